@@ -1,0 +1,252 @@
+// A store in memory, as simple as the contract allows: the reference that real stores are compared with.
+import { AppError } from "../../src/domain/errors.ts";
+import { compareUtf8, isRawNumber, numberText } from "../../src/domain/json.ts";
+import {
+  type Cell,
+  type Column,
+  type Row,
+  type Table,
+  timestampColumnOf,
+} from "../../src/domain/sync/table.ts";
+import {
+  compareDateTimes,
+  isCanonicalDateTime,
+  parseDate,
+  parseDateTime,
+} from "../../src/domain/time.ts";
+import type { MarkerStore } from "../../src/ports/marker-store.ts";
+import type { Storage } from "../../src/ports/storage.ts";
+import type {
+  RowWrite,
+  StoredPage,
+  StoredPageQuery,
+  TableStore,
+  WriteFailure,
+} from "../../src/ports/table-store.ts";
+
+/** What is kept of one table. */
+interface StoredTable {
+  readonly shape: TableShape;
+  /** Every column of every row, by the JSON text of the key. */
+  rows: Map<string, Row>;
+  nextId: number;
+}
+
+/** What a later registry may not change while the table has rows. */
+interface TableShape {
+  readonly types: ReadonlyMap<string, string>;
+  readonly keyNames: string;
+}
+
+/** Tables and markers in memory. `failure` makes every call fail, as a broken store would. */
+export class MemoryStorage implements Storage, TableStore, MarkerStore {
+  /** Thrown by every method while it is set. */
+  failure: AppError | null = null;
+  /** Names of tables whose rows cannot be counted. */
+  readonly uncountable = new Set<string>();
+  #tables = new Map<string, StoredTable>();
+  readonly #markers = new Map<string, string>();
+
+  get tables(): TableStore {
+    return this;
+  }
+
+  get markers(): MarkerStore {
+    return this;
+  }
+
+  async prepare(tables: readonly Table[]): Promise<void> {
+    this.#check();
+    const prepared = new Map(this.#tables);
+    for (const table of tables) prepared.set(table.name, preparedTable(table, this.#tables));
+    this.#tables = prepared;
+  }
+
+  async readPage(table: Table, query: StoredPageQuery): Promise<StoredPage> {
+    const rows = [...this.#stored(table).rows.values()]
+      .filter((row) => query.sinceTime === null || isSince(table, row, query.sinceTime))
+      .sort((a, b) => compareRows(table, a, b));
+    const page = rows.slice(query.offsetRows, query.offsetRows + query.limitRows);
+    return { rows: page.map((row) => pageRow(table, row)), totalRows: rows.length };
+  }
+
+  async write(table: Table, writes: readonly RowWrite[]): Promise<readonly WriteFailure[]> {
+    const stored = this.#stored(table);
+    for (const { row } of writes) {
+      const key = keyText(table, row);
+      const existing = stored.rows.get(key);
+      const written =
+        existing === undefined ? insertedRow(table, row, stored) : updatedRow(table, existing, row);
+      stored.rows.set(key, written);
+    }
+    return [];
+  }
+
+  async countRows(table: Table): Promise<number> {
+    const stored = this.#stored(table);
+    if (!this.uncountable.has(table.name)) return stored.rows.size;
+    throw new AppError("store_unavailable", `Table "${table.name}" cannot be counted`);
+  }
+
+  async readAll(): Promise<ReadonlyMap<string, string>> {
+    this.#check();
+    return new Map([...this.#markers].filter(([, value]) => value !== ""));
+  }
+
+  async writeAll(markers: ReadonlyMap<string, string>): Promise<void> {
+    this.#check();
+    for (const [name, value] of markers) this.#markers.set(name, value);
+  }
+
+  async ping(): Promise<void> {
+    this.#check();
+  }
+
+  async close(): Promise<void> {}
+
+  #check(): void {
+    if (this.failure !== null) throw this.failure;
+  }
+
+  #stored(table: Table): StoredTable {
+    this.#check();
+    const stored = this.#tables.get(table.name);
+    if (stored === undefined) throw new Error(`Table "${table.name}" was not prepared`);
+    return stored;
+  }
+}
+
+/** Opens a store in memory with its tables made. */
+export async function openMemoryStorage(tables: Iterable<Table>): Promise<MemoryStorage> {
+  const storage = new MemoryStorage();
+  await storage.prepare([...tables]);
+  return storage;
+}
+
+/** D-2.4. */
+function preparedTable(table: Table, known: ReadonlyMap<string, StoredTable>): StoredTable {
+  const shape: TableShape = {
+    types: new Map(table.columns.map((column) => [column.name, column.type])),
+    keyNames: keyNames(table),
+  };
+  const existing = known.get(table.name);
+  if (existing === undefined || existing.rows.size === 0) {
+    return { shape, rows: new Map(), nextId: existing?.nextId ?? 1 };
+  }
+  const problem = shapeProblem(table, existing.shape);
+  if (problem !== null) {
+    throw new AppError("schema_conflict", `Table "${table.name}": ${problem}; use a new table`);
+  }
+  const types = new Map([...existing.shape.types, ...shape.types]);
+  return { ...existing, shape: { ...shape, types } };
+}
+
+function shapeProblem(table: Table, before: TableShape): string | null {
+  if (before.keyNames !== keyNames(table)) {
+    return `its rows have the upsert key ${before.keyNames}, not ${keyNames(table)}`;
+  }
+  for (const column of table.columns) {
+    const type = before.types.get(column.name);
+    if (type === undefined && !column.nullable) {
+      return `the new column "${column.name}" must be nullable, as the table has rows`;
+    }
+    if (type !== undefined && type !== column.type) {
+      return `column "${column.name}" is of type ${type}, not ${column.type}`;
+    }
+  }
+  return null;
+}
+
+function keyNames(table: Table): string {
+  return table.keyColumns.map((column) => column.name).join(", ");
+}
+
+function insertedRow(table: Table, row: Row, stored: StoredTable): Row {
+  const cells = table.columns.map((column): [string, Cell] => {
+    if (Object.hasOwn(row, column.name)) return [column.name, row[column.name] ?? null];
+    return [column.name, column.autoIncrement ? stored.nextId++ : null];
+  });
+  return Object.fromEntries(cells);
+}
+
+/** S-4.2.9, D-3.9. */
+function updatedRow(table: Table, existing: Row, row: Row): Row {
+  if (table.conflict === "newer") {
+    const order = compareTimes(timestampOf(table, row), timestampOf(table, existing));
+    if (order < 0) return existing;
+  }
+  const updated: Record<string, Cell> = { ...existing };
+  for (const { name } of table.updateColumns) {
+    if (Object.hasOwn(row, name)) updated[name] = row[name] ?? null;
+  }
+  return updated;
+}
+
+function pageRow(table: Table, row: Row): Row {
+  return Object.fromEntries(table.pageColumns.map(({ name }) => [name, row[name] ?? null]));
+}
+
+function keyText(table: Table, row: Row): string {
+  return JSON.stringify(table.keyColumns.map(({ name }) => row[name]));
+}
+
+function isSince(table: Table, row: Row, sinceTime: string): boolean {
+  const time = timestampOf(table, row);
+  return time !== null && compareDateTimes(time, sinceTime) >= 0;
+}
+
+/** The timestamp as canonical text; null when it is null or unparseable. D-3.1. */
+function timestampOf(table: Table, row: Row): string | null {
+  const column = timestampColumnOf(table);
+  const cell = column === null ? null : row[column.name];
+  return typeof cell === "string" ? parseDateTime(cell) : null;
+}
+
+function compareRows(table: Table, a: Row, b: Row): number {
+  const byTime = compareTimes(timestampOf(table, a), timestampOf(table, b));
+  if (byTime !== 0) return byTime;
+  for (const column of table.keyColumns) {
+    const order = compareCells(column, a[column.name] ?? null, b[column.name] ?? null);
+    if (order !== 0) return order;
+  }
+  return 0;
+}
+
+/** Null comes first. */
+function compareTimes(a: string | null, b: string | null): number {
+  if (a === null || b === null) return Number(a !== null) - Number(b !== null);
+  return compareDateTimes(a, b);
+}
+
+/** Orders cells of one key column: those of the column's type first, then the others by their JSON text. */
+function compareCells(column: Column, a: Cell, b: Cell): number {
+  const isTyped = [hasColumnType(column, a), hasColumnType(column, b)];
+  if (isTyped[0] !== isTyped[1]) return isTyped[0] ? -1 : 1;
+  if (!isTyped[0]) return compareUtf8(JSON.stringify(a), JSON.stringify(b));
+  if (column.type === "boolean") return Number(a) - Number(b);
+  if (column.type === "integer" || column.type === "bigint") {
+    const difference = wholeValue(a) - wholeValue(b);
+    return difference < 0n ? -1 : Number(difference > 0n);
+  }
+  if (column.type === "datetime") return compareDateTimes(String(a), String(b));
+  return compareUtf8(String(a), String(b));
+}
+
+function hasColumnType(column: Column, cell: Cell): boolean {
+  switch (column.type) {
+    case "boolean":
+      return typeof cell === "boolean";
+    case "integer":
+      return (typeof cell === "number" || isRawNumber(cell)) && /^-?\d+$/.test(numberText(cell));
+    case "datetime":
+      return typeof cell === "string" && isCanonicalDateTime(cell);
+    case "date":
+      return typeof cell === "string" && parseDate(cell) === cell;
+    default:
+      return typeof cell === "string";
+  }
+}
+
+function wholeValue(cell: Cell): bigint {
+  return BigInt(typeof cell === "number" || isRawNumber(cell) ? numberText(cell) : String(cell));
+}

@@ -1,0 +1,248 @@
+// Real replica sets of mongod processes that cannot outlive the tests, not even after a SIGKILL.
+import { type ChildProcess, spawn } from "node:child_process";
+import { mkdirSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { type AddressInfo, connect, createServer, type Server } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { type Document, MongoClient } from "mongodb";
+import { findMongod } from "./mongod-binary.mjs";
+
+const SET_NAME = "repsync";
+const START_DEADLINE_MS = 60_000;
+const POLL_MS = 25;
+
+/** One mongod process of a set. */
+export interface MongoMember {
+  readonly port: number;
+  /** Process id of the running mongod, or of the last one. */
+  readonly pid: number;
+  /** Ends it by SIGKILL and waits for its end. */
+  kill(): Promise<void>;
+  /** Starts it again on its port and data, and waits until it answers. */
+  restart(): Promise<void>;
+}
+
+/** A running replica set, all of it on 127.0.0.1. */
+export interface ReplicaSet {
+  readonly members: readonly MongoMember[];
+  /** Connection string with every member. */
+  uri(dbName: string): string;
+  /** The member that takes writes now; waits for an election to end. */
+  primary(): Promise<MongoMember>;
+  /** Ends all members and removes their data. */
+  stop(): Promise<void>;
+}
+
+/** Resolves when the primary is writable and the others follow. Fails when there is no mongod. */
+export async function startReplicaSet(options: {
+  members: 1 | 3;
+  /** How long the others wait for a lost primary, in milliseconds (1,000). */
+  electionTimeoutMs?: number;
+}): Promise<ReplicaSet> {
+  const found = await findMongod();
+  if ("reason" in found) throw new Error(`No mongod: ${found.reason}`);
+  for (let tries = 1; ; tries++) {
+    const set = await prepareSet(found.path, options.members);
+    try {
+      await set.start(options.electionTimeoutMs ?? 1_000);
+      return set;
+    } catch (error) {
+      await set.stop();
+      // Between finding a free port and using it another program may take it.
+      if (tries === 3 || !String(error).includes("Address already in use")) throw error;
+    }
+  }
+}
+
+async function prepareSet(binary: string, count: number) {
+  const folder = mkdtempSync(join(tmpdir(), "repsync-mongo-"));
+  const guard = spawn("sh", ["-c", REMOVE_FOLDER_AT_EOF, "sh", folder], {
+    stdio: ["pipe", "ignore", "ignore"],
+  });
+  const ports = await findFreePorts(count);
+  const members = ports.map((port) => new Member(binary, folder, port));
+  const hosts = ports.map((port) => `127.0.0.1:${port}`);
+  return {
+    members,
+    uri: (dbName: string) => `mongodb://${hosts.join()}/${dbName}?replicaSet=${SET_NAME}`,
+    primary: () => findPrimary(members),
+    async start(electionTimeoutMs: number) {
+      await Promise.all(members.map((member) => member.restart()));
+      await initiate(members, electionTimeoutMs);
+    },
+    async stop() {
+      await Promise.all(members.map((member) => member.kill()));
+      rmSync(folder, { recursive: true, force: true });
+      guard.stdin.end();
+    },
+  };
+}
+
+/** A guard's standard input ends when our process does, however that comes about. */
+const REMOVE_FOLDER_AT_EOF = `
+trap "" INT TERM HUP
+read -r _
+tries=0
+while [ -e "$1" ] && [ $tries -lt 100 ]; do
+  rm -rf "$1" 2>/dev/null
+  tries=$((tries + 1))
+  sleep 0.1
+done`;
+
+const RUN_UNTIL_EOF = `
+trap "" INT TERM HUP
+exec 3<&0
+"$@" </dev/null >/dev/null 2>&1 3<&- &
+mongod=$!
+echo "$mongod"
+( read -r _ <&3; kill -9 "$mongod" ) &
+watch=$!
+wait "$mongod"
+kill -9 "$watch"`;
+
+class Member implements MongoMember {
+  readonly port: number;
+  readonly #command: readonly string[];
+  readonly #logFile: string;
+  #pid = 0;
+  #guard: ChildProcess | undefined;
+  #ended: Promise<void> = Promise.resolve();
+
+  constructor(binary: string, folder: string, port: number) {
+    this.port = port;
+    const data = join(folder, String(port));
+    mkdirSync(data);
+    this.#logFile = join(folder, `${port}.log`);
+    this.#command = [
+      binary,
+      ...["--replSet", SET_NAME, "--bind_ip", "127.0.0.1", "--port", String(port)],
+      ...["--dbpath", data, "--logpath", this.#logFile, "--logappend", "--nounixsocket"],
+      ...["--wiredTigerCacheSizeGB", "0.25", "--oplogSize", "128"],
+      ...["--setParameter", "diagnosticDataCollectionEnabled=false"],
+      // Lets tests make one command fail, by the failCommand fail point.
+      ...["--setParameter", "enableTestCommands=1"],
+    ];
+  }
+
+  get pid(): number {
+    return this.#pid;
+  }
+
+  async restart(): Promise<void> {
+    await this.kill();
+    const guard = spawn("sh", ["-c", RUN_UNTIL_EOF, "sh", ...this.#command], {
+      stdio: ["pipe", "pipe", "ignore"],
+    });
+    this.#guard = guard;
+    this.#ended = new Promise((resolve) => {
+      guard.once("exit", () => {
+        this.#guard = undefined;
+        resolve();
+      });
+    });
+    this.#pid = await new Promise<number>((resolve, reject) => {
+      guard.stdout.once("data", (text: Buffer) => resolve(Number(text.toString())));
+      guard.once("error", reject);
+    });
+    await pollUntil(`mongod on port ${this.port} to answer`, async () => {
+      if (!this.#guard) throw new Error(`mongod on port ${this.port} ended:\n${this.#logTail()}`);
+      return await accepts(this.port);
+    });
+  }
+
+  async kill(): Promise<void> {
+    // The guard is mongod's parent, so while it runs the id is mongod's.
+    if (this.#guard) process.kill(this.#pid, "SIGKILL");
+    await this.#ended;
+  }
+
+  #logTail(): string {
+    return readFileSync(this.#logFile, "utf8").split("\n").slice(-20).join("\n");
+  }
+}
+
+async function initiate(members: readonly Member[], electionTimeoutMillis: number): Promise<void> {
+  const config = {
+    _id: SET_NAME,
+    version: 1,
+    members: members.map(({ port }, index) => ({ _id: index, host: `127.0.0.1:${port}` })),
+    settings: {
+      electionTimeoutMillis,
+      heartbeatIntervalMillis: Math.min(500, Math.ceil(electionTimeoutMillis / 3)),
+    },
+  };
+  const [first] = members;
+  if (!first) throw new Error("A replica set needs a member");
+  await command(first.port, { replSetInitiate: config });
+  await findPrimary(members);
+  await pollUntil("all members to follow", async () => {
+    const replies = await Promise.all(members.map(hello));
+    return replies.every((reply) => reply?.isWritablePrimary || reply?.secondary);
+  });
+}
+
+async function findPrimary(members: readonly Member[]): Promise<Member> {
+  let primary: Member | undefined;
+  await pollUntil("a primary", async () => {
+    const replies = await Promise.all(members.map(hello));
+    primary = members.find((_, index) => replies[index]?.isWritablePrimary);
+    return primary !== undefined;
+  });
+  return primary as Member;
+}
+
+async function hello({ port }: Member): Promise<Document | undefined> {
+  try {
+    return await command(port, { hello: 1 });
+  } catch {
+    return undefined;
+  }
+}
+
+async function command(port: number, body: Document): Promise<Document> {
+  const client = new MongoClient(`mongodb://127.0.0.1:${port}`, {
+    directConnection: true,
+    serverSelectionTimeoutMS: 500,
+    maxPoolSize: 1,
+  });
+  try {
+    return await client.db("admin").command(body);
+  } finally {
+    await client.close();
+  }
+}
+
+function accepts(port: number): Promise<boolean> {
+  return new Promise((resolve) => {
+    const socket = connect({ host: "127.0.0.1", port });
+    socket.once("connect", () => {
+      socket.destroy();
+      resolve(true);
+    });
+    socket.once("error", () => resolve(false));
+  });
+}
+
+/** All are held open together, so that they differ. */
+async function findFreePorts(count: number): Promise<number[]> {
+  const servers = await Promise.all(Array.from({ length: count }, listenAnywhere));
+  const ports = servers.map((server) => (server.address() as AddressInfo).port);
+  await Promise.all(servers.map((server) => new Promise((resolve) => server.close(resolve))));
+  return ports;
+}
+
+function listenAnywhere(): Promise<Server> {
+  return new Promise((resolve, reject) => {
+    const server = createServer();
+    server.once("error", reject);
+    server.listen(0, "127.0.0.1", () => resolve(server));
+  });
+}
+
+async function pollUntil(what: string, isReached: () => Promise<boolean>): Promise<void> {
+  const deadline = performance.now() + START_DEADLINE_MS;
+  while (!(await isReached())) {
+    if (performance.now() > deadline) throw new Error(`Waited too long for ${what}`);
+    await new Promise((resolve) => setTimeout(resolve, POLL_MS));
+  }
+}

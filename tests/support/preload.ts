@@ -1,0 +1,19 @@
+// Runs before the first test file of every `bun test`, whoever started it.
+import { afterAll } from "bun:test";
+import { spawnSync } from "node:child_process";
+import { existsSync, readFileSync } from "node:fs";
+import { BUN, setUp } from "../../.ci/setup.mjs";
+import { takeLastSteps } from "./after-all-tests.ts";
+
+const wasInstalled = await setUp();
+// This process has looked for packages already, and would not find those installed since.
+if (wasInstalled) process.exit(spawnSync(BUN, ownArguments(), { stdio: "inherit" }).status ?? 1);
+
+afterAll(takeLastSteps);
+
+/** `process.argv` lacks the flags of `bun test`. */
+function ownArguments(): string[] {
+  const file = "/proc/self/cmdline";
+  if (!existsSync(file)) return ["test"];
+  return readFileSync(file, "utf8").split("\0").slice(1, -1);
+}

@@ -1,0 +1,29 @@
+// One single-member replica set for all tests of a process, started by the first that needs it.
+import { afterAllTests } from "./after-all-tests.ts";
+import { startReplicaSet } from "./mongo-replica-set.ts";
+import { findMongod } from "./mongod-binary.mjs";
+
+type SharedMongo = { uri(dbName: string): string };
+
+const found = await findMongod({ say: (text) => console.error(text) });
+const problem = "reason" in found ? found.reason : undefined;
+if (problem && process.env.CI === "true") throw new Error(`CI needs a mongod: ${problem}`);
+if (problem) console.error(`\n*** MongoDB tests are SKIPPED, no mongod: ${problem} ***\n`);
+
+/** Whether there is a mongod: `describe.skipIf(!mongoAvailable)`. The reason has been printed. */
+export const mongoAvailable = problem === undefined;
+
+let starting: Promise<SharedMongo> | undefined;
+
+/** The shared set, or null when there is no mongod. Take a database name of your own per test. */
+export async function sharedMongo(): Promise<SharedMongo | null> {
+  if (!mongoAvailable) return null;
+  starting ??= startAndStopLater();
+  return await starting;
+}
+
+async function startAndStopLater(): Promise<SharedMongo> {
+  const set = await startReplicaSet({ members: 1 });
+  afterAllTests(() => set.stop());
+  return set;
+}
