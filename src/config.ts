@@ -1,0 +1,234 @@
+// Reads the environment once, reports every problem at once, and prints no secret. D-1.3.
+import {
+  DEFAULT_AUDIT_RETENTION_DAYS,
+  DEFAULT_LAG_SECONDS,
+  DEFAULT_MAX_BODY_BYTES,
+  DEFAULT_MAX_DECOMPRESSED_BYTES,
+  DEFAULT_MAX_PAGE_ROWS,
+} from "./domain/limits.ts";
+import { readRegistry } from "./domain/sync/registry.ts";
+import type { Registry } from "./domain/sync/table.ts";
+
+/** Level of the log lines, most talkative first. */
+export type LogLevel = "debug" | "info" | "warn" | "error" | "silent";
+const LOG_LEVELS: readonly LogLevel[] = ["debug", "info", "warn", "error", "silent"];
+
+/** The whole configuration. Texts that are not set are null. D-1.3. */
+export interface Config {
+  readonly host: string;
+  /** 0 picks a free port. */
+  readonly port: number;
+  readonly storageUrl: string;
+  readonly isSyncEnabled: boolean;
+  /** Empty when not configured: pull and push then answer 500. S-5.2. */
+  readonly syncApiKey: string;
+  readonly maxPageRows: number;
+  readonly registry: Registry;
+  readonly remoteUrl: string | null;
+  readonly remoteKey: string;
+  readonly maxBodyBytes: number;
+  readonly maxDecompressedBytes: number;
+  readonly lagSeconds: number;
+  readonly schedule: string | null;
+  readonly metricsToken: string | null;
+  readonly adminUsername: string | null;
+  readonly adminPassword: string | null;
+  readonly jwtSecret: string | null;
+  readonly jwtJwksUrl: string | null;
+  readonly jwtIssuer: string | null;
+  readonly jwtAudience: string | null;
+  readonly apiKeyPepper: string | null;
+  readonly isSignupEnabled: boolean;
+  readonly auditRetentionDays: number;
+  readonly trustedProxyHops: number;
+  readonly logLevel: LogLevel;
+}
+
+/** Environment variables by name. */
+export type Environment = Readonly<Record<string, string | undefined>>;
+
+/** Either the configuration or everything that is wrong with it. */
+export type ConfigResult =
+  | { readonly config: Config; readonly problems: readonly [] }
+  | { readonly config: null; readonly problems: readonly string[] };
+
+const SYNC_NAMES: readonly string[] = [
+  "SYNC_ENABLED",
+  "SYNC_API_KEY",
+  "SYNC_MAX_BATCH_SIZE",
+  "SYNC_TABLES",
+  "SYNC_REMOTE_URL",
+  "SYNC_REMOTE_KEY",
+  "SYNC_MAX_BODY_BYTES",
+  "SYNC_MAX_DECOMPRESSED_BYTES",
+  "SYNC_LAG_SECONDS",
+  "SYNC_SCHEDULE",
+];
+
+/** Reads the configuration. `readFile` gives the text of the registry file and throws when it cannot. */
+export function readConfig(env: Environment, readFile: (path: string) => string): ConfigResult {
+  const reader = new EnvironmentReader(env);
+  const registry = readTables(reader, readFile);
+  const config = { ...readService(reader), ...readSync(reader), ...readReputation(reader) };
+  reader.reportUnknownSyncNames();
+  if (registry === null || reader.problems.length > 0) {
+    return { config: null, problems: reader.problems };
+  }
+  return { config: { ...config, registry }, problems: [] };
+}
+
+function readService(reader: EnvironmentReader) {
+  return {
+    host: reader.text("HOST") ?? "127.0.0.1",
+    port: reader.integer("PORT", { fallback: 3000, min: 0, max: 65_535 }),
+    storageUrl: readStorageUrl(reader),
+    metricsToken: reader.text("METRICS_TOKEN"),
+    trustedProxyHops: reader.integer("TRUSTED_PROXY_HOPS", { fallback: 0, min: 0, max: 100 }),
+    logLevel: reader.oneOf("LOG_LEVEL", LOG_LEVELS, "info"),
+  };
+}
+
+function readSync(reader: EnvironmentReader) {
+  const syncApiKey = reader.text("SYNC_API_KEY") ?? "";
+  return {
+    isSyncEnabled: reader.flag("SYNC_ENABLED", false),
+    syncApiKey,
+    maxPageRows: reader.integer("SYNC_MAX_BATCH_SIZE", { fallback: DEFAULT_MAX_PAGE_ROWS, min: 1 }),
+    remoteUrl: reader.httpUrl("SYNC_REMOTE_URL"),
+    remoteKey: reader.text("SYNC_REMOTE_KEY") ?? syncApiKey,
+    maxBodyBytes: reader.integer("SYNC_MAX_BODY_BYTES", {
+      fallback: DEFAULT_MAX_BODY_BYTES,
+      min: 1,
+    }),
+    maxDecompressedBytes: reader.integer("SYNC_MAX_DECOMPRESSED_BYTES", {
+      fallback: DEFAULT_MAX_DECOMPRESSED_BYTES,
+      min: 1,
+    }),
+    lagSeconds: reader.integer("SYNC_LAG_SECONDS", { fallback: DEFAULT_LAG_SECONDS, min: 0 }),
+    schedule: reader.text("SYNC_SCHEDULE"),
+  };
+}
+
+function readReputation(reader: EnvironmentReader) {
+  const jwtSecret = reader.text("JWT_SECRET");
+  if (jwtSecret !== null && new TextEncoder().encode(jwtSecret).length < 32) {
+    reader.problems.push("JWT_SECRET must be at least 32 bytes long");
+  }
+  const jwtJwksUrl = reader.httpUrl("JWT_JWKS_URL");
+  const jwtIssuer = reader.text("JWT_ISSUER");
+  const jwtAudience = reader.text("JWT_AUDIENCE");
+  if (jwtJwksUrl !== null && (jwtIssuer === null || jwtAudience === null)) {
+    reader.problems.push("JWT_JWKS_URL needs JWT_ISSUER and JWT_AUDIENCE beside it");
+  }
+  const adminUsername = reader.text("ADMIN_USERNAME");
+  const adminPassword = reader.text("ADMIN_PASSWORD");
+  if ((adminUsername === null) !== (adminPassword === null)) {
+    reader.problems.push("ADMIN_USERNAME and ADMIN_PASSWORD must be set together");
+  }
+  return {
+    adminUsername,
+    adminPassword,
+    jwtSecret,
+    jwtJwksUrl,
+    jwtIssuer,
+    jwtAudience,
+    apiKeyPepper: reader.text("API_KEY_PEPPER"),
+    isSignupEnabled: reader.flag("SIGNUP_ENABLED", true),
+    auditRetentionDays: reader.integer("AUDIT_RETENTION_DAYS", {
+      fallback: DEFAULT_AUDIT_RETENTION_DAYS,
+      min: 1,
+    }),
+  };
+}
+
+function readStorageUrl(reader: EnvironmentReader): string {
+  const url = reader.text("STORAGE_URL") ?? "sqlite:./data/repsync.db";
+  if (!/^(sqlite:.|mongodb(\+srv)?:\/\/[^/?]+\/[^/?]+)/.test(url)) {
+    reader.problems.push(
+      "STORAGE_URL must be sqlite:<path>, sqlite::memory: or mongodb://<hosts>/<database>",
+    );
+  }
+  return url;
+}
+
+function readTables(
+  reader: EnvironmentReader,
+  readFile: (path: string) => string,
+): Registry | null {
+  const path = reader.text("SYNC_TABLES");
+  let file: unknown = { tables: {} };
+  if (path !== null) {
+    try {
+      file = JSON.parse(readFile(path));
+    } catch (error) {
+      const reason =
+        error instanceof SyntaxError ? `is not JSON: ${error.message}` : "cannot be read";
+      reader.problems.push(`SYNC_TABLES: the file "${path}" ${reason}`);
+      return null;
+    }
+  }
+  const { registry, problems } = readRegistry(file);
+  for (const problem of problems) reader.problems.push(`SYNC_TABLES: ${problem}`);
+  return registry;
+}
+
+/** Reads single variables; an empty one counts as not set. */
+class EnvironmentReader {
+  readonly problems: string[] = [];
+  readonly #env: Environment;
+
+  constructor(env: Environment) {
+    this.#env = env;
+  }
+
+  text(name: string): string | null {
+    const value = this.#env[name];
+    return value === undefined || value === "" ? null : value;
+  }
+
+  /** True is `true`, `1`, `yes`, `on` in any case; anything else is false. */
+  flag(name: string, fallback: boolean): boolean {
+    const value = this.text(name);
+    return value === null ? fallback : /^(true|1|yes|on)$/i.test(value);
+  }
+
+  integer(name: string, rule: { fallback: number; min: number; max?: number }): number {
+    const text = this.text(name);
+    if (text === null) return rule.fallback;
+    const value = /^\d{1,15}$/.test(text) ? Number(text) : Number.NaN;
+    const max = rule.max ?? Number.MAX_SAFE_INTEGER;
+    if (value >= rule.min && value <= max) return value;
+    const range = rule.max === undefined ? `of ${rule.min} or more` : `from ${rule.min} to ${max}`;
+    this.problems.push(`${name} must be a whole number ${range}: "${text}"`);
+    return rule.fallback;
+  }
+
+  oneOf<Value extends string>(name: string, values: readonly Value[], fallback: Value): Value {
+    const text = this.text(name);
+    if (text === null) return fallback;
+    const value = values.find((candidate) => candidate === text.toLowerCase());
+    if (value === undefined) {
+      this.problems.push(`${name} must be one of ${values.join(", ")}: "${text}"`);
+    }
+    return value ?? fallback;
+  }
+
+  /** The text itself is not repeated in the problem, as it may hold credentials. */
+  httpUrl(name: string): string | null {
+    const text = this.text(name);
+    if (text === null) return null;
+    const url = URL.canParse(text) ? new URL(text) : null;
+    if (url?.protocol !== "http:" && url?.protocol !== "https:") {
+      this.problems.push(`${name} must be an address starting with http:// or https://`);
+    }
+    return text;
+  }
+
+  reportUnknownSyncNames(): void {
+    for (const name of Object.keys(this.#env)) {
+      if (name.startsWith("SYNC_") && !SYNC_NAMES.includes(name)) {
+        this.problems.push(`${name} is not a setting; SYNC_ settings are ${SYNC_NAMES.join(", ")}`);
+      }
+    }
+  }
+}

@@ -1,0 +1,94 @@
+// JSON that keeps every digit: numbers a JS number cannot hold exactly stay as their source text.
+
+/** A number kept as its JSON source text, made by `JSON.rawJSON`; `JSON.stringify` writes it back unchanged. */
+export interface RawNumber {
+  readonly rawJSON: string;
+}
+
+/** Any JSON value, with numbers that a JS number would change kept as `RawNumber`. D-3.3. */
+export type JsonValue =
+  | null
+  | boolean
+  | number
+  | string
+  | RawNumber
+  | readonly JsonValue[]
+  | JsonObject;
+
+/** A JSON object as parsed: own enumerable properties only, any name. */
+export interface JsonObject {
+  readonly [name: string]: JsonValue;
+}
+
+/** What `JSON` offers since ES2026: source text access and raw numbers. */
+interface JsonWithSource {
+  rawJSON(text: string): RawNumber;
+  /** Absent in runtimes older than ES2026 (Node 20), which therefore hold no raw number either. */
+  isRawJSON?(value: unknown): value is RawNumber;
+  parse(
+    text: string,
+    reviver: (key: string, value: JsonValue, context?: { readonly source?: string }) => JsonValue,
+  ): JsonValue;
+}
+
+const json = JSON as unknown as JsonWithSource;
+
+/**
+ * Finds text that may hold a number whose source text differs from what JS prints for it: 16 digits or more, an
+ * exponent, six zeros after the point, a fraction ending in 0, or minus zero. False alarms (inside strings) only cost
+ * time; misses do not happen.
+ */
+const UNFAITHFUL_NUMBER =
+  /(?:^|[:,[])\s*(?:-?[\d.]{16}|-?[\d.]+[eE]|-?0\.0{6}|-?\d+\.\d*0[\s,}\]]|-?\d+\.\d*0$|-0(?:[\s,}\]]|$))/;
+
+/**
+ * Parses JSON text without losing a digit (where the runtime gives source text access, as Bun and Deno do).
+ * Throws `SyntaxError` when the text is not JSON, and `RangeError` when it is nested too deeply to parse.
+ */
+export function parseJson(text: string): JsonValue {
+  if (!UNFAITHFUL_NUMBER.test(text)) return JSON.parse(text) as JsonValue;
+  return json.parse(text, (_name, value, context) => {
+    if (typeof value !== "number" || context?.source === undefined) return value;
+    return String(value) === context.source ? value : json.rawJSON(context.source);
+  });
+}
+
+/** Makes a number from its JSON source text. Throws `SyntaxError` when the text is not a JSON primitive. */
+export function rawNumber(source: string): RawNumber {
+  return json.rawJSON(source);
+}
+
+/** True for a number kept as its source text. */
+export function isRawNumber(value: unknown): value is RawNumber {
+  return json.isRawJSON?.(value) ?? false;
+}
+
+/** True for a JSON object: not null, not an array, not a raw number. */
+export function isJsonObject(value: JsonValue | undefined): value is JsonObject {
+  return (
+    typeof value === "object" && value !== null && !Array.isArray(value) && !isRawNumber(value)
+  );
+}
+
+/** The JSON source text of a number, whichever way it is kept. */
+export function numberText(value: number | RawNumber): string {
+  if (typeof value !== "number") return value.rawJSON;
+  return Object.is(value, -0) ? "-0" : String(value);
+}
+
+/** Orders two texts by their UTF-8 bytes, as both stores do: negative, 0 or positive. D-3.1. */
+export function compareUtf8(a: string, b: string): number {
+  const length = Math.min(a.length, b.length);
+  for (let i = 0; i < length; i++) {
+    const x = a.charCodeAt(i);
+    const y = b.charCodeAt(i);
+    if (x !== y) return utf8Rank(x) - utf8Rank(y);
+  }
+  return a.length - b.length;
+}
+
+/** UTF-16 puts surrogates (code points from U+10000) before U+E000..U+FFFF; UTF-8 puts them after. */
+function utf8Rank(codeUnit: number): number {
+  if (codeUnit < 0xd800) return codeUnit;
+  return codeUnit < 0xe000 ? codeUnit + 0x2000 : codeUnit - 0x800;
+}

@@ -1,0 +1,79 @@
+// Every number the two documents and the decisions name, with its source.
+
+/** Bodies of a pull below this many bytes are sent as they are. S-4.1.4. */
+export const COMPRESSION_THRESHOLD_BYTES = 1024;
+/** Deflate level of pull pages and pushed batches. S-8. */
+export const GZIP_LEVEL = 6;
+/** Rows of a page when the request names none. S-4.1. */
+export const DEFAULT_PAGE_ROWS = 1000;
+/** Greatest page when `SYNC_MAX_BATCH_SIZE` is not set. S-8. */
+export const DEFAULT_MAX_PAGE_ROWS = 5000;
+/** Entries in the error list of a push. S-2.4. */
+export const MAX_PUSH_ERRORS = 10;
+/** Length of one record's error message, in characters. S-2.4. */
+export const MAX_RECORD_MESSAGE_CHARS = 100;
+/** Length of one key value inside an error entry, in characters; the document leaves it open. */
+export const MAX_KEY_VALUE_CHARS = 100;
+/** Length of the text of a commit failure, in characters. S-2.4. */
+export const MAX_COMMIT_ERROR_CHARS = 200;
+/** Characters of each hash that a checksum mismatch names. S-4.2.3. */
+export const CHECKSUM_PREFIX_CHARS = 16;
+/** Push body as sent, when `SYNC_MAX_BODY_BYTES` is not set. D-1.3. */
+export const DEFAULT_MAX_BODY_BYTES = 32 * 1024 * 1024;
+/** Push body after decompression, when `SYNC_MAX_DECOMPRESSED_BYTES` is not set. D-1.3. */
+export const DEFAULT_MAX_DECOMPRESSED_BYTES = 256 * 1024 * 1024;
+/** Late-commit allowance of incremental runs, when `SYNC_LAG_SECONDS` is not set. D-1.3. */
+export const DEFAULT_LAG_SECONDS = 60;
+/** Levels of arrays and objects in one value of a `json` column; deeper ones overflow common parsers. */
+export const MAX_JSON_DEPTH = 500;
+/** Digits a decimal may have when its exponent is written out; longer ones keep the exponent. */
+export const MAX_PLAIN_DECIMAL_DIGITS = 400;
+/** Greatest magnitude of a decimal's exponent; text beyond it is not read as a decimal. */
+export const MAX_DECIMAL_EXPONENT = 1_000_000_000_000;
+/** Greatest magnitude of `integer` values and of `bigint` key values: 2^63 - 1. D-2.2, D-3.3. */
+export const MAX_INT64 = 9_223_372_036_854_775_807n;
+/** Columns of one table; both stores and one page row stay well-behaved below it. */
+export const MAX_COLUMNS = 500;
+/** Time a health probe waits for the store. D-6.8. */
+export const HEALTH_PROBE_MS = 800;
+/** Days of audit that pruning keeps when `AUDIT_RETENTION_DAYS` is not set. D-1.3. */
+export const DEFAULT_AUDIT_RETENTION_DAYS = 400;
+/** Calls per UTC calendar month (null: unlimited) and per minute of each plan. R-8, D-5.7. */
+export const PLAN_LIMITS = {
+  free: { callsPerMonth: 1_000, callsPerMinute: 30 },
+  developer: { callsPerMonth: 10_000, callsPerMinute: 120 },
+  business: { callsPerMonth: 100_000, callsPerMinute: 600 },
+  enterprise: { callsPerMonth: null, callsPerMinute: 6_000 },
+} as const;
+/** Greatest number of an enterprise plan: the greatest integer of a header (RFC 9651). D-5.7. */
+export const MAX_PLAN_NUMBER = 999_999_999_999_999;
+/** Length of the window of the limit per minute. R-8, D-6.4. */
+export const MINUTE_WINDOW_MS = 60_000;
+/** Greatest score. R-2.1. */
+export const MAX_SCORE = 100;
+/** Greatest star level. R-2.1. */
+export const MAX_STAR_LEVEL = 5;
+/** Points of score from one star level to the next. D-6.6. */
+export const POINTS_PER_STAR = 20;
+/** Shortest and longest password at signup, in characters (code points). D-5.4. */
+export const MIN_PASSWORD_CHARS = 10;
+export const MAX_PASSWORD_CHARS = 200;
+/** Longest username that an identity provider or a synced row may bring, in characters. D-5.4. */
+export const MAX_FOREIGN_USERNAME_CHARS = 200;
+/** Longest e-mail address, in characters: RFC 5321's path without its brackets. */
+export const MAX_EMAIL_CHARS = 254;
+/** Longest name of an API key, in characters; D-5.5 leaves it open. */
+export const MAX_API_KEY_NAME_CHARS = 100;
+/** Longest time an API key stays usable after its rotation. D-5.5. */
+export const MAX_ROTATION_OVERLAP_SECONDS = 86_400;
+/** Life of a session and its token. D-5.4. */
+export const SESSION_TTL_SECONDS = 3_600;
+/** Time over which failed sign-ins and signups are counted. D-5.4. */
+export const SIGN_IN_WINDOW_MS = 15 * 60_000;
+/** Failed sign-ins of one account within that time. D-5.4. */
+export const MAX_ACCOUNT_SIGN_IN_FAILURES = 10;
+/** Failed sign-ins and signups of one address within that time. D-5.4. */
+export const MAX_ADDRESS_SIGN_IN_FAILURES = 30;
+/** Items of a list when the request names no `limit`, and the most it may ask for. D-5.5. */
+export const DEFAULT_LIST_ITEMS = 100;
+export const MAX_LIST_ITEMS = 1_000;

@@ -1,0 +1,121 @@
+// What a store remembers between pages, so that a deep page costs about what the first costs. D-3.4.
+
+/** Sequences (table and `since`) that are remembered at once; the longest unused one goes first. */
+const MAX_SEQUENCES = 64;
+/** Anchors kept per sequence; past that, the one goes that leaves the smallest gap. */
+const MAX_ANCHORS = 256;
+
+/** The rows of one table from one time on, as of one state of the store. */
+export interface PageSequence {
+  readonly tableName: string;
+  /** As in the page query; null for every row. */
+  readonly sinceTime: string | null;
+  /**
+   * Names the state of the store that the caller reads: equal only while nothing that could move a row or change a
+   * total was committed. What was remembered under another version is forgotten.
+   */
+  readonly version: string;
+}
+
+/** A known place in a sequence. */
+export interface PageAnchor<Position> {
+  /** Rows before this place, 1 or more. */
+  readonly offsetRows: number;
+  /** Where the last of those rows stands in the order of the table; the next row comes right after it. */
+  readonly position: Position;
+}
+
+interface Remembered<Position> {
+  readonly version: string;
+  totalRows: number | null;
+  /** By offset, ascending. */
+  readonly anchors: PageAnchor<Position>[];
+}
+
+/**
+ * Totals and places of page sequences, in bounded memory. It only ever saves work: a store without it reads the same.
+ * `Position` is the store's own: the order value and key of a row, in whatever form it compares them.
+ */
+export class PageAnchors<Position> {
+  readonly #sequences = new Map<string, Remembered<Position>>();
+
+  /** The nearest remembered place at or before an offset; null when there is none. */
+  find(sequence: PageSequence, offsetRows: number): PageAnchor<Position> | null {
+    const anchors = this.#current(sequence)?.anchors ?? [];
+    return anchors[countUpTo(anchors, offsetRows) - 1] ?? null;
+  }
+
+  /** Remembers a place. */
+  remember(sequence: PageSequence, anchor: PageAnchor<Position>): void {
+    const remembered = this.#current(sequence) ?? this.#begin(sequence);
+    const at = countUpTo(remembered.anchors, anchor.offsetRows);
+    if (remembered.anchors[at - 1]?.offsetRows === anchor.offsetRows) return;
+    remembered.anchors.splice(at, 0, anchor);
+    if (remembered.anchors.length > MAX_ANCHORS) {
+      // The new one stays: whoever reads in order asks for it next.
+      remembered.anchors.splice(leastNeeded(remembered.anchors, anchor), 1);
+    }
+  }
+
+  /** The number of rows in the sequence; null when it is not remembered. */
+  totalRows(sequence: PageSequence): number | null {
+    return this.#current(sequence)?.totalRows ?? null;
+  }
+
+  /** Remembers the number of rows in the sequence. */
+  rememberTotal(sequence: PageSequence, totalRows: number): void {
+    const remembered = this.#current(sequence) ?? this.#begin(sequence);
+    remembered.totalRows = totalRows;
+  }
+
+  #current(sequence: PageSequence): Remembered<Position> | null {
+    const name = sequenceName(sequence);
+    const remembered = this.#sequences.get(name);
+    if (remembered === undefined) return null;
+    this.#sequences.delete(name);
+    if (remembered.version !== sequence.version) return null;
+    this.#sequences.set(name, remembered);
+    return remembered;
+  }
+
+  #begin(sequence: PageSequence): Remembered<Position> {
+    const oldest = this.#sequences.keys().next();
+    if (this.#sequences.size >= MAX_SEQUENCES && !oldest.done) this.#sequences.delete(oldest.value);
+    const remembered = { version: sequence.version, totalRows: null, anchors: [] };
+    this.#sequences.set(sequenceName(sequence), remembered);
+    return remembered;
+  }
+}
+
+/** Table names have no blank, so two sequences never share a name. */
+function sequenceName(sequence: PageSequence): string {
+  return `${sequence.tableName} ${sequence.sinceTime ?? ""}`;
+}
+
+/** The index of the anchor between the two that are nearest to each other, `keep` left out. */
+function leastNeeded(anchors: readonly PageAnchor<unknown>[], keep: PageAnchor<unknown>): number {
+  let least = 0;
+  let leastGapRows = Number.POSITIVE_INFINITY;
+  let beforeRows = 0;
+  for (const [i, anchor] of anchors.entries()) {
+    const gapRows = (anchors[i + 1]?.offsetRows ?? Number.POSITIVE_INFINITY) - beforeRows;
+    if (gapRows < leastGapRows && anchor !== keep) {
+      least = i;
+      leastGapRows = gapRows;
+    }
+    beforeRows = anchor.offsetRows;
+  }
+  return least;
+}
+
+/** How many anchors stand at or before an offset. */
+function countUpTo(anchors: readonly PageAnchor<unknown>[], offsetRows: number): number {
+  let low = 0;
+  let high = anchors.length;
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    if ((anchors[middle]?.offsetRows ?? Number.POSITIVE_INFINITY) <= offsetRows) low = middle + 1;
+    else high = middle;
+  }
+  return low;
+}

@@ -1,0 +1,31 @@
+/** What a request handler may ask of the connection behind a request. */
+export interface ConnectionInfo {
+  /** Address of the socket's other end, without port; null when the runtime does not tell. */
+  readonly remoteAddress: string | null;
+  /** Lets this one exchange be silent for as long as it takes; a server cuts silent connections otherwise. */
+  keepOpen(): void;
+}
+
+/** Answers one request. Never rejects. */
+export type RequestHandler = (request: Request, connection: ConnectionInfo) => Promise<Response>;
+
+/** Where to listen. */
+export interface ListenOptions {
+  readonly host: string;
+  /** 0 picks a free port. */
+  readonly port: number;
+}
+
+/** A server that listens. */
+export interface HttpServer {
+  /** The real address, such as `http://127.0.0.1:3000`. */
+  readonly url: string;
+  /** Takes no new connection, lets requests in hand finish for up to `graceMs`, then cuts what is left. */
+  stop(graceMs: number): Promise<void>;
+}
+
+/** Starts listening. Rejects when the address cannot be taken, never sharing a port with another process. */
+export type StartHttpServer = (
+  handler: RequestHandler,
+  options: ListenOptions,
+) => Promise<HttpServer>;

@@ -1,0 +1,43 @@
+import { HEALTH_PROBE_MS } from "../../domain/limits.ts";
+import { formatMs } from "../../domain/time.ts";
+import type { Clock } from "../../ports/clock.ts";
+import type { Logger } from "../../ports/logger.ts";
+import type { Storage } from "../../ports/storage.ts";
+
+/** R-2.5; `php` holds the runtime's name and version whatever the runtime is. D-6.8. */
+export interface Health {
+  readonly status: "ok" | "degraded";
+  readonly db: "ok" | "unavailable";
+  readonly php: string;
+  readonly timestamp: string;
+}
+
+/** What a health check needs. */
+export interface HealthDeps {
+  readonly storage: Pick<Storage, "ping">;
+  readonly clock: Clock;
+  readonly logger: Logger;
+  /** Such as `bun 1.4.5`. */
+  readonly runtimeVersion: string;
+}
+
+/** Asks the store for a sign of life. Answers within a second either way. D-6.8. */
+export async function checkHealth(deps: HealthDeps): Promise<Health> {
+  const isReachable = await reach(deps);
+  return {
+    status: isReachable ? "ok" : "degraded",
+    db: isReachable ? "ok" : "unavailable",
+    php: deps.runtimeVersion,
+    timestamp: formatMs(deps.clock.nowMs()),
+  };
+}
+
+async function reach(deps: HealthDeps): Promise<boolean> {
+  try {
+    await deps.storage.ping(HEALTH_PROBE_MS);
+    return true;
+  } catch (error) {
+    deps.logger.error("Store does not answer", error);
+    return false;
+  }
+}

@@ -1,0 +1,108 @@
+import { describe, expect, test } from "bun:test";
+import { AppError } from "../../src/domain/errors.ts";
+import { pushRecords } from "../../src/usecases/sync/push-records.ts";
+import { readSyncStatus } from "../../src/usecases/sync/read-sync-status.ts";
+import { FakeClock } from "../support/fake-clock.ts";
+import { makeRegistry } from "../support/make-table.ts";
+import { MemoryLogger } from "../support/memory-logger.ts";
+import { openMemoryStorage } from "../support/memory-storage.ts";
+
+const FEATURES = { gzip: true, sha256: true, incremental: true };
+
+/** A deployment with the built-in tables, at noon. */
+async function deploy(isSyncEnabled = true) {
+  const registry = makeRegistry({});
+  const storage = await openMemoryStorage(registry.values());
+  const logger = new MemoryLogger();
+  const clock = new FakeClock("2026-03-01T12:00:00Z");
+  const deps = { isSyncEnabled, registry, tables: storage, markers: storage, clock, logger };
+  return { ...deps, storage, readStatus: () => readSyncStatus(deps) };
+}
+
+async function pushProfiles(deployment: Awaited<ReturnType<typeof deploy>>, usernames: string[]) {
+  await pushRecords(deployment, {
+    table: deployment.registry.get("profiles")!,
+    records: usernames.map((username) => ({ username })),
+    integrity: "no_checksum",
+    syncTimestamp: null,
+  });
+}
+
+describe("readSyncStatus()", () => {
+  test("S-2.5 readSyncStatus() gives the fields of the status result in their order", async () => {
+    const { readStatus } = await deploy();
+    expect(JSON.stringify(await readStatus())).toBe(
+      '{"sync_enabled":true,"tables":["profiles","platform_accounts"],' +
+        '"table_counts":{"profiles":0,"platform_accounts":0},"last_sync":{},' +
+        '"server_time":"2026-03-01T12:00:00Z",' +
+        '"features":{"gzip":true,"sha256":true,"incremental":true}}',
+    );
+  });
+
+  test("S-1.3, S-2.5 readSyncStatus() counts the rows of every table", async () => {
+    const deployment = await deploy();
+    await pushProfiles(deployment, ["ann", "ben", "ann"]);
+    expect((await deployment.readStatus()).table_counts).toEqual({
+      profiles: 2,
+      platform_accounts: 0,
+    });
+  });
+
+  test("S-2.5, D-3.10 a table that cannot be counted is -1 and hurts nothing else", async () => {
+    const deployment = await deploy();
+    await pushProfiles(deployment, ["ann"]);
+    deployment.storage.uncountable.add("platform_accounts");
+    const status = await deployment.readStatus();
+    expect(status.table_counts).toEqual({ profiles: 1, platform_accounts: -1 });
+    expect(status.tables).toEqual(["profiles", "platform_accounts"]);
+    expect(deployment.logger.lines.at(-1)).toMatchObject({
+      level: "error",
+      fields: { table: "platform_accounts" },
+    });
+  });
+
+  test("S-2.5 readSyncStatus() shows the markers of its tables that are not empty", async () => {
+    const { storage, readStatus } = await deploy();
+    await storage.writeAll(
+      new Map([
+        ["sync_last_push_profiles", "2026-02-28T10:00:00.123456Z"],
+        ["sync_last_pull_profiles", ""],
+        ["sync_last_pull_platform_accounts", "2026-02-27"],
+        ["sync_last_push_orders", "2026-02-26"],
+        ["lease", "x"],
+      ]),
+    );
+    expect((await readStatus()).last_sync).toEqual({
+      sync_last_push_profiles: "2026-02-28T10:00:00.123456Z",
+      sync_last_pull_platform_accounts: "2026-02-27",
+    });
+  });
+
+  test("S-2.5 readSyncStatus() gives the current time", async () => {
+    const { clock, readStatus } = await deploy();
+    clock.advance(90_250);
+    expect((await readStatus()).server_time).toBe("2026-03-01T12:01:30.250Z");
+  });
+
+  test("S-4.3 readSyncStatus() is empty when sync is disabled, and needs no store", async () => {
+    const deployment = await deploy(false);
+    await pushProfiles(deployment, ["ann"]);
+    await deployment.storage.writeAll(new Map([["sync_last_push_profiles", "2026-02-28"]]));
+    deployment.storage.failure = new AppError("store_unavailable", "Store is away");
+    const status: unknown = await deployment.readStatus();
+    expect(status).toEqual({
+      sync_enabled: false,
+      tables: [],
+      table_counts: {},
+      last_sync: {},
+      server_time: "2026-03-01T12:00:00Z",
+      features: FEATURES,
+    });
+  });
+
+  test("S-4.3 readSyncStatus() fails when the store does not answer at all", async () => {
+    const { storage, readStatus } = await deploy();
+    storage.failure = new AppError("store_unavailable", "Store is away");
+    await expect(readStatus()).rejects.toMatchObject({ kind: "store_unavailable" });
+  });
+});
