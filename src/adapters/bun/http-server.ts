@@ -1,0 +1,34 @@
+import type { HttpServer, ListenOptions, RequestHandler } from "../../ports/http-server.ts";
+
+/** Seconds a connection may be silent; handlers that take longer call `keepOpen`. */
+const IDLE_TIMEOUT_SECONDS = 30;
+/** Bodies are capped while they are read, with a proper reply; Bun's own cap would close without one. */
+const NO_BODY_CAP = Number.MAX_SAFE_INTEGER;
+
+/** Serves with `Bun.serve`. */
+export async function startBunServer(
+  handler: RequestHandler,
+  options: ListenOptions,
+): Promise<HttpServer> {
+  const server = Bun.serve({
+    hostname: options.host,
+    port: options.port,
+    reusePort: false,
+    idleTimeout: IDLE_TIMEOUT_SECONDS,
+    maxRequestBodySize: NO_BODY_CAP,
+    development: false,
+    fetch: (request, bun) =>
+      handler(request, {
+        remoteAddress: bun.requestIP(request)?.address ?? null,
+        keepOpen: () => bun.timeout(request, 0),
+      }),
+  });
+  return {
+    url: server.url.origin,
+    stop: async (graceMs) => {
+      const cut = setTimeout(() => server.stop(true), graceMs);
+      await server.stop();
+      clearTimeout(cut);
+    },
+  };
+}

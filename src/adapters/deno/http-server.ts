@@ -1,0 +1,44 @@
+import type { HttpServer, ListenOptions, RequestHandler } from "../../ports/http-server.ts";
+
+/** The part of Deno's API used here; the project's types are Bun's. */
+interface DenoServe {
+  serve(
+    options: { hostname: string; port: number; onListen: () => void },
+    handler: (request: Request, info: { remoteAddr: { hostname?: string } }) => Promise<Response>,
+  ): {
+    addr: { hostname: string; port: number };
+    shutdown(): Promise<void>;
+    finished: Promise<void>;
+  };
+}
+
+/**
+ * Serves with `Deno.serve`. A request whose body is still on its way when the server stops is cut: Deno reads no more
+ * of it.
+ */
+export async function startDenoServer(
+  handler: RequestHandler,
+  options: ListenOptions,
+): Promise<HttpServer> {
+  const deno = (globalThis as unknown as { Deno: DenoServe }).Deno;
+  const server = deno.serve(
+    { hostname: options.host, port: options.port, onListen: () => {} },
+    (request, info) =>
+      handler(request, { remoteAddress: info.remoteAddr.hostname ?? null, keepOpen: () => {} }),
+  );
+  return {
+    url: `http://${urlHost(server.addr.hostname)}:${server.addr.port}`,
+    stop: async (graceMs) => {
+      let timer: ReturnType<typeof setTimeout> | undefined;
+      const grace = new Promise<void>((resolve) => {
+        timer = setTimeout(resolve, graceMs);
+      });
+      await Promise.race([server.shutdown(), grace]);
+      clearTimeout(timer);
+    },
+  };
+}
+
+function urlHost(hostname: string): string {
+  return hostname.includes(":") ? `[${hostname}]` : hostname;
+}

@@ -1,0 +1,92 @@
+// Checks that a reply is what the document says and what was asked for. Other fields are dropped.
+import type { PullPage } from "../../domain/sync/page.ts";
+import type { Integrity, PushResult } from "../../domain/sync/push-result.ts";
+import type { SyncStatus } from "../../domain/sync/sync-status.ts";
+import type { Reply } from "./exchange.ts";
+import { openReply, replyFields } from "./reply-fields.ts";
+import {
+  arrayOf,
+  FLAG,
+  mapOf,
+  OBJECT,
+  orNull,
+  type Shape,
+  TEXT,
+  wholeNumberFrom,
+} from "./reply-shape.ts";
+
+const COUNT = wholeNumberFrom(0);
+/** -1 stands for a table that cannot be counted. S-2.5. */
+const TABLE_COUNT = wholeNumberFrom(-1);
+const INTEGRITY: Shape<Integrity> = {
+  wanted: `"verified" or "no_checksum"`,
+  fits: (value) => value === "verified" || value === "no_checksum",
+};
+
+/** The page of a pull, S-2.2. `asked` is what the request said, `since` null when it had none. */
+export function readPullPage(
+  reply: Reply,
+  asked: { readonly tableName: string; readonly since: string | null; readonly offsetRows: number },
+): PullPage {
+  const fields = openReply(reply);
+  const page: PullPage = {
+    table: fields.read("table", TEXT),
+    since: fields.read("since", orNull(TEXT)),
+    count: fields.read("count", COUNT),
+    total: fields.read("total", COUNT),
+    offset: fields.read("offset", COUNT),
+    limit: fields.read("limit", COUNT),
+    has_more: fields.read("has_more", FLAG),
+    next_offset: fields.read("next_offset", orNull(COUNT)),
+    records: fields.read("records", arrayOf(OBJECT)),
+  };
+  const end = page.offset + page.limit;
+  fields.expect("table", asked.tableName);
+  fields.expect("since", asked.since);
+  fields.expect("offset", asked.offsetRows);
+  fields.expect("count", page.records.length);
+  fields.expect("has_more", end < page.total);
+  fields.expect("next_offset", page.has_more ? end : null);
+  // Whoever follows such a page would follow it for ever.
+  if (page.has_more && page.count * page.limit === 0) fields.expect("has_more", false);
+  return page;
+}
+
+/** The result of a push, S-2.4. `sent` is what the request held. */
+export function readPushResult(
+  reply: Reply,
+  sent: { readonly tableName: string; readonly recordCount: number },
+): PushResult {
+  const fields = openReply(reply);
+  const result: PushResult = {
+    table: fields.read("table", TEXT),
+    ...fields.readOptional("received", COUNT),
+    upserted: fields.read("upserted", COUNT),
+    ...fields.readOptional("integrity", INTEGRITY),
+    ...fields.readOptional("message", TEXT),
+    ...fields.readOptional("errors", arrayOf(TEXT)),
+    ...fields.readOptional("error_count", COUNT),
+    ...fields.readOptional("error", TEXT),
+  };
+  fields.expect("table", sent.tableName);
+  // When a proxy drops `Content-Encoding` the peer takes the body for an empty one (S-4.2.5) and
+  // answers 200 all the same.
+  if (sent.recordCount > 0) fields.expect("received", sent.recordCount);
+  return result;
+}
+
+/** The status, S-2.5. */
+export function readSyncStatus(reply: Reply): SyncStatus {
+  const fields = openReply(reply);
+  const status: SyncStatus = {
+    sync_enabled: fields.read("sync_enabled", FLAG),
+    tables: fields.read("tables", arrayOf(TEXT)),
+    table_counts: fields.read("table_counts", mapOf(TABLE_COUNT)),
+    last_sync: fields.read("last_sync", mapOf(TEXT)),
+    server_time: fields.read("server_time", TEXT),
+    features: { gzip: true, sha256: true, incremental: true },
+  };
+  const features = replyFields(reply.label, fields.read("features", OBJECT));
+  for (const name of Object.keys(status.features)) features.expect(name, true);
+  return status;
+}

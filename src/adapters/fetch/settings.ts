@@ -1,0 +1,95 @@
+// Checks the options of a client once, so that requests fail only for what peers and networks do.
+import { DEFAULT_MAX_DECOMPRESSED_BYTES } from "../../domain/limits.ts";
+
+/** Time for one request when `timeoutMs` is not given. D-4.6. */
+const DEFAULT_REQUEST_TIMEOUT_MS = 15_000;
+/** Greatest delay a timer takes; it fires at once beyond it. */
+const MAX_TIMER_MS = 2_147_483_647;
+const SYNC_PATH = "/api/v1/sync";
+
+/** How to reach a peer. */
+export interface SyncClientOptions {
+  /** `http:` or `https:` address without `/api/v1/sync`; may have a path and a slash at its end. */
+  readonly baseUrl: string;
+  /**
+   * The peer's `SYNC_API_KEY`, printable ASCII and not empty. Goes with pull and push, and to this
+   * address only: redirects are not followed.
+   */
+  readonly key: string;
+  /** Sends the requests; the runtime's own `fetch` when absent. */
+  readonly fetch?: (url: string, init: RequestInit) => Promise<Response>;
+  /**
+   * Milliseconds for one request, from its start to the last byte of its reply: 1 to 2,147,483,647;
+   * 15,000 when absent. D-4.6.
+   */
+  readonly timeoutMs?: number;
+  /**
+   * Greatest reply after decompression in bytes, 1 or more; 268,435,456 (256 MiB) when absent.
+   * Reading stops beyond it and the request fails with `invalid_reply`.
+   */
+  readonly maxReplyBytes?: number;
+  /**
+   * Milliseconds since 1970, for a `Retry-After` date in a reply without `Date`. Such a date is
+   * not read when this is absent.
+   */
+  readonly nowMs?: () => number;
+}
+
+/** Options with their defaults filled in. */
+export interface Settings extends Required<Omit<SyncClientOptions, "baseUrl" | "nowMs">> {
+  /** Where the paths of S-4 start: origin, path and `/api/v1/sync`, without a slash at the end. */
+  readonly syncUrl: string;
+  /** Null when the client was given none. */
+  readonly nowMs: (() => number) | null;
+}
+
+/** Fills in the defaults. Throws `TypeError` or `RangeError` that show neither key nor address. */
+export function readSettings(options: SyncClientOptions): Settings {
+  if (globalThis.crypto?.subtle === undefined) {
+    throw new TypeError("Web Crypto is missing: browsers give it to pages from HTTPS or localhost");
+  }
+  const timeoutMs = options.timeoutMs ?? DEFAULT_REQUEST_TIMEOUT_MS;
+  const maxReplyBytes = options.maxReplyBytes ?? DEFAULT_MAX_DECOMPRESSED_BYTES;
+  return {
+    syncUrl: readSyncUrl(options.baseUrl),
+    key: readKey(options.key),
+    fetch: options.fetch ?? ((url, init) => fetch(url, init)),
+    timeoutMs: readLimit(timeoutMs, { name: "timeoutMs", greatest: MAX_TIMER_MS }),
+    maxReplyBytes: readLimit(maxReplyBytes, {
+      name: "maxReplyBytes",
+      greatest: Number.MAX_SAFE_INTEGER,
+    }),
+    nowMs: options.nowMs ?? null,
+  };
+}
+
+function readSyncUrl(baseUrl: string): string {
+  if (!URL.canParse(baseUrl)) throw new TypeError("baseUrl is not an absolute URL");
+  const url = new URL(baseUrl);
+  if (url.protocol !== "http:" && url.protocol !== "https:") {
+    throw new TypeError("baseUrl does not start with http:// or https://");
+  }
+  if (url.username !== "" || url.password !== "") {
+    throw new TypeError("baseUrl must not hold a user name or password");
+  }
+  if (url.search !== "" || url.hash !== "") {
+    throw new TypeError("baseUrl must not have a query or fragment");
+  }
+  const prefix = url.pathname.replace(/\/+$/, "");
+  if (prefix.endsWith(SYNC_PATH)) throw new TypeError(`baseUrl must not include ${SYNC_PATH}`);
+  return `${url.origin}${prefix}${SYNC_PATH}`;
+}
+
+/** Runtimes quote a header value that they refuse, so an unusable key must not get that far. */
+function readKey(key: string): string {
+  if (typeof key === "string" && /^[!-~](?:[ -~]*[!-~])?$/.test(key)) return key;
+  throw new TypeError("key must be printable ASCII, not empty and without blanks at its ends");
+}
+
+function readLimit(
+  value: number,
+  limit: { readonly name: string; readonly greatest: number },
+): number {
+  if (Number.isInteger(value) && value >= 1 && value <= limit.greatest) return value;
+  throw new RangeError(`${limit.name} is not a whole number from 1 to ${limit.greatest}: ${value}`);
+}

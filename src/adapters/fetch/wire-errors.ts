@@ -1,0 +1,105 @@
+// Turns what goes wrong on the wire into `RemotePeerError`, with messages safe to log and to show.
+import { isJsonObject, type JsonValue, parseJson } from "../../domain/json.ts";
+import { RemotePeerError } from "../../ports/remote-peer.ts";
+
+/** Length of another program's text inside a message, in characters. */
+const MAX_QUOTED_CHARS = 200;
+
+/** What went wrong, in words that follow the label, and the error behind it. */
+interface WireProblem {
+  readonly problem: string;
+  readonly cause?: unknown;
+}
+
+/** A reply with status 200 that is not what the document says. */
+export function invalidReply(label: string, { problem, ...options }: WireProblem): RemotePeerError {
+  return new RemotePeerError(
+    "invalid_reply",
+    `${label} got an unusable reply: ${problem}`,
+    options,
+  );
+}
+
+/** A request without a complete reply; `problem` says how far it came. */
+export function unreachable(label: string, { problem, cause }: WireProblem): RemotePeerError {
+  const reason = quotable(reasonOf(cause));
+  return new RemotePeerError("unreachable", `${label} ${problem}: ${reason}`, { cause });
+}
+
+/** A reply with another status than 200. */
+export function statusError(answer: {
+  readonly label: string;
+  readonly url: string;
+  readonly response: Response;
+  /** Null when it could not be read. */
+  readonly body: Uint8Array | null;
+  /** Cut out of the peer's text, which may quote it. */
+  readonly key: string;
+  readonly nowMs: (() => number) | null;
+}): RemotePeerError {
+  const { response, label, key } = answer;
+  const { status, headers } = response;
+  const text = redirectText(response, answer.url) ?? peerErrorText(answer.body);
+  const detail = text === "" ? "" : `: ${quotable(text.replaceAll(key, "…"))}`;
+  const retryAfterSeconds = readRetryAfter(headers, answer.nowMs);
+  // Browsers show a redirect as status 0.
+  return new RemotePeerError("status", `${label} was answered ${status || "a redirect"}${detail}`, {
+    ...(status === 0 ? {} : { status }),
+    ...(retryAfterSeconds === null ? {} : { retryAfterSeconds }),
+  });
+}
+
+/** Seconds from now, of either form of `Retry-After`; null when there is none that can be read. */
+function readRetryAfter(headers: Headers, nowMs: (() => number) | null): number | null {
+  const text = headers.get("Retry-After") ?? "";
+  if (/^\d{1,9}$/.test(text)) return Number(text);
+  // Both dates of a reply come from one clock; this machine's may differ.
+  const sentAtMs = readHttpDate(headers.get("Date")) ?? nowMs?.() ?? null;
+  const untilMs = readHttpDate(text);
+  if (untilMs === null || sentAtMs === null) return null;
+  return Math.max(0, Math.ceil((untilMs - sentAtMs) / 1000));
+}
+
+/** Milliseconds since 1970; null for what is no date of HTTP. */
+function readHttpDate(text: string | null): number | null {
+  const atMs = text?.endsWith(" GMT") ? Date.parse(text) : Number.NaN;
+  return Number.isNaN(atMs) ? null : atMs;
+}
+
+/** Where a redirect leads, without query; null for any other reply. */
+function redirectText(response: Response, url: string): string | null {
+  const { status, type, headers } = response;
+  if (type !== "opaqueredirect" && (status < 300 || status > 399)) return null;
+  const location = headers.get("Location") ?? "";
+  if (location === "" || !URL.canParse(location, url)) return "redirects are not followed";
+  const { origin, pathname } = new URL(location, url);
+  return `redirects are not followed, this one leads to ${origin}${pathname}`;
+}
+
+/** The `error` text of S-7; empty when the body is anything else, such as a proxy's page. */
+function peerErrorText(body: Uint8Array | null): string {
+  if (body === null) return "";
+  let value: JsonValue;
+  try {
+    value = parseJson(new TextDecoder().decode(body));
+  } catch {
+    return "";
+  }
+  return isJsonObject(value) && typeof value.error === "string" ? value.error : "";
+}
+
+/** The code of a network error (Bun, Node), else its text (Deno, browsers). */
+function reasonOf(error: unknown): string {
+  const inner = error instanceof Error && error.cause instanceof Error ? error.cause : error;
+  if (!(inner instanceof Error)) return String(inner);
+  return "code" in inner && typeof inner.code === "string" ? inner.code : inner.message;
+}
+
+/** One line of bounded length, without control and formatting characters. */
+function quotable(text: string): string {
+  const line = text
+    .toWellFormed()
+    .replaceAll(/[\s\p{Cc}\p{Cf}]+/gu, " ")
+    .trim();
+  return [...line].slice(0, MAX_QUOTED_CHARS).join("");
+}

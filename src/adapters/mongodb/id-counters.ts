@@ -1,0 +1,79 @@
+// Numbers for auto-incrementing `id` columns: each push takes a range that no other instance gets.
+import { type Collection, type Db, Long } from "mongodb";
+import { type Deadline, retry } from "./deadline.ts";
+
+const COLLECTION = "repsync_counters";
+const DURABLE = { writeConcern: { w: "majority", j: true } } as const;
+
+interface CounterDocument {
+  /** Table name. */
+  readonly _id: string;
+  /** Greatest number given out. */
+  readonly last: Long;
+}
+
+/** Consecutive numbers of one table. */
+export interface IdRange {
+  readonly tableName: string;
+  readonly first: Long;
+  readonly count: number;
+}
+
+/** Counters of all tables. */
+export class IdCounters {
+  readonly #collection: Collection<CounterDocument>;
+
+  constructor(db: Db) {
+    this.#collection = db.collection(COLLECTION);
+  }
+
+  /** Takes the next `count` numbers, durably, before any row can have one of them. */
+  async take(wanted: Pick<IdRange, "tableName" | "count">, deadline: Deadline): Promise<IdRange> {
+    const { tableName, count } = wanted;
+    const options = {
+      upsert: true,
+      returnDocument: "after",
+      promoteLongs: false,
+      ...DURABLE,
+    } as const;
+    const counter = await retry(deadline, () =>
+      this.#collection.findOneAndUpdate(
+        { _id: tableName },
+        { $inc: { last: Long.fromNumber(count) } },
+        options,
+      ),
+    );
+    if (counter === null) throw new Error("An upsert gave no document back");
+    return { tableName, first: counter.last.subtract(count - 1), count };
+  }
+
+  /**
+   * Gives back all but the first `usedCount` numbers of a range, unless more were taken since. Never fails: a gap in
+   * the numbers does no harm.
+   */
+  async giveBack({ tableName, first, count }: IdRange, usedCount: number): Promise<void> {
+    if (usedCount === count) return;
+    try {
+      await this.#collection.updateOne(
+        { _id: tableName, last: first.add(count - 1) },
+        { $set: { last: first.add(usedCount - 1) } },
+      );
+    } catch {
+      // The rows are committed and that is what counts.
+    }
+  }
+
+  /** True when numbers of this table were given out or reserved. */
+  async has(tableName: string): Promise<boolean> {
+    return (await this.#collection.findOne({ _id: tableName })) !== null;
+  }
+
+  /** Makes sure that numbers up to `last` are not given out. */
+  async reserve(tableName: string, last: Long): Promise<void> {
+    await this.#collection.updateOne(
+      { _id: tableName },
+      { $max: { last } },
+      { upsert: true, ...DURABLE },
+    );
+  }
+}

@@ -1,0 +1,189 @@
+// Pages and totals, each pair from one snapshot. What an unchanged table made known is used again.
+import { type ClientSession, type Db, type Document, MinKey, type MongoClient } from "mongodb";
+import { PageAnchors, type PageSequence } from "../../domain/sync/page-anchors.ts";
+import type { Table } from "../../domain/sync/table.ts";
+import type { StoredPage, StoredPageQuery } from "../../ports/table-store.ts";
+import { retry, type Stopwatch, startDeadline } from "./deadline.ts";
+import { toAppError } from "./mongo-errors.ts";
+import type { PrimaryWatch } from "./primary-watch.ts";
+import { RowReader, readPosition } from "./row-reader.ts";
+import { layoutOf, sinceBound, type TableLayout } from "./table-layout.ts";
+import { TableMemory } from "./table-memory.ts";
+import type { TableVersions } from "./table-versions.ts";
+
+/** What a reader works with. */
+export interface PageReaderParts {
+  readonly client: MongoClient;
+  readonly db: Db;
+  readonly clock: Stopwatch;
+  readonly versions: TableVersions;
+  readonly primaryWatch: PrimaryWatch;
+}
+
+interface Wanted {
+  readonly table: Table;
+  readonly sinceTime: string | null;
+}
+
+/** One read: its snapshot, and where what it finds out is remembered. */
+interface Reading {
+  readonly layout: TableLayout;
+  readonly session: ClientSession;
+  readonly sequence: PageSequence;
+}
+
+/** Reads the rows of tables. */
+export class PageReader {
+  readonly #parts: PageReaderParts;
+  readonly #memory: TableMemory;
+  readonly #anchors = new PageAnchors<Document>();
+  readonly #rowReaders = new WeakMap<TableLayout, RowReader>();
+
+  constructor(parts: PageReaderParts) {
+    this.#parts = parts;
+    this.#memory = new TableMemory(parts.clock);
+  }
+
+  async readPage(table: Table, query: StoredPageQuery): Promise<StoredPage> {
+    const { sinceTime } = query;
+    return await this.#read({ table, sinceTime }, (reading) => this.#readPage(reading, query));
+  }
+
+  async countRows(table: Table): Promise<number> {
+    return await this.#read({ table, sinceTime: null }, async (reading) => {
+      const knownRows = this.#anchors.totalRows(reading.sequence);
+      return knownRows ?? (await this.#countRows(reading));
+    });
+  }
+
+  async #read<T>(wanted: Wanted, work: (reading: Reading) => Promise<T>): Promise<T> {
+    try {
+      return await retry(startDeadline(this.#parts.clock), () => this.#readOnce(wanted, work));
+    } catch (error) {
+      throw toAppError(error);
+    }
+  }
+
+  async #readOnce<T>(
+    { table, sinceTime }: Wanted,
+    work: (reading: Reading) => Promise<T>,
+  ): Promise<T> {
+    await this.#parts.primaryWatch.confirm();
+    const { client, versions } = this.#parts;
+    let session = client.startSession({ snapshot: true });
+    try {
+      const [activity, seenVersion] = await Promise.all([
+        this.#activity(table.name),
+        versions.read(table.name, session),
+      ]);
+      let state = `${seenVersion} ${activity}`;
+      if (!this.#memory.isKnown(table.name, state)) {
+        // What is remembered from now on must not be older than the activity it is compared by.
+        await session.endSession();
+        session = client.startSession({ snapshot: true });
+        state = `${await versions.read(table.name, session)} ${activity}`;
+      }
+      const version = this.#memory.version(table.name, state);
+      const sequence = { tableName: table.name, sinceTime, version };
+      return await work({ layout: layoutOf(table), session, sequence });
+    } finally {
+      await session.endSession();
+    }
+  }
+
+  /** Counts what any program did to the table, by the servers' own statistics. */
+  async #activity(tableName: string): Promise<string> {
+    const shards = await this.#parts.db
+      .collection(tableName)
+      .aggregate([
+        { $collStats: { count: {}, latencyStats: {} } },
+        { $project: { host: 1, count: 1, writes: "$latencyStats.writes.ops" } },
+      ])
+      .toArray();
+    return shards
+      .map(({ host, count, writes }) => `${host} ${count} ${writes}`)
+      .sort()
+      .join();
+  }
+
+  async #readPage(reading: Reading, query: StoredPageQuery): Promise<StoredPage> {
+    const { layout, sequence } = reading;
+    const { clock } = this.#parts;
+    const knownRows = this.#anchors.totalRows(sequence);
+    if (knownRows !== null && query.offsetRows >= knownRows) {
+      return { rows: [], totalRows: knownRows };
+    }
+    const beganMs = clock.monotonicMs();
+    const [documents, totalRows] = await Promise.all([
+      this.#findDocuments(reading, query),
+      knownRows ?? this.#countRows(reading),
+    ]);
+    const isCheap = knownRows !== null && query.offsetRows === 0;
+    if (!isCheap) this.#memory.addCost(layout.table.name, clock.monotonicMs() - beganMs);
+    const last = documents.at(-1);
+    if (last !== undefined) {
+      const position = readPosition(last, layout);
+      const offsetRows = query.offsetRows + documents.length;
+      this.#anchors.remember(sequence, { offsetRows, position });
+    }
+    const rowReader = this.#rowReader(layout);
+    return { rows: documents.map((document) => rowReader.read(document)), totalRows };
+  }
+
+  async #findDocuments(reading: Reading, query: StoredPageQuery): Promise<Uint8Array[]> {
+    const { layout, session, sequence } = reading;
+    const anchor = this.#anchors.find(sequence, query.offsetRows);
+    const filter =
+      sequence.sinceTime === null || layout.timeField === null
+        ? {}
+        : { [layout.timeField]: { $gte: sinceBound(layout, sequence.sinceTime) } };
+    // The lower bound is the anchor's own row, which is before the page.
+    const skip = anchor === null ? query.offsetRows : query.offsetRows - anchor.offsetRows + 1;
+    const documents: unknown[] = await this.#parts.db
+      .collection(layout.table.name)
+      .find(filter, {
+        session,
+        ...SNAPSHOT,
+        sort: layout.orderIndex,
+        hint: layout.orderIndex,
+        ...(anchor === null ? {} : { min: anchor.position }),
+        skip,
+        limit: query.limitRows,
+        // One more than the page holds, so that the server sends all of it at once and closes the cursor.
+        batchSize: query.limitRows + 1,
+        projection: layout.pageProjection,
+        raw: true,
+      })
+      .toArray();
+    return documents as Uint8Array[];
+  }
+
+  async #countRows({ layout, session, sequence }: Reading): Promise<number> {
+    const [firstField = "_id"] = Object.keys(layout.orderIndex);
+    const least =
+      sequence.sinceTime === null ? new MinKey() : sinceBound(layout, sequence.sinceTime);
+    const [counted] = await this.#parts.db
+      .collection(layout.table.name)
+      // A bound on the first field lets the server count index keys alone.
+      .aggregate([{ $match: { [firstField]: { $gte: least } } }, { $count: "rows" }], {
+        session,
+        ...SNAPSHOT,
+        hint: layout.orderIndex,
+      })
+      .toArray();
+    const totalRows = Number(counted?.["rows"] ?? 0);
+    this.#anchors.rememberTotal(sequence, totalRows);
+    return totalRows;
+  }
+
+  #rowReader(layout: TableLayout): RowReader {
+    const known = this.#rowReaders.get(layout);
+    if (known !== undefined) return known;
+    const rowReader = new RowReader(layout);
+    this.#rowReaders.set(layout, rowReader);
+    return rowReader;
+  }
+}
+
+/** A read outside a transaction needs it on every command of the session. */
+const SNAPSHOT = { readConcern: { level: "snapshot" } } as const;

@@ -1,0 +1,197 @@
+// One push as one transaction. A record that the server refuses ends the whole transaction, so what may be refused is
+// checked before, and what is refused still is found by tries that are taken back.
+import {
+  type ClientSession,
+  type Db,
+  type Document,
+  type MongoClient,
+  MongoServerError,
+} from "mongodb";
+import { AppError } from "../../domain/errors.ts";
+import type { WriteFailure } from "../../ports/table-store.ts";
+import type { Deadline } from "./deadline.ts";
+import type { IdRange } from "./id-counters.ts";
+import { isPassing } from "./mongo-errors.ts";
+import type { TableVersions } from "./table-versions.ts";
+import { commitTransaction, tryTransaction } from "./transaction.ts";
+import { type Statement, splitCommands } from "./write-statements.ts";
+
+/** What the server may refuse a row for, by its code. The texts that it gives itself hold values of rows. */
+const REFUSALS: ReadonlyMap<number, string> = new Map([
+  [121, "The row does not pass the validator of the MongoDB collection"],
+  [10334, "The row is larger than the 16 MiB that MongoDB can store"],
+  [11000, "Another row has the same value in a unique index of the MongoDB collection"],
+  [17419, "The row is larger than the 16 MiB that MongoDB can store"],
+]);
+/** Updates by `_id` in one command; MongoDB takes 100,000. */
+const RENUMBERED_PER_COMMAND = 10_000;
+
+/** Statements sent first behind a refused one, then twice as many each time: the next refused one may be near. */
+const FIRST_TRIED = 8;
+
+/** What a push works with. */
+export interface PushParts {
+  readonly client: MongoClient;
+  readonly db: Db;
+  readonly versions: TableVersions;
+  readonly tableName: string;
+  /** Numbers for new rows, one per record; null for a table that is not numbered. */
+  readonly ids: IdRange | null;
+  /** Whether statements take effect one after the other. */
+  readonly ordered: boolean;
+  /** Slot of the table's version that no other push of this instance uses. */
+  readonly slot: number;
+  readonly deadline: Deadline;
+}
+
+/** What a push did. */
+export interface PushOutcome {
+  readonly insertedRows: number;
+  readonly failures: readonly WriteFailure[];
+}
+
+/** A statement that the server refused for good; its transaction is over. */
+class RefusedStatement extends Error {
+  readonly statement: Statement;
+  readonly code: number;
+
+  constructor(statement: Statement, code: number) {
+    super(`Statement refused with code ${code}`);
+    this.statement = statement;
+    this.code = code;
+  }
+}
+
+interface InsertedRow {
+  readonly statement: Statement;
+  readonly _id: unknown;
+}
+
+/** Writes the statements of one push. */
+export class PushTransaction {
+  readonly #parts: PushParts;
+
+  constructor(parts: PushParts) {
+    this.#parts = parts;
+  }
+
+  /**
+   * Commits all statements but the refused ones. Throws driver errors, after which nothing was written, and
+   * `AppError`.
+   */
+  async commit(all: readonly Statement[]): Promise<PushOutcome> {
+    const failures: WriteFailure[] = [];
+    let statements = all;
+    while (statements.length > 0) {
+      const outcome = await orRefusal(this.#commitAll(statements));
+      if (!(outcome instanceof RefusedStatement)) return { insertedRows: outcome, failures };
+      const found = await this.#findRefused(statements, outcome);
+      failures.push(...found.map(failureOf));
+      const refused = new Set(found.map(({ statement }) => statement));
+      statements = statements.filter((statement) => !refused.has(statement));
+    }
+    return { insertedRows: 0, failures };
+  }
+
+  /** Commits the statements and returns the number of new rows. */
+  #commitAll(statements: readonly Statement[]): Promise<number> {
+    const { tableName, versions, slot } = this.#parts;
+    return commitTransaction(this.#parts, async (session) => {
+      const { inserted, changedRows } = await this.#send(statements, session);
+      await this.#closeGaps(inserted, session);
+      if (inserted.length + changedRows > 0) await versions.raise({ tableName, slot, session });
+      return inserted.length;
+    });
+  }
+
+  /**
+   * Every statement from the first refused one on that the server refuses. A try ends at the first, the next one goes
+   * on behind it, so each statement is sent about once. What is refused only together with others shows when the rest
+   * is committed.
+   */
+  async #findRefused(
+    statements: readonly Statement[],
+    first: RefusedStatement,
+  ): Promise<RefusedStatement[]> {
+    const found = [first];
+    let next = statements.indexOf(first.statement) + 1;
+    while (!this.#parts.deadline.isOver()) {
+      const rest = statements.slice(next);
+      const outcome = await orRefusal(this.#tryAll(rest));
+      if (!(outcome instanceof RefusedStatement)) return found;
+      found.push(outcome);
+      next += rest.indexOf(outcome.statement) + 1;
+    }
+    const message = `MongoDB refused more records than could be found in time: ${found.length} until then`;
+    throw new AppError("commit_failed", message, { cause: first });
+  }
+
+  /** Sends the statements and takes them back. */
+  #tryAll(statements: readonly Statement[]): Promise<void> {
+    return tryTransaction(this.#parts, async (session) => {
+      let count = FIRST_TRIED;
+      for (let i = 0; i < statements.length; i += count / 2) {
+        await this.#send(statements.slice(i, i + count), session);
+        count *= 2;
+      }
+    });
+  }
+
+  /** Sends statements as part of a transaction. */
+  async #send(
+    statements: readonly Statement[],
+    session: ClientSession,
+  ): Promise<{ inserted: InsertedRow[]; changedRows: number }> {
+    const { db, tableName, ordered } = this.#parts;
+    const inserted: InsertedRow[] = [];
+    let changedRows = 0;
+    for (const command of splitCommands(statements)) {
+      const updates = command.map(({ body }) => body);
+      const reply = await db.command({ update: tableName, updates, ordered }, { session });
+      const [error] = (reply["writeErrors"] ?? []) as Document[];
+      if (error !== undefined) throw refusal(command, error);
+      changedRows += Number(reply["nModified"]);
+      for (const { index, _id } of (reply["upserted"] ?? []) as Document[]) {
+        const statement = command[index];
+        if (statement !== undefined) inserted.push({ statement, _id });
+      }
+    }
+    return { inserted, changedRows };
+  }
+
+  /** Numbers new rows one after the other where records between them changed rows that were there. */
+  async #closeGaps(inserted: readonly InsertedRow[], session: ClientSession): Promise<void> {
+    const { db, tableName, ids } = this.#parts;
+    if (ids === null) return;
+    const updates = inserted
+      .toSorted((a, b) => a.statement.place - b.statement.place)
+      .map(({ statement, _id }, rank) => ({ _id, rank, isRight: statement.place === rank }))
+      .filter(({ isRight }) => !isRight)
+      .map(({ _id, rank }) => ({ q: { _id }, u: { $set: { id: ids.first.add(rank) } } }));
+    for (let i = 0; i < updates.length; i += RENUMBERED_PER_COMMAND) {
+      const some = updates.slice(i, i + RENUMBERED_PER_COMMAND);
+      await db.command({ update: tableName, updates: some, ordered: false }, { session });
+    }
+  }
+}
+
+function refusal(command: readonly Statement[], error: Document): Error {
+  const statement = command[error["index"]];
+  const serverError = new MongoServerError({ ...error, message: "Statement failed" });
+  if (statement === undefined || isPassing(serverError)) return serverError;
+  return new RefusedStatement(statement, Number(error["code"]));
+}
+
+async function orRefusal<T>(work: Promise<T>): Promise<T | RefusedStatement> {
+  try {
+    return await work;
+  } catch (error) {
+    if (error instanceof RefusedStatement) return error;
+    throw error;
+  }
+}
+
+function failureOf({ statement, code }: RefusedStatement): WriteFailure {
+  const message = REFUSALS.get(code) ?? `MongoDB refused the row: error ${code}`;
+  return { index: statement.index, message };
+}

@@ -1,0 +1,141 @@
+// What a collection is like before a table is prepared, and what speaks against preparing it.
+import type { Collection, Db, Document, IndexDescriptionInfo } from "mongodb";
+import type { Table } from "../../domain/sync/table.ts";
+import type { TableDefinition, TableDefinitions } from "./table-definitions.ts";
+import { type IndexKeys, layoutOf } from "./table-layout.ts";
+
+/** The state of a table's collection. */
+export interface Inspection {
+  readonly table: Table;
+  /** As it was last prepared; null for the first time. */
+  readonly definition: TableDefinition | null;
+  readonly exists: boolean;
+  readonly hasRows: boolean;
+  readonly indexes: readonly IndexDescriptionInfo[];
+  /** Why the table must not be prepared, with what to do; empty when nothing speaks against it. */
+  readonly problems: readonly string[];
+}
+
+/** Looks at a table's collection without changing anything. */
+export async function inspectTable(
+  table: Table,
+  { db, definitions }: { readonly db: Db; readonly definitions: TableDefinitions },
+): Promise<Inspection> {
+  const collection = db.collection(table.name);
+  const [info] = await db.listCollections({ name: table.name }).toArray();
+  const exists = info !== undefined;
+  const definition = await definitions.find(table.name);
+  const indexes = exists && info.type === "collection" ? await collection.indexes() : [];
+  const hasRows = exists && (await collection.findOne({}, { projection: { _id: 1 } })) !== null;
+  const found = { table, definition, exists, hasRows, indexes };
+  const problems = [...collectionProblems(info), ...indexProblems(found)];
+  if (hasRows) {
+    problems.push(...definitionProblems(table, definition));
+    if (problems.length === 0) problems.push(...(await rowProblems(collection, found)));
+  }
+  return { ...found, problems };
+}
+
+/** The index with exactly these keys. */
+export function findIndex(
+  indexes: readonly IndexDescriptionInfo[],
+  keys: IndexKeys,
+): IndexDescriptionInfo | undefined {
+  const wanted = JSON.stringify(keys);
+  return indexes.find((index) => JSON.stringify(index.key) === wanted);
+}
+
+function collectionProblems(info: Document | undefined): string[] {
+  if (info === undefined) return [];
+  if (info["type"] !== "collection" || info["options"]?.capped === true) {
+    return [
+      "its name belongs to a view, time series or capped collection: rename that, or the table",
+    ];
+  }
+  if (info["options"]?.collation !== undefined) {
+    return ["its collection has a collation of its own: copy the documents into one without"];
+  }
+  return [];
+}
+
+function indexProblems({ table, indexes }: Pick<Inspection, "table" | "indexes">): string[] {
+  const layout = layoutOf(table);
+  return [...new Set([layout.keyIndex, layout.orderIndex])].flatMap((keys) => {
+    const index = findIndex(indexes, keys);
+    const isFit =
+      index === undefined ||
+      (!index.sparse &&
+        !index.hidden &&
+        index["partialFilterExpression"] === undefined &&
+        index["collation"] === undefined &&
+        (keys !== layout.keyIndex || index.unique === true));
+    if (isFit) return [];
+    const needed = keys === layout.keyIndex ? "a plain unique index" : "a plain index";
+    return [`its index ${index.name} is not ${needed}: drop it, it is then made anew`];
+  });
+}
+
+/** Every change that documents which are there already would not follow. */
+function definitionProblems(table: Table, definition: TableDefinition | null): string[] {
+  if (definition === null) return [];
+  const problems: string[] = [];
+  for (const { name, type, nullable } of table.columns) {
+    const storedType = definition.columns[name];
+    if (storedType === undefined && !nullable) {
+      problems.push(
+        `its new column "${name}" may not be null but its rows have no value: make it nullable`,
+      );
+    } else if (storedType !== undefined && storedType !== type) {
+      problems.push(
+        `its column "${name}" has rows of type ${storedType}, not ${type}: keep the type, or add a column with another name`,
+      );
+    }
+  }
+  const storedKey = definition.upsert_key.join(", ");
+  const key = table.keyColumns.map(({ name }) => name).join(", ");
+  if (storedKey !== key) {
+    problems.push(
+      `its rows have the upsert key (${storedKey}), not (${key}): keep the key, or empty the table`,
+    );
+  }
+  return problems;
+}
+
+/** What stands in the documents of a collection that other tools filled. */
+async function rowProblems(
+  collection: Collection,
+  { table, definition, indexes }: Pick<Inspection, "table" | "definition" | "indexes">,
+): Promise<string[]> {
+  const problems: string[] = [];
+  const { keyIndex } = layoutOf(table);
+  const keyNames = Object.keys(keyIndex);
+  if (findIndex(indexes, keyIndex) === undefined && (await hasDuplicates(collection, keyNames))) {
+    problems.push(
+      `several rows have the same upsert key (${keyNames.join(", ")}): remove all but one`,
+    );
+  }
+  if (definition !== null) return problems;
+  for (const { name, nullable, isKey } of table.columns) {
+    const mustHave = isKey || !nullable;
+    if (mustHave && (await collection.findOne({ [name]: null })) !== null) {
+      problems.push(`its column "${name}" may not be null but is in some rows: fill it in`);
+    }
+  }
+  const time = table.timestampColumn;
+  if (time !== null && (await collection.findOne({ [time]: { $type: "date" } })) !== null) {
+    problems.push(
+      `its timestamp column "${time}" holds BSON dates: store texts like 2024-05-01T10:00:00.123 (UTC, no zone)`,
+    );
+  }
+  return problems;
+}
+
+async function hasDuplicates(collection: Collection, names: readonly string[]): Promise<boolean> {
+  const key = Object.fromEntries(names.map((name) => [name, `$${name}`]));
+  const stages = [
+    { $group: { _id: key, rows: { $sum: 1 } } },
+    { $match: { rows: { $gt: 1 } } },
+    { $limit: 1 },
+  ];
+  return await collection.aggregate(stages, { allowDiskUse: true }).hasNext();
+}

@@ -1,0 +1,182 @@
+// Makes collections and indexes. All tables are looked at before the first is changed.
+import { type Collection, type Db, type Document, Long } from "mongodb";
+import { AppError } from "../../domain/errors.ts";
+import type { Table } from "../../domain/sync/table.ts";
+import { retry, type Stopwatch, startDeadline } from "./deadline.ts";
+import { IdCounters } from "./id-counters.ts";
+import { hasCode, toAppError } from "./mongo-errors.ts";
+import { TableDefinitions } from "./table-definitions.ts";
+import { findIndex, type Inspection, inspectTable } from "./table-inspection.ts";
+import { type IndexKeys, KEY_TIME_FIELD, layoutOf, UNPARSED_FIELD } from "./table-layout.ts";
+
+const DURABLE = { writeConcern: { w: "majority", j: true } } as const;
+/** Server codes. */
+const INDEX_NOT_FOUND = 27;
+const NAMESPACE_EXISTS = 48;
+const CANNOT_CREATE_INDEX = 67;
+const INDEX_OPTIONS_CONFLICT = 85;
+const INDEX_KEYS_CONFLICT = 86;
+const DUPLICATE_KEY = 11000;
+
+/** Prepares tables. */
+export class TablePreparer {
+  readonly #db: Db;
+  readonly #clock: Stopwatch;
+  readonly #definitions: TableDefinitions;
+  readonly #counters: IdCounters;
+
+  constructor({ db, clock }: { db: Db; clock: Stopwatch }) {
+    this.#db = db;
+    this.#clock = clock;
+    this.#definitions = new TableDefinitions(db);
+    this.#counters = new IdCounters(db);
+  }
+
+  async prepare(tables: readonly Table[]): Promise<void> {
+    try {
+      // An election in between starts it again: every step may be done twice.
+      await retry(startDeadline(this.#clock), () => this.#prepareAll(tables));
+    } catch (error) {
+      throw toAppError(error);
+    }
+  }
+
+  async #prepareAll(tables: readonly Table[]): Promise<void> {
+    const inspections: Inspection[] = [];
+    for (const table of tables) {
+      inspections.push(await inspectTable(table, { db: this.#db, definitions: this.#definitions }));
+    }
+    const problems = inspections.flatMap((inspection) =>
+      inspection.problems.map((text) => `Table "${inspection.table.name}": ${text}`),
+    );
+    if (problems.length > 0) throw new AppError("schema_conflict", problems.join("; "));
+    for (const inspection of inspections) await this.#prepareOne(inspection);
+  }
+
+  async #prepareOne(inspection: Inspection): Promise<void> {
+    const { table, definition } = inspection;
+    const collection = this.#db.collection(table.name);
+    if (!inspection.exists) await createCollection(this.#db, table.name);
+    if (!inspection.hasRows) await dropFormerKeys(collection, inspection);
+    const { keyIndex, orderIndex } = layoutOf(table);
+    await makeIndex(collection, { inspection, keys: keyIndex });
+    await alignTimes(collection, inspection);
+    if (orderIndex !== keyIndex) await makeIndex(collection, { inspection, keys: orderIndex });
+    if (table.columns.some((column) => column.autoIncrement && !column.isKey)) {
+      await this.#reserveIds(collection, inspection);
+    }
+    await this.#definitions.save(table, definition);
+  }
+
+  /** Rows of other tools may have numbers already. */
+  async #reserveIds(collection: Collection, { table, hasRows }: Inspection): Promise<void> {
+    if (!hasRows || (await this.#counters.has(table.name))) return;
+    const [greatest] = await collection
+      .aggregate(
+        [
+          { $match: { id: { $type: ["int", "long"] } } },
+          { $group: { _id: null, id: { $max: { $toLong: "$id" } } } },
+        ],
+        { promoteLongs: false },
+      )
+      .toArray();
+    await this.#counters.reserve(table.name, (greatest?.["id"] as Long | undefined) ?? Long.ZERO);
+  }
+}
+
+/** Makes a collection unless it is there. A transaction must not have to. */
+export async function createCollection(db: Db, name: string): Promise<void> {
+  try {
+    await db.createCollection(name, DURABLE);
+  } catch (error) {
+    if (!hasCode(error, NAMESPACE_EXISTS)) throw error;
+  }
+}
+
+async function makeIndex(
+  collection: Collection,
+  { inspection, keys }: { readonly inspection: Inspection; readonly keys: IndexKeys },
+): Promise<void> {
+  const { table, indexes } = inspection;
+  if (findIndex(indexes, keys) !== undefined) return;
+  const names = Object.keys(keys);
+  const isKey = keys === layoutOf(table).keyIndex;
+  try {
+    await collection.createIndex(keys, {
+      name: `repsync_${names.join("_")}`,
+      unique: isKey,
+    });
+  } catch (error) {
+    const refusals = [
+      CANNOT_CREATE_INDEX,
+      INDEX_OPTIONS_CONFLICT,
+      INDEX_KEYS_CONFLICT,
+      DUPLICATE_KEY,
+    ];
+    if (!hasCode(error, ...refusals)) throw error;
+    const text = hasCode(error, DUPLICATE_KEY)
+      ? "several rows have the same key: remove all but one"
+      : "another index or the shard key is in the way: drop that index, or use a shard key that begins the upsert key";
+    const message = `Table "${table.name}": its index on (${names.join(", ")}) cannot be made, ${text}`;
+    throw new AppError("schema_conflict", message, { cause: error });
+  }
+}
+
+/** An empty table may get another upsert key; the former unique index would refuse rows. */
+async function dropFormerKeys(
+  collection: Collection,
+  { table, indexes }: Inspection,
+): Promise<void> {
+  const keep = JSON.stringify(layoutOf(table).keyIndex);
+  for (const { name, key, unique } of indexes) {
+    if (unique !== true || !name?.startsWith("repsync_") || JSON.stringify(key) === keep) continue;
+    try {
+      await collection.dropIndex(name, DURABLE);
+    } catch (error) {
+      if (!hasCode(error, INDEX_NOT_FOUND)) throw error;
+    }
+  }
+}
+
+/** Brings the order fields of rows that are there already into the form that a new timestamp column needs. */
+async function alignTimes(collection: Collection, inspection: Inspection): Promise<void> {
+  const { table, definition, hasRows } = inspection;
+  if (!hasRows) return;
+  const { timeField } = layoutOf(table);
+  const time = table.timestampColumn;
+  if (timeField === KEY_TIME_FIELD && time !== null) {
+    const text = { $cond: [{ $eq: [{ $type: `$${time}` }, "string"] }, `$${time}`, null] };
+    const absent = { [KEY_TIME_FIELD]: { $exists: false } };
+    await collection.updateMany(absent, [{ $set: { [KEY_TIME_FIELD]: text } }], DURABLE);
+  }
+  const former = definition?.timestamp_column ?? null;
+  if (former === time) return;
+  const stages = [...restoreFormerTime(former), ...hideUnparsedTime(timeField, time)];
+  if (stages.length > 0) await collection.updateMany({}, stages, DURABLE);
+}
+
+/** A column that no longer orders rows gets its unparsed texts back, as any other column keeps them. */
+function restoreFormerTime(former: string | null): Document[] {
+  if (former === null) return [];
+  const text = `$${UNPARSED_FIELD}.${former}`;
+  const isHidden = {
+    $and: [{ $eq: [{ $type: text }, "string"] }, { $eq: [{ $type: `$${former}` }, "null"] }],
+  };
+  return [
+    { $set: { [former]: { $cond: [isHidden, { json: text }, `$${former}`] } } },
+    { $unset: UNPARSED_FIELD },
+  ];
+}
+
+function hideUnparsedTime(timeField: string | null, time: string | null): Document[] {
+  if (time === null || timeField !== time) return [];
+  const isUnparsed = { $eq: [{ $type: `$${time}.json` }, "string"] };
+  return [
+    {
+      $set: {
+        [UNPARSED_FIELD]: { $cond: [isUnparsed, { [time]: `$${time}.json` }, {}] },
+        [time]: { $cond: [isUnparsed, null, `$${time}`] },
+      },
+    },
+  ];
+}

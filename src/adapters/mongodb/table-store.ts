@@ -1,0 +1,40 @@
+import type { Table } from "../../domain/sync/table.ts";
+import type {
+  RowWrite,
+  StoredPage,
+  StoredPageQuery,
+  TableStore,
+  WriteFailure,
+} from "../../ports/table-store.ts";
+import { PageReader, type PageReaderParts } from "./page-reader.ts";
+import { TablePreparer } from "./table-preparer.ts";
+import { TableWriter } from "./table-writer.ts";
+
+/** Tables as collections of the same name. */
+export class MongoTableStore implements TableStore {
+  readonly #preparer: TablePreparer;
+  readonly #reader: PageReader;
+  readonly #writer: TableWriter;
+
+  constructor(parts: PageReaderParts) {
+    this.#preparer = new TablePreparer(parts);
+    this.#reader = new PageReader(parts);
+    this.#writer = new TableWriter(parts);
+  }
+
+  prepare(tables: readonly Table[]): Promise<void> {
+    return this.#preparer.prepare(tables);
+  }
+
+  readPage(table: Table, query: StoredPageQuery): Promise<StoredPage> {
+    return this.#reader.readPage(table, query);
+  }
+
+  write(table: Table, writes: readonly RowWrite[]): Promise<readonly WriteFailure[]> {
+    return this.#writer.write(table, writes);
+  }
+
+  countRows(table: Table): Promise<number> {
+    return this.#reader.countRows(table);
+  }
+}

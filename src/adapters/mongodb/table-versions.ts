@@ -1,0 +1,70 @@
+// A number per table that grows with every push that changed it, in the same commit.
+import { type ClientSession, type Collection, type Db, Long, ObjectId } from "mongodb";
+
+const COLLECTION = "repsync_table_versions";
+/** Documents a version may be spread over, so that concurrent pushes rarely touch the same one. */
+const SLOTS = 256;
+
+interface SlotDocument {
+  /** Table name, a slash, slot number. */
+  readonly _id: string;
+  readonly version: Long;
+}
+
+/** Versions of all tables. A table's version is the sum over its slots. */
+export class TableVersions {
+  readonly #collection: Collection<SlotDocument>;
+  /** Where this instance's slots begin: instances start at random places. */
+  readonly #firstSlot = new ObjectId().id[4] ?? 0;
+  readonly #slotsInUse = new Set<number>();
+
+  constructor(db: Db) {
+    this.#collection = db.collection(COLLECTION);
+  }
+
+  /** The collection's name, for set-up: a transaction must not have to make it. */
+  static readonly collectionName = COLLECTION;
+
+  /** Runs a push with a slot that no other push of this instance uses meanwhile. */
+  async withSlot<T>(push: (slot: number) => Promise<T>): Promise<T> {
+    let slot = this.#firstSlot % SLOTS;
+    for (let i = 1; this.#slotsInUse.has(slot) && i < SLOTS; i++)
+      slot = (this.#firstSlot + i) % SLOTS;
+    this.#slotsInUse.add(slot);
+    try {
+      return await push(slot);
+    } finally {
+      this.#slotsInUse.delete(slot);
+    }
+  }
+
+  /** Raises a table's version as part of the session's transaction. */
+  async raise(push: {
+    readonly tableName: string;
+    readonly slot: number;
+    readonly session: ClientSession;
+  }): Promise<void> {
+    const { tableName, slot, session } = push;
+    const _id = `${tableName}/${slot}`;
+    await this.#collection.updateOne(
+      { _id },
+      { $inc: { version: Long.ONE } },
+      { upsert: true, session },
+    );
+  }
+
+  /** A table's version in the session's snapshot, as text; "0" before its first change. */
+  async read(tableName: string, session: ClientSession): Promise<string> {
+    const slots = await this.#collection
+      // "0" is the character after the slash.
+      .find({ _id: { $gte: `${tableName}/`, $lt: `${tableName}0` } }, { session, ...READ_OPTIONS })
+      .toArray();
+    return String(slots.reduce((sum, { version }) => sum + BigInt(version.toString()), 0n));
+  }
+}
+
+const READ_OPTIONS = {
+  readConcern: { level: "snapshot" },
+  batchSize: SLOTS + 1,
+  promoteLongs: false,
+} as const;

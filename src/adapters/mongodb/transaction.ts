@@ -1,0 +1,82 @@
+// Transactions that survive conflicts, elections and lost replies.
+import type { ClientSession, MongoClient, TransactionOptions } from "mongodb";
+import { AppError } from "../../domain/errors.ts";
+import type { Deadline } from "./deadline.ts";
+import { isOutcomeUnknown, isPassing } from "./mongo-errors.ts";
+
+const TRANSACTION_OPTIONS = {
+  readConcern: { level: "snapshot" },
+  writeConcern: { w: "majority", j: true },
+  readPreference: "primary",
+} as const satisfies TransactionOptions;
+
+/** Where and for how long a transaction runs. */
+export interface TransactionScope {
+  readonly client: MongoClient;
+  readonly deadline: Deadline;
+}
+
+/**
+ * Runs `body` in a transaction and commits it, again from the start while it fails for a passing reason.
+ * A commit whose reply was lost is asked for again in the same transaction, never run twice: the server knows whether
+ * it happened. Throws `store_unavailable` when that stays unknown, otherwise the last failure of `body` or commit, of
+ * which nothing was written.
+ */
+export function commitTransaction<T>(
+  scope: TransactionScope,
+  body: (session: ClientSession) => Promise<T>,
+): Promise<T> {
+  const finish = (session: ClientSession) => commit(session, scope.deadline);
+  return runTransaction(scope, { body, finish });
+}
+
+/** As `commitTransaction`, but takes back whatever `body` wrote. */
+export function tryTransaction<T>(
+  scope: TransactionScope,
+  body: (session: ClientSession) => Promise<T>,
+): Promise<T> {
+  const finish = (session: ClientSession) => session.abortTransaction();
+  return runTransaction(scope, { body, finish });
+}
+
+async function runTransaction<T>(
+  { client, deadline }: TransactionScope,
+  steps: {
+    readonly body: (session: ClientSession) => Promise<T>;
+    readonly finish: (session: ClientSession) => Promise<void>;
+  },
+): Promise<T> {
+  // One session for all tries: the server then ends what a broken connection left behind of an earlier one.
+  const session = client.startSession({ causalConsistency: false });
+  try {
+    for (let tries = 0; ; tries++) {
+      try {
+        session.startTransaction(TRANSACTION_OPTIONS);
+        const result = await steps.body(session);
+        await steps.finish(session);
+        return result;
+      } catch (error) {
+        if (session.inTransaction()) await session.abortTransaction();
+        if (!isPassing(error) || deadline.isOver()) throw error;
+        await deadline.pause(tries);
+      }
+    }
+  } finally {
+    await session.endSession();
+  }
+}
+
+async function commit(session: ClientSession, deadline: Deadline): Promise<void> {
+  for (let tries = 0; ; tries++) {
+    try {
+      return await session.commitTransaction();
+    } catch (error) {
+      if (!isOutcomeUnknown(error)) throw error;
+      if (deadline.isOver()) {
+        const message = "The connection to MongoDB broke during a commit: its outcome is unknown";
+        throw new AppError("store_unavailable", message, { cause: error });
+      }
+      await deadline.pause(tries);
+    }
+  }
+}

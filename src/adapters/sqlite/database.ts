@@ -1,0 +1,238 @@
+// One SQLite file with its transactions; every store of this adapter works through it.
+import { mkdir } from "node:fs/promises";
+import { dirname, resolve } from "node:path";
+import { AppError } from "../../domain/errors.ts";
+import type {
+  OpenSqlite,
+  SqliteConnection,
+  SqliteRow,
+  SqliteStatement,
+  SqliteValue,
+} from "./driver.ts";
+import { FileIdentity } from "./file-identity.ts";
+import { isBusy, recordReason, storeError } from "./result-codes.ts";
+
+/** How long work waits for another process unless the options say otherwise. */
+const BUSY_DEADLINE_MS = 10_000;
+/** Waits between tries grow to this; short, so that the pauses of a busy writer are not missed. */
+const BUSY_WAIT_MAX_MS = 10;
+/** Prepared statements kept; the longest unused one goes first. */
+const MAX_STATEMENTS = 400;
+
+/** What a connection is set to. */
+const PRAGMAS = {
+  // Waiting inside SQLite would block the event loop; `#retried` waits instead.
+  busy_timeout: 0,
+  journal_mode: "WAL",
+  synchronous: "FULL",
+  // In KiB. Rows of a page lie scattered over the file: with the default of 2,000 they read half as fast.
+  cache_size: -65_536,
+  // In pages. Pages of the file that batches change again and again are copied back less often: a quarter faster.
+  wal_autocheckpoint: 4_000,
+};
+
+/** What may be set per store. */
+export interface SqliteOptions {
+  /** How long work waits for another process that holds the file. */
+  readonly busyDeadlineMs?: number;
+}
+
+/** The tables a write may change, so that only what was remembered about them is forgotten. */
+export type ChangedTables = readonly string[] | "all";
+
+/**
+ * Shared by the stores of one file. Work given to `read` and `write` is synchronous, so it never interleaves with other
+ * work of this process; it may run again from its start when the file was busy.
+ */
+export class SqliteDatabase {
+  readonly #connection: SqliteConnection;
+  readonly #file: FileIdentity | null;
+  readonly #busyDeadlineMs: number;
+  readonly #statements = new Map<string, SqliteStatement>();
+  readonly #changesOfTables = new Map<string, number>();
+  #changesOfAll = 0;
+  #isClosed = false;
+
+  private constructor(connection: SqliteConnection, file: FileIdentity | null, waitMs: number) {
+    this.#connection = connection;
+    this.#file = file;
+    this.#busyDeadlineMs = waitMs;
+  }
+
+  /**
+   * Opens a file, made with its folder when missing, or `:memory:`.
+   * Throws `store_unavailable` when it cannot be opened or is no database.
+   */
+  static async open(
+    openSqlite: OpenSqlite,
+    path: string,
+    { busyDeadlineMs = BUSY_DEADLINE_MS }: SqliteOptions = {},
+  ): Promise<SqliteDatabase> {
+    const file = path === ":memory:" ? null : resolve(path);
+    try {
+      if (file !== null) await mkdir(dirname(file), { recursive: true });
+      const connection = await openSqlite(file ?? path);
+      const identity = file === null ? null : new FileIdentity(file);
+      return await new SqliteDatabase(connection, identity, busyDeadlineMs).#configured();
+    } catch (cause) {
+      if (cause instanceof AppError) throw cause;
+      throw new AppError("store_unavailable", "The database cannot be opened", { cause });
+    }
+  }
+
+  /** True when text after a NUL is lost in reading, unless the statement casts it to BLOB. */
+  get cutsTextAtNul(): boolean {
+    return this.#connection.cutsTextAtNul;
+  }
+
+  /** A prepared statement, good until the work that asks for it ends or asks for another. */
+  statement(sql: string): SqliteStatement {
+    const statement = this.#statements.get(sql) ?? this.#connection.prepare(sql);
+    this.#statements.delete(sql);
+    this.#statements.set(sql, statement);
+    if (this.#statements.size > MAX_STATEMENTS) this.#dropOldestStatement();
+    return statement;
+  }
+
+  /** Runs a statement and returns its rows. */
+  all(sql: string, values: readonly SqliteValue[] = []): SqliteRow[] {
+    return this.statement(sql).all(values);
+  }
+
+  /** Runs a statement for its effect. */
+  run(sql: string, values: readonly SqliteValue[] = []): void {
+    this.statement(sql).run(values);
+  }
+
+  /**
+   * Runs work on one snapshot of everything committed so far.
+   * Throws `store_unavailable` for every failure of the database.
+   */
+  async read<T>(work: () => T, deadlineMs = this.#busyDeadlineMs): Promise<T> {
+    return this.#retried({ kind: "store_unavailable", deadlineMs }, () => {
+      this.run("BEGIN");
+      return this.#finished(work);
+    });
+  }
+
+  /**
+   * Runs work as one durable commit, or none of it. Throws `commit_failed` when nothing was written, and
+   * `store_unavailable` when another process kept the file busy for too long.
+   */
+  async write<T>(work: () => T, changedTables: ChangedTables = "all"): Promise<T> {
+    return this.#retried({ kind: "commit_failed", deadlineMs: this.#busyDeadlineMs }, () => {
+      this.#file?.check();
+      this.run("BEGIN IMMEDIATE");
+      return this.#finished(() => {
+        const changesBefore = this.#totalChanges();
+        const result = work();
+        if (this.#totalChanges() !== changesBefore) this.#noteChange(changedTables);
+        return result;
+      });
+    });
+  }
+
+  /**
+   * Names the state of a table, within `read`: equal to an earlier name only when nothing was committed to the table in
+   * between, by this process or another.
+   */
+  versionOf(tableName: string): string {
+    const [row] = this.all("PRAGMA data_version");
+    const changes = this.#changesOfTables.get(tableName) ?? 0;
+    return `${row?.["data_version"]}.${this.#changesOfAll}.${changes}`;
+  }
+
+  /**
+   * Why a statement within `write` refused one record, when the transaction goes on without it; null when the whole
+   * write has to fail.
+   */
+  recordReason(error: unknown): string | null {
+    const reason = recordReason(this.#connection.resultCode(error));
+    return this.#connection.isInTransaction ? reason : null;
+  }
+
+  /** Throws `store_unavailable` unless the file answers in time and is still the one that was opened. */
+  async ping(timeoutMs: number): Promise<void> {
+    await this.read(() => {
+      this.#file?.check();
+      this.all("SELECT count(*) FROM sqlite_schema");
+    }, timeoutMs);
+  }
+
+  /** Finalizes every statement and closes the file. Idempotent; work that still waits for the file fails. */
+  close(): void {
+    if (this.#isClosed) return;
+    this.#isClosed = true;
+    try {
+      this.run("PRAGMA wal_checkpoint(TRUNCATE)");
+    } catch {
+      // Another process is using the file; the last one to close it does this.
+    }
+    for (const statement of this.#statements.values()) statement.finalize();
+    this.#statements.clear();
+    this.#connection.close();
+  }
+
+  async #configured(): Promise<SqliteDatabase> {
+    try {
+      await this.#retried({ kind: "store_unavailable", deadlineMs: this.#busyDeadlineMs }, () => {
+        for (const [name, value] of Object.entries(PRAGMAS)) this.run(`PRAGMA ${name} = ${value}`);
+      });
+      return this;
+    } catch (error) {
+      this.close();
+      throw error;
+    }
+  }
+
+  /** Ends the transaction that has begun: commits when work returns, rolls back when it or the commit fails. */
+  #finished<T>(work: () => T): T {
+    try {
+      const result = work();
+      this.run("COMMIT");
+      return result;
+    } catch (error) {
+      if (this.#connection.isInTransaction) this.run("ROLLBACK");
+      throw error;
+    }
+  }
+
+  async #retried<T>(
+    { kind, deadlineMs }: { kind: "store_unavailable" | "commit_failed"; deadlineMs: number },
+    work: () => T,
+  ): Promise<T> {
+    let waitedMs = 0;
+    for (let waitMs = 1; ; waitMs = Math.min(waitMs + 1, BUSY_WAIT_MAX_MS)) {
+      if (this.#isClosed) throw new AppError("store_unavailable", "The database is closed");
+      try {
+        return work();
+      } catch (error) {
+        const code = this.#connection.resultCode(error);
+        if (!isBusy(code) || waitedMs >= deadlineMs) throw storeError(kind, code, error);
+      }
+      await new Promise((wake) => setTimeout(wake, waitMs));
+      waitedMs += waitMs;
+    }
+  }
+
+  #dropOldestStatement(): void {
+    for (const [sql, statement] of this.#statements) {
+      this.#statements.delete(sql);
+      statement.finalize();
+      return;
+    }
+  }
+
+  #totalChanges(): number {
+    return Number(this.all("SELECT total_changes() AS n")[0]?.["n"]);
+  }
+
+  #noteChange(tables: ChangedTables): void {
+    if (tables === "all") this.#changesOfAll++;
+    else for (const name of tables) this.#changesOfTables.set(name, this.#changesOf(name) + 1);
+  }
+
+  #changesOf(tableName: string): number {
+    return this.#changesOfTables.get(tableName) ?? 0;
+  }
+}

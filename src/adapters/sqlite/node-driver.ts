@@ -1,0 +1,32 @@
+import { DatabaseSync } from "node:sqlite";
+import type { SqliteConnection, SqliteRow } from "./driver.ts";
+
+/** Opens a database with the driver that comes with Deno and Node. */
+export async function openNodeSqlite(path: string): Promise<SqliteConnection> {
+  const database = new DatabaseSync(path);
+  return {
+    cutsTextAtNul: readsNulAsEnd(database),
+    get isInTransaction() {
+      return database.isTransaction;
+    },
+    prepare(sql) {
+      const statement = database.prepare(sql);
+      return {
+        all: (values) => statement.all(...values) as SqliteRow[],
+        run: (values) => Number(statement.run(...values).changes),
+        // The driver has no call for it: closing the database does it, or losing the last reference.
+        finalize: () => {},
+      };
+    },
+    close: () => database.close(),
+    resultCode(error) {
+      const code = error instanceof Error && "errcode" in error ? error.errcode : null;
+      return typeof code === "number" ? code & 0xff : null;
+    },
+  };
+}
+
+function readsNulAsEnd(database: DatabaseSync): boolean {
+  const row = database.prepare("SELECT 'a' || char(0) || 'b' AS text").get();
+  return row?.["text"] !== "a\0b";
+}

@@ -1,0 +1,156 @@
+import { PageAnchors, type PageSequence } from "../../domain/sync/page-anchors.ts";
+import type { Column, Row, Table } from "../../domain/sync/table.ts";
+import type {
+  RowWrite,
+  StoredPage,
+  StoredPageQuery,
+  TableStore,
+  WriteFailure,
+} from "../../ports/table-store.ts";
+import { cellEncoder, decodeRows, textWithNul } from "./cells.ts";
+import type { SqliteDatabase } from "./database.ts";
+import type { SqliteStatement, SqliteValue } from "./driver.ts";
+import { prepareTables } from "./schema.ts";
+import { orderBound, type PageStart, type TableSql, tableSql } from "./statements.ts";
+
+/** A row's place in the order of its table: the values of `orderColumns`. */
+type Position = readonly SqliteValue[];
+
+/** Where reading begins: the SQL for it and its values. */
+interface Start {
+  readonly kind: PageStart;
+  readonly values: readonly SqliteValue[];
+  /** Rows still to be skipped from there on. */
+  readonly skipRows: number;
+}
+
+/** A record as it is bound. */
+interface BoundWrite {
+  readonly index: number;
+  readonly absent: readonly Column[];
+  readonly values: readonly SqliteValue[];
+}
+
+/** Rows in real SQLite tables with the registry's names and columns. */
+export class SqliteTableStore implements TableStore {
+  readonly #database: SqliteDatabase;
+  readonly #anchors = new PageAnchors<Position>();
+  readonly #sql = new WeakMap<Table, TableSql>();
+
+  constructor(database: SqliteDatabase) {
+    this.#database = database;
+  }
+
+  async prepare(tables: readonly Table[]): Promise<void> {
+    await this.#database.write(() => prepareTables(this.#database, tables));
+  }
+
+  async readPage(table: Table, query: StoredPageQuery): Promise<StoredPage> {
+    return this.#database.read(() => {
+      const sinceTime = table.timestampColumn === null ? null : query.sinceTime;
+      const version = this.#database.versionOf(table.name);
+      const sequence = { tableName: table.name, sinceTime, version };
+      const totalRows = this.#totalRows(table, sequence);
+      if (query.offsetRows >= totalRows) return { rows: [], totalRows };
+      const start = this.#findStart(table, sequence, query.offsetRows);
+      const values = [...start.values, query.limitRows, start.skipRows];
+      const rows = this.#database.all(this.#sqlOf(table).page(start.kind), values);
+      return { rows: decodeRows(rows, table.pageColumns), totalRows };
+    });
+  }
+
+  async write(table: Table, writes: readonly RowWrite[]): Promise<readonly WriteFailure[]> {
+    if (writes.length === 0) return [];
+    const bound = bindWrites(table, writes);
+    return this.#database.write(() => this.#writeAll(table, bound), [table.name]);
+  }
+
+  async countRows(table: Table): Promise<number> {
+    return this.#database.read(() => {
+      const version = this.#database.versionOf(table.name);
+      return this.#totalRows(table, { tableName: table.name, sinceTime: null, version });
+    });
+  }
+
+  #totalRows(table: Table, sequence: PageSequence): number {
+    const known = this.#anchors.totalRows(sequence);
+    if (known !== null) return known;
+    const start = firstStart(table, sequence.sinceTime);
+    const sql = this.#sqlOf(table).count(start.kind === "time" ? "time" : "first");
+    const [row] = this.#database.all(sql, start.values);
+    const totalRows = Number(row?.["n"]);
+    this.#anchors.rememberTotal(sequence, totalRows);
+    return totalRows;
+  }
+
+  /** Skips rows from the nearest known place on, in the index alone, and remembers where that leads. */
+  #findStart(table: Table, sequence: PageSequence, offsetRows: number): Start {
+    const anchor = this.#anchors.find(sequence, offsetRows);
+    const nearest: Start =
+      anchor === null
+        ? { ...firstStart(table, sequence.sinceTime), skipRows: offsetRows }
+        : {
+            kind: "position",
+            values: anchor.position,
+            skipRows: offsetRows - anchor.offsetRows,
+          };
+    if (nearest.skipRows === 0) return nearest;
+    const sql = this.#sqlOf(table).position(nearest.kind);
+    const [row] = this.#database.all(sql, [...nearest.values, nearest.skipRows - 1]);
+    const position = Object.values(row ?? { end: null }).map((value) => this.#compared(value));
+    // Nothing comes right after a key with a NULL in it, which other tools may have written.
+    if (position.includes(null)) return nearest;
+    this.#anchors.remember(sequence, { offsetRows, position });
+    return { kind: "position", values: position, skipRows: 0 };
+  }
+
+  /** A value as it is bound again: a text that was read as BLOB for its NUL is a text. */
+  #compared(value: SqliteValue): SqliteValue {
+    return this.#database.cutsTextAtNul ? textWithNul(value) : value;
+  }
+
+  #writeAll(table: Table, writes: readonly BoundWrite[]): WriteFailure[] {
+    const failures: WriteFailure[] = [];
+    let absent: readonly Column[] | null = null;
+    let statement: SqliteStatement | null = null;
+    for (const write of writes) {
+      if (statement === null || write.absent !== absent) {
+        absent = write.absent;
+        statement = this.#database.statement(this.#sqlOf(table).upsert(absent));
+      }
+      try {
+        statement.run(write.values);
+      } catch (error) {
+        const message = this.#database.recordReason(error);
+        if (message === null) throw error;
+        failures.push({ index: write.index, message });
+      }
+    }
+    return failures;
+  }
+
+  #sqlOf(table: Table): TableSql {
+    const sql = this.#sql.get(table) ?? tableSql(table, this.#database.cutsTextAtNul);
+    this.#sql.set(table, sql);
+    return sql;
+  }
+}
+
+function firstStart(table: Table, sinceTime: string | null): Start {
+  if (sinceTime === null) return { kind: "first", values: [], skipRows: 0 };
+  return { kind: "time", values: [orderBound(table, sinceTime)], skipRows: 0 };
+}
+
+function bindWrites(table: Table, writes: readonly RowWrite[]): BoundWrite[] {
+  const columns = table.pushColumns.map((column) => ({ column, encode: cellEncoder(column) }));
+  const hidden = table.pushColumns.filter((column) => !column.serialize);
+  const isAbsent = (row: Row) => hidden.filter(({ name }) => !Object.hasOwn(row, name));
+  const none: readonly Column[] = [];
+  return writes.map(({ index, row }) => {
+    const absent = hidden.length === 0 ? none : isAbsent(row);
+    const present =
+      absent.length === 0 ? columns : columns.filter(({ column }) => !absent.includes(column));
+    const values = present.map(({ column, encode }) => encode(row[column.name] ?? null));
+    return { index, absent: absent.length === 0 ? none : absent, values };
+  });
+}

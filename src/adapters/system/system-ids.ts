@@ -1,0 +1,8 @@
+import type { Ids } from "../../ports/ids.ts";
+
+/** Random UUIDs. */
+export class SystemIds implements Ids {
+  next(): string {
+    return crypto.randomUUID();
+  }
+}

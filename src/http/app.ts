@@ -1,0 +1,165 @@
+// Puts the routes together and gives every reply what all replies share.
+import { openapi } from "@elysiajs/openapi";
+import { Elysia } from "elysia";
+import { AppError } from "../domain/errors.ts";
+import { cutText } from "../domain/sync/push-result.ts";
+import type { Clock } from "../ports/clock.ts";
+import type { DocsAssets } from "../ports/docs-assets.ts";
+import type { RequestHandler } from "../ports/http-server.ts";
+import type { Ids } from "../ports/ids.ts";
+import type { Logger } from "../ports/logger.ts";
+import type { HealthDeps } from "../usecases/operations/check-health.ts";
+import type { SyncStatusDeps } from "../usecases/sync/read-sync-status.ts";
+import { failureReply, isReputationPath } from "./errors.ts";
+import { findRoute, MethodNotAllowed, type Route } from "./methods.ts";
+import { DOCUMENTATION, documentedPaths } from "./openapi.ts";
+import { docsAssetsRoute } from "./routes/operations/docs-assets-route.ts";
+import { healthRoute } from "./routes/operations/health-route.ts";
+import { type PullRouteDeps, pullRoute } from "./routes/sync/pull-route.ts";
+import { type PushRouteDeps, pushRoute } from "./routes/sync/push-route.ts";
+import { statusRoute } from "./routes/sync/status-route.ts";
+
+/** Everything the routes need. */
+export interface AppDeps extends PullRouteDeps, PushRouteDeps, SyncStatusDeps, HealthDeps {
+  readonly clock: Clock;
+  readonly ids: Ids;
+  readonly logger: Logger;
+  readonly docsAssets: DocsAssets;
+}
+
+const REQUEST_ID = /^[\w-]{8,64}$/;
+/** A path that is not served is not repeated whole. */
+const MAX_PATH_ECHO_CHARS = 200;
+
+/** Addresses of this service, so that the page needs no internet. */
+const SWAGGER_PAGE = {
+  url: "/swagger/json",
+  cdn: "/swagger/swagger-ui-bundle.js",
+  theme: "/swagger/swagger-ui.css",
+};
+
+/** Answers every request of both interfaces. Never rejects. */
+export function createRequestHandler(deps: AppDeps): RequestHandler {
+  const failures = new WeakMap<Request, unknown>();
+  const app = createElysia(deps, (request, error) => failures.set(request, error));
+
+  async function answer(request: Request, target: Target, route: Route | null): Promise<Response> {
+    if (route === null) {
+      const path = cutText(target.path, MAX_PATH_ECHO_CHARS);
+      throw new AppError("not_found", `Nothing is served at ${path}`);
+    }
+    const { method } = request;
+    if (!route.methods.includes(method)) throw new MethodNotAllowed(method, route.methods);
+    const reply = await app.handle(asRouted(request, target));
+    if (failures.has(request)) throw failures.get(request);
+    return reply;
+  }
+
+  return async (request) => {
+    const startedAtMs = deps.clock.monotonicMs();
+    const { method } = request;
+    const target = readTarget(request.url);
+    const route = findRoute(app.routes, target.path);
+    const requestId = chooseRequestId(request, deps.ids);
+    const exchange = { request_id: requestId, method, route: route?.pattern ?? null };
+    const reply = await answer(request, target, route).catch((error: unknown) => {
+      const context = { path: target.path, requestId, nowMs: deps.clock.nowMs() };
+      const failure = failureReply(error, context);
+      if (failure.status >= 500) deps.logger.error("Request failed", error, exchange);
+      return failure;
+    });
+    addCommonHeaders(reply, { path: target.path, requestId });
+    // Bun leaves it out of replies to HEAD only.
+    if (method === "HEAD") reply.headers.set("Date", new Date(deps.clock.nowMs()).toUTCString());
+    const durationMs = Math.round(deps.clock.monotonicMs() - startedAtMs);
+    const { status } = reply;
+    deps.logger.info("Request answered", { ...exchange, status, duration_ms: durationMs });
+    return reply;
+  };
+}
+
+/** The caller's own id where it fits, else a new one. D-5.3. */
+function chooseRequestId(request: Request, ids: Ids): string {
+  const given = request.headers.get("x-request-id") ?? "";
+  return REQUEST_ID.test(given) ? given : ids.next();
+}
+
+/** D-5.3. */
+function addCommonHeaders(
+  reply: Response,
+  to: { readonly path: string; readonly requestId: string },
+) {
+  reply.headers.set("X-Request-Id", to.requestId);
+  if (isReputationPath(to.path) && to.path !== "/v1/health") {
+    reply.headers.set("Cache-Control", "private, no-store");
+  }
+}
+
+/** The routes. What a handler throws goes to `onFailure`, as Elysia's own replies would show it to the caller. */
+function createElysia(deps: AppDeps, onFailure: (request: Request, error: unknown) => void) {
+  const routes = new Elysia()
+    .use(pullRoute(deps))
+    .use(pushRoute(deps))
+    .use(statusRoute(deps))
+    .use(healthRoute(deps));
+  return new Elysia()
+    .onError(({ request, error }) => {
+      onFailure(request, error);
+      return new Response(null, { status: 500 });
+    })
+    .use(docsAssetsRoute(deps.docsAssets))
+    .use(
+      openapi({
+        path: "/swagger",
+        specPath: "/swagger/json",
+        provider: "swagger-ui",
+        swagger: SWAGGER_PAGE,
+        documentation: { ...DOCUMENTATION, paths: documentedPaths(routes.routes) },
+        exclude: { paths: [/^\/swagger/] },
+      }),
+    )
+    .use(routes);
+}
+
+/** Path and query of a request. */
+interface Target {
+  /** Every segment can be percent-decoded. */
+  readonly path: string;
+  /** With its question mark; empty when there is none. */
+  readonly search: string;
+}
+
+/** Reads any request's address, also one whose Host header makes no valid URL. */
+function readTarget(url: string): Target {
+  const match = /^(?:[a-z]+:\/\/[^/?#]*)?([^?#]*)(\?[^#]*)?/i.exec(url);
+  const path = match?.[1] || "/";
+  return { path: decodablePath(path), search: match?.[2] ?? "" };
+}
+
+/** A segment with damaged percent-encoding stands for itself: it names nothing, which is no failure of ours. */
+function decodablePath(path: string): string {
+  if (!path.includes("%")) return path;
+  const segments = path.split("/");
+  return segments.map((text) => (isDecodable(text) ? text : encodeURIComponent(text))).join("/");
+}
+
+function isDecodable(text: string): boolean {
+  try {
+    decodeURIComponent(text);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+/**
+ * The request as the router takes it: HEAD as GET, as the server leaves the body out by itself (D-3.11), and with a
+ * plain address, as Elysia looks for the path from the twelfth character on. The request stays the same object: Bun
+ * sends no reply to the copy of a request whose body was not read to its end.
+ */
+function asRouted(request: Request, target: Target): Request {
+  return Object.defineProperties(request, {
+    url: { value: `http://localhost${target.path}${target.search}` },
+    method: { value: request.method === "HEAD" ? "GET" : request.method },
+  });
+}

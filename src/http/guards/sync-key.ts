@@ -1,0 +1,36 @@
+import { AppError } from "../../domain/errors.ts";
+import type { Digest } from "../../ports/digest.ts";
+
+/** What the sync key guard checks against. */
+export interface SyncKeyGuardDeps {
+  readonly isSyncEnabled: boolean;
+  /** `SYNC_API_KEY`; empty when not configured. */
+  readonly syncApiKey: string;
+  readonly digest: Digest;
+}
+
+/** Lets a pull or push pass, checked in the order of S-5. Throws `sync_disabled`, `sync_key_…`. */
+export function requireSyncKey(deps: SyncKeyGuardDeps, headers: Headers): void {
+  if (!deps.isSyncEnabled) {
+    throw new AppError(
+      "sync_disabled",
+      "Sync is disabled here; set SYNC_ENABLED=true to enable it",
+    );
+  }
+  if (deps.syncApiKey === "") {
+    throw new AppError(
+      "sync_key_not_configured",
+      "No sync key is configured here; set SYNC_API_KEY",
+    );
+  }
+  const given = headers.get("x-sync-key") ?? "";
+  const expected = new TextEncoder().encode(deps.syncApiKey);
+  if (given === "" || !deps.digest.isEqual(headerBytes(given), expected)) {
+    throw new AppError("sync_key_rejected", "The X-Sync-Key header is missing or wrong");
+  }
+}
+
+/** Header values arrive one character per byte. */
+function headerBytes(value: string): Uint8Array {
+  return Uint8Array.from(value, (character) => character.charCodeAt(0));
+}

@@ -1,0 +1,101 @@
+// Small builders for the parts of the OpenAPI document that routes share.
+import type { TSchema } from "@sinclair/typebox";
+
+/** One reply of an operation. */
+export function jsonReply(
+  description: string,
+  schema: TSchema,
+  headers: Record<string, unknown> = {},
+) {
+  return {
+    description,
+    headers: { ...REQUEST_ID, ...headers },
+    content: { "application/json": { schema } },
+  };
+}
+
+/** The body of a request. */
+export function jsonRequest(schema: TSchema) {
+  return { content: { "application/json": { schema } } };
+}
+
+/** One failure of the reputation interface. D-5.2. */
+export function problemReplyDoc(
+  description: string,
+  schema: TSchema,
+  headers: Record<string, unknown> = {},
+) {
+  return {
+    description,
+    headers: { ...REQUEST_ID, ...headers },
+    content: { "application/problem+json": { schema } },
+  };
+}
+
+/** A header of a reply. */
+export function headerDoc(
+  description: string,
+  schema: Record<string, unknown> = { type: "string" },
+) {
+  return { description, schema };
+}
+
+/** A parameter of a request. */
+export function parameterDoc(
+  place: "query" | "header" | "path",
+  name: string,
+  rest: { description: string; schema: Record<string, unknown> },
+) {
+  return { name, in: place, required: place === "path", ...rest };
+}
+
+/** The paths of the document, from the `detail` of each route: the plugin itself leaves `parameters` out. */
+export function documentedPaths(
+  routes: readonly {
+    readonly method: string;
+    readonly path: string;
+    readonly hooks: { readonly detail?: object };
+  }[],
+) {
+  const paths: Record<string, Record<string, object>> = {};
+  for (const { method, path, hooks } of routes) {
+    const name = path.replace(/:(\w+)/g, "{$1}");
+    paths[name] = { ...paths[name], [method.toLowerCase()]: hooks.detail ?? {} };
+  }
+  return paths;
+}
+
+/** Carried by every reply. D-5.3. */
+const REQUEST_ID = {
+  "X-Request-Id": headerDoc("Identifies this exchange in the log; a caller's own is kept"),
+};
+
+/** Header of a reply with status 405. D-3.11. */
+export const ALLOW = { Allow: headerDoc("The methods of this path") };
+
+/** Names of the security schemes. */
+export const SYNC_KEY_SECURITY = [{ syncKey: [] as string[] }];
+
+/** What every operation's document shares. */
+export const DOCUMENTATION = {
+  info: {
+    title: "repsync",
+    version: "0.1.0",
+    description:
+      "Table synchronization between deployments, and reputation lookups with the owner's consent.",
+  },
+  tags: [
+    { name: "sync", description: "Table synchronization" },
+    { name: "operations", description: "Health and documentation" },
+  ],
+  components: {
+    securitySchemes: {
+      syncKey: {
+        type: "apiKey" as const,
+        in: "header" as const,
+        name: "X-Sync-Key",
+        description: "The deployment's SYNC_API_KEY",
+      },
+    },
+  },
+};

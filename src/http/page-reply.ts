@@ -1,0 +1,26 @@
+import { COMPRESSION_THRESHOLD_BYTES } from "../domain/limits.ts";
+import type { PullPage } from "../domain/sync/page.ts";
+import type { Digest } from "../ports/digest.ts";
+import type { Gzip } from "../ports/gzip.ts";
+
+/** The reply of a pull: compact JSON with its checksum, compressed from 1024 bytes on. S-4.1.3 to S-4.1.6. */
+export async function pageReply(
+  deps: { readonly gzip: Gzip; readonly digest: Digest },
+  page: PullPage,
+): Promise<Response> {
+  const bytes = new TextEncoder().encode(JSON.stringify(page));
+  const headers: Record<string, string> = {
+    "Content-Type": "application/json",
+    "X-Content-SHA256": deps.digest.sha256Hex(bytes),
+  };
+  if (bytes.length < COMPRESSION_THRESHOLD_BYTES) return new Response(bytes, { headers });
+  const compressed = await deps.gzip.compress(bytes);
+  return new Response(compressed, {
+    headers: {
+      ...headers,
+      "Content-Encoding": "gzip",
+      "X-Original-Size": String(bytes.length),
+      "Content-Length": String(compressed.length),
+    },
+  });
+}

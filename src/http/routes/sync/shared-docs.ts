@@ -1,0 +1,27 @@
+// What the documents of several sync operations share.
+import { ALLOW, headerDoc, jsonReply, parameterDoc } from "../../openapi.ts";
+import { SyncError } from "../../schemas.ts";
+
+/** The table named in the path. */
+export const TABLE_NAME = parameterDoc("path", "table_name", {
+  description: "Name of a table of the registry",
+  schema: { type: "string" },
+});
+
+/** S-4.1.1, S-4.2.1. */
+export const UNKNOWN_TABLE = jsonReply("Unknown table", SyncError);
+
+/** S-5, in its order. */
+export const SYNC_KEY_FAILURES = {
+  401: jsonReply("X-Sync-Key missing or wrong", SyncError),
+  403: jsonReply("Sync is disabled", SyncError),
+  500: jsonReply("No sync key is configured, or an internal error", SyncError),
+};
+
+/** D-3.11. */
+export const WRONG_METHOD = jsonReply("Another method than this path takes", SyncError, ALLOW);
+
+/** The store does not answer. */
+export const UNAVAILABLE = jsonReply("The store cannot be reached", SyncError, {
+  "Retry-After": headerDoc("Seconds to wait before trying again"),
+});

@@ -1,0 +1,25 @@
+import { Elysia } from "elysia";
+import { readSyncStatus, type SyncStatusDeps } from "../../../usecases/sync/read-sync-status.ts";
+import { jsonResponse } from "../../json-response.ts";
+import { jsonReply } from "../../openapi.ts";
+import { SyncStatusBody } from "../../schemas.ts";
+import { UNAVAILABLE, WRONG_METHOD } from "./shared-docs.ts";
+
+/** `GET /api/v1/sync/status`. S-4.3. */
+export function statusRoute(deps: SyncStatusDeps) {
+  return new Elysia().get(
+    "/api/v1/sync/status",
+    async () => jsonResponse(await readSyncStatus(deps)),
+    { detail: STATUS_DETAIL },
+  );
+}
+
+const STATUS_DETAIL = {
+  operationId: "readSyncStatus",
+  tags: ["sync"],
+  summary: "Read what is synchronized, row counts and last-sync markers",
+  description:
+    "Needs no key. Works when sync is disabled; tables, counts and markers are then empty.",
+  security: [],
+  responses: { 200: jsonReply("The status", SyncStatusBody), 405: WRONG_METHOD, 503: UNAVAILABLE },
+};

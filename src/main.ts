@@ -1,0 +1,62 @@
+// Serves one deployment: parses, composes, listens, drains.
+import { existsSync, readFileSync } from "node:fs";
+import process from "node:process";
+import { compose, type Deployment } from "./compose.ts";
+import { type Config, readConfig } from "./config.ts";
+import { isAppError } from "./domain/errors.ts";
+
+/** Time that requests in hand get to finish after SIGTERM or SIGINT; Docker kills after 10 s. */
+const GRACE_MS = 8_000;
+const EXIT_FAILED = 1;
+const EXIT_USAGE = 2;
+
+loadDotEnv();
+const { config, problems } = readConfig(process.env, (path) => readFileSync(path, "utf8"));
+if (config === null) {
+  console.error("repsync cannot start; the configuration has these problems:");
+  for (const problem of problems) console.error(`- ${problem}`);
+  process.exit(EXIT_USAGE);
+}
+
+try {
+  await serve(config);
+} catch (error) {
+  console.error(`repsync cannot start: ${errorText(error)}`);
+  process.exit(isAppError(error, "schema_conflict") ? EXIT_USAGE : EXIT_FAILED);
+}
+
+/** Resolves when the deployment listens; it ends the process after SIGTERM or SIGINT. */
+async function serve(config: Config): Promise<void> {
+  const deployment = await compose(config);
+  const server = await listen(deployment, config);
+  console.log(`repsync is listening on ${server.url}`);
+  let isStopping = false;
+  const stop = async () => {
+    if (isStopping) return;
+    isStopping = true;
+    await server.stop(GRACE_MS);
+    await deployment.close();
+    process.exit(0);
+  };
+  process.on("SIGTERM", stop);
+  process.on("SIGINT", stop);
+}
+
+async function listen(deployment: Deployment, config: Config) {
+  try {
+    return await deployment.startServer(deployment.handler, config);
+  } catch (cause) {
+    await deployment.close();
+    const address = `${config.host}:${config.port}`;
+    throw new Error(`Cannot listen on ${address}: ${errorText(cause)}`, { cause });
+  }
+}
+
+/** Bun has read `.env` before it came here; other runtimes are asked to. What is set already stays. */
+function loadDotEnv(): void {
+  if (process.versions["bun"] === undefined && existsSync(".env")) process.loadEnvFile(".env");
+}
+
+function errorText(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
+}
