@@ -1,0 +1,32 @@
+import type { AuditRecord } from "./audit-chain.ts";
+import type { ConsentPurpose } from "./consent.ts";
+import type { ProblemCode } from "./problem.ts";
+
+/** One lookup, as the person who was looked up sees it, in the field order of D-5.5. */
+export interface AccessItem {
+  readonly id: string;
+  readonly at: string;
+  /** Username of the caller; `""` when that account is erased. */
+  readonly account: string;
+  readonly purpose: ConsentPurpose;
+  readonly decision: "allowed" | "denied";
+  /** Null when allowed. */
+  readonly code: ProblemCode | null;
+  readonly request_id: string;
+}
+
+/**
+ * What `GET /v1/me/accesses` shows of an audit record; the id is its place, so the log stores none
+ * of its own. D-5.5.
+ */
+export function accessItem(record: AuditRecord, accountName: string | null): AccessItem {
+  return {
+    id: `${record.chainId}-${record.seq}`,
+    at: record.at,
+    account: accountName ?? "",
+    purpose: record.purpose,
+    decision: record.decision,
+    code: record.code,
+    request_id: record.requestId,
+  };
+}

@@ -1,0 +1,98 @@
+// Accounts: what signup asks, and what is shown. D-5.4, D-5.5.
+import { MAX_EMAIL_CHARS, MAX_PASSWORD_CHARS, MIN_PASSWORD_CHARS } from "../limits.ts";
+import type { PlanName } from "./plan.ts";
+import { type Checked, checked, type FieldProblem } from "./problem.ts";
+import { isTextOf } from "./text-length.ts";
+import { isSignUpUsername } from "./username.ts";
+
+/**
+ * Something, one `@`, a name with a dot inside; no blanks. Whether mail arrives there only mail can
+ * tell.
+ */
+const EMAIL_SHAPE = /^[^\s@]+@[^\s@.]+(?:\.[^\s@.]+)+$/u;
+
+/** What an account may do. D-4.1, D-5.4. */
+export type AccountRole = "user" | "administrator";
+
+/** An account, as far as it is shown. */
+export interface ShownAccount {
+  readonly username: string;
+  /** Null for accounts made by an identity provider or at start. */
+  readonly email: string | null;
+  readonly plan: PlanName;
+  readonly role: AccountRole;
+}
+
+/** The body of a signup reply and of `GET /v1/me`. D-5.4. */
+export interface AccountBody {
+  readonly username: string;
+  /** `""` when there is none. */
+  readonly email: string;
+  readonly plan: PlanName;
+  readonly role: AccountRole;
+}
+
+/** What a signup asks for. */
+export interface SignUp {
+  readonly username: string;
+  /** As written. */
+  readonly email: string;
+  readonly password: string;
+  /** Null when not given. */
+  readonly displayName: string | null;
+}
+
+/** Reads the body of a signup; every problem is reported. D-5.4. */
+export function checkSignUp(body: {
+  readonly username?: unknown;
+  readonly email?: unknown;
+  readonly password?: unknown;
+  readonly display_name?: unknown;
+}): Checked<SignUp> {
+  const problems: FieldProblem[] = [];
+  if (!isSignUpUsername(body.username)) {
+    const detail =
+      "Must be 1 to 40 characters of a-z, 0-9, _ and -, the first and last a letter or a digit";
+    problems.push({ pointer: "/username", detail });
+  }
+  if (!isEmail(body.email)) {
+    problems.push({ pointer: "/email", detail: "Must be an e-mail address" });
+  }
+  if (!isPassword(body.password)) {
+    const detail = `Must be a text of ${MIN_PASSWORD_CHARS} to ${MAX_PASSWORD_CHARS} characters`;
+    problems.push({ pointer: "/password", detail });
+  }
+  const displayName = body.display_name ?? null;
+  if (displayName !== null && !(typeof displayName === "string" && displayName.isWellFormed())) {
+    problems.push({ pointer: "/display_name", detail: "Must be a text" });
+  }
+  return checked(problems, () => ({
+    username: String(body.username),
+    email: String(body.email),
+    password: String(body.password),
+    displayName: displayName === null ? null : String(displayName),
+  }));
+}
+
+/** True for a text of the shape of an e-mail address, at most 254 characters. */
+export function isEmail(value: unknown): value is string {
+  return isTextOf(value, { minChars: 1, maxChars: MAX_EMAIL_CHARS }) && EMAIL_SHAPE.test(value);
+}
+
+/**
+ * What two addresses share when they count as one: `email_taken` does not depend on case. D-5.2.
+ */
+export function emailKey(email: string): string {
+  return email.toLowerCase();
+}
+
+/** True for a password of 10-200 characters, of any kind. D-5.4. */
+export function isPassword(value: unknown): value is string {
+  return isTextOf(value, { minChars: MIN_PASSWORD_CHARS, maxChars: MAX_PASSWORD_CHARS });
+}
+
+/** An account as its owner sees it, in the field order of D-5.4. */
+export function accountBody(account: ShownAccount): AccountBody {
+  const { username, email, plan, role } = account;
+  return { username, email: email ?? "", plan, role };
+}

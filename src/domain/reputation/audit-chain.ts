@@ -1,0 +1,172 @@
+// The audit log of lookups: its records, and how each is bound to the one before. D-6.5.
+//
+// Every process writes a chain of its own, so no two writers race for one end. A record's hash
+// covers all its fields, the hash of the record before it among them. What a chain has reached is
+// kept apart from it, in a signed head; what pruning took away leaves a signed anchor. A record
+// names nobody: callers by an id that means nothing once the account is gone, looked-up people by
+// an HMAC. audit-check.ts verifies all this.
+import type { ConsentPurpose, LookupEndpoint } from "./consent.ts";
+import type { ProblemCode } from "./problem.ts";
+
+/** Format of records; another one has another hash input. */
+export const AUDIT_VERSION = 1;
+/** `previousHash` of the first record of a chain. */
+export const GENESIS_HASH = "0".repeat(64);
+
+/**
+ * A SHA-256 of bytes as 64 lowercase hexadecimal digits; with a keyed one (HMAC) nobody else can
+ * write a chain.
+ */
+export type Sha256Hex = (bytes: Uint8Array) => string;
+
+/** What happened: one lookup with a known key that was answered 200, 403 or 404. D-6.5. */
+export interface AuditEntry {
+  /** Canonical time. */
+  readonly at: string;
+  readonly requestId: string;
+  /** The caller's account, by an id that is not its name. */
+  readonly accountId: string;
+  readonly keyId: string;
+  readonly endpoint: LookupEndpoint;
+  /** The endpoint's own purpose. */
+  readonly purpose: ConsentPurpose;
+  /** HMAC of the looked-up username, hexadecimal. */
+  readonly subjectHmac: string;
+  /** The consent that allowed it; null when denied. */
+  readonly consentId: number | null;
+  readonly decision: "allowed" | "denied";
+  /** Null when allowed. */
+  readonly code: ProblemCode | null;
+  /** HTTP status of the reply. */
+  readonly status: number;
+}
+
+/**
+ * An entry in its chain. A store keeps exactly these fields: what no hash covers could be changed
+ * unseen.
+ */
+export interface AuditRecord extends AuditEntry {
+  readonly version: typeof AUDIT_VERSION;
+  readonly chainId: string;
+  /** Place in the chain, from 1, without gaps. */
+  readonly seq: number;
+  /** `hash` of the record with the `seq` before; `GENESIS_HASH` for the first. */
+  readonly previousHash: string;
+  readonly hash: string;
+}
+
+/** The end of a chain, to append to. */
+export interface ChainTip {
+  readonly chainId: string;
+  /** 0 while the chain is empty. */
+  readonly seq: number;
+  readonly hash: string;
+}
+
+/** How far a chain has come, kept apart from its records and written in the same commit. */
+export interface AuditHead extends ChainTip {
+  /**
+   * Numbers the chains of a store from 1 without gaps, so that a chain that was removed whole is
+   * missed.
+   */
+  readonly chainNumber: number;
+  /** When it was written, canonical time. */
+  readonly at: string;
+}
+
+/** Stands for the pruned beginning of a chain: the last record that was pruned. */
+export interface AuditAnchor extends ChainTip {
+  /** When it was pruned, canonical time. */
+  readonly at: string;
+}
+
+/** A head or an anchor with the signature of its input, in whatever form the signer gives. */
+export interface Signed<Statement> {
+  readonly statement: Statement;
+  readonly signature: string;
+}
+
+/** The tip of a chain without records. */
+export function emptyChain(chainId: string): ChainTip {
+  return { chainId, seq: 0, hash: GENESIS_HASH };
+}
+
+/** The record that appends an entry to a chain; it is the chain's next tip. */
+export function appendEntry(tip: ChainTip, entry: AuditEntry, sha256Hex: Sha256Hex): AuditRecord {
+  const unhashed = {
+    ...entry,
+    version: AUDIT_VERSION as typeof AUDIT_VERSION,
+    chainId: tip.chainId,
+    seq: tip.seq + 1,
+    previousHash: tip.hash,
+  };
+  return { ...unhashed, hash: sha256Hex(hashInput(unhashed)) };
+}
+
+/** The anchor that pruning a chain up to and including a record leaves. */
+export function anchorAt(lastPruned: AuditRecord, at: string): AuditAnchor {
+  const { chainId, seq, hash } = lastPruned;
+  return { chainId, seq, hash, at };
+}
+
+/**
+ * What a record's hash is made of: the format's name, a line feed, the canonical JSON of all fields
+ * but `hash`.
+ */
+export function hashInput(record: Omit<AuditRecord, "hash">): Uint8Array {
+  return inputOf("repsync.audit.record.v1", without(record, "hash"));
+}
+
+/** What a head's signature is made of. */
+export function headInput(head: AuditHead): Uint8Array {
+  return inputOf("repsync.audit.head.v1", head);
+}
+
+/** What an anchor's signature is made of. */
+export function anchorInput(anchor: AuditAnchor): Uint8Array {
+  return inputOf("repsync.audit.anchor.v1", anchor);
+}
+
+/**
+ * Canonical JSON (RFC 8785) of a flat object: names in order, no blanks. Throws `RangeError` for a
+ * number that is not a safe integer, for text with a lone surrogate and for any other value, as no
+ * store gives those back unchanged.
+ */
+export function canonicalJson(fields: Readonly<Record<string, unknown>>): string {
+  const members = Object.keys(fields)
+    .sort()
+    .map((name) => `${JSON.stringify(name)}:${canonicalValue(name, fields[name])}`);
+  return `{${members.join(",")}}`;
+}
+
+function canonicalValue(name: string, value: unknown): string {
+  if (value === null) return "null";
+  if (Number.isSafeInteger(value)) return String(value);
+  if (typeof value === "string" && value.isWellFormed()) return JSON.stringify(value);
+  throw new RangeError(`An audit field must be well-formed text, an integer or null: "${name}"`);
+}
+
+function inputOf(format: string, fields: object): Uint8Array {
+  return utf8Bytes(`${format}\n${canonicalJson(fields as Readonly<Record<string, unknown>>)}`);
+}
+
+function without(fields: object, name: string): object {
+  return Object.fromEntries(Object.entries(fields).filter(([key]) => key !== name));
+}
+
+/** `TextEncoder` belongs to the web, not to the language, so it is not for the domain. */
+function utf8Bytes(text: string): Uint8Array {
+  const bytes: number[] = [];
+  for (const char of text) {
+    const point = char.codePointAt(0) ?? 0;
+    if (point < 0x80) bytes.push(point);
+    else if (point < 0x800) bytes.push(0xc0 | (point >> 6), tail(point));
+    else if (point < 0x10000) bytes.push(0xe0 | (point >> 12), tail(point >> 6), tail(point));
+    else bytes.push(0xf0 | (point >> 18), tail(point >> 12), tail(point >> 6), tail(point));
+  }
+  return Uint8Array.from(bytes);
+}
+
+function tail(bits: number): number {
+  return 0x80 | (bits & 0x3f);
+}

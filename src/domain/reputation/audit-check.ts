@@ -1,0 +1,311 @@
+// Verifies audit chains record by record, in constant memory. D-6.5.
+//
+// While the service writes: read the heads, then each chain's records in order of `seq`, then the
+// chain's head again. Records between the two heads were written meanwhile. From one snapshot both
+// heads are the same.
+import {
+  type AuditAnchor,
+  type AuditHead,
+  type AuditRecord,
+  anchorInput,
+  type ChainTip,
+  emptyChain,
+  hashInput,
+  headInput,
+  type Sha256Hex,
+  type Signed,
+} from "./audit-chain.ts";
+
+/** How the store was found to differ from what was written. */
+export type AuditProblemKind =
+  /**
+   * A field of the record, or of one before it that nothing else tells apart, is not what was
+   * written.
+   */
+  | "changed"
+  /** A record is gone: from the middle, or the last ones, or all. */
+  | "missing"
+  /** A record stands after one that it comes before. */
+  | "reordered"
+  /** Two records have the same place. */
+  | "forked"
+  /** A record stands where the head says the chain had ended, or in a chain without a head. */
+  | "extra"
+  /** A head or an anchor is not what was signed, is gone, or contradicts the other. */
+  | "head"
+  | "anchor";
+
+/** The first thing that is wrong. */
+export interface AuditProblem {
+  readonly kind: AuditProblemKind;
+  readonly chainId: string;
+  /** Place of the record in its chain; null when the problem is not one record's. */
+  readonly seq: number | null;
+  /** One sentence for the operator. */
+  readonly message: string;
+}
+
+/** What the check needs from outside. */
+export interface AuditTools {
+  /** The function the chain was written with. */
+  readonly sha256Hex: Sha256Hex;
+  /** True when the signature belongs to the input. */
+  readonly isSigned: (input: Uint8Array, signature: string) => boolean;
+}
+
+/** What is known of a chain before its records are read. */
+export interface ChainClaims {
+  readonly chainId: string;
+  /** Null when nothing was pruned. */
+  readonly anchor: Signed<AuditAnchor> | null;
+  /**
+   * The store's head, and older ones that were kept elsewhere. Empty: the chain has none, so any
+   * record is too much.
+   */
+  readonly heads: readonly Signed<AuditHead>[];
+}
+
+/** The check of one chain on its way. */
+export interface ChainCheck {
+  readonly chainId: string;
+  /** The last record that was read and is good, or the anchor. */
+  readonly last: ChainTip;
+  /** Heads whose record is still to come, by `seq`. */
+  readonly heads: readonly AuditHead[];
+  /** The greatest `seq` up to `last` whose hash the beginning, the anchor or a head confirms. */
+  readonly vouchedSeq: number;
+  /** The `seq` the chain had reached before its records were read; null without a head. */
+  readonly reachedSeq: number | null;
+  /** Once set it stays, and further records are passed over. */
+  readonly problem: AuditProblem | null;
+}
+
+type Chain = Pick<ChainClaims, "chainId">;
+
+/** A record as a store gives it back: nothing about it is certain. */
+export type StoredRecord = { readonly [Field in keyof AuditRecord]?: unknown };
+
+const FIELD_TYPES: Readonly<Record<keyof AuditRecord, "text" | "integer" | "text?" | "integer?">> =
+  {
+    version: "integer",
+    chainId: "text",
+    seq: "integer",
+    at: "text",
+    requestId: "text",
+    accountId: "text",
+    keyId: "text",
+    endpoint: "text",
+    purpose: "text",
+    subjectHmac: "text",
+    consentId: "integer?",
+    decision: "text",
+    code: "text?",
+    status: "integer",
+    previousHash: "text",
+    hash: "text",
+  };
+
+/**
+ * Checks all heads of a store: each signed, their numbers 1, 2, 3 and so on. Null when nothing is
+ * wrong.
+ */
+export function checkHeads(
+  heads: readonly Signed<AuditHead>[],
+  tools: AuditTools,
+): AuditProblem | null {
+  const ordered = heads.toSorted((a, b) => a.statement.chainNumber - b.statement.chainNumber);
+  for (const [i, head] of ordered.entries()) {
+    const { chainNumber } = head.statement;
+    if (!isSignedHead(head, tools)) return headProblem(head.statement, "its head is not as signed");
+    if (chainNumber < i + 1) return headProblem(head.statement, "another chain has its number");
+    if (chainNumber > i + 1) {
+      return headProblem(head.statement, `the head of chain number ${i + 1}, before it, is gone`);
+    }
+  }
+  return null;
+}
+
+/** Starts the check of one chain: anchor and heads are looked at, then its records can come. */
+export function beginChainCheck(claims: ChainClaims, tools: AuditTools): ChainCheck {
+  const { chainId, anchor } = claims;
+  const last = anchor?.statement ?? emptyChain(chainId);
+  const all = claims.heads
+    .map(({ statement }) => statement)
+    .sort((a, b) => a.seq - b.seq || (a.hash < b.hash ? -1 : 1));
+  return {
+    chainId,
+    last,
+    heads: all.filter(({ seq }) => seq > last.seq),
+    vouchedSeq: last.seq,
+    reachedSeq: all.at(-1)?.seq ?? null,
+    problem: claimsProblem(claims, all, tools),
+  };
+}
+
+/** Checks the next record of the chain; records come in order of `seq`, as stored. */
+export function checkRecord(
+  check: ChainCheck,
+  stored: StoredRecord,
+  tools: AuditTools,
+): ChainCheck {
+  if (check.problem !== null) return check;
+  const problem = recordProblem(check, stored, tools);
+  if (problem !== null) return { ...check, problem };
+  const { chainId, seq, hash } = stored as unknown as AuditRecord;
+  const heads = check.heads.filter((head) => head.seq > seq);
+  const vouchedSeq = heads.length < check.heads.length ? seq : check.vouchedSeq;
+  return { ...check, last: { chainId, seq, hash }, heads, vouchedSeq };
+}
+
+/**
+ * Ends the check after the last record. `headAfter` is the chain's head as read after its records,
+ * null when there is none. Returns the first problem; null when the chain is whole.
+ */
+export function endChainCheck(
+  check: ChainCheck,
+  headAfter: Signed<AuditHead> | null,
+  tools: AuditTools,
+): AuditProblem | null {
+  if (check.problem !== null) return check.problem;
+  const { last, reachedSeq } = check;
+  if (reachedSeq !== null && last.seq < reachedSeq) return missingProblem(check);
+  if (headAfter === null) {
+    return reachedSeq === null ? null : headProblem(check, "its head is gone");
+  }
+  const head = headAfter.statement;
+  if (head.chainId !== check.chainId || !isSignedHead(headAfter, tools)) {
+    return headProblem(check, "its head is not as signed");
+  }
+  if (last.seq > head.seq) return extraProblem(check, head.seq + 1);
+  return last.seq === head.seq && last.hash !== head.hash ? notTheHead(check, last.seq) : null;
+}
+
+function claimsProblem(
+  claims: ChainClaims,
+  ordered: readonly AuditHead[],
+  tools: AuditTools,
+): AuditProblem | null {
+  const { chainId, anchor, heads } = claims;
+  for (const head of heads) {
+    if (head.statement.chainId !== chainId || !isSignedHead(head, tools)) {
+      return headProblem(claims, "its head is not as signed");
+    }
+  }
+  if (anchor === null) return null;
+  const { statement, signature } = anchor;
+  if (
+    statement.chainId !== chainId ||
+    !isSignedInput(() => anchorInput(statement), signature, tools)
+  ) {
+    return anchorProblem(claims, "its anchor is not as signed");
+  }
+  const reached = ordered.at(-1);
+  if (reached === undefined || reached.seq < statement.seq) {
+    return anchorProblem(claims, "its anchor is beyond its head");
+  }
+  const contradicts = ordered.some((h) => h.seq === statement.seq && h.hash !== statement.hash);
+  return contradicts ? anchorProblem(claims, "its anchor and its head contradict") : null;
+}
+
+function recordProblem(
+  check: ChainCheck,
+  stored: StoredRecord,
+  tools: AuditTools,
+): AuditProblem | null {
+  const { last } = check;
+  const nextSeq = last.seq + 1;
+  const seq = Number.isSafeInteger(stored.seq) ? Number(stored.seq) : nextSeq;
+  if (check.reachedSeq === null) {
+    return recordIs(check, { kind: "extra", seq, what: "belongs to a chain without a head" });
+  }
+  if (seq > nextSeq) return missingProblem(check);
+  if (!isWholeRecord(stored, tools) || stored.chainId !== check.chainId) {
+    return recordIs(check, { kind: "changed", seq, what: "is not as written" });
+  }
+  if (seq === last.seq) return recordIs(check, { kind: "forked", seq, what: "exists twice" });
+  if (seq !== nextSeq) {
+    return recordIs(check, { kind: "reordered", seq, what: `stands after ${last.seq}` });
+  }
+  if (stored.previousHash !== last.hash) return brokenLink(check, seq);
+  const isOther = check.heads.some((head) => head.seq === seq && head.hash !== stored.hash);
+  return isOther ? notTheHead(check, seq) : null;
+}
+
+/**
+ * Both records fit their own hashes: the one before was written anew, unless a claim vouches for
+ * it.
+ */
+function brokenLink(check: ChainCheck, seq: number): AuditProblem {
+  const { last, vouchedSeq } = check;
+  return last.seq === vouchedSeq
+    ? recordIs(check, { kind: "changed", seq, what: `does not follow ${last.seq}` })
+    : recordIs(check, {
+        kind: "changed",
+        seq: last.seq,
+        what: `is not the one that ${seq} follows`,
+      });
+}
+
+/**
+ * True when the stored record has exactly the fields of a record, each of its type, and its hash
+ * fits them.
+ */
+function isWholeRecord(stored: StoredRecord, tools: AuditTools): boolean {
+  const names = Object.keys(FIELD_TYPES) as (keyof AuditRecord)[];
+  if (Object.keys(stored).length !== names.length) return false;
+  if (!names.every((name) => isOfType(stored[name], FIELD_TYPES[name]))) return false;
+  const record = stored as unknown as AuditRecord;
+  return tools.sha256Hex(hashInput(record)) === record.hash;
+}
+
+function isOfType(value: unknown, type: string): boolean {
+  if (value === null) return type.endsWith("?");
+  if (type.startsWith("integer")) return Number.isSafeInteger(value);
+  return typeof value === "string" && value.isWellFormed();
+}
+
+function isSignedHead(head: Signed<AuditHead>, tools: AuditTools): boolean {
+  return isSignedInput(() => headInput(head.statement), head.signature, tools);
+}
+
+/**
+ * A statement from a damaged store may hold what has no canonical form; then it is not signed
+ * either.
+ */
+function isSignedInput(makeInput: () => Uint8Array, signature: string, tools: AuditTools): boolean {
+  try {
+    return tools.isSigned(makeInput(), signature);
+  } catch (error) {
+    if (error instanceof RangeError) return false;
+    throw error;
+  }
+}
+
+function missingProblem(check: ChainCheck): AuditProblem {
+  return recordIs(check, { kind: "missing", seq: check.last.seq + 1, what: "is gone" });
+}
+
+function notTheHead(of: Chain, seq: number): AuditProblem {
+  const what = "or one before it was changed: it is not the one that the head names";
+  return recordIs(of, { kind: "changed", seq, what });
+}
+
+function extraProblem(of: Chain, seq: number): AuditProblem {
+  return recordIs(of, { kind: "extra", seq, what: "stands where the head says the chain ends" });
+}
+
+function headProblem({ chainId }: Chain, what: string): AuditProblem {
+  return { kind: "head", chainId, seq: null, message: `Chain "${chainId}": ${what}` };
+}
+
+function anchorProblem({ chainId }: Chain, what: string): AuditProblem {
+  return { kind: "anchor", chainId, seq: null, message: `Chain "${chainId}": ${what}` };
+}
+
+function recordIs(
+  { chainId }: Chain,
+  found: { readonly kind: AuditProblemKind; readonly seq: number; readonly what: string },
+): AuditProblem {
+  const { kind, seq, what } = found;
+  return { kind, chainId, seq, message: `Chain "${chainId}": record ${seq} ${what}` };
+}

@@ -1,0 +1,187 @@
+// Counts calls: exactly in any 60 seconds, and in the UTC calendar month. D-6.4.
+//
+// The window is half-open. A call at time t counts at every time from t up to, not including, t +
+// window. So of the calls that start within [t, t + window) never more than the limit succeed, and
+// a caller with no more than that in any such span is never refused. Refused calls do not count.
+//
+// All times given to one state should come from one clock. When it is set back, calls that now lie
+// in the future count as if made just now: they block for one window at most, and never admit more.
+import { MINUTE_WINDOW_MS } from "../limits.ts";
+import type { EffectiveLimits } from "./plan.ts";
+
+/**
+ * Times of the counted calls in milliseconds since 1970, ascending; no longer than the greatest
+ * limit applied.
+ */
+export type CallLog = readonly number[];
+
+/** Calls in one UTC calendar month. */
+export interface MonthUsage {
+  /** `YYYY-MM`. */
+  readonly month: string;
+  /** 0 or more. */
+  readonly used: number;
+}
+
+/** What a store keeps of one account. */
+export interface UsageState {
+  readonly minute: CallLog;
+  /** Null when the account has made no call yet. */
+  readonly month: MonthUsage | null;
+}
+
+/** Where an account stands with one limit. */
+export interface Quota {
+  /** Null when unlimited. */
+  readonly limit: number | null;
+  readonly used: number;
+  /** 0 or more; null when unlimited. */
+  readonly remaining: number | null;
+  /** Whole seconds until more calls are possible than now, rounded up; 0 when nothing is used. */
+  readonly resetSeconds: number;
+}
+
+/** The outcome of one attempt. */
+export interface WindowDecision {
+  readonly isAllowed: boolean;
+  /** The log to keep. */
+  readonly log: CallLog;
+  /** After this call. When refused, `resetSeconds` is when the next call can succeed, 1 or more. */
+  readonly quota: Quota;
+}
+
+/** How a window limits. */
+export interface WindowLimit {
+  /** Calls within the window, 1 or more. */
+  readonly limit: number;
+  readonly windowMs: number;
+  readonly nowMs: number;
+}
+
+/** Whether a call may pass, by which limit it may not, and the state to keep. */
+export interface CallDecision {
+  /** `quota_exceeded` also when both limits are reached: waiting a minute would not help. D-5.2. */
+  readonly outcome: "allowed" | "rate_limited" | "quota_exceeded";
+  readonly state: UsageState;
+  readonly minute: Quota;
+  readonly month: Quota;
+}
+
+/** The state of an account without calls. */
+export const NO_USAGE: UsageState = { minute: [], month: null };
+
+/** Decides one call by both limits: it counts in both or in neither. D-5.8, D-6.4. */
+export function decideCall(
+  state: UsageState,
+  attempt: { readonly limits: EffectiveLimits; readonly nowMs: number },
+): CallDecision {
+  const { limits, nowMs } = attempt;
+  const before = usageOf(state, attempt);
+  const window = { limit: limits.callsPerMinute, windowMs: MINUTE_WINDOW_MS, nowMs };
+  const minute = decideWindow(state.minute, window);
+  const isMonthFull = before.month.remaining === 0;
+  if (isMonthFull || !minute.isAllowed) {
+    const kept = { minute: recentCalls(state.minute, window), month: state.month };
+    const outcome = isMonthFull ? "quota_exceeded" : "rate_limited";
+    return { ...before, outcome, state: kept };
+  }
+  const month = { month: monthAt(state.month, nowMs), used: before.month.used + 1 };
+  return {
+    outcome: "allowed",
+    state: { minute: minute.log, month },
+    minute: minute.quota,
+    month: monthQuota(month, attempt),
+  };
+}
+
+/** Where an account stands, without making a call. D-5.5. */
+export function usageOf(
+  state: UsageState,
+  at: { readonly limits: EffectiveLimits; readonly nowMs: number },
+): { readonly minute: Quota; readonly month: Quota } {
+  const window = { limit: at.limits.callsPerMinute, windowMs: MINUTE_WINDOW_MS, nowMs: at.nowMs };
+  return {
+    minute: windowQuota(recentCalls(state.minute, window), window),
+    month: monthQuota(state.month, at),
+  };
+}
+
+/**
+ * Takes back a call that was counted at `atMs` and then failed on our side (5xx, D-5.8). Nothing
+ * happens when it is no longer counted; a month that has ended since stays as it was.
+ */
+export function releaseCall(state: UsageState, atMs: number): UsageState {
+  const at = state.minute.lastIndexOf(atMs);
+  const isSameMonth = state.month !== null && state.month.month === monthOf(atMs);
+  return {
+    minute: at < 0 ? state.minute : state.minute.toSpliced(at, 1),
+    month:
+      isSameMonth && state.month !== null
+        ? { ...state.month, used: Math.max(0, state.month.used - 1) }
+        : state.month,
+  };
+}
+
+/** Decides one call by one window alone, such as failed sign-ins. D-5.4. */
+export function decideWindow(log: CallLog, window: WindowLimit): WindowDecision {
+  const recent = recentCalls(log, window);
+  const isAllowed = recent.length < window.limit;
+  const kept = isAllowed ? [...recent, window.nowMs] : recent;
+  return { isAllowed, log: kept, quota: windowQuota(kept, window) };
+}
+
+/** The calls that count at this time, ascending; those in the future as if made now. */
+export function recentCalls(log: CallLog, window: Omit<WindowLimit, "limit">): CallLog {
+  const { windowMs, nowMs } = window;
+  const first = log.findIndex((atMs) => nowMs - atMs < windowMs);
+  if (first < 0) return [];
+  const recent = first === 0 ? log : log.slice(first);
+  const isAhead = (recent.at(-1) ?? nowMs) > nowMs;
+  return isAhead ? recent.map((atMs) => Math.min(atMs, nowMs)) : recent;
+}
+
+/** The calendar month of a time, `YYYY-MM`, UTC. D-6.4. */
+export function monthOf(atMs: number): string {
+  return new Date(atMs).toISOString().slice(0, 7);
+}
+
+/** `recent` holds only calls that count now. */
+function windowQuota(recent: CallLog, { limit, windowMs, nowMs }: WindowLimit): Quota {
+  // A limit that was lowered may leave more calls than it allows: then one becomes possible when
+  // the excess is gone.
+  const blocking = recent[Math.max(0, recent.length - limit)];
+  return {
+    limit,
+    used: recent.length,
+    remaining: Math.max(0, limit - recent.length),
+    resetSeconds: blocking === undefined ? 0 : Math.ceil((blocking + windowMs - nowMs) / 1000),
+  };
+}
+
+function monthQuota(
+  usage: MonthUsage | null,
+  at: { readonly limits: EffectiveLimits; readonly nowMs: number },
+): Quota {
+  const month = monthAt(usage, at.nowMs);
+  const used = usage?.month === month ? usage.used : 0;
+  const limit = at.limits.callsPerMonth;
+  return {
+    limit,
+    used,
+    remaining: limit === null ? null : Math.max(0, limit - used),
+    resetSeconds: Math.ceil((endOfMonthMs(month) - at.nowMs) / 1000),
+  };
+}
+
+/**
+ * The month that counts now. A clock set back over midnight does not reopen a month that has ended.
+ */
+function monthAt(usage: MonthUsage | null, nowMs: number): string {
+  const current = monthOf(nowMs);
+  return usage !== null && usage.month > current ? usage.month : current;
+}
+
+function endOfMonthMs(month: string): number {
+  const [year, number] = month.split("-").map(Number);
+  return Date.UTC(year ?? 0, number ?? 0, 1);
+}
