@@ -94,7 +94,7 @@ function readSync(reader: EnvironmentReader) {
     isSyncEnabled: reader.flag("SYNC_ENABLED", false),
     syncApiKey,
     maxPageRows: reader.integer("SYNC_MAX_BATCH_SIZE", { fallback: DEFAULT_MAX_PAGE_ROWS, min: 1 }),
-    remoteUrl: reader.httpUrl("SYNC_REMOTE_URL"),
+    remoteUrl: readRemoteUrl(reader),
     remoteKey: reader.text("SYNC_REMOTE_KEY") ?? syncApiKey,
     maxBodyBytes: reader.integer("SYNC_MAX_BODY_BYTES", {
       fallback: DEFAULT_MAX_BODY_BYTES,
@@ -107,6 +107,21 @@ function readSync(reader: EnvironmentReader) {
     lagSeconds: reader.integer("SYNC_LAG_SECONDS", { fallback: DEFAULT_LAG_SECONDS, min: 0 }),
     schedule: reader.text("SYNC_SCHEDULE"),
   };
+}
+
+/** As the client for other deployments takes it. */
+function readRemoteUrl(reader: EnvironmentReader): string | null {
+  const text = reader.httpUrl("SYNC_REMOTE_URL");
+  if (text === null || !URL.canParse(text)) return text;
+  const url = new URL(text);
+  if (!/^https?:$/.test(url.protocol)) return text;
+  if (url.username !== "" || url.password !== "" || url.search !== "" || url.hash !== "") {
+    reader.problems.push("SYNC_REMOTE_URL must not hold credentials, a query or a fragment");
+  }
+  if (/\/api\/v1\/sync\/?$/.test(url.pathname)) {
+    reader.problems.push("SYNC_REMOTE_URL must be the base address, without /api/v1/sync");
+  }
+  return text;
 }
 
 function readReputation(reader: EnvironmentReader) {
@@ -122,6 +137,10 @@ function readReputation(reader: EnvironmentReader) {
   }
   const adminUsername = reader.text("ADMIN_USERNAME");
   const adminPassword = reader.text("ADMIN_PASSWORD");
+  const passwordLength = [...(adminPassword ?? "")].length;
+  if (adminPassword !== null && (passwordLength < 10 || passwordLength > 200)) {
+    reader.problems.push("ADMIN_PASSWORD must have 10 to 200 characters");
+  }
   if ((adminUsername === null) !== (adminPassword === null)) {
     reader.problems.push("ADMIN_USERNAME and ADMIN_PASSWORD must be set together");
   }

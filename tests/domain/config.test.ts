@@ -213,6 +213,21 @@ describe("readConfig() of an environment with problems", () => {
     ],
     [
       "D-1.3.7",
+      { SYNC_REMOTE_URL: "https://u:p@remote.example" },
+      "SYNC_REMOTE_URL must not hold credentials, a query or a fragment",
+    ],
+    [
+      "D-1.3.7",
+      { SYNC_REMOTE_URL: "https://remote.example/api/v1/sync/" },
+      "SYNC_REMOTE_URL must be the base address, without /api/v1/sync",
+    ],
+    [
+      "D-1.3.12",
+      { ADMIN_USERNAME: "root", ADMIN_PASSWORD: "nine char" },
+      "ADMIN_PASSWORD must have 10 to 200 characters",
+    ],
+    [
+      "D-1.3.7",
       { SYNC_REMOTE_URL: "ftp://u:p@remote.example" },
       "SYNC_REMOTE_URL must be an address starting with http:// or https://",
     ],
@@ -236,7 +251,11 @@ describe("readConfig() of an environment with problems", () => {
       { ADMIN_USERNAME: "root" },
       "ADMIN_USERNAME and ADMIN_PASSWORD must be set together",
     ],
-    ["D-1.3.12", { ADMIN_PASSWORD: "p" }, "ADMIN_USERNAME and ADMIN_PASSWORD must be set together"],
+    [
+      "D-1.3.12",
+      { ADMIN_PASSWORD: "p".repeat(10) },
+      "ADMIN_USERNAME and ADMIN_PASSWORD must be set together",
+    ],
     ["D-1.3.13", { JWT_SECRET: "s".repeat(31) }, "JWT_SECRET must be at least 32 bytes long"],
     [
       "D-1.3.14",

@@ -26,7 +26,7 @@ export const BUILT_IN_TABLES: Readonly<Record<string, TableEntry>> = {
     columns: {
       id: { type: "integer", auto_increment: true },
       username: { type: "text", nullable: false, max_length: 200 },
-      platform: { type: "text", nullable: false, max_length: 100 },
+      platform: { type: "text", nullable: false },
       handle: { type: "text" },
       verified: { type: "boolean" },
       account_created_at: { type: "datetime" },

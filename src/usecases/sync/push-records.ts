@@ -40,7 +40,11 @@ export interface PushOutcome {
  */
 export async function pushRecords(deps: PushRecordsDeps, input: PushInput): Promise<PushOutcome> {
   const { table, records } = input;
-  if (records.length === 0) return { isCommitted: true, result: noRecordsResult(table) };
+  if (records.length === 0) {
+    const result = noRecordsResult(table);
+    logPush(deps.logger, input, result);
+    return { isCommitted: true, result };
+  }
   const { writes, failures } = planWrites(table, records);
   try {
     const refused = writes.length === 0 ? [] : await deps.tables.write(table, writes);
@@ -49,7 +53,11 @@ export async function pushRecords(deps: PushRecordsDeps, input: PushInput): Prom
     return { isCommitted: true, result };
   } catch (error) {
     if (!isAppError(error, "commit_failed", "store_unavailable")) throw error;
-    deps.logger.error("Push failed", error, { table: table.name, received: records.length });
+    deps.logger.error("Push failed", error, {
+      table: table.name,
+      received: records.length,
+      sync_timestamp: input.syncTimestamp,
+    });
     return { isCommitted: false, result: commitFailedResult(table, error.message) };
   }
 }
@@ -68,10 +76,10 @@ function planWrites(table: Table, records: readonly JsonValue[]) {
 function logPush(logger: Logger, input: PushInput, result: PushResult): void {
   logger.info("Push committed", {
     table: result.table,
-    received: result.received,
+    received: input.records.length,
     upserted: result.upserted,
     error_count: result.error_count,
-    integrity: result.integrity,
+    integrity: input.integrity,
     sync_timestamp: input.syncTimestamp,
   });
 }

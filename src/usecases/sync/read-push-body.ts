@@ -84,11 +84,12 @@ function verifyChecksum(digest: Digest, bytes: Uint8Array, expected: string): vo
   throw new AppError("integrity", `Checksum mismatch: expected ${named[0]}, got ${named[1]}`);
 }
 
-/** Undefined when the bytes are not UTF-8, not JSON, or nested too deeply to parse. */
+/** Undefined when the bytes are not UTF-8 or not JSON. Throws `invalid_request` for JSON too deep to parse. */
 function tryParse(bytes: Uint8Array): JsonValue | undefined {
   try {
     return parseJson(new TextDecoder("utf-8", { fatal: true }).decode(bytes));
-  } catch {
-    return undefined;
+  } catch (error) {
+    if (!(error instanceof RangeError)) return undefined;
+    throw new AppError("invalid_request", "The body is nested too deeply", { cause: error });
   }
 }

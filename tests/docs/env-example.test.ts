@@ -1,0 +1,51 @@
+import { expect, test } from "bun:test";
+import { readFileSync } from "node:fs";
+import { readConfig } from "../../src/config.ts";
+
+const TEXT = readFileSync(new URL("../../.env.example", import.meta.url), "utf8");
+
+/** Values by name; a line that is commented out has no default. */
+function settings(line: RegExp): Record<string, string> {
+  return Object.fromEntries([...TEXT.matchAll(line)].map(([, name, value]) => [name, value]));
+}
+
+const noFile = () => {
+  throw new Error("No file is read");
+};
+
+test("D-1.3 .env.example has every variable once", () => {
+  const names = [...TEXT.matchAll(/^#? ?([A-Z_]+)=/gm)].map(([, name]) => name);
+  expect(names.sort()).toEqual([
+    "ADMIN_PASSWORD",
+    "ADMIN_USERNAME",
+    "API_KEY_PEPPER",
+    "AUDIT_RETENTION_DAYS",
+    "HOST",
+    "JWT_AUDIENCE",
+    "JWT_ISSUER",
+    "JWT_JWKS_URL",
+    "JWT_SECRET",
+    "LOG_LEVEL",
+    "METRICS_TOKEN",
+    "PORT",
+    "SIGNUP_ENABLED",
+    "STORAGE_URL",
+    "SYNC_API_KEY",
+    "SYNC_ENABLED",
+    "SYNC_LAG_SECONDS",
+    "SYNC_MAX_BATCH_SIZE",
+    "SYNC_MAX_BODY_BYTES",
+    "SYNC_MAX_DECOMPRESSED_BYTES",
+    "SYNC_REMOTE_KEY",
+    "SYNC_REMOTE_URL",
+    "SYNC_SCHEDULE",
+    "SYNC_TABLES",
+    "TRUSTED_PROXY_HOPS",
+  ]);
+});
+
+test("D-1.3 the values in .env.example are the defaults", () => {
+  const given = settings(/^([A-Z_]+)=(.*)$/gm);
+  expect(Object.keys(given).length).toBeGreaterThan(5);
+  expect(readConfig(given, noFile).config).toEqual(readConfig({}, noFile).config);
+});

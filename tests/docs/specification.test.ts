@@ -1,0 +1,136 @@
+// Ties docs/specification.md to the tests, both ways.
+import { describe, expect, test } from "bun:test";
+import { readdirSync, readFileSync } from "node:fs";
+import { join, relative } from "node:path";
+
+const TESTS = join(import.meta.dir, "..");
+const DOCUMENT = readFileSync(join(TESTS, "../docs/specification.md"), "utf8");
+
+/** Rules of the document whose tests, or some of them, are still to be written. Must be empty before a release. */
+const PENDING_RULES: readonly string[] = [
+  "S-1.4",
+  "S-1.5",
+  "S-2.6",
+  "S-4",
+  "S-4.1.3",
+  "S-4.1.4",
+  "S-4.1.5",
+  "S-4.1.6",
+  "S-4.2",
+  "S-4.2.1",
+  "S-4.4.1",
+  "S-4.4.2",
+  "S-4.4.3",
+  "S-4.4.4",
+  "S-4.4.5",
+  "S-4.5.1",
+  "S-4.5.2",
+  "S-4.5.3",
+  "S-5",
+  "S-5.1",
+  "S-5.2",
+  "S-5.3",
+  "S-6",
+  "S-6.1",
+  "S-6.2",
+  "S-6.3",
+  "S-7",
+  "S-9",
+  "D-1.1",
+  "D-1.2",
+  "D-1.3.20",
+  "D-1.3.21",
+  "D-3.5.3",
+  "D-3.5.4",
+  "D-3.5.7",
+  "D-3.5.8",
+  "D-3.11",
+  "D-6.8",
+];
+
+/** Beginnings of rules that the document does not hold yet, though tests name some. Must be empty before a release. */
+const PARTS_TO_COME: readonly string[] = ["D-4.", "D-5.", "D-6.", "R-"];
+
+const RULE = String.raw`[SDR]-\d+(?:\.\d+)*`;
+
+/** One rule as the document gives it. */
+interface DocumentedRule {
+  readonly number: string;
+  /** From `tests/`. */
+  readonly files: readonly string[];
+  readonly isPending: boolean;
+}
+
+const rules = documentedRules();
+const namedByFile = new Map(
+  sourceFiles(TESTS).map((path) => [relative(TESTS, path), namedRules(path)]),
+);
+const named = new Set([...namedByFile.values()].flatMap((numbers) => [...numbers]));
+
+describe("docs/specification.md", () => {
+  test("numbers every rule once", () => {
+    const numbers = rules.map(({ number }) => number);
+    expect(numbers.length).toBeGreaterThan(100);
+    expect(numbers.filter((number, i) => numbers.indexOf(number) !== i)).toEqual([]);
+  });
+
+  test("names only files that have a test of the rule", () => {
+    const wrong = rules.flatMap(({ number, files }) =>
+      files
+        .filter((file) => !namedByFile.get(file)?.has(number))
+        .map((file) => `${number}: ${file}`),
+    );
+    expect(wrong).toEqual([]);
+  });
+
+  test("has a test for every rule that is not pending", () => {
+    const untested = rules.filter(({ files, isPending }) => !isPending && files.length === 0);
+    expect(untested.map(({ number }) => number)).toEqual([]);
+  });
+
+  test("has every rule that a test names", () => {
+    const headings = DOCUMENT.matchAll(new RegExp(`^#+ (${RULE}) `, "gm"));
+    const known = new Set([
+      ...rules.map(({ number }) => number),
+      ...[...headings].map((m) => m[1]),
+    ]);
+    const isToCome = (number: string) => PARTS_TO_COME.some((part) => number.startsWith(part));
+    const unknown = [...named].filter((number) => !known.has(number) && !isToCome(number));
+    expect(unknown).toEqual([]);
+  });
+
+  test("marks as pending what this file lists, and nothing else", () => {
+    const pending = rules.filter(({ isPending }) => isPending).map(({ number }) => number);
+    expect(pending.sort()).toEqual([...PENDING_RULES].sort());
+  });
+});
+
+/** `- **S-1.1** Sentence.` and below it `Tests: ...`. */
+function documentedRules(): DocumentedRule[] {
+  const entries = DOCUMENT.matchAll(
+    new RegExp(
+      String.raw`^- \*\*(${RULE})\*\* (?:.|\n(?!-|\n))*?\n  Tests: ((?:.|\n(?=  ))*)$`,
+      "gm",
+    ),
+  );
+  return [...entries].map(([, number = "", tests = ""]) => ({
+    number,
+    files: [...tests.matchAll(/`([^`]+)`/g)].map(([, file = ""]) => file),
+    isPending: /\bpending\b/.test(tests),
+  }));
+}
+
+/** Every rule at the beginning of a text in a test file: of a test's name, or in a table of them. */
+function namedRules(path: string): Set<string> {
+  const names = readFileSync(path, "utf8").matchAll(
+    new RegExp(`["'\`](${RULE}(?:, ${RULE})*)(?=[ ,"'\`])`, "g"),
+  );
+  return new Set([...names].flatMap(([, numbers = ""]) => numbers.split(", ")));
+}
+
+function sourceFiles(folder: string): string[] {
+  return readdirSync(folder, { recursive: true, withFileTypes: true })
+    .filter((entry) => entry.isFile() && entry.name.endsWith(".ts"))
+    .map((entry) => join(entry.parentPath, entry.name))
+    .filter((path) => path !== import.meta.path);
+}
