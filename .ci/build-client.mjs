@@ -1,4 +1,4 @@
-// Builds dist/client.js, the sync client for Node and browsers. Bun and Deno take the source itself.
+// Builds dist: the sync client for Node and browsers, and its types. Bun and Deno take the source.
 import * as fs from "node:fs";
 import { join } from "node:path";
 import { runChild } from "./run-child.mjs";
@@ -7,27 +7,28 @@ const SOURCE = "src/adapters/fetch/sync-client.ts";
 
 /** Builds when the result is older than the sources, or `force`. Only a forced build may fail. */
 export async function buildClient({ root, bun, force, say }) {
-  const source = join(root, SOURCE);
-  const result = join(root, "dist", "client.js");
-  if (!fs.existsSync(source)) {
+  if (!fs.existsSync(join(root, SOURCE))) {
     if (force) say(`No client to build: ${SOURCE} does not exist`);
     return;
   }
+  const result = join(root, "dist", "client.js");
   if (!force && changedAt(result) >= newestIn(join(root, "src"))) return;
   const draft = join(root, "dist", `client-${process.pid}.js`);
-  const flags = ["--target=browser", "--format=esm", `--outfile=${draft}`];
-  const { code } = await runChild(bun, ["build", source, ...flags], {
-    cwd: root,
-    stdio: ["ignore", "ignore", 2],
-  });
-  if (code === 0) {
-    fs.renameSync(draft, result);
-    if (force) say("Built dist/client.js");
+  const steps = [
+    ["node_modules/typescript/bin/tsc", "--project", ".ci/tsconfig.client.json"],
+    ["build", SOURCE, "--target=browser", "--format=esm", `--outfile=${draft}`],
+  ];
+  for (const step of steps) {
+    const stdio = ["ignore", "ignore", 2];
+    const { code } = await runChild(bun, step, { cwd: root, stdio });
+    if (code === 0) continue;
+    fs.rmSync(draft, { force: true });
+    say(`dist could not be built: bun ${step.join(" ")} ended with exit code ${code}`);
+    if (force) process.exit(1);
     return;
   }
-  fs.rmSync(draft, { force: true });
-  say(`dist/client.js could not be built from ${SOURCE}: exit code ${code}`);
-  if (force) process.exit(1);
+  fs.renameSync(draft, result);
+  if (force) say("Built dist");
 }
 
 function changedAt(file) {

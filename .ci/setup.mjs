@@ -49,10 +49,11 @@ export async function setUp({ production = false, forceBuild = false } = {}) {
     await buildClient({ root: ROOT, bun: BUN, force: forceBuild, say });
     return isInstallNeeded;
   } catch (error) {
-    const isExpected = error instanceof SetUpError;
+    // A code marks an error of the system, such as a folder that may not be written.
+    const isExpected = error instanceof SetUpError || error.code;
     const text = isExpected ? error.message : error.stack;
     if (text) say(`Set-up failed: ${text}`);
-    process.exit(isExpected ? error.exitCode : 1);
+    process.exit(error.exitCode ?? 1);
   }
 }
 

@@ -1,6 +1,6 @@
 // Real replica sets of mongod processes that cannot outlive the tests, not even after a SIGKILL.
 import { type ChildProcess, spawn } from "node:child_process";
-import { mkdirSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, statfsSync } from "node:fs";
 import { type AddressInfo, connect, createServer, type Server } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -10,6 +10,8 @@ import { findMongod } from "./mongod-binary.mjs";
 const SET_NAME = "repsync";
 const START_DEADLINE_MS = 60_000;
 const POLL_MS = 25;
+const SHARED_MEMORY = "/dev/shm";
+const PLENTY_BYTES = 4 * 1024 ** 3;
 
 /** One mongod process of a set. */
 export interface MongoMember {
@@ -55,7 +57,7 @@ export async function startReplicaSet(options: {
 }
 
 async function prepareSet(binary: string, count: number) {
-  const folder = mkdtempSync(join(tmpdir(), "repsync-mongo-"));
+  const folder = mkdtempSync(join(dataRoot(), "repsync-mongo-"));
   const guard = spawn("sh", ["-c", REMOVE_FOLDER_AT_EOF, "sh", folder], {
     stdio: ["pipe", "ignore", "ignore"],
   });
@@ -76,6 +78,16 @@ async function prepareSet(binary: string, count: number) {
       guard.stdin.end();
     },
   };
+}
+
+/** Memory where there is plenty: mongod syncs its files all the time, and other programs' writes delay that. */
+function dataRoot(): string {
+  try {
+    const { bavail, bsize } = statfsSync(SHARED_MEMORY);
+    return bavail * bsize >= PLENTY_BYTES ? SHARED_MEMORY : tmpdir();
+  } catch {
+    return tmpdir();
+  }
 }
 
 /** A guard's standard input ends when our process does, however that comes about. */

@@ -93,7 +93,8 @@ async function fetchInto({ cache, source, say }) {
     return undefined;
   } catch (error) {
     const problem = lastLine(error.stderr) || error.message;
-    if (source.failureIsRemembered && folder) fs.writeFileSync(failure, problem);
+    const wasTried = folder && !problem.startsWith("Cannot find package");
+    if (source.failureIsRemembered && wasTried) fs.writeFileSync(failure, problem);
     return problem;
   } finally {
     if (folder) fs.rmSync(folder, { recursive: true, force: true });

@@ -1,5 +1,5 @@
 // Runs before the first test file of every `bun test`, whoever started it.
-import { afterAll } from "bun:test";
+import { afterAll, setDefaultTimeout } from "bun:test";
 import { spawnSync } from "node:child_process";
 import { existsSync, readFileSync } from "node:fs";
 import { BUN, setUp } from "../../.ci/setup.mjs";
@@ -9,6 +9,8 @@ const wasInstalled = await setUp();
 // This process has looked for packages already, and would not find those installed since.
 if (wasInstalled) process.exit(spawnSync(BUN, ownArguments(), { stdio: "inherit" }).status ?? 1);
 
+// A test may be the first to need MongoDB, and the machine may be busy.
+setDefaultTimeout(30_000);
 afterAll(takeLastSteps);
 
 /** `process.argv` lacks the flags of `bun test`. */
