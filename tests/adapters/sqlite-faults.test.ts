@@ -1,5 +1,6 @@
 import { describe, expect, test } from "bun:test";
-import { rename, rm, writeFile } from "node:fs/promises";
+import { rename, rm, stat, writeFile } from "node:fs/promises";
+import { join } from "node:path";
 import { openBunSqlite } from "../../src/adapters/sqlite/bun-driver.ts";
 import type { OpenSqlite } from "../../src/adapters/sqlite/driver.ts";
 import { SqliteStorage } from "../../src/adapters/sqlite/storage.ts";
@@ -166,6 +167,17 @@ describe("SQLite: when the file is not what it was", () => {
         kind: "store_unavailable",
         message: "The database cannot be opened",
       });
+    }));
+
+  test("D-1.3 open() makes the folder, and a file that only its owner may read", () =>
+    SqliteFile.use(async (file) => {
+      const path = join(file.folder, "new", "folder", "test.db");
+      const storage = await SqliteStorage.open(openBunSqlite, path);
+      await storage.markers.writeAll(new Map([["m", "1"]]));
+      for (const name of ["", "-wal", "-shm"]) {
+        expect((await stat(`${path}${name}`)).mode & 0o777).toBe(0o600);
+      }
+      await storage.close();
     }));
 
   test("D-1.2 calls after close() fail as those to a store that is gone", () =>

@@ -63,7 +63,8 @@ async function tellFailures(path: string): Promise<void> {
   const elsewhere = await openSqlite(path);
   const run = (sql: string) => elsewhere.prepare(sql).run([]);
   run("CREATE TABLE items (k TEXT, v INTEGER CHECK (v < 100))");
-  run("INSERT INTO items VALUES ('big', -9223372036854775807)");
+  console.log(run("INSERT INTO items VALUES ('big', -9223372036854775807), ('small', 1)"));
+  console.log(run("UPDATE items SET v = 2 WHERE v = 1"), run("DELETE FROM items WHERE v = 3"));
   const table = makeTable({
     upsert_key: ["k"],
     columns: { k: { type: "text" }, v: { type: "integer" } },

@@ -53,8 +53,10 @@ describe("SQLite: the file to other tools", () => {
       insert("5", "updated_at", "'tomorrow'");
       insert("6", "updated_at", "1704067200");
       insert("7", "updated_at", "x'ff00'");
-      insert("8", "updated_at, active", "'2024-01-05T10:00:00', 7");
-      insert("9", "updated_at, price, views", "'2024-01-06T10:00:00', 1.5, 9223372036854775807");
+      insert("8", "updated_at", "'2024-01-05 10:00'");
+      insert("9", "updated_at", "'2024-01-05T10:00:00.5+00:00'");
+      insert("a", "updated_at, active", "'2024-01-05T10:00:01', 7");
+      insert("b", "updated_at, price, views", "'2024-01-06T10:00:00', 1.5, 9223372036854775807");
       const times = await table.rows();
       expect(times.map((row) => [row["sku"], row["updated_at"]])).toEqual([
         ["5", "tomorrow"],
@@ -65,12 +67,16 @@ describe("SQLite: the file to other tools", () => {
         ["3", "2024-01-03T00:00:00.120Z"],
         ["4", "2024-01-04T00:00:00Z"],
         ["8", "2024-01-05T10:00:00Z"],
-        ["9", "2024-01-06T10:00:00Z"],
+        ["9", "2024-01-05T10:00:00.500Z"],
+        ["a", "2024-01-05T10:00:01Z"],
+        ["b", "2024-01-06T10:00:00Z"],
       ]);
       expect(times.at(-2)).toMatchObject({ active: true });
       expect(times.at(-1)).toMatchObject({ price: "1.5", views: "9223372036854775807" });
-      const since = await table.column("sku", { sinceTime: "2024-01-02T00:00:00Z" });
-      expect(since).toEqual(["2", "3", "4", "8", "9"]);
+      for (const [n, { updated_at: sinceTime }] of times.entries()) {
+        const since = n < 3 ? null : String(sinceTime);
+        expect((await table.page({ sinceTime: since })).totalRows).toBe(11 - (n < 3 ? 0 : n));
+      }
     }));
 
   test("D-2.4 values of foreign types in every column are read without an error", () =>

@@ -121,8 +121,8 @@ export class PageReader {
     const isCheap = knownRows !== null && query.offsetRows === 0;
     if (!isCheap) this.#memory.addCost(layout.table.name, clock.monotonicMs() - beganMs);
     const last = documents.at(-1);
-    if (last !== undefined) {
-      const position = readPosition(last, layout);
+    const position = last === undefined ? null : readPosition(last, layout);
+    if (position !== null) {
       const offsetRows = query.offsetRows + documents.length;
       this.#anchors.remember(sequence, { offsetRows, position });
     }

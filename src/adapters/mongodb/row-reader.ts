@@ -79,10 +79,14 @@ export class RowReader {
   }
 }
 
-/** The values that `min` needs to go on after a document: its fields of the order index. */
-export function readPosition(document: Uint8Array, { orderIndex }: TableLayout): Document {
+/**
+ * The values that `min` needs to go on after a document: its fields of the order index. Null for a document of another
+ * tool with a list in one of them, which has several places in the index.
+ */
+export function readPosition(document: Uint8Array, { orderIndex }: TableLayout): Document | null {
   const all = BSON.deserialize(document, FOREIGN);
-  return Object.fromEntries(Object.keys(orderIndex).map((name) => [name, all[name] ?? null]));
+  const fields = Object.keys(orderIndex).map((name) => [name, all[name] ?? null] as const);
+  return fields.some(([, value]) => Array.isArray(value)) ? null : Object.fromEntries(fields);
 }
 
 function makeField(column: Column): Field {

@@ -4,10 +4,13 @@ import type { Table } from "../../domain/sync/table.ts";
 import type { RowWrite, WriteFailure } from "../../ports/table-store.ts";
 import { type Deadline, type Stopwatch, startDeadline } from "./deadline.ts";
 import { IdCounters, type IdRange } from "./id-counters.ts";
-import { isPassing, isUnreachable, refusalWord, toAppError } from "./mongo-errors.ts";
+import { hasCode, isPassing, isUnreachable, refusalWord, toAppError } from "./mongo-errors.ts";
 import { PushTransaction } from "./push-transaction.ts";
 import type { TableVersions } from "./table-versions.ts";
 import { planWrites } from "./write-statements.ts";
+
+/** Server code TransactionTooLargeForCache. */
+const TOO_LARGE_FOR_CACHE = 388;
 
 /** What a writer works with. */
 export interface TableWriterParts {
@@ -61,8 +64,14 @@ export class TableWriter {
 /** Here nothing was written: a commit with an unknown outcome is an `AppError` already. */
 function writeError(error: unknown): AppError {
   if (error instanceof AppError || isUnreachable(error)) return toAppError(error);
-  const message = isPassing(error)
+  return new AppError("commit_failed", commitProblem(error), { cause: error });
+}
+
+function commitProblem(error: unknown): string {
+  if (hasCode(error, TOO_LARGE_FOR_CACHE)) {
+    return "The batch is too large for one transaction of this MongoDB: send fewer records at once";
+  }
+  return isPassing(error)
     ? `MongoDB could not commit the batch in time: ${refusalWord(error)}`
     : `MongoDB refused the batch: ${refusalWord(error)}`;
-  return new AppError("commit_failed", message, { cause: error });
 }

@@ -1,5 +1,5 @@
 // One SQLite file with its transactions; every store of this adapter works through it.
-import { mkdir } from "node:fs/promises";
+import { mkdir, open } from "node:fs/promises";
 import { dirname, resolve } from "node:path";
 import { AppError } from "../../domain/errors.ts";
 import type {
@@ -70,7 +70,7 @@ export class SqliteDatabase {
   ): Promise<SqliteDatabase> {
     const file = path === ":memory:" ? null : resolve(path);
     try {
-      if (file !== null) await mkdir(dirname(file), { recursive: true });
+      if (file !== null) await makeFile(file);
       const connection = await openSqlite(file ?? path);
       const identity = file === null ? null : new FileIdentity(file);
       return await new SqliteDatabase(connection, identity, busyDeadlineMs).#configured();
@@ -99,9 +99,9 @@ export class SqliteDatabase {
     return this.statement(sql).all(values);
   }
 
-  /** Runs a statement for its effect. */
-  run(sql: string, values: readonly SqliteValue[] = []): void {
-    this.statement(sql).run(values);
+  /** Runs a statement for its effect; returns how many rows an INSERT, UPDATE or DELETE changed. */
+  run(sql: string, values: readonly SqliteValue[] = []): number {
+    return this.statement(sql).run(values);
   }
 
   /**
@@ -235,4 +235,11 @@ export class SqliteDatabase {
   #changesOf(tableName: string): number {
     return this.#changesOfTables.get(tableName) ?? 0;
   }
+}
+
+/** Makes an empty file unless there is one. Others may not read it: it will hold secrets. */
+async function makeFile(path: string): Promise<void> {
+  await mkdir(dirname(path), { recursive: true });
+  const file = await open(path, "a", 0o600);
+  await file.close();
 }

@@ -11,7 +11,7 @@ export interface SqliteStatement {
   /** Every row of the result. An INTEGER beyond ±(2^53-1) must be cast to TEXT by the statement itself. */
   all(values: readonly SqliteValue[]): SqliteRow[];
 
-  /** Runs it for its effect; returns the number of rows that were inserted, updated or deleted. */
+  /** Runs it for its effect; returns how many rows an INSERT, UPDATE or DELETE changed. */
   run(values: readonly SqliteValue[]): number;
 
   /** Frees it; it may not be used any more. */

@@ -19,30 +19,32 @@ export interface TableSql {
   /** Reads one row's place in the order. Values: those of the start, then the number of rows before it. */
   position(start: PageStart): string;
 
+  /** As `position`, counted from the last row: the number is that of the rows after it. */
+  positionFromEnd(start: "first" | "time"): string;
+
   /** Writes one row; the values are those of `pushColumns` without the absent ones. */
   upsert(absent: readonly Column[]): string;
 }
 
 /** Makes the SQL of a table. */
 export function tableSql(table: Table, cutsTextAtNul: boolean): TableSql {
-  const name = `"${table.name}"`;
-  // Qualified, as a bare name would mean the expression that reads the column.
-  const order = qualifiedOrder(table).join(", ");
   const read = (column: Column) => `${readExpression(column, cutsTextAtNul)} AS "${column.name}"`;
   const pageColumns = table.pageColumns.map(read).join(", ");
   const positionColumns = [
     ...(table.timestampColumn === null ? [] : [ORDER_COLUMN]),
     ...table.keyColumns.map(read),
   ].join(", ");
-  const from = (start: PageStart) => `FROM ${name}${startCondition(table, start)}`;
+  const order = qualifiedOrder(table);
+  const forward = `ORDER BY ${order.join(", ")}`;
+  const backward = `ORDER BY ${order.map((column) => `${column} DESC`).join(", ")}`;
+  const from = (start: PageStart) => `FROM "${table.name}"${startCondition(table, start)}`;
+  const position = (start: PageStart, direction: string) =>
+    `SELECT ${positionColumns} ${from(start)} ${direction} LIMIT 1 OFFSET ?`;
   return {
     count: remembered((start) => `SELECT count(*) AS n ${from(start)}`),
-    page: remembered(
-      (start) => `SELECT ${pageColumns} ${from(start)} ORDER BY ${order} LIMIT ? OFFSET ?`,
-    ),
-    position: remembered(
-      (start) => `SELECT ${positionColumns} ${from(start)} ORDER BY ${order} LIMIT 1 OFFSET ?`,
-    ),
+    page: remembered((start) => `SELECT ${pageColumns} ${from(start)} ${forward} LIMIT ? OFFSET ?`),
+    position: remembered((start) => position(start, forward)),
+    positionFromEnd: remembered((start) => position(start, backward)),
     upsert: remembered((absent) => upsertSql(table, absent)),
   };
 }
@@ -53,21 +55,25 @@ export function orderColumns(table: Table): string[] {
   return table.timestampColumn === null ? keys : [ORDER_COLUMN, ...keys];
 }
 
+/** A time as this adapter writes it. JSON text in a BLOB may look like one but for its first character. */
+const OWN_TIMES = ["", ".???", ".??????"].map((fraction) => `[0-9]???-??-??T??:??:??${fraction}`);
+const ANY_DATE = "[0-9][0-9][0-9][0-9]-[0-9][0-9]-[0-9][0-9]*";
+
 /**
- * What `repsync_order` is generated from: the timestamp where it is one. Other tools may have written it with a space
- * or a `Z`. The first case is the common one, and cheaper.
+ * What `repsync_order` is generated from: the timestamp where it is one, else ''. Times in the other forms that tools
+ * write (with a space, `Z` or `+00:00`, fewer digits) are brought to the full one; another zone is not looked at.
  */
 export function orderExpression(table: Table): string | null {
   const timestamp = timestampColumnOf(table);
   if (timestamp === null) return null;
   const name = `"${timestamp.name}"`;
-  const isDate = `${name} GLOB '[0-9][0-9][0-9][0-9]-[0-9][0-9]-[0-9][0-9]*'`;
+  const isDate = `${name} GLOB '${ANY_DATE}'`;
   if (timestamp.type === "date")
     return `CASE WHEN ${isDate} THEN substr(${name}, 1, 10) ELSE '' END`;
-  return (
-    `CASE WHEN ${name} GLOB '????-??-??T*[0-9]' THEN ${name}` +
-    ` WHEN ${isDate} THEN rtrim(replace(${name}, ' ', 'T'), 'Z') ELSE '' END`
-  );
+  const isOwn = OWN_TIMES.map((pattern) => `${name} GLOB '${pattern}'`).join(" OR ");
+  const time = `rtrim(replace(replace(${name}, ' ', 'T'), '+00:00', ''), 'Z')`;
+  const padded = `${time} || substr('0000-00-00T00:00:00.000000', length(${time}) + 1)`;
+  return `CASE WHEN ${isOwn} THEN ${name} WHEN ${isDate} THEN ${padded} ELSE '' END`;
 }
 
 /** What to compare `repsync_order` with for rows at or after a canonical time. */
@@ -77,6 +83,7 @@ export function orderBound(table: Table, sinceTime: string): string {
   return isDate && time.endsWith("T00:00:00") ? time.slice(0, 10) : time;
 }
 
+/** Qualified, as a bare name would mean the expression that a query reads the column by. */
 function qualifiedOrder(table: Table): string[] {
   return orderColumns(table).map((column) => `"${table.name}".${column}`);
 }

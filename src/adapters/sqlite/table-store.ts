@@ -24,6 +24,17 @@ interface Start {
   readonly skipRows: number;
 }
 
+/** Where a sequence of pages begins. */
+type FirstStart = Start & { readonly kind: "first" | "time" };
+
+/** The state of a table within one read. */
+interface Reading {
+  readonly sql: TableSql;
+  readonly sequence: PageSequence;
+  readonly first: FirstStart;
+  readonly totalRows: number;
+}
+
 /** A record as it is bound. */
 interface BoundWrite {
   readonly index: number;
@@ -48,13 +59,12 @@ export class SqliteTableStore implements TableStore {
   async readPage(table: Table, query: StoredPageQuery): Promise<StoredPage> {
     return this.#database.read(() => {
       const sinceTime = table.timestampColumn === null ? null : query.sinceTime;
-      const version = this.#database.versionOf(table.name);
-      const sequence = { tableName: table.name, sinceTime, version };
-      const totalRows = this.#totalRows(table, sequence);
+      const reading = this.#beginReading(table, sinceTime);
+      const { sql, totalRows } = reading;
       if (query.offsetRows >= totalRows) return { rows: [], totalRows };
-      const start = this.#findStart(table, sequence, query.offsetRows);
+      const start = this.#findStart(reading, query.offsetRows);
       const values = [...start.values, query.limitRows, start.skipRows];
-      const rows = this.#database.all(this.#sqlOf(table).page(start.kind), values);
+      const rows = this.#database.all(sql.page(start.kind), values);
       return { rows: decodeRows(rows, table.pageColumns), totalRows };
     });
   }
@@ -66,37 +76,40 @@ export class SqliteTableStore implements TableStore {
   }
 
   async countRows(table: Table): Promise<number> {
-    return this.#database.read(() => {
-      const version = this.#database.versionOf(table.name);
-      return this.#totalRows(table, { tableName: table.name, sinceTime: null, version });
-    });
+    return this.#database.read(() => this.#beginReading(table, null).totalRows);
   }
 
-  #totalRows(table: Table, sequence: PageSequence): number {
+  /** Looks at the state of a table, and counts its rows unless they are known. */
+  #beginReading(table: Table, sinceTime: string | null): Reading {
+    const sql = this.#sqlOf(table);
+    const version = this.#database.versionOf(table.name);
+    const sequence = { tableName: table.name, sinceTime, version };
+    const first = firstStart(table, sinceTime);
     const known = this.#anchors.totalRows(sequence);
-    if (known !== null) return known;
-    const start = firstStart(table, sequence.sinceTime);
-    const sql = this.#sqlOf(table).count(start.kind === "time" ? "time" : "first");
-    const [row] = this.#database.all(sql, start.values);
+    if (known !== null) return { sql, sequence, first, totalRows: known };
+    const [row] = this.#database.all(sql.count(first.kind), first.values);
     const totalRows = Number(row?.["n"]);
     this.#anchors.rememberTotal(sequence, totalRows);
-    return totalRows;
+    return { sql, sequence, first, totalRows };
   }
 
-  /** Skips rows from the nearest known place on, in the index alone, and remembers where that leads. */
-  #findStart(table: Table, sequence: PageSequence, offsetRows: number): Start {
+  /** Goes to an offset from the nearest known place, in the index alone, and remembers where that leads. */
+  #findStart({ sql, sequence, first, totalRows }: Reading, offsetRows: number): Start {
     const anchor = this.#anchors.find(sequence, offsetRows);
     const nearest: Start =
       anchor === null
-        ? { ...firstStart(table, sequence.sinceTime), skipRows: offsetRows }
+        ? { ...first, skipRows: offsetRows }
         : {
             kind: "position",
             values: anchor.position,
             skipRows: offsetRows - anchor.offsetRows,
           };
     if (nearest.skipRows === 0) return nearest;
-    const sql = this.#sqlOf(table).position(nearest.kind);
-    const [row] = this.#database.all(sql, [...nearest.values, nearest.skipRows - 1]);
+    const rowsAfter = totalRows - offsetRows;
+    const [row] =
+      rowsAfter < nearest.skipRows
+        ? this.#database.all(sql.positionFromEnd(first.kind), [...first.values, rowsAfter])
+        : this.#database.all(sql.position(nearest.kind), [...nearest.values, nearest.skipRows - 1]);
     const position = Object.values(row ?? { end: null }).map((value) => this.#compared(value));
     // Nothing comes right after a key with a NULL in it, which other tools may have written.
     if (position.includes(null)) return nearest;
@@ -136,7 +149,7 @@ export class SqliteTableStore implements TableStore {
   }
 }
 
-function firstStart(table: Table, sinceTime: string | null): Start {
+function firstStart(table: Table, sinceTime: string | null): FirstStart {
   if (sinceTime === null) return { kind: "first", values: [], skipRows: 0 };
   return { kind: "time", values: [orderBound(table, sinceTime)], skipRows: 0 };
 }
