@@ -33,15 +33,21 @@ export const PullPageBody = Type.Object(
   { additionalProperties: false },
 );
 
+/** An element of a push that is not an object fails alone, so the document refuses none. D-3.5. */
+const PushRecord = Type.Unknown({
+  description: "One row by column name; anything but an object is a failed record",
+  examples: [{ username: "ana", updated_at: "2026-01-02T03:04:05Z" }],
+});
+
 /** S-2.3. */
 export const PushRequestBody = Type.Object({
   records: Type.Optional(
-    Type.Union([Type.Array(RowObject), Type.Null()], {
+    Type.Union([Type.Array(PushRecord), Type.Null()], {
       description: "Rows to upsert; keys are column names",
     }),
   ),
   sync_timestamp: Type.Optional(
-    Type.String({ description: "When the sync was initiated, ISO 8601; no effect on rows" }),
+    Type.Unknown({ description: "When the sync was initiated, ISO 8601; no effect on rows" }),
   ),
 });
 

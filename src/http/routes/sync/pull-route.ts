@@ -1,4 +1,5 @@
 import { Elysia } from "elysia";
+import type { Registry } from "../../../domain/sync/table.ts";
 import type { Digest } from "../../../ports/digest.ts";
 import type { Gzip } from "../../../ports/gzip.ts";
 import { type PullPageDeps, pullPage } from "../../../usecases/sync/pull-page.ts";
@@ -8,7 +9,7 @@ import { pageReply } from "../../page-reply.ts";
 import { PullPageBody } from "../../schemas.ts";
 import {
   SYNC_KEY_FAILURES,
-  TABLE_NAME,
+  tableNameDoc,
   UNAVAILABLE,
   UNKNOWN_TABLE,
   WRONG_METHOD,
@@ -37,42 +38,44 @@ export function pullRoute(deps: PullRouteDeps) {
       });
       return await pageReply(deps, page);
     },
-    { detail: PULL_DETAIL },
+    { detail: pullDetail(deps.registry) },
   );
 }
 
-const PULL_DETAIL = {
-  operationId: "pullPage",
-  tags: ["sync"],
-  summary: "Read a page of a table's rows",
-  description:
-    "Rows in the order of the timestamp column, then the upsert key. A body of 1024 bytes or more is sent with gzip.",
-  security: SYNC_KEY_SECURITY,
-  parameters: [
-    TABLE_NAME,
-    parameterDoc("query", "since", {
-      description: "ISO 8601; only rows at or after this time. Ignored when it cannot be parsed.",
-      schema: { type: "string" },
-    }),
-    parameterDoc("query", "offset", {
-      description: "Rows skipped; anything but an integer is 0, a negative one too.",
-      schema: { type: "string", default: "0" },
-    }),
-    parameterDoc("query", "limit", {
-      description:
-        "Page size, capped at SYNC_MAX_BATCH_SIZE; anything but a positive integer is 1000.",
-      schema: { type: "string", default: "1000" },
-    }),
-  ],
-  responses: {
-    200: jsonReply("The page", PullPageBody, {
-      "X-Content-SHA256": headerDoc("Lowercase hexadecimal SHA-256 of the uncompressed body"),
-      "X-Original-Size": headerDoc("Uncompressed bytes, only with gzip"),
-      "Content-Encoding": headerDoc("gzip, for bodies of 1024 bytes or more"),
-    }),
-    400: UNKNOWN_TABLE,
-    ...SYNC_KEY_FAILURES,
-    405: WRONG_METHOD,
-    503: UNAVAILABLE,
-  },
-};
+function pullDetail(registry: Registry) {
+  return {
+    operationId: "pullPage",
+    tags: ["sync"],
+    summary: "Read a page of a table's rows",
+    description:
+      "Rows in the order of the timestamp column, then the upsert key. A body of 1024 bytes or more is sent with gzip.",
+    security: SYNC_KEY_SECURITY,
+    parameters: [
+      tableNameDoc(registry),
+      parameterDoc("query", "since", {
+        description: "ISO 8601; only rows at or after this time. Ignored when it cannot be parsed.",
+        schema: { type: "string" },
+      }),
+      parameterDoc("query", "offset", {
+        description: "Rows skipped; anything but an integer is 0, a negative one too.",
+        schema: { type: "string", default: "0" },
+      }),
+      parameterDoc("query", "limit", {
+        description:
+          "Page size, capped at SYNC_MAX_BATCH_SIZE; anything but a positive integer is 1000.",
+        schema: { type: "string", default: "1000" },
+      }),
+    ],
+    responses: {
+      200: jsonReply("The page", PullPageBody, {
+        "X-Content-SHA256": headerDoc("Lowercase hexadecimal SHA-256 of the uncompressed body"),
+        "X-Original-Size": headerDoc("Uncompressed bytes, only with gzip"),
+        "Content-Encoding": headerDoc("gzip, for bodies of 1024 bytes or more"),
+      }),
+      400: UNKNOWN_TABLE,
+      ...SYNC_KEY_FAILURES,
+      405: WRONG_METHOD,
+      503: UNAVAILABLE,
+    },
+  };
+}

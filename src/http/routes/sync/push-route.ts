@@ -16,7 +16,7 @@ import {
   PushResultBody,
   SyncError,
 } from "../../schemas.ts";
-import { SYNC_KEY_FAILURES, TABLE_NAME, WRONG_METHOD } from "./shared-docs.ts";
+import { SYNC_KEY_FAILURES, tableNameDoc, WRONG_METHOD } from "./shared-docs.ts";
 
 /** What the push route needs. */
 export interface PushRouteDeps extends PushRecordsDeps, ReadPushBodyDeps, SyncKeyGuardDeps {
@@ -39,39 +39,44 @@ export function pushRoute(deps: PushRouteDeps) {
       const { isCommitted, result } = await pushRecords(deps, { table, ...body });
       return jsonResponse(result, { status: isCommitted ? 200 : 500 });
     },
-    { parse: "none", detail: PUSH_DETAIL },
+    { parse: "none", detail: pushDetail(deps.registry) },
   );
 }
 
-const PUSH_DETAIL = {
-  operationId: "pushRecords",
-  tags: ["sync"],
-  summary: "Insert or update rows of a table",
-  description:
-    "Upserts every record in one commit. A record that fails is listed and stops no other. The body may be gzip.",
-  security: SYNC_KEY_SECURITY,
-  parameters: [
-    TABLE_NAME,
-    parameterDoc("header", "Content-Encoding", {
-      description: "A body is decompressed when this contains gzip, in any case.",
-      schema: { type: "string" },
-    }),
-    parameterDoc("header", "X-Content-SHA256", {
-      description: "Hexadecimal SHA-256 of the uncompressed body; verified for gzip bodies.",
-      schema: { type: "string" },
-    }),
-  ],
-  requestBody: jsonRequest(PushRequestBody),
-  responses: {
-    200: jsonReply("The push result", Type.Union([PushResultBody, NoRecordsBody])),
-    ...SYNC_KEY_FAILURES,
-    400: jsonReply("Unknown table, or a body that is not what the document says", SyncError),
-    405: WRONG_METHOD,
-    413: jsonReply("Body too large, as sent or after decompression", SyncError),
-    422: jsonReply("Damaged gzip, checksum mismatch, or invalid JSON inside gzip", IntegrityError),
-    500: jsonReply(
-      "Nothing was committed, no sync key is configured, or an internal error",
-      Type.Union([CommitFailedBody, SyncError]),
-    ),
-  },
-};
+function pushDetail(registry: Registry) {
+  return {
+    operationId: "pushRecords",
+    tags: ["sync"],
+    summary: "Insert or update rows of a table",
+    description:
+      "Upserts every record in one commit. A record that fails is listed and stops no other. The body may be gzip.",
+    security: SYNC_KEY_SECURITY,
+    parameters: [
+      tableNameDoc(registry),
+      parameterDoc("header", "Content-Encoding", {
+        description: "A body is decompressed when this contains gzip, in any case.",
+        schema: { type: "string" },
+      }),
+      parameterDoc("header", "X-Content-SHA256", {
+        description: "Hexadecimal SHA-256 of the uncompressed body; verified for gzip bodies.",
+        schema: { type: "string" },
+      }),
+    ],
+    requestBody: jsonRequest(Type.Union([PushRequestBody, Type.Null()])),
+    responses: {
+      200: jsonReply("The push result", Type.Union([PushResultBody, NoRecordsBody])),
+      ...SYNC_KEY_FAILURES,
+      400: jsonReply("Unknown table, or a body that is not what the document says", SyncError),
+      405: WRONG_METHOD,
+      413: jsonReply("Body too large, as sent or after decompression", SyncError),
+      422: jsonReply(
+        "Damaged gzip, checksum mismatch, or invalid JSON inside gzip",
+        IntegrityError,
+      ),
+      500: jsonReply(
+        "Nothing was committed, no sync key is configured, or an internal error",
+        Type.Union([CommitFailedBody, SyncError]),
+      ),
+    },
+  };
+}

@@ -1,12 +1,15 @@
 // What the documents of several sync operations share.
+import type { Registry } from "../../../domain/sync/table.ts";
 import { ALLOW, headerDoc, jsonReply, parameterDoc } from "../../openapi.ts";
 import { SyncError } from "../../schemas.ts";
 
-/** The table named in the path. */
-export const TABLE_NAME = parameterDoc("path", "table_name", {
-  description: "Name of a table of the registry",
-  schema: { type: "string" },
-});
+/** The table named in the path: one of those this deployment has. */
+export function tableNameDoc(registry: Registry) {
+  return parameterDoc("path", "table_name", {
+    description: "Name of a table of the registry",
+    schema: { type: "string", enum: [...registry.keys()] },
+  });
+}
 
 /** S-4.1.1, S-4.2.1. */
 export const UNKNOWN_TABLE = jsonReply("Unknown table", SyncError);
