@@ -1,6 +1,7 @@
 /**
  * Last-sync markers: short texts by name, kept durably. Names are those of `markerName`.
- * Every method throws `AppError` of kind `store_unavailable` when the store cannot be reached in time.
+ * Every method throws `AppError` of kind `store_unavailable` when the store cannot be reached in time; writing throws
+ * `commit_failed` when the store refuses the commit.
  */
 export interface MarkerStore {
   /** Every marker whose value is not the empty string, by name. S-2.5. */

@@ -37,7 +37,7 @@ async function tellCells(storage: Storage, seed: number): Promise<void> {
     await write(
       storage,
       table,
-      [...cells, "nul\0within", "\0", "\ufeffmark"].map((cell, n) => ({ n, cell })),
+      [...cells, "nul\0within", "\0", "\ufeffmark\0"].map((cell, n) => ({ n, cell })),
     );
     await tellPages(storage, table);
   }
@@ -97,7 +97,7 @@ async function write(storage: Storage, table: Table, rows: readonly Row[]): Prom
 }
 
 async function tellPages(storage: Storage, table: Table): Promise<void> {
-  for (const offsetRows of [0, 3, 6, 250, 9]) {
+  for (const offsetRows of [0, 3, 6, 280, 9]) {
     await tell(storage.tables.readPage(table, { sinceTime: null, offsetRows, limitRows: 50 }));
   }
 }

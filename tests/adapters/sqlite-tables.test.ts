@@ -182,13 +182,18 @@ describe("SQLite: writes", () => {
       }));
       await table.write(...rows);
       const elsewhere = file.openElsewhere();
+      elsewhere.run("CREATE TABLE log (sku TEXT)");
+      elsewhere.run(
+        "CREATE TRIGGER logged AFTER UPDATE ON listings BEGIN INSERT INTO log VALUES (new.sku); END",
+      );
       const version = () => JSON.stringify(elsewhere.query("PRAGMA data_version").get());
       const before = version();
       await table.write(...rows);
       await table.write(...rows.slice(10, 20));
       expect(version()).toBe(before);
-      await table.write({ ...rows[7], price: "1.5" });
+      await table.write(...rows.slice(0, 20), { ...rows[7], price: "1.5" });
       expect(version()).not.toBe(before);
+      expect(elsewhere.query("SELECT sku FROM log").values()).toEqual([["7"]]);
     }));
 
   test("S-4.2.10 a record that the file refuses fails alone, whatever refuses it", () =>

@@ -205,12 +205,14 @@ function refusedChangeTests(harness: StoreHarness): void {
     });
   }
 
-  it("D-2.4 prepare() remembers the type of a column that the registry dropped", async (storage) => {
+  it("D-2.4 prepare() remembers the types of columns that the registry dropped", async (storage) => {
     const table = await TableUnderTest.prepare(storage, ITEMS);
     await table.write(ROW);
-    const { v, ...columns } = COLUMNS;
+    const { v, due, ...columns } = COLUMNS;
+    await storage.tables.prepare([changed({ columns })]);
     await storage.tables.prepare([changed({ columns })]);
     await expectConflict(storage, [changed({ columns: { ...columns, v: { type: "text" } } })]);
+    await expectConflict(storage, [changed({ columns: { ...columns, due: { type: "text" } } })]);
   });
 
   it("D-2.4 a refusal changes no table, whatever their order", async (storage) => {
