@@ -1,8 +1,9 @@
 // Serves one deployment: parses, composes, listens, drains.
 import { existsSync, readFileSync } from "node:fs";
 import process from "node:process";
+import { parseEnv } from "node:util";
 import { compose, type Deployment } from "./compose.ts";
-import { type Config, readConfig } from "./config.ts";
+import { type Config, type Environment, readConfig } from "./config.ts";
 import { isAppError } from "./domain/errors.ts";
 
 /** Time that requests in hand get to finish after SIGTERM or SIGINT; Docker kills after 10 s. */
@@ -10,8 +11,7 @@ const GRACE_MS = 8_000;
 const EXIT_FAILED = 1;
 const EXIT_USAGE = 2;
 
-loadDotEnv();
-const { config, problems } = readConfig(process.env, (path) => readFileSync(path, "utf8"));
+const { config, problems } = readConfig(readEnvironment(), (path) => readFileSync(path, "utf8"));
 if (config === null) {
   console.error("repsync cannot start; the configuration has these problems:");
   for (const problem of problems) console.error(`- ${problem}`);
@@ -29,7 +29,6 @@ try {
 async function serve(config: Config): Promise<void> {
   const deployment = await compose(config);
   const server = await listen(deployment, config);
-  console.log(`repsync is listening on ${server.url}`);
   let isStopping = false;
   const stop = async () => {
     if (isStopping) return;
@@ -40,6 +39,8 @@ async function serve(config: Config): Promise<void> {
   };
   process.on("SIGTERM", stop);
   process.on("SIGINT", stop);
+  // Last, as whoever reads it may stop the service at once.
+  console.log(`repsync is listening on ${server.url}`);
 }
 
 async function listen(deployment: Deployment, config: Config) {
@@ -52,9 +53,10 @@ async function listen(deployment: Deployment, config: Config) {
   }
 }
 
-/** Bun has read `.env` before it came here; other runtimes are asked to. What is set already stays. */
-function loadDotEnv(): void {
-  if (process.versions["bun"] === undefined && existsSync(".env")) process.loadEnvFile(".env");
+/** The environment over `.env`. Bun has put `.env` into the environment by now; other runtimes leave it to us. */
+function readEnvironment(): Environment {
+  const isRead = process.versions["bun"] !== undefined || !existsSync(".env");
+  return isRead ? process.env : { ...parseEnv(readFileSync(".env", "utf8")), ...process.env };
 }
 
 function errorText(error: unknown): string {

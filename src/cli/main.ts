@@ -15,9 +15,13 @@ Options:
 
 const [command, ...args] = process.argv.slice(2);
 
-if (command === undefined || command === "--help" || command === "-h" || command === "help") {
+if (command === undefined) {
+  console.error(USAGE);
+  process.exit(EXIT_USAGE);
+}
+if (command === "--help" || command === "-h" || command === "help") {
   console.log(USAGE);
-  process.exit(command === undefined ? EXIT_USAGE : 0);
+  process.exit(0);
 }
 if (command !== "demo") {
   console.error(`Unknown command "${command}"\n\n${USAGE}`);

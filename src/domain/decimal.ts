@@ -59,6 +59,12 @@ export function isSameDecimal(a: string, b: string): boolean {
   return x !== null && y !== null && valueForm(x) === valueForm(y);
 }
 
+/** One text for every way to write a decimal's value; null when the text is not a decimal. */
+export function decimalValueForm(text: string): string | null {
+  const decimal = readDecimal(text);
+  return decimal === null ? null : valueForm(decimal);
+}
+
 function readDecimal(text: string): Decimal | null {
   const match = DECIMAL.exec(text);
   if (match === null) return null;

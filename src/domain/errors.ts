@@ -12,6 +12,8 @@ export type AppErrorKind =
   | "commit_failed"
   | "store_unavailable"
   | "schema_conflict"
+  | "sync_misconfigured"
+  | "sync_failed"
   | "remote_invalid"
   | "not_found"
   | "method_not_allowed";

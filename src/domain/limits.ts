@@ -66,6 +66,35 @@ export const MAX_EMAIL_CHARS = 254;
 export const MAX_API_KEY_NAME_CHARS = 100;
 /** Longest time an API key stays usable after its rotation. D-5.5. */
 export const MAX_ROTATION_OVERLAP_SECONDS = 86_400;
+/** Sync runs that are kept and listed; older ones are dropped. D-4.9. */
+export const MAX_KEPT_RUNS = 1_000;
+/** Life of a run's lease without renewal. D-4.8. */
+export const LEASE_TTL_MS = 10_000;
+/** How long a run waits for the one in its way. D-4.8. */
+export const LEASE_WAIT_MS = 10_000;
+/** Attempts of one request to the remote. D-4.6. */
+export const MAX_REQUEST_ATTEMPTS = 8;
+/** Attempts of a request whose replies are complete but are not what the document says. */
+export const MAX_INVALID_REPLY_ATTEMPTS = 3;
+/** Time a run may spend on one request and what it takes to repeat it. D-4.6. */
+export const MAX_STALL_MS = 45_000;
+/** Length of a failed run's text, in characters, unless its configuration is the reason. S-6.1. */
+export const MAX_RUN_ERROR_CHARS = 200;
+/** Rows of a run's first push batch; a batch that went well lets the next one be twice as large. D-4.6. */
+export const FIRST_PUSH_BATCH_ROWS = 1_000;
+/** JSON of one push batch, in bytes, as far as it can be foreseen. D-4.6. */
+export const MAX_PUSH_BATCH_BYTES = 8 * 1024 * 1024;
+/** Records of one table that may be refused in one run before it is given up. */
+export const MAX_REFUSALS_PER_RUN = 10_000;
+/** Keys that a comparison shows of each kind of difference. D-4.10. */
+export const MAX_COMPARE_EXAMPLES = 20;
+/** Rows of a digest's segment when the request names none. D-4.10. */
+export const DIGEST_SEGMENT_ROWS = 4_096;
+/** Rows that one digest request reads, and those that it may bring whole. D-4.10. */
+export const MAX_DIGEST_ROWS = 131_072;
+export const MAX_DIGEST_RECORDS = 1_024;
+/** Segments of one digest reply. D-4.10. */
+export const MAX_DIGEST_SEGMENTS = 1_024;
 /** Life of a session and its token. D-5.4. */
 export const SESSION_TTL_SECONDS = 3_600;
 /** Time over which failed sign-ins and signups are counted. D-5.4. */
@@ -77,3 +106,13 @@ export const MAX_ADDRESS_SIGN_IN_FAILURES = 30;
 /** Items of a list when the request names no `limit`, and the most it may ask for. D-5.5. */
 export const DEFAULT_LIST_ITEMS = 100;
 export const MAX_LIST_ITEMS = 1_000;
+/** Body of any request under `/v1`; the largest real one is a profile. */
+export const MAX_API_BODY_BYTES = 64 * 1024;
+/** Texts of a profile that its owner writes, in characters; D-5.5 leaves it open. */
+export const MAX_PROFILE_TEXT_CHARS = 10_000;
+/** Lookups decided in one commit; more wait for the next one. */
+export const MAX_LOOKUP_BATCH_CALLS = 1_000;
+/** Looked-up people and callers that are remembered, each. */
+export const MAX_REMEMBERED_LOOKUPS = 50_000;
+/** How long they are remembered at most, so that nobody's data is kept for long without being asked for. */
+export const REMEMBERED_LOOKUP_MS = 3_600_000;

@@ -49,9 +49,15 @@ export function isCanonicalDate(text: string): boolean {
   return CANONICAL_DATE.test(text) && hasDayOfMonth(text);
 }
 
+/** The text made last: what happens together asks for the same time again and again. */
+let lastFormatted = { atMs: 0, text: "1970-01-01T00:00:00Z" };
+
 /** A time in milliseconds since 1970 as pages show it, with three fraction digits when it needs them. */
 export function formatMs(atMs: number): string {
-  return new Date(atMs).toISOString().replace(".000Z", "Z");
+  if (atMs !== lastFormatted.atMs) {
+    lastFormatted = { atMs, text: new Date(atMs).toISOString().replace(".000Z", "Z") };
+  }
+  return lastFormatted.text;
 }
 
 /** Milliseconds since 1970 of a time as pages show it; finer digits are cut. */

@@ -5,16 +5,18 @@ import { AppError } from "../domain/errors.ts";
 import { cutText } from "../domain/sync/push-result.ts";
 import type { Clock } from "../ports/clock.ts";
 import type { DocsAssets } from "../ports/docs-assets.ts";
-import type { RequestHandler } from "../ports/http-server.ts";
+import type { ConnectionInfo, RequestHandler } from "../ports/http-server.ts";
 import type { Ids } from "../ports/ids.ts";
 import type { Logger } from "../ports/logger.ts";
 import type { HealthDeps } from "../usecases/operations/check-health.ts";
 import type { SyncStatusDeps } from "../usecases/sync/read-sync-status.ts";
 import { failureReply, isReputationPath } from "./errors.ts";
-import { findRoute, MethodNotAllowed, type Route } from "./methods.ts";
+import type { Exchange, ExchangeOf } from "./exchange.ts";
+import { createRouteFinder, MethodNotAllowed, type Route } from "./methods.ts";
 import { DOCUMENTATION, documentedPaths } from "./openapi.ts";
 import { docsAssetsRoute } from "./routes/operations/docs-assets-route.ts";
 import { healthRoute } from "./routes/operations/health-route.ts";
+import { type ReputationRouteDeps, reputationRoutes } from "./routes/reputation-routes.ts";
 import { type PullRouteDeps, pullRoute } from "./routes/sync/pull-route.ts";
 import { type PushRouteDeps, pushRoute } from "./routes/sync/push-route.ts";
 import { statusRoute } from "./routes/sync/status-route.ts";
@@ -25,7 +27,20 @@ export interface AppDeps extends PullRouteDeps, PushRouteDeps, SyncStatusDeps, H
   readonly ids: Ids;
   readonly logger: Logger;
   readonly docsAssets: DocsAssets;
+  /** Null where the store does not keep the reputation half. */
+  readonly reputation: ReputationRouteDeps | null;
 }
+
+/** Stands for the exchange of a request that did not come through the handler. */
+const NO_CONNECTION: ConnectionInfo = { remoteAddress: null, keepOpen: () => {} };
+const NO_EXCHANGE: Exchange = {
+  requestId: "",
+  connection: NO_CONNECTION,
+  hasCommonHeaders: false,
+};
+
+/** Where Elysia begins to look for the path of an address. */
+const ROUTER_PATH_FROM = 11;
 
 const REQUEST_ID = /^[\w-]{8,64}$/;
 /** A path that is not served is not repeated whole. */
@@ -41,7 +56,13 @@ const SWAGGER_PAGE = {
 /** Answers every request of both interfaces. Never rejects. */
 export function createRequestHandler(deps: AppDeps): RequestHandler {
   const failures = new WeakMap<Request, unknown>();
-  const app = createElysia(deps, (request, error) => failures.set(request, error));
+  const exchanges = new WeakMap<Request, Exchange>();
+  const app = createElysia(deps, {
+    onFailure: (request, error) => failures.set(request, error),
+    exchangeOf: (request) => exchanges.get(request) ?? NO_EXCHANGE,
+  });
+
+  const findRoute = createRouteFinder(app.routes);
 
   async function answer(request: Request, target: Target, route: Route | null): Promise<Response> {
     if (route === null) {
@@ -55,25 +76,28 @@ export function createRequestHandler(deps: AppDeps): RequestHandler {
     return reply;
   }
 
-  return async (request) => {
+  return async (request, connection) => {
     const startedAtMs = deps.clock.monotonicMs();
     const { method } = request;
     const target = readTarget(request.url);
-    const route = findRoute(app.routes, target.path);
+    const route = findRoute(target.path);
     const requestId = chooseRequestId(request, deps.ids);
-    const exchange = { request_id: requestId, method, route: route?.pattern ?? null };
+    const exchange: Exchange = { requestId, connection, hasCommonHeaders: false };
+    exchanges.set(request, exchange);
+    const logged = { request_id: requestId, method, route: route?.pattern ?? null };
     const reply = await answer(request, target, route).catch((error: unknown) => {
       const context = { path: target.path, requestId, nowMs: deps.clock.nowMs() };
       const failure = failureReply(error, context);
-      if (failure.status >= 500) deps.logger.error("Request failed", error, exchange);
+      if (failure.status >= 500) deps.logger.error("Request failed", error, logged);
+      exchange.hasCommonHeaders = false;
       return failure;
     });
-    addCommonHeaders(reply, { path: target.path, requestId });
+    if (!exchange.hasCommonHeaders) addCommonHeaders(reply, { path: target.path, requestId });
     // Bun leaves it out of replies to HEAD only.
     if (method === "HEAD") reply.headers.set("Date", new Date(deps.clock.nowMs()).toUTCString());
     const durationMs = Math.round(deps.clock.monotonicMs() - startedAtMs);
     const { status } = reply;
-    deps.logger.info("Request answered", { ...exchange, status, duration_ms: durationMs });
+    deps.logger.info("Request answered", { ...logged, status, duration_ms: durationMs });
     return reply;
   };
 }
@@ -95,13 +119,20 @@ function addCommonHeaders(
   }
 }
 
+/** What routes and the handler around them tell each other. */
+interface AppHooks {
+  readonly onFailure: (request: Request, error: unknown) => void;
+  readonly exchangeOf: ExchangeOf;
+}
+
 /** The routes. What a handler throws goes to `onFailure`, as Elysia's own replies would show it to the caller. */
-function createElysia(deps: AppDeps, onFailure: (request: Request, error: unknown) => void) {
+function createElysia(deps: AppDeps, { onFailure, exchangeOf }: AppHooks) {
   const routes = new Elysia()
     .use(pullRoute(deps))
     .use(pushRoute(deps))
     .use(statusRoute(deps))
-    .use(healthRoute(deps));
+    .use(healthRoute(deps))
+    .use(deps.reputation === null ? [] : reputationRoutes({ ...deps.reputation, exchangeOf }));
   return new Elysia()
     .onError(({ request, error }) => {
       onFailure(request, error);
@@ -157,9 +188,13 @@ function isDecodable(text: string): boolean {
  * plain address, as Elysia looks for the path from the twelfth character on. The request stays the same object: Bun
  * sends no reply to the copy of a request whose body was not read to its end.
  */
-function asRouted(request: Request, target: Target): Request {
+function asRouted(request: Request, { path, search }: Target): Request {
+  const { url, method } = request;
+  const pathAt = url.length - path.length - search.length;
+  const isPlain = url.indexOf("/", ROUTER_PATH_FROM) === pathAt && url.endsWith(path + search);
+  if (method !== "HEAD" && isPlain) return request;
   return Object.defineProperties(request, {
-    url: { value: `http://localhost${target.path}${target.search}` },
-    method: { value: request.method === "HEAD" ? "GET" : request.method },
+    url: { value: `http://localhost${path}${search}` },
+    method: { value: method === "HEAD" ? "GET" : method },
   });
 }

@@ -1,8 +1,11 @@
 // The one place that turns failures into replies. S-7, D-5.2.
 import { AppError, type AppErrorKind } from "../domain/errors.ts";
+import { authenticateChallenge, PROBLEMS, type ProblemCode } from "../domain/reputation/problem.ts";
+import { ReputationError } from "../domain/reputation/reputation-error.ts";
 import { formatMs } from "../domain/time.ts";
 import { jsonResponse } from "./json-response.ts";
 import { MethodNotAllowed } from "./methods.ts";
+import { problemText } from "./problem-text.ts";
 
 /** What a reply to a failure needs to know of its request. */
 export interface FailureContext {
@@ -23,20 +26,22 @@ const SYNC_REPLIES: Record<AppErrorKind, { status: number; type?: string }> = {
   commit_failed: { status: 500 },
   store_unavailable: { status: 503 },
   schema_conflict: { status: 500 },
+  sync_misconfigured: { status: 400, type: "config_error" },
+  sync_failed: { status: 500, type: "sync_error" },
   remote_invalid: { status: 500, type: "sync_error" },
   not_found: { status: 404 },
   method_not_allowed: { status: 405 },
 };
 
-/** `code` and title of the reputation interface's errors. D-5.2. */
-const PROBLEMS: Partial<Record<AppErrorKind, { status: number; code: string; title: string }>> = {
-  invalid_request: { status: 400, code: "invalid_request", title: "Invalid request" },
-  body_too_large: { status: 413, code: "body_too_large", title: "Body too large" },
-  not_found: { status: 404, code: "not_found", title: "Not found" },
-  method_not_allowed: { status: 405, code: "method_not_allowed", title: "Method not allowed" },
-  store_unavailable: { status: 503, code: "unavailable", title: "Service unavailable" },
+/** What the reputation interface says of failures that are not its own; every other kind is a bug there. D-5.2. */
+const PROBLEM_CODES: Partial<Record<AppErrorKind, ProblemCode>> = {
+  invalid_request: "invalid_request",
+  body_too_large: "body_too_large",
+  not_found: "not_found",
+  method_not_allowed: "method_not_allowed",
+  commit_failed: "unavailable",
+  store_unavailable: "unavailable",
 };
-const INTERNAL_PROBLEM = { status: 500, code: "internal_error", title: "Internal error" };
 
 /** Fixed text for bugs: the cause goes to the log only. */
 const INTERNAL_MESSAGE = "Internal error; the log has the details under this request's id";
@@ -57,6 +62,10 @@ export function isReputationPath(path: string): boolean {
 }
 
 function syncErrorReply(error: unknown): Response {
+  if (error instanceof ReputationError) {
+    const { status } = PROBLEMS[error.problem];
+    return jsonResponse({ error: error.message }, { status, headers: retryHeaders(status) });
+  }
   const known = error instanceof AppError ? error : null;
   const { status, type } = known === null ? { status: 500 } : SYNC_REPLIES[known.kind];
   const body = {
@@ -67,22 +76,36 @@ function syncErrorReply(error: unknown): Response {
 }
 
 function problemReply(error: unknown, context: FailureContext): Response {
-  const known = error instanceof AppError ? PROBLEMS[error.kind] : undefined;
-  const { status, code, title } = known ?? INTERNAL_PROBLEM;
-  const detail =
-    known !== undefined && error instanceof AppError ? error.message : INTERNAL_MESSAGE;
-  const body = {
-    success: false,
-    type: "about:blank",
-    title,
-    status,
-    detail,
+  const { code, detail, errors, retryAfterSeconds } = readProblem(error);
+  const { status, text } = problemText({
     code,
-    request_id: context.requestId,
-    meta: { timestamp: formatMs(context.nowMs), version: "v1" },
+    detail,
+    errors,
+    requestId: context.requestId,
+    timestamp: formatMs(context.nowMs),
+  });
+  const headers: Record<string, string> = {
+    "Content-Type": "application/problem+json",
+    ...retryHeaders(status),
   };
-  const headers = { "Content-Type": "application/problem+json", ...retryHeaders(status) };
-  return new Response(JSON.stringify(body), { status, headers });
+  if (retryAfterSeconds !== null) headers["Retry-After"] = String(retryAfterSeconds);
+  const challenge = authenticateChallenge(code);
+  if (challenge !== null) headers["WWW-Authenticate"] = challenge;
+  return new Response(text, { status, headers });
+}
+
+function readProblem(error: unknown) {
+  if (error instanceof ReputationError) {
+    const { problem, message, fields, retryAfterSeconds } = error;
+    return { code: problem, detail: message, errors: fields, retryAfterSeconds };
+  }
+  const code = error instanceof AppError ? PROBLEM_CODES[error.kind] : undefined;
+  return {
+    code: code ?? "internal_error",
+    detail: error instanceof AppError && code !== undefined ? error.message : INTERNAL_MESSAGE,
+    errors: [],
+    retryAfterSeconds: null,
+  };
 }
 
 function retryHeaders(status: number): Record<string, string> {

@@ -86,6 +86,9 @@ export const DOCUMENTATION = {
   },
   tags: [
     { name: "sync", description: "Table synchronization" },
+    { name: "reputation", description: "Lookups, and the consents that allow them" },
+    { name: "account", description: "Signing up and in, API keys, the own profile" },
+    { name: "administration", description: "What administrators do" },
     { name: "operations", description: "Health and documentation" },
   ],
   components: {
@@ -95,6 +98,24 @@ export const DOCUMENTATION = {
         in: "header" as const,
         name: "X-Sync-Key",
         description: "The deployment's SYNC_API_KEY",
+      },
+      apiKey: {
+        type: "apiKey" as const,
+        in: "header" as const,
+        name: "X-API-Key",
+        description: "A key of /v1/me/api-keys",
+      },
+      bearer: {
+        type: "http" as const,
+        scheme: "bearer",
+        bearerFormat: "JWT",
+        description: "A token of /v1/sessions, or of the identity provider",
+      },
+      session: {
+        type: "apiKey" as const,
+        in: "cookie" as const,
+        name: "repsync_session",
+        description: "The cookie that /v1/sessions sets",
       },
     },
   },

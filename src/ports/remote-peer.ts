@@ -92,3 +92,12 @@ export interface RemotePeer {
   /** Asks for the status. Needs no key. */
   readStatus(options?: { readonly signal?: AbortSignal }): Promise<SyncStatus>;
 }
+
+/**
+ * Makes the peer at an address, with its key; nothing is sent yet. Throws `TypeError` or `RangeError`, which show
+ * neither, when they cannot be used.
+ */
+export type ConnectPeer = (remote: {
+  readonly baseUrl: string;
+  readonly key: string;
+}) => RemotePeer;

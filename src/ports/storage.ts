@@ -1,4 +1,13 @@
+import type { AccountStore } from "./account-store.ts";
+import type { LeaseStore } from "./lease-store.ts";
 import type { MarkerStore } from "./marker-store.ts";
+import type { RejectedRecords } from "./rejected-records.ts";
+import type { ReputationOptions, ReputationStores } from "./reputation-stores.ts";
+import type { RowSource } from "./row-source.ts";
+import type { RunStore } from "./run-store.ts";
+import type { SecretStore } from "./secret-store.ts";
+import type { SessionStore } from "./session-store.ts";
+import type { SignInGuard } from "./sign-in-guard.ts";
 import type { TableStore } from "./table-store.ts";
 
 /** One opened store with everything repsync keeps in it. */
@@ -11,4 +20,22 @@ export interface Storage {
 
   /** Ends open work and closes every connection. Idempotent. Nothing may be called after it. */
   close(): Promise<void>;
+}
+
+/** A store with everything that sync runs and sign-in need, too. */
+export interface RunStorage extends Storage {
+  readonly rows: RowSource;
+  readonly leases: LeaseStore;
+  readonly runs: RunStore;
+  readonly rejected: RejectedRecords;
+  readonly accounts: AccountStore;
+  readonly sessions: SessionStore;
+  readonly signIns: SignInGuard;
+  readonly secrets: SecretStore;
+}
+
+/** A store with everything that repsync keeps. */
+export interface FullStorage extends RunStorage {
+  /** Makes what the reputation half keeps, where it is missing, and opens it; once per opened storage. */
+  openReputation(options: ReputationOptions): Promise<ReputationStores>;
 }

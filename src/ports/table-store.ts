@@ -66,7 +66,8 @@ export interface TableStore {
    * other). The same key twice acts as if written one after the other. D-3.6, D-3.9.
    * A row that would not change is not written. Idempotent.
    * Resolves once the commit is durable, with the records that failed; the others are written.
-   * With `markers`, those are set in the same commit, also when `writes` is empty.
+   * With `markers`, those are set in the same commit, also when `writes` is empty; but not when a record failed, as its
+   * failure has to be noted before a marker passes it.
    * Throws `commit_failed` when nothing of it was written, `store_unavailable` when that is unknown.
    */
   write(

@@ -57,7 +57,12 @@ describe.skipIf(!mongoAvailable)("MongoDB connection", () => {
   it("S-4.2.11 a batch whose connection breaks is sent again", async (database) => {
     const storage = await database.open("&appName=lost_batch");
     const table = await TableUnderTest.prepare(storage, ITEMS);
-    for (const failCommands of [["update"], ["findAndModify"], ["abortTransaction", "update"]]) {
+    for (const failCommands of [
+      ["insert"],
+      ["update"],
+      ["findAndModify"],
+      ["abortTransaction", "update"],
+    ]) {
       for (const failure of [
         NETWORK_FAILURE,
         { errorCode: 112, errorLabels: ["TransientTransactionError"] },
@@ -70,7 +75,7 @@ describe.skipIf(!mongoAvailable)("MongoDB connection", () => {
         );
       }
     }
-    expect(await table.count()).toBe(3);
+    expect(await table.count()).toBe(4);
   });
 
   it("D-3.4 a page whose connection breaks is read again", async (database) => {

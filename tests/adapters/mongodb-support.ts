@@ -4,7 +4,7 @@ import { type Db, MongoClient } from "mongodb";
 import { openMongoStorage } from "../../src/adapters/mongodb/storage.ts";
 import { SystemClock } from "../../src/adapters/system/system-clock.ts";
 import type { Clock } from "../../src/ports/clock.ts";
-import type { Storage } from "../../src/ports/storage.ts";
+import type { RunStorage } from "../../src/ports/storage.ts";
 import { sharedMongo } from "../support/shared-mongo.ts";
 
 const TEST_TIMEOUT_MS = 120_000;
@@ -15,7 +15,7 @@ export interface TestDatabase {
   /** The database as other programs see it. */
   readonly db: Db;
   /** Opens an instance, closed after the test. `options` are added to the URL. */
-  open(options?: string, clock?: Pick<Clock, "monotonicMs">): Promise<Storage>;
+  open(options?: string, clock?: Pick<Clock, "monotonicMs">): Promise<RunStorage>;
   dispose(): Promise<void>;
 }
 
@@ -27,7 +27,7 @@ export async function makeDatabase(): Promise<TestDatabase> {
   if (mongo === null) throw new Error("No mongod");
   const url = mongo.uri(`mongodb_test_${databases++}`);
   const client = new MongoClient(url, { writeConcern: { w: "majority" } });
-  const opened: Storage[] = [];
+  const opened: RunStorage[] = [];
   return {
     url,
     db: client.db(),
@@ -58,4 +58,12 @@ export function databaseTest(name: string, body: (database: TestDatabase) => Pro
     },
     TEST_TIMEOUT_MS,
   );
+}
+
+/** Lets the server's time pass for leases and sessions: their ends come nearer. */
+export async function makeOlder({ db }: TestDatabase, durationMs: number): Promise<void> {
+  const older = [{ $set: { expiresAt: { $subtract: ["$expiresAt", durationMs] } } }];
+  for (const name of ["repsync_leases", "repsync_sessions"]) {
+    await db.collection(name).updateMany({}, older);
+  }
 }

@@ -26,7 +26,7 @@ export class TableModel {
     const isEvery = sinceTime === null || this.#table.timestampColumn === null;
     const rows = [...this.#rows.values()]
       .filter((row) => isEvery || this.#time(row) >= sortableTime(sinceTime))
-      .sort((a, b) => this.#compare(a, b));
+      .sort((a, b) => comparePlaces(this.#table, a, b));
     return {
       rows: rows.slice(offsetRows, offsetRows + limitRows).map((row) => this.#shown(row)),
       totalRows: rows.length,
@@ -55,18 +55,29 @@ export class TableModel {
 
   /** A text that sorts by time; empty for null and unparseable timestamps. */
   #time(row: Row): string {
-    const name = this.#table.timestampColumn;
-    return name === null ? "" : sortableTime(row[name] ?? null);
+    return timeOf(this.#table, row);
   }
+}
 
-  #compare(a: Row, b: Row): number {
-    if (this.#time(a) !== this.#time(b)) return this.#time(a) < this.#time(b) ? -1 : 1;
-    for (const column of this.#table.keyColumns) {
-      const order = compareKeys(column, a[column.name] ?? null, b[column.name] ?? null);
-      if (order !== 0) return order;
-    }
-    return 0;
+/** The order of a table: negative, 0 or positive. */
+export function comparePlaces(table: Table, a: Row, b: Row): number {
+  const [timeOfA, timeOfB] = [timeOf(table, a), timeOf(table, b)];
+  if (timeOfA !== timeOfB) return timeOfA < timeOfB ? -1 : 1;
+  return compareRowKeys(table, a, b);
+}
+
+/** The order of a table's upsert key: negative, 0 or positive. */
+export function compareRowKeys(table: Table, a: Row, b: Row): number {
+  for (const column of table.keyColumns) {
+    const order = compareKeys(column, a[column.name] ?? null, b[column.name] ?? null);
+    if (order !== 0) return order;
   }
+  return 0;
+}
+
+function timeOf(table: Table, row: Row): string {
+  const name = table.timestampColumn;
+  return name === null ? "" : sortableTime(row[name] ?? null);
 }
 
 /** Years to microseconds of a date or time of the calendar; empty for anything else. */

@@ -30,6 +30,8 @@ interface StoredTable {
   /** Every column of every row, by the JSON text of the key. */
   rows: Map<string, Row>;
   nextId: number;
+  /** The rows in order; null after a change. */
+  sorted: readonly Row[] | null;
 }
 
 /** What a later registry may not change while the table has rows. */
@@ -44,6 +46,10 @@ export class MemoryStorage implements Storage, TableStore, MarkerStore {
   failure: AppError | null = null;
   /** Names of tables whose rows cannot be counted. */
   readonly uncountable = new Set<string>();
+  /** Why the store itself refuses a row; null when it takes it. */
+  refuse: (table: Table, row: Row) => string | null = () => null;
+  /** Called after every commit. */
+  onCommit: () => void = () => {};
   #tables = new Map<string, StoredTable>();
   readonly #markers = new Map<string, string>();
 
@@ -63,23 +69,67 @@ export class MemoryStorage implements Storage, TableStore, MarkerStore {
   }
 
   async readPage(table: Table, query: StoredPageQuery): Promise<StoredPage> {
-    const rows = [...this.#stored(table).rows.values()]
-      .filter((row) => query.sinceTime === null || isSince(table, row, query.sinceTime))
-      .sort((a, b) => compareRows(table, a, b));
+    const sorted = this.sortedRows(table);
+    const isEvery = query.sinceTime === null || table.timestampColumn === null;
+    const rows = isEvery
+      ? sorted
+      : sorted.filter((row) => isSince(table, row, query.sinceTime ?? ""));
     const page = rows.slice(query.offsetRows, query.offsetRows + query.limitRows);
     return { rows: page.map((row) => pageRow(table, row)), totalRows: rows.length };
   }
 
-  async write(table: Table, writes: readonly RowWrite[]): Promise<readonly WriteFailure[]> {
+  /** Every column of every row, in the order of the table. */
+  sortedRows(table: Table): readonly Row[] {
     const stored = this.#stored(table);
-    for (const { row } of writes) {
+    stored.sorted ??= [...stored.rows.values()].sort((a, b) => compareRows(table, a, b));
+    return stored.sorted;
+  }
+
+  /** Every column of the row with this key; undefined when there is none. */
+  rowByKey(table: Table, key: Row): Row | undefined {
+    return this.#stored(table).rows.get(keyText(table, key));
+  }
+
+  async write(
+    table: Table,
+    writes: readonly RowWrite[],
+    { markers = new Map() }: { readonly markers?: ReadonlyMap<string, string> } = {},
+  ): Promise<readonly WriteFailure[]> {
+    const stored = this.#stored(table);
+    const failures: WriteFailure[] = [];
+    for (const { index, row } of writes) {
+      const message = this.refuse(table, row);
+      if (message !== null) {
+        failures.push({ index, message });
+        continue;
+      }
       const key = keyText(table, row);
       const existing = stored.rows.get(key);
       const written =
         existing === undefined ? insertedRow(table, row, stored) : updatedRow(table, existing, row);
       stored.rows.set(key, written);
+      stored.sorted = null;
     }
-    return [];
+    if (failures.length === 0) this.#setMarkers(markers);
+    this.onCommit();
+    return failures;
+  }
+
+  /** Puts a row, as another program would: whatever the table's rules say. */
+  writeOwn(table: Table, row: Row): void {
+    const stored = this.#stored(table);
+    const existing = stored.rows.get(keyText(table, row)) ?? insertedRow(table, row, stored);
+    stored.rows.set(keyText(table, row), { ...existing, ...row });
+    stored.sorted = null;
+    this.onCommit();
+  }
+
+  /** Removes a row, as another program would. */
+  remove(table: Table, key: Row): void {
+    const stored = this.#stored(table);
+    stored.rows.delete(keyText(table, key));
+    stored.sorted = null;
+    this.onCommit();
   }
 
   async countRows(table: Table): Promise<number> {
@@ -95,7 +145,13 @@ export class MemoryStorage implements Storage, TableStore, MarkerStore {
 
   async writeAll(markers: ReadonlyMap<string, string>): Promise<void> {
     this.#check();
-    for (const [name, value] of markers) this.#markers.set(name, value);
+    this.#setMarkers(markers);
+    this.onCommit();
+  }
+
+  /** What a marker holds now; empty when it was never set. */
+  marker(name: string): string {
+    return this.#markers.get(name) ?? "";
   }
 
   async ping(): Promise<void> {
@@ -103,6 +159,10 @@ export class MemoryStorage implements Storage, TableStore, MarkerStore {
   }
 
   async close(): Promise<void> {}
+
+  #setMarkers(markers: ReadonlyMap<string, string>): void {
+    for (const [name, value] of markers) this.#markers.set(name, value);
+  }
 
   #check(): void {
     if (this.failure !== null) throw this.failure;
@@ -131,14 +191,14 @@ function preparedTable(table: Table, known: ReadonlyMap<string, StoredTable>): S
   };
   const existing = known.get(table.name);
   if (existing === undefined || existing.rows.size === 0) {
-    return { shape, rows: new Map(), nextId: existing?.nextId ?? 1 };
+    return { shape, rows: new Map(), nextId: existing?.nextId ?? 1, sorted: null };
   }
   const problem = shapeProblem(table, existing.shape);
   if (problem !== null) {
     throw new AppError("schema_conflict", `Table "${table.name}": ${problem}; use a new table`);
   }
   const types = new Map([...existing.shape.types, ...shape.types]);
-  return { ...existing, shape: { ...shape, types } };
+  return { ...existing, shape: { ...shape, types }, sorted: null };
 }
 
 function shapeProblem(table: Table, before: TableShape): string | null {
@@ -186,11 +246,13 @@ function pageRow(table: Table, row: Row): Row {
   return Object.fromEntries(table.pageColumns.map(({ name }) => [name, row[name] ?? null]));
 }
 
-function keyText(table: Table, row: Row): string {
+/** One text per key. */
+export function keyText(table: Table, row: Row): string {
   return JSON.stringify(table.keyColumns.map(({ name }) => row[name]));
 }
 
-function isSince(table: Table, row: Row, sinceTime: string): boolean {
+/** True for a row whose timestamp is at or after a canonical time. */
+export function isSince(table: Table, row: Row, sinceTime: string): boolean {
   const time = timestampOf(table, row);
   return time !== null && compareDateTimes(time, sinceTime) >= 0;
 }
@@ -202,7 +264,8 @@ function timestampOf(table: Table, row: Row): string | null {
   return typeof cell === "string" ? parseDateTime(cell) : null;
 }
 
-function compareRows(table: Table, a: Row, b: Row): number {
+/** Orders rows as every store does. D-3.1. */
+export function compareRows(table: Table, a: Row, b: Row): number {
   const byTime = compareTimes(timestampOf(table, a), timestampOf(table, b));
   if (byTime !== 0) return byTime;
   for (const column of table.keyColumns) {

@@ -1,4 +1,5 @@
 import type { HttpServer, ListenOptions, RequestHandler } from "../../ports/http-server.ts";
+import { boundMemory } from "./memory-bound.ts";
 
 /** Seconds a connection may be silent; handlers that take longer call `keepOpen`. */
 const IDLE_TIMEOUT_SECONDS = 30;
@@ -19,16 +20,20 @@ export async function startBunServer(
     development: false,
     fetch: (request, bun) =>
       handler(request, {
-        remoteAddress: bun.requestIP(request)?.address ?? null,
+        get remoteAddress() {
+          return bun.requestIP(request)?.address ?? null;
+        },
         keepOpen: () => bun.timeout(request, 0),
       }),
   });
+  const unboundMemory = boundMemory();
   return {
     url: server.url.origin,
     stop: async (graceMs) => {
       const cut = setTimeout(() => server.stop(true), graceMs);
       await server.stop();
       clearTimeout(cut);
+      unboundMemory();
     },
   };
 }

@@ -1,8 +1,11 @@
 // Numbers for auto-incrementing `id` columns: each push takes a range that no other instance gets.
-import { type Collection, type Db, Long } from "mongodb";
+import { type ClientSession, type Collection, type Db, Long } from "mongodb";
 import { type Deadline, retry } from "./deadline.ts";
+import type { InternalCollection } from "./internal-collections.ts";
 
-const COLLECTION = "repsync_counters";
+/** The counters, by the name of the table; repsync's own collections have one by theirs. */
+export const COUNTERS: InternalCollection = { name: "repsync_counters" };
+
 const DURABLE = { writeConcern: { w: "majority", j: true } } as const;
 
 interface CounterDocument {
@@ -24,7 +27,7 @@ export class IdCounters {
   readonly #collection: Collection<CounterDocument>;
 
   constructor(db: Db) {
-    this.#collection = db.collection(COLLECTION);
+    this.#collection = collectionOf(db);
   }
 
   /** Takes the next `count` numbers, durably, before any row can have one of them. */
@@ -76,4 +79,26 @@ export class IdCounters {
       { upsert: true, ...DURABLE },
     );
   }
+}
+
+/**
+ * Takes the next `count` numbers of a collection of repsync's own, within the caller's transaction, and returns the
+ * first of them: 1 or more. So numbers are in the order of commits, and none is taken in vain.
+ */
+export async function takeNumbers(
+  db: Db,
+  wanted: { readonly name: string; readonly count: number; readonly session: ClientSession },
+): Promise<number> {
+  const { name, count, session } = wanted;
+  const counter = await collectionOf(db).findOneAndUpdate(
+    { _id: name },
+    { $inc: { last: Long.fromNumber(count) } },
+    { upsert: true, returnDocument: "after", session },
+  );
+  if (counter === null) throw new Error("An upsert gave no document back");
+  return Number(counter.last) - count + 1;
+}
+
+function collectionOf(db: Db): Collection<CounterDocument> {
+  return db.collection(COUNTERS.name);
 }

@@ -1,7 +1,7 @@
-import type { Collection, Db, MongoClient } from "mongodb";
+import type { ClientSession, Collection, Db, MongoClient } from "mongodb";
 import type { MarkerStore } from "../../ports/marker-store.ts";
 import { retry, type Stopwatch, startDeadline } from "./deadline.ts";
-import { toAppError } from "./mongo-errors.ts";
+import { toAppError, toCommitError } from "./mongo-errors.ts";
 import type { PrimaryWatch } from "./primary-watch.ts";
 import { commitTransaction } from "./transaction.ts";
 
@@ -18,7 +18,7 @@ export class MongoMarkerStore implements MarkerStore {
   readonly #client: MongoClient;
   readonly #clock: Stopwatch;
   readonly #primaryWatch: PrimaryWatch;
-  readonly #collection: Collection<MarkerDocument>;
+  readonly #db: Db;
 
   constructor(parts: {
     client: MongoClient;
@@ -29,16 +29,17 @@ export class MongoMarkerStore implements MarkerStore {
     this.#client = parts.client;
     this.#clock = parts.clock;
     this.#primaryWatch = parts.primaryWatch;
-    this.#collection = parts.db.collection(MongoMarkerStore.collectionName);
+    this.#db = parts.db;
   }
 
   async readAll(): Promise<ReadonlyMap<string, string>> {
     try {
-      const markers = await retry(startDeadline(this.#clock), async () => {
-        await this.#primaryWatch.confirm();
-        const options = { readConcern: { level: "majority" }, sort: { _id: 1 } } as const;
-        return await this.#collection.find({ value: { $ne: "" } }, options).toArray();
-      });
+      const options = { readConcern: { level: "majority" }, sort: { _id: 1 } } as const;
+      const read = () =>
+        collectionOf(this.#db)
+          .find({ value: { $ne: "" } }, options)
+          .toArray();
+      const markers = await retry(startDeadline(this.#clock), () => this.#primaryWatch.read(read));
       return new Map(markers.map(({ _id, value }) => [_id, value]));
     } catch (error) {
       throw toAppError(error);
@@ -47,16 +48,29 @@ export class MongoMarkerStore implements MarkerStore {
 
   async writeAll(markers: ReadonlyMap<string, string>): Promise<void> {
     if (markers.size === 0) return;
-    const upserts = [...markers].toSorted().map(([_id, value]) => ({
-      updateOne: { filter: { _id }, update: { $set: { value } }, upsert: true },
-    }));
-    const scope = { client: this.#client, deadline: startDeadline(this.#clock) };
+    const deadline = startDeadline(this.#clock);
+    const scope = { client: this.#client, clock: this.#clock, deadline };
     try {
-      await commitTransaction(scope, (session) =>
-        this.#collection.bulkWrite(upserts, { session, ordered: false }),
-      );
+      await commitTransaction(scope, (session) => setMarkers(this.#db, { markers, session }));
     } catch (error) {
-      throw toAppError(error);
+      throw toCommitError(error);
     }
   }
+}
+
+/** Sets markers as part of the session's transaction. */
+export async function setMarkers(
+  db: Db,
+  change: { readonly markers: ReadonlyMap<string, string>; readonly session: ClientSession },
+): Promise<void> {
+  const { markers, session } = change;
+  if (markers.size === 0) return;
+  const upserts = [...markers].toSorted().map(([_id, value]) => ({
+    updateOne: { filter: { _id }, update: { $set: { value } }, upsert: true },
+  }));
+  await collectionOf(db).bulkWrite(upserts, { session, ordered: false });
+}
+
+function collectionOf(db: Db): Collection<MarkerDocument> {
+  return db.collection(MongoMarkerStore.collectionName);
 }

@@ -1,11 +1,16 @@
 // What a driver error means for us, and the only place where one becomes an `AppError`.
 import {
+  MongoBulkWriteError,
+  MongoClientClosedError,
   MongoError,
+  MongoExpiredSessionError,
   MongoNetworkError,
+  MongoNotConnectedError,
   MongoServerClosedError,
   MongoServerError,
   MongoServerSelectionError,
   MongoStalePrimaryError,
+  MongoTopologyClosedError,
 } from "mongodb";
 import { AppError } from "../../domain/errors.ts";
 
@@ -15,6 +20,7 @@ const PASSING_CODES: ReadonlySet<number> = new Set([
   7, // HostNotFound
   24, // LockTimeout
   43, // CursorNotFound
+  50, // MaxTimeMSExpired
   89, // NetworkTimeout
   91, // ShutdownInProgress
   112, // WriteConflict
@@ -35,6 +41,16 @@ const PASSING_CODES: ReadonlySet<number> = new Set([
   13435, // NotPrimaryNoSecondaryOk
   13436, // NotPrimaryOrSecondary
 ]);
+
+/** Server code TransactionTooLargeForCache. */
+const TOO_LARGE_FOR_CACHE = 388;
+
+/** What went wrong itself: in a bulk write the driver makes even a lost connection look like a server's answer. */
+export function innerError(error: unknown): unknown {
+  if (!(error instanceof MongoBulkWriteError)) return error;
+  const inner: unknown = error.errorResponse;
+  return inner instanceof Error ? inner : error;
+}
 
 /** True when no server took the operation, or the connection broke before its answer. */
 export function isUnreachable(error: unknown): boolean {
@@ -62,11 +78,22 @@ export function isRerunnable(error: unknown): boolean {
   return error instanceof MongoError && error.hasErrorLabel("TransientTransactionError");
 }
 
-/** True when a commit may or may not have happened. */
+/** True when a commit may or may not have happened: only a server's own word settles it. */
 export function isOutcomeUnknown(error: unknown): boolean {
+  if (!(error instanceof MongoServerError)) return true;
   if (isRerunnable(error)) return false;
-  if (isPassing(error)) return true;
-  return error instanceof MongoError && error.hasErrorLabel("UnknownTransactionCommitResult");
+  return isPassing(error) || error.hasErrorLabel("UnknownTransactionCommitResult");
+}
+
+/** True when our own client was closed. */
+export function isClosed(error: unknown): boolean {
+  return (
+    error instanceof MongoClientClosedError ||
+    error instanceof MongoExpiredSessionError ||
+    error instanceof MongoNotConnectedError ||
+    error instanceof MongoTopologyClosedError ||
+    (error instanceof MongoError && error.name === "MongoPoolClosedError")
+  );
 }
 
 /** True for a refusal by the server with this code. */
@@ -80,12 +107,36 @@ export function refusalWord(error: unknown): string {
   return error.codeName ?? `error ${String(error.code)}`;
 }
 
+/**
+ * The error of a commit as the ports allow it, for work whose unknown outcomes are `AppError`s already: of anything
+ * else nothing was written.
+ */
+export function toCommitError(error: unknown): AppError {
+  if (error instanceof AppError || isUnreachable(error) || isClosed(error)) {
+    return toAppError(error);
+  }
+  return new AppError("commit_failed", commitProblem(error), { cause: error });
+}
+
+function commitProblem(error: unknown): string {
+  if (hasCode(error, TOO_LARGE_FOR_CACHE)) {
+    return "The batch is too large for one transaction of this MongoDB: send fewer records at once";
+  }
+  return isPassing(error)
+    ? `MongoDB could not commit the batch in time: ${refusalWord(error)}`
+    : `MongoDB refused the batch: ${refusalWord(error)}`;
+}
+
 /** The error as the ports allow it: an `AppError` stays, all others become `store_unavailable`. */
 export function toAppError(error: unknown): AppError {
   if (error instanceof AppError) return error;
-  const message =
-    error instanceof MongoServerError && !isPassing(error)
-      ? `MongoDB refused the request: ${refusalWord(error)}`
-      : "MongoDB cannot be reached";
-  return new AppError("store_unavailable", message, { cause: error });
+  return new AppError("store_unavailable", unavailability(error), { cause: error });
+}
+
+function unavailability(error: unknown): string {
+  if (isClosed(error)) return "The connection to MongoDB was closed";
+  const isRefusal = error instanceof MongoServerError && !isPassing(error);
+  return isRefusal
+    ? `MongoDB refused the request: ${refusalWord(error)}`
+    : "MongoDB cannot be reached";
 }

@@ -1,5 +1,5 @@
 // Pages and totals, each pair from one snapshot. What an unchanged table made known is used again.
-import { type ClientSession, type Db, type Document, MinKey, type MongoClient } from "mongodb";
+import type { ClientSession, Db, Document, MongoClient } from "mongodb";
 import { PageAnchors, type PageSequence } from "../../domain/sync/page-anchors.ts";
 import type { Table } from "../../domain/sync/table.ts";
 import type { StoredPage, StoredPageQuery } from "../../ports/table-store.ts";
@@ -7,7 +7,8 @@ import { retry, type Stopwatch, startDeadline } from "./deadline.ts";
 import { toAppError } from "./mongo-errors.ts";
 import type { PrimaryWatch } from "./primary-watch.ts";
 import { RowReader, readPosition } from "./row-reader.ts";
-import { layoutOf, sinceBound, type TableLayout } from "./table-layout.ts";
+import { SNAPSHOT } from "./store-calls.ts";
+import { countFilter, layoutOf, sinceFilter, type TableLayout } from "./table-layout.ts";
 import { TableMemory } from "./table-memory.ts";
 import type { TableVersions } from "./table-versions.ts";
 
@@ -30,6 +31,13 @@ interface Reading {
   readonly layout: TableLayout;
   readonly session: ClientSession;
   readonly sequence: PageSequence;
+}
+
+/** Where a page begins: rows skipped from the values of an index key on, or from the first row. */
+interface Place {
+  readonly min: Document | null;
+  readonly skip: number;
+  readonly limit: number;
 }
 
 /** Reads the rows of tables. */
@@ -58,7 +66,10 @@ export class PageReader {
 
   async #read<T>(wanted: Wanted, work: (reading: Reading) => Promise<T>): Promise<T> {
     try {
-      return await retry(startDeadline(this.#parts.clock), () => this.#readOnce(wanted, work));
+      const { clock, primaryWatch } = this.#parts;
+      return await retry(startDeadline(clock), () =>
+        primaryWatch.read(() => this.#readOnce(wanted, work)),
+      );
     } catch (error) {
       throw toAppError(error);
     }
@@ -68,7 +79,6 @@ export class PageReader {
     { table, sinceTime }: Wanted,
     work: (reading: Reading) => Promise<T>,
   ): Promise<T> {
-    await this.#parts.primaryWatch.confirm();
     const { client, versions } = this.#parts;
     let session = client.startSession({ snapshot: true });
     try {
@@ -113,13 +123,17 @@ export class PageReader {
     if (knownRows !== null && query.offsetRows >= knownRows) {
       return { rows: [], totalRows: knownRows };
     }
+    const anchor = this.#anchors.find(sequence, query.offsetRows);
+    // The lower bound is the anchor's own row, which is before the page.
+    const skip = anchor === null ? query.offsetRows : query.offsetRows - anchor.offsetRows + 1;
+    const place = { min: anchor?.position ?? null, skip, limit: query.limitRows };
     const beganMs = clock.monotonicMs();
     const [documents, totalRows] = await Promise.all([
-      this.#findDocuments(reading, query),
+      this.#findDocuments(reading, place),
       knownRows ?? this.#countRows(reading),
     ]);
-    const isCheap = knownRows !== null && query.offsetRows === 0;
-    if (!isCheap) this.#memory.addCost(layout.table.name, clock.monotonicMs() - beganMs);
+    const isCostly = knownRows === null || skip > query.limitRows;
+    if (isCostly) this.#memory.addCost(layout.table.name, clock.monotonicMs() - beganMs);
     const last = documents.at(-1);
     const position = last === undefined ? null : readPosition(last, layout);
     if (position !== null) {
@@ -130,27 +144,20 @@ export class PageReader {
     return { rows: documents.map((document) => rowReader.read(document)), totalRows };
   }
 
-  async #findDocuments(reading: Reading, query: StoredPageQuery): Promise<Uint8Array[]> {
+  async #findDocuments(reading: Reading, { min, skip, limit }: Place): Promise<Uint8Array[]> {
     const { layout, session, sequence } = reading;
-    const anchor = this.#anchors.find(sequence, query.offsetRows);
-    const filter =
-      sequence.sinceTime === null || layout.timeField === null
-        ? {}
-        : { [layout.timeField]: { $gte: sinceBound(layout, sequence.sinceTime) } };
-    // The lower bound is the anchor's own row, which is before the page.
-    const skip = anchor === null ? query.offsetRows : query.offsetRows - anchor.offsetRows + 1;
     const documents: unknown[] = await this.#parts.db
       .collection(layout.table.name)
-      .find(filter, {
+      .find(sinceFilter(layout, sequence.sinceTime), {
         session,
         ...SNAPSHOT,
         sort: layout.orderIndex,
         hint: layout.orderIndex,
-        ...(anchor === null ? {} : { min: anchor.position }),
+        ...(min === null ? {} : { min }),
         skip,
-        limit: query.limitRows,
+        limit,
         // One more than the page holds, so that the server sends all of it at once and closes the cursor.
-        batchSize: query.limitRows + 1,
+        batchSize: limit + 1,
         projection: layout.pageProjection,
         raw: true,
       })
@@ -159,13 +166,9 @@ export class PageReader {
   }
 
   async #countRows({ layout, session, sequence }: Reading): Promise<number> {
-    const [firstField = "_id"] = Object.keys(layout.orderIndex);
-    const least =
-      sequence.sinceTime === null ? new MinKey() : sinceBound(layout, sequence.sinceTime);
     const [counted] = await this.#parts.db
       .collection(layout.table.name)
-      // A bound on the first field lets the server count index keys alone.
-      .aggregate([{ $match: { [firstField]: { $gte: least } } }, { $count: "rows" }], {
+      .aggregate([{ $match: countFilter(layout, sequence.sinceTime) }, { $count: "rows" }], {
         session,
         ...SNAPSHOT,
         hint: layout.orderIndex,
@@ -184,6 +187,3 @@ export class PageReader {
     return rowReader;
   }
 }
-
-/** A read outside a transaction needs it on every command of the session. */
-const SNAPSHOT = { readConcern: { level: "snapshot" } } as const;

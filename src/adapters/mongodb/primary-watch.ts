@@ -1,15 +1,15 @@
 // A primary that was just elected may for a moment show a state from before writes that the former one had
-// acknowledged: it learns what a majority holds only by its own first write. Reads wait for that, once per primary.
+// acknowledged: it knows what a majority holds only from its own first write on. Reads wait for that, once per primary.
 import type { Db, MongoClient, TopologyDescription } from "mongodb";
 
-/** Longest wait for a new primary's first write to reach a majority; then the caller tries again. */
+/** Longest wait for a majority to confirm a primary; then the caller tries again. */
 const CONFIRM_MAX_MS = 5_000;
 
-/** Knows whether the primary of a replica set has changed. Sharded clusters do not show theirs: nothing to wait for. */
+/** Confirms each new primary of a replica set. Sharded clusters do not show theirs: nothing is asked there. */
 export class PrimaryWatch {
   readonly #db: Db;
-  #primary = "";
-  #confirmedPrimary = "";
+  #primary: string | null = null;
+  #confirmedPrimary: string | null = null;
 
   constructor(client: MongoClient, db: Db) {
     this.#db = db;
@@ -18,10 +18,20 @@ export class PrimaryWatch {
     });
   }
 
-  /** Resolves when a read from the present primary shows every acknowledged write. */
-  async confirm(): Promise<void> {
+  /** Reads so that every write acknowledged before the call is seen: again when the primary changed meanwhile. */
+  async read<T>(work: () => Promise<T>): Promise<T> {
+    for (;;) {
+      const primary = await this.confirm();
+      const result = await work();
+      if (this.#primary === primary) return result;
+    }
+  }
+
+  /** Resolves to the present primary when reads from it show every write acknowledged before the call. */
+  async confirm(): Promise<string | null> {
     const primary = this.#primary;
-    if (primary === this.#confirmedPrimary) return;
+    if (primary === this.#confirmedPrimary) return primary;
+    // A linearizable read is answered only when a majority holds a write of this primary.
     await this.#db.command({
       find: "repsync_tables",
       limit: 1,
@@ -30,6 +40,7 @@ export class PrimaryWatch {
       maxTimeMS: CONFIRM_MAX_MS,
     });
     this.#confirmedPrimary = primary;
+    return primary;
   }
 }
 

@@ -1,19 +1,13 @@
 // One push as one transaction. A record that the server refuses ends the whole transaction, so what may be refused is
 // checked before, and what is refused still is found by tries that are taken back.
-import {
-  type ClientSession,
-  type Db,
-  type Document,
-  type MongoClient,
-  MongoServerError,
-} from "mongodb";
+import { type ClientSession, type Db, type Document, MongoServerError } from "mongodb";
 import { AppError } from "../../domain/errors.ts";
 import type { WriteFailure } from "../../ports/table-store.ts";
-import type { Deadline } from "./deadline.ts";
 import type { IdRange } from "./id-counters.ts";
+import { setMarkers } from "./marker-store.ts";
 import { isPassing } from "./mongo-errors.ts";
 import type { TableVersions } from "./table-versions.ts";
-import { commitTransaction, tryTransaction } from "./transaction.ts";
+import { commitTransaction, type TransactionScope, tryTransaction } from "./transaction.ts";
 import { type Statement, splitCommands } from "./write-statements.ts";
 
 /** What the server may refuse a row for, by its code. The texts that it gives itself hold values of rows. */
@@ -23,6 +17,15 @@ const REFUSALS: ReadonlyMap<number, string> = new Map([
   [11000, "Another row has the same value in a unique index of the MongoDB collection"],
   [17419, "The row is larger than the 16 MiB that MongoDB can store"],
 ]);
+/** Codes that a statement may get though it is not its record that is at fault. */
+const BATCH_PROBLEMS: ReadonlySet<number> = new Set([
+  13, // Unauthorized
+  146, // ExceededMemoryLimit
+  290, // TransactionExceededLifetimeLimitSeconds
+  388, // TransactionTooLargeForCache
+  11601, // Interrupted
+  14031, // OutOfDiskSpace
+]);
 /** Updates by `_id` in one command; MongoDB takes 100,000. */
 const RENUMBERED_PER_COMMAND = 10_000;
 
@@ -30,18 +33,20 @@ const RENUMBERED_PER_COMMAND = 10_000;
 const FIRST_TRIED = 8;
 
 /** What a push works with. */
-export interface PushParts {
-  readonly client: MongoClient;
+export interface PushParts extends TransactionScope {
   readonly db: Db;
   readonly versions: TableVersions;
   readonly tableName: string;
   /** Numbers for new rows, one per record; null for a table that is not numbered. */
   readonly ids: IdRange | null;
+  /** Set in the same commit. */
+  readonly markers: ReadonlyMap<string, string>;
   /** Whether statements take effect one after the other. */
   readonly ordered: boolean;
+  /** Whether all keys are likely to be new: then plain inserts are tried first, at a quarter of the time. */
+  readonly expectsNewKeys: boolean;
   /** Slot of the table's version that no other push of this instance uses. */
   readonly slot: number;
-  readonly deadline: Deadline;
 }
 
 /** What a push did. */
@@ -76,13 +81,17 @@ export class PushTransaction {
   }
 
   /**
-   * Commits all statements but the refused ones. Throws driver errors, after which nothing was written, and
-   * `AppError`.
+   * Commits the markers and all statements but the refused ones. Throws `AppError`, and driver errors after which
+   * nothing was written.
    */
   async commit(all: readonly Statement[]): Promise<PushOutcome> {
     const failures: WriteFailure[] = [];
     let statements = all;
-    while (statements.length > 0) {
+    if (this.#parts.expectsNewKeys && all.length > 0) {
+      const outcome = await orRefusal(this.#insertAll(all));
+      if (!(outcome instanceof RefusedStatement)) return { insertedRows: all.length, failures };
+    }
+    while (statements.length > 0 || this.#parts.markers.size > 0) {
       const outcome = await orRefusal(this.#commitAll(statements));
       if (!(outcome instanceof RefusedStatement)) return { insertedRows: outcome, failures };
       const found = await this.#findRefused(statements, outcome);
@@ -93,13 +102,28 @@ export class PushTransaction {
     return { insertedRows: 0, failures };
   }
 
-  /** Commits the statements and returns the number of new rows. */
+  /** Commits the statements' rows as new ones, with the markers. Any key that is there already is a refusal. */
+  #insertAll(statements: readonly Statement[]): Promise<void> {
+    const { db, tableName, markers, versions, slot } = this.#parts;
+    return commitTransaction(this.#parts, async (session) => {
+      for (const command of splitCommands(statements)) {
+        const documents = command.map(({ document }) => document);
+        const insert = { insert: tableName, documents, ordered: false };
+        throwRefusal(command, await db.command(insert, { session }));
+      }
+      await versions.raise({ tableName, slot, session });
+      await setMarkers(db, { markers, session });
+    });
+  }
+
+  /** Commits the statements, with the markers, and returns the number of new rows. */
   #commitAll(statements: readonly Statement[]): Promise<number> {
-    const { tableName, versions, slot } = this.#parts;
+    const { db, tableName, markers, versions, slot } = this.#parts;
     return commitTransaction(this.#parts, async (session) => {
       const { inserted, changedRows } = await this.#send(statements, session);
       await this.#closeGaps(inserted, session);
       if (inserted.length + changedRows > 0) await versions.raise({ tableName, slot, session });
+      await setMarkers(db, { markers, session });
       return inserted.length;
     });
   }
@@ -148,8 +172,7 @@ export class PushTransaction {
     for (const command of splitCommands(statements)) {
       const updates = command.map(({ body }) => body);
       const reply = await db.command({ update: tableName, updates, ordered }, { session });
-      const [error] = (reply["writeErrors"] ?? []) as Document[];
-      if (error !== undefined) throw refusal(command, error);
+      throwRefusal(command, reply);
       changedRows += Number(reply["nModified"]);
       for (const { index, _id } of (reply["upserted"] ?? []) as Document[]) {
         const statement = command[index];
@@ -175,11 +198,17 @@ export class PushTransaction {
   }
 }
 
-function refusal(command: readonly Statement[], error: Document): Error {
+/** Throws for the statement that ended the transaction, if one did. */
+function throwRefusal(command: readonly Statement[], reply: Document): void {
+  const [error] = (reply["writeErrors"] ?? []) as Document[];
+  if (error === undefined) return;
   const statement = command[error["index"]];
+  const code = Number(error["code"]);
   const serverError = new MongoServerError({ ...error, message: "Statement failed" });
-  if (statement === undefined || isPassing(serverError)) return serverError;
-  return new RefusedStatement(statement, Number(error["code"]));
+  if (statement === undefined || BATCH_PROBLEMS.has(code) || isPassing(serverError)) {
+    throw serverError;
+  }
+  throw new RefusedStatement(statement, code);
 }
 
 async function orRefusal<T>(work: Promise<T>): Promise<T | RefusedStatement> {

@@ -45,10 +45,11 @@ export class RowReader {
   /** Fields by their place in the last document: the next one almost always has the same order. */
   readonly #expected: (Field | undefined)[] = [];
 
-  constructor({ table, timeField }: TableLayout) {
-    this.#template = Object.fromEntries(table.pageColumns.map(({ name }) => [name, null]));
-    this.#fields = table.pageColumns.map(makeField);
-    this.#timestampColumn = table.pageColumns.find(({ name }) => name === timeField) ?? null;
+  /** `columns` are those of the rows. */
+  constructor({ table, timeField }: TableLayout, columns = table.pageColumns) {
+    this.#template = Object.fromEntries(columns.map(({ name }) => [name, null]));
+    this.#fields = columns.map(makeField);
+    this.#timestampColumn = columns.find(({ name }) => name === timeField) ?? null;
   }
 
   /** The row of a document. Absent fields are null; nothing in a document makes it fail. */

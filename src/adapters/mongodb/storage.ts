@@ -7,13 +7,24 @@ import {
   MongoServerSelectionError,
 } from "mongodb";
 import { AppError } from "../../domain/errors.ts";
-import type { Storage } from "../../ports/storage.ts";
+import type { RunStorage } from "../../ports/storage.ts";
+import { ACCOUNTS, MongoAccountStore } from "./account-store.ts";
 import { retry, type Stopwatch, startDeadline } from "./deadline.ts";
+import { COUNTERS } from "./id-counters.ts";
+import { makeCollections } from "./internal-collections.ts";
+import { LEASES, MongoLeaseStore } from "./lease-store.ts";
 import { MongoMarkerStore } from "./marker-store.ts";
 import { hasCode, toAppError } from "./mongo-errors.ts";
 import { PrimaryWatch } from "./primary-watch.ts";
+import { REJECTED_DETAILS } from "./rejected-details.ts";
+import { MongoRejectedRecords, REJECTED } from "./rejected-records.ts";
+import { MongoRowSource } from "./row-source.ts";
+import { MongoRunStore, RUNS } from "./run-store.ts";
+import { MongoSecretStore, SECRETS } from "./secret-store.ts";
+import { MongoSessionStore, SESSIONS } from "./session-store.ts";
+import { ATTEMPTS, MongoSignInGuard } from "./sign-in-guard.ts";
+import type { StoreParts } from "./store-calls.ts";
 import { TableDefinitions } from "./table-definitions.ts";
-import { createCollection } from "./table-preparer.ts";
 import { MongoTableStore } from "./table-store.ts";
 import { TableVersions } from "./table-versions.ts";
 
@@ -30,7 +41,7 @@ const SERVER_SELECTION_MS = 5_000;
 const CONNECT_MS = 5_000;
 /** With `CONNECT_MS` the time after which a server that froze is noticed and its calls end. */
 const HEARTBEAT_MS = 2_000;
-/** Connections per server; a page uses up to three at once. */
+/** Connections per server; a page uses up to two at once. */
 const MAX_POOL_CONNECTIONS = 64;
 /** Wait for a free connection before the call is tried again. */
 const WAIT_QUEUE_MS = 5_000;
@@ -52,9 +63,20 @@ const FIXED: MongoClientOptions = {
   retryWrites: true,
 };
 
+/** Collections of repsync's own. */
+const INTERNAL_COLLECTIONS = [
+  { name: MongoMarkerStore.collectionName },
+  { name: TableDefinitions.collectionName },
+  { name: TableVersions.collectionName },
+  ...[COUNTERS, LEASES, RUNS, REJECTED, REJECTED_DETAILS],
+  ...[ACCOUNTS, SESSIONS, ATTEMPTS, SECRETS],
+];
+
 /** First version that reads snapshots outside of transactions: MongoDB 5.0. */
 const MIN_WIRE_VERSION = 13;
 const AUTHENTICATION_FAILED = 18;
+/** The characters that MongoDB takes in names of databases on every system, and no coded ones. */
+const DATABASE_NAME = /^[^\s%."$*<>:|?\\/]{1,63}$/;
 /** Databases that belong to MongoDB itself. */
 const SYSTEM_DATABASES: ReadonlySet<string> = new Set(["admin", "config", "local"]);
 
@@ -63,7 +85,7 @@ const SYSTEM_DATABASES: ReadonlySet<string> = new Set(["admin", "config", "local
  * Throws `invalid_request` for a URL that cannot be used, and `store_unavailable` when the deployment cannot be
  * reached, refuses the credentials, or is neither a replica set nor a sharded cluster. No message holds the URL.
  */
-export async function openMongoStorage(options: MongoStorageOptions): Promise<Storage> {
+export async function openMongoStorage(options: MongoStorageOptions): Promise<RunStorage> {
   const { url, clock } = options;
   const databaseName = readDatabaseName(url);
   try {
@@ -81,23 +103,34 @@ export async function openMongoStorage(options: MongoStorageOptions): Promise<St
   }
 }
 
-class MongoStorage implements Storage {
+class MongoStorage implements RunStorage {
   readonly tables: MongoTableStore;
   readonly markers: MongoMarkerStore;
+  readonly rows: MongoRowSource;
+  readonly leases: MongoLeaseStore;
+  readonly runs: MongoRunStore;
+  readonly rejected: MongoRejectedRecords;
+  readonly accounts: MongoAccountStore;
+  readonly sessions: MongoSessionStore;
+  readonly signIns: MongoSignInGuard;
+  readonly secrets: MongoSecretStore;
   readonly #client: MongoClient;
   readonly #db: Db;
   #closing: Promise<void> | undefined;
 
-  constructor(parts: {
-    client: MongoClient;
-    db: Db;
-    clock: Stopwatch;
-    primaryWatch: PrimaryWatch;
-  }) {
+  constructor(parts: StoreParts) {
     this.#client = parts.client;
     this.#db = parts.db;
     this.tables = new MongoTableStore({ ...parts, versions: new TableVersions(parts.db) });
     this.markers = new MongoMarkerStore(parts);
+    this.rows = new MongoRowSource(parts);
+    this.leases = new MongoLeaseStore(parts);
+    this.runs = new MongoRunStore(parts);
+    this.rejected = new MongoRejectedRecords(parts);
+    this.accounts = new MongoAccountStore(parts);
+    this.sessions = new MongoSessionStore(parts);
+    this.signIns = new MongoSignInGuard(parts);
+    this.secrets = new MongoSecretStore(parts);
   }
 
   async ping(timeoutMs: number): Promise<void> {
@@ -122,9 +155,8 @@ class MongoStorage implements Storage {
 }
 
 function readDatabaseName(url: string): string {
-  const match = /^mongodb(?:\+srv)?:\/\/[^/?]+\/([^/?]*)/.exec(url);
-  const name = decodeURIComponent(match?.[1] ?? "");
-  if (name === "" || SYSTEM_DATABASES.has(name)) {
+  const name = /^mongodb(?:\+srv)?:\/\/[^/?]+\/([^/?]*)/.exec(url)?.[1] ?? "";
+  if (!DATABASE_NAME.test(name) || SYSTEM_DATABASES.has(name)) {
     const state = name === "" ? "none" : `"${name}"`;
     throw new AppError(
       "invalid_request",
@@ -146,16 +178,11 @@ function makeClient(url: string): MongoClient {
   }
 }
 
-async function openStorage(client: MongoClient, db: Db, clock: Stopwatch): Promise<Storage> {
+async function openStorage(client: MongoClient, db: Db, clock: Stopwatch): Promise<RunStorage> {
   const primaryWatch = new PrimaryWatch(client, db);
   await client.connect();
   await checkDeployment(db);
-  const names = [
-    MongoMarkerStore.collectionName,
-    TableDefinitions.collectionName,
-    TableVersions.collectionName,
-  ];
-  for (const name of names) await createCollection(db, name);
+  await makeCollections(db, INTERNAL_COLLECTIONS);
   return new MongoStorage({ client, db, clock, primaryWatch });
 }
 

@@ -29,7 +29,7 @@ export class TableDefinitions {
     );
   }
 
-  /** Keeps the definition of a table, durably. */
+  /** Keeps a table's definition, durably. `earlier` is the one that its rows were written by; null without rows. */
   async save(table: Table, earlier: TableDefinition | null): Promise<void> {
     const columns = table.columns.map(({ name, type }) => [name, type] as const);
     const definition = {

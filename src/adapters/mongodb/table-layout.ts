@@ -1,6 +1,8 @@
 // How a table of the registry lies in its collection: the fields, indexes and bounds of its rows.
-import type { Table } from "../../domain/sync/table.ts";
+import { type Document, MinKey } from "mongodb";
+import type { Row, Table } from "../../domain/sync/table.ts";
 import { timestampColumnOf } from "../../domain/sync/table.ts";
+import { type StoredCell, storeCell, storeTime } from "./stored-cells.ts";
 
 /** Hidden field: the timestamp as it was pushed, where it cannot be parsed and the column itself holds null. */
 export const UNPARSED_FIELD = "_repsync";
@@ -42,6 +44,30 @@ export function sinceBound(layout: TableLayout, sinceTime: string): string {
   const isDate = timestampColumnOf(layout.table)?.type === "date";
   // "2024-05-01" comes before "2024-05-01T00:00:00" but is the same time.
   return isDate && withoutZone.endsWith("T00:00:00") ? withoutZone.slice(0, 10) : withoutZone;
+}
+
+/** A condition for the rows at or after `sinceTime`; every row when it is null or the table has no timestamp. */
+export function sinceFilter(layout: TableLayout, sinceTime: string | null): Document {
+  if (sinceTime === null || layout.timeField === null) return {};
+  return { [layout.timeField]: { $gte: sinceBound(layout, sinceTime) } };
+}
+
+/** As `sinceFilter()`, but always a bound on the order index: so the server counts index keys alone. */
+export function countFilter(layout: TableLayout, sinceTime: string | null): Document {
+  if (sinceTime !== null && layout.timeField !== null) return sinceFilter(layout, sinceTime);
+  const [firstField = "_id"] = Object.keys(layout.orderIndex);
+  return { [firstField]: { $gte: new MinKey() } };
+}
+
+/** The values of the order index at the place that a row's cells tell. */
+export function positionOf({ table, timeField }: TableLayout, row: Row): Document {
+  const position: Record<string, StoredCell> = {};
+  const time = timestampColumnOf(table);
+  if (time !== null && timeField !== null) position[timeField] = storeTime(time, row[time.name]);
+  for (const column of table.keyColumns) {
+    position[column.name] = storeCell(column, row[column.name] ?? null);
+  }
+  return position;
 }
 
 function makeLayout(table: Table): TableLayout {

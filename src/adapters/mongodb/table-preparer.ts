@@ -1,5 +1,5 @@
 // Makes collections and indexes. All tables are looked at before the first is changed.
-import { type Collection, type Db, type Document, Long } from "mongodb";
+import { type Collection, type Db, Long } from "mongodb";
 import { AppError } from "../../domain/errors.ts";
 import type { Table } from "../../domain/sync/table.ts";
 import { retry, type Stopwatch, startDeadline } from "./deadline.ts";
@@ -32,16 +32,17 @@ export class TablePreparer {
     this.#counters = new IdCounters(db);
   }
 
-  async prepare(tables: readonly Table[]): Promise<void> {
+  /** Prepares tables and returns the names of the empty ones. */
+  async prepare(tables: readonly Table[]): Promise<string[]> {
     try {
       // An election in between starts it again: every step may be done twice.
-      await retry(startDeadline(this.#clock), () => this.#prepareAll(tables));
+      return await retry(startDeadline(this.#clock), () => this.#prepareAll(tables));
     } catch (error) {
       throw toAppError(error);
     }
   }
 
-  async #prepareAll(tables: readonly Table[]): Promise<void> {
+  async #prepareAll(tables: readonly Table[]): Promise<string[]> {
     const inspections: Inspection[] = [];
     for (const table of tables) {
       inspections.push(await inspectTable(table, { db: this.#db, definitions: this.#definitions }));
@@ -51,6 +52,7 @@ export class TablePreparer {
     );
     if (problems.length > 0) throw new AppError("schema_conflict", problems.join("; "));
     for (const inspection of inspections) await this.#prepareOne(inspection);
+    return inspections.filter(({ hasRows }) => !hasRows).map(({ table }) => table.name);
   }
 
   async #prepareOne(inspection: Inspection): Promise<void> {
@@ -65,7 +67,7 @@ export class TablePreparer {
     if (table.columns.some((column) => column.autoIncrement && !column.isKey)) {
       await this.#reserveIds(collection, inspection);
     }
-    await this.#definitions.save(table, definition);
+    await this.#definitions.save(table, inspection.hasRows ? definition : null);
   }
 
   /** Rows of other tools may have numbers already. */
@@ -105,6 +107,8 @@ async function makeIndex(
     await collection.createIndex(keys, {
       name: `repsync_${names.join("_")}`,
       unique: isKey,
+      // By default MongoDB waits for every member, also for one that is down.
+      commitQuorum: "majority",
     });
   } catch (error) {
     const refusals = [
@@ -151,32 +155,24 @@ async function alignTimes(collection: Collection, inspection: Inspection): Promi
   }
   const former = definition?.timestamp_column ?? null;
   if (former === time) return;
-  const stages = [...restoreFormerTime(former), ...hideUnparsedTime(timeField, time)];
-  if (stages.length > 0) await collection.updateMany({}, stages, DURABLE);
+  if (former !== null) await restoreTimes(collection, former);
+  if (time !== null && timeField === time) await hideUnparsedTimes(collection, time);
 }
 
 /** A column that no longer orders rows gets its unparsed texts back, as any other column keeps them. */
-function restoreFormerTime(former: string | null): Document[] {
-  if (former === null) return [];
-  const text = `$${UNPARSED_FIELD}.${former}`;
-  const isHidden = {
-    $and: [{ $eq: [{ $type: text }, "string"] }, { $eq: [{ $type: `$${former}` }, "null"] }],
-  };
-  return [
-    { $set: { [former]: { $cond: [isHidden, { json: text }, `$${former}`] } } },
-    { $unset: UNPARSED_FIELD },
-  ];
+async function restoreTimes(collection: Collection, former: string): Promise<void> {
+  const hidden = `${UNPARSED_FIELD}.${former}`;
+  const stages = [{ $set: { [former]: { json: `$${hidden}` } } }, { $unset: UNPARSED_FIELD }];
+  const filter = { [hidden]: { $type: "string" }, [former]: null };
+  await collection.updateMany(filter, stages, DURABLE);
 }
 
-function hideUnparsedTime(timeField: string | null, time: string | null): Document[] {
-  if (time === null || timeField !== time) return [];
-  const isUnparsed = { $eq: [{ $type: `$${time}.json` }, "string"] };
-  return [
-    {
-      $set: {
-        [UNPARSED_FIELD]: { $cond: [isUnparsed, { [time]: `$${time}.json` }, {}] },
-        [time]: { $cond: [isUnparsed, null, `$${time}`] },
-      },
-    },
+/** The opposite, for the column that orders rows from now on. */
+async function hideUnparsedTimes(collection: Collection, time: string): Promise<void> {
+  const text = `${time}.json`;
+  const stages = [
+    { $set: { [UNPARSED_FIELD]: { [time]: `$${text}` } } },
+    { $set: { [time]: null } },
   ];
+  await collection.updateMany({ [text]: { $type: "string" } }, stages, DURABLE);
 }

@@ -22,16 +22,21 @@ export class MongoTableStore implements TableStore {
     this.#writer = new TableWriter(parts);
   }
 
-  prepare(tables: readonly Table[]): Promise<void> {
-    return this.#preparer.prepare(tables);
+  async prepare(tables: readonly Table[]): Promise<void> {
+    const emptyTables = await this.#preparer.prepare(tables);
+    this.#writer.expectNewRows(emptyTables);
   }
 
   readPage(table: Table, query: StoredPageQuery): Promise<StoredPage> {
     return this.#reader.readPage(table, query);
   }
 
-  write(table: Table, writes: readonly RowWrite[]): Promise<readonly WriteFailure[]> {
-    return this.#writer.write(table, writes);
+  write(
+    table: Table,
+    writes: readonly RowWrite[],
+    options?: { readonly markers?: ReadonlyMap<string, string> },
+  ): Promise<readonly WriteFailure[]> {
+    return this.#writer.write(table, writes, options);
   }
 
   countRows(table: Table): Promise<number> {

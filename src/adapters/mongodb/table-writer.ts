@@ -1,16 +1,12 @@
 import type { Db, MongoClient } from "mongodb";
-import { AppError } from "../../domain/errors.ts";
 import type { Table } from "../../domain/sync/table.ts";
 import type { RowWrite, WriteFailure } from "../../ports/table-store.ts";
 import { type Deadline, type Stopwatch, startDeadline } from "./deadline.ts";
 import { IdCounters, type IdRange } from "./id-counters.ts";
-import { hasCode, isPassing, isUnreachable, refusalWord, toAppError } from "./mongo-errors.ts";
+import { toCommitError } from "./mongo-errors.ts";
 import { PushTransaction } from "./push-transaction.ts";
 import type { TableVersions } from "./table-versions.ts";
 import { planWrites } from "./write-statements.ts";
-
-/** Server code TransactionTooLargeForCache. */
-const TOO_LARGE_FOR_CACHE = 388;
 
 /** What a writer works with. */
 export interface TableWriterParts {
@@ -23,55 +19,71 @@ export interface TableWriterParts {
 interface PlannedPush {
   readonly table: Table;
   readonly writes: readonly RowWrite[];
+  readonly markers: ReadonlyMap<string, string>;
   readonly slot: number;
   readonly deadline: Deadline;
 }
+
+/** Fewest new rows after which the next push to the table is expected to bring only new ones, too. */
+const MIN_LOAD_ROWS = 100;
 
 /** Writes pushes. */
 export class TableWriter {
   readonly #parts: TableWriterParts;
   readonly #counters: IdCounters;
+  /** Tables that are being filled. */
+  readonly #filling = new Set<string>();
 
   constructor(parts: TableWriterParts) {
     this.#parts = parts;
     this.#counters = new IdCounters(parts.db);
   }
 
-  async write(table: Table, writes: readonly RowWrite[]): Promise<readonly WriteFailure[]> {
-    if (writes.length === 0) return [];
+  /** Expects the next push to these tables to bring new rows only. */
+  expectNewRows(tableNames: readonly string[]): void {
+    for (const name of tableNames) this.#filling.add(name);
+  }
+
+  async write(
+    table: Table,
+    writes: readonly RowWrite[],
+    { markers = new Map() }: { readonly markers?: ReadonlyMap<string, string> } = {},
+  ): Promise<readonly WriteFailure[]> {
+    if (writes.length === 0 && markers.size === 0) return [];
     const { clock, versions } = this.#parts;
     const deadline = startDeadline(clock);
     try {
-      return await versions.withSlot((slot) => this.#push({ table, writes, slot, deadline }));
+      return await versions.withSlot((slot) =>
+        this.#push({ table, writes, markers, slot, deadline }),
+      );
     } catch (error) {
-      throw writeError(error);
+      throw toCommitError(error);
     }
   }
 
-  async #push({ table, writes, slot, deadline }: PlannedPush): Promise<readonly WriteFailure[]> {
+  async #push(planned: PlannedPush): Promise<readonly WriteFailure[]> {
+    const { table, writes, deadline } = planned;
     const isNumbered = table.columns.some((column) => column.autoIncrement && !column.isKey);
     const wanted = { tableName: table.name, count: writes.length };
-    const ids: IdRange | null = isNumbered ? await this.#counters.take(wanted, deadline) : null;
+    const takesIds = isNumbered && writes.length > 0;
+    const ids: IdRange | null = takesIds ? await this.#counters.take(wanted, deadline) : null;
     const plan = planWrites({ table, writes, firstId: ids?.first ?? null });
-    const { ordered } = plan;
-    const push = { ...this.#parts, tableName: table.name, ids, ordered, slot, deadline };
-    const { insertedRows, failures } = await new PushTransaction(push).commit(plan.statements);
+    const { statements, ordered } = plan;
+    const isWhole = !ordered && plan.failures.length === 0;
+    const expectsNewKeys = isWhole && this.#filling.has(table.name);
+    const push = {
+      ...this.#parts,
+      ...planned,
+      tableName: table.name,
+      ids,
+      ordered,
+      expectsNewKeys,
+    };
+    const { insertedRows, failures } = await new PushTransaction(push).commit(statements);
+    const isFilling = insertedRows === statements.length && insertedRows >= MIN_LOAD_ROWS;
+    if (isFilling) this.#filling.add(table.name);
+    else if (statements.length > 0) this.#filling.delete(table.name);
     if (ids !== null) await this.#counters.giveBack(ids, insertedRows);
     return [...plan.failures, ...failures].toSorted((a, b) => a.index - b.index);
   }
-}
-
-/** Here nothing was written: a commit with an unknown outcome is an `AppError` already. */
-function writeError(error: unknown): AppError {
-  if (error instanceof AppError || isUnreachable(error)) return toAppError(error);
-  return new AppError("commit_failed", commitProblem(error), { cause: error });
-}
-
-function commitProblem(error: unknown): string {
-  if (hasCode(error, TOO_LARGE_FOR_CACHE)) {
-    return "The batch is too large for one transaction of this MongoDB: send fewer records at once";
-  }
-  return isPassing(error)
-    ? `MongoDB could not commit the batch in time: ${refusalWord(error)}`
-    : `MongoDB refused the batch: ${refusalWord(error)}`;
 }

@@ -1,8 +1,8 @@
 // Transactions that survive conflicts, elections and lost replies.
 import type { ClientSession, MongoClient, TransactionOptions } from "mongodb";
 import { AppError } from "../../domain/errors.ts";
-import type { Deadline } from "./deadline.ts";
-import { isOutcomeUnknown, isPassing } from "./mongo-errors.ts";
+import { type Deadline, type Stopwatch, startDeadline } from "./deadline.ts";
+import { innerError, isClosed, isOutcomeUnknown, isPassing } from "./mongo-errors.ts";
 
 const TRANSACTION_OPTIONS = {
   readConcern: { level: "snapshot" },
@@ -13,6 +13,8 @@ const TRANSACTION_OPTIONS = {
 /** Where and for how long a transaction runs. */
 export interface TransactionScope {
   readonly client: MongoClient;
+  readonly clock: Stopwatch;
+  /** For the tries; a commit that was sent gets time of its own, so that its outcome becomes known. */
   readonly deadline: Deadline;
 }
 
@@ -26,7 +28,7 @@ export function commitTransaction<T>(
   scope: TransactionScope,
   body: (session: ClientSession) => Promise<T>,
 ): Promise<T> {
-  const finish = (session: ClientSession) => commit(session, scope.deadline);
+  const finish = (session: ClientSession) => commit(session, startDeadline(scope.clock));
   return runTransaction(scope, { body, finish });
 }
 
@@ -55,7 +57,8 @@ async function runTransaction<T>(
         const result = await steps.body(session);
         await steps.finish(session);
         return result;
-      } catch (error) {
+      } catch (thrown) {
+        const error = innerError(thrown);
         if (session.inTransaction()) await session.abortTransaction();
         if (!isPassing(error) || deadline.isOver()) throw error;
         await deadline.pause(tries);
@@ -72,7 +75,7 @@ async function commit(session: ClientSession, deadline: Deadline): Promise<void>
       return await session.commitTransaction();
     } catch (error) {
       if (!isOutcomeUnknown(error)) throw error;
-      if (deadline.isOver()) {
+      if (deadline.isOver() || isClosed(error)) {
         const message = "The connection to MongoDB broke during a commit: its outcome is unknown";
         throw new AppError("store_unavailable", message, { cause: error });
       }

@@ -22,7 +22,10 @@ export interface Statement {
   /** Equal for records with the same key. */
   readonly keyText: string;
   readonly estimatedBytes: number;
+  /** The statement of an `update` command. */
   readonly body: Document;
+  /** The whole document of a new row. */
+  readonly document: Document;
 }
 
 /** Everything a push sends, in the order of sending, and the records that are not sent. */
@@ -114,6 +117,7 @@ function makeStatement(
     keyText,
     estimatedBytes: STATEMENT_BYTES + [key, changed, inserted].reduce(addBytes, 0),
     body: { q: key, u: update, upsert: true },
+    document: { ...key, ...changed, ...inserted },
   };
 }
 

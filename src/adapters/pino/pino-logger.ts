@@ -36,15 +36,25 @@ export class PinoLogger implements Logger {
  */
 function waitlessStderr() {
   let waitingBytes = 0;
+  let lines = "";
   // A reader that is gone must not end the service.
   if (process.stderr.listenerCount("error") === 0) process.stderr.on("error", () => {});
+  const flush = () => {
+    const text = lines;
+    lines = "";
+    if (text === "") return;
+    waitingBytes += text.length;
+    process.stderr.write(text, () => {
+      waitingBytes -= text.length;
+    });
+  };
+  process.once("exit", flush);
   return {
     write(line: string): void {
-      if (waitingBytes > MAX_WAITING_BYTES) return;
-      waitingBytes += line.length;
-      process.stderr.write(line, () => {
-        waitingBytes -= line.length;
-      });
+      if (waitingBytes + lines.length > MAX_WAITING_BYTES) return;
+      // The lines of one turn of the event loop are written together.
+      if (lines === "") setImmediate(flush);
+      lines += line;
     },
   };
 }

@@ -2,6 +2,7 @@
 import { mkdir, open } from "node:fs/promises";
 import { dirname, resolve } from "node:path";
 import { AppError } from "../../domain/errors.ts";
+import type { Clock } from "../../ports/clock.ts";
 import type {
   OpenSqlite,
   SqliteConnection,
@@ -11,6 +12,7 @@ import type {
 } from "./driver.ts";
 import { FileIdentity } from "./file-identity.ts";
 import { isBusy, recordReason, storeError } from "./result-codes.ts";
+import { WalSync } from "./wal-sync.ts";
 
 /** How long work waits for another process unless the options say otherwise. */
 const BUSY_DEADLINE_MS = 10_000;
@@ -18,6 +20,9 @@ const BUSY_DEADLINE_MS = 10_000;
 const BUSY_WAIT_MAX_MS = 10;
 /** Prepared statements kept; the longest unused one goes first. */
 const MAX_STATEMENTS = 400;
+
+/** The machine's time in milliseconds since 1970. */
+const NOW_MS = "SELECT CAST(round((julianday('now') - 2440587.5) * 86400000) AS INTEGER) AS nowMs";
 
 /** What a connection is set to. */
 const PRAGMAS = {
@@ -35,6 +40,11 @@ const PRAGMAS = {
 export interface SqliteOptions {
   /** How long work waits for another process that holds the file. */
   readonly busyDeadlineMs?: number;
+  /**
+   * Tells the time of leases and sessions; without one SQLite does, by the machine's clock. The same for all processes
+   * on the file.
+   */
+  readonly clock?: Pick<Clock, "nowMs">;
 }
 
 /** The tables a write may change, so that only what was remembered about them is forgotten. */
@@ -48,15 +58,23 @@ export class SqliteDatabase {
   readonly #connection: SqliteConnection;
   readonly #file: FileIdentity | null;
   readonly #busyDeadlineMs: number;
+  readonly #clock: Pick<Clock, "nowMs"> | null;
+  readonly #wal: WalSync | null;
   readonly #statements = new Map<string, SqliteStatement>();
   readonly #changesOfTables = new Map<string, number>();
   #changesOfAll = 0;
   #isClosed = false;
 
-  private constructor(connection: SqliteConnection, file: FileIdentity | null, waitMs: number) {
+  private constructor(
+    connection: SqliteConnection,
+    file: FileIdentity | null,
+    { busyDeadlineMs = BUSY_DEADLINE_MS, clock }: SqliteOptions,
+  ) {
     this.#connection = connection;
     this.#file = file;
-    this.#busyDeadlineMs = waitMs;
+    this.#busyDeadlineMs = busyDeadlineMs;
+    this.#clock = clock ?? null;
+    this.#wal = file === null ? null : new WalSync(file.path);
   }
 
   /**
@@ -66,14 +84,14 @@ export class SqliteDatabase {
   static async open(
     openSqlite: OpenSqlite,
     path: string,
-    { busyDeadlineMs = BUSY_DEADLINE_MS }: SqliteOptions = {},
+    options: SqliteOptions = {},
   ): Promise<SqliteDatabase> {
     const file = path === ":memory:" ? null : resolve(path);
     try {
       if (file !== null) await makeFile(file);
       const connection = await openSqlite(file ?? path);
       const identity = file === null ? null : new FileIdentity(file);
-      return await new SqliteDatabase(connection, identity, busyDeadlineMs).#configured();
+      return await new SqliteDatabase(connection, identity, options).#configured();
     } catch (cause) {
       if (cause instanceof AppError) throw cause;
       throw new AppError("store_unavailable", "The database cannot be opened", { cause });
@@ -120,16 +138,34 @@ export class SqliteDatabase {
    * `store_unavailable` when another process kept the file busy for too long.
    */
   async write<T>(work: () => T, changedTables: ChangedTables = "all"): Promise<T> {
-    return this.#retried({ kind: "commit_failed", deadlineMs: this.#busyDeadlineMs }, () => {
-      this.#file?.check();
-      this.run("BEGIN IMMEDIATE");
-      return this.#finished(() => {
-        const changesBefore = this.#totalChanges();
-        const result = work();
-        if (this.#totalChanges() !== changesBefore) this.#noteChange(changedTables);
-        return result;
-      });
+    return this.#committed("commit_failed", () => {
+      const changesBefore = this.#totalChanges();
+      const result = work();
+      if (this.#totalChanges() !== changesBefore) this.#noteChange(changedTables);
+      return result;
     });
+  }
+
+  /**
+   * As `write`, for what is in no table of the registry. Throws `store_unavailable` for every failure of the database.
+   */
+  async keep<T>(work: () => T): Promise<T> {
+    return this.#committed("store_unavailable", work);
+  }
+
+  /**
+   * As `keep`, with two differences: the wait for the disk leaves the event loop free, and is shared by all who wait at
+   * the same time. `committed` is called with the result right after the commit, before any other work.
+   */
+  async keepTogether<T>(work: () => T, committed: (result: T) => void): Promise<T> {
+    const result = await this.#committed("store_unavailable", work, (value) => committed(value));
+    await this.#wal?.sync();
+    return result;
+  }
+
+  /** The time that all processes on the file share, in milliseconds since 1970. */
+  nowMs(): number {
+    return this.#clock?.nowMs() ?? Number(this.all(NOW_MS)[0]?.["nowMs"]);
   }
 
   /**
@@ -171,6 +207,7 @@ export class SqliteDatabase {
     for (const statement of this.#statements.values()) statement.finalize();
     this.#statements.clear();
     this.#connection.close();
+    void this.#wal?.close();
   }
 
   async #configured(): Promise<SqliteDatabase> {
@@ -195,6 +232,33 @@ export class SqliteDatabase {
       if (this.#connection.isInTransaction) this.run("ROLLBACK");
       throw error;
     }
+  }
+
+  async #committed<T>(
+    kind: "store_unavailable" | "commit_failed",
+    work: () => T,
+    committed: ((result: T) => void) | null = null,
+  ): Promise<T> {
+    return this.#retried({ kind, deadlineMs: this.#busyDeadlineMs }, () => {
+      this.#file?.check();
+      // Whoever wants to know of the commit syncs it afterwards.
+      if (committed !== null) this.#setSynchronous("NORMAL");
+      try {
+        this.run("BEGIN IMMEDIATE");
+        const result = this.#finished(work);
+        committed?.(result);
+        return result;
+      } finally {
+        if (committed !== null) this.#setSynchronous("FULL");
+      }
+    });
+  }
+
+  /** SQLite takes the setting while it prepares the statement, so a kept one would have no effect. */
+  #setSynchronous(value: "NORMAL" | "FULL"): void {
+    const statement = this.#connection.prepare(`PRAGMA synchronous = ${value}`);
+    statement.run([]);
+    statement.finalize();
   }
 
   async #retried<T>(

@@ -6,12 +6,12 @@ import { AppError } from "../../domain/errors.ts";
  * it acknowledges is lost at exit.
  */
 export class FileIdentity {
-  readonly #path: string;
+  readonly path: string;
   readonly #opened: string;
 
   /** Takes the file that is at the path now. */
   constructor(path: string) {
-    this.#path = path;
+    this.path = path;
     this.#opened = identityOf(path);
   }
 
@@ -19,7 +19,7 @@ export class FileIdentity {
   check(): void {
     let found: string;
     try {
-      found = identityOf(this.#path);
+      found = identityOf(this.path);
     } catch (cause) {
       throw new AppError("store_unavailable", "The database file is gone", { cause });
     }

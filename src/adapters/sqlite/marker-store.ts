@@ -1,6 +1,13 @@
 import type { MarkerStore } from "../../ports/marker-store.ts";
 import type { SqliteDatabase } from "./database.ts";
 
+/** The table of the markers. */
+export const MARKER_TABLES = [
+  `CREATE TABLE IF NOT EXISTS repsync_markers (
+    name TEXT PRIMARY KEY, value TEXT NOT NULL
+  ) WITHOUT ROWID`,
+];
+
 /** Markers in a table of their own. */
 export class SqliteMarkerStore implements MarkerStore {
   readonly #database: SqliteDatabase;
@@ -16,11 +23,14 @@ export class SqliteMarkerStore implements MarkerStore {
   }
 
   async writeAll(markers: ReadonlyMap<string, string>): Promise<void> {
-    const sql =
-      "INSERT INTO repsync_markers (name, value) VALUES (?, ?)" +
-      " ON CONFLICT (name) DO UPDATE SET value = excluded.value";
-    await this.#database.write(() => {
-      for (const [name, value] of markers) this.#database.run(sql, [name, value]);
-    }, []);
+    await this.#database.write(() => setMarkers(this.#database, markers), []);
   }
+}
+
+/** Sets markers within the caller's transaction. */
+export function setMarkers(database: SqliteDatabase, markers: ReadonlyMap<string, string>): void {
+  const sql =
+    "INSERT INTO repsync_markers (name, value) VALUES (?, ?)" +
+    " ON CONFLICT (name) DO UPDATE SET value = excluded.value";
+  for (const [name, value] of markers) database.run(sql, [name, value]);
 }

@@ -84,7 +84,7 @@ export function orderBound(table: Table, sinceTime: string): string {
 }
 
 /** Qualified, as a bare name would mean the expression that a query reads the column by. */
-function qualifiedOrder(table: Table): string[] {
+export function qualifiedOrder(table: Table): string[] {
   return orderColumns(table).map((column) => `"${table.name}".${column}`);
 }
 

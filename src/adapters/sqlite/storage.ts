@@ -1,25 +1,58 @@
-import type { Storage } from "../../ports/storage.ts";
+import type { ReputationOptions, ReputationStores } from "../../ports/reputation-stores.ts";
+import type { FullStorage } from "../../ports/storage.ts";
+import { ACCOUNT_TABLES, SqliteAccountStore } from "./account-store.ts";
 import { SqliteDatabase, type SqliteOptions } from "./database.ts";
 import type { OpenSqlite } from "./driver.ts";
-import { SqliteMarkerStore } from "./marker-store.ts";
+import { LEASE_TABLES, SqliteLeaseStore } from "./lease-store.ts";
+import { MARKER_TABLES, SqliteMarkerStore } from "./marker-store.ts";
+import { REJECTED_TABLES, SqliteRejectedRecords } from "./rejected-records.ts";
+import { openSqliteReputation } from "./reputation-stores.ts";
+import { SqliteRowSource } from "./row-source.ts";
+import { RUN_TABLES, SqliteRunStore } from "./run-store.ts";
+import { SECRET_TABLES, SqliteSecretStore } from "./secret-store.ts";
+import { SESSION_TABLES, SqliteSessionStore } from "./session-store.ts";
+import { ATTEMPT_TABLES, SqliteSignInGuard } from "./sign-in-guard.ts";
 import { SqliteTableStore } from "./table-store.ts";
 
 /** Tables of repsync's own, besides the registry's. */
 const INTERNAL_TABLES = [
   "CREATE TABLE IF NOT EXISTS repsync_tables (name TEXT PRIMARY KEY, definition TEXT NOT NULL) WITHOUT ROWID",
-  "CREATE TABLE IF NOT EXISTS repsync_markers (name TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID",
+  ...MARKER_TABLES,
+  ...LEASE_TABLES,
+  ...RUN_TABLES,
+  ...REJECTED_TABLES,
+  ...ACCOUNT_TABLES,
+  ...SESSION_TABLES,
+  ...ATTEMPT_TABLES,
+  ...SECRET_TABLES,
 ];
 
 /** Everything repsync keeps, in one SQLite file that several processes may share. */
-export class SqliteStorage implements Storage {
+export class SqliteStorage implements FullStorage {
   readonly tables: SqliteTableStore;
   readonly markers: SqliteMarkerStore;
+  readonly rows: SqliteRowSource;
+  readonly leases: SqliteLeaseStore;
+  readonly runs: SqliteRunStore;
+  readonly rejected: SqliteRejectedRecords;
+  readonly accounts: SqliteAccountStore;
+  readonly sessions: SqliteSessionStore;
+  readonly signIns: SqliteSignInGuard;
+  readonly secrets: SqliteSecretStore;
   readonly #database: SqliteDatabase;
 
   private constructor(database: SqliteDatabase) {
     this.#database = database;
     this.tables = new SqliteTableStore(database);
     this.markers = new SqliteMarkerStore(database);
+    this.rows = new SqliteRowSource(database);
+    this.leases = new SqliteLeaseStore(database);
+    this.runs = new SqliteRunStore(database);
+    this.rejected = new SqliteRejectedRecords(database);
+    this.accounts = new SqliteAccountStore(database);
+    this.sessions = new SqliteSessionStore(database);
+    this.signIns = new SqliteSignInGuard(database);
+    this.secrets = new SqliteSecretStore(database);
   }
 
   /**
@@ -41,6 +74,10 @@ export class SqliteStorage implements Storage {
       database.close();
       throw error;
     }
+  }
+
+  async openReputation(options: ReputationOptions): Promise<ReputationStores> {
+    return await openSqliteReputation(this.#database, options);
   }
 
   async ping(timeoutMs: number): Promise<void> {

@@ -10,6 +10,7 @@ import type {
 import { cellEncoder, decodeRows, textWithNul } from "./cells.ts";
 import type { SqliteDatabase } from "./database.ts";
 import type { SqliteStatement, SqliteValue } from "./driver.ts";
+import { setMarkers } from "./marker-store.ts";
 import { prepareTables } from "./schema.ts";
 import { orderBound, type PageStart, type TableSql, tableSql } from "./statements.ts";
 
@@ -42,6 +43,8 @@ interface BoundWrite {
   readonly values: readonly SqliteValue[];
 }
 
+const NO_MARKERS: ReadonlyMap<string, string> = new Map();
+
 /** Rows in real SQLite tables with the registry's names and columns. */
 export class SqliteTableStore implements TableStore {
   readonly #database: SqliteDatabase;
@@ -69,10 +72,19 @@ export class SqliteTableStore implements TableStore {
     });
   }
 
-  async write(table: Table, writes: readonly RowWrite[]): Promise<readonly WriteFailure[]> {
-    if (writes.length === 0) return [];
+  async write(
+    table: Table,
+    writes: readonly RowWrite[],
+    { markers = NO_MARKERS }: { readonly markers?: ReadonlyMap<string, string> } = {},
+  ): Promise<readonly WriteFailure[]> {
+    if (writes.length === 0 && markers.size === 0) return [];
     const bound = bindWrites(table, writes);
-    return this.#database.write(() => this.#writeAll(table, bound), [table.name]);
+    const work = () => {
+      const failures = this.#writeAll(table, bound);
+      setMarkers(this.#database, markers);
+      return failures;
+    };
+    return this.#database.write(work, [table.name]);
   }
 
   async countRows(table: Table): Promise<number> {

@@ -1,4 +1,5 @@
 // Accounts: what signup asks, and what is shown. D-5.4, D-5.5.
+import type { Account, Role } from "../account.ts";
 import { MAX_EMAIL_CHARS, MAX_PASSWORD_CHARS, MIN_PASSWORD_CHARS } from "../limits.ts";
 import type { PlanName } from "./plan.ts";
 import { type Checked, checked, type FieldProblem } from "./problem.ts";
@@ -11,25 +12,13 @@ import { isSignUpUsername } from "./username.ts";
  */
 const EMAIL_SHAPE = /^[^\s@]+@[^\s@.]+(?:\.[^\s@.]+)+$/u;
 
-/** What an account may do. D-4.1, D-5.4. */
-export type AccountRole = "user" | "administrator";
-
-/** An account, as far as it is shown. */
-export interface ShownAccount {
-  readonly username: string;
-  /** Null for accounts made by an identity provider or at start. */
-  readonly email: string | null;
-  readonly plan: PlanName;
-  readonly role: AccountRole;
-}
-
 /** The body of a signup reply and of `GET /v1/me`. D-5.4. */
 export interface AccountBody {
   readonly username: string;
   /** `""` when there is none. */
   readonly email: string;
   readonly plan: PlanName;
-  readonly role: AccountRole;
+  readonly role: Role;
 }
 
 /** What a signup asks for. */
@@ -92,7 +81,9 @@ export function isPassword(value: unknown): value is string {
 }
 
 /** An account as its owner sees it, in the field order of D-5.4. */
-export function accountBody(account: ShownAccount): AccountBody {
+export function accountBody(
+  account: Pick<Account, "username" | "email" | "plan" | "role">,
+): AccountBody {
   const { username, email, plan, role } = account;
   return { username, email: email ?? "", plan, role };
 }

@@ -14,10 +14,10 @@ export const AUDIT_VERSION = 1;
 export const GENESIS_HASH = "0".repeat(64);
 
 /**
- * A SHA-256 of bytes as 64 lowercase hexadecimal digits; with a keyed one (HMAC) nobody else can
- * write a chain.
+ * A SHA-256 of a text's UTF-8 bytes as 64 lowercase hexadecimal digits; with a keyed one (HMAC)
+ * nobody else can write a chain.
  */
-export type Sha256Hex = (bytes: Uint8Array) => string;
+export type Sha256Hex = (text: string) => string;
 
 /** What happened: one lookup with a known key that was answered 200, 403 or 404. D-6.5. */
 export interface AuditEntry {
@@ -113,18 +113,23 @@ export function anchorAt(lastPruned: AuditRecord, at: string): AuditAnchor {
  * What a record's hash is made of: the format's name, a line feed, the canonical JSON of all fields
  * but `hash`.
  */
-export function hashInput(record: Omit<AuditRecord, "hash">): Uint8Array {
-  return inputOf("repsync.audit.record.v1", without(record, "hash"));
+export function hashInput(record: Omit<AuditRecord, "hash">): string {
+  const { accountId, at, chainId, code, consentId, decision, endpoint, keyId } = record;
+  const { previousHash, purpose, requestId, seq, status, subjectHmac, version } = record;
+  // In the order of RFC 8785, written out, as sorting names took longer than hashing them.
+  const first = { accountId, at, chainId, code, consentId, decision, endpoint, keyId };
+  const last = { previousHash, purpose, requestId, seq, status, subjectHmac, version };
+  return inputOf("repsync.audit.record.v1", orderedJson({ ...first, ...last }));
 }
 
 /** What a head's signature is made of. */
-export function headInput(head: AuditHead): Uint8Array {
-  return inputOf("repsync.audit.head.v1", head);
+export function headInput(head: AuditHead): string {
+  return inputOf("repsync.audit.head.v1", canonicalJson({ ...head }));
 }
 
 /** What an anchor's signature is made of. */
-export function anchorInput(anchor: AuditAnchor): Uint8Array {
-  return inputOf("repsync.audit.anchor.v1", anchor);
+export function anchorInput(anchor: AuditAnchor): string {
+  return inputOf("repsync.audit.anchor.v1", canonicalJson({ ...anchor }));
 }
 
 /**
@@ -133,40 +138,27 @@ export function anchorInput(anchor: AuditAnchor): Uint8Array {
  * store gives those back unchanged.
  */
 export function canonicalJson(fields: Readonly<Record<string, unknown>>): string {
-  const members = Object.keys(fields)
+  const ordered = Object.keys(fields)
     .sort()
-    .map((name) => `${JSON.stringify(name)}:${canonicalValue(name, fields[name])}`);
-  return `{${members.join(",")}}`;
+    .map((name) => [name, fields[name]]);
+  return orderedJson(Object.fromEntries(ordered));
 }
 
-function canonicalValue(name: string, value: unknown): string {
-  if (value === null) return "null";
-  if (Number.isSafeInteger(value)) return String(value);
-  if (typeof value === "string" && value.isWellFormed()) return JSON.stringify(value);
-  throw new RangeError(`An audit field must be well-formed text, an integer or null: "${name}"`);
+/** Canonical JSON of fields that are in order already; `JSON.stringify` writes these values so. */
+function orderedJson(fields: Readonly<Record<string, unknown>>): string {
+  for (const name in fields) if (!isCanonical(fields[name])) throw notCanonical(name);
+  return JSON.stringify(fields);
 }
 
-function inputOf(format: string, fields: object): Uint8Array {
-  return utf8Bytes(`${format}\n${canonicalJson(fields as Readonly<Record<string, unknown>>)}`);
+function isCanonical(value: unknown): boolean {
+  if (typeof value === "string") return value.isWellFormed();
+  return value === null || Number.isSafeInteger(value);
 }
 
-function without(fields: object, name: string): object {
-  return Object.fromEntries(Object.entries(fields).filter(([key]) => key !== name));
+function notCanonical(name: string): RangeError {
+  return new RangeError(`An audit field must be well-formed text, an integer or null: "${name}"`);
 }
 
-/** `TextEncoder` belongs to the web, not to the language, so it is not for the domain. */
-function utf8Bytes(text: string): Uint8Array {
-  const bytes: number[] = [];
-  for (const char of text) {
-    const point = char.codePointAt(0) ?? 0;
-    if (point < 0x80) bytes.push(point);
-    else if (point < 0x800) bytes.push(0xc0 | (point >> 6), tail(point));
-    else if (point < 0x10000) bytes.push(0xe0 | (point >> 12), tail(point >> 6), tail(point));
-    else bytes.push(0xf0 | (point >> 18), tail(point >> 12), tail(point >> 6), tail(point));
-  }
-  return Uint8Array.from(bytes);
-}
-
-function tail(bits: number): number {
-  return 0x80 | (bits & 0x3f);
+function inputOf(format: string, json: string): string {
+  return `${format}\n${json}`;
 }

@@ -50,7 +50,7 @@ export interface AuditTools {
   /** The function the chain was written with. */
   readonly sha256Hex: Sha256Hex;
   /** True when the signature belongs to the input. */
-  readonly isSigned: (input: Uint8Array, signature: string) => boolean;
+  readonly isSigned: (input: string, signature: string) => boolean;
 }
 
 /** What is known of a chain before its records are read. */
@@ -272,7 +272,7 @@ function isSignedHead(head: Signed<AuditHead>, tools: AuditTools): boolean {
  * A statement from a damaged store may hold what has no canonical form; then it is not signed
  * either.
  */
-function isSignedInput(makeInput: () => Uint8Array, signature: string, tools: AuditTools): boolean {
+function isSignedInput(makeInput: () => string, signature: string, tools: AuditTools): boolean {
   try {
     return tools.isSigned(makeInput(), signature);
   } catch (error) {

@@ -158,7 +158,8 @@ function windowQuota(recent: CallLog, { limit, windowMs, nowMs }: WindowLimit): 
   };
 }
 
-function monthQuota(
+/** Where an account stands with its calendar month. */
+export function monthQuota(
   usage: MonthUsage | null,
   at: { readonly limits: EffectiveLimits; readonly nowMs: number },
 ): Quota {
@@ -174,9 +175,9 @@ function monthQuota(
 }
 
 /**
- * The month that counts now. A clock set back over midnight does not reopen a month that has ended.
+ * The month that counts now, `YYYY-MM`. A clock set back over midnight does not reopen a month that has ended.
  */
-function monthAt(usage: MonthUsage | null, nowMs: number): string {
+export function monthAt(usage: MonthUsage | null, nowMs: number): string {
   const current = monthOf(nowMs);
   return usage !== null && usage.month > current ? usage.month : current;
 }

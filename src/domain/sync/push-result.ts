@@ -56,7 +56,7 @@ export function pushedResult(
   const listed = failures.toSorted((a, b) => a.index - b.index).slice(0, MAX_PUSH_ERRORS);
   const errors = listed.map(({ index, message }) => {
     const record = records[index] ?? null;
-    return `${keyText(table, record)}: ${cutText(message, MAX_RECORD_MESSAGE_CHARS)}`;
+    return `${keyLabel(table, record)}: ${cutText(message, MAX_RECORD_MESSAGE_CHARS)}`;
   });
   return { ...result, errors, error_count: failures.length };
 }
@@ -74,7 +74,7 @@ export function cutText(text: string, maxChars: number): string {
 }
 
 /** The key columns of a record as `key=value, key=value`. D-3.6. */
-function keyText(table: Table, record: JsonValue): string {
+export function keyLabel(table: Table, record: JsonValue): string {
   return Object.entries(recordKey(table, record))
     .map(([name, value]) => `${name}=${cutText(valueText(value), MAX_KEY_VALUE_CHARS)}`)
     .join(", ");

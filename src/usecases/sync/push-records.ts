@@ -3,6 +3,7 @@ import type { JsonValue } from "../../domain/json.ts";
 import { convertRecord } from "../../domain/sync/convert.ts";
 import {
   commitFailedResult,
+  cutText,
   type Integrity,
   noRecordsResult,
   type PushResult,
@@ -12,6 +13,9 @@ import {
 import type { Table } from "../../domain/sync/table.ts";
 import type { Logger } from "../../ports/logger.ts";
 import type { RowWrite, TableStore } from "../../ports/table-store.ts";
+
+/** No time is longer; whatever else a caller sends there does not fill the log. */
+const MAX_LOGGED_TIMESTAMP_CHARS = 100;
 
 /** What pushing needs. */
 export interface PushRecordsDeps {
@@ -56,7 +60,7 @@ export async function pushRecords(deps: PushRecordsDeps, input: PushInput): Prom
     deps.logger.error("Push failed", error, {
       table: table.name,
       received: records.length,
-      sync_timestamp: input.syncTimestamp,
+      sync_timestamp: cutText(input.syncTimestamp ?? "", MAX_LOGGED_TIMESTAMP_CHARS) || null,
     });
     return { isCommitted: false, result: commitFailedResult(table, error.message) };
   }
@@ -80,6 +84,6 @@ function logPush(logger: Logger, input: PushInput, result: PushResult): void {
     upserted: result.upserted,
     error_count: result.error_count,
     integrity: input.integrity,
-    sync_timestamp: input.syncTimestamp,
+    sync_timestamp: cutText(input.syncTimestamp ?? "", MAX_LOGGED_TIMESTAMP_CHARS) || null,
   });
 }

@@ -12,8 +12,7 @@ import {
   headInput,
 } from "../../../src/domain/reputation/audit-chain.ts";
 
-const sha256Hex = (bytes: Uint8Array) => createHash("sha256").update(bytes).digest("hex");
-const textOf = (bytes: Uint8Array) => new TextDecoder("utf-8", { fatal: true }).decode(bytes);
+const sha256Hex = (text: string) => createHash("sha256").update(text).digest("hex");
 
 const FIRST: AuditEntry = {
   at: "2026-03-01T12:00:00.123Z",
@@ -64,7 +63,7 @@ describe("records", () => {
   });
 
   test("D-6.5 hashInput() is the format's name and the canonical JSON of all other fields", () => {
-    expect(textOf(hashInput(first))).toBe(
+    expect(hashInput(first)).toBe(
       "repsync.audit.record.v1\n" +
         '{"accountId":"42","at":"2026-03-01T12:00:00.123Z","chainId":"chain-a","code":null,' +
         '"consentId":3,"decision":"allowed","endpoint":"reputation","keyId":"7",' +

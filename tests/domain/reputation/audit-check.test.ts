@@ -25,11 +25,11 @@ import {
 } from "../../../src/domain/reputation/audit-check.ts";
 import { checkProperty } from "../../support/seed.ts";
 
-const sha256Hex = (bytes: Uint8Array) => createHash("sha256").update(bytes).digest("hex");
-const sign = (bytes: Uint8Array) => createHmac("sha256", "test key").update(bytes).digest("hex");
+const sha256Hex = (text: string) => createHash("sha256").update(text).digest("hex");
+const sign = (text: string) => createHmac("sha256", "test key").update(text).digest("hex");
 const TOOLS = {
   sha256Hex,
-  isSigned: (input: Uint8Array, signature: string) => sign(input) === signature,
+  isSigned: (input: string, signature: string) => sign(input) === signature,
 };
 const NOON_MS = Date.parse("2026-03-01T12:00:00Z");
 
@@ -41,7 +41,7 @@ function entryNumber(n: number): AuditEntry {
     keyId: "7",
     endpoint: "reputation",
     purpose: "reputation_lookup",
-    subjectHmac: sha256Hex(Uint8Array.of(n % 5)),
+    subjectHmac: sha256Hex(String(n % 5)),
     consentId: n % 4 === 0 ? null : n,
     decision: n % 4 === 0 ? "denied" : "allowed",
     code: n % 4 === 0 ? "consent_required" : null,

@@ -1,5 +1,4 @@
 import { Elysia } from "elysia";
-import type { Registry } from "../../../domain/sync/table.ts";
 import type { Digest } from "../../../ports/digest.ts";
 import type { Gzip } from "../../../ports/gzip.ts";
 import { type PullPageDeps, pullPage } from "../../../usecases/sync/pull-page.ts";
@@ -38,11 +37,11 @@ export function pullRoute(deps: PullRouteDeps) {
       });
       return await pageReply(deps, page);
     },
-    { detail: pullDetail(deps.registry) },
+    { detail: pullDetail(deps) },
   );
 }
 
-function pullDetail(registry: Registry) {
+function pullDetail(deps: PullRouteDeps) {
   return {
     operationId: "pullPage",
     tags: ["sync"],
@@ -51,7 +50,7 @@ function pullDetail(registry: Registry) {
       "Rows in the order of the timestamp column, then the upsert key. A body of 1024 bytes or more is sent with gzip.",
     security: SYNC_KEY_SECURITY,
     parameters: [
-      tableNameDoc(registry),
+      tableNameDoc(deps),
       parameterDoc("query", "since", {
         description: "ISO 8601; only rows at or after this time. Ignored when it cannot be parsed.",
         schema: { type: "string" },

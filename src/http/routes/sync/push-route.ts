@@ -39,11 +39,11 @@ export function pushRoute(deps: PushRouteDeps) {
       const { isCommitted, result } = await pushRecords(deps, { table, ...body });
       return jsonResponse(result, { status: isCommitted ? 200 : 500 });
     },
-    { parse: "none", detail: pushDetail(deps.registry) },
+    { parse: "none", detail: pushDetail(deps) },
   );
 }
 
-function pushDetail(registry: Registry) {
+function pushDetail(deps: PushRouteDeps) {
   return {
     operationId: "pushRecords",
     tags: ["sync"],
@@ -52,7 +52,7 @@ function pushDetail(registry: Registry) {
       "Upserts every record in one commit. A record that fails is listed and stops no other. The body may be gzip.",
     security: SYNC_KEY_SECURITY,
     parameters: [
-      tableNameDoc(registry),
+      tableNameDoc(deps),
       parameterDoc("header", "Content-Encoding", {
         description: "A body is decompressed when this contains gzip, in any case.",
         schema: { type: "string" },

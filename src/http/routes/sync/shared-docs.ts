@@ -3,11 +3,15 @@ import type { Registry } from "../../../domain/sync/table.ts";
 import { ALLOW, headerDoc, jsonReply, parameterDoc } from "../../openapi.ts";
 import { SyncError } from "../../schemas.ts";
 
-/** The table named in the path: one of those this deployment has. */
-export function tableNameDoc(registry: Registry) {
+/** The table named in the path: one of those this deployment has. A disabled one names none, as in its status. */
+export function tableNameDoc(deps: {
+  readonly isSyncEnabled: boolean;
+  readonly registry: Registry;
+}) {
+  const names = deps.isSyncEnabled ? { enum: [...deps.registry.keys()] } : {};
   return parameterDoc("path", "table_name", {
     description: "Name of a table of the registry",
-    schema: { type: "string", enum: [...registry.keys()] },
+    schema: { type: "string", ...names },
   });
 }
 

@@ -1,0 +1,51 @@
+import { errors, jwtVerify, SignJWT } from "jose";
+import { OWN_ISSUER } from "../../domain/account.ts";
+import type { Clock } from "../../ports/clock.ts";
+import type { TokenClaims, TokenIssuer, TokenProblem } from "../../ports/token-issuer.ts";
+
+const ALGORITHM = "HS256";
+
+/** Signs and verifies the tokens of this service. */
+export class JoseTokenIssuer implements TokenIssuer {
+  readonly #secret: Uint8Array;
+  readonly #clock: Pick<Clock, "nowMs">;
+
+  constructor(secret: string, clock: Pick<Clock, "nowMs">) {
+    this.#secret = new TextEncoder().encode(secret);
+    this.#clock = clock;
+  }
+
+  async issue(claims: TokenClaims): Promise<string> {
+    const { subject, role, sessionId, issuedAtMs, expiresAtMs } = claims;
+    return await new SignJWT({ role })
+      .setProtectedHeader({ alg: ALGORITHM, typ: "JWT" })
+      .setIssuer(OWN_ISSUER)
+      .setAudience(OWN_ISSUER)
+      .setSubject(subject)
+      .setIssuedAt(Math.floor(issuedAtMs / 1000))
+      .setExpirationTime(Math.floor(expiresAtMs / 1000))
+      .setJti(sessionId)
+      .sign(this.#secret);
+  }
+
+  async verify(token: string): Promise<TokenClaims | TokenProblem> {
+    try {
+      const { payload } = await jwtVerify(token, this.#secret, {
+        algorithms: [ALGORITHM],
+        issuer: OWN_ISSUER,
+        audience: OWN_ISSUER,
+        requiredClaims: ["sub", "role", "iat", "exp", "jti"],
+        currentDate: new Date(this.#clock.nowMs()),
+      });
+      const { sub, jti, iat, exp } = payload;
+      const role = payload["role"];
+      if (typeof sub !== "string" || typeof jti !== "string") return "token_invalid";
+      if (typeof iat !== "number" || typeof exp !== "number") return "token_invalid";
+      if (role !== "user" && role !== "administrator") return "token_invalid";
+      const times = { issuedAtMs: iat * 1000, expiresAtMs: exp * 1000 };
+      return { subject: sub, role, sessionId: jti, ...times };
+    } catch (error) {
+      return error instanceof errors.JWTExpired ? "token_expired" : "token_invalid";
+    }
+  }
+}

@@ -1,0 +1,80 @@
+import { createRemoteJWKSet, errors, type JWTVerifyGetKey, jwtVerify } from "jose";
+import { AppError } from "../../domain/errors.ts";
+import type { Clock } from "../../ports/clock.ts";
+import type { ForeignIdentity, IdentityProvider } from "../../ports/identity-provider.ts";
+
+/** Asymmetric ones only: whoever can verify must not be able to sign. */
+const ALGORITHMS = [
+  "RS256",
+  "RS384",
+  "RS512",
+  "PS256",
+  "PS384",
+  "PS512",
+  "ES256",
+  "ES384",
+  "ES512",
+  "EdDSA",
+  "Ed25519",
+];
+const CLOCK_TOLERANCE_SECONDS = 5;
+/** How long fetched keys are good, the least time between two fetches, and how long one may take. */
+const KEYS_MAX_AGE_MS = 600_000;
+const KEYS_COOLDOWN_MS = 30_000;
+const KEYS_TIMEOUT_MS = 5_000;
+
+/** The identity provider that is configured. */
+export interface JwksOptions {
+  readonly jwksUrl: string;
+  readonly issuer: string;
+  readonly audience: string;
+  readonly clock: Pick<Clock, "nowMs">;
+}
+
+/** Verifies tokens with the keys that an identity provider publishes. */
+export class JwksIdentityProvider implements IdentityProvider {
+  readonly #options: JwksOptions;
+  readonly #keys: JWTVerifyGetKey;
+
+  constructor(options: JwksOptions) {
+    this.#options = options;
+    this.#keys = createRemoteJWKSet(new URL(options.jwksUrl), {
+      cacheMaxAge: KEYS_MAX_AGE_MS,
+      cooldownDuration: KEYS_COOLDOWN_MS,
+      timeoutDuration: KEYS_TIMEOUT_MS,
+    });
+  }
+
+  async verify(token: string): Promise<ForeignIdentity | "token_invalid" | "token_expired"> {
+    const { issuer, audience, clock } = this.#options;
+    try {
+      const { payload } = await jwtVerify(token, this.#keys, {
+        algorithms: ALGORITHMS,
+        issuer,
+        audience,
+        requiredClaims: ["sub", "exp"],
+        clockTolerance: CLOCK_TOLERANCE_SECONDS,
+        currentDate: new Date(clock.nowMs()),
+      });
+      return typeof payload.sub === "string" ? { subject: payload.sub, issuer } : "token_invalid";
+    } catch (cause) {
+      return refusalOf(cause);
+    }
+  }
+}
+
+function refusalOf(cause: unknown): "token_invalid" | "token_expired" {
+  if (cause instanceof errors.JWTExpired) return "token_expired";
+  if (isTokensFault(cause)) return "token_invalid";
+  // The provider gave no keys, or none that can be read.
+  const message = "The identity provider cannot be reached";
+  throw new AppError("store_unavailable", message, { cause });
+}
+
+/** True for what is wrong with the token; anything else is about fetching the keys. */
+function isTokensFault(cause: unknown): boolean {
+  if (cause instanceof errors.JWKSTimeout || cause instanceof errors.JWKSInvalid) return false;
+  if (cause instanceof errors.JOSEError) return cause.code !== "ERR_JOSE_GENERIC";
+  // A key of another type than the algorithm's, or a signature of another length.
+  return cause instanceof TypeError && !/fetch|connect/i.test(cause.message);
+}

@@ -1,0 +1,63 @@
+import { LRUCache } from "lru-cache";
+import type { Clock } from "../../ports/clock.ts";
+import type { CacheCounts, VersionedCache } from "../../ports/versioned-cache.ts";
+
+interface Entry<Value> {
+  readonly version: number;
+  readonly value: Value;
+}
+
+/** How much to remember, and for how long at most. */
+export interface LruOptions {
+  readonly maxEntries: number;
+  /** After this a value is dropped though nothing has changed, so that people nobody asks for are not kept. */
+  readonly ttlMs: number;
+  readonly clock: Pick<Clock, "monotonicMs">;
+}
+
+/** Remembers the values that were asked for last. */
+export class LruVersionedCache<Value> implements VersionedCache<Value> {
+  readonly #entries: LRUCache<string, Entry<Value>>;
+  #hits = 0;
+  #misses = 0;
+  #evictions = 0;
+
+  constructor({ maxEntries, ttlMs, clock }: LruOptions) {
+    this.#entries = new LRUCache<string, Entry<Value>>({
+      max: maxEntries,
+      ttl: ttlMs,
+      ttlResolution: 0,
+      ttlAutopurge: false,
+      updateAgeOnGet: false,
+      allowStale: false,
+      // To the library a value that was kept at 0 has no age.
+      perf: { now: () => clock.monotonicMs() + 1 },
+      dispose: (_entry, _key, reason) => {
+        if (reason === "evict") this.#evictions++;
+      },
+    });
+  }
+
+  get(key: string, version: number): Value | null {
+    const entry = this.#entries.get(key);
+    if (entry === undefined || entry.version !== version) {
+      this.#misses++;
+      return null;
+    }
+    this.#hits++;
+    return entry.value;
+  }
+
+  set(key: string, version: number, value: Value): void {
+    this.#entries.set(key, { version, value });
+  }
+
+  counts(): CacheCounts {
+    return {
+      hits: this.#hits,
+      misses: this.#misses,
+      evictions: this.#evictions,
+      entries: this.#entries.size,
+    };
+  }
+}

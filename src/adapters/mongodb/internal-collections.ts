@@ -1,0 +1,24 @@
+import type { Db, IndexDescription } from "mongodb";
+import { createCollection } from "./table-preparer.ts";
+
+/** A collection of repsync's own, besides those of the registry's tables. */
+export interface InternalCollection {
+  /** Starts with `repsync_`. */
+  readonly name: string;
+  readonly indexes?: readonly (IndexDescription & { readonly name: string })[];
+}
+
+/** Makes what is missing. Idempotent, and safe when several instances do it at once. */
+export async function makeCollections(
+  db: Db,
+  collections: readonly InternalCollection[],
+): Promise<void> {
+  await Promise.all(collections.map((collection) => makeCollection(db, collection)));
+}
+
+async function makeCollection(db: Db, { name, indexes = [] }: InternalCollection): Promise<void> {
+  await createCollection(db, name);
+  if (indexes.length === 0) return;
+  // By default MongoDB waits for every member, also for one that is down.
+  await db.collection(name).createIndexes([...indexes], { commitQuorum: "majority" });
+}

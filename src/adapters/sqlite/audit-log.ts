@@ -1,0 +1,117 @@
+import { type AccessItem, accessItem } from "../../domain/reputation/access-item.ts";
+import type { AuditCensus } from "../../domain/reputation/audit-census.ts";
+import type {
+  AuditAnchor,
+  AuditHead,
+  AuditRecord,
+  Signed,
+} from "../../domain/reputation/audit-chain.ts";
+import type { StoredRecord } from "../../domain/reputation/audit-check.ts";
+import type { AccessPosition, AuditLog } from "../../ports/audit-log.ts";
+import { AUDIT_COLUMNS } from "./audit-columns.ts";
+import type { SqliteDatabase } from "./database.ts";
+import type { SqliteRow } from "./driver.ts";
+import type { Subjects } from "./subjects.ts";
+
+const FIELDS = AUDIT_COLUMNS.map(([column, field]) => `a.${column} AS "${field}"`).join(", ");
+const HEADS = "SELECT chain_id, chain_number, seq, hash, at, signature FROM repsync_audit_heads";
+const ANCHORS = "SELECT chain_id, seq, hash, at, signature FROM repsync_audit_anchors";
+const RECORDS = `SELECT ${FIELDS} FROM repsync_audit a WHERE chain_id = ? AND seq > ?
+  ORDER BY seq LIMIT ?`;
+const ACCESSES = `SELECT ${FIELDS}, s.username AS "accountName" FROM repsync_audit a
+  LEFT JOIN repsync_subjects s ON s.id = a.account_id
+  WHERE a.subject_hmac = ? AND (a.at, a.chain_id, a.seq) < (?, ?, ?)
+  ORDER BY a.at DESC, a.chain_id DESC, a.seq DESC LIMIT ?`;
+const SET_ANCHOR = `INSERT INTO repsync_audit_anchors (chain_id, seq, hash, at, signature)
+  VALUES (?, ?, ?, ?, ?) ON CONFLICT DO UPDATE SET seq = excluded.seq, hash = excluded.hash,
+  at = excluded.at, signature = excluded.signature`;
+const DELETE = "DELETE FROM repsync_audit WHERE chain_id = ? AND seq <= ?";
+/** Comes after every position. */
+const END: AccessPosition = { at: "~", id: "~-0" };
+
+/** The audit log in tables of its own. */
+export class SqliteAuditLog implements AuditLog {
+  readonly #database: SqliteDatabase;
+  readonly #subjects: Subjects;
+
+  constructor(database: SqliteDatabase, subjects: Subjects) {
+    this.#database = database;
+    this.#subjects = subjects;
+  }
+
+  async census(): Promise<Signed<AuditCensus> | null> {
+    const [row] = await this.#all("SELECT chains, signature FROM repsync_audit_census");
+    return row === undefined ? null : signed(row, { chains: row["chains"] as number });
+  }
+
+  async heads(): Promise<readonly Signed<AuditHead>[]> {
+    return (await this.#all(HEADS)).map(headOf);
+  }
+
+  async head(chainId: string): Promise<Signed<AuditHead> | null> {
+    const [row] = await this.#all(`${HEADS} WHERE chain_id = ?`, [chainId]);
+    return row === undefined ? null : headOf(row);
+  }
+
+  async anchors(): Promise<readonly Signed<AuditAnchor>[]> {
+    return (await this.#all(ANCHORS)).map((row) => signed<AuditAnchor>(row, tipOf(row)));
+  }
+
+  async chainIds(): Promise<readonly string[]> {
+    const rows = await this.#all("SELECT DISTINCT chain_id FROM repsync_audit");
+    return rows.map((row) => String(row["chain_id"]));
+  }
+
+  async records(
+    chainId: string,
+    { afterSeq, limit }: { readonly afterSeq: number; readonly limit: number },
+  ): Promise<readonly StoredRecord[]> {
+    return await this.#all(RECORDS, [chainId, afterSeq, limit]);
+  }
+
+  async prune({ statement, signature }: Signed<AuditAnchor>): Promise<void> {
+    const { chainId, seq, hash, at } = statement;
+    await this.#database.keep(() => {
+      this.#database.run(SET_ANCHOR, [chainId, seq, hash, at, signature]);
+      this.#database.run(DELETE, [chainId, seq]);
+    });
+  }
+
+  async accesses(
+    username: string,
+    { limit, before }: { readonly limit: number; readonly before: AccessPosition | null },
+  ): Promise<readonly AccessItem[]> {
+    const { at, id } = before ?? END;
+    const dash = id.lastIndexOf("-");
+    const place = [id.slice(0, dash), Number(id.slice(dash + 1))];
+    return this.#database.read(() => {
+      const hmac = this.#subjects.hmac(username);
+      if (hmac === null) return [];
+      const rows = this.#database.all(ACCESSES, [hmac, at, ...place, limit]);
+      return rows.map((row) =>
+        accessItem(row as unknown as AuditRecord, row["accountName"] as string | null),
+      );
+    });
+  }
+
+  async #all(sql: string, values: readonly (string | number)[] = []): Promise<SqliteRow[]> {
+    return this.#database.read(() => this.#database.all(sql, values));
+  }
+}
+
+function headOf(row: SqliteRow): Signed<AuditHead> {
+  return signed<AuditHead>(row, { ...tipOf(row), chainNumber: row["chain_number"] as number });
+}
+
+function tipOf(row: SqliteRow): AuditAnchor {
+  return {
+    chainId: row["chain_id"] as string,
+    seq: row["seq"] as number,
+    hash: row["hash"] as string,
+    at: row["at"] as string,
+  };
+}
+
+function signed<Statement>(row: SqliteRow, statement: Statement): Signed<Statement> {
+  return { statement, signature: String(row["signature"]) };
+}

@@ -1,0 +1,96 @@
+import {
+  type Consent,
+  type ConsentGrant,
+  type ConsentPurpose,
+  matchesFilter,
+  revokeConsent,
+  supersededBy,
+} from "../../domain/reputation/consent.ts";
+import { formatMs } from "../../domain/time.ts";
+import type { ConsentQuery, ConsentStore } from "../../ports/consent-store.ts";
+import type { SqliteDatabase } from "./database.ts";
+import type { SqliteRow } from "./driver.ts";
+
+const COLUMNS = "id, username, purpose, granted_at, expires_at, ended_as, ended_at";
+const OPEN = `SELECT ${COLUMNS} FROM repsync_consents WHERE username = ? AND ended_as IS NULL`;
+const PART = `SELECT ${COLUMNS} FROM repsync_consents
+  WHERE username = ? AND id < ? ORDER BY id DESC LIMIT ?`;
+const ONE = `SELECT ${COLUMNS} FROM repsync_consents WHERE username = ? AND id = ?`;
+const INSERT = `INSERT INTO repsync_consents (username, purpose, granted_at, expires_at)
+  VALUES (?, ?, ?, ?) RETURNING id`;
+const END = "UPDATE repsync_consents SET ended_as = ?, ended_at = ? WHERE id = ?";
+
+/** Consents in a table of their own. */
+export class SqliteConsentStore implements ConsentStore {
+  readonly #database: SqliteDatabase;
+
+  constructor(database: SqliteDatabase) {
+    this.#database = database;
+  }
+
+  async grant(
+    username: string,
+    grant: ConsentGrant & { readonly nowMs: number },
+  ): Promise<Consent> {
+    const { purpose, expiresAt } = grant;
+    const grantedAt = formatMs(grant.nowMs);
+    return this.#database.keep(() => {
+      for (const ended of supersededBy(readOpenConsents(this.#database, username), grant)) {
+        this.#keepEnd(ended);
+      }
+      const [row] = this.#database.all(INSERT, [username, purpose, grantedAt, expiresAt]);
+      return { id: Number(row?.["id"]), username, purpose, grantedAt, expiresAt, ended: null };
+    });
+  }
+
+  async revoke(
+    username: string,
+    { id, nowMs }: { readonly id: number; readonly nowMs: number },
+  ): Promise<Consent | null> {
+    return this.#database.keep(() => {
+      const [row] = this.#database.all(ONE, [username, id]);
+      if (row === undefined) return null;
+      const consent = consentOf(row);
+      const revoked = revokeConsent(consent, nowMs);
+      if (revoked !== consent) this.#keepEnd(revoked);
+      return revoked;
+    });
+  }
+
+  async list(username: string, query: ConsentQuery): Promise<readonly Consent[]> {
+    return this.#database.read(() => {
+      const found: Consent[] = [];
+      let beforeId = query.beforeId ?? Number.MAX_SAFE_INTEGER;
+      for (;;) {
+        const rows = this.#database.all(PART, [username, beforeId, query.limit]);
+        for (const consent of rows.map(consentOf)) {
+          beforeId = consent.id;
+          if (matchesFilter(consent, { ...query.filter, nowMs: query.nowMs })) found.push(consent);
+          if (found.length === query.limit) return found;
+        }
+        if (rows.length < query.limit) return found;
+      }
+    });
+  }
+
+  #keepEnd({ id, ended }: Consent): void {
+    this.#database.run(END, [ended?.as ?? null, ended?.at ?? null, id]);
+  }
+}
+
+/** The consents of a person that nobody ended, within a read or a write. */
+export function readOpenConsents(database: SqliteDatabase, username: string): Consent[] {
+  return database.all(OPEN, [username]).map(consentOf);
+}
+
+function consentOf(row: SqliteRow): Consent {
+  const endedAs = row["ended_as"] as "revoked" | "superseded" | null;
+  return {
+    id: Number(row["id"]),
+    username: String(row["username"]),
+    purpose: row["purpose"] as ConsentPurpose,
+    grantedAt: String(row["granted_at"]),
+    expiresAt: row["expires_at"] as string | null,
+    ended: endedAs === null ? null : { as: endedAs, at: String(row["ended_at"]) },
+  };
+}

@@ -1,0 +1,8 @@
+import type { Random } from "../../ports/random.ts";
+
+/** The runtime's generator. */
+export class SystemRandom implements Random {
+  next(): number {
+    return Math.random();
+  }
+}

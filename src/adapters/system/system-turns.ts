@@ -1,0 +1,8 @@
+import type { Turns } from "../../ports/turns.ts";
+
+/** Turns of the runtime's event loop. */
+export class SystemTurns implements Turns {
+  afterThis(work: () => void): void {
+    setImmediate(work);
+  }
+}

@@ -1,0 +1,48 @@
+// How many chains a store has, signed: so that the last chain, or all of them, cannot be removed with their heads
+// unseen. D-6.5.
+import { canonicalJson, type Signed } from "./audit-chain.ts";
+import type { AuditProblem, AuditTools } from "./audit-check.ts";
+
+/** Written in the commit that begins a chain. */
+export interface AuditCensus {
+  /** Chains that were ever begun, 1 or more. */
+  readonly chains: number;
+}
+
+/** What a census's signature is made of. */
+export function censusInput({ chains }: AuditCensus): string {
+  return `repsync.audit.census.v1\n${canonicalJson({ chains })}`;
+}
+
+/**
+ * Compares the number of heads with the census as it was read before and after them, as a chain may have begun
+ * meanwhile; null is no census. Null when nothing is wrong.
+ */
+export function checkCensus(
+  found: {
+    readonly before: Signed<AuditCensus> | null;
+    readonly after: Signed<AuditCensus> | null;
+    readonly heads: number;
+  },
+  tools: AuditTools,
+): AuditProblem | null {
+  const { before, after, heads } = found;
+  for (const census of [before, after]) {
+    if (census !== null && !isSigned(census, tools)) return problem("is not as signed");
+  }
+  const least = before?.statement.chains ?? 0;
+  const most = after?.statement.chains ?? 0;
+  if (heads < least) return problem(`says ${least} chains, and ${heads} have a head`);
+  return heads > most ? problem(`says ${most} chains, and ${heads} have a head`) : null;
+}
+
+/** A census from a damaged store may hold what has no canonical form. */
+function isSigned({ statement, signature }: Signed<AuditCensus>, tools: AuditTools): boolean {
+  return (
+    Number.isSafeInteger(statement.chains) && tools.isSigned(censusInput(statement), signature)
+  );
+}
+
+function problem(what: string): AuditProblem {
+  return { kind: "head", chainId: "", seq: null, message: `The count of chains ${what}` };
+}

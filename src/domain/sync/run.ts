@@ -1,0 +1,106 @@
+// Sync runs, their results and their events. S-2.6, S-4.4, S-6, D-4.
+import type { SyncDirection } from "./marker.ts";
+
+/** What a trigger asks for. S-2.6. */
+export type RunDirection = SyncDirection | "both";
+
+/** Who started a run. D-4.9. */
+export type RunTrigger = "api" | "stream" | "cli" | "schedule";
+
+/** How a run stands or ended: `partial` when records were rejected there or here. D-4.3. */
+export type RunStatus = "running" | "success" | "partial" | "failed";
+
+/** What a run did to one table. D-4.3. */
+export interface TableResult {
+  /** Rows written there, unchanged ones too; not rejected ones. */
+  readonly pushed: number;
+  /** Rows that arrived here, unchanged ones too; not rejected ones. */
+  readonly pulled: number;
+  /** Records rejected there or here. */
+  readonly error_count: number;
+  readonly bytes_compressed: number;
+  readonly bytes_uncompressed: number;
+  readonly duration_ms: number;
+}
+
+/** A run, as lists show it. D-4.3, D-4.9. */
+export interface SyncRun {
+  readonly run_id: string;
+  readonly trigger: RunTrigger;
+  readonly status: RunStatus;
+  readonly direction: RunDirection;
+  readonly tables: Readonly<Record<string, TableResult>>;
+  readonly total_pushed: number;
+  readonly total_pulled: number;
+  readonly error_count: number;
+  /** ISO 8601. */
+  readonly started_at: string;
+  /** Null while it runs. */
+  readonly finished_at: string | null;
+  readonly duration_ms: number;
+  readonly full_sync: boolean;
+  readonly dry_run: boolean;
+  /** Why it failed; only when it did. */
+  readonly error?: string;
+}
+
+/** S-6, D-4.4. Every event names its table and direction; `finished` has neither. */
+export type RunEvent = StartEvent | BatchEvent | DoneEvent | ErrorEvent | FinishedEvent;
+
+/** A table's transfer begins. */
+export interface StartEvent {
+  readonly type: "start";
+  readonly table: string;
+  readonly direction: SyncDirection;
+  /** Rows expected to move. */
+  readonly total_records: number;
+}
+
+/** A batch was acknowledged there, or a page committed here. */
+export interface BatchEvent {
+  readonly type: "batch";
+  readonly table: string;
+  readonly direction: SyncDirection;
+  /** Counts from 1. */
+  readonly batch: number;
+  readonly total_batches: number;
+  readonly records_sent: number;
+  readonly total_sent: number;
+  readonly total_records: number;
+  readonly bytes_compressed: number;
+  readonly bytes_uncompressed: number;
+  readonly upserted: number;
+  readonly error_count: number;
+  readonly elapsed_ms: number;
+  readonly rows_per_second: number;
+}
+
+/** A table's transfer ended well. */
+export interface DoneEvent {
+  readonly type: "done";
+  readonly table: string;
+  readonly direction: SyncDirection;
+  readonly status: "success" | "partial";
+  /** Only of a push. */
+  readonly total_pushed?: number;
+  /** Only of a pull. */
+  readonly total_pulled?: number;
+  readonly bytes_compressed: number;
+  readonly bytes_uncompressed: number;
+  readonly duration_ms: number;
+}
+
+/** A table's transfer failed. */
+export interface ErrorEvent {
+  readonly type: "error";
+  /** `?` when the request named none. */
+  readonly table: string;
+  readonly direction: SyncDirection;
+  /** The whole message of a configuration problem; any other is cut to 200 characters. */
+  readonly error: string;
+}
+
+/** Always last. */
+export interface FinishedEvent {
+  readonly type: "finished";
+}

@@ -1,0 +1,34 @@
+import {
+  type Identity,
+  type IdentityDeps,
+  identify,
+  identifyAdministrator,
+} from "../../usecases/reputation/identity.ts";
+
+/** Name of the cookie of a session. D-5.4. */
+export const SESSION_COOKIE = "repsync_session";
+
+/** Lets a signed-in user pass. Throws `token_missing`, `token_invalid`, `token_expired`, `forbidden`. */
+export async function requireUser(deps: IdentityDeps, headers: Headers): Promise<Identity> {
+  return await identify(deps, tokenOf(headers));
+}
+
+/** Lets an administrator pass; anybody else who is signed in is `forbidden`. D-4.1, D-5.7. */
+export async function requireAdministrator(
+  deps: IdentityDeps,
+  headers: Headers,
+): Promise<Identity> {
+  return await identifyAdministrator(deps, tokenOf(headers));
+}
+
+/** The token of a request, from `Authorization` or else the cookie; null when there is none. */
+function tokenOf(headers: Headers): string | null {
+  const authorization = headers.get("authorization");
+  if (authorization !== null) {
+    // Another scheme is no token; an empty one is a bad token.
+    return /^Bearer(?: +(\S*) *)?$/i.exec(authorization)?.[1] ?? (authorization === "" ? null : "");
+  }
+  const cookies = (headers.get("cookie") ?? "").split(";").map((cookie) => cookie.trim());
+  const found = cookies.find((cookie) => cookie.startsWith(`${SESSION_COOKIE}=`));
+  return found?.slice(SESSION_COOKIE.length + 1) ?? null;
+}

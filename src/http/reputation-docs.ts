@@ -1,0 +1,98 @@
+// What the documents of several operations of the reputation interface share.
+import type { TSchema } from "@sinclair/typebox";
+import {
+  ALLOW,
+  headerDoc,
+  jsonReply,
+  jsonRequest,
+  parameterDoc,
+  problemReplyDoc,
+} from "./openapi.ts";
+import { envelopeOf, Problem } from "./reputation-schemas.ts";
+
+const CACHE = { "Cache-Control": headerDoc("Always private, no-store") };
+const CHALLENGE = { "WWW-Authenticate": headerDoc("How to authenticate") };
+const RETRY = { "Retry-After": headerDoc("Seconds to wait before trying again") };
+
+/** Headers of metered replies. D-5.3. */
+export const RATE_LIMIT_HEADERS = {
+  "RateLimit-Policy": headerDoc("The limits, draft-ietf-httpapi-ratelimit-headers"),
+  RateLimit: headerDoc("What is left of each limit, and seconds until more is"),
+  "X-RateLimit-Limit": headerDoc("Calls per minute"),
+  "X-RateLimit-Remaining": headerDoc("Calls left now"),
+  "X-RateLimit-Reset": headerDoc("Seconds until more calls are possible than now"),
+};
+
+/** One successful reply. */
+export function dataDoc(description: string, data: TSchema, headers: Record<string, unknown> = {}) {
+  return jsonReply(description, envelopeOf(data), { ...CACHE, ...headers });
+}
+
+/** Failures by status: the text of each, and the headers that go with it. D-5.2. */
+export function problemDocs(
+  texts: Readonly<Record<number, string>>,
+  headers: Readonly<Record<number, Record<string, unknown>>> = {},
+) {
+  const all: Record<number, string> = {
+    405: "Another method than this path takes",
+    500: "Internal error",
+    503: "The store cannot be reached",
+    ...texts,
+  };
+  const docs = Object.entries(all).map(([status, text]) => {
+    const own = { ...CACHE, ...headersOf(Number(status)), ...headers[Number(status)] };
+    return [status, problemReplyDoc(text, Problem, own)];
+  });
+  return Object.fromEntries(docs) as Record<string, ReturnType<typeof problemReplyDoc>>;
+}
+
+function headersOf(status: number): Record<string, unknown> {
+  if (status === 401) return CHALLENGE;
+  if (status === 405) return ALLOW;
+  return status === 429 || status === 503 ? RETRY : {};
+}
+
+/** Requirements of an API key, and of a signed-in user in either way. D-5.5. */
+export const API_KEY_SECURITY = [{ apiKey: [] as string[] }];
+export const USER_SECURITY = [{ bearer: [] as string[] }, { session: [] as string[] }];
+
+/** Failures of every route of a signed-in user. */
+export const USER_PROBLEMS = {
+  401: "Token missing, invalid or expired",
+  403: "The username belongs to an account of another issuer",
+};
+
+/** Failures of a route that takes a body. */
+export const BODY_PROBLEMS = {
+  400: "The body is not what it should be; `errors` points at the fields",
+  413: "Body too large",
+};
+
+/** A request body. */
+export function bodyDoc(schema: TSchema) {
+  return jsonRequest(schema);
+}
+
+/** Parameters of every list. D-5.5. */
+export const LIST_PARAMETERS = [
+  parameterDoc("query", "limit", {
+    description: "Items of the part",
+    schema: { type: "integer", minimum: 1, maximum: 1000, default: 100 },
+  }),
+  parameterDoc("query", "cursor", {
+    description: "next_cursor of the part before",
+    schema: { type: "string" },
+  }),
+];
+
+/** The name in the path. */
+export const USERNAME = parameterDoc("path", "username", {
+  description: "Slug of a profile",
+  schema: { type: "string", minLength: 1 },
+});
+
+/** The id in the path. */
+export const ID = parameterDoc("path", "id", {
+  description: "As the list shows it",
+  schema: { type: "string", minLength: 1 },
+});

@@ -1,0 +1,52 @@
+import { Elysia } from "elysia";
+import type { ReputationDeps } from "../../../usecases/reputation/deps.ts";
+import type { IdentityDeps } from "../../../usecases/reputation/identity.ts";
+import { issueApiKey, type NewKeyDeps } from "../../../usecases/reputation/issue-api-key.ts";
+import { listApiKeys } from "../../../usecases/reputation/list-api-keys.ts";
+import { revokeApiKey } from "../../../usecases/reputation/revoke-api-key.ts";
+import { rotateApiKey } from "../../../usecases/reputation/rotate-api-key.ts";
+import { dataReply } from "../../data-reply.ts";
+import { requireUser } from "../../guards/bearer.ts";
+import { readJsonObject } from "../../json-object-body.ts";
+import { API_KEY_DETAILS } from "./api-key-docs.ts";
+
+/** What the routes of API keys need. */
+export type ApiKeyRouteDeps = IdentityDeps & NewKeyDeps & Pick<ReputationDeps, "apiKeys" | "clock">;
+
+/** `/v1/me/api-keys`. D-5.5, D-5.6. */
+export function apiKeyRoutes(deps: ApiKeyRouteDeps) {
+  const nameOf = async (request: Request) =>
+    (await requireUser(deps, request.headers)).account.username;
+  return new Elysia()
+    .get(
+      "/v1/me/api-keys",
+      async ({ request, query }) =>
+        dataReply(deps.clock, await listApiKeys(deps, await nameOf(request), query)),
+      { detail: API_KEY_DETAILS.list },
+    )
+    .post(
+      "/v1/me/api-keys",
+      async ({ request }) => {
+        const username = await nameOf(request);
+        const body = await readJsonObject(request, ["name", "expires_at"]);
+        return dataReply(deps.clock, await issueApiKey(deps, username, body), { status: 201 });
+      },
+      { parse: "none", detail: API_KEY_DETAILS.issue },
+    )
+    .delete(
+      "/v1/me/api-keys/:id",
+      async ({ request, params }) =>
+        dataReply(deps.clock, await revokeApiKey(deps, await nameOf(request), params.id)),
+      { parse: "none", detail: API_KEY_DETAILS.revoke },
+    )
+    .post(
+      "/v1/me/api-keys/:id/rotate",
+      async ({ request, params: { id } }) => {
+        const username = await nameOf(request);
+        const body = await readJsonObject(request, ["overlap_seconds"]);
+        const issued = await rotateApiKey(deps, { username, id, body });
+        return dataReply(deps.clock, issued, { status: 201 });
+      },
+      { parse: "none", detail: API_KEY_DETAILS.rotate },
+    );
+}

@@ -1,0 +1,39 @@
+import { Elysia } from "elysia";
+import { endConsent, grantConsent, listConsents } from "../../../usecases/reputation/consents.ts";
+import type { ReputationDeps } from "../../../usecases/reputation/deps.ts";
+import type { IdentityDeps } from "../../../usecases/reputation/identity.ts";
+import { dataReply } from "../../data-reply.ts";
+import { requireUser } from "../../guards/bearer.ts";
+import { readJsonObject } from "../../json-object-body.ts";
+import { CONSENT_DETAILS } from "./consent-docs.ts";
+
+/** What the routes of consents need. */
+export type ConsentRouteDeps = IdentityDeps & Pick<ReputationDeps, "consents" | "clock">;
+
+/** `/v1/me/consents`. R-4, D-6.1. */
+export function consentRoutes(deps: ConsentRouteDeps) {
+  const nameOf = async (request: Request) =>
+    (await requireUser(deps, request.headers)).account.username;
+  return new Elysia()
+    .get(
+      "/v1/me/consents",
+      async ({ request, query }) =>
+        dataReply(deps.clock, await listConsents(deps, await nameOf(request), query)),
+      { detail: CONSENT_DETAILS.list },
+    )
+    .post(
+      "/v1/me/consents",
+      async ({ request }) => {
+        const username = await nameOf(request);
+        const body = await readJsonObject(request, ["purpose", "expires_at"]);
+        return dataReply(deps.clock, await grantConsent(deps, username, body), { status: 201 });
+      },
+      { parse: "none", detail: CONSENT_DETAILS.grant },
+    )
+    .delete(
+      "/v1/me/consents/:id",
+      async ({ request, params }) =>
+        dataReply(deps.clock, await endConsent(deps, await nameOf(request), params.id)),
+      { parse: "none", detail: CONSENT_DETAILS.revoke },
+    );
+}

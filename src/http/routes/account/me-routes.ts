@@ -1,0 +1,70 @@
+import { Elysia } from "elysia";
+import { accountBody } from "../../../domain/reputation/account.ts";
+import { PROFILE_FIELDS } from "../../../domain/reputation/profile-changes.ts";
+import type { ReputationDeps } from "../../../usecases/reputation/deps.ts";
+import type { IdentityDeps } from "../../../usecases/reputation/identity.ts";
+import {
+  changeProfile,
+  explainScore,
+  listAccesses,
+  readUsage,
+} from "../../../usecases/reputation/me.ts";
+import { dataReply } from "../../data-reply.ts";
+import { requireUser } from "../../guards/bearer.ts";
+import { readJsonObject } from "../../json-object-body.ts";
+import { ME_DETAILS } from "./me-docs.ts";
+
+/** What the routes of the signed-in user need. */
+export type MeRouteDeps = IdentityDeps &
+  Pick<ReputationDeps, "usage" | "audit" | "profiles" | "membership" | "clock">;
+
+/** `/v1/me` without keys and consents. D-5.5, D-6.6. */
+export function meRoutes(deps: MeRouteDeps) {
+  const nameOf = async (request: Request) =>
+    (await requireUser(deps, request.headers)).account.username;
+  return new Elysia()
+    .get(
+      "/v1/me",
+      async ({ request }) => {
+        const { account, role } = await requireUser(deps, request.headers);
+        return dataReply(deps.clock, accountBody({ ...account, role }));
+      },
+      { detail: ME_DETAILS.account },
+    )
+    .delete(
+      "/v1/me",
+      async ({ request }) => {
+        await deps.membership.erase(await nameOf(request));
+        return dataReply(deps.clock, { status: "erased" });
+      },
+      { parse: "none", detail: ME_DETAILS.erase },
+    )
+    .patch(
+      "/v1/me/profile",
+      async ({ request }) => {
+        const username = await nameOf(request);
+        const body = await readJsonObject(request, PROFILE_FIELDS);
+        return dataReply(deps.clock, await changeProfile(deps, username, body));
+      },
+      { parse: "none", detail: ME_DETAILS.profile },
+    )
+    .get(
+      "/v1/me/reputation",
+      async ({ request }) => dataReply(deps.clock, await explainScore(deps, await nameOf(request))),
+      { detail: ME_DETAILS.reputation },
+    )
+    .get(
+      "/v1/me/usage",
+      async ({ request }) => {
+        const { account } = await requireUser(deps, request.headers);
+        return dataReply(deps.clock, await readUsage(deps, account));
+      },
+      { detail: ME_DETAILS.usage },
+    )
+    .get(
+      "/v1/me/accesses",
+      async ({ request, query }) =>
+        dataReply(deps.clock, await listAccesses(deps, await nameOf(request), query)),
+      { detail: ME_DETAILS.accesses },
+    );
+}

@@ -1,0 +1,65 @@
+import { Elysia } from "elysia";
+import { SESSION_TTL_SECONDS } from "../../../domain/limits.ts";
+import type { Clock } from "../../../ports/clock.ts";
+import type { IdentityDeps } from "../../../usecases/reputation/identity.ts";
+import { type SignInDeps, signIn } from "../../../usecases/reputation/sign-in.ts";
+import {
+  requireSignUpEnabled,
+  type SignUpDeps,
+  signUp,
+} from "../../../usecases/reputation/sign-up.ts";
+import { clientAddress } from "../../client-address.ts";
+import { dataReply } from "../../data-reply.ts";
+import type { ExchangeOf } from "../../exchange.ts";
+import { requireUser, SESSION_COOKIE } from "../../guards/bearer.ts";
+import { readJsonObject } from "../../json-object-body.ts";
+import { SESSION_DETAILS } from "./session-docs.ts";
+
+/** What signup and sessions need. */
+export interface SessionRouteDeps extends SignInDeps, SignUpDeps, IdentityDeps {
+  readonly clock: Clock;
+  readonly trustedProxyHops: number;
+  readonly exchangeOf: ExchangeOf;
+}
+
+const COOKIE_RULES = "Path=/; HttpOnly; SameSite=Strict";
+
+/** Signup, sign-in and sign-out. D-5.4. */
+export function sessionRoutes(deps: SessionRouteDeps) {
+  const addressOf = (request: Request) => {
+    const { connection } = deps.exchangeOf(request);
+    return clientAddress(request.headers, { connection, trustedHops: deps.trustedProxyHops });
+  };
+  return new Elysia()
+    .post(
+      "/v1/signup",
+      async ({ request }) => {
+        requireSignUpEnabled(deps);
+        const names = ["username", "email", "password", "display_name"];
+        const body = await readJsonObject(request, names);
+        return dataReply(deps.clock, await signUp(deps, body, addressOf(request)), { status: 201 });
+      },
+      { parse: "none", detail: SESSION_DETAILS.signUp },
+    )
+    .post(
+      "/v1/sessions",
+      async ({ request }) => {
+        const body = await readJsonObject(request, ["username", "password"]);
+        const session = await signIn(deps, body, addressOf(request));
+        const cookie = `${SESSION_COOKIE}=${session.token}; Max-Age=${SESSION_TTL_SECONDS}`;
+        const headers = { "Set-Cookie": `${cookie}; ${COOKIE_RULES}` };
+        return dataReply(deps.clock, session, { headers });
+      },
+      { parse: "none", detail: SESSION_DETAILS.signIn },
+    )
+    .delete(
+      "/v1/sessions/current",
+      async ({ request }) => {
+        const { sessionId } = await requireUser(deps, request.headers);
+        if (sessionId !== null) await deps.sessions.end(sessionId);
+        const headers = { "Set-Cookie": `${SESSION_COOKIE}=; Max-Age=0; ${COOKIE_RULES}` };
+        return dataReply(deps.clock, { status: "ended" }, { headers });
+      },
+      { parse: "none", detail: SESSION_DETAILS.signOut },
+    );
+}

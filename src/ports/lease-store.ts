@@ -1,0 +1,34 @@
+/** A right that one holder has at a time, over all instances on a store. */
+export interface HeldLease {
+  /**
+   * Holds it for another `ttlMs` from now. Resolves to false when it was lost meanwhile: it ran out, whether somebody
+   * else has it by now or not.
+   */
+  renew(): Promise<boolean>;
+
+  /** Gives it up. Idempotent; does nothing when it was lost. */
+  release(): Promise<void>;
+}
+
+/** What to hold. */
+export interface LeaseRequest {
+  /** What the right is for, such as `sync push listings`. */
+  readonly name: string;
+  /** Who holds it, for the message to whoever waits, such as a run id. */
+  readonly holder: string;
+  /** How long it lasts without `renew`. D-4.8. */
+  readonly ttlMs: number;
+}
+
+/**
+ * Leases by name. All instances that share a store measure by one clock: that of the store's server where it has one,
+ * otherwise that of the machine they share, which tests set by the `Clock` they open the store with. `acquire` and both
+ * methods of a lease throw `store_unavailable`.
+ */
+export interface LeaseStore {
+  /**
+   * Takes the lease when it is free or has run out; otherwise resolves to the present holder's name, also when that is
+   * the same as the request's. Of several at once exactly one gets it.
+   */
+  acquire(request: LeaseRequest): Promise<HeldLease | { readonly heldBy: string }>;
+}

@@ -1,0 +1,25 @@
+/** A session of a signed-in account. */
+export interface Session {
+  /** The token's `jti`. */
+  readonly id: string;
+  readonly username: string;
+  readonly expiresAtMs: number;
+}
+
+/**
+ * Sessions that were begun here and have not ended. Time is as in `LeaseStore`. Every method throws
+ * `store_unavailable` when the store cannot be reached in time or cannot write.
+ */
+export interface SessionStore {
+  /** Keeps a session durably. Sessions past their end are dropped in passing. */
+  begin(session: Session): Promise<void>;
+
+  /**
+   * True for a session of this account that was begun, has not been ended, and is before its `expiresAtMs`. Sees what
+   * any instance did as soon as that has resolved: `end`, and `remove` of the account. D-6.3.
+   */
+  isKnown(id: string, username: string): Promise<boolean>;
+
+  /** Ends a session. Idempotent; durable when it resolves. */
+  end(id: string): Promise<void>;
+}

@@ -1,0 +1,36 @@
+// How often sign-ins may fail and signups be made. D-5.4.
+import {
+  MAX_ACCOUNT_SIGN_IN_FAILURES,
+  MAX_ADDRESS_SIGN_IN_FAILURES,
+  SIGN_IN_WINDOW_MS,
+} from "../../domain/limits.ts";
+import { ReputationError } from "../../domain/reputation/reputation-error.ts";
+import type { AttemptCounter } from "../../ports/sign-in-guard.ts";
+
+/** The counter of an account's failed sign-ins. */
+export function accountCounter(username: string, nowMs: number): AttemptCounter {
+  return {
+    name: `account:${username}`,
+    limit: MAX_ACCOUNT_SIGN_IN_FAILURES,
+    windowMs: SIGN_IN_WINDOW_MS,
+    nowMs,
+  };
+}
+
+/** The counter of an address's failed sign-ins and of its signups. */
+export function addressCounter(address: string, nowMs: number): AttemptCounter {
+  return {
+    name: `address:${address}`,
+    limit: MAX_ADDRESS_SIGN_IN_FAILURES,
+    windowMs: SIGN_IN_WINDOW_MS,
+    nowMs,
+  };
+}
+
+/** Throws `rate_limited` when there is a time to wait. */
+export function requireNoWait(seconds: number | null): void {
+  if (seconds === null) return;
+  throw new ReputationError("rate_limited", `Too many attempts; try again in ${seconds} s`, {
+    retryAfterSeconds: Math.max(1, seconds),
+  });
+}

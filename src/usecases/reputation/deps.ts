@@ -1,0 +1,31 @@
+import type { AccountStore } from "../../ports/account-store.ts";
+import type { Clock } from "../../ports/clock.ts";
+import type { IdentityProvider } from "../../ports/identity-provider.ts";
+import type { Ids } from "../../ports/ids.ts";
+import type { Mac } from "../../ports/mac.ts";
+import type { PasswordHasher } from "../../ports/password-hasher.ts";
+import type { ReputationStores } from "../../ports/reputation-stores.ts";
+import type { SessionStore } from "../../ports/session-store.ts";
+import type { SignInGuard } from "../../ports/sign-in-guard.ts";
+import type { TokenIssuer } from "../../ports/token-issuer.ts";
+import type { Turns } from "../../ports/turns.ts";
+
+/** Everything the use cases of the reputation half need; each names what it takes of it. */
+export interface ReputationDeps extends ReputationStores {
+  readonly accounts: AccountStore;
+  readonly sessions: SessionStore;
+  readonly signIns: SignInGuard;
+  readonly tokens: TokenIssuer;
+  readonly passwords: PasswordHasher;
+  /** Null when none is configured. */
+  readonly identityProvider: IdentityProvider | null;
+  readonly clock: Clock;
+  readonly ids: Ids;
+  readonly mac: Mac;
+  readonly turns: Turns;
+  /** Key of the HMAC of API keys. */
+  readonly apiKeyPepper: Uint8Array;
+  /** Key of the audit's hashes and signatures. */
+  readonly auditKey: Uint8Array;
+  readonly isSignupEnabled: boolean;
+}

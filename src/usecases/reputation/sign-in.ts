@@ -1,0 +1,75 @@
+import { type Account, OWN_ISSUER, type Role } from "../../domain/account.ts";
+import { SESSION_TTL_SECONDS } from "../../domain/limits.ts";
+import type { FieldProblem } from "../../domain/reputation/problem.ts";
+import { invalidFields, ReputationError } from "../../domain/reputation/reputation-error.ts";
+import { formatMs } from "../../domain/time.ts";
+import { accountCounter, addressCounter, requireNoWait } from "./attempts.ts";
+import type { ReputationDeps } from "./deps.ts";
+
+/** What signing in needs. */
+export type SignInDeps = Pick<
+  ReputationDeps,
+  "accounts" | "sessions" | "signIns" | "tokens" | "passwords" | "clock" | "ids"
+>;
+
+/** A new session, in the field order of D-5.4. */
+export interface SessionBody {
+  readonly token: string;
+  readonly token_type: "Bearer";
+  readonly expires_at: string;
+  readonly role: Role;
+}
+
+/**
+ * Begins a session. Throws `credentials_invalid` for a wrong password and an unknown name alike, `rate_limited` after too
+ * many failures, `invalid_request`. D-5.4.
+ */
+export async function signIn(
+  deps: SignInDeps,
+  body: { readonly username?: unknown; readonly password?: unknown },
+  address: string,
+): Promise<SessionBody> {
+  const { username, password } = readCredentials(body);
+  const nowMs = deps.clock.nowMs();
+  const counters = [accountCounter(username, nowMs), addressCounter(address, nowMs)];
+  requireNoWait(await deps.signIns.retryAfterSeconds(counters));
+  const account = await deps.accounts.find(username);
+  const hash = account?.issuer === OWN_ISSUER ? account.passwordHash : null;
+  const isRight = await deps.passwords.verify(password, hash);
+  if (account === null || !isRight) {
+    // Counting tells whether others of many guesses at once were faster: then this one is told nothing.
+    requireNoWait(await deps.signIns.count(counters));
+    throw new ReputationError("credentials_invalid", "Username or password is wrong");
+  }
+  requireNoWait(await deps.signIns.retryAfterSeconds(counters));
+  return await beginSession(deps, account);
+}
+
+async function beginSession(deps: SignInDeps, account: Account): Promise<SessionBody> {
+  const issuedAtMs = Math.floor(deps.clock.nowMs() / 1000) * 1000;
+  const expiresAtMs = issuedAtMs + SESSION_TTL_SECONDS * 1000;
+  const { username, role } = account;
+  const sessionId = deps.ids.next();
+  const token = await deps.tokens.issue({
+    subject: username,
+    role,
+    sessionId,
+    issuedAtMs,
+    expiresAtMs,
+  });
+  await deps.sessions.begin({ id: sessionId, username, expiresAtMs });
+  return { token, token_type: "Bearer", expires_at: formatMs(expiresAtMs), role };
+}
+
+function readCredentials(body: { readonly username?: unknown; readonly password?: unknown }) {
+  const { username, password } = body;
+  const problems: FieldProblem[] = [];
+  if (!isText(username)) problems.push({ pointer: "/username", detail: "Must be a text" });
+  if (!isText(password)) problems.push({ pointer: "/password", detail: "Must be a text" });
+  if (!isText(username) || !isText(password)) throw invalidFields(problems);
+  return { username, password };
+}
+
+function isText(value: unknown): value is string {
+  return typeof value === "string" && value.length > 0 && value.isWellFormed();
+}

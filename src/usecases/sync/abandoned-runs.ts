@@ -1,0 +1,40 @@
+// Runs that ended with their process: whoever starts the next one says so in the list. D-4.9.
+import { LEASE_TTL_MS } from "../../domain/limits.ts";
+import type { SyncRun } from "../../domain/sync/run.ts";
+import { formatMs } from "../../domain/time.ts";
+import { holdLease, type LeaseWish, type RunLease } from "./hold-lease.ts";
+import type { SyncDeps } from "./sync-deps.ts";
+
+/** Runs that are looked at; older ones are not still going on. */
+const LOOK_BACK_RUNS = 50;
+
+/** Holds the lease that shows that a run is alive. */
+export function holdRun(deps: SyncDeps, run: Omit<LeaseWish, "name">): Promise<RunLease> {
+  return holdLease(deps, { ...run, name: leaseName(run.runId) });
+}
+
+/** Marks runs as failed that nobody is at work on any more. */
+export async function endAbandonedRuns(deps: SyncDeps): Promise<void> {
+  const runs = await deps.runs.list({ limit: LOOK_BACK_RUNS, beforeId: null });
+  for (const { run_id: runId, status } of runs) {
+    if (status === "running") await endIfAbandoned(deps, runId);
+  }
+}
+
+async function endIfAbandoned({ leases, runs, clock }: SyncDeps, runId: string): Promise<void> {
+  const request = { name: leaseName(runId), holder: "nobody", ttlMs: LEASE_TTL_MS };
+  const lease = await leases.acquire(request);
+  if ("heldBy" in lease) return;
+  const run = await runs.find(runId);
+  if (run?.status === "running") await runs.save(abandoned(run, formatMs(clock.nowMs())));
+  await lease.release();
+}
+
+function abandoned(run: SyncRun, finishedAt: string): SyncRun {
+  const error = "The process that ran it ended; the next run goes on where it stopped";
+  return { ...run, status: "failed", finished_at: finishedAt, error };
+}
+
+function leaseName(runId: string): string {
+  return `sync run ${runId}`;
+}

@@ -1,0 +1,80 @@
+import type { SyncDirection } from "../../domain/sync/marker.ts";
+import type { RunEvent } from "../../domain/sync/run.ts";
+import type { Table } from "../../domain/sync/table.ts";
+import { parseDateTime } from "../../domain/time.ts";
+import { startRemoteCalls } from "./call-remote.ts";
+import { countPull, countPush } from "./count-rows.ts";
+import { holdLease } from "./hold-lease.ts";
+import { runPull } from "./run-pull.ts";
+import { runPush } from "./run-push.ts";
+import type { Remote, SyncDeps } from "./sync-deps.ts";
+import { openMarkers, readClocks, type Transfer } from "./transfer.ts";
+import { startTransferReport, type TransferTotals } from "./transfer-report.ts";
+
+/** One table in one direction, and the run it is part of. */
+export interface TransferRequest {
+  readonly table: Table;
+  readonly direction: SyncDirection;
+  readonly isFull: boolean;
+  readonly isDryRun: boolean;
+  readonly remote: Remote;
+  readonly runId: string;
+  /** ISO 8601. */
+  readonly startedAt: string;
+  /** Ends the run from outside; its reason is an `AppError`. */
+  readonly stop: AbortSignal;
+  publish(event: RunEvent): void;
+  /** Takes the totals, also those of a transfer that failed. */
+  count(totals: TransferTotals): void;
+}
+
+/** Moves one table in one direction. Throws `AppError`; `count` has been called by then. D-4.8. */
+export async function runTransfer(deps: SyncDeps, request: TransferRequest): Promise<void> {
+  const { table, direction, runId, stop } = request;
+  const subject = { table: table.name, direction };
+  const report = startTransferReport(subject, { ...deps, publish: request.publish });
+  const ended = new AbortController();
+  const name = `sync ${direction} ${table.name}`;
+  const lease = request.isDryRun ? freeOfLease(stop) : await holdLease(deps, { name, runId, stop });
+  try {
+    const signal = AbortSignal.any([lease.signal, ended.signal]);
+    const calls = startRemoteCalls(deps, signal);
+    const transfer: Transfer = { deps, ...request, lease, calls, report };
+    await (request.isDryRun ? countTransfer(transfer) : moveTransfer(transfer));
+    report.done();
+  } finally {
+    request.count(report.totals());
+    // What is still under way was asked for in advance.
+    ended.abort();
+    await lease.release();
+  }
+}
+
+async function moveTransfer(transfer: Transfer): Promise<void> {
+  const clocks = await readClocks(transfer);
+  if (transfer.direction === "push") await runPush(transfer, clocks);
+  else await runPull(transfer, clocks);
+}
+
+/** Counts what would move, by the same markers. Nothing is written. D-4.11. */
+async function countTransfer(transfer: Transfer): Promise<void> {
+  const { deps, table, direction, report } = transfer;
+  const clocks = await readClocks(transfer);
+  const { start: marker } = await openMarkers(transfer, clocks);
+  const sinceTime = marker === null ? null : parseDateTime(marker);
+  const rows =
+    direction === "push"
+      ? await countPush(deps.rows, table, sinceTime)
+      : await countPull(transfer, { marker, sample: clocks.remoteText });
+  report.start(rows);
+  if (rows > 0) report.batch({ rows, accepted: rows, refused: 0, batchRows: rows });
+}
+
+/** Who writes nothing needs no lease. */
+function freeOfLease(stop: AbortSignal) {
+  return {
+    signal: stop,
+    assertHeld: () => stop.throwIfAborted(),
+    release: async () => {},
+  };
+}

@@ -1,0 +1,68 @@
+// What a storage adapter hands to the suites of single ports: no more of the store than the suite looks at.
+import { test } from "bun:test";
+
+/** One kind of store under test, as far as a suite needs it. */
+export interface PartsHarness<Parts> {
+  /** Stands before the test names. */
+  readonly name: string;
+  readonly options: {
+    /** True when several instances may open one store, which outlives each of them: `openSecond` is there. */
+    readonly isShared: boolean;
+    /** Random histories per property; fewer for a store across a network. */
+    readonly randomRuns: number;
+  };
+
+  /** Opens a new, empty store of its own. */
+  open(): Promise<OpenedParts<Parts>>;
+}
+
+/** A store of one test. */
+export interface OpenedParts<Parts> {
+  readonly storage: Parts;
+
+  /** Opens another instance on the same store, as another process would; `dispose` closes it when the test did not. */
+  openSecond?(): Promise<Parts>;
+
+  /** The store's time, as leases and sessions see it, in milliseconds since 1970. */
+  nowMs(): number;
+
+  /**
+   * Lets that time pass for all instances, without waiting: a fake clock moves; a store with a clock of its own has
+   * what it keeps made older instead.
+   */
+  advance(durationMs: number): Promise<void>;
+
+  /** Closes every instance and removes the store. */
+  dispose(): Promise<void>;
+}
+
+/** The body of a test, with a store of its own. */
+export type PartsTestBody<Parts> = (storage: Parts, store: OpenedParts<Parts>) => Promise<void>;
+
+/** Far above what any case needs, so that only a hanging one meets it. */
+const TEST_TIMEOUT_MS = 120_000;
+
+/** Gives the function that defines tests on a store. */
+export function partsTests<Parts>(
+  harness: PartsHarness<Parts>,
+): (name: string, body: PartsTestBody<Parts>) => void {
+  return (name, body) =>
+    test(
+      name,
+      async () => {
+        const store = await harness.open();
+        try {
+          await body(store.storage, store);
+        } finally {
+          await store.dispose();
+        }
+      },
+      TEST_TIMEOUT_MS,
+    );
+}
+
+/** Opens another instance on a shared store. */
+export async function openOther<Parts>(store: OpenedParts<Parts>): Promise<Parts> {
+  if (store.openSecond === undefined) throw new Error("The harness has no openSecond()");
+  return await store.openSecond();
+}

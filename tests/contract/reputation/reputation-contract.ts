@@ -1,0 +1,15 @@
+import { apiKeyStoreContract } from "./api-key-store-contract.ts";
+import { auditLogContract } from "./audit-log-contract.ts";
+import { consentStoreContract } from "./consent-store-contract.ts";
+import { lookupLedgerContract } from "./lookup-ledger-contract.ts";
+import { membershipContract } from "./membership-contract.ts";
+import type { ReputationHarness } from "./reputation-harness.ts";
+
+/** What the reputation half of every store does. */
+export function reputationContract(harness: ReputationHarness): void {
+  consentStoreContract(harness);
+  apiKeyStoreContract(harness);
+  membershipContract(harness);
+  lookupLedgerContract(harness);
+  auditLogContract(harness);
+}

@@ -1,0 +1,76 @@
+// The command line as a user calls it.
+import { afterEach, describe, expect, setDefaultTimeout, test } from "bun:test";
+import { readdirSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { makeTempFolder } from "../http/support/make-temp-folder.ts";
+import { releaseResources } from "../http/support/resources.ts";
+import { pollUntil } from "./support/poll-until.ts";
+import { BUN, CLI, type Command, runProcess, startProcess } from "./support/service-process.ts";
+
+afterEach(releaseResources);
+setDefaultTimeout(60_000);
+
+const DEMO: Command = [...BUN, CLI, "demo"];
+
+/** A folder with a `.env` that would spoil a service, and one for temporary files. */
+function makeFolders() {
+  const folder = makeTempFolder();
+  writeFileSync(join(folder, ".env"), "SYNC_MAX_BODY_BYTES=10\nSYNC_TYPO=1\nPORT=1\n");
+  const temporary = makeTempFolder();
+  return { folder, temporary, env: { TMPDIR: temporary, SYNC_MAX_BATCH_SIZE: "3" } };
+}
+
+describe("repsync demo", () => {
+  test("D-1.2 demo --once moves 171,075 rows, compares them, and leaves nothing behind", async () => {
+    const { folder, temporary, env } = makeFolders();
+    const ended = await runProcess([...DEMO, "--once"], { folder, env });
+    expect(ended.stderr).not.toContain("rror");
+    expect([ended.code, ended.signal]).toEqual([0, null]);
+    for (const step of ["Loaded into local", "Pushed to production", "Pulled back"]) {
+      expect(ended.stdout).toMatch(
+        new RegExp(`^${step}: 171,075 rows, [\\d,]+ rows/s, [\\d,]+ of [\\d,]+ bytes sent`, "m"),
+      );
+    }
+    expect(ended.stdout).toContain("Compared row by row: all 171,075 rows are equal.");
+    expect(ended.stdout).toMatch(
+      /^production {2}http:\/\/127\.0\.0\.1:\d+\/api\/v1\/sync\/status$/m,
+    );
+    // Without a terminal the progress is plain lines.
+    expect(ended.stderr).toMatch(/^Push to production +\d+% \([\d,]+ rows\)$/m);
+    expect(ended.stderr).not.toContain("\u001b");
+    expect(readdirSync(temporary)).toEqual([]);
+  }, 120_000);
+
+  test("D-1.2 demo ends its deployments and removes its files when it is interrupted", async () => {
+    const { folder, temporary, env } = makeFolders();
+    const demo = startProcess(DEMO, { folder, env });
+    await demo.waitFor("first step", ({ stdout }) => stdout().includes("rows\n") || null);
+    demo.kill("SIGINT");
+    expect(await demo.ended).toEqual({ code: 130, signal: null });
+    await pollUntil("the folder to be empty", async () => readdirSync(temporary).length === 0);
+  });
+
+  test("D-1.2 demo may be interrupted before its deployments listen", async () => {
+    const { folder, temporary, env } = makeFolders();
+    const demo = startProcess(DEMO, { folder, env });
+    await pollUntil("its folder to be made", async () => readdirSync(temporary).length > 0);
+    demo.kill("SIGTERM");
+    expect(await demo.ended).toEqual({ code: 130, signal: null });
+    expect(readdirSync(temporary)).toEqual([]);
+  });
+});
+
+describe("repsync", () => {
+  test.each([
+    [[], 2, "stderr"],
+    [["nothing"], 2, "stderr"],
+    [["demo", "--twice"], 2, "stderr"],
+    [["--help"], 0, "stdout"],
+    [["help"], 0, "stdout"],
+  ] as const)("D-1.2 called with %p shows its usage, exit code %i", async (args, code, stream) => {
+    const ended = await runProcess([...BUN, CLI, ...args]);
+    expect(ended.code).toBe(code);
+    expect(ended[stream]).toContain("Usage: repsync <command>");
+    expect(ended[stream === "stdout" ? "stderr" : "stdout"]).toBe("");
+  });
+});

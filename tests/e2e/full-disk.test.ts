@@ -1,0 +1,46 @@
+// A disk that takes no more: the system's own limit on the size of a file, which SQLite meets as it meets a full disk.
+import { afterEach, expect, setDefaultTimeout, test } from "bun:test";
+import { makeTempFolder } from "../http/support/make-temp-folder.ts";
+import { releaseResources } from "../http/support/resources.ts";
+import { BUN, type Command, MAIN, startService } from "./support/service-process.ts";
+
+afterEach(releaseResources);
+setDefaultTimeout(60_000);
+
+/** Files of the process may hold about 2 MB; the signal that comes with the limit is ignored. */
+const LIMITED: Command = [
+  ...(["sh", "-c", 'trap "" XFSZ; ulimit -f 4000; exec "$@"', "sh"] as const),
+  ...BUN,
+  MAIN,
+];
+
+test.skipIf(process.platform === "win32")(
+  "S-4.2.11, S-7, S-8.6 a push that the disk does not take is 500, and nothing of it is there",
+  async () => {
+    const folder = makeTempFolder();
+    const service = await startService({ folder, command: LIMITED });
+    const push = (batch: number) => {
+      const body = "x".repeat(1000);
+      const records = Array.from({ length: 100 }, (_, i) => ({ name: `b${batch} r${i}`, body }));
+      return service.push("notes", { records });
+    };
+    let batches = 0;
+    let reply = await push(batches);
+    while (reply.status === 200 && batches < 100) reply = await push(++batches);
+    expect(reply.status).toBe(500);
+    expect(Object.keys(reply.json)).toEqual(["table", "upserted", "error"]);
+    expect([reply.json["table"], reply.json["upserted"]]).toEqual(["notes", 0]);
+    const error = String(reply.json["error"]);
+    expect(error).toMatch(/^The database wrote nothing: the disk (failed|is full)$/);
+    expect(error.length).toBeLessThanOrEqual(200);
+    // Rows are served on, and a small disk is no reason to end.
+    expect(batches).toBeGreaterThan(1);
+    expect((await service.pull("notes", "?limit=1")).json["total"]).toBe(100 * batches);
+    expect((await service.send("/v1/health")).status).toBe(200);
+    await service.stop();
+    expect(service.stderr()).toContain('"msg":"Push failed"');
+    const free = await startService({ folder });
+    expect((await free.pull("notes", "?limit=1")).json["total"]).toBe(100 * batches);
+    expect((await free.push("notes", { records: [{ name: "last" }] })).status).toBe(200);
+  },
+);

@@ -1,0 +1,69 @@
+// Memory of the real service under bodies that are made to fill it.
+import { afterEach, describe, expect, setDefaultTimeout, test } from "bun:test";
+import { existsSync, readFileSync } from "node:fs";
+import { constants, deflateRawSync } from "node:zlib";
+import { gzip, joinBytes } from "../http/support/bytes.ts";
+import { RawConnection } from "../http/support/raw-http.ts";
+import { releaseResources } from "../http/support/resources.ts";
+import { requestText, SYNC_KEY } from "../http/support/sync-app.ts";
+import { type ServiceProcess, startService } from "./support/service-process.ts";
+
+afterEach(releaseResources);
+setDefaultTimeout(60_000);
+
+const MIB = 1024 * 1024;
+const HAS_PROC = existsSync("/proc/self/status");
+
+/** The most resident memory that the service has had so far, in bytes. */
+function peakBytes({ pid }: ServiceProcess): number {
+  const status = readFileSync(`/proc/${pid}/status`, "utf8");
+  return Number(/^VmHWM:\s+(\d+) kB$/m.exec(status)?.[1]) * 1024;
+}
+
+/** About 1 MB of gzip that would inflate to 1 GiB of zeros, in one member that never ends or in 64 that do. */
+function bomb(members: "one" | "many"): Uint8Array<ArrayBuffer> {
+  const zeros = new Uint8Array(16 * MIB);
+  if (members === "many") return joinBytes(...new Array<Uint8Array>(64).fill(gzip(zeros, 9)));
+  const piece = deflateRawSync(zeros, { level: 9, finishFlush: constants.Z_FULL_FLUSH });
+  const header = gzip("").subarray(0, 10);
+  return joinBytes(header, ...new Array<Uint8Array>(64).fill(piece));
+}
+
+describe.skipIf(!HAS_PROC)("memory of the service", () => {
+  test.each(["one", "many"] as const)(
+    "D-3.5.7 a bomb of 1 GiB in about 1 MB (%s member) is 413 with memory about as before",
+    async (members) => {
+      const body = bomb(members);
+      expect(body.length).toBeLessThan(1.2 * MIB);
+      const service = await startService();
+      await service.push("notes", { records: [{ name: "a" }] });
+      const beforeBytes = peakBytes(service);
+      const push = () =>
+        service.send("/api/v1/sync/push/notes", {
+          method: "POST",
+          headers: { "X-Sync-Key": SYNC_KEY, "Content-Encoding": "gzip" },
+          body,
+        });
+      const replies = await Promise.all([push(), push(), push()]);
+      expect(replies.map(({ status }) => status)).toEqual([413, 413, 413]);
+      // One inflated body alone would be 256 MiB, the default limit; garbage is collected from 220 MB on.
+      expect(peakBytes(service) - beforeBytes).toBeLessThan(200 * MIB);
+      expect((await service.pull("notes")).json["total"]).toBe(1);
+    },
+  );
+
+  test("D-3.5.8 half a gigabyte that comes after a refusal is not kept", async () => {
+    const service = await startService();
+    const beforeBytes = peakBytes(service);
+    const connection = await RawConnection.open(service.url);
+    const head = requestText("POST /api/v1/sync/push/notes", ["Transfer-Encoding: chunked"]);
+    await connection.write(head.replace("X-Sync-Key: ", "X-Sync-Key: not "));
+    expect((await connection.readReply()).status).toBe(401);
+    const chunk = joinBytes(Buffer.from("100000\r\n"), new Uint8Array(MIB), Buffer.from("\r\n"));
+    for (let i = 0; i < 512; i++) await connection.write(chunk);
+    await connection.write("0\r\n\r\n");
+    await connection.write(requestText("GET /api/v1/sync/status"));
+    expect((await connection.readReply()).status).toBe(200);
+    expect(peakBytes(service) - beforeBytes).toBeLessThan(150 * MIB);
+  });
+});

@@ -1,0 +1,96 @@
+import { Database } from "bun:sqlite";
+import { afterEach, describe, expect, setDefaultTimeout, test } from "bun:test";
+import { existsSync } from "node:fs";
+import { join } from "node:path";
+import { startBunServer } from "../../src/adapters/bun/http-server.ts";
+import { makeTempFolder } from "../http/support/make-temp-folder.ts";
+import { bodyText, RawConnection } from "../http/support/raw-http.ts";
+import { keepResource, releaseResources } from "../http/support/resources.ts";
+import { requestText } from "../http/support/sync-app.ts";
+import { pollUntil } from "./support/poll-until.ts";
+import { startService } from "./support/service-process.ts";
+
+afterEach(releaseResources);
+setDefaultTimeout(60_000);
+
+/** True once nobody listens at the address. */
+async function isRefused(url: string): Promise<boolean> {
+  return RawConnection.open(url).then(
+    (connection) => {
+      connection.close();
+      return false;
+    },
+    () => true,
+  );
+}
+
+describe("SIGTERM and SIGINT", () => {
+  test.each(["SIGTERM", "SIGINT"] as const)(
+    "D-1.2 %s ends an idle service with exit code 0, idle connections included",
+    async (signal) => {
+      const service = await startService();
+      await RawConnection.open(service.url);
+      const used = await RawConnection.open(service.url);
+      await used.write(requestText("GET /v1/health"));
+      await used.readReply();
+      const startedAtMs = performance.now();
+      service.kill(signal);
+      service.kill(signal);
+      expect(await service.ended).toEqual({ code: 0, signal: null });
+      expect(performance.now() - startedAtMs).toBeLessThan(3_000);
+      expect(service.stderr()).toBe("");
+      await used.readToEnd();
+    },
+  );
+
+  test("D-1.2, D-3.8 a push in hand is finished, a new connection refused, the store closed", async () => {
+    const folder = makeTempFolder();
+    const service = await startService({ folder });
+    const connection = await RawConnection.open(service.url);
+    const body = JSON.stringify({ records: [{ name: "in hand" }] });
+    const head = requestText("POST /api/v1/sync/push/notes", [`Content-Length: ${body.length}`]);
+    await connection.write(head + body.slice(0, 10));
+    // A reply on another connection shows that the service is past the head.
+    await service.pull("notes");
+    service.kill("SIGTERM");
+    await pollUntil("the service to refuse connections", () => isRefused(service.url));
+    await connection.write(body.slice(10));
+    const reply = await connection.readReply();
+    expect([reply.status, JSON.parse(bodyText(reply)).upserted]).toEqual([200, 1]);
+    expect(await service.ended).toEqual({ code: 0, signal: null });
+    // The log that SQLite writes ahead went into the file.
+    const file = join(folder, "repsync.db");
+    expect(existsSync(`${file}-wal`)).toBeFalse();
+    const database = new Database(file, { readonly: true });
+    keepResource(() => database.close());
+    expect(database.query("SELECT name FROM notes").all()).toEqual([{ name: "in hand" }]);
+  });
+});
+
+describe("the server of Bun", () => {
+  test("D-1.2 stop() cuts what is not finished after the time of grace", async () => {
+    let arrive = () => {};
+    const arrived = new Promise<void>((resolve) => {
+      arrive = resolve;
+    });
+    const handler = () => {
+      arrive();
+      return new Promise<Response>(() => {});
+    };
+    const server = await startBunServer(handler, { host: "127.0.0.1", port: 0 });
+    const connection = await RawConnection.open(server.url);
+    await connection.write("GET / HTTP/1.1\r\nHost: localhost\r\n\r\n");
+    await arrived;
+    await server.stop(50);
+    expect(await connection.readToEnd()).toEqual(new Uint8Array());
+  });
+
+  test("D-1.3.1 two servers never share a port", async () => {
+    const handler = async () => new Response("one");
+    const server = await startBunServer(handler, { host: "127.0.0.1", port: 0 });
+    keepResource(() => server.stop(0));
+    const port = Number(new URL(server.url).port);
+    const second = startBunServer(handler, { host: "127.0.0.1", port });
+    await expect(second).rejects.toThrow("in use");
+  });
+});

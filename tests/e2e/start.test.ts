@@ -1,0 +1,154 @@
+import { afterEach, describe, expect, setDefaultTimeout, test } from "bun:test";
+import { existsSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { makeTempFolder } from "../http/support/make-temp-folder.ts";
+import { releaseResources } from "../http/support/resources.ts";
+import { SYNC_KEY } from "../http/support/sync-app.ts";
+import {
+  BUN,
+  type Command,
+  MAIN,
+  runProcess,
+  serviceEnv,
+  startProcess,
+  startService,
+} from "./support/service-process.ts";
+
+afterEach(releaseResources);
+setDefaultTimeout(60_000);
+
+const START: Command = [...BUN, MAIN];
+
+describe("a start that succeeds", () => {
+  test("D-1.3.21, D-1.3.1 the first line on stdout names the real address, and nothing follows", async () => {
+    const service = await startService();
+    expect(service.stdout()).toMatch(/^repsync is listening on http:\/\/127\.0\.0\.1:\d{2,5}\n$/);
+    expect(service.url).not.toEndWith(":0");
+    expect((await service.send("/v1/health")).status).toBe(200);
+    expect((await service.push("notes", { records: [{ name: "a" }] })).status).toBe(200);
+    await service.stop();
+    expect(service.stdout()).toBe(`repsync is listening on ${service.url}\n`);
+    expect(service.stderr()).toBe("");
+  });
+
+  test("D-1.3 nothing has to be set: the built-in registry, a database in ./data, sync disabled", async () => {
+    const folder = makeTempFolder();
+    const started = startProcess(START, { folder, env: { PORT: "0" } });
+    const url = await started.waitFor("address", ({ stdout }) => /http:\S+/.exec(stdout())?.[0]);
+    const status = (await (await fetch(`${url}/api/v1/sync/status`)).json()) as {
+      tables: string[];
+    };
+    expect(status.tables).toEqual([]);
+    expect((await fetch(`${url}/api/v1/sync/pull/profiles`)).status).toBe(403);
+    expect(existsSync(join(folder, "data", "repsync.db"))).toBeTrue();
+  });
+
+  test("D-1.2, D-1.3 settings come from .env too, and the environment wins", async () => {
+    const folder = makeTempFolder();
+    writeFileSync(
+      join(folder, ".env"),
+      'PORT=0\nSYNC_ENABLED=true\nSYNC_API_KEY="from .env"\nSYNC_MAX_BATCH_SIZE=7\nSTORAGE_URL=sqlite::memory:\n',
+    );
+    const started = startProcess(START, { folder, env: { SYNC_MAX_BATCH_SIZE: "8" } });
+    const url = await started.waitFor("address", ({ stdout }) => /http:\S+/.exec(stdout())?.[0]);
+    const headers = { "X-Sync-Key": "from .env" };
+    const reply = await fetch(`${url}/api/v1/sync/pull/profiles`, { headers });
+    expect(((await reply.json()) as { limit: number }).limit).toBe(8);
+  });
+});
+
+describe("a start that fails", () => {
+  test("D-1.3.20, D-1.3 all problems are printed at once, exit code 2, and no secret", async () => {
+    const folder = makeTempFolder();
+    const registryFile = join(folder, "tables.json");
+    const tables = { a: { upsert_key: ["x"], columns: { y: { type: "text" } } }, b: {} };
+    writeFileSync(registryFile, JSON.stringify({ tables }));
+    const ended = await runProcess(START, {
+      folder,
+      env: {
+        PORT: "99999",
+        STORAGE_URL: "postgres://user:hunter2@db/x",
+        SYNC_API_KEY: "hunter3",
+        SYNC_MAX_BATCH_SIZE: "0",
+        SYNC_LAG_SECONDS: "-1",
+        SYNC_REMOTE_URL: "ftp://user:hunter4@host",
+        SYNC_TABLES: registryFile,
+        SYNC_TYPO: "hunter5",
+        JWT_SECRET: "hunter6",
+        ADMIN_PASSWORD: "hunter7 hunter8",
+        LOG_LEVEL: "loud",
+      },
+    });
+    expect([ended.code, ended.stdout]).toEqual([2, ""]);
+    const lines = ended.stderr.trimEnd().split("\n");
+    expect(lines[0]).toBe("repsync cannot start; the configuration has these problems:");
+    const named = lines.slice(1).map((line) => /^- (\w+)/.exec(line)?.[1] ?? line);
+    expect(named.toSorted()).toEqual([
+      "ADMIN_USERNAME",
+      "JWT_SECRET",
+      "LOG_LEVEL",
+      "PORT",
+      "STORAGE_URL",
+      "SYNC_LAG_SECONDS",
+      "SYNC_MAX_BATCH_SIZE",
+      "SYNC_REMOTE_URL",
+      "SYNC_TABLES",
+      "SYNC_TABLES",
+      "SYNC_TYPO",
+    ]);
+    expect(ended.stderr).not.toContain("hunter");
+    expect(existsSync(join(folder, "data"))).toBeFalse();
+  });
+
+  test("D-1.3.20, D-2.1 a registry file that is missing or no JSON is exit code 2", async () => {
+    const folder = makeTempFolder();
+    const env = serviceEnv(folder);
+    const missing = await runProcess(START, {
+      folder,
+      env: { ...env, SYNC_TABLES: "nowhere.json" },
+    });
+    expect([missing.code, missing.stdout]).toEqual([2, ""]);
+    expect(missing.stderr).toContain('- SYNC_TABLES: the file "nowhere.json" cannot be read');
+    writeFileSync(join(folder, "tables.json"), "{");
+    const damaged = await runProcess(START, { folder, env });
+    expect(damaged.code).toBe(2);
+    expect(damaged.stderr).toContain("is not JSON");
+  });
+
+  test("D-1.3.1 a second instance on the same port says so, and leaves the first alone", async () => {
+    const first = await startService();
+    const { port } = new URL(first.url);
+    const folder = makeTempFolder();
+    const env = { ...serviceEnv(folder), PORT: port };
+    const second = await runProcess(START, { folder, env });
+    expect([second.code, second.stdout]).toEqual([1, ""]);
+    const lines = second.stderr.trimEnd().split("\n");
+    expect(lines.length).toBe(1);
+    expect(lines[0]).toStartWith(`repsync cannot start: Cannot listen on 127.0.0.1:${port}: `);
+    expect(lines[0]).toContain("in use");
+    expect(second.stderr).not.toContain(SYNC_KEY);
+    // Its store was closed in order: nothing is left in the log that SQLite writes ahead.
+    expect(existsSync(join(folder, "repsync.db-wal"))).toBeFalse();
+    expect((await first.pull("notes")).status).toBe(200);
+  });
+
+  test("D-1.3.2 a file that is no database is refused, and stays as it is", async () => {
+    const folder = makeTempFolder();
+    const file = join(folder, "repsync.db");
+    writeFileSync(file, "Dear diary, ".repeat(1000));
+    const ended = await runProcess(START, { folder, env: serviceEnv(folder) });
+    expect([ended.code, ended.stdout]).toEqual([1, ""]);
+    expect(ended.stderr).toMatch(/^repsync cannot start: The database [^\n]+\n$/);
+    expect(await Bun.file(file).text()).toBe("Dear diary, ".repeat(1000));
+  });
+
+  test("D-1.3.1 an address that cannot be had is named", async () => {
+    const folder = makeTempFolder();
+    const env = { ...serviceEnv(folder), HOST: "not.a.host.invalid" };
+    const ended = await runProcess(START, { folder, env });
+    expect([ended.code, ended.stdout]).toEqual([1, ""]);
+    expect(ended.stderr).toStartWith(
+      "repsync cannot start: Cannot listen on not.a.host.invalid:0: ",
+    );
+  });
+});

@@ -1,0 +1,119 @@
+// Bodies of a push that are too large, refused without being read or inflated past the limit.
+import { afterEach, describe, expect, setDefaultTimeout, test } from "bun:test";
+import { gzip, joinBytes, sha256, utf8 } from "./support/bytes.ts";
+import { bodyText, RawConnection } from "./support/raw-http.ts";
+import { releaseResources } from "./support/resources.ts";
+import { requestText, SYNC_KEY, startApp } from "./support/sync-app.ts";
+
+afterEach(releaseResources);
+setDefaultTimeout(60_000);
+
+const PUSH = "POST /api/v1/sync/push/notes";
+const TOO_LARGE = (bytes: number) =>
+  `{"error":"Body is larger than ${bytes} bytes; send fewer records at a time"}`;
+const INFLATED_TOO_LARGE = (bytes: number) =>
+  `{"error":"Body is larger than ${bytes} bytes after decompression; send fewer records at a time"}`;
+
+/** A push body of exactly this many bytes, with one note. */
+function bodyOf(bytes: number): string {
+  const frame = '{"records":[{"name":"a","body":""}]}';
+  return frame.replace('""', `"${"x".repeat(bytes - frame.length)}"`);
+}
+
+describe("the size of a push body as sent", () => {
+  test("D-3.5.7, D-1.3.8 push() takes a body of the limit and answers 413 to one byte more", async () => {
+    const app = await startApp({ env: { SYNC_MAX_BODY_BYTES: "1000" } });
+    expect((await app.push("notes", bodyOf(1000))).status).toBe(200);
+    const reply = await app.push("notes", bodyOf(1001));
+    expect([reply.status, reply.text]).toEqual([413, TOO_LARGE(1000)]);
+  });
+
+  test("D-3.5.7 push() answers 413 to a declared size before any of the body is sent", async () => {
+    const app = await startApp();
+    const declared = 32 * 1024 * 1024 + 1;
+    for (const extra of [[], ["Content-Encoding: gzip"], ["Expect: 100-continue"]]) {
+      const connection = await RawConnection.open(app.url);
+      await connection.write(requestText(PUSH, [`Content-Length: ${declared}`, ...extra]));
+      let reply = await connection.readReply();
+      if (reply.status === 100) reply = await connection.readReply();
+      expect([reply.status, bodyText(reply)]).toEqual([413, TOO_LARGE(declared - 1)]);
+    }
+  });
+
+  test.each(["localhost", "a", "::/?#", ""])(
+    "D-3.5.7 push() answers 413 to chunks that pass the limit while they come, with Host %p",
+    async (host) => {
+      const app = await startApp({ env: { SYNC_MAX_BODY_BYTES: "1000000" } });
+      const connection = await RawConnection.open(app.url);
+      const head = requestText(PUSH, ["Transfer-Encoding: chunked"]);
+      await connection.write(head.replace("Host: localhost", `Host: ${host}`));
+      const chunk = `10000\r\n${" ".repeat(0x10000)}\r\n`;
+      for (let sentBytes = 0; sentBytes <= 1_000_000; sentBytes += 0x10000) {
+        await connection.write(chunk);
+      }
+      const reply = await connection.readReply();
+      expect([reply.status, bodyText(reply)]).toEqual([413, TOO_LARGE(1_000_000)]);
+      // The rest is read and forgotten, and the connection goes on.
+      for (let i = 0; i < 50; i++) await connection.write(chunk);
+      await connection.write("0\r\n\r\n");
+      await connection.write(requestText("GET /api/v1/sync/status"));
+      expect((await connection.readReply()).status).toBe(200);
+    },
+  );
+
+  test("D-3.5.7 push() takes chunks up to the limit", async () => {
+    const app = await startApp({ env: { SYNC_MAX_BODY_BYTES: "1000" } });
+    const body = bodyOf(1000);
+    const chunks = [...body].map((character) => `1\r\n${character}\r\n`).join("");
+    const head = requestText(PUSH, ["Transfer-Encoding: chunked"]);
+    const reply = await app.raw(`${head}${chunks}0\r\n\r\n`);
+    expect([reply.status, JSON.parse(bodyText(reply)).upserted]).toEqual([200, 1]);
+  });
+
+  test("D-3.5.7 push() answers an unknown table or a wrong key before it looks at the size", async () => {
+    const app = await startApp();
+    const head = requestText(PUSH, ["Content-Length: 99999999999"]);
+    expect((await app.raw(head.replace("notes", "no_such_table"))).status).toBe(400);
+    expect((await app.raw(head.replace("X-Sync-Key: ", "X-Sync-Key: x"))).status).toBe(401);
+  });
+});
+
+describe("the size of a push body after decompression", () => {
+  const env = { SYNC_MAX_DECOMPRESSED_BYTES: "100000" };
+
+  test("D-3.5.7, D-1.3.8 push() takes a body of the limit and answers 413 to one byte more", async () => {
+    const app = await startApp({ env });
+    expect((await app.pushGzip("notes", bodyOf(100_000))).status).toBe(200);
+    const reply = await app.pushGzip("notes", bodyOf(100_001));
+    expect([reply.status, reply.text]).toEqual([413, INFLATED_TOO_LARGE(100_000)]);
+  });
+
+  test("D-3.5.7, D-3.5.11 push() counts all members of a body", async () => {
+    const app = await startApp({ env });
+    const send = (body: Uint8Array<ArrayBuffer>) =>
+      app.send("/api/v1/sync/push/notes", {
+        method: "POST",
+        headers: { "X-Sync-Key": SYNC_KEY, "Content-Encoding": "gzip" },
+        body,
+      });
+    const members = (count: number) => Array.from({ length: count }, () => gzip(" ".repeat(1000)));
+    const atLimit = joinBytes(...members(99), gzip(bodyOf(1000)));
+    expect((await send(atLimit)).status).toBe(200);
+    expect((await send(joinBytes(atLimit, gzip(" ")))).status).toBe(413);
+  });
+
+  test("D-3.5.7 push() answers 413, not 422, when the checksum of a bomb is wrong too", async () => {
+    const app = await startApp({ env });
+    const headers = { "X-Content-SHA256": sha256("") };
+    expect((await app.pushGzip("notes", " ".repeat(100_001), headers)).status).toBe(413);
+  });
+
+  test("D-3.5.7 push() finds a bomb far beyond the limit, and takes what compresses as well within it", async () => {
+    const app = await startApp({ env: { SYNC_MAX_DECOMPRESSED_BYTES: "20000000" } });
+    const spaces = utf8(" ".repeat(19_999_000));
+    const large = joinBytes(spaces, utf8(bodyOf(1000)));
+    expect((await app.pushGzip("notes", large)).status).toBe(200);
+    expect((await app.pushGzip("notes", joinBytes(utf8(" "), large))).status).toBe(413);
+    expect((await app.pushGzip("notes", joinBytes(spaces, spaces, spaces))).status).toBe(413);
+  });
+});

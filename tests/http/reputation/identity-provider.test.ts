@@ -1,0 +1,151 @@
+// Tokens of a foreign identity provider, which is a real server here. D-5.4.
+import { afterEach, describe, expect, test } from "bun:test";
+import { type CryptoKey, exportJWK, generateKeyPair, type JWTPayload, SignJWT } from "jose";
+import { keepResource, releaseResources } from "../support/resources.ts";
+import { type SyncApp, startApp } from "../support/sync-app.ts";
+import { dataOf, jsonBody, lookUp, PASSWORD, Person } from "./people.ts";
+
+afterEach(releaseResources);
+
+const ISSUER = "https://id.example.com/";
+const AUDIENCE = "repsync-test";
+
+/** An identity provider that publishes one key. */
+async function startProvider(algorithm = "ES256") {
+  const { publicKey, privateKey } = await generateKeyPair(algorithm, { extractable: true });
+  const jwk = { ...(await exportJWK(publicKey)), kid: "key-1", alg: algorithm, use: "sig" };
+  const requests = { count: 0, isDown: false };
+  const server = Bun.serve({
+    hostname: "127.0.0.1",
+    port: 0,
+    fetch: () => {
+      requests.count++;
+      if (requests.isDown) return new Response("no", { status: 500 });
+      return Response.json({ keys: [jwk] });
+    },
+  });
+  keepResource(() => server.stop(true));
+  const sign = (claims: JWTPayload, key: CryptoKey | Uint8Array = privateKey, alg = algorithm) => {
+    const nowSeconds = Math.floor(Date.now() / 1000);
+    const all = { iss: ISSUER, aud: AUDIENCE, iat: nowSeconds, exp: nowSeconds + 600, ...claims };
+    const defined = Object.fromEntries(
+      Object.entries(all).filter(([, value]) => value !== undefined),
+    );
+    return new SignJWT(defined).setProtectedHeader({ alg, kid: "key-1" }).sign(key);
+  };
+  const env = { JWT_JWKS_URL: server.url.href, JWT_ISSUER: ISSUER, JWT_AUDIENCE: AUDIENCE };
+  return { env, sign, requests, publicJwk: jwk };
+}
+
+const bearer = (token: string) => ({ headers: { Authorization: `Bearer ${token}` } });
+const codeOf = async (app: SyncApp, token: string) => {
+  const reply = await app.send("/v1/me", bearer(token));
+  return reply.status === 200 ? 200 : reply.json["code"];
+};
+
+describe("identity provider", () => {
+  test.each(["ES256", "RS256", "EdDSA"])(
+    "D-5.4 a good %s token makes an account on the free plan at its first use",
+    async (algorithm) => {
+      const { env, sign } = await startProvider(algorithm);
+      const app = await startApp({ env });
+      const token = await sign({ sub: "Ünï côde@x", role: "administrator" });
+      const both = await Promise.all([
+        app.send("/v1/me", bearer(token)),
+        app.send("/v1/me", bearer(token)),
+      ]);
+      for (const reply of both) {
+        expect(reply.status).toBe(200);
+        expect(dataOf(reply)).toEqual({
+          username: "Ünï côde@x",
+          email: "",
+          plan: "free",
+          role: "user",
+        });
+      }
+    },
+  );
+
+  test("D-5.4 the owner of a synced profile manages its consents", async () => {
+    const { env, sign } = await startProvider();
+    const app = await startApp({ env });
+    await app.push("profiles", { records: [{ username: "Cleo 7", bio: "synced" }] });
+    const caller = await Person.signUp(app, "caller");
+    const key = await caller.issueKey();
+    const token = await sign({ sub: "Cleo 7" });
+    const grant = { ...jsonBody({ purpose: "profile_lookup" }), ...bearer(token) };
+    expect((await app.send("/v1/me/consents", grant)).status).toBe(201);
+    const reply = await lookUp(app, key, { username: "Cleo 7", rest: "" });
+    expect(dataOf(reply)).toMatchObject({ username: "Cleo 7", bio: "synced" });
+  });
+
+  test("D-5.4 a username belongs to the issuer whose account came first", async () => {
+    const { env, sign } = await startProvider();
+    const app = await startApp({ env });
+    await Person.signUp(app, "ana");
+    expect(await codeOf(app, await sign({ sub: "ana" }))).toBe("forbidden");
+    expect(await codeOf(app, await sign({ sub: "bea" }))).toBe(200);
+    const taken = { username: "bea", email: "bea@example.com", password: PASSWORD };
+    const reply = await app.send("/v1/signup", jsonBody(taken));
+    expect([reply.status, reply.json["code"]]).toEqual([409, "username_taken"]);
+    const signIn = await app.send(
+      "/v1/sessions",
+      jsonBody({ username: "bea", password: PASSWORD }),
+    );
+    expect(signIn.status).toBe(401);
+  });
+
+  test("D-5.4 signature, algorithm, issuer, audience, sub and times have to be right", async () => {
+    const { env, sign, publicJwk } = await startProvider("RS256");
+    const app = await startApp({ env });
+    const other = await generateKeyPair("RS256");
+    // The public key as if it were a shared secret: what algorithms that are not pinned fall for.
+    const asSecret = new TextEncoder().encode(JSON.stringify(publicJwk));
+    const past = Math.floor(Date.now() / 1000) - 60;
+    const cases: [string, unknown][] = [
+      [await sign({ sub: "x" }, other.privateKey), "token_invalid"],
+      [await sign({ sub: "x" }, asSecret, "HS256"), "token_invalid"],
+      [await sign({ sub: "x", iss: "https://other.example.com/" }), "token_invalid"],
+      [await sign({ sub: "x", iss: "repsync", aud: "repsync" }), "token_invalid"],
+      [await sign({ sub: "x", aud: "other" }), "token_invalid"],
+      [await sign({}), "token_invalid"],
+      [await sign({ sub: "" }), "token_invalid"],
+      [await sign({ sub: "x".repeat(201) }), "token_invalid"],
+      [await sign({ sub: 5 as never }), "token_invalid"],
+      [await sign({ sub: "x", exp: undefined as never }), "token_invalid"],
+      [await sign({ sub: "x", exp: past }), "token_expired"],
+      [await sign({ sub: "x", nbf: past + 3_600 }), "token_invalid"],
+      [await sign({ sub: "x" }), 200],
+    ];
+    for (const [i, [token, expected]] of cases.entries()) {
+      expect([i, await codeOf(app, token)]).toEqual([i, expected]);
+    }
+  });
+
+  test("D-5.4 keys are fetched once for many tokens, and a provider that is down is 503", async () => {
+    const { env, sign, requests } = await startProvider();
+    requests.isDown = true;
+    const app = await startApp({ env });
+    const token = await sign({ sub: "x" });
+    const down = await app.send("/v1/me", bearer(token));
+    expect([down.status, down.json["code"]]).toEqual([503, "unavailable"]);
+    expect(down.headers.has("retry-after")).toBe(true);
+    requests.isDown = false;
+    const before = requests.count;
+    for (let i = 0; i < 5; i++) expect(await codeOf(app, token)).toBe(200);
+    expect(requests.count - before).toBe(1);
+  });
+
+  test("D-5.5 an erased account of an identity provider is made anew by its next token", async () => {
+    const { env, sign } = await startProvider();
+    const app = await startApp({ env });
+    const token = await sign({ sub: "x" });
+    await app.send("/v1/me/consents", {
+      ...jsonBody({ purpose: "profile_lookup" }),
+      ...bearer(token),
+    });
+    await app.send("/v1/me", { method: "DELETE", ...bearer(token) });
+    const list = await app.send("/v1/me/consents", bearer(token));
+    expect(dataOf(list)).toEqual({ items: [], next_cursor: null });
+  });
+});

@@ -1,0 +1,76 @@
+// People of the HTTP tests: accounts with tokens and keys, made through the interface itself.
+import type { Reply, RequestOptions, SyncApp } from "../support/sync-app.ts";
+
+/** Password of everybody. */
+export const PASSWORD = "correct horse battery";
+/** The administrator of apps started with `ADMIN_ENV`. */
+export const ADMIN_ENV = { ADMIN_USERNAME: "root", ADMIN_PASSWORD: PASSWORD };
+
+/** `data` of a reply. */
+export function dataOf(reply: Reply): Record<string, unknown> {
+  return reply.json["data"] as Record<string, unknown>;
+}
+
+/** A request with a JSON body. */
+export function jsonBody(body: unknown, method = "POST"): RequestOptions {
+  return { method, body: JSON.stringify(body), headers: { "Content-Type": "application/json" } };
+}
+
+/** Somebody who is signed in. */
+export class Person {
+  readonly app: SyncApp;
+  readonly username: string;
+  readonly token: string;
+
+  private constructor(app: SyncApp, username: string, token: string) {
+    this.app = app;
+    this.username = username;
+    this.token = token;
+  }
+
+  /** Signs up and in. */
+  static async signUp(app: SyncApp, username: string): Promise<Person> {
+    const body = { username, email: `${username}@example.com`, password: PASSWORD };
+    const reply = await app.send("/v1/signup", jsonBody(body));
+    if (reply.status !== 201) throw new Error(reply.text);
+    return await Person.signIn(app, username);
+  }
+
+  /** Signs in. */
+  static async signIn(app: SyncApp, username: string): Promise<Person> {
+    const reply = await app.send("/v1/sessions", jsonBody({ username, password: PASSWORD }));
+    if (reply.status !== 200) throw new Error(reply.text);
+    return new Person(app, username, String(dataOf(reply)["token"]));
+  }
+
+  /** A request with the token. */
+  async send(path: string, options: RequestOptions = {}): Promise<Reply> {
+    const headers = { Authorization: `Bearer ${this.token}`, ...options.headers };
+    return await this.app.send(path, { ...options, headers });
+  }
+
+  /** A POST with a JSON body. */
+  async post(path: string, body: unknown): Promise<Reply> {
+    return await this.send(path, jsonBody(body));
+  }
+
+  /** Issues a key and gives its text. */
+  async issueKey(): Promise<string> {
+    return String(dataOf(await this.post("/v1/me/api-keys", { name: "a key" }))["key"]);
+  }
+
+  /** Grants a consent and gives its id. */
+  async consent(purpose = "reputation_lookup"): Promise<number> {
+    return Number(dataOf(await this.post("/v1/me/consents", { purpose }))["id"]);
+  }
+}
+
+/** A lookup with a key. */
+export async function lookUp(
+  app: SyncApp,
+  key: string,
+  { username, rest = "/reputation" }: { username: string; rest?: string },
+): Promise<Reply> {
+  const path = `/v1/public/profiles/${encodeURIComponent(username)}${rest}`;
+  return await app.send(path, { headers: { "X-API-Key": key } });
+}

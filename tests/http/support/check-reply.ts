@@ -1,0 +1,107 @@
+// Compares every reply that the tests see with the OpenAPI document that the service publishes.
+import Ajv2020, { type ValidateFunction } from "ajv/dist/2020.js";
+import addFormats from "ajv-formats";
+
+/** A reply and the request it answers. */
+export interface SeenExchange {
+  readonly method: string;
+  /** Without query. */
+  readonly path: string;
+  readonly status: number;
+  readonly headers: Headers;
+  /** Decompressed. */
+  readonly body: string;
+}
+
+/** The parts of an OpenAPI document that are looked at. */
+export interface OpenApiDocument {
+  readonly paths: Readonly<Record<string, Readonly<Record<string, OpenApiOperation>>>>;
+}
+
+/** One operation of an OpenAPI document. */
+export interface OpenApiOperation {
+  readonly operationId: string;
+  readonly responses: Readonly<Record<string, OpenApiResponse>>;
+}
+
+interface OpenApiResponse {
+  readonly headers?: Readonly<Record<string, unknown>>;
+  readonly content?: Readonly<Record<string, { readonly schema: object }>>;
+}
+
+const ajv = new Ajv2020({ strict: false, allErrors: true });
+addFormats(ajv);
+const validators = new Map<object, ValidateFunction>();
+let document: OpenApiDocument | undefined;
+
+/** The published document; the same for every deployment of this code. */
+export async function openApiDocument(baseUrl: string): Promise<OpenApiDocument> {
+  document ??= (await (await fetch(`${baseUrl}/swagger/json`)).json()) as OpenApiDocument;
+  return document;
+}
+
+/** Throws when the document does not promise this reply. */
+export async function checkReply(baseUrl: string, seen: SeenExchange): Promise<void> {
+  const problem = findProblem(await openApiDocument(baseUrl), seen);
+  if (problem === null) return;
+  const what = `${seen.method} ${seen.path} -> ${seen.status}`;
+  throw new Error(`The OpenAPI document and a reply differ: ${what}: ${problem}: ${seen.body}`);
+}
+
+function findProblem(openApi: OpenApiDocument, seen: SeenExchange): string | null {
+  if (!/^[\w-]{8,64}$/.test(seen.headers.get("x-request-id") ?? "")) return "no X-Request-Id";
+  if (seen.path.startsWith("/swagger")) return null;
+  const item = pathItem(openApi, seen.path);
+  if (item === null) return unknownPathProblem(seen);
+  const method = seen.method === "HEAD" ? "get" : seen.method.toLowerCase();
+  // The document has no place for methods that a path does not take but beside those that it takes.
+  const operation = item[method] ?? (seen.status === 405 ? Object.values(item)[0] : undefined);
+  const response = operation?.responses[seen.status];
+  if (response === undefined) return "this status is not documented";
+  return headerProblem(response, seen.headers) ?? bodyProblem(response, seen);
+}
+
+/** The path's entry; a trailing slash is ignored as the service ignores it. */
+function pathItem(openApi: OpenApiDocument, path: string) {
+  const given = path.replace(/(?<=.)\/$/, "");
+  for (const [template, item] of Object.entries(openApi.paths)) {
+    const pattern = new RegExp(`^${template.replace(/\{\w+\}/g, "[^/]+")}$`);
+    if (pattern.test(given)) return item;
+  }
+  return null;
+}
+
+function unknownPathProblem(seen: SeenExchange): string | null {
+  if (seen.status !== 404) return "a path that is not documented is served";
+  const type = seen.headers.get("content-type");
+  const isReputation = /^\/v1(\/|$)/.test(seen.path);
+  if (type !== (isReputation ? "application/problem+json" : "application/json")) {
+    return `content type ${type}`;
+  }
+  if (seen.method === "HEAD") return null;
+  const body = JSON.parse(seen.body) as Record<string, unknown>;
+  if (isReputation) return body["code"] === "not_found" ? null : "no problem";
+  return Object.keys(body).join() === "error" ? null : "not {error}";
+}
+
+function headerProblem(response: OpenApiResponse, headers: Headers): string | null {
+  const documented = Object.keys(response.headers ?? {}).map((name) => name.toLowerCase());
+  for (const name of headers.keys()) {
+    const isOurs = /^(x-.*|allow|retry-after|content-encoding|www-authenticate)$/.test(name);
+    if (isOurs && !documented.includes(name)) return `header ${name} is not documented`;
+  }
+  for (const name of ["allow", "retry-after"]) {
+    if (documented.includes(name) && !headers.has(name)) return `header ${name} is missing`;
+  }
+  return null;
+}
+
+function bodyProblem(response: OpenApiResponse, seen: SeenExchange): string | null {
+  const type = seen.headers.get("content-type") ?? "";
+  const media = response.content?.[type];
+  if (media === undefined) return `content type ${type} is not documented`;
+  if (seen.method === "HEAD") return seen.body === "" ? null : "HEAD has a body";
+  const validate = validators.get(media.schema) ?? ajv.compile(media.schema);
+  validators.set(media.schema, validate);
+  return validate(JSON.parse(seen.body)) ? null : ajv.errorsText(validate.errors);
+}
