@@ -1,0 +1,145 @@
+// The stores that are measured, and the processes that serve from them: the service and its floor.
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { startReplicaSet } from "../support/mongo-replica-set.ts";
+import { makePushBody, makeRows, TABLE_ENTRY, TABLE_NAME } from "./bench-rows.ts";
+import { type Server, startServer } from "./child-process.ts";
+import { pushRows, SYNC_KEY } from "./client.ts";
+
+/** The administrator of every service that is measured. */
+export const ADMIN = { username: "bench-admin", password: "bench-admin-password" };
+
+const FILL_ROWS = 5_000;
+const ROOT = fileURLToPath(new URL("../..", import.meta.url));
+
+/** One store to measure with. */
+export interface BenchStore {
+  readonly name: "SQLite" | "MongoDB";
+  /** Starts the service on a place of that label, which is empty the first time. */
+  startService(label: string): Promise<Server>;
+  /** Starts the floor on a place that the service has made. */
+  startFloor(label: string): Promise<Server>;
+}
+
+/** Every store that can be had here. */
+export interface BenchStores {
+  readonly stores: readonly BenchStore[];
+  /** Why others cannot be had. */
+  readonly missing: readonly string[];
+  /** Removes everything they have stored. */
+  close(): Promise<void>;
+}
+
+/** Opens the named stores, `sqlite` and `mongodb`; the latter where there is a mongod. */
+export async function openStores(names: readonly string[]): Promise<BenchStores> {
+  const folder = mkdtempSync(join(tmpdir(), "repsync-bench-"));
+  const removeAtExit = () => rmSync(folder, { recursive: true, force: true });
+  process.once("exit", removeAtExit);
+  writeFileSync(registryFile(folder), JSON.stringify({ tables: { [TABLE_NAME]: TABLE_ENTRY } }));
+  const stores = names.includes("sqlite") ? [sqliteStore(folder)] : [];
+  const missing: string[] = [];
+  let stopMongo = async () => {};
+  if (names.includes("mongodb")) {
+    try {
+      const set = await startReplicaSet({ members: 3, electionTimeoutMs: 10_000 });
+      stopMongo = () => set.stop();
+      stores.push(mongoStore(folder, (database) => set.uri(database)));
+    } catch (error) {
+      missing.push(`MongoDB: ${error instanceof Error ? error.message : error}`);
+    }
+  }
+  return {
+    stores,
+    missing,
+    close: async () => {
+      await stopMongo();
+      removeAtExit();
+      process.off("exit", removeAtExit);
+    },
+  };
+}
+
+/** Starts service and floor, each on a place of its own with the same rows, made by the service. */
+export async function startBoth(
+  store: BenchStore,
+  { label, rows }: { readonly label: string; readonly rows: number },
+): Promise<{ readonly service: Server; readonly floor: Server; stop(): Promise<void> }> {
+  const maker = await store.startService(`${label}_floor`);
+  await fill(maker, rows).finally(() => maker.stop());
+  const service = await store.startService(label);
+  try {
+    await fill(service, rows);
+    const floor = await store.startFloor(`${label}_floor`);
+    const stop = async () => {
+      await Promise.all([service.stop(), floor.stop()]);
+    };
+    return { service, floor, stop };
+  } catch (error) {
+    await service.stop();
+    throw error;
+  }
+}
+
+async function fill(server: Server, rows: number): Promise<void> {
+  for (let first = 0; first < rows; first += FILL_ROWS) {
+    await pushRows(server.url, makePushBody(makeRows(first, Math.min(FILL_ROWS, rows - first))));
+  }
+}
+
+function sqliteStore(folder: string): BenchStore {
+  const file = (label: string) => join(folder, `${label}.db`);
+  return {
+    name: "SQLite",
+    startService: (label) => startService(folder, `sqlite:${file(label)}`),
+    startFloor: (label) => startFloor(folder, { name: "sqlite-floor.ts", target: file(label) }),
+  };
+}
+
+function mongoStore(folder: string, uri: (database: string) => string): BenchStore {
+  return {
+    name: "MongoDB",
+    startService: (label) => startService(folder, uri(label)),
+    startFloor: (label) => startFloor(folder, { name: "mongo-floor.ts", target: uri(label) }),
+  };
+}
+
+function startService(folder: string, storageUrl: string): Promise<Server> {
+  return startServer({
+    command: process.execPath,
+    args: [join(ROOT, "src/main.ts")],
+    env: {
+      PORT: "0",
+      STORAGE_URL: storageUrl,
+      SYNC_ENABLED: "true",
+      SYNC_API_KEY: SYNC_KEY,
+      ADMIN_USERNAME: ADMIN.username,
+      ADMIN_PASSWORD: ADMIN.password,
+      SYNC_TABLES: registryFile(folder),
+    },
+    logFile: join(folder, "service.log"),
+    findUrl: listeningUrl,
+  });
+}
+
+function startFloor(
+  folder: string,
+  { name, target }: { readonly name: string; readonly target: string },
+): Promise<Server> {
+  return startServer({
+    command: process.execPath,
+    args: [join(ROOT, "tests/bench/floors", name)],
+    env: { FLOOR_TARGET: target },
+    logFile: join(folder, "floor.log"),
+    findUrl: listeningUrl,
+  });
+}
+
+function registryFile(folder: string): string {
+  return join(folder, "tables.json");
+}
+
+function listeningUrl(line: string): string | null {
+  return / is listening on (\S+)$/.exec(line)?.[1] ?? null;
+}
