@@ -1,13 +1,7 @@
 // A store in memory, as simple as the contract allows: the reference that real stores are compared with.
 import { AppError } from "../../src/domain/errors.ts";
 import { compareUtf8, isRawNumber, numberText } from "../../src/domain/json.ts";
-import {
-  type Cell,
-  type Column,
-  type Row,
-  type Table,
-  timestampColumnOf,
-} from "../../src/domain/sync/table.ts";
+import type { Cell, Column, Row, Table } from "../../src/domain/sync/table.ts";
 import {
   compareDateTimes,
   isCanonicalDateTime,
@@ -30,8 +24,8 @@ interface StoredTable {
   /** Every column of every row, by the JSON text of the key. */
   rows: Map<string, Row>;
   nextId: number;
-  /** The rows in order; null after a change. */
-  sorted: readonly Row[] | null;
+  /** The rows in order; null when that has to be found out anew. */
+  sorted: Row[] | null;
 }
 
 /** What a later registry may not change while the table has rows. */
@@ -48,8 +42,8 @@ export class MemoryStorage implements Storage, TableStore, MarkerStore {
   readonly uncountable = new Set<string>();
   /** Why the store itself refuses a row; null when it takes it. */
   refuse: (table: Table, row: Row) => string | null = () => null;
-  /** Called after every commit. */
-  onCommit: () => void = () => {};
+  /** Called after every commit, with the rows that it put. */
+  onCommit: (rows: readonly Row[]) => void = () => {};
   #tables = new Map<string, StoredTable>();
   readonly #markers = new Map<string, string>();
 
@@ -70,12 +64,10 @@ export class MemoryStorage implements Storage, TableStore, MarkerStore {
 
   async readPage(table: Table, query: StoredPageQuery): Promise<StoredPage> {
     const sorted = this.sortedRows(table);
-    const isEvery = query.sinceTime === null || table.timestampColumn === null;
-    const rows = isEvery
-      ? sorted
-      : sorted.filter((row) => isSince(table, row, query.sinceTime ?? ""));
-    const page = rows.slice(query.offsetRows, query.offsetRows + query.limitRows);
-    return { rows: page.map((row) => pageRow(table, row)), totalRows: rows.length };
+    const since = sinceIndex(table, sorted, query.sinceTime);
+    const from = since + query.offsetRows;
+    const page = sorted.slice(from, from + query.limitRows);
+    return { rows: page.map((row) => pageRow(table, row)), totalRows: sorted.length - since };
   }
 
   /** Every column of every row, in the order of the table. */
@@ -97,21 +89,20 @@ export class MemoryStorage implements Storage, TableStore, MarkerStore {
   ): Promise<readonly WriteFailure[]> {
     const stored = this.#stored(table);
     const failures: WriteFailure[] = [];
+    const put: Row[] = [];
     for (const { index, row } of writes) {
       const message = this.refuse(table, row);
       if (message !== null) {
         failures.push({ index, message });
         continue;
       }
-      const key = keyText(table, row);
-      const existing = stored.rows.get(key);
+      const existing = stored.rows.get(keyText(table, row));
       const written =
         existing === undefined ? insertedRow(table, row, stored) : updatedRow(table, existing, row);
-      stored.rows.set(key, written);
-      stored.sorted = null;
+      if (putRow(table, stored, written)) put.push(written);
     }
     if (failures.length === 0) this.#setMarkers(markers);
-    this.onCommit();
+    this.onCommit(put);
     return failures;
   }
 
@@ -119,9 +110,9 @@ export class MemoryStorage implements Storage, TableStore, MarkerStore {
   writeOwn(table: Table, row: Row): void {
     const stored = this.#stored(table);
     const existing = stored.rows.get(keyText(table, row)) ?? insertedRow(table, row, stored);
-    stored.rows.set(keyText(table, row), { ...existing, ...row });
-    stored.sorted = null;
-    this.onCommit();
+    const written = { ...existing, ...row };
+    putRow(table, stored, written);
+    this.onCommit([written]);
   }
 
   /** Removes a row, as another program would. */
@@ -129,7 +120,7 @@ export class MemoryStorage implements Storage, TableStore, MarkerStore {
     const stored = this.#stored(table);
     stored.rows.delete(keyText(table, key));
     stored.sorted = null;
-    this.onCommit();
+    this.onCommit([]);
   }
 
   async countRows(table: Table): Promise<number> {
@@ -146,7 +137,7 @@ export class MemoryStorage implements Storage, TableStore, MarkerStore {
   async writeAll(markers: ReadonlyMap<string, string>): Promise<void> {
     this.#check();
     this.#setMarkers(markers);
-    this.onCommit();
+    this.onCommit([]);
   }
 
   /** What a marker holds now; empty when it was never set. */
@@ -242,6 +233,45 @@ function updatedRow(table: Table, existing: Row, row: Row): Row {
   return updated;
 }
 
+/** Puts a row in its place; false when it is there as it is. */
+function putRow(table: Table, stored: StoredTable, row: Row): boolean {
+  const key = keyText(table, row);
+  const before = stored.rows.get(key);
+  if (before !== undefined && table.columns.every(({ name }) => before[name] === row[name])) {
+    return false;
+  }
+  stored.rows.set(key, row);
+  if (stored.sorted === null) return true;
+  if (before !== undefined) stored.sorted.splice(rowIndex(table, stored.sorted, before), 1);
+  stored.sorted.splice(rowIndex(table, stored.sorted, row), 0, row);
+  return true;
+}
+
+/** How many rows in order stand before a position. */
+export function rowIndex(table: Table, sorted: readonly Row[], position: Row): number {
+  return firstIndex(sorted, (row) => compareRows(table, row, position) >= 0);
+}
+
+/** Where the rows at or after a canonical time begin; 0 for null and for tables without timestamps. */
+export function sinceIndex(table: Table, sorted: readonly Row[], sinceTime: string | null): number {
+  if (sinceTime === null || table.timestampColumn === null) return 0;
+  return firstIndex(sorted, (row) => {
+    const time = timestampOf(table, row);
+    return time !== null && compareDateTimes(time, sinceTime) >= 0;
+  });
+}
+
+function firstIndex(sorted: readonly Row[], isBehind: (row: Row) => boolean): number {
+  let low = 0;
+  let high = sorted.length;
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    if (isBehind(sorted[middle] ?? {})) high = middle;
+    else low = middle + 1;
+  }
+  return low;
+}
+
 function pageRow(table: Table, row: Row): Row {
   return Object.fromEntries(table.pageColumns.map(({ name }) => [name, row[name] ?? null]));
 }
@@ -251,17 +281,19 @@ export function keyText(table: Table, row: Row): string {
   return JSON.stringify(table.keyColumns.map(({ name }) => row[name]));
 }
 
-/** True for a row whose timestamp is at or after a canonical time. */
-export function isSince(table: Table, row: Row, sinceTime: string): boolean {
-  const time = timestampOf(table, row);
-  return time !== null && compareDateTimes(time, sinceTime) >= 0;
-}
+/** Times that have been read; rows are never changed. */
+const times = new WeakMap<Row, { readonly column: string; readonly time: string | null }>();
 
 /** The timestamp as canonical text; null when it is null or unparseable. D-3.1. */
 function timestampOf(table: Table, row: Row): string | null {
-  const column = timestampColumnOf(table);
-  const cell = column === null ? null : row[column.name];
-  return typeof cell === "string" ? parseDateTime(cell) : null;
+  const column = table.timestampColumn;
+  if (column === null) return null;
+  const known = times.get(row);
+  if (known?.column === column) return known.time;
+  const cell = row[column];
+  const time = typeof cell === "string" ? parseDateTime(cell) : null;
+  times.set(row, { column, time });
+  return time;
 }
 
 /** Orders rows as every store does. D-3.1. */

@@ -13,7 +13,13 @@ import type {
 } from "../../src/ports/rejected-records.ts";
 import type { KeyRange, RowPosition, RowSource } from "../../src/ports/row-source.ts";
 import type { RunStore } from "../../src/ports/run-store.ts";
-import { compareRows, isSince, keyText, type MemoryStorage } from "./memory-storage.ts";
+import {
+  compareRows,
+  keyText,
+  type MemoryStorage,
+  rowIndex,
+  sinceIndex,
+} from "./memory-storage.ts";
 
 /** Reads the rows of a `MemoryStorage`. */
 export class MemoryRowSource implements RowSource {
@@ -32,14 +38,18 @@ export class MemoryRowSource implements RowSource {
     },
   ): Promise<readonly Row[]> {
     const { after, limitRows } = query;
-    return this.#since(table, query.sinceTime)
-      .filter((row) => after === null || compareRows(table, row, after) > 0)
-      .slice(0, limitRows)
-      .map((row) => readableRow(table, row));
+    const rows = this.#storage.sortedRows(table);
+    const since = sinceIndex(table, rows, query.sinceTime);
+    const behind = after === null ? 0 : rowIndex(table, rows, after);
+    const isThere =
+      after !== null && rows[behind] !== undefined && !isApart(table, rows[behind], after);
+    const from = Math.max(since, behind + Number(isThere));
+    return rows.slice(from, from + limitRows).map((row) => readableRow(table, row));
   }
 
   async countSince(table: Table, sinceTime: string | null): Promise<number> {
-    return this.#since(table, sinceTime).length;
+    const rows = this.#storage.sortedRows(table);
+    return rows.length - sinceIndex(table, rows, sinceTime);
   }
 
   async readByKeys(table: Table, keys: readonly RowPosition[]): Promise<readonly Row[]> {
@@ -61,12 +71,10 @@ export class MemoryRowSource implements RowSource {
       .slice(0, limitRows)
       .map((row) => readableRow(table, row));
   }
+}
 
-  #since(table: Table, sinceTime: string | null): readonly Row[] {
-    const rows = this.#storage.sortedRows(table);
-    if (sinceTime === null || table.timestampColumn === null) return rows;
-    return rows.filter((row) => isSince(table, row, sinceTime));
-  }
+function isApart(table: Table, a: Row, b: Row): boolean {
+  return compareRows(table, a, b) !== 0;
 }
 
 function readableRow(table: Table, row: Row): Row {

@@ -17,7 +17,7 @@ const MIN_TRUSTED_ROWS = 12;
 const ROWS_PER_REPEATED = 64;
 /** How many times the rows that a peer first spoke of it may send before it is taken for one that never ends. */
 const MAX_GROWTH = 4;
-const MAX_GROWTH_PAGES = 10;
+const MIN_GROWTH_ROWS = 10_000;
 
 /** Which rows belong together. */
 export interface GroupOptions {
@@ -74,7 +74,7 @@ export function startPullGroup(options: GroupOptions): PullGroup {
 
   function accept(page: PullPage, times: readonly (string | null)[]): GroupPage {
     firstTotal ??= page.total;
-    checkGrowth(seen.size, { firstTotal, pageRows: page.limit });
+    checkGrowth(seen.size, firstTotal);
     const { start, end } = findMembers(times, options.isMember);
     if (start === end) return acceptNone(page);
     const members = page.records.slice(start, end);
@@ -99,6 +99,7 @@ export function startPullGroup(options: GroupOptions): PullGroup {
     const isBehind = options.lastFrom !== null && page.records.length > 0;
     if (isBehind && page.has_more) {
       offset += page.records.length;
+      checkGrowth(offset - begin, firstTotal ?? 0);
       return { ...none, end: null };
     }
     if (isBehind || offset === 0) return { ...none, end: 0 };
@@ -156,7 +157,7 @@ export function startPullGroup(options: GroupOptions): PullGroup {
       Math.ceil(page.limit / ROWS_PER_REPEATED),
     );
     offset += page.records.length - repeatedRows;
-    if (offset - begin > MAX_GROWTH * (seen.size + page.limit)) {
+    if (offset - (pass.start ?? 0) > MAX_GROWTH * (seen.size + page.limit)) {
       throw new AppError("remote_invalid", "The remote sends the same rows again and again");
     }
   }
@@ -183,12 +184,8 @@ export function startPullGroup(options: GroupOptions): PullGroup {
 }
 
 /** Refuses rows without end: far more than the peer spoke of at first. Throws `remote_invalid`. */
-export function checkGrowth(
-  rows: number,
-  limits: { readonly firstTotal: number; readonly pageRows: number },
-): void {
-  const { firstTotal, pageRows } = limits;
-  if (rows <= MAX_GROWTH * firstTotal + MAX_GROWTH_PAGES * pageRows) return;
+export function checkGrowth(rows: number, firstTotal: number): void {
+  if (rows <= MAX_GROWTH * firstTotal + MIN_GROWTH_ROWS) return;
   throw new AppError(
     "remote_invalid",
     `The remote sent ${rows} rows, far more than the ${firstTotal} it said it has, and goes on`,

@@ -70,7 +70,7 @@ export function readOrdered(
     if (group === null && isStuck) group = startTies();
     const brought = group === null ? acceptPage(page, times) : acceptGroup(page, times, group);
     arrivedRows += brought.records.length;
-    checkGrowth(arrivedRows, { firstTotal, pageRows: page.limit });
+    checkGrowth(arrivedRows, firstTotal);
     state.seenUpTo = since;
     return brought;
   }

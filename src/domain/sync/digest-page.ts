@@ -1,0 +1,116 @@
+// Digests of a table by ranges of its key, as two deployments of this service exchange them. D-4.10.
+import { AppError } from "../errors.ts";
+import { type JsonValue, parseJson } from "../json.ts";
+import { DIGEST_SEGMENT_ROWS } from "../limits.ts";
+import { convertKey } from "./row-order.ts";
+import type { Cell, Row, Table } from "./table.ts";
+
+/** The cells of the key columns, in the order of `upsert_key`. */
+export type Key = readonly Cell[];
+
+/** Which rows a digest is of. */
+export interface DigestQuery {
+  /** Only rows behind this key; null from the first on. */
+  readonly after: Key | null;
+  /** Only rows up to this key; null to the last. */
+  readonly through: Key | null;
+  /** Rows of one segment, 1 or more. */
+  readonly segmentRows: number;
+  /** True for the rows themselves, in place of short segments. */
+  readonly withRecords: boolean;
+}
+
+/** The rows behind the segment before it, or behind the query's `after`, up to a key. */
+export interface DigestSegment {
+  /** Null in the last segment of a query without `through`. */
+  readonly through: Key | null;
+  readonly count: number;
+  /** As `RowsDigest` has it. */
+  readonly digest: string;
+}
+
+/** The reply, in its field order. */
+export interface DigestPage {
+  readonly table: string;
+  /** `DIGEST_FORMAT` of the sender. */
+  readonly format: string;
+  /** Names of the columns that were read, sorted. */
+  readonly columns: readonly string[];
+  /** In the order of the key. The last one reaches the query's `through` unless there is more. */
+  readonly segments: readonly DigestSegment[];
+  /** True when the reply stops before the query's `through`: ask again behind the last segment. */
+  readonly has_more: boolean;
+  /** Rows in the order of the key, when they were asked for. */
+  readonly records?: readonly Row[];
+}
+
+/** The query's parameters as text; null when absent. */
+export interface DigestParameters {
+  /** JSON array of the key's cells. */
+  readonly after: string | null;
+  readonly through: string | null;
+  readonly segment_rows: string | null;
+  /** `true` for the rows themselves. */
+  readonly records: string | null;
+}
+
+/** Reads the parameters. Throws `invalid_request`. */
+export function readDigestQuery(table: Table, parameters: DigestParameters): DigestQuery {
+  const segmentRows = parameters.segment_rows ?? String(DIGEST_SEGMENT_ROWS);
+  if (!/^[1-9]\d{0,8}$/.test(segmentRows)) {
+    throw new AppError(
+      "invalid_request",
+      `segment_rows must be a whole number from 1: "${segmentRows}"`,
+    );
+  }
+  return {
+    after: readKey(table, "after", parameters.after),
+    through: readKey(table, "through", parameters.through),
+    segmentRows: Number(segmentRows),
+    withRecords: parameters.records === "true",
+  };
+}
+
+/** The parameters that say the same. */
+export function digestParameters(query: DigestQuery): DigestParameters {
+  const text = (key: Key | null) => (key === null ? null : JSON.stringify(key));
+  return {
+    after: text(query.after),
+    through: text(query.through),
+    segment_rows: String(query.segmentRows),
+    records: query.withRecords ? "true" : null,
+  };
+}
+
+/** A key as a row, for the stores. */
+export function keyRow(table: Table, key: Key): Row {
+  return Object.fromEntries(table.keyColumns.map(({ name }, i) => [name, key[i] ?? null]));
+}
+
+/** The key of a row that was read from a store. */
+export function keyOf(table: Table, row: Row): Key {
+  return table.keyColumns.map(({ name }) => row[name] ?? null);
+}
+
+function readKey(table: Table, name: string, text: string | null): Key | null {
+  if (text === null || text === "") return null;
+  const cells = tryParse(text);
+  const key =
+    Array.isArray(cells) && cells.length === table.keyColumns.length
+      ? convertKey(table, keyRow(table, cells))
+      : null;
+  if (key !== null) return key;
+  const names = table.keyColumns.map((column) => column.name).join(", ");
+  throw new AppError(
+    "invalid_request",
+    `${name} must be a JSON array of the key columns: ${names}`,
+  );
+}
+
+function tryParse(text: string): JsonValue {
+  try {
+    return parseJson(text);
+  } catch {
+    return null;
+  }
+}

@@ -1,0 +1,49 @@
+// A process of one deployment that can be killed at any moment: between any two of its steps, and between a step and
+// the moment it learns of it.
+import type { Timer } from "../../src/ports/timer.ts";
+import { never, type SimTime } from "../support/sim-time.ts";
+import type { SeededRandom } from "./seeded-random.ts";
+
+/** A running process. What it waits for never comes once it is killed. */
+export class SimProcess implements Timer {
+  isDead = false;
+  readonly #time: SimTime;
+  readonly #random: SeededRandom;
+  /** Longest time that a call of a store takes, each way. */
+  readonly #maxDelayMs: number;
+
+  constructor(time: SimTime, random: SeededRandom, maxDelayMs: number) {
+    this.#time = time;
+    this.#random = random;
+    this.#maxDelayMs = maxDelayMs;
+  }
+
+  kill(): void {
+    this.isDead = true;
+  }
+
+  async sleep(durationMs: number, signal?: AbortSignal): Promise<void> {
+    await this.#time.sleep(durationMs, signal);
+    if (this.isDead) await never();
+  }
+
+  /** The store, or part of it, as this process reaches it. */
+  reach<Port extends object>(port: Port): Port {
+    return new Proxy(port, {
+      get: (target, name) => {
+        const member: unknown = Reflect.get(target, name, target);
+        if (typeof member !== "function") return member;
+        return async (...args: unknown[]) => {
+          await this.sleep(this.#random.next() * this.#maxDelayMs);
+          const result: unknown = await member.apply(target, args);
+          await this.sleep(this.#random.next() * this.#maxDelayMs);
+          return isLease(result) ? this.reach(result) : result;
+        };
+      },
+    });
+  }
+}
+
+function isLease(value: unknown): value is object {
+  return typeof value === "object" && value !== null && "renew" in value;
+}

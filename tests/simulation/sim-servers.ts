@@ -1,0 +1,156 @@
+// Two deployments that a run may have at its other end: this service, and somebody else's after the same document.
+import type { JsonObject, JsonValue } from "../../src/domain/json.ts";
+import { convertRecord } from "../../src/domain/sync/convert.ts";
+import type { PullPage } from "../../src/domain/sync/page.ts";
+import type { PushResult } from "../../src/domain/sync/push-result.ts";
+import type { SyncStatus } from "../../src/domain/sync/sync-status.ts";
+import type { Registry, Row, Table } from "../../src/domain/sync/table.ts";
+import type { Clock } from "../../src/ports/clock.ts";
+import { pullPage } from "../../src/usecases/sync/pull-page.ts";
+import { pushRecords } from "../../src/usecases/sync/push-records.ts";
+import { readSyncStatus } from "../../src/usecases/sync/read-sync-status.ts";
+import { MemoryLogger } from "../support/memory-logger.ts";
+import type { MemoryStorage } from "../support/memory-storage.ts";
+import type { SeededRandom } from "./seeded-random.ts";
+
+/** What a server answers, each at one moment. */
+export interface SimServer {
+  status(): Promise<SyncStatus>;
+  pull(
+    tableName: string,
+    query: { readonly since: string | null; readonly offset: number; readonly limit: number },
+  ): Promise<PullPage>;
+  push(tableName: string, records: readonly JsonValue[]): Promise<PushResult>;
+}
+
+/** What both servers are made of. */
+export interface ServerParts {
+  readonly storage: MemoryStorage;
+  readonly registry: Registry;
+  readonly clock: Clock;
+  /** Rows of a page at most. */
+  readonly maxPageRows: number;
+}
+
+/** This service, by its own use cases. */
+export function repsyncServer(parts: ServerParts): SimServer {
+  const logger = new MemoryLogger();
+  const { storage, registry } = parts;
+  const deps = { ...parts, tables: storage, markers: storage, logger, isSyncEnabled: true };
+  return {
+    status: () => readSyncStatus(deps),
+    pull(tableName, { since, offset, limit }) {
+      const query = { since, offset: String(offset), limit: String(limit) };
+      return pullPage(deps, { tableName, query });
+    },
+    async push(tableName, records) {
+      logger.lines.length = 0;
+      const input = { records, integrity: "verified", syncTimestamp: null } as const;
+      const table = registry.get(tableName)!;
+      return (await pushRecords({ tables: storage, logger }, { table, ...input })).result;
+    },
+  };
+}
+
+/**
+ * Somebody else's server: rows of one timestamp come in another order every time, times have microseconds and no zone,
+ * and a `since` with a zone is one that it cannot read. Rows without a timestamp come first or last.
+ */
+export function foreignServer(
+  parts: ServerParts,
+  options: { readonly random: SeededRandom; readonly isTimelessLast: boolean },
+): SimServer {
+  const { storage, registry, clock, maxPageRows } = parts;
+  const { random, isTimelessLast } = options;
+  return {
+    async status() {
+      return {
+        sync_enabled: true,
+        tables: [...registry.keys()],
+        table_counts: {},
+        last_sync: {},
+        server_time: nakedTime(new Date(clock.nowMs()).toISOString()),
+        features: { gzip: true, sha256: true, incremental: true },
+      };
+    },
+    async pull(tableName, query) {
+      const table = registry.get(tableName)!;
+      const isReadable = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?$|^\d{4}-\d\d-\d\d$/;
+      const isFiltered = isReadable.test(query.since ?? "") && table.timestampColumn !== null;
+      const since = isFiltered ? microTime(`${query.since}`) : "";
+      const matching = storage
+        .sortedRows(table)
+        .map((row) => foreignRow(table, row))
+        .filter(({ time }) => !isFiltered || (time !== null && time >= since));
+      const rank = ({ time }: ForeignRow) => time ?? (isTimelessLast ? "~" : "");
+      const rows = random
+        .shuffle(matching)
+        .sort((a, b) => (rank(a) < rank(b) ? -1 : Number(rank(a) > rank(b))));
+      const limit = Math.min(query.limit, maxPageRows);
+      const end = query.offset + limit;
+      const records = rows.slice(query.offset, end).map(({ record }) => record);
+      return {
+        table: tableName,
+        since: query.since,
+        count: records.length,
+        total: rows.length,
+        offset: query.offset,
+        limit,
+        has_more: end < rows.length,
+        next_offset: end < rows.length ? end : null,
+        records,
+      };
+    },
+    async push(tableName, records) {
+      const table = registry.get(tableName)!;
+      const errors: string[] = [];
+      for (const [index, record] of records.entries()) {
+        const { row, problem } = convertRecord(table, record);
+        const refused = row === null ? problem : storage.refuse(table, row);
+        if (row === null || refused !== null) errors.push(`#${index} ${refused}`);
+        else await storage.write(table, [{ index, row }]);
+      }
+      const received = records.length;
+      const upserted = received - errors.length;
+      const failed = { errors: errors.slice(0, 10), error_count: errors.length };
+      const all = { table: tableName, received, upserted, integrity: "verified" } as const;
+      return errors.length > 0 ? { ...all, ...failed } : all;
+    },
+  };
+}
+
+/** A time of ours, or a date, so that texts order as times do. */
+function microTime(text: string): string {
+  const [seconds = "", fraction = ""] = text.replace("Z", "").split(".");
+  const whole = seconds.length === 10 ? `${seconds}T00:00:00` : seconds;
+  return `${whole}.${fraction.padEnd(6, "0")}`;
+}
+
+/** Without zone and with microseconds, as a server in Python would write it. */
+function nakedTime(text: string): string {
+  return microTime(text).replace(/\.000000$/, "");
+}
+
+/** A row as the foreign server has it. */
+interface ForeignRow {
+  readonly record: JsonObject;
+  /** Null when it has none. */
+  readonly time: string | null;
+}
+
+/** Rows are never changed, so each is made once. */
+const foreignRows = new WeakMap<Row, ForeignRow>();
+
+function foreignRow(table: Table, row: Row): ForeignRow {
+  const known = foreignRows.get(row);
+  if (known !== undefined) return known;
+  const cells = table.pageColumns.map(({ name, type }) => {
+    const cell = row[name] ?? null;
+    return [name, type === "datetime" && typeof cell === "string" ? nakedTime(cell) : cell];
+  });
+  const timestamp = table.timestampColumn === null ? null : row[table.timestampColumn];
+  const time = typeof timestamp === "string" ? microTime(timestamp) : null;
+  const made = { record: Object.fromEntries(cells), time };
+  foreignRows.set(row, made);
+  return made;
+}

@@ -1,0 +1,149 @@
+// Two deployments, their writers, the network between them, and the runs of one of them.
+import type { RunDirection } from "../../src/domain/sync/run.ts";
+import type { Row, Table } from "../../src/domain/sync/table.ts";
+import type { RunOutcome } from "../../src/usecases/sync/run-sync.ts";
+import { type StartedRun, startRun } from "../../src/usecases/sync/start-run.ts";
+import type { SyncDeps } from "../../src/usecases/sync/sync-deps.ts";
+import { makeRegistry } from "../support/make-table.ts";
+import { MemoryLogger } from "../support/memory-logger.ts";
+import { MemoryStorage } from "../support/memory-storage.ts";
+import {
+  MemoryLeaseStore,
+  MemoryRejectedRecords,
+  MemoryRowSource,
+  MemoryRunStore,
+} from "../support/memory-sync-stores.ts";
+import { SimTime } from "../support/sim-time.ts";
+import { chooseScenario, type Scenario } from "./scenario.ts";
+import { SeededRandom } from "./seeded-random.ts";
+import { connectThrough, type Weather } from "./sim-network.ts";
+import { SimProcess } from "./sim-process.ts";
+import { foreignServer, repsyncServer, type SimServer } from "./sim-servers.ts";
+import { planWrites, type SimWriters } from "./sim-writers.ts";
+
+/** Longest time that a call of the store takes, each way. */
+const STORE_DELAY_MS = 60;
+
+/** Everything of one seed. */
+export interface World {
+  readonly seed: number;
+  readonly scenario: Scenario;
+  readonly random: SeededRandom;
+  readonly time: SimTime;
+  readonly table: Table;
+  readonly here: MemoryStorage;
+  readonly there: MemoryStorage;
+  readonly rejected: MemoryRejectedRecords;
+  readonly leases: MemoryLeaseStore;
+  readonly runs: MemoryRunStore;
+  readonly weather: Weather;
+  readonly server: SimServer;
+  readonly writers: { readonly here: SimWriters; readonly there: SimWriters };
+  /** What a new process of this deployment works with. */
+  makeDeps(process: SimProcess, changes?: Partial<SyncDeps>): SyncDeps;
+  makeProcess(): SimProcess;
+}
+
+/** Makes the world of a seed; nothing has happened in it yet. */
+export async function makeWorld(seed: number, changes: Partial<Scenario> = {}): Promise<World> {
+  const random = new SeededRandom(seed);
+  const scenario = { ...chooseScenario(random), ...changes };
+  const time = new SimTime();
+  const registry = makeRegistry({ items: { ...scenario.entry, lag_seconds: scenario.lagSeconds } });
+  const table = registry.get("items")!;
+  const here = await openStorage(table);
+  const there = await openStorage(table);
+  const rejected = new MemoryRejectedRecords();
+  const leases = new MemoryLeaseStore(time.clock());
+  const runs = new MemoryRunStore();
+  const { faults, lateMs, maxPageRows } = scenario;
+  const clocks = {
+    here: time.clock(scenario.skewMs.here),
+    there: time.clock(scenario.skewMs.there),
+  };
+  const oldestMs = () => clocks.here.nowMs() - scenario.lagSeconds * 1000;
+  const weather: Weather = {
+    ...{ faults, lateMs, delayMs: random.pick([50, 400]), maxPushRows: random.pick([3, 10, 1000]) },
+    mayArrive: (records) =>
+      records.every((record) =>
+        isSentAgain(table, { record: record as Row, here, oldestMs: oldestMs() }),
+      ),
+  };
+  const parts = { storage: there, registry, clock: clocks.there, maxPageRows };
+  const server =
+    scenario.remote === "repsync"
+      ? repsyncServer(parts)
+      : foreignServer(parts, { random, isTimelessLast: scenario.isTimelessLast });
+  const planned = { time, random, scenario };
+  const isWritten = (direction: RunDirection) =>
+    scenario.direction === direction || scenario.direction === "both";
+  const silent = { ...planned, scenario: { ...scenario, writes: 0 } };
+  const writers = {
+    here: planWrites(isWritten("push") ? planned : silent, {
+      ...{ name: "here", storage: here, clock: clocks.here, table },
+    }),
+    there: planWrites(isWritten("pull") ? planned : silent, {
+      ...{ name: "there", storage: there, clock: clocks.there, table },
+    }),
+  };
+  let ids = 0;
+  return {
+    ...{ seed, scenario, random, time, table, here, there, rejected, leases, runs, weather },
+    ...{ server, writers },
+    makeProcess: () => new SimProcess(time, random, STORE_DELAY_MS),
+    makeDeps: (process, changes = {}) => ({
+      isSyncEnabled: true,
+      remoteUrl: "https://there.example",
+      remoteKey: "key",
+      lagSeconds: 60,
+      maxPageRows,
+      registry: new Map([["items", table]]),
+      tables: process.reach(here),
+      markers: process.reach(here),
+      rows: process.reach(new MemoryRowSource(here)),
+      leases: process.reach(leases),
+      runs: process.reach(runs),
+      rejected: process.reach(rejected),
+      connectPeer: () => connectThrough({ time, random, weather }, { process, server }),
+      clock: clocks.here,
+      timer: process,
+      random,
+      ids: { next: () => `run-${ids++}` },
+      logger: new MemoryLogger(),
+      ...changes,
+    }),
+  };
+}
+
+/** Starts a run of the scenario's direction in a process of its own. */
+export function startWorldRun(world: World, process: SimProcess): StartedRun {
+  return startRun(world.makeDeps(process), {
+    direction: world.scenario.direction,
+    tableName: "items",
+    isFull: world.random.chance(0.05),
+    isDryRun: false,
+    trigger: "api",
+  });
+}
+
+/** Runs in fair weather, to its end. */
+export async function runQuietly(world: World): Promise<RunOutcome> {
+  return world.time.run(startWorldRun(world, world.makeProcess()).outcome);
+}
+
+/** True when the row is as it was sent, or has a version that the next run sends. */
+function isSentAgain(
+  table: Table,
+  sent: { readonly record: Row; readonly here: MemoryStorage; readonly oldestMs: number },
+): boolean {
+  const row = sent.here.rowByKey(table, sent.record);
+  const time = table.timestampColumn === null ? null : row?.[table.timestampColumn];
+  if (row?.["v"] === sent.record["v"] || typeof time !== "string") return true;
+  return Date.parse(time) > sent.oldestMs + 1000;
+}
+
+async function openStorage(table: Table): Promise<MemoryStorage> {
+  const storage = new MemoryStorage();
+  await storage.prepare([table]);
+  return storage;
+}
