@@ -1,8 +1,8 @@
-import type { ClientSession, Collection, Db, MongoClient } from "mongodb";
+import type { ClientSession, Collection, Db } from "mongodb";
 import type { MarkerStore } from "../../ports/marker-store.ts";
-import { retry, type Stopwatch, startDeadline } from "./deadline.ts";
-import { toAppError, toCommitError } from "./mongo-errors.ts";
-import type { PrimaryWatch } from "./primary-watch.ts";
+import { startDeadline } from "./deadline.ts";
+import { toCommitError } from "./mongo-errors.ts";
+import { COMMITTED, readCommitted, type StoreParts } from "./store-calls.ts";
 import { commitTransaction } from "./transaction.ts";
 
 interface MarkerDocument {
@@ -15,43 +15,27 @@ interface MarkerDocument {
 export class MongoMarkerStore implements MarkerStore {
   static readonly collectionName = "repsync_markers";
 
-  readonly #client: MongoClient;
-  readonly #clock: Stopwatch;
-  readonly #primaryWatch: PrimaryWatch;
-  readonly #db: Db;
+  readonly #parts: StoreParts;
 
-  constructor(parts: {
-    client: MongoClient;
-    db: Db;
-    clock: Stopwatch;
-    primaryWatch: PrimaryWatch;
-  }) {
-    this.#client = parts.client;
-    this.#clock = parts.clock;
-    this.#primaryWatch = parts.primaryWatch;
-    this.#db = parts.db;
+  constructor(parts: StoreParts) {
+    this.#parts = parts;
   }
 
   async readAll(): Promise<ReadonlyMap<string, string>> {
-    try {
-      const options = { readConcern: { level: "majority" }, sort: { _id: 1 } } as const;
-      const read = () =>
-        collectionOf(this.#db)
-          .find({ value: { $ne: "" } }, options)
-          .toArray();
-      const markers = await retry(startDeadline(this.#clock), () => this.#primaryWatch.read(read));
-      return new Map(markers.map(({ _id, value }) => [_id, value]));
-    } catch (error) {
-      throw toAppError(error);
-    }
+    const markers = await readCommitted(this.#parts, () =>
+      collectionOf(this.#parts.db)
+        .find({ value: { $ne: "" } }, { ...COMMITTED, sort: { _id: 1 } })
+        .toArray(),
+    );
+    return new Map(markers.map(({ _id, value }) => [_id, value]));
   }
 
   async writeAll(markers: ReadonlyMap<string, string>): Promise<void> {
     if (markers.size === 0) return;
-    const deadline = startDeadline(this.#clock);
-    const scope = { client: this.#client, clock: this.#clock, deadline };
+    const { client, db, clock } = this.#parts;
+    const scope = { client, clock, deadline: startDeadline(clock) };
     try {
-      await commitTransaction(scope, (session) => setMarkers(this.#db, { markers, session }));
+      await commitTransaction(scope, (session) => setMarkers(db, { markers, session }));
     } catch (error) {
       throw toCommitError(error);
     }

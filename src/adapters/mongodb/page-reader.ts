@@ -1,24 +1,19 @@
 // Pages and totals, each pair from one snapshot. What an unchanged table made known is used again.
-import type { ClientSession, Db, Document, MongoClient } from "mongodb";
+import type { ClientSession, Document } from "mongodb";
 import { PageAnchors, type PageSequence } from "../../domain/sync/page-anchors.ts";
 import type { Table } from "../../domain/sync/table.ts";
 import type { StoredPage, StoredPageQuery } from "../../ports/table-store.ts";
-import { retry, type Stopwatch, startDeadline } from "./deadline.ts";
+import { retry, startDeadline } from "./deadline.ts";
 import { toAppError } from "./mongo-errors.ts";
-import type { PrimaryWatch } from "./primary-watch.ts";
 import { RowReader, readPosition } from "./row-reader.ts";
-import { SNAPSHOT } from "./store-calls.ts";
+import { SNAPSHOT, type StoreParts } from "./store-calls.ts";
 import { countFilter, layoutOf, sinceFilter, type TableLayout } from "./table-layout.ts";
 import { TableMemory } from "./table-memory.ts";
 import type { TableVersions } from "./table-versions.ts";
 
 /** What a reader works with. */
-export interface PageReaderParts {
-  readonly client: MongoClient;
-  readonly db: Db;
-  readonly clock: Stopwatch;
+export interface PageReaderParts extends StoreParts {
   readonly versions: TableVersions;
-  readonly primaryWatch: PrimaryWatch;
 }
 
 interface Wanted {

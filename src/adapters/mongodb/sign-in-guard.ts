@@ -74,7 +74,7 @@ export class MongoSignInGuard implements SignInGuard {
     }
   }
 
-  /** Drops counters whose events have all left the window. Not part of the count, and done by the next one if not now. */
+  /** Drops counters whose events have all left the window; what is not done now, the next count does. */
   async #dropEnded(counters: readonly AttemptCounter[]): Promise<void> {
     const endsMs = counters.map(({ nowMs, windowMs }) => nowMs + windowMs - keptMs(windowMs));
     try {

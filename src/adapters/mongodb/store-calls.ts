@@ -1,6 +1,6 @@
 // The ways in which a store asks MongoDB. Each repeats what failed for a passing reason, within the time of a call, and
 // throws nothing but `AppError`s.
-import type { ClientSession, Db, MongoClient } from "mongodb";
+import { type ClientSession, type Db, type MongoClient, MongoServerError } from "mongodb";
 import { retry, type Stopwatch, startDeadline } from "./deadline.ts";
 import { toAppError } from "./mongo-errors.ts";
 import type { PrimaryWatch } from "./primary-watch.ts";
@@ -26,9 +26,15 @@ export interface WriteOptions {
   readonly writeConcern: typeof DURABLE;
 }
 
+/** Server code of a transaction that has to be run again. */
+const NO_SUCH_TRANSACTION = 251;
+
 const DURABLE = { w: "majority", j: true } as const;
 
-/** Reads with `COMMITTED`, after which every write is seen that was acknowledged before. */
+/**
+ * Reads with `COMMITTED`. Sees every write acknowledged before; but a primary that was replaced a moment ago, and does
+ * not know it yet, may still answer, so nothing that must end at once is decided by such a read.
+ */
 export async function readCommitted<T>(
   { clock, primaryWatch }: Pick<StoreParts, "clock" | "primaryWatch">,
   read: () => Promise<T>,
@@ -81,8 +87,10 @@ export async function writeTogether<T>(
   const scope = { client, clock, deadline: startDeadline(clock) };
   try {
     return await commitTransaction(scope, async (session) => {
-      await primaryWatch.confirm();
-      return await body(session);
+      const primary = await primaryWatch.confirm();
+      const result = await body(session);
+      if ((await primaryWatch.confirm()) === primary) return result;
+      throw new MongoServerError({ message: "The primary changed", code: NO_SUCH_TRANSACTION });
     });
   } catch (error) {
     throw toAppError(error);

@@ -2,6 +2,7 @@
 import { BSON, type Document, type Long } from "mongodb";
 import type { Cell, Column, Row, Table } from "../../domain/sync/table.ts";
 import type { RowWrite, WriteFailure } from "../../ports/table-store.ts";
+import { cutBatches } from "./batches.ts";
 import { type StoredCell, storeCell, storeTime } from "./stored-cells.ts";
 import { KEY_TIME_FIELD, layoutOf, UNPARSED_FIELD } from "./table-layout.ts";
 
@@ -70,17 +71,11 @@ export function planWrites(push: {
 
 /** Cuts statements into commands that fit a message, in order. */
 export function splitCommands(statements: readonly Statement[]): Statement[][] {
-  const commands: Statement[][] = [];
-  let bytes = Number.POSITIVE_INFINITY;
-  for (const statement of statements) {
-    bytes += statement.estimatedBytes;
-    if (bytes > MAX_COMMAND_BYTES) {
-      commands.push([]);
-      bytes = statement.estimatedBytes;
-    }
-    commands.at(-1)?.push(statement);
-  }
-  return commands;
+  return cutBatches(statements, {
+    maxItems: Number.POSITIVE_INFINITY,
+    maxBytes: MAX_COMMAND_BYTES,
+    bytesOf: ({ estimatedBytes }) => estimatedBytes,
+  });
 }
 
 type Fields = Record<string, StoredCell | Document>;
