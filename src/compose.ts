@@ -1,89 +1,183 @@
 // The only file that sees adapters: chooses one per port and wires the use cases to them.
+import { CronerScheduler } from "./adapters/croner/croner-scheduler.ts";
+import { createSyncClient } from "./adapters/fetch/sync-client.ts";
 import { JoseTokenIssuer } from "./adapters/jose/jose-token-issuer.ts";
 import { JwksIdentityProvider } from "./adapters/jose/jwks-identity-provider.ts";
 import { LruVersionedCache } from "./adapters/lru-cache/lru-versioned-cache.ts";
 import { NodeDigest } from "./adapters/node-crypto/node-digest.ts";
 import { NodeMac } from "./adapters/node-crypto/node-mac.ts";
 import { PinoLogger } from "./adapters/pino/pino-logger.ts";
+import { PrometheusMetrics } from "./adapters/prometheus/prometheus-metrics.ts";
 import { InstalledAssets } from "./adapters/swagger-ui/installed-assets.ts";
 import { SystemClock } from "./adapters/system/system-clock.ts";
 import { SystemIds } from "./adapters/system/system-ids.ts";
+import { SystemRandom } from "./adapters/system/system-random.ts";
+import { SystemTimer } from "./adapters/system/system-timer.ts";
 import { SystemTurns } from "./adapters/system/system-turns.ts";
 import { ZlibGzip } from "./adapters/zlib/zlib-gzip.ts";
 import type { Config } from "./config.ts";
 import { MAX_REMEMBERED_LOOKUPS, REMEMBERED_LOOKUP_MS } from "./domain/limits.ts";
 import type { Table } from "./domain/sync/table.ts";
-import { createRequestHandler } from "./http/app.ts";
+import { type AppDeps, createRequestHandler } from "./http/app.ts";
+import { DOCUMENTATION } from "./http/openapi.ts";
 import type { Clock } from "./ports/clock.ts";
 import type { RequestHandler, StartHttpServer } from "./ports/http-server.ts";
 import type { Logger } from "./ports/logger.ts";
 import type { PasswordHasher } from "./ports/password-hasher.ts";
-import type { FullStorage, Storage } from "./ports/storage.ts";
+import type { FullStorage, RunStorage } from "./ports/storage.ts";
+import type { Timer } from "./ports/timer.ts";
 import type { CacheCounts, VersionedCache } from "./ports/versioned-cache.ts";
 import { createAdministrator } from "./usecases/reputation/create-administrator.ts";
 import type { ReputationDeps } from "./usecases/reputation/deps.ts";
-import { createLookups, type LookupCounts } from "./usecases/reputation/look-up.ts";
+import { createLookups, type Lookups } from "./usecases/reputation/look-up.ts";
 import { keptSecret, readReputationSecrets } from "./usecases/reputation/secrets.ts";
+import { type ActiveRuns, createActiveRuns } from "./usecases/sync/active-runs.ts";
+import { startSchedule } from "./usecases/sync/scheduled-runs.ts";
+import type { SyncDeps } from "./usecases/sync/sync-deps.ts";
 
-/** A composed deployment, ready to serve. */
-export interface Deployment {
-  readonly handler: RequestHandler;
+/** Time that runs under way have to end when a deployment closes. */
+const CLOSE_GRACE_MS = 5_000;
+
+/** What the use cases need, opened: for a deployment and for the command line alike. */
+export interface Services {
+  readonly clock: Clock;
   readonly logger: Logger;
-  readonly startServer: StartHttpServer;
+  readonly storage: RunStorage;
+  readonly sync: SyncDeps;
   /** The reputation half; null where the store does not keep it. */
   readonly reputation: ReputationDeps | null;
-  /** What /metrics shows of lookups. */
-  readonly lookupMetrics: LookupMetrics | null;
-  /** Closes the store. Idempotent; call it after the server has stopped. */
+  /** Memories that lookups are answered from. */
+  readonly caches: readonly VersionedCache<unknown>[];
+  /** Closes the store. Idempotent. */
   close(): Promise<void>;
 }
 
-/** Counts of lookups by outcome, and how what is remembered for them has done. */
-export interface LookupMetrics {
-  outcomes(): LookupCounts;
-  /** Sums over all caches. */
-  cache(): CacheCounts;
+/** A composed deployment, ready to serve. */
+export interface Deployment {
+  readonly services: Services;
+  readonly handler: RequestHandler;
+  readonly startServer: StartHttpServer;
+  /**
+   * Ends the schedule, and every run before its next write. Resolves when all have ended, or after `graceMs`. Idempotent.
+   */
+  stopRuns(graceMs: number): Promise<void>;
+  /** Closes the store, the runs ended. Idempotent; call it after the server has stopped. */
+  close(): Promise<void>;
+}
+
+/** Time as a deployment sees it; tests let it pass faster. */
+export interface TimeParts {
+  readonly clock: Clock;
+  readonly timer: Timer;
 }
 
 /** Opens the store, makes its tables and puts one deployment together. Throws `AppError`. */
-export async function compose(config: Config): Promise<Deployment> {
-  const logger = new PinoLogger(config.logLevel);
-  const clock = new SystemClock();
-  const storage = await openPreparedStorage(config, clock);
-  const isFull = "openReputation" in storage;
-  const opened = isFull
-    ? await openReputation(config, { storage: storage as FullStorage, clock }).catch(
-        async (error: unknown) => {
-          await storage.close();
-          throw error;
-        },
-      )
-    : null;
-  const reputation = opened?.deps ?? null;
-  const lookups = reputation === null ? null : createLookups(reputation);
+export async function compose(config: Config, time?: TimeParts): Promise<Deployment> {
+  const services = await openServices(config, time);
+  const { sync, caches, logger } = services;
+  const runtimeVersion = isBun() ? `bun ${Bun.version}` : denoVersion();
+  const { version } = DOCUMENTATION.info;
+  const startedAtMs = services.clock.nowMs();
+  const metrics = new PrometheusMetrics({ version, runtimeVersion, startedAtMs });
+  const activeRuns = createActiveRuns({ ...sync, metrics });
+  const lookups = services.reputation === null ? null : createLookups(services.reputation);
   const handler = createRequestHandler({
     ...config,
-    reputation:
-      reputation === null || lookups === null ? null : { ...config, ...reputation, lookups },
-    tables: storage.tables,
-    markers: storage.markers,
-    storage,
-    clock,
-    logger,
-    ids: new SystemIds(),
+    ...sync,
+    ...administratorParts(config, { services, lookups, activeRuns }),
+    ...{ storage: services.storage, metrics, activeRuns, runtimeVersion },
+    lookupMetrics:
+      lookups === null ? null : { outcomes: lookups.counts, cache: () => sumCounts(caches) },
     gzip: new ZlibGzip(),
     digest: new NodeDigest(),
     docsAssets: new InstalledAssets(),
-    runtimeVersion: isBun() ? `bun ${Bun.version}` : denoVersion(),
   });
-  const lookupMetrics =
-    opened === null || lookups === null
-      ? null
-      : { outcomes: lookups.counts, cache: () => sumCounts(opened.caches) };
+  const schedule = scheduleRuns(config, { sync, activeRuns, logger });
+  const stopRuns = async (graceMs: number) => {
+    schedule?.stop();
+    await activeRuns.stop(graceMs);
+  };
   return {
-    ...{ handler, logger, reputation, lookupMetrics },
+    ...{ services, handler, stopRuns },
     startServer: await serverOfRuntime(),
-    close: () => storage.close(),
+    async close() {
+      await stopRuns(CLOSE_GRACE_MS);
+      await services.close();
+    },
+  };
+}
+
+/** What needs somebody who is signed in; nulls where the store does not keep accounts' other half. */
+function administratorParts(
+  config: Config,
+  parts: {
+    readonly services: Services;
+    readonly lookups: Lookups | null;
+    readonly activeRuns: ActiveRuns;
+  },
+): Pick<AppDeps, "reputation" | "syncRuns"> {
+  const { lookups, activeRuns } = parts;
+  const { sync, reputation } = parts.services;
+  if (reputation === null || lookups === null) return { reputation: null, syncRuns: null };
+  return {
+    reputation: { ...config, ...reputation, lookups },
+    syncRuns: { ...sync, sync, activeRuns, identity: reputation },
+  };
+}
+
+/** Begins the schedule that the configuration names; null when it names none, or sync is disabled. */
+function scheduleRuns(
+  { schedule, isSyncEnabled }: Config,
+  parts: { readonly sync: SyncDeps; readonly activeRuns: ActiveRuns; readonly logger: Logger },
+): { stop(): void } | null {
+  if (schedule === null) return null;
+  if (isSyncEnabled) {
+    const scheduler = new CronerScheduler();
+    return startSchedule({ ...parts.sync, ...parts, scheduler }, schedule);
+  }
+  parts.logger.warn("SYNC_SCHEDULE rests, as SYNC_ENABLED is not true");
+  return null;
+}
+
+/** Opens the store and makes its tables. Throws `AppError`. */
+export async function openServices(
+  config: Config,
+  { clock, timer }: TimeParts = { clock: new SystemClock(), timer: new SystemTimer() },
+): Promise<Services> {
+  const logger = new PinoLogger(config.logLevel);
+  const storage = await openStorage(config.storageUrl, clock);
+  try {
+    await storage.tables.prepare([...config.registry.values()]);
+    const opened = isFull(storage) ? await openReputation(config, { storage, clock }) : null;
+    return {
+      ...{ clock, logger, storage },
+      sync: syncDeps(config, { storage, clock, timer, logger }),
+      reputation: opened?.deps ?? null,
+      caches: opened?.caches ?? [],
+      close: () => storage.close(),
+    };
+  } catch (error) {
+    await storage.close();
+    throw error;
+  }
+}
+
+function isFull(storage: RunStorage): storage is FullStorage {
+  return "openReputation" in storage;
+}
+
+function syncDeps(
+  config: Config,
+  opened: TimeParts & { readonly storage: RunStorage; readonly logger: Logger },
+): SyncDeps {
+  const { tables, rows, markers, leases, runs, rejected } = opened.storage;
+  const { clock, timer, logger } = opened;
+  return {
+    ...config,
+    ...{ tables, rows, markers, leases, runs, rejected, clock, timer, logger },
+    connectPeer: (remote) => createSyncClient({ ...remote, nowMs: () => clock.nowMs() }),
+    random: new SystemRandom(),
+    ids: new SystemIds(),
   };
 }
 
@@ -121,6 +215,7 @@ async function openReputation(
     identityProvider: identityProviderOf(config, clock),
     ids: new SystemIds(),
     turns: new SystemTurns(),
+    timer: new SystemTimer(),
     isSignupEnabled: config.isSignupEnabled,
   };
   const { adminUsername: username, adminPassword: password } = config;
@@ -161,19 +256,8 @@ async function passwordHasherOfRuntime(): Promise<PasswordHasher> {
   return new BunPasswordHasher();
 }
 
-async function openPreparedStorage(config: Config, clock: Clock): Promise<Storage> {
-  const storage = await openStorage(config.storageUrl, clock);
-  try {
-    await storage.tables.prepare([...config.registry.values()]);
-    return storage;
-  } catch (error) {
-    await storage.close();
-    throw error;
-  }
-}
-
 /** Opens the store that `STORAGE_URL` names, loading only that adapter. */
-async function openStorage(url: string, clock: Clock): Promise<Storage> {
+async function openStorage(url: string, clock: Clock): Promise<RunStorage> {
   if (!url.startsWith("sqlite:")) {
     const { openMongoStorage } = await import("./adapters/mongodb/storage.ts");
     return await openMongoStorage({ url, clock });
@@ -182,7 +266,7 @@ async function openStorage(url: string, clock: Clock): Promise<Storage> {
   const openSqlite = isBun()
     ? (await import("./adapters/sqlite/bun-driver.ts")).openBunSqlite
     : (await import("./adapters/sqlite/node-driver.ts")).openNodeSqlite;
-  return await SqliteStorage.open(openSqlite, url.slice("sqlite:".length));
+  return await SqliteStorage.open(openSqlite, url.slice("sqlite:".length), { clock });
 }
 
 async function serverOfRuntime(): Promise<StartHttpServer> {

@@ -1,4 +1,6 @@
 // Reads the environment once, reports every problem at once, and prints no secret. D-1.3.
+import { Cron } from "croner";
+import { OWN_ISSUER } from "./domain/account.ts";
 import {
   DEFAULT_AUDIT_RETENTION_DAYS,
   DEFAULT_LAG_SECONDS,
@@ -90,12 +92,15 @@ function readService(reader: EnvironmentReader) {
 
 function readSync(reader: EnvironmentReader) {
   const syncApiKey = reader.text("SYNC_API_KEY") ?? "";
-  return {
+  const run = {
     isSyncEnabled: reader.flag("SYNC_ENABLED", false),
-    syncApiKey,
-    maxPageRows: reader.integer("SYNC_MAX_BATCH_SIZE", { fallback: DEFAULT_MAX_PAGE_ROWS, min: 1 }),
     remoteUrl: readRemoteUrl(reader),
     remoteKey: reader.text("SYNC_REMOTE_KEY") ?? syncApiKey,
+  };
+  return {
+    ...run,
+    syncApiKey,
+    maxPageRows: reader.integer("SYNC_MAX_BATCH_SIZE", { fallback: DEFAULT_MAX_PAGE_ROWS, min: 1 }),
     maxBodyBytes: reader.integer("SYNC_MAX_BODY_BYTES", {
       fallback: DEFAULT_MAX_BODY_BYTES,
       min: 1,
@@ -105,8 +110,42 @@ function readSync(reader: EnvironmentReader) {
       min: 1,
     }),
     lagSeconds: reader.integer("SYNC_LAG_SECONDS", { fallback: DEFAULT_LAG_SECONDS, min: 0 }),
-    schedule: reader.text("SYNC_SCHEDULE"),
+    schedule: readSchedule(reader, run),
   };
+}
+
+/** A schedule whose every run would fail is a problem; while sync is disabled it only rests. */
+function readSchedule(
+  reader: EnvironmentReader,
+  run: Pick<Config, "isSyncEnabled" | "remoteUrl" | "remoteKey">,
+): string | null {
+  const text = reader.text("SYNC_SCHEDULE");
+  if (text === null) return null;
+  const problem = cronProblem(text);
+  if (problem !== null) {
+    reader.problems.push(
+      `SYNC_SCHEDULE must be cron text, such as */15 * * * *: "${text}" ${problem}`,
+    );
+  }
+  if (run.isSyncEnabled && (run.remoteUrl === null || run.remoteKey === "")) {
+    reader.problems.push(
+      "SYNC_SCHEDULE needs SYNC_REMOTE_URL, and SYNC_REMOTE_KEY or SYNC_API_KEY, beside it",
+    );
+  }
+  return text;
+}
+
+/** Null when the text names times to come. */
+function cronProblem(text: string): string | null {
+  // The library takes a single date, too.
+  if (text.includes(":")) return "is a time, not cron text";
+  try {
+    const isEver = new Cron(text, { mode: "5-or-6-parts", paused: true }).nextRun() !== null;
+    return isEver ? null : "names a time that never comes";
+  } catch (error) {
+    const reason = error instanceof Error ? error.message : String(error);
+    return `is not (${reason.replace(/^CronPattern: /, "")})`;
+  }
 }
 
 /** As the client for other deployments takes it. */
@@ -134,6 +173,9 @@ function readReputation(reader: EnvironmentReader) {
   const jwtAudience = reader.text("JWT_AUDIENCE");
   if (jwtJwksUrl !== null && (jwtIssuer === null || jwtAudience === null)) {
     reader.problems.push("JWT_JWKS_URL needs JWT_ISSUER and JWT_AUDIENCE beside it");
+  }
+  if (jwtIssuer === OWN_ISSUER) {
+    reader.problems.push(`JWT_ISSUER must not be ${OWN_ISSUER}: that is this service itself`);
   }
   const adminUsername = reader.text("ADMIN_USERNAME");
   const adminPassword = reader.text("ADMIN_PASSWORD");

@@ -33,7 +33,8 @@ async function serve(config: Config): Promise<void> {
   const stop = async () => {
     if (isStopping) return;
     isStopping = true;
-    await server.stop(GRACE_MS);
+    // Streams of runs end with their runs.
+    await Promise.all([server.stop(GRACE_MS), deployment.stopRuns(GRACE_MS)]);
     await deployment.close();
     process.exit(0);
   };

@@ -1,65 +1,89 @@
-// A bar on a terminal, plain lines elsewhere.
-import { Presets, SingleBar } from "cli-progress";
+// How far a command has come: bars on a terminal, plain lines elsewhere, nothing beside JSON. All of it on stderr.
+import { MultiBar, Presets } from "cli-progress";
+import { formatCount, type Output } from "./output.ts";
 
-/** Shows how far a job has come. */
+/** How far one job has come. */
+export interface ProgressState {
+  readonly rows: number;
+  /** From 0 to 1; null when nobody knows how much there is. */
+  readonly part: number | null;
+}
+
+/** Shows how far one job has come. */
 export interface Progress {
-  /** Counts rows that are done. */
-  advance(rows: number): void;
-  /** Ends the display; call it once, also after a failure. */
+  update(state: ProgressState): void;
+}
+
+/** The jobs of one command, one below the other. */
+export interface ProgressBoard {
+  start(label: string): Progress;
+  /** Ends the display; call it before the last lines, also after a failure. Idempotent. */
   finish(): void;
 }
 
-/** Part of the job after which a plain line is written. */
+/** Part of a job, and rows of one whose end is unknown, after which a plain line is written. */
 const PLAIN_STEP = 0.25;
+const PLAIN_STEP_ROWS = 100_000;
+/** Steps of a bar. */
+const BAR_STEPS = 1_000;
 
-/** Starts a display on stderr for a job of `totalRows`, 1 or more. */
-export function startProgress(label: string, totalRows: number): Progress {
-  return process.stderr.isTTY ? startBar(label, totalRows) : startLines(label, totalRows);
+/** Opens the display that fits where a command writes to; labels are made `labelChars` long. */
+export function openProgress(
+  output: Pick<Output, "isJson" | "isTerminal">,
+  labelChars = 0,
+): ProgressBoard {
+  if (output.isJson) return { start: () => ({ update: () => {} }), finish: () => {} };
+  return output.isTerminal ? openBars(labelChars) : { start: startLines, finish: () => {} };
 }
 
-/** A whole number with separators, such as `171,075`. */
-export function formatCount(value: number): string {
-  return Math.round(value).toLocaleString("en-US");
-}
-
-function startBar(label: string, totalRows: number): Progress {
-  const startedAtMs = performance.now();
-  let doneRows = 0;
-  const bar = new SingleBar(
+function openBars(labelChars: number): ProgressBoard {
+  const bars = new MultiBar(
     {
-      format: `${label} [{bar}] {percentage}% | {done}/{all} rows | {rate} rows/s`,
-      hideCursor: true,
       barsize: 30,
+      emptyOnZero: true,
+      format: "{label} [{bar}] {percentage}% | {rows} rows | {rate} rows/s",
+      gracefulExit: false,
+      hideCursor: true,
+      stream: process.stderr,
     },
     Presets.shades_classic,
   );
-  const payload = () => ({
-    done: formatCount(doneRows),
-    all: formatCount(totalRows),
-    rate: formatCount(doneRows / Math.max(0.001, (performance.now() - startedAtMs) / 1000)),
-  });
-  bar.start(totalRows, 0, payload());
   return {
-    advance: (rows) => {
-      doneRows += rows;
-      bar.update(doneRows, payload());
+    start(label) {
+      const startedAtMs = performance.now();
+      const payload = (rows: number) => ({
+        label: label.padEnd(labelChars),
+        rows: formatCount(rows),
+        rate: formatCount(rows / Math.max(0.001, (performance.now() - startedAtMs) / 1000)),
+      });
+      const bar = bars.create(BAR_STEPS, 0, payload(0));
+      return {
+        update: ({ rows, part }) => bar.update(Math.floor((part ?? 0) * BAR_STEPS), payload(rows)),
+      };
     },
-    finish: () => bar.stop(),
+    finish: () => bars.stop(),
   };
 }
 
-function startLines(label: string, totalRows: number): Progress {
-  let doneRows = 0;
+function startLines(label: string): Progress {
   let shownPart = 0;
+  let shownRows = 0;
+  let isFirst = true;
+  const show = (state: string) => process.stderr.write(`${label} ${state}\n`);
   return {
-    advance: (rows) => {
-      doneRows += rows;
-      const part = Math.floor(doneRows / totalRows / PLAIN_STEP) * PLAIN_STEP;
-      if (part <= shownPart) return;
-      shownPart = part;
-      const percent = Math.round((100 * doneRows) / totalRows);
-      console.error(`${label} ${percent}% (${formatCount(doneRows)} rows)`);
+    update({ rows, part }) {
+      if (part === null) {
+        if (rows - shownRows < PLAIN_STEP_ROWS) return;
+        shownRows = rows;
+        show(`${formatCount(rows)} rows`);
+        return;
+      }
+      const step = Math.floor(part / PLAIN_STEP) * PLAIN_STEP;
+      // What is done at once needs no progress.
+      if (step <= shownPart || (isFirst && part >= 1)) return;
+      isFirst = false;
+      shownPart = step;
+      show(`${Math.round(100 * part)}% (${formatCount(rows)} rows)`);
     },
-    finish: () => {},
   };
 }

@@ -1,8 +1,11 @@
 // Accounts: who may sign in, and as what. D-5.4.
 import type { AccountPlan } from "./reputation/plan.ts";
 
-/** What an account may do. D-4.1, D-5.4. */
-export type Role = "user" | "administrator";
+/** What an account may be. D-4.1, D-5.4. */
+export const ROLES = ["user", "administrator"] as const;
+
+/** One of `ROLES`. */
+export type Role = (typeof ROLES)[number];
 
 /** Issuer of the accounts and tokens of this service itself. D-5.4. */
 export const OWN_ISSUER = "repsync";

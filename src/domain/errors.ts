@@ -15,6 +15,8 @@ export type AppErrorKind =
   | "sync_misconfigured"
   | "sync_failed"
   | "remote_invalid"
+  | "metrics_token_rejected"
+  | "metrics_forbidden"
   | "not_found"
   | "method_not_allowed";
 

@@ -90,8 +90,10 @@ export const MAX_REFUSALS_PER_RUN = 10_000;
 export const MAX_COMPARE_EXAMPLES = 20;
 /** Rows of a digest's segment when the request names none. D-4.10. */
 export const DIGEST_SEGMENT_ROWS = 4_096;
-/** Rows that one digest request reads, and those that it may bring whole. D-4.10. */
-export const MAX_DIGEST_ROWS = 131_072;
+/** Rows that one digest request reads, and the time after which it reads no further. D-4.10. */
+export const MAX_DIGEST_ROWS = 1_048_576;
+export const MAX_DIGEST_MS = 3_000;
+/** Rows that one digest request may bring whole. D-4.10. */
 export const MAX_DIGEST_RECORDS = 1_024;
 /** Segments of one digest reply. D-4.10. */
 export const MAX_DIGEST_SEGMENTS = 1_024;
@@ -116,3 +118,7 @@ export const MAX_LOOKUP_BATCH_CALLS = 1_000;
 export const MAX_REMEMBERED_LOOKUPS = 50_000;
 /** How long they are remembered at most, so that nobody's data is kept for long without being asked for. */
 export const REMEMBERED_LOOKUP_MS = 3_600_000;
+/** Time after which a silent stream of run events gets a comment. D-4.4. */
+export const KEEP_ALIVE_MS = 5_000;
+/** Time the store has for what /metrics shows of it. D-6.8. */
+export const METRICS_READ_MS = 2_000;

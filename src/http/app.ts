@@ -8,27 +8,45 @@ import type { DocsAssets } from "../ports/docs-assets.ts";
 import type { ConnectionInfo, RequestHandler } from "../ports/http-server.ts";
 import type { Ids } from "../ports/ids.ts";
 import type { Logger } from "../ports/logger.ts";
+import type { Metrics } from "../ports/metrics.ts";
 import type { HealthDeps } from "../usecases/operations/check-health.ts";
+import type { ReadMetricsDeps } from "../usecases/operations/read-metrics.ts";
 import type { SyncStatusDeps } from "../usecases/sync/read-sync-status.ts";
 import { failureReply, isReputationPath } from "./errors.ts";
 import type { Exchange, ExchangeOf } from "./exchange.ts";
 import { createRouteFinder, MethodNotAllowed, type Route } from "./methods.ts";
 import { DOCUMENTATION, documentedPaths } from "./openapi.ts";
+import { requestLogLevel } from "./request-log-level.ts";
 import { docsAssetsRoute } from "./routes/operations/docs-assets-route.ts";
 import { healthRoute } from "./routes/operations/health-route.ts";
+import { metricsRoute } from "./routes/operations/metrics-route.ts";
 import { type ReputationRouteDeps, reputationRoutes } from "./routes/reputation-routes.ts";
+import { type DigestRouteDeps, digestRoute } from "./routes/sync/digest-route.ts";
 import { type PullRouteDeps, pullRoute } from "./routes/sync/pull-route.ts";
 import { type PushRouteDeps, pushRoute } from "./routes/sync/push-route.ts";
 import { statusRoute } from "./routes/sync/status-route.ts";
+import { type SyncRunRouteDeps, syncRunRoutes } from "./routes/sync-run-routes.ts";
 
 /** Everything the routes need. */
-export interface AppDeps extends PullRouteDeps, PushRouteDeps, SyncStatusDeps, HealthDeps {
+export interface AppDeps
+  extends PullRouteDeps,
+    PushRouteDeps,
+    DigestRouteDeps,
+    SyncStatusDeps,
+    HealthDeps,
+    Omit<ReadMetricsDeps, "storage"> {
+  readonly storage: HealthDeps["storage"] & ReadMetricsDeps["storage"];
+  readonly metrics: Metrics;
+  /** `METRICS_TOKEN`; null when not set. */
+  readonly metricsToken: string | null;
   readonly clock: Clock;
   readonly ids: Ids;
   readonly logger: Logger;
   readonly docsAssets: DocsAssets;
   /** Null where the store does not keep the reputation half. */
   readonly reputation: ReputationRouteDeps | null;
+  /** Null where nobody can sign in as an administrator. */
+  readonly syncRuns: SyncRunRouteDeps | null;
 }
 
 /** Stands for the exchange of a request that did not come through the handler. */
@@ -38,6 +56,10 @@ const NO_EXCHANGE: Exchange = {
   connection: NO_CONNECTION,
   hasCommonHeaders: false,
 };
+
+/** On the request itself, as a map of all requests under way costs every one of them more. */
+const EXCHANGE = Symbol("exchange");
+type AnsweredRequest = Request & { [EXCHANGE]?: Exchange };
 
 /** Where Elysia begins to look for the path of an address. */
 const ROUTER_PATH_FROM = 11;
@@ -56,10 +78,9 @@ const SWAGGER_PAGE = {
 /** Answers every request of both interfaces. Never rejects. */
 export function createRequestHandler(deps: AppDeps): RequestHandler {
   const failures = new WeakMap<Request, unknown>();
-  const exchanges = new WeakMap<Request, Exchange>();
   const app = createElysia(deps, {
     onFailure: (request, error) => failures.set(request, error),
-    exchangeOf: (request) => exchanges.get(request) ?? NO_EXCHANGE,
+    exchangeOf: (request: AnsweredRequest) => request[EXCHANGE] ?? NO_EXCHANGE,
   });
 
   const findRoute = createRouteFinder(app.routes);
@@ -83,7 +104,7 @@ export function createRequestHandler(deps: AppDeps): RequestHandler {
     const route = findRoute(target.path);
     const requestId = chooseRequestId(request, deps.ids);
     const exchange: Exchange = { requestId, connection, hasCommonHeaders: false };
-    exchanges.set(request, exchange);
+    (request as AnsweredRequest)[EXCHANGE] = exchange;
     const logged = { request_id: requestId, method, route: route?.pattern ?? null };
     const reply = await answer(request, target, route).catch((error: unknown) => {
       const context = { path: target.path, requestId, nowMs: deps.clock.nowMs() };
@@ -95,9 +116,10 @@ export function createRequestHandler(deps: AppDeps): RequestHandler {
     if (!exchange.hasCommonHeaders) addCommonHeaders(reply, { path: target.path, requestId });
     // Bun leaves it out of replies to HEAD only.
     if (method === "HEAD") reply.headers.set("Date", new Date(deps.clock.nowMs()).toUTCString());
-    const durationMs = Math.round(deps.clock.monotonicMs() - startedAtMs);
-    const { status } = reply;
-    deps.logger.info("Request answered", { ...logged, status, duration_ms: durationMs });
+    const durationMs = deps.clock.monotonicMs() - startedAtMs;
+    const answered = { ...logged, status: reply.status, duration_ms: Math.round(durationMs) };
+    deps.metrics.countRequest(answered, durationMs);
+    deps.logger[requestLogLevel(answered)]("Request answered", answered);
     return reply;
   };
 }
@@ -131,7 +153,10 @@ function createElysia(deps: AppDeps, { onFailure, exchangeOf }: AppHooks) {
     .use(pullRoute(deps))
     .use(pushRoute(deps))
     .use(statusRoute(deps))
+    .use(digestRoute(deps))
+    .use(deps.syncRuns === null ? [] : syncRunRoutes({ ...deps.syncRuns, exchangeOf }))
     .use(healthRoute(deps))
+    .use(metricsRoute({ ...deps, exchangeOf }))
     .use(deps.reputation === null ? [] : reputationRoutes({ ...deps.reputation, exchangeOf }));
   return new Elysia()
     .onError(({ request, error }) => {

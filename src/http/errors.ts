@@ -14,8 +14,16 @@ export interface FailureContext {
   readonly nowMs: number;
 }
 
-/** Statuses of the table synchronization interface, and the `type` its errors carry. S-7. */
-const SYNC_REPLIES: Record<AppErrorKind, { status: number; type?: string }> = {
+interface SyncReply {
+  readonly status: number;
+  /** S-7. */
+  readonly type?: string;
+  /** `WWW-Authenticate`. */
+  readonly challenge?: string;
+}
+
+/** Statuses outside of the reputation interface, and the `type` their errors carry. S-7. */
+const SYNC_REPLIES: Record<AppErrorKind, SyncReply> = {
   sync_disabled: { status: 403 },
   sync_key_not_configured: { status: 500 },
   sync_key_rejected: { status: 401 },
@@ -29,6 +37,8 @@ const SYNC_REPLIES: Record<AppErrorKind, { status: number; type?: string }> = {
   sync_misconfigured: { status: 400, type: "config_error" },
   sync_failed: { status: 500, type: "sync_error" },
   remote_invalid: { status: 500, type: "sync_error" },
+  metrics_token_rejected: { status: 401, challenge: "Bearer" },
+  metrics_forbidden: { status: 403 },
   not_found: { status: 404 },
   method_not_allowed: { status: 405 },
 };
@@ -67,12 +77,15 @@ function syncErrorReply(error: unknown): Response {
     return jsonResponse({ error: error.message }, { status, headers: retryHeaders(status) });
   }
   const known = error instanceof AppError ? error : null;
-  const { status, type } = known === null ? { status: 500 } : SYNC_REPLIES[known.kind];
+  const { status, type, challenge }: SyncReply =
+    known === null ? { status: 500 } : SYNC_REPLIES[known.kind];
   const body = {
     error: known?.message ?? INTERNAL_MESSAGE,
     ...(type === undefined ? {} : { type }),
   };
-  return jsonResponse(body, { status, headers: retryHeaders(status) });
+  const headers = retryHeaders(status);
+  if (challenge !== undefined) headers["WWW-Authenticate"] = challenge;
+  return jsonResponse(body, { status, headers });
 }
 
 function problemReply(error: unknown, context: FailureContext): Response {

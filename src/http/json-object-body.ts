@@ -1,6 +1,9 @@
 import { MAX_API_BODY_BYTES } from "../domain/limits.ts";
 import { invalidFields, ReputationError } from "../domain/reputation/reputation-error.ts";
+import { cutText } from "../domain/sync/push-result.ts";
 import { readRequestBody } from "./request-body.ts";
+
+const MAX_POINTER_CHARS = 200;
 
 /** Fields of a body by name. */
 export type BodyFields = Readonly<Record<string, unknown>>;
@@ -41,5 +44,5 @@ function parse(bytes: Uint8Array): unknown {
 /** RFC 6901; a lone surrogate would not survive the reply. */
 function pointerTo(name: string): string {
   const escaped = name.toWellFormed().replaceAll("~", "~0").replaceAll("/", "~1");
-  return `/${escaped.slice(0, 200)}`;
+  return `/${cutText(escaped, MAX_POINTER_CHARS)}`;
 }

@@ -1,3 +1,4 @@
+import { Memoirist } from "memoirist";
 import { AppError } from "../domain/errors.ts";
 
 /** A path that exists, asked with a method it does not take. D-3.11. */
@@ -18,57 +19,28 @@ export interface Route {
   readonly methods: readonly string[];
 }
 
-/** A place in the tree of all patterns, one level per segment. */
-interface Place {
-  readonly named: Map<string, Place>;
-  /** Where any segment leads that has no name here. */
-  any: Place | null;
-  route: Route | null;
-}
+/** One tree for all methods. */
+const ANY_METHOD = "ANY";
 
 /** Makes the function that finds the route of a path; null when nothing is served there. */
 export function createRouteFinder(
   routes: readonly { readonly method: string; readonly path: string }[],
 ): (path: string) => Route | null {
-  const root = newPlace();
+  const methodsOf = new Map<string, string[]>();
   for (const { method, path } of routes) {
-    let place = root;
-    for (const segment of segmentsOf(path)) place = placeAfter(place, segment);
-    const methods = [...(place.route?.methods ?? []), method];
-    if (method === "GET") methods.push("HEAD");
-    place.route = { pattern: path, methods: methods.sort(compareGetFirst) };
+    const methods = methodsOf.get(path) ?? [];
+    methodsOf.set(path, [...methods, method, ...(method === "GET" ? ["HEAD"] : [])]);
   }
-  return (path) => find(root, segmentsOf(path), 0);
-}
-
-/** A trailing slash makes no difference. */
-function segmentsOf(path: string): string[] {
-  const segments = path.split("/");
-  if (segments.length > 2 && segments.at(-1) === "") segments.pop();
-  return segments;
-}
-
-function placeAfter(place: Place, segment: string): Place {
-  if (segment.startsWith(":")) {
-    place.any ??= newPlace();
-    return place.any;
+  const router = new Memoirist<Route>();
+  for (const [pattern, methods] of methodsOf) {
+    router.add(ANY_METHOD, pattern, { pattern, methods: methods.sort(compareGetFirst) });
   }
-  const next = place.named.get(segment) ?? newPlace();
-  place.named.set(segment, next);
-  return next;
+  return (path) => router.find(ANY_METHOD, withoutSlash(path))?.store ?? null;
 }
 
-function find(place: Place, segments: readonly string[], at: number): Route | null {
-  const segment = segments[at];
-  if (segment === undefined) return place.route;
-  const named = place.named.get(segment);
-  const found = named === undefined ? null : find(named, segments, at + 1);
-  if (found !== null || place.any === null || segment === "") return found;
-  return find(place.any, segments, at + 1);
-}
-
-function newPlace(): Place {
-  return { named: new Map(), any: null, route: null };
+/** A slash at the end makes no difference. */
+function withoutSlash(path: string): string {
+  return path.length > 1 && path.endsWith("/") ? path.slice(0, -1) : path;
 }
 
 function compareGetFirst(a: string, b: string): number {

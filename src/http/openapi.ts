@@ -66,15 +66,17 @@ export function documentedPaths(
 }
 
 /** Carried by every reply. D-5.3. */
-const REQUEST_ID = {
+export const REQUEST_ID = {
   "X-Request-Id": headerDoc("Identifies this exchange in the log; a caller's own is kept"),
 };
 
 /** Header of a reply with status 405. D-3.11. */
 export const ALLOW = { Allow: headerDoc("The methods of this path") };
 
-/** Names of the security schemes. */
+/** Requirement of the sync key; of an administrator who is signed in, in either way; of the metrics' token or none. */
 export const SYNC_KEY_SECURITY = [{ syncKey: [] as string[] }];
+export const ADMINISTRATOR_SECURITY = [{ bearer: [] as string[] }, { session: [] as string[] }];
+export const METRICS_SECURITY = [{ metricsToken: [] as string[] }, {}];
 
 /** What every operation's document shares. */
 export const DOCUMENTATION = {
@@ -89,7 +91,7 @@ export const DOCUMENTATION = {
     { name: "reputation", description: "Lookups, and the consents that allow them" },
     { name: "account", description: "Signing up and in, API keys, the own profile" },
     { name: "administration", description: "What administrators do" },
-    { name: "operations", description: "Health and documentation" },
+    { name: "operations", description: "Health, metrics and documentation" },
   ],
   components: {
     securitySchemes: {
@@ -116,6 +118,11 @@ export const DOCUMENTATION = {
         in: "cookie" as const,
         name: "repsync_session",
         description: "The cookie that /v1/sessions sets",
+      },
+      metricsToken: {
+        type: "http" as const,
+        scheme: "bearer",
+        description: "The deployment's METRICS_TOKEN",
       },
     },
   },

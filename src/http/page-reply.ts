@@ -1,12 +1,11 @@
 import { COMPRESSION_THRESHOLD_BYTES } from "../domain/limits.ts";
-import type { PullPage } from "../domain/sync/page.ts";
 import type { Digest } from "../ports/digest.ts";
 import type { Gzip } from "../ports/gzip.ts";
 
-/** The reply of a pull: compact JSON with its checksum, compressed from 1024 bytes on. S-4.1.3 to S-4.1.6. */
+/** The reply of a pull or a digest: compact JSON with its checksum, compressed from 1024 bytes on. S-4.1.3 to S-4.1.6. */
 export async function pageReply(
   deps: { readonly gzip: Gzip; readonly digest: Digest },
-  page: PullPage,
+  page: object,
 ): Promise<Response> {
   const bytes = new TextEncoder().encode(JSON.stringify(page));
   const headers: Record<string, string> = {

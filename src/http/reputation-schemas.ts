@@ -1,5 +1,6 @@
 // Bodies of the reputation interface, as the OpenAPI document shows them.
 import { type TSchema, Type } from "@sinclair/typebox";
+import { ROLES } from "../domain/account.ts";
 import { CONSENT_PURPOSES, CONSENT_STATUSES } from "../domain/reputation/consent.ts";
 import { PLAN_NAMES } from "../domain/reputation/plan.ts";
 import { PROBLEM_CODES } from "../domain/reputation/problem.ts";
@@ -88,7 +89,7 @@ export const Account = Type.Object(
     username: Text,
     email: Text,
     plan: oneOf(PLAN_NAMES),
-    role: oneOf(["user", "administrator"]),
+    role: oneOf(ROLES),
   },
   exact,
 );
@@ -110,7 +111,7 @@ export const Session = Type.Object(
     token: Type.String({ description: "A JWT, good for an hour" }),
     token_type: Type.Literal("Bearer"),
     expires_at: Time,
-    role: oneOf(["user", "administrator"]),
+    role: oneOf(ROLES),
   },
   exact,
 );

@@ -14,6 +14,8 @@ export interface ListenOptions {
   readonly host: string;
   /** 0 picks a free port. */
   readonly port: number;
+  /** How long a connection may be silent unless its request is kept open; as the adapter thinks best when absent. */
+  readonly idleTimeoutSeconds?: number;
 }
 
 /** A server that listens. */

@@ -4,6 +4,8 @@ export interface ForeignIdentity {
   readonly subject: string;
   /** `iss`. */
   readonly issuer: string;
+  /** From then on the token is refused, at the latest. */
+  readonly expiresAtMs: number;
 }
 
 /** Tokens of the one foreign identity provider that is configured. D-5.4. */

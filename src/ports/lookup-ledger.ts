@@ -49,9 +49,9 @@ export type LookupOutcome = { readonly nowMs: number } & (
  *   store proves, in the same transaction or read, that nothing has changed.
  * - Counts are exact over all instances: of the calls in any 60 seconds, and in a month, never more than the limit are
  *   admitted, and none is refused below it. The store's own clock, or the one all its instances share, is `nowMs`.
- * - When it resolves, counts and audit records are durable. When it rejects, none of the batch counts or, where a store
- *   has no transaction over both, the counts have been given back; no audit record of it exists, or it exists without
- *   any reply having been sent.
+ * - When it resolves, counts and audit records are durable. When it rejects, none of the batch counts; or, where a store
+ *   could not undo it, its calls are given back, at the latest with the next batch. No audit record of it exists, or it
+ *   exists without any reply having been sent.
  * - A looked-up person with a profile is named in the audit by an HMAC with a key of their own, made when it is first
  *   needed and destroyed by `erase`; a name without a profile by one with the service's key. Accounts are named by
  *   an id kept beside that key.
@@ -59,5 +59,11 @@ export type LookupOutcome = { readonly nowMs: number } & (
  * Throws `store_unavailable` or `commit_failed`.
  */
 export interface LookupLedger {
+  /**
+   * How long it pays to wait for more calls after a batch, in milliseconds; absent or 0 where a batch costs little beyond
+   * its calls. Advice only.
+   */
+  readonly gatherMs?: number;
+
   decide(batch: readonly LookupCall[]): Promise<readonly LookupOutcome[]>;
 }

@@ -56,6 +56,6 @@ export interface RejectedRecords {
   /** Drops one entry. Resolves to false when there is none. */
   remove(id: string): Promise<boolean>;
 
-  /** The number of entries by table. */
-  countByTable(): Promise<ReadonlyMap<string, number>>;
+  /** The number of entries by table, of both directions or of one. */
+  countByTable(direction?: SyncDirection): Promise<ReadonlyMap<string, number>>;
 }

@@ -1,4 +1,5 @@
 import type { JsonObject } from "../domain/json.ts";
+import type { DigestPage, DigestQuery } from "../domain/sync/digest-page.ts";
 import type { PullPage } from "../domain/sync/page.ts";
 import type { PushResult } from "../domain/sync/push-result.ts";
 import type { SyncStatus } from "../domain/sync/sync-status.ts";
@@ -38,6 +39,11 @@ export interface PushedBatch extends TransferredBytes {
   readonly result: PushResult;
 }
 
+/** A verified digest. */
+export interface DigestReply extends TransferredBytes {
+  readonly page: DigestPage;
+}
+
 /** Why a request to a peer failed. */
 export type RemotePeerErrorKind =
   /** No reply: name not found, connection refused or broken. */
@@ -61,6 +67,8 @@ export class RemotePeerError extends Error {
   readonly status: number | null;
   /** Seconds the peer asked to wait (`Retry-After`, also as a date); null when it did not. */
   readonly retryAfterSeconds: number | null;
+  /** True when the reply has more bytes than this end reads: ask for less at once. */
+  readonly isTooLong: boolean;
 
   constructor(
     kind: RemotePeerErrorKind,
@@ -68,6 +76,7 @@ export class RemotePeerError extends Error {
     options: {
       readonly status?: number;
       readonly retryAfterSeconds?: number;
+      readonly isTooLong?: boolean;
       readonly cause?: unknown;
     } = {},
   ) {
@@ -75,6 +84,7 @@ export class RemotePeerError extends Error {
     this.kind = kind;
     this.status = options.status ?? null;
     this.retryAfterSeconds = options.retryAfterSeconds ?? null;
+    this.isTooLong = options.isTooLong ?? false;
   }
 }
 
@@ -88,6 +98,23 @@ export interface RemotePeer {
 
   /** Sends a batch, always with gzip and checksum. Resolves with any 200 reply, rejected records included. */
   pushBatch(tableName: string, request: PushRequest): Promise<PushedBatch>;
+
+  /**
+   * Begins to encode a batch that will be sent later, while others are under way: the next `pushBatch` with the very
+   * same array and time has less to do then. The records must not change in between. Changes no outcome; a peer may do
+   * without it.
+   */
+  prepareBatch?(request: PushRequest): void;
+
+  /**
+   * Asks for a digest of a table and verifies its checksum. Not in the document: a peer that is not this service
+   * answers 404, which is a failure of kind `status`. D-4.10.
+   */
+  readDigest(
+    tableName: string,
+    query: DigestQuery,
+    options?: { readonly signal?: AbortSignal },
+  ): Promise<DigestReply>;
 
   /** Asks for the status. Needs no key. */
   readStatus(options?: { readonly signal?: AbortSignal }): Promise<SyncStatus>;

@@ -57,7 +57,7 @@ describe.skipIf(!mongoAvailable)("MongoDB failover of stores", () => {
       expect(await storage.accounts.find("nobody")).toBeNull();
       const primary = await set.primary();
       const others = set.members.filter((member) => member !== primary);
-      for (const { pid } of others) process.kill(pid, "SIGSTOP");
+      await Promise.all(others.map((member) => member.freeze()));
       let isAnswered = false;
       const asked = storage.sessions.isKnown("lonely", "ana").then((isKnown) => {
         isAnswered = true;
@@ -68,7 +68,7 @@ describe.skipIf(!mongoAvailable)("MongoDB failover of stores", () => {
         for (let n = 0; n < 20; n++) await storage.ping(800).catch(() => {});
         expect(isAnswered).toBe(false);
       } finally {
-        for (const { pid } of others) process.kill(pid, "SIGCONT");
+        for (const member of others) member.thaw();
       }
       expect(await asked).toBe(true);
       await storage.close();

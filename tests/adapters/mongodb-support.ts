@@ -4,7 +4,7 @@ import { type Db, MongoClient } from "mongodb";
 import { openMongoStorage } from "../../src/adapters/mongodb/storage.ts";
 import { SystemClock } from "../../src/adapters/system/system-clock.ts";
 import type { Clock } from "../../src/ports/clock.ts";
-import type { RunStorage } from "../../src/ports/storage.ts";
+import type { FullStorage } from "../../src/ports/storage.ts";
 import { sharedMongo } from "../support/shared-mongo.ts";
 
 const TEST_TIMEOUT_MS = 120_000;
@@ -14,8 +14,12 @@ export interface TestDatabase {
   readonly url: string;
   /** The database as other programs see it. */
   readonly db: Db;
-  /** Opens an instance, closed after the test. `options` are added to the URL. */
-  open(options?: string, clock?: Pick<Clock, "monotonicMs">): Promise<RunStorage>;
+  /** Opens an instance, closed after the test. `options` are added to the URL; `storeClock` is in place of the server's. */
+  open(
+    options?: string,
+    clock?: Pick<Clock, "monotonicMs">,
+    storeClock?: Pick<Clock, "nowMs">,
+  ): Promise<FullStorage>;
   dispose(): Promise<void>;
 }
 
@@ -27,12 +31,13 @@ export async function makeDatabase(): Promise<TestDatabase> {
   if (mongo === null) throw new Error("No mongod");
   const url = mongo.uri(`mongodb_test_${databases++}`);
   const client = new MongoClient(url, { writeConcern: { w: "majority" } });
-  const opened: RunStorage[] = [];
+  const opened: FullStorage[] = [];
   return {
     url,
     db: client.db(),
-    async open(options = "", clock = new SystemClock()) {
-      const storage = await openMongoStorage({ url: url + options, clock });
+    async open(options = "", clock = new SystemClock(), storeClock) {
+      const time = storeClock === undefined ? {} : { storeClock };
+      const storage = await openMongoStorage({ url: url + options, clock, ...time });
       opened.push(storage);
       return storage;
     },

@@ -308,3 +308,22 @@ test("S-4.1 requests that no URL can carry are refused before anything is sent",
   );
   expect(peer.seen).toEqual([]);
 });
+
+test("S-4.2 pushBatch() sends a prepared batch once, and after that what the array holds", async () => {
+  const reply = { table: "listings", received: 1, upserted: 1, integrity: "verified" };
+  const peer = startPeer(() => Response.json(reply));
+  const client = createSyncClient({ baseUrl: peer.baseUrl, key: KEY });
+  const records = [{ sku: "a" }];
+  const syncTimestamp = "2026-01-02T03:04:05Z";
+  client.prepareBatch?.({ records });
+  await client.pushBatch("listings", { records });
+  records[0] = { sku: "b" };
+  await client.pushBatch("listings", { records });
+  client.prepareBatch?.({ records });
+  await client.pushBatch("listings", { records, syncTimestamp });
+  expect(peer.seen.map(({ body }) => gunzipSync(body).toString())).toEqual([
+    '{"records":[{"sku":"a"}]}',
+    '{"records":[{"sku":"b"}]}',
+    '{"records":[{"sku":"b"}],"sync_timestamp":"2026-01-02T03:04:05Z"}',
+  ]);
+});

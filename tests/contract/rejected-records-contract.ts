@@ -158,7 +158,7 @@ function listTests(harness: PartsHarness<Parts>): void {
     expect(entries.map(({ key }) => key["k"])).toEqual(["a"]);
   });
 
-  it("D-4.9 countByTable() counts both directions", async ({ rejected }) => {
+  it("D-4.9 countByTable() counts both directions, or one", async ({ rejected }) => {
     expect(await rejected.countByTable()).toEqual(new Map());
     await rejected.note([
       refusal({ table: "a", direction: "push" }),
@@ -172,6 +172,10 @@ function listTests(harness: PartsHarness<Parts>): void {
         ["b", 1],
       ]),
     );
+    const pulls = await rejected.countByTable("pull");
+    const pushes = await rejected.countByTable("push");
+    expect([pulls.get("a") ?? 0, pushes.get("a") ?? 0]).toEqual([1, 1]);
+    expect((pulls.get("b") ?? 0) + (pushes.get("b") ?? 0)).toBe(1);
   });
 }
 

@@ -114,6 +114,8 @@ describe("readConfig()", () => {
     ["D-1.3.8", { SYNC_MAX_DECOMPRESSED_BYTES: "1" }, { maxDecompressedBytes: 1 }],
     ["D-1.3.9", { SYNC_LAG_SECONDS: "0" }, { lagSeconds: 0 }],
     ["D-1.3.10", { SYNC_SCHEDULE: "*/5 * * * *" }, { schedule: "*/5 * * * *" }],
+    ["D-1.3.10", { SYNC_SCHEDULE: "*/10 * * * * *" }, { schedule: "*/10 * * * * *" }],
+    ["D-1.3.10", { SYNC_SCHEDULE: "@daily" }, { schedule: "@daily" }],
     ["D-1.3.11", { METRICS_TOKEN: "t" }, { metricsToken: "t" }],
     [
       "D-1.3.12",
@@ -147,6 +149,34 @@ describe("readConfig()", () => {
       expect(configOf({ SYNC_ENABLED: text }).isSyncEnabled).toBe(false);
       expect(configOf({ SIGNUP_ENABLED: text }).isSignupEnabled).toBe(false);
     }
+  });
+});
+
+describe("readConfig() of SYNC_SCHEDULE", () => {
+  const env = { SYNC_ENABLED: "true", SYNC_API_KEY: "k", SYNC_REMOTE_URL: "http://a" };
+  const SYNC_SCHEDULE = "*/5 * * * *";
+
+  test.each([
+    "hello",
+    "* * * *",
+    "61 * * * *",
+    "0 0 31 2 *",
+    "2030-01-01T00:00:00",
+    "* * * * * * *",
+  ])("D-1.3.10 readConfig() refuses what names no times to come: %p", (text) => {
+    const [problem, ...others] = problemsOf({ ...env, SYNC_SCHEDULE: text });
+    const start = `SYNC_SCHEDULE must be cron text, such as */15 * * * *: "${text}" `;
+    expect(problem).toStartWith(start);
+    expect(others).toEqual([]);
+  });
+
+  test("D-1.3.10 a schedule needs a remote and its key, unless sync is disabled", () => {
+    expect(problemsOf({ ...env, SYNC_SCHEDULE })).toEqual([]);
+    const needs =
+      "SYNC_SCHEDULE needs SYNC_REMOTE_URL, and SYNC_REMOTE_KEY or SYNC_API_KEY, beside it";
+    expect(problemsOf({ ...env, SYNC_SCHEDULE, SYNC_REMOTE_URL: "" })).toEqual([needs]);
+    expect(problemsOf({ ...env, SYNC_SCHEDULE, SYNC_API_KEY: "" })).toEqual([needs]);
+    expect(problemsOf({ SYNC_SCHEDULE })).toEqual([]);
   });
 });
 

@@ -21,7 +21,7 @@ function makeFolders() {
 }
 
 describe("repsync demo", () => {
-  test("D-1.2 demo --once moves 171,075 rows, compares them, and leaves nothing behind", async () => {
+  test("D-1.2 demo --once moves 171,075 rows, compares them, makes a lookup, and leaves nothing behind", async () => {
     const { folder, temporary, env } = makeFolders();
     const ended = await runProcess([...DEMO, "--once"], { folder, env });
     expect(ended.stderr).not.toContain("rror");
@@ -32,6 +32,12 @@ describe("repsync demo", () => {
       );
     }
     expect(ended.stdout).toContain("Compared row by row: all 171,075 rows are equal.");
+    expect(ended.stdout).toMatch(/^Lookup without consent: 403 consent_required$/m);
+    expect(ended.stdout).toMatch(
+      /^Lookup with consent: score \d+ of 100, .* 3 verified platforms/m,
+    );
+    expect(ended.stdout).toMatch(/^Lookup after the consent was revoked: 403 consent_required$/m);
+    expect(ended.stdout).toMatch(/The audit log is whole: 3 records/);
     expect(ended.stdout).toMatch(
       /^production {2}http:\/\/127\.0\.0\.1:\d+\/api\/v1\/sync\/status$/m,
     );
@@ -70,7 +76,7 @@ describe("repsync", () => {
   ] as const)("D-1.2 called with %p shows its usage, exit code %i", async (args, code, stream) => {
     const ended = await runProcess([...BUN, CLI, ...args]);
     expect(ended.code).toBe(code);
-    expect(ended[stream]).toContain("Usage: repsync <command>");
+    expect(ended[stream]).toMatch(/^Usage: repsync (<command>|demo) \[options\]/m);
     expect(ended[stream === "stdout" ? "stderr" : "stdout"]).toBe("");
   });
 });

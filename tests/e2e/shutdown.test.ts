@@ -1,8 +1,10 @@
 import { Database } from "bun:sqlite";
 import { afterEach, describe, expect, setDefaultTimeout, test } from "bun:test";
-import { existsSync } from "node:fs";
+import { readdirSync, statSync } from "node:fs";
 import { join } from "node:path";
+import { MongoClient } from "mongodb";
 import { startBunServer } from "../../src/adapters/bun/http-server.ts";
+import { MONGODB, onEveryBackend } from "../http/support/backends.ts";
 import { makeTempFolder } from "../http/support/make-temp-folder.ts";
 import { bodyText, RawConnection } from "../http/support/raw-http.ts";
 import { keepResource, releaseResources } from "../http/support/resources.ts";
@@ -43,9 +45,24 @@ describe("SIGTERM and SIGINT", () => {
     },
   );
 
-  test("D-1.2, D-3.8 a push in hand is finished, a new connection refused, the store closed", async () => {
+  test("D-1.2 the store is closed: SQLite has no log left beside the file", async () => {
     const folder = makeTempFolder();
+    const file = join(folder, "repsync.db");
     const service = await startService({ folder });
+    await service.push("notes", { records: [{ name: "a" }] });
+    expect(statSync(`${file}-wal`).size).toBeGreaterThan(0);
+    expect(await service.stop()).toEqual({ code: 0, signal: null });
+    expect(readdirSync(folder).toSorted()).toEqual(["repsync.db", "tables.json"]);
+    const database = new Database(file, { readonly: true });
+    keepResource(() => database.close());
+    expect(database.query("SELECT name FROM notes").all()).toEqual([{ name: "a" }]);
+  });
+});
+
+onEveryBackend("SIGTERM during a push", (backend) => {
+  test("D-1.2, D-3.8 the push in hand is finished, and no other request is taken", async () => {
+    const env = { STORAGE_URL: await backend.makeUrl() };
+    const service = await startService({ env });
     const connection = await RawConnection.open(service.url);
     const body = JSON.stringify({ records: [{ name: "in hand" }] });
     const head = requestText("POST /api/v1/sync/push/notes", [`Content-Length: ${body.length}`]);
@@ -57,13 +74,31 @@ describe("SIGTERM and SIGINT", () => {
     await connection.write(body.slice(10));
     const reply = await connection.readReply();
     expect([reply.status, JSON.parse(bodyText(reply)).upserted]).toEqual([200, 1]);
+    const more = JSON.stringify({ records: [{ name: "too late" }] });
+    await connection.write(
+      requestText("POST /api/v1/sync/push/notes", [`Content-Length: ${more.length}`], more),
+    );
+    expect(await connection.readToEnd()).toEqual(new Uint8Array());
     expect(await service.ended).toEqual({ code: 0, signal: null });
-    // The log that SQLite writes ahead went into the file.
-    const file = join(folder, "repsync.db");
-    expect(existsSync(`${file}-wal`)).toBeFalse();
-    const database = new Database(file, { readonly: true });
-    keepResource(() => database.close());
-    expect(database.query("SELECT name FROM notes").all()).toEqual([{ name: "in hand" }]);
+    const again = await startService({ env });
+    expect((await again.records("notes")).map(({ name }) => name)).toEqual(["in hand"]);
+  });
+});
+
+describe.skipIf(!MONGODB.isAvailable)("SIGTERM with MongoDB", () => {
+  test("D-1.2 the store is closed: the server is told that the sessions have ended", async () => {
+    const url = await MONGODB.makeUrl();
+    const client = new MongoClient(url);
+    keepResource(() => client.close());
+    const endedSessions = async () => {
+      const { metrics } = await client.db().admin().serverStatus();
+      return Number(metrics.commands.endSessions.total);
+    };
+    const service = await startService({ env: { STORAGE_URL: url } });
+    await service.push("notes", { records: [{ name: "a" }] });
+    const before = await endedSessions();
+    expect(await service.stop()).toEqual({ code: 0, signal: null });
+    expect(await endedSessions()).toBe(before + 1);
   });
 });
 

@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, setDefaultTimeout, test } from "bun:test";
-import { existsSync, writeFileSync } from "node:fs";
+import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { makeTempFolder } from "../http/support/make-temp-folder.ts";
 import { releaseResources } from "../http/support/resources.ts";
@@ -29,6 +29,19 @@ describe("a start that succeeds", () => {
     await service.stop();
     expect(service.stdout()).toBe(`repsync is listening on ${service.url}\n`);
     expect(service.stderr()).toBe("");
+  });
+
+  test("D-1.1 one process answers on both interfaces", async () => {
+    const service = await startService();
+    const replies = [
+      await service.send("/api/v1/sync/status"),
+      await service.pull("notes"),
+      await service.send("/v1/health"),
+      await service.send("/v1/me"),
+    ];
+    expect(replies.map(({ status }) => status)).toEqual([200, 200, 200, 401]);
+    const children = `/proc/${service.pid}/task/${service.pid}/children`;
+    if (existsSync(children)) expect(readFileSync(children, "utf8")).toBe("");
   });
 
   test("D-1.3 nothing has to be set: the built-in registry, a database in ./data, sync disabled", async () => {

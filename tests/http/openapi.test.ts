@@ -100,6 +100,16 @@ describe("/swagger/json", () => {
     ]);
   });
 
+  test("S-6.3 /trigger-sse is the only operation that answers with events", async () => {
+    const { paths } = await readDocument();
+    const channels = Object.entries(paths).flatMap(([path, item]) =>
+      Object.entries(item)
+        .filter(([, operation]) => JSON.stringify(operation).includes("text/event-stream"))
+        .map(([method]) => `${method} ${path}`),
+    );
+    expect(channels).toEqual(["post /api/v1/sync/trigger-sse"]);
+  });
+
   test("D-6.8, S-4.3 /swagger/json names the tables, and none when sync is disabled", async () => {
     const named = (await (await startApp()).send("/swagger/json")).text;
     expect(named).toContain(`"enum":${JSON.stringify(TABLE_NAMES)}`);

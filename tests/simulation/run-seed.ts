@@ -1,6 +1,9 @@
 import type { Row } from "../../src/domain/sync/table.ts";
+import { compareTables } from "../../src/usecases/sync/compare-tables.ts";
 import { checkEnds, MarkerCheck } from "./checks.ts";
-import { makeWorld, runQuietly, startWorldRun, type World } from "./world.ts";
+import type { Scenario } from "./scenario.ts";
+import type { SimProcess } from "./sim-process.ts";
+import { makeWorld, runQuietly, type StartWorldRun, startWorldRun, type World } from "./world.ts";
 
 /** How a seed went. */
 export interface SeedResult {
@@ -11,16 +14,27 @@ export interface SeedResult {
   readonly statuses: readonly string[];
 }
 
+/** Every so many seeds the ends are compared by the product, too. */
+const COMPARED_SEEDS = 8;
 /** Time for late commits, late requests and runs that are still going on. */
 const SETTLE_MS = 300_000;
+const MAX_WAITS = 20;
 const MAX_CRASH_MS = 40_000;
+/** Longer than a lease lasts, with what may be late beside it shorter than the least allowance. */
+const PAUSE_MS = 14_000;
 
 /** Plays one seed: writers, faults, runs and crashes, then quiet, after which both ends must be equal. */
 export async function runSeed(
   seed: number,
-  changes: Parameters<typeof makeWorld>[1] = {},
+  options: {
+    /** Parts of the scenario that are not left to the seed. */
+    readonly scenario?: Partial<Scenario>;
+    /** Another algorithm than the product's. */
+    readonly start?: StartWorldRun;
+  } = {},
 ): Promise<SeedResult> {
-  const world = await makeWorld(seed, changes);
+  const { start = startWorldRun } = options;
+  const world = await makeWorld(seed, options.scenario);
   const statuses: string[] = [];
   let problem: string | null = null;
   const markers = new MarkerCheck(world);
@@ -31,24 +45,38 @@ export async function runSeed(
   world.there.onCommit = check;
   world.rejected.onCommit = () => check(null);
   refuseBadRows(world);
-  planRuns(world, statuses);
+  const underWay = planRuns(world, { statuses, start });
   const { scenario, time } = world;
   time.advance(scenario.durationMs);
   world.weather.faults = 0;
   world.here.refuse = () => null;
   world.there.refuse = () => null;
   time.advance(SETTLE_MS);
+  // Pages of one row make some runs long.
+  for (let i = 0; i < MAX_WAITS && underWay().length > 0; i++) time.advance(SETTLE_MS);
   try {
     for (let i = 0; i < 2; i++) {
-      const { run } = await runQuietly(world);
+      const { run } = await runQuietly(world, start);
       statuses.push(`quiet ${run.status}`);
       if (run.status !== "success") problem ??= `A quiet run ended as ${run.status}: ${run.error}`;
     }
     problem ??= problemOf(() => checkEnds(world));
+    if (seed % COMPARED_SEEDS === 0) problem ??= await compareEnds(world);
   } catch (error) {
     problem ??= String(error);
   }
   return { problem, world, statuses };
+}
+
+/** The product's own comparison must find what `checkEnds` has found. */
+async function compareEnds(world: World): Promise<string | null> {
+  const deps = world.makeDeps(world.makeProcess());
+  const comparing = compareTables(deps, { tableName: "items", repair: null });
+  const { examples, ...counts } = await world.time.run(comparing);
+  const matched = world.here.sortedRows(world.table).length;
+  const expected = { matched, different: 0, missing_here: 0, missing_there: 0 };
+  const isEqual = JSON.stringify(counts) === JSON.stringify(expected);
+  return isEqual ? null : `Compared ${matched} rows: ${JSON.stringify({ ...counts, examples })}`;
 }
 
 function refuseBadRows({ here, there, scenario }: World): void {
@@ -58,19 +86,30 @@ function refuseBadRows({ here, there, scenario }: World): void {
   if (scenario.direction !== "pull") there.refuse = refuse;
 }
 
-function planRuns(world: World, statuses: string[]): void {
+/** Starts runs over the whole seed. Returns which processes are still at work. */
+function planRuns(
+  world: World,
+  { statuses, start }: { readonly statuses: string[]; readonly start: StartWorldRun },
+): () => readonly SimProcess[] {
   const { scenario, time, random } = world;
+  const processes = new Set<SimProcess>();
   for (let i = 0; i < scenario.runs; i++) {
     time.after(random.next() * scenario.durationMs, () => {
       const process = world.makeProcess();
+      processes.add(process);
       if (random.chance(scenario.crashes)) {
         time.after(random.next() * MAX_CRASH_MS, () => process.kill());
       }
-      void startWorldRun(world, process).outcome.then(({ run }) => {
+      if (random.chance(scenario.pauses)) {
+        time.after(random.next() * MAX_CRASH_MS, () => process.pause(PAUSE_MS));
+      }
+      void start(world, process).outcome.then(({ run }) => {
         statuses.push(run.error === undefined ? run.status : `${run.status}: ${run.error}`);
+        processes.delete(process);
       });
     });
   }
+  return () => [...processes].filter(({ isDead }) => !isDead);
 }
 
 function problemOf(check: () => void): string | null {

@@ -10,6 +10,8 @@ export interface Scenario {
   readonly remote: "repsync" | "foreign";
   /** The foreign server sends rows without a timestamp last. */
   readonly isTimelessLast: boolean;
+  /** The foreign server's own time has a zone, which its `since` must not have. */
+  readonly isClockZoned: boolean;
   /** Rows of a page or batch at most, at both ends. */
   readonly maxPageRows: number;
   readonly lagSeconds: number;
@@ -23,6 +25,8 @@ export interface Scenario {
   readonly isShared: boolean;
   readonly faults: number;
   readonly crashes: number;
+  /** Part of the processes that stop for longer than their leases last. */
+  readonly pauses: number;
   /** Part of the rows that the receiving end refuses for a while. */
   readonly refusals: number;
   readonly durationMs: number;
@@ -82,19 +86,23 @@ export function chooseScenario(random: SeededRandom): Scenario {
   const isEcho = direction === "both" && kind !== "newer" && kind !== "insertOnly";
   const skewMs = () => (isShared || isEcho ? 0 : random.int(-300_000, 300_000));
   const lagSeconds = random.pick([20, 60]);
+  const lateMs = random.chance(0.5) ? (lagSeconds - 2) * 1000 : 1000;
   return {
     direction,
     entry: ENTRIES[kind],
     remote,
     isTimelessLast: random.chance(0.3),
-    maxPageRows: random.pick([2, 3, 4, 5, 8, 12, 12, 16, 24]),
+    isClockZoned: random.chance(0.5),
+    maxPageRows: random.pick([1, 2, 3, 4, 5, 8, 12, 12, 16, 24]),
     lagSeconds,
-    lateMs: random.chance(0.5) ? (lagSeconds - 2) * 1000 : 1000,
+    lateMs,
     skewMs: { here: skewMs(), there: skewMs() },
     isCoarse: random.chance(0.4),
     isShared,
     faults: random.pick([0, 0.02, 0.1, 0.3]),
     crashes: random.pick([0, 0, 0.3]),
+    // What a process does after its pause is late, too, and the allowance is for both together.
+    pauses: lateMs === 1000 ? random.pick([0, 0, 0.3]) : 0,
     refusals: random.chance(0.25) ? 0.15 : 0,
     durationMs: random.int(1, 4) * 60_000,
     runs: random.int(2, 6),

@@ -1,6 +1,8 @@
 // A network that loses, delays, repeats and damages what goes over it, and a server that is busy at times.
 import { type JsonValue, parseJson } from "../../src/domain/json.ts";
+import type { DigestQuery } from "../../src/domain/sync/digest-page.ts";
 import {
+  type DigestReply,
   type PulledPage,
   type PullRequest,
   type PushedBatch,
@@ -116,6 +118,10 @@ export function connectThrough(
         serveLate: () => weather.mayArrive(parseJson(text) as readonly JsonValue[]) && push(),
       });
       return { result, bytesCompressed: 100, bytesUncompressed: text.length };
+    },
+    async readDigest(tableName: string, query: DigestQuery, { signal } = {}): Promise<DigestReply> {
+      const page = await exchange(() => server.digest(tableName, query), { signal });
+      return { page, bytesCompressed: 100, bytesUncompressed: JSON.stringify(page).length };
     },
     readStatus: (options) => exchange(() => server.status(), { signal: options?.signal }),
   };

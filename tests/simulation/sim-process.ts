@@ -1,5 +1,5 @@
-// A process of one deployment that can be killed at any moment: between any two of its steps, and between a step and
-// the moment it learns of it.
+// A process of one deployment that can be killed or paused at any moment: between any two of its steps, and between a
+// step and the moment it learns of it.
 import type { Timer } from "../../src/ports/timer.ts";
 import { never, type SimTime } from "../support/sim-time.ts";
 import type { SeededRandom } from "./seeded-random.ts";
@@ -7,6 +7,7 @@ import type { SeededRandom } from "./seeded-random.ts";
 /** A running process. What it waits for never comes once it is killed. */
 export class SimProcess implements Timer {
   isDead = false;
+  #pausedUntilMs = 0;
   readonly #time: SimTime;
   readonly #random: SeededRandom;
   /** Longest time that a call of a store takes, each way. */
@@ -22,8 +23,16 @@ export class SimProcess implements Timer {
     this.isDead = true;
   }
 
+  /** Stops doing anything for a while, as a machine that is suspended. */
+  pause(durationMs: number): void {
+    this.#pausedUntilMs = this.#time.nowMs + durationMs;
+  }
+
   async sleep(durationMs: number, signal?: AbortSignal): Promise<void> {
     await this.#time.sleep(durationMs, signal);
+    while (this.#pausedUntilMs > this.#time.nowMs) {
+      await this.#time.sleep(this.#pausedUntilMs - this.#time.nowMs);
+    }
     if (this.isDead) await never();
   }
 

@@ -1,16 +1,24 @@
 // Two deployments that a run may have at its other end: this service, and somebody else's after the same document.
 import type { JsonObject, JsonValue } from "../../src/domain/json.ts";
 import { convertRecord } from "../../src/domain/sync/convert.ts";
+import {
+  type DigestPage,
+  type DigestQuery,
+  digestParameters,
+} from "../../src/domain/sync/digest-page.ts";
 import type { PullPage } from "../../src/domain/sync/page.ts";
 import type { PushResult } from "../../src/domain/sync/push-result.ts";
 import type { SyncStatus } from "../../src/domain/sync/sync-status.ts";
 import type { Registry, Row, Table } from "../../src/domain/sync/table.ts";
 import type { Clock } from "../../src/ports/clock.ts";
+import { RemotePeerError } from "../../src/ports/remote-peer.ts";
+import { digestTable } from "../../src/usecases/sync/digest-table.ts";
 import { pullPage } from "../../src/usecases/sync/pull-page.ts";
 import { pushRecords } from "../../src/usecases/sync/push-records.ts";
 import { readSyncStatus } from "../../src/usecases/sync/read-sync-status.ts";
 import { MemoryLogger } from "../support/memory-logger.ts";
 import type { MemoryStorage } from "../support/memory-storage.ts";
+import { MemoryRowSource } from "../support/memory-sync-stores.ts";
 import type { SeededRandom } from "./seeded-random.ts";
 
 /** What a server answers, each at one moment. */
@@ -21,6 +29,7 @@ export interface SimServer {
     query: { readonly since: string | null; readonly offset: number; readonly limit: number },
   ): Promise<PullPage>;
   push(tableName: string, records: readonly JsonValue[]): Promise<PushResult>;
+  digest(tableName: string, query: DigestQuery): Promise<DigestPage>;
 }
 
 /** What both servers are made of. */
@@ -49,6 +58,11 @@ export function repsyncServer(parts: ServerParts): SimServer {
       const table = registry.get(tableName)!;
       return (await pushRecords({ tables: storage, logger }, { table, ...input })).result;
     },
+    digest: (tableName, query) =>
+      digestTable(
+        { ...parts, rows: new MemoryRowSource(storage), timer: { sleep: async () => {} } },
+        { tableName, parameters: digestParameters(query) },
+      ),
   };
 }
 
@@ -58,10 +72,14 @@ export function repsyncServer(parts: ServerParts): SimServer {
  */
 export function foreignServer(
   parts: ServerParts,
-  options: { readonly random: SeededRandom; readonly isTimelessLast: boolean },
+  options: {
+    readonly random: SeededRandom;
+    readonly isTimelessLast: boolean;
+    readonly isClockZoned: boolean;
+  },
 ): SimServer {
   const { storage, registry, clock, maxPageRows } = parts;
-  const { random, isTimelessLast } = options;
+  const { random, isTimelessLast, isClockZoned } = options;
   return {
     async status() {
       return {
@@ -69,7 +87,7 @@ export function foreignServer(
         tables: [...registry.keys()],
         table_counts: {},
         last_sync: {},
-        server_time: nakedTime(new Date(clock.nowMs()).toISOString()),
+        server_time: `${nakedTime(new Date(clock.nowMs()).toISOString())}${isClockZoned ? "+00:00" : ""}`,
         features: { gzip: true, sha256: true, incremental: true },
       };
     },
@@ -115,6 +133,9 @@ export function foreignServer(
       const failed = { errors: errors.slice(0, 10), error_count: errors.length };
       const all = { table: tableName, received, upserted, integrity: "verified" } as const;
       return errors.length > 0 ? { ...all, ...failed } : all;
+    },
+    async digest() {
+      throw new RemotePeerError("status", "404", { status: 404 });
     },
   };
 }

@@ -1,7 +1,7 @@
-// bun tests/simulation/simulate.ts [seeds] [first seed]: plays many seeds and prints those that fail.
+// npm run test:seeds -- [seeds] [first seed]: plays many seeds, prints those that fail and how all runs ended.
 import { runSeed } from "./run-seed.ts";
 
-const [count = "1000", first = "1"] = process.argv.slice(2);
+const [count = "20000", first = "1"] = process.argv.slice(2);
 const startedAtMs = performance.now();
 const statuses = new Map<string, number>();
 let failed = 0;

@@ -2,7 +2,7 @@
 import type { RunDirection } from "../../src/domain/sync/run.ts";
 import type { Row, Table } from "../../src/domain/sync/table.ts";
 import type { RunOutcome } from "../../src/usecases/sync/run-sync.ts";
-import { type StartedRun, startRun } from "../../src/usecases/sync/start-run.ts";
+import { type RunRequest, type StartedRun, startRun } from "../../src/usecases/sync/start-run.ts";
 import type { SyncDeps } from "../../src/usecases/sync/sync-deps.ts";
 import { makeRegistry } from "../support/make-table.ts";
 import { MemoryLogger } from "../support/memory-logger.ts";
@@ -73,7 +73,7 @@ export async function makeWorld(seed: number, changes: Partial<Scenario> = {}): 
   const server =
     scenario.remote === "repsync"
       ? repsyncServer(parts)
-      : foreignServer(parts, { random, isTimelessLast: scenario.isTimelessLast });
+      : foreignServer(parts, { ...scenario, random });
   const planned = { time, random, scenario };
   const isWritten = (direction: RunDirection) =>
     scenario.direction === direction || scenario.direction === "both";
@@ -115,20 +115,27 @@ export async function makeWorld(seed: number, changes: Partial<Scenario> = {}): 
   };
 }
 
+/** Starts one run of a world. */
+export type StartWorldRun = (world: World, process: SimProcess) => Pick<StartedRun, "outcome">;
+
 /** Starts a run of the scenario's direction in a process of its own. */
 export function startWorldRun(world: World, process: SimProcess): StartedRun {
-  return startRun(world.makeDeps(process), {
-    direction: world.scenario.direction,
-    tableName: "items",
-    isFull: world.random.chance(0.05),
-    isDryRun: false,
-    trigger: "api",
-  });
+  return startRun(world.makeDeps(process), worldRequest(world));
+}
+
+/** What a run of this world is asked for. */
+export function worldRequest({ scenario, random }: World): RunRequest {
+  const isFull = random.chance(0.05);
+  const { direction } = scenario;
+  return { direction, tableName: "items", isFull, isDryRun: false, trigger: "api" };
 }
 
 /** Runs in fair weather, to its end. */
-export async function runQuietly(world: World): Promise<RunOutcome> {
-  return world.time.run(startWorldRun(world, world.makeProcess()).outcome);
+export async function runQuietly(
+  world: World,
+  start: StartWorldRun = startWorldRun,
+): Promise<RunOutcome> {
+  return world.time.run(start(world, world.makeProcess()).outcome);
 }
 
 /** True when the row is as it was sent, or has a version that the next run sends. */

@@ -190,9 +190,10 @@ export class MemoryRejectedRecords implements RejectedRecords {
     return entry !== undefined && this.#entries.delete(entryName(entry));
   }
 
-  async countByTable(): Promise<ReadonlyMap<string, number>> {
+  async countByTable(only?: SyncDirection): Promise<ReadonlyMap<string, number>> {
     const counts = new Map<string, number>();
-    for (const { table } of this.#entries.values()) {
+    for (const { table, direction } of this.#entries.values()) {
+      if (only !== undefined && direction !== only) continue;
       counts.set(table, (counts.get(table) ?? 0) + 1);
     }
     return counts;

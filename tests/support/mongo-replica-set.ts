@@ -1,6 +1,14 @@
 // Real replica sets of mongod processes that cannot outlive the tests, not even after a SIGKILL.
 import { type ChildProcess, spawn } from "node:child_process";
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, statfsSync } from "node:fs";
+import {
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statfsSync,
+} from "node:fs";
 import { type AddressInfo, connect, createServer, type Server } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -22,6 +30,9 @@ export interface MongoMember {
   kill(): Promise<void>;
   /** Starts it again on its port and data, and waits until it answers. */
   restart(): Promise<void>;
+  /** Stops it as it is, connections open, and waits until it stands still; `thaw()` lets it go on. */
+  freeze(): Promise<void>;
+  thaw(): void;
 }
 
 /** A running replica set, all of it on 127.0.0.1. */
@@ -129,7 +140,7 @@ class Member implements MongoMember {
       binary,
       ...["--replSet", SET_NAME, "--bind_ip", "127.0.0.1", "--port", String(port)],
       ...["--dbpath", data, "--logpath", this.#logFile, "--logappend", "--nounixsocket"],
-      ...["--wiredTigerCacheSizeGB", "0.25", "--oplogSize", "128"],
+      ...["--wiredTigerCacheSizeGB", "0.25", "--oplogSize", "128", "--journalCommitInterval", "5"],
       ...["--setParameter", "diagnosticDataCollectionEnabled=false"],
       // Lets tests make one command fail, by the failCommand fail point.
       ...["--setParameter", "enableTestCommands=1"],
@@ -168,8 +179,30 @@ class Member implements MongoMember {
     await this.#ended;
   }
 
+  async freeze(): Promise<void> {
+    process.kill(this.#pid, "SIGSTOP");
+    // On a busy machine the signal takes effect only when one of the threads gets its turn.
+    await pollUntil(`mongod on port ${this.port} to stand still`, async () => isStopped(this.#pid));
+  }
+
+  thaw(): void {
+    process.kill(this.#pid, "SIGCONT");
+  }
+
   #logTail(): string {
     return readFileSync(this.#logFile, "utf8").split("\n").slice(-20).join("\n");
+  }
+}
+
+/** True when every thread of a process is stopped; where the system does not tell, taken for granted. */
+function isStopped(pid: number): boolean {
+  const threads = `/proc/${pid}/task`;
+  if (!existsSync(threads)) return true;
+  try {
+    const stats = readdirSync(threads).map((id) => readFileSync(join(threads, id, "stat"), "utf8"));
+    return stats.every((stat) => stat.slice(stat.lastIndexOf(")") + 2).startsWith("T"));
+  } catch {
+    return false; // one of them ended meanwhile
   }
 }
 

@@ -15,7 +15,7 @@ export async function startBunServer(
     hostname: options.host,
     port: options.port,
     reusePort: false,
-    idleTimeout: IDLE_TIMEOUT_SECONDS,
+    idleTimeout: options.idleTimeoutSeconds ?? IDLE_TIMEOUT_SECONDS,
     maxRequestBodySize: NO_BODY_CAP,
     development: false,
     fetch: (request, bun) =>

@@ -3,9 +3,9 @@
 import process from "node:process";
 
 /** Resident memory up to which nothing is done. */
-const UNTOUCHED_BYTES = 220_000_000;
+const UNTOUCHED_BYTES = 200_000_000;
 /** Growth since the last collection that is waited for: what is in use must not cause them. */
-const GROWTH = 1.25;
+const GROWTH = 1.2;
 const CHECK_EVERY_MS = 50;
 
 /** Collects garbage whenever the process has grown large, until the returned function is called. */

@@ -11,9 +11,37 @@ export interface EncodedBatch {
   readonly bytesUncompressed: number;
 }
 
-/** Encodes the push request body of S-2.3. A `RawNumber` is written with the digits it has. */
-export async function encodeBatch(request: PushRequest): Promise<EncodedBatch> {
-  const { records, syncTimestamp } = request;
+/** Encodes push request bodies, some of them ahead of time. */
+export class BatchEncoder {
+  readonly #prepared = new WeakMap<PushRequest["records"], Encoding>();
+
+  /** Begins to encode records that do not change until they are sent. */
+  prepare({ records, syncTimestamp }: PushRequest): void {
+    const batch = encodeBatch(records, syncTimestamp);
+    // Whoever sends it meets the same failure.
+    batch.catch(() => {});
+    this.#prepared.set(records, { syncTimestamp, batch });
+  }
+
+  /** The body of S-2.3. A `RawNumber` is written with the digits it has. */
+  encode({ records, syncTimestamp }: PushRequest): Promise<EncodedBatch> {
+    const prepared = this.#prepared.get(records);
+    // The caller may change the array from now on, and send it again.
+    this.#prepared.delete(records);
+    if (prepared !== undefined && prepared.syncTimestamp === syncTimestamp) return prepared.batch;
+    return encodeBatch(records, syncTimestamp);
+  }
+}
+
+interface Encoding {
+  readonly syncTimestamp: string | undefined;
+  readonly batch: Promise<EncodedBatch>;
+}
+
+async function encodeBatch(
+  records: PushRequest["records"],
+  syncTimestamp: string | undefined,
+): Promise<EncodedBatch> {
   const json = new TextEncoder().encode(JSON.stringify({ records, sync_timestamp: syncTimestamp }));
   const [checksum, body] = await Promise.all([sha256Hex(json), gzip(json)]);
   return { body, checksum, bytesUncompressed: json.byteLength };

@@ -43,7 +43,8 @@ export async function exchange(settings: Settings, request: ExchangeRequest): Pr
     if (status === 200) {
       const body = await deadline.race(readBody(response.body, { maxBytes, signal }));
       if (body !== null) return { label, headers, body };
-      throw invalidReply(label, { problem: `it is longer than ${maxBytes} bytes` });
+      const problem = `it is longer than ${maxBytes} bytes`;
+      throw invalidReply(label, { problem, isTooLong: true });
     }
     const errorBody = readBody(response.body, { maxBytes: MAX_ERROR_BODY_BYTES, signal });
     // The status is known, so neither a broken body nor the time limit may hide it.

@@ -1,4 +1,6 @@
 // Checks that a reply is what the document says and what was asked for. Other fields are dropped.
+import type { JsonObject } from "../../domain/json.ts";
+import type { DigestPage, DigestQuery, DigestSegment, Key } from "../../domain/sync/digest-page.ts";
 import type { PullPage } from "../../domain/sync/page.ts";
 import type { Integrity, PushResult } from "../../domain/sync/push-result.ts";
 import type { SyncStatus } from "../../domain/sync/sync-status.ts";
@@ -21,6 +23,12 @@ const TABLE_COUNT = wholeNumberFrom(-1);
 const INTEGRITY: Shape<Integrity> = {
   wanted: `"verified" or "no_checksum"`,
   fits: (value) => value === "verified" || value === "no_checksum",
+};
+
+const KEY: Shape<Key> = { wanted: "a list of key cells", fits: (value) => Array.isArray(value) };
+const DIGEST: Shape<string> = {
+  wanted: "32 hexadecimal digits",
+  fits: (value): value is string => typeof value === "string" && /^[0-9a-f]{32}$/.test(value),
 };
 
 /** The page of a pull, S-2.2. `asked` is what the request said, `since` null when it had none. */
@@ -89,4 +97,37 @@ export function readSyncStatus(reply: Reply): SyncStatus {
   const features = replyFields(reply.label, fields.read("features", OBJECT));
   for (const name of Object.keys(status.features)) features.expect(name, true);
   return status;
+}
+
+/** A digest, D-4.10. */
+export function readDigestPage(
+  reply: Reply,
+  asked: { readonly tableName: string; readonly query: DigestQuery },
+): DigestPage {
+  const fields = openReply(reply);
+  const page: DigestPage = {
+    table: fields.read("table", TEXT),
+    format: fields.read("format", TEXT),
+    columns: fields.read("columns", arrayOf(TEXT)),
+    segments: fields
+      .read("segments", arrayOf(OBJECT))
+      .map((segment) => readSegment(reply, segment)),
+    has_more: fields.read("has_more", FLAG),
+    ...fields.readOptional("records", arrayOf(OBJECT)),
+  };
+  fields.expect("table", asked.tableName);
+  // Whoever follows such a page would follow it for ever.
+  const last = page.segments.at(-1);
+  if (page.has_more && (last?.through ?? null) === null) fields.expect("has_more", false);
+  if (asked.query.withRecords) fields.read("records", arrayOf(OBJECT));
+  return page;
+}
+
+function readSegment(reply: Reply, segment: JsonObject): DigestSegment {
+  const fields = replyFields(reply.label, segment);
+  return {
+    through: fields.read("through", orNull(KEY)),
+    count: fields.read("count", COUNT),
+    digest: fields.read("digest", DIGEST),
+  };
 }

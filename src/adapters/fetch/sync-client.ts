@@ -1,8 +1,12 @@
 // The HTTP client of the table synchronization document, the package's `repsync/client`. It uses
 // web standards only, so the same code runs on Bun, Deno, Node 20 and in browsers.
+
+import { CHECKSUM_PREFIX_CHARS } from "../../domain/limits.ts";
+import { type DigestQuery, digestParameters } from "../../domain/sync/digest-page.ts";
 import type { PullPage } from "../../domain/sync/page.ts";
 import type { SyncStatus } from "../../domain/sync/sync-status.ts";
 import {
+  type DigestReply,
   type PulledPage,
   type PullRequest,
   type PushedBatch,
@@ -10,9 +14,9 @@ import {
   type RemotePeer,
   RemotePeerError,
 } from "../../ports/remote-peer.ts";
-import { encodeBatch } from "./encode-batch.ts";
+import { BatchEncoder } from "./encode-batch.ts";
 import { exchange, type Reply } from "./exchange.ts";
-import { readPullPage, readPushResult, readSyncStatus } from "./read-reply.ts";
+import { readDigestPage, readPullPage, readPushResult, readSyncStatus } from "./read-reply.ts";
 import { readSettings, type SyncClientOptions } from "./settings.ts";
 import { sha256Hex } from "./sha256-hex.ts";
 import { invalidReply } from "./wire-errors.ts";
@@ -52,6 +56,7 @@ export interface SyncClient extends RemotePeer {
 export function createSyncClient(options: SyncClientOptions): SyncClient {
   const settings = readSettings(options);
   const keyHeader = { "X-Sync-Key": settings.key };
+  const encoder = new BatchEncoder();
 
   async function pullPage(tableName: string, request: PullRequest = {}): Promise<PulledPage> {
     const { signal } = request;
@@ -70,7 +75,7 @@ export function createSyncClient(options: SyncClientOptions): SyncClient {
   async function pushBatch(tableName: string, request: PushRequest): Promise<PushedBatch> {
     const { records, signal } = request;
     const path = `/push/${tablePath(tableName)}`;
-    const { body, checksum, bytesUncompressed } = await encodeBatch(request);
+    const { body, checksum, bytesUncompressed } = await encoder.encode(request);
     const headers = {
       ...keyHeader,
       "Content-Type": "application/json",
@@ -80,6 +85,22 @@ export function createSyncClient(options: SyncClientOptions): SyncClient {
     const reply = await exchange(settings, { method: "POST", path, headers, body, signal });
     const result = readPushResult(reply, { tableName, recordCount: records.length });
     return { result, bytesCompressed: body.byteLength, bytesUncompressed };
+  }
+
+  async function readDigest(
+    tableName: string,
+    query: DigestQuery,
+    { signal }: { readonly signal?: AbortSignal } = {},
+  ): Promise<DigestReply> {
+    const parameters = Object.entries(digestParameters(query))
+      .filter(([, value]) => value !== null)
+      .map(([name, value]) => `${name}=${encodeURIComponent(value)}`);
+    const path = `/digest/${tablePath(tableName)}?${parameters.join("&")}`;
+    const reply = await exchange(settings, { method: "GET", path, headers: keyHeader, signal });
+    await verifyChecksum(reply);
+    const page = readDigestPage(reply, { tableName, query });
+    const bytesUncompressed = reply.body.byteLength;
+    return { page, bytesCompressed: wireBytes(reply), bytesUncompressed };
   }
 
   async function readStatus(request: { readonly signal?: AbortSignal } = {}): Promise<SyncStatus> {
@@ -97,7 +118,9 @@ export function createSyncClient(options: SyncClientOptions): SyncClient {
     }
   }
 
-  return { pullPage, pushBatch, readStatus, pages };
+  const prepareBatch = (request: PushRequest) => encoder.prepare(request);
+
+  return { pullPage, pushBatch, prepareBatch, readDigest, readStatus, pages };
 }
 
 /** The table's name as one path segment. URLs resolve the two dotted names away, encoded or not. */
@@ -134,7 +157,8 @@ async function verifyChecksum(reply: Reply): Promise<void> {
   }
   const actual = await sha256Hex(reply.body);
   if (actual === expected) return;
-  const text = `${reply.label} got a reply that does not match its X-Content-SHA256: ${actual}`;
+  const start = actual.slice(0, CHECKSUM_PREFIX_CHARS);
+  const text = `${reply.label} got a reply that does not match its X-Content-SHA256: ${start}`;
   throw new RemotePeerError("checksum_mismatch", text);
 }
 

@@ -9,6 +9,8 @@ const MAX_QUOTED_CHARS = 200;
 interface WireProblem {
   readonly problem: string;
   readonly cause?: unknown;
+  /** The reply has more bytes than are read. */
+  readonly isTooLong?: boolean;
 }
 
 /** A reply with status 200 that is not what the document says. */

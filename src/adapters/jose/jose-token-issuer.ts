@@ -1,5 +1,5 @@
 import { errors, jwtVerify, SignJWT } from "jose";
-import { OWN_ISSUER } from "../../domain/account.ts";
+import { OWN_ISSUER, ROLES } from "../../domain/account.ts";
 import type { Clock } from "../../ports/clock.ts";
 import type { TokenClaims, TokenIssuer, TokenProblem } from "../../ports/token-issuer.ts";
 
@@ -38,10 +38,10 @@ export class JoseTokenIssuer implements TokenIssuer {
         currentDate: new Date(this.#clock.nowMs()),
       });
       const { sub, jti, iat, exp } = payload;
-      const role = payload["role"];
+      const role = ROLES.find((known) => known === payload["role"]);
       if (typeof sub !== "string" || typeof jti !== "string") return "token_invalid";
       if (typeof iat !== "number" || typeof exp !== "number") return "token_invalid";
-      if (role !== "user" && role !== "administrator") return "token_invalid";
+      if (role === undefined) return "token_invalid";
       const times = { issuedAtMs: iat * 1000, expiresAtMs: exp * 1000 };
       return { subject: sub, role, sessionId: jti, ...times };
     } catch (error) {

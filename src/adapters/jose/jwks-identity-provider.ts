@@ -56,7 +56,9 @@ export class JwksIdentityProvider implements IdentityProvider {
         clockTolerance: CLOCK_TOLERANCE_SECONDS,
         currentDate: new Date(clock.nowMs()),
       });
-      return typeof payload.sub === "string" ? { subject: payload.sub, issuer } : "token_invalid";
+      const { sub, exp } = payload;
+      if (typeof sub !== "string" || exp === undefined) return "token_invalid";
+      return { subject: sub, issuer, expiresAtMs: (exp + CLOCK_TOLERANCE_SECONDS) * 1000 };
     } catch (cause) {
       return refusalOf(cause);
     }

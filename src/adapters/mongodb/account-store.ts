@@ -1,4 +1,4 @@
-import type { ClientSession, Collection } from "mongodb";
+import type { ClientSession, Collection, Db } from "mongodb";
 import type { Account } from "../../domain/account.ts";
 import { emailKey } from "../../domain/reputation/account.ts";
 import type { AccountChanges, AccountConflict, AccountStore } from "../../ports/account-store.ts";
@@ -18,7 +18,8 @@ export const ACCOUNTS: InternalCollection = {
   indexes: [{ name: "repsync_email", key: { emailKey: 1 }, unique: true, sparse: true }],
 };
 
-interface AccountDocument extends Omit<Account, "username"> {
+/** An account as stored. */
+export interface AccountDocument extends Omit<Account, "username"> {
   /** Username. */
   readonly _id: string;
   /** What makes addresses unique; absent without one. */
@@ -32,11 +33,13 @@ export class MongoAccountStore implements AccountStore {
 
   constructor(parts: StoreParts) {
     this.#parts = parts;
-    this.#accounts = parts.db.collection(ACCOUNTS.name);
+    this.#accounts = collectionOf(parts.db);
   }
 
   async create(account: Account): Promise<"created" | AccountConflict> {
-    return await writeTogether(this.#parts, (session) => this.#create(account, session));
+    return await writeTogether(this.#parts, (session) =>
+      createAccount(this.#parts.db, account, session),
+    );
   }
 
   async find(username: string): Promise<Account | null> {
@@ -58,27 +61,46 @@ export class MongoAccountStore implements AccountStore {
   }
 
   async remove(username: string): Promise<boolean> {
-    return await writeTogether(this.#parts, async (session) => {
-      await endSessionsOf(this.#parts.db, { username, session });
-      const { deletedCount } = await this.#accounts.deleteOne({ _id: username }, { session });
-      return deletedCount > 0;
-    });
+    return await writeTogether(this.#parts, (session) =>
+      removeAccount(this.#parts.db, { username, session }),
+    );
   }
+}
 
-  /** Of two at once the later one fails for a conflict, and finds the account of the first when it is run again. */
-  async #create(account: Account, session: ClientSession): Promise<"created" | AccountConflict> {
-    const { username: _id, ...rest } = account;
-    const key = account.email === null ? {} : { emailKey: emailKey(account.email) };
-    const taken = await this.#accounts
-      .find({ $or: [{ _id }, ...("emailKey" in key ? [key] : [])] }, { session })
-      .project<{ _id: string }>({ _id: 1 })
-      .toArray();
-    if (taken.some((other) => other._id === _id)) return "username_taken";
-    if (taken.length > 0) return "email_taken";
-    await this.#accounts.insertOne({ _id, ...rest, ...key }, { session });
-    await endSessionsOf(this.#parts.db, { username: _id, session });
-    return "created";
-  }
+/**
+ * As `AccountStore.create()`, within the caller's transaction. Of two at once the later one fails for a conflict, and
+ * finds the account of the first when it is run again.
+ */
+export async function createAccount(
+  db: Db,
+  account: Account,
+  session: ClientSession,
+): Promise<"created" | AccountConflict> {
+  const { username: _id, ...rest } = account;
+  const key = account.email === null ? {} : { emailKey: emailKey(account.email) };
+  const taken = await collectionOf(db)
+    .find({ $or: [{ _id }, ...("emailKey" in key ? [key] : [])] }, { session })
+    .project<{ _id: string }>({ _id: 1 })
+    .toArray();
+  if (taken.some((other) => other._id === _id)) return "username_taken";
+  if (taken.length > 0) return "email_taken";
+  await collectionOf(db).insertOne({ _id, ...rest, ...key }, { session });
+  await endSessionsOf(db, { username: _id, session });
+  return "created";
+}
+
+/** As `AccountStore.remove()`, within the caller's transaction. */
+export async function removeAccount(
+  db: Db,
+  { username, session }: { readonly username: string; readonly session: ClientSession },
+): Promise<boolean> {
+  await endSessionsOf(db, { username, session });
+  const { deletedCount } = await collectionOf(db).deleteOne({ _id: username }, { session });
+  return deletedCount > 0;
+}
+
+function collectionOf(db: Db): Collection<AccountDocument> {
+  return db.collection(ACCOUNTS.name);
 }
 
 function readAccount({ _id, emailKey: _key, ...rest }: AccountDocument): Account {

@@ -110,8 +110,9 @@ export class MongoRejectedRecords implements RejectedRecords {
     });
   }
 
-  async countByTable(): Promise<ReadonlyMap<string, number>> {
-    const stages = [{ $group: { _id: "$table", entries: { $sum: 1 } } }];
+  async countByTable(direction?: SyncDirection): Promise<ReadonlyMap<string, number>> {
+    const $match = direction === undefined ? {} : { direction };
+    const stages = [{ $match }, { $group: { _id: "$table", entries: { $sum: 1 } } }];
     const counts = await readCommitted(this.#parts, () =>
       this.#entries.aggregate<{ _id: string; entries: number }>(stages, COMMITTED).toArray(),
     );

@@ -2,6 +2,7 @@ import type { ClientSession, Collection, Db } from "mongodb";
 import type { Session, SessionStore } from "../../ports/session-store.ts";
 import type { InternalCollection } from "./internal-collections.ts";
 import { type StoreParts, writeOne } from "./store-calls.ts";
+import { nowExpression } from "./store-time.ts";
 
 /** The sessions by id, found by account too. MongoDB drops those past their end, some time later. */
 export const SESSIONS: InternalCollection = {
@@ -43,7 +44,8 @@ export class MongoSessionStore implements SessionStore {
    * for the next journal flush: 100 ms instead of 3.
    */
   async isKnown(id: string, username: string): Promise<boolean> {
-    const isAlive = { _id: id, username, $expr: { $gt: ["$expiresAt", "$$NOW"] } };
+    const now = nowExpression(this.#parts.storeClock);
+    const isAlive = { _id: id, username, $expr: { $gt: ["$expiresAt", now] } };
     const { matchedCount } = await writeOne(this.#parts, (options) =>
       this.#sessions.updateOne(isAlive, { $inc: { uses: 1 } }, options),
     );

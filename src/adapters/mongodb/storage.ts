@@ -7,7 +7,8 @@ import {
   MongoServerSelectionError,
 } from "mongodb";
 import { AppError } from "../../domain/errors.ts";
-import type { RunStorage } from "../../ports/storage.ts";
+import type { ReputationOptions, ReputationStores } from "../../ports/reputation-stores.ts";
+import type { FullStorage } from "../../ports/storage.ts";
 import { ACCOUNTS, MongoAccountStore } from "./account-store.ts";
 import { retry, type Stopwatch, startDeadline } from "./deadline.ts";
 import { COUNTERS } from "./id-counters.ts";
@@ -18,12 +19,14 @@ import { hasCode, toAppError } from "./mongo-errors.ts";
 import { PrimaryWatch } from "./primary-watch.ts";
 import { REJECTED_DETAILS } from "./rejected-details.ts";
 import { MongoRejectedRecords, REJECTED } from "./rejected-records.ts";
+import { openMongoReputation } from "./reputation-stores.ts";
 import { MongoRowSource } from "./row-source.ts";
 import { MongoRunStore, RUNS } from "./run-store.ts";
 import { MongoSecretStore, SECRETS } from "./secret-store.ts";
 import { MongoSessionStore, SESSIONS } from "./session-store.ts";
 import { ATTEMPTS, MongoSignInGuard } from "./sign-in-guard.ts";
 import type { StoreParts } from "./store-calls.ts";
+import type { StoreClock } from "./store-time.ts";
 import { TableDefinitions } from "./table-definitions.ts";
 import { MongoTableStore } from "./table-store.ts";
 import { TableVersions } from "./table-versions.ts";
@@ -34,6 +37,10 @@ export interface MongoStorageOptions {
   readonly url: string;
   /** Measures deadlines and how long anything is remembered. */
   readonly clock: Stopwatch;
+  /**
+   * Tells the time of sessions and lookups; without one the server does. The same for all instances on the database.
+   */
+  readonly storeClock?: StoreClock;
 }
 
 /** One try to find a server; a call of a port makes several until its own deadline. */
@@ -85,14 +92,14 @@ const SYSTEM_DATABASES: ReadonlySet<string> = new Set(["admin", "config", "local
  * Throws `invalid_request` for a URL that cannot be used, and `store_unavailable` when the deployment cannot be
  * reached, refuses the credentials, or is neither a replica set nor a sharded cluster. No message holds the URL.
  */
-export async function openMongoStorage(options: MongoStorageOptions): Promise<RunStorage> {
-  const { url, clock } = options;
+export async function openMongoStorage(options: MongoStorageOptions): Promise<FullStorage> {
+  const { url, clock, storeClock = null } = options;
   const databaseName = readDatabaseName(url);
   try {
     return await retry(startDeadline(clock), async () => {
       const client = makeClient(url);
       try {
-        return await openStorage(client, client.db(databaseName), clock);
+        return await openStorage({ client, db: client.db(databaseName), clock, storeClock });
       } catch (error) {
         await client.close();
         throw error;
@@ -103,7 +110,7 @@ export async function openMongoStorage(options: MongoStorageOptions): Promise<Ru
   }
 }
 
-class MongoStorage implements RunStorage {
+class MongoStorage implements FullStorage {
   readonly tables: MongoTableStore;
   readonly markers: MongoMarkerStore;
   readonly rows: MongoRowSource;
@@ -114,14 +121,12 @@ class MongoStorage implements RunStorage {
   readonly sessions: MongoSessionStore;
   readonly signIns: MongoSignInGuard;
   readonly secrets: MongoSecretStore;
-  readonly #client: MongoClient;
-  readonly #db: Db;
+  readonly #parts: StoreParts & { readonly versions: TableVersions };
   #closing: Promise<void> | undefined;
 
   constructor(parts: StoreParts) {
-    this.#client = parts.client;
-    this.#db = parts.db;
-    this.tables = new MongoTableStore({ ...parts, versions: new TableVersions(parts.db) });
+    this.#parts = { ...parts, versions: new TableVersions(parts.db) };
+    this.tables = new MongoTableStore(this.#parts);
     this.markers = new MongoMarkerStore(parts);
     this.rows = new MongoRowSource(parts);
     this.leases = new MongoLeaseStore(parts);
@@ -133,6 +138,10 @@ class MongoStorage implements RunStorage {
     this.secrets = new MongoSecretStore(parts);
   }
 
+  openReputation(options: ReputationOptions): Promise<ReputationStores> {
+    return openMongoReputation(this.#parts, options);
+  }
+
   async ping(timeoutMs: number): Promise<void> {
     let timer: ReturnType<typeof setTimeout> | undefined;
     const timeout = new Promise<never>((_, reject) => {
@@ -140,7 +149,7 @@ class MongoStorage implements RunStorage {
       timer = setTimeout(() => reject(new AppError("store_unavailable", message)), timeoutMs);
     });
     try {
-      await Promise.race([this.#db.command({ ping: 1 }), timeout]);
+      await Promise.race([this.#parts.db.command({ ping: 1 }), timeout]);
     } catch (error) {
       throw toAppError(error);
     } finally {
@@ -149,7 +158,7 @@ class MongoStorage implements RunStorage {
   }
 
   close(): Promise<void> {
-    this.#closing ??= this.#client.close();
+    this.#closing ??= this.#parts.client.close();
     return this.#closing;
   }
 }
@@ -178,12 +187,13 @@ function makeClient(url: string): MongoClient {
   }
 }
 
-async function openStorage(client: MongoClient, db: Db, clock: Stopwatch): Promise<RunStorage> {
+async function openStorage(parts: Omit<StoreParts, "primaryWatch">): Promise<FullStorage> {
+  const { client, db } = parts;
   const primaryWatch = new PrimaryWatch(client, db);
   await client.connect();
   await checkDeployment(db);
   await makeCollections(db, INTERNAL_COLLECTIONS);
-  return new MongoStorage({ client, db, clock, primaryWatch });
+  return new MongoStorage({ ...parts, primaryWatch });
 }
 
 async function checkDeployment(db: Db): Promise<void> {

@@ -4,6 +4,7 @@ import { type ClientSession, type Db, type MongoClient, MongoServerError } from 
 import { retry, type Stopwatch, startDeadline } from "./deadline.ts";
 import { toAppError } from "./mongo-errors.ts";
 import type { PrimaryWatch } from "./primary-watch.ts";
+import type { StoreClock } from "./store-time.ts";
 import { commitTransaction } from "./transaction.ts";
 
 /** What every store works with. */
@@ -12,6 +13,7 @@ export interface StoreParts {
   readonly db: Db;
   readonly clock: Stopwatch;
   readonly primaryWatch: PrimaryWatch;
+  readonly storeClock: StoreClock;
 }
 
 /** Options of reads by `readCommitted()`. */
@@ -90,9 +92,14 @@ export async function writeTogether<T>(
       const primary = await primaryWatch.confirm();
       const result = await body(session);
       if ((await primaryWatch.confirm()) === primary) return result;
-      throw new MongoServerError({ message: "The primary changed", code: NO_SUCH_TRANSACTION });
+      throw runAgain("The primary changed");
     });
   } catch (error) {
     throw toAppError(error);
   }
+}
+
+/** What the work of a transaction throws to be run again from its start. */
+export function runAgain(message: string): MongoServerError {
+  return new MongoServerError({ message, code: NO_SUCH_TRANSACTION });
 }

@@ -80,6 +80,21 @@ export function splitCommands(statements: readonly Statement[]): Statement[][] {
 
 type Fields = Record<string, StoredCell | Document>;
 
+/** The given columns of a row as its document holds them, for a change of just these; others are passed over. */
+export function storedFields(table: Table, row: Row): Readonly<Fields> {
+  const fields: Fields = {};
+  for (const column of table.columns) {
+    if (!Object.hasOwn(row, column.name)) continue;
+    const cell = row[column.name] ?? null;
+    if (column.isKey) {
+      fields[column.name] = storeCell(column, cell);
+      const isTime = column.name === table.timestampColumn;
+      if (isTime) fields[KEY_TIME_FIELD] = storeTime(column, cell);
+    } else addCell(fields, { table, column, cell });
+  }
+  return fields;
+}
+
 function makeStatement(
   table: Table,
   { row, id }: { readonly row: Row; readonly id: Long | null },

@@ -12,10 +12,15 @@ import {
 } from "../../domain/reputation/audit-chain.ts";
 import type { Mac } from "../../ports/mac.ts";
 import { AUDIT_COLUMNS } from "./audit-columns.ts";
+import { AUDIT_PART_RECORDS, listAuditRecords } from "./audit-parts.ts";
 import type { SqliteDatabase } from "./database.ts";
+import type { SqliteValue } from "./driver.ts";
 
-const INSERT = `INSERT INTO repsync_audit (${AUDIT_COLUMNS.map(([column]) => column).join(", ")})
-  VALUES (${AUDIT_COLUMNS.map(() => "?").join(", ")})`;
+const COLUMNS = AUDIT_COLUMNS.map(([column]) => column).join(", ");
+const MARKS = `(${AUDIT_COLUMNS.map(() => "?").join(", ")})`;
+/** Records that one statement inserts where there are that many; a third faster than one by one. */
+const ROWS_AT_ONCE = 16;
+const INSERTS = { 1: insertOf(1), [ROWS_AT_ONCE]: insertOf(ROWS_AT_ONCE) };
 const NEW_HEAD = `INSERT INTO repsync_audit_heads
   (chain_id, chain_number, seq, hash, at, signature) VALUES (?, ?, ?, ?, ?, ?)`;
 const MOVE_HEAD = `UPDATE repsync_audit_heads SET seq = ?, hash = ?, at = ?, signature = ?
@@ -26,7 +31,8 @@ const NEXT_NUMBER = `SELECT max(
   coalesce((SELECT chains FROM repsync_audit_census), 0)) + 1 AS n`;
 const SET_CENSUS = `INSERT INTO repsync_audit_census (one, chains, signature) VALUES (1, ?, ?)
   ON CONFLICT DO UPDATE SET chains = excluded.chains, signature = excluded.signature`;
-const CHAIN_ID_BYTES = 12;
+const CHAIN_IDS = "SELECT chain_id FROM repsync_audit_heads";
+const CHAIN_ID_BYTES = 8;
 
 /** A chain as far as it is written. */
 export interface WrittenChain {
@@ -57,16 +63,32 @@ export class AuditChainWriter {
     const hash = (text: string) => this.#mac.hmacHex(this.#key, text);
     const before = this.#chain ?? this.#newChain();
     let tip = before.tip;
-    const insert = this.#database.statement(INSERT);
-    for (const entry of entries) {
+    const records = entries.map((entry) => {
       const record = appendEntry(tip, entry, hash);
-      insert.run(valuesOf(record));
       tip = record;
-    }
+      return record;
+    });
+    this.#insert(records);
     const { chainId, seq, hash: tipHash } = tip;
     const written = { number: before.number, tip: { chainId, seq, hash: tipHash } };
     this.#moveHead(before.tip, { ...written.tip, chainNumber: written.number, at: last.at });
+    const partOf = (place: number) => Math.floor(place / AUDIT_PART_RECORDS);
+    if (partOf(seq) > partOf(before.tip.seq)) {
+      listAuditRecords(this.#database, { chainId, hasEnded: false });
+    }
     return written;
+  }
+
+  #insert(records: readonly AuditRecord[]): void {
+    for (let at = 0; at < records.length; ) {
+      const rows = records.length - at >= ROWS_AT_ONCE ? ROWS_AT_ONCE : 1;
+      const values: SqliteValue[] = [];
+      for (const record of records.slice(at, at + rows)) {
+        for (const [, field] of AUDIT_COLUMNS) values.push(record[field]);
+      }
+      this.#database.run(INSERTS[rows], values);
+      at += rows;
+    }
   }
 
   /** Takes a committed chain as the one to append to. */
@@ -74,7 +96,11 @@ export class AuditChainWriter {
     this.#chain = written;
   }
 
+  /** The chains before are listed whole: most likely their processes have ended. */
   #newChain(): WrittenChain {
+    for (const { chain_id: id } of this.#database.all(CHAIN_IDS)) {
+      listAuditRecords(this.#database, { chainId: String(id), hasEnded: true });
+    }
     const chainId = this.#mac.randomBytes(CHAIN_ID_BYTES).toHex();
     const [row] = this.#database.all(NEXT_NUMBER);
     return { number: Number(row?.["n"]), tip: emptyChain(chainId) };
@@ -97,6 +123,6 @@ export class AuditChainWriter {
   }
 }
 
-function valuesOf(record: AuditRecord) {
-  return AUDIT_COLUMNS.map(([, field]) => record[field]);
+function insertOf(rows: number): string {
+  return `INSERT INTO repsync_audit (${COLUMNS}) VALUES ${Array(rows).fill(MARKS).join(", ")}`;
 }

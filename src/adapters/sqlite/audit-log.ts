@@ -1,14 +1,10 @@
 import { type AccessItem, accessItem } from "../../domain/reputation/access-item.ts";
 import type { AuditCensus } from "../../domain/reputation/audit-census.ts";
-import type {
-  AuditAnchor,
-  AuditHead,
-  AuditRecord,
-  Signed,
-} from "../../domain/reputation/audit-chain.ts";
+import type { AuditAnchor, AuditHead, Signed } from "../../domain/reputation/audit-chain.ts";
 import type { StoredRecord } from "../../domain/reputation/audit-check.ts";
 import type { AccessPosition, AuditLog } from "../../ports/audit-log.ts";
 import { AUDIT_COLUMNS } from "./audit-columns.ts";
+import { dropAuditParts, readAccessRecords } from "./audit-parts.ts";
 import type { SqliteDatabase } from "./database.ts";
 import type { SqliteRow } from "./driver.ts";
 import type { Subjects } from "./subjects.ts";
@@ -18,16 +14,10 @@ const HEADS = "SELECT chain_id, chain_number, seq, hash, at, signature FROM reps
 const ANCHORS = "SELECT chain_id, seq, hash, at, signature FROM repsync_audit_anchors";
 const RECORDS = `SELECT ${FIELDS} FROM repsync_audit a WHERE chain_id = ? AND seq > ?
   ORDER BY seq LIMIT ?`;
-const ACCESSES = `SELECT ${FIELDS}, s.username AS "accountName" FROM repsync_audit a
-  LEFT JOIN repsync_subjects s ON s.id = a.account_id
-  WHERE a.subject_hmac = ? AND (a.at, a.chain_id, a.seq) < (?, ?, ?)
-  ORDER BY a.at DESC, a.chain_id DESC, a.seq DESC LIMIT ?`;
 const SET_ANCHOR = `INSERT INTO repsync_audit_anchors (chain_id, seq, hash, at, signature)
   VALUES (?, ?, ?, ?, ?) ON CONFLICT DO UPDATE SET seq = excluded.seq, hash = excluded.hash,
   at = excluded.at, signature = excluded.signature`;
 const DELETE = "DELETE FROM repsync_audit WHERE chain_id = ? AND seq <= ?";
-/** Comes after every position. */
-const END: AccessPosition = { at: "~", id: "~-0" };
 
 /** The audit log in tables of its own. */
 export class SqliteAuditLog implements AuditLog {
@@ -74,23 +64,19 @@ export class SqliteAuditLog implements AuditLog {
     await this.#database.keep(() => {
       this.#database.run(SET_ANCHOR, [chainId, seq, hash, at, signature]);
       this.#database.run(DELETE, [chainId, seq]);
+      dropAuditParts(this.#database, { chainId, throughSeq: seq });
     });
   }
 
   async accesses(
     username: string,
-    { limit, before }: { readonly limit: number; readonly before: AccessPosition | null },
+    page: { readonly limit: number; readonly before: AccessPosition | null },
   ): Promise<readonly AccessItem[]> {
-    const { at, id } = before ?? END;
-    const dash = id.lastIndexOf("-");
-    const place = [id.slice(0, dash), Number(id.slice(dash + 1))];
     return this.#database.read(() => {
-      const hmac = this.#subjects.hmac(username);
-      if (hmac === null) return [];
-      const rows = this.#database.all(ACCESSES, [hmac, at, ...place, limit]);
-      return rows.map((row) =>
-        accessItem(row as unknown as AuditRecord, row["accountName"] as string | null),
-      );
+      const subjectHmac = this.#subjects.hmac(username);
+      if (subjectHmac === null) return [];
+      const records = readAccessRecords(this.#database, { ...page, subjectHmac });
+      return records.map((record) => accessItem(record, record.accountName));
     });
   }
 

@@ -1,6 +1,7 @@
 // Counts calls per account: a row for the sums, and one per millisecond of the last minute that had calls. D-6.4.
 import { MINUTE_WINDOW_MS } from "../../domain/limits.ts";
 import type { MeterCharge, MeterReading } from "../../domain/reputation/call-meter.ts";
+import { monthOf as monthOfTime } from "../../domain/reputation/sliding-window.ts";
 import type { SqliteDatabase } from "./database.ts";
 import type { SqliteRow } from "./driver.ts";
 
@@ -19,6 +20,13 @@ const KEEP = `INSERT INTO repsync_usage
   (account_id, minute_calls, oldest_ms, newest_ms, month, month_calls) VALUES (?, ?, ?, ?, ?, ?)
   ON CONFLICT DO UPDATE SET minute_calls = excluded.minute_calls, oldest_ms = excluded.oldest_ms,
   newest_ms = excluded.newest_ms, month = excluded.month, month_calls = excluded.month_calls`;
+const TAKE_BACK = `UPDATE repsync_calls SET calls = calls - min(calls, ?)
+  WHERE account_id = ? AND at_ms = ?`;
+const FORGET_EMPTY = "DELETE FROM repsync_calls WHERE account_id = ? AND calls = 0";
+const RECOUNT = `UPDATE repsync_usage SET (minute_calls, oldest_ms, newest_ms) =
+  (SELECT coalesce(sum(calls), 0), min(at_ms), max(at_ms) FROM repsync_calls WHERE account_id = ?),
+  month_calls = month_calls - CASE month WHEN ? THEN min(month_calls, ?) ELSE 0 END
+  WHERE account_id = ?`;
 const SETTLE = `UPDATE repsync_usage SET minute_calls = ?, oldest_ms = ?, newest_ms = ?
   WHERE account_id = ?`;
 
@@ -27,6 +35,14 @@ export interface CallsOf {
   readonly accountId: string;
   readonly callsPerMinute: number;
   readonly nowMs: number;
+}
+
+/** Calls that were counted and then could not be answered. */
+export interface CallsToGiveBack {
+  readonly accountId: string;
+  readonly atMs: number;
+  /** 1 or more. */
+  readonly calls: number;
 }
 
 /** The calls of one minute, as sums. */
@@ -78,6 +94,14 @@ export function keepCalls(
   const oldestMs = reading.blockingMs ?? nowMs;
   const kept = [minuteCalls, oldestMs, nowMs, month?.month ?? "", month?.used ?? 0];
   database.run(KEEP, [accountId, ...kept]);
+}
+
+/** Takes calls back that were counted, within a write; those that are over by now only from their month. D-5.8. */
+export function giveBackCalls(database: SqliteDatabase, of: CallsToGiveBack): void {
+  const { accountId, atMs, calls } = of;
+  database.run(TAKE_BACK, [calls, accountId, atMs]);
+  database.run(FORGET_EMPTY, [accountId]);
+  database.run(RECOUNT, [accountId, monthOfTime(atMs), calls, accountId]);
 }
 
 /** Forgets calls that are over, in both tables alike. */

@@ -1,5 +1,5 @@
 // One SQLite file with its transactions; every store of this adapter works through it.
-import { mkdir, open } from "node:fs/promises";
+import { mkdir, open, realpath } from "node:fs/promises";
 import { dirname, resolve } from "node:path";
 import { AppError } from "../../domain/errors.ts";
 import type { Clock } from "../../ports/clock.ts";
@@ -11,8 +11,8 @@ import type {
   SqliteValue,
 } from "./driver.ts";
 import { FileIdentity } from "./file-identity.ts";
-import { isBusy, recordReason, storeError } from "./result-codes.ts";
-import { WalSync } from "./wal-sync.ts";
+import { isBusy, isDiskFailure, LogInUse, recordReason, storeError } from "./result-codes.ts";
+import { type OpenSyncedFile, WalSync } from "./wal-sync.ts";
 
 /** How long work waits for another process unless the options say otherwise. */
 const BUSY_DEADLINE_MS = 10_000;
@@ -45,6 +45,15 @@ export interface SqliteOptions {
    * on the file.
    */
   readonly clock?: Pick<Clock, "nowMs">;
+  /** Opens the write-ahead log to sync it; without one the system does. */
+  readonly openLog?: OpenSyncedFile;
+}
+
+/** Where a database is. */
+interface DatabaseFile {
+  readonly identity: FileIdentity;
+  /** Where SQLite keeps the log: beside the file itself, not beside a link to it. */
+  readonly realPath: string;
 }
 
 /** The tables a write may change, so that only what was remembered about them is forgotten. */
@@ -63,18 +72,20 @@ export class SqliteDatabase {
   readonly #statements = new Map<string, SqliteStatement>();
   readonly #changesOfTables = new Map<string, number>();
   #changesOfAll = 0;
+  /** True after a sync has failed: what the log holds may not be on the disk, whatever later syncs say. */
+  #isLogInDoubt = false;
   #isClosed = false;
 
   private constructor(
     connection: SqliteConnection,
-    file: FileIdentity | null,
-    { busyDeadlineMs = BUSY_DEADLINE_MS, clock }: SqliteOptions,
+    file: DatabaseFile | null,
+    { busyDeadlineMs = BUSY_DEADLINE_MS, clock, openLog }: SqliteOptions,
   ) {
     this.#connection = connection;
-    this.#file = file;
+    this.#file = file?.identity ?? null;
     this.#busyDeadlineMs = busyDeadlineMs;
     this.#clock = clock ?? null;
-    this.#wal = file === null ? null : new WalSync(file.path);
+    this.#wal = file === null ? null : new WalSync(file.realPath, openLog);
   }
 
   /**
@@ -90,8 +101,8 @@ export class SqliteDatabase {
     try {
       if (file !== null) await makeFile(file);
       const connection = await openSqlite(file ?? path);
-      const identity = file === null ? null : new FileIdentity(file);
-      return await new SqliteDatabase(connection, identity, options).#configured();
+      const opened = file === null ? null : await findFile(file);
+      return await new SqliteDatabase(connection, opened, options).#configured();
     } catch (cause) {
       if (cause instanceof AppError) throw cause;
       throw new AppError("store_unavailable", "The database cannot be opened", { cause });
@@ -155,11 +166,17 @@ export class SqliteDatabase {
 
   /**
    * As `keep`, with two differences: the wait for the disk leaves the event loop free, and is shared by all who wait at
-   * the same time. `committed` is called with the result right after the commit, before any other work.
+   * the same time. `committed` is called with the result right after the commit, before any other work; when the disk
+   * fails after that, this throws though others may see the commit.
    */
   async keepTogether<T>(work: () => T, committed: (result: T) => void): Promise<T> {
     const result = await this.#committed("store_unavailable", work, (value) => committed(value));
-    await this.#wal?.sync();
+    try {
+      await this.#wal?.sync();
+    } catch (error) {
+      this.#isLogInDoubt = true;
+      throw error;
+    }
     return result;
   }
 
@@ -241,6 +258,7 @@ export class SqliteDatabase {
   ): Promise<T> {
     return this.#retried({ kind, deadlineMs: this.#busyDeadlineMs }, () => {
       this.#file?.check();
+      if (this.#isLogInDoubt) this.#emptyLog();
       // Whoever wants to know of the commit syncs it afterwards.
       if (committed !== null) this.#setSynchronous("NORMAL");
       try {
@@ -248,10 +266,24 @@ export class SqliteDatabase {
         const result = this.#finished(work);
         committed?.(result);
         return result;
+      } catch (error) {
+        if (isDiskFailure(this.#connection.resultCode(error))) this.#isLogInDoubt = true;
+        throw error;
       } finally {
         if (committed !== null) this.#setSynchronous("FULL");
       }
     });
+  }
+
+  /**
+   * Writes everything in the log to the database file, syncs that, and lets the log begin anew. Nothing may be
+   * acknowledged before: after a sync that failed the system takes pages for written that are not, and a commit behind
+   * them would be lost with them.
+   */
+  #emptyLog(): void {
+    const [row] = this.all("PRAGMA wal_checkpoint(TRUNCATE)");
+    if (row?.["busy"] !== 0) throw new LogInUse();
+    this.#isLogInDoubt = false;
   }
 
   /** SQLite takes the setting while it prepares the statement, so a kept one would have no effect. */
@@ -271,7 +303,8 @@ export class SqliteDatabase {
       try {
         return work();
       } catch (error) {
-        const code = this.#connection.resultCode(error);
+        const code =
+          error instanceof LogInUse ? error.resultCode : this.#connection.resultCode(error);
         if (!isBusy(code) || waitedMs >= deadlineMs) throw storeError(kind, code, error);
       }
       await new Promise((wake) => setTimeout(wake, waitMs));
@@ -301,9 +334,20 @@ export class SqliteDatabase {
   }
 }
 
-/** Makes an empty file unless there is one. Others may not read it: it will hold secrets. */
+/**
+ * Makes an empty file unless there is one. Others may not read it: it will hold secrets. One that exists is not opened,
+ * as closing it would drop the locks that this process may have on it.
+ */
 async function makeFile(path: string): Promise<void> {
   await mkdir(dirname(path), { recursive: true });
-  const file = await open(path, "a", 0o600);
-  await file.close();
+  try {
+    const file = await open(path, "wx", 0o600);
+    await file.close();
+  } catch (error) {
+    if (!(error instanceof Error && "code" in error && error.code === "EEXIST")) throw error;
+  }
+}
+
+async function findFile(path: string): Promise<DatabaseFile> {
+  return { identity: new FileIdentity(path), realPath: await realpath(path) };
 }

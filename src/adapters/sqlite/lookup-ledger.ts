@@ -13,7 +13,13 @@ import type { LookupCall, LookupLedger, LookupOutcome } from "../../ports/lookup
 import type { VersionedCache } from "../../ports/versioned-cache.ts";
 import { storedKeyOf } from "./api-key-store.ts";
 import type { AuditChainWriter, WrittenChain } from "./audit-chain-writer.ts";
-import { type CallsOf, keepCalls, settleCalls } from "./call-counter.ts";
+import {
+  type CallsOf,
+  type CallsToGiveBack,
+  giveBackCalls,
+  keepCalls,
+  settleCalls,
+} from "./call-counter.ts";
 import { readOpenConsents } from "./consent-store.ts";
 import type { SqliteDatabase } from "./database.ts";
 import type { PersonRows } from "./person-rows.ts";
@@ -69,6 +75,8 @@ interface PlacedCall {
 export class SqliteLookupLedger implements LookupLedger {
   readonly #database: SqliteDatabase;
   readonly #parts: LedgerParts;
+  /** Of batches that were committed and then, as the disk failed, not answered. */
+  #unanswered: readonly CallsToGiveBack[] = [];
 
   constructor(database: SqliteDatabase, parts: LedgerParts) {
     this.#database = database;
@@ -76,11 +84,21 @@ export class SqliteLookupLedger implements LookupLedger {
   }
 
   async decide(calls: readonly LookupCall[]): Promise<readonly LookupOutcome[]> {
-    const { outcomes } = await this.#database.keepTogether(
-      () => this.#decideAll(calls),
-      ({ batch }) => this.#remember(batch),
-    );
-    return outcomes;
+    let charged: readonly CallsToGiveBack[] = [];
+    try {
+      const { outcomes } = await this.#database.keepTogether(
+        () => this.#decideAll(calls),
+        ({ batch }) => {
+          this.#remember(batch);
+          this.#unanswered = [];
+          charged = chargesOf(batch);
+        },
+      );
+      return outcomes;
+    } catch (error) {
+      this.#unanswered = [...this.#unanswered, ...charged];
+      throw error;
+    }
   }
 
   /** Not before the commit: what a transaction that fails has read may never have been there. */
@@ -94,6 +112,7 @@ export class SqliteLookupLedger implements LookupLedger {
   }
 
   #decideAll(calls: readonly LookupCall[]) {
+    for (const unanswered of this.#unanswered) giveBackCalls(this.#database, unanswered);
     const batch: Batch = {
       nowMs: this.#database.nowMs(),
       changes: readChanges(this.#database),
@@ -204,6 +223,12 @@ export class SqliteLookupLedger implements LookupLedger {
     subjects.set(username, subject);
     return subject;
   }
+}
+
+function chargesOf({ charges, nowMs }: Batch): readonly CallsToGiveBack[] {
+  return [...charges]
+    .map(([accountId, { admitted }]) => ({ accountId, atMs: nowMs, calls: admitted }))
+    .filter(({ calls }) => calls > 0);
 }
 
 function keyProblem(caller: LookupCaller | null, nowMs: number) {

@@ -49,7 +49,8 @@ const CLEAR = `DELETE FROM repsync_rejected WHERE ${IS_ENTRY}`;
 const REMOVE = "DELETE FROM repsync_rejected WHERE number = ?";
 
 const COUNT =
-  "SELECT table_name AS tableName, count(*) AS n FROM repsync_rejected GROUP BY table_name";
+  "SELECT table_name AS tableName, count(*) AS n FROM repsync_rejected" +
+  " WHERE ?1 IS NULL OR direction = ?1 GROUP BY table_name";
 
 /** Refused records in a table; key, record and message as JSON. */
 export class SqliteRejectedRecords implements RejectedRecords {
@@ -91,8 +92,8 @@ export class SqliteRejectedRecords implements RejectedRecords {
     return this.#database.keep(() => this.#database.run(REMOVE, [numberOf(id)]) > 0);
   }
 
-  async countByTable(): Promise<ReadonlyMap<string, number>> {
-    const rows = await this.#database.read(() => this.#database.all(COUNT));
+  async countByTable(direction?: SyncDirection): Promise<ReadonlyMap<string, number>> {
+    const rows = await this.#database.read(() => this.#database.all(COUNT, [direction ?? null]));
     return new Map(rows.map((row) => [String(row["tableName"]), Number(row["n"])]));
   }
 

@@ -1,4 +1,5 @@
 // Tables of the reputation half, and the triggers that count what changes in the tables its answers are made from.
+import { AUDIT_PART_TABLES } from "./audit-parts.ts";
 import type { SqliteDatabase } from "./database.ts";
 
 const TABLES = [
@@ -30,7 +31,7 @@ const TABLES = [
     key_id TEXT, endpoint TEXT, purpose TEXT, subject_hmac TEXT, consent_id INTEGER, decision TEXT,
     code TEXT, status INTEGER, previous_hash TEXT, hash TEXT, PRIMARY KEY (chain_id, seq)
   ) WITHOUT ROWID`,
-  "CREATE INDEX IF NOT EXISTS repsync_audit_of ON repsync_audit (subject_hmac, at)",
+  ...AUDIT_PART_TABLES,
   `CREATE TABLE IF NOT EXISTS repsync_audit_heads (
     chain_id TEXT PRIMARY KEY, chain_number INTEGER NOT NULL UNIQUE, seq INTEGER NOT NULL,
     hash TEXT NOT NULL, at TEXT NOT NULL, signature TEXT NOT NULL

@@ -3,6 +3,7 @@ import { AppError } from "../../domain/errors.ts";
 
 const BUSY = 5;
 const LOCKED = 6;
+const IO_ERROR = 10;
 
 const STORE_REASONS: ReadonlyMap<number, string> = new Map([
   [1, "a table is not as it was prepared"],
@@ -10,7 +11,7 @@ const STORE_REASONS: ReadonlyMap<number, string> = new Map([
   [LOCKED, "another process is using it"],
   [7, "out of memory"],
   [8, "it is read-only"],
-  [10, "the disk failed"],
+  [IO_ERROR, "the disk failed"],
   [11, "the file is damaged"],
   [13, "the disk is full"],
   [14, "the file cannot be opened"],
@@ -27,6 +28,17 @@ const RECORD_REASONS: ReadonlyMap<number, string> = new Map([
 /** True when another process holds the file: the same work may succeed a moment later. */
 export function isBusy(resultCode: number | null): boolean {
   return resultCode === BUSY || resultCode === LOCKED;
+}
+
+/** True when the disk did not do what it was told. */
+export function isDiskFailure(resultCode: number | null): boolean {
+  return resultCode === IO_ERROR;
+}
+
+/** The log cannot be emptied while others read or write it; SQLite tells so by a row, not by an error. */
+export class LogInUse extends Error {
+  override readonly name = "LogInUse";
+  readonly resultCode = BUSY;
 }
 
 /** Why SQLite refused one record alone; null when the failure is not about a record. */

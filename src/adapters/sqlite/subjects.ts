@@ -4,7 +4,7 @@ import type { SqliteDatabase } from "./database.ts";
 
 const FIND = "SELECT id, key FROM repsync_subjects WHERE username = ?";
 const INSERT = "INSERT INTO repsync_subjects (username, id, key) VALUES (?, ?, ?)";
-const ID_BYTES = 12;
+const ID_BYTES = 8;
 const KEY_BYTES = 32;
 
 /** Where names are turned into what the audit holds. All methods are for use within a read or a write. */

@@ -1,162 +1,103 @@
-// `npm run demo`: real deployments, real rows, visible progress, and a comparison at the end.
+// `npm run demo`: real deployments, real rows, visible progress, comparisons, and lookups with consent.
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { createSyncClient, type SyncClient } from "repsync/client";
-import type { JsonObject } from "../../domain/json.ts";
-import { formatCount, startProgress } from "../progress.ts";
-import { CITIES_REGISTRY, CITIES_TABLE, readCities } from "./cities.ts";
+import type { CommandTools } from "../command-runner.ts";
+import { EXIT, type ExitCode } from "../exit-code.ts";
+import { CITIES_REGISTRY } from "./cities.ts";
+import {
+  ADMINISTRATOR,
+  type Deployment,
+  type Deployments,
+  type Stage,
+  SYNC_KEY,
+} from "./deployments.ts";
+import { moveCities } from "./move-cities.ts";
 import { type Service, startService } from "./service.ts";
+import { showReputation } from "./show-reputation.ts";
 
-/** Rows of one page or batch. */
-const BATCH_ROWS = 5000;
-const SYNC_KEY = "demo-sync-key";
-const EXIT_INTERRUPTED = 130;
-
-/** What one step of the demo moved. */
-interface Transfer {
-  readonly rows: number;
-  readonly elapsedMs: number;
-  readonly bytesCompressed: number;
-  readonly bytesUncompressed: number;
-}
-
-/** Runs the demo and returns the exit code: 0 when all rows came back equal. Waits for Ctrl-C unless `isOnce`. */
-export async function runDemo(options: { readonly isOnce: boolean }): Promise<number> {
-  const interruption = untilInterrupted();
+/** Runs the demo: success when everything was as it should be. Waits for Ctrl-C unless `isOnce`. D-1.2. */
+export async function runDemo(
+  options: { readonly isOnce: boolean },
+  { output, interruption }: Pick<CommandTools, "output" | "interruption">,
+): Promise<ExitCode> {
+  const interrupted = new Promise<"interrupted">((resolve) => {
+    interruption.onStop(() => resolve("interrupted"));
+  });
   const folder = await mkdtemp(join(tmpdir(), "repsync-demo-"));
   const services: Service[] = [];
+  const ending = new AbortController();
   try {
-    const outcome = await Promise.race([play(folder, services), interruption]);
-    if (outcome === "interrupted") return EXIT_INTERRUPTED;
+    const crew = { services, ending: ending.signal };
+    const outcome = await Promise.race([play({ folder, output, crew }), interrupted]);
+    if (outcome === "interrupted") return EXIT.interrupted;
     if (!options.isOnce) {
-      console.log("\nThe deployments run until you press Ctrl-C.");
-      await interruption;
+      output.print("", "The deployments run until you press Ctrl-C.");
+      await interrupted;
     }
-    return outcome === "equal" ? 0 : 1;
+    return outcome ? EXIT.success : EXIT.failed;
   } finally {
+    ending.abort();
     await Promise.all(services.map((service) => service.stop()));
     await rm(folder, { recursive: true, force: true });
   }
 }
 
-async function play(folder: string, services: Service[]): Promise<"equal" | "different"> {
+/** The processes of the demo. */
+interface Crew {
+  readonly services: Service[];
+  /** Once it is aborted, nobody stops a process that is started. */
+  readonly ending: AbortSignal;
+}
+
+/** Resolves to whether everything was as it should be. */
+async function play(stage: Stage & { readonly crew: Crew }): Promise<boolean> {
+  const { folder, output, crew } = stage;
   await writeFile(join(folder, "tables.json"), JSON.stringify(CITIES_REGISTRY));
-  for (const name of ["local", "production", "copy"]) services.push(startDeployment(folder, name));
-  const urls = await Promise.all(services.map((service) => service.url));
-  const [local, production, copy] = urls as [string, string, string];
-  const isEqual = await moveAndCompare({ local, production, copy });
-  printAddresses(local, production);
-  return isEqual ? "equal" : "different";
+  const production = await startDeployment({ folder, crew, name: "production" });
+  const remote = { SYNC_REMOTE_URL: production.url };
+  const [local, copy] = await Promise.all([
+    startDeployment({ folder, crew, name: "local", settings: remote }),
+    startDeployment({ folder, crew, name: "copy", settings: remote }),
+  ]);
+  const deployments: Deployments = { local, production, copy };
+  const moved = await moveCities(stage, deployments);
+  const looked = await showReputation(stage, deployments);
+  const addresses = { local: local.url, production: production.url, copy: copy.url };
+  output.printJson({ sync: moved, reputation: looked, addresses });
+  output.print(...addressLines(deployments));
+  return moved.differences === 0 && looked.isAsExpected;
 }
 
-function startDeployment(folder: string, name: string): Service {
-  return startService({
-    folder,
-    settings: {
-      STORAGE_URL: `sqlite:${join(folder, `${name}.db`)}`,
-      SYNC_ENABLED: "true",
-      SYNC_API_KEY: SYNC_KEY,
-      SYNC_TABLES: join(folder, "tables.json"),
-    },
-  });
+async function startDeployment(options: {
+  readonly folder: string;
+  readonly crew: Crew;
+  readonly name: string;
+  readonly settings?: Readonly<Record<string, string>>;
+}): Promise<Deployment> {
+  const { folder, crew, name } = options;
+  const settings = {
+    STORAGE_URL: `sqlite:${join(folder, `${name}.db`)}`,
+    SYNC_ENABLED: "true",
+    SYNC_API_KEY: SYNC_KEY,
+    SYNC_TABLES: join(folder, "tables.json"),
+    ADMIN_USERNAME: ADMINISTRATOR.username,
+    ADMIN_PASSWORD: ADMINISTRATOR.password,
+    ...options.settings,
+  };
+  crew.ending.throwIfAborted();
+  const service = startService({ folder, settings });
+  crew.services.push(service);
+  return { url: await service.url, settings };
 }
 
-async function moveAndCompare(urls: Record<"local" | "production" | "copy", string>) {
-  const clientOf = (baseUrl: string) => createSyncClient({ baseUrl, key: SYNC_KEY });
-  const [from, to, third] = [clientOf(urls.local), clientOf(urls.production), clientOf(urls.copy)];
-  const cities = await readCities();
-  console.log(`Cities of GeoNames (geonames.org, CC BY 4.0): ${formatCount(cities.length)} rows\n`);
-
-  const totalRows = cities.length;
-  const load = { label: "Load into local    ", source: batches(cities), target: from, totalRows };
-  report("Loaded into local", await push(load));
-  const send = { label: "Push to production ", source: rowsOf(from), target: to, totalRows };
-  report("Pushed to production", await push(send));
-  const fetched = { label: "Pull into a copy   ", source: rowsOf(to), target: third, totalRows };
-  report("Pulled back", await push(fetched));
-  const differences = await countDifferences(from, third);
-  console.log(
-    differences === 0
-      ? `\nCompared row by row: all ${formatCount(cities.length)} rows are equal.`
-      : `\nCompared row by row: ${formatCount(differences)} rows DIFFER.`,
-  );
-  return differences === 0;
-}
-
-async function push(job: {
-  readonly label: string;
-  readonly source: AsyncIterable<readonly JsonObject[]>;
-  readonly target: SyncClient;
-  readonly totalRows: number;
-}): Promise<Transfer> {
-  const { label, source, target, totalRows } = job;
-  const startedAtMs = performance.now();
-  const progress = startProgress(label, totalRows);
-  let [rows, bytesCompressed, bytesUncompressed] = [0, 0, 0];
-  try {
-    for await (const records of source) {
-      const pushed = await target.pushBatch(CITIES_TABLE, { records });
-      if (pushed.result.error_count !== undefined) {
-        throw new Error(`Records were refused: ${pushed.result.errors?.join("; ")}`);
-      }
-      rows += pushed.result.upserted;
-      bytesCompressed += pushed.bytesCompressed;
-      bytesUncompressed += pushed.bytesUncompressed;
-      progress.advance(records.length);
-    }
-  } finally {
-    progress.finish();
-  }
-  return { rows, elapsedMs: performance.now() - startedAtMs, bytesCompressed, bytesUncompressed };
-}
-
-async function* batches(rows: readonly JsonObject[]) {
-  for (let at = 0; at < rows.length; at += BATCH_ROWS) yield rows.slice(at, at + BATCH_ROWS);
-}
-
-async function* rowsOf(client: SyncClient) {
-  for await (const page of client.pages(CITIES_TABLE, { limit: BATCH_ROWS })) yield page.records;
-}
-
-/** Reads both tables in their order and counts the places where they are not the same. */
-async function countDifferences(a: SyncClient, b: SyncClient): Promise<number> {
-  let differences = 0;
-  const others = rowsOf(b);
-  for await (const rows of rowsOf(a)) {
-    const twins = (await others.next()).value ?? [];
-    differences += Math.max(0, twins.length - rows.length);
-    for (const [i, row] of rows.entries()) {
-      if (JSON.stringify(row) !== JSON.stringify(twins[i])) differences++;
-    }
-  }
-  for await (const rest of others) differences += rest.length;
-  return differences;
-}
-
-function report(what: string, moved: Transfer): void {
-  const rate = moved.rows / (moved.elapsedMs / 1000);
-  const savedPercent = 100 * (1 - moved.bytesCompressed / moved.bytesUncompressed);
-  console.log(
-    `${what}: ${formatCount(moved.rows)} rows, ${formatCount(rate)} rows/s, ` +
-      `${formatCount(moved.bytesCompressed)} of ${formatCount(moved.bytesUncompressed)} bytes sent ` +
-      `(${savedPercent.toFixed(0)}% saved)`,
-  );
-}
-
-function printAddresses(localUrl: string, productionUrl: string): void {
-  console.log(`
-local       ${localUrl}/api/v1/sync/status
-production  ${productionUrl}/api/v1/sync/status
-API page    ${productionUrl}/swagger
-
-Try: curl --compressed -H 'X-Sync-Key: ${SYNC_KEY}' '${productionUrl}/api/v1/sync/pull/${CITIES_TABLE}?limit=2'`);
-}
-
-/** Resolves at Ctrl-C or SIGTERM. */
-function untilInterrupted(): Promise<"interrupted"> {
-  return new Promise((resolve) => {
-    process.once("SIGINT", () => resolve("interrupted"));
-    process.once("SIGTERM", () => resolve("interrupted"));
-  });
+function addressLines({ local, production }: Deployments): string[] {
+  return [
+    "",
+    `local       ${local.url}/api/v1/sync/status`,
+    `production  ${production.url}/api/v1/sync/status`,
+    `API page    ${production.url}/swagger`,
+    "",
+    `Try: curl --compressed -H 'X-Sync-Key: ${SYNC_KEY}' '${production.url}/api/v1/sync/pull/cities?limit=2'`,
+  ];
 }

@@ -21,14 +21,14 @@ export function startService(options: {
   readonly settings: Readonly<Record<string, string>>;
   readonly folder: string;
 }): Service {
-  const inherited = Object.entries(process.env).filter(([name]) => INHERITED.includes(name));
   const child = spawn(process.execPath, [MAIN], {
     cwd: options.folder,
-    env: {
-      ...Object.fromEntries(inherited),
-      ...{ HOST: "127.0.0.1", PORT: "0", LOG_LEVEL: "error" },
+    env: childEnvironment({
+      HOST: "127.0.0.1",
+      PORT: "0",
+      LOG_LEVEL: "error",
       ...options.settings,
-    },
+    }),
     stdio: ["ignore", "pipe", "inherit"],
   });
   const ended = once(child, "exit");
@@ -39,6 +39,14 @@ export function startService(options: {
       await ended;
     },
   };
+}
+
+/** The environment of a process of the demo: its settings, and what programs need. */
+export function childEnvironment(
+  settings: Readonly<Record<string, string>>,
+): Record<string, string | undefined> {
+  const inherited = Object.entries(process.env).filter(([name]) => INHERITED.includes(name));
+  return { ...Object.fromEntries(inherited), ...settings };
 }
 
 async function listening(child: ChildProcess, ended: Promise<unknown>): Promise<string> {

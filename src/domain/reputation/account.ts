@@ -1,6 +1,11 @@
 // Accounts: what signup asks, and what is shown. D-5.4, D-5.5.
 import type { Account, Role } from "../account.ts";
-import { MAX_EMAIL_CHARS, MAX_PASSWORD_CHARS, MIN_PASSWORD_CHARS } from "../limits.ts";
+import {
+  MAX_EMAIL_CHARS,
+  MAX_PASSWORD_CHARS,
+  MAX_PROFILE_TEXT_CHARS,
+  MIN_PASSWORD_CHARS,
+} from "../limits.ts";
 import type { PlanName } from "./plan.ts";
 import { type Checked, checked, type FieldProblem } from "./problem.ts";
 import { isTextOf } from "./text-length.ts";
@@ -11,6 +16,8 @@ import { isSignUpUsername } from "./username.ts";
  * tell.
  */
 const EMAIL_SHAPE = /^[^\s@]+@[^\s@.]+(?:\.[^\s@.]+)+$/u;
+
+const DISPLAY_NAME_LENGTH = { minChars: 0, maxChars: MAX_PROFILE_TEXT_CHARS };
 
 /** The body of a signup reply and of `GET /v1/me`. D-5.4. */
 export interface AccountBody {
@@ -52,8 +59,9 @@ export function checkSignUp(body: {
     problems.push({ pointer: "/password", detail });
   }
   const displayName = body.display_name ?? null;
-  if (displayName !== null && !(typeof displayName === "string" && displayName.isWellFormed())) {
-    problems.push({ pointer: "/display_name", detail: "Must be a text" });
+  if (displayName !== null && !isTextOf(displayName, DISPLAY_NAME_LENGTH)) {
+    const detail = `Must be a text of at most ${MAX_PROFILE_TEXT_CHARS} characters`;
+    problems.push({ pointer: "/display_name", detail });
   }
   return checked(problems, () => ({
     username: String(body.username),

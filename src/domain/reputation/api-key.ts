@@ -13,7 +13,7 @@ export const API_KEY_RANDOM_BYTES = 64;
 const ALPHABET = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
 const RANDOM_CHARS = 30;
 const CHECKSUM_CHARS = 6;
-const SHAPE = /^rep_live_([0-9A-Za-z]{30})([0-9A-Za-z]{6})$/;
+const SHAPE = /^rep_live_[0-9A-Za-z]{36}$/;
 /** Bytes from here on are passed over, as 256 is no multiple of 62. */
 const FAIR_BYTES = 256 - (256 % ALPHABET.length);
 const CRC32_POLYNOMIAL = 0xedb88320;
@@ -66,8 +66,9 @@ export function makeApiKey(randomBytes: Uint8Array): string {
  * store. D-5.6.
  */
 export function isWellFormedApiKey(text: string): boolean {
-  const [, digits, sum] = SHAPE.exec(text) ?? [];
-  return digits !== undefined && checksum(digits) === sum;
+  if (!SHAPE.test(text)) return false;
+  const checksumAt = API_KEY_PREFIX.length + RANDOM_CHARS;
+  return text.endsWith(checksum(text.slice(API_KEY_PREFIX.length, checksumAt)));
 }
 
 /** The parts of a key that may be shown and stored. */

@@ -9,7 +9,7 @@ import type { ConsentPurpose, LookupEndpoint } from "./consent.ts";
 import type { ProblemCode } from "./problem.ts";
 
 /** Format of records; another one has another hash input. */
-export const AUDIT_VERSION = 1;
+export const AUDIT_VERSION = 1 as const;
 /** `previousHash` of the first record of a chain. */
 export const GENESIS_HASH = "0".repeat(64);
 
@@ -21,7 +21,7 @@ export type Sha256Hex = (text: string) => string;
 
 /** What happened: one lookup with a known key that was answered 200, 403 or 404. D-6.5. */
 export interface AuditEntry {
-  /** Canonical time. */
+  /** Time in UTC with all three digits of the milliseconds, so that these texts are ordered as the times are. */
   readonly at: string;
   readonly requestId: string;
   /** The caller's account, by an id that is not its name. */
@@ -93,14 +93,9 @@ export function emptyChain(chainId: string): ChainTip {
 
 /** The record that appends an entry to a chain; it is the chain's next tip. */
 export function appendEntry(tip: ChainTip, entry: AuditEntry, sha256Hex: Sha256Hex): AuditRecord {
-  const unhashed = {
-    ...entry,
-    version: AUDIT_VERSION as typeof AUDIT_VERSION,
-    chainId: tip.chainId,
-    seq: tip.seq + 1,
-    previousHash: tip.hash,
-  };
-  return { ...unhashed, hash: sha256Hex(hashInput(unhashed)) };
+  const { chainId, seq, hash: previousHash } = tip;
+  const unhashed = { ...entry, version: AUDIT_VERSION, chainId, seq: seq + 1, previousHash };
+  return Object.assign(unhashed, { hash: sha256Hex(hashInput(unhashed)) });
 }
 
 /** The anchor that pruning a chain up to and including a record leaves. */
@@ -117,9 +112,12 @@ export function hashInput(record: Omit<AuditRecord, "hash">): string {
   const { accountId, at, chainId, code, consentId, decision, endpoint, keyId } = record;
   const { previousHash, purpose, requestId, seq, status, subjectHmac, version } = record;
   // In the order of RFC 8785, written out, as sorting names took longer than hashing them.
-  const first = { accountId, at, chainId, code, consentId, decision, endpoint, keyId };
-  const last = { previousHash, purpose, requestId, seq, status, subjectHmac, version };
-  return inputOf("repsync.audit.record.v1", orderedJson({ ...first, ...last }));
+  // biome-ignore format: the fields in two lines, as they are above
+  const fields = {
+    accountId, at, chainId, code, consentId, decision, endpoint, keyId,
+    previousHash, purpose, requestId, seq, status, subjectHmac, version,
+  };
+  return inputOf("repsync.audit.record.v1", orderedJson(fields));
 }
 
 /** What a head's signature is made of. */

@@ -69,6 +69,12 @@ const OWN_PURPOSES: Readonly<Record<LookupEndpoint, ConsentPurpose>> = {
   platforms: "platforms_lookup",
 };
 
+const COVERING_PURPOSES: Readonly<Record<LookupEndpoint, readonly ConsentPurpose[]>> = {
+  reputation: ["reputation_lookup"],
+  profile: ["profile_lookup", "reputation_lookup"],
+  platforms: ["platforms_lookup", "reputation_lookup"],
+};
+
 /** The purpose that names an endpoint, in the audit too. D-5.5. */
 export function ownPurpose(endpoint: LookupEndpoint): ConsentPurpose {
   return OWN_PURPOSES[endpoint];
@@ -78,9 +84,7 @@ export function ownPurpose(endpoint: LookupEndpoint): ConsentPurpose {
  * The purposes that allow an endpoint, its own first. `reputation_lookup` covers all three. D-6.1.
  */
 export function coveringPurposes(endpoint: LookupEndpoint): readonly ConsentPurpose[] {
-  return endpoint === "reputation"
-    ? ["reputation_lookup"]
-    : [OWN_PURPOSES[endpoint], "reputation_lookup"];
+  return COVERING_PURPOSES[endpoint];
 }
 
 /** The status at a time. Expired is from `expires_at` on, that moment included. D-6.1. */
@@ -97,10 +101,13 @@ export function findCoveringConsent(
   consents: readonly Consent[],
   lookup: { readonly endpoint: LookupEndpoint; readonly nowMs: number },
 ): Consent | null {
-  const active = consents.filter((c) => consentStatus(c, lookup.nowMs) === "active");
   for (const purpose of coveringPurposes(lookup.endpoint)) {
-    const [newest] = active.filter((c) => c.purpose === purpose).sort(compareNewestFirst);
-    if (newest !== undefined) return newest;
+    let newest: Consent | null = null;
+    for (const consent of consents) {
+      if (consent.purpose !== purpose || consent.id < (newest?.id ?? 0)) continue;
+      if (consentStatus(consent, lookup.nowMs) === "active") newest = consent;
+    }
+    if (newest !== null) return newest;
   }
   return null;
 }

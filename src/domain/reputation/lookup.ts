@@ -1,6 +1,5 @@
 // Decides a lookup whose key and limits have been checked: profile, then consent. D-5.8.
 import type { JsonObject } from "../json.ts";
-import { formatMs } from "../time.ts";
 import type { AuditEntry } from "./audit-chain.ts";
 import { type Consent, findCoveringConsent, type LookupEndpoint, ownPurpose } from "./consent.ts";
 import { isPublicProfile } from "./profile.ts";
@@ -44,7 +43,8 @@ export function decideLookup(subject: LookupSubject, request: LookupRequest): Lo
   return {
     code,
     entry: {
-      at: formatMs(nowMs),
+      // With all three digits, as stores order records by this text.
+      at: new Date(nowMs).toISOString(),
       requestId: request.requestId,
       accountId: request.accountId,
       keyId: request.keyId,

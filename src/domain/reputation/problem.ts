@@ -42,8 +42,8 @@ export const PROBLEM_CODES: readonly ProblemCode[] = Object.keys(PROBLEMS) as Pr
 /** What is wrong with one field of a request. D-5.2. */
 export interface FieldProblem {
   /**
-   * JSON pointer (RFC 6901) into the body, such as `/purpose`; a query parameter is pointed at by
-   * name alike.
+   * JSON pointer (RFC 6901) into the body, such as `/purpose`, and `""` for the whole of it; a query
+   * parameter is pointed at by name alike.
    */
   readonly pointer: string;
   readonly detail: string;
@@ -70,7 +70,7 @@ export interface ProblemOccurrence {
   readonly requestId: string;
   /** Time of the reply, canonical text. */
   readonly timestamp: string;
-  /** Only with `invalid_request`; absent when no single field is to blame. */
+  /** Only with `invalid_request`; absent or empty when no single field is to blame. */
   readonly errors?: readonly FieldProblem[];
 }
 
@@ -89,8 +89,10 @@ export interface ProblemBody {
 
 /** Builds the body. `type` is a name, not an address: nothing is served there. D-5.2, RFC 9457. */
 export function problemBody(occurrence: ProblemOccurrence): ProblemBody {
-  const { code, detail, requestId, timestamp, errors } = occurrence;
+  const { code, detail, requestId, timestamp, errors = [] } = occurrence;
   const { status, title } = PROBLEMS[code];
+  const isOfWhole = code === "invalid_request" && errors.length === 0;
+  const shown = isOfWhole ? [{ pointer: "", detail }] : errors;
   return {
     success: false,
     type: `urn:repsync:problem:${code}`,
@@ -99,7 +101,7 @@ export function problemBody(occurrence: ProblemOccurrence): ProblemBody {
     detail,
     code,
     request_id: requestId,
-    ...(errors === undefined || errors.length === 0 ? {} : { errors }),
+    ...(shown.length === 0 ? {} : { errors: shown }),
     meta: { timestamp, version: "v1" },
   };
 }

@@ -1,6 +1,10 @@
 // The expected failures of the reputation interface.
 import type { Checked, FieldProblem, ProblemCode } from "./problem.ts";
 
+/** Problems that a reply lists, and those that its sentence names: a body may have thousands. */
+const MAX_FIELD_PROBLEMS = 100;
+const MAX_NAMED_FIELDS = 10;
+
 /** An expected failure that the caller is told by its code. `message` is safe to show. D-5.2. */
 export class ReputationError extends Error {
   override readonly name = "ReputationError";
@@ -42,8 +46,11 @@ export function requireValid<Value>(check: Checked<Value>): Value {
   throw invalidFields(check.problems);
 }
 
-/** The error for fields with problems. */
-export function invalidFields(fields: readonly FieldProblem[]): ReputationError {
-  const named = fields.map(({ pointer }) => pointer).join(", ");
-  return new ReputationError("invalid_request", `Invalid fields: ${named}`, { fields });
+/** The error for fields with problems: as many of them as a person would read. */
+export function invalidFields(problems: readonly FieldProblem[]): ReputationError {
+  const fields = problems.slice(0, MAX_FIELD_PROBLEMS);
+  const named = fields.slice(0, MAX_NAMED_FIELDS).map(({ pointer }) => pointer);
+  const more = problems.length > named.length ? `, and ${problems.length - named.length} more` : "";
+  const message = `Invalid fields: ${named.join(", ")}${more}`;
+  return new ReputationError("invalid_request", message, { fields });
 }

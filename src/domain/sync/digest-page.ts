@@ -1,9 +1,5 @@
 // Digests of a table by ranges of its key, as two deployments of this service exchange them. D-4.10.
-import { AppError } from "../errors.ts";
-import { type JsonValue, parseJson } from "../json.ts";
-import { DIGEST_SEGMENT_ROWS } from "../limits.ts";
-import { convertKey } from "./row-order.ts";
-import type { Cell, Row, Table } from "./table.ts";
+import type { Cell, Row } from "./table.ts";
 
 /** The cells of the key columns, in the order of `upsert_key`. */
 export type Key = readonly Cell[];
@@ -54,23 +50,6 @@ export interface DigestParameters {
   readonly records: string | null;
 }
 
-/** Reads the parameters. Throws `invalid_request`. */
-export function readDigestQuery(table: Table, parameters: DigestParameters): DigestQuery {
-  const segmentRows = parameters.segment_rows ?? String(DIGEST_SEGMENT_ROWS);
-  if (!/^[1-9]\d{0,8}$/.test(segmentRows)) {
-    throw new AppError(
-      "invalid_request",
-      `segment_rows must be a whole number from 1: "${segmentRows}"`,
-    );
-  }
-  return {
-    after: readKey(table, "after", parameters.after),
-    through: readKey(table, "through", parameters.through),
-    segmentRows: Number(segmentRows),
-    withRecords: parameters.records === "true",
-  };
-}
-
 /** The parameters that say the same. */
 export function digestParameters(query: DigestQuery): DigestParameters {
   const text = (key: Key | null) => (key === null ? null : JSON.stringify(key));
@@ -80,37 +59,4 @@ export function digestParameters(query: DigestQuery): DigestParameters {
     segment_rows: String(query.segmentRows),
     records: query.withRecords ? "true" : null,
   };
-}
-
-/** A key as a row, for the stores. */
-export function keyRow(table: Table, key: Key): Row {
-  return Object.fromEntries(table.keyColumns.map(({ name }, i) => [name, key[i] ?? null]));
-}
-
-/** The key of a row that was read from a store. */
-export function keyOf(table: Table, row: Row): Key {
-  return table.keyColumns.map(({ name }) => row[name] ?? null);
-}
-
-function readKey(table: Table, name: string, text: string | null): Key | null {
-  if (text === null || text === "") return null;
-  const cells = tryParse(text);
-  const key =
-    Array.isArray(cells) && cells.length === table.keyColumns.length
-      ? convertKey(table, keyRow(table, cells))
-      : null;
-  if (key !== null) return key;
-  const names = table.keyColumns.map((column) => column.name).join(", ");
-  throw new AppError(
-    "invalid_request",
-    `${name} must be a JSON array of the key columns: ${names}`,
-  );
-}
-
-function tryParse(text: string): JsonValue {
-  try {
-    return parseJson(text);
-  } catch {
-    return null;
-  }
 }

@@ -1,6 +1,7 @@
 // Names and values of the last-sync markers, and of what is remembered beside them. S-2.5, S-4.4.2, D-4.5, D-4.6.
-import { compareDateTimes, formatMs, parseDateTime } from "../time.ts";
+import { compareDateTimes, parseDateTime } from "../time.ts";
 import { type Table, timestampColumnOf } from "./table.ts";
+import { formatLike } from "./times-alike.ts";
 
 /** Which way rows move, seen from this deployment. */
 export type SyncDirection = "push" | "pull";
@@ -48,7 +49,13 @@ export function markerCap(
 ): string {
   const atMs = start.atMs - start.lagSeconds * 1000;
   if (timestampColumnOf(table)?.type !== "date") return formatLike(start.sample, atMs);
-  return formatLike(start.sample, Math.floor(atMs / DAY_MS) * DAY_MS);
+  const day = formatLike(start.sample, startOfDay(atMs));
+  return start.sample.length === DATE_CHARS ? day.slice(0, DATE_CHARS) : day;
+}
+
+/** Midnight, UTC, of the day that a time in milliseconds since 1970 is part of. */
+export function startOfDay(atMs: number): number {
+  return Math.floor(atMs / DAY_MS) * DAY_MS;
 }
 
 /** The marker after everything up to `seenUpTo` has been applied: that text itself, or the cap when it is earlier. */
@@ -60,11 +67,4 @@ export function cappedMarker(seenUpTo: string, cap: string): string {
 }
 
 const DAY_MS = 86_400_000;
-
-/** A time in UTC with the separator and the kind of zone that another text has. */
-export function formatLike(sample: string, atMs: number): string {
-  const separator = sample.charAt(10) === " " ? " " : "T";
-  const zone = /(Z|[+-]\d{2}:?\d{2})?$/.exec(sample)?.[0] ?? "";
-  const utcZone = zone === "" || zone === "Z" ? zone : zone.includes(":") ? "+00:00" : "+0000";
-  return formatMs(atMs).replace("T", separator).replace("Z", utcZone);
-}
+const DATE_CHARS = "2026-03-01".length;

@@ -42,13 +42,28 @@ export function startPullCursor(
   options: { readonly marker: string | null; readonly pageRows: number },
 ): PullCursor {
   const { marker, pageRows } = options;
-  const state: PullState = { table, pageRows, seenUpTo: marker, expectedRows: null };
-  let arrivedRows = 0;
-  let reader: PullReader | null =
+  const state: PullState = { table, pageRows, seenUpTo: null, expectedRows: null };
+  return followReaders(
+    state,
     table.timestampColumn === null
       ? readGroup(state, { lastFrom: null, next: () => null })
-      : lookForTimeless(state, marker);
+      : lookForTimeless(state, marker),
+  );
+}
 
+/** Starts a pull of the rows from a timestamp on alone, without those that have none. */
+export function startMarkedCursor(
+  table: Table,
+  { marker, pageRows }: { readonly marker: string; readonly pageRows: number },
+): PullCursor {
+  const state: PullState = { table, pageRows, seenUpTo: null, expectedRows: null };
+  return followReaders(state, readOrdered(state, { since: marker, thenRows: 0, next: null }));
+}
+
+function followReaders(state: PullState, first: PullReader): PullCursor {
+  const { table } = state;
+  let reader: PullReader | null = first;
+  let arrivedRows = 0;
   return {
     request() {
       if (reader === null) throw new Error("The pull is at its end");
@@ -111,13 +126,9 @@ function countTimed(
 function readTimelessFirst(state: PullState): PullReader {
   return readGroup(state, {
     lastFrom: null,
-    next(beyond) {
-      if (beyond === undefined) return null;
-      return readOrdered(state, {
-        since: timeText(state.table, beyond),
-        thenRows: 0,
-        next: null,
-      });
+    next(timedFrom) {
+      if (timedFrom === null) return null;
+      return readOrdered(state, { since: timedFrom, thenRows: 0, next: null });
     },
   });
 }

@@ -3,9 +3,12 @@ import { AppError } from "../errors.ts";
 import type { JsonObject } from "../json.ts";
 import { compareDateTimes, parseDateTime } from "../time.ts";
 import type { PullPage } from "./page.ts";
-import { checkGrowth, noteRecord, type PullGroup, startPullGroup } from "./pull-group.ts";
+import { type PullGroup, startPullGroup } from "./pull-group.ts";
+import { noteRecord } from "./pull-group-rows.ts";
+import { checkGrowth } from "./pull-group-walk.ts";
 import { RowMemory } from "./row-memory.ts";
 import type { Table } from "./table.ts";
+import { FIRST_TIME_MS, formatLike, justAfter } from "./times-alike.ts";
 
 /** What to ask the peer for. */
 export interface CursorRequest {
@@ -57,7 +60,6 @@ export function readOrdered(
   let arrivedRows = 0;
   // The rows at `since` that have been brought.
   let boundary = new RowMemory();
-  state.seenUpTo = since;
 
   function accept(page: PullPage, times: readonly (string | null)[]): ReaderPage {
     checkTimes(times, since);
@@ -85,7 +87,7 @@ export function readOrdered(
       return !known.isSame;
     });
     const last = page.records.at(-1);
-    if (last !== undefined && times.at(-1) !== start) moveTo(last);
+    if (last !== undefined && times.at(-1) !== start) moveTo(timeText(table, last));
     for (const [i, record] of page.records.entries()) {
       if (times[i] === times.at(-1)) noteRecord(boundary, { table, record, note: 1 });
     }
@@ -97,14 +99,14 @@ export function readOrdered(
     times: readonly (string | null)[],
     ties: PullGroup,
   ): ReaderPage {
-    const { records, repeated, end } = ties.accept(page, times);
+    const { records, repeated, end, isEndSure } = ties.accept(page, times);
     if (end === null) return { records, repeated, next: reader };
     group = null;
     const beyond = page.records[end];
-    if (beyond === undefined)
-      return { records, repeated, next: page.has_more ? reader : from.next };
-    moveTo(beyond);
-    return { records, repeated, next: reader };
+    const isEnd = beyond === undefined && !page.has_more;
+    if (!isEndSure) moveTo(justAfter(since));
+    else if (beyond !== undefined) moveTo(timeText(table, beyond));
+    return { records, repeated, next: isEnd ? from.next : reader };
   }
 
   function startTies(): PullGroup {
@@ -118,8 +120,8 @@ export function readOrdered(
     });
   }
 
-  function moveTo(record: JsonObject): void {
-    since = timeText(table, record);
+  function moveTo(time: string): void {
+    since = time;
     boundary = new RowMemory();
   }
 
@@ -135,8 +137,8 @@ export function readGroup(
   state: PullState,
   options: {
     readonly lastFrom: number | null;
-    /** Gets the first record behind the group, undefined when there is none. */
-    next(beyond: JsonObject | undefined): PullReader | null;
+    /** Gets the time from which the rows behind the group come, as the remote writes it; null when there are none. */
+    next(timedFrom: string | null): PullReader | null;
   },
 ): PullReader {
   const { table } = state;
@@ -152,9 +154,12 @@ export function readGroup(
     request: () => ({ since: null, offset: group.offset(), limit: state.pageRows }),
     accept(page, times) {
       if (isWhole) state.expectedRows ??= page.total;
-      const { records, repeated, end } = group.accept(page, times);
+      const { records, repeated, end, isEndSure } = group.accept(page, times);
       if (end === null) return { records, repeated, next: reader };
-      return { records, repeated, next: options.next(page.records[end]) };
+      const beyond = page.records[end];
+      const time = beyond === undefined || isWhole ? null : timeText(table, beyond);
+      const timedFrom = time === null || isEndSure ? time : formatLike(time, FIRST_TIME_MS);
+      return { records, repeated, next: options.next(timedFrom) };
     },
   };
   return reader;

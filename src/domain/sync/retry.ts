@@ -14,6 +14,8 @@ export interface RequestFailure {
   readonly status: number | null;
   /** Seconds the peer asked to wait; null when it did not. */
   readonly retryAfterSeconds: number | null;
+  /** True for a reply with more bytes than are read. */
+  readonly isTooLong: boolean;
 }
 
 /** Where a request stands when it has failed. */
@@ -44,6 +46,11 @@ export function retryWaitMs(failure: RequestFailure, state: RetryState): number 
 /** True when the body was too large for the remote, or for the time a request may take. */
 export function isTooMuchAtOnce(failure: RequestFailure): boolean {
   return failure.kind === "timeout" || isTooLarge(failure);
+}
+
+/** True when the reply was too long, or took too long. */
+export function isTooMuchToReceive(failure: RequestFailure): boolean {
+  return failure.kind === "timeout" || failure.isTooLong;
 }
 
 /** True when the remote will not take a body of this size at all. */

@@ -2,7 +2,7 @@
 import { isWholeNumber, parseInt64 } from "../decimal.ts";
 import { compareUtf8, isRawNumber, numberText } from "../json.ts";
 import { compareDateTimes, isCanonicalDate, isCanonicalDateTime } from "../time.ts";
-import { convertValue } from "./convert.ts";
+import { convertValue, recordKey } from "./convert.ts";
 import type { Cell, Column, Row, Table } from "./table.ts";
 
 /** The cells of the key columns of a record as it was sent; null when it has no usable key. */
@@ -15,6 +15,13 @@ export function convertKey(table: Table, record: Row): readonly Cell[] | null {
     cells.push(converted.cell);
   }
   return cells;
+}
+
+/** The key columns of a record as the table would keep them; as they were sent when the key is not usable. */
+export function keyAsKept(table: Table, record: Row): Row {
+  const cells = convertKey(table, record);
+  if (cells === null) return recordKey(table, record);
+  return Object.fromEntries(table.keyColumns.map(({ name }, i) => [name, cells[i] ?? null]));
 }
 
 /** Orders two keys by their cells, in the order of `keyColumns`: negative, 0 or positive. */

@@ -30,7 +30,7 @@ export function requireSyncKey(deps: SyncKeyGuardDeps, headers: Headers): void {
   }
 }
 
-/** Header values arrive one character per byte. */
-function headerBytes(value: string): Uint8Array {
+/** The bytes of a header's value, which arrives as one character per byte. */
+export function headerBytes(value: string): Uint8Array {
   return Uint8Array.from(value, (character) => character.charCodeAt(0));
 }

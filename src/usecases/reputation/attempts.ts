@@ -5,10 +5,21 @@ import {
   SIGN_IN_WINDOW_MS,
 } from "../../domain/limits.ts";
 import { ReputationError } from "../../domain/reputation/reputation-error.ts";
+import { isForeignUsername } from "../../domain/reputation/username.ts";
 import type { AttemptCounter } from "../../ports/sign-in-guard.ts";
 
-/** The counter of an account's failed sign-ins. */
-export function accountCounter(username: string, nowMs: number): AttemptCounter {
+/** The counters of a failed sign-in. A name that no account can have is not kept, however often it is tried. */
+export function attemptCounters(of: {
+  readonly username: string;
+  readonly address: string;
+  readonly nowMs: number;
+}): readonly AttemptCounter[] {
+  const { username, address, nowMs } = of;
+  const ofAddress = addressCounter(address, nowMs);
+  return isForeignUsername(username) ? [accountCounter(username, nowMs), ofAddress] : [ofAddress];
+}
+
+function accountCounter(username: string, nowMs: number): AttemptCounter {
   return {
     name: `account:${username}`,
     limit: MAX_ACCOUNT_SIGN_IN_FAILURES,

@@ -7,6 +7,7 @@ import type { PasswordHasher } from "../../ports/password-hasher.ts";
 import type { ReputationStores } from "../../ports/reputation-stores.ts";
 import type { SessionStore } from "../../ports/session-store.ts";
 import type { SignInGuard } from "../../ports/sign-in-guard.ts";
+import type { Timer } from "../../ports/timer.ts";
 import type { TokenIssuer } from "../../ports/token-issuer.ts";
 import type { Turns } from "../../ports/turns.ts";
 
@@ -23,6 +24,7 @@ export interface ReputationDeps extends ReputationStores {
   readonly ids: Ids;
   readonly mac: Mac;
   readonly turns: Turns;
+  readonly timer: Timer;
   /** Key of the HMAC of API keys. */
   readonly apiKeyPepper: Uint8Array;
   /** Key of the audit's hashes and signatures. */

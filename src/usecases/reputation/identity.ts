@@ -11,15 +11,23 @@ import type { ReputationDeps } from "./deps.ts";
 export interface Identity {
   readonly account: Account;
   readonly role: Role;
-  /** The session of the token; null for a token of the identity provider. */
-  readonly sessionId: string | null;
+  readonly session: TokenSession;
 }
+
+/** What ends when the token's holder signs out. */
+export type TokenSession =
+  | { readonly kind: "own"; readonly id: string }
+  /** Begun elsewhere, so what is kept here is that it has ended, for as long as the token would be good. */
+  | { readonly kind: "foreign"; readonly endId: string; readonly expiresAtMs: number };
 
 /** What identifying needs. */
 export type IdentityDeps = Pick<
   ReputationDeps,
-  "accounts" | "sessions" | "tokens" | "identityProvider" | "clock"
+  "accounts" | "sessions" | "tokens" | "identityProvider" | "clock" | "mac" | "apiKeyPepper"
 >;
+
+/** Stands for the account of ends that are kept: no account has this name, so none takes them with it. */
+export const NOBODY = "";
 
 /**
  * Finds out who a token speaks for; null is no token. Throws `token_missing`, `token_invalid`, `token_expired`, and
@@ -35,7 +43,7 @@ export async function identify(deps: IdentityDeps, token: string | null): Promis
   if (own === "token_expired" || deps.identityProvider === null) throw tokenError(own);
   const foreign = await deps.identityProvider.verify(token);
   if (typeof foreign === "string") throw tokenError(foreign);
-  return await foreignIdentity(deps, foreign);
+  return await foreignIdentity(deps, { ...foreign, endId: endIdOf(deps, token) });
 }
 
 /** As `identify`, for what only administrators may do; throws `forbidden` for anybody else. D-4.1, D-5.7. */
@@ -56,25 +64,35 @@ async function ownIdentity(deps: IdentityDeps, claims: TokenClaims): Promise<Ide
     deps.sessions.isKnown(sessionId, subject),
   ]);
   if (!isKnown || account?.issuer !== OWN_ISSUER) throw tokenError("token_invalid");
-  return { account, role: account.role, sessionId };
+  return { account, role: account.role, session: { kind: "own", id: sessionId } };
 }
 
 async function foreignIdentity(
   deps: IdentityDeps,
-  { subject, issuer }: ForeignIdentity,
+  token: ForeignIdentity & { readonly endId: string },
 ): Promise<Identity> {
+  const { subject, issuer, endId, expiresAtMs } = token;
   if (!isForeignUsername(subject)) throw tokenError("token_invalid");
-  const account =
-    (await deps.accounts.find(subject)) ?? (await makeForeignAccount(deps, { subject, issuer }));
+  const [found, hasEnded] = await Promise.all([
+    deps.accounts.find(subject),
+    deps.sessions.isKnown(endId, NOBODY),
+  ]);
+  if (hasEnded) throw tokenError("token_invalid");
+  const account = found ?? (await makeForeignAccount(deps, token));
   if (account.issuer !== issuer) {
     throw new ReputationError("forbidden", "This username belongs to an account of another issuer");
   }
-  return { account, role: "user", sessionId: null };
+  return { account, role: "user", session: { kind: "foreign", endId, expiresAtMs } };
+}
+
+/** Names a token by the part that its signature covers: some signatures can be written in more than one way. */
+function endIdOf({ mac, apiKeyPepper }: IdentityDeps, token: string): string {
+  return `ended-${mac.hmacHex(apiKeyPepper, token.slice(0, token.lastIndexOf(".")))}`;
 }
 
 async function makeForeignAccount(
   deps: IdentityDeps,
-  { subject, issuer }: ForeignIdentity,
+  { subject, issuer }: Pick<ForeignIdentity, "subject" | "issuer">,
 ): Promise<Account> {
   const account: Account = {
     username: subject,

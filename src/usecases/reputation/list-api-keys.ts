@@ -1,5 +1,10 @@
-import { checkListQuery, type ListPart, listPart } from "../../domain/reputation/list-query.ts";
-import { requireValid } from "../../domain/reputation/reputation-error.ts";
+import {
+  BAD_CURSOR,
+  checkListQuery,
+  type ListPart,
+  listPart,
+} from "../../domain/reputation/list-query.ts";
+import { invalidFields, requireValid } from "../../domain/reputation/reputation-error.ts";
 import { type ApiKeyItem, apiKeyItem } from "./api-key-item.ts";
 import type { ReputationDeps } from "./deps.ts";
 
@@ -14,6 +19,8 @@ export async function listApiKeys(
   const { limit, cursor } = requireValid(checkListQuery(query, CURSOR));
   const nowMs = deps.clock.nowMs();
   const found = await deps.apiKeys.list(username, { limit: limit + 1, beforeId: cursor });
+  // A cursor is given out only where another key follows, and keys stay listed.
+  if (cursor !== null && found.length === 0) throw invalidFields([BAD_CURSOR]);
   return listPart(found, limit, {
     toItem: (key) => apiKeyItem(key, nowMs),
     cursorOf: ({ id }) => id,

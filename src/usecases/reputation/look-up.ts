@@ -1,5 +1,4 @@
-// Answers lookups. Those that arrive together are decided together.
-import { MAX_LOOKUP_BATCH_CALLS } from "../../domain/limits.ts";
+// Answers lookups.
 import { isWellFormedApiKey } from "../../domain/reputation/api-key.ts";
 import type { Quotas } from "../../domain/reputation/call-meter.ts";
 import type { LookupEndpoint } from "../../domain/reputation/consent.ts";
@@ -7,8 +6,8 @@ import type { LookupSubject } from "../../domain/reputation/lookup.ts";
 import type { ProblemCode } from "../../domain/reputation/problem.ts";
 import { platformEntries, profileBody, reputationBody } from "../../domain/reputation/profile.ts";
 import { computeScore } from "../../domain/reputation/score.ts";
-import type { LookupCall, LookupOutcome } from "../../ports/lookup-ledger.ts";
 import type { ReputationDeps } from "./deps.ts";
+import { createLookupQueue } from "./lookup-queue.ts";
 
 /** One lookup as it was asked for. */
 export interface LookupInput {
@@ -42,13 +41,16 @@ export interface Lookups {
   counts(): LookupCounts;
 }
 
-type LookupDeps = Pick<ReputationDeps, "ledger" | "mac" | "clock" | "turns" | "apiKeyPepper">;
+type LookupDeps = Pick<
+  ReputationDeps,
+  "ledger" | "mac" | "clock" | "turns" | "timer" | "apiKeyPepper"
+>;
 
 const DAY_MS = 86_400_000;
 
 /** Makes the one place that lookups of this process go through. */
 export function createLookups(deps: LookupDeps): Lookups {
-  const decide = createQueue(deps);
+  const decide = createLookupQueue(deps);
   const dataOf = createAnswers();
   const counts = new Map<"allowed" | ProblemCode, number>();
 
@@ -86,40 +88,6 @@ function apiKeyProblem(apiKey: string | null): ProblemCode | null {
 
 function refusal(problem: ProblemCode | null, nowMs: number): LookupReply {
   return { problem, data: null, quotas: null, nowMs };
-}
-
-/** A call that waits for its outcome. */
-interface WaitingCall {
-  readonly call: LookupCall;
-  readonly resolve: (outcome: LookupOutcome) => void;
-  readonly reject: (error: unknown) => void;
-}
-
-/** Gathers the calls of one turn of the event loop. */
-function createQueue({ ledger, turns }: Pick<LookupDeps, "ledger" | "turns">) {
-  let waiting: WaitingCall[] = [];
-
-  async function decideBatch(batch: readonly WaitingCall[]): Promise<void> {
-    try {
-      const outcomes = await ledger.decide(batch.map(({ call }) => call));
-      for (const [i, { resolve }] of batch.entries()) resolve(outcomes[i] as LookupOutcome);
-    } catch (error) {
-      for (const { reject } of batch) reject(error);
-    }
-  }
-
-  function decideWaiting(): void {
-    const batch = waiting.slice(0, MAX_LOOKUP_BATCH_CALLS);
-    waiting = waiting.slice(MAX_LOOKUP_BATCH_CALLS);
-    if (waiting.length > 0) turns.afterThis(decideWaiting);
-    void decideBatch(batch);
-  }
-
-  return (call: LookupCall): Promise<LookupOutcome> =>
-    new Promise((resolve, reject) => {
-      waiting.push({ call, resolve, reject });
-      if (waiting.length === 1) turns.afterThis(decideWaiting);
-    });
 }
 
 /** What a subject's lookups show on one UTC day. */

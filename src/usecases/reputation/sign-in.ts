@@ -3,7 +3,7 @@ import { SESSION_TTL_SECONDS } from "../../domain/limits.ts";
 import type { FieldProblem } from "../../domain/reputation/problem.ts";
 import { invalidFields, ReputationError } from "../../domain/reputation/reputation-error.ts";
 import { formatMs } from "../../domain/time.ts";
-import { accountCounter, addressCounter, requireNoWait } from "./attempts.ts";
+import { attemptCounters, requireNoWait } from "./attempts.ts";
 import type { ReputationDeps } from "./deps.ts";
 
 /** What signing in needs. */
@@ -31,7 +31,7 @@ export async function signIn(
 ): Promise<SessionBody> {
   const { username, password } = readCredentials(body);
   const nowMs = deps.clock.nowMs();
-  const counters = [accountCounter(username, nowMs), addressCounter(address, nowMs)];
+  const counters = attemptCounters({ username, address, nowMs });
   requireNoWait(await deps.signIns.retryAfterSeconds(counters));
   const account = await deps.accounts.find(username);
   const hash = account?.issuer === OWN_ISSUER ? account.passwordHash : null;

@@ -12,6 +12,8 @@ export interface Arrival {
   readonly records: readonly JsonObject[];
   /** To be set in the same commit. */
   readonly markers: ReadonlyMap<string, string>;
+  /** True for records that were refused before, and that nothing newer has replaced. */
+  readonly isRetry?: boolean;
 }
 
 /**
@@ -21,7 +23,7 @@ export interface Arrival {
 export async function applyRecords(
   transfer: Transfer,
   refusals: RefusalBook,
-  { records, markers }: Arrival,
+  { records, markers, isRetry = false }: Arrival,
 ): Promise<number> {
   const { deps, table, lease } = transfer;
   const complete = await fillMissing(transfer, records);
@@ -33,6 +35,9 @@ export async function applyRecords(
     else writes.push({ index, row: withoutHidden(transfer, row) });
   }
   await refusals.note(listRefused(records, refused));
+  const usable = writes.map(({ index }) => records[index] ?? {});
+  // What was refused of the same keys must be forgotten first: tried again after a crash it would replace these.
+  if (!isRetry) await refusals.accept(usable);
   lease.assertHeld();
   const failures =
     writes.length > 0 || markers.size > 0
@@ -45,12 +50,12 @@ export async function applyRecords(
     lease.assertHeld();
     if (markers.size > 0) await deps.tables.write(table, [], { markers });
   }
-  await refusals.accept(records.filter((_, index) => !refused.has(index)));
+  if (isRetry) await refusals.accept(records.filter((_, index) => !refused.has(index)));
   return refused.size;
 }
 
 /** The rows that records make, those that fail left out. */
-export function usableRows(table: Table, records: readonly JsonObject[]): Row[] {
+function usableRows(table: Table, records: readonly JsonObject[]): Row[] {
   return records.flatMap((record) => {
     const { row } = convertRecord(table, record);
     return row === null ? [] : [row];

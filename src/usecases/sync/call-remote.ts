@@ -61,6 +61,33 @@ export function startRemoteCalls(
 }
 
 function failedForGood(error: RemotePeerError, attempts: number): AppError {
-  const suffix = attempts === 1 ? "" : ` (${attempts} attempts)`;
-  return new AppError("sync_failed", `${error.message}${suffix}`, { cause: error });
+  const tried = attempts === 1 ? "" : ` (${attempts} attempts)`;
+  const text = `${error.message}${tried}; ${adviceFor(error)}`;
+  return new AppError("sync_failed", text, { cause: error });
+}
+
+/** What to do about a request that failed for good. */
+function adviceFor({ kind, status, retryAfterSeconds }: RemotePeerError): string {
+  if (retryAfterSeconds !== null) return `run again in ${retryAfterSeconds} s`;
+  switch (kind) {
+    case "unreachable":
+    case "timeout":
+      return "check the remote and SYNC_REMOTE_URL, then run again";
+    case "invalid_reply":
+      return "check that SYNC_REMOTE_URL is a sync service of version v1";
+    case "checksum_mismatch":
+      return "check what stands between both ends";
+    case "aborted":
+      return "run again";
+    case "status":
+      return adviceForStatus(status ?? 0);
+  }
+}
+
+function adviceForStatus(status: number): string {
+  if (status === 401) return "check SYNC_REMOTE_KEY";
+  if (status === 403) return "check that the remote has sync enabled";
+  if (status === 413) return "let the remote take larger bodies";
+  if (status < 400 || status === 404 || status === 405) return "check SYNC_REMOTE_URL";
+  return status < 500 ? "check both registries" : "look at the remote's log, then run again";
 }

@@ -1,12 +1,13 @@
 // How many rows a transfer would move, for its start and for dry runs. D-4.11.
-import { formatLike } from "../../domain/sync/marker.ts";
+
 import type { Table } from "../../domain/sync/table.ts";
-import { dateTimeMs, parseDateTime } from "../../domain/time.ts";
+import { FIRST_TIME_MS, formatLike } from "../../domain/sync/times-alike.ts";
+import { formatMs, parseDateTime } from "../../domain/time.ts";
 import type { RowSource } from "../../ports/row-source.ts";
 import type { Transfer } from "./transfer.ts";
 
 /** Before any time that a row can have. */
-const FIRST_TIME = "0001-01-01T00:00:00Z";
+const FIRST_TIME = formatMs(FIRST_TIME_MS);
 
 /** Rows a push from `sinceTime` would send: those from there on and those without a timestamp. */
 export async function countPush(
@@ -29,10 +30,10 @@ export async function countPush(
   return counted + all - timed;
 }
 
-/** Rows a pull from a marker would bring, by the totals of pages of one row. `sample` shows how the remote writes times. */
+/** Rows a pull from a marker would bring, by the totals of pages of one row. */
 export async function countPull(
   { table, remote, calls }: Pick<Transfer, "table" | "remote" | "calls">,
-  from: { readonly marker: string | null; readonly sample: string },
+  marker: string | null,
 ): Promise<number> {
   const count = async (since: string | null) => {
     const { page } = await calls.call((signal) =>
@@ -41,7 +42,7 @@ export async function countPull(
     return page.total;
   };
   const all = await count(null);
-  if (from.marker === null || table.timestampColumn === null) return all;
-  const timed = await count(formatLike(from.sample, dateTimeMs(FIRST_TIME)));
-  return (await count(from.marker)) + Math.max(0, all - timed);
+  if (marker === null || table.timestampColumn === null) return all;
+  const timed = await count(formatLike(marker, FIRST_TIME_MS));
+  return (await count(marker)) + Math.max(0, all - timed);
 }

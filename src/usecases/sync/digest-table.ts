@@ -1,19 +1,18 @@
 import {
   DIGEST_SEGMENT_ROWS,
+  MAX_DIGEST_MS,
   MAX_DIGEST_RECORDS,
   MAX_DIGEST_ROWS,
   MAX_DIGEST_SEGMENTS,
 } from "../../domain/limits.ts";
-import {
-  type DigestPage,
-  type DigestParameters,
-  type DigestQuery,
-  type DigestSegment,
-  type Key,
-  keyOf,
-  keyRow,
-  readDigestQuery,
+import type {
+  DigestPage,
+  DigestParameters,
+  DigestQuery,
+  DigestSegment,
+  Key,
 } from "../../domain/sync/digest-page.ts";
+import { keyOf, keyRow, readDigestQuery } from "../../domain/sync/digest-query.ts";
 import {
   comparedColumns,
   DIGEST_FORMAT,
@@ -21,13 +20,25 @@ import {
   startDigest,
 } from "../../domain/sync/row-digest.ts";
 import type { Registry, Row, Table } from "../../domain/sync/table.ts";
+import type { Clock } from "../../ports/clock.ts";
 import type { RowSource } from "../../ports/row-source.ts";
+import type { Timer } from "../../ports/timer.ts";
 import { findTable } from "./pull-page.ts";
 
+/** Rows that are read at once: one more than a segment has, so that its end shows. */
+const READ_ROWS = DIGEST_SEGMENT_ROWS + 1;
+
 /** What digesting needs. */
-export interface DigestTableDeps {
+export interface DigestTableDeps extends KeyReaderDeps {
   readonly registry: Registry;
+  readonly clock: Clock;
+}
+
+/** What reading by key needs. */
+export interface KeyReaderDeps {
   readonly rows: RowSource;
+  /** Lets others have their turn, as a table may be long. */
+  readonly timer: Timer;
 }
 
 /**
@@ -42,12 +53,12 @@ export async function digestTable(
   const query = readDigestQuery(table, input.parameters);
   const columns = comparedColumns(table).map(({ name }) => name);
   const head = { table: table.name, format: DIGEST_FORMAT, columns };
-  if (query.withRecords) return { ...head, ...(await readRecords(deps.rows, table, query)) };
-  return { ...head, ...(await readSegments(deps.rows, table, query)) };
+  if (query.withRecords) return { ...head, ...(await readRecords(deps, table, query)) };
+  return { ...head, ...(await readSegments(deps, table, query)) };
 }
 
-async function readRecords(source: RowSource, table: Table, query: DigestQuery) {
-  const found = await source.readKeyRange(table, rangeOf(table, query), MAX_DIGEST_RECORDS + 1);
+async function readRecords({ rows }: KeyReaderDeps, table: Table, query: DigestQuery) {
+  const found = await rows.readKeyRange(table, rangeOf(table, query), MAX_DIGEST_RECORDS + 1);
   const records = found.slice(0, MAX_DIGEST_RECORDS);
   const hasMore = found.length > records.length;
   const sum = startDigest(table);
@@ -57,25 +68,31 @@ async function readRecords(source: RowSource, table: Table, query: DigestQuery) 
   return { segments: [{ through, ...sum.result() }], has_more: hasMore, records };
 }
 
-async function readSegments(source: RowSource, table: Table, query: DigestQuery) {
+async function readSegments(deps: DigestTableDeps, table: Table, query: DigestQuery) {
+  const endMs = deps.clock.monotonicMs() + MAX_DIGEST_MS;
   const segments: DigestSegment[] = [];
   let sum = startDigest(table);
   let last: Row | null = null;
+  let segmentRows = 0;
   let rows = 0;
   const close = (through: Key | null) => {
     segments.push({ through, ...sum.result() });
     sum = startDigest(table);
+    segmentRows = 0;
   };
-  for await (const row of rowsByKey(source, table, query)) {
-    // Closed only when a row follows, so that the last segment reaches the end of the query.
-    if (last !== null && sum.result().count === query.segmentRows) {
-      close(keyOf(table, last));
-      const isEnough = segments.length >= MAX_DIGEST_SEGMENTS || rows >= MAX_DIGEST_ROWS;
-      if (isEnough) return { segments, has_more: true };
+  for await (const chunk of chunksByKey(deps, table, query)) {
+    for (const row of chunk) {
+      // Closed only when a row follows, so that the last segment reaches the end of the query.
+      if (last !== null && segmentRows === query.segmentRows) {
+        close(keyOf(table, last));
+        const isFull = segments.length >= MAX_DIGEST_SEGMENTS || rows >= MAX_DIGEST_ROWS;
+        if (isFull || deps.clock.monotonicMs() >= endMs) return { segments, has_more: true };
+      }
+      sum.add(row);
+      last = row;
+      segmentRows++;
+      rows++;
     }
-    sum.add(row);
-    last = row;
-    rows++;
   }
   close(query.through);
   return { segments, has_more: false };
@@ -83,28 +100,39 @@ async function readSegments(source: RowSource, table: Table, query: DigestQuery)
 
 /** The digest of all rows of a range. */
 export async function digestRange(
-  source: RowSource,
+  deps: KeyReaderDeps,
   table: Table,
   range: Pick<DigestQuery, "after" | "through">,
 ) {
   const sum: DigestSum = startDigest(table);
-  for await (const row of rowsByKey(source, table, range)) sum.add(row);
+  for await (const chunk of chunksByKey(deps, table, range)) {
+    for (const row of chunk) sum.add(row);
+  }
   return sum.result();
 }
 
 /** The rows of a range in the order of the key. */
 export async function* rowsByKey(
-  source: RowSource,
+  deps: KeyReaderDeps,
   table: Table,
   range: Pick<DigestQuery, "after" | "through">,
 ): AsyncGenerator<Row, void, undefined> {
+  for await (const chunk of chunksByKey(deps, table, range)) yield* chunk;
+}
+
+async function* chunksByKey(
+  deps: KeyReaderDeps,
+  table: Table,
+  range: Pick<DigestQuery, "after" | "through">,
+): AsyncGenerator<readonly Row[], void, undefined> {
   const { throughKey, ...start } = rangeOf(table, range);
   let { afterKey } = start;
   for (;;) {
-    const rows = await source.readKeyRange(table, { afterKey, throughKey }, DIGEST_SEGMENT_ROWS);
-    yield* rows;
-    if (rows.length < DIGEST_SEGMENT_ROWS) return;
+    const rows = await deps.rows.readKeyRange(table, { afterKey, throughKey }, READ_ROWS);
+    yield rows;
+    if (rows.length < READ_ROWS) return;
     afterKey = rows.at(-1) ?? null;
+    await deps.timer.sleep(0);
   }
 }
 

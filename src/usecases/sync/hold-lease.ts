@@ -1,5 +1,6 @@
 import { AppError } from "../../domain/errors.ts";
 import { LEASE_TTL_MS, LEASE_WAIT_MS } from "../../domain/limits.ts";
+import type { SyncDirection } from "../../domain/sync/marker.ts";
 import type { HeldLease } from "../../ports/lease-store.ts";
 import type { SyncDeps } from "./sync-deps.ts";
 
@@ -16,6 +17,11 @@ export interface RunLease {
   assertHeld(): void;
   /** Ends the renewal and frees the lease. Never rejects. */
   release(): Promise<void>;
+}
+
+/** The lease of one table in one direction. D-4.8. */
+export function transferLeaseName(direction: SyncDirection, tableName: string): string {
+  return `sync ${direction} ${tableName}`;
 }
 
 /** What holding a lease needs. */
@@ -64,7 +70,10 @@ function keepLease(
   let expiresAtMs = held.askedAtMs + LEASE_TTL_MS;
   const lose = () =>
     controller.abort(
-      new AppError("sync_failed", `The lease "${name}" was lost; the run stopped before it wrote`),
+      new AppError(
+        "sync_failed",
+        `The lease "${name}" was lost and the run stopped before it wrote; run again`,
+      ),
     );
 
   async function renewUntilEnded(): Promise<void> {

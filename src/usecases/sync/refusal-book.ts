@@ -2,12 +2,11 @@
 import { AppError } from "../../domain/errors.ts";
 import type { JsonObject } from "../../domain/json.ts";
 import { MAX_RECORD_MESSAGE_CHARS, MAX_REFUSALS_PER_RUN } from "../../domain/limits.ts";
-import { recordKey } from "../../domain/sync/convert.ts";
+import type { SyncDirection } from "../../domain/sync/marker.ts";
 import { cutText } from "../../domain/sync/push-result.ts";
 import { keyText, rowText } from "../../domain/sync/row-digest.ts";
 import { RowMemory } from "../../domain/sync/row-memory.ts";
-import { convertKey } from "../../domain/sync/row-order.ts";
-import type { Row } from "../../domain/sync/table.ts";
+import { keyAsKept } from "../../domain/sync/row-order.ts";
 import type { RejectedRecord } from "../../ports/rejected-records.ts";
 import type { Transfer } from "./transfer.ts";
 
@@ -38,13 +37,13 @@ const TRIED = 2;
 /** Reads what earlier runs left. */
 export async function openRefusals(transfer: Transfer): Promise<RefusalBook> {
   const { deps, table, direction } = transfer;
-  const waiting = await readWaiting(transfer);
+  const waiting = await readWaiting(transfer, direction);
   const known = new RowMemory();
   for (const { key } of waiting) known.note({ key: keyText(table, key) }, WAITING);
   let refusals = 0;
 
   const rowOf = (record: JsonObject) => ({
-    key: keyText(table, storedKey(transfer, record)),
+    key: keyText(table, keyAsKept(table, record)),
     content: direction === "push" ? rowText(table, record) : JSON.stringify(record),
   });
 
@@ -64,7 +63,7 @@ export async function openRefusals(transfer: Transfer): Promise<RefusalBook> {
         refused.map(({ record, message }) => ({
           table: table.name,
           direction,
-          key: storedKey(transfer, record),
+          key: keyAsKept(table, record),
           record: direction === "pull" ? record : null,
           message: cutText(message, MAX_RECORD_MESSAGE_CHARS),
           lastAtMs,
@@ -81,13 +80,17 @@ export async function openRefusals(transfer: Transfer): Promise<RefusalBook> {
         return isKnown;
       });
       if (cleared.length === 0) return;
-      const keys = cleared.map((record) => storedKey(transfer, record));
+      const keys = cleared.map((record) => keyAsKept(table, record));
       await deps.rejected.clear(table.name, direction, keys);
     },
   };
 }
 
-async function readWaiting({ deps, table, direction }: Transfer): Promise<RejectedRecord[]> {
+/** The records of a transfer's table that earlier runs left, the oldest first. */
+export async function readWaiting(
+  { deps, table }: Pick<Transfer, "deps" | "table">,
+  direction: SyncDirection,
+): Promise<RejectedRecord[]> {
   const waiting: RejectedRecord[] = [];
   const query = { table: table.name, direction, limit: LIST_ROWS };
   for (let beforeId: string | null = null; waiting.length < MAX_REFUSALS_PER_RUN; ) {
@@ -97,13 +100,6 @@ async function readWaiting({ deps, table, direction }: Transfer): Promise<Reject
     beforeId = listed.at(-1)?.id ?? null;
   }
   return waiting.reverse();
-}
-
-/** The key as the table would keep it, where the record has a usable one. */
-function storedKey({ table }: Transfer, record: JsonObject): Row {
-  const cells = convertKey(table, record);
-  if (cells === null) return recordKey(table, record);
-  return Object.fromEntries(table.keyColumns.map(({ name }, i) => [name, cells[i] ?? null]));
 }
 
 function tooMany({ table, direction }: Transfer, message: string): AppError {

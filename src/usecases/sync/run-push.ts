@@ -4,6 +4,7 @@ import { keyText } from "../../domain/sync/row-digest.ts";
 import type { Row } from "../../domain/sync/table.ts";
 import { compareDateTimes, parseDateTime } from "../../domain/time.ts";
 import { countPush } from "./count-rows.ts";
+import { lookForRemoteChanges, type RemoteChanges } from "./newer-rows.ts";
 import { type PushReader, type PushRows, startPushReader } from "./read-push-rows.ts";
 import { openRefusals, type RefusalBook } from "./refusal-book.ts";
 import { sendRows } from "./send-rows.ts";
@@ -13,6 +14,13 @@ import { type Clocks, openMarkers, type Transfer } from "./transfer.ts";
 const RETRY_ROWS = 500;
 /** A table that is written to faster than it is pushed is left after so many times its rows. */
 const MAX_GROWTH = 4;
+
+/** What every batch of a push works with. */
+interface PushParts {
+  readonly refusals: RefusalBook;
+  readonly size: BatchSize;
+  readonly changes: RemoteChanges;
+}
 
 /**
  * Pushes one table: from its marker on, batch by batch, the marker after each acknowledged one, while the next one is
@@ -26,25 +34,40 @@ export async function runPush(transfer: Transfer, clocks: Clocks): Promise<void>
   const totalRows = await countPush(deps.rows, table, sinceTime);
   report.start(totalRows + refusals.waiting.length);
   const size = startBatchSize(deps.maxPageRows);
-  await pushRefused(transfer, { refusals, size });
+  if (transfer.twoWay !== null) transfer.twoWay.pushedAt = clocks.ownTime;
+  const changes = await lookForRemoteChanges(transfer, clocks);
+  await pushRefused(transfer, { refusals, size, changes });
   const reader = startPushReader(deps.rows, { table, sinceTime, size });
   let sentRows = 0;
-  let reading = readAhead(reader);
+  let reading = readAhead(transfer, reader);
   for (;;) {
     const batch = await reading;
-    if (batch.rows.length === 0) return;
-    if (!batch.isLast) reading = readAhead(reader);
-    await pushBatch(transfer, { refusals, size, rows: batch.rows });
+    if (batch.rows.length === 0) break;
+    const pushing = pushBatch(transfer, { refusals, size, changes, rows: batch.rows });
+    if (!batch.isLast) reading = readAhead(transfer, reader);
+    await pushing;
     await moveMarker(transfer, book.advance(batch.readUpTo));
     sentRows += batch.rows.length;
     const isChasing = sentRows > MAX_GROWTH * totalRows && isAfter(batch, clocks.ownTime);
-    if (batch.isLast || isChasing) return;
+    if (isChasing) return;
+    if (batch.isLast) break;
   }
+  if (transfer.twoWay !== null) transfer.twoWay.pushMarkers = book;
 }
 
-/** Reads on while a batch is under way. A failure waits until the rows are looked at. */
-function readAhead(reader: PushReader): Promise<PushRows> {
-  const reading = reader.read();
+/**
+ * Reads on, and encodes, while a batch is under way: not before that is on the wire, as a store may keep the event loop
+ * busy while it reads. A failure waits until the rows are looked at.
+ */
+function readAhead(transfer: Transfer, reader: PushReader): Promise<PushRows> {
+  const { deps, remote, lease, startedAt } = transfer;
+  const read = async () => {
+    await deps.timer.sleep(0, lease.signal);
+    const found = await reader.read();
+    remote.peer.prepareBatch?.({ records: found.rows, syncTimestamp: startedAt });
+    return found;
+  };
+  const reading = read();
   reading.catch(() => {});
   return reading;
 }
@@ -56,11 +79,9 @@ function isAfter({ readUpTo }: PushRows, time: string): boolean {
 }
 
 /** Refused rows are tried again first, as the table has them now. */
-async function pushRefused(
-  transfer: Transfer,
-  { refusals, size }: { readonly refusals: RefusalBook; readonly size: BatchSize },
-): Promise<void> {
+async function pushRefused(transfer: Transfer, parts: PushParts): Promise<void> {
   const { deps, table } = transfer;
+  const { refusals, size } = parts;
   const { waiting } = refusals;
   for (let i = 0; i < waiting.length; i += RETRY_ROWS) {
     const keys = waiting.slice(i, i + RETRY_ROWS).map(({ key }) => key);
@@ -70,7 +91,7 @@ async function pushRefused(
     await refusals.accept(gone);
     for (let from = 0; from < rows.length; ) {
       const fitting = Math.min(size.rows(), rowsThatFit(rows.slice(from)));
-      await pushBatch(transfer, { refusals, size, rows: rows.slice(from, from + fitting) });
+      await pushBatch(transfer, { ...parts, rows: rows.slice(from, from + fitting) });
       from += fitting;
     }
   }
@@ -79,18 +100,20 @@ async function pushRefused(
 /** Sends rows, notes what was refused and tells about both. */
 async function pushBatch(
   transfer: Transfer,
-  batch: {
-    readonly refusals: RefusalBook;
-    readonly size: BatchSize;
-    readonly rows: readonly Row[];
-  },
+  batch: PushParts & { readonly rows: readonly Row[] },
 ): Promise<void> {
-  const { refusals, size } = batch;
-  const rows = batch.rows.filter((row) => !refusals.hasTried(row));
+  const { refusals, size, changes } = batch;
+  const untried = batch.rows.filter((row) => !refusals.hasTried(row));
+  const wanted: Row[] = [];
+  const there: Row[] = [];
+  for (const row of untried) (changes.isThere(row) ? there : wanted).push(row);
+  // The same array where it can be: it is encoded already.
+  const rows = wanted.length === batch.rows.length ? batch.rows : wanted;
   const { accepted, refused } = await sendRows(transfer, size, rows);
   await refusals.note(refused);
-  await refusals.accept(accepted);
+  await refusals.accept([...accepted, ...there]);
   size.grow();
+  transfer.report.skip(batch.rows.length - rows.length);
   if (rows.length === 0) return;
   const moved = { rows: rows.length, accepted: accepted.length, refused: refused.length };
   transfer.report.batch({ ...moved, batchRows: size.rows() });

@@ -11,6 +11,8 @@ import type { Table } from "../../domain/sync/table.ts";
 import { formatMs } from "../../domain/time.ts";
 import { RemotePeerError } from "../../ports/remote-peer.ts";
 import { endAbandonedRuns, holdRun } from "./abandoned-runs.ts";
+import type { RunLease } from "./hold-lease.ts";
+import { runLogger } from "./run-logger.ts";
 import { runTransfer } from "./run-transfer.ts";
 import { openRemote, type Remote, type SyncDeps } from "./sync-deps.ts";
 import { asSyncError } from "./sync-error.ts";
@@ -63,7 +65,8 @@ const NO_RESULT: TableResult = {
 };
 
 /** Does a whole run and keeps its result; dry runs leave no trace. Never rejects. S-4.4, D-4.3, D-4.9. */
-export async function runSync(deps: SyncDeps, job: RunJob): Promise<RunOutcome> {
+export async function runSync(given: SyncDeps, job: RunJob): Promise<RunOutcome> {
+  const deps = { ...given, logger: runLogger(given.logger, job.runId) };
   const start = { startedAtMs: deps.clock.nowMs(), monotonicMs: deps.clock.monotonicMs() };
   const tally: Tally = { tables: {}, error: null };
   const describe = (status: SyncRun["status"]) =>
@@ -71,26 +74,23 @@ export async function runSync(deps: SyncDeps, job: RunJob): Promise<RunOutcome> 
   const fail = (error: unknown) => {
     tally.error = failWith(deps, job, { table: null, direction: null, error });
   };
+  const finish = () => describe(endStatus(tally));
   let remote: Remote;
   try {
     remote = openRemote(deps);
   } catch (error) {
     fail(error);
-    return { run: describe("failed"), error: tally.error };
+    return { run: finish(), error: tally.error };
   }
-  try {
-    if (job.isDryRun) await runTables(deps, job, { remote, tally });
-    else await runKept(deps, job, { remote, tally, describe });
-  } catch (error) {
-    fail(error);
-  }
-  const isPartial = Object.values(tally.tables).some((table) => table.error_count > 0);
-  const run = describe(tally.error !== null ? "failed" : isPartial ? "partial" : "success");
-  if (!job.isDryRun) await keepRun(deps, run);
+  const context = { remote, tally, describe };
+  const run = job.isDryRun
+    ? await runTables(deps, job, context).catch(fail).then(finish)
+    : await runKept(deps, job, { ...context, fail, finish });
+  logEnd(deps, run);
   return { run, error: tally.error };
 }
 
-/** A run that is listed, and that shows its process to be alive. */
+/** A run that is listed, and that shows its process to be alive until its result is kept. */
 async function runKept(
   deps: SyncDeps,
   job: RunJob,
@@ -98,17 +98,35 @@ async function runKept(
     readonly remote: Remote;
     readonly tally: Tally;
     describe(status: SyncRun["status"]): SyncRun;
+    fail(error: unknown): void;
+    finish(): SyncRun;
   },
-): Promise<void> {
-  const lease = await holdRun(deps, job);
+): Promise<SyncRun> {
+  let lease: RunLease | null = null;
   try {
+    lease = await holdRun(deps, job);
     await endAbandonedRuns(deps);
     await deps.runs.save(context.describe("running"));
     if (job.isFull) await clearMarkers(deps, job.tables);
     await runTables(deps, job, context);
-  } finally {
-    await lease.release();
+  } catch (error) {
+    context.fail(error);
   }
+  const run = context.finish();
+  await keepRun(deps, run);
+  await lease?.release();
+  return run;
+}
+
+function endStatus({ tables, error }: Tally): SyncRun["status"] {
+  if (error !== null) return "failed";
+  return Object.values(tables).some((table) => table.error_count > 0) ? "partial" : "success";
+}
+
+function logEnd({ logger }: SyncDeps, run: SyncRun): void {
+  const { status, trigger, direction, total_pushed, total_pulled, error_count, duration_ms } = run;
+  const counts = { total_pushed, total_pulled, error_count, duration_ms };
+  logger.info("Sync run finished", { status, trigger, direction, dry_run: run.dry_run, ...counts });
 }
 
 /** S-4.4.2. */
@@ -124,13 +142,15 @@ async function runTables(
 ): Promise<void> {
   const startedAt = formatMs(deps.clock.nowMs());
   for (const table of job.tables) {
+    const twoWay = job.directions.length > 1 ? { pushedAt: null, pushMarkers: null } : null;
     for (const direction of job.directions) {
       const count = (totals: TransferTotals) => {
         const before = tally.tables[table.name] ?? NO_RESULT;
         tally.tables[table.name] = addTotals(before, direction, totals);
       };
       try {
-        await runTransfer(deps, { ...job, table, direction, remote, startedAt, count });
+        const subject = { table, direction, remote, startedAt, twoWay };
+        await runTransfer(deps, { ...job, ...subject, count });
       } catch (error) {
         const problem = failWith(deps, job, { table: table.name, direction, error });
         tally.error ??= problem;
@@ -153,7 +173,7 @@ function failWith(
   },
 ): AppError {
   const { table, direction } = failure;
-  logger.error("Sync run failed", failure.error, { run_id: job.runId, table, direction });
+  logger.error("Sync run failed", failure.error, { table, direction });
   const error = asSyncError(failure.error);
   job.publishProblem({ table, direction, error });
   return error;
@@ -217,6 +237,6 @@ async function keepRun({ runs, logger }: SyncDeps, run: SyncRun): Promise<void> 
   try {
     await runs.save(run);
   } catch (error) {
-    logger.error("Result of a sync run could not be kept", error, { run_id: run.run_id });
+    logger.error("Result of a sync run could not be kept", error);
   }
 }

@@ -4,11 +4,12 @@ import type { Table } from "../../domain/sync/table.ts";
 import { parseDateTime } from "../../domain/time.ts";
 import { startRemoteCalls } from "./call-remote.ts";
 import { countPull, countPush } from "./count-rows.ts";
-import { holdLease } from "./hold-lease.ts";
+import { holdLease, transferLeaseName } from "./hold-lease.ts";
+import { passPulledRows } from "./pass-pulled-rows.ts";
 import { runPull } from "./run-pull.ts";
 import { runPush } from "./run-push.ts";
 import type { Remote, SyncDeps } from "./sync-deps.ts";
-import { openMarkers, readClocks, type Transfer } from "./transfer.ts";
+import { openMarkers, readClocks, type Transfer, type TwoWay } from "./transfer.ts";
 import { startTransferReport, type TransferTotals } from "./transfer-report.ts";
 
 /** One table in one direction, and the run it is part of. */
@@ -21,6 +22,8 @@ export interface TransferRequest {
   readonly runId: string;
   /** ISO 8601. */
   readonly startedAt: string;
+  /** Null unless the run moves rows in both directions. */
+  readonly twoWay: TwoWay | null;
   /** Ends the run from outside; its reason is an `AppError`. */
   readonly stop: AbortSignal;
   publish(event: RunEvent): void;
@@ -34,13 +37,13 @@ export async function runTransfer(deps: SyncDeps, request: TransferRequest): Pro
   const subject = { table: table.name, direction };
   const report = startTransferReport(subject, { ...deps, publish: request.publish });
   const ended = new AbortController();
-  const name = `sync ${direction} ${table.name}`;
+  const name = transferLeaseName(direction, table.name);
   const lease = request.isDryRun ? freeOfLease(stop) : await holdLease(deps, { name, runId, stop });
   try {
     const signal = AbortSignal.any([lease.signal, ended.signal]);
     const calls = startRemoteCalls(deps, signal);
     const transfer: Transfer = { deps, ...request, lease, calls, report };
-    await (request.isDryRun ? countTransfer(transfer) : moveTransfer(transfer));
+    await (request.isDryRun ? countTransfer(transfer) : moveTransfer(transfer, runId));
     report.done();
   } finally {
     request.count(report.totals());
@@ -50,10 +53,14 @@ export async function runTransfer(deps: SyncDeps, request: TransferRequest): Pro
   }
 }
 
-async function moveTransfer(transfer: Transfer): Promise<void> {
+async function moveTransfer(transfer: Transfer, runId: string): Promise<void> {
   const clocks = await readClocks(transfer);
-  if (transfer.direction === "push") await runPush(transfer, clocks);
-  else await runPull(transfer, clocks);
+  if (transfer.direction === "push") {
+    await runPush(transfer, clocks);
+    return;
+  }
+  const pulledUpTo = await runPull(transfer, clocks);
+  await passPulledRows(transfer, { runId, pulledUpTo });
 }
 
 /** Counts what would move, by the same markers. Nothing is written. D-4.11. */
@@ -65,7 +72,7 @@ async function countTransfer(transfer: Transfer): Promise<void> {
   const rows =
     direction === "push"
       ? await countPush(deps.rows, table, sinceTime)
-      : await countPull(transfer, { marker, sample: clocks.remoteText });
+      : await countPull(transfer, marker);
   report.start(rows);
   if (rows > 0) report.batch({ rows, accepted: rows, refused: 0, batchRows: rows });
 }

@@ -30,6 +30,8 @@ export interface TransferReport {
   addBytes(bytes: TransferredBytes): void;
   /** Corrects how many rows are expected in all. */
   expect(totalRows: number): void;
+  /** Some of the rows expected need not move. */
+  skip(rows: number): void;
   /** Counts rows and tells about them. */
   batch(batch: MovedBatch): void;
   /** Tells the end of the transfer. */
@@ -106,6 +108,9 @@ export function startTransferReport(
     },
     expect(totalRows) {
       expectedRows = totalRows;
+    },
+    skip(rows) {
+      expectedRows = Math.max(sent, expectedRows - rows);
     },
     batch,
     done,

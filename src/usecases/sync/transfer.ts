@@ -29,6 +29,16 @@ export interface Transfer {
   readonly isFull: boolean;
   /** When the run began, ISO 8601. */
   readonly startedAt: string;
+  /** Null unless the run moves rows in both directions. */
+  readonly twoWay: TwoWay | null;
+}
+
+/** What the push and the pull of one table in one run know of each other. */
+export interface TwoWay {
+  /** This deployment's time when the push began, canonical; null before that. */
+  pushedAt: string | null;
+  /** The push's markers, when it has sent all there was; null before that. */
+  pushMarkers: MarkerBook | null;
 }
 
 /** Both clocks at the beginning of a transfer. */
@@ -44,6 +54,8 @@ export interface Clocks {
 export interface MarkerBook {
   /** As kept; null when the transfer begins at the first row. */
   readonly start: string | null;
+  /** The marker as it was last committed; null when there is none. */
+  current(): string | null;
   /** What to commit once every row before this time has been applied; empty when nothing changes. */
   advance(seenUpTo: string | null): ReadonlyMap<string, string>;
 }
@@ -83,27 +95,30 @@ export async function openMarkers(transfer: Transfer, clocks: Clocks): Promise<M
   const written = new Map(kept);
   const start = kept.get(markerName(direction, table.name)) ?? null;
   if (start !== null) {
-    if (parseDateTime(start) === null) throw distrust(`is no date and time: "${start}"`, transfer);
+    if (parseDateTime(start) === null) {
+      throw distrust(`it is no date and time: "${start}"`, transfer);
+    }
     checkRemote(transfer, kept);
   }
-  const cap = markerCap(table, {
-    sample: direction === "pull" ? clocks.remoteText : clocks.ownTime,
-    atMs: dateTimeMs(direction === "pull" ? clocks.remoteTime : clocks.ownTime),
-    lagSeconds: lagSecondsOf(transfer),
-  });
+  const atMs = dateTimeMs(direction === "pull" ? clocks.remoteTime : clocks.ownTime);
+  const lagSeconds = lagSecondsOf(transfer);
   const companions = new Map([
     [remoteMarkerName(direction, table.name), remote.address],
     ...latestClocks(transfer, clocks, start === null ? new Map() : kept),
   ]);
   return {
     start,
+    current: () => written.get(markerName(direction, table.name)) ?? null,
     advance(seenUpTo) {
       if (seenUpTo === null) return new Map();
+      // Written as the rows have their times, which whoever sent them can read.
+      const cap = markerCap(table, { sample: seenUpTo, atMs, lagSeconds });
       const wanted = new Map(companions);
       wanted.set(markerName(direction, table.name), cappedMarker(seenUpTo, cap));
-      const changed = [...wanted].filter(([name, value]) => written.get(name) !== value);
-      for (const [name, value] of changed) written.set(name, value);
-      return new Map(changed);
+      if ([...wanted].every(([name, value]) => written.get(name) === value)) return new Map();
+      // All of them, as a run with full may have cleared them meanwhile.
+      for (const [name, value] of wanted) written.set(name, value);
+      return wanted;
     },
   };
 }
@@ -111,7 +126,9 @@ export async function openMarkers(transfer: Transfer, clocks: Clocks): Promise<M
 function checkRemote(transfer: Transfer, kept: ReadonlyMap<string, string>): void {
   const { table, direction, remote } = transfer;
   const address = kept.get(remoteMarkerName(direction, table.name)) ?? remote.address;
-  if (address !== remote.address) throw distrust(`belongs to another remote, ${address}`, transfer);
+  if (address !== remote.address) {
+    throw distrust(`it belongs to another remote, ${address}`, transfer);
+  }
 }
 
 /** The clocks to remember. Throws when one is further back than the allowance makes up for. */
@@ -129,7 +146,7 @@ function latestClocks(
     if (dateTimeMs(before) - dateTimeMs(time) > lagSecondsOf(transfer) * 1000) {
       const whose = name === own.name ? "this machine's" : "the remote's";
       throw distrust(
-        `was made when ${whose} clock said ${before}, and now it says ${time}`,
+        `it was made when ${whose} clock said ${before}, and now that says ${time}`,
         transfer,
       );
     }
@@ -138,6 +155,6 @@ function latestClocks(
 }
 
 function distrust(problem: string, { table, direction }: Transfer): AppError {
-  const text = `The ${direction} marker of "${table.name}" ${problem}; run with full to begin anew`;
-  return new AppError("sync_failed", text);
+  const text = `The ${direction} marker of "${table.name}" cannot be trusted, run with full to begin anew`;
+  return new AppError("sync_failed", `${text}: ${problem}`);
 }

@@ -1,5 +1,7 @@
 import { describe, expect } from "bun:test";
+import type { AccessItem } from "../../../src/domain/reputation/access-item.ts";
 import type { AuditRecord } from "../../../src/domain/reputation/audit-chain.ts";
+import type { AccessPosition } from "../../../src/ports/audit-log.ts";
 import { pruneAudit } from "../../../src/usecases/reputation/prune-audit.ts";
 import { verifyAudit } from "../../../src/usecases/reputation/verify-audit.ts";
 import { openOther, partsTests } from "../parts-harness.ts";
@@ -70,9 +72,9 @@ export function auditLogContract(harness: ReputationHarness): void {
           code,
         ]),
       ).toEqual([
-        ["2026-03-01T12:00:02Z", "ana", "profile_lookup", "allowed", null],
-        ["2026-03-01T12:00:01Z", "ana", "reputation_lookup", "denied", "consent_required"],
-        ["2026-03-01T12:00:00Z", "ana", "profile_lookup", "allowed", null],
+        ["2026-03-01T12:00:02.000Z", "ana", "profile_lookup", "allowed", null],
+        ["2026-03-01T12:00:01.000Z", "ana", "reputation_lookup", "denied", "consent_required"],
+        ["2026-03-01T12:00:00.000Z", "ana", "profile_lookup", "allowed", null],
       ]);
       const [newest, middle] = all;
       expect(await parts.audit.accesses("bea", { limit: 1, before: null })).toEqual([
@@ -82,6 +84,36 @@ export function auditLogContract(harness: ReputationHarness): void {
         middle as never,
       ]);
       expect(await parts.audit.accesses("ana", PAGE)).toEqual([]);
+    });
+
+    it("D-5.5 accesses() come in the order of their times, whole seconds too, also while more are written", async (parts, store) => {
+      const scene = new Scene(parts, store);
+      await scene.enrol("ana", { plan: "business" });
+      const { hash } = await scene.giveKey("ana");
+      for (let i = 0; i < 9; i++) {
+        await scene.lookUp(hash, "ana");
+        await store.advance(250);
+      }
+      const seen: string[] = [];
+      let before: AccessPosition | null = null;
+      for (;;) {
+        const part: readonly AccessItem[] = await parts.audit.accesses("ana", { limit: 2, before });
+        seen.push(...part.map(({ at }) => at));
+        before = part.at(-1) ?? null;
+        if (before === null) break;
+        await scene.lookUp(hash, "ana");
+      }
+      expect(seen).toEqual([
+        "2026-03-01T12:00:02.000Z",
+        "2026-03-01T12:00:01.750Z",
+        "2026-03-01T12:00:01.500Z",
+        "2026-03-01T12:00:01.250Z",
+        "2026-03-01T12:00:01.000Z",
+        "2026-03-01T12:00:00.750Z",
+        "2026-03-01T12:00:00.500Z",
+        "2026-03-01T12:00:00.250Z",
+        "2026-03-01T12:00:00.000Z",
+      ]);
     });
 
     it("D-6.5 the log verifies after an erasure", async (parts, store) => {

@@ -55,13 +55,15 @@ test("D-5.2 problemBody() has the decision's fields in its order", () => {
   );
 });
 
-test("D-5.2 problemBody() lists the fields that are wrong, when there are any", () => {
+test("D-5.2 problemBody() lists the fields that are wrong, or points at the whole request", () => {
   const errors = [{ pointer: "/purpose", detail: "Must be one of a, b" }];
   const body = problemBody({ ...OCCURRENCE, code: "invalid_request", errors });
   expect(body.errors).toEqual([{ pointer: "/purpose", detail: "Must be one of a, b" }]);
-  expect(problemBody({ ...OCCURRENCE, code: "invalid_request", errors: [] })).not.toHaveProperty(
-    "errors",
-  );
+  for (const none of [{}, { errors: [] }]) {
+    const whole = problemBody({ ...OCCURRENCE, ...none, code: "invalid_request" });
+    expect(whole.errors).toEqual([{ pointer: "", detail: OCCURRENCE.detail }]);
+    expect(problemBody({ ...OCCURRENCE, ...none, code: "not_found" })).not.toHaveProperty("errors");
+  }
 });
 
 test("D-5.2 every 401 has a challenge, and no other", () => {

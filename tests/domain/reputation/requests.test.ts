@@ -1,4 +1,5 @@
 import { describe, expect, test } from "bun:test";
+import { readConfig } from "../../../src/config.ts";
 import { checkListQuery, listPart } from "../../../src/domain/reputation/list-query.ts";
 import { checkProfileChanges } from "../../../src/domain/reputation/profile-changes.ts";
 import { usageBody } from "../../../src/domain/reputation/usage.ts";
@@ -6,6 +7,13 @@ import { usageBody } from "../../../src/domain/reputation/usage.ts";
 const CURSOR = /^\d+$/;
 const pointersOf = (checked: { readonly problems: readonly { readonly pointer: string }[] }) =>
   checked.problems.map(({ pointer }) => pointer);
+
+test("D-5.4, D-1.3.14 an identity provider may not have the name of this service's own issuer", () => {
+  const env = { JWT_JWKS_URL: "https://id.example.com/keys", JWT_AUDIENCE: "x" };
+  const { problems } = readConfig({ ...env, JWT_ISSUER: "repsync" }, () => "");
+  expect(problems).toEqual(["JWT_ISSUER must not be repsync: that is this service itself"]);
+  expect(readConfig({ ...env, JWT_ISSUER: "other" }, () => "").problems).toEqual([]);
+});
 
 describe("checkListQuery()", () => {
   test("D-5.5 limit is 1 to 1000 and 100 by default", () => {

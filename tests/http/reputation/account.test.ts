@@ -1,9 +1,10 @@
-import { afterEach, describe, expect, test } from "bun:test";
+import { afterEach, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { releaseResources } from "../support/resources.ts";
 import { type SyncApp, startApp } from "../support/sync-app.ts";
 import { ADMIN_ENV, dataOf, jsonBody, lookUp, Person } from "./people.ts";
 
 afterEach(releaseResources);
+setDefaultTimeout(60_000);
 
 const itemsOf = (data: Record<string, unknown>) => data["items"] as Record<string, unknown>[];
 
@@ -130,6 +131,28 @@ describe("consents", () => {
       expect((await bea.send(path, { method: "DELETE" })).status).toBe(404);
     }
   });
+});
+
+test("D-5.5, D-6.1 lists read in parts show each item once, also while more are added", async () => {
+  const { ana } = await setScene();
+  for (const [path, body] of [
+    ["/v1/me/api-keys", { name: "k" }],
+    ["/v1/me/consents", { purpose: "profile_lookup" }],
+  ] as const) {
+    const made: unknown[] = [];
+    for (let i = 0; i < 5; i++) made.unshift(dataOf(await ana.post(path, body))["id"]);
+    const seen: unknown[] = [];
+    const sizes: number[] = [];
+    for (let cursor: unknown = ""; cursor !== null; ) {
+      const part = dataOf(await ana.send(`${path}?limit=2&cursor=${cursor}`));
+      seen.push(...itemsOf(part).map(({ id }) => id));
+      sizes.push(itemsOf(part).length);
+      cursor = part["next_cursor"];
+      await ana.post(path, body);
+    }
+    expect([path, seen]).toEqual([path, made]);
+    expect(sizes).toEqual([2, 2, 1]);
+  }
 });
 
 describe("me", () => {

@@ -1,11 +1,12 @@
 // Tokens of a foreign identity provider, which is a real server here. D-5.4.
-import { afterEach, describe, expect, test } from "bun:test";
+import { afterEach, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { type CryptoKey, exportJWK, generateKeyPair, type JWTPayload, SignJWT } from "jose";
 import { keepResource, releaseResources } from "../support/resources.ts";
 import { type SyncApp, startApp } from "../support/sync-app.ts";
 import { dataOf, jsonBody, lookUp, PASSWORD, Person } from "./people.ts";
 
 afterEach(releaseResources);
+setDefaultTimeout(60_000);
 
 const ISSUER = "https://id.example.com/";
 const AUDIENCE = "repsync-test";
@@ -42,6 +43,32 @@ const codeOf = async (app: SyncApp, token: string) => {
   const reply = await app.send("/v1/me", bearer(token));
   return reply.status === 200 ? 200 : reply.json["code"];
 };
+
+const base64 = (value: object) => Buffer.from(JSON.stringify(value)).toString("base64url");
+const payloadOf = (token: string): JWTPayload =>
+  JSON.parse(Buffer.from(token.split(".")[1] ?? "", "base64url").toString());
+
+/** A token that brings the key it is to be verified with, and names an address that has it. */
+async function withOwnKey(of: { publicKey: CryptoKey; privateKey: CryptoKey; claims: JWTPayload }) {
+  const jwk = await exportJWK(of.publicKey);
+  const header = { alg: "RS256", kid: "key-1", jwk, jku: "http://127.0.0.1:9/keys" };
+  return await new SignJWT(of.claims).setProtectedHeader(header).sign(of.privateKey);
+}
+
+/** The order of the curve P-256. */
+const P256_ORDER = 0xffffffff00000000ffffffffffffffffbce6faada7179e84f3b9cac2fc632551n;
+
+/** The same token with the other signature that is as good: of `s` and `order - s` both verify. */
+function withOtherSignature(token: string): string {
+  const [head, payload, signature = ""] = token.split(".");
+  const bytes = Buffer.from(signature, "base64url");
+  const s = P256_ORDER - BigInt(`0x${bytes.subarray(32).toString("hex")}`);
+  const other = Buffer.concat([
+    bytes.subarray(0, 32),
+    Buffer.from(s.toString(16).padStart(64, "0"), "hex"),
+  ]);
+  return `${head}.${payload}.${other.toString("base64url")}`;
+}
 
 describe("identity provider", () => {
   test.each(["ES256", "RS256", "EdDSA"])(
@@ -98,13 +125,17 @@ describe("identity provider", () => {
   test("D-5.4 signature, algorithm, issuer, audience, sub and times have to be right", async () => {
     const { env, sign, publicJwk } = await startProvider("RS256");
     const app = await startApp({ env });
-    const other = await generateKeyPair("RS256");
+    const other = await generateKeyPair("RS256", { extractable: true });
     // The public key as if it were a shared secret: what algorithms that are not pinned fall for.
     const asSecret = new TextEncoder().encode(JSON.stringify(publicJwk));
     const past = Math.floor(Date.now() / 1000) - 60;
+    const good = await sign({ sub: "x" });
     const cases: [string, unknown][] = [
       [await sign({ sub: "x" }, other.privateKey), "token_invalid"],
       [await sign({ sub: "x" }, asSecret, "HS256"), "token_invalid"],
+      [`${base64({ alg: "none", kid: "key-1" })}.${good.split(".")[1]}.`, "token_invalid"],
+      [`${good.split(".").slice(0, 2).join(".")}.`, "token_invalid"],
+      [await withOwnKey({ ...other, claims: payloadOf(good) }), "token_invalid"],
       [await sign({ sub: "x", iss: "https://other.example.com/" }), "token_invalid"],
       [await sign({ sub: "x", iss: "repsync", aud: "repsync" }), "token_invalid"],
       [await sign({ sub: "x", aud: "other" }), "token_invalid"],
@@ -134,6 +165,24 @@ describe("identity provider", () => {
     const before = requests.count;
     for (let i = 0; i < 5; i++) expect(await codeOf(app, token)).toBe(200);
     expect(requests.count - before).toBe(1);
+  });
+
+  test("D-5.4, D-6.3 signing out ends the token at once, however its signature is written, and no other", async () => {
+    const { env, sign } = await startProvider("ES256");
+    const app = await startApp({ env });
+    const [token, other] = [await sign({ sub: "x" }), await sign({ sub: "x", jti: "another" })];
+    expect(await codeOf(app, withOtherSignature(token))).toBe(200);
+    const ended = await app.send("/v1/sessions/current", { method: "DELETE", ...bearer(token) });
+    expect([ended.status, dataOf(ended)]).toEqual([200, { status: "ended" }]);
+    for (const refused of [token, withOtherSignature(token)]) {
+      expect(await codeOf(app, refused)).toBe("token_invalid");
+    }
+    expect(await codeOf(app, other)).toBe(200);
+    // What has ended stays so, also for an account that is made anew.
+    await app.send("/v1/me", { method: "DELETE", ...bearer(other) });
+    expect(await codeOf(app, token)).toBe("token_invalid");
+    expect(await codeOf(app, other)).toBe(200);
+    expect(await codeOf(app, token)).toBe("token_invalid");
   });
 
   test("D-5.5 an erased account of an identity provider is made anew by its next token", async () => {

@@ -1,9 +1,10 @@
-import { afterEach, describe, expect, test } from "bun:test";
+import { afterEach, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { releaseResources } from "../support/resources.ts";
 import { startApp } from "../support/sync-app.ts";
 import { ADMIN_ENV, dataOf, jsonBody, lookUp, Person } from "./people.ts";
 
 afterEach(releaseResources);
+setDefaultTimeout(60_000);
 
 const ACCOUNTS = [
   {
@@ -34,7 +35,7 @@ async function setScene() {
 }
 
 describe("lookups", () => {
-  test("R-4, R-2.1, R-2.6, R-9, D-5.1 reputation() answers the five fields in the envelope", async () => {
+  test("R-1, R-4, R-2.1, R-2.6, R-9, D-5.1 reputation() answers the five fields in the envelope", async () => {
     const { app, ana, key } = await setScene();
     await ana.consent();
     await app.push("platform_accounts", { records: ACCOUNTS });

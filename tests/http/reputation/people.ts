@@ -1,5 +1,5 @@
 // People of the HTTP tests: accounts with tokens and keys, made through the interface itself.
-import type { Reply, RequestOptions, SyncApp } from "../support/sync-app.ts";
+import type { Reply, RequestOptions, SyncClient } from "../support/sync-app.ts";
 
 /** Password of everybody. */
 export const PASSWORD = "correct horse battery";
@@ -16,29 +16,39 @@ export function jsonBody(body: unknown, method = "POST"): RequestOptions {
   return { method, body: JSON.stringify(body), headers: { "Content-Type": "application/json" } };
 }
 
+let addresses = 0;
+
+/** The request as from an address of its own, for apps that trust a proxy: signups of one address are limited. */
+function fromElsewhere(request: RequestOptions): RequestOptions {
+  addresses++;
+  const address = `10.0.${addresses >> 8}.${addresses & 255}`;
+  return { ...request, headers: { ...request.headers, "X-Forwarded-For": address } };
+}
+
 /** Somebody who is signed in. */
 export class Person {
-  readonly app: SyncApp;
+  readonly app: SyncClient;
   readonly username: string;
   readonly token: string;
 
-  private constructor(app: SyncApp, username: string, token: string) {
+  private constructor(app: SyncClient, username: string, token: string) {
     this.app = app;
     this.username = username;
     this.token = token;
   }
 
   /** Signs up and in. */
-  static async signUp(app: SyncApp, username: string): Promise<Person> {
+  static async signUp(app: SyncClient, username: string): Promise<Person> {
     const body = { username, email: `${username}@example.com`, password: PASSWORD };
-    const reply = await app.send("/v1/signup", jsonBody(body));
+    const reply = await app.send("/v1/signup", fromElsewhere(jsonBody(body)));
     if (reply.status !== 201) throw new Error(reply.text);
     return await Person.signIn(app, username);
   }
 
   /** Signs in. */
-  static async signIn(app: SyncApp, username: string): Promise<Person> {
-    const reply = await app.send("/v1/sessions", jsonBody({ username, password: PASSWORD }));
+  static async signIn(app: SyncClient, username: string): Promise<Person> {
+    const credentials = jsonBody({ username, password: PASSWORD });
+    const reply = await app.send("/v1/sessions", fromElsewhere(credentials));
     if (reply.status !== 200) throw new Error(reply.text);
     return new Person(app, username, String(dataOf(reply)["token"]));
   }
@@ -67,7 +77,7 @@ export class Person {
 
 /** A lookup with a key. */
 export async function lookUp(
-  app: SyncApp,
+  app: SyncClient,
   key: string,
   { username, rest = "/reputation" }: { username: string; rest?: string },
 ): Promise<Reply> {

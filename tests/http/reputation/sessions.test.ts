@@ -1,9 +1,11 @@
-import { afterEach, describe, expect, test } from "bun:test";
+import { afterEach, describe, expect, setDefaultTimeout, test } from "bun:test";
+import { attemptCounters } from "../../../src/usecases/reputation/attempts.ts";
 import { releaseResources } from "../support/resources.ts";
 import { startApp } from "../support/sync-app.ts";
 import { ADMIN_ENV, dataOf, jsonBody, PASSWORD, Person } from "./people.ts";
 
 afterEach(releaseResources);
+setDefaultTimeout(60_000);
 
 const ANA = { username: "ana", email: "ana@example.com", password: PASSWORD };
 
@@ -124,6 +126,24 @@ describe("sessions", () => {
     const right = await guess(PASSWORD);
     expect([right.status, right.json["code"]]).toEqual([429, "rate_limited"]);
     expect(Number(right.headers.get("retry-after"))).toBeGreaterThan(0);
+  });
+
+  test("D-5.4 failures with a name that no account can have count for the address alone", () => {
+    const of = { address: "203.0.113.9", nowMs: 0 };
+    const names = (username: string) =>
+      attemptCounters({ ...of, username }).map(({ name, limit }) => [name, limit]);
+    const address = ["address:203.0.113.9", 30];
+    expect(names("ana")).toEqual([["account:ana", 10], address]);
+    expect(names("x".repeat(200))).toEqual([[`account:${"x".repeat(200)}`, 10], address]);
+    expect(names("x".repeat(201))).toEqual([address]);
+  });
+
+  test("D-5.4, D-5.2 a name of any length is told as any other that is wrong", async () => {
+    const app = await startApp();
+    for (const username of ["x".repeat(60_000), "\u0000", "$ne"]) {
+      const reply = await app.send("/v1/sessions", jsonBody({ username, password: PASSWORD }));
+      expect([reply.status, reply.json["code"]]).toEqual([401, "credentials_invalid"]);
+    }
   });
 
   test("D-5.4, D-1.3.18 addresses are those behind as many proxies as are trusted", async () => {

@@ -26,7 +26,13 @@ export interface OpenApiOperation {
 
 interface OpenApiResponse {
   readonly headers?: Readonly<Record<string, unknown>>;
-  readonly content?: Readonly<Record<string, { readonly schema: object }>>;
+  readonly content?: Readonly<Record<string, OpenApiMedia>>;
+}
+
+interface OpenApiMedia {
+  readonly schema: object;
+  /** Of each event, for `text/event-stream`. */
+  readonly "x-event"?: object;
 }
 
 const ajv = new Ajv2020({ strict: false, allErrors: true });
@@ -101,7 +107,24 @@ function bodyProblem(response: OpenApiResponse, seen: SeenExchange): string | nu
   const media = response.content?.[type];
   if (media === undefined) return `content type ${type} is not documented`;
   if (seen.method === "HEAD") return seen.body === "" ? null : "HEAD has a body";
-  const validate = validators.get(media.schema) ?? ajv.compile(media.schema);
-  validators.set(media.schema, validate);
-  return validate(JSON.parse(seen.body)) ? null : ajv.errorsText(validate.errors);
+  if (media["x-event"] !== undefined) return eventsProblem(media["x-event"], seen.body);
+  const isJson = /^application\/(?:[a-z.-]+\+)?json$/.test(type);
+  return valueProblem(media.schema, isJson ? JSON.parse(seen.body) : seen.body);
+}
+
+/** S-4.5.3: each event is one line and a blank line; comments may come between. */
+function eventsProblem(schema: object, body: string): string | null {
+  for (const block of body.split("\n\n").filter((text) => text !== "" && text !== ": keep-alive")) {
+    const [, json] = /^data: (.*)$/.exec(block) ?? [];
+    if (json === undefined) return `not one data line: ${block}`;
+    const problem = valueProblem(schema, JSON.parse(json));
+    if (problem !== null) return `${block}: ${problem}`;
+  }
+  return body.endsWith('data: {"type":"finished"}\n\n') ? null : "finished is not the last event";
+}
+
+function valueProblem(schema: object, value: unknown): string | null {
+  const validate = validators.get(schema) ?? ajv.compile(schema);
+  validators.set(schema, validate);
+  return validate(value) ? null : ajv.errorsText(validate.errors);
 }

@@ -84,6 +84,16 @@ export class RawConnection {
     return { statusLine, status, headerLines, headers, body };
   }
 
+  /** Everything up to the first occurrence of a text, that included, as it came: for replies without an end. */
+  async readUntil(text: string): Promise<string> {
+    const endOf = () => Buffer.from(this.#received).indexOf(text);
+    await this.#until(`"${text}"`, () => endOf() >= 0);
+    const end = endOf() + text.length;
+    const read = latin1(this.#received.subarray(0, end));
+    this.#received = this.#received.slice(end);
+    return read;
+  }
+
   /** Resolves when the peer has closed the connection; bytes that nobody read are returned. */
   async readToEnd(): Promise<Uint8Array> {
     await this.#until("the end of the connection", () => this.#isEnded);

@@ -1,5 +1,5 @@
 // The real service for a test: composed as `main.ts` composes it, behind a real server on a free port.
-import { compose } from "../../../src/compose.ts";
+import { compose, type TimeParts } from "../../../src/compose.ts";
 import { type Environment, readConfig } from "../../../src/config.ts";
 import type { TableEntry } from "../../../src/domain/sync/registry-schema.ts";
 import type { Backend } from "./backends.ts";
@@ -36,6 +36,8 @@ export interface RequestOptions {
 
 /** A deployment that listens. */
 export interface SyncApp extends SyncClient {
+  /** Ends its runs, and lets none begin, while it goes on to listen. */
+  stopRuns(): Promise<void>;
   /** Stops it before the test ends. */
   stop(): Promise<void>;
 }
@@ -71,6 +73,9 @@ export async function startApp(
     readonly env?: Environment;
     readonly tables?: Readonly<Record<string, TableEntry>>;
     readonly backend?: Backend;
+    /** Real time when absent. */
+    readonly time?: TimeParts;
+    readonly idleTimeoutSeconds?: number;
   } = {},
 ): Promise<SyncApp> {
   const registry = JSON.stringify({ tables: options.tables ?? TABLES });
@@ -85,8 +90,12 @@ export async function startApp(
   };
   const { config, problems } = readConfig(env, () => registry);
   if (config === null) throw new Error(problems.join("\n"));
-  const deployment = await compose(config);
-  const server = await deployment.startServer(deployment.handler, config);
+  const deployment = await compose(config, options.time);
+  const { idleTimeoutSeconds } = options;
+  const server = await deployment.startServer(deployment.handler, {
+    ...config,
+    ...(idleTimeoutSeconds === undefined ? {} : { idleTimeoutSeconds }),
+  });
   let isRunning = true;
   const stop = async () => {
     if (!isRunning) return;
@@ -95,7 +104,7 @@ export async function startApp(
     await deployment.close();
   };
   keepResource(stop);
-  return { ...makeClient(server.url), stop };
+  return { ...makeClient(server.url), stop, stopRuns: () => deployment.stopRuns(1_000) };
 }
 
 /** Requests to the deployment at an address. */

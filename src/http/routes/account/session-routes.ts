@@ -3,6 +3,7 @@ import { SESSION_TTL_SECONDS } from "../../../domain/limits.ts";
 import type { Clock } from "../../../ports/clock.ts";
 import type { IdentityDeps } from "../../../usecases/reputation/identity.ts";
 import { type SignInDeps, signIn } from "../../../usecases/reputation/sign-in.ts";
+import { signOut } from "../../../usecases/reputation/sign-out.ts";
 import {
   requireSignUpEnabled,
   type SignUpDeps,
@@ -55,8 +56,8 @@ export function sessionRoutes(deps: SessionRouteDeps) {
     .delete(
       "/v1/sessions/current",
       async ({ request }) => {
-        const { sessionId } = await requireUser(deps, request.headers);
-        if (sessionId !== null) await deps.sessions.end(sessionId);
+        const { session } = await requireUser(deps, request.headers);
+        await signOut(deps, session);
         const headers = { "Set-Cookie": `${SESSION_COOKIE}=; Max-Age=0; ${COOKIE_RULES}` };
         return dataReply(deps.clock, { status: "ended" }, { headers });
       },

@@ -3,10 +3,11 @@ import type { Digest } from "../../../ports/digest.ts";
 import type { Gzip } from "../../../ports/gzip.ts";
 import { type PullPageDeps, pullPage } from "../../../usecases/sync/pull-page.ts";
 import { requireSyncKey, type SyncKeyGuardDeps } from "../../guards/sync-key.ts";
-import { headerDoc, jsonReply, parameterDoc, SYNC_KEY_SECURITY } from "../../openapi.ts";
+import { jsonReply, parameterDoc, SYNC_KEY_SECURITY } from "../../openapi.ts";
 import { pageReply } from "../../page-reply.ts";
 import { PullPageBody } from "../../schemas.ts";
 import {
+  PAGE_HEADERS,
   SYNC_KEY_FAILURES,
   tableNameDoc,
   UNAVAILABLE,
@@ -66,11 +67,7 @@ function pullDetail(deps: PullRouteDeps) {
       }),
     ],
     responses: {
-      200: jsonReply("The page", PullPageBody, {
-        "X-Content-SHA256": headerDoc("Lowercase hexadecimal SHA-256 of the uncompressed body"),
-        "X-Original-Size": headerDoc("Uncompressed bytes, only with gzip"),
-        "Content-Encoding": headerDoc("gzip, for bodies of 1024 bytes or more"),
-      }),
+      200: jsonReply("The page", PullPageBody, PAGE_HEADERS),
       400: UNKNOWN_TABLE,
       ...SYNC_KEY_FAILURES,
       405: WRONG_METHOD,

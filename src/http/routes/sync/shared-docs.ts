@@ -15,6 +15,13 @@ export function tableNameDoc(deps: {
   });
 }
 
+/** Headers of a page and of a digest. S-4.1.4, S-4.1.5. */
+export const PAGE_HEADERS = {
+  "X-Content-SHA256": headerDoc("Lowercase hexadecimal SHA-256 of the uncompressed body"),
+  "X-Original-Size": headerDoc("Uncompressed bytes, only with gzip"),
+  "Content-Encoding": headerDoc("gzip, for bodies of 1024 bytes or more"),
+};
+
 /** S-4.1.1, S-4.2.1. */
 export const UNKNOWN_TABLE = jsonReply("Unknown table", SyncError);
 

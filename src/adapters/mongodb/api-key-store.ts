@@ -1,0 +1,120 @@
+import type { ClientSession, Collection } from "mongodb";
+import { revokedAtAfterRotation, revokedAtNow } from "../../domain/reputation/api-key.ts";
+import { formatMs } from "../../domain/time.ts";
+import {
+  type ApiKeyStore,
+  type KeyRotation,
+  type StoredApiKey,
+  storedKeyStatus,
+} from "../../ports/api-key-store.ts";
+import { takeNumbers } from "./id-counters.ts";
+import type { InternalCollection } from "./internal-collections.ts";
+import { readSnapshot, SNAPSHOT, type StoreParts, writeTogether } from "./store-calls.ts";
+
+/** The keys by id, found by what their texts hash to and by account. */
+export const API_KEYS: InternalCollection = {
+  name: "repsync_api_keys",
+  indexes: [
+    { name: "repsync_hash", key: { hash: 1 }, unique: true },
+    { name: "repsync_username", key: { username: 1, number: -1 } },
+  ],
+};
+
+/** A key as stored. */
+export interface ApiKeyDocument extends Omit<StoredApiKey, "id"> {
+  /** Id. */
+  readonly _id: string;
+  /** Grows with every key. */
+  readonly number: number;
+}
+
+/** API keys as documents. */
+export class MongoApiKeyStore implements ApiKeyStore {
+  readonly #parts: StoreParts;
+  readonly #keys: Collection<ApiKeyDocument>;
+
+  constructor(parts: StoreParts) {
+    this.#parts = parts;
+    this.#keys = parts.db.collection(API_KEYS.name);
+  }
+
+  async create(key: StoredApiKey): Promise<void> {
+    await writeTogether(this.#parts, (session) => this.#insert(key, session));
+  }
+
+  async list(
+    username: string,
+    { limit, beforeId }: { readonly limit: number; readonly beforeId: string | null },
+  ): Promise<readonly StoredApiKey[]> {
+    return await readSnapshot(this.#parts, async (session) => {
+      const options = { ...SNAPSHOT, session };
+      const before =
+        beforeId === null
+          ? { number: Number.POSITIVE_INFINITY }
+          : await this.#keys.findOne({ _id: beforeId, username }, options);
+      if (before === null) return [];
+      const found = await this.#keys
+        .find({ username, number: { $lt: before.number } }, options)
+        .sort({ number: -1 })
+        .limit(limit)
+        .toArray();
+      return found.map(storedKeyOf);
+    });
+  }
+
+  async revoke(
+    username: string,
+    { id, nowMs }: { readonly id: string; readonly nowMs: number },
+  ): Promise<StoredApiKey | null> {
+    return await writeTogether(this.#parts, async (session) => {
+      const key = await this.#find(username, { id, session });
+      if (key === null || key.isRevoked) return key;
+      const revoked = { ...key, revokedAt: revokedAtNow(key, nowMs), isRevoked: true };
+      return await this.#end(revoked, session);
+    });
+  }
+
+  async rotate(username: string, rotation: KeyRotation): Promise<StoredApiKey | "conflict" | null> {
+    const { id, nowMs, overlapSeconds } = rotation;
+    return await writeTogether(this.#parts, async (session) => {
+      const old = await this.#find(username, { id, session });
+      if (old === null) return null;
+      const revokedAt = revokedAtAfterRotation(old, rotation);
+      if (revokedAt === null || storedKeyStatus(old, nowMs) !== "active") return "conflict";
+      await this.#end({ ...old, revokedAt, isRevoked: overlapSeconds === 0 }, session);
+      const successor: StoredApiKey = {
+        ...old,
+        ...rotation.successor,
+        createdAt: formatMs(nowMs),
+        revokedAt: null,
+        isRevoked: false,
+      };
+      await this.#insert(successor, session);
+      return successor;
+    });
+  }
+
+  async #find(
+    username: string,
+    { id, session }: { readonly id: string; readonly session: ClientSession },
+  ): Promise<StoredApiKey | null> {
+    const found = await this.#keys.findOne({ _id: id, username }, { session });
+    return found === null ? null : storedKeyOf(found);
+  }
+
+  async #end(key: StoredApiKey, session: ClientSession): Promise<StoredApiKey> {
+    const { revokedAt, isRevoked } = key;
+    await this.#keys.updateOne({ _id: key.id }, { $set: { revokedAt, isRevoked } }, { session });
+    return key;
+  }
+
+  async #insert({ id, ...key }: StoredApiKey, session: ClientSession): Promise<void> {
+    const number = await takeNumbers(this.#parts.db, { name: API_KEYS.name, count: 1, session });
+    await this.#keys.insertOne({ _id: id, number, ...key }, { session });
+  }
+}
+
+/** The key of a document. */
+export function storedKeyOf({ _id, number: _number, ...key }: ApiKeyDocument): StoredApiKey {
+  return { id: _id, ...key };
+}

@@ -1,0 +1,210 @@
+import type { ClientSession, Document } from "mongodb";
+import { type AccessItem, accessItem } from "../../domain/reputation/access-item.ts";
+import type { AuditCensus } from "../../domain/reputation/audit-census.ts";
+import type {
+  AuditAnchor,
+  AuditHead,
+  AuditRecord,
+  ChainTip,
+  Signed,
+} from "../../domain/reputation/audit-chain.ts";
+import type { StoredRecord } from "../../domain/reputation/audit-check.ts";
+import type { AccessPosition, AuditLog } from "../../ports/audit-log.ts";
+import {
+  type AuditBlock,
+  auditBlocks,
+  blockId,
+  idsOfChain,
+  readBlockId,
+  recordsOf,
+} from "./audit-blocks.ts";
+import {
+  type AuditCollections,
+  auditCollections,
+  CENSUS_ID,
+  type SignedDocument,
+} from "./audit-chain-writer.ts";
+import {
+  COMMITTED,
+  readCommitted,
+  readSnapshot,
+  SNAPSHOT,
+  type StoreParts,
+  writeTogether,
+} from "./store-calls.ts";
+import type { Subjects } from "./subjects.ts";
+
+/** Text of a damaged record need not be UTF-8; it has to be read to be found. */
+const AS_STORED = { ...COMMITTED, enableUtf8Validation: false } as const;
+/** Comes before every chain. */
+const NO_CHAIN = "";
+
+/** The audit log in collections of its own. */
+export class MongoAuditLog implements AuditLog {
+  readonly #parts: StoreParts & { readonly subjects: Subjects };
+  readonly #collections: AuditCollections;
+
+  constructor(parts: StoreParts & { readonly subjects: Subjects }) {
+    this.#parts = parts;
+    this.#collections = auditCollections(parts.db);
+  }
+
+  async census(): Promise<Signed<AuditCensus> | null> {
+    const found = await this.#read(() =>
+      this.#collections.census.findOne({ _id: CENSUS_ID }, AS_STORED),
+    );
+    if (found === null) return null;
+    const { _id, signature, ...statement } = found;
+    return { statement, signature };
+  }
+
+  async heads(): Promise<readonly Signed<AuditHead>[]> {
+    const found = await this.#read(() => this.#collections.heads.find({}, AS_STORED).toArray());
+    return found.map(signedOf<AuditHead>);
+  }
+
+  async head(chainId: string): Promise<Signed<AuditHead> | null> {
+    const found = await this.#read(() =>
+      this.#collections.heads.findOne({ _id: chainId }, AS_STORED),
+    );
+    return found === null ? null : signedOf<AuditHead>(found);
+  }
+
+  async anchors(): Promise<readonly Signed<AuditAnchor>[]> {
+    const found = await this.#read(() => this.#collections.anchors.find({}, AS_STORED).toArray());
+    return found.map(signedOf<AuditAnchor>);
+  }
+
+  /** Steps from chain to chain in the index, whatever their lengths. */
+  async chainIds(): Promise<readonly string[]> {
+    const chainIds: string[] = [];
+    for (let last = NO_CHAIN; ; ) {
+      const isLater = { $gt: last === NO_CHAIN ? last : idsOfChain(last).$lt };
+      const options = { ...AS_STORED, sort: { _id: 1 }, projection: { _id: 1 } } as const;
+      const next = await this.#read(() =>
+        auditBlocks(this.#parts.db).findOne({ _id: isLater }, options),
+      );
+      if (next === null) return chainIds;
+      last = readBlockId(next._id)?.chainId ?? next._id;
+      chainIds.push(last);
+    }
+  }
+
+  async records(
+    chainId: string,
+    { afterSeq, limit }: { readonly afterSeq: number; readonly limit: number },
+  ): Promise<readonly StoredRecord[]> {
+    return await readSnapshot(this.#parts, async (session) => {
+      const start = await this.#blockWith({ chainId, seq: afterSeq, session });
+      const isLater = { ...idsOfChain(chainId), ...(start === null ? {} : { $gte: start._id }) };
+      const firstSeq = start === null ? 0 : (readBlockId(start._id)?.firstSeq ?? 0);
+      let passed = start === null ? 0 : afterSeq - firstSeq + 1;
+      const found: StoredRecord[] = [];
+      const options = { ...AS_STORED, ...SNAPSHOT, session, sort: { _id: 1 } } as const;
+      for await (const block of auditBlocks(this.#parts.db).find({ _id: isLater }, options)) {
+        const records = recordsOf(block);
+        found.push(...records.slice(passed, passed + limit - found.length));
+        if (found.length === limit) break;
+        passed = 0;
+      }
+      return found;
+    });
+  }
+
+  async prune({ statement, signature }: Signed<AuditAnchor>): Promise<void> {
+    const { chainId, ...pruned } = statement;
+    await writeTogether(this.#parts, async (session) => {
+      const { anchors } = this.#collections;
+      const anchor = { ...pruned, signature };
+      await anchors.replaceOne({ _id: chainId }, anchor, { upsert: true, session });
+      const blocks = auditBlocks(this.#parts.db);
+      const last = await this.#blockWith({ chainId, seq: statement.seq, session });
+      if (last === null) return;
+      const isPruned = { ...idsOfChain(chainId), $lte: last._id };
+      await blocks.deleteMany({ _id: isPruned }, { session });
+      const firstSeq = readBlockId(last._id)?.firstSeq ?? 0;
+      const records = last.records.slice(statement.seq - firstSeq + 1);
+      if (records.length === 0) return;
+      const rest = { ...last, _id: blockId(chainId, statement.seq + 1), records };
+      await blocks.insertOne(rest, { session });
+    });
+  }
+
+  async accesses(
+    username: string,
+    { limit, before }: { readonly limit: number; readonly before: AccessPosition | null },
+  ): Promise<readonly AccessItem[]> {
+    const { subjects } = this.#parts;
+    return await readSnapshot(this.#parts, async (session) => {
+      const subject = await subjects.find(username, session, SNAPSHOT);
+      if (subject === null) return [];
+      const subjectHmac = subjects.hmacOf(subject);
+      const found = await this.#recordsOn({ subjectHmac, limit, before, session });
+      const accountIds = found.map(({ accountId }) => accountId);
+      const names = await subjects.namesOf(accountIds, session, SNAPSHOT);
+      return found.map((record) => accessItem(record, names.get(record.accountId) ?? null));
+    });
+  }
+
+  /** Records that name a person: by time, chain and place, the last first. */
+  async #recordsOn(wanted: {
+    readonly subjectHmac: string;
+    readonly limit: number;
+    readonly before: AccessPosition | null;
+    readonly session: ClientSession;
+  }): Promise<AuditRecord[]> {
+    const { subjectHmac, limit, before, session } = wanted;
+    const found: AuditRecord[] = [];
+    const filter = { "records.subjectHmac": subjectHmac, ...notAfter(before) };
+    const options = { ...SNAPSHOT, session, sort: { at: -1, _id: -1 } } as const;
+    for await (const block of auditBlocks(this.#parts.db).find(filter, options)) {
+      for (const record of recordsOf(block).toReversed() as unknown as AuditRecord[]) {
+        if (record.subjectHmac !== subjectHmac || !isBefore(record, before)) continue;
+        found.push(record);
+        if (found.length === limit) return found;
+      }
+    }
+    return found;
+  }
+
+  /** The block that a place is in or would be in; null for a place before all of them. */
+  async #blockWith(place: {
+    readonly chainId: string;
+    readonly seq: number;
+    readonly session: ClientSession;
+  }): Promise<AuditBlock | null> {
+    const { chainId, seq, session } = place;
+    const isNotLater = { $gt: idsOfChain(chainId).$gt, $lte: blockId(chainId, seq) };
+    const options = session.inTransaction() ? { session } : { ...SNAPSHOT, session };
+    return await auditBlocks(this.#parts.db).findOne(
+      { _id: isNotLater },
+      { ...options, enableUtf8Validation: false, sort: { _id: -1 } },
+    );
+  }
+
+  async #read<T>(read: () => Promise<T>): Promise<T> {
+    return await readCommitted(this.#parts, read);
+  }
+}
+
+/** Fields that nobody signed make the statement another one. */
+function signedOf<Statement extends ChainTip>(
+  document: SignedDocument<Statement>,
+): Signed<Statement> {
+  const { _id: chainId, signature, ...rest } = document as Document;
+  return { statement: { chainId, ...rest } as unknown as Statement, signature: String(signature) };
+}
+
+/** A condition for blocks that may have records before a position. */
+function notAfter(position: AccessPosition | null) {
+  return position === null ? {} : { at: { $lte: position.at } };
+}
+
+function isBefore(record: AuditRecord, position: AccessPosition | null): boolean {
+  if (position === null) return true;
+  if (record.at !== position.at) return record.at < position.at;
+  const dash = position.id.lastIndexOf("-");
+  const chainId = position.id.slice(0, dash);
+  if (record.chainId !== chainId) return record.chainId < chainId;
+  return record.seq < Number(position.id.slice(dash + 1));
+}

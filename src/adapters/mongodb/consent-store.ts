@@ -1,0 +1,101 @@
+import type { ClientSession, Collection } from "mongodb";
+import {
+  type Consent,
+  type ConsentGrant,
+  matchesFilter,
+  revokeConsent,
+  supersededBy,
+} from "../../domain/reputation/consent.ts";
+import { formatMs } from "../../domain/time.ts";
+import type { ConsentQuery, ConsentStore } from "../../ports/consent-store.ts";
+import { takeNumbers } from "./id-counters.ts";
+import type { InternalCollection } from "./internal-collections.ts";
+import { COMMITTED, readCommitted, type StoreParts, writeTogether } from "./store-calls.ts";
+
+/** The consents by id, found by owner, and among those the ones that nobody ended. */
+export const CONSENTS: InternalCollection = {
+  name: "repsync_consents",
+  indexes: [
+    { name: "repsync_username", key: { username: 1, _id: -1 } },
+    { name: "repsync_open", key: { username: 1, ended: 1 } },
+  ],
+};
+
+/** A consent as stored. */
+export interface ConsentDocument extends Omit<Consent, "id"> {
+  /** Id. */
+  readonly _id: number;
+}
+
+/** Consents as documents. */
+export class MongoConsentStore implements ConsentStore {
+  readonly #parts: StoreParts;
+  readonly #consents: Collection<ConsentDocument>;
+
+  constructor(parts: StoreParts) {
+    this.#parts = parts;
+    this.#consents = parts.db.collection(CONSENTS.name);
+  }
+
+  /** Numbers are taken one commit after the other, so two grants at once see one another. */
+  async grant(
+    username: string,
+    grant: ConsentGrant & { readonly nowMs: number },
+  ): Promise<Consent> {
+    const { purpose, expiresAt } = grant;
+    const grantedAt = formatMs(grant.nowMs);
+    return await writeTogether(this.#parts, async (session) => {
+      const taken = { name: CONSENTS.name, count: 1, session };
+      const id = await takeNumbers(this.#parts.db, taken);
+      const open = await this.#consents.find({ username, ended: null }, { session }).toArray();
+      for (const ended of supersededBy(open.map(consentOf), grant)) {
+        await this.#keepEnd(ended, session);
+      }
+      const consent = { username, purpose, grantedAt, expiresAt, ended: null };
+      await this.#consents.insertOne({ _id: id, ...consent }, { session });
+      return { id, ...consent };
+    });
+  }
+
+  async revoke(
+    username: string,
+    { id, nowMs }: { readonly id: number; readonly nowMs: number },
+  ): Promise<Consent | null> {
+    return await writeTogether(this.#parts, async (session) => {
+      const found = await this.#consents.findOne({ _id: id, username }, { session });
+      if (found === null) return null;
+      const consent = consentOf(found);
+      const revoked = revokeConsent(consent, nowMs);
+      if (revoked !== consent) await this.#keepEnd(revoked, session);
+      return revoked;
+    });
+  }
+
+  async list(username: string, query: ConsentQuery): Promise<readonly Consent[]> {
+    const { beforeId, limit, filter, nowMs } = query;
+    const isWanted = {
+      username,
+      ...(beforeId === null ? {} : { _id: { $lt: beforeId } }),
+      ...(filter.purpose === null ? {} : { purpose: filter.purpose }),
+    };
+    return await readCommitted(this.#parts, async () => {
+      const found: Consent[] = [];
+      const options = { ...COMMITTED, sort: { _id: -1 }, batchSize: limit } as const;
+      for await (const document of this.#consents.find(isWanted, options)) {
+        const consent = consentOf(document);
+        if (matchesFilter(consent, { ...filter, nowMs })) found.push(consent);
+        if (found.length === limit) break;
+      }
+      return found;
+    });
+  }
+
+  async #keepEnd({ id, ended }: Consent, session: ClientSession): Promise<void> {
+    await this.#consents.updateOne({ _id: id }, { $set: { ended } }, { session });
+  }
+}
+
+/** The consent of a document. */
+export function consentOf({ _id, ...consent }: ConsentDocument): Consent {
+  return { id: _id, ...consent };
+}

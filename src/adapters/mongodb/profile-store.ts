@@ -1,0 +1,49 @@
+import type { JsonObject } from "../../domain/json.ts";
+import type { ProfileChanges } from "../../domain/reputation/profile-changes.ts";
+import { formatMs } from "../../domain/time.ts";
+import type { ProfileStore, StoredPerson } from "../../ports/profile-store.ts";
+import type { PersonRows } from "./person-rows.ts";
+import { readSnapshot, SNAPSHOT, type StoreParts, writeTogether } from "./store-calls.ts";
+import type { TableVersions } from "./table-versions.ts";
+
+/** What the profiles are kept with. */
+export interface ProfileParts extends StoreParts {
+  readonly versions: TableVersions;
+  readonly profiles: PersonRows;
+  readonly platformAccounts: PersonRows;
+}
+
+/** Profiles in the synchronized tables. */
+export class MongoProfileStore implements ProfileStore {
+  readonly #parts: ProfileParts;
+
+  constructor(parts: ProfileParts) {
+    this.#parts = parts;
+  }
+
+  async read(username: string): Promise<StoredPerson> {
+    const { profiles, platformAccounts } = this.#parts;
+    return await readSnapshot(this.#parts, async (session) => {
+      const options = { ...SNAPSHOT, session };
+      const [profile = null] = await profiles.read(username, options);
+      return { profile, accounts: await platformAccounts.read(username, options) };
+    });
+  }
+
+  async change(
+    username: string,
+    { nowMs, ...changes }: ProfileChanges & { readonly nowMs: number },
+  ): Promise<JsonObject | null> {
+    const { profiles, versions } = this.#parts;
+    return await versions.withSlot((slot) =>
+      writeTogether(this.#parts, async (session) => {
+        if (Object.keys(changes).length > 0) {
+          const fields = { ...changes, updated_at: formatMs(nowMs) };
+          await profiles.update(username, fields, { session, slot });
+        }
+        const [row = null] = await profiles.read(username, { session });
+        return row;
+      }),
+    );
+  }
+}

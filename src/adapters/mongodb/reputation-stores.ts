@@ -1,0 +1,68 @@
+import type { ReputationOptions, ReputationStores } from "../../ports/reputation-stores.ts";
+import { API_KEYS, MongoApiKeyStore } from "./api-key-store.ts";
+import { AUDIT } from "./audit-blocks.ts";
+import {
+  AUDIT_ANCHORS,
+  AUDIT_CENSUS,
+  AUDIT_HEADS,
+  AuditChainWriter,
+} from "./audit-chain-writer.ts";
+import { MongoAuditLog } from "./audit-log.ts";
+import { CallCounter, USAGE } from "./call-counter.ts";
+import { CONSENTS, MongoConsentStore } from "./consent-store.ts";
+import { retry, startDeadline } from "./deadline.ts";
+import { makeCollections } from "./internal-collections.ts";
+import { MongoLookupLedger } from "./lookup-ledger.ts";
+import { LookupReader, type MadeSubject } from "./lookup-reader.ts";
+import { MongoMembership } from "./membership.ts";
+import { toAppError } from "./mongo-errors.ts";
+import { PersonRows } from "./person-rows.ts";
+import { MongoProfileStore } from "./profile-store.ts";
+import type { StoreParts } from "./store-calls.ts";
+import { prepareTime, TIME } from "./store-time.ts";
+import { SUBJECTS, Subjects } from "./subjects.ts";
+import type { TableVersions } from "./table-versions.ts";
+import { MongoUsageStore } from "./usage-store.ts";
+
+/** Collections of the reputation half. */
+const REPUTATION_COLLECTIONS = [
+  ...[TIME, SUBJECTS, API_KEYS, CONSENTS, USAGE],
+  ...[AUDIT, AUDIT_HEADS, AUDIT_ANCHORS, AUDIT_CENSUS],
+];
+
+/** Makes the collections of the reputation half, and its stores on them. Throws `store_unavailable`. */
+export async function openMongoReputation(
+  parts: StoreParts & { readonly versions: TableVersions },
+  options: ReputationOptions,
+): Promise<ReputationStores> {
+  const profiles = new PersonRows(parts, options.profiles);
+  const platformAccounts = new PersonRows(parts, options.platformAccounts);
+  await prepare(parts, [profiles, platformAccounts]);
+  const subjects = new Subjects({ ...parts, ...options });
+  const people = { ...parts, profiles, platformAccounts, subjects };
+  const reader = new LookupReader({ ...people, cache: options.makeCache<MadeSubject>() });
+  const chain = new AuditChainWriter({ ...parts, ...options });
+  const counter = new CallCounter({ ...parts, ...options });
+  return {
+    apiKeys: new MongoApiKeyStore(parts),
+    consents: new MongoConsentStore(parts),
+    profiles: new MongoProfileStore(people),
+    membership: new MongoMembership(people),
+    usage: new MongoUsageStore(parts),
+    audit: new MongoAuditLog(people),
+    ledger: new MongoLookupLedger({ ...people, reader, chain, counter }),
+  };
+}
+
+async function prepare({ db, clock }: StoreParts, rows: readonly PersonRows[]): Promise<void> {
+  const indexes = rows.map(({ index }) => index).filter((index) => index !== null);
+  try {
+    // An election in between starts it again: every step may be done twice.
+    await retry(startDeadline(clock), async () => {
+      await makeCollections(db, [...REPUTATION_COLLECTIONS, ...indexes]);
+      await prepareTime(db);
+    });
+  } catch (error) {
+    throw toAppError(error);
+  }
+}

@@ -1,0 +1,49 @@
+// The time of leases, sessions and lookups: that of the server, the same for all instances.
+import type { AggregateOptions, Collection, Db, Document } from "mongodb";
+import { AppError } from "../../domain/errors.ts";
+import type { Clock } from "../../ports/clock.ts";
+import type { InternalCollection } from "./internal-collections.ts";
+
+/** One document, which whatever asks for the time is joined to. */
+export const TIME: InternalCollection = { name: "repsync_time" };
+
+const TIME_ID = "now";
+const DURABLE = { writeConcern: { w: "majority", j: true } } as const;
+
+interface TimeDocument {
+  readonly _id: string;
+}
+
+/** Where the time comes from: the server, or in tests a clock that they set. */
+export type StoreClock = Pick<Clock, "nowMs"> | null;
+
+/** The time as an expression of a filter or pipeline. */
+export function nowExpression(clock: StoreClock): "$$NOW" | Date {
+  return clock === null ? "$$NOW" : new Date(clock.nowMs());
+}
+
+/** Puts the document of `TIME` where `readTimed` finds it. */
+export async function prepareTime(db: Db): Promise<void> {
+  const once = { $setOnInsert: { _id: TIME_ID } };
+  await timeCollection(db).updateOne({ _id: TIME_ID }, once, { upsert: true, ...DURABLE });
+}
+
+/**
+ * Reads the time with what stages of an aggregation join to it, all of one moment within a transaction or snapshot, in
+ * one message.
+ */
+export async function readTimed<Joined>(
+  { db, storeClock }: { readonly db: Db; readonly storeClock: StoreClock },
+  joins: readonly Document[],
+  options: AggregateOptions,
+): Promise<Joined & { readonly nowMs: number }> {
+  const now = { $set: { now: nowExpression(storeClock) } };
+  const stages = [{ $match: { _id: TIME_ID } }, ...joins, now];
+  const [found] = await timeCollection(db).aggregate(stages, options).toArray();
+  if (found === undefined) throw new AppError("store_unavailable", "MongoDB tells no time");
+  return { ...(found as Joined), nowMs: (found["now"] as Date).getTime() };
+}
+
+function timeCollection(db: Db): Collection<TimeDocument> {
+  return db.collection(TIME.name);
+}

@@ -1,0 +1,36 @@
+import type { MeterReading } from "../../domain/reputation/call-meter.ts";
+import type { EffectiveLimits } from "../../domain/reputation/plan.ts";
+import type { UsageStore } from "../../ports/usage-store.ts";
+import { readingOf, USAGE, type UsageDocument, usageOf } from "./call-counter.ts";
+import { COMMITTED, readCommitted, type StoreParts } from "./store-calls.ts";
+import { readTimed } from "./store-time.ts";
+import { SUBJECTS } from "./subjects.ts";
+
+/** Reads what the ledger has counted. */
+export class MongoUsageStore implements UsageStore {
+  readonly #parts: StoreParts;
+
+  constructor(parts: StoreParts) {
+    this.#parts = parts;
+  }
+
+  async read(
+    username: string,
+    { callsPerMinute }: EffectiveLimits,
+  ): Promise<{ readonly reading: MeterReading; readonly nowMs: number }> {
+    const { nowMs, usage } = await readCommitted(this.#parts, () =>
+      readTimed<{ usage: UsageDocument[] }>(this.#parts, joinUsage(username), COMMITTED),
+    );
+    const found = usageOf(usage[0], nowMs);
+    return { reading: readingOf(found, callsPerMinute), nowMs: found.atMs };
+  }
+}
+
+/** An account without an id has made no call. */
+function joinUsage(username: string) {
+  const isIt = [{ $match: { _id: username } }];
+  return [
+    { $lookup: { from: SUBJECTS.name, pipeline: isIt, as: "subject" } },
+    { $lookup: { from: USAGE.name, localField: "subject.id", foreignField: "_id", as: "usage" } },
+  ];
+}

@@ -1,0 +1,158 @@
+import { Counter, Gauge, Histogram, Registry } from "prom-client";
+import type { SyncRun } from "../../domain/sync/run.ts";
+import type {
+  AnsweredRequest,
+  Exposition,
+  Metrics,
+  MovedRows,
+  ServiceState,
+  TableGauge,
+} from "../../ports/metrics.ts";
+import { addProcessMetrics } from "./process-metrics.ts";
+import { RequestDurations } from "./request-durations.ts";
+
+const RUN_BUCKETS_SECONDS = [0.1, 0.5, 1, 2.5, 5, 10, 30, 60, 300, 900, 3600];
+const TABLE_LABELS = ["table", "direction"] as const;
+
+/** What the process is. */
+export interface ProcessInfo {
+  readonly version: string;
+  /** Such as `bun 1.4.5`. */
+  readonly runtimeVersion: string;
+  /** Milliseconds since 1970. */
+  readonly startedAtMs: number;
+}
+
+/** Counts with the Prometheus client. */
+export class PrometheusMetrics implements Metrics {
+  readonly #registry = new Registry();
+  readonly #requests = new RequestDurations(this.#registry);
+  readonly #runs: ReturnType<typeof runMetrics>;
+  readonly #state: ReturnType<typeof stateMetrics>;
+
+  constructor({ version, runtimeVersion, startedAtMs }: ProcessInfo) {
+    const registers = [this.#registry];
+    this.#runs = runMetrics(registers);
+    this.#state = stateMetrics(registers);
+    addProcessMetrics(this.#registry, startedAtMs);
+    const help = "Always 1; the labels say what runs here";
+    const labelNames = ["version", "runtime"];
+    const info = new Gauge({ name: "repsync_build_info", help, labelNames, registers });
+    info.set({ version, runtime: runtimeVersion }, 1);
+  }
+
+  countRequest(request: AnsweredRequest, durationMs: number): void {
+    this.#requests.count(request, durationMs);
+  }
+
+  countRun({ status, direction, trigger, duration_ms }: SyncRun): void {
+    this.#runs.runs.inc({ status, direction, trigger });
+    this.#runs.durations.observe({ direction, status }, duration_ms / 1000);
+  }
+
+  countMoved({ table, direction, ...moved }: MovedRows): void {
+    this.#runs.rows.inc({ table, direction }, moved.rows);
+    this.#runs.refused.inc({ table, direction }, moved.refused);
+    const bytes = { compressed: moved.bytesCompressed, uncompressed: moved.bytesUncompressed };
+    for (const [form, count] of Object.entries(bytes)) {
+      this.#runs.bytes.inc({ table, direction, form }, count);
+    }
+  }
+
+  async expose({ activeRuns, store, lookups }: ServiceState): Promise<Exposition> {
+    const state = this.#state;
+    state.activeRuns.set(activeRuns);
+    state.storeUp.set(store === null ? 0 : 1);
+    setTableGauges(state.markerLags, store?.markerLags ?? []);
+    setTableGauges(state.rejected, store?.rejectedRecords ?? []);
+    state.lookups.reset();
+    for (const { outcome, code, count } of lookups?.outcomes ?? []) {
+      state.lookups.inc({ outcome, code }, count);
+    }
+    setTo(state.cacheHits, lookups?.cache.hits ?? 0);
+    setTo(state.cacheMisses, lookups?.cache.misses ?? 0);
+    setTo(state.cacheEvictions, lookups?.cache.evictions ?? 0);
+    state.cacheEntries.set(lookups?.cache.entries ?? 0);
+    const { contentType } = this.#registry;
+    return { contentType, text: await this.#registry.metrics() };
+  }
+}
+
+function runMetrics(registers: Registry[]) {
+  return {
+    runs: new Counter({
+      name: "repsync_sync_runs_total",
+      help: "Sync runs that this process has ended",
+      labelNames: ["status", "direction", "trigger"],
+      registers,
+    }),
+    durations: new Histogram({
+      name: "repsync_sync_run_duration_seconds",
+      help: "Duration of sync runs",
+      labelNames: ["direction", "status"],
+      buckets: RUN_BUCKETS_SECONDS,
+      registers,
+    }),
+    rows: new Counter({
+      name: "repsync_sync_rows_total",
+      help: "Rows that runs have written there or that have arrived here",
+      labelNames: TABLE_LABELS,
+      registers,
+    }),
+    refused: new Counter({
+      name: "repsync_sync_refusals_total",
+      help: "Times that a record of a run was rejected, there or here",
+      labelNames: TABLE_LABELS,
+      registers,
+    }),
+    bytes: new Counter({
+      name: "repsync_sync_bytes_total",
+      help: "Bytes of the bodies that runs have sent and received, on the wire and before compression",
+      labelNames: [...TABLE_LABELS, "form"],
+      registers,
+    }),
+  };
+}
+
+function stateMetrics(registers: Registry[]) {
+  const gauge = (name: string, help: string) => new Gauge({ name, help, registers });
+  const counter = (name: string, help: string) => new Counter({ name, help, registers });
+  const tableGauge = (name: string, help: string) =>
+    new Gauge({ name, help, labelNames: TABLE_LABELS, registers });
+  return {
+    activeRuns: gauge("repsync_sync_runs_active", "Sync runs under way in this process"),
+    storeUp: gauge("repsync_store_up", "1 when the store answers, else 0"),
+    markerLags: tableGauge(
+      "repsync_sync_marker_lag_seconds",
+      "How far each last-sync marker is behind now",
+    ),
+    rejected: tableGauge(
+      "repsync_sync_rejected_records",
+      "Rejected records that wait for the next run",
+    ),
+    lookups: new Counter({
+      name: "repsync_lookups_total",
+      help: "Lookups by outcome and code of the problem",
+      labelNames: ["outcome", "code"],
+      registers,
+    }),
+    cacheHits: counter("repsync_lookup_cache_hits_total", "Lookup parts answered from memory"),
+    cacheMisses: counter("repsync_lookup_cache_misses_total", "Lookup parts read from the store"),
+    cacheEvictions: counter(
+      "repsync_lookup_cache_evictions_total",
+      "Values that went because the memory was full",
+    ),
+    cacheEntries: gauge("repsync_lookup_cache_entries", "Values that are remembered for lookups"),
+  };
+}
+
+function setTableGauges(gauge: Gauge<"table" | "direction">, values: readonly TableGauge[]): void {
+  gauge.reset();
+  for (const { table, direction, value } of values) gauge.set({ table, direction }, value);
+}
+
+/** The number is counted elsewhere. */
+function setTo(counter: Counter, value: number): void {
+  counter.reset();
+  counter.inc(value);
+}

@@ -1,0 +1,78 @@
+import type { AuditProblem } from "../../domain/reputation/audit-check.ts";
+import { pruneAudit } from "../../usecases/reputation/prune-audit.ts";
+import { verifyAudit } from "../../usecases/reputation/verify-audit.ts";
+import {
+  type AddCommand,
+  type CommandTools,
+  type CommonOptions,
+  declareCommand,
+} from "../command-runner.ts";
+import { EXIT, type ExitCode } from "../exit-code.ts";
+import { requireReputation } from "../open-deployment.ts";
+import { countOf } from "../output.ts";
+import { openProgress } from "../progress.ts";
+
+/** `repsync audit`. D-6.5. */
+export const addAuditCommand: AddCommand = (parent, run) => {
+  const group = parent.command("audit").description("verify or prune the audit log of lookups");
+  declareCommand(group, "verify")
+    .description(
+      "Verifies every record of the audit log, also while the service writes it. Exit code 1, and the first record " +
+        "named, when one was changed, removed or moved.",
+    )
+    .action((options: CommonOptions) => run(options, verify));
+  declareCommand(group, "prune")
+    .description(
+      "Removes records older than AUDIT_RETENTION_DAYS; the rest can still be verified. A log that does not verify is " +
+        "left as it is.",
+    )
+    .action((options: CommonOptions) => run(options, prune));
+};
+
+async function verify({ output, open }: CommandTools): Promise<ExitCode> {
+  const deps = requireReputation(await open());
+  const board = openProgress(output);
+  const progress = board.start("verify");
+  const verdict = await verifyAudit(deps, ({ records }) =>
+    progress.update({ rows: records, part: null }),
+  );
+  board.finish();
+  const { problem, chains, records } = verdict;
+  output.printJson({
+    status: problem === null ? "whole" : "broken",
+    chains,
+    records,
+    problem: item(problem),
+  });
+  if (problem === null) {
+    output.print(
+      `The audit log is whole: ${countOf(records, "record")} in ${countOf(chains, "chain")}`,
+    );
+    return EXIT.success;
+  }
+  tellProblem(output, problem);
+  return EXIT.failed;
+}
+
+async function prune({ output, open }: CommandTools): Promise<ExitCode> {
+  const deployment = await open();
+  const keepDays = deployment.config.auditRetentionDays;
+  const { problem, removed } = await pruneAudit(requireReputation(deployment), keepDays);
+  output.printJson({ removed, keep_days: keepDays, problem: item(problem) });
+  if (problem !== null) {
+    tellProblem(output, problem);
+    return EXIT.failed;
+  }
+  output.print(`${countOf(removed, "record")} older than ${countOf(keepDays, "day")} removed`);
+  return EXIT.success;
+}
+
+function tellProblem({ warn }: CommandTools["output"], { message }: AuditProblem): void {
+  warn(`The audit log does not verify: ${message}`);
+}
+
+function item(problem: AuditProblem | null) {
+  if (problem === null) return null;
+  const { kind, chainId, seq, message } = problem;
+  return { kind, chain_id: chainId, seq, message };
+}

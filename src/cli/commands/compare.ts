@@ -1,0 +1,64 @@
+import { Option } from "commander";
+import type { SyncDirection } from "../../domain/sync/marker.ts";
+import type { CompareResult } from "../../usecases/sync/compare-findings.ts";
+import { compareTables } from "../../usecases/sync/compare-tables.ts";
+import {
+  type AddCommand,
+  type CommandTools,
+  type CommonOptions,
+  declareCommand,
+} from "../command-runner.ts";
+import { EXIT, type ExitCode } from "../exit-code.ts";
+import { countOf, formatCount } from "../output.ts";
+
+interface CompareOptions extends CommonOptions {
+  readonly repair?: SyncDirection;
+}
+
+const KINDS = {
+  different: "different",
+  missing_here: "missing here",
+  missing_there: "missing there",
+} as const;
+
+/** `repsync compare`. D-4.10, D-4.12. */
+export const addCompareCommand: AddCommand = (parent, run) => {
+  declareCommand(parent, "compare")
+    .summary("compare a table with the remote's, and repair it")
+    .description(
+      "Compares the rows of a table with those of the remote deployment. Exit code 3 when any differ.",
+    )
+    .argument("<table>", "table of the registry")
+    .addOption(
+      new Option("--repair <direction>", "send or fetch exactly the rows that differ").choices([
+        "push",
+        "pull",
+      ]),
+    )
+    .action((tableName: string, options: CompareOptions) =>
+      run(options, (tools) => compare(tools, { tableName, repair: options.repair ?? null })),
+    );
+};
+
+async function compare(
+  { output, open }: CommandTools,
+  request: { readonly tableName: string; readonly repair: SyncDirection | null },
+): Promise<ExitCode> {
+  const { sync } = await open();
+  const result = await compareTables(sync, request);
+  output.printJson({ table: request.tableName, ...result });
+  output.print(...resultLines(request.tableName, result));
+  const differing = result.different + result.missing_here + result.missing_there;
+  return differing > (result.repaired ?? 0) ? EXIT.partial : EXIT.success;
+}
+
+function resultLines(table: string, result: CompareResult): string[] {
+  const lines = [`${table}: ${countOf(result.matched, "row")} equal`];
+  for (const [kind, text] of Object.entries(KINDS) as [keyof typeof KINDS, string][]) {
+    if (result[kind] === 0) continue;
+    lines.push(`${table}: ${countOf(result[kind], "row")} ${text}`);
+    for (const key of result.examples[kind]) lines.push(`  ${JSON.stringify(key)}`);
+  }
+  if (result.repaired !== undefined) lines.push(`${formatCount(result.repaired)} repaired`);
+  return lines;
+}

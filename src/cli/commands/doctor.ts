@@ -1,0 +1,78 @@
+import manifest from "../../../package.json" with { type: "json" };
+import { isAppError } from "../../domain/errors.ts";
+import { examineDeployment, type Finding } from "../../usecases/operations/examine-deployment.ts";
+import {
+  type AddCommand,
+  type CommandTools,
+  type CommonOptions,
+  declareCommand,
+} from "../command-runner.ts";
+import { UsageError } from "../describe-failure.ts";
+import { EXIT, type ExitCode } from "../exit-code.ts";
+import { type OpenedDeployment, readDeploymentConfig } from "../open-deployment.ts";
+
+/** `repsync doctor`. D-4.12. */
+export const addDoctorCommand: AddCommand = (parent, run) => {
+  declareCommand(parent, "doctor")
+    .summary("check configuration, store and remote")
+    .description(
+      "Checks the configuration, the store, the tables and the remote deployment, and says what to do. " +
+        "Exit code 1 when a check fails, 2 when the configuration is wrong; warnings leave it 0.",
+    )
+    .action((options: CommonOptions) => run(options, examine));
+};
+
+async function examine(tools: CommandTools): Promise<ExitCode> {
+  const { output } = tools;
+  const findings: Finding[] = [];
+  const tell = (finding: Finding) => {
+    findings.push(finding);
+    const { status, check, message, advice } = finding;
+    output.print(
+      `${status.padEnd(4)}  ${check}: ${message}${advice === null ? "" : `. ${advice}`}`,
+    );
+  };
+  const conclude = (code: ExitCode) => {
+    output.printJson({ ok: code === EXIT.success, findings });
+    return code;
+  };
+  tell({ check: "version", status: "ok", message: versions(), advice: null });
+  if (!checkConfig(tell)) return conclude(EXIT.usage);
+  const deployment = await openTelling(tools, tell);
+  if (deployment === null) return conclude(EXIT.failed);
+  const { sync, storage, config } = deployment;
+  for await (const finding of examineDeployment({ ...config, sync, storage })) tell(finding);
+  return conclude(findings.some(({ status }) => status === "fail") ? EXIT.failed : EXIT.success);
+}
+
+function versions(): string {
+  return `repsync ${manifest.version} on bun ${process.versions["bun"]}, ${process.platform} ${process.arch}`;
+}
+
+function checkConfig(tell: (finding: Finding) => void): boolean {
+  const check = "configuration";
+  try {
+    readDeploymentConfig();
+    tell({ check, status: "ok", message: "every setting can be used", advice: null });
+    return true;
+  } catch (error) {
+    if (!(error instanceof UsageError)) throw error;
+    const advice = "docs/operating.md and .env.example describe the settings";
+    for (const message of error.problems) tell({ check, status: "fail", message, advice });
+    return false;
+  }
+}
+
+async function openTelling(
+  { open }: CommandTools,
+  tell: (finding: Finding) => void,
+): Promise<OpenedDeployment | null> {
+  try {
+    return await open();
+  } catch (error) {
+    if (!isAppError(error)) throw error;
+    const advice = "See that the store of STORAGE_URL runs and fits the registry of SYNC_TABLES";
+    tell({ check: "store", status: "fail", message: error.message, advice });
+    return null;
+  }
+}

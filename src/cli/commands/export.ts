@@ -1,0 +1,72 @@
+import type { Table } from "../../domain/sync/table.ts";
+import { exportRows } from "../../usecases/sync/export-rows.ts";
+import { findTable } from "../../usecases/sync/pull-page.ts";
+import { type AddCommand, type CommandTools, declareCommand } from "../command-runner.ts";
+import { EXIT, type ExitCode } from "../exit-code.ts";
+import { startRowEncoder } from "../files/encode-rows.ts";
+import { type FileFormat, STANDARD_STREAM } from "../files/file-format.ts";
+import { writeText } from "../files/write-text.ts";
+import type { OpenedDeployment } from "../open-deployment.ts";
+import { countOf } from "../output.ts";
+import { openProgress, type Progress } from "../progress.ts";
+import { type FileOptions, formatOption, readFileArguments } from "./import.ts";
+
+/** `repsync export`. D-4.12. */
+export const addExportCommand: AddCommand = (parent, run) => {
+  declareCommand(parent, "export")
+    .summary("write the rows of a table into a file")
+    .description(
+      "Writes the rows of a table, each once, in the order of its key. Importing the file gives an equal table. " +
+        "A name that ends in .gz is compressed.",
+    )
+    .argument("<table>", "table of the registry")
+    .argument("<file>", "path, or - for standard output")
+    .addOption(formatOption())
+    .action((tableName: string, file: string, { format: asked, ...options }: FileOptions) =>
+      run(options, (tools) => {
+        const [path, format] = readFileArguments(file, asked);
+        return exportFile(tools, { tableName, path, format });
+      }),
+    );
+};
+
+async function exportFile(
+  { output, open }: CommandTools,
+  request: { readonly tableName: string; readonly path: string; readonly format: FileFormat },
+): Promise<ExitCode> {
+  const { tableName, path, format } = request;
+  const deployment = await open();
+  const table = findTable(deployment.config.registry, tableName);
+  const board = openProgress(output);
+  const progress = board.start(`export ${table.name}`);
+  const counts = { rows: 0, total: await deployment.storage.tables.countRows(table) };
+  try {
+    await writeText(path, textOf(deployment, { table, format, counts, progress }));
+  } finally {
+    board.finish();
+  }
+  if (path === STANDARD_STREAM) return EXIT.success;
+  output.printJson({ table: table.name, rows: counts.rows, format });
+  output.print(`${table.name}: ${countOf(counts.rows, "row")} exported`);
+  return EXIT.success;
+}
+
+async function* textOf(
+  { storage }: OpenedDeployment,
+  job: {
+    readonly table: Table;
+    readonly format: FileFormat;
+    readonly counts: { rows: number; readonly total: number };
+    readonly progress: Progress;
+  },
+): AsyncGenerator<string, void, undefined> {
+  const { table, format, counts, progress } = job;
+  const encoder = startRowEncoder(format, table);
+  yield encoder.begin();
+  for await (const rows of exportRows(storage, table)) {
+    yield encoder.encode(rows);
+    counts.rows += rows.length;
+    progress.update({ rows: counts.rows, part: counts.rows / Math.max(counts.total, counts.rows) });
+  }
+  yield encoder.end();
+}

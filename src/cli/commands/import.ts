@@ -1,0 +1,178 @@
+import { resolve } from "node:path";
+import { Option } from "commander";
+import { AppError } from "../../domain/errors.ts";
+import type { Table } from "../../domain/sync/table.ts";
+import {
+  type FoundRecord,
+  type ImportCounts,
+  type ImportFailure,
+  importRows,
+} from "../../usecases/sync/import-rows.ts";
+import { findTable } from "../../usecases/sync/pull-page.ts";
+import {
+  type AddCommand,
+  type CommandTools,
+  type CommonOptions,
+  declareCommand,
+} from "../command-runner.ts";
+import { UsageError } from "../describe-failure.ts";
+import { EXIT, type ExitCode } from "../exit-code.ts";
+import {
+  FILE_FORMATS,
+  type FileFormat,
+  fileFormatOf,
+  STANDARD_STREAM,
+} from "../files/file-format.ts";
+import { FileProblem } from "../files/file-problem.ts";
+import { readCsv } from "../files/read-csv.ts";
+import { readJsonArray } from "../files/read-json-array.ts";
+import { readNdjson } from "../files/read-ndjson.ts";
+import { readText, type TextSource } from "../files/read-text.ts";
+import { countOf, formatCount, type Output } from "../output.ts";
+import { openProgress } from "../progress.ts";
+
+/** Options of imports and exports. */
+export interface FileOptions extends CommonOptions {
+  readonly format?: FileFormat;
+}
+
+/** A file and what it holds. */
+interface ImportRequest {
+  readonly tableName: string;
+  readonly path: string;
+  readonly format: FileFormat;
+}
+
+/** Failed records that are told one by one. */
+const MAX_TOLD_FAILURES = 1_000;
+
+/** `repsync import`. D-4.12. */
+export const addImportCommand: AddCommand = (parent, run) => {
+  declareCommand(parent, "import")
+    .summary("write the records of a file into a table")
+    .description(
+      "Writes the records of a JSON, NDJSON or CSV file into a table, by the rules of a push: a record whose key " +
+        "exists updates its row. Records that fail are listed with their line. Gzip is recognized.",
+    )
+    .argument("<table>", "table of the registry")
+    .argument("<file>", "path, or - for standard input")
+    .addOption(formatOption())
+    .action((tableName: string, file: string, { format: asked, ...options }: FileOptions) =>
+      run(options, (tools) => {
+        const [path, format] = readFileArguments(file, asked);
+        return importFile(tools, { tableName, path, format });
+      }),
+    );
+};
+
+/** `--format` of imports and exports. */
+export function formatOption(): Option {
+  return new Option(
+    "--format <format>",
+    "format of the file; its ending tells it otherwise",
+  ).choices(FILE_FORMATS);
+}
+
+/** The path as the caller meant it, and the format. Throws `UsageError`. */
+export function readFileArguments(
+  file: string,
+  asked: FileFormat | undefined,
+): [string, FileFormat] {
+  try {
+    return [file === STANDARD_STREAM ? file : fromCallersFolder(file), fileFormatOf(file, asked)];
+  } catch (error) {
+    throw error instanceof FileProblem ? new UsageError(error.message) : error;
+  }
+}
+
+/** `npm run repsync` changes to the package's folder before it starts us. */
+function fromCallersFolder(path: string): string {
+  const { npm_lifecycle_event: script, INIT_CWD: folder } = process.env;
+  return script === "repsync" && folder !== undefined ? resolve(folder, path) : path;
+}
+
+async function importFile(tools: CommandTools, request: ImportRequest): Promise<ExitCode> {
+  const { output, interruption, open } = tools;
+  const source = await openSource(request.path);
+  const { storage, config } = await open();
+  const table = findTable(config.registry, request.tableName);
+  const stopping = new AbortController();
+  interruption.onStop(() => {
+    stopping.abort(new AppError("sync_failed", `Stopped by ${interruption.received()}`));
+    source.close();
+  });
+  const board = openProgress(output);
+  const progress = board.start(`import ${table.name}`);
+  const failures: ImportFailure[] = [];
+  let counts: ImportCounts = { read: 0, written: 0, failed: 0 };
+  try {
+    await importRows(storage, {
+      table,
+      records: recordsOf(request, { source, table, output }),
+      stop: stopping.signal,
+      onFailure: (failure) => {
+        if (failures.length < MAX_TOLD_FAILURES) failures.push(failure);
+      },
+      onProgress: (state) => {
+        counts = state;
+        const part = source.totalBytes === null ? null : source.bytesRead() / source.totalBytes;
+        progress.update({ rows: state.read, part });
+      },
+    });
+  } catch (error) {
+    board.finish();
+    tellFailures(output, counts, failures);
+    if (counts.written > 0) {
+      output.warn(`${countOf(counts.written, "row")} written before this; importing again is safe`);
+    }
+    throw error;
+  }
+  board.finish();
+  tellFailures(output, counts, failures);
+  output.printJson({ table: table.name, ...counts, failures });
+  output.print(`${table.name}: ${countOf(counts.written, "row")} imported`);
+  return counts.failed > 0 ? EXIT.partial : EXIT.success;
+}
+
+async function openSource(path: string): Promise<TextSource> {
+  try {
+    return await readText(path);
+  } catch (error) {
+    throw error instanceof FileProblem ? new UsageError(error.message) : error;
+  }
+}
+
+function recordsOf(
+  { format }: ImportRequest,
+  from: { readonly source: TextSource; readonly table: Table; readonly output: Output },
+): AsyncIterable<readonly FoundRecord[]> {
+  const { source, table, output } = from;
+  switch (format) {
+    case "json":
+      return readJsonArray(source.chunks);
+    case "ndjson":
+      return readNdjson(source.chunks);
+    case "csv":
+      return readCsv(source.chunks, {
+        table,
+        onHeader: ({ unknown, missing }) => {
+          if (unknown.length > 0) output.warn(`Left out, as no columns: ${unknown.join(", ")}`);
+          if (missing.length > 0) output.warn(`Null, as not in the file: ${missing.join(", ")}`);
+        },
+      });
+  }
+}
+
+function tellFailures(
+  output: Output,
+  { failed }: ImportCounts,
+  failures: readonly ImportFailure[],
+): void {
+  if (failed === 0) return;
+  output.warn(`${countOf(failed, "record")} failed:`);
+  for (const { line, key, message } of failures) {
+    output.warn(`  line ${line}: ${key === null ? "" : `${key}: `}${message}`);
+  }
+  const untold = failed - failures.length;
+  if (untold > 0) output.warn(`  and ${formatCount(untold)} more`);
+}

@@ -1,0 +1,109 @@
+import { ReputationError } from "../../domain/reputation/reputation-error.ts";
+import type { ApiKeyItem } from "../../usecases/reputation/api-key-item.ts";
+import type { ReputationDeps } from "../../usecases/reputation/deps.ts";
+import { issueApiKey } from "../../usecases/reputation/issue-api-key.ts";
+import { listApiKeys } from "../../usecases/reputation/list-api-keys.ts";
+import { revokeApiKey } from "../../usecases/reputation/revoke-api-key.ts";
+import {
+  type AddCommand,
+  type CommandTools,
+  type CommonOptions,
+  declareCommand,
+} from "../command-runner.ts";
+import { EXIT, type ExitCode } from "../exit-code.ts";
+import { requireReputation } from "../open-deployment.ts";
+import { tableLines } from "../output.ts";
+
+interface CreateOptions extends CommonOptions {
+  readonly name: string;
+  readonly expires?: string;
+}
+
+/** `repsync keys`. D-4.12, D-5.5. */
+export const addKeysCommand: AddCommand = (parent, run) => {
+  const group = parent.command("keys").description("issue, list or revoke API keys");
+  declareCommand(group, "create")
+    .description("Issues an API key to an account. The key is shown this once.")
+    .argument("<username>", "account of the business")
+    .requiredOption("--name <name>", "what the key is for")
+    .option("--expires <time>", "when it ends, ISO 8601; never without it")
+    .action((username: string, options: CreateOptions) =>
+      run(options, (tools) => createKey(tools, { username, ...options })),
+    );
+  declareCommand(group, "list")
+    .description("Lists the keys of an account, newest first; never their text.")
+    .argument("<username>", "account of the business")
+    .action((username: string, options: CommonOptions) =>
+      run(options, (tools) => listKeys(tools, username)),
+    );
+  declareCommand(group, "revoke")
+    .description("Ends a key at once, in every running instance too.")
+    .argument("<username>", "account of the business")
+    .argument("<id>", "id of the key, as listed")
+    .action((username: string, id: string, options: CommonOptions) =>
+      run(options, (tools) => revokeKey(tools, { username, id })),
+    );
+};
+
+async function createKey(
+  { output, open }: CommandTools,
+  request: CreateOptions & { readonly username: string },
+): Promise<ExitCode> {
+  const { username, name, expires } = request;
+  const deps = requireReputation(await open());
+  await requireAccount(deps, username);
+  const issued = await issueApiKey(deps, username, { name, expires_at: expires ?? null });
+  output.printJson(issued);
+  output.print(
+    issued.key,
+    `Key "${issued.name}" of "${username}", shown this once`,
+    `id ${issued.id}, expires ${issued.expires_at ?? "never"}`,
+  );
+  return EXIT.success;
+}
+
+async function listKeys({ output, open }: CommandTools, username: string): Promise<ExitCode> {
+  const deps = requireReputation(await open());
+  await requireAccount(deps, username);
+  const items: ApiKeyItem[] = [];
+  for (let cursor: string | null = null; ; ) {
+    const part = await listApiKeys(deps, username, { cursor });
+    items.push(...part.items);
+    cursor = part.next_cursor;
+    if (cursor === null) break;
+  }
+  output.printJson({ items });
+  const rows = items.map((item) => [
+    item.id,
+    item.name,
+    `${item.prefix}…${item.last4}`,
+    item.status,
+    item.created_at,
+    item.expires_at ?? "never",
+  ]);
+  if (rows.length === 0) output.print(`"${username}" has no key`);
+  else
+    output.print(...tableLines([["id", "name", "key", "status", "created", "expires"], ...rows]));
+  return EXIT.success;
+}
+
+async function revokeKey(
+  { output, open }: CommandTools,
+  { username, id }: { readonly username: string; readonly id: string },
+): Promise<ExitCode> {
+  const deps = requireReputation(await open());
+  await requireAccount(deps, username);
+  const revoked = await revokeApiKey(deps, username, id);
+  output.printJson(revoked);
+  output.print(`Key "${revoked.name}" (${revoked.id}) is revoked`);
+  return EXIT.success;
+}
+
+/** Throws `not_found` for a name without account. */
+async function requireAccount(
+  { accounts }: Pick<ReputationDeps, "accounts">,
+  username: string,
+): Promise<void> {
+  if ((await accounts.find(username)) !== null) return;
+  throw new ReputationError("not_found", `There is no account "${username}"`);
+}

@@ -1,0 +1,61 @@
+import { Argument, InvalidArgumentError } from "commander";
+import { effectiveLimits, PLAN_NAMES, type PlanName } from "../../domain/reputation/plan.ts";
+import { changePlan } from "../../usecases/reputation/change-plan.ts";
+import {
+  type AddCommand,
+  type CommandTools,
+  type CommonOptions,
+  declareCommand,
+} from "../command-runner.ts";
+import { EXIT, type ExitCode } from "../exit-code.ts";
+import { requireReputation } from "../open-deployment.ts";
+import { formatCount } from "../output.ts";
+
+interface PlanOptions extends CommonOptions {
+  readonly callsPerMonth?: number;
+  readonly rateLimitPerMinute?: number;
+}
+
+/** `repsync plan`. D-5.7. */
+export const addPlanCommand: AddCommand = (parent, run) => {
+  const group = parent.command("plan").description("change the plan of an account");
+  declareCommand(group, "set")
+    .description("Puts an account on a plan, from its next call on.")
+    .argument("<username>", "account of the business")
+    .addArgument(new Argument("<plan>", "the plan").choices(PLAN_NAMES))
+    .option("--calls-per-month <n>", "enterprise only; unlimited without it", readWhole)
+    .option("--rate-limit-per-minute <n>", "enterprise only", readWhole)
+    .action((username: string, plan: PlanName, options: PlanOptions) =>
+      run(options, (tools) => setPlan(tools, { ...options, username, plan })),
+    );
+};
+
+async function setPlan(
+  { output, open }: CommandTools,
+  change: PlanOptions & { readonly username: string; readonly plan: PlanName },
+): Promise<ExitCode> {
+  const { username, plan, callsPerMonth, rateLimitPerMinute } = change;
+  const deps = requireReputation(await open());
+  const changed = await changePlan(deps, username, {
+    plan,
+    calls_per_month: callsPerMonth ?? null,
+    rate_limit_per_minute: rateLimitPerMinute ?? null,
+  });
+  output.printJson(changed);
+  const limits = effectiveLimits({
+    plan: changed.plan,
+    callsPerMonth: changed.calls_per_month,
+    rateLimitPerMinute: changed.rate_limit_per_minute,
+  });
+  const month = limits.callsPerMonth === null ? "unlimited" : formatCount(limits.callsPerMonth);
+  output.print(
+    `"${username}" is on the plan ${changed.plan}: ${month} calls per month, ` +
+      `${formatCount(limits.callsPerMinute)} per minute`,
+  );
+  return EXIT.success;
+}
+
+function readWhole(text: string): number {
+  if (/^\d{1,15}$/.test(text)) return Number(text);
+  throw new InvalidArgumentError("It must be a whole number.");
+}

@@ -1,0 +1,56 @@
+import { DEFAULT_LIST_ITEMS } from "../../domain/limits.ts";
+import { dropRejected, listRejected } from "../../usecases/sync/sync-lists.ts";
+import {
+  type AddCommand,
+  type CommandTools,
+  type CommonOptions,
+  declareCommand,
+} from "../command-runner.ts";
+import { EXIT, type ExitCode } from "../exit-code.ts";
+import { type ListOptions, printNext } from "./runs.ts";
+
+/** `repsync rejected`. D-4.9. */
+export const addRejectedCommand: AddCommand = (parent, run) => {
+  const group = parent.command("rejected").description("list or drop records that were refused");
+  declareCommand(group, "list")
+    .summary("list the records that wait for the next run")
+    .description(
+      "Lists the records that one end refused, newest first. Every run tries them again.",
+    )
+    .argument("[table]", "only those of one table")
+    .option("--limit <n>", "how many", String(DEFAULT_LIST_ITEMS))
+    .option("--cursor <cursor>", "goes on where a list ended")
+    .action((table: string | undefined, options: ListOptions) =>
+      run(options, (tools) => list(tools, { ...options, table: table ?? null })),
+    );
+  declareCommand(group, "drop")
+    .summary("forget a record")
+    .description("Forgets a record that was refused: no run tries it again before it changes.")
+    .argument("<id>", "as listed")
+    .action((id: string, options: CommonOptions) => run(options, (tools) => drop(tools, id)));
+};
+
+async function list(
+  { output, open }: CommandTools,
+  query: ListOptions & { readonly table: string | null },
+): Promise<ExitCode> {
+  const { sync } = await open();
+  const { limit, cursor = null, table } = query;
+  const part = await listRejected(sync, { limit, cursor, table });
+  output.printJson(part);
+  for (const { id, table, direction, key, message, attempts, last_at: lastAt } of part.items) {
+    output.print(`${id}  ${direction} ${table} ${JSON.stringify(key)}`);
+    output.print(`  ${message} (tried ${attempts} times, last at ${lastAt})`);
+  }
+  if (part.items.length === 0) output.print("No record waits");
+  printNext(output, part.next_cursor);
+  return EXIT.success;
+}
+
+async function drop({ output, open }: CommandTools, id: string): Promise<ExitCode> {
+  const { sync } = await open();
+  await dropRejected(sync, id);
+  output.printJson({ id, status: "dropped" });
+  output.print(`Dropped ${id}`);
+  return EXIT.success;
+}

@@ -1,0 +1,67 @@
+import { DEFAULT_LIST_ITEMS } from "../../domain/limits.ts";
+import { findRun, listRuns, type RunItem } from "../../usecases/sync/sync-lists.ts";
+import {
+  type AddCommand,
+  type CommandTools,
+  type CommonOptions,
+  declareCommand,
+} from "../command-runner.ts";
+import { EXIT, type ExitCode } from "../exit-code.ts";
+import { formatCount, tableLines } from "../output.ts";
+
+/** Options of a list. */
+export interface ListOptions extends CommonOptions {
+  readonly limit: string;
+  readonly cursor?: string;
+}
+
+const HEADER = ["run", "started", "by", "direction", "status", "pushed", "pulled", "rejected"];
+const COUNTS = ["pushed", "pulled", "rejected"];
+
+/** `repsync runs`. D-4.9. */
+export const addRunsCommand: AddCommand = (parent, run) => {
+  declareCommand(parent, "runs")
+    .summary("list the last sync runs")
+    .description("Lists the sync runs of this deployment, however they were started, newest first.")
+    .argument("[id]", "shows this run only")
+    .option("--limit <n>", "how many", String(DEFAULT_LIST_ITEMS))
+    .option("--cursor <cursor>", "goes on where a list ended")
+    .action((id: string | undefined, options: ListOptions) =>
+      run(options, (tools) => (id === undefined ? list(tools, options) : show(tools, id))),
+    );
+};
+
+async function list({ output, open }: CommandTools, options: ListOptions): Promise<ExitCode> {
+  const { sync } = await open();
+  const { limit, cursor = null } = options;
+  const part = await listRuns(sync, { limit, cursor });
+  output.printJson(part);
+  const rows = part.items.map(runCells);
+  output.print(...(rows.length === 0 ? ["No run yet"] : tableLines([HEADER, ...rows], COUNTS)));
+  printNext(output, part.next_cursor);
+  return EXIT.success;
+}
+
+/** Tells how to go on with a list. */
+export function printNext(output: CommandTools["output"], nextCursor: string | null): void {
+  if (nextCursor !== null) output.print(`More: --cursor ${nextCursor}`);
+}
+
+async function show({ output, open }: CommandTools, id: string): Promise<ExitCode> {
+  const { sync } = await open();
+  const found = await findRun(sync, id);
+  output.printJson(found);
+  output.print(...tableLines([HEADER, runCells(found)], COUNTS));
+  for (const [table, result] of Object.entries(found.tables)) {
+    const counts = [result.pushed, result.pulled, result.error_count].map(formatCount);
+    output.print(`  ${table}: ${counts[0]} pushed, ${counts[1]} pulled, ${counts[2]} rejected`);
+  }
+  if (found.error !== undefined) output.print(`  ${found.error}`);
+  return EXIT.success;
+}
+
+function runCells(run: RunItem): string[] {
+  const { run_id: id, started_at: startedAt, trigger, direction, status } = run;
+  const counts = [run.total_pushed, run.total_pulled, run.error_count].map(formatCount);
+  return [id, startedAt, trigger, direction, status, ...counts];
+}

@@ -1,0 +1,161 @@
+import { Argument } from "commander";
+import { isAppError } from "../../domain/errors.ts";
+import type { DoneEvent, RunDirection, RunEvent, SyncRun } from "../../domain/sync/run.ts";
+import { type RunRequest, startRun } from "../../usecases/sync/start-run.ts";
+import {
+  type AddCommand,
+  type CommandTools,
+  type CommonOptions,
+  declareCommand,
+} from "../command-runner.ts";
+import { EXIT, type ExitCode } from "../exit-code.ts";
+import { countOf, formatCount, type Output } from "../output.ts";
+import { openProgress, type Progress, type ProgressBoard } from "../progress.ts";
+import { movedText } from "../transfer-text.ts";
+
+interface SyncOptions extends CommonOptions {
+  readonly full?: true;
+  readonly dryRun?: true;
+  readonly events?: true;
+}
+
+/** `repsync sync`. D-4.12. */
+export const addSyncCommand: AddCommand = (parent, run) => {
+  declareCommand(parent, "sync")
+    .summary("push or pull rows, or both")
+    .description(
+      "Moves the rows that changed since the last run to or from the remote deployment (SYNC_REMOTE_URL). " +
+        "A run that was stopped goes on where it stopped when it is started again.",
+    )
+    .addArgument(new Argument("<direction>", "which way").choices(["push", "pull", "both"]))
+    .argument("[table]", "one table; every table of the registry without it")
+    .option("--full", "move every row: forget where the last runs ended")
+    .option("--dry-run", "count what would move, and change nothing")
+    .option("--events", "write the run's events to standard output, one JSON object per line")
+    .action((direction: RunDirection, table: string | undefined, options: SyncOptions) =>
+      run(options.events ? { json: true } : options, (tools) =>
+        sync(tools, {
+          direction,
+          tableName: table ?? null,
+          isFull: options.full === true,
+          isDryRun: options.dryRun === true,
+          trigger: "cli",
+          isEvents: options.events === true,
+        }),
+      ),
+    );
+};
+
+async function sync(
+  { output, interruption, open }: CommandTools,
+  request: RunRequest & { readonly isEvents: boolean },
+): Promise<ExitCode> {
+  const deployment = await open();
+  const run = startRun(deployment.sync, request);
+  interruption.onStop(() => run.stop());
+  const names = [...deployment.config.registry.keys()];
+  const labelChars = "push ".length + Math.max(...names.map((name) => name.length));
+  const board = openProgress(output, labelChars);
+  const view = new RunView(output, board, request);
+  for await (const event of run.events()) {
+    if (request.isEvents) output.printJson(event);
+    else if (event.type !== "error" || interruption.received() === null) view.show(event);
+  }
+  board.finish();
+  const { run: result, error } = await run.outcome;
+  if (!request.isEvents) output.printJson(result);
+  view.conclude(result);
+  const signal = interruption.received();
+  if (result.status === "failed" && signal !== null) {
+    output.warn(`Stopped by ${signal}; the same command goes on where this one stopped`);
+  }
+  if (isAppError(error, "sync_misconfigured")) return EXIT.usage;
+  return {
+    success: EXIT.success,
+    partial: EXIT.partial,
+    failed: EXIT.failed,
+    running: EXIT.failed,
+  }[result.status];
+}
+
+/** Shows the events of a run to people. */
+class RunView {
+  readonly #output: Output;
+  readonly #board: ProgressBoard;
+  readonly #isDryRun: boolean;
+  readonly #done: string[] = [];
+  #progress: Progress | null = null;
+
+  constructor(output: Output, board: ProgressBoard, { isDryRun }: { readonly isDryRun: boolean }) {
+    this.#output = output;
+    this.#board = board;
+    this.#isDryRun = isDryRun;
+  }
+
+  show(event: RunEvent): void {
+    switch (event.type) {
+      case "start":
+        this.#progress = this.#board.start(`${event.direction} ${event.table}`);
+        break;
+      case "batch":
+        this.#progress?.update({
+          rows: event.total_sent,
+          part: event.total_sent / Math.max(1, event.total_records),
+        });
+        break;
+      case "done":
+        this.#progress?.update({ rows: movedRows(event), part: 1 });
+        // Lines between bars would break them; they come at the end.
+        if (this.#output.isTerminal) this.#done.push(this.#doneText(event));
+        else this.#output.print(this.#doneText(event));
+        break;
+      case "error":
+        this.#board.finish();
+        this.#output.warn(
+          event.table === "?"
+            ? event.error
+            : `${event.direction} ${event.table} failed: ${event.error}`,
+        );
+        break;
+      case "finished":
+        break;
+    }
+  }
+
+  conclude(run: SyncRun): void {
+    this.#output.print(...this.#done);
+    const name = run.dry_run ? "Dry run" : `Run ${run.run_id}`;
+    this.#output.print(
+      `${name}: ${run.status}, ${formatCount(run.total_pushed)} pushed, ` +
+        `${formatCount(run.total_pulled)} pulled, ${seconds(run.duration_ms)}`,
+    );
+    if (run.error_count === 0) return;
+    this.#output.warn(
+      `${countOf(run.error_count, "record")} rejected; \`repsync rejected list\` shows them, ` +
+        "and the next run tries them first",
+    );
+  }
+
+  #doneText(event: DoneEvent): string {
+    const label = `${event.direction} ${event.table}`;
+    const rows = movedRows(event);
+    if (this.#isDryRun) return `${label}: ${countOf(rows, "row")} would move`;
+    return `${label}: ${movedText({ rows, ...transferred(event) })}`;
+  }
+}
+
+function movedRows(event: DoneEvent): number {
+  return event.total_pushed ?? event.total_pulled ?? 0;
+}
+
+function transferred(event: DoneEvent) {
+  return {
+    elapsedMs: event.duration_ms,
+    bytesCompressed: event.bytes_compressed,
+    bytesUncompressed: event.bytes_uncompressed,
+  };
+}
+
+function seconds(durationMs: number): string {
+  return `${(durationMs / 1000).toFixed(1)} s`;
+}

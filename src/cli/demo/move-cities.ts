@@ -1,0 +1,127 @@
+// The first half of the demo: rows go from one deployment to another and to a third, by runs of the service itself.
+import { createSyncClient, type JsonObject, type SyncClient } from "repsync/client";
+import { countOf, formatCount } from "../output.ts";
+import { openProgress, type Progress, type ProgressBoard } from "../progress.ts";
+import { type MovedRows, movedText } from "../transfer-text.ts";
+import { callApi, readEvents } from "./api.ts";
+import { CITIES_TABLE, readCities } from "./cities.ts";
+import { type Deployment, type Deployments, type Stage, SYNC_KEY, signIn } from "./deployments.ts";
+
+/** Rows of one page or batch. */
+const BATCH_ROWS = 5000;
+const LABEL_CHARS = "Push to production".length;
+
+/** What moving the cities came to. */
+export interface CitiesResult {
+  readonly loaded: MovedRows;
+  readonly pushed: MovedRows;
+  readonly pulled: MovedRows;
+  /** Rows that are not the same at both ends of the way. */
+  readonly differences: number;
+}
+
+/** Loads all cities, pushes them, pulls them into an empty deployment, and compares. */
+export async function moveCities({ output }: Stage, urls: Deployments): Promise<CitiesResult> {
+  const clientOf = ({ url }: Deployment) => createSyncClient({ baseUrl: url, key: SYNC_KEY });
+  const cities = await readCities();
+  const rowsText = countOf(cities.length, "row");
+  output.print(`Cities of GeoNames (geonames.org, CC BY 4.0): ${rowsText}`, "");
+
+  const board = openProgress(output, LABEL_CHARS);
+  try {
+    const loaded = await load(clientOf(urls.local), cities, board.start("Load into local"));
+    const pushed = await runSync(urls.local, { direction: "push", board });
+    const pulled = await runSync(urls.copy, { direction: "pull", board });
+    board.finish();
+    output.print(
+      `Loaded into local: ${movedText(loaded)}`,
+      `Pushed to production: ${movedText(pushed)}`,
+      `Pulled back: ${movedText(pulled)}`,
+    );
+    const differences = await countDifferences(clientOf(urls.local), clientOf(urls.copy));
+    const verdict =
+      differences === 0 ? `all ${rowsText} are equal.` : `${formatCount(differences)} rows DIFFER.`;
+    output.print("", `Compared row by row: ${verdict}`, await compareByDigests(urls.copy));
+    return { loaded, pushed, pulled, differences };
+  } finally {
+    board.finish();
+  }
+}
+
+/** As any program would fill the table: batch by batch with the client. */
+async function load(
+  target: SyncClient,
+  cities: readonly JsonObject[],
+  progress: Progress,
+): Promise<MovedRows> {
+  const startedAtMs = performance.now();
+  let [rows, bytesCompressed, bytesUncompressed] = [0, 0, 0];
+  for (let at = 0; at < cities.length; at += BATCH_ROWS) {
+    const records = cities.slice(at, at + BATCH_ROWS);
+    const pushed = await target.pushBatch(CITIES_TABLE, { records });
+    if (pushed.result.error_count !== undefined) {
+      throw new Error(`Records were refused: ${pushed.result.errors?.join("; ")}`);
+    }
+    rows += pushed.result.upserted;
+    bytesCompressed += pushed.bytesCompressed;
+    bytesUncompressed += pushed.bytesUncompressed;
+    progress.update({ rows, part: rows / cities.length });
+  }
+  return { rows, elapsedMs: performance.now() - startedAtMs, bytesCompressed, bytesUncompressed };
+}
+
+/** The administrator starts a run and watches its stream. */
+async function runSync(
+  { url }: Deployment,
+  { direction, board }: { readonly direction: "push" | "pull"; readonly board: ProgressBoard },
+): Promise<MovedRows> {
+  const progress = board.start(direction === "push" ? "Push to production" : "Pull into a copy");
+  const headers = await signIn(url);
+  const body = { direction, table: CITIES_TABLE };
+  for await (const event of readEvents(`${url}/api/v1/sync/trigger-sse`, { headers, body })) {
+    if (event.type === "batch") {
+      const { total_sent: rows, total_records: totalRows } = event;
+      progress.update({ rows, part: rows / totalRows });
+    }
+    if (event.type === "error") throw new Error(`The ${direction} failed: ${event.error}`);
+    if (event.type !== "done") continue;
+    return {
+      rows: event.total_pushed ?? event.total_pulled ?? 0,
+      elapsedMs: event.duration_ms,
+      bytesCompressed: event.bytes_compressed,
+      bytesUncompressed: event.bytes_uncompressed,
+    };
+  }
+  throw new Error(`The ${direction} ended without a result`);
+}
+
+/** What an operator would do: range digests prove most of the table equal without sending it. */
+async function compareByDigests({ url }: Deployment): Promise<string> {
+  const headers = await signIn(url);
+  const startedAtMs = performance.now();
+  const result = await callApi<Record<"matched" | "different", number>>(
+    `${url}/api/v1/sync/compare`,
+    { method: "POST", headers, body: { table: CITIES_TABLE } },
+  );
+  const seconds = ((performance.now() - startedAtMs) / 1000).toFixed(1);
+  return `Compared by digests: ${formatCount(result.matched)} rows are equal, ${seconds} s.`;
+}
+
+/** Reads both tables in their order and counts the places where they are not the same. */
+async function countDifferences(a: SyncClient, b: SyncClient): Promise<number> {
+  let differences = 0;
+  const others = rowsOf(b);
+  for await (const rows of rowsOf(a)) {
+    const twins = (await others.next()).value ?? [];
+    differences += Math.max(0, twins.length - rows.length);
+    for (const [i, row] of rows.entries()) {
+      if (JSON.stringify(row) !== JSON.stringify(twins[i])) differences++;
+    }
+  }
+  for await (const rest of others) differences += rest.length;
+  return differences;
+}
+
+async function* rowsOf(client: SyncClient) {
+  for await (const page of client.pages(CITIES_TABLE, { limit: BATCH_ROWS })) yield page.records;
+}

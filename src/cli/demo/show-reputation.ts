@@ -1,0 +1,172 @@
+// The second half of the demo: a person, a business, consent, a lookup, revocation, and the audit trail.
+import { execFile } from "node:child_process";
+import { fileURLToPath } from "node:url";
+import { promisify } from "node:util";
+import { createSyncClient, type JsonObject } from "repsync/client";
+import { callApi, callData } from "./api.ts";
+import { type Deployment, type Deployments, type Stage, SYNC_KEY, signIn } from "./deployments.ts";
+import { childEnvironment } from "./service.ts";
+
+const CLI = fileURLToPath(new URL("../main.ts", import.meta.url));
+const PERSON = { username: "sari", email: "sari@example.com", password: "sari-demo-password" };
+const BUSINESS = { username: "toko", email: "toko@example.com", password: "toko-demo-password" };
+
+/** What a lookup brings. R-2.1. */
+interface Reputation {
+  readonly username: string;
+  readonly score: number;
+  readonly star_level: number;
+  readonly verified_platforms: number;
+}
+
+/** One line of the person's accesses. D-5.5. */
+interface Access {
+  readonly at: string;
+  readonly account: string;
+  readonly purpose: string;
+  readonly decision: string;
+  readonly code: string | null;
+}
+
+/** What the second half came to. */
+export interface ReputationResult {
+  readonly reputation: Reputation;
+  readonly accesses: readonly Access[];
+  /** What `repsync audit verify` said. */
+  readonly audit: string;
+  readonly isAsExpected: boolean;
+}
+
+/** Looks a person up with and without consent, and shows who asked. */
+export async function showReputation(
+  stage: Stage,
+  deployments: Deployments,
+): Promise<ReputationResult> {
+  const { output } = stage;
+  const { url } = deployments.production;
+  const post = { method: "POST", expect: 201 } as const;
+  for (const body of [PERSON, BUSINESS]) await callData(`${url}/v1/signup`, { ...post, body });
+  await syncPerson(deployments);
+  const [person, business] = [await signIn(url, PERSON), await signIn(url, BUSINESS)];
+  const issued = await callData<{ readonly key: string; readonly last4: string }>(
+    `${url}/v1/me/api-keys`,
+    { ...post, headers: business, body: { name: "seller checks" } },
+  );
+  const headers = { "X-API-Key": issued.key };
+  const lookupUrl = `${url}/v1/public/profiles/${PERSON.username}/reputation`;
+  output.print(
+    "",
+    `Reputation: "${PERSON.username}" and "${BUSINESS.username}" have signed up at production, and the profile came by sync.`,
+    `API key of "${BUSINESS.username}": rep_live_…${issued.last4}`,
+  );
+
+  const before = await refusalOf(lookupUrl, headers);
+  output.print(`Lookup without consent: ${before}`);
+  const consent = await callData<{ readonly id: number }>(`${url}/v1/me/consents`, {
+    ...post,
+    headers: person,
+    body: { purpose: "reputation_lookup" },
+  });
+  const startedAtMs = performance.now();
+  const reputation = await callData<Reputation>(lookupUrl, { headers });
+  const elapsedMs = performance.now() - startedAtMs;
+  output.print(
+    `Lookup with consent: score ${reputation.score} of 100, ${"*".repeat(reputation.star_level)} ` +
+      `(${reputation.star_level} of 5 stars), ${reputation.verified_platforms} verified platforms, ` +
+      `${elapsedMs.toFixed(1)} ms`,
+    `Usage of "${BUSINESS.username}": ${await usageOf(url, business)}`,
+  );
+  await callData(`${url}/v1/me/consents/${consent.id}`, { method: "DELETE", headers: person });
+  const after = await refusalOf(lookupUrl, headers);
+  output.print(`Lookup after the consent was revoked: ${after}`);
+
+  const { items: accesses } = await callData<{ readonly items: readonly Access[] }>(
+    `${url}/v1/me/accesses`,
+    { headers: person },
+  );
+  output.print(`Who looked "${PERSON.username}" up, newest first:`, ...accesses.map(accessLine));
+  const audit = await verifyAudit(stage, deployments.production);
+  output.print(audit.text);
+  const refused = "403 consent_required";
+  const isAsExpected =
+    [before, after].every((refusal) => refusal === refused) &&
+    reputation.verified_platforms === 3 &&
+    accesses.map(({ decision }) => decision).join() === "denied,allowed,denied" &&
+    audit.isWhole;
+  return { reputation, accesses, audit: audit.text, isAsExpected };
+}
+
+/** The person's rows are written at the local deployment and pushed to production by a run. */
+async function syncPerson({ local }: Deployments): Promise<void> {
+  const client = createSyncClient({ baseUrl: local.url, key: SYNC_KEY });
+  const rows = personRows(new Date().toISOString());
+  const headers = await signIn(local.url);
+  for (const [table, records] of Object.entries(rows)) {
+    await client.pushBatch(table, { records });
+    const body = { direction: "push", table };
+    const run = { method: "POST", headers, body } as const;
+    const { status } = await callApi<{ readonly status: string }>(
+      `${local.url}/api/v1/sync/trigger`,
+      run,
+    );
+    if (status !== "success") throw new Error(`The push of ${table} ended as ${status}`);
+  }
+}
+
+/** Rows of the built-in tables. D-6.2. */
+function personRows(now: string): Readonly<Record<string, readonly JsonObject[]>> {
+  const { username } = PERSON;
+  const account = { username, verified: true, last_active_at: now, updated_at: now };
+  return {
+    profiles: [
+      {
+        ...{ username, display_name: "Sari Dewi", bio: "Batik, made to order", verified: true },
+        ...{ profession: "crafts", location: "Yogyakarta", created_at: now, updated_at: now },
+      },
+    ],
+    platform_accounts: [
+      {
+        ...{ ...account, platform: "tokopedia", handle: "saribatik", activity_count: 1240 },
+        ...{ account_created_at: "2017-03-01T00:00:00Z", rating: "4.9", rating_count: 860 },
+      },
+      {
+        ...{ ...account, platform: "instagram", handle: "sari.batik", activity_count: 410 },
+        account_created_at: "2015-06-01T00:00:00Z",
+      },
+      {
+        ...{ ...account, platform: "github", handle: "saridewi", activity_count: 95 },
+        account_created_at: "2020-01-15T00:00:00Z",
+      },
+    ],
+  };
+}
+
+async function refusalOf(url: string, headers: Readonly<Record<string, string>>): Promise<string> {
+  const { code } = await callApi<{ readonly code: string }>(url, { headers, expect: 403 });
+  return `403 ${code}`;
+}
+
+async function usageOf(url: string, headers: Readonly<Record<string, string>>): Promise<string> {
+  const { plan, minute, month } = await callData<{
+    readonly plan: string;
+    readonly minute: { readonly used: number; readonly limit: number };
+    readonly month: { readonly used: number; readonly limit: number };
+  }>(`${url}/v1/me/usage`, { headers });
+  return `plan ${plan}, ${minute.used} of ${minute.limit} calls this minute, ${month.used} of ${month.limit} this month`;
+}
+
+function accessLine({ at, account, purpose, decision, code }: Access): string {
+  return `  ${at}  ${account}  ${purpose}  ${decision}${code === null ? "" : ` (${code})`}`;
+}
+
+/** The command line beside the running service, on the same store. */
+async function verifyAudit(
+  { folder }: Stage,
+  { settings }: Deployment,
+): Promise<{ readonly text: string; readonly isWhole: boolean }> {
+  const { stdout } = await promisify(execFile)(process.execPath, [CLI, "audit", "verify"], {
+    cwd: folder,
+    env: childEnvironment(settings),
+  });
+  return { text: `repsync audit verify: ${stdout.trim()}`, isWhole: stdout.includes("is whole") };
+}

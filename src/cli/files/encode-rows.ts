@@ -1,0 +1,63 @@
+import { stringify } from "csv-stringify/sync";
+import { comparedColumns } from "../../domain/sync/row-digest.ts";
+import type { Column, Row, Table } from "../../domain/sync/table.ts";
+import { csvField } from "./csv-cells.ts";
+import type { FileFormat } from "./file-format.ts";
+
+/** How rows are written in one format. */
+export interface RowEncoder {
+  /** What stands before all rows. */
+  begin(): string;
+  /** Some rows in their order; not none. */
+  encode(rows: readonly Row[]): string;
+  /** What stands after all rows. */
+  end(): string;
+}
+
+/** An empty text is not null, and other programs cut blanks off what is not quoted. */
+const QUOTED_FIELDS = /^$|^[\s\uFEFF]|\s$/;
+
+/** Starts a file of a table's rows, with the columns that runs move, in the order of the registry. */
+export function startRowEncoder(format: FileFormat, table: Table): RowEncoder {
+  const compared = comparedColumns(table);
+  const columns = table.columns.filter((column) => compared.includes(column));
+  switch (format) {
+    case "json":
+      return jsonEncoder(columns);
+    case "ndjson":
+      return {
+        begin: () => "",
+        encode: (rows) => rows.map((row) => `${JSON.stringify(ordered(columns, row))}\n`).join(""),
+        end: () => "",
+      };
+    case "csv":
+      return {
+        begin: () => csvLines([columns.map(({ name }) => name)]),
+        encode: (rows) =>
+          csvLines(rows.map((row) => columns.map((c) => csvField(c, row[c.name] ?? null)))),
+        end: () => "",
+      };
+  }
+}
+
+function jsonEncoder(columns: readonly Column[]): RowEncoder {
+  let separator = "\n";
+  return {
+    begin: () => "[",
+    encode(rows) {
+      const text = rows.map((row) => JSON.stringify(ordered(columns, row))).join(",\n");
+      const part = `${separator}${text}`;
+      separator = ",\n";
+      return part;
+    },
+    end: () => "\n]\n",
+  };
+}
+
+function ordered(columns: readonly Column[], row: Row): Row {
+  return Object.fromEntries(columns.map(({ name }) => [name, row[name] ?? null]));
+}
+
+function csvLines(records: readonly (readonly (string | null)[])[]): string {
+  return stringify(records as (string | null)[][], { quoted_match: [QUOTED_FIELDS] });
+}

@@ -1,0 +1,56 @@
+// Text into a file or standard output, compressed where the name says so; a file is replaced only when it is whole.
+import { createWriteStream } from "node:fs";
+import { realpath, rename, rm, stat } from "node:fs/promises";
+import { Readable } from "node:stream";
+import { pipeline } from "node:stream/promises";
+import { createGzip } from "node:zlib";
+import { GZIP_LEVEL } from "../../domain/limits.ts";
+import { isGzipName, STANDARD_STREAM } from "./file-format.ts";
+import { FileProblem } from "./file-problem.ts";
+import { systemReason } from "./read-text.ts";
+
+/** Writes all parts, waiting for slow readers. Throws `FileProblem`, and what the parts throw; no half file is left. */
+export async function writeText(path: string, parts: AsyncIterable<string>): Promise<void> {
+  let problem: unknown = null;
+  const source = Readable.from(
+    (async function* () {
+      try {
+        yield* parts;
+      } catch (error) {
+        problem = error;
+        throw error;
+      }
+    })(),
+  );
+  try {
+    if (path === STANDARD_STREAM) await pipeline(source, process.stdout, { end: false });
+    else await writeFile(path, source);
+  } catch (error) {
+    if (problem !== null) throw problem;
+    const name = path === STANDARD_STREAM ? "Standard output" : `"${path}"`;
+    throw new FileProblem(`${name} cannot be written: ${systemReason(error)}`, { cause: error });
+  }
+}
+
+async function writeFile(path: string, source: Readable): Promise<void> {
+  const { path: realPath, isReplaceable } = await inspect(path);
+  const target = isReplaceable ? `${realPath}.part-${process.pid}` : realPath;
+  try {
+    const file = createWriteStream(target);
+    if (isGzipName(path)) await pipeline(source, createGzip({ level: GZIP_LEVEL }), file);
+    else await pipeline(source, file);
+    if (isReplaceable) await rename(target, realPath);
+  } catch (error) {
+    if (isReplaceable) await rm(target, { force: true });
+    throw error;
+  }
+}
+
+/** Pipes and devices are written to as they are; a link stays one. */
+async function inspect(path: string) {
+  try {
+    return { path: await realpath(path), isReplaceable: (await stat(path)).isFile() };
+  } catch {
+    return { path, isReplaceable: true };
+  }
+}

@@ -1,0 +1,32 @@
+// The deployment of this environment, opened in this process: the same store that a running service may be using.
+import { readFileSync } from "node:fs";
+import type { Services } from "../compose.ts";
+import { type Config, readConfig } from "../config.ts";
+import type { ReputationDeps } from "../usecases/reputation/deps.ts";
+import { UsageError } from "./describe-failure.ts";
+
+/** A deployment that a command works on. */
+export interface OpenedDeployment extends Services {
+  readonly config: Config;
+}
+
+/** Reads the environment, as the service does; without `LOG_LEVEL` nothing is logged. Throws `UsageError`. */
+export function readDeploymentConfig(): Config {
+  const { config, problems } = readConfig(process.env, (path) => readFileSync(path, "utf8"));
+  if (config === null) throw new UsageError("The configuration has these problems", problems);
+  // Commands say themselves what went wrong; lines in between would also break bars.
+  return process.env["LOG_LEVEL"] ? config : { ...config, logLevel: "silent" };
+}
+
+/** Opens the deployment that the environment describes. Throws `UsageError` and `AppError`. */
+export async function openDeployment(): Promise<OpenedDeployment> {
+  const config = readDeploymentConfig();
+  const { openServices } = await import("../compose.ts");
+  return { ...(await openServices(config)), config };
+}
+
+/** The reputation half. Throws `UsageError` where the store does not keep it. */
+export function requireReputation({ reputation }: OpenedDeployment): ReputationDeps {
+  if (reputation !== null) return reputation;
+  throw new UsageError("This store keeps no accounts; see STORAGE_URL");
+}

@@ -1,0 +1,57 @@
+import { Command } from "commander";
+import manifest from "../../package.json" with { type: "json" };
+import type { AddCommand, RunCommand } from "./command-runner.ts";
+import { addAdminCommand } from "./commands/admin.ts";
+import { addAuditCommand } from "./commands/audit.ts";
+import { addCompareCommand } from "./commands/compare.ts";
+import { addDemoCommand } from "./commands/demo.ts";
+import { addDoctorCommand } from "./commands/doctor.ts";
+import { addExportCommand } from "./commands/export.ts";
+import { addImportCommand } from "./commands/import.ts";
+import { addKeysCommand } from "./commands/keys.ts";
+import { addPlanCommand } from "./commands/plan.ts";
+import { addRejectedCommand } from "./commands/rejected.ts";
+import { addRunsCommand } from "./commands/runs.ts";
+import { addStatusCommand } from "./commands/status.ts";
+import { addSyncCommand } from "./commands/sync.ts";
+
+/** Every command, in the order of the help. */
+const COMMANDS: readonly AddCommand[] = [
+  addSyncCommand,
+  addStatusCommand,
+  addCompareCommand,
+  addRunsCommand,
+  addRejectedCommand,
+  addImportCommand,
+  addExportCommand,
+  addAdminCommand,
+  addKeysCommand,
+  addPlanCommand,
+  addAuditCommand,
+  addDoctorCommand,
+  addDemoCommand,
+];
+
+const EXIT_CODES = `
+Exit codes: 0 success, 1 failed, 2 wrong command line or configuration, 3 partial.
+Settings come from the environment and from .env, as those of the service do.`;
+
+/** The whole command line. Help and wrong usage end as `CommanderError`. D-4.12. */
+export function buildProgram(run: RunCommand): Command {
+  const program = new Command("repsync")
+    .usage("<command> [options]")
+    .description("Table synchronization and reputation lookup: runs, files, accounts and checks.")
+    .version(manifest.version)
+    .exitOverride()
+    .showHelpAfterError()
+    .addHelpText("after", EXIT_CODES)
+    .configureOutput({ outputError: (text, write) => write(asSentence(text)) });
+  for (const add of COMMANDS) add(program, run);
+  return program;
+}
+
+/** `error: unknown option` becomes `Unknown option`. */
+function asSentence(text: string): string {
+  const message = text.replace(/^error: /, "");
+  return message.charAt(0).toUpperCase() + message.slice(1);
+}

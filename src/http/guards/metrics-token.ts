@@ -1,0 +1,54 @@
+import { AppError } from "../../domain/errors.ts";
+import type { Digest } from "../../ports/digest.ts";
+import type { ConnectionInfo } from "../../ports/http-server.ts";
+import { headerBytes } from "./sync-key.ts";
+
+/** What the guard of the metrics checks against. */
+export interface MetricsGuardDeps {
+  /** `METRICS_TOKEN`; null when not set. */
+  readonly metricsToken: string | null;
+  readonly digest: Digest;
+}
+
+/** Headers by which proxies tell that they are between, beside `X-Forwarded-For`. */
+const PROXY_HEADERS = ["forwarded", "via", "x-forwarded-host", "x-forwarded-proto", "x-real-ip"];
+
+/**
+ * Lets whoever has the token pass; without a token, callers on this machine. Throws `metrics_token_rejected` and
+ * `metrics_forbidden`. D-1.3.
+ */
+export function requireMetricsAccess(
+  deps: MetricsGuardDeps,
+  headers: Headers,
+  connection: ConnectionInfo,
+): void {
+  if (deps.metricsToken === null) {
+    if (isOnThisMachine(headers, connection)) return;
+    throw new AppError(
+      "metrics_forbidden",
+      "Metrics are for callers on this machine; set METRICS_TOKEN to read them from elsewhere",
+    );
+  }
+  const given = /^Bearer +(.*?) *$/i.exec(headers.get("authorization") ?? "")?.[1] ?? "";
+  const expected = new TextEncoder().encode(deps.metricsToken);
+  if (given !== "" && deps.digest.isEqual(headerBytes(given), expected)) return;
+  throw new AppError(
+    "metrics_token_rejected",
+    "Send the METRICS_TOKEN of this deployment as Authorization: Bearer",
+  );
+}
+
+/**
+ * True when neither the socket nor any proxy speaks for another machine. Every address that was forwarded has to be of
+ * this one, however many proxies are trusted: a caller cannot gain by adding some.
+ */
+function isOnThisMachine(headers: Headers, { remoteAddress }: ConnectionInfo): boolean {
+  if (remoteAddress === null || !isLoopback(remoteAddress)) return false;
+  const forwarded = headers.get("x-forwarded-for");
+  if (forwarded === null) return PROXY_HEADERS.every((name) => !headers.has(name));
+  return forwarded.split(",").every((address) => isLoopback(address.trim()));
+}
+
+function isLoopback(address: string): boolean {
+  return /^(?:(?:::ffff:)?127\.\d{1,3}\.\d{1,3}\.\d{1,3}|::1)$/i.test(address);
+}

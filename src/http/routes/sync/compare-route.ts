@@ -1,0 +1,31 @@
+import { Elysia } from "elysia";
+import { readCompareBody } from "../../../domain/sync/trigger-body.ts";
+import type { IdentityDeps } from "../../../usecases/reputation/identity.ts";
+import { compareTables } from "../../../usecases/sync/compare-tables.ts";
+import type { SyncDeps } from "../../../usecases/sync/sync-deps.ts";
+import type { ExchangeOf } from "../../exchange.ts";
+import { requireAdministrator } from "../../guards/bearer.ts";
+import { jsonResponse } from "../../json-response.ts";
+import { readObjectBody } from "../../object-body.ts";
+import { COMPARE_DETAIL } from "./run-docs.ts";
+
+/** What comparing needs. */
+export interface CompareRouteDeps {
+  readonly identity: IdentityDeps;
+  readonly sync: SyncDeps;
+  readonly exchangeOf: ExchangeOf;
+}
+
+/** `POST /api/v1/sync/compare`. D-4.10. */
+export function compareRoute({ identity, sync, exchangeOf }: CompareRouteDeps) {
+  return new Elysia().post(
+    "/api/v1/sync/compare",
+    async ({ request }) => {
+      await requireAdministrator(identity, request.headers);
+      const body = readCompareBody(await readObjectBody(request));
+      exchangeOf(request).connection.keepOpen();
+      return jsonResponse(await compareTables(sync, body));
+    },
+    { parse: "none", detail: COMPARE_DETAIL },
+  );
+}

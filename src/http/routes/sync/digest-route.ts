@@ -1,0 +1,78 @@
+import { Elysia } from "elysia";
+import type { Gzip } from "../../../ports/gzip.ts";
+import { type DigestTableDeps, digestTable } from "../../../usecases/sync/digest-table.ts";
+import { requireSyncKey, type SyncKeyGuardDeps } from "../../guards/sync-key.ts";
+import { jsonReply, parameterDoc, SYNC_KEY_SECURITY } from "../../openapi.ts";
+import { pageReply } from "../../page-reply.ts";
+import { DigestPage } from "../../run-schemas.ts";
+import { SyncError } from "../../schemas.ts";
+import {
+  PAGE_HEADERS,
+  SYNC_KEY_FAILURES,
+  tableNameDoc,
+  UNAVAILABLE,
+  WRONG_METHOD,
+} from "./shared-docs.ts";
+
+/** What the digest route needs. */
+export interface DigestRouteDeps extends DigestTableDeps, SyncKeyGuardDeps {
+  readonly gzip: Gzip;
+}
+
+/** `GET /api/v1/sync/digest/{table_name}`. D-4.10. */
+export function digestRoute(deps: DigestRouteDeps) {
+  return new Elysia().get(
+    "/api/v1/sync/digest/:table_name",
+    async ({ request, params }) => {
+      requireSyncKey(deps, request.headers);
+      const query = new URL(request.url).searchParams;
+      const page = await digestTable(deps, {
+        tableName: params.table_name,
+        parameters: {
+          after: query.get("after"),
+          through: query.get("through"),
+          segment_rows: query.get("segment_rows"),
+          records: query.get("records"),
+        },
+      });
+      return await pageReply(deps, page);
+    },
+    { detail: digestDetail(deps) },
+  );
+}
+
+function digestDetail(deps: DigestRouteDeps) {
+  return {
+    operationId: "readDigest",
+    tags: ["sync"],
+    summary: "Read digests of a table by ranges of its key",
+    description:
+      "How two deployments of this service prove tables equal without moving their rows.",
+    security: SYNC_KEY_SECURITY,
+    parameters: [
+      tableNameDoc(deps),
+      keyParameter("after", "Only rows behind this key"),
+      keyParameter("through", "Only rows up to this key"),
+      parameterDoc("query", "segment_rows", {
+        description: "Rows of one segment",
+        schema: { type: "integer", minimum: 1, default: 4096 },
+      }),
+      parameterDoc("query", "records", {
+        description: "`true` for the rows themselves, as many as one reply may bring",
+        schema: { type: "string" },
+      }),
+    ],
+    responses: {
+      200: jsonReply("The digests", DigestPage, PAGE_HEADERS),
+      400: jsonReply("Unknown table, or a bad parameter", SyncError),
+      ...SYNC_KEY_FAILURES,
+      405: WRONG_METHOD,
+      503: UNAVAILABLE,
+    },
+  };
+}
+
+function keyParameter(name: string, text: string) {
+  const description = `${text}: a JSON array of the cells of the key columns`;
+  return parameterDoc("query", name, { description, schema: { type: "string" } });
+}

@@ -1,0 +1,54 @@
+import { Elysia } from "elysia";
+import type { SyncRun } from "../../../domain/sync/run.ts";
+import { readStreamBody, readTriggerBody } from "../../../domain/sync/trigger-body.ts";
+import type { Timer } from "../../../ports/timer.ts";
+import type { IdentityDeps } from "../../../usecases/reputation/identity.ts";
+import type { ActiveRuns } from "../../../usecases/sync/active-runs.ts";
+import { eventStream } from "../../event-stream.ts";
+import type { ExchangeOf } from "../../exchange.ts";
+import { requireAdministrator } from "../../guards/bearer.ts";
+import { jsonResponse } from "../../json-response.ts";
+import { readObjectBody } from "../../object-body.ts";
+import { STREAM_DETAIL, TRIGGER_DETAIL } from "./run-docs.ts";
+
+/** What the trigger routes need. */
+export interface TriggerRouteDeps {
+  readonly identity: IdentityDeps;
+  readonly activeRuns: ActiveRuns;
+  readonly timer: Timer;
+  readonly exchangeOf: ExchangeOf;
+}
+
+/** `POST /api/v1/sync/trigger` and `/trigger-sse`. S-4.4, S-4.5, D-4.1 to D-4.4. */
+export function triggerRoutes(deps: TriggerRouteDeps) {
+  const { activeRuns } = deps;
+  return new Elysia()
+    .post(
+      "/api/v1/sync/trigger",
+      async ({ request }) => {
+        await requireAdministrator(deps.identity, request.headers);
+        const body = readTriggerBody(await readObjectBody(request));
+        deps.exchangeOf(request).connection.keepOpen();
+        const { run, error } = await activeRuns.start({ ...body, trigger: "api" }).outcome;
+        if (error !== null) throw error;
+        return jsonResponse(triggerResult(run));
+      },
+      { parse: "none", detail: TRIGGER_DETAIL },
+    )
+    .post(
+      "/api/v1/sync/trigger-sse",
+      async ({ request }) => {
+        await requireAdministrator(deps.identity, request.headers);
+        const body = readStreamBody(await readObjectBody(request));
+        const run = activeRuns.start({ ...body, trigger: "stream" });
+        deps.exchangeOf(request).connection.keepOpen();
+        return eventStream(run.events(), deps.timer);
+      },
+      { parse: "none", detail: STREAM_DETAIL },
+    );
+}
+
+/** D-4.3, S-4.4.4. */
+function triggerResult({ trigger: _, dry_run: isDryRun, ...result }: SyncRun) {
+  return isDryRun ? { ...result, dry_run: true } : result;
+}

@@ -1,0 +1,203 @@
+// Bodies of sync runs on the wire, as the OpenAPI document shows them. S-2.6, S-4.4, S-6, D-4.
+import { type TSchema, Type } from "@sinclair/typebox";
+import { listOf } from "./reputation-schemas.ts";
+
+const Text = Type.String();
+const Count = Type.Integer({ minimum: 0 });
+const Time = Type.String({ format: "date-time", description: "ISO 8601, UTC" });
+const exact = { additionalProperties: false };
+
+function oneOf(values: readonly string[], options: object = {}): TSchema {
+  return Type.Unsafe<string>({ type: "string", enum: [...values], ...options });
+}
+
+const Direction = oneOf(["push", "pull"]);
+const KeyObject = Type.Object({}, { additionalProperties: true, description: "The key columns" });
+const Table = Type.String({ description: "Name of a table of the registry" });
+const TableOrNone = Type.Optional(
+  Type.Union([Table, Type.Null()], { description: "One table; all when absent" }),
+);
+const FLAGS = {
+  full: Type.Optional(
+    Type.Boolean({ default: false, description: "Clear the last-sync markers first" }),
+  ),
+  dry_run: Type.Optional(
+    Type.Boolean({ default: false, description: "Count what would move; change nothing" }),
+  ),
+};
+
+/** S-2.6, D-4.11. */
+export const TriggerRequest = Type.Object({
+  direction: Type.Optional(oneOf(["push", "pull", "both"], { default: "both" })),
+  table: TableOrNone,
+  ...FLAGS,
+});
+
+/** S-2.6, D-4.11. */
+export const StreamRequest = Type.Object({
+  direction: Type.Optional(oneOf(["push", "pull"], { default: "push" })),
+  table: Table,
+  ...FLAGS,
+});
+
+/** D-4.10. */
+export const CompareRequest = Type.Object({
+  table: Table,
+  repair: Type.Optional(
+    Type.Union([Direction, Type.Null()], {
+      description: "Send the rows that differ, or fetch them; null changes nothing",
+    }),
+  ),
+});
+
+const TableResult = Type.Object(
+  {
+    pushed: Count,
+    pulled: Count,
+    error_count: Count,
+    bytes_compressed: Count,
+    bytes_uncompressed: Count,
+    duration_ms: Count,
+  },
+  exact,
+);
+
+const RESULT = {
+  run_id: Text,
+  direction: oneOf(["push", "pull", "both"]),
+  tables: Type.Record(Text, TableResult),
+  total_pushed: Count,
+  total_pulled: Count,
+  error_count: Count,
+  started_at: Time,
+  duration_ms: Count,
+  full_sync: Type.Boolean(),
+};
+
+/** D-4.3. */
+export const TriggerResult = Type.Object(
+  {
+    ...RESULT,
+    status: oneOf(["success", "partial"]),
+    finished_at: Time,
+    dry_run: Type.Optional(Type.Literal(true, { description: "Only of a dry run" })),
+  },
+  exact,
+);
+
+/** D-4.9. */
+export const Run = Type.Object(
+  {
+    ...RESULT,
+    status: oneOf(["running", "success", "partial", "failed"]),
+    trigger: oneOf(["api", "stream", "cli", "schedule"]),
+    finished_at: Type.Union([Time, Type.Null()], { description: "Null while it runs" }),
+    error: Type.Optional(Type.String({ description: "Why it failed; only when it did" })),
+  },
+  exact,
+);
+
+/** D-4.9. */
+export const RunList = listOf(Run);
+
+/** D-4.9. */
+export const RejectedList = listOf(
+  Type.Object(
+    {
+      id: Text,
+      table: Text,
+      direction: Direction,
+      key: KeyObject,
+      message: Text,
+      attempts: Type.Integer({ minimum: 1 }),
+      first_at: Time,
+      last_at: Time,
+    },
+    exact,
+  ),
+);
+
+const Examples = Type.Array(KeyObject, { maxItems: 20 });
+
+/** D-4.10. */
+export const CompareResult = Type.Object(
+  {
+    matched: Count,
+    different: Count,
+    missing_here: Count,
+    missing_there: Count,
+    examples: Type.Object(
+      { different: Examples, missing_here: Examples, missing_there: Examples },
+      exact,
+    ),
+    repaired: Type.Optional(Count),
+  },
+  exact,
+);
+
+/** D-4.10. */
+export const DigestPage = Type.Object(
+  {
+    table: Text,
+    format: Text,
+    columns: Type.Array(Text),
+    segments: Type.Array(
+      Type.Object(
+        {
+          through: Type.Union([Type.Array(Type.Unknown()), Type.Null()]),
+          count: Count,
+          digest: Text,
+        },
+        exact,
+      ),
+    ),
+    has_more: Type.Boolean(),
+    records: Type.Optional(Type.Array(Type.Object({}, { additionalProperties: true }))),
+  },
+  exact,
+);
+
+/** S-7, a configuration problem. */
+export const ConfigError = Type.Object({ error: Text, type: Type.Literal("config_error") }, exact);
+
+/** S-7, any other failure of a run. */
+export const SyncRunError = Type.Object({ error: Text, type: Type.Literal("sync_error") }, exact);
+
+const SUBJECT = { table: Text, direction: Direction };
+const BYTES = { bytes_compressed: Count, bytes_uncompressed: Count };
+
+/** One event of the stream. S-6, D-4.4. */
+export const RunEvent = Type.Union([
+  Type.Object({ type: Type.Literal("start"), ...SUBJECT, total_records: Count }, exact),
+  Type.Object(
+    {
+      type: Type.Literal("batch"),
+      ...SUBJECT,
+      batch: Type.Integer({ minimum: 1 }),
+      total_batches: Count,
+      records_sent: Count,
+      total_sent: Count,
+      total_records: Count,
+      ...BYTES,
+      upserted: Count,
+      error_count: Count,
+      elapsed_ms: Count,
+      rows_per_second: Count,
+    },
+    exact,
+  ),
+  Type.Object(
+    {
+      type: Type.Literal("done"),
+      ...SUBJECT,
+      status: oneOf(["success", "partial"]),
+      total_pushed: Type.Optional(Count),
+      total_pulled: Type.Optional(Count),
+      ...BYTES,
+      duration_ms: Count,
+    },
+    exact,
+  ),
+  Type.Object({ type: Type.Literal("error"), ...SUBJECT, error: Text }, exact),
+  Type.Object({ type: Type.Literal("finished") }, exact),
+]);

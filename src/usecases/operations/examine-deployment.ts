@@ -1,0 +1,173 @@
+// What an operator should know before trusting a deployment: every part looked at, each with what to do about it.
+import { isAppError } from "../../domain/errors.ts";
+import { RemotePeerError } from "../../ports/remote-peer.ts";
+import type { Storage } from "../../ports/storage.ts";
+import { openRemote, type SyncDeps } from "../sync/sync-deps.ts";
+import { type RemoteStatus, readRemoteStatus } from "./read-remote-status.ts";
+
+/** One thing that was looked at. */
+export interface Finding {
+  readonly check: string;
+  readonly status: "ok" | "warn" | "fail";
+  readonly message: string;
+  /** What to do; null when there is nothing to do. */
+  readonly advice: string | null;
+}
+
+/** What examining needs. */
+export interface ExamineDeps {
+  readonly sync: SyncDeps;
+  readonly storage: Pick<Storage, "ping">;
+  /** Empty when not configured. */
+  readonly syncApiKey: string;
+  /** `SYNC_SCHEDULE`. */
+  readonly schedule: string | null;
+}
+
+type Verdict = Omit<Finding, "check">;
+
+const PING_MS = 5_000;
+/** Life of the lease that shows that the store can be written. */
+const PROBE_LEASE_MS = 1_000;
+/** A key that is shorter can be guessed. */
+const SHORT_KEY_CHARS = 16;
+/** A difference of clocks that time servers do not leave. */
+const CLOCK_WARN_MS = 5_000;
+
+/** Looks at one part after the other. What fails is a finding; only a bug throws. */
+export async function* examineDeployment(
+  deps: ExamineDeps,
+): AsyncGenerator<Finding, void, undefined> {
+  const { sync } = deps;
+  yield { check: "store", ...(await guarded(() => checkStore(deps))) };
+  yield { check: "tables", ...(await guarded(() => checkTables(sync))) };
+  yield { check: "sync", ...checkSync(deps) };
+  yield { check: "rejected records", ...(await guarded(() => checkRejected(sync))) };
+  yield { check: "last run", ...(await guarded(() => checkLastRun(sync))) };
+  const remote = await readRemoteStatus(sync);
+  yield { check: "remote", ...checkRemote(remote, deps) };
+  if (remote === null || remote.status === null) return;
+  yield { check: "remote clock", ...checkClock(remote, sync) };
+  yield { check: "remote tables", ...checkRemoteTables(remote, sync) };
+  yield { check: "remote key", ...(await guarded(() => checkRemoteKey(remote, sync))) };
+}
+
+async function guarded(check: () => Promise<Verdict>): Promise<Verdict> {
+  try {
+    return await check();
+  } catch (error) {
+    if (!isAppError(error)) throw error;
+    return fail(error.message, "See that the store of STORAGE_URL runs and can be written");
+  }
+}
+
+async function checkStore({ storage, sync }: ExamineDeps): Promise<Verdict> {
+  const startedAtMs = sync.clock.monotonicMs();
+  await storage.ping(PING_MS);
+  const holder = sync.ids.next();
+  const lease = await sync.leases.acquire({
+    name: `doctor ${holder}`,
+    holder,
+    ttlMs: PROBE_LEASE_MS,
+  });
+  if (!("heldBy" in lease)) await lease.release();
+  const elapsedMs = Math.round(sync.clock.monotonicMs() - startedAtMs);
+  return ok(`it can be read and written, ${elapsedMs} ms`);
+}
+
+async function checkTables({ registry, tables }: SyncDeps): Promise<Verdict> {
+  const counts: string[] = [];
+  for (const table of registry.values()) {
+    counts.push(`${table.name} (${await tables.countRows(table)} rows)`);
+  }
+  return ok(`they are there with their indexes: ${counts.join(", ")}`);
+}
+
+function checkSync({ sync, syncApiKey, schedule }: ExamineDeps): Verdict {
+  if (!sync.isSyncEnabled) {
+    return warn("it is disabled: pull and push answer 403", "Set SYNC_ENABLED=true to use it");
+  }
+  if (syncApiKey === "") {
+    return warn("there is no key: pull and push answer 500", "Set SYNC_API_KEY");
+  }
+  if (syncApiKey.length < SHORT_KEY_CHARS) {
+    const advice = "Set a random SYNC_API_KEY, such as `openssl rand -hex 32` makes";
+    return warn(`its key has fewer than ${SHORT_KEY_CHARS} characters`, advice);
+  }
+  if (schedule !== null && sync.remoteUrl === null) {
+    return warn("there is a schedule but no remote", "Set SYNC_REMOTE_URL or unset SYNC_SCHEDULE");
+  }
+  return ok("it is enabled and has a key");
+}
+
+async function checkRejected({ rejected }: SyncDeps): Promise<Verdict> {
+  const counts = [...(await rejected.countByTable())].filter(([, count]) => count > 0);
+  if (counts.length === 0) return ok("none waits");
+  const text = counts.map(([table, count]) => `${count} of ${table}`).join(", ");
+  return warn(`${text}`, "`repsync rejected list` tells why; the next run tries them again");
+}
+
+async function checkLastRun({ runs }: SyncDeps): Promise<Verdict> {
+  const [last] = await runs.list({ limit: 1, beforeId: null });
+  if (last === undefined) return ok("there has been none");
+  const text = `it began at ${last.started_at}: ${last.status}`;
+  if (last.status !== "failed") return ok(text);
+  return warn(`${text}, ${last.error ?? "for an unknown reason"}`, "`repsync runs` lists them all");
+}
+
+function checkRemote(remote: RemoteStatus | null, { sync }: ExamineDeps): Verdict {
+  if (remote === null) {
+    return sync.isSyncEnabled
+      ? warn("none is configured: no run can start here", "Set SYNC_REMOTE_URL to start runs here")
+      : ok("none is configured");
+  }
+  if (remote.status === null) {
+    return fail(remote.error, "See that SYNC_REMOTE_URL is the base address of a running service");
+  }
+  if (remote.status.sync_enabled) return ok("it answers, and sync is enabled there");
+  return fail("it answers, but sync is disabled there", "Set SYNC_ENABLED=true there");
+}
+
+function checkClock({ clockAheadMs }: RemoteStatus, { lagSeconds }: SyncDeps): Verdict {
+  if (clockAheadMs === null) {
+    return fail("its server_time is no time", "See that SYNC_REMOTE_URL is a sync service");
+  }
+  const seconds = (Math.abs(clockAheadMs) / 1000).toFixed(1);
+  const text = `it is ${seconds} s ${clockAheadMs < 0 ? "behind" : "ahead of"} this machine's`;
+  if (Math.abs(clockAheadMs) <= CLOCK_WARN_MS) return ok(text);
+  const advice = `Set both machines' clocks by a time server; rows may be ${lagSeconds} s late (SYNC_LAG_SECONDS)`;
+  return warn(text, advice);
+}
+
+function checkRemoteTables({ status }: RemoteStatus, { registry }: SyncDeps): Verdict {
+  const there = status?.tables ?? [];
+  const lacking = [...registry.keys()].filter((name) => !there.includes(name));
+  if (lacking.length === 0) return ok("it has every table of this deployment");
+  return warn(`it lacks ${lacking.join(", ")}`, "Give both deployments the same SYNC_TABLES");
+}
+
+/** A pull of one row is the least that needs the key. */
+async function checkRemoteKey({ status }: RemoteStatus, sync: SyncDeps): Promise<Verdict> {
+  const table = [...sync.registry.keys()].find((name) => status?.tables.includes(name));
+  if (table === undefined) return warn("it could not be tried: there is no table in common", null);
+  try {
+    await openRemote({ ...sync, isSyncEnabled: true }).peer.pullPage(table, { limit: 1 });
+    return ok("it is accepted");
+  } catch (error) {
+    if (!(error instanceof RemotePeerError)) throw error;
+    if (error.status !== 401) return fail(error.message, "See the log of the remote");
+    return fail("it is refused", "Set SYNC_REMOTE_KEY to the SYNC_API_KEY of the remote");
+  }
+}
+
+function ok(message: string): Verdict {
+  return { status: "ok", message, advice: null };
+}
+
+function warn(message: string, advice: string | null): Verdict {
+  return { status: "warn", message, advice };
+}
+
+function fail(message: string, advice: string): Verdict {
+  return { status: "fail", message, advice };
+}

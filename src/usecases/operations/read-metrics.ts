@@ -1,0 +1,97 @@
+import { HEALTH_PROBE_MS, METRICS_READ_MS } from "../../domain/limits.ts";
+import { PROBLEMS, type ProblemCode } from "../../domain/reputation/problem.ts";
+import { markerName, SYNC_DIRECTIONS } from "../../domain/sync/marker.ts";
+import type { Registry } from "../../domain/sync/table.ts";
+import { dateTimeMs, parseDateTime } from "../../domain/time.ts";
+import type { Clock } from "../../ports/clock.ts";
+import type { Logger } from "../../ports/logger.ts";
+import type { Exposition, LookupCount, Metrics, ServiceState } from "../../ports/metrics.ts";
+import type { RunStorage } from "../../ports/storage.ts";
+import type { Timer } from "../../ports/timer.ts";
+import type { CacheCounts } from "../../ports/versioned-cache.ts";
+import type { LookupCounts } from "../reputation/look-up.ts";
+import type { ActiveRuns } from "../sync/active-runs.ts";
+
+/** Counts of lookups by outcome, and how what is remembered for them has done. */
+export interface LookupMetrics {
+  outcomes(): LookupCounts;
+  /** Sums over all caches. */
+  cache(): CacheCounts;
+}
+
+/** What reading the metrics needs. */
+export interface ReadMetricsDeps {
+  readonly metrics: Metrics;
+  readonly activeRuns: Pick<ActiveRuns, "count">;
+  readonly storage: Pick<RunStorage, "ping" | "markers" | "rejected">;
+  readonly registry: Registry;
+  /** Null where the store does not keep the reputation half. */
+  readonly lookupMetrics: LookupMetrics | null;
+  readonly clock: Clock;
+  readonly timer: Timer;
+  readonly logger: Logger;
+}
+
+/** Everything that is counted, as text. A store that does not answer is shown as such, within three seconds. D-6.8. */
+export async function readMetrics(deps: ReadMetricsDeps): Promise<Exposition> {
+  const { lookupMetrics } = deps;
+  return await deps.metrics.expose({
+    activeRuns: deps.activeRuns.count(),
+    store: await tryReadStore(deps),
+    lookups:
+      lookupMetrics === null
+        ? null
+        : { outcomes: lookupCounts(lookupMetrics.outcomes()), cache: lookupMetrics.cache() },
+  });
+}
+
+type StoreState = ServiceState["store"];
+
+async function tryReadStore(deps: ReadMetricsDeps): Promise<StoreState> {
+  const read = new AbortController();
+  try {
+    await deps.storage.ping(HEALTH_PROBE_MS);
+    const reading = readStore(deps);
+    const late = deps.timer.sleep(METRICS_READ_MS, read.signal).then((): StoreState => null);
+    return await Promise.race([reading, late]);
+  } catch (error) {
+    deps.logger.error("Store cannot be read for the metrics", error);
+    return null;
+  } finally {
+    read.abort();
+  }
+}
+
+async function readStore({ storage, registry, clock }: ReadMetricsDeps): Promise<StoreState> {
+  const markers = await storage.markers.readAll();
+  const nowMs = clock.nowMs();
+  const tables = [...registry.keys()];
+  const markerLags = tables.flatMap((table) =>
+    SYNC_DIRECTIONS.flatMap((direction) => {
+      const time = parseDateTime(markers.get(markerName(direction, table)) ?? "");
+      return time === null ? [] : [{ table, direction, value: (nowMs - dateTimeMs(time)) / 1000 }];
+    }),
+  );
+  const rejectedRecords = await Promise.all(
+    SYNC_DIRECTIONS.map(async (direction) => {
+      const counts = await storage.rejected.countByTable(direction);
+      const names = new Set([...tables, ...counts.keys()]);
+      return [...names].map((table) => ({ table, direction, value: counts.get(table) ?? 0 }));
+    }),
+  );
+  return { markerLags, rejectedRecords: rejectedRecords.flat() };
+}
+
+function lookupCounts(counts: LookupCounts): LookupCount[] {
+  return [...counts].map(([name, count]) =>
+    name === "allowed"
+      ? { outcome: "allowed", code: "", count }
+      : { outcome: outcomeOf(name), code: name, count },
+  );
+}
+
+function outcomeOf(code: ProblemCode): LookupCount["outcome"] {
+  const { status } = PROBLEMS[code];
+  if (status === 429) return "limited";
+  return status === 401 ? "refused" : "denied";
+}

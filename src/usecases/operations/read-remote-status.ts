@@ -1,0 +1,33 @@
+import { AppError } from "../../domain/errors.ts";
+import type { SyncStatus } from "../../domain/sync/sync-status.ts";
+import { RemotePeerError } from "../../ports/remote-peer.ts";
+import { openRemote, type SyncDeps } from "../sync/sync-deps.ts";
+
+/** The other deployment, as far as it answers. */
+export type RemoteStatus = {
+  readonly url: string;
+  /** Milliseconds that its clock is ahead of ours, at most half a request's time wrong; null when unknown. */
+  readonly clockAheadMs: number | null;
+} & (
+  | { readonly status: SyncStatus; readonly error: null }
+  | { readonly status: null; readonly error: string }
+);
+
+/** Asks the remote for its status, once. Null when none is configured. Never throws for what the remote does. */
+export async function readRemoteStatus(deps: SyncDeps): Promise<RemoteStatus | null> {
+  if (deps.remoteUrl === null) return null;
+  const url = deps.remoteUrl;
+  try {
+    // Whether sync is enabled here does not matter to looking there.
+    const { peer } = openRemote({ ...deps, isSyncEnabled: true });
+    const askedAtMs = deps.clock.nowMs();
+    const status = await peer.readStatus();
+    const answeredAtMs = deps.clock.nowMs();
+    const remoteMs = Date.parse(status.server_time);
+    const clockAheadMs = Number.isNaN(remoteMs) ? null : remoteMs - (askedAtMs + answeredAtMs) / 2;
+    return { url, status, clockAheadMs, error: null };
+  } catch (error) {
+    if (!(error instanceof RemotePeerError || error instanceof AppError)) throw error;
+    return { url, status: null, clockAheadMs: null, error: error.message };
+  }
+}

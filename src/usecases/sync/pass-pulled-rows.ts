@@ -1,0 +1,30 @@
+import { LEASE_TTL_MS } from "../../domain/limits.ts";
+import { markerName } from "../../domain/sync/marker.ts";
+import { compareDateTimes, parseDateTime } from "../../domain/time.ts";
+import { transferLeaseName } from "./hold-lease.ts";
+import type { Transfer } from "./transfer.ts";
+
+/**
+ * Moves the push marker over what has just been pulled: the remote has it, so it need not go back. Everything older had
+ * been pushed when the run read this deployment's rows. Does nothing when another run is pushing, or has since. D-4.7.
+ */
+export async function passPulledRows(
+  { deps, table, twoWay }: Pick<Transfer, "deps" | "table" | "twoWay">,
+  run: { readonly runId: string; readonly pulledUpTo: string | null },
+): Promise<void> {
+  const book = twoWay?.pushMarkers ?? null;
+  const pulledUpTo = run.pulledUpTo === null ? null : parseDateTime(run.pulledUpTo);
+  if (book === null || pulledUpTo === null) return;
+  const pushedUpTo = book.current() === null ? null : parseDateTime(book.current() ?? "");
+  if (pushedUpTo !== null && compareDateTimes(pulledUpTo, pushedUpTo) <= 0) return;
+  const name = transferLeaseName("push", table.name);
+  const lease = await deps.leases.acquire({ name, holder: run.runId, ttlMs: LEASE_TTL_MS });
+  if ("heldBy" in lease) return;
+  try {
+    const kept = (await deps.markers.readAll()).get(markerName("push", table.name)) ?? null;
+    const markers = kept === book.current() ? book.advance(pulledUpTo) : new Map();
+    if (markers.size > 0) await deps.markers.writeAll(markers);
+  } finally {
+    await lease.release();
+  }
+}

@@ -1,0 +1,167 @@
+// Rights, counts and records of lookups while the primary of a three-member set is replaced or killed.
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { MongoClient } from "mongodb";
+import { openMongoStorage } from "../../src/adapters/mongodb/storage.ts";
+import { SystemClock } from "../../src/adapters/system/system-clock.ts";
+import { openParts, type Scene, wordOf } from "../contract/reputation/reputation-harness.ts";
+import { type ReplicaSet, startReplicaSet } from "../support/mongo-replica-set.ts";
+import { mongoAvailable } from "../support/shared-mongo.ts";
+import {
+  failureOf,
+  realScene,
+  remembering,
+  UNLIMITED,
+  verify,
+} from "./mongodb-reputation-support.ts";
+
+const TEST_TIMEOUT_MS = 240_000;
+const KILLS = 2;
+const LIMITS = { callsPerMinute: 1_000_000_000, callsPerMonth: null };
+
+/** Lets the members give up on one that stands still after a second, instead of ten. */
+async function noticeSoon(set: ReplicaSet): Promise<void> {
+  const client = new MongoClient(set.uri("admin"));
+  const { config } = await client.db().command({ replSetGetConfig: 1 });
+  const settings = { ...config.settings, heartbeatTimeoutSecs: 1, catchUpTimeoutMillis: 500 };
+  const replSetReconfig = { ...config, version: config.version + 1, settings };
+  await client.db().command({ replSetReconfig });
+  await client.close();
+}
+
+/** Three lookups that are allowed, by a consent of "ana", a public profile of "bea", and a key. */
+async function grantRights(scene: Scene) {
+  await scene.enrol("ana", UNLIMITED);
+  await scene.enrol("bea");
+  const kept = await scene.giveKey("ana");
+  const revoked = await scene.giveKey("ana");
+  const { id: consentId } = await scene.consent("ana");
+  await scene.consent("bea");
+  const calls = [
+    { keyHash: kept.hash, username: "ana" },
+    { keyHash: kept.hash, username: "bea" },
+    { keyHash: revoked.hash, username: "bea" },
+  ];
+  return { calls, keyId: revoked.id, consentId };
+}
+
+describe.skipIf(!mongoAvailable)("MongoDB failover of lookups", () => {
+  let set: ReplicaSet;
+
+  beforeAll(async () => {
+    set = await startReplicaSet({ members: 3 });
+    await noticeSoon(set);
+  }, TEST_TIMEOUT_MS);
+
+  afterAll(async () => {
+    await set?.stop();
+  }, TEST_TIMEOUT_MS);
+
+  const open = async (url: string): Promise<Scene> => {
+    const storage = await openMongoStorage({ url, clock: new SystemClock() });
+    return realScene(await openParts(storage, remembering));
+  };
+  const close = async (...scenes: readonly Scene[]) => {
+    await Promise.all(scenes.map(({ parts }) => parts.storage.close()));
+  };
+
+  test(
+    "D-6.3 a primary that has lost its place answers from nothing that the next one has ended",
+    async () => {
+      const primary = await set.primary();
+      const direct = `mongodb://127.0.0.1:${primary.port}/rights?directConnection=true`;
+      const tool = new MongoClient(direct);
+      const setFailPoint = (mode: "alwaysOn" | "off") =>
+        tool.db("admin").command({ configureFailPoint: "blockHeartbeatStepdown", mode });
+      // An instance that never learns of another primary, on a member that does not step down.
+      const reader = await open(direct);
+      await setFailPoint("alwaysOn");
+      try {
+        const { calls, keyId, consentId } = await grantRights(reader);
+        expect((await reader.lookUpMany(calls)).map(wordOf)).toEqual(Array(3).fill("allowed"));
+        await primary.freeze();
+        const writer = await open(set.uri("rights"));
+        const { consents, apiKeys, profiles } = writer.parts;
+        const nowMs = Date.now();
+        await consents.revoke("ana", { id: consentId, nowMs });
+        await profiles.change("bea", { public: false, nowMs });
+        await apiKeys.revoke("ana", { id: keyId, nowMs });
+        primary.thaw();
+        let isAnswered = false;
+        const asked = reader.lookUpMany(calls).finally(() => {
+          isAnswered = true;
+        });
+        const failure = failureOf(asked);
+        for (let n = 0; n < 50; n++) await reader.parts.storage.ping(5_000);
+        expect(isAnswered).toBe(false);
+        expect((await writer.lookUpMany(calls)).map(wordOf)).toEqual([
+          "consent_required",
+          "profile_not_found",
+          "api_key_revoked",
+        ]);
+        await close(reader, writer);
+        expect(await failure).toMatchObject({ kind: "store_unavailable" });
+      } finally {
+        primary.thaw();
+        await setFailPoint("off");
+        await tool.close();
+        await close(reader);
+      }
+    },
+    TEST_TIMEOUT_MS,
+  );
+
+  test(
+    "D-6.3, D-6.4, D-6.5 killed primaries bring back no right, lose no count and no record",
+    async () => {
+      const scenes = await Promise.all([1, 2, 3].map(() => open(set.uri("kills"))));
+      const [here, there, caller] = scenes as unknown as [Scene, Scene, Scene];
+      await here.enrol("ana", UNLIMITED);
+      const { hash } = await here.giveKey("ana");
+      let answered = 0;
+      let rounds = 0;
+      let onRound = () => {};
+      let isEnding = false;
+      const lookUp = async (scene: Scene) => {
+        const word = wordOf(await scene.lookUp(hash, "ana"));
+        answered++;
+        return word;
+      };
+      const calling = (async () => {
+        while (!isEnding) await lookUp(caller);
+      })();
+      const revoking = (async () => {
+        for (; !isEnding; rounds++) {
+          const [writer, reader] = rounds % 2 === 0 ? [here, there] : [there, here];
+          const { id } = await writer.consent("ana");
+          expect(await lookUp(reader)).toBe("allowed");
+          await writer.parts.consents.revoke("ana", { id, nowMs: Date.now() });
+          expect(await lookUp(reader)).toBe("consent_required");
+          onRound();
+        }
+      })();
+      const moreRounds = async () => {
+        const goal = rounds + 2;
+        const reached = new Promise<void>((resolve) => {
+          onRound = () => {
+            if (rounds >= goal) resolve();
+          };
+        });
+        await Promise.race([reached, revoking]);
+      };
+      for (let kill = 0; kill < KILLS; kill++) {
+        await moreRounds();
+        const primary = await set.primary();
+        await primary.kill();
+        await moreRounds();
+        await primary.restart();
+      }
+      isEnding = true;
+      await Promise.all([calling, revoking]);
+      const { reading } = await here.parts.usage.read("ana", LIMITS);
+      expect(reading.month?.used).toBe(answered);
+      expect(await verify(here.parts)).toMatchObject({ problem: null, records: answered });
+      await close(...scenes);
+    },
+    TEST_TIMEOUT_MS,
+  );
+});

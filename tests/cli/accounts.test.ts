@@ -1,0 +1,304 @@
+// Accounts, keys, plans and the audit log by the command line, beside a service that runs on the same store.
+import { Database } from "bun:sqlite";
+import { afterEach, describe, expect, setDefaultTimeout, test } from "bun:test";
+import { MongoClient } from "mongodb";
+import { BunPasswordHasher } from "../../src/adapters/bun/bun-password-hasher.ts";
+import { NodeMac } from "../../src/adapters/node-crypto/node-mac.ts";
+import { openBunSqlite } from "../../src/adapters/sqlite/bun-driver.ts";
+import { SqliteStorage } from "../../src/adapters/sqlite/storage.ts";
+import type { Table } from "../../src/domain/sync/table.ts";
+import { createAdministrator } from "../../src/usecases/reputation/create-administrator.ts";
+import { readReputationSecrets } from "../../src/usecases/reputation/secrets.ts";
+import { forgetful } from "../adapters/sqlite-reputation-support.ts";
+import { serviceEnv, startService } from "../e2e/support/service-process.ts";
+import { onEveryBackend, type SQLITE_FILE } from "../http/support/backends.ts";
+import { makeTempFolder } from "../http/support/make-temp-folder.ts";
+import { keepResource, releaseResources } from "../http/support/resources.ts";
+import { makeRegistry } from "../support/make-table.ts";
+import { runCli, startInTerminal } from "./support/run-cli.ts";
+
+afterEach(releaseResources);
+setDefaultTimeout(120_000);
+
+const DAY_MS = 86_400_000;
+const PASSWORD = "correct horse";
+const LOOKUP = "/v1/public/profiles/ana/reputation";
+const PEOPLE = [
+  { username: "ana", email: "ana@example.com", password: PASSWORD },
+  { username: "acme", email: "acme@example.com", password: PASSWORD },
+];
+
+/** A running service on a store, and the command line beside it. */
+async function startBeside(backend: typeof SQLITE_FILE) {
+  const folder = makeTempFolder();
+  const storageUrl = await backend.makeUrl();
+  const env = { ...serviceEnv(folder), STORAGE_URL: storageUrl, LOG_LEVEL: "" };
+  const service = await startService({ folder, env });
+  const cli = (args: readonly string[], input = "", more: Readonly<Record<string, string>> = {}) =>
+    runCli(args, { folder, env: { ...env, ...more }, input });
+  const post = (path: string, body: object, headers: Readonly<Record<string, string>> = {}) =>
+    service.send(path, {
+      method: "POST",
+      headers: { "Content-Type": "application/json", ...headers },
+      body: JSON.stringify(body),
+    });
+  const signIn = async (username: string, password = PASSWORD) => {
+    const { status, json } = await post("/v1/sessions", { username, password });
+    const { token = "", role = "" } = (json["data"] ?? {}) as Record<string, string>;
+    return { status, role, headers: { Authorization: `Bearer ${token}` } };
+  };
+  const signUp = async () => {
+    for (const person of PEOPLE) expect((await post("/v1/signup", person)).status).toBe(201);
+    const { headers } = await signIn("ana");
+    const consent = { purpose: "reputation_lookup" };
+    expect((await post("/v1/me/consents", consent, headers)).status).toBe(201);
+  };
+  const lookUp = async (key: string) => {
+    const { status, json } = await service.send(LOOKUP, { headers: { "X-API-Key": key } });
+    return [status, json["code"] ?? null];
+  };
+  return { service, storageUrl, env, folder, cli, post, signIn, signUp, lookUp };
+}
+
+onEveryBackend("repsync beside a service", (backend) => {
+  test("D-4.12 admin create makes an administrator who can sign in at once", async () => {
+    const { cli, signIn } = await startBeside(backend);
+    const created = await cli(["admin", "create", "root"], `${PASSWORD}\nmore\n`);
+    expect(created).toMatchObject({ code: 0, stderr: "" });
+    expect(created.stdout).toBe('Administrator "root" can sign in at POST /v1/sessions\n');
+    expect(await signIn("root")).toMatchObject({ status: 200, role: "administrator" });
+
+    const again = await cli(["admin", "create", "root", "--json"], "another password");
+    expect(again.code).toBe(1);
+    expect(again.json).toEqual({ error: 'There is an account "root" already' });
+    expect(await signIn("root")).toMatchObject({ status: 200 });
+  });
+
+  test("D-5.5 keys are issued, listed and revoked, and the running service knows at once", async () => {
+    const { cli, signUp, lookUp } = await startBeside(backend);
+    await signUp();
+    const name = ["--name", "shop checks"];
+    const issued = await cli(["keys", "create", "acme", ...name]);
+    expect(issued).toMatchObject({ code: 0, stderr: "" });
+    const [key = "", title, details] = issued.stdout.split("\n");
+    expect(key).toMatch(/^rep_live_[0-9A-Za-z]{36}$/);
+    expect(title).toBe('Key "shop checks" of "acme", shown this once');
+    expect(details).toMatch(/^id \S+, expires never$/);
+    expect(await lookUp(key)).toEqual([200, null]);
+
+    const expires = ["--expires", "2099-01-01"];
+    const second = await cli(["keys", "create", "acme", "--name", "b", ...expires, "--json"]);
+    expect(second.json).toMatchObject({ status: "active", expires_at: "2099-01-01T00:00:00Z" });
+    const listed = await cli(["keys", "list", "acme", "--json"]);
+    expect(listed.json.items).toMatchObject([
+      { id: second.json.id, name: "b", last4: second.json.key.slice(-4) },
+      { name: "shop checks", status: "active" },
+    ]);
+    expect((await cli(["keys", "list", "acme"])).stdout).not.toContain(key);
+
+    const { id } = listed.json.items[1];
+    const revoked = await cli(["keys", "revoke", "acme", id]);
+    expect(revoked).toMatchObject({ code: 0, stdout: `Key "shop checks" (${id}) is revoked\n` });
+    expect(await lookUp(key)).toEqual([401, "api_key_revoked"]);
+    expect(await lookUp(second.json.key)).toEqual([200, null]);
+    expect((await cli(["keys", "revoke", "acme", id, "--json"])).json.status).toBe("revoked");
+  });
+
+  test("D-5.7 plan set changes the limits of the next call", async () => {
+    const { service, cli, signUp, signIn } = await startBeside(backend);
+    await signUp();
+    const numbers = ["--calls-per-month", "5", "--rate-limit-per-minute", "7"];
+    const enterprise = await cli(["plan", "set", "acme", "enterprise", ...numbers]);
+    expect(enterprise.stdout).toBe(
+      '"acme" is on the plan enterprise: 5 calls per month, 7 per minute\n',
+    );
+    const { headers } = await signIn("acme");
+    expect((await service.send("/v1/me/usage", { headers })).json["data"]).toMatchObject({
+      ...{ plan: "enterprise", minute: { limit: 7 }, month: { limit: 5 } },
+    });
+    const unlimited = await cli(["plan", "set", "acme", "enterprise"]);
+    expect(unlimited.stdout).toContain("unlimited calls per month, 6,000 per minute");
+    const free = await cli(["plan", "set", "acme", "free", "--json"]);
+    expect(free.json).toEqual({
+      ...{ username: "acme", plan: "free", calls_per_month: null, rate_limit_per_minute: null },
+    });
+  });
+
+  test("D-6.5 audit verify tells that the log is whole while the service runs, and names the first record that is not", async () => {
+    const { cli, signUp, lookUp, storageUrl } = await startBeside(backend);
+    const empty = await cli(["audit", "verify"]);
+    expect(empty).toMatchObject({
+      code: 0,
+      stdout: "The audit log is whole: 0 records in 0 chains\n",
+    });
+    await signUp();
+    const { key } = (await cli(["keys", "create", "acme", "--name", "a", "--json"])).json;
+    for (let i = 0; i < 5; i++) expect(await lookUp(key)).toEqual([200, null]);
+    const whole = await cli(["audit", "verify", "--json"]);
+    expect(whole.code).toBe(0);
+    expect(whole.json).toEqual({ status: "whole", chains: 1, records: 5, problem: null });
+
+    await changeRecord(storageUrl, 3);
+    const broken = await cli(["audit", "verify"]);
+    expect([broken.code, broken.stdout]).toEqual([1, ""]);
+    expect(broken.stderr).toMatch(
+      /^The audit log does not verify: Chain "[^"]+": record 3 is not as written\n$/,
+    );
+    const json = await cli(["audit", "verify", "--json"]);
+    expect(json.code).toBe(1);
+    expect(json.json).toMatchObject({ status: "broken", problem: { kind: "changed", seq: 3 } });
+    const pruned = await cli(["audit", "prune"]);
+    expect([pruned.code, pruned.stdout]).toEqual([1, ""]);
+    expect(pruned.stderr).toContain("record 3 is not as written");
+  });
+});
+
+/** Changes one stored field of one audit record, as nobody may. */
+async function changeRecord(storageUrl: string, seq: number): Promise<void> {
+  if (storageUrl.startsWith("sqlite:")) {
+    const database = new Database(storageUrl.slice("sqlite:".length));
+    database.run("UPDATE repsync_audit SET code = 'consent_required' WHERE seq = ?", [seq]);
+    database.close();
+    return;
+  }
+  const client = new MongoClient(storageUrl);
+  keepResource(() => client.close());
+  const changed = await client
+    .db()
+    .collection("repsync_audit")
+    .updateOne({ "records.seq": seq }, { $set: { "records.$.code": "consent_required" } });
+  expect(changed.modifiedCount).toBe(1);
+}
+
+describe("repsync on accounts", () => {
+  test("D-6.5 audit prune keeps AUDIT_RETENTION_DAYS, and the rest verifies", async () => {
+    const folder = makeTempFolder();
+    const base = serviceEnv(folder);
+    const env = { ...base, API_KEY_PEPPER: "a pepper for the tests" };
+    const storageUrl = base["STORAGE_URL"] as string;
+    const ages = [500, 450, 20, 0].map((days) => Date.now() - days * DAY_MS);
+    await writeLookups(storageUrl, { pepper: env.API_KEY_PEPPER, atMs: ages });
+    const cli = (args: string, more = {}) =>
+      runCli(args.split(" "), { folder, env: { ...env, ...more } });
+    expect((await cli("audit verify --json")).json).toMatchObject({ records: 4, problem: null });
+    const pruned = await cli("audit prune");
+    expect(pruned).toMatchObject({ code: 0, stdout: "2 records older than 400 days removed\n" });
+    expect((await cli("audit verify --json")).json).toMatchObject({ records: 2, problem: null });
+    const again = await cli("audit prune --json", { AUDIT_RETENTION_DAYS: "10" });
+    expect(again.json).toEqual({ removed: 1, keep_days: 10, problem: null });
+    expect((await cli("audit verify --json")).json).toMatchObject({ records: 1, problem: null });
+  });
+
+  test.each([
+    [["admin", "create", "root"], "", "There is no password: type it at the prompt"],
+    [["admin", "create", "root"], "short", "A password has 10 to 200 characters"],
+    [["admin", "create", ""], PASSWORD, "A username has 1 to 200 characters"],
+    [["admin", "create", "root", PASSWORD], "", "Too many arguments"],
+    [["keys", "create", "root", "--name", ""], "", "name: "],
+    [["keys", "create", "root", "--name", "a", "--expires", "soon"], "", "expires_at: "],
+    [["keys", "create", "root", "--name", "a", "--expires", "2001-01-01"], "", "expires_at: "],
+    [
+      ["plan", "set", "root", "free", "--calls-per-month", "5"],
+      "",
+      "calls_per_month: Only the enterprise",
+    ],
+    [
+      ["plan", "set", "root", "enterprise", "--calls-per-month", "-5"],
+      "",
+      "It must be a whole number",
+    ],
+    [
+      ["plan", "set", "root", "enterprise", "--calls-per-month", "0"],
+      "",
+      "calls_per_month: Must be a whole",
+    ],
+  ])("D-4.12 %p is a wrong command line, exit code 2", async (args, input, text) => {
+    const folder = makeTempFolder();
+    const admin = { ADMIN_USERNAME: "root", ADMIN_PASSWORD: "another password" };
+    const env = { ...serviceEnv(folder), ...admin };
+    const ended = await runCli(args, { folder, env, input });
+    expect([ended.code, ended.stdout]).toEqual([2, ""]);
+    expect(ended.stderr).toContain(text);
+    expect(ended.stderr).not.toMatch(/\.ts|another password/);
+  });
+
+  test.each([
+    [["keys", "create", "nobody", "--name", "a"], 'There is no account "nobody"'],
+    [["keys", "list", "nobody"], 'There is no account "nobody"'],
+    [["keys", "revoke", "nobody", "x"], 'There is no account "nobody"'],
+    [["keys", "revoke", "root", "x"], "There is no such API key"],
+    [["plan", "set", "nobody", "free"], "There is no such account"],
+  ])("D-4.12 %p fails as there is none, exit code 1", async (args, text) => {
+    const folder = makeTempFolder();
+    const env = { ...serviceEnv(folder), ADMIN_USERNAME: "root", ADMIN_PASSWORD: PASSWORD };
+    const ended = await runCli(args, { folder, env });
+    expect(ended).toMatchObject({ code: 1, stdout: "", stderr: `${text}\n` });
+  });
+
+  test("D-4.12 admin create asks twice on a terminal, and shows nothing that is typed", async () => {
+    const folder = makeTempFolder();
+    const env = serviceEnv(folder);
+    const prompt = startInTerminal(["admin", "create", "root"], { folder, env });
+    await prompt.waitFor("Password for root: ");
+    prompt.type(`${PASSWORD}\r`);
+    await prompt.waitFor("The same again: ");
+    prompt.type(`${PASSWORD}\r`);
+    await prompt.waitFor('Administrator "root" can sign in');
+    expect(await prompt.exited).toBe(0);
+    expect(prompt.shown()).not.toContain(PASSWORD);
+
+    const other = startInTerminal(["admin", "create", "boss"], { folder, env });
+    await other.waitFor("Password for boss: ");
+    other.type(`${PASSWORD}\r`);
+    await other.waitFor("The same again: ");
+    other.type("something else\r");
+    await other.waitFor("The two passwords are not the same");
+    expect(await other.exited).toBe(2);
+  });
+});
+
+/** Makes a store whose audit log has one lookup of each time. */
+async function writeLookups(
+  storageUrl: string,
+  { pepper, atMs }: { readonly pepper: string; readonly atMs: readonly number[] },
+): Promise<void> {
+  let nowMs = 0;
+  const clock = { nowMs: () => nowMs, monotonicMs: () => nowMs };
+  const path = storageUrl.slice("sqlite:".length);
+  const storage = await SqliteStorage.open(openBunSqlite, path, { clock });
+  const { auditKey } = await readReputationSecrets(
+    { secrets: storage.secrets, mac: new NodeMac() },
+    pepper,
+  );
+  const tables = makeRegistry({});
+  await storage.tables.prepare([...tables.values()]);
+  const stores = await storage.openReputation({
+    profiles: tables.get("profiles") as Table,
+    platformAccounts: tables.get("platform_accounts") as Table,
+    mac: new NodeMac(),
+    auditKey,
+    makeCache: forgetful,
+  });
+  await createAdministrator(
+    { accounts: storage.accounts, passwords: new BunPasswordHasher(), clock },
+    { username: "acme", password: PASSWORD },
+  );
+  await stores.apiKeys.create({
+    ...{
+      id: "key-1",
+      username: "acme",
+      name: "a",
+      hash: "hash",
+      prefix: "rep_live_",
+      last4: "abcd",
+    },
+    ...{ createdAt: "1970-01-01T00:00:00Z", expiresAt: null, revokedAt: null, isRevoked: false },
+  });
+  for (const [i, time] of atMs.entries()) {
+    nowMs = time;
+    const call = { endpoint: "reputation", username: "nobody", requestId: `request-${i}` } as const;
+    const [outcome] = await stores.ledger.decide([{ ...call, keyHash: "hash" }]);
+    expect(outcome?.kind).toBe("answered");
+  }
+  await storage.close();
+}

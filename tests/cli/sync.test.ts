@@ -1,0 +1,346 @@
+// Runs between two running services, started by the command line on the store of one of them.
+import { afterEach, describe, expect, setDefaultTimeout, test } from "bun:test";
+import type { TableEntry } from "../../src/domain/sync/registry-schema.ts";
+import {
+  BUN,
+  CLI,
+  type ServiceProcess,
+  serviceEnv,
+  startProcess,
+  startService,
+} from "../e2e/support/service-process.ts";
+import { makeTempFolder } from "../http/support/make-temp-folder.ts";
+import { releaseResources } from "../http/support/resources.ts";
+import { runCli, startInTerminal } from "./support/run-cli.ts";
+
+afterEach(releaseResources);
+setDefaultTimeout(60_000);
+
+const NOTES: TableEntry = {
+  upsert_key: ["name"],
+  timestamp_column: "at",
+  columns: { name: { type: "text" }, body: { type: "text" }, at: { type: "datetime" } },
+};
+/** The same, but for bodies that are too long. */
+const SHORT_NOTES: TableEntry = {
+  ...NOTES,
+  columns: { ...NOTES.columns, body: { type: "text", max_length: 3 } },
+};
+const AT = "2024-01-01T00:00:00Z";
+
+/** Two running services, and the command line beside the first one. */
+async function startPair(tables: { readonly remote?: TableEntry } = {}) {
+  const remote = await startService({ tables: { notes: tables.remote ?? NOTES } });
+  const folder = makeTempFolder();
+  const env = { ...serviceEnv(folder, { notes: NOTES }), SYNC_REMOTE_URL: remote.url };
+  const local = await startService({ folder, env, tables: { notes: NOTES } });
+  const cli = (args: string, more: Readonly<Record<string, string>> = {}) =>
+    runCli(args.split(" "), { folder, env: { ...env, LOG_LEVEL: "", ...more } });
+  return { local, remote, env, folder, cli };
+}
+
+async function fill(service: ServiceProcess, names: readonly string[], body = "x"): Promise<void> {
+  const records = names.map((name) => ({ name, body, at: AT }));
+  expect((await service.push("notes", { records })).status).toBe(200);
+}
+
+async function namesOf(service: ServiceProcess): Promise<unknown[]> {
+  return (await service.records("notes")).map(({ name }) => name);
+}
+
+describe("repsync sync", () => {
+  test("D-4.12 push, pull and both move rows between running services, exit code 0", async () => {
+    const { local, remote, cli } = await startPair();
+    await fill(local, ["a", "b"]);
+    const pushed = await cli("sync push notes");
+    expect(pushed).toMatchObject({ code: 0, stderr: "" });
+    expect(pushed.stdout).toMatch(
+      /^push notes: 2 rows, [\d,]+ rows\/s, \d+ of \d+ bytes sent \(\d+% saved\)\nRun [\w-]{36}: success, 2 pushed, 0 pulled, \d+\.\d s\n$/,
+    );
+    expect(await namesOf(remote)).toEqual(["a", "b"]);
+
+    await fill(remote, ["c"]);
+    const pulled = await cli("sync pull notes --json");
+    expect(pulled).toMatchObject({ code: 0, stderr: "" });
+    expect(pulled.json).toMatchObject({
+      ...{ status: "success", trigger: "cli", direction: "pull", full_sync: false },
+      ...{ total_pushed: 0, total_pulled: 3, error_count: 0 },
+      tables: { notes: { pushed: 0, pulled: 3, error_count: 0 } },
+    });
+    expect(await namesOf(local)).toEqual(["a", "b", "c"]);
+
+    await fill(local, ["d"]);
+    await fill(remote, ["e"]);
+    const both = await cli("sync both --json --full");
+    expect(both.json).toMatchObject({ status: "success", full_sync: true });
+    expect(Object.keys(both.json.tables)).toEqual(["profiles", "platform_accounts", "notes"]);
+    expect(await namesOf(local)).toEqual(["a", "b", "c", "d", "e"]);
+    expect(await namesOf(remote)).toEqual(["a", "b", "c", "d", "e"]);
+
+    const runs = await cli("runs --json --limit 2");
+    expect(runs.json.items.map((run: { direction: string }) => run.direction)).toEqual([
+      "both",
+      "pull",
+    ]);
+    expect(runs.json.next_cursor).toBe(pulled.json.run_id);
+    const more = await cli(`runs --json --cursor ${runs.json.next_cursor}`);
+    expect(more.json.items).toHaveLength(1);
+    const one = await cli(`runs ${pulled.json.run_id}`);
+    expect(one.stdout).toContain("  notes: 0 pushed, 3 pulled, 0 rejected\n");
+    expect((await cli("runs nothing")).code).toBe(1);
+  });
+
+  test("D-4.11 a dry run counts what would move, and leaves both ends and the markers as they are", async () => {
+    const { local, remote, cli } = await startPair();
+    await fill(local, ["a", "b"]);
+    const { code, stdout } = await cli("sync push notes --dry-run");
+    expect(code).toBe(0);
+    expect(stdout).toStartWith("push notes: 2 rows would move\nDry run: success, 2 pushed");
+    expect(await namesOf(remote)).toEqual([]);
+    expect((await local.send("/api/v1/sync/status")).json["last_sync"]).toEqual({});
+  });
+
+  test("D-4.12 --events writes the events of the run, one JSON object per line", async () => {
+    const { local, cli } = await startPair();
+    await fill(local, ["a", "b"]);
+    const { code, stdout, stderr } = await cli("sync push notes --events");
+    expect([code, stderr]).toEqual([0, ""]);
+    const events = stdout
+      .trimEnd()
+      .split("\n")
+      .map((line) => JSON.parse(line));
+    expect(events.map(({ type }) => type)).toEqual(["start", "batch", "done", "finished"]);
+    expect(events[2]).toMatchObject({ table: "notes", direction: "push", total_pushed: 2 });
+  });
+
+  test("D-4.12 records that the remote refuses make the run partial, exit code 3, and are listed", async () => {
+    const { local, remote, cli } = await startPair({ remote: SHORT_NOTES });
+    await fill(local, ["a"]);
+    await fill(local, ["b"], "long");
+    const { code, stdout, stderr } = await cli("sync push notes");
+    expect(code).toBe(3);
+    expect(stdout).toContain(": partial, 1 pushed");
+    expect(stderr).toStartWith("1 record rejected; `repsync rejected list` shows them");
+    expect(await namesOf(remote)).toEqual(["a"]);
+
+    const listed = await cli("rejected list notes --json");
+    expect(listed.json.items).toMatchObject([
+      { table: "notes", direction: "push", key: { name: "b" }, attempts: 1 },
+    ]);
+    const { id } = listed.json.items[0];
+    expect((await cli("rejected list")).stdout).toContain(
+      `${id}  push notes {"name":"b"}\n  body must`,
+    );
+    expect((await cli(`rejected drop ${id}`)).stdout).toBe(`Dropped ${id}\n`);
+    expect((await cli("rejected list")).stdout).toBe("No record waits\n");
+    expect(await cli(`rejected drop ${id}`)).toMatchObject({ code: 1, stdout: "" });
+    expect((await cli("rejected list nothing")).code).toBe(2);
+  });
+
+  test("D-4.12 a run that fails says why without a stack, exit code 1", async () => {
+    const { local, cli } = await startPair();
+    await fill(local, ["a"]);
+    const wrongKey = { SYNC_REMOTE_KEY: "another key" };
+    const { code, stdout, stderr } = await cli("sync push notes", wrongKey);
+    expect(code).toBe(1);
+    expect(stdout).toMatch(/^Run [\w-]{36}: failed, 0 pushed, 0 pulled/);
+    expect(stderr).toStartWith("push notes failed: ");
+    expect(stderr).toContain("401");
+    expect(stderr).not.toMatch(/\.ts|another key/);
+    const json = await cli("sync push notes --json", wrongKey);
+    expect(json).toMatchObject({ code: 1, stderr });
+    expect(json.json).toMatchObject({ status: "failed", error: expect.stringContaining("401") });
+  });
+
+  test.each([
+    ["sync push", { SYNC_REMOTE_URL: "" }, "The remote's address is missing: set SYNC_REMOTE_URL"],
+    ["sync pull notes", { SYNC_ENABLED: "no" }, "Sync is disabled: set SYNC_ENABLED to true"],
+    [
+      "sync push nothing",
+      {},
+      'Unknown table "nothing"; tables here: profiles, platform_accounts, notes',
+    ],
+    [
+      "compare nothing",
+      {},
+      'Unknown table "nothing"; tables here: profiles, platform_accounts, notes',
+    ],
+    [
+      "compare notes",
+      { SYNC_REMOTE_URL: "" },
+      "The remote's address is missing: set SYNC_REMOTE_URL",
+    ],
+  ])(
+    "D-4.12 %s with a wrong configuration or table ends with exit code 2",
+    async (args, more, text) => {
+      const folder = makeTempFolder();
+      const env = {
+        ...serviceEnv(folder, { notes: NOTES }),
+        SYNC_REMOTE_URL: "http://127.0.0.1:9",
+      };
+      const options = { folder, env: { ...env, LOG_LEVEL: "", ...more } };
+      const { code, stderr } = await runCli(args.split(" "), options);
+      expect(stderr).toContain(text);
+      expect(stderr.trim().split("\n")).toHaveLength(1);
+      expect(code).toBe(2);
+    },
+  );
+
+  test("D-4.12 SIGINT stops the run before its next write, exit code 1, and the next one goes on", async () => {
+    const { local, remote, env, folder, cli } = await startPair();
+    const names = Array.from({ length: 60_000 }, (_, i) => `n${i}`);
+    for (let i = 0; i < names.length; i += 20_000) {
+      const records = names.slice(i, i + 20_000).map((name) => ({ name, at: AT }));
+      await local.pushGzip("notes", JSON.stringify({ records }));
+    }
+    const command = [...BUN, CLI, "sync", "push", "notes"] as const;
+    const run = startProcess([...command] as [string, ...string[]], { folder, env });
+    await run.waitFor("progress", ({ stderr }) => /^push notes \d+%/m.exec(stderr()));
+    run.kill("SIGINT");
+    expect(await run.ended).toEqual({ code: 1, signal: null });
+    expect(run.stderr()).toContain(
+      "Stopped by SIGINT; the same command goes on where this one stopped\n",
+    );
+    const moved = Number((await remote.pull("notes", "?limit=1")).json["total"]);
+    expect(moved).toBeGreaterThan(0);
+    expect(moved).toBeLessThan(60_000);
+    const again = await cli("sync push notes --json");
+    expect(again.code).toBe(0);
+    expect((await remote.pull("notes", "?limit=1")).json["total"]).toBe(60_000);
+  });
+
+  test("D-4.12 on a terminal each table and direction has a bar, and the results stand below", async () => {
+    const { local, env, folder } = await startPair();
+    await fill(local, ["a", "b"]);
+    const shown = startInTerminal(["sync", "both"], { folder, env });
+    await shown.waitFor("Run ");
+    expect(await shown.exited).toBe(0);
+    for (const job of ["push notes", "pull notes", "push profiles", "pull profiles"]) {
+      expect(shown.shown()).toMatch(new RegExp(`${job} +\\[[^\\]]+\\] 100% \\| [\\d,]+ rows`));
+    }
+    expect(shown.shown()).toContain("push notes: 2 rows, ");
+  });
+});
+
+describe("repsync status", () => {
+  test("D-4.12 shows tables, rows and markers of both ends", async () => {
+    const { local, remote, cli } = await startPair();
+    await fill(local, ["a", "b"]);
+    await fill(remote, ["c"]);
+    await cli("sync push notes");
+    const { code, json } = await cli("status --json");
+    expect(code).toBe(0);
+    expect(json.local).toMatchObject({
+      table_counts: { notes: 2 },
+      last_sync: { sync_last_push_notes: AT },
+    });
+    expect(json.remote).toMatchObject({ url: remote.url, status: { table_counts: { notes: 3 } } });
+    const { stdout } = await cli("status");
+    expect(stdout).toMatch(new RegExp(`^  notes +2  ${AT}  never$`, "m"));
+    expect(stdout).toMatch(/^ {2}notes +3 {2}never +never$/m);
+  });
+
+  test("D-4.12 a remote that does not answer is said so, and this end is shown", async () => {
+    const { remote, cli } = await startPair();
+    await remote.stop();
+    const { code, stdout } = await cli("status");
+    expect(code).toBe(0);
+    expect(stdout).toContain("  notes ");
+    expect(stdout).toContain(`Remote ${remote.url}: `);
+    const { json } = await cli("status --json");
+    expect(json.remote).toMatchObject({ status: null, error: expect.any(String) });
+  });
+});
+
+describe("repsync compare", () => {
+  test("D-4.10 equal tables end with 0, different ones with 3 and their keys, repaired ones with 0", async () => {
+    const { local, remote, cli } = await startPair();
+    await fill(local, ["a", "b"]);
+    await fill(remote, ["a", "b"]);
+    expect(await cli("compare notes")).toMatchObject({ code: 0, stdout: "notes: 2 rows equal\n" });
+
+    await fill(local, ["b", "c"], "y");
+    const different = await cli("compare notes");
+    expect(different).toMatchObject({ code: 3, stderr: "" });
+    expect(different.stdout).toBe(
+      'notes: 1 row equal\nnotes: 1 row different\n  {"name":"b"}\n' +
+        'notes: 1 row missing there\n  {"name":"c"}\n',
+    );
+    const repaired = await cli("compare notes --repair push --json");
+    expect(repaired.code).toBe(0);
+    expect(repaired.json).toMatchObject({
+      ...{ table: "notes", matched: 1, different: 1, missing_here: 0, missing_there: 1 },
+      repaired: 2,
+    });
+    expect((await cli("compare notes --json")).json).toMatchObject({ matched: 3, different: 0 });
+
+    await fill(remote, ["d"]);
+    const unrepaired = await cli("compare notes --repair push --json");
+    expect(unrepaired.code).toBe(3);
+    expect(unrepaired.json).toMatchObject({ missing_here: 1, repaired: 0 });
+  });
+
+  test("D-4.10 a remote that cannot be compared with ends it with 1", async () => {
+    const { cli } = await startPair();
+    const { code, stdout, stderr } = await cli("compare notes", { SYNC_REMOTE_KEY: "another key" });
+    expect([code, stdout]).toEqual([1, ""]);
+    expect(stderr).toContain("401");
+    expect(stderr).not.toMatch(/\.ts|another key/);
+  });
+});
+
+describe("repsync doctor", () => {
+  test("D-4.12 says of each part that it is well, exit code 0", async () => {
+    const { cli } = await startPair();
+    const { code, stdout, stderr } = await cli("doctor");
+    expect(stderr).toBe("");
+    const lines = stdout.trimEnd().split("\n");
+    expect(lines.map((line) => /^(ok|warn|fail) +([a-z ]+):/.exec(line)?.slice(1, 3))).toEqual([
+      ["ok", "version"],
+      ["ok", "configuration"],
+      ["ok", "store"],
+      ["ok", "tables"],
+      ["ok", "sync"],
+      ["ok", "rejected records"],
+      ["ok", "last run"],
+      ["ok", "remote"],
+      ["ok", "remote clock"],
+      ["ok", "remote tables"],
+      ["ok", "remote key"],
+    ]);
+    expect(code).toBe(0);
+  });
+
+  test("D-4.12 finds a key that the remote refuses, exit code 1, and does not show it", async () => {
+    const { cli } = await startPair();
+    const { code, stdout } = await cli("doctor", { SYNC_REMOTE_KEY: "another key" });
+    expect(stdout).toContain(
+      "\nfail  remote key: it is refused. Set SYNC_REMOTE_KEY to the SYNC_API_KEY of the remote\n",
+    );
+    expect(stdout).not.toContain("another key");
+    expect(code).toBe(1);
+  });
+
+  test.each([
+    ["remote: fail", 1, { SYNC_REMOTE_URL: "http://127.0.0.1:9" }, "See that SYNC_REMOTE_URL"],
+    ["remote: warn", 0, { SYNC_REMOTE_URL: "" }, "Set SYNC_REMOTE_URL"],
+    ["sync: warn", 0, { SYNC_ENABLED: "" }, "Set SYNC_ENABLED=true"],
+    ["sync: warn", 0, { SYNC_API_KEY: "short" }, "openssl rand -hex 32"],
+    ["sync: warn", 0, { SYNC_API_KEY: "" }, "Set SYNC_API_KEY"],
+    [
+      "store: fail",
+      1,
+      { STORAGE_URL: "sqlite:/proc/none/x.db" },
+      "See that the store of STORAGE_URL",
+    ],
+    ["configuration: fail", 2, { PORT: "x" }, "docs/operating.md"],
+  ])("D-4.12 doctor finds %s, exit code %i", async (...[expected, code, more, advice]) => {
+    const folder = makeTempFolder();
+    const env = { ...serviceEnv(folder), LOG_LEVEL: "", ...more };
+    const ended = await runCli(["doctor", "--json"], { folder, env });
+    const [check, status] = expected.split(": ");
+    const found = ended.json.findings.find((finding: { check: string }) => finding.check === check);
+    expect(found).toMatchObject({ status, advice: expect.stringContaining(advice) });
+    expect(ended).toMatchObject({ code, stderr: "" });
+  });
+});

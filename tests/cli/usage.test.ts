@@ -1,0 +1,101 @@
+// How the command line explains itself and ends.
+import { afterEach, describe, expect, setDefaultTimeout, test } from "bun:test";
+import { makeTempFolder } from "../http/support/make-temp-folder.ts";
+import { releaseResources } from "../http/support/resources.ts";
+import { runCli } from "./support/run-cli.ts";
+
+afterEach(releaseResources);
+setDefaultTimeout(60_000);
+
+const COMMANDS = [
+  "sync",
+  "status",
+  "compare",
+  "runs",
+  "rejected list",
+  "rejected drop",
+  "import",
+  "export",
+  "admin create",
+  "keys create",
+  "keys list",
+  "keys revoke",
+  "plan set",
+  "audit verify",
+  "audit prune",
+  "doctor",
+  "demo",
+];
+
+describe("repsync", () => {
+  test("D-4.12 every command explains itself with --help, exit code 0, and has --json", async () => {
+    const helps = await Promise.all(
+      COMMANDS.map((command) => runCli([...command.split(" "), "--help"])),
+    );
+    for (const [i, { code, stdout, stderr }] of helps.entries()) {
+      expect([code, stderr]).toEqual([0, ""]);
+      expect(stdout).toStartWith(`Usage: repsync ${COMMANDS[i]} [options]`);
+      expect(stdout).toContain("--json ");
+    }
+  });
+
+  test("D-4.12 the help names every command and the exit codes", async () => {
+    const { code, stdout } = await runCli(["--help"]);
+    expect(code).toBe(0);
+    for (const command of COMMANDS) expect(stdout).toContain(`\n  ${command.split(" ")[0]} `);
+    expect(stdout).toContain(
+      "0 success, 1 failed, 2 wrong command line or configuration, 3 partial",
+    );
+  });
+
+  test.each([
+    [["nothing"], "Unknown command 'nothing'"],
+    [["status", "--loud"], "Unknown option '--loud'"],
+    [["status", "now"], "Too many arguments for 'status'"],
+    [["sync"], "Missing required argument 'direction'"],
+    [["sync", "down"], "Allowed choices are push, pull, both"],
+    [["sync", "push", "--full=3"], "'--full=3'"],
+    [["compare"], "Missing required argument 'table'"],
+    [["compare", "profiles", "--repair", "both"], "Allowed choices are push, pull"],
+    [["keys", "create", "ana"], "Required option '--name <name>' not specified"],
+    [["plan", "set", "ana", "gold"], "Allowed choices are free, developer, business, enterprise"],
+    [["import", "profiles", "a.xml"], "give --format json, ndjson or csv"],
+    [["export", "profiles", "-"], "give --format json, ndjson or csv"],
+  ])("D-4.12 called with %p it says what is wrong, exit code 2", async (args, message) => {
+    const { code, stdout, stderr } = await runCli(args);
+    expect(code).toBe(2);
+    expect(stdout).toBe("");
+    expect(stderr).toContain(message);
+  });
+
+  test("D-4.12 a wrong configuration ends every command with all problems and no secret, exit code 2", async () => {
+    const env = { PORT: "x", SYNC_TYPO: "1", JWT_SECRET: "hush", STORAGE_URL: "sqlite::memory:" };
+    const { code, stdout, stderr } = await runCli(["status"], { env });
+    expect([code, stdout]).toEqual([2, ""]);
+    expect(stderr).toContain('- PORT must be a whole number from 0 to 65535: "x"');
+    expect(stderr).toContain("- SYNC_TYPO is not a setting");
+    expect(stderr).toContain("- JWT_SECRET must be at least 32 bytes long");
+    expect(stderr).not.toContain("hush");
+
+    const inJson = await runCli(["status", "--json"], { env });
+    expect(inJson.code).toBe(2);
+    expect(inJson.json.problems).toHaveLength(3);
+  });
+
+  test("D-4.12 a store that cannot be opened is told without a stack, exit code 1", async () => {
+    const env = { STORAGE_URL: "sqlite:/proc/nowhere/repsync.db" };
+    const { code, stdout, stderr } = await runCli(["status"], { env });
+    expect([code, stdout]).toEqual([1, ""]);
+    expect(stderr.trim().split("\n")).toHaveLength(1);
+    expect(stderr).not.toMatch(/\.ts|Error:/);
+  });
+
+  test("D-1.3 settings come from .env in the working folder, too", async () => {
+    const folder = makeTempFolder();
+    await Bun.write(`${folder}/.env`, "SYNC_ENABLED=yes\nSTORAGE_URL=sqlite::memory:\n");
+    const { code, json } = await runCli(["status", "--json"], { folder });
+    expect(code).toBe(0);
+    expect(json.local).toMatchObject({ sync_enabled: true, table_counts: { profiles: 0 } });
+    expect(json.remote).toBeNull();
+  });
+});

@@ -1,0 +1,211 @@
+// The next request of a pull, page by literal page. D-4.5.
+import { expect, test } from "bun:test";
+import type { JsonObject } from "../../../src/domain/json.ts";
+import type { PullPage } from "../../../src/domain/sync/page.ts";
+import {
+  type PullCursor,
+  startMarkedCursor,
+  startPullCursor,
+} from "../../../src/domain/sync/pull-cursor.ts";
+import { makeTable } from "../../support/make-table.ts";
+
+const TABLE = makeTable({
+  ...{ timestamp_column: "at", upsert_key: ["k"] },
+  columns: { k: { type: "text" }, at: { type: "datetime" } },
+});
+const TIMELESS = makeTable({ upsert_key: ["k"], columns: { k: { type: "text" } } });
+
+/** Rows `a1` is key a at second 1, `a-` key a without a timestamp. */
+function rows(text: string): JsonObject[] {
+  return text
+    .split(" ")
+    .filter(Boolean)
+    .map((name) => {
+      const second = name.slice(1);
+      return { k: name.charAt(0), at: second === "-" ? null : time(second) };
+    });
+}
+
+function time(second: string): string {
+  return `2026-03-01T10:00:0${second}Z`;
+}
+
+/** Answers the cursor's request and tells what was brought and what it asks next. */
+function give(cursor: PullCursor, text: string, page: { total: number; more?: boolean }): string {
+  const { since, offset, limit } = cursor.request();
+  const records = rows(text);
+  const reply: PullPage = {
+    ...{ table: "items", since, count: records.length, total: page.total, offset, limit },
+    ...{ has_more: page.more ?? false, next_offset: null, records },
+  };
+  const { records: brought, seenUpTo, isDone } = cursor.accept(reply);
+  const keys = brought.map(({ k }) => k).join("");
+  return `${keys} to ${shown(seenUpTo)}, then ${isDone ? "done" : next(cursor)}`;
+}
+
+function next(cursor: PullCursor): string {
+  const { since, offset, limit } = cursor.request();
+  return `${shown(since)}+${offset}/${limit}`;
+}
+
+function shown(text: string | null): string {
+  return text === null ? "null" : text.replace(/^2026-03-01T10:00:0(\d)Z$/, "$1");
+}
+
+/** A cursor that has found no rows without a timestamp. */
+function pullFrom(marker: string | null, pageRows = 3): PullCursor {
+  const cursor = startPullCursor(TABLE, { marker, pageRows });
+  give(cursor, "a1", { total: 9 });
+  give(cursor, "a1", { total: 9 });
+  return cursor;
+}
+
+test("D-4.5 an empty table is done after one look", () => {
+  const cursor = startPullCursor(TABLE, { marker: null, pageRows: 3 });
+  expect(next(cursor)).toBe("null+0/1");
+  expect(give(cursor, "", { total: 0 })).toBe(" to null, then done");
+});
+
+test("D-4.5 every page is asked for from the last timestamp seen", () => {
+  const cursor = pullFrom(null);
+  expect(next(cursor)).toBe("1+0/3");
+  expect(give(cursor, "a1 b2 c3", { total: 5, more: true })).toBe("abc to 3, then 3+0/3");
+  expect(give(cursor, "c3 d4 e5", { total: 3 })).toBe("de to 5, then done");
+});
+
+test("D-4.5 it begins at the marker", () => {
+  expect(next(pullFrom(time("4")))).toBe("4+0/3");
+});
+
+test("D-4.5 a row that comes again in another state is brought again", () => {
+  const cursor = startMarkedCursor(
+    makeTable({
+      ...{ timestamp_column: "at", upsert_key: ["k"] },
+      columns: { k: { type: "text" }, v: { type: "text" }, at: { type: "datetime" } },
+    }),
+    { marker: time("1"), pageRows: 2 },
+  );
+  const reply = (v: string, more: boolean): PullPage => ({
+    ...{ table: "items", since: cursor.request().since, count: 2, total: 3, offset: 0, limit: 2 },
+    ...{ has_more: more, next_offset: null },
+    records: [
+      { k: "a", v, at: time(more ? "1" : "2") },
+      { k: "b", v: "1", at: time("2") },
+    ],
+  });
+  expect(cursor.accept(reply("1", true)).records).toHaveLength(2);
+  const again = cursor.accept({
+    ...reply("2", false),
+    records: [{ k: "b", v: "2", at: time("2") }],
+  });
+  expect(again.records).toEqual([{ k: "b", v: "2", at: time("2") }]);
+  expect(again.repeated).toBe(1);
+});
+
+test("D-4.5 a page of one timestamp with more behind it goes on by offset, with a row of overlap", () => {
+  const cursor = pullFrom(null);
+  expect(give(cursor, "a1 b1 c1", { total: 5, more: true })).toBe("abc to 1, then 1+2/3");
+  expect(give(cursor, "c1 d1 e2", { total: 5 })).toBe("d to 1, then 1+0/3");
+});
+
+test("D-4.5 in short pages only different keys prove a timestamp complete: another pass, then on by time", () => {
+  const cursor = pullFrom(null);
+  give(cursor, "a1 b1 c1", { total: 6, more: true });
+  expect(give(cursor, "c1 d1 e2", { total: 6, more: true })).toBe("d to 1, then 1+0/3");
+  expect(give(cursor, "b1 d1 a1", { total: 6, more: true })).toBe(" to 1, then 1+2/3");
+  // Since the end of the first pass there were four rows, and four different ones have come.
+  expect(give(cursor, "d1 a1 e2", { total: 6, more: true })).toBe(" to 2, then 2+0/3");
+});
+
+test("D-4.5 long pages in the order of their keys prove it at once", () => {
+  const cursor = pullFrom(null, 12);
+  const tie = (keys: string) => [...keys].map((key) => `${key}1`).join(" ");
+  expect(give(cursor, tie("abcdefghijkl"), { total: 16, more: true })).toBe(
+    "abcdefghijkl to 1, then 1+11/12",
+  );
+  expect(give(cursor, `${tie("lmno")} p2`, { total: 16 })).toBe("mno to 2, then 2+0/12");
+});
+
+test("D-4.5 a row that left the pages already read makes it step back", () => {
+  const cursor = pullFrom(null, 12);
+  const tie = (keys: string) => [...keys].map((key) => `${key}1`).join(" ");
+  give(cursor, tie("abcdefghijkl"), { total: 17, more: true });
+  // Two rows have gone: m stands where l was, and something may stand between them.
+  expect(give(cursor, `${tie("no")} a2 b2`, { total: 17 })).toBe("no to 1, then 1+5/12");
+  expect(give(cursor, `${tie("hijklmno")} a2 b2`, { total: 17 })).toBe("m to 2, then 2+0/12");
+});
+
+test("D-4.5 pages of one row get over a timestamp by the time just behind it", () => {
+  const cursor = pullFrom(null, 1);
+  expect(give(cursor, "a1", { total: 2, more: true })).toBe("a to 1, then 1+1/1");
+  expect(give(cursor, "b2", { total: 2 })).toBe(" to 1, then 1+0/1");
+  expect(give(cursor, "a1", { total: 2, more: true })).toBe(" to 1, then 1+1/1");
+  const behind = "2026-03-01T10:00:01.000001Z";
+  expect(give(cursor, "b2", { total: 2 })).toBe(` to ${behind}, then ${behind}+0/1`);
+  expect(give(cursor, "b2", { total: 1 })).toBe("b to 2, then done");
+});
+
+test("D-4.5 rows without a timestamp that come first are read by offset, then the others by time", () => {
+  const cursor = startPullCursor(TABLE, { marker: null, pageRows: 3 });
+  expect(give(cursor, "a-", { total: 4 })).toBe(" to null, then null+0/3");
+  expect(give(cursor, "a- b- c1", { total: 4, more: true })).toBe("ab to null, then 1+0/3");
+  expect(give(cursor, "c1 d2", { total: 2 })).toBe("cd to 2, then done");
+});
+
+test("D-4.5 rows without a timestamp that come last are found by their number", () => {
+  const cursor = startPullCursor(TABLE, { marker: null, pageRows: 3 });
+  expect(give(cursor, "a1", { total: 4 })).toBe(" to null, then 1+0/1");
+  // Three rows have a timestamp, so one has none.
+  expect(give(cursor, "a1", { total: 3 })).toBe(" to null, then 1+0/3");
+  expect(give(cursor, "a1 b2 c3", { total: 3 })).toBe("abc to 3, then null+2/3");
+  expect(give(cursor, "c3 d-", { total: 4 })).toBe("d to 3, then done");
+});
+
+test("D-4.5 a table without timestamps is one group", () => {
+  const cursor = startPullCursor(TIMELESS, { marker: null, pageRows: 2 });
+  expect(next(cursor)).toBe("null+0/2");
+  expect(give(cursor, "a- b-", { total: 3, more: true })).toBe("ab to null, then null+1/2");
+  expect(give(cursor, "b- c-", { total: 3 })).toBe("c to null, then done");
+});
+
+test("D-4.5 a group that never stands still is given up, with what to do", () => {
+  const cursor = startPullCursor(TIMELESS, { marker: null, pageRows: 2 });
+  const endless = () => {
+    for (let i = 0; i < 200; i++) {
+      give(cursor, "a- b-", { total: 4 + i, more: true });
+      give(cursor, "b- c-", { total: 5 + i });
+    }
+  };
+  expect(endless).toThrow(
+    'The remote\'s rows of "items" kept changing while they were read; run the sync again',
+  );
+});
+
+test.each([
+  ["a0", "rows older than the since"],
+  ["a-", "rows older than the since"],
+  ["a2 b1", "not in the order of their timestamps"],
+])("D-4.5 a page with %p is refused", (text, message) => {
+  const cursor = pullFrom(time("1"));
+  expect(() => give(cursor, text, { total: 3 })).toThrow(message);
+});
+
+test("D-4.5 the number of rows is what the remote said at first, and more when more come", () => {
+  const cursor = startPullCursor(TABLE, { marker: null, pageRows: 3 });
+  const totals: (number | null)[] = [];
+  for (const [text, total, more] of [
+    ["a1", 3, false],
+    ["a1", 3, false],
+    ["a1 b2 c3", 5, true],
+    ["c3 d4 e5", 3, false],
+  ] as const) {
+    const { since, offset, limit } = cursor.request();
+    const records = rows(text);
+    const accepted = cursor.accept({
+      ...{ table: "items", since, count: records.length, total, offset, limit },
+      ...{ has_more: more, next_offset: null, records },
+    });
+    totals.push(accepted.totalRows);
+  }
+  expect(totals).toEqual([3, 3, 3, 5]);
+});

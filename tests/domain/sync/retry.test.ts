@@ -1,0 +1,81 @@
+import { expect, test } from "bun:test";
+import {
+  isTooLarge,
+  isTooMuchAtOnce,
+  isTooMuchToReceive,
+  type RequestFailure,
+  retryWaitMs,
+} from "../../../src/domain/sync/retry.ts";
+
+function failure(changes: Partial<RequestFailure>): RequestFailure {
+  return { kind: "status", status: null, retryAfterSeconds: null, isTooLong: false, ...changes };
+}
+
+const FRESH = { attempts: 1, stalledMs: 0, random: 0 };
+
+test("D-4.6 waits double from 250 ms to 10 s, half of each by chance", () => {
+  const waits = (random: number) =>
+    [1, 2, 3, 4, 5, 6, 7].map((attempts) =>
+      retryWaitMs(failure({ kind: "unreachable" }), { ...FRESH, attempts, random }),
+    );
+  expect(waits(0)).toEqual([125, 250, 500, 1000, 2000, 4000, 5000]);
+  expect(waits(0.5)).toEqual([188, 375, 750, 1500, 3000, 6000, 7500]);
+  expect(waits(0.999999)).toEqual([250, 500, 1000, 2000, 4000, 8000, 10_000]);
+});
+
+test.each([
+  ["unreachable", null],
+  ["timeout", null],
+  ["checksum_mismatch", null],
+  ["status", 408],
+  ["status", 422],
+  ["status", 429],
+  ["status", 500],
+  ["status", 502],
+  ["status", 503],
+  ["status", 504],
+] as const)("D-4.6 %s %p has 8 attempts", (kind, status) => {
+  expect(retryWaitMs(failure({ kind, status }), { ...FRESH, attempts: 7 })).not.toBe(null);
+  expect(retryWaitMs(failure({ kind, status }), { ...FRESH, attempts: 8 })).toBe(null);
+});
+
+test.each([301, 400, 401, 403, 404, 405, 413])("D-4.6 status %d is final", (status) => {
+  expect(retryWaitMs(failure({ status }), FRESH)).toBe(null);
+});
+
+test("D-4.6 a reply that is not what the document says has 3 attempts", () => {
+  const invalid = failure({ kind: "invalid_reply" });
+  expect(retryWaitMs(invalid, { ...FRESH, attempts: 2 })).toBe(250);
+  expect(retryWaitMs(invalid, { ...FRESH, attempts: 3 })).toBe(null);
+});
+
+test("a request that its caller ended is not repeated", () => {
+  expect(retryWaitMs(failure({ kind: "aborted" }), FRESH)).toBe(null);
+});
+
+test("D-4.6 Retry-After is waited out, when it is longer than the wait would be", () => {
+  const busy = (retryAfterSeconds: number) => failure({ status: 429, retryAfterSeconds });
+  expect(retryWaitMs(busy(7), FRESH)).toBe(7000);
+  expect(retryWaitMs(busy(0), FRESH)).toBe(125);
+});
+
+test("D-4.6 no wait goes beyond 45 s without progress", () => {
+  const busy = failure({ status: 503, retryAfterSeconds: 5 });
+  expect(retryWaitMs(busy, { ...FRESH, stalledMs: 39_999 })).toBe(5000);
+  expect(retryWaitMs(busy, { ...FRESH, stalledMs: 40_000 })).toBe(null);
+  expect(retryWaitMs(failure({ kind: "timeout" }), { ...FRESH, stalledMs: 45_000 })).toBe(null);
+});
+
+test("D-4.6 413 and a timeout ask for smaller batches, 413 for good", () => {
+  const timeout = failure({ kind: "timeout" });
+  const tooLarge = failure({ status: 413 });
+  expect([isTooMuchAtOnce(timeout), isTooMuchAtOnce(tooLarge)]).toEqual([true, true]);
+  expect([isTooLarge(timeout), isTooLarge(tooLarge)]).toEqual([false, true]);
+  expect(isTooMuchAtOnce(failure({ status: 500 }))).toBe(false);
+});
+
+test("D-4.6 a timeout and a reply that is too long ask for smaller pages", () => {
+  expect(isTooMuchToReceive(failure({ kind: "timeout" }))).toBe(true);
+  expect(isTooMuchToReceive(failure({ kind: "invalid_reply", isTooLong: true }))).toBe(true);
+  expect(isTooMuchToReceive(failure({ kind: "invalid_reply" }))).toBe(false);
+});

@@ -1,0 +1,55 @@
+// Several real services on one store, and the quickest ways to people in it.
+import { existsSync, mkdtempSync, rmSync } from "node:fs";
+import { join } from "node:path";
+import { openServices } from "../../../src/compose.ts";
+import { readConfig } from "../../../src/config.ts";
+import { type AuditVerdict, verifyAudit } from "../../../src/usecases/reputation/verify-audit.ts";
+import { ADMIN_ENV, jsonBody, Person } from "../../http/reputation/people.ts";
+import { type Backend, SQLITE_FILE } from "../../http/support/backends.ts";
+import { keepResource } from "../../http/support/resources.ts";
+import { type ServiceProcess, startService } from "./service-process.ts";
+
+const SHARED_MEMORY = "/dev/shm";
+const UNLIMITED = { plan: "enterprise", rate_limit_per_minute: 1_000_000_000 };
+
+/** A store for services that are to be quick: a file in shared memory, where what is tested is not the disk. */
+export async function makeQuickUrl(backend: Backend): Promise<string> {
+  if (backend !== SQLITE_FILE || !existsSync(SHARED_MEMORY)) return await backend.makeUrl();
+  const folder = mkdtempSync(join(SHARED_MEMORY, "repsync-"));
+  keepResource(() => rmSync(folder, { recursive: true, force: true }));
+  return `sqlite:${join(folder, "repsync.db")}`;
+}
+
+/** Starts services on one store, with the administrator `root`. */
+export async function startServices(
+  count: number,
+  { storageUrl, env = {} }: { storageUrl: string; env?: Record<string, string> },
+): Promise<ServiceProcess[]> {
+  const all = { ...ADMIN_ENV, STORAGE_URL: storageUrl, TRUSTED_PROXY_HOPS: "1", ...env };
+  return await Promise.all(Array.from({ length: count }, () => startService({ env: all })));
+}
+
+/** Gives an account a plan without limits, or the given one. */
+export async function setPlan(
+  service: ServiceProcess,
+  username: string,
+  plan: object = UNLIMITED,
+): Promise<void> {
+  const root = await Person.signIn(service, "root");
+  const reply = await root.send(`/v1/admin/accounts/${username}/plan`, jsonBody(plan, "PUT"));
+  if (reply.status !== 200) throw new Error(reply.text);
+}
+
+/** Verifies the audit of a store as an instance of its own does. */
+export async function verifyStore(storageUrl: string): Promise<AuditVerdict> {
+  const env = { STORAGE_URL: storageUrl, LOG_LEVEL: "silent" };
+  const { config } = readConfig(env, () => "");
+  if (config === null) throw new Error("The configuration is not valid");
+  const services = await openServices(config);
+  try {
+    if (services.reputation === null) throw new Error("The store has no reputation half");
+    return await verifyAudit(services.reputation);
+  } finally {
+    await services.close();
+  }
+}

@@ -1,0 +1,35 @@
+// The stores that keep the reputation half, and the shortest way to a service on one.
+import { describe } from "bun:test";
+import { readFileSync } from "node:fs";
+import type { Environment } from "../../../src/config.ts";
+import { type Backend, MONGODB, SQLITE_FILE } from "../support/backends.ts";
+import { type SyncApp, startApp } from "../support/sync-app.ts";
+import { ADMIN_ENV } from "./people.ts";
+
+const MONGO_STORAGE = new URL("../../../src/adapters/mongodb/storage.ts", import.meta.url);
+/** MongoDB joins as soon as its adapter has the reputation half. */
+const isInMongo = readFileSync(MONGO_STORAGE, "utf8").includes("openReputation(");
+
+/** SQLite in memory, for what has nothing to do with the disk. */
+const SQLITE_MEMORY: Backend = {
+  name: "SQLite in memory",
+  isAvailable: true,
+  makeUrl: async () => "sqlite::memory:",
+};
+
+/** Declares the same tests for each store. `isFile`: several services share the store, or it outlives them. */
+export function onEveryReputationBackend(
+  name: string,
+  tests: (backend: Backend) => void,
+  { isFile = false }: { readonly isFile?: boolean } = {},
+): void {
+  const backends = [isFile ? SQLITE_FILE : SQLITE_MEMORY, ...(isInMongo ? [MONGODB] : [])];
+  for (const backend of backends) {
+    describe.skipIf(!backend.isAvailable)(`${name} on ${backend.name}`, () => tests(backend));
+  }
+}
+
+/** A service with the administrator `root`, behind one proxy. */
+export async function startReputation(backend: Backend, env: Environment = {}): Promise<SyncApp> {
+  return await startApp({ backend, env: { ...ADMIN_ENV, TRUSTED_PROXY_HOPS: "1", ...env } });
+}

@@ -1,0 +1,29 @@
+// Time that passes faster, for what takes seconds by its nature: waits between attempts, leases, comments in streams.
+import type { TimeParts } from "../../../src/compose.ts";
+
+const startedAtMs = Date.now();
+const startedMonotonicMs = performance.now();
+
+/** One scale for every deployment of a test, so that their clocks agree. */
+export function fastTime(times = 50): TimeParts {
+  const elapsedMs = () => (performance.now() - startedMonotonicMs) * times;
+  return {
+    clock: {
+      nowMs: () => startedAtMs + Math.floor(elapsedMs()),
+      monotonicMs: elapsedMs,
+    },
+    timer: {
+      sleep: (durationMs, signal) =>
+        new Promise((resolve) => {
+          if (signal?.aborted) return resolve();
+          const end = () => {
+            clearTimeout(timer);
+            signal?.removeEventListener("abort", end);
+            resolve();
+          };
+          const timer = setTimeout(end, durationMs / times);
+          signal?.addEventListener("abort", end);
+        }),
+    },
+  };
+}

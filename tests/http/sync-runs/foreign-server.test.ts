@@ -1,0 +1,159 @@
+// Runs against another implementation of the document: both ends are equal after them.
+import { afterEach, expect, setDefaultTimeout, test } from "bun:test";
+import type { TableEntry } from "../../../src/domain/sync/registry-schema.ts";
+import { SEED } from "../../support/seed.ts";
+import { onEveryBackend } from "../support/backends.ts";
+import { releaseResources } from "../support/resources.ts";
+import { type JsonFields, SYNC_KEY } from "../support/sync-app.ts";
+import { type ForeignRow, startForeignServer } from "./support/foreign-server.ts";
+import { startRunApp } from "./support/run-apps.ts";
+
+afterEach(releaseResources);
+setDefaultTimeout(120_000);
+
+const TABLES = {
+  items: {
+    timestamp_column: "updated_at",
+    upsert_key: ["shop", "sku"],
+    columns: {
+      shop: { type: "text" },
+      sku: { type: "text" },
+      title: { type: "text" },
+      updated_at: { type: "datetime" },
+    },
+  },
+  labels: {
+    upsert_key: ["name"],
+    columns: { name: { type: "text" }, body: { type: "text" } },
+  },
+} as const satisfies Record<string, TableEntry>;
+
+const FOREIGN_TABLES = {
+  items: {
+    key: ["shop", "sku"],
+    columns: ["shop", "sku", "title", "updated_at"],
+    timestamp: "updated_at",
+  },
+  labels: { key: ["name"], columns: ["name", "body"], timestamp: null },
+};
+
+function startRandom(): () => number {
+  let state = (SEED % 2_147_483_646) + 1;
+  return () => {
+    state = (state * 48_271) % 2_147_483_647;
+    return state / 2_147_483_647;
+  };
+}
+
+/** Rows as both ends mean them: an instant in microseconds, whatever it is written like. */
+function meant(rows: readonly (ForeignRow | JsonFields)[]): string[] {
+  return rows.map((row) => JSON.stringify(Object.entries(row).sort().map(meantCell))).sort();
+}
+
+function meantCell([name, value]: [string, unknown]): unknown[] {
+  if (name !== "updated_at" || value === null) return [name, value];
+  const [, seconds, fraction = ""] = /^(.{19})(?:\.(\d+))?Z?$/.exec(String(value)) ?? [];
+  return [name, `${seconds}.${fraction.padEnd(6, "0")}`];
+}
+
+onEveryBackend("a foreign server", (backend) => {
+  test(`S-4.1, D-4.5, D-4.6, D-4.8 runs both ways end equal, ties and microseconds included (SEED=${SEED})`, async () => {
+    const random = startRandom();
+    const server = startForeignServer({
+      ...{ key: SYNC_KEY, tables: FOREIGN_TABLES, random },
+      maxRows: 7,
+    });
+    const local = await startRunApp({
+      backend,
+      tables: TABLES,
+      env: { SYNC_REMOTE_URL: server.url, SYNC_MAX_BATCH_SIZE: "10" },
+    });
+    const time = () => {
+      // A third of all rows share one instant, which is more than one page.
+      const micro = random() < 0.35 ? "000007" : String(Math.floor(random() * 5)).padStart(6, "0");
+      return `2026-01-02T03:04:0${Math.floor(random() * 5)}.${micro}`;
+    };
+    const row = (shop: string, n: number) => {
+      return { shop, sku: `sku-${n}`, title: `title ${random()}`, updated_at: time() };
+    };
+    for (let n = 0; n < 60; n++) server.put("items", row("there", n));
+    for (let n = 0; n < 20; n++) server.put("labels", { name: `there ${n}`, body: `${random()}` });
+    const here = Array.from({ length: 60 }, (_, n) => row("here", n));
+    await local.push("items", {
+      records: here.map((r) => ({ ...r, updated_at: `${r.updated_at}Z` })),
+    });
+    await local.push("labels", { records: [{ name: "here", body: "x" }] });
+    const table = (name: string) => ({ table: name, direction: "both" });
+    for (const name of ["items", "labels"]) {
+      const first = await local.trigger(table(name));
+      expect([name, first.status, first.json["status"]]).toEqual([name, 200, "success"]);
+      expect(meant(await local.rows(name))).toEqual(meant(server.rows(name)));
+    }
+    expect(server.rows("items").length).toBe(120);
+    const marker = (await local.markers())["sync_last_pull_items"] ?? "";
+    // As received: without zone, with six digits.
+    expect(marker).toMatch(/^2026-01-02T03:04:0\d\.\d{6}$/);
+    // A change on each side, the one there at the very instant of the marker.
+    server.put("items", { shop: "there", sku: "late", title: "tie", updated_at: marker });
+    const changed = {
+      shop: "here",
+      sku: "sku-1",
+      title: "new",
+      updated_at: "2026-02-01T00:00:00Z",
+    };
+    await local.push("items", { records: [changed] });
+    const second = await local.trigger(table("items"));
+    expect([second.status, second.json["status"]]).toEqual([200, "success"]);
+    expect(meant(await local.rows("items"))).toEqual(meant(server.rows("items")));
+    expect(server.rows("items").length).toBe(121);
+    expect(Number(second.json["total_pushed"])).toBeLessThan(120);
+    expect(new Set(server.seen)).toEqual(
+      new Set([
+        ...["GET /status", "GET /pull/items", "POST /push/items"],
+        ...["GET /pull/labels", "POST /push/labels"],
+      ]),
+    );
+  });
+
+  test(`D-4.10 compare() reads the pages of a server without digests, and repairs (SEED=${SEED})`, async () => {
+    const random = startRandom();
+    const server = startForeignServer({
+      key: SYNC_KEY,
+      tables: FOREIGN_TABLES,
+      random,
+      maxRows: 7,
+    });
+    const env = { SYNC_REMOTE_URL: server.url, SYNC_LAG_SECONDS: "0" };
+    const local = await startRunApp({ backend, tables: TABLES, env });
+    const row = (n: number, title: string) => {
+      return { shop: "s", sku: `k${n}`, title, updated_at: "2026-01-02T03:04:05.000006Z" };
+    };
+    const records = Array.from({ length: 30 }, (_, n) => row(n, "same"));
+    for (const record of records) server.put("items", record);
+    await local.push("items", { records });
+    await local.push("items", { records: [row(3, "other"), row(100, "only here")] });
+    server.put("items", row(200, "only there"));
+    const post = (body: object) => ({ method: "POST", body: JSON.stringify(body) });
+    const found = await local.ask("/compare", post({ table: "items" }));
+    const key = (n: number) => ({ shop: "s", sku: `k${n}` });
+    expect([found.status, found.json]).toEqual([
+      200,
+      {
+        ...{ matched: 29, different: 1, missing_here: 1, missing_there: 1 },
+        examples: { different: [key(3)], missing_here: [key(200)], missing_there: [key(100)] },
+      },
+    ]);
+    const sent = await local.ask("/compare", post({ table: "items", repair: "push" }));
+    expect(sent.json).toMatchObject({ different: 1, repaired: 2 });
+    const fetched = await local.ask("/compare", post({ table: "items", repair: "pull" }));
+    expect(fetched.json).toMatchObject({ different: 0, missing_here: 1, repaired: 1 });
+    expect(meant(await local.rows("items"))).toEqual(meant(server.rows("items")));
+    const end = await local.ask("/compare", post({ table: "items", repair: null }));
+    expect(end.json).toMatchObject({
+      matched: 32,
+      different: 0,
+      missing_here: 0,
+      missing_there: 0,
+    });
+  });
+});

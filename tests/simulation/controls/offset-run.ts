@@ -1,0 +1,57 @@
+// The naive pull, kept as a control: it carries an offset over rows that move. Everything else is as it should be, so
+// that only the offset can be at fault.
+import { convertRecord } from "../../../src/domain/sync/convert.ts";
+import { cappedMarker, markerCap } from "../../../src/domain/sync/marker.ts";
+import type { SyncRun } from "../../../src/domain/sync/run.ts";
+import { dateTimeMs, parseDateTime } from "../../../src/domain/time.ts";
+import type { SyncDeps } from "../../../src/usecases/sync/sync-deps.ts";
+import type { StartWorldRun, World } from "../world.ts";
+
+const MARKER = "sync_last_pull_items";
+
+/** Pulls with a growing offset, and moves the marker when all is here. For fair weather only. */
+export const startOffsetRun: StartWorldRun = (world, process) => ({
+  outcome: pull(world, world.makeDeps(process)),
+});
+
+async function pull(world: World, deps: SyncDeps) {
+  const { table, scenario } = world;
+  const peer = deps.connectPeer({ baseUrl: "https://there.example", key: "key" });
+  const { server_time: serverTime } = await peer.readStatus();
+  const since = (await deps.markers.readAll()).get(MARKER) ?? null;
+  let seenUpTo = since;
+  for (let offset: number | null = 0; offset !== null; ) {
+    const { page } = await peer.pullPage("items", { since, offset, limit: deps.maxPageRows });
+    const writes = page.records.map((record, index) => {
+      const { row, problem } = convertRecord(table, record);
+      if (row === null) throw new Error(problem);
+      return { index, row };
+    });
+    await deps.tables.write(table, writes);
+    const last = page.records.at(-1)?.[table.timestampColumn ?? ""];
+    if (typeof last === "string") seenUpTo = last;
+    offset = page.next_offset;
+  }
+  if (seenUpTo !== null) {
+    const atMs = dateTimeMs(parseDateTime(serverTime) ?? "");
+    const cap = markerCap(table, { sample: seenUpTo, atMs, lagSeconds: scenario.lagSeconds });
+    await deps.markers.writeAll(new Map([[MARKER, cappedMarker(seenUpTo, cap)]]));
+  }
+  return { run: SUCCESS, error: null };
+}
+
+const SUCCESS: SyncRun = {
+  run_id: "control",
+  trigger: "api",
+  status: "success",
+  direction: "pull",
+  tables: {},
+  total_pushed: 0,
+  total_pulled: 0,
+  error_count: 0,
+  started_at: "",
+  finished_at: "",
+  duration_ms: 0,
+  full_sync: false,
+  dry_run: false,
+};

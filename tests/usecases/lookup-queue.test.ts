@@ -1,0 +1,123 @@
+import { expect, test } from "bun:test";
+import type { LookupCall, LookupLedger, LookupOutcome } from "../../src/ports/lookup-ledger.ts";
+import { createLookupQueue } from "../../src/usecases/reputation/lookup-queue.ts";
+
+/** A ledger that decides when the test says so, turns that the test takes, and a clock that it moves. */
+function makeScene(gatherMs?: number) {
+  const batches: string[][] = [];
+  const settles: ((error?: Error) => void)[] = [];
+  const turns: (() => void)[] = [];
+  const sleepers: { readonly ms: number; readonly wake: () => void }[] = [];
+  const ledger: LookupLedger = {
+    ...(gatherMs === undefined ? {} : { gatherMs }),
+    decide: (calls) => {
+      batches.push(calls.map(({ requestId }) => requestId));
+      return new Promise((resolve, reject) =>
+        settles.push((error) =>
+          error === undefined
+            ? resolve(calls.map(({ requestId }) => requestId as unknown as LookupOutcome))
+            : reject(error),
+        ),
+      );
+    },
+  };
+  const decide = createLookupQueue({
+    ledger,
+    turns: { afterThis: (work) => turns.push(work) },
+    timer: { sleep: (ms) => new Promise((wake) => sleepers.push({ ms, wake })) },
+  });
+  /** Lets everything that is due happen: promises first, then one turn. */
+  const takeTurn = async () => {
+    await Promise.resolve().then(() => {});
+    for (const work of turns.splice(0)) work();
+    for (let i = 0; i < 10; i++) await Promise.resolve();
+  };
+  const ask = (...names: string[]) =>
+    names.map((requestId) => decide({ requestId } as unknown as LookupCall));
+  return { batches, settles, sleepers, ask, takeTurn };
+}
+
+test("D-6.5 calls of one turn are one batch; those that come meanwhile are the next", async () => {
+  const { batches, settles, ask, takeTurn } = makeScene();
+  const first = ask("a", "b");
+  await takeTurn();
+  const second = ask("c", "d", "e");
+  await takeTurn();
+  expect(batches).toEqual([["a", "b"]]);
+  settles[0]?.();
+  expect((await Promise.all(first)) as unknown[]).toEqual(["a", "b"]);
+  await takeTurn();
+  expect(batches).toEqual([
+    ["a", "b"],
+    ["c", "d", "e"],
+  ]);
+  settles[1]?.();
+  expect((await Promise.all(second)) as unknown[]).toEqual(["c", "d", "e"]);
+});
+
+test("D-6.5 a batch that fails fails for all of its calls, and the next one is decided", async () => {
+  const { batches, settles, ask, takeTurn } = makeScene();
+  const first = ask("a", "b").map((answer) => answer.catch((error: Error) => error.message));
+  await takeTurn();
+  const [second] = ask("c");
+  settles[0]?.(new Error("The disk failed"));
+  expect((await Promise.all(first)) as unknown[]).toEqual(["The disk failed", "The disk failed"]);
+  await takeTurn();
+  expect(batches[1]).toEqual(["c"]);
+  settles[1]?.();
+  expect((await second) as unknown).toBe("c");
+});
+
+test("D-6.5 no batch has more than 1,000 calls", async () => {
+  const { batches, settles, ask, takeTurn } = makeScene();
+  const answers = ask(...Array.from({ length: 1_500 }, (_, i) => String(i)));
+  await takeTurn();
+  settles[0]?.();
+  await answers[0];
+  await takeTurn();
+  settles[1]?.();
+  await Promise.all(answers);
+  expect(batches.map((batch) => batch.length)).toEqual([1_000, 500]);
+  expect(batches.flat()).toEqual(Array.from({ length: 1_500 }, (_, i) => String(i)));
+});
+
+test("D-6.5 where it pays, a batch waits until as many callers are back as there were", async () => {
+  const { batches, settles, sleepers, ask, takeTurn } = makeScene(3);
+  const first = ask("a", "b", "c");
+  await takeTurn();
+  settles[0]?.();
+  await Promise.all(first);
+  void ask("d");
+  await takeTurn();
+  expect(sleepers.map(({ ms }) => ms)).toEqual([3]);
+  expect(batches.length).toBe(1);
+  void ask("e", "f");
+  await takeTurn();
+  expect(batches[1]).toEqual(["d", "e", "f"]);
+  sleepers[0]?.wake();
+  void ask("g");
+  await takeTurn();
+  expect(batches.length).toBe(2);
+});
+
+test("D-6.5 a batch does not wait longer than that for callers that stay away", async () => {
+  const { batches, settles, sleepers, ask, takeTurn } = makeScene(3);
+  const first = ask("a", "b");
+  await takeTurn();
+  settles[0]?.();
+  await Promise.all(first);
+  void ask("c");
+  await takeTurn();
+  expect(batches.length).toBe(1);
+  sleepers[0]?.wake();
+  await takeTurn();
+  await takeTurn();
+  expect(batches[1]).toEqual(["c"]);
+  settles[1]?.();
+  await takeTurn();
+  sleepers[1]?.wake();
+  await takeTurn();
+  void ask("d");
+  await takeTurn();
+  expect(batches[2]).toEqual(["d"]);
+});

@@ -1,0 +1,114 @@
+import { describe, expect, test } from "bun:test";
+import type { Scheduler } from "../../src/ports/scheduler.ts";
+import { startSchedule } from "../../src/usecases/sync/scheduled-runs.ts";
+import type { RunRequest } from "../../src/usecases/sync/start-run.ts";
+import { FakeClock } from "../support/fake-clock.ts";
+import { MemoryLeaseStore } from "../support/memory-sync-stores.ts";
+
+/** A schedule whose times come when a test says so, over leases that instances share. */
+function startInstance(leases: MemoryLeaseStore, holder: string) {
+  const started: RunRequest[] = [];
+  const lines: string[] = [];
+  let work = async () => {};
+  let isStopped = false;
+  let cron = "";
+  let end = () => {};
+  const scheduler: Scheduler = {
+    start(cronText, given) {
+      cron = cronText;
+      work = given;
+      return {
+        stop: () => {
+          isStopped = true;
+        },
+      };
+    },
+  };
+  const schedule = startSchedule(
+    {
+      ...{ scheduler, leases, ids: { next: () => holder } },
+      activeRuns: {
+        start(request) {
+          started.push(request);
+          const outcome = new Promise<never>((resolve) => {
+            end = () => resolve(undefined as never);
+          });
+          return {
+            runId: "run",
+            outcome,
+            events: () => {
+              throw new Error("Unread");
+            },
+            stop: () => {},
+          };
+        },
+      },
+      timer: {
+        sleep: (_, signal) =>
+          new Promise<void>((resolve) => signal?.addEventListener("abort", () => resolve())),
+      },
+      logger: {
+        debug: () => {},
+        info: (message) => void lines.push(message),
+        warn: () => {},
+        error: (message) => void lines.push(message),
+      },
+    },
+    "*/5 * * * *",
+  );
+  return {
+    ...{ started, lines, schedule, cron },
+    time: () => work(),
+    end: () => end(),
+    isStopped: () => isStopped,
+  };
+}
+
+const settle = () => new Promise<void>((resolve) => setImmediate(resolve));
+
+describe("startSchedule()", () => {
+  test("D-1.3.10 startSchedule() runs both ways for all tables at each time", async () => {
+    const one = startInstance(new MemoryLeaseStore(new FakeClock()), "one");
+    expect(one.cron).toBe("*/5 * * * *");
+    for (const times of [1, 2]) {
+      const ended = one.time();
+      await settle();
+      expect(one.started.length).toBe(times);
+      one.end();
+      await ended;
+    }
+    expect(one.started[0]).toEqual({
+      ...{ direction: "both", tableName: null, isFull: false, isDryRun: false },
+      trigger: "schedule",
+    });
+    one.schedule.stop();
+    expect(one.isStopped()).toBe(true);
+  });
+
+  test("D-1.3.10, D-4.8 of several instances one runs, the others leave it to that one", async () => {
+    const leases = new MemoryLeaseStore(new FakeClock());
+    const one = startInstance(leases, "one");
+    const two = startInstance(leases, "two");
+    const running = one.time();
+    await two.time();
+    expect([one.started.length, two.started.length]).toEqual([1, 0]);
+    expect(two.lines.at(-1)).toContain("left to another instance");
+    one.end();
+    await running;
+    const next = two.time();
+    await settle();
+    expect(two.started.length).toBe(1);
+    two.end();
+    await next;
+  });
+
+  test("D-1.3.10 a store that fails ends one time, not the schedule", async () => {
+    const clock = new FakeClock();
+    const leases = new MemoryLeaseStore(clock);
+    const broken = { acquire: () => Promise.reject(new Error("No store")) };
+    const one = startInstance(broken as unknown as MemoryLeaseStore, "one");
+    await one.time();
+    expect(one.lines.at(-1)).toBe("Scheduled sync run could not begin");
+    expect(leases.holderOf("sync schedule")).toBe(null);
+  });
+});

@@ -1,0 +1,47 @@
+// How many rows a pull asks for at once. D-4.6.
+import { expect, test } from "bun:test";
+import { startBatchSize } from "../../../src/domain/sync/batch-size.ts";
+import { startMarkedCursor } from "../../../src/domain/sync/pull-cursor.ts";
+import type { PulledPage, RemotePeer } from "../../../src/ports/remote-peer.ts";
+import { askPage } from "../../../src/usecases/sync/ask-page.ts";
+import { openRemote } from "../../../src/usecases/sync/sync-deps.ts";
+import { makeTwoEnds } from "./two-ends.ts";
+
+/** Asks for pages whose replies have these lengths, and tells how many rows each was to have. */
+async function askedFor(lengths: readonly number[]): Promise<number[]> {
+  const { deps, table } = await makeTwoEnds();
+  const { peer, address } = openRemote(deps);
+  const asked: number[] = [];
+  const measured: RemotePeer = {
+    ...peer,
+    async pullPage(tableName, request): Promise<PulledPage> {
+      const bytesUncompressed = lengths[asked.length] ?? 0;
+      asked.push(request?.limit ?? 0);
+      return { ...(await peer.pullPage(tableName, request)), bytesUncompressed };
+    },
+  };
+  const transfer = {
+    ...{ table, remote: { peer: measured, address } },
+    calls: {
+      call: <T>(request: (signal: AbortSignal) => Promise<T>) =>
+        request(new AbortController().signal),
+      progressed: () => {},
+    },
+  };
+  const cursor = startMarkedCursor(table, { marker: "2026-03-01T10:00:00Z", pageRows: 1000 });
+  const size = startBatchSize(1000, 1000);
+  for (const _ of lengths) await askPage(transfer, { cursor, size });
+  return asked;
+}
+
+const MIB = 1024 * 1024;
+
+test("D-4.6 after a page of more than 16 MiB the next one has half the rows, and grows again", async () => {
+  expect(await askedFor([17 * MIB, 17 * MIB, 16 * MIB, MIB, 0])).toEqual([
+    1000, 500, 250, 282, 318,
+  ]);
+});
+
+test("D-4.5 a page never has fewer than two rows", async () => {
+  expect((await askedFor(Array.from({ length: 12 }, () => 99 * MIB))).slice(-3)).toEqual([2, 2, 2]);
+});

@@ -1,0 +1,122 @@
+// One run per table and direction at a time, over all instances. D-4.8.
+import { expect, test } from "bun:test";
+import { makeTwoEnds, manyRows, put, rowsOf, runOf, start } from "./two-ends.ts";
+
+test("D-4.8 a second run waits up to 10 s and then names the run in the way", async () => {
+  const ends = await makeTwoEnds();
+  await ends.leases.acquire({ name: "sync pull items", holder: "other", ttlMs: 60_000 });
+  const startedAtMs = ends.time.nowMs;
+  const { run, error } = await runOf(ends);
+  expect(run.status).toBe("failed");
+  expect(error?.message).toBe(
+    'Run other is in the way: it holds "sync pull items"; try again later',
+  );
+  expect(ends.time.nowMs - startedAtMs).toBe(10_000);
+});
+
+test("D-4.8 a second run goes on as soon as the first one is through", async () => {
+  const ends = await makeTwoEnds();
+  put(ends.there, ends.table, manyRows(3));
+  const held = await ends.leases.acquire({
+    name: "sync pull items",
+    holder: "other",
+    ttlMs: 60_000,
+  });
+  ends.time.after(3_100, () => {
+    if ("release" in held) void held.release();
+  });
+  const { run } = await runOf(ends);
+  expect(run).toMatchObject({ status: "success", duration_ms: 3_500 });
+});
+
+test("D-4.8 the lease of a process that is gone ends by itself", async () => {
+  const ends = await makeTwoEnds();
+  await ends.leases.acquire({ name: "sync pull items", holder: "gone", ttlMs: 9_000 });
+  expect((await runOf(ends)).run.status).toBe("success");
+});
+
+test("D-4.8 other tables and directions are not in the way", async () => {
+  const ends = await makeTwoEnds();
+  await ends.leases.acquire({ name: "sync push items", holder: "other", ttlMs: 60_000 });
+  expect((await runOf(ends)).run).toMatchObject({ status: "success", duration_ms: 0 });
+});
+
+test("D-4.8 a lease is renewed while its run goes on, and freed at its end", async () => {
+  const ends = await makeTwoEnds({ maxPageRows: 2 });
+  put(ends.there, ends.table, manyRows(8));
+  const holders: (string | null)[] = [];
+  ends.intercept = async (_, send) => {
+    await ends.time.sleep(6_000);
+    holders.push(ends.leases.holderOf("sync pull items"));
+    return send();
+  };
+  const { run } = await runOf(ends);
+  expect(run.status).toBe("success");
+  expect(new Set(holders)).toEqual(new Set(["run-1"]));
+  expect(holders.length).toBeGreaterThan(5);
+  expect(ends.leases.holderOf("sync pull items")).toBe(null);
+});
+
+test("D-4.8 a run that has lost its lease writes nothing more", async () => {
+  const ends = await makeTwoEnds({ maxPageRows: 2 });
+  put(ends.there, ends.table, manyRows(8));
+  const { leases } = ends.deps;
+  const deaf: typeof leases = {
+    async acquire(request) {
+      const lease = await leases.acquire(request);
+      const isRun = request.name === "sync pull items";
+      return isRun && "renew" in lease ? { ...lease, renew: async () => false } : lease;
+    },
+  };
+  let pages = 0;
+  let rowsAtLoss = -1;
+  ends.intercept = async ({ kind }, send) => {
+    if (kind === "pull" && ++pages === 5) {
+      rowsAtLoss = rowsOf(ends.here, ends.table).length;
+      await ends.time.sleep(3_000);
+    }
+    return send();
+  };
+  const { run, error } = await runOf({ ...ends, deps: { ...ends.deps, leases: deaf } });
+  expect(run.status).toBe("failed");
+  expect(error?.message).toBe(
+    'The lease "sync pull items" was lost and the run stopped before it wrote; run again',
+  );
+  // One page may have been under way.
+  expect(rowsOf(ends.here, ends.table).length - rowsAtLoss).toBeLessThanOrEqual(2);
+});
+
+test("D-4.8 a process that stood still for longer than its lease does not write when it goes on", async () => {
+  const ends = await makeTwoEnds({ maxPageRows: 2 });
+  put(ends.here, ends.table, manyRows(4));
+  const clock = ends.time.clock();
+  let jumpMs = 0;
+  const jumping = { ...clock, monotonicMs: () => clock.monotonicMs() + jumpMs };
+  ends.intercept = async ({ kind }, send) => {
+    const reply = await send();
+    if (kind === "push") jumpMs = 9_000;
+    return reply;
+  };
+  const { error } = await runOf(
+    { ...ends, deps: { ...ends.deps, clock: jumping } },
+    { direction: "push" },
+  );
+  expect(error?.message).toContain("was lost");
+  expect(ends.here.marker("sync_last_push_items")).toBe("");
+  expect(ends.requests.filter(({ kind }) => kind === "push")).toHaveLength(1);
+});
+
+test("D-4.8 of two runs at once each moves its rows, one after the other", async () => {
+  const ends = await makeTwoEnds({ maxPageRows: 2 });
+  put(ends.there, ends.table, manyRows(6));
+  ends.intercept = async (_, send) => {
+    await ends.time.sleep(100);
+    return send();
+  };
+  const runs = [start(ends), start(ends)];
+  const outcomes = await ends.time.run(Promise.all(runs.map(({ outcome }) => outcome)));
+  expect(outcomes.map(({ run }) => run.status)).toEqual(["success", "success"]);
+  expect(rowsOf(ends.here, ends.table)).toEqual(manyRows(6));
+  // The second one found only the row at the marker.
+  expect(outcomes.map(({ run }) => run.total_pulled).sort()).toEqual([1, 6]);
+});

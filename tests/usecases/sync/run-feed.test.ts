@@ -1,0 +1,73 @@
+// What a run tells, to readers of any speed. S-6, D-4.4.
+import { expect, test } from "bun:test";
+import type { BatchEvent, RunEvent } from "../../../src/domain/sync/run.ts";
+import { startRunFeed } from "../../../src/usecases/sync/run-feed.ts";
+
+const START: RunEvent = { type: "start", table: "a", direction: "push", total_records: 9 };
+
+function batch(number: number, changes: Partial<BatchEvent> = {}): BatchEvent {
+  return {
+    ...{ type: "batch", table: "a", direction: "push", batch: number, total_batches: 9 },
+    ...{ records_sent: 10, total_sent: number * 10, total_records: 90, bytes_compressed: 1 },
+    ...{ bytes_uncompressed: 2, upserted: 9, error_count: 1, elapsed_ms: number },
+    ...{ rows_per_second: 5, ...changes },
+  };
+}
+
+test("S-6 a reader that keeps up gets every event", async () => {
+  const feed = startRunFeed();
+  const reader = feed.read();
+  const got: RunEvent[] = [];
+  for (const event of [START, batch(1), batch(2)]) {
+    const next = reader.next();
+    feed.publish(event);
+    got.push((await next).value as RunEvent);
+  }
+  expect(got).toEqual([START, batch(1), batch(2)]);
+  feed.publish({ type: "finished" });
+  feed.close();
+  expect((await reader.next()).value).toEqual({ type: "finished" });
+  expect((await reader.next()).done).toBe(true);
+});
+
+test("D-4.4 a slow reader gets batches put together, with nothing missing from their sums", async () => {
+  const feed = startRunFeed();
+  const reader = feed.read();
+  const first = reader.next();
+  feed.publish(START);
+  await first;
+  for (let i = 1; i <= 1000; i++) feed.publish(batch(i));
+  feed.publish(batch(1, { table: "b" }));
+  feed.publish({ type: "finished" });
+  feed.close();
+  expect(await Array.fromAsync(reader)).toEqual([
+    batch(1000, {
+      ...{ records_sent: 10_000, bytes_compressed: 1000, bytes_uncompressed: 2000 },
+      ...{ upserted: 9000, error_count: 1000 },
+    }),
+    batch(1, { table: "b" }),
+    { type: "finished" },
+  ]);
+});
+
+test("D-4.9 a reader that comes late gets the events from the first on, and one that leaves does not stop the run", async () => {
+  const feed = startRunFeed();
+  feed.publish(START);
+  const early = feed.read();
+  await early.next();
+  await early.return();
+  for (let i = 1; i <= 1000; i++) feed.publish(batch(i));
+  feed.publish({ type: "finished" });
+  feed.close();
+  const late = await Array.fromAsync(feed.read());
+  expect(late.map(({ type }) => type)).toEqual(["start", "batch", "finished"]);
+  expect(late[1]).toMatchObject({ records_sent: 10_000, batch: 1000 });
+});
+
+test("D-4.4 batches of both directions of one table stay apart", async () => {
+  const feed = startRunFeed();
+  feed.publish(batch(1));
+  feed.publish(batch(1, { direction: "pull" }));
+  feed.close();
+  expect(await Array.fromAsync(feed.read())).toHaveLength(2);
+});

@@ -1,0 +1,369 @@
+// Whole runs: how they end, what is kept of them, and when their markers are no longer to be trusted.
+import { expect, test } from "bun:test";
+import { startRun } from "../../../src/usecases/sync/start-run.ts";
+import { makeTwoEnds, manyRows, put, rowsOf, runOf, start, statusError } from "./two-ends.ts";
+
+const MARKERS = [
+  "sync_last_push_items",
+  "sync_last_pull_items",
+  "sync_remote_push_items",
+  "sync_remote_pull_items",
+  "sync_clock_push_items",
+  "sync_clock_pull_items",
+  "sync_own_clock_push_items",
+];
+
+test("D-4.3 a run's result has every field, and is kept", async () => {
+  const ends = await makeTwoEnds();
+  put(ends.there, ends.table, manyRows(3));
+  const { run } = await runOf(ends, { trigger: "cli" });
+  expect(run).toEqual({
+    run_id: "run-1",
+    trigger: "cli",
+    status: "success",
+    direction: "pull",
+    tables: {
+      items: {
+        ...{ pushed: 0, pulled: 3, error_count: 0, duration_ms: 0 },
+        ...{ bytes_compressed: 30, bytes_uncompressed: 300 },
+      },
+    },
+    total_pushed: 0,
+    total_pulled: 3,
+    error_count: 0,
+    started_at: "2026-03-01T12:00:00Z",
+    finished_at: "2026-03-01T12:00:00Z",
+    duration_ms: 0,
+    full_sync: false,
+    dry_run: false,
+  });
+  expect(await ends.runs.find("run-1")).toEqual(run);
+  expect(ends.logger.lines.at(-1)).toMatchObject({
+    message: "Sync run finished",
+    fields: { run_id: "run-1", status: "success", total_pulled: 3 },
+  });
+});
+
+test("D-4.4 the events of a pull, with what arrived and how much there is", async () => {
+  const ends = await makeTwoEnds({ maxPageRows: 3 });
+  put(ends.there, ends.table, manyRows(5));
+  const started = start(ends);
+  const events: unknown[] = [];
+  const reading = (async () => {
+    for await (const event of started.events()) events.push(event);
+  })();
+  await ends.time.run(started.outcome);
+  await reading;
+  const subject = { table: "items", direction: "pull" };
+  const rates = { elapsed_ms: 0, rows_per_second: expect.any(Number) };
+  expect(events).toEqual([
+    { type: "start", ...subject, total_records: 5 },
+    {
+      ...{ type: "batch", ...subject, batch: 1, total_batches: 2, records_sent: 3, total_sent: 3 },
+      ...{ total_records: 5, bytes_compressed: 30, bytes_uncompressed: 300 },
+      ...{ upserted: 3, error_count: 0, ...rates },
+    },
+    {
+      ...{ type: "batch", ...subject, batch: 2, total_batches: 2, records_sent: 2, total_sent: 5 },
+      ...{ total_records: 5, bytes_compressed: 10, bytes_uncompressed: 100 },
+      ...{ upserted: 2, error_count: 0, ...rates },
+    },
+    {
+      ...{ type: "done", ...subject, status: "success", total_pulled: 5 },
+      ...{ bytes_compressed: 40, bytes_uncompressed: 400, duration_ms: 0 },
+    },
+    { type: "finished" },
+  ]);
+});
+
+test("D-4.3 a run with refused records is partial", async () => {
+  const ends = await makeTwoEnds();
+  put(ends.there, ends.table, manyRows(3));
+  ends.here.refuse = (_, { k }) => (k === "k-0001" ? "Not here" : null);
+  const { run, events, error } = await runOf(ends);
+  expect(run).toMatchObject({ status: "partial", total_pulled: 2, error_count: 1 });
+  expect(events.at(-2)).toMatchObject({ type: "done", status: "partial", total_pulled: 2 });
+  expect(error).toBe(null);
+});
+
+test("D-4.6 a pulled record that is refused here is kept whole, the marker moves on, and it is tried first", async () => {
+  const ends = await makeTwoEnds();
+  put(ends.there, ends.table, manyRows(3));
+  ends.here.refuse = (_, { k }) => (k === "k-0001" ? "Not here" : null);
+  await runOf(ends);
+  expect(ends.here.marker("sync_last_pull_items")).toBe("2026-03-01T10:00:02Z");
+  expect(ends.rejected.all()).toMatchObject([
+    {
+      ...{ table: "items", direction: "pull", key: { k: "k-0001" }, message: "Not here" },
+      record: { k: "k-0001", v: "v", at: "2026-03-01T10:00:01Z" },
+      ...{ attempts: 1, firstAtMs: 1_772_366_400_000, lastAtMs: 1_772_366_400_000 },
+    },
+  ]);
+  ends.time.advance(60_000);
+  await runOf(ends);
+  expect(ends.rejected.all()).toMatchObject([
+    { attempts: 2, firstAtMs: 1_772_366_400_000, lastAtMs: 1_772_366_460_000 },
+  ]);
+  ends.here.refuse = () => null;
+  const { run } = await runOf(ends);
+  expect(run.status).toBe("success");
+  expect(ends.rejected.all()).toEqual([]);
+  expect(rowsOf(ends.here, ends.table)).toEqual(manyRows(3));
+});
+
+test("D-4.6 a record that no table row can be made of is refused alone", async () => {
+  const ends = await makeTwoEnds();
+  put(ends.there, ends.table, manyRows(2));
+  ends.intercept = async ({ kind }, send) => {
+    const reply = (await send()) as { records: readonly object[] };
+    if (kind !== "pull") return reply;
+    return {
+      ...reply,
+      records: reply.records.map((row, i) => (i === 1 ? { ...row, v: {} } : row)),
+    };
+  };
+  const { run } = await runOf(ends);
+  expect(run).toMatchObject({ status: "partial", total_pulled: 1, error_count: 1 });
+  expect(ends.rejected.all()).toMatchObject([
+    { key: { k: "k-0001" }, message: "v must not be an object or an array" },
+  ]);
+});
+
+test("D-4.6 a column that the remote does not have keeps what it holds here", async () => {
+  const ends = await makeTwoEnds();
+  put(ends.here, ends.table, [["k-0000", "mine", "2026-03-01T09:00:00Z"]]);
+  put(ends.there, ends.table, manyRows(2));
+  ends.intercept = async ({ kind }, send) => {
+    const reply = (await send()) as { records: readonly { k: string; at: string }[] };
+    if (kind !== "pull") return reply;
+    return { ...reply, records: reply.records.map(({ k, at }) => ({ k, at })) };
+  };
+  await runOf(ends);
+  expect(rowsOf(ends.here, ends.table)).toEqual([
+    ["k-0000", "mine", "2026-03-01T10:00:00Z"],
+    ["k-0001", "null", "2026-03-01T10:00:01Z"],
+  ]);
+});
+
+test("D-2.2 a column that is not serialized is never changed, whatever the remote sends", async () => {
+  const ends = await makeTwoEnds({
+    entry: {
+      ...{ timestamp_column: "at", upsert_key: ["k"] },
+      columns: {
+        ...{ k: { type: "text" }, v: { type: "text" }, at: { type: "datetime" } },
+        secret: { type: "text", serialize: false },
+      },
+    },
+  });
+  const mine = { k: "k-0000", v: "old", at: "2026-03-01T09:00:00Z", secret: "mine" };
+  ends.here.writeOwn(ends.table, mine);
+  put(ends.there, ends.table, manyRows(1));
+  ends.intercept = async ({ kind }, send) => {
+    const reply = (await send()) as { records: readonly object[] };
+    if (kind !== "pull") return reply;
+    return { ...reply, records: reply.records.map((row) => ({ ...row, secret: "theirs" })) };
+  };
+  await runOf(ends);
+  expect(ends.here.sortedRows(ends.table)).toEqual([
+    { k: "k-0000", v: "v", at: "2026-03-01T10:00:00Z", secret: "mine" },
+  ]);
+});
+
+test("S-4.4.2 full clears the markers of both directions first, and moves every row", async () => {
+  const ends = await makeTwoEnds();
+  put(ends.there, ends.table, manyRows(3));
+  await runOf(ends, { direction: "both" });
+  await runOf(ends, { direction: "both" });
+  expect(MARKERS.map((name) => ends.here.marker(name) !== "")).not.toContain(false);
+  const seen: string[][] = [];
+  ends.intercept = (_, send) => {
+    seen.push(MARKERS.map((name) => ends.here.marker(name)));
+    return send();
+  };
+  const { run } = await runOf(ends, { isFull: true });
+  expect(seen[0]).toEqual(["", "", "", "", "", "", ""]);
+  expect(run).toMatchObject({ full_sync: true, total_pulled: 3 });
+  expect(ends.here.marker("sync_last_push_items")).toBe("");
+  expect(ends.here.marker("sync_last_pull_items")).toBe("2026-03-01T10:00:02Z");
+});
+
+test("D-4.11 a dry run counts, writes nothing and leaves no trace", async () => {
+  const ends = await makeTwoEnds();
+  put(ends.there, ends.table, [["a", "v", null], ...manyRows(3)]);
+  put(ends.here, ends.table, [["own", "v", "2026-03-01T09:00:00Z"]]);
+  const before = rowsOf(ends.here, ends.table);
+  const { run, events } = await runOf(ends, { direction: "both", isDryRun: true });
+  expect(run).toMatchObject({ status: "success", dry_run: true, total_pushed: 1, total_pulled: 4 });
+  const types = "start batch done start batch done finished";
+  expect(events.map(({ type }) => type).join(" ")).toBe(types);
+  expect(rowsOf(ends.here, ends.table)).toEqual(before);
+  expect(rowsOf(ends.there, ends.table)).toHaveLength(4);
+  expect([...(await ends.here.readAll())]).toEqual([]);
+  expect(await ends.runs.list({ limit: 10, beforeId: null })).toEqual([]);
+  expect(ends.requests.filter(({ kind }) => kind === "push")).toEqual([]);
+});
+
+test("D-4.11 a dry run counts from the markers on, and with full as if they were cleared", async () => {
+  const ends = await makeTwoEnds();
+  put(ends.there, ends.table, [["a", "v", null], ...manyRows(3)]);
+  await runOf(ends, { direction: "both" });
+  await runOf(ends, { direction: "both" });
+  put(ends.there, ends.table, [["new", "v", "2026-03-01T10:30:00Z"]]);
+  put(ends.here, ends.table, [["own", "v", "2026-03-01T10:40:00Z"]]);
+  const markers = [...(await ends.here.readAll())];
+  // The row without a timestamp, the one at the marker and the new one.
+  const { run } = await runOf(ends, { direction: "both", isDryRun: true });
+  expect(run).toMatchObject({ total_pushed: 3, total_pulled: 3 });
+  const full = await runOf(ends, { direction: "both", isDryRun: true, isFull: true });
+  expect(full.run).toMatchObject({ total_pushed: 5, total_pulled: 5, full_sync: true });
+  expect([...(await ends.here.readAll())]).toEqual(markers);
+});
+
+test("D-4.9 a marker of another remote stops the run with what to do; full begins anew", async () => {
+  const ends = await makeTwoEnds();
+  put(ends.there, ends.table, manyRows(2));
+  put(ends.here, ends.table, manyRows(2));
+  await runOf(ends, { direction: "both" });
+  const moved = { ...ends, deps: { ...ends.deps, remoteUrl: "https://elsewhere.example/" } };
+  for (const direction of ["push", "pull"] as const) {
+    const { error } = await runOf(moved, { direction });
+    expect(error?.message).toBe(
+      `The ${direction} marker of "items" cannot be trusted, run with full to begin anew: it belongs to another remote, https://there.example`,
+    );
+  }
+  const full = await runOf(moved, { direction: "both", isFull: true });
+  expect(full.run.status).toBe("success");
+  expect(ends.here.marker("sync_remote_pull_items")).toBe("https://elsewhere.example");
+});
+
+test("D-4.9 a slash at the end of the address is no other remote", async () => {
+  const ends = await makeTwoEnds();
+  put(ends.there, ends.table, manyRows(2));
+  await runOf(ends);
+  const same = { ...ends, deps: { ...ends.deps, remoteUrl: "https://there.example/" } };
+  expect((await runOf(same)).run.status).toBe("success");
+});
+
+test.each([
+  [
+    "pull",
+    -3600,
+    /the remote's clock said 2026-03-01T12:00:00Z, and now that says 2026-03-01T11:00:00Z$/,
+  ],
+  [
+    "push",
+    -3600,
+    /the remote's clock said 2026-03-01T12:00:00Z, and now that says 2026-03-01T11:00:00Z$/,
+  ],
+] as const)("a remote whose time went back stops the %s", async (direction, seconds, message) => {
+  const ends = await makeTwoEnds();
+  put(ends.there, ends.table, manyRows(2));
+  put(ends.here, ends.table, manyRows(2));
+  await runOf(ends, { direction });
+  const serverTime = new Date(ends.time.nowMs + seconds * 1000).toISOString();
+  ends.intercept = async ({ kind }, send) =>
+    kind === "status" ? { ...((await send()) as object), server_time: serverTime } : send();
+  const { run, error } = await runOf(ends, { direction });
+  expect(run.status).toBe("failed");
+  expect(error?.message).toMatch(message);
+  expect(error?.message).toContain("run with full to begin anew");
+});
+
+test("this deployment's own time gone back stops a push", async () => {
+  const ends = await makeTwoEnds();
+  put(ends.here, ends.table, manyRows(2));
+  await runOf(ends, { direction: "push" });
+  const behind = { ...ends, deps: { ...ends.deps, clock: ends.time.clock(-3_600_000) } };
+  const { error } = await runOf(behind, { direction: "push" });
+  expect(error?.message).toContain("this machine's clock said 2026-03-01T12:00:00Z");
+});
+
+test("a clock that went back by less than the allowance does no harm", async () => {
+  const ends = await makeTwoEnds();
+  put(ends.there, ends.table, manyRows(2));
+  await runOf(ends);
+  ends.intercept = async ({ kind }, send) =>
+    kind === "status"
+      ? { ...((await send()) as object), server_time: "2026-03-01T11:59:10Z" }
+      : send();
+  expect((await runOf(ends)).run.status).toBe("success");
+  expect(ends.here.marker("sync_clock_pull_items")).toBe("2026-03-01T12:00:00Z");
+});
+
+test.each([
+  [{ isSyncEnabled: false }, "Sync is disabled: set SYNC_ENABLED to true"],
+  [{ remoteUrl: null }, "The remote's address is missing: set SYNC_REMOTE_URL"],
+  [{ remoteKey: "" }, "The remote's key is missing: set SYNC_REMOTE_KEY or SYNC_API_KEY"],
+])("D-4.2 with %j the run fails before anything is cleared", async (changes, message) => {
+  const ends = await makeTwoEnds();
+  put(ends.there, ends.table, manyRows(2));
+  await runOf(ends);
+  const broken = { ...ends, deps: { ...ends.deps, ...changes } };
+  const { run, error, events } = await runOf(broken, { isFull: true });
+  expect(run).toMatchObject({ status: "failed", error: message });
+  expect(error?.kind).toBe("sync_misconfigured");
+  expect(events).toEqual([
+    { type: "error", table: "items", direction: "pull", error: message },
+    { type: "finished" },
+  ]);
+  expect(ends.here.marker("sync_last_pull_items")).toBe("2026-03-01T10:00:01Z");
+});
+
+test("S-4.1.1 an unknown table is refused at once", async () => {
+  const ends = await makeTwoEnds();
+  const request = { direction: "pull", isFull: false, isDryRun: false, trigger: "api" } as const;
+  expect(() => startRun(ends.deps, { ...request, tableName: "nope" })).toThrow(
+    'Unknown table "nope"; tables here: items',
+  );
+});
+
+test("S-6.1 any other failure is cut to 200 characters", async () => {
+  const ends = await makeTwoEnds();
+  ends.intercept = () => {
+    throw new Error("x".repeat(1000));
+  };
+  const { error } = await runOf(ends);
+  expect(error?.message).toBe("Internal error; the log has the details");
+  const long = statusError(400);
+  long.message = "y".repeat(1000);
+  ends.intercept = () => {
+    throw long;
+  };
+  const { events } = await runOf(ends);
+  expect(events[0]).toMatchObject({ type: "error", error: "y".repeat(200) });
+});
+
+test("D-4.9 a run whose process is gone is marked as failed by the next one", async () => {
+  const ends = await makeTwoEnds();
+  const { run } = await runOf(ends);
+  await ends.runs.save({ ...run, run_id: "gone", status: "running", finished_at: null });
+  await ends.runs.save({ ...run, run_id: "alive", status: "running", finished_at: null });
+  await ends.leases.acquire({ name: "sync run alive", holder: "alive", ttlMs: 10_000 });
+  await runOf(ends);
+  expect(await ends.runs.find("gone")).toMatchObject({
+    status: "failed",
+    finished_at: "2026-03-01T12:00:00Z",
+    error: "The process that ran it ended; the next run goes on where it stopped",
+  });
+  expect((await ends.runs.find("alive"))?.status).toBe("running");
+});
+
+test("a run that is stopped ends as failed before its next write, and the next one goes on behind it", async () => {
+  const ends = await makeTwoEnds({ maxPageRows: 3 });
+  put(ends.there, ends.table, manyRows(7));
+  const started = start(ends);
+  let pages = 0;
+  ends.intercept = ({ kind, limit }, send) => {
+    if (kind === "pull" && limit === 3 && ++pages === 3) started.stop();
+    return send();
+  };
+  const { run } = await ends.time.run(started.outcome);
+  expect(run).toMatchObject({
+    status: "failed",
+    error: "The service stops, and the run with it; run it again to go on",
+  });
+  expect(rowsOf(ends.here, ends.table).length).toBeLessThan(7);
+  ends.intercept = (_, send) => send();
+  expect((await runOf(ends)).run.status).toBe("success");
+  expect(rowsOf(ends.here, ends.table)).toEqual(manyRows(7));
+});

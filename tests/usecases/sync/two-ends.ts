@@ -1,0 +1,207 @@
+// Two deployments in memory and the requests between them, for tests that want to say exactly what happens.
+import type { JsonObject } from "../../../src/domain/json.ts";
+import type { TableEntry } from "../../../src/domain/sync/registry-schema.ts";
+import type { RunEvent } from "../../../src/domain/sync/run.ts";
+import type { Row, Table } from "../../../src/domain/sync/table.ts";
+import {
+  type PullRequest,
+  type PushRequest,
+  type RemotePeer,
+  RemotePeerError,
+} from "../../../src/ports/remote-peer.ts";
+import type { RunOutcome } from "../../../src/usecases/sync/run-sync.ts";
+import {
+  type RunRequest,
+  type StartedRun,
+  startRun,
+} from "../../../src/usecases/sync/start-run.ts";
+import type { SyncDeps } from "../../../src/usecases/sync/sync-deps.ts";
+import { repsyncServer, type SimServer } from "../../simulation/sim-servers.ts";
+import { makeRegistry } from "../../support/make-table.ts";
+import { MemoryLogger } from "../../support/memory-logger.ts";
+import { MemoryStorage } from "../../support/memory-storage.ts";
+import {
+  MemoryLeaseStore,
+  MemoryRejectedRecords,
+  MemoryRowSource,
+  MemoryRunStore,
+} from "../../support/memory-sync-stores.ts";
+import { SimTime } from "../../support/sim-time.ts";
+
+/** A request as the remote sees it. */
+export interface SeenRequest {
+  readonly kind: "status" | "pull" | "push" | "digest";
+  readonly since?: string | null;
+  readonly offset?: number;
+  readonly limit?: number;
+  readonly records?: readonly JsonObject[];
+  readonly signal?: AbortSignal | undefined;
+}
+
+/** Stands between both ends: answers by itself, changes the reply of `send`, or throws. */
+export type Intercept = (request: SeenRequest, send: () => Promise<unknown>) => unknown;
+
+/** Both ends and everything of the one here. */
+export interface TwoEnds {
+  readonly table: Table;
+  readonly time: SimTime;
+  readonly here: MemoryStorage;
+  readonly there: MemoryStorage;
+  readonly rejected: MemoryRejectedRecords;
+  readonly runs: MemoryRunStore;
+  readonly leases: MemoryLeaseStore;
+  readonly logger: MemoryLogger;
+  /** Every request so far. */
+  readonly requests: SeenRequest[];
+  /** Set it to stand between both ends. */
+  intercept: Intercept;
+  readonly deps: SyncDeps;
+}
+
+/** A table by time: key `k`, value `v`, timestamp `at`. */
+export const BY_TIME: TableEntry = {
+  timestamp_column: "at",
+  upsert_key: ["k"],
+  columns: { k: { type: "text" }, v: { type: "text" }, at: { type: "datetime" } },
+};
+
+/** What a test may choose. */
+export interface TwoEndsOptions {
+  readonly entry?: TableEntry;
+  /** At both ends. */
+  readonly maxPageRows?: number;
+  readonly lagSeconds?: number;
+  readonly remoteUrl?: string;
+  /** In place of this service. */
+  readonly server?: (parts: Parameters<typeof repsyncServer>[0]) => SimServer;
+}
+
+/** Makes both ends with the empty table `items`, at 2026-03-01T12:00:00Z. */
+export async function makeTwoEnds(options: TwoEndsOptions = {}): Promise<TwoEnds> {
+  const { entry = BY_TIME, maxPageRows = 100, lagSeconds = 60 } = options;
+  const time = new SimTime();
+  const all = makeRegistry({ items: entry });
+  const table = all.get("items")!;
+  const registry = new Map([["items", table]]);
+  const [here, there] = [new MemoryStorage(), new MemoryStorage()];
+  for (const storage of [here, there]) await storage.prepare([table]);
+  const server = (options.server ?? repsyncServer)({
+    ...{ storage: there, registry, clock: time.clock(), maxPageRows },
+  });
+  const clock = time.clock();
+  const logger = new MemoryLogger();
+  const requests: SeenRequest[] = [];
+  const stores = {
+    rejected: new MemoryRejectedRecords(),
+    runs: new MemoryRunStore(),
+    leases: new MemoryLeaseStore(clock),
+  };
+  let ids = 0;
+  const ends: TwoEnds = {
+    ...{ table, time, here, there, logger, requests, ...stores },
+    intercept: (_, send) => send(),
+    deps: {
+      ...{ isSyncEnabled: true, remoteUrl: options.remoteUrl ?? "https://there.example" },
+      ...{ remoteKey: "key", lagSeconds, maxPageRows, registry, tables: here, markers: here },
+      ...{ rows: new MemoryRowSource(here), ...stores, clock, timer: time, logger },
+      random: { next: () => 0.5 },
+      ids: { next: () => `run-${++ids}` },
+      connectPeer: () => makePeer(() => ends, server),
+    },
+  };
+  return ends;
+}
+
+function makePeer(ends: () => TwoEnds, server: SimServer): RemotePeer {
+  async function exchange<Reply>(
+    request: SeenRequest,
+    serve: () => Promise<Reply>,
+  ): Promise<Reply> {
+    ends().requests.push(request);
+    return (await ends().intercept(request, serve)) as Reply;
+  }
+  return {
+    async pullPage(
+      tableName,
+      { since = null, offset = 0, limit = 1000, signal }: PullRequest = {},
+    ) {
+      const query = { since, offset, limit };
+      const page = await exchange({ kind: "pull", ...query, signal }, () =>
+        server.pull(tableName, query),
+      );
+      return { page, bytesCompressed: 10, bytesUncompressed: 100 };
+    },
+    async pushBatch(tableName, { records, signal }: PushRequest) {
+      const result = await exchange({ kind: "push", records, signal }, () =>
+        server.push(tableName, records),
+      );
+      return { result, bytesCompressed: 10, bytesUncompressed: 100 };
+    },
+    async readDigest(tableName, query, { signal } = {}) {
+      const page = await exchange({ kind: "digest", signal }, () =>
+        server.digest(tableName, query),
+      );
+      const bytes = JSON.stringify(page).length;
+      return { page, bytesCompressed: bytes, bytesUncompressed: bytes };
+    },
+    readStatus: ({ signal } = {}) => exchange({ kind: "status", signal }, () => server.status()),
+  };
+}
+
+/** How a run went. */
+export interface FinishedRun extends RunOutcome {
+  readonly events: readonly RunEvent[];
+}
+
+/** Starts a run of the table. */
+export function start(ends: TwoEnds, request: Partial<RunRequest> = {}): StartedRun {
+  return startRun(ends.deps, {
+    ...{ direction: "pull", tableName: "items", isFull: false, isDryRun: false, trigger: "api" },
+    ...request,
+  });
+}
+
+/** Does a run of the table, to its end. */
+export async function runOf(
+  ends: TwoEnds,
+  request: Partial<RunRequest> = {},
+): Promise<FinishedRun> {
+  const started = start(ends, request);
+  const outcome = await ends.time.run(started.outcome);
+  const events = await Array.fromAsync(started.events());
+  return { ...outcome, events };
+}
+
+/** Puts rows of the form [key, value, timestamp]. */
+export function put(storage: MemoryStorage, table: Table, rows: readonly TestRow[]): void {
+  for (const [k, v, at] of rows) storage.writeOwn(table, { k, v, at });
+}
+
+/** A key, a value and a timestamp. */
+export type TestRow = readonly [k: string, v: string, at: string | null];
+
+/** The rows of a store as [key, value, timestamp], by key. */
+export function rowsOf(storage: MemoryStorage, table: Table): TestRow[] {
+  return storage
+    .sortedRows(table)
+    .map((row: Row): TestRow => [String(row["k"]), String(row["v"]), textOrNull(row["at"])])
+    .sort(([a], [b]) => (a < b ? -1 : 1));
+}
+
+function textOrNull(cell: unknown): string | null {
+  return typeof cell === "string" ? cell : null;
+}
+
+/** Rows `k-0000` and on, a second apart from 10:00:00 on. */
+export function manyRows(count: number, prefix = "k"): TestRow[] {
+  return Array.from({ length: count }, (_, i) => {
+    const at = new Date(Date.parse("2026-03-01T10:00:00Z") + i * 1000).toISOString();
+    return [`${prefix}-${String(i).padStart(4, "0")}`, "v", at.replace(".000Z", "Z")];
+  });
+}
+
+/** A reply with another status than 200. */
+export function statusError(status: number, retryAfterSeconds?: number): RemotePeerError {
+  const wait = retryAfterSeconds === undefined ? {} : { retryAfterSeconds };
+  return new RemotePeerError("status", `POST there was answered ${status}`, { status, ...wait });
+}

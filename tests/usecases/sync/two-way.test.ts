@@ -1,0 +1,199 @@
+// Runs in both directions: what goes back and forth must not replace what is newer.
+import { expect, test } from "bun:test";
+import { makeTwoEnds, manyRows, put, rowsOf, runOf } from "./two-ends.ts";
+
+test("D-4.3 with both a table is pushed, then pulled, so the first run gives this deployment's rows the right of way", async () => {
+  const ends = await makeTwoEnds();
+  put(ends.here, ends.table, [["k", "here", "2026-03-01T10:00:00Z"]]);
+  put(ends.there, ends.table, [
+    ["k", "there", "2026-03-01T10:30:00Z"],
+    ["other", "there", "2026-03-01T10:30:00Z"],
+  ]);
+  const { run, events } = await runOf(ends, { direction: "both" });
+  expect(run).toMatchObject({ status: "success", direction: "both", total_pushed: 1 });
+  expect(rowsOf(ends.here, ends.table)).toEqual([
+    ["k", "here", "2026-03-01T10:00:00Z"],
+    ["other", "there", "2026-03-01T10:30:00Z"],
+  ]);
+  expect(rowsOf(ends.there, ends.table)).toEqual(rowsOf(ends.here, ends.table));
+  const kinds = events.map((event) => ("direction" in event ? event.direction : event.type));
+  expect(kinds).toEqual(["push", "push", "push", "pull", "pull", "pull", "finished"]);
+});
+
+test("D-4.7 what was pulled does not go back with the next push", async () => {
+  const ends = await makeTwoEnds();
+  put(ends.there, ends.table, manyRows(50));
+  put(ends.here, ends.table, [["own", "v", "2026-03-01T09:00:00Z"]]);
+  const first = await runOf(ends, { direction: "both" });
+  expect(first.run).toMatchObject({ total_pushed: 1, total_pulled: 51 });
+  expect(ends.here.marker("sync_last_push_items")).toBe("2026-03-01T10:00:49Z");
+  put(ends.here, ends.table, [["new", "v", "2026-03-01T11:30:00Z"]]);
+  const second = await runOf(ends, { direction: "both" });
+  expect(second.run).toMatchObject({ total_pushed: 1, total_pulled: 2 });
+  expect(second.events.slice(0, 2)).toMatchObject([
+    { type: "start", direction: "push", total_records: 2 },
+    { type: "batch", direction: "push", total_sent: 1, total_records: 1, total_batches: 1 },
+  ]);
+  expect(rowsOf(ends.there, ends.table)).toEqual(rowsOf(ends.here, ends.table));
+});
+
+test("D-4.5 a row without a timestamp is before any other version of it", async () => {
+  const ends = await makeTwoEnds();
+  put(ends.there, ends.table, [["theirs", "1", null], ...manyRows(1)]);
+  put(ends.here, ends.table, [["ours", "1", null]]);
+  await runOf(ends, { direction: "both" });
+  put(ends.there, ends.table, [["theirs", "2", "2026-03-01T11:30:00Z"]]);
+  await runOf(ends, { direction: "both" });
+  expect(rowsOf(ends.there, ends.table)[2]).toEqual(["theirs", "2", "2026-03-01T11:30:00Z"]);
+  ends.intercept = async ({ kind, limit }, send) => {
+    const reply = await send();
+    if (kind === "pull" && limit === 1) {
+      put(ends.here, ends.table, [["ours", "2", "2026-03-01T11:59:59Z"]]);
+    }
+    return reply;
+  };
+  await runOf(ends, { direction: "both" });
+  expect(rowsOf(ends.here, ends.table)[1]).toEqual(["ours", "2", "2026-03-01T11:59:59Z"]);
+});
+
+test("D-4.7 the push marker stays the allowance behind the push, whatever was pulled", async () => {
+  const ends = await makeTwoEnds({ lagSeconds: 90 });
+  put(ends.there, ends.table, [["k", "v", "2026-03-01T11:59:59Z"]]);
+  ends.intercept = async ({ kind }, send) => {
+    if (kind === "pull") await ends.time.sleep(1_000);
+    return send();
+  };
+  await runOf(ends, { direction: "both" });
+  expect(ends.here.marker("sync_last_push_items")).toBe("2026-03-01T11:58:30Z");
+});
+
+test("D-4.8 the push marker is left alone while another run is pushing", async () => {
+  const ends = await makeTwoEnds();
+  put(ends.there, ends.table, manyRows(5));
+  ends.intercept = async ({ kind }, send) => {
+    if (kind === "pull") {
+      await ends.leases.acquire({ name: "sync push items", holder: "other", ttlMs: 60_000 });
+    }
+    return send();
+  };
+  const { run } = await runOf(ends, { direction: "both" });
+  expect(run.status).toBe("success");
+  expect(ends.here.marker("sync_last_push_items")).toBe("");
+});
+
+test("D-4.5 a row that was pulled does not go back over its next version", async () => {
+  const ends = await makeTwoEnds();
+  put(ends.there, ends.table, [["k", "1", "2026-03-01T11:00:00Z"]]);
+  await runOf(ends, { direction: "both" });
+  put(ends.there, ends.table, [["k", "2", "2026-03-01T11:30:00Z"]]);
+  await runOf(ends, { direction: "both" });
+  put(ends.there, ends.table, [["k", "3", "2026-03-01T11:59:30Z"]]);
+  await runOf(ends, { direction: "both" });
+  expect(rowsOf(ends.there, ends.table)).toEqual([["k", "3", "2026-03-01T11:59:30Z"]]);
+  expect(rowsOf(ends.here, ends.table)).toEqual([["k", "3", "2026-03-01T11:59:30Z"]]);
+});
+
+test("D-4.5 a row that was pushed does not go again over what the remote made of it", async () => {
+  const ends = await makeTwoEnds();
+  put(ends.here, ends.table, manyRows(3));
+  await runOf(ends, { direction: "both" });
+  put(ends.there, ends.table, [["k-0002", "theirs", "2026-03-01T11:30:00Z"]]);
+  await runOf(ends, { direction: "both" });
+  expect(rowsOf(ends.here, ends.table)[2]).toEqual(["k-0002", "theirs", "2026-03-01T11:30:00Z"]);
+  expect(rowsOf(ends.there, ends.table)).toEqual(rowsOf(ends.here, ends.table));
+});
+
+test("D-4.5 of a row that both ends have changed the later one wins at both", async () => {
+  const ends = await makeTwoEnds();
+  put(ends.here, ends.table, [...manyRows(2), ["z", "0", "2026-03-01T11:00:00Z"]]);
+  await runOf(ends, { direction: "both" });
+  put(ends.here, ends.table, [
+    ["k-0000", "here", "2026-03-01T11:10:00Z"],
+    ["k-0001", "here", "2026-03-01T11:20:00Z"],
+  ]);
+  put(ends.there, ends.table, [
+    ["k-0000", "there", "2026-03-01T11:20:00Z"],
+    ["k-0001", "there", "2026-03-01T11:10:00Z"],
+  ]);
+  await runOf(ends, { direction: "both" });
+  expect(rowsOf(ends.here, ends.table)).toEqual([
+    ["k-0000", "there", "2026-03-01T11:20:00Z"],
+    ["k-0001", "here", "2026-03-01T11:20:00Z"],
+    ["z", "0", "2026-03-01T11:00:00Z"],
+  ]);
+  expect(rowsOf(ends.there, ends.table)).toEqual(rowsOf(ends.here, ends.table));
+});
+
+test("D-4.5 what is written here during the run is not replaced by what was pushed before", async () => {
+  const ends = await makeTwoEnds();
+  put(ends.here, ends.table, [["k", "1", "2026-03-01T11:59:50Z"]]);
+  ends.intercept = async ({ kind }, send) => {
+    const reply = await send();
+    if (kind === "push") put(ends.here, ends.table, [["k", "2", "2026-03-01T11:59:55Z"]]);
+    return reply;
+  };
+  await runOf(ends, { direction: "both" });
+  expect(rowsOf(ends.here, ends.table)).toEqual([["k", "2", "2026-03-01T11:59:55Z"]]);
+  ends.intercept = (_, send) => send();
+  await runOf(ends, { direction: "both" });
+  expect(rowsOf(ends.there, ends.table)).toEqual([["k", "2", "2026-03-01T11:59:55Z"]]);
+});
+
+test("D-4.6 a pulled record that was refused here is not pushed over by the row that is here", async () => {
+  const ends = await makeTwoEnds();
+  put(ends.there, ends.table, [["k", "1", "2026-03-01T11:00:00Z"]]);
+  await runOf(ends, { direction: "both" });
+  put(ends.there, ends.table, [["k", "2", "2026-03-01T11:30:00Z"]]);
+  ends.here.refuse = () => "Not now";
+  expect((await runOf(ends, { direction: "both" })).run.status).toBe("partial");
+  put(ends.there, ends.table, [["other", "1", "2026-03-01T11:40:00Z"]]);
+  await runOf(ends, { direction: "both" });
+  ends.here.refuse = () => null;
+  expect((await runOf(ends, { direction: "both" })).run.status).toBe("success");
+  expect(rowsOf(ends.there, ends.table)[0]).toEqual(["k", "2", "2026-03-01T11:30:00Z"]);
+  expect(rowsOf(ends.here, ends.table)).toEqual(rowsOf(ends.there, ends.table));
+});
+
+test("D-4.6 a row that the remote refused is forgotten once the remote has it, or a later one", async () => {
+  const ends = await makeTwoEnds();
+  put(ends.there, ends.table, manyRows(1));
+  await runOf(ends, { direction: "both" });
+  put(ends.here, ends.table, [
+    ["a", "1", "2026-03-01T11:00:00Z"],
+    ["b", "1", "2026-03-01T11:00:00Z"],
+  ]);
+  ends.there.refuse = () => "Not now";
+  expect((await runOf(ends, { direction: "both" })).run.status).toBe("partial");
+  put(ends.there, ends.table, [
+    ["a", "1", "2026-03-01T11:00:00Z"],
+    ["b", "2", "2026-03-01T11:30:00Z"],
+  ]);
+  ends.requests.length = 0;
+  expect((await runOf(ends, { direction: "both" })).run.status).toBe("success");
+  expect(ends.requests.filter(({ kind }) => kind === "push")).toEqual([]);
+  expect(ends.rejected.all()).toEqual([]);
+});
+
+test("D-4.5 a timestamp from the future does not keep what is written now from the remote", async () => {
+  const ends = await makeTwoEnds();
+  put(ends.here, ends.table, [["k", "future", "2026-03-02T12:00:00Z"]]);
+  await runOf(ends, { direction: "both" });
+  put(ends.here, ends.table, [["k", "now", "2026-03-01T11:59:59Z"]]);
+  await runOf(ends, { direction: "both" });
+  expect(rowsOf(ends.there, ends.table)).toEqual([["k", "now", "2026-03-01T11:59:59Z"]]);
+  expect(rowsOf(ends.here, ends.table)).toEqual(rowsOf(ends.there, ends.table));
+});
+
+test("D-4.3 what was not pushed is not pulled over", async () => {
+  const ends = await makeTwoEnds();
+  put(ends.here, ends.table, [["k", "here", "2026-03-01T11:00:00Z"]]);
+  put(ends.there, ends.table, [["k", "there", "2026-03-01T10:00:00Z"]]);
+  ends.intercept = async ({ kind }, send) => {
+    if (kind !== "push") return send();
+    throw new Error("Bug in the client");
+  };
+  const { run, error } = await runOf(ends, { direction: "both" });
+  expect(run.status).toBe("failed");
+  expect(error?.message).toBe("Internal error; the log has the details");
+  expect(rowsOf(ends.here, ends.table)[0]?.[1]).toBe("here");
+});
