@@ -3,6 +3,7 @@ import { createHash } from "node:crypto";
 import { gzipSync } from "node:zlib";
 import { GZIP_LEVEL } from "../../src/domain/limits.ts";
 import type { TableEntry } from "../../src/domain/sync/registry-schema.ts";
+import type { PushedRows } from "./client.ts";
 
 /** Name of the measured table. */
 export const TABLE_NAME = "bench_rows";
@@ -43,13 +44,6 @@ export interface BenchRow {
   readonly updated_at: string;
 }
 
-/** A push body, ready to be sent. */
-export interface PushBody {
-  readonly rows: number;
-  readonly gzipped: Uint8Array<ArrayBuffer>;
-  readonly checksum: string;
-}
-
 const SHOPS = 97;
 const FIRST_TIME_MS = Date.UTC(2024, 0, 1);
 /** Versions of a row are this far apart, further than the rows of one version are. */
@@ -87,7 +81,7 @@ export function makeRows(first: number, count: number, version = 0): BenchRow[] 
 }
 
 /** A push of rows, with gzip and checksum. */
-export function makePushBody(rows: readonly BenchRow[]): PushBody {
+export function makePushBody(rows: readonly object[]): PushedRows {
   const json = new TextEncoder().encode(JSON.stringify({ records: rows }));
   return {
     rows: rows.length,

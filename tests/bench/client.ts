@@ -1,7 +1,7 @@
 // The one client that asks every server. It does little, as its time is part of every measurement.
 import { createHash } from "node:crypto";
 import { gunzipSync } from "node:zlib";
-import { type PushBody, TABLE_NAME } from "./bench-rows.ts";
+import { TABLE_NAME } from "./bench-rows.ts";
 
 /** `SYNC_API_KEY` of every service that is measured. */
 export const SYNC_KEY = "bench-key";
@@ -15,9 +15,16 @@ export interface RawPage {
 /** A record of a page. */
 export type OpenRow = Readonly<Record<string, unknown>>;
 
+/** A push, ready to be sent. */
+export interface PushedRows {
+  readonly rows: number;
+  readonly gzipped: Uint8Array<ArrayBuffer>;
+  readonly checksum: string;
+}
+
 /** Asks for a page; the query is what the asked server understands. */
-export async function pullPage(url: string, query: string): Promise<RawPage> {
-  const response = await fetch(`${url}/api/v1/sync/pull/${TABLE_NAME}?${query}`, {
+export async function pullPage(url: string, query: string, table = TABLE_NAME): Promise<RawPage> {
+  const response = await fetch(`${url}/api/v1/sync/pull/${table}?${query}`, {
     headers: { "X-Sync-Key": SYNC_KEY },
     decompress: false,
   });
@@ -27,8 +34,8 @@ export async function pullPage(url: string, query: string): Promise<RawPage> {
 }
 
 /** Sends a push. */
-export async function pushRows(url: string, body: PushBody): Promise<void> {
-  const response = await fetch(`${url}/api/v1/sync/push/${TABLE_NAME}`, {
+export async function pushRows(url: string, body: PushedRows, table = TABLE_NAME): Promise<void> {
+  const response = await fetch(`${url}/api/v1/sync/push/${table}`, {
     method: "POST",
     headers: {
       "X-Sync-Key": SYNC_KEY,

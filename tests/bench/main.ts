@@ -1,13 +1,14 @@
-// npm run bench [-- pull push memory lookups pocketbase] [sqlite mongodb] [--write]
+// npm run bench [-- pull push memory runs lookups endurance pocketbase] [sqlite mongodb] [--write]
 // Measures repsync beside what its speed is judged by.
 
 import { describeMachine, printResults, writeResults } from "./report.ts";
 import type { BenchResult, Reporter } from "./result.ts";
-import { benchLookups } from "./sections/lookups.ts";
+import { benchEndurance, benchLookups } from "./sections/lookups.ts";
 import { benchMillion } from "./sections/million.ts";
 import { benchPocketbase } from "./sections/pocketbase.ts";
 import { benchPull } from "./sections/pull.ts";
 import { benchPush } from "./sections/push.ts";
+import { benchRuns } from "./sections/runs.ts";
 import { type BenchStore, openStores } from "./stores.ts";
 
 /** A section, and the stores it is for. */
@@ -21,7 +22,9 @@ const SECTIONS: Readonly<Record<string, Section>> = {
   pull: { run: benchPull, storeNames: STORES },
   push: { run: benchPush, storeNames: STORES },
   memory: { run: benchMillion, storeNames: STORES },
-  lookups: { run: benchLookups, storeNames: ["sqlite"] },
+  runs: { run: benchRuns, storeNames: ["sqlite"] },
+  lookups: { run: benchLookups, storeNames: STORES },
+  endurance: { run: benchEndurance, storeNames: ["sqlite"] },
   pocketbase: { run: benchPocketbase, storeNames: ["sqlite"] },
 };
 

@@ -3,22 +3,24 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
+import { CITIES_REGISTRY } from "../../src/cli/demo/cities.ts";
 import { startReplicaSet } from "../support/mongo-replica-set.ts";
+import { ADMIN } from "./administrator.ts";
 import { makePushBody, makeRows, TABLE_ENTRY, TABLE_NAME } from "./bench-rows.ts";
 import { type Server, startServer } from "./child-process.ts";
 import { pushRows, SYNC_KEY } from "./client.ts";
 
-/** The administrator of every service that is measured. */
-export const ADMIN = { username: "bench-admin", password: "bench-admin-password" };
-
 const FILL_ROWS = 5_000;
+let services = 0;
 const ROOT = fileURLToPath(new URL("../..", import.meta.url));
 
 /** One store to measure with. */
 export interface BenchStore {
   readonly name: "SQLite" | "MongoDB";
-  /** Starts the service on a place of that label, which is empty the first time. */
-  startService(label: string): Promise<Server>;
+  /** Starts the service on a place of that label, which is empty the first time; `env` has the last word. */
+  startService(label: string, env?: Readonly<Record<string, string>>): Promise<Server>;
+  /** `STORAGE_URL` of the place of that label. */
+  storageUrl(label: string): string;
   /** Starts the floor on a place that the service has made. */
   startFloor(label: string): Promise<Server>;
 }
@@ -37,7 +39,8 @@ export async function openStores(names: readonly string[]): Promise<BenchStores>
   const folder = mkdtempSync(join(tmpdir(), "repsync-bench-"));
   const removeAtExit = () => rmSync(folder, { recursive: true, force: true });
   process.once("exit", removeAtExit);
-  writeFileSync(registryFile(folder), JSON.stringify({ tables: { [TABLE_NAME]: TABLE_ENTRY } }));
+  const tables = { [TABLE_NAME]: TABLE_ENTRY, ...CITIES_REGISTRY.tables };
+  writeFileSync(registryFile(folder), JSON.stringify({ tables }));
   const stores = names.includes("sqlite") ? [sqliteStore(folder)] : [];
   const missing: string[] = [];
   let stopMongo = async () => {};
@@ -82,7 +85,8 @@ export async function startBoth(
   }
 }
 
-async function fill(server: Server, rows: number): Promise<void> {
+/** Pushes the first rows of the measured table. */
+export async function fill(server: Server, rows: number): Promise<void> {
   for (let first = 0; first < rows; first += FILL_ROWS) {
     await pushRows(server.url, makePushBody(makeRows(first, Math.min(FILL_ROWS, rows - first))));
   }
@@ -92,7 +96,8 @@ function sqliteStore(folder: string): BenchStore {
   const file = (label: string) => join(folder, `${label}.db`);
   return {
     name: "SQLite",
-    startService: (label) => startService(folder, `sqlite:${file(label)}`),
+    startService: (label, env) => startService(folder, { url: `sqlite:${file(label)}`, env }),
+    storageUrl: (label) => `sqlite:${file(label)}`,
     startFloor: (label) => startFloor(folder, { name: "sqlite-floor.ts", target: file(label) }),
   };
 }
@@ -100,25 +105,33 @@ function sqliteStore(folder: string): BenchStore {
 function mongoStore(folder: string, uri: (database: string) => string): BenchStore {
   return {
     name: "MongoDB",
-    startService: (label) => startService(folder, uri(label)),
+    startService: (label, env) => startService(folder, { url: uri(label), env }),
+    storageUrl: uri,
     startFloor: (label) => startFloor(folder, { name: "mongo-floor.ts", target: uri(label) }),
   };
 }
 
-function startService(folder: string, storageUrl: string): Promise<Server> {
+function startService(
+  folder: string,
+  {
+    url,
+    env = {},
+  }: { readonly url: string; readonly env?: Readonly<Record<string, string>> | undefined },
+): Promise<Server> {
   return startServer({
     command: process.execPath,
     args: [join(ROOT, "src/main.ts")],
     env: {
       PORT: "0",
-      STORAGE_URL: storageUrl,
+      STORAGE_URL: url,
       SYNC_ENABLED: "true",
       SYNC_API_KEY: SYNC_KEY,
       ADMIN_USERNAME: ADMIN.username,
       ADMIN_PASSWORD: ADMIN.password,
       SYNC_TABLES: registryFile(folder),
+      ...env,
     },
-    logFile: join(folder, "service.log"),
+    logFile: join(folder, `service-${++services}.log`),
     findUrl: listeningUrl,
   });
 }

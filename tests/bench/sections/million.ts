@@ -1,7 +1,8 @@
 import { alternate, median, timeMs } from "../alternate.ts";
 import { makePushBody, makeRows } from "../bench-rows.ts";
-import { residentBytes, type Server } from "../child-process.ts";
+import type { Server } from "../child-process.ts";
 import { openPage, pullPage, pushRows } from "../client.ts";
+import { megabytes, watchMemory } from "../memory-watch.ts";
 import { type Reporter, rowRate } from "../result.ts";
 import type { BenchStore } from "../stores.ts";
 
@@ -10,7 +11,6 @@ const BATCH_ROWS = 5_000;
 const PAGE_ROWS = 5_000;
 /** Pages at each end of the table that stand for its first and its last. */
 const END_PAGES = 10;
-const SAMPLE_MS = 20;
 const MAX_RESIDENT_BYTES = 300_000_000;
 const MAX_DEPTH_RATIO = 2;
 
@@ -90,18 +90,4 @@ function reportDepth(
 
 function pageQuery(offset: number): string {
   return `limit=${PAGE_ROWS}&offset=${offset}`;
-}
-
-function watchMemory({ pid }: Server) {
-  let peak = 0;
-  const sample = () => {
-    peak = Math.max(peak, residentBytes(pid));
-    return peak;
-  };
-  const timer = setInterval(sample, SAMPLE_MS);
-  return { peakBytes: sample, stop: () => clearInterval(timer) };
-}
-
-function megabytes(bytes: number): string {
-  return `${Math.round(bytes / 1e6)} MB`;
 }

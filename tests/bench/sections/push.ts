@@ -1,6 +1,6 @@
 import { alternate } from "../alternate.ts";
-import { makePushBody, makeRows, type PushBody } from "../bench-rows.ts";
-import { openPage, pullPage, pushRows } from "../client.ts";
+import { makePushBody, makeRows } from "../bench-rows.ts";
+import { openPage, type PushedRows, pullPage, pushRows } from "../client.ts";
 import { type Reporter, rowRate } from "../result.ts";
 import { type BenchStore, startBoth } from "../stores.ts";
 
@@ -24,13 +24,13 @@ export async function benchPush(store: BenchStore, reporter: Reporter): Promise<
   try {
     let version = 0;
     for (const { rows, ...rounds } of BATCHES[store.name]) {
-      const bodies: PushBody[] = [];
+      const bodies: PushedRows[] = [];
       for (let round = 0; round < rounds.warmUpRounds + rounds.rounds; round++) {
         const first = (round * rows) % TABLE_ROWS;
         if (first === 0) version++;
         bodies.push(makePushBody(makeRows(first, rows, version)));
       }
-      const bodyOf = (round: number) => bodies[round] as PushBody;
+      const bodyOf = (round: number) => bodies[round] as PushedRows;
       const { oursMs, otherMs } = await alternate(
         {
           ours: (round) => pushRows(service.url, bodyOf(round)),
