@@ -18,18 +18,18 @@ import { ZlibGzip } from "./adapters/zlib/zlib-gzip.ts";
 import type { Config } from "./config.ts";
 import { MAX_REMEMBERED_LOOKUPS, REMEMBERED_LOOKUP_MS } from "./domain/limits.ts";
 import type { Table } from "./domain/sync/table.ts";
-import { type AppDeps, createRequestHandler } from "./http/app.ts";
+import { createRequestHandler } from "./http/app.ts";
 import { DOCUMENTATION } from "./http/openapi.ts";
 import type { Clock } from "./ports/clock.ts";
 import type { RequestHandler, StartHttpServer } from "./ports/http-server.ts";
 import type { Logger } from "./ports/logger.ts";
 import type { PasswordHasher } from "./ports/password-hasher.ts";
-import type { FullStorage, RunStorage } from "./ports/storage.ts";
+import type { FullStorage } from "./ports/storage.ts";
 import type { Timer } from "./ports/timer.ts";
 import type { CacheCounts, VersionedCache } from "./ports/versioned-cache.ts";
 import { createAdministrator } from "./usecases/reputation/create-administrator.ts";
 import type { ReputationDeps } from "./usecases/reputation/deps.ts";
-import { createLookups, type Lookups } from "./usecases/reputation/look-up.ts";
+import { createLookups } from "./usecases/reputation/look-up.ts";
 import { keptSecret, readReputationSecrets } from "./usecases/reputation/secrets.ts";
 import { type ActiveRuns, createActiveRuns } from "./usecases/sync/active-runs.ts";
 import { startSchedule } from "./usecases/sync/scheduled-runs.ts";
@@ -42,10 +42,9 @@ const CLOSE_GRACE_MS = 5_000;
 export interface Services {
   readonly clock: Clock;
   readonly logger: Logger;
-  readonly storage: RunStorage;
+  readonly storage: FullStorage;
   readonly sync: SyncDeps;
-  /** The reputation half; null where the store does not keep it. */
-  readonly reputation: ReputationDeps | null;
+  readonly reputation: ReputationDeps;
   /** Memories that lookups are answered from. */
   readonly caches: readonly VersionedCache<unknown>[];
   /** Closes the store. Idempotent. */
@@ -74,20 +73,20 @@ export interface TimeParts {
 /** Opens the store, makes its tables and puts one deployment together. Throws `AppError`. */
 export async function compose(config: Config, time?: TimeParts): Promise<Deployment> {
   const services = await openServices(config, time);
-  const { sync, caches, logger } = services;
+  const { sync, reputation, caches, logger } = services;
   const runtimeVersion = isBun() ? `bun ${Bun.version}` : denoVersion();
   const { version } = DOCUMENTATION.info;
   const startedAtMs = services.clock.nowMs();
   const metrics = new PrometheusMetrics({ version, runtimeVersion, startedAtMs });
   const activeRuns = createActiveRuns({ ...sync, metrics });
-  const lookups = services.reputation === null ? null : createLookups(services.reputation);
+  const lookups = createLookups(reputation);
   const handler = createRequestHandler({
     ...config,
     ...sync,
-    ...administratorParts(config, { services, lookups, activeRuns }),
+    reputation: { ...config, ...reputation, lookups },
+    syncRuns: { ...sync, sync, activeRuns, identity: reputation },
     ...{ storage: services.storage, metrics, activeRuns, runtimeVersion },
-    lookupMetrics:
-      lookups === null ? null : { outcomes: lookups.counts, cache: () => sumCounts(caches) },
+    lookupMetrics: { outcomes: lookups.counts, cache: () => sumCounts(caches) },
     gzip: new ZlibGzip(),
     digest: new NodeDigest(),
     docsAssets: new InstalledAssets(),
@@ -104,24 +103,6 @@ export async function compose(config: Config, time?: TimeParts): Promise<Deploym
       await stopRuns(CLOSE_GRACE_MS);
       await services.close();
     },
-  };
-}
-
-/** What needs somebody who is signed in; nulls where the store does not keep accounts' other half. */
-function administratorParts(
-  config: Config,
-  parts: {
-    readonly services: Services;
-    readonly lookups: Lookups | null;
-    readonly activeRuns: ActiveRuns;
-  },
-): Pick<AppDeps, "reputation" | "syncRuns"> {
-  const { lookups, activeRuns } = parts;
-  const { sync, reputation } = parts.services;
-  if (reputation === null || lookups === null) return { reputation: null, syncRuns: null };
-  return {
-    reputation: { ...config, ...reputation, lookups },
-    syncRuns: { ...sync, sync, activeRuns, identity: reputation },
   };
 }
 
@@ -148,12 +129,11 @@ export async function openServices(
   const storage = await openStorage(config.storageUrl, clock);
   try {
     await storage.tables.prepare([...config.registry.values()]);
-    const opened = isFull(storage) ? await openReputation(config, { storage, clock }) : null;
+    const { deps: reputation, caches } = await openReputation(config, { storage, clock });
     return {
       ...{ clock, logger, storage },
       sync: syncDeps(config, { storage, clock, timer, logger }),
-      reputation: opened?.deps ?? null,
-      caches: opened?.caches ?? [],
+      ...{ reputation, caches },
       close: () => storage.close(),
     };
   } catch (error) {
@@ -162,13 +142,9 @@ export async function openServices(
   }
 }
 
-function isFull(storage: RunStorage): storage is FullStorage {
-  return "openReputation" in storage;
-}
-
 function syncDeps(
   config: Config,
-  opened: TimeParts & { readonly storage: RunStorage; readonly logger: Logger },
+  opened: TimeParts & { readonly storage: FullStorage; readonly logger: Logger },
 ): SyncDeps {
   const { tables, rows, markers, leases, runs, rejected } = opened.storage;
   const { clock, timer, logger } = opened;
@@ -257,7 +233,7 @@ async function passwordHasherOfRuntime(): Promise<PasswordHasher> {
 }
 
 /** Opens the store that `STORAGE_URL` names, loading only that adapter. */
-async function openStorage(url: string, clock: Clock): Promise<RunStorage> {
+async function openStorage(url: string, clock: Clock): Promise<FullStorage> {
   if (!url.startsWith("sqlite:")) {
     const { openMongoStorage } = await import("./adapters/mongodb/storage.ts");
     return await openMongoStorage({ url, clock });

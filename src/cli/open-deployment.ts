@@ -2,7 +2,6 @@
 import { readFileSync } from "node:fs";
 import type { Services } from "../compose.ts";
 import { type Config, readConfig } from "../config.ts";
-import type { ReputationDeps } from "../usecases/reputation/deps.ts";
 import { UsageError } from "./describe-failure.ts";
 
 /** A deployment that a command works on. */
@@ -23,10 +22,4 @@ export async function openDeployment(): Promise<OpenedDeployment> {
   const config = readDeploymentConfig();
   const { openServices } = await import("../compose.ts");
   return { ...(await openServices(config)), config };
-}
-
-/** The reputation half. Throws `UsageError` where the store does not keep it. */
-export function requireReputation({ reputation }: OpenedDeployment): ReputationDeps {
-  if (reputation !== null) return reputation;
-  throw new UsageError("This store keeps no accounts; see STORAGE_URL");
 }

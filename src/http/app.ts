@@ -43,10 +43,8 @@ export interface AppDeps
   readonly ids: Ids;
   readonly logger: Logger;
   readonly docsAssets: DocsAssets;
-  /** Null where the store does not keep the reputation half. */
-  readonly reputation: ReputationRouteDeps | null;
-  /** Null where nobody can sign in as an administrator. */
-  readonly syncRuns: SyncRunRouteDeps | null;
+  readonly reputation: ReputationRouteDeps;
+  readonly syncRuns: SyncRunRouteDeps;
 }
 
 /** Stands for the exchange of a request that did not come through the handler. */
@@ -154,10 +152,10 @@ function createElysia(deps: AppDeps, { onFailure, exchangeOf }: AppHooks) {
     .use(pushRoute(deps))
     .use(statusRoute(deps))
     .use(digestRoute(deps))
-    .use(deps.syncRuns === null ? [] : syncRunRoutes({ ...deps.syncRuns, exchangeOf }))
+    .use(syncRunRoutes({ ...deps.syncRuns, exchangeOf }))
     .use(healthRoute(deps))
     .use(metricsRoute({ ...deps, exchangeOf }))
-    .use(deps.reputation === null ? [] : reputationRoutes({ ...deps.reputation, exchangeOf }));
+    .use(reputationRoutes({ ...deps.reputation, exchangeOf }));
   return new Elysia()
     .onError(({ request, error }) => {
       onFailure(request, error);

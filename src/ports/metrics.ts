@@ -38,11 +38,10 @@ export interface ServiceState {
     readonly markerLags: readonly TableGauge[];
     readonly rejectedRecords: readonly TableGauge[];
   } | null;
-  /** Null where the store does not keep the reputation half. */
   readonly lookups: {
     readonly outcomes: readonly LookupCount[];
     readonly cache: CacheCounts;
-  } | null;
+  };
 }
 
 /** Lookups with one outcome since the start. */

@@ -53,7 +53,7 @@ export async function makePeople(storageUrl: string): Promise<void> {
     );
     const nowMs = Date.now();
     const grant = { purpose: "reputation_lookup", expiresAt: null, nowMs } as const;
-    for (const username of names) await reputation?.consents.grant(username, grant);
+    for (const username of names) await reputation.consents.grant(username, grant);
   } finally {
     await close();
   }

@@ -66,13 +66,13 @@ export class PrometheusMetrics implements Metrics {
     setTableGauges(state.markerLags, store?.markerLags ?? []);
     setTableGauges(state.rejected, store?.rejectedRecords ?? []);
     state.lookups.reset();
-    for (const { outcome, code, count } of lookups?.outcomes ?? []) {
+    for (const { outcome, code, count } of lookups.outcomes) {
       state.lookups.inc({ outcome, code }, count);
     }
-    setTo(state.cacheHits, lookups?.cache.hits ?? 0);
-    setTo(state.cacheMisses, lookups?.cache.misses ?? 0);
-    setTo(state.cacheEvictions, lookups?.cache.evictions ?? 0);
-    state.cacheEntries.set(lookups?.cache.entries ?? 0);
+    setTo(state.cacheHits, lookups.cache.hits);
+    setTo(state.cacheMisses, lookups.cache.misses);
+    setTo(state.cacheEvictions, lookups.cache.evictions);
+    state.cacheEntries.set(lookups.cache.entries);
     const { contentType } = this.#registry;
     return { contentType, text: await this.#registry.metrics() };
   }

@@ -11,7 +11,6 @@ import {
 } from "../command-runner.ts";
 import { UsageError } from "../describe-failure.ts";
 import { EXIT, type ExitCode } from "../exit-code.ts";
-import { requireReputation } from "../open-deployment.ts";
 import { readPassword } from "../read-password.ts";
 
 /** `repsync admin`. D-4.1, D-4.12. */
@@ -38,7 +37,7 @@ async function createAdmin({ output, open }: CommandTools, username: string): Pr
       `A password has ${MIN_PASSWORD_CHARS} to ${MAX_PASSWORD_CHARS} characters`,
     );
   }
-  const deps = requireReputation(await open());
+  const { reputation: deps } = await open();
   if (!(await createAdministrator(deps, { username, password }))) {
     throw new ReputationError("username_taken", `There is an account "${username}" already`);
   }

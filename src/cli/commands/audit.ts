@@ -8,7 +8,6 @@ import {
   declareCommand,
 } from "../command-runner.ts";
 import { EXIT, type ExitCode } from "../exit-code.ts";
-import { requireReputation } from "../open-deployment.ts";
 import { countOf } from "../output.ts";
 import { openProgress } from "../progress.ts";
 
@@ -30,7 +29,7 @@ export const addAuditCommand: AddCommand = (parent, run) => {
 };
 
 async function verify({ output, open }: CommandTools): Promise<ExitCode> {
-  const deps = requireReputation(await open());
+  const { reputation: deps } = await open();
   const board = openProgress(output);
   const progress = board.start("verify");
   const verdict = await verifyAudit(deps, ({ records }) =>
@@ -57,7 +56,7 @@ async function verify({ output, open }: CommandTools): Promise<ExitCode> {
 async function prune({ output, open }: CommandTools): Promise<ExitCode> {
   const deployment = await open();
   const keepDays = deployment.config.auditRetentionDays;
-  const { problem, removed } = await pruneAudit(requireReputation(deployment), keepDays);
+  const { problem, removed } = await pruneAudit(deployment.reputation, keepDays);
   output.printJson({ removed, keep_days: keepDays, problem: item(problem) });
   if (problem !== null) {
     tellProblem(output, problem);

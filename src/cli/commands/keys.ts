@@ -11,7 +11,6 @@ import {
   declareCommand,
 } from "../command-runner.ts";
 import { EXIT, type ExitCode } from "../exit-code.ts";
-import { requireReputation } from "../open-deployment.ts";
 import { tableLines } from "../output.ts";
 
 interface CreateOptions extends CommonOptions {
@@ -50,7 +49,7 @@ async function createKey(
   request: CreateOptions & { readonly username: string },
 ): Promise<ExitCode> {
   const { username, name, expires } = request;
-  const deps = requireReputation(await open());
+  const { reputation: deps } = await open();
   await requireAccount(deps, username);
   const issued = await issueApiKey(deps, username, { name, expires_at: expires ?? null });
   output.printJson(issued);
@@ -63,7 +62,7 @@ async function createKey(
 }
 
 async function listKeys({ output, open }: CommandTools, username: string): Promise<ExitCode> {
-  const deps = requireReputation(await open());
+  const { reputation: deps } = await open();
   await requireAccount(deps, username);
   const items: ApiKeyItem[] = [];
   for (let cursor: string | null = null; ; ) {
@@ -91,7 +90,7 @@ async function revokeKey(
   { output, open }: CommandTools,
   { username, id }: { readonly username: string; readonly id: string },
 ): Promise<ExitCode> {
-  const deps = requireReputation(await open());
+  const { reputation: deps } = await open();
   await requireAccount(deps, username);
   const revoked = await revokeApiKey(deps, username, id);
   output.printJson(revoked);

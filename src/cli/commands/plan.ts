@@ -8,7 +8,6 @@ import {
   declareCommand,
 } from "../command-runner.ts";
 import { EXIT, type ExitCode } from "../exit-code.ts";
-import { requireReputation } from "../open-deployment.ts";
 import { formatCount } from "../output.ts";
 
 interface PlanOptions extends CommonOptions {
@@ -35,7 +34,7 @@ async function setPlan(
   change: PlanOptions & { readonly username: string; readonly plan: PlanName },
 ): Promise<ExitCode> {
   const { username, plan, callsPerMonth, rateLimitPerMinute } = change;
-  const deps = requireReputation(await open());
+  const { reputation: deps } = await open();
   const changed = await changePlan(deps, username, {
     plan,
     calls_per_month: callsPerMonth ?? null,

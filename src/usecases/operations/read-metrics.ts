@@ -25,8 +25,7 @@ export interface ReadMetricsDeps {
   readonly activeRuns: Pick<ActiveRuns, "count">;
   readonly storage: Pick<RunStorage, "ping" | "markers" | "rejected">;
   readonly registry: Registry;
-  /** Null where the store does not keep the reputation half. */
-  readonly lookupMetrics: LookupMetrics | null;
+  readonly lookupMetrics: LookupMetrics;
   readonly clock: Clock;
   readonly timer: Timer;
   readonly logger: Logger;
@@ -38,10 +37,7 @@ export async function readMetrics(deps: ReadMetricsDeps): Promise<Exposition> {
   return await deps.metrics.expose({
     activeRuns: deps.activeRuns.count(),
     store: await tryReadStore(deps),
-    lookups:
-      lookupMetrics === null
-        ? null
-        : { outcomes: lookupCounts(lookupMetrics.outcomes()), cache: lookupMetrics.cache() },
+    lookups: { outcomes: lookupCounts(lookupMetrics.outcomes()), cache: lookupMetrics.cache() },
   });
 }
 
