@@ -45,8 +45,8 @@ export type LookupOutcome = { readonly nowMs: number } & (
  *    is signed and written with it, and a census when the chain begins.
  *
  * - Every answer is as fresh as the store: a change of key, plan, profile, platform account or consent that was
- *   acknowledged before `decide` was called, by any instance or tool, is seen. What is remembered is used only when the
- *   store proves, in the same transaction or read, that nothing has changed.
+ *   acknowledged before `decide` was called, by any instance, is seen; by other tools as far as docs/operating.md says.
+ *   What is remembered is used only when the store proves, in the same transaction or read, that nothing has changed.
  * - Counts are exact over all instances: of the calls in any 60 seconds, and in a month, never more than the limit are
  *   admitted, and none is refused below it. The store's own clock, or the one all its instances share, is `nowMs`.
  * - When it resolves, counts and audit records are durable. When it rejects, none of the batch counts; or, where a store

@@ -129,6 +129,8 @@ class Member implements MongoMember {
   readonly #logFile: string;
   #pid = 0;
   #guard: ChildProcess | undefined;
+  /** Held, so that it is not collected and closed: its end is mongod's. */
+  #lifeline: ChildProcess["stdin"] | undefined;
   #ended: Promise<void> = Promise.resolve();
 
   constructor(binary: string, folder: string, port: number) {
@@ -157,9 +159,11 @@ class Member implements MongoMember {
       stdio: ["pipe", "pipe", "ignore"],
     });
     this.#guard = guard;
+    this.#lifeline = guard.stdin;
     this.#ended = new Promise((resolve) => {
       guard.once("exit", () => {
         this.#guard = undefined;
+        this.#lifeline?.destroy();
         resolve();
       });
     });

@@ -70,6 +70,16 @@ export interface CountedCalls {
   readonly usage: CallUsage;
 }
 
+/** A charge, and the document that holds it. */
+interface PlannedCharge {
+  readonly counted: CountedCalls;
+  /** Its name. */
+  readonly turn: string;
+  readonly charge: MeterCharge;
+  /** `version` is the one that it replaces. */
+  readonly after: CallUsage;
+}
+
 const VERSION_BYTES = 8;
 /** A document that is later than this was written before the clock was set back, not by a faster instance. */
 const MAX_LEAD_MS = 5_000;
@@ -115,30 +125,63 @@ export class CallCounter {
   }
 
   /**
-   * Charges an account for calls, exactly, whoever else does so at the same time. To be called between the first read of
-   * a transaction and its commit; `confirm` or `giveBack` follow. Null when the account is gone.
+   * Charges accounts for calls, exactly, whoever else does so at the same time. To be called between the first read of a
+   * transaction and its commit; `confirm` or `giveBack` follow. Gives the charges by account, null when it is gone.
    */
-  async charge(counted: CountedCalls): Promise<MeterCharge | null> {
-    const { accountId, limits, calls, nowMs } = counted;
-    const turn = this.#randomHex();
-    let usage = counted.usage;
+  async charge(all: readonly CountedCalls[]): Promise<ReadonlyMap<string, MeterCharge | null>> {
+    const planned = all.map((counted) => this.#plan(counted, this.#randomHex()));
+    const written = planned.filter(({ charge }) => charge.admitted > 0);
+    const areDone = await this.#replaceTogether(written);
+    const charges = planned.map(async (plan) => {
+      const { accountId } = plan.counted;
+      if (plan.charge.admitted === 0) return [accountId, plan.charge] as const;
+      const isDone = areDone && plan.counted.usage.version !== null;
+      return [accountId, isDone ? plan.charge : await this.#finish(plan)] as const;
+    });
+    return new Map(await Promise.all(charges));
+  }
+
+  #plan(counted: CountedCalls, turn: string): PlannedCharge {
+    const { accountId, limits, calls, usage } = counted;
+    const { atMs } = usage;
+    const reading = readingOf(usage, limits.callsPerMinute);
+    const charge = chargeCalls(reading, { calls, limits, nowMs: atMs });
+    if (charge.admitted > 0) this.#unconfirmed.set(turn, accountId);
+    const stored = { instance: this.#instance, turn, atMs, calls: charge.admitted };
+    const runs = addRun(usage.runs, stored);
+    const charges = [...this.#othersOf(usage), stored];
+    return { counted, turn, charge, after: { ...usage, runs, month: charge.month, charges } };
+  }
+
+  /** Writes the documents that are there already, in one message; false when some had changed. */
+  async #replaceTogether(planned: readonly PlannedCharge[]): Promise<boolean> {
+    const writes = planned
+      .filter(({ after }) => after.version !== null)
+      .map(({ counted: { accountId: _id }, after }) => {
+        const filter = { _id, version: after.version ?? "" };
+        return { replaceOne: { filter, replacement: this.#fieldsOf(after) } };
+      });
+    if (writes.length === 0) return true;
+    const options = { ...NOT_WAITED_FOR, ordered: false };
+    const { matchedCount } = await this.#collection.bulkWrite(writes, options);
+    return matchedCount === writes.length;
+  }
+
+  /** Charges an account that is new, or for which it is not known whether the first try took effect. */
+  async #finish(first: PlannedCharge): Promise<MeterCharge | null> {
+    const { counted, turn } = first;
+    const { accountId, nowMs } = counted;
+    let plan = first;
+    const isNew = counted.usage.version === null;
+    if (isNew && (await this.#replace(accountId, plan.after, NOT_WAITED_FOR))) return plan.charge;
     for (;;) {
-      const { atMs } = usage;
-      const reading = readingOf(usage, limits.callsPerMinute);
-      const charge = chargeCalls(reading, { calls, limits, nowMs: atMs });
-      if (charge.admitted === 0) return charge;
-      this.#unconfirmed.set(turn, accountId);
-      const stored = { instance: this.#instance, turn, atMs, calls: charge.admitted };
-      const runs = addRun(usage.runs, stored);
-      const charges = [...this.#othersOf(usage), stored];
-      const after = { ...usage, runs, month: charge.month, charges };
-      if (await this.#replace(accountId, after, NOT_WAITED_FOR)) return charge;
       const found = await this.#collection.findOne({ _id: accountId });
-      if (found === null && usage.version !== null) return null;
-      const isDone = found?.charges.some((other) => other.turn === turn) === true;
-      // The reply to the write was lost, and the driver asked again.
-      if (isDone) return charge;
-      usage = usageOf(found, nowMs);
+      if (found === null && plan.after.version !== null) return null;
+      // With others that failed, or the reply to the write was lost, and the driver asked again.
+      if (found?.charges.some((other) => other.turn === turn) === true) return plan.charge;
+      plan = this.#plan({ ...counted, usage: usageOf(found, nowMs) }, turn);
+      if (plan.charge.admitted === 0) return plan.charge;
+      if (await this.#replace(accountId, plan.after, NOT_WAITED_FOR)) return plan.charge;
     }
   }
 
@@ -178,15 +221,8 @@ export class CallCounter {
     usage: Omit<CallUsage, "atMs">,
     options: typeof NOT_WAITED_FOR | typeof DURABLE,
   ): Promise<boolean> {
-    const { runs, month, version, charges } = usage;
-    const fields = {
-      ...runs,
-      packed: new Binary(runs.packed),
-      month: month?.month ?? "",
-      monthCalls: month?.used ?? 0,
-      version: this.#randomHex(),
-      charges,
-    };
+    const { version } = usage;
+    const fields = this.#fieldsOf(usage);
     if (version !== null) {
       const isSame = { _id, version };
       const { matchedCount } = await this.#collection.replaceOne(isSame, fields, options);
@@ -199,6 +235,17 @@ export class CallCounter {
       if (hasCode(error, DUPLICATE_KEY)) return false;
       throw error;
     }
+  }
+
+  #fieldsOf({ runs, month, charges }: Omit<CallUsage, "atMs">): Omit<UsageDocument, "_id"> {
+    return {
+      ...runs,
+      packed: new Binary(runs.packed),
+      month: month?.month ?? "",
+      monthCalls: month?.used ?? 0,
+      version: this.#randomHex(),
+      charges,
+    };
   }
 
   #othersOf({ charges, atMs }: CallUsage): readonly StoredCharge[] {

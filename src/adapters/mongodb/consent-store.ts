@@ -11,6 +11,7 @@ import type { ConsentQuery, ConsentStore } from "../../ports/consent-store.ts";
 import { takeNumbers } from "./id-counters.ts";
 import type { InternalCollection } from "./internal-collections.ts";
 import { COMMITTED, readCommitted, type StoreParts, writeTogether } from "./store-calls.ts";
+import type { TableVersions } from "./table-versions.ts";
 
 /** The consents by id, found by owner, and among those the ones that nobody ended. */
 export const CONSENTS: InternalCollection = {
@@ -27,12 +28,17 @@ export interface ConsentDocument extends Omit<Consent, "id"> {
   readonly _id: number;
 }
 
+/** What consents are kept with. */
+export interface ConsentParts extends StoreParts {
+  readonly versions: TableVersions;
+}
+
 /** Consents as documents. */
 export class MongoConsentStore implements ConsentStore {
-  readonly #parts: StoreParts;
+  readonly #parts: ConsentParts;
   readonly #consents: Collection<ConsentDocument>;
 
-  constructor(parts: StoreParts) {
+  constructor(parts: ConsentParts) {
     this.#parts = parts;
     this.#consents = parts.db.collection(CONSENTS.name);
   }
@@ -44,7 +50,7 @@ export class MongoConsentStore implements ConsentStore {
   ): Promise<Consent> {
     const { purpose, expiresAt } = grant;
     const grantedAt = formatMs(grant.nowMs);
-    return await writeTogether(this.#parts, async (session) => {
+    return await this.#change(async (session, raise) => {
       const taken = { name: CONSENTS.name, count: 1, session };
       const id = await takeNumbers(this.#parts.db, taken);
       const open = await this.#consents.find({ username, ended: null }, { session }).toArray();
@@ -53,6 +59,7 @@ export class MongoConsentStore implements ConsentStore {
       }
       const consent = { username, purpose, grantedAt, expiresAt, ended: null };
       await this.#consents.insertOne({ _id: id, ...consent }, { session });
+      await raise();
       return { id, ...consent };
     });
   }
@@ -61,12 +68,14 @@ export class MongoConsentStore implements ConsentStore {
     username: string,
     { id, nowMs }: { readonly id: number; readonly nowMs: number },
   ): Promise<Consent | null> {
-    return await writeTogether(this.#parts, async (session) => {
+    return await this.#change(async (session, raise) => {
       const found = await this.#consents.findOne({ _id: id, username }, { session });
       if (found === null) return null;
       const consent = consentOf(found);
       const revoked = revokeConsent(consent, nowMs);
-      if (revoked !== consent) await this.#keepEnd(revoked, session);
+      if (revoked === consent) return consent;
+      await this.#keepEnd(revoked, session);
+      await raise();
       return revoked;
     });
   }
@@ -88,6 +97,18 @@ export class MongoConsentStore implements ConsentStore {
       }
       return found;
     });
+  }
+
+  /** A transaction, with how it makes known that lookups have to read anew. */
+  async #change<T>(
+    body: (session: ClientSession, raise: () => Promise<void>) => Promise<T>,
+  ): Promise<T> {
+    const { versions } = this.#parts;
+    return await versions.withSlot((slot) =>
+      writeTogether(this.#parts, (session) =>
+        body(session, () => versions.raisePeople({ slot, session })),
+      ),
+    );
   }
 
   async #keepEnd({ id, ended }: Consent, session: ClientSession): Promise<void> {

@@ -59,7 +59,7 @@ export class MongoLookupLedger implements LookupLedger {
 
   async #decideTogether(calls: readonly LookupCall[]): Promise<readonly LookupOutcome[]> {
     const { reader, subjects, chain, counter } = this.#parts;
-    const { outcomes, written } = await writeTogether(this.#parts, async (session) => {
+    const { outcomes, written, facts } = await writeTogether(this.#parts, async (session) => {
       await counter.giveBack();
       const facts = await reader.read(calls, session);
       const batch = placeCalls(calls, facts);
@@ -67,20 +67,18 @@ export class MongoLookupLedger implements LookupLedger {
       const decided = decideBatch(batch, { facts, charges });
       await subjects.insert(facts.newSubjects(), session);
       const written = await chain.append(decided.entries, session);
-      return { outcomes: decided.outcomes, written };
+      return { outcomes: decided.outcomes, written, facts };
     });
     counter.confirm();
+    facts.remember();
     if (written !== null) chain.goOnFrom(written);
     return outcomes;
   }
 
   async #charge({ counted }: PlacedBatch): Promise<Charges> {
-    const { counter } = this.#parts;
-    const charges = await Promise.all(
-      counted.map(async (calls) => [calls.accountId, await counter.charge(calls)] as const),
-    );
+    const charges = await this.#parts.counter.charge(counted);
     return new Map(
-      charges.map(([accountId, charge]) => {
+      [...charges].map(([accountId, charge]) => {
         if (charge !== null) return [accountId, charge];
         throw runAgain("An account was erased meanwhile");
       }),

@@ -1,5 +1,5 @@
-// Reads what a batch of lookups is decided by: in three messages, whatever its size, all of one moment.
-import { Buffer } from "node:buffer";
+// Reads what a batch of lookups is decided by, whatever its size in a few messages, all of one moment. Callers are read
+// anew each time, and people of whom nothing is remembered in the state that the same read finds the store in.
 import type { ClientSession, Document } from "mongodb";
 import type { JsonObject } from "../../domain/json.ts";
 import type { LookupSubject } from "../../domain/reputation/lookup.ts";
@@ -11,29 +11,28 @@ import { API_KEYS, type ApiKeyDocument, storedKeyOf } from "./api-key-store.ts";
 import { USAGE, type UsageDocument, usageOf } from "./call-counter.ts";
 import { CONSENTS, type ConsentDocument, consentOf } from "./consent-store.ts";
 import type { LookupCaller, LookupFacts } from "./lookup-batch.ts";
-import type { PersonRows, RowBytes } from "./person-rows.ts";
+import { LookupMemory } from "./lookup-memory.ts";
+import type { PersonRows } from "./person-rows.ts";
 import type { StoreParts } from "./store-calls.ts";
 import { readTimed } from "./store-time.ts";
 import { SUBJECTS, type SubjectDocument, type Subjects } from "./subjects.ts";
-
-/** A subject, and the text of everything it was made from. */
-export interface MadeSubject {
-  readonly source: string;
-  readonly subject: LookupSubject;
-}
+import { readActivity } from "./table-activity.ts";
+import { TableVersions } from "./table-versions.ts";
 
 /** What a reader works with. */
 export interface LookupReaderParts extends StoreParts {
   readonly profiles: PersonRows;
   readonly platformAccounts: PersonRows;
   readonly subjects: Subjects;
-  /** Only saves work: the store is asked for everything every time. */
-  readonly cache: VersionedCache<MadeSubject>;
+  readonly cache: VersionedCache<LookupSubject>;
 }
 
-/** What was read, and the ids and keys that had to be made, to be kept in the same commit. */
+/** What was read, and what is to be done about it. */
 export interface ReadFacts extends LookupFacts {
+  /** The ids and keys that had to be made, to be kept in the same commit. */
   readonly newSubjects: () => readonly SubjectDocument[];
+  /** Remembers the people, once the transaction is committed. */
+  readonly remember: () => void;
 }
 
 type CallerDocument = ApiKeyDocument & {
@@ -42,127 +41,177 @@ type CallerDocument = ApiKeyDocument & {
   readonly usage: readonly UsageDocument[];
 };
 
-interface Joined {
-  readonly callers: readonly CallerDocument[];
+/** What repsync's own collections hold of people. */
+interface JoinedPeople {
   readonly consents: readonly ConsentDocument[];
   readonly subjects: readonly SubjectDocument[];
 }
 
-/** A person's rows in one table, and their bytes as text. */
-interface FoundRows {
-  readonly rows: JsonObject[];
-  source: string;
+interface Joined extends JoinedPeople {
+  readonly callers: readonly CallerDocument[];
+  readonly version: readonly { readonly sum: string }[];
 }
 
-const NO_ROWS: FoundRows = { rows: [], source: "" };
+/** Gives people their ids and keys: those they have, or new ones. */
+class SubjectKeys {
+  readonly #subjects: Subjects;
+  readonly #known = new Map<string, SubjectDocument>();
+  readonly #made = new Map<string, SubjectDocument>();
+
+  constructor(subjects: Subjects) {
+    this.#subjects = subjects;
+  }
+
+  add(documents: readonly SubjectDocument[]): void {
+    for (const document of documents) this.#known.set(document._id, document);
+  }
+
+  of(username: string): SubjectDocument {
+    const subject = this.#known.get(username) ?? this.#made.get(username);
+    if (subject !== undefined) return subject;
+    const fresh = this.#subjects.make(username);
+    this.#made.set(username, fresh);
+    return fresh;
+  }
+
+  get made(): readonly SubjectDocument[] {
+    return [...this.#made.values()];
+  }
+}
 
 /** Reads for lookups. */
 export class LookupReader {
   readonly #parts: LookupReaderParts;
+  readonly #memory: LookupMemory<LookupSubject>;
+  /** Collections whose writes are counted: what other programs may change. */
+  readonly #watched: readonly string[];
+  readonly #version: Document;
 
   constructor(parts: LookupReaderParts) {
     this.#parts = parts;
+    this.#memory = new LookupMemory(parts.cache, parts.clock);
+    const tables = [parts.profiles.tableName, parts.platformAccounts.tableName];
+    this.#watched = [...tables, CONSENTS.name];
+    this.#version = TableVersions.joinPeople(tables);
   }
 
   /** Reads what the calls need, within a transaction. */
   async read(calls: readonly LookupCall[], session: ClientSession): Promise<ReadFacts> {
     const usernames = [...new Set(calls.map(({ username }) => username))];
     const hashes = [...new Set(calls.map(({ keyHash }) => keyHash))];
-    const stages = joins(hashes, usernames);
+    const recalled = this.#memory.recall(usernames);
+    const missing = usernames.filter((username) => !recalled.has(username));
+    const activity = this.#activity();
+    const stages = [joinCallers(hashes), this.#version, ...joinPeople(missing)];
     const joined = await readTimed<Joined>(this.#parts, stages, { session });
+    const counted = await activity;
+    const state = counted === null ? null : `${joined.version[0]?.sum ?? 0} ${counted}`;
+    const remembered = this.#memory.isIn(state) ? recalled : new Map<string, LookupSubject>();
+    const keys = new SubjectKeys(this.#parts.subjects);
+    const callers = readCallers(joined, keys);
     const { nowMs } = joined;
-    const known = new Map(joined.subjects.map((subject) => [subject._id, subject]));
-    const made = new Map<string, SubjectDocument>();
-    const subjectOf = (username: string): SubjectDocument => {
-      const subject = known.get(username) ?? made.get(username);
-      if (subject !== undefined) return subject;
-      const fresh = this.#parts.subjects.make(username);
-      made.set(username, fresh);
-      return fresh;
-    };
-    const callers = new Map<string, LookupCaller>();
-    for (const document of joined.callers) {
-      const [account] = document.account;
-      if (account === undefined) continue;
-      for (const subject of document.subject) known.set(subject._id, subject);
-      callers.set(document.hash, {
-        key: storedKeyOf(keyPart(document)),
-        accountId: subjectOf(document.username).id,
-        limits: effectiveLimits(account),
-        usage: usageOf(document.usage[0], nowMs),
-      });
-    }
     // Who has no key learns nothing of anybody.
-    const people = callers.size === 0 ? [] : usernames;
-    const { profiles, platformAccounts } = this.#parts;
-    const found = {
-      profiles: groupRows(profiles, await profiles.find(people, { session })),
-      accounts: groupRows(platformAccounts, await platformAccounts.find(people, { session })),
-      consents: Map.groupBy(joined.consents, ({ username }) => username),
+    const wanted = callers.size === 0 ? [] : usernames.filter((name) => !remembered.has(name));
+    const isJoined = wanted.length <= missing.length;
+    const people = isJoined
+      ? joined
+      : await readTimed<JoinedPeople>(this.#parts, joinPeople(wanted), { session });
+    keys.add(people.subjects);
+    const made = await this.#maker({ wanted, keys, consents: people.consents, session });
+    const found = new Map<string, LookupSubject>();
+    const subjectOf = (username: string): LookupSubject => {
+      const subject = remembered.get(username) ?? found.get(username) ?? made(username);
+      if (!remembered.has(username)) found.set(username, subject);
+      return subject;
     };
-    const subjects = new Map<string, LookupSubject>();
-    return {
-      nowMs,
-      callers,
-      subjectOf: (username) => {
-        const subject = subjects.get(username) ?? this.#subject(username, { ...found, subjectOf });
-        subjects.set(username, subject);
-        return subject;
-      },
-      newSubjects: () => [...made.values()],
+    const remember = () => {
+      // Names of nobody would take the room of people.
+      const known = [...found].filter(([, { profile }]) => profile !== null);
+      this.#memory.remember(state, new Map(known));
     };
+    return { nowMs, callers, subjectOf, newSubjects: () => keys.made, remember };
   }
 
-  /** The same object as before for a person about whom nothing has changed. */
-  #subject(
-    username: string,
-    found: {
-      readonly profiles: ReadonlyMap<string, FoundRows>;
-      readonly accounts: ReadonlyMap<string, FoundRows>;
-      readonly consents: ReadonlyMap<string, readonly ConsentDocument[]>;
-      readonly subjectOf: (username: string) => SubjectDocument;
-    },
-  ): LookupSubject {
-    const { subjects, cache } = this.#parts;
-    const profile = found.profiles.get(username);
-    if (profile === undefined) {
-      const subjectHmac = subjects.hmacOfNobody(username);
-      return { profile: null, accounts: [], consents: [], subjectHmac };
+  /** Null when it is not to be had, as on a sharded cluster, which does not show its primaries. */
+  async #activity(): Promise<string | null> {
+    try {
+      const primary = await this.#parts.primaryWatch.confirm();
+      if (primary === null) return null;
+      return `${primary} ${await readActivity(this.#parts.db, this.#watched)}`;
+    } catch {
+      // It only saves work. What is wrong with the server shows in the transaction.
+      return null;
     }
-    const named = found.subjectOf(username);
-    const accounts = found.accounts.get(username) ?? NO_ROWS;
-    const consents = (found.consents.get(username) ?? []).map(consentOf);
-    const source = [named.key, JSON.stringify(consents), profile.source, accounts.source].join();
-    const known = cache.get(username, source.length);
-    if (known?.source === source) return known.subject;
-    const subject = {
-      profile: profile.rows[0] ?? null,
-      accounts: accounts.rows,
-      consents,
-      subjectHmac: subjects.hmacOf(named),
+  }
+
+  /** Reads the rows of people; gives what makes a subject of them. */
+  async #maker(of: {
+    readonly wanted: readonly string[];
+    readonly keys: SubjectKeys;
+    readonly consents: readonly ConsentDocument[];
+    readonly session: ClientSession;
+  }): Promise<(username: string) => LookupSubject> {
+    const { wanted, keys, session } = of;
+    const { subjects } = this.#parts;
+    const profiles = await rowsOf(this.#parts.profiles, wanted, session);
+    const accounts = await rowsOf(this.#parts.platformAccounts, wanted, session);
+    const consents = Map.groupBy(of.consents, ({ username }) => username);
+    return (username) => {
+      const [profile] = profiles.get(username) ?? [];
+      if (profile === undefined) {
+        const subjectHmac = subjects.hmacOfNobody(username);
+        return { profile: null, accounts: [], consents: [], subjectHmac };
+      }
+      return {
+        profile,
+        accounts: accounts.get(username) ?? [],
+        consents: (consents.get(username) ?? []).map(consentOf),
+        subjectHmac: subjects.hmacOf(keys.of(username)),
+      };
     };
-    cache.set(username, source.length, { source, subject });
-    return subject;
   }
 }
 
-function joins(hashes: readonly string[], usernames: readonly string[]): Document[] {
+function joinCallers(hashes: readonly string[]): Document {
   const ofKey = (from: string, localField: string, as: string) => ({
     $lookup: { from, localField, foreignField: "_id", as },
   });
-  const callers = [
+  const pipeline = [
     { $match: { hash: { $in: hashes } } },
     ofKey(ACCOUNTS.name, "username", "account"),
     ofKey(SUBJECTS.name, "username", "subject"),
     ofKey(USAGE.name, "subject.id", "usage"),
   ];
+  return { $lookup: { from: API_KEYS.name, pipeline, as: "callers" } };
+}
+
+function joinPeople(usernames: readonly string[]): Document[] {
+  if (usernames.length === 0) return [{ $set: { consents: [], subjects: [] } }];
   const consents = [{ $match: { username: { $in: usernames }, ended: null } }];
   const subjects = [{ $match: { _id: { $in: usernames } } }];
   return [
-    { $lookup: { from: API_KEYS.name, pipeline: callers, as: "callers" } },
     { $lookup: { from: CONSENTS.name, pipeline: consents, as: "consents" } },
     { $lookup: { from: SUBJECTS.name, pipeline: subjects, as: "subjects" } },
   ];
+}
+
+function readCallers(
+  { callers, nowMs }: Joined & { readonly nowMs: number },
+  keys: SubjectKeys,
+): ReadonlyMap<string, LookupCaller> {
+  const read = new Map<string, LookupCaller>();
+  for (const document of callers) {
+    const [account] = document.account;
+    if (account === undefined) continue;
+    keys.add(document.subject);
+    read.set(document.hash, {
+      key: storedKeyOf(keyPart(document)),
+      accountId: keys.of(document.username).id,
+      limits: effectiveLimits(account),
+      usage: usageOf(document.usage[0], nowMs),
+    });
+  }
+  return read;
 }
 
 function keyPart(document: CallerDocument): ApiKeyDocument {
@@ -170,15 +219,12 @@ function keyPart(document: CallerDocument): ApiKeyDocument {
   return key;
 }
 
-function groupRows(table: PersonRows, found: readonly RowBytes[]): ReadonlyMap<string, FoundRows> {
-  const people = new Map<string, FoundRows>();
-  for (const bytes of found) {
-    const row = table.decode(bytes);
-    const username = String(row["username"]);
-    const person = people.get(username) ?? { rows: [], source: "" };
-    person.rows.push(row);
-    person.source += Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).toString("latin1");
-    people.set(username, person);
-  }
-  return people;
+async function rowsOf(
+  table: PersonRows,
+  usernames: readonly string[],
+  session: ClientSession,
+): Promise<ReadonlyMap<string, JsonObject[]>> {
+  const found = await table.find(usernames, { session });
+  const rows = found.map((bytes) => table.decode(bytes));
+  return Map.groupBy(rows, (row) => String(row["username"]));
 }

@@ -55,6 +55,7 @@ export class MongoMembership implements Membership {
         }
         await platformAccounts.remove(username, { session, slot });
         await profiles.remove(username, { session, slot });
+        await versions.raisePeople({ session, slot });
         return true;
       }),
     );

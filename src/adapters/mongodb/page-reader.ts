@@ -7,6 +7,7 @@ import { retry, startDeadline } from "./deadline.ts";
 import { toAppError } from "./mongo-errors.ts";
 import { RowReader, readPosition } from "./row-reader.ts";
 import { SNAPSHOT, type StoreParts } from "./store-calls.ts";
+import { readActivity } from "./table-activity.ts";
 import { countFilter, layoutOf, sinceFilter, type TableLayout } from "./table-layout.ts";
 import { TableMemory } from "./table-memory.ts";
 import type { TableVersions } from "./table-versions.ts";
@@ -78,7 +79,7 @@ export class PageReader {
     let session = client.startSession({ snapshot: true });
     try {
       const [activity, seenVersion] = await Promise.all([
-        this.#activity(table.name),
+        readActivity(this.#parts.db, [table.name]),
         versions.read(table.name, session),
       ]);
       let state = `${seenVersion} ${activity}`;
@@ -94,21 +95,6 @@ export class PageReader {
     } finally {
       await session.endSession();
     }
-  }
-
-  /** Counts what any program did to the table, by the servers' own statistics. */
-  async #activity(tableName: string): Promise<string> {
-    const shards = await this.#parts.db
-      .collection(tableName)
-      .aggregate([
-        { $collStats: { count: {}, latencyStats: {} } },
-        { $project: { host: 1, count: 1, writes: "$latencyStats.writes.ops" } },
-      ])
-      .toArray();
-    return shards
-      .map(({ host, count, writes }) => `${host} ${count} ${writes}`)
-      .sort()
-      .join();
   }
 
   async #readPage(reading: Reading, query: StoredPageQuery): Promise<StoredPage> {

@@ -48,6 +48,11 @@ export class PersonRows {
     this.#hasName = table.columns.some(({ name }) => name === "username");
   }
 
+  /** The table's name. */
+  get tableName(): string {
+    return this.#table.name;
+  }
+
   /** The index by which people are found, where no index of the table begins with the username. */
   get index(): InternalCollection | null {
     const [first] = this.#table.keyColumns;

@@ -1,3 +1,4 @@
+import type { LookupSubject } from "../../domain/reputation/lookup.ts";
 import type { ReputationOptions, ReputationStores } from "../../ports/reputation-stores.ts";
 import { API_KEYS, MongoApiKeyStore } from "./api-key-store.ts";
 import { AUDIT } from "./audit-blocks.ts";
@@ -13,7 +14,7 @@ import { CONSENTS, MongoConsentStore } from "./consent-store.ts";
 import { retry, startDeadline } from "./deadline.ts";
 import { makeCollections } from "./internal-collections.ts";
 import { MongoLookupLedger } from "./lookup-ledger.ts";
-import { LookupReader, type MadeSubject } from "./lookup-reader.ts";
+import { LookupReader } from "./lookup-reader.ts";
 import { MongoMembership } from "./membership.ts";
 import { toAppError } from "./mongo-errors.ts";
 import { PersonRows } from "./person-rows.ts";
@@ -40,7 +41,7 @@ export async function openMongoReputation(
   await prepare(parts, [profiles, platformAccounts]);
   const subjects = new Subjects({ ...parts, ...options });
   const people = { ...parts, profiles, platformAccounts, subjects };
-  const reader = new LookupReader({ ...people, cache: options.makeCache<MadeSubject>() });
+  const reader = new LookupReader({ ...people, cache: options.makeCache<LookupSubject>() });
   const chain = new AuditChainWriter({ ...parts, ...options });
   const counter = new CallCounter({ ...parts, ...options });
   return {

@@ -1,7 +1,16 @@
 // A number per table that grows with every push that changed it, in the same commit.
-import { type ClientSession, type Collection, type Db, Long, ObjectId } from "mongodb";
+import {
+  type ClientSession,
+  type Collection,
+  type Db,
+  type Document,
+  Long,
+  ObjectId,
+} from "mongodb";
 
 const COLLECTION = "repsync_table_versions";
+/** No name of a table: those of repsync's own are reserved. */
+const PEOPLE = "repsync_people";
 /** Documents a version may be spread over, so that concurrent pushes rarely touch the same one. */
 const SLOTS = 256;
 
@@ -53,14 +62,41 @@ export class TableVersions {
     );
   }
 
+  /** Raises the version of what lookups know of people beside their rows: consents, and keys of the audit. */
+  async raisePeople(change: {
+    readonly slot: number;
+    readonly session: ClientSession;
+  }): Promise<void> {
+    await this.raise({ tableName: PEOPLE, ...change });
+  }
+
+  /**
+   * A stage that joins, as the field `version`, how often the rows of these tables and what `raisePeople` tells of have
+   * changed: one document with the number as text in `sum`, none before the first change.
+   */
+  static joinPeople(tableNames: readonly string[]): Document {
+    const isSlot = [...tableNames, PEOPLE].map((name) => ({ _id: idsOf(name) }));
+    const sum = { _id: null, sum: { $sum: "$version" } };
+    const pipeline = [
+      { $match: { $or: isSlot } },
+      { $group: sum },
+      { $set: { sum: { $toString: "$sum" } } },
+    ];
+    return { $lookup: { from: COLLECTION, pipeline, as: "version" } };
+  }
+
   /** A table's version in the session's snapshot, as text; "0" before its first change. */
   async read(tableName: string, session: ClientSession): Promise<string> {
     const slots = await this.#collection
-      // "0" is the character after the slash.
-      .find({ _id: { $gte: `${tableName}/`, $lt: `${tableName}0` } }, { session, ...READ_OPTIONS })
+      .find({ _id: idsOf(tableName) }, { session, ...READ_OPTIONS })
       .toArray();
     return String(slots.reduce((sum, { version }) => sum + BigInt(version.toString()), 0n));
   }
+}
+
+function idsOf(tableName: string): { readonly $gte: string; readonly $lt: string } {
+  // "0" is the character after the slash.
+  return { $gte: `${tableName}/`, $lt: `${tableName}0` };
 }
 
 const READ_OPTIONS = {

@@ -5,7 +5,7 @@ const startedAtMs = Date.now();
 const startedMonotonicMs = performance.now();
 
 /** One scale for every deployment of a test, so that their clocks agree. */
-export function fastTime(times = 50): TimeParts {
+export function fastTime(times = 25): TimeParts {
   const elapsedMs = () => (performance.now() - startedMonotonicMs) * times;
   return {
     clock: {

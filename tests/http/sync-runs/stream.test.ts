@@ -152,7 +152,7 @@ describe("triggerSse()", () => {
 
   test("D-4.4 a silent stream gets comments, and no event but those of the run", async () => {
     const env = { SYNC_REMOTE_URL: await startSilentServer() };
-    const local = await startRunApp({ env, time: fastTime(200) });
+    const local = await startRunApp({ env, time: fastTime(10) });
     const stream = await openStream(local, "/trigger-sse", { table: "notes", direction: "pull" });
     const text = await stream.readUntil(": keep-alive\n\n");
     expect(text).toContain("Content-Type: text/event-stream\r\n");

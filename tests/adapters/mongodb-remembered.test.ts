@@ -1,0 +1,170 @@
+// D-6.3 What lookups remember: used while nothing has changed, and never after a change, whoever made it.
+import { describe, expect } from "bun:test";
+import { MongoClient } from "mongodb";
+import type { LookupOutcome } from "../../src/ports/lookup-ledger.ts";
+import { PROFILES, type Scene, wordOf } from "../contract/reputation/reputation-harness.ts";
+import { mongoAvailable } from "../support/shared-mongo.ts";
+import { openScene, UNLIMITED } from "./mongodb-reputation-support.ts";
+import { databaseTest, type TestDatabase } from "./mongodb-support.ts";
+
+/** Ana's profile, remembered by the instance of `lookUp`, and another instance. */
+interface Remembered {
+  readonly db: TestDatabase["db"];
+  readonly second: Scene;
+  readonly consentId: number;
+  readonly lookUp: () => Promise<LookupOutcome>;
+}
+
+async function remember(database: TestDatabase): Promise<Remembered> {
+  const [first, second] = [await openScene(database), await openScene(database)];
+  await first.enrol("caller", UNLIMITED);
+  await first.enrol("ana");
+  const { id: consentId } = await first.consent("ana");
+  const { hash } = await first.giveKey("caller");
+  const lookUp = () => first.lookUp(hash, "ana");
+  // The first sees the state, the second reads ana in it, the third is answered from memory.
+  for (let i = 0; i < 2; i++) await lookUp();
+  const before = await lookUp();
+  expect(wordOf(before)).toBe("allowed");
+  expect(subjectOf(await lookUp())).toBe(subjectOf(before));
+  return { db: database.db, second, consentId, lookUp };
+}
+
+function subjectOf(outcome: LookupOutcome) {
+  return outcome.kind === "answered" ? outcome.subject : null;
+}
+
+/** A change, and the field of the outcome that has to tell of it. */
+interface Change {
+  readonly what: string;
+  readonly make: (remembered: Remembered) => Promise<unknown>;
+  readonly seen: (outcome: LookupOutcome) => unknown;
+  readonly expected: unknown;
+}
+
+const nameOf = (outcome: LookupOutcome) => subjectOf(outcome)?.profile?.["display_name"];
+const consentsOf = (outcome: LookupOutcome) => subjectOf(outcome)?.consents.length;
+const accountsOf = (outcome: LookupOutcome) => subjectOf(outcome)?.accounts.length;
+
+const CHANGES: readonly Change[] = [
+  {
+    what: "a push by another instance",
+    make: ({ second }) => second.push(PROFILES, { username: "ana", display_name: "Pushed" }),
+    seen: nameOf,
+    expected: "Pushed",
+  },
+  {
+    what: "a profile that another instance changed",
+    make: ({ second }) =>
+      second.parts.profiles.change("ana", { display_name: "Patched", nowMs: Date.now() }),
+    seen: nameOf,
+    expected: "Patched",
+  },
+  {
+    what: "a consent that another instance granted",
+    make: ({ second }) => second.consent("ana", "profile_lookup"),
+    seen: consentsOf,
+    expected: 2,
+  },
+  {
+    what: "a consent that another instance revoked",
+    make: ({ second, consentId }) =>
+      second.parts.consents.revoke("ana", { id: consentId, nowMs: Date.now() }),
+    seen: wordOf,
+    expected: "consent_required",
+  },
+  {
+    what: "an erasure by another instance",
+    make: ({ second }) => second.parts.membership.erase("ana"),
+    seen: wordOf,
+    expected: "profile_not_found",
+  },
+  {
+    what: "a row that another program changed",
+    make: ({ db }) =>
+      db.collection("profiles").updateOne({ username: "ana" }, { $set: { display_name: "Tool" } }),
+    seen: nameOf,
+    expected: "Tool",
+  },
+  {
+    what: "a platform account that another program added",
+    make: ({ db }) =>
+      db.collection("platform_accounts").insertOne({ username: "ana", platform_name: "Tool" }),
+    seen: accountsOf,
+    expected: 1,
+  },
+  {
+    what: "a consent that another program removed",
+    make: ({ db }) => db.collection("repsync_consents").deleteMany({ username: "ana" }),
+    seen: wordOf,
+    expected: "consent_required",
+  },
+];
+
+describe.skipIf(!mongoAvailable)("MongoDB: what lookups remember", () => {
+  for (const { what, make, seen, expected } of CHANGES) {
+    databaseTest(`D-6.3 ${what} shows in the next lookup`, async (database) => {
+      const remembered = await remember(database);
+      await make(remembered);
+      expect(seen(await remembered.lookUp())).toBe(expected);
+    });
+  }
+
+  databaseTest(
+    "D-6.3 each change of consents and each erasure raises the version",
+    async (base) => {
+      const scene = await openScene(base);
+      await scene.enrol("ana");
+      const versions: number[] = [await peopleVersion(base)];
+      const { id } = await scene.consent("ana");
+      versions.push(await peopleVersion(base));
+      for (let i = 0; i < 2; i++) {
+        await scene.parts.consents.revoke("ana", { id, nowMs: Date.now() });
+        versions.push(await peopleVersion(base));
+      }
+      for (let i = 0; i < 2; i++) {
+        await scene.parts.membership.erase("ana");
+        versions.push(await peopleVersion(base));
+      }
+      expect(versions).toEqual([0, 1, 2, 2, 3, 3]);
+    },
+  );
+
+  databaseTest(
+    "D-6.3 a transaction of another program shows in the next lookup if it raises the version",
+    async (database) => {
+      const client = new MongoClient(database.url);
+      const session = client.startSession();
+      try {
+        const { lookUp } = await remember(database);
+        const db = client.db();
+        session.startTransaction({ writeConcern: { w: "majority" } });
+        const toTool = { $set: { display_name: "Tool" } };
+        await db.collection("profiles").updateOne({ username: "ana" }, toTool, { session });
+        // What is counted but not committed yet is remembered from here on.
+        for (let i = 0; i < 3; i++) expect(nameOf(await lookUp())).toBe(null);
+        await db
+          .collection<{ _id: string }>("repsync_table_versions")
+          .updateOne(
+            { _id: "repsync_people/tool" },
+            { $inc: { version: 1 } },
+            { session, upsert: true },
+          );
+        await session.commitTransaction();
+        expect(nameOf(await lookUp())).toBe("Tool");
+      } finally {
+        await session.endSession();
+        await client.close();
+      }
+    },
+  );
+});
+
+/** How often consents and people were changed. */
+async function peopleVersion({ db }: TestDatabase): Promise<number> {
+  const slots = await db
+    .collection<{ _id: string }>("repsync_table_versions")
+    .find({ _id: /^repsync_people\// })
+    .toArray();
+  return slots.reduce((sum, slot) => sum + Number((slot as { version?: unknown }).version), 0);
+}
