@@ -20,6 +20,8 @@ const START_DEADLINE_MS = 60_000;
 const POLL_MS = 25;
 const SHARED_MEMORY = "/dev/shm";
 const PLENTY_BYTES = 4 * 1024 ** 3;
+const CLOSE_IDLE_FILES =
+  "file_manager=(close_handle_minimum=250,close_idle_time=5,close_scan_interval=5)";
 
 /** One mongod process of a set. */
 export interface MongoMember {
@@ -144,6 +146,10 @@ class Member implements MongoMember {
       ...["--dbpath", data, "--logpath", this.#logFile, "--logappend", "--nounixsocket"],
       ...["--wiredTigerCacheSizeGB", "0.25", "--oplogSize", "128", "--journalCommitInterval", "5"],
       ...["--setParameter", "diagnosticDataCollectionEnabled=false"],
+      // A test's collections are files; without these, dropped and idle ones stay open for minutes,
+      // and after some thousand tests mongod ends for want of file descriptors.
+      ...["--setParameter", "minSnapshotHistoryWindowInSeconds=0"],
+      ...["--wiredTigerEngineConfigString", CLOSE_IDLE_FILES],
       // Lets tests make one command fail, by the failCommand fail point.
       ...["--setParameter", "enableTestCommands=1"],
     ];

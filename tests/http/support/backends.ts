@@ -2,8 +2,13 @@
 import { describe } from "bun:test";
 import { randomUUID } from "node:crypto";
 import { join } from "node:path";
+import { MongoClient, MongoServerError } from "mongodb";
 import { mongoAvailable, sharedMongo } from "../../support/shared-mongo.ts";
 import { makeTempFolder } from "./make-temp-folder.ts";
+import { keepResource } from "./resources.ts";
+
+const DROP_MAX_MS = 1_000;
+const MAX_TIME_EXPIRED = 50;
 
 /** One kind of store. */
 export interface Backend {
@@ -21,14 +26,16 @@ export const SQLITE_FILE: Backend = {
   makeUrl: async () => `sqlite:${join(makeTempFolder(), "repsync.db")}`,
 };
 
-/** A database of the replica set that all tests share. */
+/** A database of the replica set that all tests share, dropped after the test. */
 export const MONGODB: Backend = {
   name: "MongoDB",
   isAvailable: mongoAvailable,
   async makeUrl() {
     const mongo = await sharedMongo();
     if (mongo === null) throw new Error("There is no mongod");
-    return mongo.uri(`http_${randomUUID().replaceAll("-", "")}`);
+    const url = mongo.uri(`http_${randomUUID().replaceAll("-", "")}`);
+    keepResource(() => dropDatabase(url));
+    return url;
   },
 };
 
@@ -36,5 +43,18 @@ export const MONGODB: Backend = {
 export function onEveryBackend(name: string, tests: (backend: Backend) => void): void {
   for (const backend of [SQLITE_FILE, MONGODB]) {
     describe.skipIf(!backend.isAvailable)(`${name} on ${backend.name}`, () => tests(backend));
+  }
+}
+
+/** The set is short of file descriptors when thousands of tests leave their collections. */
+async function dropDatabase(url: string): Promise<void> {
+  const client = new MongoClient(url);
+  try {
+    await client.db().command({ dropDatabase: 1, maxTimeMS: DROP_MAX_MS });
+  } catch (error) {
+    // What a killed service left open of a transaction holds its collections for a minute.
+    if (!(error instanceof MongoServerError) || error.code !== MAX_TIME_EXPIRED) throw error;
+  } finally {
+    await client.close();
   }
 }
