@@ -31,6 +31,11 @@ async function manyTurns(): Promise<void> {
   for (let turn = 0; turn < 50; turn++) await new Promise((resolve) => setImmediate(resolve));
 }
 
+/** The disk's threads take their time. */
+async function turnsUntil(isReached: () => boolean): Promise<void> {
+  while (!isReached()) await new Promise((resolve) => setImmediate(resolve));
+}
+
 function requestIds(database: Database): Set<string> {
   const rows = database.query<{ id: string }, []>("SELECT request_id AS id FROM repsync_audit");
   return new Set(rows.all().map(({ id }) => id));
@@ -62,15 +67,16 @@ describe("SQLite: durable before the reply", () => {
         events.push(`answered ${name}`);
       };
       const first = answer("first");
+      await turnsUntil(() => events.length > 0);
       await manyTurns();
       // It is committed, so anybody can see it, and it is not answered.
       expect(events).toEqual(["sync of 1 records"]);
       const others = [answer("second"), answer("third")];
-      await manyTurns();
+      await turnsUntil(() => requestIds(tool).size === 3);
       // They were committed after that sync had begun: it is not theirs.
       release();
       await first;
-      await manyTurns();
+      await turnsUntil(() => events.length >= 4);
       expect(events[1]).toBe("synced");
       expect(events.slice(2).sort()).toEqual(["answered first", "sync of 3 records"]);
       release();
