@@ -129,7 +129,7 @@ export async function openServices(
   const storage = await openStorage(config.storageUrl, clock);
   try {
     await storage.tables.prepare([...config.registry.values()]);
-    const { deps: reputation, caches } = await openReputation(config, { storage, clock });
+    const { deps: reputation, caches } = await openReputation(config, { storage, clock, timer });
     return {
       ...{ clock, logger, storage },
       sync: syncDeps(config, { storage, clock, timer, logger }),
@@ -160,7 +160,7 @@ function syncDeps(
 /** Opens the reputation half, and makes the administrator that the configuration names. */
 async function openReputation(
   config: Config,
-  { storage, clock }: { readonly storage: FullStorage; readonly clock: Clock },
+  { storage, clock, timer }: TimeParts & { readonly storage: FullStorage },
 ) {
   const mac = new NodeMac();
   const caches: VersionedCache<unknown>[] = [];
@@ -191,7 +191,7 @@ async function openReputation(
     identityProvider: identityProviderOf(config, clock),
     ids: new SystemIds(),
     turns: new SystemTurns(),
-    timer: new SystemTimer(),
+    timer,
     isSignupEnabled: config.isSignupEnabled,
   };
   const { adminUsername: username, adminPassword: password } = config;

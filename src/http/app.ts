@@ -13,7 +13,7 @@ import type { HealthDeps } from "../usecases/operations/check-health.ts";
 import type { ReadMetricsDeps } from "../usecases/operations/read-metrics.ts";
 import type { SyncStatusDeps } from "../usecases/sync/read-sync-status.ts";
 import { failureReply, isReputationPath } from "./errors.ts";
-import type { Exchange, ExchangeOf } from "./exchange.ts";
+import type { Exchange } from "./exchange.ts";
 import { createRouteFinder, MethodNotAllowed, type Route } from "./methods.ts";
 import { DOCUMENTATION, documentedPaths } from "./openapi.ts";
 import { requestLogLevel } from "./request-log-level.ts";
@@ -53,11 +53,12 @@ const NO_EXCHANGE: Exchange = {
   requestId: "",
   connection: NO_CONNECTION,
   hasCommonHeaders: false,
+  failure: null,
 };
 
 /** On the request itself, as a map of all requests under way costs every one of them more. */
 const EXCHANGE = Symbol("exchange");
-type AnsweredRequest = Request & { [EXCHANGE]?: Exchange };
+type RequestWithExchange = Request & { [EXCHANGE]?: Exchange };
 
 /** Where Elysia begins to look for the path of an address. */
 const ROUTER_PATH_FROM = 11;
@@ -75,12 +76,7 @@ const SWAGGER_PAGE = {
 
 /** Answers every request of both interfaces. Never rejects. */
 export function createRequestHandler(deps: AppDeps): RequestHandler {
-  const failures = new WeakMap<Request, unknown>();
-  const app = createElysia(deps, {
-    onFailure: (request, error) => failures.set(request, error),
-    exchangeOf: (request: AnsweredRequest) => request[EXCHANGE] ?? NO_EXCHANGE,
-  });
-
+  const app = createElysia(deps);
   const findRoute = createRouteFinder(app.routes);
 
   async function answer(request: Request, target: Target, route: Route | null): Promise<Response> {
@@ -91,7 +87,8 @@ export function createRequestHandler(deps: AppDeps): RequestHandler {
     const { method } = request;
     if (!route.methods.includes(method)) throw new MethodNotAllowed(method, route.methods);
     const reply = await app.handle(asRouted(request, target));
-    if (failures.has(request)) throw failures.get(request);
+    const { failure } = exchangeOf(request);
+    if (failure !== null) throw failure.error;
     return reply;
   }
 
@@ -101,8 +98,8 @@ export function createRequestHandler(deps: AppDeps): RequestHandler {
     const target = readTarget(request.url);
     const route = findRoute(target.path);
     const requestId = chooseRequestId(request, deps.ids);
-    const exchange: Exchange = { requestId, connection, hasCommonHeaders: false };
-    (request as AnsweredRequest)[EXCHANGE] = exchange;
+    const exchange: Exchange = { requestId, connection, hasCommonHeaders: false, failure: null };
+    (request as RequestWithExchange)[EXCHANGE] = exchange;
     const logged = { request_id: requestId, method, route: route?.pattern ?? null };
     const reply = await answer(request, target, route).catch((error: unknown) => {
       const context = { path: target.path, requestId, nowMs: deps.clock.nowMs() };
@@ -139,14 +136,12 @@ function addCommonHeaders(
   }
 }
 
-/** What routes and the handler around them tell each other. */
-interface AppHooks {
-  readonly onFailure: (request: Request, error: unknown) => void;
-  readonly exchangeOf: ExchangeOf;
+function exchangeOf(request: RequestWithExchange): Exchange {
+  return request[EXCHANGE] ?? NO_EXCHANGE;
 }
 
-/** The routes. What a handler throws goes to `onFailure`, as Elysia's own replies would show it to the caller. */
-function createElysia(deps: AppDeps, { onFailure, exchangeOf }: AppHooks) {
+/** The routes. */
+function createElysia(deps: AppDeps) {
   const routes = new Elysia()
     .use(pullRoute(deps))
     .use(pushRoute(deps))
@@ -158,7 +153,7 @@ function createElysia(deps: AppDeps, { onFailure, exchangeOf }: AppHooks) {
     .use(reputationRoutes({ ...deps.reputation, exchangeOf }));
   return new Elysia()
     .onError(({ request, error }) => {
-      onFailure(request, error);
+      exchangeOf(request).failure = { error };
       return new Response(null, { status: 500 });
     })
     .use(docsAssetsRoute(deps.docsAssets))

@@ -7,6 +7,8 @@ export interface Exchange {
   readonly connection: ConnectionInfo;
   /** Set by a route whose reply carries already what all replies carry. */
   hasCommonHeaders: boolean;
+  /** What a handler threw, as the framework's own reply would show it to the caller; null when none did. */
+  failure: { readonly error: unknown } | null;
 }
 
 /** Finds the exchange of a request that is being answered. */

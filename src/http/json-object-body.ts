@@ -1,26 +1,19 @@
-import { MAX_API_BODY_BYTES } from "../domain/limits.ts";
-import { invalidFields, ReputationError } from "../domain/reputation/reputation-error.ts";
+import { invalidFields } from "../domain/reputation/reputation-error.ts";
 import { cutText } from "../domain/sync/push-result.ts";
-import { readRequestBody } from "./request-body.ts";
+import type { BodyFields } from "../domain/sync/trigger-body.ts";
+import { readObjectBody } from "./object-body.ts";
 
 const MAX_POINTER_CHARS = 200;
 
-/** Fields of a body by name. */
-export type BodyFields = Readonly<Record<string, unknown>>;
-
 /**
- * Reads a body that is a JSON object with no other fields than the given; none at all is an empty object. Throws
- * `body_too_large` and `invalid_request`. Call it after the caller was identified. D-5.2, D-5.5.
+ * As `readObjectBody`, of an object with no other fields than the given; each other one is a problem of the error. D-5.2,
+ * D-5.5.
  */
 export async function readJsonObject(
   request: Request,
   fieldNames: readonly string[],
 ): Promise<BodyFields> {
-  const bytes = await readRequestBody(request, MAX_API_BODY_BYTES);
-  const body = bytes.length === 0 ? {} : parse(bytes);
-  if (typeof body !== "object" || body === null || Array.isArray(body)) {
-    throw new ReputationError("invalid_request", "The body must be a JSON object");
-  }
+  const body = await readObjectBody(request);
   const fields: Record<string, unknown> = Object.create(null);
   const unknown: string[] = [];
   for (const [name, value] of Object.entries(body)) {
@@ -31,14 +24,6 @@ export async function readJsonObject(
   throw invalidFields(
     unknown.map((name) => ({ pointer: pointerTo(name), detail: "Unknown field" })),
   );
-}
-
-function parse(bytes: Uint8Array): unknown {
-  try {
-    return JSON.parse(new TextDecoder("utf-8", { fatal: true }).decode(bytes));
-  } catch (cause) {
-    throw new ReputationError("invalid_request", "The body is not JSON in UTF-8", { cause });
-  }
 }
 
 /** RFC 6901; a lone surrogate would not survive the reply. */

@@ -1,8 +1,7 @@
-import { type ApiKeyStatus, type ApiKeyTimes, apiKeyStatus } from "../domain/reputation/api-key.ts";
+import type { KeptApiKey } from "../domain/reputation/api-key.ts";
 
 /** An API key as kept: everything but its text. */
-export interface StoredApiKey extends ApiKeyTimes {
-  readonly id: string;
+export interface StoredApiKey extends KeptApiKey {
   /** Its account. */
   readonly username: string;
   readonly name: string;
@@ -12,13 +11,6 @@ export interface StoredApiKey extends ApiKeyTimes {
   readonly last4: string;
   /** Canonical time. */
   readonly createdAt: string;
-  /** True when it was revoked at once: then no clock that goes back makes it work again. */
-  readonly isRevoked: boolean;
-}
-
-/** The status of a stored key at a time. D-5.5. */
-export function storedKeyStatus(key: StoredApiKey, nowMs: number): ApiKeyStatus {
-  return key.isRevoked ? "revoked" : apiKeyStatus(key, nowMs);
 }
 
 /** What a rotation needs. */

@@ -1,38 +1,4 @@
-import type { Quotas } from "../domain/reputation/call-meter.ts";
-import type { LookupEndpoint } from "../domain/reputation/consent.ts";
-import type { LookupDecision, LookupSubject } from "../domain/reputation/lookup.ts";
-
-/** One lookup to be decided. */
-export interface LookupCall {
-  /** What `KeyHasher` makes of the caller's key. */
-  readonly keyHash: string;
-  readonly endpoint: LookupEndpoint;
-  /** The looked-up person, any text. */
-  readonly username: string;
-  readonly requestId: string;
-}
-
-/** What became of one lookup, all at the same moment `nowMs`. */
-export type LookupOutcome = { readonly nowMs: number } & (
-  | {
-      /** Not counted, not audited. */
-      readonly kind: "key_refused";
-      readonly problem: "api_key_invalid" | "api_key_revoked" | "api_key_expired";
-    }
-  | {
-      /** Not counted, not audited. */
-      readonly kind: "limited";
-      readonly problem: "rate_limited" | "quota_exceeded";
-      readonly quotas: Quotas;
-    }
-  | {
-      /** Counted and audited. `subject` is the same object for as long as nothing about it changed. */
-      readonly kind: "answered";
-      readonly decision: LookupDecision;
-      readonly subject: LookupSubject;
-      readonly quotas: Quotas;
-    }
-);
+import type { LookupCall, LookupOutcome } from "../domain/reputation/lookup-batch.ts";
 
 /**
  * Decides lookups and keeps the books on them: the only way to a lookup's answer. D-5.8, D-6.3 to D-6.5.

@@ -22,8 +22,8 @@ export interface Storage {
   close(): Promise<void>;
 }
 
-/** A store with everything that sync runs and sign-in need, too. */
-export interface RunStorage extends Storage {
+/** A store with everything that repsync keeps. */
+export interface FullStorage extends Storage {
   readonly rows: RowSource;
   readonly leases: LeaseStore;
   readonly runs: RunStore;
@@ -32,10 +32,7 @@ export interface RunStorage extends Storage {
   readonly sessions: SessionStore;
   readonly signIns: SignInGuard;
   readonly secrets: SecretStore;
-}
 
-/** A store with everything that repsync keeps. */
-export interface FullStorage extends RunStorage {
   /** Makes what the reputation half keeps, where it is missing, and opens it; once per opened storage. */
   openReputation(options: ReputationOptions): Promise<ReputationStores>;
 }

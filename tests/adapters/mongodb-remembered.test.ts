@@ -1,7 +1,7 @@
 // D-6.3 What lookups remember: used while nothing has changed, and never after a change, whoever made it.
 import { describe, expect } from "bun:test";
 import { MongoClient } from "mongodb";
-import type { LookupOutcome } from "../../src/ports/lookup-ledger.ts";
+import type { LookupOutcome } from "../../src/domain/reputation/lookup-batch.ts";
 import { PROFILES, type Scene, wordOf } from "../contract/reputation/reputation-harness.ts";
 import { mongoAvailable } from "../support/shared-mongo.ts";
 import { openScene, UNLIMITED } from "./mongodb-reputation-support.ts";

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { openMongoStorage } from "../../src/adapters/mongodb/storage.ts";
 import { SystemClock } from "../../src/adapters/system/system-clock.ts";
 import type { Account } from "../../src/domain/account.ts";
-import type { RunStorage } from "../../src/ports/storage.ts";
+import type { FullStorage } from "../../src/ports/storage.ts";
 import { type ReplicaSet, startReplicaSet } from "../support/mongo-replica-set.ts";
 import { mongoAvailable } from "../support/shared-mongo.ts";
 
@@ -14,7 +14,7 @@ const TTL_MS = 60_000;
 const WINDOW_MS = 3_600_000;
 
 /** Looks at one promise of a store, on both instances; `n` is another one each time. */
-type Check = (n: number, here: RunStorage, there: RunStorage) => Promise<void>;
+type Check = (n: number, here: FullStorage, there: FullStorage) => Promise<void>;
 
 describe.skipIf(!mongoAvailable)("MongoDB failover of stores", () => {
   let set: ReplicaSet;
@@ -84,7 +84,7 @@ class Worker {
   #onRound: () => void = () => {};
   readonly #work: Promise<void>;
 
-  constructor(check: Check, here: RunStorage, there: RunStorage) {
+  constructor(check: Check, here: FullStorage, there: FullStorage) {
     this.#work = this.#run(check, here, there);
   }
 
@@ -105,7 +105,7 @@ class Worker {
     await this.#work;
   }
 
-  async #run(check: Check, here: RunStorage, there: RunStorage): Promise<void> {
+  async #run(check: Check, here: FullStorage, there: FullStorage): Promise<void> {
     while (!this.#isStopping) {
       const isOdd = this.#rounds % 2 === 1;
       await check(this.#rounds, isOdd ? there : here, isOdd ? here : there);
@@ -115,7 +115,7 @@ class Worker {
   }
 }
 
-async function sessionEnds(n: number, here: RunStorage, there: RunStorage): Promise<void> {
+async function sessionEnds(n: number, here: FullStorage, there: FullStorage): Promise<void> {
   const id = `s${n}`;
   await here.sessions.begin({ id, username: "bob", expiresAtMs: Date.now() + WINDOW_MS });
   expect(await there.sessions.isKnown(id, "bob")).toBe(true);
@@ -123,7 +123,7 @@ async function sessionEnds(n: number, here: RunStorage, there: RunStorage): Prom
   expect(await here.sessions.isKnown(id, "bob")).toBe(false);
 }
 
-async function oneWins(n: number, here: RunStorage, there: RunStorage): Promise<void> {
+async function oneWins(n: number, here: FullStorage, there: FullStorage): Promise<void> {
   const created = await Promise.all([
     here.accounts.create(makeAccount(`ana${n}`, `ana${n}@example.org`)),
     there.accounts.create(makeAccount(`ana${n}`, null)),
@@ -137,7 +137,7 @@ async function oneWins(n: number, here: RunStorage, there: RunStorage): Promise<
   expect(removed.toSorted()).toEqual([false, true]);
 }
 
-async function countsOnce(n: number, here: RunStorage, there: RunStorage): Promise<void> {
+async function countsOnce(n: number, here: FullStorage, there: FullStorage): Promise<void> {
   const counter = { name: `account:${n}`, limit: 3, windowMs: WINDOW_MS, nowMs: Date.now() };
   const counts = [here, there, here, there, here].map(({ signIns }) => signIns.count([counter]));
   const outcomes = await Promise.all(counts);
@@ -146,7 +146,7 @@ async function countsOnce(n: number, here: RunStorage, there: RunStorage): Promi
   expect(await here.signIns.retryAfterSeconds([more])).toBeNull();
 }
 
-async function notesOnce(n: number, here: RunStorage, there: RunStorage): Promise<void> {
+async function notesOnce(n: number, here: FullStorage, there: FullStorage): Promise<void> {
   const key = { k: n };
   const refused = { table: "a", direction: "pull", key, record: null, message: "No" } as const;
   const notes = [here, there, here].map(({ rejected }) =>
@@ -159,7 +159,7 @@ async function notesOnce(n: number, here: RunStorage, there: RunStorage): Promis
   expect(await here.rejected.remove(entry?.id ?? "")).toBe(true);
 }
 
-async function holdsAlone(n: number, here: RunStorage, there: RunStorage): Promise<void> {
+async function holdsAlone(n: number, here: FullStorage, there: FullStorage): Promise<void> {
   const name = "sync push a";
   const held = await here.leases.acquire({ name, holder: `run ${n}`, ttlMs: TTL_MS });
   if ("heldBy" in held) throw new Error(`The lease is held by "${held.heldBy}"`);
@@ -169,7 +169,7 @@ async function holdsAlone(n: number, here: RunStorage, there: RunStorage): Promi
   await held.release();
 }
 
-async function savesInOrder(n: number, here: RunStorage, there: RunStorage): Promise<void> {
+async function savesInOrder(n: number, here: FullStorage, there: FullStorage): Promise<void> {
   await here.runs.save(makeRun(`${n}a`));
   await there.runs.save(makeRun(`${n}b`));
   await there.runs.save({ ...makeRun(`${n}a`), status: "success" });

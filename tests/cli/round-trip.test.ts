@@ -8,7 +8,7 @@ import { convertRecord } from "../../src/domain/sync/convert.ts";
 import type { TableEntry } from "../../src/domain/sync/registry-schema.ts";
 import { comparedColumns } from "../../src/domain/sync/row-digest.ts";
 import type { Row, Table } from "../../src/domain/sync/table.ts";
-import type { RunStorage } from "../../src/ports/storage.ts";
+import type { FullStorage } from "../../src/ports/storage.ts";
 import { exportRows } from "../../src/usecases/sync/export-rows.ts";
 import { importRows } from "../../src/usecases/sync/import-rows.ts";
 import { arbitraryCell, arbitraryEntry, arbitraryRows } from "../contract/table-arbitraries.ts";
@@ -72,13 +72,13 @@ const trickyText = fc.constantFrom(
 
 /** Two stores of one kind. */
 interface Stores {
-  readonly from: RunStorage;
-  readonly to: RunStorage;
+  readonly from: FullStorage;
+  readonly to: FullStorage;
 }
 
 let tables = 0;
 
-async function open(backend: Backend): Promise<RunStorage> {
+async function open(backend: Backend): Promise<FullStorage> {
   const { config } = readConfig(
     { STORAGE_URL: await backend.makeUrl(), LOG_LEVEL: "silent" },
     () => "",
@@ -90,7 +90,7 @@ async function open(backend: Backend): Promise<RunStorage> {
 }
 
 /** All rows as JSON of the columns that are exported. */
-async function contents(storage: RunStorage, table: Table): Promise<string[]> {
+async function contents(storage: FullStorage, table: Table): Promise<string[]> {
   const names = comparedColumns(table).map(({ name }) => name);
   const rows: Row[] = [];
   for await (const part of exportRows(storage, table)) rows.push(...part);

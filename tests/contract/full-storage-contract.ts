@@ -1,4 +1,4 @@
-import type { RunStorage } from "../../src/ports/storage.ts";
+import type { FullStorage } from "../../src/ports/storage.ts";
 import { accountStoreContract } from "./account-store-contract.ts";
 import { leaseStoreContract } from "./lease-store-contract.ts";
 import type { PartsHarness } from "./parts-harness.ts";
@@ -11,9 +11,9 @@ import { signInGuardContract } from "./sign-in-guard-contract.ts";
 import { tableMarkerTests } from "./table-store-markers.ts";
 
 /** The stores that sync runs and sign-in need. */
-export type RunAndSignInParts = Omit<RunStorage, "ping">;
+export type RunAndSignInParts = Omit<FullStorage, "ping" | "openReputation">;
 
-/** What every `RunStorage` does beside `storageContract`: what sync runs and sign-in need. */
+/** What every `FullStorage` does beside `storageContract`: what sync runs and sign-in need. */
 export function fullStorageContract(harness: PartsHarness<RunAndSignInParts>): void {
   tableMarkerTests(harness);
   rowSourceContract(harness);

@@ -1,5 +1,6 @@
 import { expect, test } from "bun:test";
-import type { LookupCall, LookupLedger, LookupOutcome } from "../../src/ports/lookup-ledger.ts";
+import type { LookupCall, LookupOutcome } from "../../src/domain/reputation/lookup-batch.ts";
+import type { LookupLedger } from "../../src/ports/lookup-ledger.ts";
 import { createLookupQueue } from "../../src/usecases/reputation/lookup-queue.ts";
 
 /** A ledger that decides when the test says so, turns that the test takes, and a clock that it moves. */

@@ -1,12 +1,11 @@
 import type { ClientSession, Collection } from "mongodb";
-import { revokedAtAfterRotation, revokedAtNow } from "../../domain/reputation/api-key.ts";
-import { formatMs } from "../../domain/time.ts";
 import {
-  type ApiKeyStore,
-  type KeyRotation,
-  type StoredApiKey,
-  storedKeyStatus,
-} from "../../ports/api-key-store.ts";
+  keptKeyStatus,
+  revokedAtAfterRotation,
+  revokedAtNow,
+} from "../../domain/reputation/api-key.ts";
+import { formatMs } from "../../domain/time.ts";
+import type { ApiKeyStore, KeyRotation, StoredApiKey } from "../../ports/api-key-store.ts";
 import { takeNumbers } from "./id-counters.ts";
 import type { InternalCollection } from "./internal-collections.ts";
 import { readSnapshot, SNAPSHOT, type StoreParts, writeTogether } from "./store-calls.ts";
@@ -80,7 +79,7 @@ export class MongoApiKeyStore implements ApiKeyStore {
       const old = await this.#find(username, { id, session });
       if (old === null) return null;
       const revokedAt = revokedAtAfterRotation(old, rotation);
-      if (revokedAt === null || storedKeyStatus(old, nowMs) !== "active") return "conflict";
+      if (revokedAt === null || keptKeyStatus(old, nowMs) !== "active") return "conflict";
       await this.#end({ ...old, revokedAt, isRevoked: overlapSeconds === 0 }, session);
       const successor: StoredApiKey = {
         ...old,

@@ -2,11 +2,18 @@
 // a majority has on its disks then. The same commit proves that the primary which was read from was the primary still, so
 // that no answer comes from a right that has ended (docs/decisions/0037).
 import { isAppError } from "../../domain/errors.ts";
-import type { LookupCall, LookupLedger, LookupOutcome } from "../../ports/lookup-ledger.ts";
+import type { MeterCharge } from "../../domain/reputation/call-meter.ts";
+import {
+  decideBatch,
+  type LookupCall,
+  type LookupOutcome,
+  type PlacedBatch,
+  placeCalls,
+} from "../../domain/reputation/lookup-batch.ts";
+import type { LookupLedger } from "../../ports/lookup-ledger.ts";
 import type { AuditChainWriter } from "./audit-chain-writer.ts";
 import type { CallCounter } from "./call-counter.ts";
-import { type Charges, decideBatch, type PlacedBatch, placeCalls } from "./lookup-batch.ts";
-import type { LookupReader } from "./lookup-reader.ts";
+import type { CountedCaller, LookupReader } from "./lookup-reader.ts";
 import { hasCode } from "./mongo-errors.ts";
 import { runAgain, type StoreParts, writeTogether } from "./store-calls.ts";
 import type { Subjects } from "./subjects.ts";
@@ -62,9 +69,9 @@ export class MongoLookupLedger implements LookupLedger {
     const { outcomes, written, facts } = await writeTogether(this.#parts, async (session) => {
       await counter.giveBack();
       const facts = await reader.read(calls, session);
-      const batch = placeCalls(calls, facts);
-      const charges = await this.#charge(batch);
-      const decided = decideBatch(batch, { facts, charges });
+      const { placed, counted } = placeCalls(calls, facts);
+      const charges = await this.#charge(counted, facts.nowMs);
+      const decided = decideBatch(placed, { ...facts, charges });
       await subjects.insert(facts.newSubjects(), session);
       const written = await chain.append(decided.entries, session);
       return { outcomes: decided.outcomes, written, facts };
@@ -75,8 +82,15 @@ export class MongoLookupLedger implements LookupLedger {
     return outcomes;
   }
 
-  async #charge({ counted }: PlacedBatch): Promise<Charges> {
-    const charges = await this.#parts.counter.charge(counted);
+  async #charge(
+    counted: PlacedBatch<CountedCaller>["counted"],
+    nowMs: number,
+  ): Promise<ReadonlyMap<string, MeterCharge>> {
+    const charges = await this.#parts.counter.charge(
+      counted.map(({ caller: { accountId, limits, usage }, calls }) => ({
+        ...{ accountId, limits, usage, calls, nowMs },
+      })),
+    );
     return new Map(
       [...charges].map(([accountId, charge]) => {
         if (charge !== null) return [accountId, charge];

@@ -3,14 +3,18 @@
 import type { ClientSession, Document } from "mongodb";
 import type { JsonObject } from "../../domain/json.ts";
 import type { LookupSubject } from "../../domain/reputation/lookup.ts";
-import { effectiveLimits } from "../../domain/reputation/plan.ts";
-import type { LookupCall } from "../../ports/lookup-ledger.ts";
+import type {
+  BatchFacts,
+  CallerFacts,
+  LookupCall,
+  LookupCaller,
+} from "../../domain/reputation/lookup-batch.ts";
+import { type EffectiveLimits, effectiveLimits } from "../../domain/reputation/plan.ts";
 import type { VersionedCache } from "../../ports/versioned-cache.ts";
 import { ACCOUNTS, type AccountDocument } from "./account-store.ts";
 import { API_KEYS, type ApiKeyDocument, storedKeyOf } from "./api-key-store.ts";
-import { USAGE, type UsageDocument, usageOf } from "./call-counter.ts";
+import { type CallUsage, USAGE, type UsageDocument, usageOf } from "./call-counter.ts";
 import { CONSENTS, type ConsentDocument, consentOf } from "./consent-store.ts";
-import type { LookupCaller, LookupFacts } from "./lookup-batch.ts";
 import { LookupMemory } from "./lookup-memory.ts";
 import type { PersonRows } from "./person-rows.ts";
 import type { StoreParts } from "./store-calls.ts";
@@ -27,8 +31,14 @@ export interface LookupReaderParts extends StoreParts {
   readonly cache: VersionedCache<LookupSubject>;
 }
 
-/** What was read, and what is to be done about it. */
-export interface ReadFacts extends LookupFacts {
+/** Who a key belongs to, and what the account has used. */
+export interface CountedCaller extends LookupCaller {
+  readonly limits: EffectiveLimits;
+  readonly usage: CallUsage;
+}
+
+/** What was read, all of one moment, and what is to be done about it. */
+export interface ReadFacts extends CallerFacts<CountedCaller>, Pick<BatchFacts, "subjectOf"> {
   /** The ids and keys that had to be made, to be kept in the same commit. */
   readonly newSubjects: () => readonly SubjectDocument[];
   /** Remembers the people, once the transaction is committed. */
@@ -129,7 +139,8 @@ export class LookupReader {
       const known = [...found].filter(([, { profile }]) => profile !== null);
       this.#memory.remember(state, new Map(known));
     };
-    return { nowMs, callers, subjectOf, newSubjects: () => keys.made, remember };
+    const callerOf = (keyHash: string) => callers.get(keyHash) ?? null;
+    return { nowMs, callerOf, subjectOf, newSubjects: () => keys.made, remember };
   }
 
   /** Null when it is not to be had, as on a sharded cluster, which does not show its primaries. */
@@ -198,8 +209,8 @@ function joinPeople(usernames: readonly string[]): Document[] {
 function readCallers(
   { callers, nowMs }: Joined & { readonly nowMs: number },
   keys: SubjectKeys,
-): ReadonlyMap<string, LookupCaller> {
-  const read = new Map<string, LookupCaller>();
+): ReadonlyMap<string, CountedCaller> {
+  const read = new Map<string, CountedCaller>();
   for (const document of callers) {
     const [account] = document.account;
     if (account === undefined) continue;

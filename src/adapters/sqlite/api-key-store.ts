@@ -1,11 +1,10 @@
-import { revokedAtAfterRotation, revokedAtNow } from "../../domain/reputation/api-key.ts";
-import { formatMs } from "../../domain/time.ts";
 import {
-  type ApiKeyStore,
-  type KeyRotation,
-  type StoredApiKey,
-  storedKeyStatus,
-} from "../../ports/api-key-store.ts";
+  keptKeyStatus,
+  revokedAtAfterRotation,
+  revokedAtNow,
+} from "../../domain/reputation/api-key.ts";
+import { formatMs } from "../../domain/time.ts";
+import type { ApiKeyStore, KeyRotation, StoredApiKey } from "../../ports/api-key-store.ts";
 import type { SqliteDatabase } from "./database.ts";
 import type { SqliteRow } from "./driver.ts";
 
@@ -60,7 +59,7 @@ export class SqliteApiKeyStore implements ApiKeyStore {
       const old = this.#find(username, rotation.id);
       if (old === null) return null;
       const revokedAt = revokedAtAfterRotation(old, rotation);
-      if (revokedAt === null || storedKeyStatus(old, nowMs) !== "active") return "conflict";
+      if (revokedAt === null || keptKeyStatus(old, nowMs) !== "active") return "conflict";
       this.#end({ ...old, revokedAt, isRevoked: overlapSeconds === 0 });
       const successor: StoredApiKey = {
         ...old,

@@ -1,15 +1,20 @@
 // Decides lookups in one transaction per batch: one wait for the disk, shared by all of its calls. Nothing else writes
 // the file while it decides, so an answer is of the very moment that its audit record is of.
-import type { AuditEntry } from "../../domain/reputation/audit-chain.ts";
 import { chargeCalls, type MeterCharge } from "../../domain/reputation/call-meter.ts";
-import { decideLookup, type LookupSubject } from "../../domain/reputation/lookup.ts";
+import type { LookupSubject } from "../../domain/reputation/lookup.ts";
+import {
+  decideBatch,
+  type LookupCall,
+  type LookupCaller,
+  type LookupOutcome,
+  placeCalls,
+} from "../../domain/reputation/lookup-batch.ts";
 import {
   type AccountPlan,
   type EffectiveLimits,
   effectiveLimits,
 } from "../../domain/reputation/plan.ts";
-import { type StoredApiKey, storedKeyStatus } from "../../ports/api-key-store.ts";
-import type { LookupCall, LookupLedger, LookupOutcome } from "../../ports/lookup-ledger.ts";
+import type { LookupLedger } from "../../ports/lookup-ledger.ts";
 import type { VersionedCache } from "../../ports/versioned-cache.ts";
 import { storedKeyOf } from "./api-key-store.ts";
 import type { AuditChainWriter, WrittenChain } from "./audit-chain-writer.ts";
@@ -31,11 +36,8 @@ const CALLER = `SELECT k.id, k.username, k.name, k.hash, k.prefix, k.last4, k.cr
   FROM repsync_api_keys k JOIN repsync_accounts a ON a.username = k.username
   LEFT JOIN repsync_subjects s ON s.username = k.username WHERE k.hash = ?`;
 
-/** Who a key belongs to, as far as lookups need it. */
-export interface LookupCaller {
-  readonly key: StoredApiKey;
-  /** The account, as the audit names it. */
-  readonly accountId: string;
+/** Who a key belongs to, and how much the account may use. */
+export interface LimitedCaller extends LookupCaller {
   readonly limits: EffectiveLimits;
 }
 
@@ -45,7 +47,7 @@ export interface LedgerParts {
   readonly platformAccounts: PersonRows;
   readonly subjects: Subjects;
   readonly chain: AuditChainWriter;
-  readonly callerCache: VersionedCache<LookupCaller>;
+  readonly callerCache: VersionedCache<LimitedCaller>;
   readonly subjectCache: VersionedCache<LookupSubject>;
 }
 
@@ -53,22 +55,12 @@ export interface LedgerParts {
 interface Batch {
   readonly nowMs: number;
   readonly changes: ChangeCounts;
-  readonly callers: Map<string, LookupCaller | null>;
+  readonly callers: Map<string, LimitedCaller | null>;
   readonly subjects: Map<string, LookupSubject>;
   /** By account. */
   readonly charges: Map<string, MeterCharge>;
   /** The chain after the batch; null when nothing was appended. */
   tip: WrittenChain | null;
-}
-
-/** One call with what is known of its caller. */
-interface PlacedCall {
-  readonly call: LookupCall;
-  /** Null when the key is refused. */
-  readonly caller: LookupCaller | null;
-  readonly refusal: LookupOutcome | null;
-  /** How many calls of the account come before it in the batch. */
-  readonly place: number;
 }
 
 /** The ledger on one SQLite file. */
@@ -121,34 +113,19 @@ export class SqliteLookupLedger implements LookupLedger {
       charges: new Map(),
       tip: null,
     };
-    const entries: AuditEntry[] = [];
-    const placed = this.#place(calls, batch);
-    const outcomes = placed.map((one) => this.#answer(one, batch, entries));
+    const { nowMs, charges } = batch;
+    const callerOf = (keyHash: string) => this.#caller(keyHash, batch);
+    const { placed, counted } = placeCalls(calls, { nowMs, callerOf });
+    for (const { caller, calls } of counted) {
+      charges.set(caller.accountId, this.#charge(caller, calls, nowMs));
+    }
+    const subjectOf = (username: string) => this.#subject(username, batch);
+    const { outcomes, entries } = decideBatch(placed, { nowMs, subjectOf, charges });
     batch.tip = this.#parts.chain.append(entries);
     return { batch, outcomes };
   }
 
-  /** Finds every caller, and charges each account for its calls. */
-  #place(calls: readonly LookupCall[], batch: Batch): readonly PlacedCall[] {
-    const counts = new Map<string, { caller: LookupCaller; calls: number }>();
-    const placed = calls.map((call): PlacedCall => {
-      const caller = this.#caller(call.keyHash, batch);
-      const problem = keyProblem(caller, batch.nowMs);
-      if (caller === null || problem !== null) {
-        const refusal = { kind: "key_refused", problem, nowMs: batch.nowMs } as LookupOutcome;
-        return { call, caller: null, refusal, place: 0 };
-      }
-      const count = counts.get(caller.accountId) ?? { caller, calls: 0 };
-      counts.set(caller.accountId, count);
-      return { call, caller, refusal: null, place: count.calls++ };
-    });
-    for (const { caller, calls } of counts.values()) {
-      batch.charges.set(caller.accountId, this.#charge(caller, calls, batch.nowMs));
-    }
-    return placed;
-  }
-
-  #charge({ accountId, limits }: LookupCaller, calls: number, nowMs: number): MeterCharge {
+  #charge({ accountId, limits }: LimitedCaller, calls: number, nowMs: number): MeterCharge {
     const of: CallsOf = { accountId, nowMs, callsPerMinute: limits.callsPerMinute };
     const reading = settleCalls(this.#database, of);
     const charge = chargeCalls(reading, { calls, limits, nowMs });
@@ -156,28 +133,7 @@ export class SqliteLookupLedger implements LookupLedger {
     return charge;
   }
 
-  #answer({ call, caller, refusal, place }: PlacedCall, batch: Batch, entries: AuditEntry[]) {
-    const charge = caller === null ? undefined : batch.charges.get(caller.accountId);
-    if (refusal !== null || caller === null || charge === undefined) {
-      return refusal as LookupOutcome;
-    }
-    const { nowMs } = batch;
-    if (place >= charge.admitted) {
-      const problem = charge.refusal ?? "rate_limited";
-      const quotas = charge.quotasAfter(charge.admitted);
-      return { kind: "limited", problem, quotas, nowMs } satisfies LookupOutcome;
-    }
-    const subject = this.#subject(call.username, batch);
-    const { endpoint, requestId } = call;
-    const { accountId, key } = caller;
-    const request = { endpoint, requestId, accountId, keyId: key.id, nowMs };
-    const decision = decideLookup(subject, request);
-    entries.push(decision.entry);
-    const quotas = charge.quotasAfter(place + 1);
-    return { kind: "answered", decision, subject, quotas, nowMs } satisfies LookupOutcome;
-  }
-
-  #caller(keyHash: string, { callers, changes }: Batch): LookupCaller | null {
+  #caller(keyHash: string, { callers, changes }: Batch): LimitedCaller | null {
     const seen = callers.get(keyHash);
     if (seen !== undefined) return seen;
     const known = this.#parts.callerCache.get(keyHash, changes.callers);
@@ -187,7 +143,7 @@ export class SqliteLookupLedger implements LookupLedger {
     return caller;
   }
 
-  #readCaller(keyHash: string): LookupCaller | null {
+  #readCaller(keyHash: string): LimitedCaller | null {
     const [row] = this.#database.all(CALLER, [keyHash]);
     if (row === undefined) return null;
     const key = storedKeyOf(row);
@@ -229,10 +185,4 @@ function chargesOf({ charges, nowMs }: Batch): readonly CallsToGiveBack[] {
   return [...charges]
     .map(([accountId, { admitted }]) => ({ accountId, atMs: nowMs, calls: admitted }))
     .filter(({ calls }) => calls > 0);
-}
-
-function keyProblem(caller: LookupCaller | null, nowMs: number) {
-  if (caller === null) return "api_key_invalid";
-  const status = storedKeyStatus(caller.key, nowMs);
-  return status === "active" ? null : (`api_key_${status}` as const);
 }

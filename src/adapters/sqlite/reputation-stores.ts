@@ -5,7 +5,7 @@ import { AuditChainWriter } from "./audit-chain-writer.ts";
 import { SqliteAuditLog } from "./audit-log.ts";
 import { SqliteConsentStore } from "./consent-store.ts";
 import type { SqliteDatabase } from "./database.ts";
-import { type LookupCaller, SqliteLookupLedger } from "./lookup-ledger.ts";
+import { type LimitedCaller, SqliteLookupLedger } from "./lookup-ledger.ts";
 import { SqliteMembership } from "./membership.ts";
 import { PersonRows } from "./person-rows.ts";
 import { SqliteProfileStore } from "./profile-store.ts";
@@ -39,7 +39,7 @@ export async function openSqliteReputation(
       ...rows,
       subjects,
       chain,
-      callerCache: options.makeCache<LookupCaller>(),
+      callerCache: options.makeCache<LimitedCaller>(),
       subjectCache: options.makeCache<LookupSubject>(),
     }),
   };

@@ -84,6 +84,18 @@ export function apiKeyStatus(times: ApiKeyTimes, nowMs: number): ApiKeyStatus {
   return isOver(times.expiresAt, nowMs) ? "expired" : "active";
 }
 
+/** What a kept key's status follows from. */
+export interface KeptApiKey extends ApiKeyTimes {
+  readonly id: string;
+  /** True when it was revoked at once: then no clock that goes back makes it work again. */
+  readonly isRevoked: boolean;
+}
+
+/** The status of a kept key at a time. D-5.5. */
+export function keptKeyStatus(key: KeptApiKey, nowMs: number): ApiKeyStatus {
+  return key.isRevoked ? "revoked" : apiKeyStatus(key, nowMs);
+}
+
 /**
  * When a key revoked now is revoked: now, or since an earlier time. Idempotent; ends a rotation's
  * overlap. D-5.5.

@@ -6,7 +6,7 @@ import { dateTimeMs, parseDateTime } from "../../domain/time.ts";
 import type { Clock } from "../../ports/clock.ts";
 import type { Logger } from "../../ports/logger.ts";
 import type { Exposition, LookupCount, Metrics, ServiceState } from "../../ports/metrics.ts";
-import type { RunStorage } from "../../ports/storage.ts";
+import type { FullStorage } from "../../ports/storage.ts";
 import type { Timer } from "../../ports/timer.ts";
 import type { CacheCounts } from "../../ports/versioned-cache.ts";
 import type { LookupCounts } from "../reputation/look-up.ts";
@@ -23,7 +23,7 @@ export interface LookupMetrics {
 export interface ReadMetricsDeps {
   readonly metrics: Metrics;
   readonly activeRuns: Pick<ActiveRuns, "count">;
-  readonly storage: Pick<RunStorage, "ping" | "markers" | "rejected">;
+  readonly storage: Pick<FullStorage, "ping" | "markers" | "rejected">;
   readonly registry: Registry;
   readonly lookupMetrics: LookupMetrics;
   readonly clock: Clock;

@@ -1,5 +1,5 @@
-import type { ApiKeyStatus } from "../../domain/reputation/api-key.ts";
-import { type StoredApiKey, storedKeyStatus } from "../../ports/api-key-store.ts";
+import { type ApiKeyStatus, keptKeyStatus } from "../../domain/reputation/api-key.ts";
+import type { StoredApiKey } from "../../ports/api-key-store.ts";
 
 /** A key as its owner sees it, in the field order of D-5.5. */
 export interface ApiKeyItem {
@@ -24,7 +24,7 @@ export function apiKeyItem(stored: StoredApiKey, nowMs: number): ApiKeyItem {
     name: stored.name,
     prefix: stored.prefix,
     last4: stored.last4,
-    status: storedKeyStatus(stored, nowMs),
+    status: keptKeyStatus(stored, nowMs),
     created_at: stored.createdAt,
     expires_at: stored.expiresAt,
   };

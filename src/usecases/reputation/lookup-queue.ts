@@ -1,6 +1,6 @@
 // Makes batches of lookups: those that arrive together, or while others are being decided, are decided together.
 import { MAX_LOOKUP_BATCH_CALLS } from "../../domain/limits.ts";
-import type { LookupCall, LookupOutcome } from "../../ports/lookup-ledger.ts";
+import type { LookupCall, LookupOutcome } from "../../domain/reputation/lookup-batch.ts";
 import type { ReputationDeps } from "./deps.ts";
 
 /** A call that waits for its outcome. */

@@ -2,12 +2,12 @@
 import { NodeMac } from "../../../src/adapters/node-crypto/node-mac.ts";
 import type { Account } from "../../../src/domain/account.ts";
 import type { ConsentPurpose, LookupEndpoint } from "../../../src/domain/reputation/consent.ts";
+import type { LookupOutcome } from "../../../src/domain/reputation/lookup-batch.ts";
 import { NEW_ACCOUNT_PLAN } from "../../../src/domain/reputation/plan.ts";
 import { readRegistry } from "../../../src/domain/sync/registry.ts";
 import type { Row, Table } from "../../../src/domain/sync/table.ts";
 import { formatMs } from "../../../src/domain/time.ts";
 import type { StoredApiKey } from "../../../src/ports/api-key-store.ts";
-import type { LookupOutcome } from "../../../src/ports/lookup-ledger.ts";
 import type { ReputationOptions, ReputationStores } from "../../../src/ports/reputation-stores.ts";
 import type { FullStorage } from "../../../src/ports/storage.ts";
 import type { OpenedParts, PartsHarness } from "../parts-harness.ts";

@@ -1,26 +1,11 @@
 // The registry file of the HTTP tests: every column type, every write rule.
 import type { TableEntry } from "../../../src/domain/sync/registry-schema.ts";
+import { LISTINGS } from "../../support/make-table.ts";
 
 /** The tables by name, beside the built-in ones. */
 export const TABLES = {
   /** The example of D-2.1: composite key, timestamp, hidden column, numbered rows. */
-  listings: {
-    timestamp_column: "updated_at",
-    upsert_key: ["shop", "sku"],
-    update_columns: "__all__",
-    columns: {
-      id: { type: "integer", auto_increment: true },
-      shop: { type: "text", nullable: false },
-      sku: { type: "text", nullable: false },
-      price: { type: "numeric" },
-      views: { type: "bigint" },
-      active: { type: "boolean" },
-      listed_on: { type: "date" },
-      updated_at: { type: "datetime" },
-      extra: { type: "json" },
-      secret: { type: "text", serialize: false },
-    },
-  },
+  listings: LISTINGS,
   /** One column of every type, and the limits a column can have. */
   samples: {
     upsert_key: ["name"],
