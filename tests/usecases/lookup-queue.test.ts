@@ -82,26 +82,46 @@ test("D-6.5 no batch has more than 1,000 calls", async () => {
   expect(batches.flat()).toEqual(Array.from({ length: 1_500 }, (_, i) => String(i)));
 });
 
-test("D-6.5 where it pays, a batch waits until as many callers are back as there were", async () => {
+test("D-6.5 where it pays, a batch waits for the callers of the last one beside those that are there", async () => {
   const { batches, settles, sleepers, ask, takeTurn } = makeScene(3);
   const first = ask("a", "b", "c");
   await takeTurn();
+  void ask("d");
   settles[0]?.();
   await Promise.all(first);
-  void ask("d");
+  void ask("e");
   await takeTurn();
-  expect(sleepers.map(({ ms }) => ms)).toEqual([3]);
+  expect(sleepers.map(({ ms }) => ms)).toEqual([1]);
   expect(batches.length).toBe(1);
-  void ask("e", "f");
+  void ask("f", "g");
   await takeTurn();
-  expect(batches[1]).toEqual(["d", "e", "f"]);
+  expect(batches[1]).toEqual(["d", "e", "f", "g"]);
+  // The end of a wait that is over starts nothing.
   sleepers[0]?.wake();
-  void ask("g");
+  void ask("h");
   await takeTurn();
   expect(batches.length).toBe(2);
 });
 
-test("D-6.5 a batch does not wait longer than that for callers that stay away", async () => {
+test("D-6.5 a batch waits while callers keep coming, and not beyond its time", async () => {
+  const { batches, settles, sleepers, ask, takeTurn } = makeScene(3);
+  const first = ask("a", "b", "c", "d", "e");
+  await takeTurn();
+  settles[0]?.();
+  await Promise.all(first);
+  for (const [i, name] of ["f", "g", "h"].entries()) {
+    await takeTurn();
+    expect([sleepers.length, batches.length]).toEqual([i + 1, 1]);
+    void ask(name);
+    sleepers[i]?.wake();
+  }
+  await takeTurn();
+  await takeTurn();
+  expect(batches[1]).toEqual(["f", "g", "h"]);
+  expect(sleepers.length).toBe(3);
+});
+
+test("D-6.5 a batch does not wait for callers that stay away", async () => {
   const { batches, settles, sleepers, ask, takeTurn } = makeScene(3);
   const first = ask("a", "b");
   await takeTurn();
@@ -109,14 +129,18 @@ test("D-6.5 a batch does not wait longer than that for callers that stay away", 
   await Promise.all(first);
   void ask("c");
   await takeTurn();
-  expect(batches.length).toBe(1);
   sleepers[0]?.wake();
+  await takeTurn();
+  expect(batches.length).toBe(1);
+  sleepers[1]?.wake();
   await takeTurn();
   await takeTurn();
   expect(batches[1]).toEqual(["c"]);
   settles[1]?.();
   await takeTurn();
-  sleepers[1]?.wake();
+  sleepers[2]?.wake();
+  await takeTurn();
+  sleepers[3]?.wake();
   await takeTurn();
   void ask("d");
   await takeTurn();

@@ -70,14 +70,16 @@ export interface CountedCalls {
   readonly usage: CallUsage;
 }
 
-/** A charge, and the document that holds it. */
-interface PlannedCharge {
+/** A charge as it is if nobody else counts meanwhile, and the document that holds it. */
+export interface PlannedCharge {
   readonly counted: CountedCalls;
   /** Its name. */
   readonly turn: string;
   readonly charge: MeterCharge;
   /** `version` is the one that it replaces. */
   readonly after: CallUsage;
+  /** True when no other instance has counted calls of the account within the last minutes. */
+  readonly isAlone: boolean;
 }
 
 const VERSION_BYTES = 8;
@@ -124,12 +126,18 @@ export class CallCounter {
     this.#instance = this.#randomHex();
   }
 
+  /** Plans to charge an account; `confirm` or `giveBack` follow, whether `charge` does or not. */
+  plan(counted: CountedCalls): PlannedCharge {
+    return this.#plan(counted, this.#randomHex());
+  }
+
   /**
-   * Charges accounts for calls, exactly, whoever else does so at the same time. To be called between the first read of a
-   * transaction and its commit; `confirm` or `giveBack` follow. Gives the charges by account, null when it is gone.
+   * Charges accounts as planned, or exactly otherwise where somebody else has counted. To be called between the first
+   * read of a transaction and its commit. Gives the charges by account, null when it is gone.
    */
-  async charge(all: readonly CountedCalls[]): Promise<ReadonlyMap<string, MeterCharge | null>> {
-    const planned = all.map((counted) => this.#plan(counted, this.#randomHex()));
+  async charge(
+    planned: readonly PlannedCharge[],
+  ): Promise<ReadonlyMap<string, MeterCharge | null>> {
     const written = planned.filter(({ charge }) => charge.admitted > 0);
     const areDone = await this.#replaceTogether(written);
     const charges = planned.map(async (plan) => {
@@ -149,8 +157,12 @@ export class CallCounter {
     if (charge.admitted > 0) this.#unconfirmed.set(turn, accountId);
     const stored = { instance: this.#instance, turn, atMs, calls: charge.admitted };
     const runs = addRun(usage.runs, stored);
-    const charges = [...this.#othersOf(usage), stored];
-    return { counted, turn, charge, after: { ...usage, runs, month: charge.month, charges } };
+    const others = this.#othersOf(usage);
+    const after = { ...usage, runs, month: charge.month, charges: [...others, stored] };
+    return {
+      ...{ counted, turn, charge, after },
+      isAlone: usage.version !== null && others.length === 0,
+    };
   }
 
   /** Writes the documents that are there already, in one message; false when some had changed. */

@@ -1,7 +1,9 @@
 // Decides lookups in one transaction per batch: what it reads is of one moment, and the reply waits for its commit, which
 // a majority has on its disks then. The same commit proves that the primary which was read from was the primary still, so
 // that no answer comes from a right that has ended (docs/decisions/0037).
+import type { ClientSession } from "mongodb";
 import { isAppError } from "../../domain/errors.ts";
+import type { AuditEntry } from "../../domain/reputation/audit-chain.ts";
 import type { MeterCharge } from "../../domain/reputation/call-meter.ts";
 import {
   decideBatch,
@@ -11,9 +13,9 @@ import {
   placeCalls,
 } from "../../domain/reputation/lookup-batch.ts";
 import type { LookupLedger } from "../../ports/lookup-ledger.ts";
-import type { AuditChainWriter } from "./audit-chain-writer.ts";
-import type { CallCounter } from "./call-counter.ts";
-import type { CountedCaller, LookupReader } from "./lookup-reader.ts";
+import type { AuditChainWriter, WrittenChain } from "./audit-chain-writer.ts";
+import type { CallCounter, PlannedCharge } from "./call-counter.ts";
+import type { CountedCaller, LookupReader, ReadFacts } from "./lookup-reader.ts";
 import { hasCode } from "./mongo-errors.ts";
 import { runAgain, type StoreParts, writeTogether } from "./store-calls.ts";
 import type { Subjects } from "./subjects.ts";
@@ -25,6 +27,9 @@ export interface LedgerParts extends StoreParts {
   readonly chain: AuditChainWriter;
   readonly counter: CallCounter;
 }
+
+/** What accounts were charged. */
+type Charges = ReadonlyMap<string, MeterCharge>;
 
 /** Server codes of what is too large for one message or transaction. */
 const TOO_LARGE = [388, 4568, 10334, 13548, 17419];
@@ -65,16 +70,26 @@ export class MongoLookupLedger implements LookupLedger {
   }
 
   async #decideTogether(calls: readonly LookupCall[]): Promise<readonly LookupOutcome[]> {
-    const { reader, subjects, chain, counter } = this.#parts;
+    const { reader, chain, counter } = this.#parts;
     const { outcomes, written, facts } = await writeTogether(this.#parts, async (session) => {
       await counter.giveBack();
       const facts = await reader.read(calls, session);
       const { placed, counted } = placeCalls(calls, facts);
-      const charges = await this.#charge(counted, facts.nowMs);
-      const decided = decideBatch(placed, { ...facts, charges });
-      await subjects.insert(facts.newSubjects(), session);
-      const written = await chain.append(decided.entries, session);
-      return { outcomes: decided.outcomes, written, facts };
+      const plans = this.#plan(counted, facts.nowMs);
+      const charging = counter.charge(plans);
+      // At the same time where nobody else counts.
+      const expected = plans.every(({ isAlone }) => isAlone)
+        ? new Map(plans.map(({ counted, charge }) => [counted.accountId, charge]))
+        : stillThere(await charging);
+      const decided = decideBatch(placed, { ...facts, charges: expected });
+      const appending = this.#append(decided.entries, facts, session);
+      const [made, written] = await allEnded(charging, appending);
+      const charges = admittedAlike(stillThere(made), expected);
+      const isExpected = [...expected].every(([id, charge]) => charges.get(id) === charge);
+      const outcomes = isExpected
+        ? decided.outcomes
+        : decideBatch(placed, { ...facts, charges }).outcomes;
+      return { outcomes, written, facts };
     });
     counter.confirm();
     facts.remember();
@@ -82,20 +97,43 @@ export class MongoLookupLedger implements LookupLedger {
     return outcomes;
   }
 
-  async #charge(
-    counted: PlacedBatch<CountedCaller>["counted"],
-    nowMs: number,
-  ): Promise<ReadonlyMap<string, MeterCharge>> {
-    const charges = await this.#parts.counter.charge(
-      counted.map(({ caller: { accountId, limits, usage }, calls }) => ({
-        ...{ accountId, limits, usage, calls, nowMs },
-      })),
-    );
-    return new Map(
-      [...charges].map(([accountId, charge]) => {
-        if (charge !== null) return [accountId, charge];
-        throw runAgain("An account was erased meanwhile");
-      }),
+  #plan(counted: PlacedBatch<CountedCaller>["counted"], nowMs: number): readonly PlannedCharge[] {
+    return counted.map(({ caller: { accountId, limits, usage }, calls }) =>
+      this.#parts.counter.plan({ accountId, limits, usage, calls, nowMs }),
     );
   }
+
+  async #append(
+    entries: readonly AuditEntry[],
+    { newSubjects }: ReadFacts,
+    session: ClientSession,
+  ): Promise<WrittenChain | null> {
+    await this.#parts.subjects.insert(newSubjects(), session);
+    return await this.#parts.chain.append(entries, session);
+  }
+}
+
+/** Both results, or the first failure once both have ended: a session must not be in use when its work has failed. */
+async function allEnded<A, B>(first: Promise<A>, second: Promise<B>): Promise<[A, B]> {
+  await Promise.allSettled([first, second]);
+  return await Promise.all([first, second]);
+}
+
+/** Throws to have the batch decided again without an account that is gone. */
+function stillThere(made: ReadonlyMap<string, MeterCharge | null>): Charges {
+  return new Map(
+    [...made].map(([accountId, charge]) => {
+      if (charge !== null) return [accountId, charge];
+      throw runAgain("An account was erased meanwhile");
+    }),
+  );
+}
+
+/** Throws to have the batch decided again where its records would be others. */
+function admittedAlike(charges: Charges, expected: Charges): Charges {
+  for (const [accountId, { admitted }] of expected) {
+    if (charges.get(accountId)?.admitted === admitted) continue;
+    throw runAgain("Another instance counted calls meanwhile");
+  }
+  return charges;
 }

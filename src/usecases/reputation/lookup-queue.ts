@@ -10,10 +10,15 @@ interface WaitingCall {
   readonly reject: (error: unknown) => void;
 }
 
+/** How often waiting is looked at. */
+const LOOK_EVERY_MS = 1;
+/** The part of the wanted calls that has to come from look to look; callers of fewer are not waited for. */
+const FEW = 1 / 16;
+
 /**
  * Decides calls in batches, one batch at a time, as every batch has its price whatever its size. Callers that were just
  * answered tend to come back within milliseconds, one a little earlier than the others: where the ledger says so, the
- * next batch waits for as many calls as the last one had, or until its time is up.
+ * next batch waits for them beside those that are there, while they keep coming and until its time is up.
  */
 export function createLookupQueue({
   ledger,
@@ -34,16 +39,21 @@ export function createLookupQueue({
     } catch (error) {
       for (const { reject } of batch) reject(error);
     }
-    if (gatherMs > 0 && waiting.length < batch.length) gather(batch.length);
+    if (gatherMs > 0 && waiting.length < batch.length) void gather(waiting.length + batch.length);
     else goOn();
   }
 
-  function gather(wanted: number): void {
+  async function gather(wanted: number): Promise<void> {
     const gathering = { wanted };
     state = gathering;
-    void timer.sleep(gatherMs).then(() => {
-      if (state === gathering) goOn();
-    });
+    for (let waitedMs = 0; waitedMs < gatherMs; waitedMs += LOOK_EVERY_MS) {
+      const before = waiting.length;
+      await timer.sleep(LOOK_EVERY_MS);
+      if (state !== gathering) return;
+      // The first look may come before the replies have left.
+      if (waitedMs > 0 && waiting.length - before < wanted * FEW) break;
+    }
+    goOn();
   }
 
   function goOn(): void {
