@@ -32,10 +32,11 @@ export async function runDemo(
     const outcome = await Promise.race([play({ folder, output, crew }), interrupted]);
     if (outcome === "interrupted") return EXIT.interrupted;
     if (!options.isOnce) {
+      output.print("", exampleLine(outcome.production));
       output.print("", "The deployments run until you press Ctrl-C.");
       await interrupted;
     }
-    return outcome ? EXIT.success : EXIT.failed;
+    return outcome.isAsExpected ? EXIT.success : EXIT.failed;
   } finally {
     ending.abort();
     await Promise.all(services.map((service) => service.stop()));
@@ -50,8 +51,13 @@ interface Crew {
   readonly ending: AbortSignal;
 }
 
-/** Resolves to whether everything was as it should be. */
-async function play(stage: Stage & { readonly crew: Crew }): Promise<boolean> {
+/** How the demo went, and a deployment to try. */
+interface Outcome {
+  readonly isAsExpected: boolean;
+  readonly production: Deployment;
+}
+
+async function play(stage: Stage & { readonly crew: Crew }): Promise<Outcome> {
   const { folder, output, crew } = stage;
   await writeFile(join(folder, "tables.json"), JSON.stringify(CITIES_REGISTRY));
   const production = await startDeployment({ folder, crew, name: "production" });
@@ -66,7 +72,7 @@ async function play(stage: Stage & { readonly crew: Crew }): Promise<boolean> {
   const addresses = { local: local.url, production: production.url, copy: copy.url };
   output.printJson({ sync: moved, reputation: looked, addresses });
   output.print(...addressLines(deployments));
-  return moved.differences === 0 && looked.isAsExpected;
+  return { isAsExpected: moved.differences === 0 && looked.isAsExpected, production };
 }
 
 async function startDeployment(options: {
@@ -97,7 +103,9 @@ function addressLines({ local, production }: Deployments): string[] {
     `local       ${local.url}/api/v1/sync/status`,
     `production  ${production.url}/api/v1/sync/status`,
     `API page    ${production.url}/swagger`,
-    "",
-    `Try: curl --compressed -H 'X-Sync-Key: ${SYNC_KEY}' '${production.url}/api/v1/sync/pull/cities?limit=2'`,
   ];
+}
+
+function exampleLine({ url }: Deployment): string {
+  return `Try: curl --compressed -H 'X-Sync-Key: ${SYNC_KEY}' '${url}/api/v1/sync/pull/cities?limit=2'`;
 }
