@@ -148,7 +148,7 @@ class Member implements MongoMember {
       ...["--setParameter", "diagnosticDataCollectionEnabled=false"],
       // A test's collections are files; without these, dropped and idle ones stay open for minutes,
       // and after some thousand tests mongod ends for want of file descriptors.
-      ...["--setParameter", "minSnapshotHistoryWindowInSeconds=0"],
+      ...["--setParameter", "minSnapshotHistoryWindowInSeconds=5"],
       ...["--wiredTigerEngineConfigString", CLOSE_IDLE_FILES],
       // Lets tests make one command fail, by the failCommand fail point.
       ...["--setParameter", "enableTestCommands=1"],

@@ -1,6 +1,8 @@
 // Random tests: a failure prints its seed, and `SEED=<number>` runs the same values again.
 import fc from "fast-check";
 
+const LONGEST_CHECK_MS = 25_000;
+
 /** Seed of every random test of this process. */
 export const SEED = readSeed(process.env.SEED);
 
@@ -14,7 +16,9 @@ export async function checkAsyncProperty<Values>(
   property: fc.IAsyncProperty<Values>,
   numRuns = 100,
 ): Promise<void> {
-  await fc.assert(property, { seed: SEED, numRuns });
+  // The search for the smallest counterexample ends in time for the failure to be printed.
+  const limits = { interruptAfterTimeLimit: LONGEST_CHECK_MS, markInterruptAsFailure: true };
+  await fc.assert(property, { seed: SEED, numRuns, ...limits });
 }
 
 function readSeed(text: string | undefined): number {

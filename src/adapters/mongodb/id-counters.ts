@@ -1,12 +1,20 @@
 // Numbers for auto-incrementing `id` columns: each push takes a range that no other instance gets.
-import { type ClientSession, type Collection, type Db, Long } from "mongodb";
+import {
+  type ClientSession,
+  type Collection,
+  type Db,
+  Long,
+  MongoServerSelectionError,
+} from "mongodb";
 import { type Deadline, retry } from "./deadline.ts";
 import type { InternalCollection } from "./internal-collections.ts";
+import { isPassing } from "./mongo-errors.ts";
 
 /** The counters, by the name of the table; repsync's own collections have one by theirs. */
 export const COUNTERS: InternalCollection = { name: "repsync_counters" };
 
 const DURABLE = { writeConcern: { w: "majority", j: true } } as const;
+const GIVE_BACK_TRIES = 3;
 
 interface CounterDocument {
   /** Table name. */
@@ -52,17 +60,20 @@ export class IdCounters {
 
   /**
    * Gives back all but the first `usedCount` numbers of a range, unless more were taken since. Never fails: a gap in
-   * the numbers does no harm.
+   * the numbers does no harm, so it is not worth waiting for a server either.
    */
   async giveBack({ tableName, first, count }: IdRange, usedCount: number): Promise<void> {
     if (usedCount === count) return;
-    try {
-      await this.#collection.updateOne(
-        { _id: tableName, last: first.add(count - 1) },
-        { $set: { last: first.add(usedCount - 1) } },
-      );
-    } catch {
-      // The rows are committed and that is what counts.
+    for (let tries = 1; tries <= GIVE_BACK_TRIES; tries++) {
+      try {
+        await this.#collection.updateOne(
+          { _id: tableName, last: first.add(count - 1) },
+          { $set: { last: first.add(usedCount - 1) } },
+        );
+        return;
+      } catch (error) {
+        if (!isPassing(error) || error instanceof MongoServerSelectionError) return;
+      }
     }
   }
 
