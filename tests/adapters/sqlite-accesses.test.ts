@@ -27,6 +27,16 @@ async function openScene(file: SqliteFile, clock: { ms: number }) {
   return { parts, scene };
 }
 
+/** The first service on the file, all people, and a key of one of them. */
+async function setScene(file: SqliteFile) {
+  const clock = { ms: Date.UTC(2026, 2, 1) };
+  const { parts, scene } = await openScene(file, clock);
+  for (const name of PEOPLE)
+    await scene.enrol(name, { plan: "enterprise", rateLimitPerMinute: 10 ** 9 });
+  const { hash } = await scene.giveKey("ana");
+  return { clock, parts, scene, hash };
+}
+
 /** Looks people up in turns: the first of them at most of the time. */
 async function lookUpMany(
   scene: Scene,
@@ -46,11 +56,7 @@ async function lookUpMany(
 describe("SQLite: accesses of a long log", () => {
   test("D-5.5 every access is shown once, newest first, over parts, processes and a clock set back", () =>
     SqliteFile.use(async (file) => {
-      const clock = { ms: Date.UTC(2026, 2, 1) };
-      const { parts, scene } = await openScene(file, clock);
-      for (const name of PEOPLE)
-        await scene.enrol(name, { plan: "enterprise", rateLimitPerMinute: 10 ** 9 });
-      const { hash } = await scene.giveKey("ana");
+      const { clock, parts, scene, hash } = await setScene(file);
       await lookUpMany(scene, hash, { calls: 9_000, clock });
       clock.ms -= 5_500;
       await lookUpMany(scene, hash, { calls: 9_000, clock });
@@ -92,11 +98,7 @@ describe("SQLite: accesses of a long log", () => {
 
   test("D-1.3 pruned accesses are gone, and those behind them are still found", () =>
     SqliteFile.use(async (file) => {
-      const clock = { ms: Date.UTC(2026, 2, 1) };
-      const { parts, scene } = await openScene(file, clock);
-      for (const name of PEOPLE)
-        await scene.enrol(name, { plan: "enterprise", rateLimitPerMinute: 10 ** 9 });
-      const { hash } = await scene.giveKey("ana");
+      const { clock, parts, scene, hash } = await setScene(file);
       await lookUpMany(scene, hash, { calls: 17_000, clock });
       clock.ms += DAY_MS;
       await lookUpMany(scene, hash, { calls: 500, clock });

@@ -10,6 +10,7 @@ import { SqliteStorage } from "../../src/adapters/sqlite/storage.ts";
 import type { OpenSyncedFile } from "../../src/adapters/sqlite/wal-sync.ts";
 import { openParts, Scene, wordOf } from "../contract/reputation/reputation-harness.ts";
 import { SEED } from "../support/seed.ts";
+import { SeededRandom } from "../support/seeded-random.ts";
 import { remembering } from "./sqlite-reputation-support.ts";
 import { failureOf, SqliteFile } from "./sqlite-support.ts";
 
@@ -216,7 +217,7 @@ async function answersLostByPower(
 ): Promise<string[]> {
   const log = `${file.path}-wal`;
   const onDisk = join(file.folder, "disk.db");
-  const random = randomFrom(SEED);
+  const random = new SeededRandom(SEED);
   const keepLog = () => {
     if (existsSync(log)) copyFileSync(log, `${onDisk}-wal`);
   };
@@ -226,7 +227,8 @@ async function answersLostByPower(
     copyFileSync(file.path, onDisk);
   };
   const someTurns = async () => {
-    for (let i = random(4); i > 0; i--) await new Promise((resolve) => setImmediate(resolve));
+    for (let i = random.int(0, 3); i > 0; i--)
+      await new Promise((resolve) => setImmediate(resolve));
   };
   const openLog: OpenSyncedFile = async () => ({
     async datasync() {
@@ -251,26 +253,15 @@ async function answersLostByPower(
     left.close();
   };
   for (let batch = 0; batch < BATCHES; batch++) {
-    const answers = Array.from({ length: 1 + random(3) }, (_, i) =>
+    const answers = Array.from({ length: random.int(1, 3) }, (_, i) =>
       lookUp(`request-${batch}-${i}`),
     );
     await someTurns();
-    if (random(3) === 0) {
-      checkpoint(tool, ["PASSIVE", "FULL", "RESTART", "TRUNCATE"][random(4)] ?? "PASSIVE");
+    if (random.int(0, 2) === 0) {
+      checkpoint(tool, ["PASSIVE", "FULL", "RESTART", "TRUNCATE"][random.int(0, 3)] ?? "PASSIVE");
     }
     await Promise.all(answers);
   }
   expect(statSync(onDisk).size).toBeGreaterThan(0);
   return lost;
-}
-
-/** Whole numbers from 0 below the given one. */
-function randomFrom(seed: number): (below: number) => number {
-  let state = seed >>> 0 || 1;
-  return (below) => {
-    state ^= state << 13;
-    state ^= state >>> 17;
-    state ^= state << 5;
-    return (state >>> 0) % below;
-  };
 }

@@ -4,6 +4,7 @@ import { afterEach, expect, setDefaultTimeout, test } from "bun:test";
 import { MONGODB, SQLITE_FILE } from "../http/support/backends.ts";
 import { releaseResources } from "../http/support/resources.ts";
 import { SEED } from "../support/seed.ts";
+import { SeededRandom } from "../support/seeded-random.ts";
 import { type ServiceProcess, startService } from "./support/service-process.ts";
 
 afterEach(releaseResources);
@@ -61,12 +62,11 @@ async function killAndCheck(storageUrl: string, rounds: number): Promise<void> {
   const writers = Array.from({ length: WRITERS }, (_, number): Writer => {
     return { number, sent: 0, acknowledged: 0 };
   });
-  let random = SEED;
+  const random = new SeededRandom(SEED);
   for (let round = 0; round < rounds; round++) {
     const service = await startService({ env });
     for (const writer of writers) await checkRows(service, writer);
-    random = (random * 48_271) % 0x7fff_ffff;
-    const lastAck = random % 25;
+    const lastAck = random.int(0, 24);
     let acks = 0;
     const onAck = () => {
       if (acks++ === lastAck) service.kill("SIGKILL");

@@ -3,6 +3,7 @@ import { afterEach, expect, setDefaultTimeout, test } from "bun:test";
 import { MONGODB, SQLITE_FILE } from "../http/support/backends.ts";
 import { releaseResources } from "../http/support/resources.ts";
 import { SEED } from "../support/seed.ts";
+import { SeededRandom } from "../support/seeded-random.ts";
 import { itemsOf, makeRunService, type RunService } from "./support/run-service.ts";
 
 afterEach(releaseResources);
@@ -44,19 +45,15 @@ async function killAndCheck(urls: readonly [string, string], rounds: number): Pr
   const remote = await makeRunService({ STORAGE_URL: urls[0] });
   const local = await makeRunService({ STORAGE_URL: urls[1], SYNC_REMOTE_URL: remote.url });
   await Promise.all([remote.start(), local.start()]);
-  let random = (SEED % 2_147_483_646) + 1;
-  const next = (below: number) => {
-    random = (random * 48_271) % 2_147_483_647;
-    return random % below;
-  };
+  const random = new SeededRandom(SEED);
   let killed = 0;
   for (let round = 0; round < rounds; round++) {
     await local.push(itemsOf("local", round, ROWS));
     await remote.push(itemsOf("remote", round, ROWS));
-    const direction = next(2) === 0 ? "push" : "pull";
+    const direction = random.int(0, 1) === 0 ? "push" : "pull";
     const victim = round % 4 === 1 || round % 4 === 2 ? local : remote;
     const body = { table: "items", direction };
-    if (await killDuring(local, victim, { body, batches: 1 + next(4) })) killed++;
+    if (await killDuring(local, victim, { body, batches: random.int(1, 4) })) killed++;
     const reply = await local.ask("/trigger", { table: "items", direction: "both" });
     expect([round, reply.status, await reply.json()]).toMatchObject([
       round,

@@ -10,8 +10,8 @@ import {
   type RemotePeer,
   RemotePeerError,
 } from "../../src/ports/remote-peer.ts";
+import type { SeededRandom } from "../support/seeded-random.ts";
 import type { SimTime } from "../support/sim-time.ts";
-import type { SeededRandom } from "./seeded-random.ts";
 import type { SimProcess } from "./sim-process.ts";
 import type { SimServer } from "./sim-servers.ts";
 

@@ -1,8 +1,8 @@
 // A process of one deployment that can be killed or paused at any moment: between any two of its steps, and between a
 // step and the moment it learns of it.
 import type { Timer } from "../../src/ports/timer.ts";
+import type { SeededRandom } from "../support/seeded-random.ts";
 import { never, type SimTime } from "../support/sim-time.ts";
-import type { SeededRandom } from "./seeded-random.ts";
 
 /** A running process. What it waits for never comes once it is killed. */
 export class SimProcess implements Timer {

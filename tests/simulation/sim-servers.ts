@@ -19,7 +19,7 @@ import { readSyncStatus } from "../../src/usecases/sync/read-sync-status.ts";
 import { MemoryLogger } from "../support/memory-logger.ts";
 import type { MemoryStorage } from "../support/memory-storage.ts";
 import { MemoryRowSource } from "../support/memory-sync-stores.ts";
-import type { SeededRandom } from "./seeded-random.ts";
+import type { SeededRandom } from "../support/seeded-random.ts";
 
 /** What a server answers, each at one moment. */
 export interface SimServer {

@@ -3,9 +3,9 @@ import type { Row, Table } from "../../src/domain/sync/table.ts";
 import { formatMs } from "../../src/domain/time.ts";
 import type { Clock } from "../../src/ports/clock.ts";
 import type { MemoryStorage } from "../support/memory-storage.ts";
+import type { SeededRandom } from "../support/seeded-random.ts";
 import type { SimTime } from "../support/sim-time.ts";
 import type { Scenario } from "./scenario.ts";
-import type { SeededRandom } from "./seeded-random.ts";
 
 /** One end as its writers see it. */
 export interface WritersEnd {

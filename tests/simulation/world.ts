@@ -13,9 +13,9 @@ import {
   MemoryRowSource,
   MemoryRunStore,
 } from "../support/memory-sync-stores.ts";
+import { SeededRandom } from "../support/seeded-random.ts";
 import { SimTime } from "../support/sim-time.ts";
 import { chooseScenario, type Scenario } from "./scenario.ts";
-import { SeededRandom } from "./seeded-random.ts";
 import { connectThrough, type Weather } from "./sim-network.ts";
 import { SimProcess } from "./sim-process.ts";
 import { foreignServer, repsyncServer, type SimServer } from "./sim-servers.ts";

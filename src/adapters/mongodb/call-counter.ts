@@ -126,9 +126,24 @@ export class CallCounter {
     this.#instance = this.#randomHex();
   }
 
-  /** Plans to charge an account; `confirm` or `giveBack` follow, whether `charge` does or not. */
-  plan(counted: CountedCalls): PlannedCharge {
-    return this.#plan(counted, this.#randomHex());
+  /**
+   * Plans to charge an account, under the name of an earlier plan when it is the same charge; `confirm` or `giveBack`
+   * follow, whether `charge` does or not.
+   */
+  plan(counted: CountedCalls, turn = this.#randomHex()): PlannedCharge {
+    const { accountId, limits, calls, usage } = counted;
+    const { atMs } = usage;
+    const reading = readingOf(usage, limits.callsPerMinute);
+    const charge = chargeCalls(reading, { calls, limits, nowMs: atMs });
+    if (charge.admitted > 0) this.#unconfirmed.set(turn, accountId);
+    const stored = { instance: this.#instance, turn, atMs, calls: charge.admitted };
+    const runs = addRun(usage.runs, stored);
+    const others = this.#othersOf(usage);
+    const after = { ...usage, runs, month: charge.month, charges: [...others, stored] };
+    return {
+      ...{ counted, turn, charge, after },
+      isAlone: usage.version !== null && others.length === 0,
+    };
   }
 
   /**
@@ -147,22 +162,6 @@ export class CallCounter {
       return [accountId, isDone ? plan.charge : await this.#finish(plan)] as const;
     });
     return new Map(await Promise.all(charges));
-  }
-
-  #plan(counted: CountedCalls, turn: string): PlannedCharge {
-    const { accountId, limits, calls, usage } = counted;
-    const { atMs } = usage;
-    const reading = readingOf(usage, limits.callsPerMinute);
-    const charge = chargeCalls(reading, { calls, limits, nowMs: atMs });
-    if (charge.admitted > 0) this.#unconfirmed.set(turn, accountId);
-    const stored = { instance: this.#instance, turn, atMs, calls: charge.admitted };
-    const runs = addRun(usage.runs, stored);
-    const others = this.#othersOf(usage);
-    const after = { ...usage, runs, month: charge.month, charges: [...others, stored] };
-    return {
-      ...{ counted, turn, charge, after },
-      isAlone: usage.version !== null && others.length === 0,
-    };
   }
 
   /** Writes the documents that are there already, in one message; false when some had changed. */
@@ -191,7 +190,7 @@ export class CallCounter {
       if (found === null && plan.after.version !== null) return null;
       // With others that failed, or the reply to the write was lost, and the driver asked again.
       if (found?.charges.some((other) => other.turn === turn) === true) return plan.charge;
-      plan = this.#plan({ ...counted, usage: usageOf(found, nowMs) }, turn);
+      plan = this.plan({ ...counted, usage: usageOf(found, nowMs) }, turn);
       if (plan.charge.admitted === 0) return plan.charge;
       if (await this.#replace(accountId, plan.after, NOT_WAITED_FOR)) return plan.charge;
     }

@@ -76,15 +76,15 @@ export class MongoLookupLedger implements LookupLedger {
       const facts = await reader.read(calls, session);
       const { placed, counted } = placeCalls(calls, facts);
       const plans = this.#plan(counted, facts.nowMs);
-      const charging = counter.charge(plans);
+      const charging = counter.charge(plans).then(stillThere);
       // At the same time where nobody else counts.
       const expected = plans.every(({ isAlone }) => isAlone)
         ? new Map(plans.map(({ counted, charge }) => [counted.accountId, charge]))
-        : stillThere(await charging);
+        : await charging;
       const decided = decideBatch(placed, { ...facts, charges: expected });
       const appending = this.#append(decided.entries, facts, session);
-      const [made, written] = await allEnded(charging, appending);
-      const charges = admittedAlike(stillThere(made), expected);
+      const [charges, written] = await allEnded(charging, appending);
+      checkAdmitted(charges, expected);
       const isExpected = [...expected].every(([id, charge]) => charges.get(id) === charge);
       const outcomes = isExpected
         ? decided.outcomes
@@ -130,10 +130,9 @@ function stillThere(made: ReadonlyMap<string, MeterCharge | null>): Charges {
 }
 
 /** Throws to have the batch decided again where its records would be others. */
-function admittedAlike(charges: Charges, expected: Charges): Charges {
+function checkAdmitted(charges: Charges, expected: Charges): void {
   for (const [accountId, { admitted }] of expected) {
     if (charges.get(accountId)?.admitted === admitted) continue;
     throw runAgain("Another instance counted calls meanwhile");
   }
-  return charges;
 }

@@ -1,6 +1,7 @@
 import { describe, expect } from "bun:test";
 import { decideCall, NO_USAGE } from "../../../src/domain/reputation/sliding-window.ts";
 import { SEED } from "../../support/seed.ts";
+import { SeededRandom } from "../../support/seeded-random.ts";
 import { openOther, partsTests } from "../parts-harness.ts";
 import {
   PLATFORM_ACCOUNTS,
@@ -255,10 +256,10 @@ function limitTests(harness: ReputationHarness): void {
   });
 
   it("D-6.4 random calls over time are decided as the log of every call says", async (parts, store) => {
-    const random = randomFrom(SEED);
+    const random = new SeededRandom(SEED);
     const scene = new Scene(parts, store);
     for (let run = 0; run < Math.ceil(harness.options.randomRuns / 10); run++) {
-      const limits = { callsPerMinute: 1 + random(12), callsPerMonth: 40 + random(40) };
+      const limits = { callsPerMinute: random.int(1, 12), callsPerMonth: random.int(40, 79) };
       const plan = {
         callsPerMonth: limits.callsPerMonth,
         rateLimitPerMinute: limits.callsPerMinute,
@@ -267,8 +268,8 @@ function limitTests(harness: ReputationHarness): void {
       const { hash } = await scene.giveKey(`caller-${run}`);
       let state = NO_USAGE;
       for (let step = 0; step < 40; step++) {
-        await store.advance(random(4) === 0 ? random(70_000) : random(3_000));
-        const calls = 1 + random(6);
+        await store.advance(random.int(0, 3) === 0 ? random.int(0, 69_999) : random.int(0, 2_999));
+        const calls = random.int(1, 6);
         const expected = Array.from({ length: calls }, () => {
           const decision = decideCall(state, { limits, nowMs: store.nowMs() });
           state = decision.state;
@@ -302,15 +303,4 @@ function limitTests(harness: ReputationHarness): void {
     await store.advance(1);
     expect(wordOf(await scene.lookUp(hash, "x"))).toBe("profile_not_found");
   });
-}
-
-/** Whole numbers from 0 below the given one. */
-function randomFrom(seed: number): (below: number) => number {
-  let state = seed >>> 0 || 1;
-  return (below) => {
-    state ^= state << 13;
-    state ^= state >>> 17;
-    state ^= state << 5;
-    return (state >>> 0) % below;
-  };
 }

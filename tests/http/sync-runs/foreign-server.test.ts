@@ -2,6 +2,7 @@
 import { afterEach, expect, setDefaultTimeout, test } from "bun:test";
 import type { TableEntry } from "../../../src/domain/sync/registry-schema.ts";
 import { SEED } from "../../support/seed.ts";
+import { SeededRandom } from "../../support/seeded-random.ts";
 import { onEveryBackend } from "../support/backends.ts";
 import { releaseResources } from "../support/resources.ts";
 import { type JsonFields, SYNC_KEY } from "../support/sync-app.ts";
@@ -38,11 +39,8 @@ const FOREIGN_TABLES = {
 };
 
 function startRandom(): () => number {
-  let state = (SEED % 2_147_483_646) + 1;
-  return () => {
-    state = (state * 48_271) % 2_147_483_647;
-    return state / 2_147_483_647;
-  };
+  const random = new SeededRandom(SEED);
+  return () => random.next();
 }
 
 /** Rows as both ends mean them: an instant in microseconds, whatever it is written like. */

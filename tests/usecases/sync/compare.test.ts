@@ -2,8 +2,8 @@
 import { describe, expect, test } from "bun:test";
 import type { SyncDirection } from "../../../src/domain/sync/marker.ts";
 import { compareTables } from "../../../src/usecases/sync/compare-tables.ts";
-import { SeededRandom } from "../../simulation/seeded-random.ts";
 import { foreignServer, repsyncServer } from "../../simulation/sim-servers.ts";
+import { SeededRandom } from "../../support/seeded-random.ts";
 import {
   makeTwoEnds,
   manyRows,

@@ -2,8 +2,8 @@
 import { expect, test } from "bun:test";
 import type { JsonObject } from "../../../src/domain/json.ts";
 import { RemotePeerError } from "../../../src/ports/remote-peer.ts";
-import { SeededRandom } from "../../simulation/seeded-random.ts";
 import { foreignServer } from "../../simulation/sim-servers.ts";
+import { SeededRandom } from "../../support/seeded-random.ts";
 import {
   type Intercept,
   makeTwoEnds,
