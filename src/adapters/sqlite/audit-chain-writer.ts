@@ -12,7 +12,7 @@ import {
 } from "../../domain/reputation/audit-chain.ts";
 import type { Mac } from "../../ports/mac.ts";
 import { AUDIT_COLUMNS } from "./audit-columns.ts";
-import { AUDIT_PART_RECORDS, listAuditRecords } from "./audit-parts.ts";
+import { AUDIT_SLICE_RECORDS, listAuditRecords } from "./audit-parts.ts";
 import type { SqliteDatabase } from "./database.ts";
 import type { SqliteValue } from "./driver.ts";
 
@@ -72,8 +72,8 @@ export class AuditChainWriter {
     const { chainId, seq, hash: tipHash } = tip;
     const written = { number: before.number, tip: { chainId, seq, hash: tipHash } };
     this.#moveHead(before.tip, { ...written.tip, chainNumber: written.number, at: last.at });
-    const partOf = (place: number) => Math.floor(place / AUDIT_PART_RECORDS);
-    if (partOf(seq) > partOf(before.tip.seq)) {
+    const sliceOf = (place: number) => Math.floor(place / AUDIT_SLICE_RECORDS);
+    if (sliceOf(seq) > sliceOf(before.tip.seq)) {
       listAuditRecords(this.#database, { chainId, hasEnded: false });
     }
     return written;

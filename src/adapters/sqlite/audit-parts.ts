@@ -19,8 +19,10 @@ export const AUDIT_PART_TABLES = [
   ) WITHOUT ROWID`,
 ];
 
-/** Records of a part; listing them takes some five milliseconds. */
-export const AUDIT_PART_RECORDS = 4_096;
+/** Records of a part: every part costs whoever looks for a person a few microseconds. */
+const PART_RECORDS = 4_096;
+/** Records that are listed at once, which takes a millisecond or two; the lookups of that moment wait for it. */
+export const AUDIT_SLICE_RECORDS = 1_024;
 /** Digits of a person's HMAC that a place is found by; the record has all of them. */
 const SUBJECT_DIGITS = 16;
 
@@ -28,17 +30,22 @@ const SUBJECT_DIGITS = 16;
 const LAST_LISTED = `SELECT max(
   coalesce((SELECT max(last_seq) FROM repsync_audit_parts WHERE chain_id = ?1), 0),
   coalesce((SELECT seq FROM repsync_audit_anchors WHERE chain_id = ?1), 0)) AS seq`;
-const NEXT_PART = `SELECT count(*) AS records, max(seq) AS last_seq, min(at) AS first_at,
+const NEXT_SLICE = `SELECT count(*) AS records, max(seq) AS last_seq, min(at) AS first_at,
   max(at) AS last_at FROM (SELECT seq, at FROM repsync_audit
-  WHERE chain_id = ? AND seq > ? ORDER BY seq LIMIT ${AUDIT_PART_RECORDS})`;
+  WHERE chain_id = ? AND seq > ? ORDER BY seq LIMIT ${AUDIT_SLICE_RECORDS})`;
 const ADD_PART = `INSERT INTO repsync_audit_parts (chain_id, last_seq, first_at, last_at)
   VALUES (?, ?, ?, ?) RETURNING part`;
+const GROW_PART = `UPDATE repsync_audit_parts SET last_seq = ?, first_at = min(first_at, ?),
+  last_at = max(last_at, ?) WHERE chain_id = ? AND last_seq = ? RETURNING part`;
 const ADD_PLACES = `INSERT INTO repsync_audit_places (part, subject, seq)
   SELECT ?, substr(subject_hmac, 1, ${SUBJECT_DIGITS}), seq FROM repsync_audit
   WHERE chain_id = ? AND seq > ? AND seq <= ? ORDER BY 2, 3`;
 const DROP_PLACES = `DELETE FROM repsync_audit_places WHERE part IN
-  (SELECT part FROM repsync_audit_parts WHERE chain_id = ? AND last_seq <= ?)`;
-const DROP_PARTS = "DELETE FROM repsync_audit_parts WHERE chain_id = ? AND last_seq <= ?";
+  (SELECT part FROM repsync_audit_parts WHERE chain_id = ?1 AND last_seq <= ?2)`;
+/** Of the part that the last pruned record stands in. */
+const CUT_PLACES = `DELETE FROM repsync_audit_places WHERE seq <= ?2 AND part = (SELECT part
+  FROM repsync_audit_parts WHERE chain_id = ?1 AND last_seq > ?2 ORDER BY last_seq LIMIT 1)`;
+const DROP_PARTS = "DELETE FROM repsync_audit_parts WHERE chain_id = ?1 AND last_seq <= ?2";
 
 const CHAINS = "SELECT chain_id FROM repsync_audit_heads";
 const PARTS = `SELECT part, chain_id, last_at FROM repsync_audit_parts WHERE first_at <= ?
@@ -63,7 +70,7 @@ export type AccessRecord = AuditRecord & {
 };
 
 /**
- * Lists the records of a chain that are in no part yet, within a write. What makes no whole part waits unless the chain
+ * Lists the records of a chain that are in no part yet, within a write. What makes no whole slice waits unless the chain
  * has ended.
  */
 export function listAuditRecords(
@@ -72,13 +79,17 @@ export function listAuditRecords(
 ): void {
   for (;;) {
     const afterSeq = lastListed(database, chainId);
-    const [next] = database.all(NEXT_PART, [chainId, afterSeq]);
+    const [next] = database.all(NEXT_SLICE, [chainId, afterSeq]);
     const records = Number(next?.["records"]);
     if (next === undefined || records === 0) return;
-    if (records < AUDIT_PART_RECORDS && !hasEnded) return;
+    if (records < AUDIT_SLICE_RECORDS && !hasEnded) return;
     const { last_seq: lastSeq = 0, first_at: firstAt = "", last_at: lastAt = "" } = next;
-    const [added] = database.all(ADD_PART, [chainId, lastSeq, firstAt, lastAt]);
-    database.run(ADD_PLACES, [Number(added?.["part"]), chainId, afterSeq, lastSeq]);
+    const [grown] =
+      partOf(afterSeq) === partOf(Number(lastSeq))
+        ? database.all(GROW_PART, [lastSeq, firstAt, lastAt, chainId, afterSeq])
+        : [];
+    const [part] = grown ? [grown] : database.all(ADD_PART, [chainId, lastSeq, firstAt, lastAt]);
+    database.run(ADD_PLACES, [Number(part?.["part"]), chainId, afterSeq, lastSeq]);
   }
 }
 
@@ -87,7 +98,7 @@ export function dropAuditParts(
   database: SqliteDatabase,
   pruned: { readonly chainId: string; readonly throughSeq: number },
 ): void {
-  for (const sql of [DROP_PLACES, DROP_PARTS]) {
+  for (const sql of [DROP_PLACES, CUT_PLACES, DROP_PARTS]) {
     database.run(sql, [pruned.chainId, pruned.throughSeq]);
   }
 }
@@ -120,6 +131,11 @@ export function readAccessRecords(
     add(database.all(IN_PART, [...place, ...person]));
   }
   return found as unknown as readonly AccessRecord[];
+}
+
+/** Which part a record belongs to, by its place; a slice goes where its last record does. */
+function partOf(seq: number): number {
+  return Math.floor((seq - 1) / PART_RECORDS);
 }
 
 function lastListed(database: SqliteDatabase, chainId: string): number {

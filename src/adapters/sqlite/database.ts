@@ -24,17 +24,29 @@ const MAX_STATEMENTS = 400;
 /** The machine's time in milliseconds since 1970. */
 const NOW_MS = "SELECT CAST(round((julianday('now') - 2440587.5) * 86400000) AS INTEGER) AS nowMs";
 
+/** What a connection is set to for most commits. */
+const USUAL_COMMIT = {
+  synchronous: "FULL",
+  // In pages. Who comes when so many are in the log copies them back, which takes some milliseconds.
+  wal_autocheckpoint: 1_000,
+};
+/** Pages of the file that pushes change again and again are copied back less often: a quarter faster. */
+const LARGE_COMMIT = { ...USUAL_COMMIT, wal_autocheckpoint: 4_000 };
+/** Whoever wants to know of the commit syncs it afterwards. */
+const UNSYNCED_COMMIT = { ...USUAL_COMMIT, synchronous: "NORMAL" };
+
 /** What a connection is set to. */
 const PRAGMAS = {
   // Waiting inside SQLite would block the event loop; `#retried` waits instead.
   busy_timeout: 0,
   journal_mode: "WAL",
-  synchronous: "FULL",
   // In KiB. Rows of a page lie scattered over the file: with the default of 2,000 they read half as fast.
   cache_size: -65_536,
-  // In pages. Pages of the file that batches change again and again are copied back less often: a quarter faster.
-  wal_autocheckpoint: 4_000,
+  ...USUAL_COMMIT,
 };
+
+/** What work that fails is refused with. */
+type FailureKind = "store_unavailable" | "commit_failed";
 
 /** What may be set per store. */
 export interface SqliteOptions {
@@ -149,7 +161,7 @@ export class SqliteDatabase {
    * `store_unavailable` when another process kept the file busy for too long.
    */
   async write<T>(work: () => T, changedTables: ChangedTables = "all"): Promise<T> {
-    return this.#committed("commit_failed", () => {
+    return this.#committed({ kind: "commit_failed", settings: LARGE_COMMIT }, () => {
       const changesBefore = this.#totalChanges();
       const result = work();
       if (this.#totalChanges() !== changesBefore) this.#noteChange(changedTables);
@@ -161,7 +173,7 @@ export class SqliteDatabase {
    * As `write`, for what is in no table of the registry. Throws `store_unavailable` for every failure of the database.
    */
   async keep<T>(work: () => T): Promise<T> {
-    return this.#committed("store_unavailable", work);
+    return this.#committed({ kind: "store_unavailable", settings: USUAL_COMMIT }, work);
   }
 
   /**
@@ -170,7 +182,8 @@ export class SqliteDatabase {
    * fails after that, this throws though others may see the commit.
    */
   async keepTogether<T>(work: () => T, committed: (result: T) => void): Promise<T> {
-    const result = await this.#committed("store_unavailable", work, (value) => committed(value));
+    const how = { kind: "store_unavailable", settings: UNSYNCED_COMMIT } as const;
+    const result = await this.#committed(how, work, committed);
     try {
       await this.#wal?.sync();
     } catch (error) {
@@ -230,7 +243,7 @@ export class SqliteDatabase {
   async #configured(): Promise<SqliteDatabase> {
     try {
       await this.#retried({ kind: "store_unavailable", deadlineMs: this.#busyDeadlineMs }, () => {
-        for (const [name, value] of Object.entries(PRAGMAS)) this.run(`PRAGMA ${name} = ${value}`);
+        this.#set(PRAGMAS);
       });
       return this;
     } catch (error) {
@@ -252,25 +265,24 @@ export class SqliteDatabase {
   }
 
   async #committed<T>(
-    kind: "store_unavailable" | "commit_failed",
+    { kind, settings }: { kind: FailureKind; settings: typeof USUAL_COMMIT },
     work: () => T,
-    committed: ((result: T) => void) | null = null,
+    committed: (result: T) => void = () => {},
   ): Promise<T> {
     return this.#retried({ kind, deadlineMs: this.#busyDeadlineMs }, () => {
       this.#file?.check();
       if (this.#isLogInDoubt) this.#emptyLog();
-      // Whoever wants to know of the commit syncs it afterwards.
-      if (committed !== null) this.#setSynchronous("NORMAL");
+      if (settings !== USUAL_COMMIT) this.#set(settings);
       try {
         this.run("BEGIN IMMEDIATE");
         const result = this.#finished(work);
-        committed?.(result);
+        committed(result);
         return result;
       } catch (error) {
         if (isDiskFailure(this.#connection.resultCode(error))) this.#isLogInDoubt = true;
         throw error;
       } finally {
-        if (committed !== null) this.#setSynchronous("FULL");
+        if (settings !== USUAL_COMMIT) this.#set(USUAL_COMMIT);
       }
     });
   }
@@ -286,15 +298,17 @@ export class SqliteDatabase {
     this.#isLogInDoubt = false;
   }
 
-  /** SQLite takes the setting while it prepares the statement, so a kept one would have no effect. */
-  #setSynchronous(value: "NORMAL" | "FULL"): void {
-    const statement = this.#connection.prepare(`PRAGMA synchronous = ${value}`);
-    statement.run([]);
-    statement.finalize();
+  /** SQLite takes a setting while it prepares the statement, so a kept one would have no effect. */
+  #set(settings: Readonly<Record<string, string | number>>): void {
+    for (const [name, value] of Object.entries(settings)) {
+      const statement = this.#connection.prepare(`PRAGMA ${name} = ${value}`);
+      statement.run([]);
+      statement.finalize();
+    }
   }
 
   async #retried<T>(
-    { kind, deadlineMs }: { kind: "store_unavailable" | "commit_failed"; deadlineMs: number },
+    { kind, deadlineMs }: { kind: FailureKind; deadlineMs: number },
     work: () => T,
   ): Promise<T> {
     let waitedMs = 0;
