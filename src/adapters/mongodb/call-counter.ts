@@ -1,64 +1,30 @@
-// What accounts have used: a document each, by the id that stands for the account in the audit.
+// Counts the calls of accounts, in one of two ways (docs/decisions/0038):
 //
-// A count is one write of its own and no part of a transaction: what a killed instance leaves open of a transaction holds
-// its documents for a minute, and an account's document is everybody's. That write is not waited for on other members.
-// It stands between the first read and the commit of a transaction that are, so when that commits, it is kept too: a
-// primary that committed was the primary all the while, and what it wrote before is in the same log before it. When it
-// does not commit, the calls are given back. docs/decisions/0038
-import { Binary, type Collection, type Db } from "mongodb";
-import {
-  chargeCalls,
-  type MeterCharge,
-  type MeterReading,
-} from "../../domain/reputation/call-meter.ts";
+// Within the transaction of the batch, where no other instance counts for the account and its document names this one:
+// so whoever finds the document held by a transaction knows whose it is.
+//
+// Else beside it, by a write of its own that is not waited for on other members. It stands between the first read and the
+// commit of a transaction that are, so when that commits, it is kept too: a primary that committed was the primary all
+// the while, and what it wrote before is in the same log before it. When it does not commit, the calls are given back.
+import type { ClientSession, Collection, Db } from "mongodb";
+import { chargeCalls, type MeterCharge } from "../../domain/reputation/call-meter.ts";
 import type { EffectiveLimits } from "../../domain/reputation/plan.ts";
-import { type MonthUsage, monthOf } from "../../domain/reputation/sliding-window.ts";
+import { monthOf } from "../../domain/reputation/sliding-window.ts";
 import type { Mac } from "../../ports/mac.ts";
 import {
-  addRun,
-  blockingMs,
-  type CallRuns,
-  NO_RUNS,
-  settleRuns,
-  takeFromRun,
-} from "./call-runs.ts";
-import type { InternalCollection } from "./internal-collections.ts";
-import { hasCode } from "./mongo-errors.ts";
-
-/** The documents by account id. */
-export const USAGE: InternalCollection = { name: "repsync_usage" };
-
-/** What is stored of an account's calls. */
-export interface UsageDocument extends Omit<CallRuns, "packed"> {
-  /** Account id. */
-  readonly _id: string;
-  readonly packed: Binary;
-  readonly month: string;
-  readonly monthCalls: number;
-  /** Another one with every write. */
-  readonly version: string;
-  /** The last charge of each instance that had one within the last minutes. */
-  readonly charges: readonly StoredCharge[];
-}
-
-/** A charge as far as it is needed to give it back. */
-interface StoredCharge {
-  readonly instance: string;
-  /** Another one for every charge of the instance. */
-  readonly turn: string;
-  readonly atMs: number;
-  readonly calls: number;
-}
-
-/** What an account has used, at one moment. */
-export interface CallUsage {
-  /** The moment; later than asked for when another instance has counted later already. */
-  readonly atMs: number;
-  readonly runs: CallRuns;
-  readonly month: MonthUsage | null;
-  readonly version: string | null;
-  readonly charges: readonly StoredCharge[];
-}
+  type CallUsage,
+  readingOf,
+  runsOf,
+  type StoredCharge,
+  USAGE,
+  type UsageDocument,
+  usageFields,
+  usageOf,
+} from "./account-usage.ts";
+import { addRun, takeFromRun } from "./call-runs.ts";
+import { hasCode, innerError } from "./mongo-errors.ts";
+import { endSessions, nameOfSession } from "./open-sessions.ts";
+import { runAgain } from "./store-calls.ts";
 
 /** Calls of one account that come at the same moment. */
 export interface CountedCalls {
@@ -70,110 +36,107 @@ export interface CountedCalls {
   readonly usage: CallUsage;
 }
 
-/** A charge as it is if nobody else counts meanwhile, and the document that holds it. */
+/** A charge as it is if nobody else counts meanwhile. */
 export interface PlannedCharge {
   readonly counted: CountedCalls;
   /** Its name. */
   readonly turn: string;
   readonly charge: MeterCharge;
-  /** `version` is the one that it replaces. */
-  readonly after: CallUsage;
-  /** True when no other instance has counted calls of the account within the last minutes. */
+  /** What holds it, in place of the document of the version that was read. */
+  readonly after: UsageDocument;
+  /** True when this instance has counted calls of the account, and within the last minutes no other. */
   readonly isAlone: boolean;
 }
 
 const VERSION_BYTES = 8;
-/** A document that is later than this was written before the clock was set back, not by a faster instance. */
-const MAX_LEAD_MS = 5_000;
 const CHARGE_KEPT_MS = 300_000;
 const DUPLICATE_KEY = 11000;
+const MAX_TIME_EXPIRED = 50;
+/** Longer than a transaction that goes on holds a document. */
+const MAX_WAIT_MS = 1_000;
 /** Kept by the commit that follows. */
-const NOT_WAITED_FOR = { writeConcern: { w: 1 } } as const;
-const DURABLE = { writeConcern: { w: "majority", j: true } } as const;
-
-/** The usage that a document tells at a time; undefined for an account that made no call. */
-export function usageOf(document: UsageDocument | null | undefined, nowMs: number): CallUsage {
-  if (document === null || document === undefined) {
-    return { atMs: nowMs, runs: NO_RUNS, month: null, version: null, charges: [] };
-  }
-  const { lastMs, month, monthCalls, version, charges } = document;
-  const isLead = lastMs > nowMs && lastMs <= nowMs + MAX_LEAD_MS;
-  const atMs = isLead ? lastMs : nowMs;
-  const runs = settleRuns(runsOf(document), atMs);
-  return { atMs, runs, month: { month, used: monthCalls }, version, charges };
-}
-
-function runsOf({ calls, firstMs, lastMs, packed }: UsageDocument): CallRuns {
-  return { calls, firstMs, lastMs, packed: packed.buffer.subarray(0, packed.position) };
-}
-
-/** What the meter has to know. */
-export function readingOf({ runs, month }: CallUsage, callsPerMinute: number): MeterReading {
-  return { minuteCalls: runs.calls, blockingMs: blockingMs(runs, callsPerMinute), month };
-}
+const NOT_WAITED_FOR = { writeConcern: { w: 1 }, maxTimeMS: MAX_WAIT_MS } as const;
+const DURABLE = { writeConcern: { w: "majority", j: true }, maxTimeMS: MAX_WAIT_MS } as const;
 
 /** Counts the calls of this instance. */
 export class CallCounter {
+  readonly #db: Db;
   readonly #collection: Collection<UsageDocument>;
   readonly #mac: Mac;
   readonly #instance: string;
   /** Charges that no commit has confirmed, with their accounts. */
   readonly #unconfirmed = new Map<string, string>();
 
-  constructor({ db, mac }: { readonly db: Db; readonly mac: Mac }) {
+  /** `session` is the one in which all transactions of the instance run that are charged for. */
+  constructor({ db, mac, session }: { readonly db: Db; mac: Mac; session: ClientSession }) {
+    this.#db = db;
     this.#collection = db.collection(USAGE.name);
     this.#mac = mac;
-    this.#instance = this.#randomHex();
+    this.#instance = nameOfSession(session);
   }
 
-  /**
-   * Plans to charge an account, under the name of an earlier plan when it is the same charge; `confirm` or `giveBack`
-   * follow, whether `charge` does or not.
-   */
+  /** Plans to charge an account, under the name of an earlier plan when it is the same charge. */
   plan(counted: CountedCalls, turn = this.#randomHex()): PlannedCharge {
     const { accountId, limits, calls, usage } = counted;
     const { atMs } = usage;
     const reading = readingOf(usage, limits.callsPerMinute);
     const charge = chargeCalls(reading, { calls, limits, nowMs: atMs });
-    if (charge.admitted > 0) this.#unconfirmed.set(turn, accountId);
     const stored = { instance: this.#instance, turn, atMs, calls: charge.admitted };
-    const runs = addRun(usage.runs, stored);
     const others = this.#othersOf(usage);
-    const after = { ...usage, runs, month: charge.month, charges: [...others, stored] };
-    return {
-      ...{ counted, turn, charge, after },
-      isAlone: usage.version !== null && others.length === 0,
-    };
+    const after = this.#documentOf(accountId, {
+      runs: addRun(usage.runs, stored),
+      month: charge.month,
+      charges: [...others, stored],
+    });
+    const isNamed = usage.charges.some(({ instance }) => instance === this.#instance);
+    return { counted, turn, charge, after, isAlone: isNamed && others.length === 0 };
+  }
+
+  /**
+   * Charges accounts as planned, within a transaction; `confirm` or `giveBack` follow. Throws to have it run again when
+   * somebody else has counted.
+   */
+  async chargeWithin(planned: readonly PlannedCharge[], session: ClientSession): Promise<void> {
+    const written = this.#begin(planned);
+    if (await this.#replaceTogether(written, { session })) return;
+    throw runAgain("Another instance counted calls meanwhile");
   }
 
   /**
    * Charges accounts as planned, or exactly otherwise where somebody else has counted. To be called between the first
-   * read of a transaction and its commit. Gives the charges by account, null when it is gone.
+   * read of a transaction and its commit; `confirm` or `giveBack` follow. Gives the charges by account, null when it is
+   * gone.
    */
   async charge(
     planned: readonly PlannedCharge[],
   ): Promise<ReadonlyMap<string, MeterCharge | null>> {
-    const written = planned.filter(({ charge }) => charge.admitted > 0);
-    const areDone = await this.#replaceTogether(written);
+    const known = this.#begin(planned).filter(({ counted }) => counted.usage.version !== null);
+    const areDone = await this.#patiently(
+      known.flatMap(({ counted }) => counted.usage.charges),
+      () => this.#replaceTogether(known, { ...NOT_WAITED_FOR, ordered: false }),
+    );
     const charges = planned.map(async (plan) => {
-      const { accountId } = plan.counted;
-      if (plan.charge.admitted === 0) return [accountId, plan.charge] as const;
-      const isDone = areDone && plan.counted.usage.version !== null;
-      return [accountId, isDone ? plan.charge : await this.#finish(plan)] as const;
+      const isDone = areDone && known.includes(plan);
+      const charge = isDone || !isWritten(plan) ? plan.charge : await this.#finish(plan);
+      return [plan.counted.accountId, charge] as const;
     });
     return new Map(await Promise.all(charges));
   }
 
+  /** Those that are to be written, which are to be confirmed then. */
+  #begin(planned: readonly PlannedCharge[]): readonly PlannedCharge[] {
+    const written = planned.filter(isWritten);
+    for (const { turn, counted } of written) this.#unconfirmed.set(turn, counted.accountId);
+    return written;
+  }
+
   /** Writes the documents that are there already, in one message; false when some had changed. */
-  async #replaceTogether(planned: readonly PlannedCharge[]): Promise<boolean> {
-    const writes = planned
-      .filter(({ after }) => after.version !== null)
-      .map(({ counted: { accountId: _id }, after }) => {
-        const filter = { _id, version: after.version ?? "" };
-        return { replaceOne: { filter, replacement: this.#fieldsOf(after) } };
-      });
+  async #replaceTogether(planned: readonly PlannedCharge[], options: object): Promise<boolean> {
+    const writes = planned.map(({ counted: { usage }, after }) => {
+      const { _id, ...replacement } = after;
+      return { replaceOne: { filter: { _id, version: usage.version ?? "" }, replacement } };
+    });
     if (writes.length === 0) return true;
-    const options = { ...NOT_WAITED_FOR, ordered: false };
     const { matchedCount } = await this.#collection.bulkWrite(writes, options);
     return matchedCount === writes.length;
   }
@@ -181,18 +144,18 @@ export class CallCounter {
   /** Charges an account that is new, or for which it is not known whether the first try took effect. */
   async #finish(first: PlannedCharge): Promise<MeterCharge | null> {
     const { counted, turn } = first;
-    const { accountId, nowMs } = counted;
+    const { accountId, nowMs, usage } = counted;
     let plan = first;
-    const isNew = counted.usage.version === null;
-    if (isNew && (await this.#replace(accountId, plan.after, NOT_WAITED_FOR))) return plan.charge;
+    const isNew = usage.version === null;
+    if (isNew && (await this.#replace(null, plan.after, NOT_WAITED_FOR))) return plan.charge;
     for (;;) {
       const found = await this.#collection.findOne({ _id: accountId });
-      if (found === null && plan.after.version !== null) return null;
+      if (found === null && plan.counted.usage.version !== null) return null;
       // With others that failed, or the reply to the write was lost, and the driver asked again.
       if (found?.charges.some((other) => other.turn === turn) === true) return plan.charge;
       plan = this.plan({ ...counted, usage: usageOf(found, nowMs) }, turn);
-      if (plan.charge.admitted === 0) return plan.charge;
-      if (await this.#replace(accountId, plan.after, NOT_WAITED_FOR)) return plan.charge;
+      if (!isWritten(plan)) return plan.charge;
+      if (await this.#replace(found, plan.after, NOT_WAITED_FOR)) return plan.charge;
     }
   }
 
@@ -214,29 +177,28 @@ export class CallCounter {
       const found = await this.#collection.findOne({ _id: accountId });
       const charge = found?.charges.find((stored) => stored.turn === turn);
       if (found === null || charge === undefined) return;
-      const { month, monthCalls, version } = found;
+      const { month, monthCalls } = found;
       const calls = month === monthOf(charge.atMs) ? charge.calls : 0;
-      const given = {
+      const given = this.#documentOf(accountId, {
         runs: takeFromRun(runsOf(found), charge),
         month: { month, used: Math.max(0, monthCalls - calls) },
-        version,
         charges: found.charges.filter((stored) => stored !== charge),
-      };
-      if (await this.#replace(accountId, given, DURABLE)) return;
+      });
+      if (await this.#replace(found, given, DURABLE)) return;
     }
   }
 
-  /** Writes an account's document if it still is of the version that was read. */
+  /** Writes an account's document if it still is the one that was read, or still is not there. */
   async #replace(
-    _id: string,
-    usage: Omit<CallUsage, "atMs">,
+    found: UsageDocument | null,
+    { _id, ...fields }: UsageDocument,
     options: typeof NOT_WAITED_FOR | typeof DURABLE,
   ): Promise<boolean> {
-    const { version } = usage;
-    const fields = this.#fieldsOf(usage);
-    if (version !== null) {
-      const isSame = { _id, version };
-      const { matchedCount } = await this.#collection.replaceOne(isSame, fields, options);
+    if (found !== null) {
+      const isSame = { _id, version: found.version };
+      const { matchedCount } = await this.#patiently(found.charges, () =>
+        this.#collection.replaceOne(isSame, fields, options),
+      );
       return matchedCount === 1;
     }
     try {
@@ -248,15 +210,26 @@ export class CallCounter {
     }
   }
 
-  #fieldsOf({ runs, month, charges }: Omit<CallUsage, "atMs">): Omit<UsageDocument, "_id"> {
-    return {
-      ...runs,
-      packed: new Binary(runs.packed),
-      month: month?.month ?? "",
-      monthCalls: month?.used ?? 0,
-      version: this.#randomHex(),
-      charges,
-    };
+  /**
+   * Makes a write that may have to wait for a transaction of an instance that the document names. One that is held too
+   * long is ended, and the write then fails for a passing reason.
+   */
+  async #patiently<T>(charges: readonly StoredCharge[], write: () => Promise<T>): Promise<T> {
+    try {
+      return await write();
+    } catch (error) {
+      const isHeld = hasCode(innerError(error), MAX_TIME_EXPIRED);
+      if (isHeld)
+        await endSessions(
+          this.#db,
+          charges.map(({ instance }) => instance),
+        );
+      throw error;
+    }
+  }
+
+  #documentOf(_id: string, usage: Pick<CallUsage, "runs" | "month" | "charges">): UsageDocument {
+    return { _id, ...usageFields(usage), version: this.#randomHex() };
   }
 
   #othersOf({ charges, atMs }: CallUsage): readonly StoredCharge[] {
@@ -268,4 +241,9 @@ export class CallCounter {
   #randomHex(): string {
     return this.#mac.randomBytes(VERSION_BYTES).toHex();
   }
+}
+
+/** Whether there is anything to charge: refused calls change nothing. */
+function isWritten({ charge }: PlannedCharge): boolean {
+  return charge.admitted > 0;
 }

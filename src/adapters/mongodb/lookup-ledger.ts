@@ -3,7 +3,6 @@
 // that no answer comes from a right that has ended (docs/decisions/0037).
 import type { ClientSession } from "mongodb";
 import { isAppError } from "../../domain/errors.ts";
-import type { AuditEntry } from "../../domain/reputation/audit-chain.ts";
 import type { MeterCharge } from "../../domain/reputation/call-meter.ts";
 import {
   decideBatch,
@@ -13,9 +12,9 @@ import {
   placeCalls,
 } from "../../domain/reputation/lookup-batch.ts";
 import type { LookupLedger } from "../../ports/lookup-ledger.ts";
-import type { AuditChainWriter, WrittenChain } from "./audit-chain-writer.ts";
+import type { AuditChainWriter } from "./audit-chain-writer.ts";
 import type { CallCounter, PlannedCharge } from "./call-counter.ts";
-import type { CountedCaller, LookupReader, ReadFacts } from "./lookup-reader.ts";
+import type { CountedCaller, LookupReader } from "./lookup-reader.ts";
 import { hasCode } from "./mongo-errors.ts";
 import { runAgain, type StoreParts, writeTogether } from "./store-calls.ts";
 import type { Subjects } from "./subjects.ts";
@@ -26,6 +25,8 @@ export interface LedgerParts extends StoreParts {
   readonly subjects: Subjects;
   readonly chain: AuditChainWriter;
   readonly counter: CallCounter;
+  /** The one of the counter. */
+  readonly session: ClientSession;
 }
 
 /** What accounts were charged. */
@@ -71,30 +72,24 @@ export class MongoLookupLedger implements LookupLedger {
 
   async #decideTogether(calls: readonly LookupCall[]): Promise<readonly LookupOutcome[]> {
     const { reader, chain, counter } = this.#parts;
-    const { outcomes, written, facts } = await writeTogether(this.#parts, async (session) => {
+    const done = await writeTogether(this.#parts, async (session, tries) => {
       await counter.giveBack();
       const facts = await reader.read(calls, session);
       const { placed, counted } = placeCalls(calls, facts);
       const plans = this.#plan(counted, facts.nowMs);
-      const charging = counter.charge(plans).then(stillThere);
-      // At the same time where nobody else counts.
-      const expected = plans.every(({ isAlone }) => isAlone)
-        ? new Map(plans.map(({ counted, charge }) => [counted.accountId, charge]))
-        : await charging;
-      const decided = decideBatch(placed, { ...facts, charges: expected });
-      const appending = this.#append(decided.entries, facts, session);
-      const [charges, written] = await allEnded(charging, appending);
-      checkAdmitted(charges, expected);
-      const isExpected = [...expected].every(([id, charge]) => charges.get(id) === charge);
-      const outcomes = isExpected
-        ? decided.outcomes
-        : decideBatch(placed, { ...facts, charges }).outcomes;
+      // What failed once may have met an instance that holds the document: beside the transaction it can be waited for.
+      const within = tries === 0 && plans.every(({ isAlone }) => isAlone) ? plans : null;
+      const charges = within === null ? stillThere(await counter.charge(plans)) : planned(within);
+      const { outcomes, entries } = decideBatch(placed, { ...facts, charges });
+      await counter.chargeWithin(within ?? [], session);
+      await this.#parts.subjects.insert(facts.newSubjects(), session);
+      const written = await chain.append(entries, session);
       return { outcomes, written, facts };
     });
     counter.confirm();
-    facts.remember();
-    if (written !== null) chain.goOnFrom(written);
-    return outcomes;
+    done.facts.remember();
+    if (done.written !== null) chain.goOnFrom(done.written);
+    return done.outcomes;
   }
 
   #plan(counted: PlacedBatch<CountedCaller>["counted"], nowMs: number): readonly PlannedCharge[] {
@@ -102,21 +97,10 @@ export class MongoLookupLedger implements LookupLedger {
       this.#parts.counter.plan({ accountId, limits, usage, calls, nowMs }),
     );
   }
-
-  async #append(
-    entries: readonly AuditEntry[],
-    { newSubjects }: ReadFacts,
-    session: ClientSession,
-  ): Promise<WrittenChain | null> {
-    await this.#parts.subjects.insert(newSubjects(), session);
-    return await this.#parts.chain.append(entries, session);
-  }
 }
 
-/** Both results, or the first failure once both have ended: a session must not be in use when its work has failed. */
-async function allEnded<A, B>(first: Promise<A>, second: Promise<B>): Promise<[A, B]> {
-  await Promise.allSettled([first, second]);
-  return await Promise.all([first, second]);
+function planned(plans: readonly PlannedCharge[]): Charges {
+  return new Map(plans.map(({ counted, charge }) => [counted.accountId, charge]));
 }
 
 /** Throws to have the batch decided again without an account that is gone. */
@@ -127,12 +111,4 @@ function stillThere(made: ReadonlyMap<string, MeterCharge | null>): Charges {
       throw runAgain("An account was erased meanwhile");
     }),
   );
-}
-
-/** Throws to have the batch decided again where its records would be others. */
-function checkAdmitted(charges: Charges, expected: Charges): void {
-  for (const [accountId, { admitted }] of expected) {
-    if (charges.get(accountId)?.admitted === admitted) continue;
-    throw runAgain("Another instance counted calls meanwhile");
-  }
 }

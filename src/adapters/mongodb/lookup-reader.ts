@@ -12,8 +12,8 @@ import type {
 import { type EffectiveLimits, effectiveLimits } from "../../domain/reputation/plan.ts";
 import type { VersionedCache } from "../../ports/versioned-cache.ts";
 import { ACCOUNTS, type AccountDocument } from "./account-store.ts";
+import { type CallUsage, USAGE, type UsageDocument, usageOf } from "./account-usage.ts";
 import { API_KEYS, type ApiKeyDocument, storedKeyOf } from "./api-key-store.ts";
-import { type CallUsage, USAGE, type UsageDocument, usageOf } from "./call-counter.ts";
 import { CONSENTS, type ConsentDocument, consentOf } from "./consent-store.ts";
 import { LookupMemory } from "./lookup-memory.ts";
 import type { PersonRows } from "./person-rows.ts";

@@ -2,9 +2,10 @@ import { formatMs } from "../../domain/time.ts";
 import type { AccountConflict } from "../../ports/account-store.ts";
 import type { Enrolment, Membership } from "../../ports/membership.ts";
 import { createAccount, removeAccount } from "./account-store.ts";
+import { USAGE, type UsageDocument } from "./account-usage.ts";
 import { API_KEYS } from "./api-key-store.ts";
-import { USAGE, type UsageDocument } from "./call-counter.ts";
 import { CONSENTS } from "./consent-store.ts";
+import { endSessions } from "./open-sessions.ts";
 import type { ProfileParts } from "./profile-store.ts";
 import { writeTogether } from "./store-calls.ts";
 import type { Subjects } from "./subjects.ts";
@@ -44,12 +45,20 @@ export class MongoMembership implements Membership {
   async erase(username: string): Promise<boolean> {
     const { db, profiles, platformAccounts, subjects, versions } = this.#parts;
     return await versions.withSlot((slot) =>
-      writeTogether(this.#parts, async (session) => {
+      writeTogether(this.#parts, async (session, tries) => {
         if (!(await removeAccount(db, { username, session }))) return false;
         const accountId = await subjects.remove(username, session);
         // An account without an id has made no call.
+        const isOwn = { _id: accountId ?? "" };
         const usages = db.collection<UsageDocument>(USAGE.name);
-        await usages.deleteOne({ _id: accountId ?? "" }, { session });
+        const usage = await usages.findOne(isOwn, { session });
+        const isHeld = tries > 0 && usage !== null;
+        if (isHeld)
+          await endSessions(
+            db,
+            usage.charges.map(({ instance }) => instance),
+          );
+        await usages.deleteOne(isOwn, { session });
         for (const name of REMOVED_BY_NAME) {
           await db.collection(name).deleteMany({ username }, { session });
         }

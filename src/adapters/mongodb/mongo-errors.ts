@@ -36,6 +36,7 @@ const PASSING_CODES: ReadonlySet<number> = new Set([
   9001, // SocketException
   10107, // NotWritablePrimary
   11600, // InterruptedAtShutdown
+  11601, // Interrupted: another instance ended the session
   11602, // InterruptedDueToReplStateChange
   13388, // StaleConfig
   13435, // NotPrimaryNoSecondaryOk

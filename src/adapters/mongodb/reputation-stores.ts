@@ -1,5 +1,6 @@
 import type { LookupSubject } from "../../domain/reputation/lookup.ts";
 import type { ReputationOptions, ReputationStores } from "../../ports/reputation-stores.ts";
+import { USAGE } from "./account-usage.ts";
 import { API_KEYS, MongoApiKeyStore } from "./api-key-store.ts";
 import { AUDIT } from "./audit-blocks.ts";
 import {
@@ -9,7 +10,7 @@ import {
   AuditChainWriter,
 } from "./audit-chain-writer.ts";
 import { MongoAuditLog } from "./audit-log.ts";
-import { CallCounter, USAGE } from "./call-counter.ts";
+import { CallCounter } from "./call-counter.ts";
 import { CONSENTS, MongoConsentStore } from "./consent-store.ts";
 import { retry, startDeadline } from "./deadline.ts";
 import { makeCollections } from "./internal-collections.ts";
@@ -43,7 +44,9 @@ export async function openMongoReputation(
   const people = { ...parts, profiles, platformAccounts, subjects };
   const reader = new LookupReader({ ...people, cache: options.makeCache<LookupSubject>() });
   const chain = new AuditChainWriter({ ...parts, ...options });
-  const counter = new CallCounter({ ...parts, ...options });
+  // Lasts as long as the client.
+  const session = parts.client.startSession({ causalConsistency: false });
+  const counter = new CallCounter({ ...parts, ...options, session });
   return {
     apiKeys: new MongoApiKeyStore(parts),
     consents: new MongoConsentStore(parts),
@@ -51,7 +54,7 @@ export async function openMongoReputation(
     membership: new MongoMembership(people),
     usage: new MongoUsageStore(parts),
     audit: new MongoAuditLog(people),
-    ledger: new MongoLookupLedger({ ...people, reader, chain, counter }),
+    ledger: new MongoLookupLedger({ ...people, session, reader, chain, counter }),
   };
 }
 

@@ -5,7 +5,7 @@ import { retry, type Stopwatch, startDeadline } from "./deadline.ts";
 import { toAppError } from "./mongo-errors.ts";
 import type { PrimaryWatch } from "./primary-watch.ts";
 import type { StoreClock } from "./store-time.ts";
-import { commitTransaction } from "./transaction.ts";
+import { commitTransaction, type TransactionBody } from "./transaction.ts";
 
 /** What every store works with. */
 export interface StoreParts {
@@ -81,16 +81,24 @@ export async function writeOne<T>(
   }
 }
 
-/** Makes several reads and writes one step, durably, done once. What it reads is as in `readCommitted()`. */
+/**
+ * Makes several reads and writes one step, durably, done once; in a lasting session if there is one. What it reads is as
+ * in `readCommitted()`.
+ */
 export async function writeTogether<T>(
-  { client, clock, primaryWatch }: Pick<StoreParts, "client" | "clock" | "primaryWatch">,
-  body: (session: ClientSession) => Promise<T>,
+  {
+    client,
+    clock,
+    primaryWatch,
+    session,
+  }: Pick<StoreParts, "client" | "clock" | "primaryWatch"> & { readonly session?: ClientSession },
+  body: TransactionBody<T>,
 ): Promise<T> {
-  const scope = { client, clock, deadline: startDeadline(clock) };
+  const scope = { client, clock, deadline: startDeadline(clock), session };
   try {
-    return await commitTransaction(scope, async (session) => {
+    return await commitTransaction(scope, async (session, tries) => {
       const primary = await primaryWatch.confirm();
-      const result = await body(session);
+      const result = await body(session, tries);
       if ((await primaryWatch.confirm()) === primary) return result;
       throw runAgain("The primary changed");
     });

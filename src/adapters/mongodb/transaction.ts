@@ -16,7 +16,12 @@ export interface TransactionScope {
   readonly clock: Stopwatch;
   /** For the tries; a commit that was sent gets time of its own, so that its outcome becomes known. */
   readonly deadline: Deadline;
+  /** One that goes on afterwards; without it each call has one of its own. */
+  readonly session?: ClientSession | undefined;
 }
+
+/** The work of a transaction; `tries` is how often it has failed before. */
+export type TransactionBody<T> = (session: ClientSession, tries: number) => Promise<T>;
 
 /**
  * Runs `body` in a transaction and commits it, again from the start while it fails for a passing reason.
@@ -26,35 +31,32 @@ export interface TransactionScope {
  */
 export function commitTransaction<T>(
   scope: TransactionScope,
-  body: (session: ClientSession) => Promise<T>,
+  body: TransactionBody<T>,
 ): Promise<T> {
   const finish = (session: ClientSession) => commit(session, startDeadline(scope.clock));
   return runTransaction(scope, { body, finish });
 }
 
 /** As `commitTransaction`, but takes back whatever `body` wrote. */
-export function tryTransaction<T>(
-  scope: TransactionScope,
-  body: (session: ClientSession) => Promise<T>,
-): Promise<T> {
+export function tryTransaction<T>(scope: TransactionScope, body: TransactionBody<T>): Promise<T> {
   const finish = (session: ClientSession) => session.abortTransaction();
   return runTransaction(scope, { body, finish });
 }
 
 async function runTransaction<T>(
-  { client, deadline }: TransactionScope,
+  { client, deadline, session: lasting }: TransactionScope,
   steps: {
-    readonly body: (session: ClientSession) => Promise<T>;
+    readonly body: TransactionBody<T>;
     readonly finish: (session: ClientSession) => Promise<void>;
   },
 ): Promise<T> {
   // One session for all tries: the server then ends what a broken connection left behind of an earlier one.
-  const session = client.startSession({ causalConsistency: false });
+  const session = lasting ?? client.startSession({ causalConsistency: false });
   try {
     for (let tries = 0; ; tries++) {
       try {
         session.startTransaction(TRANSACTION_OPTIONS);
-        const result = await steps.body(session);
+        const result = await steps.body(session, tries);
         await steps.finish(session);
         return result;
       } catch (thrown) {
@@ -65,7 +67,7 @@ async function runTransaction<T>(
       }
     }
   } finally {
-    await session.endSession();
+    if (session !== lasting) await session.endSession();
   }
 }
 

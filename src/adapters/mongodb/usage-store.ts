@@ -1,7 +1,7 @@
 import type { MeterReading } from "../../domain/reputation/call-meter.ts";
 import type { EffectiveLimits } from "../../domain/reputation/plan.ts";
 import type { UsageStore } from "../../ports/usage-store.ts";
-import { readingOf, USAGE, type UsageDocument, usageOf } from "./call-counter.ts";
+import { readingOf, USAGE, type UsageDocument, usageOf } from "./account-usage.ts";
 import { COMMITTED, readCommitted, type StoreParts } from "./store-calls.ts";
 import { readTimed } from "./store-time.ts";
 import { SUBJECTS } from "./subjects.ts";
