@@ -12,6 +12,7 @@ import {
   headInput,
 } from "../../domain/reputation/audit-chain.ts";
 import type { Mac } from "../../ports/mac.ts";
+import { allEnded } from "./all-ended.ts";
 import { auditBlocks, makeBlock } from "./audit-blocks.ts";
 import type { InternalCollection } from "./internal-collections.ts";
 
@@ -101,8 +102,10 @@ export class AuditChainWriter {
     const { chainId, seq, hash: tipHash } = tip;
     const written = { number: before.number, tip: { chainId, seq, hash: tipHash } };
     const head = { ...written.tip, chainNumber: written.number, at: last.at };
-    await this.#moveHead(before.tip, head, session);
-    await auditBlocks(this.#db).insertOne(makeBlock(records), { session });
+    await allEnded([
+      this.#moveHead(before.tip, head, session),
+      auditBlocks(this.#db).insertOne(makeBlock(records), { session }),
+    ]);
     return written;
   }
 

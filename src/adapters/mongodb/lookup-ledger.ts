@@ -12,6 +12,7 @@ import {
   placeCalls,
 } from "../../domain/reputation/lookup-batch.ts";
 import type { LookupLedger } from "../../ports/lookup-ledger.ts";
+import { allEnded } from "./all-ended.ts";
 import type { AuditChainWriter } from "./audit-chain-writer.ts";
 import type { CallCounter, PlannedCharge } from "./call-counter.ts";
 import type { CountedCaller, LookupReader } from "./lookup-reader.ts";
@@ -81,9 +82,11 @@ export class MongoLookupLedger implements LookupLedger {
       const within = tries === 0 && plans.every(({ isAlone }) => isAlone) ? plans : null;
       const charges = within === null ? stillThere(await counter.charge(plans)) : planned(within);
       const { outcomes, entries } = decideBatch(placed, { ...facts, charges });
-      await counter.chargeWithin(within ?? [], session);
-      await this.#parts.subjects.insert(facts.newSubjects(), session);
-      const written = await chain.append(entries, session);
+      const [, , written] = await allEnded([
+        counter.chargeWithin(within ?? [], session),
+        this.#parts.subjects.insert(facts.newSubjects(), session),
+        chain.append(entries, session),
+      ]);
       return { outcomes, written, facts };
     });
     counter.confirm();
