@@ -7,11 +7,12 @@ import { mongoAvailable } from "../support/shared-mongo.ts";
 import { openScene, UNLIMITED } from "./mongodb-reputation-support.ts";
 import { databaseTest, type TestDatabase } from "./mongodb-support.ts";
 
-/** Ana's profile, remembered by the instance of `lookUp`, and another instance. */
+/** Ana's profile and a caller's key, remembered by the instance of `lookUp`, and another instance. */
 interface Remembered {
   readonly db: TestDatabase["db"];
   readonly second: Scene;
   readonly consentId: number;
+  readonly keyId: string;
   readonly lookUp: () => Promise<LookupOutcome>;
 }
 
@@ -20,14 +21,14 @@ async function remember(database: TestDatabase): Promise<Remembered> {
   await first.enrol("caller", UNLIMITED);
   await first.enrol("ana");
   const { id: consentId } = await first.consent("ana");
-  const { hash } = await first.giveKey("caller");
+  const { id: keyId, hash } = await first.giveKey("caller");
   const lookUp = () => first.lookUp(hash, "ana");
   // The first sees the state, the second reads ana in it, the third is answered from memory.
   for (let i = 0; i < 2; i++) await lookUp();
   const before = await lookUp();
   expect(wordOf(before)).toBe("allowed");
   expect(subjectOf(await lookUp())).toBe(subjectOf(before));
-  return { db: database.db, second, consentId, lookUp };
+  return { db: database.db, second, consentId, keyId, lookUp };
 }
 
 function subjectOf(outcome: LookupOutcome) {
@@ -45,6 +46,8 @@ interface Change {
 const nameOf = (outcome: LookupOutcome) => subjectOf(outcome)?.profile?.["display_name"];
 const consentsOf = (outcome: LookupOutcome) => subjectOf(outcome)?.consents.length;
 const accountsOf = (outcome: LookupOutcome) => subjectOf(outcome)?.accounts.length;
+const limitOf = (outcome: LookupOutcome) =>
+  outcome.kind === "key_refused" ? null : outcome.quotas.minute.limit;
 
 const CHANGES: readonly Change[] = [
   {
@@ -80,6 +83,42 @@ const CHANGES: readonly Change[] = [
     expected: "profile_not_found",
   },
   {
+    what: "a key that another instance revoked",
+    make: ({ second, keyId }) =>
+      second.parts.apiKeys.revoke("caller", { id: keyId, nowMs: Date.now() }),
+    seen: wordOf,
+    expected: "api_key_revoked",
+  },
+  {
+    what: "a key that another instance rotated",
+    make: ({ second, keyId }) => {
+      const successor = { id: "next", hash: "hash of next", prefix: "rep_live_", last4: "next" };
+      const rotation = { id: keyId, successor, overlapSeconds: 0, nowMs: Date.now() };
+      return second.parts.apiKeys.rotate("caller", rotation);
+    },
+    seen: wordOf,
+    expected: "api_key_revoked",
+  },
+  {
+    what: "a plan that another instance changed",
+    make: ({ second }) =>
+      second.parts.storage.accounts.update("caller", { rateLimitPerMinute: 7_777 }),
+    seen: limitOf,
+    expected: 7_777,
+  },
+  {
+    what: "an account that another instance removed",
+    make: ({ second }) => second.parts.storage.accounts.remove("caller"),
+    seen: wordOf,
+    expected: "api_key_invalid",
+  },
+  {
+    what: "the caller's erasure by another instance",
+    make: ({ second }) => second.parts.membership.erase("caller"),
+    seen: wordOf,
+    expected: "api_key_invalid",
+  },
+  {
     what: "a row that another program changed",
     make: ({ db }) =>
       db.collection("profiles").updateOne({ username: "ana" }, { $set: { display_name: "Tool" } }),
@@ -109,6 +148,25 @@ describe.skipIf(!mongoAvailable)("MongoDB: what lookups remember", () => {
       expect(seen(await remembered.lookUp())).toBe(expected);
     });
   }
+
+  databaseTest("D-6.3 a caller is not read again while nothing changes", async (database) => {
+    const { db, second, lookUp } = await remember(database);
+    const before = await readsOfKeys(db);
+    await lookUp();
+    expect(await readsOfKeys(db)).toBe(before);
+    await second.consent("ana", "profile_lookup");
+    await lookUp();
+    expect(await readsOfKeys(db)).toBeGreaterThan(before);
+  });
+
+  databaseTest("D-6.3 a key that was not there is found once it is", async (database) => {
+    const scene = await openScene(database);
+    await scene.enrol("caller");
+    const look = async () => wordOf(await scene.lookUp("hash of new", "x"));
+    for (let i = 0; i < 3; i++) expect(await look()).toBe("api_key_invalid");
+    await (await openScene(database)).giveKey("caller", { id: "new", hash: "hash of new" });
+    expect(await look()).toBe("profile_not_found");
+  });
 
   databaseTest(
     "D-6.3 each change of consents and each erasure raises the version",
@@ -159,6 +217,15 @@ describe.skipIf(!mongoAvailable)("MongoDB: what lookups remember", () => {
     },
   );
 });
+
+/** How often keys were looked for by their hashes. */
+async function readsOfKeys(db: TestDatabase["db"]): Promise<number> {
+  const indexes = await db
+    .collection("repsync_api_keys")
+    .aggregate([{ $indexStats: {} }, { $match: { name: "repsync_hash" } }])
+    .toArray();
+  return Number(indexes[0]?.["accesses"].ops);
+}
 
 /** How often consents and people were changed. */
 async function peopleVersion({ db }: TestDatabase): Promise<number> {

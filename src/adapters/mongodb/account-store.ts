@@ -3,14 +3,9 @@ import type { Account } from "../../domain/account.ts";
 import { emailKey } from "../../domain/reputation/account.ts";
 import type { AccountChanges, AccountConflict, AccountStore } from "../../ports/account-store.ts";
 import type { InternalCollection } from "./internal-collections.ts";
+import { changeKnown, type VersionedParts } from "./known-changes.ts";
 import { endSessionsOf } from "./session-store.ts";
-import {
-  COMMITTED,
-  readCommitted,
-  type StoreParts,
-  writeOne,
-  writeTogether,
-} from "./store-calls.ts";
+import { COMMITTED, readCommitted, writeTogether } from "./store-calls.ts";
 
 /** The accounts by username; of those with an address no two have the same. */
 export const ACCOUNTS: InternalCollection = {
@@ -28,10 +23,10 @@ export interface AccountDocument extends Omit<Account, "username"> {
 
 /** Accounts as documents. */
 export class MongoAccountStore implements AccountStore {
-  readonly #parts: StoreParts;
+  readonly #parts: VersionedParts;
   readonly #accounts: Collection<AccountDocument>;
 
-  constructor(parts: StoreParts) {
+  constructor(parts: VersionedParts) {
     this.#parts = parts;
     this.#accounts = collectionOf(parts.db);
   }
@@ -50,20 +45,25 @@ export class MongoAccountStore implements AccountStore {
   }
 
   async update(username: string, changes: AccountChanges): Promise<Account | null> {
-    const changed = await writeOne(this.#parts, (options) =>
-      this.#accounts.findOneAndUpdate(
+    const changed = await changeKnown(this.#parts, async (session, raise) => {
+      const options = { session, returnDocument: "after" } as const;
+      const account = await this.#accounts.findOneAndUpdate(
         { _id: username },
         { $set: changes },
-        { ...options, returnDocument: "after" },
-      ),
-    );
+        options,
+      );
+      if (account !== null) await raise();
+      return account;
+    });
     return changed === null ? null : readAccount(changed);
   }
 
   async remove(username: string): Promise<boolean> {
-    return await writeTogether(this.#parts, (session) =>
-      removeAccount(this.#parts.db, { username, session }),
-    );
+    return await changeKnown(this.#parts, async (session, raise) => {
+      const isRemoved = await removeAccount(this.#parts.db, { username, session });
+      if (isRemoved) await raise();
+      return isRemoved;
+    });
   }
 }
 

@@ -8,7 +8,8 @@ import { formatMs } from "../../domain/time.ts";
 import type { ApiKeyStore, KeyRotation, StoredApiKey } from "../../ports/api-key-store.ts";
 import { takeNumbers } from "./id-counters.ts";
 import type { InternalCollection } from "./internal-collections.ts";
-import { readSnapshot, SNAPSHOT, type StoreParts, writeTogether } from "./store-calls.ts";
+import { changeKnown, type VersionedParts } from "./known-changes.ts";
+import { readSnapshot, SNAPSHOT, writeTogether } from "./store-calls.ts";
 
 /** The keys by id, found by what their texts hash to and by account. */
 export const API_KEYS: InternalCollection = {
@@ -29,10 +30,10 @@ export interface ApiKeyDocument extends Omit<StoredApiKey, "id"> {
 
 /** API keys as documents. */
 export class MongoApiKeyStore implements ApiKeyStore {
-  readonly #parts: StoreParts;
+  readonly #parts: VersionedParts;
   readonly #keys: Collection<ApiKeyDocument>;
 
-  constructor(parts: StoreParts) {
+  constructor(parts: VersionedParts) {
     this.#parts = parts;
     this.#keys = parts.db.collection(API_KEYS.name);
   }
@@ -65,22 +66,25 @@ export class MongoApiKeyStore implements ApiKeyStore {
     username: string,
     { id, nowMs }: { readonly id: string; readonly nowMs: number },
   ): Promise<StoredApiKey | null> {
-    return await writeTogether(this.#parts, async (session) => {
+    return await changeKnown(this.#parts, async (session, raise) => {
       const key = await this.#find(username, { id, session });
       if (key === null || key.isRevoked) return key;
       const revoked = { ...key, revokedAt: revokedAtNow(key, nowMs), isRevoked: true };
-      return await this.#end(revoked, session);
+      await this.#end(revoked, session);
+      await raise();
+      return revoked;
     });
   }
 
   async rotate(username: string, rotation: KeyRotation): Promise<StoredApiKey | "conflict" | null> {
     const { id, nowMs, overlapSeconds } = rotation;
-    return await writeTogether(this.#parts, async (session) => {
+    return await changeKnown(this.#parts, async (session, raise) => {
       const old = await this.#find(username, { id, session });
       if (old === null) return null;
       const revokedAt = revokedAtAfterRotation(old, rotation);
       if (revokedAt === null || keptKeyStatus(old, nowMs) !== "active") return "conflict";
       await this.#end({ ...old, revokedAt, isRevoked: overlapSeconds === 0 }, session);
+      await raise();
       const successor: StoredApiKey = {
         ...old,
         ...rotation.successor,
@@ -101,10 +105,11 @@ export class MongoApiKeyStore implements ApiKeyStore {
     return found === null ? null : storedKeyOf(found);
   }
 
-  async #end(key: StoredApiKey, session: ClientSession): Promise<StoredApiKey> {
-    const { revokedAt, isRevoked } = key;
-    await this.#keys.updateOne({ _id: key.id }, { $set: { revokedAt, isRevoked } }, { session });
-    return key;
+  async #end(
+    { id: _id, revokedAt, isRevoked }: StoredApiKey,
+    session: ClientSession,
+  ): Promise<void> {
+    await this.#keys.updateOne({ _id }, { $set: { revokedAt, isRevoked } }, { session });
   }
 
   async #insert({ id, ...key }: StoredApiKey, session: ClientSession): Promise<void> {

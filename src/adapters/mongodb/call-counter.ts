@@ -66,6 +66,8 @@ export class CallCounter {
   readonly #instance: string;
   /** Charges that no commit has confirmed, with their accounts. */
   readonly #unconfirmed = new Map<string, string>();
+  /** The documents that the last transaction wrote. */
+  #held: ReadonlyMap<string, UsageDocument> = new Map();
 
   /** `session` is the one in which all transactions of the instance run that are charged for. */
   constructor({ db, mac, session }: { readonly db: Db; mac: Mac; session: ClientSession }) {
@@ -73,6 +75,11 @@ export class CallCounter {
     this.#collection = db.collection(USAGE.name);
     this.#mac = mac;
     this.#instance = nameOfSession(session);
+  }
+
+  /** An account's document as it is if nobody has written it since this instance did; null when that is not known. */
+  held(accountId: string): UsageDocument | null {
+    return this.#held.get(accountId) ?? null;
   }
 
   /** Plans to charge an account, under the name of an earlier plan when it is the same charge. */
@@ -159,9 +166,15 @@ export class CallCounter {
     }
   }
 
-  /** What was charged is committed. */
-  confirm(): void {
+  /** What was charged is committed; `within` are the charges of the transaction itself. */
+  confirm(within: readonly PlannedCharge[]): void {
     this.#unconfirmed.clear();
+    this.#held = new Map(within.filter(isWritten).map(({ after }) => [after._id, after]));
+  }
+
+  /** Lets all documents be read again. */
+  forget(): void {
+    this.#held = new Map();
   }
 
   /** Takes back what was charged and not confirmed, as far as it was written. May be called again when it fails. */

@@ -10,8 +10,8 @@ import { formatMs } from "../../domain/time.ts";
 import type { ConsentQuery, ConsentStore } from "../../ports/consent-store.ts";
 import { takeNumbers } from "./id-counters.ts";
 import type { InternalCollection } from "./internal-collections.ts";
-import { COMMITTED, readCommitted, type StoreParts, writeTogether } from "./store-calls.ts";
-import type { TableVersions } from "./table-versions.ts";
+import { changeKnown, type VersionedParts } from "./known-changes.ts";
+import { COMMITTED, readCommitted } from "./store-calls.ts";
 
 /** The consents by id, found by owner, and among those the ones that nobody ended. */
 export const CONSENTS: InternalCollection = {
@@ -28,17 +28,12 @@ export interface ConsentDocument extends Omit<Consent, "id"> {
   readonly _id: number;
 }
 
-/** What consents are kept with. */
-export interface ConsentParts extends StoreParts {
-  readonly versions: TableVersions;
-}
-
 /** Consents as documents. */
 export class MongoConsentStore implements ConsentStore {
-  readonly #parts: ConsentParts;
+  readonly #parts: VersionedParts;
   readonly #consents: Collection<ConsentDocument>;
 
-  constructor(parts: ConsentParts) {
+  constructor(parts: VersionedParts) {
     this.#parts = parts;
     this.#consents = parts.db.collection(CONSENTS.name);
   }
@@ -50,7 +45,7 @@ export class MongoConsentStore implements ConsentStore {
   ): Promise<Consent> {
     const { purpose, expiresAt } = grant;
     const grantedAt = formatMs(grant.nowMs);
-    return await this.#change(async (session, raise) => {
+    return await changeKnown(this.#parts, async (session, raise) => {
       const taken = { name: CONSENTS.name, count: 1, session };
       const id = await takeNumbers(this.#parts.db, taken);
       const open = await this.#consents.find({ username, ended: null }, { session }).toArray();
@@ -68,7 +63,7 @@ export class MongoConsentStore implements ConsentStore {
     username: string,
     { id, nowMs }: { readonly id: number; readonly nowMs: number },
   ): Promise<Consent | null> {
-    return await this.#change(async (session, raise) => {
+    return await changeKnown(this.#parts, async (session, raise) => {
       const found = await this.#consents.findOne({ _id: id, username }, { session });
       if (found === null) return null;
       const consent = consentOf(found);
@@ -97,18 +92,6 @@ export class MongoConsentStore implements ConsentStore {
       }
       return found;
     });
-  }
-
-  /** A transaction, with how it makes known that lookups have to read anew. */
-  async #change<T>(
-    body: (session: ClientSession, raise: () => Promise<void>) => Promise<T>,
-  ): Promise<T> {
-    const { versions } = this.#parts;
-    return await versions.withSlot((slot) =>
-      writeTogether(this.#parts, (session) =>
-        body(session, () => versions.raisePeople({ slot, session })),
-      ),
-    );
   }
 
   async #keepEnd({ id, ended }: Consent, session: ClientSession): Promise<void> {

@@ -74,6 +74,7 @@ export class MongoLookupLedger implements LookupLedger {
   async #decideTogether(calls: readonly LookupCall[]): Promise<readonly LookupOutcome[]> {
     const { reader, chain, counter } = this.#parts;
     const done = await writeTogether(this.#parts, async (session, tries) => {
+      if (tries > 0) counter.forget();
       await counter.giveBack();
       const facts = await reader.read(calls, session);
       const { placed, counted } = placeCalls(calls, facts);
@@ -87,9 +88,9 @@ export class MongoLookupLedger implements LookupLedger {
         this.#parts.subjects.insert(facts.newSubjects(), session),
         chain.append(entries, session),
       ]);
-      return { outcomes, written, facts };
+      return { outcomes, written, facts, within };
     });
-    counter.confirm();
+    counter.confirm(done.within ?? []);
     done.facts.remember();
     if (done.written !== null) chain.goOnFrom(done.written);
     return done.outcomes;

@@ -1,20 +1,20 @@
-// Reads what a batch of lookups is decided by, whatever its size in a few messages, all of one moment. Callers are read
-// anew each time, and people of whom nothing is remembered in the state that the same read finds the store in.
+// Reads what a batch of lookups is decided by, whatever its size in a few messages, all of one moment: of callers and
+// people those of whom nothing is remembered in the state that the same read finds the store in.
 import type { ClientSession, Document } from "mongodb";
 import type { JsonObject } from "../../domain/json.ts";
 import type { LookupSubject } from "../../domain/reputation/lookup.ts";
-import type {
-  BatchFacts,
-  CallerFacts,
-  LookupCall,
-  LookupCaller,
-} from "../../domain/reputation/lookup-batch.ts";
-import { type EffectiveLimits, effectiveLimits } from "../../domain/reputation/plan.ts";
+import type { BatchFacts, CallerFacts, LookupCall } from "../../domain/reputation/lookup-batch.ts";
 import type { VersionedCache } from "../../ports/versioned-cache.ts";
-import { ACCOUNTS, type AccountDocument } from "./account-store.ts";
-import { type CallUsage, USAGE, type UsageDocument, usageOf } from "./account-usage.ts";
-import { API_KEYS, type ApiKeyDocument, storedKeyOf } from "./api-key-store.ts";
+import { type CallUsage, type UsageDocument, usageOf } from "./account-usage.ts";
+import type { CallCounter } from "./call-counter.ts";
 import { CONSENTS, type ConsentDocument, consentOf } from "./consent-store.ts";
+import {
+  type CallerDocument,
+  joinCallers,
+  joinUsages,
+  type LimitedCaller,
+  limitedCaller,
+} from "./lookup-callers.ts";
 import { LookupMemory } from "./lookup-memory.ts";
 import type { PersonRows } from "./person-rows.ts";
 import type { StoreParts } from "./store-calls.ts";
@@ -28,12 +28,13 @@ export interface LookupReaderParts extends StoreParts {
   readonly profiles: PersonRows;
   readonly platformAccounts: PersonRows;
   readonly subjects: Subjects;
-  readonly cache: VersionedCache<LookupSubject>;
+  readonly counter: Pick<CallCounter, "held">;
+  readonly callerCache: VersionedCache<LimitedCaller>;
+  readonly subjectCache: VersionedCache<LookupSubject>;
 }
 
 /** Who a key belongs to, and what the account has used. */
-export interface CountedCaller extends LookupCaller {
-  readonly limits: EffectiveLimits;
+export interface CountedCaller extends LimitedCaller {
   readonly usage: CallUsage;
 }
 
@@ -41,25 +42,26 @@ export interface CountedCaller extends LookupCaller {
 export interface ReadFacts extends CallerFacts<CountedCaller>, Pick<BatchFacts, "subjectOf"> {
   /** The ids and keys that had to be made, to be kept in the same commit. */
   readonly newSubjects: () => readonly SubjectDocument[];
-  /** Remembers the people, once the transaction is committed. */
+  /** Remembers callers and people, once the transaction is committed. */
   readonly remember: () => void;
 }
 
-type CallerDocument = ApiKeyDocument & {
-  readonly account: readonly AccountDocument[];
-  readonly subject: readonly SubjectDocument[];
-  readonly usage: readonly UsageDocument[];
-};
-
-/** What repsync's own collections hold of people. */
-interface JoinedPeople {
-  readonly consents: readonly ConsentDocument[];
-  readonly subjects: readonly SubjectDocument[];
+/** What is to be read. */
+interface Wanted {
+  readonly usernames: readonly string[];
+  readonly hashes: readonly string[];
+  /** Of accounts that are not read with a key. */
+  readonly accountIds: readonly string[];
 }
 
-interface Joined extends JoinedPeople {
-  readonly callers: readonly CallerDocument[];
+/** What of it is there; a field is missing when nothing was wanted. */
+interface Joined {
+  readonly nowMs: number;
   readonly version: readonly { readonly sum: string }[];
+  readonly callers?: readonly CallerDocument[];
+  readonly usages?: readonly UsageDocument[];
+  readonly consents?: readonly ConsentDocument[];
+  readonly subjects?: readonly SubjectDocument[];
 }
 
 /** Gives people their ids and keys: those they have, or new ones. */
@@ -92,14 +94,16 @@ class SubjectKeys {
 /** Reads for lookups. */
 export class LookupReader {
   readonly #parts: LookupReaderParts;
-  readonly #memory: LookupMemory<LookupSubject>;
+  readonly #callers: LookupMemory<LimitedCaller>;
+  readonly #people: LookupMemory<LookupSubject>;
   /** Collections whose writes are counted: what other programs may change. */
   readonly #watched: readonly string[];
   readonly #version: Document;
 
   constructor(parts: LookupReaderParts) {
     this.#parts = parts;
-    this.#memory = new LookupMemory(parts.cache, parts.clock);
+    this.#callers = new LookupMemory(parts.callerCache, parts.clock);
+    this.#people = new LookupMemory(parts.subjectCache, parts.clock);
     const tables = [parts.profiles.tableName, parts.platformAccounts.tableName];
     this.#watched = [...tables, CONSENTS.name];
     this.#version = TableVersions.joinPeople(tables);
@@ -109,38 +113,88 @@ export class LookupReader {
   async read(calls: readonly LookupCall[], session: ClientSession): Promise<ReadFacts> {
     const usernames = [...new Set(calls.map(({ username }) => username))];
     const hashes = [...new Set(calls.map(({ keyHash }) => keyHash))];
-    const recalled = this.#memory.recall(usernames);
-    const missing = usernames.filter((username) => !recalled.has(username));
+    const callers = this.#callers.recall(hashes);
+    const people = this.#people.recall(usernames);
     const activity = this.#activity();
-    const stages = [joinCallers(hashes), this.#version, ...joinPeople(missing)];
-    const joined = await readTimed<Joined>(this.#parts, stages, { session });
+    const accountIds = [...callers.values()].map(({ accountId }) => accountId);
+    const wanted: Wanted = {
+      usernames: usernames.filter((username) => !people.has(username)),
+      hashes: hashes.filter((hash) => !callers.has(hash)),
+      accountIds: accountIds.filter((id) => this.#parts.counter.held(id) === null),
+    };
+    const first = await this.#join(wanted, session);
     const counted = await activity;
-    const state = counted === null ? null : `${joined.version[0]?.sum ?? 0} ${counted}`;
-    const remembered = this.#memory.isIn(state) ? recalled : new Map<string, LookupSubject>();
+    const state = counted === null ? null : `${first.version[0]?.sum ?? 0} ${counted}`;
+    const isRecalled = callers.size + people.size > 0;
+    if (!isRecalled || this.#people.isIn(state)) {
+      return await this.#complete({ ...wanted, callers, people, state, joined: first, session });
+    }
+    const all = { usernames, hashes, accountIds: [] };
+    const joined = { ...(await this.#join(all, session)), nowMs: first.nowMs };
+    const nobody = { callers: new Map(), people: new Map() };
+    return await this.#complete({ ...all, ...nobody, state, joined, session });
+  }
+
+  async #join({ usernames, hashes, accountIds }: Wanted, session: ClientSession): Promise<Joined> {
+    const stages = [
+      this.#version,
+      ...(hashes.length > 0 ? [joinCallers(hashes)] : []),
+      ...(accountIds.length > 0 ? [joinUsages(accountIds)] : []),
+      ...(usernames.length > 0 ? joinPeople(usernames) : []),
+    ];
+    return await readTimed<Joined>(this.#parts, stages, { session });
+  }
+
+  /** Puts together what is remembered and what was joined, and reads the rows of people that are missing. */
+  async #complete(of: {
+    readonly usernames: readonly string[];
+    readonly callers: ReadonlyMap<string, LimitedCaller>;
+    readonly people: ReadonlyMap<string, LookupSubject>;
+    readonly state: string | null;
+    readonly joined: Joined;
+    readonly session: ClientSession;
+  }): Promise<ReadFacts> {
+    const { people, state, joined, session } = of;
+    const { nowMs, consents = [], subjects = [] } = joined;
     const keys = new SubjectKeys(this.#parts.subjects);
-    const callers = readCallers(joined, keys);
-    const { nowMs } = joined;
+    keys.add(subjects);
+    const read = readCallers(joined, keys);
+    const callers = this.#counted(new Map([...of.callers, ...read]), joined);
     // Who has no key learns nothing of anybody.
-    const wanted = callers.size === 0 ? [] : usernames.filter((name) => !remembered.has(name));
-    const isJoined = wanted.length <= missing.length;
-    const people = isJoined
-      ? joined
-      : await readTimed<JoinedPeople>(this.#parts, joinPeople(wanted), { session });
-    keys.add(people.subjects);
-    const made = await this.#maker({ wanted, keys, consents: people.consents, session });
+    const wanted = callers.size === 0 ? [] : of.usernames;
+    const made = await this.#maker({ wanted, keys, consents, session });
     const found = new Map<string, LookupSubject>();
     const subjectOf = (username: string): LookupSubject => {
-      const subject = remembered.get(username) ?? found.get(username) ?? made(username);
-      if (!remembered.has(username)) found.set(username, subject);
+      const subject = people.get(username) ?? found.get(username) ?? made(username);
+      if (!people.has(username)) found.set(username, subject);
       return subject;
     };
     const remember = () => {
+      this.#callers.remember(state, read);
       // Names of nobody would take the room of people.
       const known = [...found].filter(([, { profile }]) => profile !== null);
-      this.#memory.remember(state, new Map(known));
+      this.#people.remember(state, new Map(known));
     };
     const callerOf = (keyHash: string) => callers.get(keyHash) ?? null;
     return { nowMs, callerOf, subjectOf, newSubjects: () => keys.made, remember };
+  }
+
+  /** Callers with what their accounts have used. */
+  #counted(
+    callers: ReadonlyMap<string, LimitedCaller>,
+    { callers: documents = [], usages = [], nowMs }: Joined,
+  ): ReadonlyMap<string, CountedCaller> {
+    const read = new Map([...documents.flatMap(({ usage }) => usage), ...usages].map(byId));
+    const known = new Map<string, CallUsage>();
+    const usedBy = (id: string): CallUsage => {
+      const usage = known.get(id) ?? usageOf(read.get(id) ?? this.#parts.counter.held(id), nowMs);
+      known.set(id, usage);
+      return usage;
+    };
+    const counted = [...callers].map(
+      ([hash, caller]) => [hash, { ...caller, usage: usedBy(caller.accountId) }] as const,
+    );
+    return new Map(counted);
   }
 
   /** Null when it is not to be had, as on a sharded cluster, which does not show its primaries. */
@@ -183,21 +237,7 @@ export class LookupReader {
   }
 }
 
-function joinCallers(hashes: readonly string[]): Document {
-  const ofKey = (from: string, localField: string, as: string) => ({
-    $lookup: { from, localField, foreignField: "_id", as },
-  });
-  const pipeline = [
-    { $match: { hash: { $in: hashes } } },
-    ofKey(ACCOUNTS.name, "username", "account"),
-    ofKey(SUBJECTS.name, "username", "subject"),
-    ofKey(USAGE.name, "subject.id", "usage"),
-  ];
-  return { $lookup: { from: API_KEYS.name, pipeline, as: "callers" } };
-}
-
 function joinPeople(usernames: readonly string[]): Document[] {
-  if (usernames.length === 0) return [{ $set: { consents: [], subjects: [] } }];
   const consents = [{ $match: { username: { $in: usernames }, ended: null } }];
   const subjects = [{ $match: { _id: { $in: usernames } } }];
   return [
@@ -207,27 +247,22 @@ function joinPeople(usernames: readonly string[]): Document[] {
 }
 
 function readCallers(
-  { callers, nowMs }: Joined & { readonly nowMs: number },
+  { callers = [] }: Joined,
   keys: SubjectKeys,
-): ReadonlyMap<string, CountedCaller> {
-  const read = new Map<string, CountedCaller>();
+): ReadonlyMap<string, LimitedCaller> {
+  const read = new Map<string, LimitedCaller>();
   for (const document of callers) {
     const [account] = document.account;
     if (account === undefined) continue;
     keys.add(document.subject);
-    read.set(document.hash, {
-      key: storedKeyOf(keyPart(document)),
-      accountId: keys.of(document.username).id,
-      limits: effectiveLimits(account),
-      usage: usageOf(document.usage[0], nowMs),
-    });
+    const { id: accountId } = keys.of(document.username);
+    read.set(document.hash, limitedCaller(document, { account, accountId }));
   }
   return read;
 }
 
-function keyPart(document: CallerDocument): ApiKeyDocument {
-  const { account: _account, subject: _subject, usage: _usage, ...key } = document;
-  return key;
+function byId(document: UsageDocument): readonly [string, UsageDocument] {
+  return [document._id, document];
 }
 
 async function rowsOf(

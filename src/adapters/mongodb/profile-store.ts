@@ -2,13 +2,12 @@ import type { JsonObject } from "../../domain/json.ts";
 import type { ProfileChanges } from "../../domain/reputation/profile-changes.ts";
 import { formatMs } from "../../domain/time.ts";
 import type { ProfileStore, StoredPerson } from "../../ports/profile-store.ts";
+import type { VersionedParts } from "./known-changes.ts";
 import type { PersonRows } from "./person-rows.ts";
-import { readSnapshot, SNAPSHOT, type StoreParts, writeTogether } from "./store-calls.ts";
-import type { TableVersions } from "./table-versions.ts";
+import { readSnapshot, SNAPSHOT, writeTogether } from "./store-calls.ts";
 
 /** What the profiles are kept with. */
-export interface ProfileParts extends StoreParts {
-  readonly versions: TableVersions;
+export interface ProfileParts extends VersionedParts {
   readonly profiles: PersonRows;
   readonly platformAccounts: PersonRows;
 }

@@ -14,6 +14,8 @@ import { CallCounter } from "./call-counter.ts";
 import { CONSENTS, MongoConsentStore } from "./consent-store.ts";
 import { retry, startDeadline } from "./deadline.ts";
 import { makeCollections } from "./internal-collections.ts";
+import type { VersionedParts } from "./known-changes.ts";
+import type { LimitedCaller } from "./lookup-callers.ts";
 import { MongoLookupLedger } from "./lookup-ledger.ts";
 import { LookupReader } from "./lookup-reader.ts";
 import { MongoMembership } from "./membership.ts";
@@ -23,7 +25,6 @@ import { MongoProfileStore } from "./profile-store.ts";
 import type { StoreParts } from "./store-calls.ts";
 import { prepareTime, TIME } from "./store-time.ts";
 import { SUBJECTS, Subjects } from "./subjects.ts";
-import type { TableVersions } from "./table-versions.ts";
 import { MongoUsageStore } from "./usage-store.ts";
 
 /** Collections of the reputation half. */
@@ -34,7 +35,7 @@ const REPUTATION_COLLECTIONS = [
 
 /** Makes the collections of the reputation half, and its stores on them. Throws `store_unavailable`. */
 export async function openMongoReputation(
-  parts: StoreParts & { readonly versions: TableVersions },
+  parts: VersionedParts,
   options: ReputationOptions,
 ): Promise<ReputationStores> {
   const profiles = new PersonRows(parts, options.profiles);
@@ -42,11 +43,16 @@ export async function openMongoReputation(
   await prepare(parts, [profiles, platformAccounts]);
   const subjects = new Subjects({ ...parts, ...options });
   const people = { ...parts, profiles, platformAccounts, subjects };
-  const reader = new LookupReader({ ...people, cache: options.makeCache<LookupSubject>() });
   const chain = new AuditChainWriter({ ...parts, ...options });
   // Lasts as long as the client.
   const session = parts.client.startSession({ causalConsistency: false });
   const counter = new CallCounter({ ...parts, ...options, session });
+  const reader = new LookupReader({
+    ...people,
+    counter,
+    callerCache: options.makeCache<LimitedCaller>(),
+    subjectCache: options.makeCache<LookupSubject>(),
+  });
   return {
     apiKeys: new MongoApiKeyStore(parts),
     consents: new MongoConsentStore(parts),

@@ -13,6 +13,7 @@ import { ACCOUNTS, MongoAccountStore } from "./account-store.ts";
 import { retry, type Stopwatch, startDeadline } from "./deadline.ts";
 import { COUNTERS } from "./id-counters.ts";
 import { makeCollections } from "./internal-collections.ts";
+import type { VersionedParts } from "./known-changes.ts";
 import { LEASES, MongoLeaseStore } from "./lease-store.ts";
 import { MongoMarkerStore } from "./marker-store.ts";
 import { hasCode, toAppError } from "./mongo-errors.ts";
@@ -121,7 +122,7 @@ class MongoStorage implements FullStorage {
   readonly sessions: MongoSessionStore;
   readonly signIns: MongoSignInGuard;
   readonly secrets: MongoSecretStore;
-  readonly #parts: StoreParts & { readonly versions: TableVersions };
+  readonly #parts: VersionedParts;
   #closing: Promise<void> | undefined;
 
   constructor(parts: StoreParts) {
@@ -132,7 +133,7 @@ class MongoStorage implements FullStorage {
     this.leases = new MongoLeaseStore(parts);
     this.runs = new MongoRunStore(parts);
     this.rejected = new MongoRejectedRecords(parts);
-    this.accounts = new MongoAccountStore(parts);
+    this.accounts = new MongoAccountStore(this.#parts);
     this.sessions = new MongoSessionStore(parts);
     this.signIns = new MongoSignInGuard(parts);
     this.secrets = new MongoSecretStore(parts);

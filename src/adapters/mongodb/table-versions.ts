@@ -62,7 +62,7 @@ export class TableVersions {
     );
   }
 
-  /** Raises the version of what lookups know of people beside their rows: consents, and keys of the audit. */
+  /** Raises the version of what lookups know beside people's rows: consents, accounts, API keys, keys of the audit. */
   async raisePeople(change: {
     readonly slot: number;
     readonly session: ClientSession;

@@ -1,0 +1,49 @@
+// Who keys belong to, as part of what a batch of lookups reads.
+import type { Document } from "mongodb";
+import type { LookupCaller } from "../../domain/reputation/lookup-batch.ts";
+import { type EffectiveLimits, effectiveLimits } from "../../domain/reputation/plan.ts";
+import { ACCOUNTS, type AccountDocument } from "./account-store.ts";
+import { USAGE, type UsageDocument } from "./account-usage.ts";
+import { API_KEYS, type ApiKeyDocument } from "./api-key-store.ts";
+import { SUBJECTS, type SubjectDocument } from "./subjects.ts";
+
+/** Who a key belongs to, for as long as neither key nor account nor its id changes. */
+export interface LimitedCaller extends LookupCaller {
+  readonly limits: EffectiveLimits;
+}
+
+/** A key and what belongs to it, one of each or none. */
+export interface CallerDocument extends ApiKeyDocument {
+  readonly account: readonly AccountDocument[];
+  readonly subject: readonly SubjectDocument[];
+  readonly usage: readonly UsageDocument[];
+}
+
+/** Joins keys with what belongs to them, as the field `callers`. */
+export function joinCallers(hashes: readonly string[]): Document {
+  const ofKey = (from: string, localField: string, as: string) => ({
+    $lookup: { from, localField, foreignField: "_id", as },
+  });
+  const pipeline = [
+    { $match: { hash: { $in: hashes } } },
+    ofKey(ACCOUNTS.name, "username", "account"),
+    ofKey(SUBJECTS.name, "username", "subject"),
+    ofKey(USAGE.name, "subject.id", "usage"),
+  ];
+  return { $lookup: { from: API_KEYS.name, pipeline, as: "callers" } };
+}
+
+/** Joins what accounts have used, as the field `usages`. */
+export function joinUsages(accountIds: readonly string[]): Document {
+  const pipeline = [{ $match: { _id: { $in: accountIds } } }];
+  return { $lookup: { from: USAGE.name, pipeline, as: "usages" } };
+}
+
+/** The caller of a key whose account goes by that id. */
+export function limitedCaller(
+  { _id: id, expiresAt, revokedAt, isRevoked }: ApiKeyDocument,
+  { account, accountId }: { readonly account: AccountDocument; readonly accountId: string },
+): LimitedCaller {
+  const key = { id, expiresAt, revokedAt, isRevoked };
+  return { key, accountId, limits: effectiveLimits(account) };
+}
