@@ -1,16 +1,11 @@
 // Who keys belong to, as part of what a batch of lookups reads.
 import type { Document } from "mongodb";
-import type { LookupCaller } from "../../domain/reputation/lookup-batch.ts";
-import { type EffectiveLimits, effectiveLimits } from "../../domain/reputation/plan.ts";
+import type { LimitedCaller } from "../../domain/reputation/lookup-batch.ts";
+import { effectiveLimits } from "../../domain/reputation/plan.ts";
 import { ACCOUNTS, type AccountDocument } from "./account-store.ts";
 import { USAGE, type UsageDocument } from "./account-usage.ts";
 import { API_KEYS, type ApiKeyDocument } from "./api-key-store.ts";
 import { SUBJECTS, type SubjectDocument } from "./subjects.ts";
-
-/** Who a key belongs to, for as long as neither key nor account nor its id changes. */
-export interface LimitedCaller extends LookupCaller {
-  readonly limits: EffectiveLimits;
-}
 
 /** A key and what belongs to it, one of each or none. */
 export interface CallerDocument extends ApiKeyDocument {

@@ -3,18 +3,17 @@
 import type { ClientSession, Document } from "mongodb";
 import type { JsonObject } from "../../domain/json.ts";
 import type { LookupSubject } from "../../domain/reputation/lookup.ts";
-import type { BatchFacts, CallerFacts, LookupCall } from "../../domain/reputation/lookup-batch.ts";
+import type {
+  BatchFacts,
+  CallerFacts,
+  LimitedCaller,
+  LookupCall,
+} from "../../domain/reputation/lookup-batch.ts";
 import type { VersionedCache } from "../../ports/versioned-cache.ts";
 import { type CallUsage, type UsageDocument, usageOf } from "./account-usage.ts";
 import type { CallCounter } from "./call-counter.ts";
 import { CONSENTS, type ConsentDocument, consentOf } from "./consent-store.ts";
-import {
-  type CallerDocument,
-  joinCallers,
-  joinUsages,
-  type LimitedCaller,
-  limitedCaller,
-} from "./lookup-callers.ts";
+import { type CallerDocument, joinCallers, joinUsages, limitedCaller } from "./lookup-callers.ts";
 import { LookupMemory } from "./lookup-memory.ts";
 import type { PersonRows } from "./person-rows.ts";
 import type { StoreParts } from "./store-calls.ts";

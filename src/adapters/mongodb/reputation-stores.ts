@@ -1,4 +1,5 @@
 import type { LookupSubject } from "../../domain/reputation/lookup.ts";
+import type { LimitedCaller } from "../../domain/reputation/lookup-batch.ts";
 import type { ReputationOptions, ReputationStores } from "../../ports/reputation-stores.ts";
 import { USAGE } from "./account-usage.ts";
 import { API_KEYS, MongoApiKeyStore } from "./api-key-store.ts";
@@ -15,7 +16,6 @@ import { CONSENTS, MongoConsentStore } from "./consent-store.ts";
 import { retry, startDeadline } from "./deadline.ts";
 import { makeCollections } from "./internal-collections.ts";
 import type { VersionedParts } from "./known-changes.ts";
-import type { LimitedCaller } from "./lookup-callers.ts";
 import { MongoLookupLedger } from "./lookup-ledger.ts";
 import { LookupReader } from "./lookup-reader.ts";
 import { MongoMembership } from "./membership.ts";

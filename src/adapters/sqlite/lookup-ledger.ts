@@ -4,16 +4,12 @@ import { chargeCalls, type MeterCharge } from "../../domain/reputation/call-mete
 import type { LookupSubject } from "../../domain/reputation/lookup.ts";
 import {
   decideBatch,
+  type LimitedCaller,
   type LookupCall,
-  type LookupCaller,
   type LookupOutcome,
   placeCalls,
 } from "../../domain/reputation/lookup-batch.ts";
-import {
-  type AccountPlan,
-  type EffectiveLimits,
-  effectiveLimits,
-} from "../../domain/reputation/plan.ts";
+import { type AccountPlan, effectiveLimits } from "../../domain/reputation/plan.ts";
 import type { LookupLedger } from "../../ports/lookup-ledger.ts";
 import type { VersionedCache } from "../../ports/versioned-cache.ts";
 import { storedKeyOf } from "./api-key-store.ts";
@@ -35,11 +31,6 @@ const CALLER = `SELECT k.id, k.username, k.name, k.hash, k.prefix, k.last4, k.cr
   k.revoked_at, k.is_revoked, a.plan, a.calls_per_month, a.rate_limit_per_minute, s.id AS account_id
   FROM repsync_api_keys k JOIN repsync_accounts a ON a.username = k.username
   LEFT JOIN repsync_subjects s ON s.username = k.username WHERE k.hash = ?`;
-
-/** Who a key belongs to, and how much the account may use. */
-export interface LimitedCaller extends LookupCaller {
-  readonly limits: EffectiveLimits;
-}
 
 /** What a ledger works with. */
 export interface LedgerParts {

@@ -1,11 +1,12 @@
 import type { LookupSubject } from "../../domain/reputation/lookup.ts";
+import type { LimitedCaller } from "../../domain/reputation/lookup-batch.ts";
 import type { ReputationOptions, ReputationStores } from "../../ports/reputation-stores.ts";
 import { SqliteApiKeyStore } from "./api-key-store.ts";
 import { AuditChainWriter } from "./audit-chain-writer.ts";
 import { SqliteAuditLog } from "./audit-log.ts";
 import { SqliteConsentStore } from "./consent-store.ts";
 import type { SqliteDatabase } from "./database.ts";
-import { type LimitedCaller, SqliteLookupLedger } from "./lookup-ledger.ts";
+import { SqliteLookupLedger } from "./lookup-ledger.ts";
 import { SqliteMembership } from "./membership.ts";
 import { PersonRows } from "./person-rows.ts";
 import { SqliteProfileStore } from "./profile-store.ts";

@@ -4,6 +4,7 @@ import type { AuditEntry } from "./audit-chain.ts";
 import type { MeterCharge, Quotas } from "./call-meter.ts";
 import type { LookupEndpoint } from "./consent.ts";
 import { decideLookup, type LookupDecision, type LookupSubject } from "./lookup.ts";
+import type { EffectiveLimits } from "./plan.ts";
 
 /** One lookup to be decided. */
 export interface LookupCall {
@@ -42,6 +43,11 @@ export interface LookupCaller {
   readonly key: KeptApiKey;
   /** The account, as the audit names it. */
   readonly accountId: string;
+}
+
+/** Who a key belongs to, and how much the account may use: good for as long as neither of them changes. */
+export interface LimitedCaller extends LookupCaller {
+  readonly limits: EffectiveLimits;
 }
 
 /** What a store says of callers, at one moment. */
