@@ -1,6 +1,6 @@
 // D-6.4 What an instance leaves open when it is killed: MongoDB would keep it for a minute, longer than a call may take.
 import { describe, expect } from "bun:test";
-import { MongoClient, UUID } from "mongodb";
+import { type ClientSession, type Db, MongoClient, UUID } from "mongodb";
 import {
   type StoredCharge,
   type UsageDocument,
@@ -30,10 +30,28 @@ async function setScene(database: TestDatabase) {
   return { scene, hash, call };
 }
 
-/** Works while the account is held by an instance that charged it so long ago and was killed then; that has to end. */
+/** What the transaction of a killed instance holds. */
+type Hold = (db: Db, session: ClientSession) => Promise<unknown>;
+
+const holdAccount: Hold = (db, session) =>
+  db.collection(USAGE).updateOne({}, { $inc: { calls: 1 } }, { session });
+
+const holdFirstKeyOf =
+  (username: string): Hold =>
+  (db, session) =>
+    db
+      .collection("repsync_subjects")
+      .insertOne({ _id: username as never, id: "an id", key: "00" }, { session });
+
+const holdNextChain: Hold = (db, session) =>
+  db
+    .collection("repsync_audit_heads")
+    .insertOne({ _id: "a chain" as never, chainNumber: 2 }, { session });
+
+/** Works while an instance that charged the account so long ago and was killed then holds it; that has to end. */
 async function whileHeld(
   { url }: TestDatabase,
-  sinceMs: number,
+  { sinceMs = 0, hold = holdAccount }: { readonly sinceMs?: number; readonly hold?: Hold },
   work: () => Promise<void>,
 ): Promise<void> {
   const client = new MongoClient(url, { writeConcern: { w: "majority" } });
@@ -46,7 +64,7 @@ async function whileHeld(
     const change = { $push: { charges: charge as never }, $set: { version: "its own" } };
     await usage.updateOne({}, change);
     session.startTransaction();
-    await usage.updateOne({}, { $inc: { calls: 1 } }, { session });
+    await hold(client.db(), session);
     await work();
     const failure = await failureOf(session.commitTransaction());
     expect(failure).toMatchObject({ code: NO_SUCH_TRANSACTION });
@@ -66,7 +84,7 @@ describe.skipIf(!mongoAvailable)("MongoDB: transactions of killed instances", ()
   ] as const) {
     databaseTest(`D-6.4 one that charged an account ${when} does not lock it`, async (database) => {
       const { scene, call } = await setScene(database);
-      await whileHeld(database, sinceMs, async () => {
+      await whileHeld(database, { sinceMs }, async () => {
         expect(await call()).toBe("profile_not_found");
       });
       expect(await minuteCalls(scene)).toBe(3);
@@ -74,7 +92,7 @@ describe.skipIf(!mongoAvailable)("MongoDB: transactions of killed instances", ()
 
     databaseTest(`D-6.4 nor for an instance that begins, when it was ${when}`, async (database) => {
       const { scene, call } = await setScene(database);
-      await whileHeld(database, sinceMs, async () => {
+      await whileHeld(database, { sinceMs }, async () => {
         expect(await call(await openScene(database))).toBe("profile_not_found");
       });
       expect(await minuteCalls(scene)).toBe(3);
@@ -83,11 +101,46 @@ describe.skipIf(!mongoAvailable)("MongoDB: transactions of killed instances", ()
 
   databaseTest("D-5.5 an account that one holds can be erased", async (database) => {
     const { scene, call } = await setScene(database);
-    await whileHeld(database, 0, async () => {
+    await whileHeld(database, {}, async () => {
       expect(await scene.parts.membership.erase("ana")).toBe(true);
     });
     expect(await call()).toBe("api_key_invalid");
     expect(await database.db.collection(USAGE).countDocuments()).toBe(0);
+  });
+
+  databaseTest(
+    "D-6.5 a person whose first audit key one holds can be looked up",
+    async (database) => {
+      const { scene, hash } = await setScene(database);
+      await scene.enrol("bea");
+      await whileHeld(database, { hold: holdFirstKeyOf("bea") }, async () => {
+        const names = ["x", "bea"].map((username) => ({ keyHash: hash, username }));
+        expect((await scene.lookUpMany(names)).map(wordOf)).toEqual([
+          ...["profile_not_found", "consent_required"],
+        ]);
+      });
+      expect(await verify(scene.parts)).toMatchObject({ problem: null, records: 4 });
+    },
+  );
+
+  databaseTest(
+    "D-6.5 an instance begins its chain where one was beginning another",
+    async (database) => {
+      const { scene, call } = await setScene(database);
+      await whileHeld(database, { hold: holdNextChain }, async () => {
+        expect(await call(await openScene(database))).toBe("profile_not_found");
+      });
+      expect(await verify(scene.parts)).toMatchObject({ problem: null, records: 3 });
+    },
+  );
+
+  databaseTest("D-5.5 a person whose first audit key one holds can be erased", async (database) => {
+    const { scene, call } = await setScene(database);
+    await scene.enrol("bea");
+    await whileHeld(database, { hold: holdFirstKeyOf("bea") }, async () => {
+      expect(await scene.parts.membership.erase("bea")).toBe(true);
+    });
+    expect(await call()).toBe("profile_not_found");
   });
 
   databaseTest("D-6.4 only an instance that the document names holds it", async ({ url, db }) => {

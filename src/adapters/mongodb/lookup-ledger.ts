@@ -17,6 +17,7 @@ import type { AuditChainWriter } from "./audit-chain-writer.ts";
 import type { CallCounter, PlannedCharge } from "./call-counter.ts";
 import type { CountedCaller, LookupReader } from "./lookup-reader.ts";
 import { hasCode } from "./mongo-errors.ts";
+import { endSessionsInTheWay } from "./open-sessions.ts";
 import { runAgain, type StoreParts, writeTogether } from "./store-calls.ts";
 import type { Subjects } from "./subjects.ts";
 
@@ -75,6 +76,7 @@ export class MongoLookupLedger implements LookupLedger {
     const { reader, chain, counter } = this.#parts;
     const done = await writeTogether(this.#parts, async (session, tries) => {
       if (tries > 0) counter.forget();
+      await endSessionsInTheWay(this.#parts.db, { tries, own: counter.instance });
       await counter.giveBack();
       const facts = await reader.read(calls, session);
       const { placed, counted } = placeCalls(calls, facts);

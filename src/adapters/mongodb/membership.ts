@@ -5,7 +5,7 @@ import { createAccount, removeAccount } from "./account-store.ts";
 import { USAGE, type UsageDocument } from "./account-usage.ts";
 import { API_KEYS } from "./api-key-store.ts";
 import { CONSENTS } from "./consent-store.ts";
-import { endSessions } from "./open-sessions.ts";
+import { endSessionsInTheWay } from "./open-sessions.ts";
 import type { ProfileParts } from "./profile-store.ts";
 import { writeTogether } from "./store-calls.ts";
 import type { Subjects } from "./subjects.ts";
@@ -46,19 +46,12 @@ export class MongoMembership implements Membership {
     const { db, profiles, platformAccounts, subjects, versions } = this.#parts;
     return await versions.withSlot((slot) =>
       writeTogether(this.#parts, async (session, tries) => {
+        await endSessionsInTheWay(db, { tries, own: null });
         if (!(await removeAccount(db, { username, session }))) return false;
         const accountId = await subjects.remove(username, session);
         // An account without an id has made no call.
-        const isOwn = { _id: accountId ?? "" };
         const usages = db.collection<UsageDocument>(USAGE.name);
-        const usage = await usages.findOne(isOwn, { session });
-        const isHeld = tries > 0 && usage !== null;
-        if (isHeld)
-          await endSessions(
-            db,
-            usage.charges.map(({ instance }) => instance),
-          );
-        await usages.deleteOne(isOwn, { session });
+        await usages.deleteOne({ _id: accountId ?? "" }, { session });
         for (const name of REMOVED_BY_NAME) {
           await db.collection(name).deleteMany({ username }, { session });
         }
