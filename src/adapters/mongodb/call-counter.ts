@@ -63,8 +63,7 @@ export class CallCounter {
   readonly #db: Db;
   readonly #collection: Collection<UsageDocument>;
   readonly #mac: Mac;
-  /** What names this instance. */
-  readonly instance: string;
+  readonly #instance: string;
   /** Charges that no commit has confirmed, with their accounts. */
   readonly #unconfirmed = new Map<string, string>();
   /** The documents that the last transaction wrote. */
@@ -75,7 +74,7 @@ export class CallCounter {
     this.#db = db;
     this.#collection = db.collection(USAGE.name);
     this.#mac = mac;
-    this.instance = nameOfSession(session);
+    this.#instance = nameOfSession(session);
   }
 
   /** An account's document as it is if nobody has written it since this instance did; null when that is not known. */
@@ -89,14 +88,14 @@ export class CallCounter {
     const { atMs } = usage;
     const reading = readingOf(usage, limits.callsPerMinute);
     const charge = chargeCalls(reading, { calls, limits, nowMs: atMs });
-    const stored = { instance: this.instance, turn, atMs, calls: charge.admitted };
+    const stored = { instance: this.#instance, turn, atMs, calls: charge.admitted };
     const others = this.#othersOf(usage);
     const after = this.#documentOf(accountId, {
       runs: addRun(usage.runs, stored),
       month: charge.month,
       charges: [...others, stored],
     });
-    const isNamed = usage.charges.some(({ instance }) => instance === this.instance);
+    const isNamed = usage.charges.some(({ instance }) => instance === this.#instance);
     return { counted, turn, charge, after, isAlone: isNamed && others.length === 0 };
   }
 
@@ -248,7 +247,7 @@ export class CallCounter {
 
   #othersOf({ charges, atMs }: CallUsage): readonly StoredCharge[] {
     const isKept = (charge: StoredCharge) =>
-      charge.instance !== this.instance && charge.atMs > atMs - CHARGE_KEPT_MS;
+      charge.instance !== this.#instance && charge.atMs > atMs - CHARGE_KEPT_MS;
     return charges.filter(isKept);
   }
 

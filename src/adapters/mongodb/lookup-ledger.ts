@@ -76,7 +76,7 @@ export class MongoLookupLedger implements LookupLedger {
     const { reader, chain, counter } = this.#parts;
     const done = await writeTogether(this.#parts, async (session, tries) => {
       if (tries > 0) counter.forget();
-      await endSessionsInTheWay(this.#parts.db, { tries, own: counter.instance });
+      await endSessionsInTheWay(this.#parts.db, { tries, session });
       await counter.giveBack();
       const facts = await reader.read(calls, session);
       const { placed, counted } = placeCalls(calls, facts);

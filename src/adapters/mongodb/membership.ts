@@ -46,7 +46,7 @@ export class MongoMembership implements Membership {
     const { db, profiles, platformAccounts, subjects, versions } = this.#parts;
     return await versions.withSlot((slot) =>
       writeTogether(this.#parts, async (session, tries) => {
-        await endSessionsInTheWay(db, { tries, own: null });
+        await endSessionsInTheWay(db, { tries, session });
         if (!(await removeAccount(db, { username, session }))) return false;
         const accountId = await subjects.remove(username, session);
         // An account without an id has made no call.

@@ -25,15 +25,16 @@ export async function endSessions(db: Db, names: readonly string[]): Promise<voi
 }
 
 /**
- * For a transaction that meets what ledgers write and has failed so often: now and then ends what all ledgers have open,
- * but for one. Each is named by a count that it made before it wrote anything else.
+ * For a transaction that meets what ledgers write and has failed so often: now and then ends what all ledgers but those
+ * in its own session have open. Each is named by a count that it made before it wrote anything else.
  */
 export async function endSessionsInTheWay(
   db: Db,
-  { tries, own }: { readonly tries: number; readonly own: string | null },
+  { tries, session }: { readonly tries: number; readonly session: ClientSession },
 ): Promise<void> {
   if (tries === 0 || tries % PATIENT_TRIES !== 0) return;
   const names = await db.collection<UsageDocument>(USAGE.name).distinct("charges.instance");
+  const own = nameOfSession(session);
   await endSessions(
     db,
     names.filter((name) => name !== own),

@@ -24,26 +24,25 @@ const MAX_STATEMENTS = 400;
 /** The machine's time in milliseconds since 1970. */
 const NOW_MS = "SELECT CAST(round((julianday('now') - 2440587.5) * 86400000) AS INTEGER) AS nowMs";
 
-/** What a connection is set to for most commits. */
-const USUAL_COMMIT = {
-  synchronous: "FULL",
-  // In pages. Who comes when so many are in the log copies them back, which takes some milliseconds.
-  wal_autocheckpoint: 1_000,
-};
-/** Pages of the file that pushes change again and again are copied back less often: a quarter faster. */
-const LARGE_COMMIT = { ...USUAL_COMMIT, wal_autocheckpoint: 4_000 };
-/** Whoever wants to know of the commit syncs it afterwards. */
-const UNSYNCED_COMMIT = { ...USUAL_COMMIT, synchronous: "NORMAL" };
-
 /** What a connection is set to. */
 const PRAGMAS = {
   // Waiting inside SQLite would block the event loop; `#retried` waits instead.
   busy_timeout: 0,
   journal_mode: "WAL",
+  synchronous: "FULL",
   // In KiB. Rows of a page lie scattered over the file: with the default of 2,000 they read half as fast.
   cache_size: -65_536,
-  ...USUAL_COMMIT,
+  // In pages. Who comes when so many are in the log copies them back, which takes some milliseconds.
+  wal_autocheckpoint: 1_000,
 };
+
+/** What is set otherwise for one commit. */
+type CommitSetting = readonly [pragma: keyof typeof PRAGMAS, value: string | number];
+
+/** Pages of the file that pushes change again and again are copied back less often: a quarter faster. */
+const LARGE_COMMIT: CommitSetting = ["wal_autocheckpoint", 4_000];
+/** Whoever wants to know of the commit syncs it afterwards. */
+const UNSYNCED_COMMIT: CommitSetting = ["synchronous", "NORMAL"];
 
 /** What work that fails is refused with. */
 type FailureKind = "store_unavailable" | "commit_failed";
@@ -161,7 +160,7 @@ export class SqliteDatabase {
    * `store_unavailable` when another process kept the file busy for too long.
    */
   async write<T>(work: () => T, changedTables: ChangedTables = "all"): Promise<T> {
-    return this.#committed({ kind: "commit_failed", settings: LARGE_COMMIT }, () => {
+    return this.#committed({ kind: "commit_failed", setting: LARGE_COMMIT }, () => {
       const changesBefore = this.#totalChanges();
       const result = work();
       if (this.#totalChanges() !== changesBefore) this.#noteChange(changedTables);
@@ -173,7 +172,7 @@ export class SqliteDatabase {
    * As `write`, for what is in no table of the registry. Throws `store_unavailable` for every failure of the database.
    */
   async keep<T>(work: () => T): Promise<T> {
-    return this.#committed({ kind: "store_unavailable", settings: USUAL_COMMIT }, work);
+    return this.#committed({ kind: "store_unavailable", setting: null }, work);
   }
 
   /**
@@ -182,7 +181,7 @@ export class SqliteDatabase {
    * fails after that, this throws though others may see the commit.
    */
   async keepTogether<T>(work: () => T, committed: (result: T) => void): Promise<T> {
-    const how = { kind: "store_unavailable", settings: UNSYNCED_COMMIT } as const;
+    const how = { kind: "store_unavailable", setting: UNSYNCED_COMMIT } as const;
     const result = await this.#committed(how, work, committed);
     try {
       await this.#wal?.sync();
@@ -243,7 +242,7 @@ export class SqliteDatabase {
   async #configured(): Promise<SqliteDatabase> {
     try {
       await this.#retried({ kind: "store_unavailable", deadlineMs: this.#busyDeadlineMs }, () => {
-        this.#set(PRAGMAS);
+        for (const [name, value] of Object.entries(PRAGMAS)) this.#set(name, value);
       });
       return this;
     } catch (error) {
@@ -265,14 +264,14 @@ export class SqliteDatabase {
   }
 
   async #committed<T>(
-    { kind, settings }: { kind: FailureKind; settings: typeof USUAL_COMMIT },
+    { kind, setting }: { kind: FailureKind; setting: CommitSetting | null },
     work: () => T,
     committed: (result: T) => void = () => {},
   ): Promise<T> {
     return this.#retried({ kind, deadlineMs: this.#busyDeadlineMs }, () => {
       this.#file?.check();
       if (this.#isLogInDoubt) this.#emptyLog();
-      if (settings !== USUAL_COMMIT) this.#set(settings);
+      if (setting !== null) this.#set(...setting);
       try {
         this.run("BEGIN IMMEDIATE");
         const result = this.#finished(work);
@@ -282,7 +281,7 @@ export class SqliteDatabase {
         if (isDiskFailure(this.#connection.resultCode(error))) this.#isLogInDoubt = true;
         throw error;
       } finally {
-        if (settings !== USUAL_COMMIT) this.#set(USUAL_COMMIT);
+        if (setting !== null) this.#set(setting[0], PRAGMAS[setting[0]]);
       }
     });
   }
@@ -299,12 +298,10 @@ export class SqliteDatabase {
   }
 
   /** SQLite takes a setting while it prepares the statement, so a kept one would have no effect. */
-  #set(settings: Readonly<Record<string, string | number>>): void {
-    for (const [name, value] of Object.entries(settings)) {
-      const statement = this.#connection.prepare(`PRAGMA ${name} = ${value}`);
-      statement.run([]);
-      statement.finalize();
-    }
+  #set(pragma: string, value: string | number): void {
+    const statement = this.#connection.prepare(`PRAGMA ${pragma} = ${value}`);
+    statement.run([]);
+    statement.finalize();
   }
 
   async #retried<T>(
