@@ -1,55 +1,74 @@
 // D-6.3 How long what lookups remember is good.
 import { describe, expect, test } from "bun:test";
-import { LookupMemory } from "../../src/adapters/mongodb/lookup-memory.ts";
+import { type KnownForLookups, LookupMemory } from "../../src/adapters/mongodb/lookup-memory.ts";
+import type { LookupSubject } from "../../src/domain/reputation/lookup.ts";
+import type { LimitedCaller } from "../../src/domain/reputation/lookup-batch.ts";
 import { FakeClock } from "../support/fake-clock.ts";
 import { remembering } from "./mongodb-reputation-support.ts";
 
-const ANA = new Map([["ana", "Ana"]]);
+const CALLER: LimitedCaller = {
+  key: { id: "key", expiresAt: null, revokedAt: null, isRevoked: false },
+  accountId: "account",
+  limits: { callsPerMinute: 30, callsPerMonth: null },
+};
+const ANA: LookupSubject = { profile: {}, accounts: [], consents: [], subjectHmac: "ana" };
+const BOTH: KnownForLookups = {
+  callers: new Map([["hash", CALLER]]),
+  people: new Map([["ana", ANA]]),
+};
+const NOTHING: KnownForLookups = { callers: new Map(), people: new Map() };
 
 function makeMemory() {
   const clock = new FakeClock();
-  return { clock, memory: new LookupMemory<string>(remembering(), clock) };
+  const caches = {
+    callerCache: remembering<LimitedCaller>(),
+    subjectCache: remembering<LookupSubject>(),
+  };
+  const memory = new LookupMemory(caches, clock);
+  const recalled = () => memory.recall({ hashes: ["hash", "other"], usernames: ["ana", "ben"] });
+  return { clock, memory, recalled };
 }
 
 describe("LookupMemory", () => {
   test("D-6.3 recalls what was read in a state that was committed before", () => {
-    const { memory } = makeMemory();
-    memory.remember("a", new Map());
-    memory.remember("a", ANA);
-    expect([...memory.recall(["ana", "ben"])]).toEqual([["ana", "Ana"]]);
+    const { memory, recalled } = makeMemory();
+    memory.remember("a", NOTHING);
+    memory.remember("a", BOTH);
+    expect(recalled()).toEqual(BOTH);
     expect([memory.isIn("a"), memory.isIn("b"), memory.isIn(null)]).toEqual([true, false, false]);
   });
 
   test("D-6.3 does not remember what was read where a state was first seen", () => {
-    const { memory } = makeMemory();
-    memory.remember("a", ANA);
-    expect(memory.recall(["ana"]).size).toBe(0);
+    const { memory, recalled } = makeMemory();
+    memory.remember("a", BOTH);
+    expect(recalled()).toEqual(NOTHING);
   });
 
   test("D-6.3 remembers nothing of a state that nobody knows", () => {
-    const { memory } = makeMemory();
-    for (let i = 0; i < 2; i++) memory.remember(null, ANA);
-    expect([memory.recall(["ana"]).size, memory.isIn(null)]).toEqual([0, false]);
+    const { memory, recalled } = makeMemory();
+    for (let i = 0; i < 2; i++) memory.remember(null, BOTH);
+    expect(recalled()).toEqual(NOTHING);
+    expect(memory.isIn(null)).toBe(false);
   });
 
   test("D-6.3 forgets all with the state, and when a state comes again", () => {
-    const { memory } = makeMemory();
-    for (let i = 0; i < 2; i++) memory.remember("a", ANA);
+    const { memory, recalled } = makeMemory();
+    for (let i = 0; i < 2; i++) memory.remember("a", BOTH);
     for (const text of ["b", "a"]) {
-      memory.remember(text, new Map());
-      expect(memory.recall(["ana"]).size).toBe(0);
+      memory.remember(text, NOTHING);
+      expect(recalled()).toEqual(NOTHING);
     }
   });
 
   test("D-6.3 forgets once what it remembered while a transaction may have been open", () => {
-    const { memory, clock } = makeMemory();
-    for (let i = 0; i < 2; i++) memory.remember("a", ANA);
+    const { memory, clock, recalled } = makeMemory();
+    for (let i = 0; i < 2; i++) memory.remember("a", BOTH);
     clock.advance(99_999);
-    expect(memory.recall(["ana"]).size).toBe(1);
+    expect(recalled()).toEqual(BOTH);
     clock.advance(1);
-    expect(memory.recall(["ana"]).size).toBe(0);
-    memory.remember("a", ANA);
+    expect(recalled()).toEqual(NOTHING);
+    memory.remember("a", BOTH);
     clock.advance(1_000_000);
-    expect(memory.recall(["ana"]).size).toBe(1);
+    expect(recalled()).toEqual(BOTH);
   });
 });

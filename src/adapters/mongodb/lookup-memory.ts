@@ -1,7 +1,23 @@
-// What lookups remember of people, good in one state of the store: the versions of repsync's own changes, in the snapshot
-// of the batch, and the servers' counts of everybody's writes. docs/decisions/0044
+// What lookups remember of callers and people, good in one state of the store: the versions of repsync's own changes, in
+// the snapshot of the batch, and the servers' counts of everybody's writes. docs/decisions/0044
+import type { LookupSubject } from "../../domain/reputation/lookup.ts";
+import type { LimitedCaller } from "../../domain/reputation/lookup-batch.ts";
 import type { VersionedCache } from "../../ports/versioned-cache.ts";
 import type { Stopwatch } from "./deadline.ts";
+
+/** Where values are kept. */
+export interface LookupCaches {
+  readonly callerCache: VersionedCache<LimitedCaller>;
+  readonly subjectCache: VersionedCache<LookupSubject>;
+}
+
+/** What is known of some. */
+export interface KnownForLookups {
+  /** By the hash of their key. */
+  readonly callers: ReadonlyMap<string, LimitedCaller>;
+  /** By username. */
+  readonly people: ReadonlyMap<string, LookupSubject>;
+}
 
 interface State {
   readonly text: string;
@@ -19,28 +35,29 @@ interface State {
  */
 const OPEN_TRANSACTION_MS = 100_000;
 
-/** People by username. */
-export class LookupMemory<Value> {
-  readonly #cache: VersionedCache<Value>;
+/** Callers and people. */
+export class LookupMemory {
+  readonly #caches: LookupCaches;
   readonly #clock: Stopwatch;
   #versions = 0;
   #state: State | null = null;
 
-  constructor(cache: VersionedCache<Value>, clock: Stopwatch) {
-    this.#cache = cache;
+  constructor(caches: LookupCaches, clock: Stopwatch) {
+    this.#caches = caches;
     this.#clock = clock;
   }
 
-  /** What is remembered of these people, good if `isIn` then says so. */
-  recall(usernames: readonly string[]): Map<string, Value> {
-    const known = new Map<string, Value>();
-    const state = this.#settle();
-    if (state === null) return known;
-    for (const username of usernames) {
-      const value = this.#cache.get(username, state.version);
-      if (value !== null) known.set(username, value);
-    }
-    return known;
+  /** What is remembered of these, good if `isIn` then says so. */
+  recall(of: {
+    readonly hashes: readonly string[];
+    readonly usernames: readonly string[];
+  }): KnownForLookups {
+    const version = this.#settle()?.version ?? null;
+    const { callerCache, subjectCache } = this.#caches;
+    return {
+      callers: recallFrom(callerCache, of.hashes, version),
+      people: recallFrom(subjectCache, of.usernames, version),
+    };
   }
 
   /** Whether the store is in the state that is remembered; null is a state that nobody knows. */
@@ -52,7 +69,7 @@ export class LookupMemory<Value> {
    * Remembers what a committed batch read. Of a new state only the state: a write may be counted before a snapshot shows
    * it, but every snapshot taken after the commit of this batch shows what was counted before that.
    */
-  remember(text: string | null, values: ReadonlyMap<string, Value>): void {
+  remember(text: string | null, { callers, people }: KnownForLookups): void {
     if (text === null) return;
     if (this.#state?.text !== text) {
       const sinceMs = this.#clock.monotonicMs();
@@ -60,7 +77,10 @@ export class LookupMemory<Value> {
       return;
     }
     const { version } = this.#state;
-    for (const [username, value] of values) this.#cache.set(username, version, value);
+    for (const [hash, caller] of callers) this.#caches.callerCache.set(hash, version, caller);
+    for (const [username, person] of people) {
+      this.#caches.subjectCache.set(username, version, person);
+    }
   }
 
   /** Forgets everything once, when no transaction that was open when the state began can be open any more. */
@@ -71,4 +91,18 @@ export class LookupMemory<Value> {
     this.#state = { ...state, version: ++this.#versions, isSettled: true };
     return this.#state;
   }
+}
+
+function recallFrom<Value>(
+  cache: VersionedCache<Value>,
+  names: readonly string[],
+  version: number | null,
+): ReadonlyMap<string, Value> {
+  const known = new Map<string, Value>();
+  if (version === null) return known;
+  for (const name of names) {
+    const value = cache.get(name, version);
+    if (value !== null) known.set(name, value);
+  }
+  return known;
 }

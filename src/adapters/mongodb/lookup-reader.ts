@@ -9,12 +9,11 @@ import type {
   LimitedCaller,
   LookupCall,
 } from "../../domain/reputation/lookup-batch.ts";
-import type { VersionedCache } from "../../ports/versioned-cache.ts";
 import { type CallUsage, type UsageDocument, usageOf } from "./account-usage.ts";
 import type { CallCounter } from "./call-counter.ts";
 import { CONSENTS, type ConsentDocument, consentOf } from "./consent-store.ts";
 import { type CallerDocument, joinCallers, joinUsages, limitedCaller } from "./lookup-callers.ts";
-import { LookupMemory } from "./lookup-memory.ts";
+import { type LookupCaches, LookupMemory } from "./lookup-memory.ts";
 import type { PersonRows } from "./person-rows.ts";
 import type { StoreParts } from "./store-calls.ts";
 import { readTimed } from "./store-time.ts";
@@ -23,13 +22,11 @@ import { readActivity } from "./table-activity.ts";
 import { TableVersions } from "./table-versions.ts";
 
 /** What a reader works with. */
-export interface LookupReaderParts extends StoreParts {
+export interface LookupReaderParts extends StoreParts, LookupCaches {
   readonly profiles: PersonRows;
   readonly platformAccounts: PersonRows;
   readonly subjects: Subjects;
   readonly counter: Pick<CallCounter, "held">;
-  readonly callerCache: VersionedCache<LimitedCaller>;
-  readonly subjectCache: VersionedCache<LookupSubject>;
 }
 
 /** Who a key belongs to, and what the account has used. */
@@ -93,16 +90,14 @@ class SubjectKeys {
 /** Reads for lookups. */
 export class LookupReader {
   readonly #parts: LookupReaderParts;
-  readonly #callers: LookupMemory<LimitedCaller>;
-  readonly #people: LookupMemory<LookupSubject>;
+  readonly #memory: LookupMemory;
   /** Collections whose writes are counted: what other programs may change. */
   readonly #watched: readonly string[];
   readonly #version: Document;
 
   constructor(parts: LookupReaderParts) {
     this.#parts = parts;
-    this.#callers = new LookupMemory(parts.callerCache, parts.clock);
-    this.#people = new LookupMemory(parts.subjectCache, parts.clock);
+    this.#memory = new LookupMemory(parts, parts.clock);
     const tables = [parts.profiles.tableName, parts.platformAccounts.tableName];
     this.#watched = [...tables, CONSENTS.name];
     this.#version = TableVersions.joinPeople(tables);
@@ -112,8 +107,7 @@ export class LookupReader {
   async read(calls: readonly LookupCall[], session: ClientSession): Promise<ReadFacts> {
     const usernames = [...new Set(calls.map(({ username }) => username))];
     const hashes = [...new Set(calls.map(({ keyHash }) => keyHash))];
-    const callers = this.#callers.recall(hashes);
-    const people = this.#people.recall(usernames);
+    const { callers, people } = this.#memory.recall({ hashes, usernames });
     const activity = this.#activity();
     const accountIds = [...callers.values()].map(({ accountId }) => accountId);
     const wanted: Wanted = {
@@ -125,7 +119,7 @@ export class LookupReader {
     const counted = await activity;
     const state = counted === null ? null : `${first.version[0]?.sum ?? 0} ${counted}`;
     const isRecalled = callers.size + people.size > 0;
-    if (!isRecalled || this.#people.isIn(state)) {
+    if (!isRecalled || this.#memory.isIn(state)) {
       return await this.#complete({ ...wanted, callers, people, state, joined: first, session });
     }
     const all = { usernames, hashes, accountIds: [] };
@@ -169,10 +163,9 @@ export class LookupReader {
       return subject;
     };
     const remember = () => {
-      this.#callers.remember(state, read);
       // Names of nobody would take the room of people.
       const known = [...found].filter(([, { profile }]) => profile !== null);
-      this.#people.remember(state, new Map(known));
+      this.#memory.remember(state, { callers: read, people: new Map(known) });
     };
     const callerOf = (keyHash: string) => callers.get(keyHash) ?? null;
     return { nowMs, callerOf, subjectOf, newSubjects: () => keys.made, remember };
