@@ -4,7 +4,7 @@ import fc from "fast-check";
 import { checkAsyncProperty } from "../../support/seed.ts";
 import { rawExchange } from "../support/raw-http.ts";
 import { releaseResources } from "../support/resources.ts";
-import type { Reply } from "../support/sync-app.ts";
+import { essence } from "./essence.ts";
 import { dataOf, jsonBody, lookUp, Person } from "./people.ts";
 import { onEveryReputationBackend, startReputation } from "./reputation-backends.ts";
 
@@ -13,18 +13,6 @@ setDefaultTimeout(60_000);
 
 const ENDPOINTS = ["/reputation", "", "/platforms"];
 const UNLIMITED = { plan: "enterprise", rate_limit_per_minute: 1_000_000 };
-
-/** Headers that differ between any two replies; the body's length does as times of whole seconds are shorter. */
-const VARYING = /^(content-length|date|x-request-id|ratelimit|x-ratelimit-(remaining|reset))$/;
-
-/** A reply but for what differs between any two: id, times, and what is left of the limits. */
-function essence({ status, headers, text, json }: Reply) {
-  const { timestamp } = json["meta"] as Record<string, unknown>;
-  const masked = text.replace(String(json["request_id"]), "ID").replace(String(timestamp), "TIME");
-  const kept = [...headers].filter(([name]) => !VARYING.test(name));
-  const names = [...headers.keys()].sort();
-  return { status, text: masked, code: json["code"], headers: kept.sort(), names };
-}
 
 onEveryReputationBackend("disclosure", (backend) => {
   async function setScene() {
