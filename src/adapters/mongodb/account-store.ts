@@ -45,7 +45,7 @@ export class MongoAccountStore implements AccountStore {
   }
 
   async update(username: string, changes: AccountChanges): Promise<Account | null> {
-    const changed = await changeKnown(this.#parts, async (session, raise) => {
+    const changed = await changeKnown(this.#parts, async ({ session, raise }) => {
       const options = { session, returnDocument: "after" } as const;
       const account = await this.#accounts.findOneAndUpdate(
         { _id: username },
@@ -59,7 +59,7 @@ export class MongoAccountStore implements AccountStore {
   }
 
   async remove(username: string): Promise<boolean> {
-    return await changeKnown(this.#parts, async (session, raise) => {
+    return await changeKnown(this.#parts, async ({ session, raise }) => {
       const isRemoved = await removeAccount(this.#parts.db, { username, session });
       if (isRemoved) await raise();
       return isRemoved;

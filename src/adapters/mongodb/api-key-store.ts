@@ -66,7 +66,7 @@ export class MongoApiKeyStore implements ApiKeyStore {
     username: string,
     { id, nowMs }: { readonly id: string; readonly nowMs: number },
   ): Promise<StoredApiKey | null> {
-    return await changeKnown(this.#parts, async (session, raise) => {
+    return await changeKnown(this.#parts, async ({ session, raise }) => {
       const key = await this.#find(username, { id, session });
       if (key === null || key.isRevoked) return key;
       const revoked = { ...key, revokedAt: revokedAtNow(key, nowMs), isRevoked: true };
@@ -78,7 +78,7 @@ export class MongoApiKeyStore implements ApiKeyStore {
 
   async rotate(username: string, rotation: KeyRotation): Promise<StoredApiKey | "conflict" | null> {
     const { id, nowMs, overlapSeconds } = rotation;
-    return await changeKnown(this.#parts, async (session, raise) => {
+    return await changeKnown(this.#parts, async ({ session, raise }) => {
       const old = await this.#find(username, { id, session });
       if (old === null) return null;
       const revokedAt = revokedAtAfterRotation(old, rotation);

@@ -45,7 +45,7 @@ export class MongoConsentStore implements ConsentStore {
   ): Promise<Consent> {
     const { purpose, expiresAt } = grant;
     const grantedAt = formatMs(grant.nowMs);
-    return await changeKnown(this.#parts, async (session, raise) => {
+    return await changeKnown(this.#parts, async ({ session, raise }) => {
       const taken = { name: CONSENTS.name, count: 1, session };
       const id = await takeNumbers(this.#parts.db, taken);
       const open = await this.#consents.find({ username, ended: null }, { session }).toArray();
@@ -63,7 +63,7 @@ export class MongoConsentStore implements ConsentStore {
     username: string,
     { id, nowMs }: { readonly id: number; readonly nowMs: number },
   ): Promise<Consent | null> {
-    return await changeKnown(this.#parts, async (session, raise) => {
+    return await changeKnown(this.#parts, async ({ session, raise }) => {
       const found = await this.#consents.findOne({ _id: id, username }, { session });
       if (found === null) return null;
       const consent = consentOf(found);

@@ -1,5 +1,5 @@
 // Changes of what lookups remember.
-import type { ClientSession } from "mongodb";
+import type { RowChange } from "./person-rows.ts";
 import { type StoreParts, writeTogether } from "./store-calls.ts";
 import type { TableVersions } from "./table-versions.ts";
 
@@ -8,13 +8,24 @@ export interface VersionedParts extends StoreParts {
   readonly versions: TableVersions;
 }
 
-/** As `writeTogether()`, with how a body that changes anything lets lookups read anew from its commit on. */
+/** A change on its way. */
+export interface KnownChange extends RowChange {
+  /** How often it has failed before. */
+  readonly tries: number;
+  /** Lets lookups read anew from the commit on; rows of people raise the version of their table instead. */
+  readonly raise: () => Promise<void>;
+}
+
+/** As `writeTogether()`, with what a body that changes anything tells lookups by. */
 export async function changeKnown<T>(
   parts: VersionedParts,
-  body: (session: ClientSession, raise: () => Promise<void>) => Promise<T>,
+  body: (change: KnownChange) => Promise<T>,
 ): Promise<T> {
   const { versions } = parts;
   return await versions.withSlot((slot) =>
-    writeTogether(parts, (session) => body(session, () => versions.raisePeople({ slot, session }))),
+    writeTogether(parts, (session, tries) => {
+      const raise = () => versions.raisePeople({ slot, session });
+      return body({ session, slot, tries, raise });
+    }),
   );
 }

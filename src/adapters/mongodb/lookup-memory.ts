@@ -2,14 +2,9 @@
 // the snapshot of the batch, and the servers' counts of everybody's writes. docs/decisions/0044
 import type { LookupSubject } from "../../domain/reputation/lookup.ts";
 import type { LimitedCaller } from "../../domain/reputation/lookup-batch.ts";
+import type { LookupCaches } from "../../ports/lookup-ledger.ts";
 import type { VersionedCache } from "../../ports/versioned-cache.ts";
 import type { Stopwatch } from "./deadline.ts";
-
-/** Where values are kept. */
-export interface LookupCaches {
-  readonly callerCache: VersionedCache<LimitedCaller>;
-  readonly subjectCache: VersionedCache<LookupSubject>;
-}
 
 /** What is known of some. */
 export interface KnownForLookups {

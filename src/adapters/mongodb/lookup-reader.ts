@@ -9,11 +9,12 @@ import type {
   LimitedCaller,
   LookupCall,
 } from "../../domain/reputation/lookup-batch.ts";
+import type { LookupCaches } from "../../ports/lookup-ledger.ts";
 import { type CallUsage, type UsageDocument, usageOf } from "./account-usage.ts";
 import type { CallCounter } from "./call-counter.ts";
 import { CONSENTS, type ConsentDocument, consentOf } from "./consent-store.ts";
 import { type CallerDocument, joinCallers, joinUsages, limitedCaller } from "./lookup-callers.ts";
-import { type LookupCaches, LookupMemory } from "./lookup-memory.ts";
+import { type KnownForLookups, LookupMemory } from "./lookup-memory.ts";
 import type { PersonRows } from "./person-rows.ts";
 import type { StoreParts } from "./store-calls.ts";
 import { readTimed } from "./store-time.ts";
@@ -139,14 +140,14 @@ export class LookupReader {
   }
 
   /** Puts together what is remembered and what was joined, and reads the rows of people that are missing. */
-  async #complete(of: {
-    readonly usernames: readonly string[];
-    readonly callers: ReadonlyMap<string, LimitedCaller>;
-    readonly people: ReadonlyMap<string, LookupSubject>;
-    readonly state: string | null;
-    readonly joined: Joined;
-    readonly session: ClientSession;
-  }): Promise<ReadFacts> {
+  async #complete(
+    of: KnownForLookups & {
+      readonly usernames: readonly string[];
+      readonly state: string | null;
+      readonly joined: Joined;
+      readonly session: ClientSession;
+    },
+  ): Promise<ReadFacts> {
     const { people, state, joined, session } = of;
     const { nowMs, consents = [], subjects = [] } = joined;
     const keys = new SubjectKeys(this.#parts.subjects);

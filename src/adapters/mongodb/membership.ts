@@ -5,9 +5,9 @@ import { createAccount, removeAccount } from "./account-store.ts";
 import { USAGE, type UsageDocument } from "./account-usage.ts";
 import { API_KEYS } from "./api-key-store.ts";
 import { CONSENTS } from "./consent-store.ts";
+import { changeKnown } from "./known-changes.ts";
 import { endSessionsInTheWay } from "./open-sessions.ts";
 import type { ProfileParts } from "./profile-store.ts";
-import { writeTogether } from "./store-calls.ts";
 import type { Subjects } from "./subjects.ts";
 
 /** What goes with an account, by its username. */
@@ -23,43 +23,39 @@ export class MongoMembership implements Membership {
 
   async enrol(enrolment: Enrolment): Promise<"enrolled" | AccountConflict> {
     const { account, displayName } = enrolment;
-    const { db, profiles, versions } = this.#parts;
+    const { db, profiles } = this.#parts;
     const { username } = account;
     const now = formatMs(account.createdAtMs);
     const times = { created_at: now, updated_at: now };
     const profile = { username, display_name: displayName, verified: false, ...times };
     const id = await profiles.takeId();
-    const outcome = await versions.withSlot((slot) =>
-      writeTogether(this.#parts, async (session) => {
-        if ((await profiles.find([username], { session })).length > 0) return "username_taken";
-        const created = await createAccount(db, account, session);
-        if (created !== "created") return created;
-        await profiles.insert(profile, { session, slot, id });
-        return "enrolled";
-      }),
-    );
+    const outcome = await changeKnown(this.#parts, async ({ session, slot }) => {
+      if ((await profiles.find([username], { session })).length > 0) return "username_taken";
+      const created = await createAccount(db, account, session);
+      if (created !== "created") return created;
+      await profiles.insert(profile, { session, slot, id });
+      return "enrolled";
+    });
     if (outcome !== "enrolled") await profiles.giveBack(id);
     return outcome;
   }
 
   async erase(username: string): Promise<boolean> {
-    const { db, profiles, platformAccounts, subjects, versions } = this.#parts;
-    return await versions.withSlot((slot) =>
-      writeTogether(this.#parts, async (session, tries) => {
-        await endSessionsInTheWay(db, { tries, session });
-        if (!(await removeAccount(db, { username, session }))) return false;
-        const accountId = await subjects.remove(username, session);
-        // An account without an id has made no call.
-        const usages = db.collection<UsageDocument>(USAGE.name);
-        await usages.deleteOne({ _id: accountId ?? "" }, { session });
-        for (const name of REMOVED_BY_NAME) {
-          await db.collection(name).deleteMany({ username }, { session });
-        }
-        await platformAccounts.remove(username, { session, slot });
-        await profiles.remove(username, { session, slot });
-        await versions.raisePeople({ session, slot });
-        return true;
-      }),
-    );
+    const { db, profiles, platformAccounts, subjects } = this.#parts;
+    return await changeKnown(this.#parts, async ({ session, slot, tries, raise }) => {
+      await endSessionsInTheWay(db, { tries, session });
+      if (!(await removeAccount(db, { username, session }))) return false;
+      const accountId = await subjects.remove(username, session);
+      // An account without an id has made no call.
+      const usages = db.collection<UsageDocument>(USAGE.name);
+      await usages.deleteOne({ _id: accountId ?? "" }, { session });
+      for (const name of REMOVED_BY_NAME) {
+        await db.collection(name).deleteMany({ username }, { session });
+      }
+      await platformAccounts.remove(username, { session, slot });
+      await profiles.remove(username, { session, slot });
+      await raise();
+      return true;
+    });
   }
 }

@@ -2,9 +2,9 @@ import type { JsonObject } from "../../domain/json.ts";
 import type { ProfileChanges } from "../../domain/reputation/profile-changes.ts";
 import { formatMs } from "../../domain/time.ts";
 import type { ProfileStore, StoredPerson } from "../../ports/profile-store.ts";
-import type { VersionedParts } from "./known-changes.ts";
+import { changeKnown, type VersionedParts } from "./known-changes.ts";
 import type { PersonRows } from "./person-rows.ts";
-import { readSnapshot, SNAPSHOT, writeTogether } from "./store-calls.ts";
+import { readSnapshot, SNAPSHOT } from "./store-calls.ts";
 
 /** What the profiles are kept with. */
 export interface ProfileParts extends VersionedParts {
@@ -33,16 +33,14 @@ export class MongoProfileStore implements ProfileStore {
     username: string,
     { nowMs, ...changes }: ProfileChanges & { readonly nowMs: number },
   ): Promise<JsonObject | null> {
-    const { profiles, versions } = this.#parts;
-    return await versions.withSlot((slot) =>
-      writeTogether(this.#parts, async (session) => {
-        if (Object.keys(changes).length > 0) {
-          const fields = { ...changes, updated_at: formatMs(nowMs) };
-          await profiles.update(username, fields, { session, slot });
-        }
-        const [row = null] = await profiles.read(username, { session });
-        return row;
-      }),
-    );
+    const { profiles } = this.#parts;
+    return await changeKnown(this.#parts, async ({ session, slot }) => {
+      if (Object.keys(changes).length > 0) {
+        const fields = { ...changes, updated_at: formatMs(nowMs) };
+        await profiles.update(username, fields, { session, slot });
+      }
+      const [row = null] = await profiles.read(username, { session });
+      return row;
+    });
   }
 }

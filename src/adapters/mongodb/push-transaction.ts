@@ -23,7 +23,6 @@ const BATCH_PROBLEMS: ReadonlySet<number> = new Set([
   146, // ExceededMemoryLimit
   290, // TransactionExceededLifetimeLimitSeconds
   388, // TransactionTooLargeForCache
-  11601, // Interrupted
   14031, // OutOfDiskSpace
 ]);
 /** Updates by `_id` in one command; MongoDB takes 100,000. */

@@ -10,8 +10,7 @@ import {
   placeCalls,
 } from "../../domain/reputation/lookup-batch.ts";
 import { type AccountPlan, effectiveLimits } from "../../domain/reputation/plan.ts";
-import type { LookupLedger } from "../../ports/lookup-ledger.ts";
-import type { VersionedCache } from "../../ports/versioned-cache.ts";
+import type { LookupCaches, LookupLedger } from "../../ports/lookup-ledger.ts";
 import { storedKeyOf } from "./api-key-store.ts";
 import type { AuditChainWriter, WrittenChain } from "./audit-chain-writer.ts";
 import {
@@ -33,13 +32,11 @@ const CALLER = `SELECT k.id, k.username, k.name, k.hash, k.prefix, k.last4, k.cr
   LEFT JOIN repsync_subjects s ON s.username = k.username WHERE k.hash = ?`;
 
 /** What a ledger works with. */
-export interface LedgerParts {
+export interface LedgerParts extends LookupCaches {
   readonly profiles: PersonRows;
   readonly platformAccounts: PersonRows;
   readonly subjects: Subjects;
   readonly chain: AuditChainWriter;
-  readonly callerCache: VersionedCache<LimitedCaller>;
-  readonly subjectCache: VersionedCache<LookupSubject>;
 }
 
 /** The state of one batch. */
