@@ -7,7 +7,13 @@ import {
   DEFAULT_MAX_BODY_BYTES,
   DEFAULT_MAX_DECOMPRESSED_BYTES,
   DEFAULT_MAX_PAGE_ROWS,
+  MAX_FOREIGN_USERNAME_CHARS,
+  MAX_LAG_SECONDS,
+  MAX_PASSWORD_CHARS,
+  MIN_PASSWORD_CHARS,
 } from "./domain/limits.ts";
+import { isPassword } from "./domain/reputation/account.ts";
+import { isForeignUsername } from "./domain/reputation/username.ts";
 import { readRegistry } from "./domain/sync/registry.ts";
 import type { Registry } from "./domain/sync/table.ts";
 
@@ -84,18 +90,18 @@ function readService(reader: EnvironmentReader) {
     host: reader.text("HOST") ?? "127.0.0.1",
     port: reader.integer("PORT", { fallback: 3000, min: 0, max: 65_535 }),
     storageUrl: readStorageUrl(reader),
-    metricsToken: reader.text("METRICS_TOKEN"),
+    metricsToken: reader.headerText("METRICS_TOKEN"),
     trustedProxyHops: reader.integer("TRUSTED_PROXY_HOPS", { fallback: 0, min: 0, max: 100 }),
     logLevel: reader.oneOf("LOG_LEVEL", LOG_LEVELS, "info"),
   };
 }
 
 function readSync(reader: EnvironmentReader) {
-  const syncApiKey = reader.text("SYNC_API_KEY") ?? "";
+  const syncApiKey = reader.headerText("SYNC_API_KEY") ?? "";
   const run = {
     isSyncEnabled: reader.flag("SYNC_ENABLED", false),
     remoteUrl: readRemoteUrl(reader),
-    remoteKey: reader.text("SYNC_REMOTE_KEY") ?? syncApiKey,
+    remoteKey: reader.headerText("SYNC_REMOTE_KEY") ?? syncApiKey,
   };
   return {
     ...run,
@@ -109,7 +115,11 @@ function readSync(reader: EnvironmentReader) {
       fallback: DEFAULT_MAX_DECOMPRESSED_BYTES,
       min: 1,
     }),
-    lagSeconds: reader.integer("SYNC_LAG_SECONDS", { fallback: DEFAULT_LAG_SECONDS, min: 0 }),
+    lagSeconds: reader.integer("SYNC_LAG_SECONDS", {
+      fallback: DEFAULT_LAG_SECONDS,
+      min: 0,
+      max: MAX_LAG_SECONDS,
+    }),
     schedule: readSchedule(reader, run),
   };
 }
@@ -179,9 +189,12 @@ function readReputation(reader: EnvironmentReader) {
   }
   const adminUsername = reader.text("ADMIN_USERNAME");
   const adminPassword = reader.text("ADMIN_PASSWORD");
-  const passwordLength = [...(adminPassword ?? "")].length;
-  if (adminPassword !== null && (passwordLength < 10 || passwordLength > 200)) {
-    reader.problems.push("ADMIN_PASSWORD must have 10 to 200 characters");
+  if (adminUsername !== null && !isForeignUsername(adminUsername)) {
+    reader.problems.push(`ADMIN_USERNAME must have 1 to ${MAX_FOREIGN_USERNAME_CHARS} characters`);
+  }
+  if (adminPassword !== null && !isPassword(adminPassword)) {
+    const length = `${MIN_PASSWORD_CHARS} to ${MAX_PASSWORD_CHARS}`;
+    reader.problems.push(`ADMIN_PASSWORD must have ${length} characters`);
   }
   if ((adminUsername === null) !== (adminPassword === null)) {
     reader.problems.push("ADMIN_USERNAME and ADMIN_PASSWORD must be set together");
@@ -247,6 +260,15 @@ class EnvironmentReader {
     return value === undefined || value === "" ? null : value;
   }
 
+  /** A text that callers send in a header. The text itself is not repeated in the problem. */
+  headerText(name: string): string | null {
+    const text = this.text(name);
+    if (text !== null && text !== text.trim()) {
+      this.problems.push(`${name} must not begin or end with a blank: HTTP takes those away`);
+    }
+    return text;
+  }
+
   /** True is `true`, `1`, `yes`, `on` in any case; anything else is false. */
   flag(name: string, fallback: boolean): boolean {
     const value = this.text(name);
@@ -256,10 +278,12 @@ class EnvironmentReader {
   integer(name: string, rule: { fallback: number; min: number; max?: number }): number {
     const text = this.text(name);
     if (text === null) return rule.fallback;
-    const value = /^\d{1,15}$/.test(text) ? Number(text) : Number.NaN;
-    const max = rule.max ?? Number.MAX_SAFE_INTEGER;
-    if (value >= rule.min && value <= max) return value;
-    const range = rule.max === undefined ? `of ${rule.min} or more` : `from ${rule.min} to ${max}`;
+    const value = /^\d+$/.test(text) ? Number(text) : Number.NaN;
+    const { min, max = Number.MAX_SAFE_INTEGER } = rule;
+    if (value >= min && value <= max) return value;
+    const isTooLarge = value > max;
+    const range =
+      rule.max === undefined && !isTooLarge ? `of ${min} or more` : `from ${min} to ${max}`;
     this.problems.push(`${name} must be a whole number ${range}: "${text}"`);
     return rule.fallback;
   }

@@ -22,7 +22,8 @@ try {
   await serve(config);
 } catch (error) {
   console.error(`repsync cannot start: ${errorText(error)}`);
-  process.exit(isAppError(error, "schema_conflict") ? EXIT_USAGE : EXIT_FAILED);
+  const isConfiguration = isAppError(error, "schema_conflict", "invalid_request");
+  process.exit(isConfiguration ? EXIT_USAGE : EXIT_FAILED);
 }
 
 /** Resolves when the deployment listens; it ends the process after SIGTERM or SIGINT. */

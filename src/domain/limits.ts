@@ -24,6 +24,8 @@ export const DEFAULT_MAX_BODY_BYTES = 32 * 1024 * 1024;
 export const DEFAULT_MAX_DECOMPRESSED_BYTES = 256 * 1024 * 1024;
 /** Late-commit allowance of incremental runs, when `SYNC_LAG_SECONDS` is not set. D-1.3. */
 export const DEFAULT_LAG_SECONDS = 60;
+/** Longest allowance, a hundred years: a marker so far before any run is still a date. */
+export const MAX_LAG_SECONDS = 3_153_600_000;
 /** Levels of arrays and objects in one value of a `json` column; deeper ones overflow common parsers. */
 export const MAX_JSON_DEPTH = 500;
 /** Digits a decimal may have when its exponent is written out; longer ones keep the exponent. */

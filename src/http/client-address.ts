@@ -18,5 +18,18 @@ export function clientAddress(
     .map((entry) => entry.trim())
     .filter((entry) => entry !== "");
   const path = [...forwarded, socketAddress];
-  return path[Math.max(0, path.length - 1 - trustedHops)] ?? socketAddress;
+  return plainAddress(path[Math.max(0, path.length - 1 - trustedHops)] ?? socketAddress);
+}
+
+/** One text for each address, as proxies write it in several ways and some with the port; other text as it is. */
+function plainAddress(entry: string): string {
+  const [, inBrackets, beforePort] = /^(?:\[(.*)\]|([^:]+))(?::\d+)?$/.exec(entry) ?? [];
+  const address = inBrackets ?? beforePort ?? entry;
+  const asHost = `http://[${address.replace(/%.*$/, "")}]`;
+  if (!URL.canParse(asHost)) return address;
+  const canonical = new URL(asHost).hostname.slice(1, -1);
+  const [, high, low] = /^::ffff:([0-9a-f]{1,4}):([0-9a-f]{1,4})$/.exec(canonical) ?? [];
+  if (high === undefined || low === undefined) return canonical;
+  const [a, b] = [Number.parseInt(high, 16), Number.parseInt(low, 16)];
+  return [a >> 8, a & 255, b >> 8, b & 255].join(".");
 }

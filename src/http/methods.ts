@@ -35,12 +35,8 @@ export function createRouteFinder(
   for (const [pattern, methods] of methodsOf) {
     router.add(ANY_METHOD, pattern, { pattern, methods: methods.sort(compareGetFirst) });
   }
-  return (path) => router.find(ANY_METHOD, withoutSlash(path))?.store ?? null;
-}
-
-/** A slash at the end makes no difference. */
-function withoutSlash(path: string): string {
-  return path.length > 1 && path.endsWith("/") ? path.slice(0, -1) : path;
+  // Exactly as written: servers resolve `..` in what a client puts together, and what is left over must not be a route.
+  return (path) => router.find(ANY_METHOD, path)?.store ?? null;
 }
 
 function compareGetFirst(a: string, b: string): number {

@@ -1,19 +1,23 @@
 import { AppError } from "../domain/errors.ts";
 
 /**
- * Reads a body of at most `maxBytes`, and no further. D-3.5.
+ * Reads a body of at most `maxBytes`, and no further; `advice` follows the message about a larger one. D-3.5.
  * Throws `body_too_large`, and `invalid_request` when the body breaks off.
  */
-export async function readRequestBody(request: Request, maxBytes: number): Promise<Uint8Array> {
+export async function readRequestBody(
+  request: Request,
+  maxBytes: number,
+  advice = "",
+): Promise<Uint8Array> {
   const declaredBytes = Number(request.headers.get("content-length") ?? 0);
-  if (declaredBytes > maxBytes) throw tooLarge(maxBytes);
+  if (declaredBytes > maxBytes) throw tooLarge(maxBytes, advice);
   if (request.body === null) return new Uint8Array();
   const chunks: Uint8Array[] = [];
   let receivedBytes = 0;
   try {
     for await (const chunk of request.body) {
       receivedBytes += chunk.length;
-      if (receivedBytes > maxBytes) throw tooLarge(maxBytes);
+      if (receivedBytes > maxBytes) throw tooLarge(maxBytes, advice);
       chunks.push(chunk);
     }
   } catch (error) {
@@ -33,9 +37,6 @@ function join(chunks: readonly Uint8Array[], totalBytes: number): Uint8Array {
   return bytes;
 }
 
-function tooLarge(maxBytes: number): AppError {
-  return new AppError(
-    "body_too_large",
-    `Body is larger than ${maxBytes} bytes; send fewer records at a time`,
-  );
+function tooLarge(maxBytes: number, advice: string): AppError {
+  return new AppError("body_too_large", `Body is larger than ${maxBytes} bytes${advice}`);
 }

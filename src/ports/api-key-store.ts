@@ -5,7 +5,7 @@ export interface StoredApiKey extends KeptApiKey {
   /** Its account. */
   readonly username: string;
   readonly name: string;
-  /** What `KeyHasher` makes of its text. Unique. */
+  /** The HMAC of its text with `API_KEY_PEPPER`. Unique. */
   readonly hash: string;
   readonly prefix: string;
   readonly last4: string;
@@ -25,8 +25,8 @@ export interface KeyRotation {
 
 /** API keys of accounts. Every method throws `store_unavailable` or, when it writes, `commit_failed`. */
 export interface ApiKeyStore {
-  /** Keeps a new key, durably. */
-  create(key: StoredApiKey): Promise<void>;
+  /** Keeps a new key, durably. False when the account is gone; nothing is written then. */
+  create(key: StoredApiKey): Promise<boolean>;
 
   /** Newest first; only those older than the one with this id when given, none when that id is unknown. */
   list(

@@ -16,9 +16,12 @@ export interface ConsentStore {
   /**
    * Keeps a new consent under the next id, and ends the active ones of the same purpose (`supersededBy`), in one
    * commit. Ids grow with every grant over all owners and are never used again. Of two grants at once, one is
-   * superseded.
+   * superseded. Null when the owner has no account, or none any more; nothing is written then.
    */
-  grant(username: string, grant: ConsentGrant & { readonly nowMs: number }): Promise<Consent>;
+  grant(
+    username: string,
+    grant: ConsentGrant & { readonly nowMs: number },
+  ): Promise<Consent | null>;
 
   /**
    * Revokes a consent of this owner (`revokeConsent`). Idempotent. Once it has resolved no instance answers from it.

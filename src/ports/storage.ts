@@ -10,7 +10,7 @@ import type { SessionStore } from "./session-store.ts";
 import type { SignInGuard } from "./sign-in-guard.ts";
 import type { TableStore } from "./table-store.ts";
 
-/** One opened store with everything repsync keeps in it. */
+/** One opened store, as far as pull and push need it. */
 export interface Storage {
   readonly tables: TableStore;
   readonly markers: MarkerStore;

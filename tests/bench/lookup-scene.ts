@@ -1,6 +1,7 @@
 // Ten thousand people to look up, put into a store before the service starts, and a business that looks them up.
 import { openServices } from "../../src/compose.ts";
 import { readConfig } from "../../src/config.ts";
+import { NEW_ACCOUNT_PLAN } from "../../src/domain/reputation/plan.ts";
 import type { Row, Table } from "../../src/domain/sync/table.ts";
 import { sendJson, signInAdministrator } from "./administrator.ts";
 
@@ -8,6 +9,11 @@ import { sendJson, signInAdministrator } from "./administrator.ts";
 export const PEOPLE = 10_000;
 
 const PLATFORMS = ["github", "linkedin", "tokopedia"];
+/** What the account of every person has in common: only who has one can consent. */
+const OWNER = {
+  ...({ email: null, passwordHash: null, role: "user", issuer: "bench" } as const),
+  ...NEW_ACCOUNT_PLAN,
+};
 const UPDATED_AT = "2026-01-01T00:00:00Z";
 const PASSWORD = "bench-password";
 const BATCH_ROWS = 5_000;
@@ -53,7 +59,10 @@ export async function makePeople(storageUrl: string): Promise<void> {
     );
     const nowMs = Date.now();
     const grant = { purpose: "reputation_lookup", expiresAt: null, nowMs } as const;
-    for (const username of names) await reputation.consents.grant(username, grant);
+    for (const username of names) {
+      await storage.accounts.create({ ...OWNER, username, createdAtMs: nowMs });
+      await reputation.consents.grant(username, grant);
+    }
   } finally {
     await close();
   }

@@ -257,6 +257,26 @@ describe("readConfig() of an environment with problems", () => {
       "ADMIN_PASSWORD must have 10 to 200 characters",
     ],
     [
+      "D-1.3.12",
+      { ADMIN_USERNAME: "x".repeat(201), ADMIN_PASSWORD: "correct horse" },
+      "ADMIN_USERNAME must have 1 to 200 characters",
+    ],
+    [
+      "D-1.3.5",
+      { SYNC_API_KEY: " a key" },
+      "SYNC_API_KEY must not begin or end with a blank: HTTP takes those away",
+    ],
+    [
+      "D-1.3.10",
+      { SYNC_LAG_SECONDS: "3153600001" },
+      'SYNC_LAG_SECONDS must be a whole number from 0 to 3153600000: "3153600001"',
+    ],
+    [
+      "D-1.3.9",
+      { SYNC_MAX_BODY_BYTES: "9007199254740992" },
+      'SYNC_MAX_BODY_BYTES must be a whole number from 1 to 9007199254740991: "9007199254740992"',
+    ],
+    [
       "D-1.3.7",
       { SYNC_REMOTE_URL: "ftp://u:p@remote.example" },
       "SYNC_REMOTE_URL must be an address starting with http:// or https://",
@@ -274,7 +294,7 @@ describe("readConfig() of an environment with problems", () => {
     [
       "D-1.3.9",
       { SYNC_LAG_SECONDS: "-1" },
-      'SYNC_LAG_SECONDS must be a whole number of 0 or more: "-1"',
+      'SYNC_LAG_SECONDS must be a whole number from 0 to 3153600000: "-1"',
     ],
     [
       "D-1.3.12",

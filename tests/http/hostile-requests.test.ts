@@ -51,7 +51,7 @@ describe("the target of a request", () => {
 
   test.each([
     ["/api/v1/sync/pull/%6e%6F%74%65s", 200],
-    ["/api/v1/sync/pull/notes/", 200],
+    ["/api/v1/sync/pull/notes/", 404],
     ["/api/v1/sync/pull/notes#fragment", 200],
     ["/api/v1/sync/pull/notes?", 200],
     ["/api/v1/sync/pull/notes?%", 200],

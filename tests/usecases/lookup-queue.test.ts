@@ -1,4 +1,5 @@
 import { expect, test } from "bun:test";
+import { AppError } from "../../src/domain/errors.ts";
 import type { LookupCall, LookupOutcome } from "../../src/domain/reputation/lookup-batch.ts";
 import type { LookupLedger } from "../../src/ports/lookup-ledger.ts";
 import { createLookupQueue } from "../../src/usecases/reputation/lookup-queue.ts";
@@ -54,6 +55,21 @@ test("D-6.5 calls of one turn are one batch; those that come meanwhile are the n
   ]);
   settles[1]?.();
   expect((await Promise.all(second)) as unknown[]).toEqual(["c", "d", "e"]);
+});
+
+test("D-5.2 calls that wait fail with a batch that waited for the store in vain", async () => {
+  const { batches, settles, ask, takeTurn } = makeScene();
+  const first = ask("a").map((answer) => answer.catch((error: Error) => error.message));
+  await takeTurn();
+  const second = ask("b", "c").map((answer) => answer.catch((error: Error) => error.message));
+  settles[0]?.(new AppError("store_unavailable", "The store is away"));
+  const all = (await Promise.all([...first, ...second])) as unknown[];
+  expect(all).toEqual(Array(3).fill("The store is away"));
+  const [third] = ask("d");
+  await takeTurn();
+  expect(batches).toEqual([["a"], ["d"]]);
+  settles[1]?.();
+  expect((await third) as unknown).toBe("d");
 });
 
 test("D-6.5 a batch that fails fails for all of its calls, and the next one is decided", async () => {

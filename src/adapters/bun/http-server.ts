@@ -1,8 +1,11 @@
 import type { HttpServer, ListenOptions, RequestHandler } from "../../ports/http-server.ts";
 import { boundMemory } from "./memory-bound.ts";
 
-/** Seconds a connection may be silent; handlers that take longer call `keepOpen`. */
-const IDLE_TIMEOUT_SECONDS = 30;
+/**
+ * Seconds a connection may be silent; handlers that take longer call `keepOpen`. A push to a store that is away takes up to
+ * 40: as long for the commit as for all before it.
+ */
+const IDLE_TIMEOUT_SECONDS = 60;
 /** Bodies are capped while they are read, with a proper reply; Bun's own cap would close without one. */
 const NO_BODY_CAP = Number.MAX_SAFE_INTEGER;
 

@@ -89,6 +89,14 @@ export async function createAccount(
   return "created";
 }
 
+/** Whether there is an account of that name, within the caller's transaction. */
+export async function hasAccount(
+  db: Db,
+  { username, session }: { readonly username: string; readonly session: ClientSession },
+): Promise<boolean> {
+  return (await collectionOf(db).findOne({ _id: username }, { session })) !== null;
+}
+
 /** As `AccountStore.remove()`, within the caller's transaction. */
 export async function removeAccount(
   db: Db,

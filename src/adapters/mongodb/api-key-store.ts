@@ -6,6 +6,7 @@ import {
 } from "../../domain/reputation/api-key.ts";
 import { formatMs } from "../../domain/time.ts";
 import type { ApiKeyStore, KeyRotation, StoredApiKey } from "../../ports/api-key-store.ts";
+import { hasAccount } from "./account-store.ts";
 import { takeNumbers } from "./id-counters.ts";
 import type { InternalCollection } from "./internal-collections.ts";
 import { changeKnown, type VersionedParts } from "./known-changes.ts";
@@ -38,8 +39,13 @@ export class MongoApiKeyStore implements ApiKeyStore {
     this.#keys = parts.db.collection(API_KEYS.name);
   }
 
-  async create(key: StoredApiKey): Promise<void> {
-    await writeTogether(this.#parts, (session) => this.#insert(key, session));
+  async create(key: StoredApiKey): Promise<boolean> {
+    return await writeTogether(this.#parts, async (session) => {
+      const number = await this.#takeNumber(session);
+      if (!(await hasAccount(this.#parts.db, { username: key.username, session }))) return false;
+      await this.#insert(key, number, session);
+      return true;
+    });
   }
 
   async list(
@@ -92,7 +98,7 @@ export class MongoApiKeyStore implements ApiKeyStore {
         revokedAt: null,
         isRevoked: false,
       };
-      await this.#insert(successor, session);
+      await this.#insert(successor, await this.#takeNumber(session), session);
       return successor;
     });
   }
@@ -112,8 +118,16 @@ export class MongoApiKeyStore implements ApiKeyStore {
     await this.#keys.updateOne({ _id }, { $set: { revokedAt, isRevoked } }, { session });
   }
 
-  async #insert({ id, ...key }: StoredApiKey, session: ClientSession): Promise<void> {
-    const number = await takeNumbers(this.#parts.db, { name: API_KEYS.name, count: 1, session });
+  /** One commit after the other, that of an erasure too: so what is read after it stays so until the commit. */
+  async #takeNumber(session: ClientSession): Promise<number> {
+    return await takeNumbers(this.#parts.db, { name: API_KEYS.name, count: 1, session });
+  }
+
+  async #insert(
+    { id, ...key }: StoredApiKey,
+    number: number,
+    session: ClientSession,
+  ): Promise<void> {
     await this.#keys.insertOne({ _id: id, number, ...key }, { session });
   }
 }

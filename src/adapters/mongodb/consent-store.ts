@@ -8,6 +8,7 @@ import {
 } from "../../domain/reputation/consent.ts";
 import { formatMs } from "../../domain/time.ts";
 import type { ConsentQuery, ConsentStore } from "../../ports/consent-store.ts";
+import { hasAccount } from "./account-store.ts";
 import { takeNumbers } from "./id-counters.ts";
 import type { InternalCollection } from "./internal-collections.ts";
 import { changeKnown, type VersionedParts } from "./known-changes.ts";
@@ -38,16 +39,17 @@ export class MongoConsentStore implements ConsentStore {
     this.#consents = parts.db.collection(CONSENTS.name);
   }
 
-  /** Numbers are taken one commit after the other, so two grants at once see one another. */
+  /** Numbers are taken one commit after the other, by erasures too, so each sees the one before. */
   async grant(
     username: string,
     grant: ConsentGrant & { readonly nowMs: number },
-  ): Promise<Consent> {
+  ): Promise<Consent | null> {
     const { purpose, expiresAt } = grant;
     const grantedAt = formatMs(grant.nowMs);
     return await changeKnown(this.#parts, async ({ session, raise }) => {
       const taken = { name: CONSENTS.name, count: 1, session };
       const id = await takeNumbers(this.#parts.db, taken);
+      if (!(await hasAccount(this.#parts.db, { username, session }))) return null;
       const open = await this.#consents.find({ username, ended: null }, { session }).toArray();
       for (const ended of supersededBy(open.map(consentOf), grant)) {
         await this.#keepEnd(ended, session);

@@ -3,7 +3,7 @@ import type { HeldLease, LeaseRequest, LeaseStore } from "../../ports/lease-stor
 import type { InternalCollection } from "./internal-collections.ts";
 import { type StoreParts, writeOne } from "./store-calls.ts";
 
-/** A document per name, for good. */
+/** A document per lease that is held. */
 export const LEASES: InternalCollection = { name: "repsync_leases" };
 
 interface LeaseDocument {
@@ -23,7 +23,6 @@ const IS_FREE: Document = {
     { $gt: ["$expiresAt", { $add: ["$$NOW", { $multiply: [2, "$ttlMs"] }] }] },
   ],
 };
-const LONG_AGO = new Date(0);
 
 /** Leases as documents, by the clock of the server. */
 export class MongoLeaseStore implements LeaseStore {
@@ -68,10 +67,7 @@ export class MongoLeaseStore implements LeaseStore {
         return matchedCount > 0;
       },
       release: async () => {
-        const end = { $set: { expiresAt: LONG_AGO } };
-        await writeOne(this.#parts, (options) =>
-          this.#leases.updateOne({ _id, turn }, end, options),
-        );
+        await writeOne(this.#parts, (options) => this.#leases.deleteOne({ _id, turn }, options));
       },
     };
   }

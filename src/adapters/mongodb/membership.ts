@@ -5,6 +5,7 @@ import { createAccount, removeAccount } from "./account-store.ts";
 import { USAGE, type UsageDocument } from "./account-usage.ts";
 import { API_KEYS } from "./api-key-store.ts";
 import { CONSENTS } from "./consent-store.ts";
+import { takeNumbers } from "./id-counters.ts";
 import { changeKnown } from "./known-changes.ts";
 import { endSessionsInTheWay } from "./open-sessions.ts";
 import type { ProfileParts } from "./profile-store.ts";
@@ -50,6 +51,8 @@ export class MongoMembership implements Membership {
       const usages = db.collection<UsageDocument>(USAGE.name);
       await usages.deleteOne({ _id: accountId ?? "" }, { session });
       for (const name of REMOVED_BY_NAME) {
+        // Whoever is making one at this moment takes a number too: so one of the two begins anew and sees the other.
+        await takeNumbers(db, { name, count: 1, session });
         await db.collection(name).deleteMany({ username }, { session });
       }
       await platformAccounts.remove(username, { session, slot });

@@ -16,7 +16,7 @@ export type StoredCell = null | boolean | number | string | Long | Double | Verb
 const INT32_END = 2 ** 31;
 const INTEGER = /^-?[1-9]\d{0,18}$|^0$/;
 
-/** The form in which a column keeps a cell. Nothing is lost: `readCell` gives back the same cell. */
+/** The form in which a column keeps a cell. Nothing is lost: `RowReader` gives back the same cell. */
 export function storeCell(column: Column, cell: Cell): StoredCell {
   if (cell === null) return null;
   if (column.type === "json") return JSON.stringify(cell);

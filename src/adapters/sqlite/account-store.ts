@@ -80,7 +80,8 @@ export function removeAccount(database: SqliteDatabase, username: string): boole
   return database.run(REMOVE, [username]) > 0;
 }
 
-function findAccount(database: SqliteDatabase, username: string): Account | null {
+/** As `AccountStore.find()`, within the caller's read or write. */
+export function findAccount(database: SqliteDatabase, username: string): Account | null {
   const [row] = database.all(FIND, [username]);
   if (row === undefined) return null;
   return {

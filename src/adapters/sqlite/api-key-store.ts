@@ -5,6 +5,7 @@ import {
 } from "../../domain/reputation/api-key.ts";
 import { formatMs } from "../../domain/time.ts";
 import type { ApiKeyStore, KeyRotation, StoredApiKey } from "../../ports/api-key-store.ts";
+import { findAccount } from "./account-store.ts";
 import type { SqliteDatabase } from "./database.ts";
 import type { SqliteRow } from "./driver.ts";
 
@@ -25,8 +26,12 @@ export class SqliteApiKeyStore implements ApiKeyStore {
     this.#database = database;
   }
 
-  async create(key: StoredApiKey): Promise<void> {
-    await this.#database.keep(() => this.#insert(key));
+  async create(key: StoredApiKey): Promise<boolean> {
+    return this.#database.keep(() => {
+      if (findAccount(this.#database, key.username) === null) return false;
+      this.#insert(key);
+      return true;
+    });
   }
 
   async list(

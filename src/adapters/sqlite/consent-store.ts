@@ -8,6 +8,7 @@ import {
 } from "../../domain/reputation/consent.ts";
 import { formatMs } from "../../domain/time.ts";
 import type { ConsentQuery, ConsentStore } from "../../ports/consent-store.ts";
+import { findAccount } from "./account-store.ts";
 import type { SqliteDatabase } from "./database.ts";
 import type { SqliteRow } from "./driver.ts";
 
@@ -31,10 +32,11 @@ export class SqliteConsentStore implements ConsentStore {
   async grant(
     username: string,
     grant: ConsentGrant & { readonly nowMs: number },
-  ): Promise<Consent> {
+  ): Promise<Consent | null> {
     const { purpose, expiresAt } = grant;
     const grantedAt = formatMs(grant.nowMs);
     return this.#database.keep(() => {
+      if (findAccount(this.#database, username) === null) return null;
       for (const ended of supersededBy(readOpenConsents(this.#database, username), grant)) {
         this.#keepEnd(ended);
       }

@@ -156,8 +156,10 @@ function recordsOf(
       return readCsv(source.chunks, {
         table,
         onHeader: ({ unknown, missing }) => {
-          if (unknown.length > 0) output.warn(`Left out, as no columns: ${unknown.join(", ")}`);
-          if (missing.length > 0) output.warn(`Null, as not in the file: ${missing.join(", ")}`);
+          if (unknown.length > 0)
+            output.warn(`Ignored, as the table has no such columns: ${unknown.join(", ")}`);
+          if (missing.length > 0)
+            output.warn(`Set to null, as the file lacks them: ${missing.join(", ")}`);
         },
       });
   }

@@ -7,6 +7,7 @@ import {
   declareCommand,
 } from "../command-runner.ts";
 import { EXIT, type ExitCode } from "../exit-code.ts";
+import { countOf } from "../output.ts";
 import { type ListOptions, printNext } from "./runs.ts";
 
 /** `repsync rejected`. D-4.9. */
@@ -40,7 +41,7 @@ async function list(
   output.printJson(part);
   for (const { id, table, direction, key, message, attempts, last_at: lastAt } of part.items) {
     output.print(`${id}  ${direction} ${table} ${JSON.stringify(key)}`);
-    output.print(`  ${message} (tried ${attempts} times, last at ${lastAt})`);
+    output.print(`  ${message} (tried ${countOf(attempts, "time")}, last at ${lastAt})`);
   }
   if (part.items.length === 0) output.print("No record waits");
   printNext(output, part.next_cursor);

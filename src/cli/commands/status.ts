@@ -1,6 +1,9 @@
 import { markerName } from "../../domain/sync/marker.ts";
 import type { SyncStatus } from "../../domain/sync/sync-status.ts";
-import { readRemoteStatus } from "../../usecases/operations/read-remote-status.ts";
+import {
+  type RemoteStatus,
+  readRemoteStatus,
+} from "../../usecases/operations/read-remote-status.ts";
 import { readSyncStatus } from "../../usecases/sync/read-sync-status.ts";
 import {
   type AddCommand,
@@ -26,12 +29,16 @@ async function showStatus({ output, open }: CommandTools): Promise<ExitCode> {
   const { sync } = await open();
   const local = await readSyncStatus(sync);
   const remote = await readRemoteStatus(sync);
-  output.printJson({ local, remote });
+  output.printJson({ local, remote: remote === null ? null : remoteJson(remote) });
   output.print("This deployment", ...statusLines(local));
   if (remote === null) output.print("", "Remote: none is configured (SYNC_REMOTE_URL)");
   else if (remote.status === null) output.print("", `Remote ${remote.url}: ${remote.error}`);
   else output.print("", `Remote ${remote.url}`, ...statusLines(remote.status));
   return EXIT.success;
+}
+
+function remoteJson({ url, status, error, clockAheadMs }: RemoteStatus) {
+  return { url, status, error, clock_ahead_ms: clockAheadMs };
 }
 
 function statusLines(status: SyncStatus): string[] {

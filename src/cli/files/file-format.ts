@@ -6,12 +6,12 @@ export const FILE_FORMATS = ["json", "ndjson", "csv"] as const;
 /** One of them. */
 export type FileFormat = (typeof FILE_FORMATS)[number];
 
-const ENDINGS: Readonly<Record<string, FileFormat>> = {
-  json: "json",
-  ndjson: "ndjson",
-  jsonl: "ndjson",
-  csv: "csv",
-};
+const ENDINGS: ReadonlyMap<string, FileFormat> = new Map([
+  ["json", "json"],
+  ["ndjson", "ndjson"],
+  ["jsonl", "ndjson"],
+  ["csv", "csv"],
+]);
 
 /** The name of standard input and output. */
 export const STANDARD_STREAM = "-";
@@ -20,7 +20,7 @@ export const STANDARD_STREAM = "-";
 export function fileFormatOf(path: string, asked: FileFormat | undefined): FileFormat {
   if (asked !== undefined) return asked;
   const ending = /\.([a-z]+)(?:\.gz)?$/i.exec(path)?.[1]?.toLowerCase() ?? "";
-  const format = ENDINGS[ending];
+  const format = ENDINGS.get(ending);
   if (format !== undefined) return format;
   const subject = path === STANDARD_STREAM ? "Standard input or output has" : `"${path}" has`;
   throw new FileProblem(

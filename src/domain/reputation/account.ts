@@ -12,10 +12,10 @@ import { isTextOf } from "./text-length.ts";
 import { isSignUpUsername } from "./username.ts";
 
 /**
- * Something, one `@`, a name with a dot inside; no blanks. Whether mail arrives there only mail can
- * tell.
+ * Something, one `@`, a name with a dot inside; no blanks, angle brackets or characters that cannot
+ * be seen. Whether mail arrives there only mail can tell.
  */
-const EMAIL_SHAPE = /^[^\s@]+@[^\s@.]+(?:\.[^\s@.]+)+$/u;
+const EMAIL_SHAPE = /^[^\s\p{Cc}\p{Cf}<>@]+@[^\s\p{Cc}\p{Cf}<>@.]+(?:\.[^\s\p{Cc}\p{Cf}<>@.]+)+$/u;
 
 const DISPLAY_NAME_LENGTH = { minChars: 0, maxChars: MAX_PROFILE_TEXT_CHARS };
 

@@ -32,8 +32,8 @@ export function checkCensus(
   }
   const least = before?.statement.chains ?? 0;
   const most = after?.statement.chains ?? 0;
-  if (heads < least) return problem(`says ${least} chains, and ${heads} have a head`);
-  return heads > most ? problem(`says ${most} chains, and ${heads} have a head`) : null;
+  if (heads < least) return problem(`says ${least}, and ${heads} have a head`);
+  return heads > most ? problem(`says ${most}, and ${heads} have a head`) : null;
 }
 
 /** A census from a damaged store may hold what has no canonical form. */

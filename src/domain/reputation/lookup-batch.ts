@@ -8,7 +8,7 @@ import type { EffectiveLimits } from "./plan.ts";
 
 /** One lookup to be decided. */
 export interface LookupCall {
-  /** What `KeyHasher` makes of the caller's key. */
+  /** The HMAC of the caller's key with `API_KEY_PEPPER`. */
   readonly keyHash: string;
   readonly endpoint: LookupEndpoint;
   /** The looked-up person, any text. */

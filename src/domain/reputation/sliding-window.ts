@@ -122,7 +122,7 @@ export function releaseCall(state: UsageState, atMs: number): UsageState {
   };
 }
 
-/** Decides one call by one window alone, such as failed sign-ins. D-5.4. */
+/** Decides one call by one window alone. */
 export function decideWindow(log: CallLog, window: WindowLimit): WindowDecision {
   const recent = recentCalls(log, window);
   const isAllowed = recent.length < window.limit;

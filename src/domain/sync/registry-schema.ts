@@ -1,6 +1,6 @@
 // The structure of the registry file. D-2.1.
 import { type Static, Type } from "@sinclair/typebox";
-import { MAX_COLUMNS } from "../limits.ts";
+import { MAX_COLUMNS, MAX_LAG_SECONDS } from "../limits.ts";
 
 /** Names of tables and columns. D-2.2. */
 export const NAME_PATTERN = "^[A-Za-z_][A-Za-z0-9_]{0,62}$";
@@ -69,7 +69,11 @@ const TableSchema = Type.Object(
       }),
     ),
     lag_seconds: Type.Optional(
-      Type.Number({ minimum: 0, description: "Late-commit allowance; default SYNC_LAG_SECONDS." }),
+      Type.Number({
+        minimum: 0,
+        maximum: MAX_LAG_SECONDS,
+        description: "Late-commit allowance; default SYNC_LAG_SECONDS.",
+      }),
     ),
     columns: Type.Record(Name, ColumnSchema, {
       additionalProperties: false,

@@ -21,6 +21,24 @@ export async function requireAdministrator(
   return await identifyAdministrator(deps, tokenOf(headers));
 }
 
+/** The username of a signed-in user. Throws as `requireUser`. */
+export async function requireUsername(deps: IdentityDeps, headers: Headers): Promise<string> {
+  return (await requireUser(deps, headers)).account.username;
+}
+
+/**
+ * Lets a caller pass, reads what they send, and asks for them again: a session that has ended while the body was on
+ * its way does nothing any more. D-3.11, D-6.3.
+ */
+export async function requireThenRead<Caller, Body>(
+  require: () => Promise<Caller>,
+  read: () => Promise<Body>,
+): Promise<{ readonly caller: Caller; readonly body: Body }> {
+  await require();
+  const body = await read();
+  return { caller: await require(), body };
+}
+
 /** The token of a request, from `Authorization` or else the cookie; null when there is none. */
 function tokenOf(headers: Headers): string | null {
   const authorization = headers.get("authorization");

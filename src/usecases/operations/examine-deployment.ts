@@ -78,7 +78,8 @@ async function checkStore({ storage, sync }: ExamineDeps): Promise<Verdict> {
 async function checkTables({ registry, tables }: SyncDeps): Promise<Verdict> {
   const counts: string[] = [];
   for (const table of registry.values()) {
-    counts.push(`${table.name} (${await tables.countRows(table)} rows)`);
+    const rows = await tables.countRows(table);
+    counts.push(`${table.name} (${rows} ${rows === 1 ? "row" : "rows"})`);
   }
   return ok(`they are there with their indexes: ${counts.join(", ")}`);
 }

@@ -1,5 +1,6 @@
 import { AppError } from "../../domain/errors.ts";
 import type { SyncStatus } from "../../domain/sync/sync-status.ts";
+import { dateTimeMs, parseDateTime } from "../../domain/time.ts";
 import { RemotePeerError } from "../../ports/remote-peer.ts";
 import { openRemote, type SyncDeps } from "../sync/sync-deps.ts";
 
@@ -23,8 +24,9 @@ export async function readRemoteStatus(deps: SyncDeps): Promise<RemoteStatus | n
     const askedAtMs = deps.clock.nowMs();
     const status = await peer.readStatus();
     const answeredAtMs = deps.clock.nowMs();
-    const remoteMs = Date.parse(status.server_time);
-    const clockAheadMs = Number.isNaN(remoteMs) ? null : remoteMs - (askedAtMs + answeredAtMs) / 2;
+    const serverTime = parseDateTime(status.server_time);
+    const clockAheadMs =
+      serverTime === null ? null : dateTimeMs(serverTime) - (askedAtMs + answeredAtMs) / 2;
     return { url, status, clockAheadMs, error: null };
   } catch (error) {
     if (!(error instanceof RemotePeerError || error instanceof AppError)) throw error;

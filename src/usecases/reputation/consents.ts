@@ -16,6 +16,7 @@ import {
   requireValid,
 } from "../../domain/reputation/reputation-error.ts";
 import type { ReputationDeps } from "./deps.ts";
+import { erasedMeanwhile } from "./identity.ts";
 
 type ConsentDeps = Pick<ReputationDeps, "consents" | "clock">;
 
@@ -29,7 +30,10 @@ export interface ConsentListInput {
 
 const CURSOR = /^[1-9]\d{0,14}$/;
 
-/** Grants a consent, superseding an active one of the same purpose. Throws `invalid_request`. D-6.1. */
+/**
+ * Grants a consent, superseding an active one of the same purpose. Throws `invalid_request`, and `token_invalid` when the
+ * account was just erased. D-6.1.
+ */
 export async function grantConsent(
   deps: ConsentDeps,
   username: string,
@@ -37,7 +41,9 @@ export async function grantConsent(
 ): Promise<ConsentItem> {
   const nowMs = deps.clock.nowMs();
   const grant = requireValid(checkGrant(body, nowMs));
-  return consentItem(await deps.consents.grant(username, { ...grant, nowMs }), nowMs);
+  const consent = await deps.consents.grant(username, { ...grant, nowMs });
+  if (consent === null) throw erasedMeanwhile();
+  return consentItem(consent, nowMs);
 }
 
 /**

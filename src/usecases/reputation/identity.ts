@@ -111,6 +111,11 @@ async function makeForeignAccount(
   return found;
 }
 
+/** For who was identified, and then erased before what they asked for was done. D-5.5. */
+export function erasedMeanwhile(): ReputationError {
+  return new ReputationError("token_invalid", "The account was erased a moment ago");
+}
+
 function tokenError(problem: "token_invalid" | "token_expired"): ReputationError {
   const message =
     problem === "token_expired"

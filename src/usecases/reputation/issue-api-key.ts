@@ -9,6 +9,7 @@ import { formatMs } from "../../domain/time.ts";
 import type { StoredApiKey } from "../../ports/api-key-store.ts";
 import { type IssuedApiKey, issuedApiKey } from "./api-key-item.ts";
 import type { ReputationDeps } from "./deps.ts";
+import { erasedMeanwhile } from "./identity.ts";
 
 /** What making a key needs. */
 export type NewKeyDeps = Pick<ReputationDeps, "mac" | "ids" | "apiKeyPepper">;
@@ -23,7 +24,7 @@ export function makeKey(deps: NewKeyDeps): {
   return { key, kept: { id: deps.ids.next(), hash, ...apiKeyDisplay(key) } };
 }
 
-/** Issues a key to an account. Throws `invalid_request`. D-5.5. */
+/** Issues a key to an account. Throws `invalid_request`, and `token_invalid` when the account was just erased. D-5.5. */
 export async function issueApiKey(
   deps: NewKeyDeps & Pick<ReputationDeps, "apiKeys" | "clock">,
   username: string,
@@ -41,6 +42,6 @@ export async function issueApiKey(
     revokedAt: null,
     isRevoked: false,
   };
-  await deps.apiKeys.create(stored);
+  if (!(await deps.apiKeys.create(stored))) throw erasedMeanwhile();
   return issuedApiKey(stored, key, nowMs);
 }

@@ -1,4 +1,5 @@
 // Makes batches of lookups: those that arrive together, or while others are being decided, are decided together.
+import { isAppError } from "../../domain/errors.ts";
 import { MAX_LOOKUP_BATCH_CALLS } from "../../domain/limits.ts";
 import type { LookupCall, LookupOutcome } from "../../domain/reputation/lookup-batch.ts";
 import type { ReputationDeps } from "./deps.ts";
@@ -37,10 +38,18 @@ export function createLookupQueue({
       const outcomes = await ledger.decide(batch.map(({ call }) => call));
       for (const [i, { resolve }] of batch.entries()) resolve(outcomes[i] as LookupOutcome);
     } catch (error) {
-      for (const { reject } of batch) reject(error);
+      for (const { reject } of [...batch, ...failingWith(error)]) reject(error);
     }
     if (gatherMs > 0 && waiting.length < batch.length) void gather(waiting.length + batch.length);
     else goOn();
+  }
+
+  /** Those that wait fail with a batch that waited for the store in vain: each in its turn would wait as long again. */
+  function failingWith(error: unknown): readonly WaitingCall[] {
+    if (!isAppError(error, "store_unavailable")) return [];
+    const failing = waiting;
+    waiting = [];
+    return failing;
   }
 
   async function gather(wanted: number): Promise<void> {

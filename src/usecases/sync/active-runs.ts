@@ -26,12 +26,18 @@ export function createActiveRuns(deps: SyncDeps & { readonly metrics: Metrics })
   const active = new Map<StartedRun, Promise<unknown>>();
   let isStopping = false;
 
+  /** Never rejects. */
   async function follow(run: StartedRun, { isDryRun }: RunRequest): Promise<void> {
-    const counting = isDryRun ? null : countMoved(metrics, run);
-    const outcome = await run.outcome;
-    await counting;
-    if (!isDryRun) metrics.countRun(outcome.run);
-    active.delete(run);
+    try {
+      const counting = isDryRun ? null : countMoved(metrics, run);
+      const outcome = await run.outcome;
+      await counting;
+      if (!isDryRun) metrics.countRun(outcome.run);
+    } catch (error) {
+      logger.error("Sync run could not be counted", error, { run_id: run.runId });
+    } finally {
+      active.delete(run);
+    }
   }
 
   return {
@@ -57,27 +63,33 @@ export function createActiveRuns(deps: SyncDeps & { readonly metrics: Metrics })
   };
 }
 
+/** Bytes of a transfer that have been counted. */
+interface ShownBytes {
+  readonly compressed: number;
+  readonly uncompressed: number;
+}
+
+const NOTHING_SHOWN: ShownBytes = { compressed: 0, uncompressed: 0 };
+
 /** Counts while the run goes on. */
 async function countMoved(metrics: Metrics, run: StartedRun): Promise<void> {
-  let shown = { compressed: 0, uncompressed: 0 };
+  let shown = NOTHING_SHOWN;
   for await (const event of run.events()) {
+    // Not with the end of a transfer: one that fails ends without telling its bytes.
+    if (event.type === "start") shown = NOTHING_SHOWN;
     const moved = movedBy(event, shown);
     if (moved === null) continue;
     metrics.countMoved(moved);
     const { bytesCompressed, bytesUncompressed } = moved;
-    const isDone = event.type === "done";
     shown = {
-      compressed: isDone ? 0 : shown.compressed + bytesCompressed,
-      uncompressed: isDone ? 0 : shown.uncompressed + bytesUncompressed,
+      compressed: shown.compressed + bytesCompressed,
+      uncompressed: shown.uncompressed + bytesUncompressed,
     };
   }
 }
 
 /** What an event tells that those before it did not; null for none. `shown` are the bytes of its transfer so far. */
-function movedBy(
-  event: RunEvent,
-  shown: { readonly compressed: number; readonly uncompressed: number },
-): MovedRows | null {
+function movedBy(event: RunEvent, shown: ShownBytes): MovedRows | null {
   if (event.type !== "batch" && event.type !== "done") return null;
   const { table, direction, bytes_compressed, bytes_uncompressed } = event;
   if (event.type === "batch") {

@@ -65,7 +65,9 @@ function keepLease(
   const controller = new AbortController();
   const ended = new AbortController();
   const onStop = () => controller.abort(stop.reason);
-  stop.addEventListener("abort", onStop);
+  // It may have come while the lease was asked for.
+  if (stop.aborted) onStop();
+  else stop.addEventListener("abort", onStop);
   // Counted from before each request, so that it never lasts longer here than in the store.
   let expiresAtMs = held.askedAtMs + LEASE_TTL_MS;
   const lose = () =>

@@ -79,7 +79,7 @@ export async function readClocks(
   if (remoteTime === null) {
     throw new AppError(
       "remote_invalid",
-      `The remote's server_time is none: "${status.server_time}"`,
+      `The remote's server_time is no date and time: "${status.server_time}"`,
     );
   }
   return { remoteText: status.server_time, remoteTime, ownTime };

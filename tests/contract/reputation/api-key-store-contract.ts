@@ -21,6 +21,14 @@ export function apiKeyStoreContract(harness: ReputationHarness): void {
       expect(await parts.apiKeys.list("ana", { ...ALL, beforeId: "unknown-id" })).toEqual([]);
     });
 
+    it("D-5.5 create() keeps nothing for a name without an account", async (parts, store) => {
+      const scene = new Scene(parts, store);
+      const { id: _, ...key } = await scene.giveKey("bea");
+      const created = await parts.apiKeys.create({ ...key, id: "k", username: "ana", hash: "h" });
+      expect(created).toBe(false);
+      expect(await parts.apiKeys.list("ana", ALL)).toEqual([]);
+    });
+
     it("D-5.5 revoke() ends a key at once, is idempotent, and takes only the account's", async (parts, store) => {
       const key = await new Scene(parts, store).giveKey("ana");
       const nowMs = store.nowMs();

@@ -14,9 +14,8 @@ export function consentStoreContract(harness: ReputationHarness): void {
       const grant = {
         purpose: "profile_lookup" as const,
         expiresAt: "2027-01-01T00:00:00Z",
-        nowMs,
       };
-      const granted = await parts.consents.grant("ana", grant);
+      const granted = await new Scene(parts, store).grant("ana", grant);
       expect(granted).toEqual({
         id: granted.id,
         username: "ana",
@@ -27,6 +26,13 @@ export function consentStoreContract(harness: ReputationHarness): void {
       });
       expect(await parts.consents.list("ana", { ...ALL, nowMs })).toEqual([granted]);
       expect(await parts.consents.list("bea", { ...ALL, nowMs })).toEqual([]);
+    });
+
+    it("D-5.5 grant() keeps nothing for a name without an account", async (parts, store) => {
+      const nowMs = store.nowMs();
+      const grant = { purpose: "profile_lookup", expiresAt: null, nowMs } as const;
+      expect(await parts.consents.grant("ana", grant)).toBeNull();
+      expect(await parts.consents.list("ana", { ...ALL, nowMs })).toEqual([]);
     });
 
     it("D-6.1 grant() supersedes the active consent of the same purpose only", async (parts, store) => {
@@ -49,9 +55,8 @@ export function consentStoreContract(harness: ReputationHarness): void {
       const grant = {
         purpose: "reputation_lookup" as const,
         expiresAt: "2026-03-01T12:00:01Z",
-        nowMs: store.nowMs(),
       };
-      const expired = await parts.consents.grant("ana", grant);
+      const expired = await new Scene(parts, store).grant("ana", grant);
       await store.advance(1_000);
       await new Scene(parts, store).consent("ana");
       const query = { ...ALL, filter: { status: "expired" as const, purpose: null } };

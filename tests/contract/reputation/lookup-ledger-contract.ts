@@ -45,6 +45,7 @@ function decisionTests(harness: ReputationHarness): void {
     await caller(scene);
     const expiring = await scene.giveKey("caller", { expiresAt: "2026-03-01T12:00:01Z" });
     const orphan = await scene.giveKey("nobody");
+    await parts.storage.accounts.remove("nobody");
     expect(wordOf(await scene.lookUp(expiring.hash, "x"))).toBe("profile_not_found");
     await store.advance(1_000);
     expect(wordOf(await scene.lookUp(expiring.hash, "x"))).toBe("api_key_expired");

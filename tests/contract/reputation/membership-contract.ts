@@ -75,6 +75,25 @@ export function membershipContract(harness: ReputationHarness): void {
       expect(await parts.profiles.change("nobody", { bio: "x", nowMs })).toBeNull();
     });
 
+    it("D-5.5 erase() leaves nothing to whoever has the name next, made at the same moment or not", async (parts, store) => {
+      const scene = new Scene(parts, store);
+      const { id: _, ...key } = await scene.giveKey("bea");
+      const grant = { purpose: "reputation_lookup", expiresAt: null } as const;
+      for (let round = 0; round < 8; round++) {
+        await scene.enrol("ana");
+        const nowMs = store.nowMs();
+        const hash = `hash ${round}`;
+        await Promise.all([
+          parts.membership.erase("ana"),
+          parts.apiKeys.create({ ...key, id: `key ${round}`, username: "ana", hash }),
+          parts.consents.grant("ana", { ...grant, nowMs }),
+        ]);
+        expect(await parts.apiKeys.list("ana", ALL_KEYS)).toEqual([]);
+        const all = { filter: { status: null, purpose: null }, limit: 100, beforeId: null };
+        expect(await parts.consents.list("ana", { ...all, nowMs })).toEqual([]);
+      }
+    });
+
     it("D-5.5 erase() removes everything about a person at once, and nobody else", async (parts, store) => {
       const scene = new Scene(parts, store);
       for (const name of ["ana", "bea"]) {

@@ -1,7 +1,12 @@
 // What the suites of the reputation half work on, and the shortest ways to set a scene.
 import { NodeMac } from "../../../src/adapters/node-crypto/node-mac.ts";
 import type { Account } from "../../../src/domain/account.ts";
-import type { ConsentPurpose, LookupEndpoint } from "../../../src/domain/reputation/consent.ts";
+import type {
+  Consent,
+  ConsentGrant,
+  ConsentPurpose,
+  LookupEndpoint,
+} from "../../../src/domain/reputation/consent.ts";
 import type { LookupOutcome } from "../../../src/domain/reputation/lookup-batch.ts";
 import { NEW_ACCOUNT_PLAN } from "../../../src/domain/reputation/plan.ts";
 import { readRegistry } from "../../../src/domain/sync/registry.ts";
@@ -60,16 +65,7 @@ export class Scene {
 
   /** Makes an account with its profile. */
   async enrol(username: string, changes: Partial<Account> = {}): Promise<Account> {
-    const account: Account = {
-      username,
-      email: `${username}@example.com`,
-      passwordHash: "hash",
-      role: "user",
-      issuer: "repsync",
-      ...NEW_ACCOUNT_PLAN,
-      createdAtMs: this.store.nowMs(),
-      ...changes,
-    };
+    const account: Account = { ...this.#account(username), ...changes };
     const outcome = await this.parts.membership.enrol({ account, displayName: null });
     if (outcome !== "enrolled") throw new Error(`Not enrolled: ${outcome}`);
     return account;
@@ -91,14 +87,41 @@ export class Scene {
       isRevoked: false,
       ...changes,
     };
-    await this.parts.apiKeys.create(key);
+    await this.#giveAccount(username);
+    if (!(await this.parts.apiKeys.create(key))) throw new Error("Not kept: there is no account");
     return key;
   }
 
   /** Grants a consent. */
   async consent(username: string, purpose: ConsentPurpose = "reputation_lookup") {
-    const grant = { purpose, expiresAt: null, nowMs: this.store.nowMs() };
-    return await this.parts.consents.grant(username, grant);
+    return await this.grant(username, { purpose, expiresAt: null });
+  }
+
+  /** Grants a consent of some duration. */
+  async grant(username: string, grant: ConsentGrant): Promise<Consent> {
+    const nowMs = this.store.nowMs();
+    await this.#giveAccount(username);
+    const consent = await this.parts.consents.grant(username, { ...grant, nowMs });
+    if (consent === null) throw new Error("Not granted: there is no account");
+    return consent;
+  }
+
+  /** Makes an account without a profile where there is none. */
+  async #giveAccount(username: string): Promise<void> {
+    const { accounts } = this.parts.storage;
+    if ((await accounts.find(username)) === null) await accounts.create(this.#account(username));
+  }
+
+  #account(username: string): Account {
+    return {
+      username,
+      email: `${username}@example.com`,
+      passwordHash: "hash",
+      role: "user",
+      issuer: "repsync",
+      ...NEW_ACCOUNT_PLAN,
+      createdAtMs: this.store.nowMs(),
+    };
   }
 
   /** Pushes rows as sync does. */

@@ -1,4 +1,5 @@
 import { afterEach, describe, expect, setDefaultTimeout, test } from "bun:test";
+import { bodyText } from "../support/raw-http.ts";
 import { releaseResources } from "../support/resources.ts";
 import { type SyncApp, startApp } from "../support/sync-app.ts";
 import { ADMIN_ENV, dataOf, jsonBody, lookUp, Person } from "./people.ts";
@@ -217,6 +218,21 @@ describe("me", () => {
     expect(data["score_version"]).toBe("rep-1");
     const root = await Person.signIn(app, "root");
     expect((await root.send("/v1/me/reputation")).json["code"]).toBe("profile_not_found");
+  });
+
+  test.each([
+    "/v1/me/",
+    "/v1/me/consents/..",
+    "/v1/me/consents/%2e%2e",
+    "/v1/me/api-keys/x/../..",
+    "/v1/me/api-keys/x\\..\\..",
+  ])("D-3.11, D-6.1 DELETE %s is no route, and erases nobody", async (path) => {
+    const { app, ana } = await setScene();
+    const reply = await app.raw(
+      `DELETE ${path} HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer ${ana.token}\r\n\r\n`,
+    );
+    expect([reply.status, JSON.parse(bodyText(reply)).code]).toEqual([404, "not_found"]);
+    expect((await ana.send("/v1/me")).status).toBe(200);
   });
 
   test("D-5.5 erase() removes the account and everything about the person at once", async () => {

@@ -1,8 +1,10 @@
 import { afterEach, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { attemptCounters } from "../../../src/usecases/reputation/attempts.ts";
+import { RawConnection } from "../support/raw-http.ts";
 import { releaseResources } from "../support/resources.ts";
 import { startApp } from "../support/sync-app.ts";
 import { ADMIN_ENV, dataOf, jsonBody, PASSWORD, Person } from "./people.ts";
+import { USER_ROUTES } from "./routes.ts";
 
 afterEach(releaseResources);
 setDefaultTimeout(60_000);
@@ -67,6 +69,33 @@ describe("signup", () => {
 });
 
 describe("sessions", () => {
+  const WITH_BODY = USER_ROUTES.filter(({ body }) => body !== undefined);
+  const RUN_ROUTES = ["trigger", "trigger-sse", "compare"].map((name) => ({
+    method: "POST",
+    path: `/api/v1/sync/${name}`,
+    body: { table: "notes" },
+  }));
+
+  test.each([...WITH_BODY, ...RUN_ROUTES].map((route) => [`${route.method} ${route.path}`, route]))(
+    "D-6.3 %s does nothing for a session that ended while the body was on its way",
+    async (_, { method, path, body }) => {
+      const app = await startApp({ env: ADMIN_ENV });
+      const root = await Person.signIn(app, "root");
+      const text = JSON.stringify(body);
+      const connection = await RawConnection.open(app.url);
+      await connection.write(
+        `${method} ${path} HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer ${root.token}\r\n` +
+          `Content-Length: ${text.length}\r\n\r\n${text.slice(0, 1)}`,
+      );
+      // Some requests later the service has seen the head above.
+      for (let i = 0; i < 3; i++) expect((await root.send("/v1/me")).status).toBe(200);
+      const ended = await root.send("/v1/sessions/current", { method: "DELETE" });
+      expect(ended.status).toBe(200);
+      await connection.write(text.slice(1));
+      expect((await connection.readReply()).status).toBe(401);
+    },
+  );
+
   test("D-5.4 signIn() gives a token and a cookie, each good for /v1/me, until signOut()", async () => {
     const app = await startApp();
     await app.send("/v1/signup", jsonBody(ANA));
@@ -137,6 +166,18 @@ describe("sessions", () => {
     expect(names("x".repeat(200))).toEqual([[`account:${"x".repeat(200)}`, 10], address]);
     expect(names("x".repeat(201))).toEqual([address]);
   });
+
+  test.each(["a\u0000@b.c", "a\u200b@b.c", "a@b\u202e.c", "<a@b.c>", "a b@c.d"])(
+    "D-5.2 signUp() refuses the address %j",
+    async (email) => {
+      const app = await startApp();
+      const reply = await app.send("/v1/signup", jsonBody({ ...ANA, email }));
+      expect([reply.status, reply.json["errors"]]).toEqual([
+        400,
+        [{ pointer: "/email", detail: "Must be an e-mail address" }],
+      ]);
+    },
+  );
 
   test("D-5.4, D-5.2 a name of any length is told as any other that is wrong", async () => {
     const app = await startApp();

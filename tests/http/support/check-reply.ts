@@ -67,12 +67,11 @@ function findProblem(openApi: OpenApiDocument, seen: SeenExchange): string | nul
   return headerProblem(response, seen.headers) ?? bodyProblem(response, seen);
 }
 
-/** The path's entry; a trailing slash is ignored as the service ignores it. */
+/** The path's entry. */
 function pathItem(openApi: OpenApiDocument, path: string) {
-  const given = path.replace(/(?<=.)\/$/, "");
   for (const [template, item] of Object.entries(openApi.paths)) {
     const pattern = new RegExp(`^${template.replace(/\{\w+\}/g, "[^/]+")}$`);
-    if (pattern.test(given)) return item;
+    if (pattern.test(path)) return item;
   }
   return null;
 }

@@ -9,8 +9,9 @@ import { lookUp, Person } from "../reputation/people.ts";
 import { onEveryBackend } from "../support/backends.ts";
 import { makeTempFolder } from "../support/make-temp-folder.ts";
 import { releaseResources } from "../support/resources.ts";
-import { type SyncApp, startApp } from "../support/sync-app.ts";
+import { SYNC_KEY, type SyncApp, startApp } from "../support/sync-app.ts";
 import { TABLES } from "../support/tables.ts";
+import { startForeignServer } from "./support/foreign-server.ts";
 import { notes, type RunApp, startRunApp } from "./support/run-apps.ts";
 
 afterEach(releaseResources);
@@ -88,6 +89,35 @@ onEveryBackend("metrics()", (backend) => {
     expect(samples.get("repsync_store_up{}")).toBe(1);
   });
 
+  test("D-6.8 metrics() goes on counting after a transfer that failed half way", async () => {
+    let pushes = 0;
+    const table = { key: ["name"], columns: ["name", "body"], timestamp: null };
+    const server = startForeignServer({
+      ...{ key: SYNC_KEY, tables: { first: table, second: table }, random: () => 0 },
+      tamper({ path }, reply) {
+        if (path !== "/push/first" || ++pushes === 1) return reply;
+        return { status: 400, body: { error: "not today" }, headers: {} };
+      },
+    });
+    const entry = { upsert_key: ["name"], columns: TABLES.notes.columns };
+    const local = await startRunApp({
+      backend,
+      tables: { first: entry, second: entry },
+      env: { SYNC_REMOTE_URL: server.url, SYNC_MAX_BATCH_SIZE: "100" },
+    });
+    await local.push("first", { records: notes(100) });
+    await local.push("first", { records: notes(50, "m") });
+    await local.push("second", { records: notes(1) });
+    expect((await local.trigger({ direction: "push" })).status).toBe(500);
+    const samples = await readSamples(local);
+    expect(pick(samples, /^repsync_sync_(runs|rows_total.*(first|second))/)).toEqual({
+      'repsync_sync_runs_total{direction="push",status="failed",trigger="api"}': 1,
+      "repsync_sync_runs_active{}": 0,
+      'repsync_sync_rows_total{direction="push",table="first"}': 100,
+      'repsync_sync_rows_total{direction="push",table="second"}': 1,
+    });
+  });
+
   test("D-6.8, D-5.8 metrics() counts lookups by outcome, refused and limited ones too", async () => {
     const app = await startRunApp({ backend });
     const ana = await Person.signUp(app, "ana");
@@ -104,9 +134,11 @@ onEveryBackend("metrics()", (backend) => {
       'repsync_lookups_total{code="rate_limited",outcome="limited"}': 1,
       'repsync_lookups_total{code="api_key_invalid",outcome="refused"}': 1,
     });
-    for (const name of ["hits_total", "misses_total", "evictions_total", "entries"]) {
-      expect(samples.get(`repsync_lookup_cache_${name}{}`)).toBeGreaterThanOrEqual(0);
-    }
+    const cached = (name: string) => samples.get(`repsync_lookup_cache_${name}{}`);
+    expect([cached("entries"), cached("evictions_total")]).toEqual([2, 0]);
+    // Caller and person, each 30 times; the first times, and the one after the consent, they had to be read.
+    expect(cached("hits_total")).toBeGreaterThanOrEqual(56);
+    expect(cached("misses_total")).toBeGreaterThanOrEqual(3);
     const route = 'route="/v1/public/profiles/:username/reputation"';
     const count = (status: number) =>
       samples.get(

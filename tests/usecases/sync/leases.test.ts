@@ -35,6 +35,24 @@ test("D-4.8 the lease of a process that is gone ends by itself", async () => {
   expect((await runOf(ends)).run.status).toBe("success");
 });
 
+test("D-4.8 a run that is stopped while it asks for its lease writes nothing", async () => {
+  const ends = await makeTwoEnds();
+  put(ends.there, ends.table, manyRows(3));
+  const { leases } = ends.deps;
+  const stopping: typeof leases = {
+    async acquire(request) {
+      const lease = await leases.acquire(request);
+      if (request.name === "sync pull items") run.stop();
+      return lease;
+    },
+  };
+  const run = start({ ...ends, deps: { ...ends.deps, leases: stopping } });
+  const { error } = await ends.time.run(run.outcome);
+  expect(error?.message).toBe("The service stops, and the run with it; run it again to go on");
+  expect(rowsOf(ends.here, ends.table)).toEqual([]);
+  expect(ends.leases.holderOf("sync pull items")).toBe(null);
+});
+
 test("D-4.8 other tables and directions are not in the way", async () => {
   const ends = await makeTwoEnds();
   await ends.leases.acquire({ name: "sync push items", holder: "other", ttlMs: 60_000 });

@@ -6,7 +6,7 @@ import { listApiKeys } from "../../../usecases/reputation/list-api-keys.ts";
 import { revokeApiKey } from "../../../usecases/reputation/revoke-api-key.ts";
 import { rotateApiKey } from "../../../usecases/reputation/rotate-api-key.ts";
 import { dataReply } from "../../data-reply.ts";
-import { requireUser } from "../../guards/bearer.ts";
+import { requireThenRead, requireUsername } from "../../guards/bearer.ts";
 import { readJsonObject } from "../../json-object-body.ts";
 import { API_KEY_DETAILS } from "./api-key-docs.ts";
 
@@ -15,8 +15,7 @@ export type ApiKeyRouteDeps = IdentityDeps & NewKeyDeps & Pick<ReputationDeps, "
 
 /** `/v1/me/api-keys`. D-5.5, D-5.6. */
 export function apiKeyRoutes(deps: ApiKeyRouteDeps) {
-  const nameOf = async (request: Request) =>
-    (await requireUser(deps, request.headers)).account.username;
+  const nameOf = (request: Request) => requireUsername(deps, request.headers);
   return new Elysia()
     .get(
       "/v1/me/api-keys",
@@ -27,8 +26,10 @@ export function apiKeyRoutes(deps: ApiKeyRouteDeps) {
     .post(
       "/v1/me/api-keys",
       async ({ request }) => {
-        const username = await nameOf(request);
-        const body = await readJsonObject(request, ["name", "expires_at"]);
+        const { caller: username, body } = await requireThenRead(
+          () => nameOf(request),
+          () => readJsonObject(request, ["name", "expires_at"]),
+        );
         return dataReply(deps.clock, await issueApiKey(deps, username, body), { status: 201 });
       },
       { parse: "none", detail: API_KEY_DETAILS.issue },
@@ -42,8 +43,10 @@ export function apiKeyRoutes(deps: ApiKeyRouteDeps) {
     .post(
       "/v1/me/api-keys/:id/rotate",
       async ({ request, params: { id } }) => {
-        const username = await nameOf(request);
-        const body = await readJsonObject(request, ["overlap_seconds"]);
+        const { caller: username, body } = await requireThenRead(
+          () => nameOf(request),
+          () => readJsonObject(request, ["overlap_seconds"]),
+        );
         const issued = await rotateApiKey(deps, { username, id, body });
         return dataReply(deps.clock, issued, { status: 201 });
       },

@@ -3,7 +3,7 @@ import { endConsent, grantConsent, listConsents } from "../../../usecases/reputa
 import type { ReputationDeps } from "../../../usecases/reputation/deps.ts";
 import type { IdentityDeps } from "../../../usecases/reputation/identity.ts";
 import { dataReply } from "../../data-reply.ts";
-import { requireUser } from "../../guards/bearer.ts";
+import { requireThenRead, requireUsername } from "../../guards/bearer.ts";
 import { readJsonObject } from "../../json-object-body.ts";
 import { CONSENT_DETAILS } from "./consent-docs.ts";
 
@@ -12,8 +12,7 @@ export type ConsentRouteDeps = IdentityDeps & Pick<ReputationDeps, "consents" | 
 
 /** `/v1/me/consents`. R-4, D-6.1. */
 export function consentRoutes(deps: ConsentRouteDeps) {
-  const nameOf = async (request: Request) =>
-    (await requireUser(deps, request.headers)).account.username;
+  const nameOf = (request: Request) => requireUsername(deps, request.headers);
   return new Elysia()
     .get(
       "/v1/me/consents",
@@ -24,8 +23,10 @@ export function consentRoutes(deps: ConsentRouteDeps) {
     .post(
       "/v1/me/consents",
       async ({ request }) => {
-        const username = await nameOf(request);
-        const body = await readJsonObject(request, ["purpose", "expires_at"]);
+        const { caller: username, body } = await requireThenRead(
+          () => nameOf(request),
+          () => readJsonObject(request, ["purpose", "expires_at"]),
+        );
         return dataReply(deps.clock, await grantConsent(deps, username, body), { status: 201 });
       },
       { parse: "none", detail: CONSENT_DETAILS.grant },

@@ -10,7 +10,7 @@ import {
   readUsage,
 } from "../../../usecases/reputation/me.ts";
 import { dataReply } from "../../data-reply.ts";
-import { requireUser } from "../../guards/bearer.ts";
+import { requireThenRead, requireUser, requireUsername } from "../../guards/bearer.ts";
 import { readJsonObject } from "../../json-object-body.ts";
 import { ME_DETAILS } from "./me-docs.ts";
 
@@ -20,8 +20,7 @@ export type MeRouteDeps = IdentityDeps &
 
 /** `/v1/me` without keys and consents. D-5.5, D-6.6. */
 export function meRoutes(deps: MeRouteDeps) {
-  const nameOf = async (request: Request) =>
-    (await requireUser(deps, request.headers)).account.username;
+  const nameOf = (request: Request) => requireUsername(deps, request.headers);
   return new Elysia()
     .get(
       "/v1/me",
@@ -42,8 +41,10 @@ export function meRoutes(deps: MeRouteDeps) {
     .patch(
       "/v1/me/profile",
       async ({ request }) => {
-        const username = await nameOf(request);
-        const body = await readJsonObject(request, PROFILE_FIELDS);
+        const { caller: username, body } = await requireThenRead(
+          () => nameOf(request),
+          () => readJsonObject(request, PROFILE_FIELDS),
+        );
         return dataReply(deps.clock, await changeProfile(deps, username, body));
       },
       { parse: "none", detail: ME_DETAILS.profile },

@@ -2,7 +2,7 @@ import { Elysia } from "elysia";
 import { changePlan } from "../../../usecases/reputation/change-plan.ts";
 import type { IdentityDeps } from "../../../usecases/reputation/identity.ts";
 import { dataReply } from "../../data-reply.ts";
-import { requireAdministrator } from "../../guards/bearer.ts";
+import { requireAdministrator, requireThenRead } from "../../guards/bearer.ts";
 import { readJsonObject } from "../../json-object-body.ts";
 import { PLAN_DETAIL } from "./plan-docs.ts";
 
@@ -13,8 +13,10 @@ export function planRoute(deps: IdentityDeps) {
   return new Elysia().put(
     "/v1/admin/accounts/:username/plan",
     async ({ request, params }) => {
-      await requireAdministrator(deps, request.headers);
-      const body = await readJsonObject(request, FIELDS);
+      const { body } = await requireThenRead(
+        () => requireAdministrator(deps, request.headers),
+        () => readJsonObject(request, FIELDS),
+      );
       return dataReply(deps.clock, await changePlan(deps, params.username, body));
     },
     { parse: "none", detail: PLAN_DETAIL },

@@ -4,7 +4,7 @@ import type { IdentityDeps } from "../../../usecases/reputation/identity.ts";
 import { compareTables } from "../../../usecases/sync/compare-tables.ts";
 import type { SyncDeps } from "../../../usecases/sync/sync-deps.ts";
 import type { ExchangeOf } from "../../exchange.ts";
-import { requireAdministrator } from "../../guards/bearer.ts";
+import { requireAdministrator, requireThenRead } from "../../guards/bearer.ts";
 import { jsonResponse } from "../../json-response.ts";
 import { readObjectBody } from "../../object-body.ts";
 import { COMPARE_DETAIL } from "./run-docs.ts";
@@ -21,8 +21,11 @@ export function compareRoute({ identity, sync, exchangeOf }: CompareRouteDeps) {
   return new Elysia().post(
     "/api/v1/sync/compare",
     async ({ request }) => {
-      await requireAdministrator(identity, request.headers);
-      const body = readCompareBody(await readObjectBody(request));
+      const { body: fields } = await requireThenRead(
+        () => requireAdministrator(identity, request.headers),
+        () => readObjectBody(request),
+      );
+      const body = readCompareBody(fields);
       exchangeOf(request).connection.keepOpen();
       return jsonResponse(await compareTables(sync, body));
     },

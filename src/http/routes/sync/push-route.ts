@@ -25,6 +25,8 @@ export interface PushRouteDeps extends PushRecordsDeps, ReadPushBodyDeps, SyncKe
   readonly maxBodyBytes: number;
 }
 
+const TOO_MANY_RECORDS = "; send fewer records at a time";
+
 /** `POST /api/v1/sync/push/{table_name}`. S-4.2. */
 export function pushRoute(deps: PushRouteDeps) {
   return new Elysia().post(
@@ -32,7 +34,7 @@ export function pushRoute(deps: PushRouteDeps) {
     async ({ request, params }) => {
       requireSyncKey(deps, request.headers);
       const table = findTable(deps.registry, params.table_name);
-      const bytes = await readRequestBody(request, deps.maxBodyBytes);
+      const bytes = await readRequestBody(request, deps.maxBodyBytes, TOO_MANY_RECORDS);
       const isGzip = /gzip/i.test(request.headers.get("content-encoding") ?? "");
       const checksum = request.headers.get("x-content-sha256") || null;
       const body = await readPushBody(deps, { bytes, isGzip, checksum });

@@ -6,7 +6,7 @@ import type { IdentityDeps } from "../../../usecases/reputation/identity.ts";
 import type { ActiveRuns } from "../../../usecases/sync/active-runs.ts";
 import { eventStream } from "../../event-stream.ts";
 import type { ExchangeOf } from "../../exchange.ts";
-import { requireAdministrator } from "../../guards/bearer.ts";
+import { requireAdministrator, requireThenRead } from "../../guards/bearer.ts";
 import { jsonResponse } from "../../json-response.ts";
 import { readObjectBody } from "../../object-body.ts";
 import { STREAM_DETAIL, TRIGGER_DETAIL } from "./run-docs.ts";
@@ -22,12 +22,15 @@ export interface TriggerRouteDeps {
 /** `POST /api/v1/sync/trigger` and `/trigger-sse`. S-4.4, S-4.5, D-4.1 to D-4.4. */
 export function triggerRoutes(deps: TriggerRouteDeps) {
   const { activeRuns } = deps;
+  const readWanted = async (request: Request) => {
+    const required = () => requireAdministrator(deps.identity, request.headers);
+    return (await requireThenRead(required, () => readObjectBody(request))).body;
+  };
   return new Elysia()
     .post(
       "/api/v1/sync/trigger",
       async ({ request }) => {
-        await requireAdministrator(deps.identity, request.headers);
-        const body = readTriggerBody(await readObjectBody(request));
+        const body = readTriggerBody(await readWanted(request));
         deps.exchangeOf(request).connection.keepOpen();
         const { run, error } = await activeRuns.start({ ...body, trigger: "api" }).outcome;
         if (error !== null) throw error;
@@ -38,8 +41,7 @@ export function triggerRoutes(deps: TriggerRouteDeps) {
     .post(
       "/api/v1/sync/trigger-sse",
       async ({ request }) => {
-        await requireAdministrator(deps.identity, request.headers);
-        const body = readStreamBody(await readObjectBody(request));
+        const body = readStreamBody(await readWanted(request));
         const run = activeRuns.start({ ...body, trigger: "stream" });
         deps.exchangeOf(request).connection.keepOpen();
         return eventStream(run.events(), deps.timer);
