@@ -73,7 +73,7 @@ function tellFailure(output: Output, error: unknown): ExitCode {
   );
   output.printJson({ error: message, ...(problems.length === 0 ? {} : { problems }) });
   if (process.env["LOG_LEVEL"] === "debug" && error instanceof Error)
-    output.warn(String(error.stack));
+    output.warn(error.stack ?? error.message);
   return code;
 }
 

@@ -30,7 +30,7 @@ const USAGE_KINDS: readonly AppErrorKind[] = [
   "sync_misconfigured",
   "unknown_table",
 ];
-const INTERNAL_MESSAGE = "Internal error; set LOG_LEVEL to error to see its cause";
+const INTERNAL_MESSAGE = "Internal error; set LOG_LEVEL to debug to see its cause";
 
 /** What to tell of anything that a command throws; null for what has been told already. */
 export function describeFailure(error: unknown): FailureText | null {

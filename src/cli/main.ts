@@ -3,11 +3,17 @@
 import { CommanderError } from "commander";
 import { runCommand } from "./command-runner.ts";
 import { EXIT } from "./exit-code.ts";
+import { systemReason } from "./files/read-text.ts";
 import { flushOutput } from "./output.ts";
 import { buildProgram } from "./program.ts";
 
-// A reader that has seen enough, such as `head`, is no failure of ours.
-process.stdout.on("error", () => process.exit(EXIT.failed));
+process.stdout.on("error", (error: NodeJS.ErrnoException) => {
+  // A reader that has seen enough, such as `head`, needs no explanation.
+  if (error.code !== "EPIPE") {
+    process.stderr.write(`Standard output cannot be written: ${systemReason(error)}\n`);
+  }
+  process.exit(EXIT.failed);
+});
 process.stderr.on("error", () => {});
 
 try {

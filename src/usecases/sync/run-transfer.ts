@@ -1,3 +1,4 @@
+import { startBatchSize } from "../../domain/sync/batch-size.ts";
 import type { SyncDirection } from "../../domain/sync/marker.ts";
 import type { RunEvent } from "../../domain/sync/run.ts";
 import type { Table } from "../../domain/sync/table.ts";
@@ -5,11 +6,14 @@ import { parseDateTime } from "../../domain/time.ts";
 import { startRemoteCalls } from "./call-remote.ts";
 import { countPull, countPush } from "./count-rows.ts";
 import { holdLease, transferLeaseName } from "./hold-lease.ts";
+import { lookForRemoteChanges } from "./newer-rows.ts";
 import { passPulledRows } from "./pass-pulled-rows.ts";
+import { startPushReader } from "./read-push-rows.ts";
+import { readWaiting } from "./refusal-book.ts";
 import { runPull } from "./run-pull.ts";
 import { runPush } from "./run-push.ts";
 import type { Remote, SyncDeps } from "./sync-deps.ts";
-import { openMarkers, readClocks, type Transfer, type TwoWay } from "./transfer.ts";
+import { type Clocks, openMarkers, readClocks, type Transfer, type TwoWay } from "./transfer.ts";
 import { startTransferReport, type TransferTotals } from "./transfer-report.ts";
 
 /** One table in one direction, and the run it is part of. */
@@ -63,18 +67,37 @@ async function moveTransfer(transfer: Transfer, runId: string): Promise<void> {
   await passPulledRows(transfer, { runId, pulledUpTo });
 }
 
-/** Counts what would move, by the same markers. Nothing is written. D-4.11. */
+/** Counts what would move, by the same markers, what was refused before too. Nothing is written. D-4.11. */
 async function countTransfer(transfer: Transfer): Promise<void> {
-  const { deps, table, direction, report } = transfer;
+  const { direction, report } = transfer;
   const clocks = await readClocks(transfer);
   const { start: marker } = await openMarkers(transfer, clocks);
-  const sinceTime = marker === null ? null : parseDateTime(marker);
-  const rows =
+  const waiting = await readWaiting(transfer, direction);
+  const counted =
     direction === "push"
-      ? await countPush(deps.rows, table, sinceTime)
+      ? await countUnknownThere(transfer, { clocks, marker })
       : await countPull(transfer, marker);
+  const rows = waiting.length + counted;
   report.start(rows);
   if (rows > 0) report.batch({ rows, accepted: rows, refused: 0, batchRows: rows });
+}
+
+/** Rows that a push would send: in a run in both directions not those that the remote has as they are, or later. */
+async function countUnknownThere(
+  transfer: Transfer,
+  { clocks, marker }: { readonly clocks: Clocks; readonly marker: string | null },
+): Promise<number> {
+  const { deps, table } = transfer;
+  const sinceTime = marker === null ? null : parseDateTime(marker);
+  if (transfer.twoWay === null) return await countPush(deps.rows, table, sinceTime);
+  const changes = await lookForRemoteChanges(transfer, clocks);
+  const size = startBatchSize(deps.maxPageRows);
+  const reader = startPushReader(deps.rows, { table, sinceTime, size });
+  for (let counted = 0; ; ) {
+    const { rows, isLast } = await reader.read();
+    counted += rows.filter((row) => !changes.isThere(row)).length;
+    if (isLast || rows.length === 0) return counted;
+  }
 }
 
 /** Who writes nothing needs no lease. */

@@ -211,12 +211,14 @@ test("D-4.11 a dry run counts from the markers on, and with full as if they were
   put(ends.there, ends.table, [["new", "v", "2026-03-01T10:30:00Z"]]);
   put(ends.here, ends.table, [["own", "v", "2026-03-01T10:40:00Z"]]);
   const markers = [...(await ends.here.readAll())];
-  // The row without a timestamp, the one at the marker and the new one.
+  // What may go there without the row at the marker, which the remote has told to have; from there come the one without
+  // a timestamp, the one at the marker and the new one.
   const { run } = await runOf(ends, { direction: "both", isDryRun: true });
-  expect(run).toMatchObject({ total_pushed: 3, total_pulled: 3 });
+  expect(run).toMatchObject({ total_pushed: 2, total_pulled: 3 });
   const full = await runOf(ends, { direction: "both", isDryRun: true, isFull: true });
   expect(full.run).toMatchObject({ total_pushed: 5, total_pulled: 5, full_sync: true });
   expect([...(await ends.here.readAll())]).toEqual(markers);
+  expect((await runOf(ends, { direction: "both" })).run).toMatchObject({ total_pushed: 2 });
 });
 
 test("D-4.9 a marker of another remote stops the run with what to do; full begins anew", async () => {
@@ -342,6 +344,7 @@ test("D-4.9 a run whose process is gone is marked as failed by the next one", as
   await runOf(ends);
   expect(await ends.runs.find("gone")).toMatchObject({
     status: "failed",
+    duration_ms: Date.parse("2026-03-01T12:00:00Z") - Date.parse(run.started_at),
     finished_at: "2026-03-01T12:00:00Z",
     error: "The process that ran it ended; the next run goes on where it stopped",
   });

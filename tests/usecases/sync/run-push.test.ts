@@ -112,7 +112,7 @@ test("D-4.6 refused records are found one by one and kept, and the marker moves 
   expect(ends.here.marker(PUSH_MARKER)).toBe("2026-03-01T10:01:03Z");
 });
 
-test("D-4.6 refused records are tried first in the next run, as they are by then, and dropped once accepted", async () => {
+test("D-4.6, D-4.11 refused records are tried first in the next run, as they are by then, and dropped once accepted", async () => {
   const ends = await endsWithRows(8);
   ends.there.refuse = (_, { k }) => (k === "k-0001" || k === "k-0002" ? "No" : null);
   await runOf(ends, { direction: "push" });
@@ -127,7 +127,10 @@ test("D-4.6 refused records are tried first in the next run, as they are by then
   ]);
   expect(rowsOf(ends.there, ends.table)[1]).toEqual(["k-0001", "better", "2026-03-01T10:00:01Z"]);
   ends.there.refuse = () => null;
-  expect((await runOf(ends, { direction: "push" })).run.status).toBe("success");
+  const counted = await runOf(ends, { direction: "push", isDryRun: true });
+  const last = await runOf(ends, { direction: "push" });
+  expect(last.run).toMatchObject({ status: "success", total_pushed: 2 });
+  expect(counted.run).toMatchObject({ status: "success", total_pushed: 2 });
   expect(ends.rejected.all()).toEqual([]);
   expect(rowsOf(ends.there, ends.table)).toEqual(rowsOf(ends.here, ends.table));
 });

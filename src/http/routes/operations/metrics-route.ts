@@ -35,7 +35,7 @@ const METRICS_DETAIL = {
   responses: {
     200: {
       description: "The metrics",
-      headers: REQUEST_ID,
+      headers: { ...REQUEST_ID, "Cache-Control": headerDoc("Always no-store") },
       content: { "text/plain; version=0.0.4; charset=utf-8": { schema: Type.String() } },
     },
     401: jsonReply("Token missing or wrong", SyncError, {

@@ -1,4 +1,5 @@
 import { Elysia } from "elysia";
+import { DEFAULT_PAGE_ROWS } from "../../../domain/limits.ts";
 import type { Digest } from "../../../ports/digest.ts";
 import type { Gzip } from "../../../ports/gzip.ts";
 import { type PullPageDeps, pullPage } from "../../../usecases/sync/pull-page.ts";
@@ -42,6 +43,11 @@ export function pullRoute(deps: PullRouteDeps) {
   );
 }
 
+/** Any text is taken, so that no client is refused; those made from the document offer a number. */
+function integerOrText(fallback: number) {
+  return { anyOf: [{ type: "integer" }, { type: "string" }], default: fallback };
+}
+
 function pullDetail(deps: PullRouteDeps) {
   return {
     operationId: "pullPage",
@@ -58,12 +64,12 @@ function pullDetail(deps: PullRouteDeps) {
       }),
       parameterDoc("query", "offset", {
         description: "Rows skipped; anything but an integer is 0, a negative one too.",
-        schema: { type: "string", default: "0" },
+        schema: integerOrText(0),
       }),
       parameterDoc("query", "limit", {
         description:
           "Page size, capped at SYNC_MAX_BATCH_SIZE; anything but a positive integer is 1000.",
-        schema: { type: "string", default: "1000" },
+        schema: integerOrText(DEFAULT_PAGE_ROWS),
       }),
     ],
     responses: {

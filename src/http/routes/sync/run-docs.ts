@@ -84,6 +84,7 @@ export const STREAM_DETAIL = detail("triggerSyncStream", "Run a sync and watch i
       description: "The events; failures of the run are among them",
       headers: {
         ...REQUEST_ID,
+        "Cache-Control": { description: "Always no-cache", schema: { type: "string" } },
         "X-Accel-Buffering": { description: "Always no", schema: { type: "string" } },
       },
       content: {
