@@ -109,6 +109,15 @@ describe.skipIf(!mongoAvailable)("MongoDB: the audit log verifies", () => {
     expect(await verify(parts)).toEqual({ problem: null, chains: 2, records: 7 });
   });
 
+  logTest("D-6.5 a document beside the blocks that is none is found", async ({ parts, blocks }) => {
+    for (const odd of [{ x: 1 }, { records: 5 }, { records: [{ seq: 1 }] }]) {
+      await blocks.insertOne({ _id: "odd" as never, ...odd });
+      expect((await verify(parts)).problem).toMatchObject({ chainId: "odd" });
+      await blocks.deleteOne({ _id: "odd" as never });
+    }
+    expect(await verify(parts)).toEqual({ problem: null, chains: 2, records: 7 });
+  });
+
   logTest(
     "D-6.5 removed records are missed: any one, the last ones, all of a chain, all",
     async (log) => {

@@ -8,7 +8,7 @@ import {
 } from "../../src/adapters/mongodb/account-usage.ts";
 import { CallCounter } from "../../src/adapters/mongodb/call-counter.ts";
 import { nameOfSession } from "../../src/adapters/mongodb/open-sessions.ts";
-import { MAC, type Scene, wordOf } from "../contract/reputation/reputation-harness.ts";
+import { MAC, PROFILES, type Scene, wordOf } from "../contract/reputation/reputation-harness.ts";
 import { mongoAvailable } from "../support/shared-mongo.ts";
 import { failureOf, openScene, UNLIMITED, verify } from "./mongodb-reputation-support.ts";
 import { databaseTest, type TestDatabase } from "./mongodb-support.ts";
@@ -142,6 +142,36 @@ describe.skipIf(!mongoAvailable)("MongoDB: transactions of killed instances", ()
     });
     expect(await call()).toBe("profile_not_found");
   });
+
+  databaseTest(
+    "D-4.6, D-6.1 what else one holds is free again long before MongoDB would end it",
+    async (database) => {
+      const { scene } = await setScene(database);
+      const { tables } = scene.parts.storage;
+      await scene.push(PROFILES, { username: "bea", bio: "old" });
+      const client = new MongoClient(database.url, { appName: "repsync" });
+      try {
+        const session = client.startSession();
+        session.startTransaction();
+        const counters = client.db().collection("repsync_counters");
+        const number = { $inc: { last: 1 } };
+        const name = "repsync_consents" as never;
+        await counters.updateOne({ _id: name }, number, { upsert: true, session });
+        const bio = { $set: { bio: "never kept" } };
+        await client.db().collection("profiles").updateOne({ username: "bea" }, bio, { session });
+        await Promise.all([
+          scene.consent("ana"),
+          scene.push(PROFILES, { username: "bea", bio: "new" }),
+        ]);
+        const failure = await failureOf(session.commitTransaction());
+        expect(failure).toMatchObject({ code: NO_SUCH_TRANSACTION });
+        expect(await tables.countRows(PROFILES)).toBe(2);
+        expect((await scene.parts.profiles.read("bea")).profile).toMatchObject({ bio: "new" });
+      } finally {
+        await client.close();
+      }
+    },
+  );
 
   databaseTest("D-6.4 only an instance that the document names holds it", async ({ url, db }) => {
     const client = new MongoClient(url);

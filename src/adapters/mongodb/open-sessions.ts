@@ -1,15 +1,35 @@
 // What instances leave open: a transaction of an instance that was killed keeps what it wrote for up to a minute. So
 // ledgers have a lasting session, whose name stands wherever its transactions may be in others' way.
-import { type ClientSession, type Db, UUID } from "mongodb";
+import { type ClientSession, type Db, type MongoClient, UUID } from "mongodb";
 import { USAGE, type UsageDocument } from "./account-usage.ts";
 
 /** A conflict that lasts for so many tries, about a second, is not with an instance that goes on. */
-const PATIENT_TRIES = 8;
+export const PATIENT_TRIES = 8;
+
+/** Commands of a transaction follow one another within milliseconds, on a very busy machine within a second. */
+const DEAD_AFTER_MICROS = 5_000_000;
 
 /** What names a session in documents. */
 export function nameOfSession({ id }: ClientSession): string {
   if (id === undefined) throw new Error("A session of our own has an id");
   return id.id.toUUID().toHexString();
+}
+
+/**
+ * Ends the transactions of this program that have had no command for so long that their instances are gone, or stand
+ * still: those find them ended and run them again. Sees those of its own user only, and needs no other rights.
+ */
+export async function endDeadTransactions(client: MongoClient): Promise<void> {
+  const admin = client.db("admin");
+  const isDead = {
+    appName: client.options.appName,
+    "transaction.timeInactiveMicros": { $gt: DEAD_AFTER_MICROS },
+  };
+  const stages = [{ $currentOp: { idleSessions: true } }, { $match: isDead }];
+  const dead = await admin.aggregate<{ readonly lsid: { readonly id: UUID } }>(stages).toArray();
+  const killSessions = dead.map(({ lsid }) => ({ id: lsid.id }));
+  // None would mean all of the user's.
+  if (killSessions.length > 0) await admin.command({ killSessions });
 }
 
 /**

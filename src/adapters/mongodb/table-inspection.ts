@@ -16,6 +16,9 @@ export interface Inspection {
   readonly problems: readonly string[];
 }
 
+/** Of MongoDB itself. */
+const MAX_INDEX_FIELDS = 32;
+
 /** Looks at a table's collection without changing anything. */
 export async function inspectTable(
   table: Table,
@@ -28,7 +31,7 @@ export async function inspectTable(
   const indexes = exists && info.type === "collection" ? await collection.indexes() : [];
   const hasRows = exists && (await collection.findOne({}, { projection: { _id: 1 } })) !== null;
   const found = { table, definition, exists, hasRows, indexes };
-  const problems = [...collectionProblems(info), ...indexProblems(found)];
+  const problems = [...widthProblems(table), ...collectionProblems(info), ...indexProblems(found)];
   if (hasRows) {
     problems.push(...definitionProblems(table, definition));
     if (problems.length === 0) problems.push(...(await rowProblems(collection, found)));
@@ -43,6 +46,15 @@ export function findIndex(
 ): IndexDescriptionInfo | undefined {
   const wanted = JSON.stringify(keys);
   return indexes.find((index) => JSON.stringify(index.key) === wanted);
+}
+
+function widthProblems(table: Table): string[] {
+  const { keyIndex, orderIndex } = layoutOf(table);
+  const widest = Math.max(Object.keys(keyIndex).length, Object.keys(orderIndex).length);
+  if (widest <= MAX_INDEX_FIELDS) return [];
+  return [
+    `its order has ${widest} columns, the timestamp and the upsert key, and MongoDB's indexes at most ${MAX_INDEX_FIELDS}: shorten the key`,
+  ];
 }
 
 function collectionProblems(info: Document | undefined): string[] {

@@ -2,13 +2,17 @@
 import type { ClientSession, MongoClient, TransactionOptions } from "mongodb";
 import { AppError } from "../../domain/errors.ts";
 import { type Deadline, type Stopwatch, startDeadline } from "./deadline.ts";
-import { innerError, isClosed, isOutcomeUnknown, isPassing } from "./mongo-errors.ts";
+import { hasCode, innerError, isClosed, isOutcomeUnknown, isPassing } from "./mongo-errors.ts";
+import { endDeadTransactions, PATIENT_TRIES } from "./open-sessions.ts";
 
 const TRANSACTION_OPTIONS = {
   readConcern: { level: "snapshot" },
   writeConcern: { w: "majority", j: true },
   readPreference: "primary",
 } as const satisfies TransactionOptions;
+
+/** Server code of a write that meets one of another transaction. */
+const WRITE_CONFLICT = 112;
 
 /** Where and for how long a transaction runs. */
 export interface TransactionScope {
@@ -63,6 +67,9 @@ async function runTransaction<T>(
         const error = innerError(thrown);
         if (session.inTransaction()) await session.abortTransaction();
         if (!isPassing(error) || deadline.isOver()) throw error;
+        const isInTheWay = hasCode(error, WRITE_CONFLICT) && tries % PATIENT_TRIES === 0;
+        // It only saves waiting for MongoDB to end it.
+        if (isInTheWay && tries > 0) await endDeadTransactions(client).catch(() => {});
         await deadline.pause(tries);
       }
     }

@@ -54,13 +54,14 @@ function columnProblem(column: Column, found: FoundTable): string | null {
     const names = [...found.affinities.keys()];
     const other = names.find((name) => name.toLowerCase() === column.name.toLowerCase());
     if (other !== undefined) return `is called "${other}" in the database`;
-    if (isNumbered(column)) return "numbers the rows and cannot be added";
+    if (isNumbered(column)) return "is to number the rows, which SQLite does from the first row on";
     const needsValue = found.hasRows && (column.isKey || !column.nullable);
     return needsValue ? "may not be null and would be in the rows that exist" : null;
   }
   const known = found.definition?.columns[column.name];
   if (known !== undefined) {
-    return known === typeName(column) ? null : `is of type ${known} in the database`;
+    const wanted = typeName(column);
+    return known === wanted ? null : `is of type ${known} in the database, not ${wanted}`;
   }
   if (isNumbered(column) && found.rowNumberColumn !== column.name) {
     return "is not the INTEGER PRIMARY KEY in the database";

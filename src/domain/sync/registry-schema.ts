@@ -43,7 +43,8 @@ const ColumnSchema = Type.Object(
   { additionalProperties: false },
 );
 
-const TableSchema = Type.Object(
+/** The JSON Schema of one table of the registry file. */
+export const TABLE_SCHEMA = Type.Object(
   {
     timestamp_column: Type.Optional(
       Type.Union([Name, Type.Null()], {
@@ -88,7 +89,7 @@ const TableSchema = Type.Object(
 export const REGISTRY_SCHEMA = Type.Object(
   {
     $schema: Type.Optional(Type.String()),
-    tables: Type.Record(Name, TableSchema, {
+    tables: Type.Record(Name, TABLE_SCHEMA, {
       additionalProperties: false,
       description: "Tables by name.",
     }),
@@ -101,7 +102,7 @@ export const REGISTRY_SCHEMA = Type.Object(
 );
 
 /** One table of a registry file. */
-export type TableEntry = Static<typeof TableSchema>;
+export type TableEntry = Static<typeof TABLE_SCHEMA>;
 
 /** One column of a registry file. */
 export type ColumnEntry = Static<typeof ColumnSchema>;

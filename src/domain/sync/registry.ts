@@ -5,6 +5,7 @@ import {
   type ColumnEntry,
   NAME_PATTERN,
   REGISTRY_SCHEMA,
+  TABLE_SCHEMA,
   type TableEntry,
 } from "./registry-schema.ts";
 import type { Column, Registry, Table } from "./table.ts";
@@ -16,17 +17,23 @@ export type RegistryResult =
 
 /** Reads a parsed registry file, or none, on top of the built-in tables. D-2.2, D-2.3. */
 export function readRegistry(file: unknown = { tables: {} }): RegistryResult {
-  const structural = structuralProblems(file);
-  if (structural.length > 0) return { registry: null, problems: structural };
-  const entries: Record<string, TableEntry> = {
-    ...BUILT_IN_TABLES,
-    ...(file as { tables: Record<string, TableEntry> }).tables,
-  };
-  const problems = Object.entries(entries).flatMap(([name, entry]) => tableProblems(name, entry));
+  const entries: Record<string, TableEntry> = { ...BUILT_IN_TABLES, ...wellFormedTables(file) };
+  const problems = structuralProblems(file);
+  for (const [name, entry] of Object.entries(entries)) problems.push(...tableProblems(name, entry));
   problems.push(...sameNameProblems(Object.keys(entries), (a, b) => `Tables "${a}" and "${b}"`));
   if (problems.length > 0) return { registry: null, problems };
   const tables = Object.entries(entries).map(([name, entry]) => buildTable(name, entry));
   return { registry: new Map(tables.map((table) => [table.name, table])), problems: [] };
+}
+
+/** The tables that can be looked at more closely, whatever is wrong with others. */
+function wellFormedTables(file: unknown): Record<string, TableEntry> {
+  const tables: unknown = Object(file).tables;
+  const isWellFormed = ([, entry]: [string, unknown]) => Value.Check(TABLE_SCHEMA, entry);
+  return Object.fromEntries(Object.entries(Object(tables)).filter(isWellFormed)) as Record<
+    string,
+    TableEntry
+  >;
 }
 
 /** One problem per place: what is wrong inside a wrong value says nothing more. */

@@ -41,7 +41,7 @@ export async function signIn(
   if (account === null || !isRight) {
     // Counting tells whether others of many guesses at once were faster: then this one is told nothing.
     requireNoWait(await deps.signIns.count(counters));
-    throw new ReputationError("credentials_invalid", "Username or password is wrong");
+    throw wrongCredentials();
   }
   requireNoWait(await deps.signIns.retryAfterSeconds(counters));
   return await beginSession(deps, account);
@@ -60,7 +60,17 @@ async function beginSession(deps: SignInDeps, account: Account): Promise<Session
     expiresAtMs,
   });
   await deps.sessions.begin({ id: sessionId, username, expiresAtMs });
+  // Checking a password takes long enough for the account to be erased, and the name to be somebody else's.
+  const accountNow = await deps.accounts.find(username);
+  if (accountNow?.passwordHash !== account.passwordHash) {
+    await deps.sessions.end(sessionId);
+    throw wrongCredentials();
+  }
   return { token, token_type: "Bearer", expires_at: formatMs(expiresAtMs), role };
+}
+
+function wrongCredentials(): ReputationError {
+  return new ReputationError("credentials_invalid", "Username or password is wrong");
 }
 
 function readCredentials(body: { readonly username?: unknown; readonly password?: unknown }) {

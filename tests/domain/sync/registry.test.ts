@@ -198,6 +198,22 @@ describe("readRegistry() of a file", () => {
     ]);
   });
 
+  test("D-2.1 what is wrong with one table hides nothing of the others", () => {
+    const columns = { k: { type: "text" } };
+    const { problems } = readRegistry({
+      tables: {
+        a: { upsert_key: ["k"], columns: { k: { type: "foo" } } },
+        repsync_z: { upsert_key: ["k"], columns },
+        b: { upsert_key: ["zz"], columns },
+      },
+    });
+    expect(problems.map((text) => text.slice(0, 30))).toEqual([
+      "/tables/a/columns/k/type: must",
+      'Table "repsync_z": this name i',
+      'Table "b": upsert_key names th',
+    ]);
+  });
+
   test("D-2.1 a registry file may name its schema", () => {
     expect(readRegistry({ $schema: "./tables.schema.json", tables: {} }).problems).toEqual([]);
   });

@@ -1,0 +1,39 @@
+// Signing in while the account changes hands.
+import { expect, test } from "bun:test";
+import type { PasswordHasher } from "../../src/ports/password-hasher.ts";
+import { signIn } from "../../src/usecases/reputation/sign-in.ts";
+import { forgetful } from "../adapters/sqlite-reputation-support.ts";
+import { openMemoryStore } from "../adapters/sqlite-stores-support.ts";
+import { openParts, Scene } from "../contract/reputation/reputation-harness.ts";
+
+test("D-5.4, D-6.3 a password that was right gives no session on an account that took the name meanwhile", async () => {
+  const store = await openMemoryStore();
+  const parts = await openParts(store.storage, forgetful);
+  const { nowMs, advance, dispose } = store;
+  const scene = new Scene(parts, { storage: parts, nowMs, advance, dispose });
+  await scene.enrol("ana", { passwordHash: "hash of the first" });
+  const passwords: PasswordHasher = {
+    hash: async () => "",
+    async verify() {
+      await parts.membership.erase("ana");
+      await scene.enrol("ana", { passwordHash: "hash of the second", email: "b@example.com" });
+      return true;
+    },
+  };
+  const issued: string[] = [];
+  const { accounts, sessions, signIns } = store.storage;
+  const deps = {
+    ...{ accounts, sessions, signIns, passwords },
+    tokens: {
+      issue: async ({ sessionId }: { sessionId: string }) => `${issued.push(sessionId)}`,
+      verify: async () => "token_invalid" as const,
+    },
+    clock: { nowMs, monotonicMs: nowMs },
+    ids: { next: () => "session-1" },
+  };
+  const signingIn = signIn(deps, { username: "ana", password: "x" }, "203.0.113.7");
+  await expect(signingIn).rejects.toThrow("Username or password is wrong");
+  expect(issued).toEqual(["session-1"]);
+  expect(await sessions.isKnown("session-1", "ana")).toBe(false);
+  await dispose();
+});
