@@ -51,8 +51,16 @@ async function listen(deployment: Deployment, config: Config) {
   } catch (cause) {
     await deployment.close();
     const address = `${config.host}:${config.port}`;
-    throw new Error(`Cannot listen on ${address}: ${errorText(cause)}`, { cause });
+    throw new Error(`Cannot listen on ${address}: ${listenProblem(cause, config.port)}`, { cause });
   }
+}
+
+/** Bun calls a port in use whatever the reason was; a free one that is picked never is. */
+function listenProblem(error: unknown, port: number): string {
+  const code = error instanceof Error && "code" in error ? error.code : null;
+  const noAddress = "HOST is no address of this machine";
+  if (code === "EADDRINUSE") return port === 0 ? noAddress : `the port is in use, or ${noAddress}`;
+  return code === "EADDRNOTAVAIL" || code === "EINVAL" ? noAddress : errorText(error);
 }
 
 /** The environment over `.env`. Bun has put `.env` into the environment by now; other runtimes leave it to us. */

@@ -242,6 +242,18 @@ describe("repsync import and export", () => {
     expect(json.local.table_counts.notes.toLocaleString("en-US")).toBe(written);
   });
 
+  test("D-4.12 an export of many rows to a full disk says so", async () => {
+    const { folder, env, write } = makeDeployment();
+    write("in.csv", `name\n${Array.from({ length: 50_000 }, (_, i) => i).join("\n")}\n`);
+    await runCli(["import", "notes", "in.csv"], { folder, env });
+    const args = ["export", "notes", "/dev/full", "--format", "csv"];
+    const exported = await runCli(args, { folder, env });
+    expect([exported.code, exported.stderr.split("\n").at(-2)]).toEqual([
+      1,
+      '"/dev/full" cannot be written: the disk is full',
+    ]);
+  });
+
   test("D-4.12 npm's own folder does not matter: files are those of the caller's", async () => {
     const { folder, env, write } = makeDeployment();
     write("in.csv", "name,body\na,b\n");

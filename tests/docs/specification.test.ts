@@ -6,12 +6,6 @@ import { join, relative } from "node:path";
 const TESTS = join(import.meta.dir, "..");
 const DOCUMENT = readFileSync(join(TESTS, "../docs/specification.md"), "utf8");
 
-/** Rules of the document whose tests, or some of them, are still to be written. Must be empty before a release. */
-const PENDING_RULES: readonly string[] = [];
-
-/** Beginnings of rules that the document does not hold yet, though tests name some. Must be empty before a release. */
-const PARTS_TO_COME: readonly string[] = [];
-
 const RULE = String.raw`[SDR]-\d+(?:\.\d+)*`;
 
 /** One rule as the document gives it. */
@@ -19,7 +13,6 @@ interface DocumentedRule {
   readonly number: string;
   /** From `tests/`. */
   readonly files: readonly string[];
-  readonly isPending: boolean;
 }
 
 const rules = documentedRules();
@@ -44,8 +37,8 @@ describe("docs/specification.md", () => {
     expect(wrong).toEqual([]);
   });
 
-  test("has a test for every rule that is not pending", () => {
-    const untested = rules.filter(({ files, isPending }) => !isPending && files.length === 0);
+  test("has a test for every rule", () => {
+    const untested = rules.filter(({ files }) => files.length === 0);
     expect(untested.map(({ number }) => number)).toEqual([]);
   });
 
@@ -55,14 +48,7 @@ describe("docs/specification.md", () => {
       ...rules.map(({ number }) => number),
       ...[...headings].map((m) => m[1]),
     ]);
-    const isToCome = (number: string) => PARTS_TO_COME.some((part) => number.startsWith(part));
-    const unknown = [...named].filter((number) => !known.has(number) && !isToCome(number));
-    expect(unknown).toEqual([]);
-  });
-
-  test("marks as pending what this file lists, and nothing else", () => {
-    const pending = rules.filter(({ isPending }) => isPending).map(({ number }) => number);
-    expect(pending.sort()).toEqual([...PENDING_RULES].sort());
+    expect([...named].filter((number) => !known.has(number))).toEqual([]);
   });
 });
 
@@ -77,7 +63,6 @@ function documentedRules(): DocumentedRule[] {
   return [...entries].map(([, number = "", tests = ""]) => ({
     number,
     files: [...tests.matchAll(/`([^`]+)`/g)].map(([, file = ""]) => file),
-    isPending: /\bpending\b/.test(tests),
   }));
 }
 

@@ -107,6 +107,7 @@ describe("a start that fails", () => {
       "SYNC_REMOTE_URL",
       "SYNC_TABLES",
       "SYNC_TABLES",
+      "SYNC_TABLES",
       "SYNC_TYPO",
     ]);
     expect(ended.stderr).not.toContain("hunter");
@@ -161,7 +162,7 @@ describe("a start that fails", () => {
     const ended = await runProcess(START, { folder, env });
     expect([ended.code, ended.stdout]).toEqual([1, ""]);
     expect(ended.stderr).toStartWith(
-      "repsync cannot start: Cannot listen on not.a.host.invalid:0: ",
+      "repsync cannot start: Cannot listen on not.a.host.invalid:0: HOST is no address of this machine",
     );
   });
 });

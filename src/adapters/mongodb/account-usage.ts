@@ -1,7 +1,7 @@
 // What accounts have used: a document each, by the id that stands for the account in the audit.
 import { Binary } from "mongodb";
 import type { MeterReading } from "../../domain/reputation/call-meter.ts";
-import type { MonthUsage } from "../../domain/reputation/sliding-window.ts";
+import type { MonthUsage } from "../../domain/reputation/quota.ts";
 import { blockingMs, type CallRuns, NO_RUNS, settleRuns } from "./call-runs.ts";
 import type { InternalCollection } from "./internal-collections.ts";
 

@@ -6,10 +6,11 @@
 // Else beside it, by a write of its own that is not waited for on other members. It stands between the first read and the
 // commit of a transaction that are, so when that commits, it is kept too: a primary that committed was the primary all
 // the while, and what it wrote before is in the same log before it. When it does not commit, the calls are given back.
+
 import type { ClientSession, Collection, Db } from "mongodb";
 import { chargeCalls, type MeterCharge } from "../../domain/reputation/call-meter.ts";
 import type { EffectiveLimits } from "../../domain/reputation/plan.ts";
-import { monthOf } from "../../domain/reputation/sliding-window.ts";
+import { monthOf } from "../../domain/reputation/quota.ts";
 import type { Mac } from "../../ports/mac.ts";
 import {
   type CallUsage,
@@ -22,6 +23,7 @@ import {
   usageOf,
 } from "./account-usage.ts";
 import { addRun, takeFromRun } from "./call-runs.ts";
+import { DURABLE } from "./durable.ts";
 import { hasCode, innerError } from "./mongo-errors.ts";
 import { endSessions, nameOfSession } from "./open-sessions.ts";
 import { runAgain } from "./store-calls.ts";
@@ -56,7 +58,7 @@ const MAX_TIME_EXPIRED = 50;
 const MAX_WAIT_MS = 1_000;
 /** Kept by the commit that follows. */
 const NOT_WAITED_FOR = { writeConcern: { w: 1 }, maxTimeMS: MAX_WAIT_MS } as const;
-const DURABLE = { writeConcern: { w: "majority", j: true }, maxTimeMS: MAX_WAIT_MS } as const;
+const WAITED_FOR = { writeConcern: DURABLE, maxTimeMS: MAX_WAIT_MS } as const;
 
 /** Counts the calls of this instance. */
 export class CallCounter {
@@ -197,7 +199,7 @@ export class CallCounter {
         month: { month, used: Math.max(0, monthCalls - calls) },
         charges: found.charges.filter((stored) => stored !== charge),
       });
-      if (await this.#replace(found, given, DURABLE)) return;
+      if (await this.#replace(found, given, WAITED_FOR)) return;
     }
   }
 
@@ -205,7 +207,7 @@ export class CallCounter {
   async #replace(
     found: UsageDocument | null,
     { _id, ...fields }: UsageDocument,
-    options: typeof NOT_WAITED_FOR | typeof DURABLE,
+    options: typeof NOT_WAITED_FOR | typeof WAITED_FOR,
   ): Promise<boolean> {
     if (found !== null) {
       const isSame = { _id, version: found.version };

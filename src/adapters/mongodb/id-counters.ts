@@ -1,4 +1,5 @@
 // Numbers for auto-incrementing `id` columns: each push takes a range that no other instance gets.
+
 import {
   type ClientSession,
   type Collection,
@@ -7,13 +8,13 @@ import {
   MongoServerSelectionError,
 } from "mongodb";
 import { type Deadline, retry } from "./deadline.ts";
+import { DURABLE } from "./durable.ts";
 import type { InternalCollection } from "./internal-collections.ts";
 import { isPassing } from "./mongo-errors.ts";
 
 /** The counters, by the name of the table; repsync's own collections have one by theirs. */
 export const COUNTERS: InternalCollection = { name: "repsync_counters" };
 
-const DURABLE = { writeConcern: { w: "majority", j: true } } as const;
 const GIVE_BACK_TRIES = 3;
 
 interface CounterDocument {
@@ -45,7 +46,7 @@ export class IdCounters {
       upsert: true,
       returnDocument: "after",
       promoteLongs: false,
-      ...DURABLE,
+      writeConcern: DURABLE,
     } as const;
     const counter = await retry(deadline, () =>
       this.#collection.findOneAndUpdate(
@@ -87,7 +88,7 @@ export class IdCounters {
     await this.#collection.updateOne(
       { _id: tableName },
       { $max: { last } },
-      { upsert: true, ...DURABLE },
+      { upsert: true, writeConcern: DURABLE },
     );
   }
 }

@@ -1,7 +1,9 @@
 // The ways in which a store asks MongoDB. Each repeats what failed for a passing reason, within the time of a call, and
 // throws nothing but `AppError`s.
+
 import { type ClientSession, type Db, type MongoClient, MongoServerError } from "mongodb";
 import { retry, type Stopwatch, startDeadline } from "./deadline.ts";
+import { DURABLE } from "./durable.ts";
 import { toAppError } from "./mongo-errors.ts";
 import type { PrimaryWatch } from "./primary-watch.ts";
 import type { StoreClock } from "./store-time.ts";
@@ -30,8 +32,6 @@ export interface WriteOptions {
 
 /** Server code of a transaction that has to be run again. */
 const NO_SUCH_TRANSACTION = 251;
-
-const DURABLE = { w: "majority", j: true } as const;
 
 /**
  * Reads with `COMMITTED`. Sees every write acknowledged before; but a primary that was replaced a moment ago, and does

@@ -1,14 +1,15 @@
 // The time of sessions and lookups: that of the server, the same for all instances.
+
 import type { AggregateOptions, Collection, Db, Document } from "mongodb";
 import { AppError } from "../../domain/errors.ts";
 import type { Clock } from "../../ports/clock.ts";
+import { DURABLE } from "./durable.ts";
 import type { InternalCollection } from "./internal-collections.ts";
 
 /** One document, which whatever asks for the time is joined to. */
 export const TIME: InternalCollection = { name: "repsync_time" };
 
 const TIME_ID = "now";
-const DURABLE = { writeConcern: { w: "majority", j: true } } as const;
 
 interface TimeDocument {
   readonly _id: string;
@@ -25,7 +26,10 @@ export function nowExpression(clock: StoreClock): "$$NOW" | Date {
 /** Puts the document of `TIME` where `readTimed` finds it. */
 export async function prepareTime(db: Db): Promise<void> {
   const once = { $setOnInsert: { _id: TIME_ID } };
-  await timeCollection(db).updateOne({ _id: TIME_ID }, once, { upsert: true, ...DURABLE });
+  await timeCollection(db).updateOne({ _id: TIME_ID }, once, {
+    upsert: true,
+    writeConcern: DURABLE,
+  });
 }
 
 /**

@@ -1,6 +1,8 @@
 // What the registry said about each table when it was last prepared, to notice what a changed registry would break.
+
 import type { Collection, Db } from "mongodb";
 import type { ColumnType, Table } from "../../domain/sync/table.ts";
+import { DURABLE } from "./durable.ts";
 
 /** A table as it was last prepared. Columns that left the registry stay, as documents keep their values. */
 export interface TableDefinition {
@@ -37,7 +39,7 @@ export class TableDefinitions {
       upsert_key: table.keyColumns.map(({ name }) => name),
       timestamp_column: table.timestampColumn,
     };
-    const options = { upsert: true, writeConcern: { w: "majority", j: true } } as const;
+    const options = { upsert: true, writeConcern: DURABLE } as const;
     await this.#collection.updateOne({ _id: table.name }, { $set: definition }, options);
   }
 }

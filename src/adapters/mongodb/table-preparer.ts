@@ -1,15 +1,16 @@
 // Makes collections and indexes. All tables are looked at before the first is changed.
+
 import { type Collection, type Db, Long } from "mongodb";
 import { AppError } from "../../domain/errors.ts";
 import type { Table } from "../../domain/sync/table.ts";
 import { retry, type Stopwatch, startDeadline } from "./deadline.ts";
+import { DURABLE } from "./durable.ts";
 import { IdCounters } from "./id-counters.ts";
 import { hasCode, toAppError } from "./mongo-errors.ts";
 import { TableDefinitions } from "./table-definitions.ts";
 import { findIndex, type Inspection, inspectTable } from "./table-inspection.ts";
 import { type IndexKeys, KEY_TIME_FIELD, layoutOf, UNPARSED_FIELD } from "./table-layout.ts";
 
-const DURABLE = { writeConcern: { w: "majority", j: true } } as const;
 /** Server codes. */
 const INDEX_NOT_FOUND = 27;
 const NAMESPACE_EXISTS = 48;
@@ -89,7 +90,7 @@ export class TablePreparer {
 /** Makes a collection unless it is there. A transaction must not have to. */
 export async function createCollection(db: Db, name: string): Promise<void> {
   try {
-    await db.createCollection(name, DURABLE);
+    await db.createCollection(name, { writeConcern: DURABLE });
   } catch (error) {
     if (!hasCode(error, NAMESPACE_EXISTS)) throw error;
   }
@@ -135,7 +136,7 @@ async function dropFormerKeys(
   for (const { name, key, unique } of indexes) {
     if (unique !== true || !name?.startsWith("repsync_") || JSON.stringify(key) === keep) continue;
     try {
-      await collection.dropIndex(name, DURABLE);
+      await collection.dropIndex(name, { writeConcern: DURABLE });
     } catch (error) {
       if (!hasCode(error, INDEX_NOT_FOUND)) throw error;
     }
@@ -151,7 +152,9 @@ async function alignTimes(collection: Collection, inspection: Inspection): Promi
   if (timeField === KEY_TIME_FIELD && time !== null) {
     const text = { $cond: [{ $eq: [{ $type: `$${time}` }, "string"] }, `$${time}`, null] };
     const absent = { [KEY_TIME_FIELD]: { $exists: false } };
-    await collection.updateMany(absent, [{ $set: { [KEY_TIME_FIELD]: text } }], DURABLE);
+    await collection.updateMany(absent, [{ $set: { [KEY_TIME_FIELD]: text } }], {
+      writeConcern: DURABLE,
+    });
   }
   const former = definition?.timestamp_column ?? null;
   if (former === time) return;
@@ -164,7 +167,7 @@ async function restoreTimes(collection: Collection, former: string): Promise<voi
   const hidden = `${UNPARSED_FIELD}.${former}`;
   const stages = [{ $set: { [former]: { json: `$${hidden}` } } }, { $unset: UNPARSED_FIELD }];
   const filter = { [hidden]: { $type: "string" }, [former]: null };
-  await collection.updateMany(filter, stages, DURABLE);
+  await collection.updateMany(filter, stages, { writeConcern: DURABLE });
 }
 
 /** The opposite, for the column that orders rows from now on. */
@@ -174,5 +177,5 @@ async function hideUnparsedTimes(collection: Collection, time: string): Promise<
     { $set: { [UNPARSED_FIELD]: { [time]: `$${text}` } } },
     { $set: { [time]: null } },
   ];
-  await collection.updateMany({ [text]: { $type: "string" } }, stages, DURABLE);
+  await collection.updateMany({ [text]: { $type: "string" } }, stages, { writeConcern: DURABLE });
 }

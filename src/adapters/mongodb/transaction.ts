@@ -1,13 +1,15 @@
 // Transactions that survive conflicts, elections and lost replies.
+
 import type { ClientSession, MongoClient, TransactionOptions } from "mongodb";
 import { AppError } from "../../domain/errors.ts";
 import { type Deadline, type Stopwatch, startDeadline } from "./deadline.ts";
+import { DURABLE } from "./durable.ts";
 import { hasCode, innerError, isClosed, isOutcomeUnknown, isPassing } from "./mongo-errors.ts";
 import { endDeadTransactions, PATIENT_TRIES } from "./open-sessions.ts";
 
 const TRANSACTION_OPTIONS = {
   readConcern: { level: "snapshot" },
-  writeConcern: { w: "majority", j: true },
+  writeConcern: DURABLE,
   readPreference: "primary",
 } as const satisfies TransactionOptions;
 

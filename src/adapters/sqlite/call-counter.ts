@@ -1,7 +1,7 @@
 // Counts calls per account: a row for the sums, and one per millisecond of the last minute that had calls. D-6.4.
 import { MINUTE_WINDOW_MS } from "../../domain/limits.ts";
 import type { MeterCharge, MeterReading } from "../../domain/reputation/call-meter.ts";
-import { monthOf as monthOfTime } from "../../domain/reputation/sliding-window.ts";
+import { monthOf as monthOfTime } from "../../domain/reputation/quota.ts";
 import type { SqliteDatabase } from "./database.ts";
 import type { SqliteRow } from "./driver.ts";
 

@@ -70,6 +70,9 @@ interface DatabaseFile {
 /** The tables a write may change, so that only what was remembered about them is forgotten. */
 export type ChangedTables = readonly string[] | "all";
 
+const OPEN_PROBLEM =
+  "The database cannot be opened: see that STORAGE_URL names a database file, in a folder that can be made and written";
+
 /**
  * Shared by the stores of one file. Work given to `read` and `write` is synchronous, so it never interleaves with other
  * work of this process; it may run again from its start when the file was busy.
@@ -116,7 +119,7 @@ export class SqliteDatabase {
       return await new SqliteDatabase(connection, opened, options).#configured();
     } catch (cause) {
       if (cause instanceof AppError) throw cause;
-      throw new AppError("store_unavailable", "The database cannot be opened", { cause });
+      throw new AppError("store_unavailable", OPEN_PROBLEM, { cause });
     }
   }
 

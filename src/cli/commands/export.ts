@@ -1,3 +1,4 @@
+import { AppError } from "../../domain/errors.ts";
 import type { Table } from "../../domain/sync/table.ts";
 import { exportRows } from "../../usecases/sync/export-rows.ts";
 import { findTable } from "../../usecases/sync/pull-page.ts";
@@ -31,17 +32,22 @@ export const addExportCommand: AddCommand = (parent, run) => {
 };
 
 async function exportFile(
-  { output, open }: CommandTools,
+  { output, interruption, open }: CommandTools,
   request: { readonly tableName: string; readonly path: string; readonly format: FileFormat },
 ): Promise<ExitCode> {
   const { tableName, path, format } = request;
   const deployment = await open();
   const table = findTable(deployment.config.registry, tableName);
+  const stopping = new AbortController();
+  interruption.onStop(() =>
+    stopping.abort(new AppError("sync_failed", `Stopped by ${interruption.received()}`)),
+  );
   const board = openProgress(output);
   const progress = board.start(`export ${table.name}`);
   const counts = { rows: 0, total: await deployment.storage.tables.countRows(table) };
   try {
-    await writeText(path, textOf(deployment, { table, format, counts, progress }));
+    const job = { table, format, counts, progress, stop: stopping.signal };
+    await writeText(path, textOf(deployment, job));
   } finally {
     board.finish();
   }
@@ -58,12 +64,14 @@ async function* textOf(
     readonly format: FileFormat;
     readonly counts: { rows: number; readonly total: number };
     readonly progress: Progress;
+    readonly stop: AbortSignal;
   },
 ): AsyncGenerator<string, void, undefined> {
-  const { table, format, counts, progress } = job;
+  const { table, format, counts, progress, stop } = job;
   const encoder = startRowEncoder(format, table);
   yield encoder.begin();
   for await (const rows of exportRows(storage, table)) {
+    stop.throwIfAborted();
     yield encoder.encode(rows);
     counts.rows += rows.length;
     progress.update({ rows: counts.rows, part: counts.rows / Math.max(counts.total, counts.rows) });

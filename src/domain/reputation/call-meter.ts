@@ -2,7 +2,7 @@
 // outcome is that of `decideCall`, one call after the other; a property test compares them. D-6.4.
 import { MINUTE_WINDOW_MS } from "../limits.ts";
 import type { EffectiveLimits } from "./plan.ts";
-import { type MonthUsage, monthAt, monthQuota, type Quota } from "./sliding-window.ts";
+import { type MonthUsage, monthAt, monthQuota, type Quota } from "./quota.ts";
 
 /** What a store knows of an account's calls at one moment. */
 export interface MeterReading {

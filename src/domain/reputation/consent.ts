@@ -192,11 +192,6 @@ export function matchesFilter(
   return status === null || consentStatus(consent, nowMs) === status;
 }
 
-/** Orders consents as lists show them: the newest grant first. D-6.1. */
-export function compareNewestFirst(a: Consent, b: Consent): number {
-  return b.id - a.id;
-}
-
 function isGiven(value: string | null | undefined): boolean {
   return value !== undefined && value !== null && value !== "";
 }

@@ -1,7 +1,7 @@
 // Headers of metered replies: the IETF draft's two (draft-ietf-httpapi-ratelimit-headers-10) and
 // the customary three. D-5.3.
 import { MINUTE_WINDOW_MS } from "../limits.ts";
-import type { CallDecision, Quota } from "./sliding-window.ts";
+import type { CallOutcome, Quota } from "./quota.ts";
 
 /** Header texts by name. */
 export type RateLimitHeaders = Readonly<Record<string, string>>;
@@ -10,9 +10,11 @@ export type RateLimitHeaders = Readonly<Record<string, string>>;
  * The headers of a metered reply; an unlimited month has no `month` policy. `Retry-After` only when
  * refused. D-5.3.
  */
-export function rateLimitHeaders(
-  decision: Pick<CallDecision, "outcome" | "minute" | "month">,
-): RateLimitHeaders {
+export function rateLimitHeaders(decision: {
+  readonly outcome: CallOutcome;
+  readonly minute: Quota;
+  readonly month: Quota;
+}): RateLimitHeaders {
   const { outcome, minute, month } = decision;
   const headers: Record<string, string> = {
     "RateLimit-Policy": joinPolicies(policyItem(minute), month, (limit) => `"month";q=${limit}`),

@@ -2,7 +2,7 @@
 import { formatMs } from "../time.ts";
 import type { Quotas } from "./call-meter.ts";
 import type { PlanName } from "./plan.ts";
-import type { Quota } from "./sliding-window.ts";
+import type { Quota } from "./quota.ts";
 
 /** One limit, in the field order of D-5.5. */
 export interface LimitUsage {

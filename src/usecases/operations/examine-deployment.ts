@@ -20,8 +20,6 @@ export interface ExamineDeps {
   readonly storage: Pick<Storage, "ping">;
   /** Empty when not configured. */
   readonly syncApiKey: string;
-  /** `SYNC_SCHEDULE`. */
-  readonly schedule: string | null;
 }
 
 type Verdict = Omit<Finding, "check">;
@@ -84,7 +82,7 @@ async function checkTables({ registry, tables }: SyncDeps): Promise<Verdict> {
   return ok(`they are there with their indexes: ${counts.join(", ")}`);
 }
 
-function checkSync({ sync, syncApiKey, schedule }: ExamineDeps): Verdict {
+function checkSync({ sync, syncApiKey }: ExamineDeps): Verdict {
   if (!sync.isSyncEnabled) {
     return warn("it is disabled: pull and push answer 403", "Set SYNC_ENABLED=true to use it");
   }
@@ -94,9 +92,6 @@ function checkSync({ sync, syncApiKey, schedule }: ExamineDeps): Verdict {
   if (syncApiKey.length < SHORT_KEY_CHARS) {
     const advice = "Set a random SYNC_API_KEY, such as `openssl rand -hex 32` makes";
     return warn(`its key has fewer than ${SHORT_KEY_CHARS} characters`, advice);
-  }
-  if (schedule !== null && sync.remoteUrl === null) {
-    return warn("there is a schedule but no remote", "Set SYNC_REMOTE_URL or unset SYNC_SCHEDULE");
   }
   return ok("it is enabled and has a key");
 }

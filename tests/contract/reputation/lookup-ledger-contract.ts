@@ -1,5 +1,5 @@
 import { describe, expect } from "bun:test";
-import { decideCall, NO_USAGE } from "../../../src/domain/reputation/sliding-window.ts";
+import { decideCall, NO_USAGE } from "../../domain/reputation/sliding-window.ts";
 import { SEED } from "../../support/seed.ts";
 import { SeededRandom } from "../../support/seeded-random.ts";
 import { openOther, partsTests } from "../parts-harness.ts";

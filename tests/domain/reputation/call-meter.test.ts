@@ -1,8 +1,8 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
 import { chargeCalls } from "../../../src/domain/reputation/call-meter.ts";
-import { decideCall, NO_USAGE } from "../../../src/domain/reputation/sliding-window.ts";
 import { checkProperty } from "../../support/seed.ts";
+import { decideCall, NO_USAGE } from "./sliding-window.ts";
 
 const NOW_MS = Date.parse("2026-11-21T12:00:00Z");
 const LIMITS = { callsPerMinute: 30, callsPerMonth: 1_000 };

@@ -1,17 +1,17 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
 import type { EffectiveLimits } from "../../../src/domain/reputation/plan.ts";
+import { monthOf } from "../../../src/domain/reputation/quota.ts";
+import { checkProperty } from "../../support/seed.ts";
 import {
   type CallLog,
   decideCall,
   decideWindow,
-  monthOf,
   NO_USAGE,
   releaseCall,
   type UsageState,
   usageOf,
-} from "../../../src/domain/reputation/sliding-window.ts";
-import { checkProperty } from "../../support/seed.ts";
+} from "./sliding-window.ts";
 
 const NOON_MS = Date.parse("2026-03-01T12:00:00Z");
 const FREE: EffectiveLimits = { callsPerMinute: 30, callsPerMonth: 1_000 };

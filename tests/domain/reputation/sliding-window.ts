@@ -1,4 +1,5 @@
-// Counts calls: exactly in any 60 seconds, and in the UTC calendar month. D-6.4.
+// The model that stores are compared with: a log of every call, counted exactly in any 60 seconds, and in the UTC
+// calendar month. D-6.4.
 //
 // The window is half-open. A call at time t counts at every time from t up to, not including, t +
 // window. So of the calls that start within [t, t + window) never more than the limit succeed, and
@@ -6,8 +7,16 @@
 //
 // All times given to one state should come from one clock. When it is set back, calls that now lie
 // in the future count as if made just now: they block for one window at most, and never admit more.
-import { MINUTE_WINDOW_MS } from "../limits.ts";
-import type { EffectiveLimits } from "./plan.ts";
+import { MINUTE_WINDOW_MS } from "../../../src/domain/limits.ts";
+import type { EffectiveLimits } from "../../../src/domain/reputation/plan.ts";
+import {
+  type CallOutcome,
+  type MonthUsage,
+  monthAt,
+  monthOf,
+  monthQuota,
+  type Quota,
+} from "../../../src/domain/reputation/quota.ts";
 
 /**
  * Times of the counted calls in milliseconds since 1970, ascending; no longer than the greatest
@@ -15,30 +24,11 @@ import type { EffectiveLimits } from "./plan.ts";
  */
 export type CallLog = readonly number[];
 
-/** Calls in one UTC calendar month. */
-export interface MonthUsage {
-  /** `YYYY-MM`. */
-  readonly month: string;
-  /** 0 or more. */
-  readonly used: number;
-}
-
 /** What a store keeps of one account. */
 export interface UsageState {
   readonly minute: CallLog;
   /** Null when the account has made no call yet. */
   readonly month: MonthUsage | null;
-}
-
-/** Where an account stands with one limit. */
-export interface Quota {
-  /** Null when unlimited. */
-  readonly limit: number | null;
-  readonly used: number;
-  /** 0 or more; null when unlimited. */
-  readonly remaining: number | null;
-  /** Whole seconds until more calls are possible than now, rounded up; 0 when nothing is used. */
-  readonly resetSeconds: number;
 }
 
 /** The outcome of one attempt. */
@@ -60,8 +50,7 @@ export interface WindowLimit {
 
 /** Whether a call may pass, by which limit it may not, and the state to keep. */
 export interface CallDecision {
-  /** `quota_exceeded` also when both limits are reached: waiting a minute would not help. D-5.2. */
-  readonly outcome: "allowed" | "rate_limited" | "quota_exceeded";
+  readonly outcome: CallOutcome;
   readonly state: UsageState;
   readonly minute: Quota;
   readonly month: Quota;
@@ -140,11 +129,6 @@ export function recentCalls(log: CallLog, window: Omit<WindowLimit, "limit">): C
   return isAhead ? recent.map((atMs) => Math.min(atMs, nowMs)) : recent;
 }
 
-/** The calendar month of a time, `YYYY-MM`, UTC. D-6.4. */
-export function monthOf(atMs: number): string {
-  return new Date(atMs).toISOString().slice(0, 7);
-}
-
 /** `recent` holds only calls that count now. */
 function windowQuota(recent: CallLog, { limit, windowMs, nowMs }: WindowLimit): Quota {
   // A limit that was lowered may leave more calls than it allows: then one becomes possible when
@@ -156,33 +140,4 @@ function windowQuota(recent: CallLog, { limit, windowMs, nowMs }: WindowLimit): 
     remaining: Math.max(0, limit - recent.length),
     resetSeconds: blocking === undefined ? 0 : Math.ceil((blocking + windowMs - nowMs) / 1000),
   };
-}
-
-/** Where an account stands with its calendar month. */
-export function monthQuota(
-  usage: MonthUsage | null,
-  at: { readonly limits: EffectiveLimits; readonly nowMs: number },
-): Quota {
-  const month = monthAt(usage, at.nowMs);
-  const used = usage?.month === month ? usage.used : 0;
-  const limit = at.limits.callsPerMonth;
-  return {
-    limit,
-    used,
-    remaining: limit === null ? null : Math.max(0, limit - used),
-    resetSeconds: Math.ceil((endOfMonthMs(month) - at.nowMs) / 1000),
-  };
-}
-
-/**
- * The month that counts now, `YYYY-MM`. A clock set back over midnight does not reopen a month that has ended.
- */
-export function monthAt(usage: MonthUsage | null, nowMs: number): string {
-  const current = monthOf(nowMs);
-  return usage !== null && usage.month > current ? usage.month : current;
-}
-
-function endOfMonthMs(month: string): number {
-  const [year, number] = month.split("-").map(Number);
-  return Date.UTC(year ?? 0, number ?? 0, 1);
 }

@@ -1,0 +1,61 @@
+// Where an account stands with its limits, and the UTC calendar month that one of them goes by. R-8, D-6.4.
+import type { EffectiveLimits } from "./plan.ts";
+
+/** Calls in one UTC calendar month. */
+export interface MonthUsage {
+  /** `YYYY-MM`. */
+  readonly month: string;
+  /** 0 or more. */
+  readonly used: number;
+}
+
+/** Where an account stands with one limit. */
+export interface Quota {
+  /** Null when unlimited. */
+  readonly limit: number | null;
+  readonly used: number;
+  /** 0 or more; null when unlimited. */
+  readonly remaining: number | null;
+  /** Whole seconds until more calls are possible than now, rounded up; 0 when nothing is used. */
+  readonly resetSeconds: number;
+}
+
+/**
+ * Whether a call may pass, or by which limit it may not. `quota_exceeded` also when both limits are reached: waiting a
+ * minute would not help. D-5.2.
+ */
+export type CallOutcome = "allowed" | "rate_limited" | "quota_exceeded";
+
+/** The calendar month of a time, `YYYY-MM`, UTC. D-6.4. */
+export function monthOf(atMs: number): string {
+  return new Date(atMs).toISOString().slice(0, 7);
+}
+
+/** Where an account stands with its calendar month. */
+export function monthQuota(
+  usage: MonthUsage | null,
+  at: { readonly limits: EffectiveLimits; readonly nowMs: number },
+): Quota {
+  const month = monthAt(usage, at.nowMs);
+  const used = usage?.month === month ? usage.used : 0;
+  const limit = at.limits.callsPerMonth;
+  return {
+    limit,
+    used,
+    remaining: limit === null ? null : Math.max(0, limit - used),
+    resetSeconds: Math.ceil((endOfMonthMs(month) - at.nowMs) / 1000),
+  };
+}
+
+/**
+ * The month that counts now, `YYYY-MM`. A clock set back over midnight does not reopen a month that has ended.
+ */
+export function monthAt(usage: MonthUsage | null, nowMs: number): string {
+  const current = monthOf(nowMs);
+  return usage !== null && usage.month > current ? usage.month : current;
+}
+
+function endOfMonthMs(month: string): number {
+  const [year, number] = month.split("-").map(Number);
+  return Date.UTC(year ?? 0, number ?? 0, 1);
+}
