@@ -6,7 +6,6 @@
 // Else beside it, by a write of its own that is not waited for on other members. It stands between the first read and the
 // commit of a transaction that are, so when that commits, it is kept too: a primary that committed was the primary all
 // the while, and what it wrote before is in the same log before it. When it does not commit, the calls are given back.
-
 import type { ClientSession, Collection, Db } from "mongodb";
 import { chargeCalls, type MeterCharge } from "../../domain/reputation/call-meter.ts";
 import type { EffectiveLimits } from "../../domain/reputation/plan.ts";

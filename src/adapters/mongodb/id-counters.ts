@@ -1,5 +1,4 @@
 // Numbers for auto-incrementing `id` columns: each push takes a range that no other instance gets.
-
 import {
   type ClientSession,
   type Collection,

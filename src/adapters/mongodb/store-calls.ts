@@ -1,6 +1,5 @@
 // The ways in which a store asks MongoDB. Each repeats what failed for a passing reason, within the time of a call, and
 // throws nothing but `AppError`s.
-
 import { type ClientSession, type Db, type MongoClient, MongoServerError } from "mongodb";
 import { retry, type Stopwatch, startDeadline } from "./deadline.ts";
 import { DURABLE } from "./durable.ts";

@@ -1,5 +1,4 @@
 // The time of sessions and lookups: that of the server, the same for all instances.
-
 import type { AggregateOptions, Collection, Db, Document } from "mongodb";
 import { AppError } from "../../domain/errors.ts";
 import type { Clock } from "../../ports/clock.ts";

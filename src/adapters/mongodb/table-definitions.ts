@@ -1,5 +1,4 @@
 // What the registry said about each table when it was last prepared, to notice what a changed registry would break.
-
 import type { Collection, Db } from "mongodb";
 import type { ColumnType, Table } from "../../domain/sync/table.ts";
 import { DURABLE } from "./durable.ts";

@@ -1,5 +1,4 @@
 // Makes collections and indexes. All tables are looked at before the first is changed.
-
 import { type Collection, type Db, Long } from "mongodb";
 import { AppError } from "../../domain/errors.ts";
 import type { Table } from "../../domain/sync/table.ts";

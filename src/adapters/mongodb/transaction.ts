@@ -1,5 +1,4 @@
 // Transactions that survive conflicts, elections and lost replies.
-
 import type { ClientSession, MongoClient, TransactionOptions } from "mongodb";
 import { AppError } from "../../domain/errors.ts";
 import { type Deadline, type Stopwatch, startDeadline } from "./deadline.ts";
