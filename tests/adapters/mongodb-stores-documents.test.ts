@@ -154,6 +154,35 @@ describe.skipIf(!mongoAvailable)("MongoDB: rejected records", () => {
     await rejected.clear("a", "pull", [{ k: 1 }]);
     expect(await parts.countDocuments()).toBe(0);
   });
+
+  it("D-4.8 a lease that was given up leaves no document", async (database) => {
+    const { leases } = await database.open();
+    const lease = await leases.acquire({ name: "sync run 1", holder: "1", ttlMs: 60_000 });
+    if ("release" in lease) await lease.release();
+    expect(await database.db.collection("repsync_leases").countDocuments()).toBe(0);
+  });
+
+  it("D-5.4, D-6.3 that no end of a session is known is proven by a write", async (database) => {
+    const { sessions } = await database.open();
+    const probe = () =>
+      database.db.collection("repsync_sessions").findOne({ username: { $exists: false } });
+    expect(await sessions.isKnown("ended-x", "")).toBe(false);
+    expect(await probe()).toMatchObject({ uses: 1 });
+    await sessions.begin({ id: "ended-x", username: "", expiresAtMs: Date.now() + 60_000 });
+    expect(await sessions.isKnown("ended-x", "")).toBe(true);
+    expect(await probe()).toMatchObject({ uses: 1 });
+  });
+
+  it("D-2.4 a key too wide for an index is told with its table", async (database) => {
+    const { tables } = await database.open();
+    const names = Array.from({ length: 33 }, (_, i) => `k${i}`);
+    const columns = Object.fromEntries(names.map((name) => [name, { type: "text" } as const]));
+    const wide = makeTable({ upsert_key: names, columns }, "wide");
+    await expect(tables.prepare([wide])).rejects.toMatchObject({
+      kind: "schema_conflict",
+      message: expect.stringContaining('Table "wide": its order has 33 columns'),
+    });
+  });
 });
 
 function withTime(at: unknown, n: number): Document {

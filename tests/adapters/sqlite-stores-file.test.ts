@@ -181,6 +181,14 @@ describe("SQLite: time of leases and sessions", () => {
       expect(await storage.leases.acquire(wanted)).toEqual({ heldBy: "run-2" });
     }));
 
+  test("D-4.8 a lease that was given up leaves no row", () =>
+    SqliteFile.use(async (file) => {
+      const storage = await file.open();
+      const lease = await storage.leases.acquire(wanted);
+      if ("release" in lease) await lease.release();
+      expect(file.openElsewhere().query("SELECT name FROM repsync_leases").values()).toEqual([]);
+    }));
+
   test("D-4.8 without a clock the time is the machine's", () =>
     SqliteFile.use(async (file) => {
       const storage = await file.open();
