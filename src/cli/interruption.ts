@@ -1,9 +1,20 @@
+import { AppError } from "../domain/errors.ts";
+
 /** SIGINT and SIGTERM, as a command meets them. */
 export interface Interruption {
   /** Calls `stop` at the first signal, instead of ending the process; returns what takes that back. */
   onStop(stop: () => void): () => void;
   /** The signal that came; null when none has. */
   received(): NodeJS.Signals | null;
+}
+
+/** Aborted at the first signal; its reason is the `AppError` to end with. */
+export function stopSignal(interruption: Interruption): AbortSignal {
+  const stopping = new AbortController();
+  interruption.onStop(() =>
+    stopping.abort(new AppError("sync_failed", `Stopped by ${interruption.received()}`)),
+  );
+  return stopping.signal;
 }
 
 /**

@@ -96,14 +96,12 @@ export class MongoAuditLog implements AuditLog {
   ): Promise<readonly StoredRecord[]> {
     return await readSnapshot(this.#parts, async (session) => {
       const start = await this.#blockWith({ chainId, seq: afterSeq, session });
-      const isLater = { ...idsOfChain(chainId), ...(start === null ? {} : { $gte: start._id }) };
+      // Something whose id is none of a block goes by that id as a chain.
+      const isLater = { $gte: start?._id ?? chainId, $lt: idsOfChain(chainId).$lt };
       const firstSeq = start === null ? 0 : (readBlockId(start._id)?.firstSeq ?? 0);
       let passed = start === null ? 0 : afterSeq - firstSeq + 1;
       const found: StoredRecord[] = [];
       const options = { ...AS_STORED, ...SNAPSHOT, session, sort: { _id: 1 } } as const;
-      // Something whose id is none of a block goes by that id as a chain.
-      const odd = afterSeq === 0 ? await this.#oddDocument(chainId, session) : null;
-      if (odd !== null) found.push(...recordsOf(odd));
       for await (const block of auditBlocks(this.#parts.db).find({ _id: isLater }, options)) {
         const records = recordsOf(block);
         found.push(...records.slice(passed, passed + limit - found.length));
@@ -168,12 +166,6 @@ export class MongoAuditLog implements AuditLog {
       }
     }
     return found;
-  }
-
-  async #oddDocument(id: string, session: ClientSession): Promise<AuditBlock | null> {
-    if (readBlockId(id) !== null) return null;
-    const options = { ...SNAPSHOT, session, enableUtf8Validation: false } as const;
-    return await auditBlocks(this.#parts.db).findOne({ _id: id }, options);
   }
 
   /** The block that a place is in or would be in; null for a place before all of them. */

@@ -4,10 +4,15 @@ import { type ClientSession, type Db, type MongoClient, UUID } from "mongodb";
 import { USAGE, type UsageDocument } from "./account-usage.ts";
 
 /** A conflict that lasts for so many tries, about a second, is not with an instance that goes on. */
-export const PATIENT_TRIES = 8;
+const PATIENT_TRIES = 8;
 
 /** Commands of a transaction follow one another within milliseconds, on a very busy machine within a second. */
 const DEAD_AFTER_MICROS = 5_000_000;
+
+/** Now and then true of work that has failed so often. */
+export function isPatienceOver(tries: number): boolean {
+  return tries > 0 && tries % PATIENT_TRIES === 0;
+}
 
 /** What names a session in documents. */
 export function nameOfSession({ id }: ClientSession): string {
@@ -20,16 +25,17 @@ export function nameOfSession({ id }: ClientSession): string {
  * still: those find them ended and run them again. Sees those of its own user only, and needs no other rights.
  */
 export async function endDeadTransactions(client: MongoClient): Promise<void> {
-  const admin = client.db("admin");
   const isDead = {
     appName: client.options.appName,
     "transaction.timeInactiveMicros": { $gt: DEAD_AFTER_MICROS },
   };
   const stages = [{ $currentOp: { idleSessions: true } }, { $match: isDead }];
+  const admin = client.db("admin");
   const dead = await admin.aggregate<{ readonly lsid: { readonly id: UUID } }>(stages).toArray();
-  const killSessions = dead.map(({ lsid }) => ({ id: lsid.id }));
-  // None would mean all of the user's.
-  if (killSessions.length > 0) await admin.command({ killSessions });
+  await killSessions(
+    admin,
+    dead.map(({ lsid }) => lsid.id),
+  );
 }
 
 /**
@@ -37,11 +43,8 @@ export async function endDeadTransactions(client: MongoClient): Promise<void> {
  * the user that they belong to.
  */
 export async function endSessions(db: Db, names: readonly string[]): Promise<void> {
-  const killSessions = names
-    .filter((name) => UUID.isValid(name))
-    .map((id) => ({ id: new UUID(id) }));
-  // None would mean all of the user's.
-  if (killSessions.length > 0) await db.admin().command({ killSessions });
+  const ids = names.filter((name) => UUID.isValid(name)).map((name) => new UUID(name));
+  await killSessions(db.admin(), ids);
 }
 
 /**
@@ -52,11 +55,16 @@ export async function endSessionsInTheWay(
   db: Db,
   { tries, session }: { readonly tries: number; readonly session: ClientSession },
 ): Promise<void> {
-  if (tries === 0 || tries % PATIENT_TRIES !== 0) return;
+  if (!isPatienceOver(tries)) return;
   const names = await db.collection<UsageDocument>(USAGE.name).distinct("charges.instance");
   const own = nameOfSession(session);
   await endSessions(
     db,
     names.filter((name) => name !== own),
   );
+}
+
+async function killSessions(admin: Pick<Db, "command">, ids: readonly UUID[]): Promise<void> {
+  // None would mean all of the user's.
+  if (ids.length > 0) await admin.command({ killSessions: ids.map((id) => ({ id })) });
 }

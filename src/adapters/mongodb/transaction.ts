@@ -4,7 +4,7 @@ import { AppError } from "../../domain/errors.ts";
 import { type Deadline, type Stopwatch, startDeadline } from "./deadline.ts";
 import { DURABLE } from "./durable.ts";
 import { hasCode, innerError, isClosed, isOutcomeUnknown, isPassing } from "./mongo-errors.ts";
-import { endDeadTransactions, PATIENT_TRIES } from "./open-sessions.ts";
+import { endDeadTransactions, isPatienceOver } from "./open-sessions.ts";
 
 const TRANSACTION_OPTIONS = {
   readConcern: { level: "snapshot" },
@@ -68,9 +68,10 @@ async function runTransaction<T>(
         const error = innerError(thrown);
         if (session.inTransaction()) await session.abortTransaction();
         if (!isPassing(error) || deadline.isOver()) throw error;
-        const isInTheWay = hasCode(error, WRITE_CONFLICT) && tries % PATIENT_TRIES === 0;
-        // It only saves waiting for MongoDB to end it.
-        if (isInTheWay && tries > 0) await endDeadTransactions(client).catch(() => {});
+        if (hasCode(error, WRITE_CONFLICT) && isPatienceOver(tries)) {
+          // It only saves waiting for MongoDB to end it.
+          await endDeadTransactions(client).catch(() => {});
+        }
         await deadline.pause(tries);
       }
     }

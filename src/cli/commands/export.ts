@@ -1,4 +1,3 @@
-import { AppError } from "../../domain/errors.ts";
 import type { Table } from "../../domain/sync/table.ts";
 import { exportRows } from "../../usecases/sync/export-rows.ts";
 import { findTable } from "../../usecases/sync/pull-page.ts";
@@ -7,6 +6,7 @@ import { EXIT, type ExitCode } from "../exit-code.ts";
 import { startRowEncoder } from "../files/encode-rows.ts";
 import { type FileFormat, STANDARD_STREAM } from "../files/file-format.ts";
 import { writeText } from "../files/write-text.ts";
+import { stopSignal } from "../interruption.ts";
 import type { OpenedDeployment } from "../open-deployment.ts";
 import { countOf } from "../output.ts";
 import { openProgress, type Progress } from "../progress.ts";
@@ -38,15 +38,12 @@ async function exportFile(
   const { tableName, path, format } = request;
   const deployment = await open();
   const table = findTable(deployment.config.registry, tableName);
-  const stopping = new AbortController();
-  interruption.onStop(() =>
-    stopping.abort(new AppError("sync_failed", `Stopped by ${interruption.received()}`)),
-  );
+  const stop = stopSignal(interruption);
   const board = openProgress(output);
   const progress = board.start(`export ${table.name}`);
   const counts = { rows: 0, total: await deployment.storage.tables.countRows(table) };
   try {
-    const job = { table, format, counts, progress, stop: stopping.signal };
+    const job = { table, format, counts, progress, stop };
     await writeText(path, textOf(deployment, job));
   } finally {
     board.finish();

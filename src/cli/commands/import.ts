@@ -1,6 +1,5 @@
 import { resolve } from "node:path";
 import { Option } from "commander";
-import { AppError } from "../../domain/errors.ts";
 import type { Table } from "../../domain/sync/table.ts";
 import {
   type FoundRecord,
@@ -28,6 +27,7 @@ import { readCsv } from "../files/read-csv.ts";
 import { readJsonArray } from "../files/read-json-array.ts";
 import { readNdjson } from "../files/read-ndjson.ts";
 import { readText, type TextSource } from "../files/read-text.ts";
+import { stopSignal } from "../interruption.ts";
 import { countOf, formatCount, type Output } from "../output.ts";
 import { openProgress } from "../progress.ts";
 
@@ -96,11 +96,8 @@ async function importFile(tools: CommandTools, request: ImportRequest): Promise<
   const source = await openSource(request.path);
   const { storage, config } = await open();
   const table = findTable(config.registry, request.tableName);
-  const stopping = new AbortController();
-  interruption.onStop(() => {
-    stopping.abort(new AppError("sync_failed", `Stopped by ${interruption.received()}`));
-    source.close();
-  });
+  const stop = stopSignal(interruption);
+  interruption.onStop(() => source.close());
   const board = openProgress(output);
   const progress = board.start(`import ${table.name}`);
   const failures: ImportFailure[] = [];
@@ -109,7 +106,7 @@ async function importFile(tools: CommandTools, request: ImportRequest): Promise<
     await importRows(storage, {
       table,
       records: recordsOf(request, { source, table, output }),
-      stop: stopping.signal,
+      stop,
       onFailure: (failure) => {
         if (failures.length < MAX_TOLD_FAILURES) failures.push(failure);
       },

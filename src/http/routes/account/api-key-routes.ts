@@ -6,9 +6,9 @@ import { listApiKeys } from "../../../usecases/reputation/list-api-keys.ts";
 import { revokeApiKey } from "../../../usecases/reputation/revoke-api-key.ts";
 import { rotateApiKey } from "../../../usecases/reputation/rotate-api-key.ts";
 import { dataReply } from "../../data-reply.ts";
-import { requireThenRead, requireUsername } from "../../guards/bearer.ts";
-import { readJsonObject } from "../../json-object-body.ts";
+import { requireUsername } from "../../guards/bearer.ts";
 import { API_KEY_DETAILS } from "./api-key-docs.ts";
+import { readUserBody } from "./read-user-body.ts";
 
 /** What the routes of API keys need. */
 export type ApiKeyRouteDeps = IdentityDeps & NewKeyDeps & Pick<ReputationDeps, "apiKeys" | "clock">;
@@ -26,10 +26,7 @@ export function apiKeyRoutes(deps: ApiKeyRouteDeps) {
     .post(
       "/v1/me/api-keys",
       async ({ request }) => {
-        const { caller: username, body } = await requireThenRead(
-          () => nameOf(request),
-          () => readJsonObject(request, ["name", "expires_at"]),
-        );
+        const { username, body } = await readUserBody(deps, request, ["name", "expires_at"]);
         return dataReply(deps.clock, await issueApiKey(deps, username, body), { status: 201 });
       },
       { parse: "none", detail: API_KEY_DETAILS.issue },
@@ -43,10 +40,7 @@ export function apiKeyRoutes(deps: ApiKeyRouteDeps) {
     .post(
       "/v1/me/api-keys/:id/rotate",
       async ({ request, params: { id } }) => {
-        const { caller: username, body } = await requireThenRead(
-          () => nameOf(request),
-          () => readJsonObject(request, ["overlap_seconds"]),
-        );
+        const { username, body } = await readUserBody(deps, request, ["overlap_seconds"]);
         const issued = await rotateApiKey(deps, { username, id, body });
         return dataReply(deps.clock, issued, { status: 201 });
       },

@@ -3,9 +3,9 @@ import { endConsent, grantConsent, listConsents } from "../../../usecases/reputa
 import type { ReputationDeps } from "../../../usecases/reputation/deps.ts";
 import type { IdentityDeps } from "../../../usecases/reputation/identity.ts";
 import { dataReply } from "../../data-reply.ts";
-import { requireThenRead, requireUsername } from "../../guards/bearer.ts";
-import { readJsonObject } from "../../json-object-body.ts";
+import { requireUsername } from "../../guards/bearer.ts";
 import { CONSENT_DETAILS } from "./consent-docs.ts";
+import { readUserBody } from "./read-user-body.ts";
 
 /** What the routes of consents need. */
 export type ConsentRouteDeps = IdentityDeps & Pick<ReputationDeps, "consents" | "clock">;
@@ -23,10 +23,7 @@ export function consentRoutes(deps: ConsentRouteDeps) {
     .post(
       "/v1/me/consents",
       async ({ request }) => {
-        const { caller: username, body } = await requireThenRead(
-          () => nameOf(request),
-          () => readJsonObject(request, ["purpose", "expires_at"]),
-        );
+        const { username, body } = await readUserBody(deps, request, ["purpose", "expires_at"]);
         return dataReply(deps.clock, await grantConsent(deps, username, body), { status: 201 });
       },
       { parse: "none", detail: CONSENT_DETAILS.grant },

@@ -10,9 +10,9 @@ import {
   readUsage,
 } from "../../../usecases/reputation/me.ts";
 import { dataReply } from "../../data-reply.ts";
-import { requireThenRead, requireUser, requireUsername } from "../../guards/bearer.ts";
-import { readJsonObject } from "../../json-object-body.ts";
+import { requireUser, requireUsername } from "../../guards/bearer.ts";
 import { ME_DETAILS } from "./me-docs.ts";
+import { readUserBody } from "./read-user-body.ts";
 
 /** What the routes of the signed-in user need. */
 export type MeRouteDeps = IdentityDeps &
@@ -41,10 +41,7 @@ export function meRoutes(deps: MeRouteDeps) {
     .patch(
       "/v1/me/profile",
       async ({ request }) => {
-        const { caller: username, body } = await requireThenRead(
-          () => nameOf(request),
-          () => readJsonObject(request, PROFILE_FIELDS),
-        );
+        const { username, body } = await readUserBody(deps, request, PROFILE_FIELDS);
         return dataReply(deps.clock, await changeProfile(deps, username, body));
       },
       { parse: "none", detail: ME_DETAILS.profile },
