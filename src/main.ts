@@ -18,6 +18,11 @@ if (config === null) {
   process.exit(EXIT_USAGE);
 }
 
+/** Until the service listens there is nothing to end in order; as the first process of a container it is not ended else. */
+const exitAtOnce = () => process.exit(0);
+const STOP_SIGNALS = ["SIGTERM", "SIGINT"] as const;
+for (const signal of STOP_SIGNALS) process.on(signal, exitAtOnce);
+
 try {
   await serve(config);
 } catch (error) {
@@ -39,8 +44,7 @@ async function serve(config: Config): Promise<void> {
     await deployment.close();
     process.exit(0);
   };
-  process.on("SIGTERM", stop);
-  process.on("SIGINT", stop);
+  for (const signal of STOP_SIGNALS) process.off(signal, exitAtOnce).on(signal, stop);
   // Last, as whoever reads it may stop the service at once.
   console.log(`repsync is listening on ${server.url}`);
 }

@@ -10,9 +10,13 @@ const CHECK_EVERY_MS = 50;
 export function boundMemory(): void {
   let limitBytes = UNTOUCHED_BYTES;
   const timer = setInterval(() => {
-    if (process.memoryUsage.rss() < limitBytes) return;
-    Bun.gc(true);
-    limitBytes = Math.max(UNTOUCHED_BYTES, process.memoryUsage.rss() * GROWTH);
+    try {
+      if (process.memoryUsage.rss() < limitBytes) return;
+      Bun.gc(true);
+      limitBytes = Math.max(UNTOUCHED_BYTES, process.memoryUsage.rss() * GROWTH);
+    } catch {
+      // It cannot be told while the process has no file descriptor left to read it with.
+    }
   }, CHECK_EVERY_MS);
   timer.unref();
 }

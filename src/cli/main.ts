@@ -4,8 +4,8 @@ import { CommanderError } from "commander";
 import { runCommand } from "./command-runner.ts";
 import { EXIT } from "./exit-code.ts";
 import { systemReason } from "./files/read-text.ts";
-import { flushOutput } from "./output.ts";
-import { buildProgram } from "./program.ts";
+import { flushOutput, startOutput } from "./output.ts";
+import { buildProgram, usageMessage } from "./program.ts";
 
 process.stdout.on("error", (error: NodeJS.ErrnoException) => {
   // A reader that has seen enough, such as `head`, needs no explanation.
@@ -20,6 +20,9 @@ try {
   await buildProgram(runCommand).parseAsync();
 } catch (error) {
   if (!(error instanceof CommanderError)) throw error;
+  if (error.exitCode !== 0 && process.argv.includes("--json")) {
+    startOutput({ isJson: true }).printJson({ error: usageMessage(error) });
+  }
   await flushOutput();
   // Help that was asked for is a success; whatever else it says is about the command line.
   process.exit(error.exitCode === 0 ? EXIT.success : EXIT.usage);

@@ -59,11 +59,13 @@ export function countOf(value: number, noun: string): string {
   return `${formatCount(value)} ${noun}${value === 1 ? "" : "s"}`;
 }
 
-/** Resolves when what was written has left the process. */
+/** Ends both streams; resolves when what was written has left the process, or when nobody reads it any more. */
 export async function flushOutput(): Promise<void> {
   for (const stream of [process.stdout, process.stderr]) {
     await new Promise<void>((resolve) => {
-      stream.write("", () => resolve());
+      stream.once("error", () => resolve());
+      // Bun calls back after a write of nothing while earlier bytes still wait for a slow reader.
+      stream.end(() => resolve());
     });
   }
 }

@@ -1,4 +1,4 @@
-import { Command } from "commander";
+import { Command, type CommanderError } from "commander";
 import manifest from "../../package.json" with { type: "json" };
 import type { AddCommand, RunCommand } from "./command-runner.ts";
 import { addAdminCommand } from "./commands/admin.ts";
@@ -48,6 +48,13 @@ export function buildProgram(run: RunCommand): Command {
     .configureOutput({ outputError: (text, write) => write(asSentence(text)) });
   for (const add of COMMANDS) add(program, run);
   return program;
+}
+
+/** What is wrong with the command line, in one sentence. */
+export function usageMessage({ code, message }: CommanderError): string {
+  return code === "commander.help"
+    ? "There is no command; see repsync --help"
+    : asSentence(message);
 }
 
 /** `error: unknown option` becomes `Unknown option`. */

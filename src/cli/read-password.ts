@@ -15,7 +15,11 @@ export async function readPassword(subject: string): Promise<string> {
 async function readLine(): Promise<string> {
   const line = (await text(process.stdin)).split(/\r?\n/)[0] ?? "";
   if (line !== "") return line;
-  throw new UsageError("There is no password: type it at the prompt or give it on standard input");
+  throw noPassword();
+}
+
+function noPassword(): UsageError {
+  return new UsageError("There is no password: type it at the prompt or give it on standard input");
 }
 
 async function ask(question: string): Promise<string> {
@@ -29,6 +33,10 @@ async function ask(question: string): Promise<string> {
   try {
     process.stderr.write(question);
     return await prompt.question("");
+  } catch (error) {
+    // Ctrl-D.
+    if (error instanceof Error && error.name === "AbortError") throw noPassword();
+    throw error;
   } finally {
     prompt.close();
     process.stderr.write("\n");

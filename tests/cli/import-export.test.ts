@@ -1,6 +1,13 @@
 // Files into and out of a store, by the real command line, also while the service runs on that store.
 import { afterEach, describe, expect, setDefaultTimeout, test } from "bun:test";
-import { createWriteStream, existsSync, readdirSync, writeFileSync } from "node:fs";
+import {
+  chmodSync,
+  createWriteStream,
+  existsSync,
+  readdirSync,
+  statSync,
+  writeFileSync,
+} from "node:fs";
 import { join } from "node:path";
 import { Readable } from "node:stream";
 import { pipeline } from "node:stream/promises";
@@ -88,6 +95,11 @@ describe("repsync import and export", () => {
     const again = ["import", "listings", "packed.bin", "--format", "json"];
     expect(await runCli(again, { folder, env })).toMatchObject({ code: 0 });
     expect(readdirSync(folder).filter((name) => name.includes(".part"))).toEqual([]);
+
+    write("private.csv", "x");
+    chmodSync(join(folder, "private.csv"), 0o600);
+    expect((await runCli(["export", "listings", "private.csv"], { folder, env })).code).toBe(0);
+    expect(statSync(join(folder, "private.csv")).mode & 0o777).toBe(0o600);
   });
 
   test("D-4.12 a running service shows what is imported, and what it is given is exported", async () => {

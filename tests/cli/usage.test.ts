@@ -1,5 +1,7 @@
 // How the command line explains itself and ends.
 import { afterEach, describe, expect, setDefaultTimeout, test } from "bun:test";
+import { fileURLToPath } from "node:url";
+import { BUN, CLI } from "../e2e/support/service-process.ts";
 import { makeTempFolder } from "../http/support/make-temp-folder.ts";
 import { releaseResources } from "../http/support/resources.ts";
 import { runCli } from "./support/run-cli.ts";
@@ -66,6 +68,49 @@ describe("repsync", () => {
     expect(code).toBe(2);
     expect(stdout).toBe("");
     expect(stderr).toContain(message);
+  });
+
+  test.each([
+    [["status", "--loud", "--json"], "Unknown option '--loud'"],
+    [["sync", "--json"], "Missing required argument 'direction'"],
+    [["--json"], "Unknown option '--json'"],
+  ])(
+    "D-4.12 called with %p it says what is wrong in JSON too, exit code 2",
+    async (args, message) => {
+      const { code, json } = await runCli(args);
+      expect([code, json]).toEqual([2, { error: message }]);
+    },
+  );
+
+  test("D-4.12 all that was written arrives, however slowly it is read", async () => {
+    const folder = makeTempFolder();
+    const output = JSON.stringify(
+      fileURLToPath(new URL("../../src/cli/output.ts", import.meta.url)),
+    );
+    const script = `import { flushOutput } from ${output};
+      process.stdout.write("x".repeat(1_000_000));
+      process.stderr.write("written");
+      await flushOutput();
+      process.exit(0);`;
+    await Bun.write(`${folder}/script.ts`, script);
+    const child = Bun.spawn([...BUN, `${folder}/script.ts`], { stdout: "pipe", stderr: "pipe" });
+    // Nothing is read before it has written all that the pipe takes.
+    await child.stderr.getReader().read();
+    expect((await child.stdout.text()).length).toBe(1_000_000);
+    expect(await child.exited).toBe(0);
+  });
+
+  test("D-4.12 a result that cannot be written is a failure", async () => {
+    const env = { PATH: process.env["PATH"] ?? "", STORAGE_URL: "sqlite::memory:" };
+    const child = Bun.spawn([...BUN, CLI, "status", "--json"], {
+      ...{ cwd: makeTempFolder(), env, stderr: "pipe" },
+      stdout: Bun.file("/dev/full"),
+    });
+    const said = await child.stderr.text();
+    expect([await child.exited, said]).toEqual([
+      1,
+      "Standard output cannot be written: the disk is full\n",
+    ]);
   });
 
   test("D-4.12 a wrong configuration ends every command with all problems and no secret, exit code 2", async () => {

@@ -1,5 +1,6 @@
 // `npm run demo`: real deployments, real rows, visible progress, comparisons, and lookups with consent.
-import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { rmSync } from "node:fs";
+import { mkdtemp, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { CommandTools } from "../command-runner.ts";
@@ -23,8 +24,12 @@ export async function runDemo(
 ): Promise<ExitCode> {
   const interrupted = new Promise<"interrupted">((resolve) => {
     interruption.onStop(() => resolve("interrupted"));
+    // The terminal was closed.
+    process.once("SIGHUP", () => resolve("interrupted"));
   });
   const folder = await mkdtemp(join(tmpdir(), "repsync-demo-"));
+  const removeFolder = () => rmSync(folder, { recursive: true, force: true });
+  process.once("exit", removeFolder);
   const services: Service[] = [];
   const ending = new AbortController();
   try {
@@ -40,7 +45,7 @@ export async function runDemo(
   } finally {
     ending.abort();
     await Promise.all(services.map((service) => service.stop()));
-    await rm(folder, { recursive: true, force: true });
+    removeFolder();
   }
 }
 

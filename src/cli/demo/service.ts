@@ -33,6 +33,10 @@ export function startService(options: {
     stdio: ["ignore", "pipe", "inherit"],
   });
   const ended = once(child, "exit");
+  // However the demo ends.
+  const kill = () => child.kill("SIGTERM");
+  process.once("exit", kill);
+  void ended.then(() => process.off("exit", kill));
   return {
     url: listening(child, ended),
     stop: async () => {

@@ -9,6 +9,9 @@ import { isGzipName, STANDARD_STREAM } from "./file-format.ts";
 import { FileProblem } from "./file-problem.ts";
 import { systemReason } from "./read-text.ts";
 
+/** Less what the umask takes. */
+const NEW_FILE_MODE = 0o666;
+
 /** Writes all parts, waiting for slow readers. Throws `FileProblem`, and what the parts throw; no half file is left. */
 export async function writeText(path: string, parts: AsyncIterable<string>): Promise<void> {
   let problem: { readonly error: unknown } | null = null;
@@ -44,10 +47,10 @@ export async function writeText(path: string, parts: AsyncIterable<string>): Pro
 }
 
 async function writeFile(path: string, source: Readable): Promise<void> {
-  const { path: realPath, isReplaceable } = await inspect(path);
+  const { path: realPath, isReplaceable, mode } = await inspect(path);
   const target = isReplaceable ? `${realPath}.part-${process.pid}` : realPath;
   try {
-    const file = createWriteStream(target);
+    const file = createWriteStream(target, { mode });
     if (isGzipName(path)) await pipeline(source, createGzip({ level: GZIP_LEVEL }), file);
     else await pipeline(source, file);
     if (isReplaceable) await rename(target, realPath);
@@ -57,11 +60,12 @@ async function writeFile(path: string, source: Readable): Promise<void> {
   }
 }
 
-/** Pipes and devices are written to as they are; a link stays one. */
+/** Pipes and devices are written to as they are; a link stays one, and what is private stays so. */
 async function inspect(path: string) {
   try {
-    return { path: await realpath(path), isReplaceable: (await stat(path)).isFile() };
+    const found = await stat(path);
+    return { path: await realpath(path), isReplaceable: found.isFile(), mode: found.mode & 0o777 };
   } catch {
-    return { path, isReplaceable: true };
+    return { path, isReplaceable: true, mode: NEW_FILE_MODE };
   }
 }
