@@ -31,12 +31,15 @@ import { createAdministrator } from "./usecases/reputation/create-administrator.
 import type { ReputationDeps } from "./usecases/reputation/deps.ts";
 import { createLookups } from "./usecases/reputation/look-up.ts";
 import { keptSecret, readReputationSecrets } from "./usecases/reputation/secrets.ts";
+import { Slots } from "./usecases/reputation/slots.ts";
 import { type ActiveRuns, createActiveRuns } from "./usecases/sync/active-runs.ts";
 import { startSchedule } from "./usecases/sync/scheduled-runs.ts";
 import type { SyncDeps } from "./usecases/sync/sync-deps.ts";
 
 /** Time that runs under way have to end when a deployment closes. */
 const CLOSE_GRACE_MS = 5_000;
+/** More at once would leave no core to anything else. */
+const PASSWORD_SLOTS = 2;
 
 /** What the use cases need, opened: for a deployment and for the command line alike. */
 export interface Services {
@@ -188,6 +191,7 @@ async function openReputation(
     ...{ ...stores, ...secrets, accounts, sessions, signIns, clock, mac },
     tokens: new JoseTokenIssuer(jwtSecret, clock),
     passwords: await passwordHasherOfRuntime(),
+    passwordSlots: new Slots(PASSWORD_SLOTS),
     identityProvider: identityProviderOf(config, clock),
     ids: new SystemIds(),
     turns: new SystemTurns(),

@@ -74,7 +74,10 @@ export function isReputationPath(path: string): boolean {
 function syncErrorReply(error: unknown): Response {
   if (error instanceof ReputationError) {
     const { status } = PROBLEMS[error.problem];
-    return jsonResponse({ error: error.message }, { status, headers: retryHeaders(status) });
+    const headers = retryHeaders(status);
+    const challenge = authenticateChallenge(error.problem);
+    if (challenge !== null) headers["WWW-Authenticate"] = challenge;
+    return jsonResponse({ error: error.message }, { status, headers });
   }
   const known = error instanceof AppError ? error : null;
   const { status, type, challenge }: SyncReply =

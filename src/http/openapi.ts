@@ -89,9 +89,9 @@ export const DOCUMENTATION = {
   tags: [
     { name: "sync", description: "Table synchronization" },
     { name: "reputation", description: "Lookups, and the consents that allow them" },
-    { name: "account", description: "Signing up and in, API keys, the own profile" },
+    { name: "account", description: "Signing up and in, API keys, your profile" },
     { name: "administration", description: "What administrators do" },
-    { name: "operations", description: "Health, metrics and documentation" },
+    { name: "operations", description: "Health and metrics" },
   ],
   components: {
     securitySchemes: {

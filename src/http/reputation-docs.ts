@@ -11,7 +11,8 @@ import {
 import { envelopeOf, Problem } from "./reputation-schemas.ts";
 
 const CACHE = { "Cache-Control": headerDoc("Always private, no-store") };
-const CHALLENGE = { "WWW-Authenticate": headerDoc("How to authenticate") };
+/** Of a reply that asks for a credential. */
+export const CHALLENGE = { "WWW-Authenticate": headerDoc("How to authenticate") };
 const RETRY = { "Retry-After": headerDoc("Seconds to wait before trying again") };
 
 /** Headers of metered replies. D-5.3. */
@@ -68,9 +69,9 @@ export const BODY_PROBLEMS = {
   413: "Body too large",
 };
 
-/** A request body. */
+/** A request body that has to be there. */
 export function bodyDoc(schema: TSchema) {
-  return jsonRequest(schema);
+  return { ...jsonRequest(schema), required: true };
 }
 
 /** Parameters of every list. D-5.5. */

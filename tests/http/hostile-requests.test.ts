@@ -190,4 +190,13 @@ describe("a connection", () => {
     if (reply !== null) expect(reply.status).toBe(431);
     expect((await app.pull("notes")).status).toBe(200);
   });
+
+  // Each of these took a second and more of the one thread once.
+  test("S-7 long headers of blanks do not hold up the service", async () => {
+    const app = await startApp({ env: { METRICS_TOKEN: "a token of the metrics" } });
+    const headers = { Authorization: `Bearer${" ".repeat(15_000)}x y` };
+    for (const path of ["/v1/me", "/api/v1/sync/runs", "/metrics"]) {
+      for (let i = 0; i < 60; i++) expect((await app.send(path, { headers })).status).toBe(401);
+    }
+  });
 });

@@ -2,6 +2,7 @@
 import { expect, test } from "bun:test";
 import type { PasswordHasher } from "../../src/ports/password-hasher.ts";
 import { signIn } from "../../src/usecases/reputation/sign-in.ts";
+import { Slots } from "../../src/usecases/reputation/slots.ts";
 import { forgetful } from "../adapters/sqlite-reputation-support.ts";
 import { openMemoryStore } from "../adapters/sqlite-stores-support.ts";
 import { openParts, Scene } from "../contract/reputation/reputation-harness.ts";
@@ -23,7 +24,7 @@ test("D-5.4, D-6.3 a password that was right gives no session on an account that
   const issued: string[] = [];
   const { accounts, sessions, signIns } = store.storage;
   const deps = {
-    ...{ accounts, sessions, signIns, passwords },
+    ...{ accounts, sessions, signIns, passwords, passwordSlots: new Slots(2) },
     tokens: {
       issue: async ({ sessionId }: { sessionId: string }) => `${issued.push(sessionId)}`,
       verify: async () => "token_invalid" as const,
@@ -35,5 +36,44 @@ test("D-5.4, D-6.3 a password that was right gives no session on an account that
   await expect(signingIn).rejects.toThrow("Username or password is wrong");
   expect(issued).toEqual(["session-1"]);
   expect(await sessions.isKnown("session-1", "ana")).toBe(false);
+  await dispose();
+});
+
+test("D-5.4 of many guesses at once few passwords are looked at, two at a time", async () => {
+  const store = await openMemoryStore();
+  const parts = await openParts(store.storage, forgetful);
+  const { nowMs, advance, dispose } = store;
+  const scene = new Scene(parts, { storage: parts, nowMs, advance, dispose });
+  await scene.enrol("ana", { passwordHash: "hash" });
+  let looked = 0;
+  let atOnce = 0;
+  let most = 0;
+  const passwords: PasswordHasher = {
+    hash: async () => "",
+    async verify() {
+      looked++;
+      most = Math.max(most, ++atOnce);
+      await new Promise<void>((resolve) => setImmediate(resolve));
+      atOnce--;
+      return false;
+    },
+  };
+  const { accounts, sessions, signIns } = store.storage;
+  const deps = {
+    ...{ accounts, sessions, signIns, passwords, passwordSlots: new Slots(2) },
+    tokens: { issue: async () => "", verify: async () => "token_invalid" as const },
+    clock: { nowMs, monotonicMs: nowMs },
+    ids: { next: () => "session-1" },
+  };
+  const guesses = Array.from({ length: 100 }, () =>
+    signIn(deps, { username: "ana", password: "x" }, "203.0.113.7").catch(
+      ({ problem }: { readonly problem: string }) => problem,
+    ),
+  );
+  const problems = await Promise.all(guesses);
+  expect(problems.filter((problem) => problem === "credentials_invalid").length).toBe(10);
+  expect(problems.filter((problem) => problem === "rate_limited").length).toBe(90);
+  // The second of the last two may look before the first is counted.
+  expect([looked <= 11, most]).toEqual([true, 2]);
   await dispose();
 });

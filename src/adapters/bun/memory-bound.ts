@@ -10,13 +10,22 @@ const CHECK_EVERY_MS = 50;
 
 /** Collects garbage whenever the process has grown large, until the returned function is called. */
 export function boundMemory(): () => void {
-  const nextLimit = () => Math.max(UNTOUCHED_BYTES, process.memoryUsage.rss() * GROWTH);
+  const nextLimit = () => Math.max(UNTOUCHED_BYTES, residentBytes() * GROWTH);
   let limitBytes = nextLimit();
   const timer = setInterval(() => {
-    if (process.memoryUsage.rss() < limitBytes) return;
+    if (residentBytes() < limitBytes) return;
     Bun.gc(true);
     limitBytes = nextLimit();
   }, CHECK_EVERY_MS);
   timer.unref();
   return () => clearInterval(timer);
+}
+
+/** 0 where it cannot be told, as while the process has no file descriptor left to read it with. */
+function residentBytes(): number {
+  try {
+    return process.memoryUsage.rss();
+  } catch {
+    return 0;
+  }
 }

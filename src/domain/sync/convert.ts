@@ -140,6 +140,13 @@ function jsonProblem(value: JsonValue, depthLeft: number): string | null {
     return value.isWellFormed() ? null : "must not hold a lone surrogate";
   if (typeof value !== "object" || value === null || isRawNumber(value)) return null;
   if (depthLeft === 0) return `must not be nested deeper than ${MAX_JSON_DEPTH} levels`;
+  if (Array.isArray(value)) {
+    for (const member of value as readonly JsonValue[]) {
+      const problem = jsonProblem(member, depthLeft - 1);
+      if (problem !== null) return problem;
+    }
+    return null;
+  }
   for (const [name, member] of Object.entries(value)) {
     if (!name.isWellFormed()) return "must not hold a lone surrogate";
     const problem = jsonProblem(member, depthLeft - 1);

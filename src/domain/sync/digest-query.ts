@@ -3,16 +3,19 @@ import { AppError } from "../errors.ts";
 import { type JsonValue, parseJson } from "../json.ts";
 import { DIGEST_SEGMENT_ROWS } from "../limits.ts";
 import type { DigestParameters, DigestQuery, Key } from "./digest-page.ts";
-import { convertKey } from "./row-order.ts";
+import { convertPosition } from "./row-order.ts";
 import type { Row, Table } from "./table.ts";
+
+/** Most rows of a segment that may be asked for. */
+export const MAX_SEGMENT_ROWS = 999_999_999;
 
 /** Reads the parameters. Throws `invalid_request`. */
 export function readDigestQuery(table: Table, parameters: DigestParameters): DigestQuery {
   const segmentRows = parameters.segment_rows ?? String(DIGEST_SEGMENT_ROWS);
-  if (!/^[1-9]\d{0,8}$/.test(segmentRows)) {
+  if (!/^[1-9]\d*$/.test(segmentRows) || Number(segmentRows) > MAX_SEGMENT_ROWS) {
     throw new AppError(
       "invalid_request",
-      `segment_rows must be a whole number from 1: "${segmentRows}"`,
+      `segment_rows must be a whole number from 1 to ${MAX_SEGMENT_ROWS}: "${segmentRows}"`,
     );
   }
   return {
@@ -38,7 +41,7 @@ function readKey(table: Table, name: string, text: string | null): Key | null {
   const cells = tryParse(text);
   const key =
     Array.isArray(cells) && cells.length === table.keyColumns.length
-      ? convertKey(table, keyRow(table, cells))
+      ? convertPosition(table, keyRow(table, cells))
       : null;
   if (key !== null) return key;
   const names = table.keyColumns.map((column) => column.name).join(", ");

@@ -4,6 +4,7 @@ import {
   identify,
   identifyAdministrator,
 } from "../../usecases/reputation/identity.ts";
+import { bearerCredentials } from "./bearer-credentials.ts";
 
 /** Name of the cookie of a session. D-5.4. */
 export const SESSION_COOKIE = "repsync_session";
@@ -43,8 +44,10 @@ export async function requireThenRead<Caller, Body>(
 function tokenOf(headers: Headers): string | null {
   const authorization = headers.get("authorization");
   if (authorization !== null) {
-    // Another scheme is no token; an empty one is a bad token.
-    return /^Bearer(?: +(\S*) *)?$/i.exec(authorization)?.[1] ?? (authorization === "" ? null : "");
+    // An empty header is no token; another scheme and what has blanks in it are a bad one.
+    if (authorization === "") return null;
+    const token = bearerCredentials(authorization) ?? "";
+    return /\s/.test(token) ? "" : token;
   }
   const cookies = (headers.get("cookie") ?? "").split(";").map((cookie) => cookie.trim());
   const found = cookies.find((cookie) => cookie.startsWith(`${SESSION_COOKIE}=`));

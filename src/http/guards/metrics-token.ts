@@ -1,6 +1,7 @@
 import { AppError } from "../../domain/errors.ts";
 import type { Digest } from "../../ports/digest.ts";
 import type { ConnectionInfo } from "../../ports/http-server.ts";
+import { bearerCredentials } from "./bearer-credentials.ts";
 import { headerBytes } from "./sync-key.ts";
 
 /** What the guard of the metrics checks against. */
@@ -29,7 +30,7 @@ export function requireMetricsAccess(
       "Metrics are for callers on this machine; set METRICS_TOKEN to read them from elsewhere",
     );
   }
-  const given = /^Bearer +(.*?) *$/i.exec(headers.get("authorization") ?? "")?.[1] ?? "";
+  const given = bearerCredentials(headers.get("authorization") ?? "") ?? "";
   const expected = new TextEncoder().encode(deps.metricsToken);
   if (given !== "" && deps.digest.isEqual(headerBytes(given), expected)) return;
   throw new AppError(

@@ -10,6 +10,7 @@ import type { SignInGuard } from "../../ports/sign-in-guard.ts";
 import type { Timer } from "../../ports/timer.ts";
 import type { TokenIssuer } from "../../ports/token-issuer.ts";
 import type { Turns } from "../../ports/turns.ts";
+import type { Slots } from "./slots.ts";
 
 /** Everything the use cases of the reputation half need; each names what it takes of it. */
 export interface ReputationDeps extends ReputationStores {
@@ -18,6 +19,8 @@ export interface ReputationDeps extends ReputationStores {
   readonly signIns: SignInGuard;
   readonly tokens: TokenIssuer;
   readonly passwords: PasswordHasher;
+  /** For all work with passwords, of which each takes a core for some 50 ms and 19 MiB. */
+  readonly passwordSlots: Slots;
   /** Null when none is configured. */
   readonly identityProvider: IdentityProvider | null;
   readonly clock: Clock;

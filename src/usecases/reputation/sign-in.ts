@@ -11,7 +11,7 @@ const NOT_EMPTY = "Must be a text that is not empty";
 /** What signing in needs. */
 export type SignInDeps = Pick<
   ReputationDeps,
-  "accounts" | "sessions" | "signIns" | "tokens" | "passwords" | "clock" | "ids"
+  "accounts" | "sessions" | "signIns" | "tokens" | "passwords" | "passwordSlots" | "clock" | "ids"
 >;
 
 /** A new session, in the field order of D-5.4. */
@@ -34,17 +34,22 @@ export async function signIn(
   const { username, password } = readCredentials(body);
   const nowMs = deps.clock.nowMs();
   const counters = attemptCounters({ username, address, nowMs });
-  requireNoWait(await deps.signIns.retryAfterSeconds(counters));
-  const account = await deps.accounts.find(username);
-  const hash = account?.issuer === OWN_ISSUER ? account.passwordHash : null;
-  const isRight = await deps.passwords.verify(password, hash);
-  if (account === null || !isRight) {
-    // Counting tells whether others of many guesses at once were faster: then this one is told nothing.
-    requireNoWait(await deps.signIns.count(counters));
-    throw wrongCredentials();
-  }
-  requireNoWait(await deps.signIns.retryAfterSeconds(counters));
-  return await beginSession(deps, account);
+  const requireTry = async () => requireNoWait(await deps.signIns.retryAfterSeconds(counters));
+  await requireTry();
+  return await deps.passwordSlots.use(async () => {
+    // Asked again once there is a slot: many guesses at once must not keep others from theirs.
+    await requireTry();
+    const account = await deps.accounts.find(username);
+    const hash = account?.issuer === OWN_ISSUER ? account.passwordHash : null;
+    const isRight = await deps.passwords.verify(password, hash);
+    if (account === null || !isRight) {
+      // Counting tells whether others of many guesses at once were faster: then this one is told nothing.
+      requireNoWait(await deps.signIns.count(counters));
+      throw wrongCredentials();
+    }
+    await requireTry();
+    return await beginSession(deps, account);
+  });
 }
 
 async function beginSession(deps: SignInDeps, account: Account): Promise<SessionBody> {

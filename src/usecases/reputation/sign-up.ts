@@ -8,7 +8,7 @@ import type { ReputationDeps } from "./deps.ts";
 /** What signing up needs. */
 export type SignUpDeps = Pick<
   ReputationDeps,
-  "membership" | "signIns" | "passwords" | "clock" | "isSignupEnabled"
+  "membership" | "signIns" | "passwords" | "passwordSlots" | "clock" | "isSignupEnabled"
 >;
 
 /** Throws `forbidden` where nobody may sign up. D-1.3. */
@@ -32,7 +32,7 @@ export async function signUp(
   const account: Account = {
     username,
     email,
-    passwordHash: await deps.passwords.hash(password),
+    passwordHash: await deps.passwordSlots.use(() => deps.passwords.hash(password)),
     role: "user",
     issuer: OWN_ISSUER,
     ...NEW_ACCOUNT_PLAN,

@@ -51,6 +51,7 @@ describe("credentials", () => {
       const reply = await call(headers);
       expect([headers, reply.status]).toEqual([headers, status]);
       expect(Object.keys(reply.json)).toEqual(["error"]);
+      expect(reply.headers.has("www-authenticate")).toBe(status === 401);
     }
     const root = await Person.signIn(app, "root");
     const cookie = { Cookie: `other=1; repsync_session=${root.token}` };

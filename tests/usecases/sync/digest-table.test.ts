@@ -111,8 +111,8 @@ test("D-4.10 rows themselves come in the order of the key, 1,024 at a time", asy
 });
 
 test.each([
-  [{ segment_rows: "0" }, 'segment_rows must be a whole number from 1: "0"'],
-  [{ segment_rows: "x" }, 'segment_rows must be a whole number from 1: "x"'],
+  [{ segment_rows: "0" }, 'segment_rows must be a whole number from 1 to 999999999: "0"'],
+  [{ segment_rows: "x" }, 'segment_rows must be a whole number from 1 to 999999999: "x"'],
   [{ after: "k" }, "after must be a JSON array of the key columns: k"],
   [{ after: '["a","b"]' }, "after must be a JSON array of the key columns: k"],
   [{ through: "[null]" }, "through must be a JSON array of the key columns: k"],

@@ -1,3 +1,4 @@
+import { jsonRequest } from "../../openapi.ts";
 import {
   BODY_PROBLEMS,
   bodyDoc,
@@ -18,7 +19,7 @@ export const API_KEY_DETAILS = {
   list: {
     ...shared,
     operationId: "listApiKeys",
-    summary: "The own API keys",
+    summary: "Your API keys",
     parameters: LIST_PARAMETERS,
     responses: {
       200: dataDoc("Newest first", listOf(ApiKey)),
@@ -50,7 +51,7 @@ export const API_KEY_DETAILS = {
     operationId: "rotateApiKey",
     summary: "Put a new API key in place of another",
     parameters: [ID],
-    requestBody: bodyDoc(Rotation),
+    requestBody: jsonRequest(Rotation),
     responses: {
       201: dataDoc("The new key, shown this once", IssuedApiKey),
       ...problemDocs({

@@ -29,7 +29,7 @@ export const CONSENT_DETAILS = {
   list: {
     ...shared,
     operationId: "listConsents",
-    summary: "The own consents",
+    summary: "Your consents",
     parameters: [...FILTERS, ...LIST_PARAMETERS],
     responses: {
       200: dataDoc("Newest first", listOf(Consent)),

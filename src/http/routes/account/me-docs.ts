@@ -1,6 +1,6 @@
+import { jsonRequest } from "../../openapi.ts";
 import {
   BODY_PROBLEMS,
-  bodyDoc,
   dataDoc,
   LIST_PARAMETERS,
   problemDocs,
@@ -38,8 +38,8 @@ export const ME_DETAILS = {
   profile: {
     ...shared,
     operationId: "changeProfile",
-    summary: "Change the own profile",
-    requestBody: bodyDoc(ProfileChange),
+    summary: "Change your profile",
+    requestBody: jsonRequest(ProfileChange),
     responses: {
       200: dataDoc("The profile", OwnProfile),
       ...problemDocs({ ...USER_PROBLEMS, ...BODY_PROBLEMS, 404: "The account has no profile" }),
@@ -48,7 +48,7 @@ export const ME_DETAILS = {
   reputation: {
     ...shared,
     operationId: "explainReputation",
-    summary: "How the own score comes about",
+    summary: "How your score comes about",
     responses: {
       200: dataDoc("The score and its points", Explanation),
       ...problemDocs({ ...USER_PROBLEMS, 404: "The account has no profile" }),

@@ -1,4 +1,5 @@
 import { Elysia } from "elysia";
+import { MAX_SEGMENT_ROWS } from "../../../domain/sync/digest-query.ts";
 import type { Gzip } from "../../../ports/gzip.ts";
 import { type DigestTableDeps, digestTable } from "../../../usecases/sync/digest-table.ts";
 import { requireSyncKey, type SyncKeyGuardDeps } from "../../guards/sync-key.ts";
@@ -55,7 +56,7 @@ function digestDetail(deps: DigestRouteDeps) {
       keyParameter("through", "Only rows up to this key"),
       parameterDoc("query", "segment_rows", {
         description: "Rows of one segment",
-        schema: { type: "integer", minimum: 1, default: 4096 },
+        schema: { type: "integer", minimum: 1, maximum: MAX_SEGMENT_ROWS, default: 4096 },
       }),
       parameterDoc("query", "records", {
         description: "`true` for the rows themselves, as many as one reply may bring",

@@ -7,7 +7,7 @@ import {
   parameterDoc,
   REQUEST_ID,
 } from "../../openapi.ts";
-import { LIST_PARAMETERS } from "../../reputation-docs.ts";
+import { CHALLENGE, LIST_PARAMETERS } from "../../reputation-docs.ts";
 import {
   CompareRequest,
   CompareResult,
@@ -26,7 +26,7 @@ import { UNAVAILABLE, WRONG_METHOD } from "./shared-docs.ts";
 
 /** Failures of every operation of an administrator. D-4.1. */
 const ADMINISTRATOR_FAILURES = {
-  401: jsonReply("Token missing, invalid or expired", SyncError),
+  401: jsonReply("Token missing, invalid or expired", SyncError, CHALLENGE),
   403: jsonReply("Signed in, but not as an administrator", SyncError),
   405: WRONG_METHOD,
   503: UNAVAILABLE,
