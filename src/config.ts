@@ -7,6 +7,7 @@ import {
   DEFAULT_MAX_BODY_BYTES,
   DEFAULT_MAX_DECOMPRESSED_BYTES,
   DEFAULT_MAX_PAGE_ROWS,
+  MAX_AUDIT_RETENTION_DAYS,
   MAX_FOREIGN_USERNAME_CHARS,
   MAX_LAG_SECONDS,
   MAX_PASSWORD_CHARS,
@@ -211,6 +212,7 @@ function readReputation(reader: EnvironmentReader) {
     auditRetentionDays: reader.integer("AUDIT_RETENTION_DAYS", {
       fallback: DEFAULT_AUDIT_RETENTION_DAYS,
       min: 1,
+      max: MAX_AUDIT_RETENTION_DAYS,
     }),
   };
 }

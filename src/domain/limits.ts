@@ -40,6 +40,8 @@ export const MAX_COLUMNS = 500;
 export const HEALTH_PROBE_MS = 800;
 /** Days of audit that pruning keeps when `AUDIT_RETENTION_DAYS` is not set. D-1.3. */
 export const DEFAULT_AUDIT_RETENTION_DAYS = 400;
+/** A thousand years; with many more there would be no date to prune before. */
+export const MAX_AUDIT_RETENTION_DAYS = 365_000;
 /** Calls per UTC calendar month (null: unlimited) and per minute of each plan. R-8, D-5.7. */
 export const PLAN_LIMITS = {
   free: { callsPerMonth: 1_000, callsPerMinute: 30 },

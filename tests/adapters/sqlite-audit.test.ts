@@ -200,4 +200,74 @@ describe("SQLite: the audit log verifies", () => {
       expect(await verify(restored)).toEqual({ problem: null, chains: 1, records: 5 });
       await restored.storage.close();
     }));
+
+  test("D-6.5 a record that exists twice is found wherever it stands", () =>
+    SqliteFile.use(async (file) => {
+      const parts = await openParts(await file.open(), remembering);
+      const scene = new Scene(parts, { storage: parts, ...TIME });
+      await scene.enrol("ana", { plan: "enterprise", rateLimitPerMinute: 1_000_000 });
+      const { hash } = await scene.giveKey("ana");
+      const call = { keyHash: hash, username: "ana" };
+      for (let i = 0; i < 21; i++) await scene.lookUpMany(Array(50).fill(call));
+      const tool = file.openElsewhere();
+      tool.run("ALTER TABLE repsync_audit RENAME TO keyed");
+      for (const seq of [1, 999, 1_000, 1_001, 1_050]) {
+        tool.run("CREATE TABLE repsync_audit AS SELECT * FROM keyed");
+        tool.run("INSERT INTO repsync_audit SELECT * FROM keyed WHERE seq = ?", [seq]);
+        expect([seq, (await verify(parts)).problem]).toMatchObject([seq, { kind: "forked", seq }]);
+        tool.run("DROP TABLE repsync_audit");
+      }
+      tool.run("ALTER TABLE keyed RENAME TO repsync_audit");
+      expect(await verify(parts)).toEqual({ problem: null, chains: 1, records: 1_050 });
+    }));
+
+  test("D-6.1, D-6.3 a file that is restored from a copy gives nobody the consents that it lost", () =>
+    SqliteFile.use(async (file) => {
+      const parts = await openParts(await file.open(), remembering);
+      const scene = new Scene(parts, { storage: parts, ...TIME });
+      await scene.enrol("ana");
+      const { hash } = await scene.giveKey("ana");
+      expect(wordOf(await scene.lookUp(hash, "ana"))).toBe("consent_required");
+      const tool = file.openElsewhere();
+      const tables = tool
+        .query<{ name: string }, []>(
+          "SELECT name FROM sqlite_schema WHERE type = 'table' AND name NOT LIKE 'sqlite_%'",
+        )
+        .all()
+        .map(({ name }) => name);
+      for (const name of tables)
+        tool.run(`CREATE TABLE "copy of ${name}" AS SELECT * FROM "${name}"`);
+      await scene.consent("ana");
+      expect(wordOf(await scene.lookUp(hash, "ana"))).toBe("allowed");
+      for (const name of tables.toSorted(
+        (a, b) => Number(a === "repsync_changes") - Number(b === "repsync_changes"),
+      )) {
+        const columns = tool
+          .query<{ name: string }, [string]>("SELECT name FROM pragma_table_info(?)")
+          .all(name)
+          .map((column) => `"${column.name}"`)
+          .join(", ");
+        tool.run(`DELETE FROM "${name}"`);
+        tool.run(`INSERT INTO "${name}" (${columns}) SELECT ${columns} FROM "copy of ${name}"`);
+      }
+      // Another change brings the counter to where it was when the consent was remembered.
+      tool.run("UPDATE repsync_changes SET people = people + 1");
+      expect(await failureOf(scene.lookUp(hash, "ana"))).toMatchObject({ kind: "commit_failed" });
+      expect(wordOf(await scene.lookUp(hash, "ana"))).toBe("consent_required");
+    }));
+
+  test("D-6.2 names of nobody are not remembered", () =>
+    SqliteFile.use(async (file) => {
+      const counts: (() => { readonly entries: number })[] = [];
+      const parts = await openParts(await file.open(), <Value>() => {
+        const cache = remembering<Value>();
+        counts.push(() => cache.counts());
+        return cache;
+      });
+      const scene = new Scene(parts, { storage: parts, ...TIME });
+      await scene.enrol("ana");
+      const { hash } = await scene.giveKey("ana");
+      for (const name of ["ana", "x".repeat(10_000), "y"]) await scene.lookUp(hash, name);
+      expect(counts.reduce((sum, count) => sum + count().entries, 0)).toBe(2);
+    }));
 });

@@ -150,6 +150,24 @@ describe("SQLite: when the file is not what it was", () => {
       await writeItems(storage, { k: "a", v: 1 });
     }));
 
+  test.each(["-wal", "-shm"])("D-6.8 ping() and write() fail when the %s file is gone", (suffix) =>
+    SqliteFile.use(async (file) => {
+      const storage = await file.open();
+      await storage.tables.prepare([ITEMS]);
+      await writeItems(storage, { k: "a", v: 1 });
+      await rename(`${file.path}${suffix}`, `${file.path}.away`);
+      const gone = {
+        kind: "store_unavailable",
+        message: `The database's ${suffix} file is gone or was replaced; restart the service`,
+      };
+      expect(await failureOf(storage.ping(800))).toEqual(gone);
+      expect(await failureOf(writeItems(storage, { k: "b", v: 1 }))).toEqual(gone);
+      await rename(`${file.path}.away`, `${file.path}${suffix}`);
+      await writeItems(storage, { k: "b", v: 1 });
+      expect(await storage.tables.countRows(ITEMS)).toBe(2);
+    }),
+  );
+
   test("D-1.3 open() refuses what is no database, and names no path", () =>
     SqliteFile.use(async (file) => {
       await writeFile(file.path, "this is no database ".repeat(500));

@@ -25,6 +25,13 @@ export function sessionStoreContract(harness: PartsHarness<Parts>): void {
       expect(await sessions.isKnown("", "")).toBe(false);
     });
 
+    it("D-5.4 isKnown() knows a session that ends with the last day that a date can be of", async ({
+      sessions,
+    }) => {
+      await sessions.begin({ id: "s1", username: "ana", expiresAtMs: 8_640_000_000_000_000 });
+      expect(await sessions.isKnown("s1", "ana")).toBe(true);
+    });
+
     it("D-5.4 end() ends one session, and may be called again", async ({ sessions }, store) => {
       const expiresAtMs = store.nowMs() + MINUTE_MS * 60;
       for (const id of ["s1", "s2"]) await sessions.begin({ id, username: "ana", expiresAtMs });

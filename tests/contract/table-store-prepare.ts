@@ -86,6 +86,15 @@ function allowedChangeTests(harness: StoreHarness): void {
     ]);
   });
 
+  it("D-2.4 prepare() adds columns with the names of what every object has", async (storage) => {
+    const before = await TableUnderTest.prepare(storage, ITEMS);
+    await before.write(ROW);
+    const extra = { constructor: { type: "text" }, toString: { type: "json" } } as const;
+    const columns = { ...COLUMNS, ...extra } as TableEntry["columns"];
+    const after = await TableUnderTest.prepare(storage, changed({ columns }));
+    expect(await after.rows()).toEqual([{ ...ROW, constructor: null, toString: null } as never]);
+  });
+
   it("D-2.4 a column that the registry drops stays, and shows its values when it comes back", async (storage) => {
     const before = await TableUnderTest.prepare(storage, ITEMS);
     await before.write(ROW);
@@ -121,6 +130,38 @@ function allowedChangeTests(harness: StoreHarness): void {
     expect(await byKey.column("k")).toEqual(["a", "b", "c"]);
     const byAt = await TableUnderTest.prepare(storage, ITEMS);
     expect(await byAt.column("k")).toEqual(["c", "a", "b"]);
+  });
+
+  it("D-2.4, D-3.1 another key column as timestamp_column orders the rows that exist", async (storage) => {
+    const byKey = (timestamp_column: string) =>
+      makeTable({
+        ...{ timestamp_column, upsert_key: ["k1", "k2"] },
+        columns: { k1: { type: "datetime" }, k2: { type: "datetime" } },
+      });
+    const before = await TableUnderTest.prepare(storage, byKey("k1"));
+    await before.write(
+      { k1: "2001-01-01T00:00:00Z", k2: "2030-01-01T00:00:00Z" },
+      { k1: "2002-01-01T00:00:00Z", k2: "2020-01-01T00:00:00Z" },
+      { k1: "2003-01-01T00:00:00Z", k2: "n/a" },
+    );
+    const years = async (table: TableUnderTest, query = {}) =>
+      (await table.column("k1", query)).map((time) => String(time).slice(0, 4));
+    expect(await years(before)).toEqual(["2001", "2002", "2003"]);
+    const after = await TableUnderTest.prepare(storage, byKey("k2"));
+    expect(await years(after)).toEqual(["2003", "2002", "2001"]);
+    expect(await years(after, { sinceTime: "2025-01-01T00:00:00Z" })).toEqual(["2001"]);
+    const again = await TableUnderTest.prepare(storage, byKey("k1"));
+    expect(await years(again)).toEqual(["2001", "2002", "2003"]);
+  });
+
+  it("D-3.3 a time that was no time once does not come back when its column orders nothing any more", async (storage) => {
+    const before = await TableUnderTest.prepare(storage, ITEMS);
+    await before.write({ ...ROW, at: "n/a" });
+    await before.write({ ...ROW, at: "2024-01-01T00:00:00Z" });
+    const other = await TableUnderTest.prepare(storage, changed({ timestamp_column: null }));
+    await other.write({ ...ROW, at: null });
+    const after = await TableUnderTest.prepare(storage, ITEMS);
+    expect(await after.rows()).toEqual([{ ...ROW, at: null }]);
   });
 
   it("D-2.4 other rules of the registry may change at any time", async (storage) => {

@@ -320,7 +320,7 @@ describe("readConfig() of an environment with problems", () => {
     [
       "D-1.3.17",
       { AUDIT_RETENTION_DAYS: "0" },
-      'AUDIT_RETENTION_DAYS must be a whole number of 1 or more: "0"',
+      'AUDIT_RETENTION_DAYS must be a whole number from 1 to 365000: "0"',
     ],
     [
       "D-1.3.18",
@@ -385,4 +385,11 @@ describe("readConfig() of an environment with problems", () => {
     expect(problems).toHaveLength(8);
     expect(problems.join("\n")).not.toContain("hunter2");
   });
+});
+
+test("D-1.3 AUDIT_RETENTION_DAYS is no more than there are dates for", () => {
+  expect(configOf({ AUDIT_RETENTION_DAYS: "365000" }).auditRetentionDays).toBe(365_000);
+  expect(problemsOf({ AUDIT_RETENTION_DAYS: "365001" })).toEqual([
+    'AUDIT_RETENTION_DAYS must be a whole number from 1 to 365000: "365001"',
+  ]);
 });

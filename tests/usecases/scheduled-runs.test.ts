@@ -111,4 +111,15 @@ describe("startSchedule()", () => {
     expect(one.lines.at(-1)).toBe("Scheduled sync run could not begin");
     expect(leases.holderOf("sync schedule")).toBe(null);
   });
+
+  test("D-1.3.10 a lease that cannot be given back is told as that, and not as a run that did not begin", async () => {
+    const lease = { renew: async () => {}, release: () => Promise.reject(new Error("No store")) };
+    const leases = { acquire: async () => lease };
+    const one = startInstance(leases as unknown as MemoryLeaseStore, "one");
+    const ended = one.time();
+    await settle();
+    one.end();
+    await ended;
+    expect(one.lines.at(-1)).toBe("Lease could not be released");
+  });
 });

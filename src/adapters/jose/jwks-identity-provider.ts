@@ -1,4 +1,11 @@
-import { createRemoteJWKSet, errors, type JWTVerifyGetKey, jwtVerify } from "jose";
+import {
+  createRemoteJWKSet,
+  customFetch,
+  errors,
+  type JWTVerifyGetKey,
+  type JWTVerifyOptions,
+  jwtVerify,
+} from "jose";
 import { AppError } from "../../domain/errors.ts";
 import type { Clock } from "../../ports/clock.ts";
 import type { ForeignIdentity, IdentityProvider } from "../../ports/identity-provider.ts";
@@ -42,13 +49,14 @@ export class JwksIdentityProvider implements IdentityProvider {
       cacheMaxAge: KEYS_MAX_AGE_MS,
       cooldownDuration: KEYS_COOLDOWN_MS,
       timeoutDuration: KEYS_TIMEOUT_MS,
+      [customFetch]: fetchKeys,
     });
   }
 
   async verify(token: string): Promise<ForeignIdentity | "token_invalid" | "token_expired"> {
     const { issuer, audience, clock } = this.#options;
     try {
-      const { payload } = await jwtVerify(token, this.#keys, {
+      const { payload } = await this.#verified(token, {
         algorithms: ALGORITHMS,
         issuer,
         audience,
@@ -62,6 +70,33 @@ export class JwksIdentityProvider implements IdentityProvider {
     } catch (cause) {
       return refusalOf(cause);
     }
+  }
+
+  /** Several keys may fit a token: two with one `kid`, or a token that names none. */
+  async #verified(token: string, options: JWTVerifyOptions) {
+    try {
+      return await jwtVerify(token, this.#keys, options);
+    } catch (error) {
+      if (!(error instanceof errors.JWKSMultipleMatchingKeys)) throw error;
+      for await (const key of error) {
+        try {
+          return await jwtVerify(token, key, options);
+        } catch (refusal) {
+          if (!(refusal instanceof errors.JWSSignatureVerificationFailed)) throw refusal;
+        }
+      }
+      throw new errors.JWSSignatureVerificationFailed();
+    }
+  }
+}
+
+/** Marks what the network says, as its errors are of the kind that keys of a wrong type make. */
+async function fetchKeys(url: string, options: RequestInit): Promise<Response> {
+  try {
+    return await fetch(url, options);
+  } catch (cause) {
+    if (cause instanceof TypeError) throw new Error("The keys cannot be fetched", { cause });
+    throw cause;
   }
 }
 
@@ -78,5 +113,5 @@ function isTokensFault(cause: unknown): boolean {
   if (cause instanceof errors.JWKSTimeout || cause instanceof errors.JWKSInvalid) return false;
   if (cause instanceof errors.JOSEError) return cause.code !== "ERR_JOSE_GENERIC";
   // A key of another type than the algorithm's, or a signature of another length.
-  return cause instanceof TypeError && !/fetch|connect/i.test(cause.message);
+  return cause instanceof TypeError;
 }

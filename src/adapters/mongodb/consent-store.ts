@@ -1,4 +1,4 @@
-import type { ClientSession, Collection } from "mongodb";
+import type { ClientSession, Collection, Document } from "mongodb";
 import {
   type Consent,
   type ConsentGrant,
@@ -29,6 +29,20 @@ export interface ConsentDocument extends Omit<Consent, "id"> {
   readonly _id: number;
 }
 
+/**
+ * A condition for the consents of people that are active, and perhaps some that have just expired, by the server's time
+ * or the one given.
+ */
+export function openConsentsOf(usernames: readonly string[], now: "$$NOW" | Date): Document {
+  // As `lastOver`.
+  const lastOver = { $dateToString: { date: now, format: "%Y-%m-%dT%H:%M:%S" } };
+  return {
+    username: { $in: usernames },
+    ended: null,
+    $expr: { $gt: [{ $ifNull: ["$expiresAt", "~"] }, lastOver] },
+  };
+}
+
 /** Consents as documents. */
 export class MongoConsentStore implements ConsentStore {
   readonly #parts: VersionedParts;
@@ -50,7 +64,8 @@ export class MongoConsentStore implements ConsentStore {
       const taken = { name: CONSENTS.name, count: 1, session };
       const id = await takeNumbers(this.#parts.db, taken);
       if (!(await hasAccount(this.#parts.db, { username, session }))) return null;
-      const open = await this.#consents.find({ username, ended: null }, { session }).toArray();
+      const isOpen = openConsentsOf([username], new Date(grant.nowMs));
+      const open = await this.#consents.find(isOpen, { session }).toArray();
       for (const ended of supersededBy(open.map(consentOf), grant)) {
         await this.#keepEnd(ended, session);
       }

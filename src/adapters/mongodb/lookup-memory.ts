@@ -16,12 +16,10 @@ export interface KnownForLookups {
 
 interface State {
   readonly text: string;
-  /** Since when it is known. */
+  /** Since when it is known, or was read anew. */
   readonly sinceMs: number;
   /** By which values of this state are remembered. */
   readonly version: number;
-  /** Whether every transaction that was open when the state began is over. */
-  readonly isSettled: boolean;
 }
 
 /**
@@ -68,7 +66,7 @@ export class LookupMemory {
     if (text === null) return;
     if (this.#state?.text !== text) {
       const sinceMs = this.#clock.monotonicMs();
-      this.#state = { text, sinceMs, version: ++this.#versions, isSettled: false };
+      this.#state = { text, sinceMs, version: ++this.#versions };
       return;
     }
     const { version } = this.#state;
@@ -78,12 +76,15 @@ export class LookupMemory {
     }
   }
 
-  /** Forgets everything once, when no transaction that was open when the state began can be open any more. */
+  /**
+   * Forgets everything when no transaction that was open when the state began can be open any more, and again after each
+   * such time: servers do not count every way of writing, `$merge` and `applyOps` for example.
+   */
   #settle(): State | null {
     const state = this.#state;
-    if (state === null || state.isSettled) return state;
-    if (this.#clock.monotonicMs() - state.sinceMs < OPEN_TRANSACTION_MS) return state;
-    this.#state = { ...state, version: ++this.#versions, isSettled: true };
+    const nowMs = this.#clock.monotonicMs();
+    if (state === null || nowMs - state.sinceMs < OPEN_TRANSACTION_MS) return state;
+    this.#state = { ...state, sinceMs: nowMs, version: ++this.#versions };
     return this.#state;
   }
 }

@@ -12,12 +12,12 @@ import type {
 import type { LookupCaches } from "../../ports/lookup-ledger.ts";
 import { type CallUsage, type UsageDocument, usageOf } from "./account-usage.ts";
 import type { CallCounter } from "./call-counter.ts";
-import { CONSENTS, type ConsentDocument, consentOf } from "./consent-store.ts";
+import { CONSENTS, type ConsentDocument, consentOf, openConsentsOf } from "./consent-store.ts";
 import { type CallerDocument, joinCallers, joinUsages, limitedCaller } from "./lookup-callers.ts";
 import { type KnownForLookups, LookupMemory } from "./lookup-memory.ts";
 import type { PersonRows } from "./person-rows.ts";
 import type { StoreParts } from "./store-calls.ts";
-import { readTimed } from "./store-time.ts";
+import { nowExpression, readTimed } from "./store-time.ts";
 import { SUBJECTS, type SubjectDocument, type Subjects } from "./subjects.ts";
 import { readActivity } from "./table-activity.ts";
 import { TableVersions } from "./table-versions.ts";
@@ -134,7 +134,7 @@ export class LookupReader {
       this.#version,
       ...(hashes.length > 0 ? [joinCallers(hashes)] : []),
       ...(accountIds.length > 0 ? [joinUsages(accountIds)] : []),
-      ...(usernames.length > 0 ? joinPeople(usernames) : []),
+      ...(usernames.length > 0 ? joinPeople(usernames, nowExpression(this.#parts.storeClock)) : []),
     ];
     return await readTimed<Joined>(this.#parts, stages, { session });
   }
@@ -230,8 +230,8 @@ export class LookupReader {
   }
 }
 
-function joinPeople(usernames: readonly string[]): Document[] {
-  const consents = [{ $match: { username: { $in: usernames }, ended: null } }];
+function joinPeople(usernames: readonly string[], now: "$$NOW" | Date): Document[] {
+  const consents = [{ $match: openConsentsOf(usernames, now) }];
   const subjects = [{ $match: { _id: { $in: usernames } } }];
   return [
     { $lookup: { from: CONSENTS.name, pipeline: consents, as: "consents" } },

@@ -4,7 +4,7 @@ import { Buffer } from "node:buffer";
 import { BSON, type Document } from "mongodb";
 import { type JsonValue, parseJson, rawNumber } from "../../domain/json.ts";
 import type { Cell, Column, Row } from "../../domain/sync/table.ts";
-import { parseDate, parseDateTime } from "../../domain/time.ts";
+import { isCanonicalDateTime, parseDate, parseDateTime } from "../../domain/time.ts";
 import { foreignCell } from "./foreign-cells.ts";
 import { type TableLayout, UNPARSED_FIELD } from "./table-layout.ts";
 
@@ -19,8 +19,6 @@ const INT64 = 18;
 
 /** Values as objects of their BSON type; text of other tools need not be UTF-8. */
 const FOREIGN = { promoteValues: false, validation: { utf8: false } } as const;
-
-const STORED_DATE_TIME = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d{3}(?:\d{3})?)?$/;
 
 /** A value's place in the bytes: type, offset and length of its name, offset and length of itself. */
 type Element =
@@ -133,7 +131,8 @@ function nameTest(name: string): NameTest {
 
 function readText(column: Column, text: string): Cell {
   if (column.type === "datetime") {
-    return STORED_DATE_TIME.test(text) ? `${text}Z` : (parseDateTime(text) ?? text);
+    const stored = `${text}Z`;
+    return isCanonicalDateTime(stored) ? stored : (parseDateTime(text) ?? text);
   }
   if (column.type === "date" && text.length !== 10) return parseDate(text) ?? text;
   return column.type === "json" ? readJson(text) : text;

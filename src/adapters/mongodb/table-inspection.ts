@@ -91,8 +91,9 @@ function indexProblems({ table, indexes }: Pick<Inspection, "table" | "indexes">
 function definitionProblems(table: Table, definition: TableDefinition | null): string[] {
   if (definition === null) return [];
   const problems: string[] = [];
+  const columns = new Map(Object.entries(definition.columns));
   for (const { name, type, nullable } of table.columns) {
-    const storedType = definition.columns[name];
+    const storedType = columns.get(name);
     if (storedType === undefined && !nullable) {
       problems.push(
         `its new column "${name}" may not be null but its rows have no value: make it nullable`,

@@ -148,14 +148,14 @@ async function alignTimes(collection: Collection, inspection: Inspection): Promi
   if (!hasRows) return;
   const { timeField } = layoutOf(table);
   const time = table.timestampColumn;
+  const former = definition?.timestamp_column ?? null;
   if (timeField === KEY_TIME_FIELD && time !== null) {
     const text = { $cond: [{ $eq: [{ $type: `$${time}` }, "string"] }, `$${time}`, null] };
-    const absent = { [KEY_TIME_FIELD]: { $exists: false } };
-    await collection.updateMany(absent, [{ $set: { [KEY_TIME_FIELD]: text } }], {
+    const isOther = former === time ? { [KEY_TIME_FIELD]: { $exists: false } } : {};
+    await collection.updateMany(isOther, [{ $set: { [KEY_TIME_FIELD]: text } }], {
       writeConcern: DURABLE,
     });
   }
-  const former = definition?.timestamp_column ?? null;
   if (former === time) return;
   if (former !== null) await restoreTimes(collection, former);
   if (time !== null && timeField === time) await hideUnparsedTimes(collection, time);
@@ -167,6 +167,13 @@ async function restoreTimes(collection: Collection, former: string): Promise<voi
   const stages = [{ $set: { [former]: { json: `$${hidden}` } } }, { $unset: UNPARSED_FIELD }];
   const filter = { [hidden]: { $type: "string" }, [former]: null };
   await collection.updateMany(filter, stages, { writeConcern: DURABLE });
+  // Beside a time that took its place a text means nothing any more.
+  const isLeft = { [hidden]: { $exists: true } };
+  await collection.updateMany(
+    isLeft,
+    { $unset: { [UNPARSED_FIELD]: "" } },
+    { writeConcern: DURABLE },
+  );
 }
 
 /** The opposite, for the column that orders rows from now on. */

@@ -6,6 +6,7 @@ import {
   revokeConsent,
   supersededBy,
 } from "../../domain/reputation/consent.ts";
+import { lastOver } from "../../domain/reputation/expiry.ts";
 import { formatMs } from "../../domain/time.ts";
 import type { ConsentQuery, ConsentStore } from "../../ports/consent-store.ts";
 import { findAccount } from "./account-store.ts";
@@ -13,7 +14,9 @@ import type { SqliteDatabase } from "./database.ts";
 import type { SqliteRow } from "./driver.ts";
 
 const COLUMNS = "id, username, purpose, granted_at, expires_at, ended_as, ended_at";
-const OPEN = `SELECT ${COLUMNS} FROM repsync_consents WHERE username = ? AND ended_as IS NULL`;
+/** Of those that nobody ended, the ones that may not be over yet. */
+const OPEN = `SELECT ${COLUMNS} FROM repsync_consents
+  WHERE username = ? AND ended_as IS NULL AND coalesce(expires_at, '~') > ?`;
 const PART = `SELECT ${COLUMNS} FROM repsync_consents
   WHERE username = ? AND id < ? ORDER BY id DESC LIMIT ?`;
 const ONE = `SELECT ${COLUMNS} FROM repsync_consents WHERE username = ? AND id = ?`;
@@ -37,7 +40,10 @@ export class SqliteConsentStore implements ConsentStore {
     const grantedAt = formatMs(grant.nowMs);
     return this.#database.keep(() => {
       if (findAccount(this.#database, username) === null) return null;
-      for (const ended of supersededBy(readOpenConsents(this.#database, username), grant)) {
+      for (const ended of supersededBy(
+        readOpenConsents(this.#database, username, grant.nowMs),
+        grant,
+      )) {
         this.#keepEnd(ended);
       }
       const [row] = this.#database.all(INSERT, [username, purpose, grantedAt, expiresAt]);
@@ -80,9 +86,13 @@ export class SqliteConsentStore implements ConsentStore {
   }
 }
 
-/** The consents of a person that nobody ended, within a read or a write. */
-export function readOpenConsents(database: SqliteDatabase, username: string): Consent[] {
-  return database.all(OPEN, [username]).map(consentOf);
+/** The consents of a person that are active, and perhaps some that have just expired, within a read or a write. */
+export function readOpenConsents(
+  database: SqliteDatabase,
+  username: string,
+  nowMs: number,
+): Consent[] {
+  return database.all(OPEN, [username, lastOver(nowMs)]).map(consentOf);
 }
 
 function consentOf(row: SqliteRow): Consent {

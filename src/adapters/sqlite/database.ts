@@ -311,7 +311,7 @@ export class SqliteDatabase {
     { kind, deadlineMs }: { kind: FailureKind; deadlineMs: number },
     work: () => T,
   ): Promise<T> {
-    let waitedMs = 0;
+    let deadline: AbortSignal | null = null;
     for (let waitMs = 1; ; waitMs = Math.min(waitMs + 1, BUSY_WAIT_MAX_MS)) {
       if (this.#isClosed) throw new AppError("store_unavailable", "The database is closed");
       try {
@@ -319,10 +319,11 @@ export class SqliteDatabase {
       } catch (error) {
         const code =
           error instanceof LogInUse ? error.resultCode : this.#connection.resultCode(error);
-        if (!isBusy(code) || waitedMs >= deadlineMs) throw storeError(kind, code, error);
+        // By the time that passes: a busy event loop makes every wait longer than it was to be.
+        deadline ??= AbortSignal.timeout(deadlineMs);
+        if (!isBusy(code) || deadline.aborted) throw storeError(kind, code, error);
       }
       await new Promise((wake) => setTimeout(wake, waitMs));
-      waitedMs += waitMs;
     }
   }
 
@@ -363,5 +364,6 @@ async function makeFile(path: string): Promise<void> {
 }
 
 async function findFile(path: string): Promise<DatabaseFile> {
-  return { identity: new FileIdentity(path), realPath: await realpath(path) };
+  const found = await realpath(path);
+  return { identity: new FileIdentity(path, found), realPath: found };
 }

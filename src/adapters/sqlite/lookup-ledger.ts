@@ -31,6 +31,9 @@ const CALLER = `SELECT k.id, k.username, k.name, k.hash, k.prefix, k.last4, k.cr
   FROM repsync_api_keys k JOIN repsync_accounts a ON a.username = k.username
   LEFT JOIN repsync_subjects s ON s.username = k.username WHERE k.hash = ?`;
 
+/** More changes than a file sees. */
+const ERA_VERSIONS = 1_000_000_000_000;
+
 /** What a ledger works with. */
 export interface LedgerParts extends LookupCaches {
   readonly profiles: PersonRows;
@@ -57,6 +60,8 @@ export class SqliteLookupLedger implements LookupLedger {
   readonly #parts: LedgerParts;
   /** Of batches that were committed and then, as the disk failed, not answered. */
   #unanswered: readonly CallsToGiveBack[] = [];
+  /** Added to versions; grows with every failure, so that nothing from before one is used. */
+  #era = 0;
 
   constructor(database: SqliteDatabase, parts: LedgerParts) {
     this.#database = database;
@@ -77,6 +82,8 @@ export class SqliteLookupLedger implements LookupLedger {
       return outcomes;
     } catch (error) {
       this.#unanswered = [...this.#unanswered, ...charged];
+      // A file that was restored from a copy counts its changes again from there.
+      this.#era += ERA_VERSIONS;
       throw error;
     }
   }
@@ -88,14 +95,17 @@ export class SqliteLookupLedger implements LookupLedger {
     for (const [key, caller] of callers) {
       if (caller !== null) callerCache.set(key, changes.callers, caller);
     }
-    for (const [username, subject] of subjects) subjectCache.set(username, changes.people, subject);
+    for (const [username, subject] of subjects) {
+      // Names of nobody would take the room of people.
+      if (subject.profile !== null) subjectCache.set(username, changes.people, subject);
+    }
   }
 
   #decideAll(calls: readonly LookupCall[]) {
     for (const unanswered of this.#unanswered) giveBackCalls(this.#database, unanswered);
     const batch: Batch = {
       nowMs: this.#database.nowMs(),
-      changes: readChanges(this.#database),
+      changes: this.#changes(),
       callers: new Map(),
       subjects: new Map(),
       charges: new Map(),
@@ -111,6 +121,11 @@ export class SqliteLookupLedger implements LookupLedger {
     const { outcomes, entries } = decideBatch(placed, { nowMs, subjectOf, charges });
     batch.tip = this.#parts.chain.append(entries);
     return { batch, outcomes };
+  }
+
+  #changes(): ChangeCounts {
+    const { people, callers } = readChanges(this.#database);
+    return { people: people + this.#era, callers: callers + this.#era };
   }
 
   #charge({ accountId, limits }: LimitedCaller, calls: number, nowMs: number): MeterCharge {
@@ -148,7 +163,7 @@ export class SqliteLookupLedger implements LookupLedger {
     };
   }
 
-  #subject(username: string, { subjects, changes }: Batch): LookupSubject {
+  #subject(username: string, { subjects, changes, nowMs }: Batch): LookupSubject {
     const seen = subjects.get(username);
     if (seen !== undefined) return seen;
     const known = this.#parts.subjectCache.get(username, changes.people);
@@ -161,7 +176,7 @@ export class SqliteLookupLedger implements LookupLedger {
         : {
             profile,
             accounts: platformAccounts.read(username),
-            consents: readOpenConsents(this.#database, username),
+            consents: readOpenConsents(this.#database, username, nowMs),
             subjectHmac: names.makeHmac(username),
           };
     subjects.set(username, subject);

@@ -18,6 +18,8 @@ const TABLES = [
     granted_at TEXT NOT NULL, expires_at TEXT, ended_as TEXT, ended_at TEXT
   )`,
   "CREATE INDEX IF NOT EXISTS repsync_consents_of ON repsync_consents (username, id)",
+  `CREATE INDEX IF NOT EXISTS repsync_consents_open
+    ON repsync_consents (username, coalesce(expires_at, '~')) WHERE ended_as IS NULL`,
   `CREATE TABLE IF NOT EXISTS repsync_usage (
     account_id TEXT PRIMARY KEY, minute_calls INTEGER NOT NULL, oldest_ms INTEGER,
     newest_ms INTEGER, month TEXT NOT NULL, month_calls INTEGER NOT NULL

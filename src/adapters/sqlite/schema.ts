@@ -58,7 +58,7 @@ function columnProblem(column: Column, found: FoundTable): string | null {
     const needsValue = found.hasRows && (column.isKey || !column.nullable);
     return needsValue ? "may not be null and would be in the rows that exist" : null;
   }
-  const known = found.definition?.columns[column.name];
+  const known = new Map(Object.entries(found.definition?.columns ?? {})).get(column.name);
   if (known !== undefined) {
     const wanted = typeName(column);
     return known === wanted ? null : `is of type ${known} in the database, not ${wanted}`;

@@ -2,6 +2,9 @@
 import { compareDateTimes, formatMs, parseDateTime } from "../time.ts";
 import type { FieldProblem } from "./problem.ts";
 
+/** `YYYY-MM-DDThh:mm:ss` */
+const LAST_OVER_CHARS = 19;
+
 /** The time a right ends, canonical text, null for never; or what is wrong with the field. */
 export type CheckedExpiry =
   | { readonly expiresAt: string | null; readonly problem: null }
@@ -26,4 +29,12 @@ export function isOver(expiresAt: string | null, nowMs: number): boolean {
 
 function refused(detail: string): CheckedExpiry {
   return { expiresAt: null, problem: { pointer: "/expires_at", detail } };
+}
+
+/**
+ * A text that every time after a moment is greater than, for stores to leave out most of what is over: the second of
+ * the moment, without the `Z`, as that would come after the fraction of a time in the same second.
+ */
+export function lastOver(nowMs: number): string {
+  return new Date(nowMs).toISOString().slice(0, LAST_OVER_CHARS);
 }

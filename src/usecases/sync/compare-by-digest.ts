@@ -5,7 +5,7 @@ import { recordKey } from "../../domain/sync/convert.ts";
 import type { DigestPage, DigestQuery, Key } from "../../domain/sync/digest-page.ts";
 import { keyOf, keyRow } from "../../domain/sync/digest-query.ts";
 import { comparedColumns, DIGEST_FORMAT, keyText } from "../../domain/sync/row-digest.ts";
-import { compareKeys, convertKey } from "../../domain/sync/row-order.ts";
+import { compareKeys, convertPosition } from "../../domain/sync/row-order.ts";
 import type { Row } from "../../domain/sync/table.ts";
 import type { RemotePeerError } from "../../ports/remote-peer.ts";
 import { differenceOf, type RowPair } from "./compare-findings.ts";
@@ -87,7 +87,7 @@ function askDigest(
 /** A span that leads nowhere would be followed for ever. */
 function checkSpan({ table }: Comparison, { after, through }: KeySpan): void {
   if (through === null) return;
-  if (convertKey(table, keyRow(table, through)) === null) {
+  if (convertPosition(table, keyRow(table, through)) === null) {
     throw unusable("sent keys that are none of this table");
   }
   const isForward = after === null || compareKeys(table, after, through) < 0;

@@ -29,6 +29,8 @@ interface PushParts {
 export async function runPush(transfer: Transfer, clocks: Clocks): Promise<void> {
   const { deps, table, report } = transfer;
   const book = await openMarkers(transfer, clocks);
+  // A pull that will not be possible is told before anything has moved.
+  if (transfer.twoWay !== null) await openMarkers({ ...transfer, direction: "pull" }, clocks);
   const refusals = await openRefusals(transfer);
   const sinceTime = book.start === null ? null : parseDateTime(book.start);
   const totalRows = await countPush(deps.rows, table, sinceTime);

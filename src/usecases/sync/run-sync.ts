@@ -51,7 +51,7 @@ export interface RunOutcome {
 
 /** Counts of a run so far. */
 interface Tally {
-  readonly tables: Record<string, TableResult>;
+  readonly tables: Map<string, TableResult>;
   error: AppError | null;
 }
 
@@ -68,7 +68,7 @@ const NO_RESULT: TableResult = {
 export async function runSync(given: SyncDeps, job: RunJob): Promise<RunOutcome> {
   const deps = { ...given, logger: runLogger(given.logger, job.runId) };
   const start = { startedAtMs: deps.clock.nowMs(), monotonicMs: deps.clock.monotonicMs() };
-  const tally: Tally = { tables: {}, error: null };
+  const tally: Tally = { tables: new Map(), error: null };
   const describe = (status: SyncRun["status"]) =>
     describeRun(deps, job, { ...start, tally, status });
   const fail = (error: unknown) => {
@@ -120,7 +120,7 @@ async function runKept(
 
 function endStatus({ tables, error }: Tally): SyncRun["status"] {
   if (error !== null) return "failed";
-  return Object.values(tables).some((table) => table.error_count > 0) ? "partial" : "success";
+  return [...tables.values()].some((table) => table.error_count > 0) ? "partial" : "success";
 }
 
 function logEnd({ logger }: SyncDeps, run: SyncRun): void {
@@ -145,8 +145,8 @@ async function runTables(
     const twoWay = job.directions.length > 1 ? { pushedAt: null, pushMarkers: null } : null;
     for (const direction of job.directions) {
       const count = (totals: TransferTotals) => {
-        const before = tally.tables[table.name] ?? NO_RESULT;
-        tally.tables[table.name] = addTotals(before, direction, totals);
+        const before = tally.tables.get(table.name) ?? NO_RESULT;
+        tally.tables.set(table.name, addTotals(before, direction, totals));
       };
       try {
         const subject = { table, direction, remote, startedAt, twoWay };
@@ -213,13 +213,13 @@ function describeRun(
 ): SyncRun {
   const { tables, error } = state.tally;
   const sum = (field: keyof TableResult) =>
-    Object.values(tables).reduce((total, table) => total + table[field], 0);
+    [...tables.values()].reduce((total, table) => total + table[field], 0);
   return {
     run_id: job.runId,
     trigger: job.trigger,
     status: state.status,
     direction: job.direction,
-    tables: { ...tables },
+    tables: Object.fromEntries(tables),
     total_pushed: sum("pushed"),
     total_pulled: sum("pulled"),
     error_count: sum("error_count"),

@@ -50,7 +50,16 @@ async function runOnce(deps: ScheduledRunsDeps, holder: string): Promise<void> {
   } finally {
     ended.abort();
     await renewing;
+    await release(deps, lease);
+  }
+}
+
+/** A lease that stays ends by itself. */
+async function release({ logger }: ScheduledRunsDeps, lease: HeldLease): Promise<void> {
+  try {
     await lease.release();
+  } catch (error) {
+    logger.error("Lease could not be released", error, { lease: LEASE_NAME });
   }
 }
 

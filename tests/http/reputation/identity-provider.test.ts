@@ -153,6 +153,43 @@ describe("identity provider", () => {
     }
   });
 
+  test.each([
+    ["a name that is not known", "http://id.invalid/keys"],
+    ["a server that speaks no TLS", "https"],
+    ["nobody", "http://127.0.0.1:9/keys"],
+  ])("D-5.4 a provider at %s is 503", async (_, address) => {
+    const { env, sign } = await startProvider();
+    const url = address === "https" ? env.JWT_JWKS_URL.replace("http:", "https:") : address;
+    const app = await startApp({ env: { ...env, JWT_JWKS_URL: url } });
+    expect(await codeOf(app, await sign({ sub: "x" }))).toBe("unavailable");
+  });
+
+  test("D-5.4 of several keys that fit a token the right one is found", async () => {
+    const { env, sign, publicJwk } = await startProvider();
+    const other = await generateKeyPair("ES256", { extractable: true });
+    const otherJwk = { ...(await exportJWK(other.publicKey)), kid: "key-1", alg: "ES256" };
+    const server = Bun.serve({
+      hostname: "127.0.0.1",
+      port: 0,
+      fetch: () => Response.json({ keys: [otherJwk, publicJwk, publicJwk] }),
+    });
+    keepResource(() => server.stop(true));
+    const app = await startApp({ env: { ...env, JWT_JWKS_URL: server.url.href } });
+    expect(await codeOf(app, await sign({ sub: "x" }))).toBe(200);
+    const stranger = await generateKeyPair("ES256", { extractable: true });
+    expect(await codeOf(app, await sign({ sub: "x" }, stranger.privateKey))).toBe("token_invalid");
+  });
+
+  test("D-6.3 signing out ends a token that never expires", async () => {
+    const { env, sign } = await startProvider();
+    const app = await startApp({ env });
+    const token = await sign({ sub: "x", exp: 9_999_999_999_999 });
+    expect(await codeOf(app, token)).toBe(200);
+    const out = await app.send("/v1/sessions/current", { method: "DELETE", ...bearer(token) });
+    expect(out.status).toBe(200);
+    expect(await codeOf(app, token)).toBe("token_invalid");
+  });
+
   test("D-5.4 keys are fetched once for many tokens, and a provider that is down is 503", async () => {
     const { env, sign, requests } = await startProvider();
     requests.isDown = true;

@@ -370,3 +370,17 @@ test("a run that is stopped ends as failed before its next write, and the next o
   expect((await runOf(ends)).run.status).toBe("success");
   expect(rowsOf(ends.here, ends.table)).toEqual(manyRows(7));
 });
+
+test("D-4.9 a run both ways moves nothing to a new remote while the pull marker is another's", async () => {
+  const ends = await makeTwoEnds();
+  put(ends.there, ends.table, manyRows(2));
+  await runOf(ends, { direction: "pull" });
+  put(ends.there, ends.table, [["k", "there", "2026-03-01T09:00:00Z"]]);
+  put(ends.here, ends.table, [["k", "here", "2026-03-01T08:00:00Z"]]);
+  const there = rowsOf(ends.there, ends.table);
+  const moved = { ...ends, deps: { ...ends.deps, remoteUrl: "https://elsewhere.example/" } };
+  const { run, error } = await runOf(moved, { direction: "both" });
+  expect(run).toMatchObject({ status: "failed", total_pushed: 0, total_pulled: 0 });
+  expect(error?.message).toContain('The pull marker of "items" cannot be trusted');
+  expect(rowsOf(ends.there, ends.table)).toEqual(there);
+});
