@@ -13,13 +13,10 @@ import {
 import { CONSENT_PURPOSES, CONSENT_STATUSES } from "../domain/reputation/consent.ts";
 import { PLAN_NAMES } from "../domain/reputation/plan.ts";
 import { PROBLEM_CODES } from "../domain/reputation/problem.ts";
+import { Count, exact, oneOf, Text, Time } from "./schema-parts.ts";
 
-const Time = Type.String({ format: "date-time", description: "ISO 8601, UTC" });
 const NullableTime = Type.Union([Time, Type.Null()]);
-const Count = Type.Integer({ minimum: 0 });
 const NullableCount = Type.Union([Count, Type.Null()]);
-const Text = Type.String();
-const exact = { additionalProperties: false };
 const NullableProfileText = Type.Optional(
   Type.Union([Type.String({ maxLength: MAX_PROFILE_TEXT_CHARS }), Type.Null()]),
 );
@@ -33,16 +30,6 @@ export const Meta = Type.Object({ timestamp: Time, version: Type.Literal("v1") }
 /** `{success, data, meta}`. R-2.6, D-5.1. */
 export function envelopeOf(data: TSchema): TSchema {
   return Type.Object({ success: Type.Literal(true), data, meta: Meta }, exact);
-}
-
-/** `{items, next_cursor}`. D-5.5. */
-export function listOf(item: TSchema): TSchema {
-  const next_cursor = Type.Union([Text, Type.Null()], { description: "Null after the last part" });
-  return Type.Object({ items: Type.Array(item), next_cursor }, exact);
-}
-
-function oneOf(values: readonly string[]): TSchema {
-  return Type.Unsafe<string>({ type: "string", enum: [...values] });
 }
 
 /** R-2.1. */

@@ -1,15 +1,6 @@
 // Bodies of sync runs on the wire, as the OpenAPI document shows them. S-2.6, S-4.4, S-6, D-4.
-import { type TSchema, Type } from "@sinclair/typebox";
-import { listOf } from "./reputation-schemas.ts";
-
-const Text = Type.String();
-const Count = Type.Integer({ minimum: 0 });
-const Time = Type.String({ format: "date-time", description: "ISO 8601, UTC" });
-const exact = { additionalProperties: false };
-
-function oneOf(values: readonly string[], options: object = {}): TSchema {
-  return Type.Unsafe<string>({ type: "string", enum: [...values], ...options });
-}
+import { Type } from "@sinclair/typebox";
+import { Count, exact, listOf, oneOf, Text, Time } from "./schema-parts.ts";
 
 const Direction = oneOf(["push", "pull"]);
 const KeyObject = Type.Object({}, { additionalProperties: true, description: "The key columns" });

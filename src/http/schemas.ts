@@ -1,5 +1,6 @@
 // Bodies on the wire, as the OpenAPI document shows them. Field names are those of the two documents.
 import { Type } from "@sinclair/typebox";
+import { exact } from "./schema-parts.ts";
 
 const NullableString = Type.Union([Type.String(), Type.Null()]);
 const NullableInteger = Type.Union([Type.Integer(), Type.Null()]);
@@ -9,12 +10,12 @@ const RowObject = Type.Object(
 );
 
 /** S-7. */
-export const SyncError = Type.Object({ error: Type.String() }, { additionalProperties: false });
+export const SyncError = Type.Object({ error: Type.String() }, exact);
 
 /** S-7, with the kind of failure. */
 export const IntegrityError = Type.Object(
   { error: Type.String(), type: Type.Literal("integrity_error") },
-  { additionalProperties: false },
+  exact,
 );
 
 /** S-2.2. */
@@ -30,7 +31,7 @@ export const PullPageBody = Type.Object(
     next_offset: NullableInteger,
     records: Type.Array(RowObject),
   },
-  { additionalProperties: false },
+  exact,
 );
 
 /** An element of a push that is not an object fails alone, so the document refuses none. D-3.5. */
@@ -61,19 +62,19 @@ export const PushResultBody = Type.Object(
     errors: Type.Optional(Type.Array(Type.String(), { maxItems: 10 })),
     error_count: Type.Optional(Type.Integer({ minimum: 1 })),
   },
-  { additionalProperties: false },
+  exact,
 );
 
 /** S-2.4, no records. */
 export const NoRecordsBody = Type.Object(
   { table: Type.String(), upserted: Type.Literal(0), message: Type.String() },
-  { additionalProperties: false },
+  exact,
 );
 
 /** S-2.4, commit failure. */
 export const CommitFailedBody = Type.Object(
   { table: Type.String(), upserted: Type.Literal(0), error: Type.String() },
-  { additionalProperties: false },
+  exact,
 );
 
 /** S-2.5. */
@@ -86,10 +87,10 @@ export const SyncStatusBody = Type.Object(
     server_time: Type.String({ format: "date-time" }),
     features: Type.Object(
       { gzip: Type.Literal(true), sha256: Type.Literal(true), incremental: Type.Literal(true) },
-      { additionalProperties: false },
+      exact,
     ),
   },
-  { additionalProperties: false },
+  exact,
 );
 
 /** D-5.1. */
@@ -101,20 +102,5 @@ export const HealthBody = Type.Object(
     php: Type.String({ description: "Name and version of the runtime, whatever it is" }),
     timestamp: Type.String({ format: "date-time" }),
   },
-  { additionalProperties: false },
+  exact,
 );
-
-/** D-5.2, RFC 9457. */
-export const ProblemBody = Type.Object({
-  success: Type.Literal(false),
-  type: Type.String(),
-  title: Type.String(),
-  status: Type.Integer(),
-  detail: Type.String(),
-  code: Type.String(),
-  request_id: Type.String(),
-  meta: Type.Object({
-    timestamp: Type.String({ format: "date-time" }),
-    version: Type.Literal("v1"),
-  }),
-});

@@ -1,5 +1,6 @@
 import {
   type Consent,
+  type ConsentEnd,
   type ConsentGrant,
   type ConsentPurpose,
   matchesFilter,
@@ -96,7 +97,7 @@ export function readOpenConsents(
 }
 
 function consentOf(row: SqliteRow): Consent {
-  const endedAs = row["ended_as"] as "revoked" | "superseded" | null;
+  const endedAs = row["ended_as"] as ConsentEnd["as"] | null;
   return {
     id: Number(row["id"]),
     username: String(row["username"]),

@@ -36,9 +36,10 @@ export interface Consent {
   readonly ended: ConsentEnd | null;
 }
 
-/** How and when a consent was ended before its expiry. */
+/** How and when a consent was ended. */
 export interface ConsentEnd {
-  readonly as: "revoked" | "superseded";
+  /** `expired` for one that was revoked after its expiry: by no other clock it is active again. */
+  readonly as: "revoked" | "superseded" | "expired";
   readonly at: string;
 }
 
@@ -146,12 +147,13 @@ export function supersededBy(
 }
 
 /**
- * The consent after its owner revoked it: the same object when it had ended already. Idempotent.
- * D-6.1.
+ * The consent after its owner revoked it: the same object when somebody ended it already; one that has
+ * expired stays that for good. Idempotent. D-6.1, D-6.3.
  */
 export function revokeConsent(consent: Consent, nowMs: number): Consent {
-  if (consentStatus(consent, nowMs) !== "active") return consent;
-  return { ...consent, ended: { as: "revoked", at: formatMs(nowMs) } };
+  if (consent.ended !== null) return consent;
+  const as = consentStatus(consent, nowMs) === "active" ? "revoked" : "expired";
+  return { ...consent, ended: { as, at: formatMs(nowMs) } };
 }
 
 /** The five fields of R-2.4, in its order. */

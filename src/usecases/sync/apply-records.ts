@@ -1,7 +1,8 @@
 import { isJsonObject, type JsonObject } from "../../domain/json.ts";
 import { convertRecord } from "../../domain/sync/convert.ts";
 import { comparedColumns, keyText } from "../../domain/sync/row-digest.ts";
-import type { Row, Table } from "../../domain/sync/table.ts";
+import { convertKey, keyAsKept } from "../../domain/sync/row-order.ts";
+import type { Row } from "../../domain/sync/table.ts";
 import type { RowWrite } from "../../ports/table-store.ts";
 import type { RefusalBook, RefusedRecord } from "./refusal-book.ts";
 import type { Transfer } from "./transfer.ts";
@@ -54,14 +55,6 @@ export async function applyRecords(
   return refused.size;
 }
 
-/** The rows that records make, those that fail left out. */
-function usableRows(table: Table, records: readonly JsonObject[]): Row[] {
-  return records.flatMap((record) => {
-    const { row } = convertRecord(table, record);
-    return row === null ? [] : [row];
-  });
-}
-
 function listRefused(
   records: readonly JsonObject[],
   problems: ReadonlyMap<number, string>,
@@ -86,12 +79,15 @@ async function fillMissing(
   const columns = comparedColumns(table);
   const isPartial = (record: JsonObject) =>
     isJsonObject(record) && columns.some(({ name }) => !Object.hasOwn(record, name));
-  const keys = usableRows(table, records.filter(isPartial));
+  const keys = records
+    .filter((record) => isPartial(record) && convertKey(table, record) !== null)
+    .map((record) => keyAsKept(table, record));
   if (keys.length === 0) return records;
   const stored = await deps.rows.readByKeys(table, keys);
   const byKey = new Map(stored.map((row) => [keyText(table, row), row]));
-  return records.map((record) => {
-    const { row } = isPartial(record) ? convertRecord(table, record) : { row: null };
-    return row === null ? record : { ...byKey.get(keyText(table, row)), ...record };
-  });
+  return records.map((record) =>
+    isPartial(record)
+      ? { ...byKey.get(keyText(table, keyAsKept(table, record))), ...record }
+      : record,
+  );
 }

@@ -175,8 +175,11 @@ function timeTextOf({ table }: Comparison, record: JsonObject): string | null {
 /** A record that cannot be a row here differs from whatever is here. Columns it does not have are not compared. */
 function differenceOfRow({ table }: Comparison, pair: RowPair, row: Row | null): Difference | null {
   if (pair.there === null) return differenceOf(table, pair.here, null);
-  if (row === null) return pair.here === null ? "missing_here" : "different";
-  const sent = Object.entries(row).filter(([name]) => Object.hasOwn(pair.there ?? {}, name));
+  if (pair.here === null) return "missing_here";
+  // What it lacks is of the row here, as a pull would have it.
+  const whole = row ?? convertRecord(table, { ...pair.here, ...pair.there }).row;
+  if (whole === null) return "different";
+  const sent = Object.entries(whole).filter(([name]) => Object.hasOwn(pair.there ?? {}, name));
   return differenceOf(table, pair.here, Object.fromEntries(sent));
 }
 

@@ -174,12 +174,17 @@ describe("revoking", () => {
   });
 
   test("D-6.1 revokeConsent() leaves a consent that has ended as it is", () => {
-    for (const ended of [EXPIRED, REVOKED, SUPERSEDED]) {
-      expect(revokeConsent(ended, NOW_MS)).toBe(ended);
-    }
+    for (const ended of [REVOKED, SUPERSEDED]) expect(revokeConsent(ended, NOW_MS)).toBe(ended);
     const once = revokeConsent(ACTIVE, NOW_MS);
     expect(revokeConsent(once, NOW_MS + 1000)).toBe(once);
   });
+});
+
+test("D-6.1, D-6.3 revokeConsent() keeps an expired consent expired by every clock", () => {
+  const ended = revokeConsent(EXPIRED, NOW_MS);
+  expect(ended).toEqual({ ...EXPIRED, ended: { as: "expired", at: NOW } });
+  for (const nowMs of [0, NOW_MS, 2 * NOW_MS]) expect(consentStatus(ended, nowMs)).toBe("expired");
+  expect(revokeConsent(ended, 0)).toBe(ended);
 });
 
 describe("the list", () => {

@@ -1,10 +1,12 @@
 // Pulls, request by request: what is asked, what is committed with it, and what a remote may not send.
 import { expect, test } from "bun:test";
 import type { JsonObject } from "../../../src/domain/json.ts";
+import type { TableEntry } from "../../../src/domain/sync/registry-schema.ts";
 import { RemotePeerError } from "../../../src/ports/remote-peer.ts";
 import { foreignServer } from "../../simulation/sim-servers.ts";
 import { SeededRandom } from "../../support/seeded-random.ts";
 import {
+  BY_TIME,
   type Intercept,
   makeTwoEnds,
   manyRows,
@@ -264,3 +266,22 @@ function failTimes(times: number, kind: SeenRequest["kind"], error: Error): Inte
     throw error;
   };
 }
+
+test("D-4.6 a column that may not be null and that the remote does not have keeps what it holds here", async () => {
+  const columns = {
+    ...BY_TIME.columns,
+    own: { type: "text", nullable: false },
+  } as const satisfies TableEntry["columns"];
+  const ends = await makeTwoEnds({ entry: { ...BY_TIME, columns } });
+  const row = { k: "k", v: "there", at: "2026-03-01T10:00:00Z", own: "theirs" };
+  ends.here.writeOwn(ends.table, { ...row, v: "here", at: null, own: "mine" });
+  ends.there.writeOwn(ends.table, row);
+  ends.intercept = async ({ kind }, send) => {
+    const reply = (await send()) as { records: readonly { own: string }[] };
+    if (kind !== "pull") return reply;
+    return { ...reply, records: reply.records.map(({ own: _own, ...sent }) => sent) };
+  };
+  const { run } = await runOf(ends);
+  expect(run).toMatchObject({ status: "success", total_pulled: 1, error_count: 0 });
+  expect(ends.here.sortedRows(ends.table)).toEqual([{ ...row, own: "mine" }]);
+});

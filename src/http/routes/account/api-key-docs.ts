@@ -9,7 +9,8 @@ import {
   USER_PROBLEMS,
   USER_SECURITY,
 } from "../../reputation-docs.ts";
-import { ApiKey, ApiKeyRequest, IssuedApiKey, listOf, Rotation } from "../../reputation-schemas.ts";
+import { ApiKey, ApiKeyRequest, IssuedApiKey, Rotation } from "../../reputation-schemas.ts";
+import { listOf } from "../../schema-parts.ts";
 
 const shared = { tags: ["account"], security: USER_SECURITY };
 const UNKNOWN = { 404: "No such key of this account" };

@@ -10,7 +10,8 @@ import {
   USER_PROBLEMS,
   USER_SECURITY,
 } from "../../reputation-docs.ts";
-import { Consent, ConsentGrant, listOf } from "../../reputation-schemas.ts";
+import { Consent, ConsentGrant } from "../../reputation-schemas.ts";
+import { listOf } from "../../schema-parts.ts";
 
 const shared = { tags: ["reputation"], security: USER_SECURITY };
 const FILTERS = [

@@ -11,12 +11,12 @@ import {
   Access,
   Account,
   Explanation,
-  listOf,
   OwnProfile,
   ProfileChange,
   statusOf,
   Usage,
 } from "../../reputation-schemas.ts";
+import { listOf } from "../../schema-parts.ts";
 
 const shared = { tags: ["account"], security: USER_SECURITY };
 

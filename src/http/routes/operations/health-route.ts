@@ -2,7 +2,8 @@ import { Elysia } from "elysia";
 import { checkHealth, type HealthDeps } from "../../../usecases/operations/check-health.ts";
 import { jsonResponse } from "../../json-response.ts";
 import { ALLOW, jsonReply, problemReplyDoc } from "../../openapi.ts";
-import { HealthBody, ProblemBody } from "../../schemas.ts";
+import { Problem } from "../../reputation-schemas.ts";
+import { HealthBody } from "../../schemas.ts";
 
 /** `GET /v1/health`. R-2.5, D-6.8. */
 export function healthRoute(deps: HealthDeps) {
@@ -24,7 +25,7 @@ const HEALTH_DETAIL = {
   security: [],
   responses: {
     200: jsonReply("Alive", HealthBody),
-    405: problemReplyDoc("Another method than this path takes", ProblemBody, ALLOW),
+    405: problemReplyDoc("Another method than this path takes", Problem, ALLOW),
     503: jsonReply("The store does not answer", HealthBody),
   },
 };
