@@ -1,4 +1,5 @@
 // What `GET /v1/me/usage` shows. D-5.5.
+import { MINUTE_WINDOW_MS } from "../limits.ts";
 import { formatMs } from "../time.ts";
 import type { Quotas } from "./call-meter.ts";
 import type { PlanName } from "./plan.ts";
@@ -21,9 +22,13 @@ export interface UsageBody {
   readonly month: LimitUsage;
 }
 
-/** The body from where an account stands at a time. */
-export function usageBody(plan: PlanName, quotas: Quotas, nowMs: number): UsageBody {
-  const minuteResetMs = nowMs + quotas.minute.resetSeconds * 1000;
+/** The body from where an account stands at a time; `blockingMs` as in `MeterReading`. */
+export function usageBody(
+  plan: PlanName,
+  of: { readonly quotas: Quotas; readonly blockingMs: number | null; readonly nowMs: number },
+): UsageBody {
+  const { quotas, blockingMs, nowMs } = of;
+  const minuteResetMs = blockingMs === null ? nowMs : blockingMs + MINUTE_WINDOW_MS;
   const monthResetMs = nowMs + quotas.month.resetSeconds * 1000;
   return {
     plan,

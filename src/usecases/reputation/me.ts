@@ -33,7 +33,8 @@ export async function readUsage(
   const limits = effectiveLimits(account);
   const { reading, nowMs } = await deps.usage.read(account.username, limits);
   const { quotasAfter } = chargeCalls(reading, { calls: 0, limits, nowMs });
-  return usageBody(account.plan, quotasAfter(0), nowMs);
+  const { blockingMs } = reading;
+  return usageBody(account.plan, { quotas: quotasAfter(0), blockingMs, nowMs });
 }
 
 /** Who looked a person up, newest first. Throws `invalid_request`. */
