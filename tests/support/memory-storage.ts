@@ -273,7 +273,8 @@ function firstIndex(sorted: readonly Row[], isBehind: (row: Row) => boolean): nu
 }
 
 function pageRow(table: Table, row: Row): Row {
-  return Object.fromEntries(table.pageColumns.map(({ name }) => [name, row[name] ?? null]));
+  const cells = new Map(Object.entries(row));
+  return Object.fromEntries(table.pageColumns.map(({ name }) => [name, cells.get(name) ?? null]));
 }
 
 /** One text per key. */
