@@ -74,9 +74,7 @@ export function isReputationPath(path: string): boolean {
 function syncErrorReply(error: unknown): Response {
   if (error instanceof ReputationError) {
     const { status } = PROBLEMS[error.problem];
-    const headers = retryHeaders(status);
-    const challenge = authenticateChallenge(error.problem);
-    if (challenge !== null) headers["WWW-Authenticate"] = challenge;
+    const headers = failureHeaders(status, authenticateChallenge(error.problem));
     return jsonResponse({ error: error.message }, { status, headers });
   }
   const known = error instanceof AppError ? error : null;
@@ -86,9 +84,7 @@ function syncErrorReply(error: unknown): Response {
     error: known?.message ?? INTERNAL_MESSAGE,
     ...(type === undefined ? {} : { type }),
   };
-  const headers = retryHeaders(status);
-  if (challenge !== undefined) headers["WWW-Authenticate"] = challenge;
-  return jsonResponse(body, { status, headers });
+  return jsonResponse(body, { status, headers: failureHeaders(status, challenge ?? null) });
 }
 
 function problemReply(error: unknown, context: FailureContext): Response {
@@ -102,11 +98,9 @@ function problemReply(error: unknown, context: FailureContext): Response {
   });
   const headers: Record<string, string> = {
     "Content-Type": "application/problem+json",
-    ...retryHeaders(status),
+    ...failureHeaders(status, authenticateChallenge(code)),
   };
   if (retryAfterSeconds !== null) headers["Retry-After"] = String(retryAfterSeconds);
-  const challenge = authenticateChallenge(code);
-  if (challenge !== null) headers["WWW-Authenticate"] = challenge;
   return new Response(text, { status, headers });
 }
 
@@ -124,6 +118,9 @@ function readProblem(error: unknown) {
   };
 }
 
-function retryHeaders(status: number): Record<string, string> {
-  return status === 503 ? { "Retry-After": RETRY_AFTER_SECONDS } : {};
+function failureHeaders(status: number, challenge: string | null): Record<string, string> {
+  return {
+    ...(status === 503 ? { "Retry-After": RETRY_AFTER_SECONDS } : {}),
+    ...(challenge === null ? {} : { "WWW-Authenticate": challenge }),
+  };
 }

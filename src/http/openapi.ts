@@ -70,6 +70,9 @@ export const REQUEST_ID = {
   "X-Request-Id": headerDoc("Identifies this exchange in the log; a caller's own is kept"),
 };
 
+/** Of a reply that asks for a credential. */
+export const CHALLENGE = { "WWW-Authenticate": headerDoc("How to authenticate") };
+
 /** Header of a reply with status 405. D-3.11. */
 export const ALLOW = { Allow: headerDoc("The methods of this path") };
 

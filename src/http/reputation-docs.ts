@@ -2,6 +2,7 @@
 import type { TSchema } from "@sinclair/typebox";
 import {
   ALLOW,
+  CHALLENGE,
   headerDoc,
   jsonReply,
   jsonRequest,
@@ -11,8 +12,6 @@ import {
 import { envelopeOf, Problem } from "./reputation-schemas.ts";
 
 const CACHE = { "Cache-Control": headerDoc("Always private, no-store") };
-/** Of a reply that asks for a credential. */
-export const CHALLENGE = { "WWW-Authenticate": headerDoc("How to authenticate") };
 const RETRY = { "Retry-After": headerDoc("Seconds to wait before trying again") };
 
 /** Headers of metered replies. D-5.3. */

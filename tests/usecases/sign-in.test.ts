@@ -7,11 +7,16 @@ import { forgetful } from "../adapters/sqlite-reputation-support.ts";
 import { openMemoryStore } from "../adapters/sqlite-stores-support.ts";
 import { openParts, Scene } from "../contract/reputation/reputation-harness.ts";
 
-test("D-5.4, D-6.3 a password that was right gives no session on an account that took the name meanwhile", async () => {
+async function openScene() {
   const store = await openMemoryStore();
   const parts = await openParts(store.storage, forgetful);
   const { nowMs, advance, dispose } = store;
-  const scene = new Scene(parts, { storage: parts, nowMs, advance, dispose });
+  return { store, parts, scene: new Scene(parts, { storage: parts, nowMs, advance, dispose }) };
+}
+
+test("D-5.4, D-6.3 a password that was right gives no session on an account that took the name meanwhile", async () => {
+  const { store, parts, scene } = await openScene();
+  const { nowMs, dispose } = store;
   await scene.enrol("ana", { passwordHash: "hash of the first" });
   const passwords: PasswordHasher = {
     hash: async () => "",
@@ -40,10 +45,8 @@ test("D-5.4, D-6.3 a password that was right gives no session on an account that
 });
 
 test("D-5.4 of many guesses at once few passwords are looked at, two at a time", async () => {
-  const store = await openMemoryStore();
-  const parts = await openParts(store.storage, forgetful);
-  const { nowMs, advance, dispose } = store;
-  const scene = new Scene(parts, { storage: parts, nowMs, advance, dispose });
+  const { store, scene } = await openScene();
+  const { nowMs, dispose } = store;
   await scene.enrol("ana", { passwordHash: "hash" });
   let looked = 0;
   let atOnce = 0;

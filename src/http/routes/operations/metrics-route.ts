@@ -3,7 +3,14 @@ import { Elysia } from "elysia";
 import { type ReadMetricsDeps, readMetrics } from "../../../usecases/operations/read-metrics.ts";
 import type { ExchangeOf } from "../../exchange.ts";
 import { type MetricsGuardDeps, requireMetricsAccess } from "../../guards/metrics-token.ts";
-import { ALLOW, headerDoc, jsonReply, METRICS_SECURITY, REQUEST_ID } from "../../openapi.ts";
+import {
+  ALLOW,
+  CHALLENGE,
+  headerDoc,
+  jsonReply,
+  METRICS_SECURITY,
+  REQUEST_ID,
+} from "../../openapi.ts";
 import { SyncError } from "../../schemas.ts";
 
 /** What the metrics route needs. */
@@ -38,9 +45,7 @@ const METRICS_DETAIL = {
       headers: { ...REQUEST_ID, "Cache-Control": headerDoc("Always no-store") },
       content: { "text/plain; version=0.0.4; charset=utf-8": { schema: Type.String() } },
     },
-    401: jsonReply("Token missing or wrong", SyncError, {
-      "WWW-Authenticate": headerDoc("How to authenticate"),
-    }),
+    401: jsonReply("Token missing or wrong", SyncError, CHALLENGE),
     403: jsonReply("No token is configured, and the caller is on another machine", SyncError),
     405: jsonReply("Another method than this path takes", SyncError, ALLOW),
   },

@@ -2,12 +2,13 @@
 import { type TSchema, Type } from "@sinclair/typebox";
 import {
   ADMINISTRATOR_SECURITY,
+  CHALLENGE,
   jsonReply,
   jsonRequest,
   parameterDoc,
   REQUEST_ID,
 } from "../../openapi.ts";
-import { CHALLENGE, LIST_PARAMETERS } from "../../reputation-docs.ts";
+import { bodyDoc, LIST_PARAMETERS } from "../../reputation-docs.ts";
 import {
   CompareRequest,
   CompareResult,
@@ -72,7 +73,7 @@ export const STREAM_DETAIL = detail("triggerSyncStream", "Run a sync and watch i
   description:
     "Server-sent events, each one `data:` line of JSON; `finished` is always the last. " +
     "A comment comes when nothing else was sent for 5 seconds.",
-  requestBody: { ...jsonRequest(StreamRequest), required: true },
+  requestBody: bodyDoc(StreamRequest),
   responses: {
     ...ADMINISTRATOR_FAILURES,
     ...BODY_FAILURES,
@@ -158,7 +159,7 @@ export const DROP_REJECTED_DETAIL = detail(
 /** `POST /api/v1/sync/compare`. D-4.10. */
 export const COMPARE_DETAIL = detail("compareTable", "Compare a table with the remote's", {
   description: "With `repair` the rows that differ are sent or fetched.",
-  requestBody: { ...jsonRequest(CompareRequest), required: true },
+  requestBody: bodyDoc(CompareRequest),
   responses: {
     ...ADMINISTRATOR_FAILURES,
     ...REMOTE_FAILURES,
