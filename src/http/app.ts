@@ -26,6 +26,7 @@ import { type PullRouteDeps, pullRoute } from "./routes/sync/pull-route.ts";
 import { type PushRouteDeps, pushRoute } from "./routes/sync/push-route.ts";
 import { statusRoute } from "./routes/sync/status-route.ts";
 import { type SyncRunRouteDeps, syncRunRoutes } from "./routes/sync-run-routes.ts";
+import { asRouted, readTarget, type Target } from "./target.ts";
 
 /** Everything the routes need. */
 export interface AppDeps
@@ -59,9 +60,6 @@ const NO_EXCHANGE: Exchange = {
 /** On the request itself, as a map of all requests under way costs every one of them more. */
 const EXCHANGE = Symbol("exchange");
 type RequestWithExchange = Request & { [EXCHANGE]?: Exchange };
-
-/** Where Elysia begins to look for the path of an address. */
-const ROUTER_PATH_FROM = 11;
 
 const REQUEST_ID = /^[\w-]{8,64}$/;
 /** A path that is not served is not repeated whole. */
@@ -168,51 +166,4 @@ function createElysia(deps: AppDeps) {
       }),
     )
     .use(routes);
-}
-
-/** Path and query of a request. */
-interface Target {
-  /** Every segment can be percent-decoded. */
-  readonly path: string;
-  /** With its question mark; empty when there is none. */
-  readonly search: string;
-}
-
-/** Reads any request's address, also one whose Host header makes no valid URL. */
-function readTarget(url: string): Target {
-  const match = /^(?:[a-z]+:\/\/[^/?#]*)?([^?#]*)(\?[^#]*)?/i.exec(url);
-  const path = match?.[1] || "/";
-  return { path: decodablePath(path), search: match?.[2] ?? "" };
-}
-
-/** A segment with damaged percent-encoding stands for itself: it names nothing, which is no failure of ours. */
-function decodablePath(path: string): string {
-  if (!path.includes("%")) return path;
-  const segments = path.split("/");
-  return segments.map((text) => (isDecodable(text) ? text : encodeURIComponent(text))).join("/");
-}
-
-function isDecodable(text: string): boolean {
-  try {
-    decodeURIComponent(text);
-    return true;
-  } catch {
-    return false;
-  }
-}
-
-/**
- * The request as the router takes it: HEAD as GET, as the server leaves the body out by itself (D-3.11), and with a
- * plain address, as Elysia looks for the path from the twelfth character on. The request stays the same object: Bun
- * sends no reply to the copy of a request whose body was not read to its end.
- */
-function asRouted(request: Request, { path, search }: Target): Request {
-  const { url, method } = request;
-  const pathAt = url.length - path.length - search.length;
-  const isPlain = url.indexOf("/", ROUTER_PATH_FROM) === pathAt && url.endsWith(path + search);
-  if (method !== "HEAD" && isPlain) return request;
-  return Object.defineProperties(request, {
-    url: { value: `http://localhost${path}${search}` },
-    method: { value: method === "HEAD" ? "GET" : method },
-  });
 }

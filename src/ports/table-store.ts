@@ -32,6 +32,14 @@ export interface WriteFailure {
   readonly message: string;
 }
 
+/** What goes with a write. */
+export interface WriteOptions {
+  /** By name. */
+  readonly markers?: ReadonlyMap<string, string>;
+  /** Throws an `AppError` once the write may no longer be done. */
+  readonly beforeCommit?: () => void;
+}
+
 /**
  * The rows of the registry's tables. Every method throws `AppError` of kind `store_unavailable` when the store cannot
  * be reached in time, and never lets an error of its driver out.
@@ -68,12 +76,14 @@ export interface TableStore {
    * Resolves once the commit is durable, with the records that failed; the others are written.
    * With `markers`, those are set in the same commit, also when `writes` is empty; but not when a record failed, as its
    * failure has to be noted before a marker passes it.
-   * Throws `commit_failed` when nothing of it was written, `store_unavailable` when that is unknown.
+   * With `beforeCommit`, that is called right before each attempt to commit; when it throws, nothing is written.
+   * Throws `commit_failed` when nothing of it was written, `store_unavailable` when that is unknown, and what
+   * `beforeCommit` throws.
    */
   write(
     table: Table,
     writes: readonly RowWrite[],
-    options?: { readonly markers?: ReadonlyMap<string, string> },
+    options?: WriteOptions,
   ): Promise<readonly WriteFailure[]>;
 
   /** The number of rows, written ones included. Throws when this table cannot be counted. D-3.10. */

@@ -125,6 +125,21 @@ describe.skipIf(!mongoAvailable)("MongoDB refusals", () => {
     expect(await documents.countDocuments({ other: true })).toBe(1);
   });
 
+  it("D-2.4 numbers go on behind ids that came while the registry numbered nothing", async (database) => {
+    const storage = await database.open();
+    const columns = { id: { type: "integer" }, k: { type: "text" } } as const;
+    const plain = makeTable({ upsert_key: ["k"], columns });
+    const numbered = makeTable({
+      upsert_key: ["k"],
+      columns: { ...columns, id: { ...columns.id, auto_increment: true } },
+    });
+    await (await TableUnderTest.prepare(storage, numbered)).write({ k: "a" });
+    await (await TableUnderTest.prepare(storage, plain)).write({ k: "b", id: 5 });
+    const items = await TableUnderTest.prepare(storage, numbered);
+    await items.write({ k: "c" });
+    expect(await items.column("id")).toEqual([1, 5, 6]);
+  });
+
   it("D-2.4 prepare() gives the hidden order of a timestamp in the key to rows of other programs", async (database) => {
     const definition = makeTable({
       timestamp_column: "at",

@@ -1,4 +1,5 @@
 import { describe, expect } from "bun:test";
+import { AppError } from "../../src/domain/errors.ts";
 import type { Row } from "../../src/domain/sync/table.ts";
 import type { Storage } from "../../src/ports/storage.ts";
 import { makeTable } from "../support/make-table.ts";
@@ -49,6 +50,8 @@ export function tableMarkerTests(harness: PartsHarness<Parts>): void {
       expect(await storage.markers.readAll()).toEqual(new Map());
     });
 
+    beforeCommitTests(harness);
+
     if (!harness.options.isShared) return;
 
     it("D-4.5 another instance never sees a marker before its rows, nor rows of a later one", async (storage, store) => {
@@ -70,6 +73,37 @@ export function tableMarkerTests(harness: PartsHarness<Parts>): void {
       await storage.close();
       expect([await markerOf(other), await other.tables.countRows(ITEMS)]).toEqual([30, 30]);
     });
+  });
+}
+
+function beforeCommitTests(harness: PartsHarness<Parts>): void {
+  const it = partsTests(harness);
+  const row = { k: "a", v: 1 };
+  const lost = new AppError("sync_failed", "The lease was lost");
+
+  for (const [what, rows] of Object.entries({ "new rows": [], "known rows": [{ k: "a", v: 0 }] })) {
+    it(`D-4.8 write() of ${what} asks before it commits, and may be told not to`, async (storage) => {
+      await storage.tables.prepare([ITEMS]);
+      await write(storage, rows, { sync_last_pull_items: "1" });
+      const refused = storage.tables.write(ITEMS, asWrites([row]), {
+        markers: new Map([["sync_last_pull_items", "2"]]),
+        beforeCommit: () => {
+          throw lost;
+        },
+      });
+      expect(await refused.catch((error: unknown) => error)).toBe(lost);
+      const page = { sinceTime: null, offsetRows: 0, limitRows: 10 };
+      expect((await storage.tables.readPage(ITEMS, page)).rows).toEqual(rows);
+      expect(await markerOf(storage)).toBe(1);
+    });
+  }
+
+  it("D-4.8 write() asks before it sets markers alone", async (storage) => {
+    await storage.tables.prepare([ITEMS]);
+    let asked = 0;
+    const options = { markers: new Map([["m", "1"]]), beforeCommit: () => void asked++ };
+    await storage.tables.write(ITEMS, [], options);
+    expect(asked).toBe(1);
   });
 }
 

@@ -24,6 +24,7 @@ export function tablePrepareTests(harness: StoreHarness): void {
   describe(`${harness.name}: prepare`, () => {
     repeatTests(harness);
     allowedChangeTests(harness);
+    changedKeyTests(harness);
     refusedChangeTests(harness);
   });
 }
@@ -213,6 +214,47 @@ function allowedChangeTests(harness: StoreHarness): void {
     await late.write({ k: "a" });
     expect(await late.rows()).toEqual([{ id: 1, k: "a" }]);
   });
+}
+
+/** Upsert key and timestamp column, such that one's order is another's key, or their indexes could have one name. */
+const KEYS: readonly (readonly [upsertKey: readonly string[], timestampColumn?: string])[] = [
+  [["a", "b"]],
+  [["b"], "a"],
+  [["b_c"], "a"],
+  [["b", "c"], "a"],
+  [["a", "b", "c"]],
+];
+
+function changedKeyTests(harness: StoreHarness): void {
+  const it = storeTests(harness);
+  const pairs = KEYS.flatMap((from) => KEYS.map((to) => ({ from, to })));
+
+  it("D-2.4 an empty table may change from any upsert key to any other", async (storage) => {
+    for (const [n, { from, to }] of pairs.entries()) {
+      await storage.tables.prepare([keyed(from, `t${n}`)]);
+      const table = await TableUnderTest.prepare(storage, keyed(to, `t${n}`));
+      const row = { a: "2024-01-01T00:00:00Z", b: "b", c: "c", b_c: "bc", v: 1 };
+      const other = { ...row, b: "x", b_c: "y", a: "2024-01-02T00:00:00Z" };
+      await table.write(row, other);
+      await table.write({ ...other, v: 2 });
+      expect(await table.rows()).toEqual([row, { ...other, v: 2 }]);
+      // Alike but for one key column, which an index of the former key would refuse.
+      await table.write({ ...other, [to[0].at(-1) ?? ""]: "z" });
+      expect((await table.rows()).length).toBe(3);
+    }
+  });
+}
+
+function keyed([upsertKey, timestampColumn]: (typeof KEYS)[number], name: string): Table {
+  const columns: TableEntry["columns"] = {
+    a: { type: "datetime" },
+    b: { type: "text" },
+    c: { type: "text" },
+    b_c: { type: "text" },
+    v: { type: "integer" },
+  };
+  const time = timestampColumn === undefined ? {} : { timestamp_column: timestampColumn };
+  return makeTable({ upsert_key: [...upsertKey], ...time, columns }, name);
 }
 
 function refusedChangeTests(harness: StoreHarness): void {

@@ -9,13 +9,24 @@ afterEach(releaseResources);
 setDefaultTimeout(60_000);
 
 const PULL = "GET /api/v1/sync/pull/notes?limit=7";
-const HOSTS = ["localhost", "a", "", "x:1", "[::1]", "a b", "::/?#[]@", "evil/api?x=#", "ž", "%"];
+const HOSTS = [
+  ...["localhost", "a", "", "x:1", "[::1]", "a b", "::/?#[]@", "evil/api?x=#", "ž", "%"],
+  // These make no valid URL.
+  ...["app.1", "10.0.0.256:80", "x:70000", "xn--", "[fe80::1%eth0]:3000"],
+];
 
 describe("the Host header", () => {
   test.each(HOSTS)("S-4.1 pull() works with Host %p", async (host) => {
     const app = await startApp();
     const reply = await app.raw(requestText(PULL).replace("localhost", host));
     expect([reply.status, JSON.parse(bodyText(reply)).limit]).toEqual([200, 7]);
+  });
+
+  test.each(HOSTS)("D-4.10 the query of a digest is read with Host %p", async (host) => {
+    const app = await startApp();
+    const digest = "GET /api/v1/sync/digest/notes?segment_rows=none";
+    const reply = await app.raw(requestText(digest).replace("localhost", host));
+    expect([reply.status, bodyText(reply)]).toEqual([400, expect.stringContaining("segment_rows")]);
   });
 
   test.each(HOSTS)("S-4.2 push() reads its body with Host %p", async (host) => {

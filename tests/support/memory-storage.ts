@@ -16,6 +16,7 @@ import type {
   StoredPageQuery,
   TableStore,
   WriteFailure,
+  WriteOptions,
 } from "../../src/ports/table-store.ts";
 
 /** What is kept of one table. */
@@ -85,8 +86,9 @@ export class MemoryStorage implements Storage, TableStore, MarkerStore {
   async write(
     table: Table,
     writes: readonly RowWrite[],
-    { markers = new Map() }: { readonly markers?: ReadonlyMap<string, string> } = {},
+    { markers = new Map(), beforeCommit }: WriteOptions = {},
   ): Promise<readonly WriteFailure[]> {
+    beforeCommit?.();
     const stored = this.#stored(table);
     const failures: WriteFailure[] = [];
     const put: Row[] = [];

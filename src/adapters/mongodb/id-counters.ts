@@ -77,11 +77,6 @@ export class IdCounters {
     }
   }
 
-  /** True when numbers of this table were given out or reserved. */
-  async has(tableName: string): Promise<boolean> {
-    return (await this.#collection.findOne({ _id: tableName })) !== null;
-  }
-
   /** Makes sure that numbers up to `last` are not given out. */
   async reserve(tableName: string, last: Long): Promise<void> {
     await this.#collection.updateOne(

@@ -6,7 +6,7 @@ import { type Stopwatch, startDeadline } from "./deadline.ts";
 import { IdCounters, type IdRange } from "./id-counters.ts";
 import type { InternalCollection } from "./internal-collections.ts";
 import { RowReader } from "./row-reader.ts";
-import { layoutOf, UNPARSED_FIELD } from "./table-layout.ts";
+import { hasNumbers, layoutOf, UNPARSED_FIELD } from "./table-layout.ts";
 import type { TableVersions } from "./table-versions.ts";
 import { planWrites, storedFields } from "./write-statements.ts";
 
@@ -92,8 +92,7 @@ export class PersonRows {
 
   /** Takes a number for a row that `insert` is to add; null for a table that is not numbered. */
   async takeId(): Promise<IdRange | null> {
-    const isNumbered = this.#table.columns.some((column) => column.autoIncrement && !column.isKey);
-    if (!isNumbered) return null;
+    if (!hasNumbers(this.#table)) return null;
     const wanted = { tableName: this.#table.name, count: 1 };
     return await this.#counters.take(wanted, startDeadline(this.#parts.clock));
   }

@@ -40,6 +40,8 @@ export interface PushParts extends TransactionScope {
   readonly ids: IdRange | null;
   /** Set in the same commit. */
   readonly markers: ReadonlyMap<string, string>;
+  /** Throws when the push may no longer be done. */
+  readonly beforeCommit: () => void;
   /** Whether statements take effect one after the other. */
   readonly ordered: boolean;
   /** Whether all keys are likely to be new: then plain inserts are tried first, at a quarter of the time. */
@@ -103,7 +105,7 @@ export class PushTransaction {
 
   /** Commits the statements' rows as new ones, with the markers. Any key that is there already is a refusal. */
   #insertAll(statements: readonly Statement[]): Promise<void> {
-    const { db, tableName, markers, versions, slot } = this.#parts;
+    const { db, tableName, markers, beforeCommit, versions, slot } = this.#parts;
     return commitTransaction(this.#parts, async (session) => {
       for (const command of splitCommands(statements)) {
         const documents = command.map(({ document }) => document);
@@ -112,17 +114,19 @@ export class PushTransaction {
       }
       await versions.raise({ tableName, slot, session });
       await setMarkers(db, { markers, session });
+      beforeCommit();
     });
   }
 
   /** Commits the statements, with the markers, and returns the number of new rows. */
   #commitAll(statements: readonly Statement[]): Promise<number> {
-    const { db, tableName, markers, versions, slot } = this.#parts;
+    const { db, tableName, markers, beforeCommit, versions, slot } = this.#parts;
     return commitTransaction(this.#parts, async (session) => {
       const { inserted, changedRows } = await this.#send(statements, session);
       await this.#closeGaps(inserted, session);
       if (inserted.length + changedRows > 0) await versions.raise({ tableName, slot, session });
       await setMarkers(db, { markers, session });
+      beforeCommit();
       return inserted.length;
     });
   }

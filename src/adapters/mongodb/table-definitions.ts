@@ -2,6 +2,7 @@
 import type { Collection, Db } from "mongodb";
 import type { ColumnType, Table } from "../../domain/sync/table.ts";
 import { DURABLE } from "./durable.ts";
+import { hasNumbers } from "./table-layout.ts";
 
 /** A table as it was last prepared. Columns that left the registry stay, as documents keep their values. */
 export interface TableDefinition {
@@ -10,6 +11,8 @@ export interface TableDefinition {
   readonly columns: Readonly<Record<string, ColumnType>>;
   readonly upsert_key: readonly string[];
   readonly timestamp_column: string | null;
+  /** As `hasNumbers()`; absent from older ones. */
+  readonly has_numbers?: boolean;
 }
 
 /** Definitions of all tables. */
@@ -37,6 +40,7 @@ export class TableDefinitions {
       columns: { ...earlier?.columns, ...Object.fromEntries(columns) },
       upsert_key: table.keyColumns.map(({ name }) => name),
       timestamp_column: table.timestampColumn,
+      has_numbers: hasNumbers(table),
     };
     const options = { upsert: true, writeConcern: DURABLE } as const;
     await this.#collection.updateOne({ _id: table.name }, { $set: definition }, options);

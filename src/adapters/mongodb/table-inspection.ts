@@ -11,11 +11,16 @@ export interface Inspection {
   readonly definition: TableDefinition | null;
   readonly exists: boolean;
   readonly hasRows: boolean;
+  /** Those that stay. */
   readonly indexes: readonly IndexDescriptionInfo[];
+  /** Names of those that have to go first, as they are of a former upsert key. */
+  readonly formerIndexes: readonly string[];
   /** Why the table must not be prepared, with what to do; empty when nothing speaks against it. */
   readonly problems: readonly string[];
 }
 
+/** How the names of repsync's own indexes begin. */
+export const OWN_INDEX = "repsync_";
 /** Of MongoDB itself. */
 const MAX_INDEX_FIELDS = 32;
 
@@ -28,9 +33,12 @@ export async function inspectTable(
   const [info] = await db.listCollections({ name: table.name }).toArray();
   const exists = info !== undefined;
   const definition = await definitions.find(table.name);
-  const indexes = exists && info.type === "collection" ? await collection.indexes() : [];
   const hasRows = exists && (await collection.findOne({}, { projection: { _id: 1 } })) !== null;
-  const found = { table, definition, exists, hasRows, indexes };
+  const all = exists && info.type === "collection" ? await collection.indexes() : [];
+  const former = hasRows ? [] : all.filter((index) => isOfFormerKey(index, table));
+  const indexes = all.filter((index) => !former.includes(index));
+  const formerIndexes = former.flatMap(({ name }) => name ?? []);
+  const found = { table, definition, exists, hasRows, indexes, formerIndexes };
   const problems = [...widthProblems(table), ...collectionProblems(info), ...indexProblems(found)];
   if (hasRows) {
     problems.push(...definitionProblems(table, definition));
@@ -44,8 +52,22 @@ export function findIndex(
   indexes: readonly IndexDescriptionInfo[],
   keys: IndexKeys,
 ): IndexDescriptionInfo | undefined {
-  const wanted = JSON.stringify(keys);
-  return indexes.find((index) => JSON.stringify(index.key) === wanted);
+  return indexes.find((index) => hasKeys(index, keys));
+}
+
+function hasKeys(index: IndexDescriptionInfo, keys: IndexKeys): boolean {
+  return JSON.stringify(index.key) === JSON.stringify(keys);
+}
+
+/**
+ * True for an index of repsync's own that a changed upsert key cannot do with: the former key's would refuse rows, and one
+ * that was there for the order alone would let keys come twice. Where the former key is the order now, its index serves.
+ */
+function isOfFormerKey(index: IndexDescriptionInfo, table: Table): boolean {
+  if (!index.name?.startsWith(OWN_INDEX)) return false;
+  const { keyIndex, orderIndex } = layoutOf(table);
+  const isUnique = index.unique === true;
+  return hasKeys(index, keyIndex) ? !isUnique : isUnique && !hasKeys(index, orderIndex);
 }
 
 function widthProblems(table: Table): string[] {

@@ -38,6 +38,11 @@ export function layoutOf(table: Table): TableLayout {
   return layout;
 }
 
+/** True for a table whose new rows get a number as their `id`. */
+export function hasNumbers(table: Table): boolean {
+  return table.columns.some((column) => column.autoIncrement && !column.isKey);
+}
+
 /** The least stored time that `since` lets through, for `{$gte}`; only texts compare, so null never matches. */
 export function sinceBound(layout: TableLayout, sinceTime: string): string {
   const withoutZone = sinceTime.slice(0, -1);

@@ -7,8 +7,14 @@ import { DURABLE } from "./durable.ts";
 import { IdCounters } from "./id-counters.ts";
 import { hasCode, toAppError } from "./mongo-errors.ts";
 import { TableDefinitions } from "./table-definitions.ts";
-import { findIndex, type Inspection, inspectTable } from "./table-inspection.ts";
-import { type IndexKeys, KEY_TIME_FIELD, layoutOf, UNPARSED_FIELD } from "./table-layout.ts";
+import { findIndex, type Inspection, inspectTable, OWN_INDEX } from "./table-inspection.ts";
+import {
+  hasNumbers,
+  type IndexKeys,
+  KEY_TIME_FIELD,
+  layoutOf,
+  UNPARSED_FIELD,
+} from "./table-layout.ts";
 
 /** Server codes. */
 const INDEX_NOT_FOUND = 27;
@@ -59,20 +65,19 @@ export class TablePreparer {
     const { table, definition } = inspection;
     const collection = this.#db.collection(table.name);
     if (!inspection.exists) await createCollection(this.#db, table.name);
-    if (!inspection.hasRows) await dropFormerKeys(collection, inspection);
+    for (const name of inspection.formerIndexes) await dropIndex(collection, name);
     const { keyIndex, orderIndex } = layoutOf(table);
     await makeIndex(collection, { inspection, keys: keyIndex });
     await alignTimes(collection, inspection);
     if (orderIndex !== keyIndex) await makeIndex(collection, { inspection, keys: orderIndex });
-    if (table.columns.some((column) => column.autoIncrement && !column.isKey)) {
-      await this.#reserveIds(collection, inspection);
+    if (hasNumbers(table) && inspection.hasRows && definition?.has_numbers !== true) {
+      await this.#reserveIds(collection, table.name);
     }
     await this.#definitions.save(table, inspection.hasRows ? definition : null);
   }
 
-  /** Rows of other tools may have numbers already. */
-  async #reserveIds(collection: Collection, { table, hasRows }: Inspection): Promise<void> {
-    if (!hasRows || (await this.#counters.has(table.name))) return;
+  /** Rows that were written while nothing numbered them, by other tools too, may have numbers already. */
+  async #reserveIds(collection: Collection, tableName: string): Promise<void> {
     const [greatest] = await collection
       .aggregate(
         [
@@ -82,7 +87,7 @@ export class TablePreparer {
         { promoteLongs: false },
       )
       .toArray();
-    await this.#counters.reserve(table.name, (greatest?.["id"] as Long | undefined) ?? Long.ZERO);
+    await this.#counters.reserve(tableName, (greatest?.["id"] as Long | undefined) ?? Long.ZERO);
   }
 }
 
@@ -105,7 +110,8 @@ async function makeIndex(
   const isKey = keys === layoutOf(table).keyIndex;
   try {
     await collection.createIndex(keys, {
-      name: `repsync_${names.join("_")}`,
+      // No column has a hyphen in its name, so no two indexes have one name.
+      name: `${OWN_INDEX}${names.join("-")}`,
       unique: isKey,
       // By default MongoDB waits for every member, also for one that is down.
       commitQuorum: "majority",
@@ -126,19 +132,11 @@ async function makeIndex(
   }
 }
 
-/** An empty table may get another upsert key; the former unique index would refuse rows. */
-async function dropFormerKeys(
-  collection: Collection,
-  { table, indexes }: Inspection,
-): Promise<void> {
-  const keep = JSON.stringify(layoutOf(table).keyIndex);
-  for (const { name, key, unique } of indexes) {
-    if (unique !== true || !name?.startsWith("repsync_") || JSON.stringify(key) === keep) continue;
-    try {
-      await collection.dropIndex(name, { writeConcern: DURABLE });
-    } catch (error) {
-      if (!hasCode(error, INDEX_NOT_FOUND)) throw error;
-    }
+async function dropIndex(collection: Collection, name: string): Promise<void> {
+  try {
+    await collection.dropIndex(name, { writeConcern: DURABLE });
+  } catch (error) {
+    if (!hasCode(error, INDEX_NOT_FOUND)) throw error;
   }
 }
 

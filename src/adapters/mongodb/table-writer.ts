@@ -1,10 +1,11 @@
 import type { Db, MongoClient } from "mongodb";
 import type { Table } from "../../domain/sync/table.ts";
-import type { RowWrite, WriteFailure } from "../../ports/table-store.ts";
+import type { RowWrite, WriteFailure, WriteOptions } from "../../ports/table-store.ts";
 import { type Deadline, type Stopwatch, startDeadline } from "./deadline.ts";
 import { IdCounters, type IdRange } from "./id-counters.ts";
 import { toCommitError } from "./mongo-errors.ts";
 import { PushTransaction } from "./push-transaction.ts";
+import { hasNumbers } from "./table-layout.ts";
 import type { TableVersions } from "./table-versions.ts";
 import { planWrites } from "./write-statements.ts";
 
@@ -20,6 +21,7 @@ interface PlannedPush {
   readonly table: Table;
   readonly writes: readonly RowWrite[];
   readonly markers: ReadonlyMap<string, string>;
+  readonly beforeCommit: () => void;
   readonly slot: number;
   readonly deadline: Deadline;
 }
@@ -47,14 +49,14 @@ export class TableWriter {
   async write(
     table: Table,
     writes: readonly RowWrite[],
-    { markers = new Map() }: { readonly markers?: ReadonlyMap<string, string> } = {},
+    { markers = new Map(), beforeCommit = () => {} }: WriteOptions = {},
   ): Promise<readonly WriteFailure[]> {
     if (writes.length === 0 && markers.size === 0) return [];
     const { clock, versions } = this.#parts;
     const deadline = startDeadline(clock);
     try {
       return await versions.withSlot((slot) =>
-        this.#push({ table, writes, markers, slot, deadline }),
+        this.#push({ table, writes, markers, beforeCommit, slot, deadline }),
       );
     } catch (error) {
       throw toCommitError(error);
@@ -63,9 +65,8 @@ export class TableWriter {
 
   async #push(planned: PlannedPush): Promise<readonly WriteFailure[]> {
     const { table, writes, deadline } = planned;
-    const isNumbered = table.columns.some((column) => column.autoIncrement && !column.isKey);
     const wanted = { tableName: table.name, count: writes.length };
-    const takesIds = isNumbered && writes.length > 0;
+    const takesIds = hasNumbers(table) && writes.length > 0;
     const ids: IdRange | null = takesIds ? await this.#counters.take(wanted, deadline) : null;
     const plan = planWrites({ table, writes, firstId: ids?.first ?? null });
     const { statements, ordered } = plan;

@@ -6,6 +6,7 @@ import type {
   StoredPageQuery,
   TableStore,
   WriteFailure,
+  WriteOptions,
 } from "../../ports/table-store.ts";
 import { cellEncoder, decodeRows, textWithNul } from "./cells.ts";
 import type { SqliteDatabase } from "./database.ts";
@@ -75,13 +76,14 @@ export class SqliteTableStore implements TableStore {
   async write(
     table: Table,
     writes: readonly RowWrite[],
-    { markers = NO_MARKERS }: { readonly markers?: ReadonlyMap<string, string> } = {},
+    { markers = NO_MARKERS, beforeCommit }: WriteOptions = {},
   ): Promise<readonly WriteFailure[]> {
     if (writes.length === 0 && markers.size === 0) return [];
     const bound = bindWrites(table, writes);
     const work = () => {
       const failures = this.#writeAll(table, bound);
       setMarkers(this.#database, markers);
+      beforeCommit?.();
       return failures;
     };
     return this.#database.write(work, [table.name]);

@@ -116,7 +116,7 @@ function tableProblems(name: string, entry: TableEntry): string[] {
 
 function columnProblems(name: string, entry: ColumnEntry): string[] {
   const problems: string[] = [];
-  if (/^(_id|__proto__|_?repsync(_.*)?)$/i.test(name)) {
+  if (/^(_id|_bsontype|__proto__|_?repsync(_.*)?)$/i.test(name)) {
     problems.push(`column name "${name}" is reserved`);
   }
   if (entry.serialize === false && entry.nullable === false) {

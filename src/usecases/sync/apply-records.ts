@@ -39,17 +39,16 @@ export async function applyRecords(
   const usable = writes.map(({ index }) => records[index] ?? {});
   // What was refused of the same keys must be forgotten first: tried again after a crash it would replace these.
   if (!isRetry) await refusals.accept(usable);
-  lease.assertHeld();
+  const beforeCommit = () => lease.assertHeld();
   const failures =
     writes.length > 0 || markers.size > 0
-      ? await deps.tables.write(table, writes, { markers })
+      ? await deps.tables.write(table, writes, { markers, beforeCommit })
       : [];
   if (failures.length > 0) {
     const failed = new Map(failures.map(({ index, message }) => [index, message]));
     await refusals.note(listRefused(records, failed));
     for (const [index, message] of failed) refused.set(index, message);
-    lease.assertHeld();
-    if (markers.size > 0) await deps.tables.write(table, [], { markers });
+    if (markers.size > 0) await deps.tables.write(table, [], { markers, beforeCommit });
   }
   if (isRetry) await refusals.accept(records.filter((_, index) => !refused.has(index)));
   return refused.size;

@@ -13,7 +13,7 @@ const SAFETY_MS = 2_000;
 export interface RunLease {
   /** Aborted, with the `AppError` to throw, when the lease is lost or the run is to stop. */
   readonly signal: AbortSignal;
-  /** Call it right before every write. Throws the signal's reason once the right to write is in doubt. */
+  /** Call it right before every request that writes, and every commit. Throws the signal's reason once the right to write is in doubt. */
   assertHeld(): void;
   /** Ends the renewal and frees the lease. Never rejects. */
   release(): Promise<void>;
@@ -72,10 +72,7 @@ function keepLease(
   let expiresAtMs = held.askedAtMs + LEASE_TTL_MS;
   const lose = () =>
     controller.abort(
-      new AppError(
-        "sync_failed",
-        `The lease "${name}" was lost and the run stopped before it wrote; run again`,
-      ),
+      new AppError("sync_failed", `The lease "${name}" was lost, so the run stopped; run again`),
     );
 
   async function renewUntilEnded(): Promise<void> {
@@ -89,11 +86,20 @@ function keepLease(
       } catch (error) {
         logger.error("Lease could not be renewed", error, { lease: name });
       }
-      if (clock.monotonicMs() >= expiresAtMs) lose();
+    }
+  }
+
+  /** Beside the renewal, as that may wait for the store for longer than the lease lasts. */
+  async function loseWhenOver(): Promise<void> {
+    while (!ended.signal.aborted && !controller.signal.aborted) {
+      const leftMs = expiresAtMs - clock.monotonicMs();
+      if (leftMs <= 0) lose();
+      else await timer.sleep(leftMs, ended.signal);
     }
   }
 
   void renewUntilEnded();
+  void loseWhenOver();
   return {
     signal: controller.signal,
     assertHeld() {

@@ -55,15 +55,15 @@ async function sendBatch(
   rows: readonly Row[],
 ): Promise<PushResult | "too_much" | { readonly refusedAlone: RefusedRecord }> {
   const { table, remote, lease, calls, report, startedAt } = transfer;
-  lease.assertHeld();
   const [only] = rows;
   const isAlone = rows.length === 1;
   try {
     const batch = { records: rows, syncTimestamp: startedAt };
-    const { result, ...bytes } = await calls.call(
-      (signal) => remote.peer.pushBatch(table.name, { ...batch, signal }),
-      isAlone ? isTooLarge : isTooMuchAtOnce,
-    );
+    const send = (signal: AbortSignal) => {
+      lease.assertHeld();
+      return remote.peer.pushBatch(table.name, { ...batch, signal });
+    };
+    const { result, ...bytes } = await calls.call(send, isAlone ? isTooLarge : isTooMuchAtOnce);
     report.addBytes(bytes);
     checkResult(result, rows.length);
     return result;

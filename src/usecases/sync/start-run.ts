@@ -62,11 +62,6 @@ export function startRun(deps: SyncDeps, request: RunRequest): StartedRun {
     outcome: run(),
     events: () => feed.read(),
     stop: () =>
-      stopping.abort(
-        new AppError(
-          "sync_failed",
-          "The service stops, and the run with it; run it again to go on",
-        ),
-      ),
+      stopping.abort(new AppError("sync_failed", "The run was stopped; run it again to go on")),
   };
 }

@@ -207,14 +207,20 @@ describe("readRegistry()", () => {
     },
   );
 
-  test.each(["_id", "_ID", "__proto__", "repsync", "_repsync", "_repsync_order", "REPSYNC_x"])(
-    "D-2.2.10 the column name %s is reserved",
-    (name) => {
-      const columns = `{"k":{"type":"text"},"${name}":{"type":"text"}}`;
-      const file = JSON.parse(`{"tables":{"items":{"upsert_key":["k"],"columns":${columns}}}}`);
-      expect(problemsOf(file)).toEqual([`Table "items": column name "${name}" is reserved`]);
-    },
-  );
+  test.each([
+    "_id",
+    "_ID",
+    "_bsontype",
+    "__proto__",
+    "repsync",
+    "_repsync",
+    "_repsync_order",
+    "REPSYNC_x",
+  ])("D-2.2.10 the column name %s is reserved", (name) => {
+    const columns = `{"k":{"type":"text"},"${name}":{"type":"text"}}`;
+    const file = JSON.parse(`{"tables":{"items":{"upsert_key":["k"],"columns":${columns}}}}`);
+    expect(problemsOf(file)).toEqual([`Table "items": column name "${name}" is reserved`]);
+  });
 
   test("D-2.2.9 names that differ only in case are refused", () => {
     expect(problemsOf({ tables: { items: ITEMS, Items: ITEMS, Profiles: ITEMS } })).toEqual([

@@ -146,6 +146,15 @@ describe("bodies", () => {
     expect([rejected.status, Object.keys(rejected.json)]).toEqual([400, ["error"]]);
   });
 
+  test("D-4.9 a list's parameter with an empty value is as if it were not there", async () => {
+    const app = await startRunApp();
+    const replies = [];
+    for (const path of ["/rejected?table=&limit=&cursor=", "/runs?limit=&cursor="]) {
+      replies.push((await app.ask(path)).status);
+    }
+    expect(replies).toEqual([200, 200]);
+  });
+
   test("D-4.2 a missing and an empty body are {}, and fields of no meaning are ignored", async () => {
     const app = await startRunApp();
     for (const options of [{}, { body: "" }, { body: "{}" }, { body: '{"colour":1}' }]) {

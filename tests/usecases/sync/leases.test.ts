@@ -1,5 +1,6 @@
 // One run per table and direction at a time, over all instances. D-4.8.
 import { expect, test } from "bun:test";
+import { RemotePeerError } from "../../../src/ports/remote-peer.ts";
 import { makeTwoEnds, manyRows, put, rowsOf, runOf, start } from "./two-ends.ts";
 
 test("D-4.8 a second run waits up to 10 s and then names the run in the way", async () => {
@@ -48,7 +49,7 @@ test("D-4.8 a run that is stopped while it asks for its lease writes nothing", a
   };
   const run = start({ ...ends, deps: { ...ends.deps, leases: stopping } });
   const { error } = await ends.time.run(run.outcome);
-  expect(error?.message).toBe("The service stops, and the run with it; run it again to go on");
+  expect(error?.message).toBe("The run was stopped; run it again to go on");
   expect(rowsOf(ends.here, ends.table)).toEqual([]);
   expect(ends.leases.holderOf("sync pull items")).toBe(null);
 });
@@ -98,7 +99,7 @@ test("D-4.8 a run that has lost its lease writes nothing more", async () => {
   const { run, error } = await runOf({ ...ends, deps: { ...ends.deps, leases: deaf } });
   expect(run.status).toBe("failed");
   expect(error?.message).toBe(
-    'The lease "sync pull items" was lost and the run stopped before it wrote; run again',
+    'The lease "sync pull items" was lost, so the run stopped; run again',
   );
   // One page may have been under way.
   expect(rowsOf(ends.here, ends.table).length - rowsAtLoss).toBeLessThanOrEqual(2);
@@ -122,6 +123,55 @@ test("D-4.8 a process that stood still for longer than its lease does not write 
   expect(error?.message).toContain("was lost");
   expect(ends.here.marker("sync_last_push_items")).toBe("");
   expect(ends.requests.filter(({ kind }) => kind === "push")).toHaveLength(1);
+});
+
+test("D-4.8 a batch is not sent again once the lease has run out while the run waited to", async () => {
+  const ends = await makeTwoEnds();
+  put(ends.here, ends.table, manyRows(2));
+  const { leases } = ends.deps;
+  const unanswered: typeof leases = {
+    async acquire(request) {
+      const lease = await leases.acquire(request);
+      const renew = () => new Promise<boolean>(() => {});
+      return "renew" in lease && request.name.startsWith("sync") ? { ...lease, renew } : lease;
+    },
+  };
+  ends.intercept = async ({ kind }, send) => {
+    if (kind !== "push") return send();
+    throw new RemotePeerError("status", "Busy", { status: 503, retryAfterSeconds: 13 });
+  };
+  const startedAtMs = ends.time.nowMs;
+  const { error } = await runOf(
+    { ...ends, deps: { ...ends.deps, leases: unanswered } },
+    { direction: "push" },
+  );
+  expect(error?.message).toBe(
+    'The lease "sync push items" was lost, so the run stopped; run again',
+  );
+  expect(ends.requests.filter(({ kind }) => kind === "push")).toHaveLength(1);
+  expect(ends.time.nowMs - startedAtMs).toBe(10_000);
+});
+
+test("D-4.8 a page is not committed once the lease has run out while it was written", async () => {
+  const ends = await makeTwoEnds();
+  put(ends.there, ends.table, manyRows(2));
+  const clock = ends.time.clock();
+  let jumpMs = 0;
+  const jumping = { ...clock, monotonicMs: () => clock.monotonicMs() + jumpMs };
+  const { tables } = ends.deps;
+  const slow: typeof tables = {
+    ...tables,
+    prepare: (all) => tables.prepare(all),
+    readPage: (table, query) => tables.readPage(table, query),
+    countRows: (table) => tables.countRows(table),
+    write(table, writes, options) {
+      jumpMs = 9_000;
+      return tables.write(table, writes, options);
+    },
+  };
+  const { error } = await runOf({ ...ends, deps: { ...ends.deps, clock: jumping, tables: slow } });
+  expect(error?.message).toContain("was lost");
+  expect(rowsOf(ends.here, ends.table)).toEqual([]);
 });
 
 test("D-4.8 of two runs at once each moves its rows, one after the other", async () => {

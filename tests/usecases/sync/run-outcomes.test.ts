@@ -363,7 +363,7 @@ test("a run that is stopped ends as failed before its next write, and the next o
   const { run } = await ends.time.run(started.outcome);
   expect(run).toMatchObject({
     status: "failed",
-    error: "The service stops, and the run with it; run it again to go on",
+    error: "The run was stopped; run it again to go on",
   });
   expect(rowsOf(ends.here, ends.table).length).toBeLessThan(7);
   ends.intercept = (_, send) => send();

@@ -7,6 +7,7 @@ import { jsonReply, parameterDoc, SYNC_KEY_SECURITY } from "../../openapi.ts";
 import { pageReply } from "../../page-reply.ts";
 import { DigestPage } from "../../run-schemas.ts";
 import { SyncError } from "../../schemas.ts";
+import { queryOf } from "../../target.ts";
 import {
   PAGE_HEADERS,
   SYNC_KEY_FAILURES,
@@ -26,7 +27,7 @@ export function digestRoute(deps: DigestRouteDeps) {
     "/api/v1/sync/digest/:table_name",
     async ({ request, params }) => {
       requireSyncKey(deps, request.headers);
-      const query = new URL(request.url).searchParams;
+      const query = queryOf(request);
       const page = await digestTable(deps, {
         tableName: params.table_name,
         parameters: {

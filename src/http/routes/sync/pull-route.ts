@@ -7,6 +7,7 @@ import { requireSyncKey, type SyncKeyGuardDeps } from "../../guards/sync-key.ts"
 import { jsonReply, parameterDoc, SYNC_KEY_SECURITY } from "../../openapi.ts";
 import { pageReply } from "../../page-reply.ts";
 import { PullPageBody } from "../../schemas.ts";
+import { queryOf } from "../../target.ts";
 import {
   PAGE_HEADERS,
   SYNC_KEY_FAILURES,
@@ -28,7 +29,7 @@ export function pullRoute(deps: PullRouteDeps) {
     "/api/v1/sync/pull/:table_name",
     async ({ request, params }) => {
       requireSyncKey(deps, request.headers);
-      const query = new URL(request.url).searchParams;
+      const query = queryOf(request);
       const page = await pullPage(deps, {
         tableName: params.table_name,
         query: {

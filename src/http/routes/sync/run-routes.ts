@@ -10,6 +10,7 @@ import {
 } from "../../../usecases/sync/sync-lists.ts";
 import { requireAdministrator } from "../../guards/bearer.ts";
 import { jsonResponse } from "../../json-response.ts";
+import { queryOf } from "../../target.ts";
 import { DROP_REJECTED_DETAIL, REJECTED_DETAIL, RUN_DETAIL, RUNS_DETAIL } from "./run-docs.ts";
 
 /** What the lists of runs and of rejected records need. */
@@ -44,7 +45,7 @@ export function runRoutes(deps: RunRouteDeps) {
       "/api/v1/sync/rejected",
       async ({ request }) => {
         await allow(request);
-        const table = new URL(request.url).searchParams.get("table");
+        const table = queryOf(request).get("table") || null;
         return jsonResponse(await listRejected(deps.sync, { table, ...listParameters(request) }));
       },
       { detail: REJECTED_DETAIL },
@@ -61,6 +62,6 @@ export function runRoutes(deps: RunRouteDeps) {
 }
 
 function listParameters(request: Request): ListParameters {
-  const query = new URL(request.url).searchParams;
+  const query = queryOf(request);
   return { limit: query.get("limit"), cursor: query.get("cursor") };
 }

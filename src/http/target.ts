@@ -1,0 +1,56 @@
+// The address of a request: what it names, and how the router is to see it.
+
+/** Where Elysia begins to look for the path of an address. */
+const ROUTER_PATH_FROM = 11;
+
+/** Path and query of a request. */
+export interface Target {
+  /** Every segment can be percent-decoded. */
+  readonly path: string;
+  /** With its question mark; empty when there is none. */
+  readonly search: string;
+}
+
+/** Reads any request's address, also one whose Host header makes no valid URL. */
+export function readTarget(url: string): Target {
+  const match = /^(?:[a-z]+:\/\/[^/?#]*)?([^?#]*)(\?[^#]*)?/i.exec(url);
+  const path = match?.[1] || "/";
+  return { path: decodablePath(path), search: match?.[2] ?? "" };
+}
+
+/** The parameters in a request's address; `new URL()` would throw where its Host header makes no valid URL. */
+export function queryOf({ url }: Request): URLSearchParams {
+  return new URLSearchParams(readTarget(url).search);
+}
+
+/** A segment with damaged percent-encoding stands for itself: it names nothing, which is no failure of ours. */
+function decodablePath(path: string): string {
+  if (!path.includes("%")) return path;
+  const segments = path.split("/");
+  return segments.map((text) => (isDecodable(text) ? text : encodeURIComponent(text))).join("/");
+}
+
+function isDecodable(text: string): boolean {
+  try {
+    decodeURIComponent(text);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+/**
+ * The request as the router takes it: HEAD as GET, as the server leaves the body out by itself (D-3.11), and with a
+ * plain address, as Elysia looks for the path from the twelfth character on. The request stays the same object: Bun
+ * sends no reply to the copy of a request whose body was not read to its end.
+ */
+export function asRouted(request: Request, { path, search }: Target): Request {
+  const { url, method } = request;
+  const pathAt = url.length - path.length - search.length;
+  const isPlain = url.indexOf("/", ROUTER_PATH_FROM) === pathAt && url.endsWith(path + search);
+  if (method !== "HEAD" && isPlain) return request;
+  return Object.defineProperties(request, {
+    url: { value: `http://localhost${path}${search}` },
+    method: { value: method === "HEAD" ? "GET" : method },
+  });
+}
