@@ -9,6 +9,14 @@ export interface AccessPosition {
   readonly id: string;
 }
 
+/** Which records of a chain to read. */
+export interface RecordPage {
+  /** Null for the very first. */
+  readonly afterSeq: number | null;
+  /** 1 or more. */
+  readonly limit: number;
+}
+
 /**
  * Reads the audit log, for its verification and for the people in it; `LookupLedger` writes it.
  * Every method throws `store_unavailable`; those that write also `commit_failed`.
@@ -31,12 +39,9 @@ export interface AuditLog {
 
   /**
    * Records of one chain as they are stored, every stored field of them, in the order of `seq`: the first `limit` after
-   * a place. Two with one `seq` both come.
+   * a place, or of all, whatever stands in the place of their `seq`. Two with one `seq` both come.
    */
-  records(
-    chainId: string,
-    page: { readonly afterSeq: number; readonly limit: number },
-  ): Promise<readonly StoredRecord[]>;
+  records(chainId: string, page: RecordPage): Promise<readonly StoredRecord[]>;
 
   /**
    * Removes the records of a chain up to and including the anchor's and puts the anchor in place of the one before, in

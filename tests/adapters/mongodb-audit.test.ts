@@ -1,6 +1,6 @@
 // D-6.5 in the collections themselves: every change of them is found, and no reply is ahead of its record.
 import { describe, expect } from "bun:test";
-import type { Collection, Db, Document } from "mongodb";
+import { type Collection, type Db, type Document, ObjectId } from "mongodb";
 import { anchorInput } from "../../src/domain/reputation/audit-chain.ts";
 import { verifyAudit } from "../../src/usecases/reputation/verify-audit.ts";
 import {
@@ -185,6 +185,15 @@ describe.skipIf(!mongoAvailable)("MongoDB: the audit log verifies", () => {
       await restore();
       await blocks.insertOne({ ...a, _id: "another/0000000000000001" as never });
       expect((await verify(parts)).problem).toMatchObject({ kind: "extra", chainId: "another" });
+      await restore();
+      await blocks.insertOne({ ...a, _id: `${chainId}/0000000000000000` as never });
+      expect((await verify(parts)).problem).toMatchObject({ chainId });
+      await restore();
+      for (const _id of [5, new ObjectId(), null, { a: 1 }]) {
+        await blocks.insertOne({ ...a, _id: _id as never });
+        expect((await verify(parts)).problem).toMatchObject({ chainId: "/" });
+        await blocks.deleteOne({ _id: _id as never });
+      }
     },
   );
 
@@ -235,7 +244,7 @@ describe.skipIf(!mongoAvailable)("MongoDB: the audit log verifies", () => {
   logTest("D-6.5 pruning cuts within what was committed together", async (log) => {
     const { parts } = log;
     for (const { statement } of await parts.audit.heads()) {
-      const page = { afterSeq: 0, limit: 1 };
+      const page = { afterSeq: null, limit: 1 };
       const [first] = await parts.audit.records(statement.chainId, page);
       const { chainId, seq, hash } = first as { chainId: string; seq: number; hash: string };
       const anchor = { chainId, seq, hash, at: statement.at };

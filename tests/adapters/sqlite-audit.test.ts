@@ -119,6 +119,29 @@ describe("SQLite: the audit log verifies", () => {
       restore(tool);
     }));
 
+  test("D-6.5 the last chain, removed whole, is missed also when another one has begun since", () =>
+    SqliteFile.use(async (file) => {
+      const parts = await openParts(await file.open(), remembering);
+      const scene = new Scene(parts, { storage: parts, ...TIME });
+      await scene.enrol("ana");
+      const { hash } = await scene.giveKey("ana");
+      await scene.lookUp(hash, "x");
+      const lookUpElsewhere = async () => {
+        const other = await openParts(await file.open(), remembering);
+        await new Scene(other, { storage: other, ...TIME }).lookUp(hash, "x");
+      };
+      await lookUpElsewhere();
+      const tool = file.openElsewhere();
+      const last = "(SELECT chain_id FROM repsync_audit_heads WHERE chain_number = 2)";
+      tool.run(`DELETE FROM repsync_audit WHERE chain_id = ${last}`);
+      tool.run("DELETE FROM repsync_audit_heads WHERE chain_number = 2");
+      await lookUpElsewhere();
+      expect((await verify(parts)).problem).toMatchObject({
+        kind: "head",
+        message: expect.stringContaining("the head of chain number 2, before it, is gone"),
+      });
+    }));
+
   test("D-6.5 records that changed places and records that were added are found", () =>
     withLog(async (parts, tool) => {
       const [head] = (await parts.audit.heads()).map(({ statement }) => statement);
@@ -145,6 +168,19 @@ describe("SQLite: the audit log verifies", () => {
         previous_hash, hash FROM repsync_audit WHERE chain_id = '${chain}' AND seq = 1`);
       expect((await verify(parts)).problem).not.toBeNull();
       restore(tool);
+      for (const place of [0, -7]) {
+        for (const id of [chain, "another"]) {
+          tool.run(
+            `INSERT INTO repsync_audit SELECT ?, ?, version, at, request_id,
+            account_id, key_id, endpoint, purpose, subject_hmac, consent_id, decision, code, status,
+            previous_hash, hash FROM repsync_audit WHERE chain_id = '${chain}' AND seq = 2`,
+            [id, place],
+          );
+          const { problem } = await verify(parts);
+          expect([place, id, problem?.chainId]).toEqual([place, id, id]);
+          restore(tool);
+        }
+      }
     }));
 
   test("D-6.5, D-5.8 a lookup whose record cannot be written is not answered, and does not count", () =>
@@ -181,7 +217,7 @@ describe("SQLite: the audit log verifies", () => {
       const { hash } = await scene.giveKey("ana");
       for (let i = 0; i < 5; i++) await scene.lookUp(hash, "ana");
       const [chainId = ""] = await parts.audit.chainIds();
-      const records = await parts.audit.records(chainId, { afterSeq: 0, limit: 10 });
+      const records = await parts.audit.records(chainId, { afterSeq: null, limit: 10 });
       await parts.storage.close();
       const bytes = readFileSync(file.path);
       for (const { seq, requestId } of records) {

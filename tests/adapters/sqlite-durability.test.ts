@@ -99,8 +99,14 @@ describe("SQLite: durable before the reply", () => {
       for (const failure of failures) expect(failure).toMatchObject({ kind: "store_unavailable" });
       isFailing = false;
       expect(wordOf(await scene.lookUp(hash, "x"))).toBe("profile_not_found");
-      const { reading } = await parts.usage.read("ana", LIMITS);
-      expect([reading.minuteCalls, reading.month?.used]).toEqual([1, 1]);
+      const used = async () => {
+        const { reading } = await parts.usage.read("ana", LIMITS);
+        return [reading.minuteCalls, reading.month?.used];
+      };
+      expect(await used()).toEqual([1, 1]);
+      // Once: later calls stay counted.
+      for (let i = 0; i < 2; i++) await scene.lookUp(hash, "x");
+      expect(await used()).toEqual([3, 3]);
     }));
 
   test.each(["a lookup", "a grant of consent"])(

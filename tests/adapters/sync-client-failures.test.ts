@@ -47,8 +47,9 @@ test.each([
   [{ next_offset: 1000 }, `"next_offset" is not null: 1000`],
   [
     { count: 0, total: 9, limit: 2, has_more: true, next_offset: 2, records: [] },
-    `"has_more" is not false: true`,
+    `"count" is not 2: 0`,
   ],
+  [{ total: 3 }, `"count" is not 3: 2`],
   [{ limit: 0, has_more: true, next_offset: 0 }, `"has_more" is not false: true`],
   [{ records: {} }, `"records" is not an array whose elements are each an object: an object`],
   [

@@ -56,7 +56,10 @@ export function readPullPage(
   fields.expect("has_more", end < page.total);
   fields.expect("next_offset", page.has_more ? end : null);
   // Whoever follows such a page would follow it for ever.
-  if (page.has_more && page.count * page.limit === 0) fields.expect("has_more", false);
+  if (page.has_more && page.limit === 0) fields.expect("has_more", false);
+  // More may have come between its total and its records; fewer are rows that would never be asked for.
+  const least = Math.min(page.limit, Math.max(0, page.total - page.offset));
+  if (page.count < least) fields.expect("count", least);
   return page;
 }
 

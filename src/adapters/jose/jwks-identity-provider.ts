@@ -103,7 +103,7 @@ async function fetchKeys(url: string, options: RequestInit): Promise<Response> {
 function refusalOf(cause: unknown): "token_invalid" | "token_expired" {
   if (cause instanceof errors.JWTExpired) return "token_expired";
   if (isTokensFault(cause)) return "token_invalid";
-  // The provider gave no keys, or none that can be read.
+  // The provider gave no keys.
   const message = "The identity provider cannot be reached";
   throw new AppError("store_unavailable", message, { cause });
 }
@@ -112,6 +112,8 @@ function refusalOf(cause: unknown): "token_invalid" | "token_expired" {
 function isTokensFault(cause: unknown): boolean {
   if (cause instanceof errors.JWKSTimeout || cause instanceof errors.JWKSInvalid) return false;
   if (cause instanceof errors.JOSEError) return cause.code !== "ERR_JOSE_GENERIC";
+  // It names a key that is none.
+  if (cause instanceof DOMException) return cause.name === "DataError";
   // A key of another type than the algorithm's, or a signature of another length.
   return cause instanceof TypeError;
 }

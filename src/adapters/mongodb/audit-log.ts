@@ -9,7 +9,7 @@ import type {
   Signed,
 } from "../../domain/reputation/audit-chain.ts";
 import type { StoredRecord } from "../../domain/reputation/audit-check.ts";
-import type { AccessPosition, AuditLog } from "../../ports/audit-log.ts";
+import type { AccessPosition, AuditLog, RecordPage } from "../../ports/audit-log.ts";
 import {
   type AuditBlock,
   auditBlocks,
@@ -38,6 +38,9 @@ import type { Subjects } from "./subjects.ts";
 const AS_STORED = { ...COMMITTED, enableUtf8Validation: false } as const;
 /** Comes before every chain. */
 const NO_CHAIN = "";
+/** Stands for a chain of all documents whose ids are no texts: repsync makes none, and no chain has a slash in its id. */
+const NO_BLOCKS = "/";
+const IS_NO_TEXT = { $not: { $type: "string" } } as const;
 
 /** The audit log in collections of its own. */
 export class MongoAuditLog implements AuditLog {
@@ -77,7 +80,7 @@ export class MongoAuditLog implements AuditLog {
 
   /** Steps from chain to chain in the index, whatever their lengths. */
   async chainIds(): Promise<readonly string[]> {
-    const chainIds: string[] = [];
+    const chainIds = (await this.#hasOnlyTextIds()) ? [] : [NO_BLOCKS];
     for (let last = NO_CHAIN; ; ) {
       const isLater = { $gt: last === NO_CHAIN ? last : idsOfChain(last).$lt };
       const options = { ...AS_STORED, sort: { _id: 1 }, projection: { _id: 1 } } as const;
@@ -90,16 +93,28 @@ export class MongoAuditLog implements AuditLog {
     }
   }
 
+  /** Ids of other types come before all texts or after them. */
+  async #hasOnlyTextIds(): Promise<boolean> {
+    for (const direction of [1, -1] as const) {
+      const options = { ...COMMITTED, sort: { _id: direction }, projection: { _id: 1 } };
+      const end = await this.#read(() => auditBlocks(this.#parts.db).findOne({}, options));
+      if (end !== null && typeof (end._id as unknown) !== "string") return false;
+    }
+    return true;
+  }
+
   async records(
     chainId: string,
-    { afterSeq, limit }: { readonly afterSeq: number; readonly limit: number },
+    { afterSeq, limit }: RecordPage,
   ): Promise<readonly StoredRecord[]> {
     return await readSnapshot(this.#parts, async (session) => {
-      const start = await this.#blockWith({ chainId, seq: afterSeq, session });
+      const start =
+        afterSeq === null ? null : await this.#blockWith({ chainId, seq: afterSeq, session });
       // Something whose id is none of a block goes by that id as a chain.
-      const isLater = { $gte: start?._id ?? chainId, $lt: idsOfChain(chainId).$lt };
+      const isInChain = { $gte: start?._id ?? chainId, $lt: idsOfChain(chainId).$lt };
+      const isLater = chainId === NO_BLOCKS ? IS_NO_TEXT : isInChain;
       const firstSeq = start === null ? 0 : (readBlockId(start._id)?.firstSeq ?? 0);
-      let passed = start === null ? 0 : afterSeq - firstSeq + 1;
+      let passed = start === null || afterSeq === null ? 0 : afterSeq - firstSeq + 1;
       const found: StoredRecord[] = [];
       const options = { ...AS_STORED, ...SNAPSHOT, session, sort: { _id: 1 } } as const;
       for await (const block of auditBlocks(this.#parts.db).find({ _id: isLater }, options)) {

@@ -2,7 +2,7 @@ import { type AccessItem, accessItem } from "../../domain/reputation/access-item
 import type { AuditCensus } from "../../domain/reputation/audit-census.ts";
 import type { AuditAnchor, AuditHead, Signed } from "../../domain/reputation/audit-chain.ts";
 import type { StoredRecord } from "../../domain/reputation/audit-check.ts";
-import type { AccessPosition, AuditLog } from "../../ports/audit-log.ts";
+import type { AccessPosition, AuditLog, RecordPage } from "../../ports/audit-log.ts";
 import { AUDIT_COLUMNS } from "./audit-columns.ts";
 import { dropAuditParts, readAccessRecords } from "./audit-parts.ts";
 import type { SqliteDatabase } from "./database.ts";
@@ -12,8 +12,9 @@ import type { Subjects } from "./subjects.ts";
 const FIELDS = AUDIT_COLUMNS.map(([column, field]) => `a.${column} AS "${field}"`).join(", ");
 const HEADS = "SELECT chain_id, chain_number, seq, hash, at, signature FROM repsync_audit_heads";
 const ANCHORS = "SELECT chain_id, seq, hash, at, signature FROM repsync_audit_anchors";
-const RECORDS = `SELECT ${FIELDS} FROM repsync_audit a WHERE chain_id = ? AND seq > ?
-  ORDER BY seq LIMIT ?`;
+const OF_CHAIN = `SELECT ${FIELDS} FROM repsync_audit a WHERE chain_id = ?`;
+const FIRST_RECORDS = `${OF_CHAIN} ORDER BY seq LIMIT ?`;
+const NEXT_RECORDS = `${OF_CHAIN} AND seq > ? ORDER BY seq LIMIT ?`;
 const SET_ANCHOR = `INSERT INTO repsync_audit_anchors (chain_id, seq, hash, at, signature)
   VALUES (?, ?, ?, ?, ?) ON CONFLICT DO UPDATE SET seq = excluded.seq, hash = excluded.hash,
   at = excluded.at, signature = excluded.signature`;
@@ -54,9 +55,10 @@ export class SqliteAuditLog implements AuditLog {
 
   async records(
     chainId: string,
-    { afterSeq, limit }: { readonly afterSeq: number; readonly limit: number },
+    { afterSeq, limit }: RecordPage,
   ): Promise<readonly StoredRecord[]> {
-    return await this.#all(RECORDS, [chainId, afterSeq, limit]);
+    if (afterSeq === null) return await this.#all(FIRST_RECORDS, [chainId, limit]);
+    return await this.#all(NEXT_RECORDS, [chainId, afterSeq, limit]);
   }
 
   async prune({ statement, signature }: Signed<AuditAnchor>): Promise<void> {

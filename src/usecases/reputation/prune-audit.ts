@@ -38,7 +38,7 @@ async function pruneChain(
 ): Promise<number> {
   let removed = 0;
   for (;;) {
-    const page = await deps.audit.records(chainId, { afterSeq: 0, limit: PAGE_RECORDS });
+    const page = await deps.audit.records(chainId, { afterSeq: null, limit: PAGE_RECORDS });
     const records = page as readonly AuditRecord[];
     const kept = records.findIndex(({ at }) => compareDateTimes(at, before) >= 0);
     const old = kept < 0 ? records : records.slice(0, kept);

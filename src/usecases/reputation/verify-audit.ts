@@ -103,7 +103,7 @@ async function checkChain(
   const claims = { chainId, anchor, heads: head === null ? [] : [head] };
   let check = beginChainCheck(claims, tools);
   let seenSeq: number | null = null;
-  for (let afterSeq = 0; ; ) {
+  for (let afterSeq: number | null = null; ; ) {
     const page = await audit.records(chainId, { afterSeq, limit: PAGE_RECORDS });
     const isRepeated = seenSeq !== null && page[0]?.seq === seenSeq;
     const records = isRepeated ? page.slice(1) : page;

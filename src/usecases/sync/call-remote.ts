@@ -1,5 +1,6 @@
 import { AppError } from "../../domain/errors.ts";
-import { MAX_STALL_MS } from "../../domain/limits.ts";
+import { MAX_RUN_ERROR_CHARS, MAX_STALL_MS } from "../../domain/limits.ts";
+import { cutText } from "../../domain/sync/push-result.ts";
 import { retryWaitMs } from "../../domain/sync/retry.ts";
 import { RemotePeerError } from "../../ports/remote-peer.ts";
 import type { SyncDeps } from "./sync-deps.ts";
@@ -62,7 +63,9 @@ export function startRemoteCalls(
 
 function failedForGood(error: RemotePeerError, attempts: number): AppError {
   const tried = attempts === 1 ? "" : ` (${attempts} attempts)`;
-  const text = `${error.message}${tried}; ${adviceFor(error)}`;
+  const end = `${tried}; ${adviceFor(error)}`;
+  // The whole is cut to this, and the advice is what must not go missing.
+  const text = cutText(error.message, MAX_RUN_ERROR_CHARS - end.length) + end;
   return new AppError("sync_failed", text, { cause: error });
 }
 

@@ -83,15 +83,13 @@ function checkResult(result: PushResult, sent: number): void {
   const { upserted, error_count: errorCount = 0, integrity } = result;
   if (result.error !== undefined || upserted + errorCount !== sent) {
     const text = `The remote accounts for ${upserted} written and ${errorCount} failed of ${sent} records`;
-    throw new AppError(
-      "remote_invalid",
-      result.error === undefined ? text : `${text}: ${result.error}`,
-    );
+    const reason = result.error === undefined ? "" : `: ${result.error}`;
+    throw new AppError("remote_invalid", `${text}${reason}; look at the remote's log`);
   }
   if (integrity === "verified") return;
   throw new AppError(
     "remote_invalid",
-    `The remote did not verify the checksum of a batch: integrity is "${integrity ?? ""}"`,
+    `The remote did not verify the checksum of a batch: integrity is "${integrity ?? ""}"; check its version`,
   );
 }
 

@@ -73,7 +73,8 @@ export async function readClocks(
   const ownTime = formatMs(deps.clock.nowMs());
   const status = await calls.call((signal) => remote.peer.readStatus({ signal }));
   if (!status.sync_enabled) {
-    throw new AppError("sync_failed", `The remote has sync disabled: ${remote.address}`);
+    const text = `The remote has sync disabled: ${remote.address}; set SYNC_ENABLED there`;
+    throw new AppError("sync_failed", text);
   }
   const remoteTime = parseDateTime(status.server_time);
   if (remoteTime === null) {

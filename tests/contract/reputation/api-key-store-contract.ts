@@ -36,8 +36,9 @@ export function apiKeyStoreContract(harness: ReputationHarness): void {
       expect(await parts.apiKeys.revoke("ana", { id: "unknown-id", nowMs })).toBeNull();
       const revoked = { ...key, isRevoked: true, revokedAt: "2026-03-01T12:00:00Z" };
       expect(await parts.apiKeys.revoke("ana", { id: key.id, nowMs })).toEqual(revoked);
-      const laterMs = nowMs + 9_000;
-      expect(await parts.apiKeys.revoke("ana", { id: key.id, nowMs: laterMs })).toEqual(revoked);
+      for (const otherMs of [nowMs + 9_000, nowMs - 9_000]) {
+        expect(await parts.apiKeys.revoke("ana", { id: key.id, nowMs: otherMs })).toEqual(revoked);
+      }
       expect(await parts.apiKeys.list("ana", ALL)).toEqual([revoked]);
     });
 
@@ -64,6 +65,9 @@ export function apiKeyStoreContract(harness: ReputationHarness): void {
       const successor = { id: "key-new", hash: "new hash", prefix: "rep_live_", last4: "wxyz" };
       const rotation = { id: key.id, successor, overlapSeconds: 0, nowMs };
       expect(await parts.apiKeys.rotate("ana", rotation)).toBe("conflict");
+      // Nor by a clock that was set back.
+      const earlier = { ...rotation, nowMs: nowMs - 5_000 };
+      expect(await parts.apiKeys.rotate("ana", earlier)).toBe("conflict");
       expect(await parts.apiKeys.rotate("bea", rotation)).toBeNull();
       expect(await parts.apiKeys.list("ana", ALL)).toEqual([revoked as never]);
     });

@@ -40,7 +40,7 @@ export function auditLogContract(harness: ReputationHarness): void {
       await scene.lookUp(hash, "ana");
       const [head] = await parts.audit.heads();
       const chainId = head?.statement.chainId ?? "";
-      const records = await parts.audit.records(chainId, { afterSeq: 0, limit: 10 });
+      const records = await parts.audit.records(chainId, { afterSeq: null, limit: 10 });
       expect(
         records.map((r) => [r.seq, r.endpoint, r.status, r.code, r.consentId, r.keyId]),
       ).toEqual([
@@ -152,7 +152,7 @@ export function auditLogContract(harness: ReputationHarness): void {
       const { hash } = await scene.giveKey("ana");
       await scene.lookUp(hash, "ana");
       const [chainId = ""] = await parts.audit.chainIds();
-      const [record] = await parts.audit.records(chainId, { afterSeq: 0, limit: 1 });
+      const [record] = await parts.audit.records(chainId, { afterSeq: null, limit: 1 });
       expect(Object.keys(record as AuditRecord).sort()).toEqual([
         ...["accountId", "at", "chainId", "code", "consentId", "decision", "endpoint", "hash"],
         ...[

@@ -135,6 +135,17 @@ describe("a whole chain", () => {
 });
 
 describe("a changed record", () => {
+  test("D-6.5 is found when it was written while the log was read, and is not what the head names then", () => {
+    const before = headAt(CHAIN[5] as AuditRecord);
+    const seventh = appendEntry(
+      CHAIN[5] as AuditRecord,
+      { ...entryNumber(7), status: 404 },
+      sha256Hex,
+    );
+    const others = [...CHAIN.slice(0, 6), seventh, ...makeChain(3, seventh)];
+    expect(found(verify(others, { heads: [before] }, HEAD))).toEqual(["changed", 10]);
+  });
+
   const changes: Record<keyof AuditRecord, unknown> = {
     version: 2,
     chainId: "chain-b",

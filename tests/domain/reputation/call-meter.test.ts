@@ -32,6 +32,36 @@ describe("chargeCalls()", () => {
     expect([charge.admitted, charge.refusal]).toEqual([2, "quota_exceeded"]);
   });
 
+  test("D-6.4 the calls of a month that is over do not count in the next one", () => {
+    const reading = { minuteCalls: 0, blockingMs: null, month: { month: "2026-10", used: 1_000 } };
+    const charge = chargeCalls(reading, { calls: 2, limits: LIMITS, nowMs: NOW_MS });
+    expect(charge).toMatchObject({
+      admitted: 2,
+      refusal: null,
+      month: { month: "2026-11", used: 2 },
+    });
+    expect(charge.quotasAfter(2).month).toMatchObject({ limit: 1_000, used: 2, remaining: 998 });
+  });
+
+  test("D-5.7 after a smaller plan nothing remains, and what was used stays told", () => {
+    const month = { month: "2026-11", used: 1_200 };
+    const reading = { minuteCalls: 40, blockingMs: NOW_MS - 10_000, month };
+    const charge = chargeCalls(reading, { calls: 1, limits: LIMITS, nowMs: NOW_MS });
+    expect(charge).toMatchObject({
+      admitted: 0,
+      refusal: "quota_exceeded",
+      minuteCalls: 40,
+      month,
+    });
+    expect(charge.quotasAfter(0)).toMatchObject({
+      minute: { limit: 30, used: 40, remaining: 0 },
+      month: { limit: 1_000, used: 1_200, remaining: 0 },
+    });
+    const roomy = { ...reading, month: { month: "2026-11", used: 100 } };
+    const limited = chargeCalls(roomy, { calls: 1, limits: LIMITS, nowMs: NOW_MS });
+    expect([limited.admitted, limited.refusal]).toEqual([0, "rate_limited"]);
+  });
+
   test("D-6.4 calls at one moment are charged as decideCall() decides them one by one", () => {
     const moves = fc.array(
       fc.record({ waitMs: fc.nat(40_000), calls: fc.integer({ min: 1, max: 9 }) }),

@@ -53,6 +53,11 @@ describe("the formula", () => {
     expect(starLevelOf(score)).toBe(starLevel);
   });
 
+  test("D-6.6 ratings are as none where their mean is not known, however many there are", () => {
+    const shop = { ...GITHUB, platform: "tokopedia", rating: null, rating_count: 500 };
+    expect(scoreOf(shop)).toEqual(scoreOf({ ...shop, rating_count: null }));
+  });
+
   test("D-6.6 computeScore() gives the same at every moment of a UTC day", () => {
     const at = (now: string) =>
       computeScore({ profile: null, accounts: [GITHUB], nowMs: Date.parse(now) });

@@ -11,10 +11,16 @@ setDefaultTimeout(60_000);
 const ISSUER = "https://id.example.com/";
 const AUDIENCE = "repsync-test";
 
-/** An identity provider that publishes one key. */
-async function startProvider(algorithm = "ES256") {
+/** An identity provider that publishes one key, with the given fields in place of its own. */
+async function startProvider(algorithm = "ES256", damage: object = {}) {
   const { publicKey, privateKey } = await generateKeyPair(algorithm, { extractable: true });
-  const jwk = { ...(await exportJWK(publicKey)), kid: "key-1", alg: algorithm, use: "sig" };
+  const jwk = {
+    ...(await exportJWK(publicKey)),
+    kid: "key-1",
+    alg: algorithm,
+    use: "sig",
+    ...damage,
+  };
   const requests = { count: 0, isDown: false };
   const server = Bun.serve({
     hostname: "127.0.0.1",
@@ -162,6 +168,17 @@ describe("identity provider", () => {
     const url = address === "https" ? env.JWT_JWKS_URL.replace("http:", "https:") : address;
     const app = await startApp({ env: { ...env, JWT_JWKS_URL: url } });
     expect(await codeOf(app, await sign({ sub: "x" }))).toBe("unavailable");
+  });
+
+  test.each([
+    ["ES256", { x: "!!!" }],
+    ["ES256", { y: "AAAA" }],
+    ["RS256", { n: "!!!" }],
+    ["RS256", { n: undefined, e: undefined }],
+  ])("D-5.4 a token that names a damaged %s key is none: %j", async (algorithm, damage) => {
+    const { env, sign } = await startProvider(algorithm, damage);
+    const app = await startApp({ env });
+    expect(await codeOf(app, await sign({ sub: "x" }))).toBe("token_invalid");
   });
 
   test("D-5.4 of several keys that fit a token the right one is found", async () => {

@@ -240,7 +240,9 @@ test("D-4.2 a remote that has sync disabled is named", async () => {
   const ends = await makeTwoEnds();
   ends.intercept = async (_, send) => ({ ...((await send()) as object), sync_enabled: false });
   const { error } = await runOf(ends);
-  expect(error?.message).toBe("The remote has sync disabled: https://there.example");
+  expect(error?.message).toBe(
+    "The remote has sync disabled: https://there.example; set SYNC_ENABLED there",
+  );
 });
 
 interface Page {
@@ -284,4 +286,24 @@ test("D-4.6 a column that may not be null and that the remote does not have keep
   const { run } = await runOf(ends);
   expect(run).toMatchObject({ status: "success", total_pulled: 1, error_count: 0 });
   expect(ends.here.sortedRows(ends.table)).toEqual([{ ...row, own: "mine" }]);
+});
+
+test("D-4.6 a refused record that comes again as it was is tried once in a run, and its next version is taken", async () => {
+  const ends = await makeTwoEnds();
+  ends.here.refuse = (_, { v }) => (v === "bad" ? "Not this" : null);
+  put(ends.there, ends.table, [
+    ["a", "bad", "2026-03-01T10:00:00Z"],
+    ["b", "v", "2026-03-01T10:00:01Z"],
+  ]);
+  await runOf(ends);
+  const again = await runOf(ends, { isFull: true });
+  expect(again.run).toMatchObject({ status: "partial", error_count: 1 });
+  expect(ends.rejected.all()).toMatchObject([{ key: { k: "a" }, attempts: 2 }]);
+  put(ends.there, ends.table, [["a", "good", "2026-03-01T10:00:02Z"]]);
+  await runOf(ends);
+  expect(rowsOf(ends.here, ends.table)).toEqual([
+    ["a", "good", "2026-03-01T10:00:02Z"],
+    ["b", "v", "2026-03-01T10:00:01Z"],
+  ]);
+  expect(ends.rejected.all()).toEqual([]);
 });

@@ -9,6 +9,7 @@ import {
   runOf,
   type SeenRequest,
   statusError,
+  type TestRow,
   type TwoEnds,
 } from "./two-ends.ts";
 
@@ -215,15 +216,28 @@ test.each([
   expect(pushed(ends.requests)).toHaveLength(1);
 });
 
+test("D-4.6 a failure with a long reason still says what to do", async () => {
+  const ends = await endsWithRows(1);
+  ends.intercept = ({ kind }, send) => {
+    if (kind !== "push") return send();
+    throw new RemotePeerError("status", "x".repeat(500), { status: 401 });
+  };
+  const { error } = await runOf(ends, { direction: "push" });
+  expect(error?.message).toBe(`${"x".repeat(177)}; check SYNC_REMOTE_KEY`);
+});
+
 test.each([
-  [{ upserted: 2 }, "The remote accounts for 2 written and 0 failed of 3 records"],
+  [
+    { upserted: 2 },
+    "The remote accounts for 2 written and 0 failed of 3 records; look at the remote's log",
+  ],
   [
     { upserted: 3, integrity: "no_checksum" },
-    'The remote did not verify the checksum of a batch: integrity is "no_checksum"',
+    'The remote did not verify the checksum of a batch: integrity is "no_checksum"; check its version',
   ],
   [
     { upserted: 0, error: "Disk is full" },
-    "The remote accounts for 0 written and 0 failed of 3 records: Disk is full",
+    "The remote accounts for 0 written and 0 failed of 3 records: Disk is full; look at the remote's log",
   ],
 ])("D-4.6 a reply with %j is no acknowledgement", async (fields, message) => {
   const ends = await endsWithRows(3);
@@ -247,4 +261,22 @@ test("S-4.2.9 rows that the remote ignores as known count as pushed", async () =
   const { run } = await runOf(ends, { direction: "push" });
   expect(run).toMatchObject({ status: "success", total_pushed: 2 });
   expect(rowsOf(ends.there, ends.table)[0]?.[1]).toBe("own");
+});
+
+test("D-4.6 a refused row is sent once in a run, also where the run comes to its place again", async () => {
+  const ends = await endsWithRows(3);
+  ends.there.refuse = (_, { k }) => (k === "k-0001" ? "No" : null);
+  await runOf(ends, { direction: "push" });
+  const { run } = await runOf(ends, { direction: "push", isFull: true });
+  expect(run).toMatchObject({ status: "partial", total_pushed: 2, error_count: 1 });
+  expect(ends.rejected.all()).toMatchObject([{ key: { k: "k-0001" }, attempts: 2 }]);
+});
+
+test("D-4.6 rows that are dated ahead of the clock are pushed to the last", async () => {
+  const ends = await makeTwoEnds({ maxPageRows: 10 });
+  const ahead = manyRows(35).map(([k, v]): TestRow => [k, v, "2099-01-01T00:00:00Z"]);
+  put(ends.here, ends.table, ahead);
+  const { run } = await runOf(ends, { direction: "push" });
+  expect(run).toMatchObject({ status: "success", total_pushed: 35 });
+  expect(rowsOf(ends.there, ends.table)).toHaveLength(35);
 });

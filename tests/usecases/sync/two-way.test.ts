@@ -197,3 +197,31 @@ test("D-4.3 what was not pushed is not pulled over", async () => {
   expect(error?.message).toBe("Internal error; the log has the details");
   expect(rowsOf(ends.here, ends.table)[0]?.[1]).toBe("here");
 });
+
+test("D-4.6 what was refused in a pull is not pushed over by an older change that is made here", async () => {
+  const ends = await makeTwoEnds();
+  put(ends.there, ends.table, [["k", "1", "2026-03-01T11:00:00Z"]]);
+  await runOf(ends, { direction: "both" });
+  put(ends.there, ends.table, [
+    ["k", "there", "2026-03-01T11:30:00Z"],
+    ["other", "1", "2026-03-01T11:40:00Z"],
+  ]);
+  ends.here.refuse = (_, { k }) => (k === "k" ? "Not now" : null);
+  expect((await runOf(ends, { direction: "pull" })).run.status).toBe("partial");
+  put(ends.here, ends.table, [["k", "here", "2026-03-01T11:20:00Z"]]);
+  ends.here.refuse = () => null;
+  expect((await runOf(ends, { direction: "both" })).run.status).toBe("success");
+  expect(rowsOf(ends.there, ends.table)[0]).toEqual(["k", "there", "2026-03-01T11:30:00Z"]);
+  expect(rowsOf(ends.here, ends.table)).toEqual(rowsOf(ends.there, ends.table));
+});
+
+test("D-4.5 of two versions with the same timestamp the pushed one wins at both", async () => {
+  const ends = await makeTwoEnds();
+  put(ends.here, ends.table, [["k", "1", "2026-03-01T11:00:00Z"]]);
+  await runOf(ends, { direction: "both" });
+  put(ends.here, ends.table, [["k", "here", "2026-03-01T11:10:00Z"]]);
+  put(ends.there, ends.table, [["k", "there", "2026-03-01T11:10:00Z"]]);
+  await runOf(ends, { direction: "both" });
+  expect(rowsOf(ends.here, ends.table)).toEqual([["k", "here", "2026-03-01T11:10:00Z"]]);
+  expect(rowsOf(ends.there, ends.table)).toEqual(rowsOf(ends.here, ends.table));
+});
