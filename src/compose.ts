@@ -30,7 +30,7 @@ import type { CacheCounts, VersionedCache } from "./ports/versioned-cache.ts";
 import { createAdministrator } from "./usecases/reputation/create-administrator.ts";
 import type { ReputationDeps } from "./usecases/reputation/deps.ts";
 import { createLookups } from "./usecases/reputation/look-up.ts";
-import { keptSecret, readReputationSecrets } from "./usecases/reputation/secrets.ts";
+import { keptSecret, OTHER_PEPPER, readReputationSecrets } from "./usecases/reputation/secrets.ts";
 import { Slots } from "./usecases/reputation/slots.ts";
 import { type ActiveRuns, createActiveRuns } from "./usecases/sync/active-runs.ts";
 import { startSchedule } from "./usecases/sync/scheduled-runs.ts";
@@ -133,6 +133,7 @@ export async function openServices(
   try {
     await storage.tables.prepare([...config.registry.values()]);
     const { deps: reputation, caches } = await openReputation(config, { storage, clock, timer });
+    if (!reputation.isFirstPepper) logger.warn(OTHER_PEPPER);
     return {
       ...{ clock, logger, storage },
       sync: syncDeps(config, { storage, clock, timer, logger }),

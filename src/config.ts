@@ -99,10 +99,11 @@ function readService(reader: EnvironmentReader) {
 
 function readSync(reader: EnvironmentReader) {
   const syncApiKey = reader.headerText("SYNC_API_KEY") ?? "";
+  const remoteUrl = readRemoteUrl(reader);
   const run = {
     isSyncEnabled: reader.flag("SYNC_ENABLED", false),
-    remoteUrl: readRemoteUrl(reader),
-    remoteKey: reader.headerText("SYNC_REMOTE_KEY") ?? syncApiKey,
+    remoteUrl,
+    remoteKey: readRemoteKey(reader, { remoteUrl, syncApiKey }),
   };
   return {
     ...run,
@@ -168,10 +169,27 @@ function readRemoteUrl(reader: EnvironmentReader): string | null {
   if (url.username !== "" || url.password !== "" || url.search !== "" || url.hash !== "") {
     reader.problems.push("SYNC_REMOTE_URL must not hold credentials, a query or a fragment");
   }
-  if (/\/api\/v1\/sync\/?$/.test(url.pathname)) {
+  if (/\/api\/v1\/sync\/*$/.test(url.pathname)) {
     reader.problems.push("SYNC_REMOTE_URL must be the base address, without /api/v1/sync");
   }
   return text;
+}
+
+/** As the client for other deployments takes it. */
+function readRemoteKey(
+  reader: EnvironmentReader,
+  { remoteUrl, syncApiKey }: { readonly remoteUrl: string | null; readonly syncApiKey: string },
+): string {
+  const own = reader.headerText("SYNC_REMOTE_KEY");
+  const sent = own ?? (remoteUrl === null ? "" : syncApiKey);
+  if (!/^[\x20-\x7e]*$/.test(sent)) {
+    const name =
+      own === null
+        ? "SYNC_API_KEY, which runs send as there is no SYNC_REMOTE_KEY,"
+        : "SYNC_REMOTE_KEY";
+    reader.problems.push(`${name} must be printable ASCII`);
+  }
+  return own ?? syncApiKey;
 }
 
 function readReputation(reader: EnvironmentReader) {
@@ -248,6 +266,9 @@ function readTables(
   return registry;
 }
 
+/** All but the tab, which may stand within a header. */
+const CONTROL_CHARACTER = /[^\P{Cc}\t]/u;
+
 /** Reads single variables; an empty one counts as not set. */
 class EnvironmentReader {
   readonly problems: string[] = [];
@@ -267,6 +288,8 @@ class EnvironmentReader {
     const text = this.text(name);
     if (text !== null && text !== text.trim()) {
       this.problems.push(`${name} must not begin or end with a blank: HTTP takes those away`);
+    } else if (text !== null && CONTROL_CHARACTER.test(text)) {
+      this.problems.push(`${name} must not hold control characters: HTTP cannot send those`);
     }
     return text;
   }

@@ -1,17 +1,19 @@
 // Serves one deployment: parses, composes, listens, drains.
-import { existsSync, readFileSync } from "node:fs";
+import { readFileSync } from "node:fs";
 import process from "node:process";
-import { parseEnv } from "node:util";
 import { compose, type Deployment } from "./compose.ts";
-import { type Config, type Environment, readConfig } from "./config.ts";
+import { type Config, readConfig } from "./config.ts";
 import { isAppError } from "./domain/errors.ts";
+import { withEnvFile } from "./environment.ts";
 
 /** Time that requests in hand get to finish after SIGTERM or SIGINT; Docker kills after 10 s. */
 const GRACE_MS = 8_000;
 const EXIT_FAILED = 1;
 const EXIT_USAGE = 2;
 
-const { config, problems } = readConfig(readEnvironment(), (path) => readFileSync(path, "utf8"));
+const { config, problems } = readConfig(withEnvFile(process.env), (path) =>
+  readFileSync(path, "utf8"),
+);
 if (config === null) {
   console.error("repsync cannot start; the configuration has these problems:");
   for (const problem of problems) console.error(`- ${problem}`);
@@ -65,12 +67,6 @@ function listenProblem(error: unknown, port: number): string {
   const noAddress = "HOST is no address of this machine";
   if (code === "EADDRINUSE") return port === 0 ? noAddress : `the port is in use, or ${noAddress}`;
   return code === "EADDRNOTAVAIL" || code === "EINVAL" ? noAddress : errorText(error);
-}
-
-/** The environment over `.env`. Bun has put `.env` into the environment by now; other runtimes leave it to us. */
-function readEnvironment(): Environment {
-  const isRead = process.versions["bun"] !== undefined || !existsSync(".env");
-  return isRead ? process.env : { ...parseEnv(readFileSync(".env", "utf8")), ...process.env };
 }
 
 function errorText(error: unknown): string {

@@ -3,7 +3,7 @@
 /** Where a command writes to. */
 export interface Output {
   readonly isJson: boolean;
-  /** True when progress may be drawn: both streams are a terminal, and nobody asked for JSON. */
+  /** True when progress may be drawn: both streams are a terminal that can, and nobody asked for JSON. */
   readonly isTerminal: boolean;
   /** Lines on stdout, for people only. */
   print(...lines: readonly string[]): void;
@@ -15,9 +15,10 @@ export interface Output {
 
 /** Starts the output of one command. */
 export function startOutput({ isJson }: { readonly isJson: boolean }): Output {
+  const isTerminal = process.stdout.isTTY === true && process.stderr.isTTY === true;
   return {
     isJson,
-    isTerminal: !isJson && process.stdout.isTTY === true && process.stderr.isTTY === true,
+    isTerminal: !isJson && isTerminal && process.env["TERM"] !== "dumb",
     print: (...lines) => {
       if (!isJson) for (const line of lines) process.stdout.write(`${line}\n`);
     },

@@ -1,6 +1,6 @@
 // How far a command has come: bars on a terminal, plain lines elsewhere, nothing beside JSON. All of it on stderr.
 import { MultiBar, Presets } from "cli-progress";
-import { formatCount, type Output } from "./output.ts";
+import { countOf, formatCount, type Output } from "./output.ts";
 
 /** How far one job has come. */
 export interface ProgressState {
@@ -29,8 +29,13 @@ const BAR_STEPS = 1_000;
 
 const LONGEST_BAR_CHARS = 30;
 const SHORTEST_BAR_CHARS = 5;
-/** What a line has beside label and bar, with 8 digits each: ` [] 100% | 99,999,999 rows | 99,999,999 rows/s`. */
-const FIGURES_CHARS = 48;
+/** From the longest on, with what it has beside label and bar where numbers have 8 digits. */
+const LINES = [
+  { format: "{label} [{bar}] {percentage}% | {rows} | {rate} rows/s", chars: 48, hasBar: true },
+  { format: "{label} [{bar}] {percentage}% | {rows}", chars: 26, hasBar: true },
+  { format: "{label} {percentage}% | {rows}", chars: 23, hasBar: false },
+  { format: "{label} {percentage}%", chars: 5, hasBar: false },
+] as const;
 
 /** Opens the display that fits where a command writes to; labels are made `labelChars` long. */
 export function openProgress(
@@ -45,7 +50,6 @@ function openBars(labelChars: number): ProgressBoard {
   const bars = new MultiBar(
     {
       emptyOnZero: true,
-      format: "{label} [{bar}] {percentage}% | {rows} rows | {rate} rows/s",
       gracefulExit: false,
       hideCursor: true,
       stream: process.stderr,
@@ -57,11 +61,15 @@ function openBars(labelChars: number): ProgressBoard {
       const startedAtMs = performance.now();
       const payload = (rows: number) => ({
         label: label.padEnd(labelChars),
-        rows: formatCount(rows),
+        rows: countOf(rows, "row"),
         rate: formatCount(rows / Math.max(0.001, (performance.now() - startedAtMs) / 1000)),
       });
-      const barsize = barChars(Math.max(label.length, labelChars));
-      const bar = bars.create(BAR_STEPS, 0, payload(0), { barsize });
+      const bar = bars.create(
+        BAR_STEPS,
+        0,
+        payload(0),
+        lineFor(Math.max(label.length, labelChars)),
+      );
       return {
         update: ({ rows, part }) => bar.update(Math.floor((part ?? 0) * BAR_STEPS), payload(rows)),
       };
@@ -70,10 +78,13 @@ function openBars(labelChars: number): ProgressBoard {
   };
 }
 
-/** As long as the line has room for; what stands beside it must never be cut, as cut figures are wrong ones. */
-function barChars(chars: number): number {
-  const free = (process.stderr.columns ?? Number.POSITIVE_INFINITY) - chars - FIGURES_CHARS;
-  return Math.max(SHORTEST_BAR_CHARS, Math.min(LONGEST_BAR_CHARS, free));
+/** As much as the terminal has room for; what is left must never be cut, as cut figures are wrong ones. */
+function lineFor(label: number): { readonly format: string; readonly barsize: number } {
+  const columns = process.stderr.columns ?? Number.POSITIVE_INFINITY;
+  const free = (line: (typeof LINES)[number]) => columns - label - line.chars;
+  const fits = LINES.find((line) => free(line) >= (line.hasBar ? SHORTEST_BAR_CHARS : 0));
+  const line = fits ?? LINES[3];
+  return { format: line.format, barsize: Math.min(LONGEST_BAR_CHARS, free(line)) };
 }
 
 function startLines(label: string): Progress {
@@ -86,7 +97,7 @@ function startLines(label: string): Progress {
       if (part === null) {
         if (rows - shownRows < PLAIN_STEP_ROWS) return;
         shownRows = rows;
-        show(`${formatCount(rows)} rows`);
+        show(countOf(rows, "row"));
         return;
       }
       const step = Math.floor(part / PLAIN_STEP) * PLAIN_STEP;
@@ -94,7 +105,7 @@ function startLines(label: string): Progress {
       if (step <= shownPart || (isFirst && part >= 1)) return;
       isFirst = false;
       shownPart = step;
-      show(`${Math.round(100 * part)}% (${formatCount(rows)} rows)`);
+      show(`${Math.round(100 * part)}% (${countOf(rows, "row")})`);
     },
   };
 }

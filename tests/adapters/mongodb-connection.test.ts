@@ -193,12 +193,14 @@ describe.skipIf(!mongoAvailable)("MongoDB connection", () => {
       refusalOf(openMongoStorage({ url: text, clock: new SystemClock() }));
     const needed =
       "The MongoDB URL needs a database name of its own, as in mongodb://host/repsync?replicaSet=rs0";
+    const unusable = "it has none that can be used (in a password, write / as %2F)";
     const hosts = "mongodb://me:s3cret@127.0.0.1:1";
     for (const [text, message] of [
       [hosts, `${needed}: it has none`],
       [`${hosts}/`, `${needed}: it has none`],
       [`${hosts}/?replicaSet=rs0`, `${needed}: it has none`],
-      [`${hosts}/admin`, `${needed}: it has "admin"`],
+      [`${hosts}/admin`, `${needed}: ${unusable}`],
+      ["mongodb://me:s3/cret@127.0.0.1:1/db", `${needed}: ${unusable}`],
       [
         `${hosts}/db?nonsense=1`,
         "The MongoDB URL cannot be read: option nonsense is not supported",

@@ -285,6 +285,20 @@ describe("repsync import and export", () => {
     expect(piped.stderr).toMatch(/^import notes \d+% \([\d,]+ rows\)$/m);
     expect(piped.stdout + piped.stderr).not.toContain("\u001b");
   });
+
+  test("D-4.12 a narrow terminal shows fewer figures, none of them cut, and a dumb one lines", async () => {
+    const { folder, env, write } = makeDeployment();
+    write("in.csv", `name\n${Array.from({ length: 50_000 }, (_, i) => i).join("\n")}\n`);
+    const args = ["import", "notes", "in.csv"];
+    const narrow = startInTerminal(args, { folder, env, cols: 40 });
+    expect(await narrow.exited).toBe(0);
+    await narrow.waitFor("notes: 50,000 rows imported");
+    expect(narrow.shown()).toContain("import notes 100% | 50,000 rows\u001b");
+    const dumb = startInTerminal(args, { folder, env: { ...env, TERM: "dumb" } });
+    expect(await dumb.exited).toBe(0);
+    await dumb.waitFor("notes: 50,000 rows imported");
+    expect(dumb.shown()).not.toContain("\u001b");
+  });
 });
 
 test("D-4.12 importing and exporting 300,000 rows takes less than 200 MB", async () => {

@@ -1,6 +1,7 @@
 // Runs between two running services, started by the command line on the store of one of them.
 import { afterEach, describe, expect, setDefaultTimeout, test } from "bun:test";
 import type { TableEntry } from "../../src/domain/sync/registry-schema.ts";
+import { OTHER_PEPPER } from "../../src/usecases/reputation/secrets.ts";
 import {
   BUN,
   CLI,
@@ -290,16 +291,29 @@ describe("repsync compare", () => {
 });
 
 describe("repsync doctor", () => {
+  test("D-1.3 tells when the store began with another pepper", async () => {
+    const folder = makeTempFolder();
+    const env = serviceEnv(folder);
+    expect((await runCli(["doctor"], { folder, env })).code).toBe(0);
+    const other = { ...env, API_KEY_PEPPER: "another pepper" };
+    const { code, stdout } = await runCli(["doctor"], { folder, env: other });
+    expect(stdout).toContain(`\nfail  API_KEY_PEPPER: ${OTHER_PEPPER}. Set API_KEY_PEPPER as`);
+    expect(stdout).not.toContain("another pepper");
+    expect(code).toBe(1);
+    expect((await runCli(["doctor"], { folder, env })).code).toBe(0);
+  });
+
   test("D-4.12 says of each part that it is well, exit code 0", async () => {
     const { cli } = await startPair();
     const { code, stdout, stderr } = await cli("doctor");
     expect(stderr).toBe("");
     const lines = stdout.trimEnd().split("\n");
-    expect(lines.map((line) => /^(ok|warn|fail) +([a-z ]+):/.exec(line)?.slice(1, 3))).toEqual([
+    expect(lines.map((line) => /^(ok|warn|fail) +([A-Za-z_ ]+):/.exec(line)?.slice(1, 3))).toEqual([
       ["ok", "version"],
       ["ok", "configuration"],
       ["ok", "store"],
       ["ok", "tables"],
+      ["ok", "API_KEY_PEPPER"],
       ["ok", "sync"],
       ["ok", "rejected records"],
       ["ok", "last run"],

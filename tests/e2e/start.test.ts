@@ -1,6 +1,8 @@
 import { afterEach, describe, expect, setDefaultTimeout, test } from "bun:test";
-import { existsSync, readFileSync, writeFileSync } from "node:fs";
+import { copyFileSync, existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { ROOT } from "../../.ci/setup.mjs";
+import { OTHER_PEPPER } from "../../src/usecases/reputation/secrets.ts";
 import { makeTempFolder } from "../http/support/make-temp-folder.ts";
 import { releaseResources } from "../http/support/resources.ts";
 import { SYNC_KEY } from "../http/support/sync-app.ts";
@@ -67,6 +69,32 @@ describe("a start that succeeds", () => {
     const headers = { "X-Sync-Key": "from .env" };
     const reply = await fetch(`${url}/api/v1/sync/pull/profiles`, { headers });
     expect(((await reply.json()) as { limit: number }).limit).toBe(8);
+  });
+
+  test("D-1.3 another pepper than the store began with is told", async () => {
+    const folder = makeTempFolder();
+    for (const [pepper, told] of [
+      ["first", false],
+      ["second", true],
+      ["first", false],
+    ] as const) {
+      const started = startProcess(START, { folder, env: { PORT: "0", API_KEY_PEPPER: pepper } });
+      await started.waitFor("address", ({ stdout }) => /http:\S+/.exec(stdout())?.[0]);
+      started.kill("SIGTERM");
+      await started.ended;
+      expect([pepper, started.stderr().includes(OTHER_PEPPER)]).toEqual([pepper, told]);
+    }
+  });
+
+  test("D-1.3 a secret in .env is taken as it stands", async () => {
+    const folder = makeTempFolder();
+    copyFileSync(join(ROOT, "bunfig.toml"), join(folder, "bunfig.toml"));
+    const settings = "PORT=0\nSYNC_ENABLED=true\nSTORAGE_URL=sqlite::memory:\n";
+    writeFileSync(join(folder, ".env"), `${settings}SYNC_API_KEY=corr$ect-horse\n`);
+    const started = startProcess(START, { folder });
+    const url = await started.waitFor("address", ({ stdout }) => /http:\S+/.exec(stdout())?.[0]);
+    const headers = { "X-Sync-Key": "corr$ect-horse" };
+    expect((await fetch(`${url}/api/v1/sync/pull/profiles`, { headers })).status).toBe(200);
   });
 });
 

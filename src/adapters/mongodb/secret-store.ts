@@ -1,5 +1,5 @@
 import type { Collection } from "mongodb";
-import type { SecretStore } from "../../ports/secret-store.ts";
+import type { SecretName, SecretStore } from "../../ports/secret-store.ts";
 import type { InternalCollection } from "./internal-collections.ts";
 import { type StoreParts, writeOne } from "./store-calls.ts";
 
@@ -21,7 +21,7 @@ export class MongoSecretStore implements SecretStore {
     this.#secrets = parts.db.collection(SECRETS.name);
   }
 
-  async getOrCreate(name: "jwt_secret" | "api_key_pepper", fresh: string): Promise<string> {
+  async getOrCreate(name: SecretName, fresh: string): Promise<string> {
     const keepFirst = { $setOnInsert: { secret: fresh } };
     const kept = await writeOne(this.#parts, (options) =>
       this.#secrets.findOneAndUpdate({ _id: name }, keepFirst, {

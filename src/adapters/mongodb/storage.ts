@@ -167,7 +167,8 @@ class MongoStorage implements FullStorage {
 function readDatabaseName(url: string): string {
   const name = /^mongodb(?:\+srv)?:\/\/[^/?]+\/([^/?]*)/.exec(url)?.[1] ?? "";
   if (!DATABASE_NAME.test(name) || SYSTEM_DATABASES.has(name)) {
-    const state = name === "" ? "none" : `"${name}"`;
+    // What stands in its place may be part of a password.
+    const state = name === "" ? "none" : "none that can be used (in a password, write / as %2F)";
     throw new AppError(
       "invalid_request",
       `The MongoDB URL needs a database name of its own, as in mongodb://host/repsync?replicaSet=rs0: it has ${state}`,

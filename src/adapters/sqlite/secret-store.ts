@@ -1,4 +1,4 @@
-import type { SecretStore } from "../../ports/secret-store.ts";
+import type { SecretName, SecretStore } from "../../ports/secret-store.ts";
 import type { SqliteDatabase } from "./database.ts";
 
 /** The secrets by name. */
@@ -20,7 +20,7 @@ export class SqliteSecretStore implements SecretStore {
     this.#database = database;
   }
 
-  async getOrCreate(name: "jwt_secret" | "api_key_pepper", fresh: string): Promise<string> {
+  async getOrCreate(name: SecretName, fresh: string): Promise<string> {
     return this.#database.keep(() => {
       this.#database.run(KEEP, [name, fresh]);
       return String(this.#database.all(FIND, [name])[0]?.["secret"]);

@@ -40,8 +40,8 @@ async function examine(tools: CommandTools): Promise<ExitCode> {
   if (!checkConfig(tell)) return conclude(EXIT.usage);
   const deployment = await openTelling(tools, tell);
   if (deployment === null) return conclude(EXIT.failed);
-  const { sync, storage, config } = deployment;
-  for await (const finding of examineDeployment({ ...config, sync, storage })) tell(finding);
+  const { config } = deployment;
+  for await (const finding of examineDeployment({ ...config, ...deployment })) tell(finding);
   return conclude(findings.some(({ status }) => status === "fail") ? EXIT.failed : EXIT.success);
 }
 
@@ -71,7 +71,9 @@ async function openTelling(
     return await open();
   } catch (error) {
     if (!isAppError(error)) throw error;
-    const advice = "See that the store of STORAGE_URL runs and fits the registry of SYNC_TABLES";
+    const advice = isAppError(error, "schema_conflict")
+      ? "docs/operating.md says what a changed registry may do"
+      : "See that the store of STORAGE_URL runs, can be read and written, and has room";
     tell({ check: "store", status: "fail", message: error.message, advice });
     return null;
   }

@@ -112,7 +112,9 @@ async function importFile(tools: CommandTools, request: ImportRequest): Promise<
       },
       onProgress: (state) => {
         counts = state;
-        const part = source.totalBytes === null ? null : source.bytesRead() / source.totalBytes;
+        // The file may grow while it is read.
+        const part =
+          source.totalBytes === null ? null : Math.min(1, source.bytesRead() / source.totalBytes);
         progress.update({ rows: state.read, part });
       },
     });

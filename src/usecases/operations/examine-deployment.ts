@@ -2,6 +2,7 @@
 import { isAppError } from "../../domain/errors.ts";
 import { RemotePeerError } from "../../ports/remote-peer.ts";
 import type { Storage } from "../../ports/storage.ts";
+import { OTHER_PEPPER, type ReputationSecrets } from "../reputation/secrets.ts";
 import { openRemote, type SyncDeps } from "../sync/sync-deps.ts";
 import { type RemoteStatus, readRemoteStatus } from "./read-remote-status.ts";
 
@@ -20,6 +21,7 @@ export interface ExamineDeps {
   readonly storage: Pick<Storage, "ping">;
   /** Empty when not configured. */
   readonly syncApiKey: string;
+  readonly reputation: Pick<ReputationSecrets, "isFirstPepper">;
 }
 
 type Verdict = Omit<Finding, "check">;
@@ -39,6 +41,7 @@ export async function* examineDeployment(
   const { sync } = deps;
   yield { check: "store", ...(await guarded(() => checkStore(deps))) };
   yield { check: "tables", ...(await guarded(() => checkTables(sync))) };
+  yield { check: "API_KEY_PEPPER", ...checkPepper(deps.reputation) };
   yield { check: "sync", ...checkSync(deps) };
   yield { check: "rejected records", ...(await guarded(() => checkRejected(sync))) };
   yield { check: "last run", ...(await guarded(() => checkLastRun(sync))) };
@@ -80,6 +83,14 @@ async function checkTables({ registry, tables }: SyncDeps): Promise<Verdict> {
     counts.push(`${table.name} (${rows} ${rows === 1 ? "row" : "rows"})`);
   }
   return ok(`they are there with their indexes: ${counts.join(", ")}`);
+}
+
+function checkPepper({ isFirstPepper }: ExamineDeps["reputation"]): Verdict {
+  if (isFirstPepper) return ok("it is the one that this store began with");
+  return fail(
+    OTHER_PEPPER,
+    "Set API_KEY_PEPPER as it was at first, or not at all if it was not set then",
+  );
 }
 
 function checkSync({ sync, syncApiKey }: ExamineDeps): Verdict {

@@ -10,10 +10,11 @@ import type { SignInGuard } from "../../ports/sign-in-guard.ts";
 import type { Timer } from "../../ports/timer.ts";
 import type { TokenIssuer } from "../../ports/token-issuer.ts";
 import type { Turns } from "../../ports/turns.ts";
+import type { ReputationSecrets } from "./secrets.ts";
 import type { Slots } from "./slots.ts";
 
 /** Everything the use cases of the reputation half need; each names what it takes of it. */
-export interface ReputationDeps extends ReputationStores {
+export interface ReputationDeps extends ReputationStores, ReputationSecrets {
   readonly accounts: AccountStore;
   readonly sessions: SessionStore;
   readonly signIns: SignInGuard;
@@ -28,9 +29,5 @@ export interface ReputationDeps extends ReputationStores {
   readonly mac: Mac;
   readonly turns: Turns;
   readonly timer: Timer;
-  /** Key of the HMAC of API keys. */
-  readonly apiKeyPepper: Uint8Array;
-  /** Key of the audit's hashes and signatures. */
-  readonly auditKey: Uint8Array;
   readonly isSignupEnabled: boolean;
 }

@@ -96,10 +96,16 @@ export interface TerminalCli {
   readonly exited: Promise<number>;
 }
 
+/** What a command on a terminal may have. */
+export interface TerminalOptions extends Omit<CliOptions, "input"> {
+  /** Width of the terminal. */
+  readonly cols?: number;
+}
+
 /** Starts a command whose three streams are a terminal. */
 export function startInTerminal(
   args: readonly string[],
-  { env, folder = makeTempFolder() }: Omit<CliOptions, "input"> = {},
+  { env, folder = makeTempFolder(), cols = 120 }: TerminalOptions = {},
 ): TerminalCli {
   let shown = "";
   let wake = () => {};
@@ -109,7 +115,7 @@ export function startInTerminal(
     cwd: folder,
     env: environment({ TERM: "xterm", ...env }),
     terminal: {
-      cols: 120,
+      cols,
       rows: 40,
       data(_terminal, bytes) {
         shown += decoder.decode(bytes, { stream: true });
