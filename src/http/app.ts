@@ -15,7 +15,7 @@ import type { SyncStatusDeps } from "../usecases/sync/read-sync-status.ts";
 import { failureReply, isReputationPath } from "./errors.ts";
 import type { Exchange } from "./exchange.ts";
 import { createRouteFinder, MethodNotAllowed, type Route } from "./methods.ts";
-import { DOCUMENTATION, documentedPaths } from "./openapi.ts";
+import { documentOf } from "./openapi.ts";
 import { requestLogLevel } from "./request-log-level.ts";
 import { docsAssetsRoute } from "./routes/operations/docs-assets-route.ts";
 import { healthRoute } from "./routes/operations/health-route.ts";
@@ -161,7 +161,7 @@ function createElysia(deps: AppDeps) {
         specPath: "/swagger/json",
         provider: "swagger-ui",
         swagger: SWAGGER_PAGE,
-        documentation: { ...DOCUMENTATION, paths: documentedPaths(routes.routes) },
+        documentation: documentOf(routes.routes),
         exclude: { paths: [/^\/swagger/] },
       }),
     )

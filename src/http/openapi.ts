@@ -49,20 +49,38 @@ export function parameterDoc(
   return { name, in: place, required: place === "path", ...rest };
 }
 
-/** The paths of the document, from the `detail` of each route: the plugin itself leaves `parameters` out. */
-export function documentedPaths(
+/**
+ * The document of routes, from the `detail` of each: the plugin itself leaves `parameters` out. A schema with an `$id`
+ * stands once among the components, under that name, and is referred to wherever it is used.
+ */
+export function documentOf(
   routes: readonly {
     readonly method: string;
     readonly path: string;
     readonly hooks: { readonly detail?: object };
   }[],
 ) {
+  const schemas: Record<string, object> = {};
   const paths: Record<string, Record<string, object>> = {};
   for (const { method, path, hooks } of routes) {
     const name = path.replace(/:(\w+)/g, "{$1}");
-    paths[name] = { ...paths[name], [method.toLowerCase()]: hooks.detail ?? {} };
+    const operation = withReferences(hooks.detail ?? {}, schemas) as object;
+    paths[name] = { ...paths[name], [method.toLowerCase()]: operation };
   }
-  return paths;
+  return { ...DOCUMENTATION, paths, components: { ...DOCUMENTATION.components, schemas } };
+}
+
+/** A part of a document with references in place of named schemas, which are put into `schemas`. */
+function withReferences(part: unknown, schemas: Record<string, object>): unknown {
+  if (Array.isArray(part)) return part.map((each) => withReferences(each, schemas));
+  if (typeof part !== "object" || part === null) return part;
+  const { $id: name, ...fields } = part as { readonly $id?: string };
+  const copy = Object.fromEntries(
+    Object.entries(fields).map(([field, value]) => [field, withReferences(value, schemas)]),
+  );
+  if (name === undefined) return copy;
+  schemas[name] = copy;
+  return { $ref: `#/components/schemas/${name}` };
 }
 
 /** Carried by every reply. D-5.3. */
@@ -89,6 +107,7 @@ export const DOCUMENTATION = {
     description:
       "Table synchronization between deployments, and reputation lookups with the owner's consent.",
   },
+  servers: [{ url: "/" }],
   tags: [
     { name: "sync", description: "Table synchronization" },
     { name: "reputation", description: "Lookups, and the consents that allow them" },

@@ -1,13 +1,11 @@
 // Bodies of sync runs on the wire, as the OpenAPI document shows them. S-2.6, S-4.4, S-6, D-4.
 import { Type } from "@sinclair/typebox";
-import { Count, exact, listOf, oneOf, Text, Time } from "./schema-parts.ts";
+import { Count, exact, listOf, model, nullable, oneOf, Text, Time } from "./schema-parts.ts";
 
 const Direction = oneOf(["push", "pull"]);
 const KeyObject = Type.Object({}, { additionalProperties: true, description: "The key columns" });
-const Table = Type.String({ description: "Name of a table of the registry" });
-const TableOrNone = Type.Optional(
-  Type.Union([Table, Type.Null()], { description: "One table; all when absent" }),
-);
+const Table = Type.String({ minLength: 1, description: "Name of a table of the registry" });
+const TableOrNone = Type.Optional(nullable(Table, { description: "One table; all when absent" }));
 const FLAGS = {
   full: Type.Optional(
     Type.Boolean({ default: false, description: "Clear the last-sync markers first" }),
@@ -24,7 +22,7 @@ export const TriggerRequest = Type.Object(
     table: TableOrNone,
     ...FLAGS,
   },
-  { examples: [{ direction: "both" }] },
+  { $id: "TriggerRequest", examples: [{ direction: "both" }] },
 );
 
 /** S-2.6, D-4.11. */
@@ -34,7 +32,7 @@ export const StreamRequest = Type.Object(
     table: Table,
     ...FLAGS,
   },
-  { examples: [{ direction: "push", table: "profiles" }] },
+  { $id: "StreamRequest", examples: [{ direction: "push", table: "profiles" }] },
 );
 
 /** D-4.10. */
@@ -42,25 +40,22 @@ export const CompareRequest = Type.Object(
   {
     table: Table,
     repair: Type.Optional(
-      Type.Union([Direction, Type.Null()], {
+      nullable(Direction, {
         description: "Send the rows that differ, or fetch them; null changes nothing",
       }),
     ),
   },
-  { examples: [{ table: "profiles" }] },
+  { $id: "CompareRequest", examples: [{ table: "profiles" }] },
 );
 
-const TableResult = Type.Object(
-  {
-    pushed: Count,
-    pulled: Count,
-    error_count: Count,
-    bytes_compressed: Count,
-    bytes_uncompressed: Count,
-    duration_ms: Count,
-  },
-  exact,
-);
+const TableResult = model("TableResult", {
+  pushed: Count,
+  pulled: Count,
+  error_count: Count,
+  bytes_compressed: Count,
+  bytes_uncompressed: Count,
+  duration_ms: Count,
+});
 
 const RESULT = {
   run_id: Text,
@@ -75,102 +70,90 @@ const RESULT = {
 };
 
 /** D-4.3. */
-export const TriggerResult = Type.Object(
-  {
-    ...RESULT,
-    status: oneOf(["success", "partial"]),
-    finished_at: Time,
-    dry_run: Type.Optional(Type.Literal(true, { description: "Only of a dry run" })),
-  },
-  exact,
-);
+export const TriggerResult = model("TriggerResult", {
+  ...RESULT,
+  status: oneOf(["success", "partial"]),
+  finished_at: Time,
+  dry_run: Type.Optional(Type.Literal(true, { description: "Only of a dry run" })),
+});
 
 /** D-4.9. */
-export const Run = Type.Object(
-  {
-    ...RESULT,
-    status: oneOf(["running", "success", "partial", "failed"]),
-    trigger: oneOf(["api", "stream", "cli", "schedule"]),
-    finished_at: Type.Union([Time, Type.Null()], { description: "Null while it runs" }),
-    error: Type.Optional(Type.String({ description: "Why it failed; only when it did" })),
-  },
-  exact,
-);
+export const Run = model("SyncRun", {
+  ...RESULT,
+  status: oneOf(["running", "success", "partial", "failed"]),
+  trigger: oneOf(["api", "stream", "cli", "schedule"]),
+  finished_at: nullable(Time, { description: "Null while it runs" }),
+  error: Type.Optional(Type.String({ description: "Why it failed; only when it did" })),
+});
 
 /** D-4.9. */
 export const RunList = listOf(Run);
 
 /** D-4.9. */
 export const RejectedList = listOf(
-  Type.Object(
-    {
-      id: Text,
-      table: Text,
-      direction: Direction,
-      key: KeyObject,
-      message: Text,
-      attempts: Type.Integer({ minimum: 1 }),
-      first_at: Time,
-      last_at: Time,
-    },
-    exact,
-  ),
+  model("RejectedRecord", {
+    id: Text,
+    table: Text,
+    direction: Direction,
+    key: KeyObject,
+    message: Text,
+    attempts: Type.Integer({ minimum: 1 }),
+    first_at: Time,
+    last_at: Time,
+  }),
 );
 
 const Examples = Type.Array(KeyObject, { maxItems: 20 });
 
 /** D-4.10. */
-export const CompareResult = Type.Object(
-  {
-    matched: Count,
-    different: Count,
-    missing_here: Count,
-    missing_there: Count,
-    examples: Type.Object(
-      { different: Examples, missing_here: Examples, missing_there: Examples },
-      exact,
-    ),
-    repaired: Type.Optional(Count),
-  },
-  exact,
-);
+export const CompareResult = model("CompareResult", {
+  matched: Count,
+  different: Count,
+  missing_here: Count,
+  missing_there: Count,
+  examples: Type.Object(
+    { different: Examples, missing_here: Examples, missing_there: Examples },
+    exact,
+  ),
+  repaired: Type.Optional(Count),
+});
 
 /** D-4.10. */
-export const DigestPage = Type.Object(
-  {
-    table: Text,
-    format: Text,
-    columns: Type.Array(Text),
-    segments: Type.Array(
-      Type.Object(
-        {
-          through: Type.Union([Type.Array(Type.Unknown()), Type.Null()]),
-          count: Count,
-          digest: Text,
-        },
-        exact,
-      ),
-    ),
-    has_more: Type.Boolean(),
-    records: Type.Optional(Type.Array(Type.Object({}, { additionalProperties: true }))),
-  },
-  exact,
-);
+export const DigestPage = model("DigestPage", {
+  table: Text,
+  format: Text,
+  columns: Type.Array(Text),
+  segments: Type.Array(
+    model("DigestSegment", {
+      through: nullable(Type.Array(Type.Unknown())),
+      count: Count,
+      digest: Text,
+    }),
+  ),
+  has_more: Type.Boolean(),
+  records: Type.Optional(Type.Array(Type.Object({}, { additionalProperties: true }))),
+});
 
 /** S-7, a configuration problem. */
-export const ConfigError = Type.Object({ error: Text, type: Type.Literal("config_error") }, exact);
+export const ConfigError = model("ConfigError", {
+  error: Text,
+  type: Type.Literal("config_error"),
+});
 
 /** S-7, any other failure of a run. */
-export const SyncRunError = Type.Object({ error: Text, type: Type.Literal("sync_error") }, exact);
+export const SyncRunError = model("SyncRunError", {
+  error: Text,
+  type: Type.Literal("sync_error"),
+});
 
 const SUBJECT = { table: Text, direction: Direction };
 const BYTES = { bytes_compressed: Count, bytes_uncompressed: Count };
 
 /** One event of the stream. S-6, D-4.4. */
-export const RunEvent = Type.Union([
-  Type.Object({ type: Type.Literal("start"), ...SUBJECT, total_records: Count }, exact),
-  Type.Object(
-    {
+export const RunEvent = Type.Union(
+  [
+    model("RunStartEvent", { type: Type.Literal("start"), ...SUBJECT, total_records: Count }),
+    model("RunBatchEvent", {
       type: Type.Literal("batch"),
       ...SUBJECT,
       batch: Type.Integer({ minimum: 1 }),
@@ -183,11 +166,8 @@ export const RunEvent = Type.Union([
       error_count: Count,
       elapsed_ms: Count,
       rows_per_second: Count,
-    },
-    exact,
-  ),
-  Type.Object(
-    {
+    }),
+    model("RunDoneEvent", {
       type: Type.Literal("done"),
       ...SUBJECT,
       status: oneOf(["success", "partial"]),
@@ -195,9 +175,9 @@ export const RunEvent = Type.Union([
       total_pulled: Type.Optional(Count),
       ...BYTES,
       duration_ms: Count,
-    },
-    exact,
-  ),
-  Type.Object({ type: Type.Literal("error"), ...SUBJECT, error: Text }, exact),
-  Type.Object({ type: Type.Literal("finished") }, exact),
-]);
+    }),
+    model("RunErrorEvent", { type: Type.Literal("error"), ...SUBJECT, error: Text }),
+    model("RunFinishedEvent", { type: Type.Literal("finished") }),
+  ],
+  { $id: "RunEvent" },
+);

@@ -79,6 +79,21 @@ describe("/swagger/json", () => {
     expect(await SwaggerParser.validate(document)).toMatchObject({ openapi: "3.1.2" });
   });
 
+  test("D-6.8 /swagger/json names its schemas once, and has no choice between a value and null", async () => {
+    const { text, json } = await (await startApp()).send("/swagger/json");
+    const { schemas } = json["components"] as { schemas: Record<string, object> };
+    const used = new Set([...text.matchAll(/"#\/components\/schemas\/(\w+)"/g)].map(([, n]) => n));
+    expect([...used].sort()).toEqual(Object.keys(schemas).sort());
+    expect(schemas["Reputation"]).toMatchObject({ type: "object", additionalProperties: false });
+    expect(schemas["Consent"]).toMatchObject({
+      properties: { expires_at: { type: ["string", "null"], format: "date-time" } },
+    });
+    expect(schemas["Access"]).toMatchObject({
+      properties: { code: { enum: expect.arrayContaining(["consent_required", null]) } },
+    });
+    expect(text).not.toContain('{"type":"null"}');
+  });
+
   test("D-6.8 /swagger/json names every parameter of pull() and push()", async () => {
     const { send } = await startApp();
     const paths = (await send("/swagger/json")).json["paths"] as Record<
@@ -135,6 +150,11 @@ describe("/swagger/json", () => {
 });
 
 describe("/swagger", () => {
+  test("D-6.8 a browser that asks for the page's icon gets no failure", async () => {
+    const reply = await (await startApp()).send("/favicon.ico");
+    expect([reply.status, reply.text]).toEqual([204, ""]);
+  });
+
   test("D-6.8 /swagger loads everything from this service", async () => {
     const { url, send } = await startApp();
     const page = await send("/swagger");

@@ -33,7 +33,10 @@ export const ME_DETAILS = {
     operationId: "eraseAccount",
     summary: "Erase the account and everything about the person",
     description: "Audit records stay, nameless.",
-    responses: { 200: dataDoc("Erased", statusOf("erased")), ...problemDocs(USER_PROBLEMS) },
+    responses: {
+      200: dataDoc("Erased", statusOf("Erasure", "erased")),
+      ...problemDocs(USER_PROBLEMS),
+    },
   },
   profile: {
     ...shared,

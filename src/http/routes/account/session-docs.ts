@@ -50,7 +50,7 @@ export const SESSION_DETAILS = {
     summary: "End the session of the token",
     security: USER_SECURITY,
     responses: {
-      200: dataDoc("Ended", statusOf("ended"), COOKIE),
+      200: dataDoc("Ended", statusOf("SignOut", "ended"), COOKIE),
       ...problemDocs(USER_PROBLEMS),
     },
   },

@@ -44,11 +44,6 @@ export function pullRoute(deps: PullRouteDeps) {
   );
 }
 
-/** Any text is taken, so that no client is refused; those made from the document offer a number. */
-function integerOrText(fallback: number) {
-  return { anyOf: [{ type: "integer" }, { type: "string" }], default: fallback };
-}
-
 function pullDetail(deps: PullRouteDeps) {
   return {
     operationId: "pullPage",
@@ -65,12 +60,12 @@ function pullDetail(deps: PullRouteDeps) {
       }),
       parameterDoc("query", "offset", {
         description: "Rows skipped; anything but an integer is 0, a negative one too.",
-        schema: integerOrText(0),
+        schema: { type: "integer", default: 0 },
       }),
       parameterDoc("query", "limit", {
         description:
           "Page size, capped at SYNC_MAX_BATCH_SIZE; anything but a positive integer is 1000.",
-        schema: integerOrText(DEFAULT_PAGE_ROWS),
+        schema: { type: "integer", default: DEFAULT_PAGE_ROWS },
       }),
     ],
     responses: {

@@ -64,7 +64,7 @@ function pushDetail(deps: PushRouteDeps) {
         schema: { type: "string" },
       }),
     ],
-    requestBody: jsonRequest(Type.Union([PushRequestBody, Type.Null()])),
+    requestBody: jsonRequest(PushRequestBody),
     responses: {
       200: jsonReply("The push result", Type.Union([PushResultBody, NoRecordsBody])),
       ...SYNC_KEY_FAILURES,

@@ -22,6 +22,7 @@ import {
   TriggerRequest,
   TriggerResult,
 } from "../../run-schemas.ts";
+import { model } from "../../schema-parts.ts";
 import { SyncError } from "../../schemas.ts";
 import { UNAVAILABLE, WRONG_METHOD } from "./shared-docs.ts";
 
@@ -148,10 +149,7 @@ export const DROP_REJECTED_DETAIL = detail(
     responses: {
       ...ADMINISTRATOR_FAILURES,
       404: jsonReply("No rejected record has this id", SyncError),
-      200: jsonReply(
-        "It was dropped",
-        Type.Object({ status: Type.Literal("dropped") }, { additionalProperties: false }),
-      ),
+      200: jsonReply("It was dropped", model("DroppedRecord", { status: Type.Literal("dropped") })),
     },
   },
 );
