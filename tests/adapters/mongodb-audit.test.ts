@@ -152,6 +152,29 @@ describe.skipIf(!mongoAvailable)("MongoDB: the audit log verifies", () => {
     },
   );
 
+  databaseTest(
+    "D-6.5 the last chain, removed whole, is missed also when another one has begun since",
+    async (database) => {
+      const scene = await openScene(database);
+      await scene.enrol("ana");
+      const { hash } = await scene.giveKey("ana");
+      await scene.lookUp(hash, "x");
+      await (await openScene(database)).lookUp(hash, "x");
+      const heads = database.db.collection("repsync_audit_heads");
+      const last = await heads.findOneAndDelete({ chainNumber: 2 });
+      const ofLast = { $gt: `${last?._id}/`, $lt: `${last?._id}0` } as never;
+      const { deletedCount } = await database.db
+        .collection("repsync_audit")
+        .deleteMany({ _id: ofLast });
+      expect(deletedCount).toBe(1);
+      await (await openScene(database)).lookUp(hash, "x");
+      expect((await verify(scene.parts)).problem).toMatchObject({
+        kind: "head",
+        message: expect.stringContaining("the head of chain number 2, before it, is gone"),
+      });
+    },
+  );
+
   logTest(
     "D-6.5 records that changed places and records that were added are found",
     async (log) => {

@@ -2,9 +2,14 @@
 import { describe, expect } from "bun:test";
 import { MongoClient } from "mongodb";
 import type { LookupOutcome } from "../../src/domain/reputation/lookup-batch.ts";
-import { PROFILES, type Scene, wordOf } from "../contract/reputation/reputation-harness.ts";
+import {
+  openParts,
+  PROFILES,
+  type Scene,
+  wordOf,
+} from "../contract/reputation/reputation-harness.ts";
 import { mongoAvailable } from "../support/shared-mongo.ts";
-import { openScene, UNLIMITED } from "./mongodb-reputation-support.ts";
+import { openScene, realScene, remembering, UNLIMITED } from "./mongodb-reputation-support.ts";
 import { databaseTest, type TestDatabase } from "./mongodb-support.ts";
 
 /** Ana's profile and a caller's key, remembered by the instance of `lookUp`, and another instance. */
@@ -157,6 +162,23 @@ describe.skipIf(!mongoAvailable)("MongoDB: what lookups remember", () => {
     await second.consent("ana", "profile_lookup");
     await lookUp();
     expect(await readsOfKeys(db)).toBeGreaterThan(before);
+  });
+
+  databaseTest("D-6.2 names of nobody are not remembered", async (database) => {
+    const counts: (() => { readonly entries: number })[] = [];
+    const parts = await openParts(await database.open(), <Value>() => {
+      const cache = remembering<Value>();
+      counts.push(() => cache.counts());
+      return cache;
+    });
+    const scene = realScene(parts);
+    await scene.enrol("ana");
+    const { hash } = await scene.giveKey("ana");
+    // The first round sees the state, the second reads in it.
+    for (let round = 0; round < 2; round++) {
+      for (const name of ["ana", "x".repeat(10_000), "y"]) await scene.lookUp(hash, name);
+    }
+    expect(counts.reduce((sum, count) => sum + count().entries, 0)).toBe(2);
   });
 
   databaseTest("D-6.3 a key that was not there is found once it is", async (database) => {

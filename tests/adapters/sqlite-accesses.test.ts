@@ -96,6 +96,24 @@ describe("SQLite: accesses of a long log", () => {
       }
     }));
 
+  test("D-5.5 accesses of the same moment come in the order of their chains, wherever they are listed", () =>
+    SqliteFile.use(async (file) => {
+      const { clock, parts, hash } = await setScene(file);
+      const idsOf = async (limit: number) =>
+        (await parts.audit.accesses("bea", { limit, before: null })).map(({ id }) => id);
+      let ids: string[] = [];
+      let newest: string | undefined;
+      // The newest chain is in no part yet, and looked through first: here its record is not the first in order.
+      do {
+        await (await openScene(file, clock)).scene.lookUp(hash, "bea");
+        const all = await idsOf(100);
+        newest = all.find((id) => !ids.includes(id));
+        ids = all;
+      } while (ids[0] === newest);
+      expect(ids).toEqual(ids.toSorted().reverse());
+      expect(await idsOf(1)).toEqual(ids.slice(0, 1));
+    }));
+
   test("D-1.3 pruned accesses are gone, and those behind them are still found", () =>
     SqliteFile.use(async (file) => {
       const { clock, parts, scene, hash } = await setScene(file);

@@ -6,9 +6,12 @@ import { copyFileSync, existsSync, renameSync, statSync, symlinkSync } from "nod
 import { open } from "node:fs/promises";
 import { join } from "node:path";
 import { openBunSqlite } from "../../src/adapters/sqlite/bun-driver.ts";
+import type { SqliteOptions } from "../../src/adapters/sqlite/database.ts";
+import type { OpenSqlite } from "../../src/adapters/sqlite/driver.ts";
 import { SqliteStorage } from "../../src/adapters/sqlite/storage.ts";
 import type { OpenSyncedFile } from "../../src/adapters/sqlite/wal-sync.ts";
 import { openParts, Scene, wordOf } from "../contract/reputation/reputation-harness.ts";
+import { FakeClock } from "../support/fake-clock.ts";
 import { SEED } from "../support/seed.ts";
 import { SeededRandom } from "../support/seeded-random.ts";
 import { remembering } from "./sqlite-reputation-support.ts";
@@ -17,10 +20,15 @@ import { failureOf, SqliteFile } from "./sqlite-support.ts";
 const TIME = { nowMs: () => Date.now(), advance: async () => {}, dispose: async () => {} };
 const LIMITS = { callsPerMinute: 30, callsPerMonth: 1_000 };
 const BATCHES = 80;
+const SQLITE_IOERR = 10;
 
 /** A scene on a file whose log is synced by `openLog`. */
-async function setScene(file: SqliteFile, openLog: OpenSyncedFile, busyDeadlineMs = 10_000) {
-  const parts = await openParts(await file.open({ openLog, busyDeadlineMs }), remembering);
+async function setScene(file: SqliteFile, openLog: OpenSyncedFile, options: SqliteOptions = {}) {
+  return await sceneIn(await file.open({ openLog, ...options }));
+}
+
+async function sceneIn(storage: SqliteStorage) {
+  const parts = await openParts(storage, remembering);
   const scene = new Scene(parts, { storage: parts, ...TIME });
   await scene.enrol("ana", { plan: "enterprise" });
   const { hash } = await scene.giveKey("ana");
@@ -109,6 +117,26 @@ describe("SQLite: durable before the reply", () => {
       expect(await used()).toEqual([3, 3]);
     }));
 
+  test("D-6.5, D-6.4 calls are given back to their own month only", () =>
+    SqliteFile.use(async (file) => {
+      let isFailing = true;
+      const clock = new FakeClock("2026-03-31T23:59:59.999Z");
+      const { parts, scene, hash } = await setScene(
+        file,
+        failingWhile(() => isFailing),
+        { clock },
+      );
+      const month = async () => (await parts.usage.read("ana", LIMITS)).reading.month;
+      expect(await failureOf(scene.lookUp(hash, "x"))).toMatchObject({ kind: "store_unavailable" });
+      expect(await month()).toEqual({ month: "2026-03", used: 1 });
+      isFailing = false;
+      clock.advance(1);
+      const other = await openParts(await file.open({ clock }), remembering);
+      await new Scene(other, { storage: other, ...TIME }).lookUp(hash, "x");
+      await scene.lookUp(hash, "x");
+      expect(await month()).toEqual({ month: "2026-04", used: 2 });
+    }));
+
   test.each(["a lookup", "a grant of consent"])(
     "D-6.5 after the disk has failed %s is acknowledged only when the database file itself holds all before it",
     (what) =>
@@ -130,13 +158,33 @@ describe("SQLite: durable before the reply", () => {
       }),
   );
 
+  test("D-6.5 a commit that the disk fails puts the log in doubt as a sync does", () =>
+    SqliteFile.use(async (file) => {
+      let isFailing = false;
+      const openSqlite = failingToCommitWhile(() => isFailing);
+      const { scene, hash } = await sceneIn(await file.open({}, openSqlite));
+      const tool = file.openElsewhere();
+      tool.query("PRAGMA wal_checkpoint").all();
+      await scene.lookUp(hash, "x");
+      const [committed = ""] = requestIds(tool);
+      isFailing = true;
+      expect(await failureOf(scene.lookUp(hash, "x"))).toEqual({
+        kind: "store_unavailable",
+        message: "The database is unavailable: the disk failed",
+      });
+      expect(requestIdsWithoutLog(file)).not.toContain(committed);
+      isFailing = false;
+      await scene.lookUp(hash, "x");
+      expect(requestIdsWithoutLog(file)).toContain(committed);
+    }));
+
   test("D-6.5 after the disk has failed nothing is acknowledged while the log cannot be emptied", () =>
     SqliteFile.use(async (file) => {
       let isFailing = true;
       const { scene, hash } = await setScene(
         file,
         failingWhile(() => isFailing),
-        20,
+        { busyDeadlineMs: 20 },
       );
       const reader = file.openElsewhere();
       reader.run("BEGIN");
@@ -198,6 +246,30 @@ function failingWhile(isFailing: () => boolean): OpenSyncedFile {
         await log.datasync();
       },
       close: () => log.close(),
+    };
+  };
+}
+
+/** The real driver, but for what a disk that fails at a commit makes of it. */
+function failingToCommitWhile(isFailing: () => boolean): OpenSqlite {
+  return async (path) => {
+    const connection = await openBunSqlite(path);
+    const failure = new Error("disk I/O error");
+    return {
+      ...connection,
+      get isInTransaction() {
+        return connection.isInTransaction;
+      },
+      prepare(sql) {
+        const statement = connection.prepare(sql);
+        if (sql !== "COMMIT") return statement;
+        const run: typeof statement.run = (values) => {
+          if (isFailing()) throw failure;
+          return statement.run(values);
+        };
+        return { ...statement, run };
+      },
+      resultCode: (error) => (error === failure ? SQLITE_IOERR : connection.resultCode(error)),
     };
   };
 }

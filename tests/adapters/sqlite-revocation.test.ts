@@ -133,6 +133,26 @@ describe("SQLite: revocation", () => {
       tool.run("UPDATE repsync_accounts SET rate_limit_per_minute = 1");
       expect(wordOf(await scene.lookUp(hash, "ana"))).toBe("rate_limited");
     }));
+
+  test("D-6.3 a start of another instance ends what is remembered: changes may have gone uncounted", () =>
+    SqliteFile.use(async (file) => {
+      const parts = await openParts(await file.open(), remembering);
+      const time = { nowMs: () => Date.now(), advance: async () => {}, dispose: async () => {} };
+      const scene = new Scene(parts, { storage: parts, ...time });
+      await scene.enrol("ana", UNLIMITED);
+      const { hash } = await scene.giveKey("ana");
+      await scene.consent("ana");
+      expect(wordOf(await scene.lookUp(hash, "ana"))).toBe("allowed");
+      const tool = file.openElsewhere();
+      tool.run("DROP TRIGGER repsync_change_repsync_consents_update");
+      tool.run("UPDATE repsync_consents SET ended_as = 'revoked', ended_at = granted_at");
+      await openParts(await file.open(), remembering);
+      expect(wordOf(await scene.lookUp(hash, "ana"))).toBe("consent_required");
+      tool.run("DROP TRIGGER repsync_change_repsync_accounts_update");
+      tool.run("UPDATE repsync_accounts SET rate_limit_per_minute = 1");
+      await openParts(await file.open(), remembering);
+      expect(wordOf(await scene.lookUp(hash, "ana"))).toBe("rate_limited");
+    }));
 });
 
 function boundTo<Value>(cache: VersionedCache<Value>): VersionedCache<Value> {

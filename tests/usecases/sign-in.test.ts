@@ -80,3 +80,36 @@ test("D-5.4 of many guesses at once few passwords are looked at, two at a time",
   expect([looked <= 11, most]).toEqual([true, 2]);
   await dispose();
 });
+
+test("D-5.4 a password that is right gives no session when others failed too often while it was looked at", async () => {
+  const { store, scene } = await openScene();
+  const { nowMs, dispose } = store;
+  await scene.enrol("ana", { passwordHash: "hash" });
+  let others: Promise<unknown> = Promise.resolve();
+  const passwords: PasswordHasher = {
+    hash: async () => "",
+    async verify(password) {
+      if (password !== "right") return false;
+      await others;
+      return true;
+    },
+  };
+  const { accounts, sessions, signIns } = store.storage;
+  const deps = {
+    ...{ accounts, sessions, signIns, passwords, passwordSlots: new Slots(2) },
+    tokens: { issue: async () => "", verify: async () => "token_invalid" as const },
+    clock: { nowMs, monotonicMs: nowMs },
+    ids: { next: () => "session-1" },
+  };
+  const problemOf = (password: string) =>
+    signIn(deps, { username: "ana", password }, "203.0.113.7").then(
+      () => null,
+      ({ problem }: { readonly problem: string }) => problem,
+    );
+  const right = problemOf("right");
+  others = Promise.all(Array.from({ length: 10 }, () => problemOf("wrong")));
+  expect(await right).toBe("rate_limited");
+  expect(await others).toEqual(Array(10).fill("credentials_invalid"));
+  expect(await sessions.isKnown("session-1", "ana")).toBe(false);
+  await dispose();
+});

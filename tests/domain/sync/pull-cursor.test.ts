@@ -209,3 +209,30 @@ test("D-4.5 the number of rows is what the remote said at first, and more when m
   }
   expect(totals).toEqual([3, 3, 3, 5]);
 });
+
+test("D-4.5 rows that have lost their timestamps meanwhile are looked for before those that come last", () => {
+  const cursor = startPullCursor(TABLE, { marker: null, pageRows: 3 });
+  give(cursor, "a1", { total: 4 });
+  give(cursor, "a1", { total: 3 });
+  expect(give(cursor, "a1 b2 c3", { total: 3 })).toBe("abc to 3, then null+2/3");
+  // Without a timestamp b and c come before d, where only c stands at the place asked for.
+  expect(give(cursor, "c- d-", { total: 4 })).toBe("cd to 3, then null+0/3");
+  expect(give(cursor, "a1 b- c-", { total: 4, more: true })).toBe("b to 3, then null+2/3");
+});
+
+test("D-4.5 rows without a timestamp that are gone from their place are looked for before it", () => {
+  const cursor = startPullCursor(TABLE, { marker: null, pageRows: 3 });
+  give(cursor, "a1", { total: 4 });
+  give(cursor, "a1", { total: 3 });
+  give(cursor, "a1 b2 c3", { total: 3 });
+  // Two rows were removed, so the last one has moved up.
+  expect(give(cursor, "", { total: 2 })).toBe(" to 3, then null+0/3");
+  expect(give(cursor, "a1 d-", { total: 2 })).toBe("d to 3, then done");
+});
+
+test("D-4.5 a group on one page is complete, also when it has changed since its last pass", () => {
+  const cursor = startPullCursor(TIMELESS, { marker: null, pageRows: 3 });
+  expect(give(cursor, "a- b-", { total: 3, more: true })).toBe("ab to null, then null+1/3");
+  expect(give(cursor, "", { total: 1 })).toBe(" to null, then null+0/3");
+  expect(give(cursor, "b- c- d-", { total: 3 })).toBe("cd to null, then done");
+});

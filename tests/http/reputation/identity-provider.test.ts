@@ -1,6 +1,8 @@
 // Tokens of a foreign identity provider, which is a real server here. D-5.4.
 import { afterEach, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { type CryptoKey, exportJWK, generateKeyPair, type JWTPayload, SignJWT } from "jose";
+import { SystemTimer } from "../../../src/adapters/system/system-timer.ts";
+import { FakeClock } from "../../support/fake-clock.ts";
 import { keepResource, releaseResources } from "../support/resources.ts";
 import { type SyncApp, startApp } from "../support/sync-app.ts";
 import { dataOf, jsonBody, lookUp, PASSWORD, Person } from "./people.ts";
@@ -157,6 +159,17 @@ describe("identity provider", () => {
     for (const [i, [token, expected]] of cases.entries()) {
       expect([i, await codeOf(app, token)]).toEqual([i, expected]);
     }
+  });
+
+  test("D-5.4 a token of the service itself that has expired is told so, as without a provider", async () => {
+    const { env } = await startProvider();
+    const clock = new FakeClock();
+    const app = await startApp({ env, time: { clock, timer: new SystemTimer() } });
+    const { token } = await Person.signUp(app, "ana");
+    clock.advance(3_599_000);
+    expect(await codeOf(app, token)).toBe(200);
+    clock.advance(1_000);
+    expect(await codeOf(app, token)).toBe("token_expired");
   });
 
   test.each([

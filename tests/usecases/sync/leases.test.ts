@@ -1,7 +1,8 @@
 // One run per table and direction at a time, over all instances. D-4.8.
 import { expect, test } from "bun:test";
 import { RemotePeerError } from "../../../src/ports/remote-peer.ts";
-import { makeTwoEnds, manyRows, put, rowsOf, runOf, start } from "./two-ends.ts";
+import { never } from "../../support/sim-time.ts";
+import { makeTwoEnds, manyRows, put, rowsOf, runOf, start, statusError } from "./two-ends.ts";
 
 test("D-4.8 a second run waits up to 10 s and then names the run in the way", async () => {
   const ends = await makeTwoEnds();
@@ -187,4 +188,56 @@ test("D-4.8 of two runs at once each moves its rows, one after the other", async
   expect(rowsOf(ends.here, ends.table)).toEqual(manyRows(6));
   // The second one found only the row at the marker.
   expect(outcomes.map(({ run }) => run.total_pulled).sort()).toEqual([1, 6]);
+});
+
+test.each([
+  ["first request", [3_000], 10_000],
+  ["renewal", [0, 3_000], 12_500],
+])(
+  "D-4.8 a lease whose %s is answered late lasts from when it was asked for",
+  async (_, answersMs, lostAtMs) => {
+    const ends = await makeTwoEnds();
+    put(ends.here, ends.table, manyRows(2));
+    const { leases } = ends.deps;
+    const waits = [...answersMs];
+    const answer = async <Answer>(value: Answer): Promise<Answer> => {
+      const waitMs = waits.shift();
+      await (waitMs === undefined ? never() : ends.time.sleep(waitMs));
+      return value;
+    };
+    const late: typeof leases = {
+      async acquire(request) {
+        const lease = await leases.acquire(request);
+        if (request.name !== "sync push items" || "heldBy" in lease) return lease;
+        return await answer({ ...lease, renew: async () => answer(await lease.renew()) });
+      },
+    };
+    ends.intercept = async ({ kind }, send) => {
+      if (kind === "push") throw statusError(503, 20);
+      return send();
+    };
+    const startedAtMs = ends.time.nowMs;
+    const { error } = await runOf(
+      { ...ends, deps: { ...ends.deps, leases: late } },
+      { direction: "push" },
+    );
+    expect(error?.message).toContain("was lost");
+    expect(ends.time.nowMs - startedAtMs).toBe(lostAtMs);
+  },
+);
+
+test("D-4.9 a run that ends while the next one looks for abandoned runs keeps its result", async () => {
+  const ends = await makeTwoEnds();
+  const { run } = await runOf(ends);
+  const other = { ...run, run_id: "other" };
+  await ends.runs.save({ ...other, status: "running", finished_at: null });
+  const { leases } = ends.deps;
+  const ending: typeof leases = {
+    async acquire(request) {
+      if (request.name === "sync run other") await ends.runs.save(other);
+      return leases.acquire(request);
+    },
+  };
+  await runOf({ ...ends, deps: { ...ends.deps, leases: ending } });
+  expect((await ends.runs.find("other"))?.status).toBe("success");
 });

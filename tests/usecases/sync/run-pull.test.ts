@@ -62,6 +62,17 @@ test("D-4.5 the marker stays the allowance behind the remote's time, written as 
   expect(ends.here.marker(PULL_MARKER)).toBe("2026-03-01T11:58:30Z");
 });
 
+test("D-4.5 the marker goes by the remote's time, whatever the clock here says", async () => {
+  const ends = await makeTwoEnds({ lagSeconds: 90 });
+  put(ends.there, ends.table, [["k", "v", "2026-03-01T12:59:59Z"]]);
+  ends.intercept = async ({ kind }, send) =>
+    kind === "status"
+      ? { ...((await send()) as object), server_time: "2026-03-01T13:00:00Z" }
+      : send();
+  await runOf(ends);
+  expect(ends.here.marker(PULL_MARKER)).toBe("2026-03-01T12:58:30Z");
+});
+
 test("D-4.5 the marker of a server whose rows have no zone has none, whatever its own time looks like", async () => {
   const random = new SeededRandom(1);
   const ends = await makeTwoEnds({

@@ -280,3 +280,14 @@ test("D-4.6 rows that are dated ahead of the clock are pushed to the last", asyn
   expect(run).toMatchObject({ status: "success", total_pushed: 35 });
   expect(rowsOf(ends.there, ends.table)).toHaveLength(35);
 });
+
+test("D-4.6 the marker goes by this deployment's own time, whatever the remote's clock says", async () => {
+  const ends = await makeTwoEnds({ lagSeconds: 90 });
+  put(ends.here, ends.table, [["k", "v", "2026-03-01T11:59:59.5Z"]]);
+  ends.intercept = async ({ kind }, send) =>
+    kind === "status"
+      ? { ...((await send()) as object), server_time: "2026-03-01T13:00:00Z" }
+      : send();
+  await runOf(ends, { direction: "push" });
+  expect(ends.here.marker(PUSH_MARKER)).toBe("2026-03-01T11:58:30Z");
+});

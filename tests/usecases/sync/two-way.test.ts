@@ -1,6 +1,6 @@
 // Runs in both directions: what goes back and forth must not replace what is newer.
 import { expect, test } from "bun:test";
-import { makeTwoEnds, manyRows, put, rowsOf, runOf } from "./two-ends.ts";
+import { makeTwoEnds, manyRows, put, rowsOf, runOf, start } from "./two-ends.ts";
 
 test("D-4.3 with both a table is pushed, then pulled, so the first run gives this deployment's rows the right of way", async () => {
   const ends = await makeTwoEnds();
@@ -224,4 +224,45 @@ test("D-4.5 of two versions with the same timestamp the pushed one wins at both"
   await runOf(ends, { direction: "both" });
   expect(rowsOf(ends.here, ends.table)).toEqual([["k", "here", "2026-03-01T11:10:00Z"]]);
   expect(rowsOf(ends.there, ends.table)).toEqual(rowsOf(ends.here, ends.table));
+});
+
+test("D-4.8 the push marker is left alone when another run has pushed since", async () => {
+  const ends = await makeTwoEnds();
+  put(ends.there, ends.table, manyRows(5));
+  ends.intercept = async ({ kind }, send) => {
+    if (kind === "pull") {
+      ends.intercept = (_, sendOther) => sendOther();
+      put(ends.here, ends.table, [["own", "v", "2026-03-01T09:00:00Z"]]);
+      await start(ends, { direction: "push" }).outcome;
+    }
+    return send();
+  };
+  const { run } = await runOf(ends, { direction: "both" });
+  expect(run).toMatchObject({ status: "success", total_pulled: 6 });
+  expect(ends.here.marker("sync_last_push_items")).toBe("2026-03-01T09:00:00Z");
+});
+
+test("D-4.5 a timestamp from the future does not keep what the remote writes during the run from here", async () => {
+  const ends = await makeTwoEnds();
+  put(ends.here, ends.table, [["k", "future", "2026-03-01T12:05:01Z"]]);
+  ends.intercept = async ({ kind }, send) => {
+    const reply = await send();
+    if (kind === "push") put(ends.there, ends.table, [["k", "now", "2026-03-01T11:59:59Z"]]);
+    return reply;
+  };
+  await runOf(ends, { direction: "both" });
+  expect(rowsOf(ends.here, ends.table)).toEqual([["k", "now", "2026-03-01T11:59:59Z"]]);
+});
+
+test("D-4.5 a pulled record with the timestamp of the row here is taken, so that both ends agree", async () => {
+  const ends = await makeTwoEnds();
+  put(ends.here, ends.table, [["k", "here", "2026-03-01T11:59:50Z"]]);
+  ends.intercept = async ({ kind }, send) => {
+    const reply = await send();
+    if (kind === "push") put(ends.there, ends.table, [["k", "there", "2026-03-01T11:59:50Z"]]);
+    return reply;
+  };
+  const { run } = await runOf(ends, { direction: "both" });
+  expect(run).toMatchObject({ total_pushed: 1, total_pulled: 1 });
+  expect(rowsOf(ends.here, ends.table)).toEqual([["k", "there", "2026-03-01T11:59:50Z"]]);
 });

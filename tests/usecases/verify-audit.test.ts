@@ -1,0 +1,71 @@
+// D-6.5: verifying a log that changes meanwhile, and claims about chains that nothing else speaks of.
+import { afterEach, beforeEach, expect, test } from "bun:test";
+import type { AuditLog } from "../../src/ports/audit-log.ts";
+import { pruneAudit } from "../../src/usecases/reputation/prune-audit.ts";
+import { verifyAudit } from "../../src/usecases/reputation/verify-audit.ts";
+import { forgetful } from "../adapters/sqlite-reputation-support.ts";
+import { openMemoryStore } from "../adapters/sqlite-stores-support.ts";
+import {
+  AUDIT_KEY,
+  MAC,
+  openParts,
+  type ReputationParts,
+  Scene,
+} from "../contract/reputation/reputation-harness.ts";
+
+const SIGNING = { mac: MAC, auditKey: AUDIT_KEY };
+
+let store: Awaited<ReturnType<typeof openMemoryStore>>;
+let parts: ReputationParts;
+
+/** A log of one chain, with three records. */
+beforeEach(async () => {
+  store = await openMemoryStore();
+  parts = await openParts(store.storage, forgetful);
+  const { nowMs, advance, dispose } = store;
+  const scene = new Scene(parts, { storage: parts, nowMs, advance, dispose });
+  await scene.enrol("ana");
+  const { hash } = await scene.giveKey("ana");
+  for (let i = 0; i < 3; i++) {
+    await scene.lookUp(hash, "x");
+    await store.advance(86_400_000);
+  }
+});
+afterEach(() => store.dispose());
+
+/** The log, with something that happens just before records are read for the first time. */
+function beforeReading(log: AuditLog, act: () => Promise<unknown>): AuditLog {
+  let isActing = true;
+  return {
+    census: () => log.census(),
+    heads: () => log.heads(),
+    head: (chainId) => log.head(chainId),
+    anchors: () => log.anchors(),
+    chainIds: () => log.chainIds(),
+    prune: (anchor) => log.prune(anchor),
+    accesses: (username, page) => log.accesses(username, page),
+    async records(chainId, page) {
+      if (isActing) {
+        isActing = false;
+        await act();
+      }
+      return await log.records(chainId, page);
+    },
+  };
+}
+
+test("D-6.5 a chain that is pruned while it is verified is whole", async () => {
+  const clock = { nowMs: () => store.nowMs(), monotonicMs: () => 0 };
+  const prune = () => pruneAudit({ audit: parts.audit, ...SIGNING, clock }, 2);
+  const audit = beforeReading(parts.audit, async () => {
+    expect(await prune()).toEqual({ problem: null, removed: 1 });
+  });
+  expect(await verifyAudit({ audit, ...SIGNING })).toMatchObject({ problem: null, chains: 1 });
+});
+
+test("D-6.5 an anchor of a chain without head and records is found", async () => {
+  const statement = { chainId: "another", seq: 1, hash: "h", at: "2026-03-01T12:00:00.000Z" };
+  await parts.audit.prune({ statement, signature: "s" });
+  const { problem } = await verifyAudit({ audit: parts.audit, ...SIGNING });
+  expect(problem).toMatchObject({ kind: "anchor", chainId: "another" });
+});
