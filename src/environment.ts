@@ -1,9 +1,19 @@
-import { existsSync, readFileSync } from "node:fs";
-import { parseEnv } from "node:util";
-import type { Environment } from "./config.ts";
+import { statSync } from "node:fs";
+import process from "node:process";
 
-/** An environment over the file `.env` of the working directory, whose values are taken as they stand. */
-export function withEnvFile(env: Environment): Environment {
-  if (!existsSync(".env")) return env;
-  return { ...parseEnv(readFileSync(".env", "utf8")), ...env };
+const EXIT_USAGE = 2;
+
+/**
+ * Puts the file `.env` of the working directory under the environment, its values as they stand. Ends the process when it
+ * cannot be read.
+ */
+export function loadEnvFile(): void {
+  try {
+    // A folder of that name is one of Python's environments.
+    if (statSync(".env", { throwIfNoEntry: false })?.isFile()) process.loadEnvFile();
+  } catch (error) {
+    const code = error instanceof Error && "code" in error ? error.code : error;
+    process.stderr.write(`The file .env cannot be read: ${code}\n`);
+    process.exit(EXIT_USAGE);
+  }
 }

@@ -4,16 +4,15 @@ import process from "node:process";
 import { compose, type Deployment } from "./compose.ts";
 import { type Config, readConfig } from "./config.ts";
 import { isAppError } from "./domain/errors.ts";
-import { withEnvFile } from "./environment.ts";
+import { loadEnvFile } from "./environment.ts";
 
 /** Time that requests in hand get to finish after SIGTERM or SIGINT; Docker kills after 10 s. */
 const GRACE_MS = 8_000;
 const EXIT_FAILED = 1;
 const EXIT_USAGE = 2;
 
-const { config, problems } = readConfig(withEnvFile(process.env), (path) =>
-  readFileSync(path, "utf8"),
-);
+loadEnvFile();
+const { config, problems } = readConfig(process.env, (path) => readFileSync(path, "utf8"));
 if (config === null) {
   console.error("repsync cannot start; the configuration has these problems:");
   for (const problem of problems) console.error(`- ${problem}`);

@@ -1,7 +1,5 @@
 // What all commands share: how they are declared, opened, told, interrupted and ended.
-
 import type { Command } from "commander";
-import { withEnvFile } from "../environment.ts";
 import { boundMemory } from "./bound-memory.ts";
 import { describeFailure } from "./describe-failure.ts";
 import { EXIT, type ExitCode } from "./exit-code.ts";
@@ -74,7 +72,7 @@ function tellFailure(output: Output, error: unknown): ExitCode {
     ...problems.map((problem) => `- ${problem}`),
   );
   output.printJson({ error: message, ...(problems.length === 0 ? {} : { problems }) });
-  if (withEnvFile(process.env)["LOG_LEVEL"] === "debug" && error instanceof Error)
+  if (process.env["LOG_LEVEL"] === "debug" && error instanceof Error)
     output.warn(error.stack ?? error.message);
   return code;
 }

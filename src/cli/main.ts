@@ -1,6 +1,7 @@
 #!/usr/bin/env bun
 // The command line: finds the command and runs it.
 import { CommanderError } from "commander";
+import { loadEnvFile } from "../environment.ts";
 import { runCommand } from "./command-runner.ts";
 import { EXIT } from "./exit-code.ts";
 import { systemReason } from "./files/read-text.ts";
@@ -16,6 +17,7 @@ process.stdout.on("error", (error: NodeJS.ErrnoException) => {
 });
 process.stderr.on("error", () => {});
 
+loadEnvFile();
 try {
   await buildProgram(runCommand).parseAsync();
 } catch (error) {

@@ -2,7 +2,6 @@
 import { readFileSync } from "node:fs";
 import type { Services } from "../compose.ts";
 import { type Config, readConfig } from "../config.ts";
-import { withEnvFile } from "../environment.ts";
 import { UsageError } from "./describe-failure.ts";
 
 /** A deployment that a command works on. */
@@ -12,9 +11,7 @@ export interface OpenedDeployment extends Services {
 
 /** Reads the environment, as the service does, but logs only where `LOG_LEVEL` is another than the service's default. */
 export function readDeploymentConfig(): Config {
-  const { config, problems } = readConfig(withEnvFile(process.env), (path) =>
-    readFileSync(path, "utf8"),
-  );
+  const { config, problems } = readConfig(process.env, (path) => readFileSync(path, "utf8"));
   if (config === null) throw new UsageError("The configuration has these problems", problems);
   // Commands say themselves what went wrong; lines in between would also break bars. A copy of .env.example names the default.
   return config.logLevel === "info" ? { ...config, logLevel: "silent" } : config;

@@ -117,14 +117,7 @@ describe("SQLite: revocation", () => {
 
   test("D-6.3, D-6.7 a change by another tool of SQLite is seen too", () =>
     SqliteFile.use(async (file) => {
-      const storage = await file.open();
-      const parts = await openParts(storage, remembering);
-      const time = { nowMs: () => Date.now(), advance: async () => {}, dispose: async () => {} };
-      const scene = new Scene(parts, { storage: parts, ...time });
-      await scene.enrol("ana", UNLIMITED);
-      const { hash } = await scene.giveKey("ana");
-      await scene.consent("ana");
-      expect(wordOf(await scene.lookUp(hash, "ana"))).toBe("allowed");
+      const { scene, hash } = await rememberAna(file);
       const tool = file.openElsewhere();
       tool.run("UPDATE repsync_consents SET ended_as = 'revoked', ended_at = granted_at");
       expect(wordOf(await scene.lookUp(hash, "ana"))).toBe("consent_required");
@@ -136,13 +129,7 @@ describe("SQLite: revocation", () => {
 
   test("D-6.3 a start of another instance ends what is remembered: changes may have gone uncounted", () =>
     SqliteFile.use(async (file) => {
-      const parts = await openParts(await file.open(), remembering);
-      const time = { nowMs: () => Date.now(), advance: async () => {}, dispose: async () => {} };
-      const scene = new Scene(parts, { storage: parts, ...time });
-      await scene.enrol("ana", UNLIMITED);
-      const { hash } = await scene.giveKey("ana");
-      await scene.consent("ana");
-      expect(wordOf(await scene.lookUp(hash, "ana"))).toBe("allowed");
+      const { scene, hash } = await rememberAna(file);
       const tool = file.openElsewhere();
       tool.run("DROP TRIGGER repsync_change_repsync_consents_update");
       tool.run("UPDATE repsync_consents SET ended_as = 'revoked', ended_at = granted_at");
@@ -154,6 +141,18 @@ describe("SQLite: revocation", () => {
       expect(wordOf(await scene.lookUp(hash, "ana"))).toBe("rate_limited");
     }));
 });
+
+/** An instance that has just answered a lookup of ana, and remembers what it was answered from. */
+async function rememberAna(file: SqliteFile) {
+  const parts = await openParts(await file.open(), remembering);
+  const time = { nowMs: () => Date.now(), advance: async () => {}, dispose: async () => {} };
+  const scene = new Scene(parts, { storage: parts, ...time });
+  await scene.enrol("ana", UNLIMITED);
+  const { hash } = await scene.giveKey("ana");
+  await scene.consent("ana");
+  expect(wordOf(await scene.lookUp(hash, "ana"))).toBe("allowed");
+  return { scene, hash };
+}
 
 function boundTo<Value>(cache: VersionedCache<Value>): VersionedCache<Value> {
   return {

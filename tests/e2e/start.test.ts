@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, setDefaultTimeout, test } from "bun:test";
-import { copyFileSync, existsSync, readFileSync, writeFileSync } from "node:fs";
+import { copyFileSync, existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { ROOT } from "../../.ci/setup.mjs";
 import { OTHER_PEPPER } from "../../src/usecases/reputation/secrets.ts";
@@ -84,6 +84,13 @@ describe("a start that succeeds", () => {
       await started.ended;
       expect([pepper, started.stderr().includes(OTHER_PEPPER)]).toEqual([pepper, told]);
     }
+  });
+
+  test("D-1.3 a folder named .env holds no settings", async () => {
+    const folder = makeTempFolder();
+    mkdirSync(join(folder, ".env"));
+    const started = startProcess(START, { folder, env: { PORT: "0" } });
+    await started.waitFor("address", ({ stdout }) => /http:\S+/.exec(stdout())?.[0]);
   });
 
   test("D-1.3 a secret in .env is taken as it stands", async () => {

@@ -58,7 +58,8 @@ function columnProblem(column: Column, found: FoundTable): string | null {
     const needsValue = found.hasRows && (column.isKey || !column.nullable);
     return needsValue ? "may not be null and would be in the rows that exist" : null;
   }
-  const known = new Map(Object.entries(found.definition?.columns ?? {})).get(column.name);
+  const columns = found.definition?.columns ?? {};
+  const known = Object.hasOwn(columns, column.name) ? columns[column.name] : undefined;
   if (known !== undefined) {
     const wanted = typeName(column);
     return known === wanted ? null : `is of type ${known} in the database, not ${wanted}`;
