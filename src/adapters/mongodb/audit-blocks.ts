@@ -6,10 +6,10 @@ import type { AuditRecord } from "../../domain/reputation/audit-chain.ts";
 import type { StoredRecord } from "../../domain/reputation/audit-check.ts";
 import type { InternalCollection } from "./internal-collections.ts";
 
-/** The blocks by chain and place; people find theirs by time. */
+/** The blocks by chain and place. */
 export const AUDIT: InternalCollection = {
   name: "repsync_audit",
-  indexes: [{ name: "repsync_subject", key: { "records.subjectHmac": 1, at: -1, _id: -1 } }],
+  formerIndexes: ["repsync_subject"],
 };
 
 /** Consecutive records of one chain, made at the same moment. */

@@ -4,12 +4,12 @@ import type { AuditCensus } from "../../domain/reputation/audit-census.ts";
 import type {
   AuditAnchor,
   AuditHead,
-  AuditRecord,
   ChainTip,
   Signed,
 } from "../../domain/reputation/audit-chain.ts";
 import type { StoredRecord } from "../../domain/reputation/audit-check.ts";
 import type { AccessPosition, AuditLog, RecordPage } from "../../ports/audit-log.ts";
+import { readAccessRecords } from "./access-records.ts";
 import {
   type AuditBlock,
   auditBlocks,
@@ -24,6 +24,7 @@ import {
   CENSUS_ID,
   type SignedDocument,
 } from "./audit-chain-writer.ts";
+import { auditParts } from "./audit-parts.ts";
 import {
   COMMITTED,
   readCommitted,
@@ -138,6 +139,8 @@ export class MongoAuditLog implements AuditLog {
       if (last === null) return;
       const isPruned = { ...idsOfChain(chainId), $lte: last._id };
       await blocks.deleteMany({ _id: isPruned }, { session });
+      const isWhole = { chainId, lastSeq: { $lte: statement.seq } };
+      await auditParts(this.#parts.db).deleteMany(isWhole, { session });
       const firstSeq = readBlockId(last._id)?.firstSeq ?? 0;
       const records = last.records.slice(statement.seq - firstSeq + 1);
       if (records.length === 0) return;
@@ -155,32 +158,12 @@ export class MongoAuditLog implements AuditLog {
       const subject = await subjects.find(username, session, SNAPSHOT);
       if (subject === null) return [];
       const subjectHmac = subjects.hmacOf(subject);
-      const found = await this.#recordsOn({ subjectHmac, limit, before, session });
+      const wanted = { subjectHmac, limit, before };
+      const found = await readAccessRecords(this.#parts.db, wanted, session);
       const accountIds = found.map(({ accountId }) => accountId);
       const names = await subjects.namesOf(accountIds, session, SNAPSHOT);
       return found.map((record) => accessItem(record, names.get(record.accountId) ?? null));
     });
-  }
-
-  /** Records that name a person: by time, chain and place, the last first. */
-  async #recordsOn(wanted: {
-    readonly subjectHmac: string;
-    readonly limit: number;
-    readonly before: AccessPosition | null;
-    readonly session: ClientSession;
-  }): Promise<AuditRecord[]> {
-    const { subjectHmac, limit, before, session } = wanted;
-    const found: AuditRecord[] = [];
-    const filter = { "records.subjectHmac": subjectHmac, ...notAfter(before) };
-    const options = { ...SNAPSHOT, session, sort: { at: -1, _id: -1 } } as const;
-    for await (const block of auditBlocks(this.#parts.db).find(filter, options)) {
-      for (const record of recordsOf(block).toReversed() as unknown as AuditRecord[]) {
-        if (record.subjectHmac !== subjectHmac || !isBefore(record, before)) continue;
-        found.push(record);
-        if (found.length === limit) return found;
-      }
-    }
-    return found;
   }
 
   /** The block that a place is in or would be in; null for a place before all of them. */
@@ -209,18 +192,4 @@ function signedOf<Statement extends ChainTip>(
 ): Signed<Statement> {
   const { _id: chainId, signature, ...rest } = document as Document;
   return { statement: { chainId, ...rest } as unknown as Statement, signature: String(signature) };
-}
-
-/** A condition for blocks that may have records before a position. */
-function notAfter(position: AccessPosition | null) {
-  return position === null ? {} : { at: { $lte: position.at } };
-}
-
-function isBefore(record: AuditRecord, position: AccessPosition | null): boolean {
-  if (position === null) return true;
-  if (record.at !== position.at) return record.at < position.at;
-  const dash = position.id.lastIndexOf("-");
-  const chainId = position.id.slice(0, dash);
-  if (record.chainId !== chainId) return record.chainId < chainId;
-  return record.seq < Number(position.id.slice(dash + 1));
 }

@@ -14,6 +14,7 @@ import {
 import type { LookupLedger } from "../../ports/lookup-ledger.ts";
 import { allEnded } from "./all-ended.ts";
 import type { AuditChainWriter } from "./audit-chain-writer.ts";
+import type { AuditPartLister } from "./audit-parts.ts";
 import type { CallCounter, PlannedCharge } from "./call-counter.ts";
 import type { CountedCaller, LookupReader } from "./lookup-reader.ts";
 import { hasCode } from "./mongo-errors.ts";
@@ -26,6 +27,7 @@ export interface LedgerParts extends StoreParts {
   readonly reader: LookupReader;
   readonly subjects: Subjects;
   readonly chain: AuditChainWriter;
+  readonly lister: AuditPartLister;
   readonly counter: CallCounter;
   /** The one of the counter. */
   readonly session: ClientSession;
@@ -94,7 +96,10 @@ export class MongoLookupLedger implements LookupLedger {
     });
     counter.confirm(done.within ?? []);
     done.facts.remember();
-    if (done.written !== null) chain.goOnFrom(done.written);
+    if (done.written !== null) {
+      chain.goOnFrom(done.written);
+      this.#parts.lister.keepUpWith(done.written.tip);
+    }
     return done.outcomes;
   }
 

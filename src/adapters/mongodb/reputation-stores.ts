@@ -11,6 +11,7 @@ import {
   AuditChainWriter,
 } from "./audit-chain-writer.ts";
 import { MongoAuditLog } from "./audit-log.ts";
+import { AUDIT_PARTS, AuditPartLister } from "./audit-parts.ts";
 import { CallCounter } from "./call-counter.ts";
 import { CONSENTS, MongoConsentStore } from "./consent-store.ts";
 import { retry, startDeadline } from "./deadline.ts";
@@ -30,7 +31,7 @@ import { MongoUsageStore } from "./usage-store.ts";
 /** Collections of the reputation half. */
 const REPUTATION_COLLECTIONS = [
   ...[TIME, SUBJECTS, API_KEYS, CONSENTS, USAGE],
-  ...[AUDIT, AUDIT_HEADS, AUDIT_ANCHORS, AUDIT_CENSUS],
+  ...[AUDIT, AUDIT_PARTS, AUDIT_HEADS, AUDIT_ANCHORS, AUDIT_CENSUS],
 ];
 
 /** Makes the collections of the reputation half, and its stores on them. Throws `store_unavailable`. */
@@ -44,6 +45,7 @@ export async function openMongoReputation(
   const subjects = new Subjects({ ...parts, ...options });
   const people = { ...parts, profiles, platformAccounts, subjects };
   const chain = new AuditChainWriter({ ...parts, ...options });
+  const lister = new AuditPartLister(parts.db);
   // Lasts as long as the client.
   const session = parts.client.startSession({ causalConsistency: false });
   const counter = new CallCounter({ ...parts, ...options, session });
@@ -60,7 +62,7 @@ export async function openMongoReputation(
     membership: new MongoMembership(people),
     usage: new MongoUsageStore(parts),
     audit: new MongoAuditLog(people),
-    ledger: new MongoLookupLedger({ ...people, session, reader, chain, counter }),
+    ledger: new MongoLookupLedger({ ...people, session, reader, chain, lister, counter }),
   };
 }
 

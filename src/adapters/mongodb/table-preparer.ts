@@ -132,7 +132,8 @@ async function makeIndex(
   }
 }
 
-async function dropIndex(collection: Collection, name: string): Promise<void> {
+/** Removes an index where there is one of that name. */
+export async function dropIndex(collection: Collection, name: string): Promise<void> {
   try {
     await collection.dropIndex(name, { writeConcern: DURABLE });
   } catch (error) {
