@@ -1,6 +1,7 @@
 import { AppError } from "../../domain/errors.ts";
 import { LEASE_TTL_MS, LEASE_WAIT_MS } from "../../domain/limits.ts";
 import type { SyncDirection } from "../../domain/sync/marker.ts";
+import type { Clock } from "../../ports/clock.ts";
 import type { HeldLease } from "../../ports/lease-store.ts";
 import type { SyncDeps } from "./sync-deps.ts";
 
@@ -22,6 +23,14 @@ export interface RunLease {
 /** The lease of one table in one direction. D-4.8. */
 export function transferLeaseName(direction: SyncDirection, tableName: string): string {
   return `sync ${direction} ${tableName}`;
+}
+
+/** Whether a lease that was asked for at a time is certain to last for a write that begins now, without renewal. */
+export function isSurelyHeld(
+  { monotonicMs }: Pick<Clock, "monotonicMs">,
+  askedAtMs: number,
+): boolean {
+  return monotonicMs() < askedAtMs + LEASE_TTL_MS - SAFETY_MS;
 }
 
 /** What holding a lease needs. */

@@ -1,7 +1,7 @@
 import { LEASE_TTL_MS } from "../../domain/limits.ts";
 import { markerName } from "../../domain/sync/marker.ts";
 import { compareDateTimes, parseDateTime } from "../../domain/time.ts";
-import { transferLeaseName } from "./hold-lease.ts";
+import { isSurelyHeld, transferLeaseName } from "./hold-lease.ts";
 import type { Transfer } from "./transfer.ts";
 
 /**
@@ -18,12 +18,14 @@ export async function passPulledRows(
   const pushedUpTo = book.current() === null ? null : parseDateTime(book.current() ?? "");
   if (pushedUpTo !== null && compareDateTimes(pulledUpTo, pushedUpTo) <= 0) return;
   const name = transferLeaseName("push", table.name);
+  const askedAtMs = deps.clock.monotonicMs();
   const lease = await deps.leases.acquire({ name, holder: run.runId, ttlMs: LEASE_TTL_MS });
   if ("heldBy" in lease) return;
   try {
     const kept = (await deps.markers.readAll()).get(markerName("push", table.name)) ?? null;
     const markers = kept === book.current() ? book.advance(pulledUpTo) : new Map();
-    if (markers.size > 0) await deps.markers.writeAll(markers);
+    if (markers.size > 0 && isSurelyHeld(deps.clock, askedAtMs))
+      await deps.markers.writeAll(markers);
   } finally {
     await lease.release();
   }

@@ -174,6 +174,27 @@ test("D-4.6 a row that the remote refused is forgotten once the remote has it, o
   expect(ends.rejected.all()).toEqual([]);
 });
 
+test("D-4.8 the push marker is left alone by a process that stood still for longer than its lease", async () => {
+  const ends = await makeTwoEnds();
+  put(ends.there, ends.table, manyRows(5));
+  const clock = ends.time.clock();
+  let jumpMs = 0;
+  const jumping = { ...clock, monotonicMs: () => clock.monotonicMs() + jumpMs };
+  let pushLeases = 0;
+  const leases: typeof ends.deps.leases = {
+    async acquire(request) {
+      const lease = await ends.deps.leases.acquire(request);
+      if (request.name === "sync push items" && ++pushLeases === 2) jumpMs = 9_000;
+      return lease;
+    },
+  };
+  const stopped = { ...ends, deps: { ...ends.deps, clock: jumping, leases } };
+  const { run } = await runOf(stopped, { direction: "both" });
+  expect(run).toMatchObject({ status: "success", total_pulled: 5 });
+  expect(pushLeases).toBe(2);
+  expect(ends.here.marker("sync_last_push_items")).toBe("");
+});
+
 test("D-4.5 a timestamp from the future does not keep what is written now from the remote", async () => {
   const ends = await makeTwoEnds();
   put(ends.here, ends.table, [["k", "future", "2026-03-02T12:00:00Z"]]);
@@ -240,6 +261,27 @@ test("D-4.8 the push marker is left alone when another run has pushed since", as
   const { run } = await runOf(ends, { direction: "both" });
   expect(run).toMatchObject({ status: "success", total_pulled: 6 });
   expect(ends.here.marker("sync_last_push_items")).toBe("2026-03-01T09:00:00Z");
+});
+
+test("D-4.8 the push marker is left alone by a process that stood still for longer than its lease", async () => {
+  const ends = await makeTwoEnds();
+  put(ends.there, ends.table, manyRows(5));
+  const clock = ends.time.clock();
+  let jumpMs = 0;
+  const jumping = { ...clock, monotonicMs: () => clock.monotonicMs() + jumpMs };
+  let pushLeases = 0;
+  const leases: typeof ends.deps.leases = {
+    async acquire(request) {
+      const lease = await ends.deps.leases.acquire(request);
+      if (request.name === "sync push items" && ++pushLeases === 2) jumpMs = 9_000;
+      return lease;
+    },
+  };
+  const stopped = { ...ends, deps: { ...ends.deps, clock: jumping, leases } };
+  const { run } = await runOf(stopped, { direction: "both" });
+  expect(run).toMatchObject({ status: "success", total_pulled: 5 });
+  expect(pushLeases).toBe(2);
+  expect(ends.here.marker("sync_last_push_items")).toBe("");
 });
 
 test("D-4.5 a timestamp from the future does not keep what the remote writes during the run from here", async () => {
