@@ -1,6 +1,6 @@
 // D-6.5 in the collections themselves: every change of them is found, and no reply is ahead of its record.
 import { describe, expect } from "bun:test";
-import { type Collection, type Db, type Document, ObjectId } from "mongodb";
+import { Binary, type Collection, type Db, type Document, ObjectId } from "mongodb";
 import { anchorInput } from "../../src/domain/reputation/audit-chain.ts";
 import { verifyAudit } from "../../src/usecases/reputation/verify-audit.ts";
 import {
@@ -98,6 +98,10 @@ describe.skipIf(!mongoAvailable)("MongoDB: the audit log verifies", () => {
         expect([name, (await verify(parts)).problem === null]).toEqual([name, false]);
         await heads.replaceOne({ _id: head._id }, head);
       }
+      const inBytes = new Binary(Buffer.from(head["signature"]));
+      await heads.updateOne({ _id: head._id }, { $set: { signature: inBytes } });
+      expect((await verify(parts)).problem).toMatchObject({ kind: "head" });
+      await heads.replaceOne({ _id: head._id }, head);
     }
     const census = db.collection("repsync_audit_census");
     await census.updateOne({}, { $set: { chains: 1 } });

@@ -186,10 +186,13 @@ export class MongoAuditLog implements AuditLog {
   }
 }
 
-/** Fields that nobody signed make the statement another one. */
+/** Fields that nobody signed make the statement another one, and what is no text is no signature. */
 function signedOf<Statement extends ChainTip>(
   document: SignedDocument<Statement>,
 ): Signed<Statement> {
   const { _id: chainId, signature, ...rest } = document as Document;
-  return { statement: { chainId, ...rest } as unknown as Statement, signature: String(signature) };
+  return {
+    statement: { chainId, ...rest } as unknown as Statement,
+    signature: typeof signature === "string" ? signature : "",
+  };
 }
