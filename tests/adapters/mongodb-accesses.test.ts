@@ -190,6 +190,30 @@ describe.skipIf(!mongoAvailable)("MongoDB: accesses of a long log", () => {
   );
 
   databaseTest(
+    "what another process has left is listed once, also while it goes on",
+    async (database) => {
+      const { clock, first, hash, lookUpMany } = await setScene(database);
+      await lookUpMany(first, BATCH_CALLS);
+      const others = await Promise.all([1, 2, 3, 4].map(() => openInstance(database, clock)));
+      let isOver = false;
+      const goingOn = (async () => {
+        while (!isOver) await first.scene.lookUp(hash, "ana");
+      })();
+      for (const other of others) await lookUpMany(other, 8 * BATCH_CALLS);
+      isOver = true;
+      await goingOn;
+      const [head] = await database.db
+        .collection("repsync_audit_heads")
+        .find()
+        .sort({ chainNumber: 1 })
+        .toArray();
+      const parts = database.db.collection("repsync_audit_parts");
+      const listed = await parts.countDocuments({ chainId: String(head?._id) });
+      expect([1, 2, 3, 4]).toContain(listed);
+    },
+  );
+
+  databaseTest(
     "the index that earlier versions made over all records is dropped",
     async (database) => {
       const { first, lookUpMany } = await setScene(database);

@@ -1,5 +1,5 @@
 // Finds a person's audit records: in the parts that may name them, and behind all parts.
-import type { ClientSession, Db, Filter } from "mongodb";
+import type { ClientSession, Db, Document, Filter } from "mongodb";
 import type { AuditRecord } from "../../domain/reputation/audit-chain.ts";
 import type { AccessPosition } from "../../ports/audit-log.ts";
 import { type AuditBlock, auditBlocks, blockId, idsOfChain, recordsOf } from "./audit-blocks.ts";
@@ -28,12 +28,13 @@ export async function readAccessRecords(
   const lookThrough = async (ranges: readonly Filter<AuditBlock>[]) => {
     if (ranges.length === 0) return;
     const filter = { $or: [...ranges], "records.subjectHmac": subjectHmac, ...notAfter(before) };
-    const blocks = await auditBlocks(db).find(filter, options).toArray();
+    const projection = { at: 1, version: 1, records: namesOnly(subjectHmac) };
+    const blocks = await auditBlocks(db)
+      .find(filter, { ...options, projection })
+      .toArray();
     const records = blocks.flatMap(recordsOf) as unknown as AuditRecord[];
-    const named = records.filter(
-      (record) => record.subjectHmac === subjectHmac && isBefore(record, before),
-    );
-    found = [...found, ...named].sort(newestFirst).slice(0, limit);
+    const older = records.filter((record) => isBefore(record, before));
+    found = [...found, ...older].sort(newestFirst).slice(0, limit);
   };
 
   const unlisted = await findUnlisted(db, options);
@@ -73,6 +74,12 @@ function behind(chainId: string, afterSeq: number): Filter<AuditBlock> {
 
 function within({ _id, chainId, lastSeq }: AuditPart): Filter<AuditBlock> {
   return { _id: { $gte: _id, $lte: blockId(chainId, lastSeq) } };
+}
+
+/** Of a block's records those that name a person; others are not worth sending. What is damaged has none. */
+function namesOnly(subjectHmac: string): Document {
+  const input = { $cond: [{ $isArray: "$records" }, "$records", []] };
+  return { $filter: { input, cond: { $eq: ["$$this.subjectHmac", subjectHmac] } } };
 }
 
 /** A condition for blocks that may have records before a position. */

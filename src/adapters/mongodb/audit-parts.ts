@@ -6,6 +6,7 @@ import type { ChainTip } from "../../domain/reputation/audit-chain.ts";
 import { auditBlocks, blockId, idsOfChain, readBlockId } from "./audit-blocks.ts";
 import { auditCollections } from "./audit-chain-writer.ts";
 import type { InternalCollection } from "./internal-collections.ts";
+import { hasCode } from "./mongo-errors.ts";
 import { COMMITTED } from "./store-calls.ts";
 
 /** The parts by time and by chain. */
@@ -30,10 +31,11 @@ export interface AuditPart {
   readonly filter: Binary;
 }
 
-/** Records of a chain that are in no part: those behind a place. */
+/** Records of a chain that are in no part: those behind a place, up to where the chain had come. */
 export interface UnlistedRecords {
   readonly chainId: string;
   readonly afterSeq: number;
+  readonly throughSeq: number;
 }
 
 /** A block as far as it is listed: nothing about it is certain. */
@@ -43,6 +45,7 @@ interface BlockSubjects {
   readonly subjects?: unknown;
 }
 
+const DUPLICATE_KEY = 11000;
 /** Records that make a part, with the rest of the last block; to look through as many takes about a millisecond. */
 const PART_RECORDS = 512;
 /** Ten or more for each record: then of a thousand parts without a person less than ten seem to have one. */
@@ -80,11 +83,10 @@ export async function findUnlisted(
   for (const { _id, seq } of [...pruned, ...listed]) {
     done.set(_id, Math.max(seq, done.get(_id) ?? 0));
   }
-  const chains = reached.map(({ _id: chainId, seq }) => {
-    const afterSeq = done.get(chainId) ?? 0;
-    return { chainId, afterSeq, isUnlisted: seq > afterSeq };
+  const chains = reached.map(({ _id: chainId, seq: throughSeq }) => {
+    return { chainId, afterSeq: done.get(chainId) ?? 0, throughSeq };
   });
-  return chains.filter(({ isUnlisted }) => isUnlisted);
+  return chains.filter(({ afterSeq, throughSeq }) => throughSeq > afterSeq);
 }
 
 /** Lists what one process appends, and what ended ones have left. */
@@ -92,6 +94,7 @@ export class AuditPartLister {
   readonly #db: Db;
   #chainId = "";
   #dueSeq = 0;
+  #areOthersDue = false;
   #last: Promise<void> = Promise.resolve();
 
   constructor(db: Db) {
@@ -103,13 +106,20 @@ export class AuditPartLister {
    * chain, and all of the others when it has just begun, as most likely their processes have ended. What fails is due
    * again with the next part; until then it is only slower to find.
    */
-  keepUpWith({ chainId, seq }: ChainTip): void {
+  keepUpWith(tip: ChainTip): void {
+    const { chainId, seq } = tip;
     const isNew = chainId !== this.#chainId;
     if (!isNew && seq < this.#dueSeq) return;
+    if (isNew) this.#areOthersDue = true;
     this.#chainId = chainId;
     this.#dueSeq = seq + PART_RECORDS;
-    const list = isNew ? () => this.#listOthers(chainId) : () => this.#listWholeParts(chainId);
-    this.#last = this.#last.then(list).catch(() => {});
+    this.#last = this.#last.then(() => this.#listDue(tip)).catch(() => {});
+  }
+
+  async #listDue(tip: ChainTip): Promise<void> {
+    if (this.#areOthersDue) await this.#listOthers(tip.chainId);
+    this.#areOthersDue = false;
+    await this.#listWholeParts(tip);
   }
 
   async #listOthers(chainId: string): Promise<void> {
@@ -118,27 +128,41 @@ export class AuditPartLister {
     }
   }
 
-  async #listWholeParts(chainId: string): Promise<void> {
+  async #listWholeParts({ chainId, seq: throughSeq }: ChainTip): Promise<void> {
     const options = { ...COMMITTED, sort: { lastSeq: -1 } } as const;
     const last = await auditParts(this.#db).findOne({ chainId }, options);
-    await this.#list({ chainId, afterSeq: last?.lastSeq ?? 0 }, PART_RECORDS);
+    await this.#list({ chainId, afterSeq: last?.lastSeq ?? 0, throughSeq }, PART_RECORDS);
   }
 
-  /** Two that list the same would begin a part at the same record, which only one of them can. */
-  async #list({ chainId, afterSeq }: UnlistedRecords, leastRecords: number): Promise<void> {
-    for (let next = afterSeq + 1; ; ) {
+  /** Ends where another process lists the same: only one of them can begin a part at a record. */
+  async #list(unlisted: UnlistedRecords, leastRecords: number): Promise<void> {
+    const { chainId, throughSeq } = unlisted;
+    // Others may go on: whoever is at work there lists whole parts.
+    for (let next = unlisted.afterSeq + 1; next <= throughSeq; ) {
       const blocks = await this.#nextBlocks(chainId, next);
       const names = blocks.flatMap(subjectsOf);
       if (names.length < leastRecords) return;
       const times = blocks.map(({ at }) => String(at)).sort();
       const lastSeq = Math.max(...blocks.map(lastSeqOf));
-      await auditParts(this.#db).insertOne({
+      const isFirst = await this.#insert({
         _id: blockId(chainId, next),
         ...{ chainId, lastSeq },
         ...{ firstAt: times.at(0) ?? "", lastAt: times.at(-1) ?? "" },
         filter: makeFilter(names),
       });
+      if (!isFirst) return;
       next = lastSeq + 1;
+    }
+  }
+
+  /** False when there is one in its place. */
+  async #insert(part: AuditPart): Promise<boolean> {
+    try {
+      await auditParts(this.#db).insertOne(part);
+      return true;
+    } catch (error) {
+      if (hasCode(error, DUPLICATE_KEY)) return false;
+      throw error;
     }
   }
 
