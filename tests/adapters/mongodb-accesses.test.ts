@@ -2,11 +2,7 @@
 import { describe, expect } from "bun:test";
 import type { Binary, Document } from "mongodb";
 import type { AccessPosition } from "../../src/ports/audit-log.ts";
-import {
-  openParts,
-  type ReputationParts,
-  Scene,
-} from "../contract/reputation/reputation-harness.ts";
+import { openParts, Scene } from "../contract/reputation/reputation-harness.ts";
 import { FakeClock } from "../support/fake-clock.ts";
 import { mongoAvailable } from "../support/shared-mongo.ts";
 import { remembering, UNLIMITED } from "./mongodb-reputation-support.ts";
@@ -19,26 +15,21 @@ const PART_CALLS = 600;
 const DAY_MS = 86_400_000;
 const PAGE = { limit: 100, before: null };
 
-interface Instance {
-  readonly parts: ReputationParts;
-  readonly scene: Scene;
-}
-
-async function openInstance(database: TestDatabase, clock: FakeClock): Promise<Instance> {
+/** An instance whose time a test moves. */
+async function openInstance(database: TestDatabase, clock: FakeClock): Promise<Scene> {
   const parts = await openParts(await database.open("", undefined, clock), remembering);
   const unused = { advance: async () => {}, dispose: async () => {} };
-  const scene = new Scene(parts, { storage: parts, nowMs: () => clock.nowMs(), ...unused });
-  return { parts, scene };
+  return new Scene(parts, { storage: parts, nowMs: () => clock.nowMs(), ...unused });
 }
 
 /** A first instance, all people, and a key of one of them. */
 async function setScene(database: TestDatabase) {
   const clock = new FakeClock();
   const first = await openInstance(database, clock);
-  for (const name of PEOPLE) await first.scene.enrol(name, UNLIMITED);
-  const { hash } = await first.scene.giveKey("ana");
+  for (const name of PEOPLE) await first.enrol(name, UNLIMITED);
+  const { hash } = await first.giveKey("ana");
   /** Looks people up in turns: the first of them most of the time. */
-  const lookUpMany = async ({ scene }: Instance, calls: number) => {
+  const lookUpMany = async (scene: Scene, calls: number) => {
     for (let done = 0; done < calls; done += BATCH_CALLS) {
       const isFifth = (done / BATCH_CALLS) % 5 === 0;
       await scene.lookUpMany(
@@ -92,7 +83,7 @@ async function namedTimes({ db }: TestDatabase, times: number): Promise<string> 
   return String(found[0]?.["_id"]);
 }
 
-async function allIds({ parts }: Instance, name: string, limit: number): Promise<string[]> {
+async function allIds({ parts }: Scene, name: string, limit: number): Promise<string[]> {
   const ids: string[] = [];
   for (let before: AccessPosition | null = null; ; ) {
     const items = await parts.audit.accesses(name, { limit, before });
@@ -155,7 +146,7 @@ describe.skipIf(!mongoAvailable)("MongoDB: accesses of a long log", () => {
       let newest: string | undefined;
       // The newest chain is in no part yet, and looked through first: here its record is not the first in order.
       do {
-        await (await openInstance(database, clock)).scene.lookUp(hash, "bea");
+        await (await openInstance(database, clock)).lookUp(hash, "bea");
         const all = await idsOf(100);
         newest = all.find((id) => !ids.includes(id));
         ids = all;
@@ -197,7 +188,7 @@ describe.skipIf(!mongoAvailable)("MongoDB: accesses of a long log", () => {
       const others = await Promise.all([1, 2, 3, 4].map(() => openInstance(database, clock)));
       let isOver = false;
       const goingOn = (async () => {
-        while (!isOver) await first.scene.lookUp(hash, "ana");
+        while (!isOver) await first.lookUp(hash, "ana");
       })();
       for (const other of others) await lookUpMany(other, 8 * BATCH_CALLS);
       isOver = true;

@@ -1,5 +1,6 @@
 // Finds a person's audit records: in the parts that may name them, and behind all parts.
 import type { ClientSession, Db, Document, Filter } from "mongodb";
+import { accessPlace, newestAccessFirst } from "../../domain/reputation/access-item.ts";
 import type { AuditRecord } from "../../domain/reputation/audit-chain.ts";
 import type { AccessPosition } from "../../ports/audit-log.ts";
 import { type AuditBlock, auditBlocks, blockId, idsOfChain, recordsOf } from "./audit-blocks.ts";
@@ -23,6 +24,7 @@ export async function readAccessRecords(
   session: ClientSession,
 ): Promise<readonly AuditRecord[]> {
   const { subjectHmac, limit, before } = wanted;
+  const end = before === null ? null : accessPlace(before);
   const options = { ...SNAPSHOT, session };
   let found: readonly AuditRecord[] = [];
   const lookThrough = async (ranges: readonly Filter<AuditBlock>[]) => {
@@ -33,8 +35,8 @@ export async function readAccessRecords(
       .find(filter, { ...options, projection })
       .toArray();
     const records = blocks.flatMap(recordsOf) as unknown as AuditRecord[];
-    const older = records.filter((record) => isBefore(record, before));
-    found = [...found, ...older].sort(newestFirst).slice(0, limit);
+    const older = records.filter((record) => end === null || newestAccessFirst(end, record) < 0);
+    found = [...found, ...older].sort(newestAccessFirst).slice(0, limit);
   };
 
   const unlisted = await findUnlisted(db, options);
@@ -85,20 +87,4 @@ function namesOnly(subjectHmac: string): Document {
 /** A condition for blocks that may have records before a position. */
 function notAfter(position: AccessPosition | null) {
   return position === null ? {} : { at: { $lte: position.at } };
-}
-
-function isBefore(record: AuditRecord, position: AccessPosition | null): boolean {
-  if (position === null) return true;
-  const dash = position.id.lastIndexOf("-");
-  const [chainId, seq] = [position.id.slice(0, dash), Number(position.id.slice(dash + 1))];
-  return newestFirst({ at: position.at, chainId, seq }, record) < 0;
-}
-
-function newestFirst(
-  a: Pick<AuditRecord, "at" | "chainId" | "seq">,
-  b: Pick<AuditRecord, "at" | "chainId" | "seq">,
-): number {
-  if (a.at !== b.at) return a.at < b.at ? 1 : -1;
-  if (a.chainId !== b.chainId) return a.chainId < b.chainId ? 1 : -1;
-  return b.seq - a.seq;
 }

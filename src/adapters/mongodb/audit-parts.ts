@@ -5,8 +5,8 @@ import { type AggregateOptions, Binary, type Collection, type Db } from "mongodb
 import type { ChainTip } from "../../domain/reputation/audit-chain.ts";
 import { auditBlocks, blockId, idsOfChain, readBlockId } from "./audit-blocks.ts";
 import { auditCollections } from "./audit-chain-writer.ts";
+import { insertNew } from "./insert-new.ts";
 import type { InternalCollection } from "./internal-collections.ts";
-import { hasCode } from "./mongo-errors.ts";
 import { COMMITTED } from "./store-calls.ts";
 
 /** The parts by time and by chain. */
@@ -45,7 +45,6 @@ interface BlockSubjects {
   readonly subjects?: unknown;
 }
 
-const DUPLICATE_KEY = 11000;
 /** Records that make a part, with the rest of the last block; to look through as many takes about a millisecond. */
 const PART_RECORDS = 512;
 /** Ten or more for each record: then of a thousand parts without a person less than ten seem to have one. */
@@ -144,7 +143,7 @@ export class AuditPartLister {
       if (names.length < leastRecords) return;
       const times = blocks.map(({ at }) => String(at)).sort();
       const lastSeq = Math.max(...blocks.map(lastSeqOf));
-      const isFirst = await this.#insert({
+      const isFirst = await insertNew(auditParts(this.#db), {
         _id: blockId(chainId, next),
         ...{ chainId, lastSeq },
         ...{ firstAt: times.at(0) ?? "", lastAt: times.at(-1) ?? "" },
@@ -152,17 +151,6 @@ export class AuditPartLister {
       });
       if (!isFirst) return;
       next = lastSeq + 1;
-    }
-  }
-
-  /** False when there is one in its place. */
-  async #insert(part: AuditPart): Promise<boolean> {
-    try {
-      await auditParts(this.#db).insertOne(part);
-      return true;
-    } catch (error) {
-      if (hasCode(error, DUPLICATE_KEY)) return false;
-      throw error;
     }
   }
 

@@ -23,6 +23,7 @@ import {
 } from "./account-usage.ts";
 import { addRun, takeFromRun } from "./call-runs.ts";
 import { DURABLE } from "./durable.ts";
+import { insertNew } from "./insert-new.ts";
 import { hasCode, innerError } from "./mongo-errors.ts";
 import { endSessions, nameOfSession } from "./open-sessions.ts";
 import { runAgain } from "./store-calls.ts";
@@ -51,7 +52,6 @@ export interface PlannedCharge {
 
 const VERSION_BYTES = 8;
 const CHARGE_KEPT_MS = 300_000;
-const DUPLICATE_KEY = 11000;
 const MAX_TIME_EXPIRED = 50;
 /** Longer than a transaction that goes on holds a document. */
 const MAX_WAIT_MS = 1_000;
@@ -215,13 +215,7 @@ export class CallCounter {
       );
       return matchedCount === 1;
     }
-    try {
-      await this.#collection.insertOne({ _id, ...fields }, options);
-      return true;
-    } catch (error) {
-      if (hasCode(error, DUPLICATE_KEY)) return false;
-      throw error;
-    }
+    return await insertNew(this.#collection, { _id, ...fields }, options);
   }
 
   /**

@@ -1,6 +1,7 @@
 // Finds a person's audit records. An index over all records would be changed in another place by every lookup, at four
 // times the price of the record itself. So records are listed by person in parts of some thousands, each written once
 // and in order, and those behind the last part are looked through as they are.
+import { accessPlace, newestAccessFirst } from "../../domain/reputation/access-item.ts";
 import type { AuditRecord } from "../../domain/reputation/audit-chain.ts";
 import type { AccessPosition } from "../../ports/audit-log.ts";
 import { AUDIT_COLUMNS } from "./audit-columns.ts";
@@ -112,12 +113,13 @@ export function readAccessRecords(
     readonly before: AccessPosition | null;
   },
 ): readonly AccessRecord[] {
-  const { at, id } = of.before ?? END;
-  const dash = id.lastIndexOf("-");
-  const person = [of.subjectHmac, at, id.slice(0, dash), Number(id.slice(dash + 1)), of.limit];
-  let found: readonly SqliteRow[] = [];
+  const { at, chainId, seq } = accessPlace(of.before ?? END);
+  const person = [of.subjectHmac, at, chainId, seq, of.limit];
+  let found: readonly AccessRecord[] = [];
   const add = (rows: readonly SqliteRow[]) => {
-    if (rows.length > 0) found = [...found, ...rows].sort(newestFirst).slice(0, of.limit);
+    if (rows.length === 0) return;
+    const records = rows as unknown as readonly AccessRecord[];
+    found = [...found, ...records].sort(newestAccessFirst).slice(0, of.limit);
   };
   for (const { chain_id: chainId } of database.all(CHAINS)) {
     const listed = lastListed(database, String(chainId));
@@ -126,11 +128,11 @@ export function readAccessRecords(
   const subject = of.subjectHmac.slice(0, SUBJECT_DIGITS);
   for (const part of database.all(PARTS, [at])) {
     const last = found.length < of.limit ? undefined : found.at(-1);
-    if (last !== undefined && String(last["at"]) > String(part["last_at"])) break;
+    if (last !== undefined && last.at > String(part["last_at"])) break;
     const place = [part["chain_id"] as string, part["part"] as number, subject];
     add(database.all(IN_PART, [...place, ...person]));
   }
-  return found as unknown as readonly AccessRecord[];
+  return found;
 }
 
 /** Which part a record belongs to, by its place; a slice goes where its last record does. */
@@ -140,12 +142,4 @@ function partOf(seq: number): number {
 
 function lastListed(database: SqliteDatabase, chainId: string): number {
   return Number(database.all(LAST_LISTED, [chainId])[0]?.["seq"]);
-}
-
-function newestFirst(a: SqliteRow, b: SqliteRow): number {
-  for (const field of ["at", "chainId"] as const) {
-    const [one, other] = [String(a[field]), String(b[field])];
-    if (one !== other) return one < other ? 1 : -1;
-  }
-  return Number(b["seq"]) - Number(a["seq"]);
 }

@@ -30,3 +30,19 @@ export function accessItem(record: AuditRecord, accountName: string | null): Acc
     request_id: record.requestId,
   };
 }
+
+/** Where an access stands in a person's list. */
+export type AccessPlace = Pick<AuditRecord, "at" | "chainId" | "seq">;
+
+/** The place that the time and id of an item name. */
+export function accessPlace({ at, id }: Pick<AccessItem, "at" | "id">): AccessPlace {
+  const dash = id.lastIndexOf("-");
+  return { at, chainId: id.slice(0, dash), seq: Number(id.slice(dash + 1)) };
+}
+
+/** Orders accesses as the list shows them: by time, then by chain and place, the last first. D-5.5. */
+export function newestAccessFirst(a: AccessPlace, b: AccessPlace): number {
+  if (a.at !== b.at) return a.at < b.at ? 1 : -1;
+  if (a.chainId !== b.chainId) return a.chainId < b.chainId ? 1 : -1;
+  return b.seq - a.seq;
+}

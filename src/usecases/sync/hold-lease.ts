@@ -26,11 +26,8 @@ export function transferLeaseName(direction: SyncDirection, tableName: string): 
 }
 
 /** Whether a lease that was asked for at a time is certain to last for a write that begins now, without renewal. */
-export function isSurelyHeld(
-  { monotonicMs }: Pick<Clock, "monotonicMs">,
-  askedAtMs: number,
-): boolean {
-  return monotonicMs() < askedAtMs + LEASE_TTL_MS - SAFETY_MS;
+export function isSurelyHeld(clock: Pick<Clock, "monotonicMs">, askedAtMs: number): boolean {
+  return clock.monotonicMs() < askedAtMs + LEASE_TTL_MS - SAFETY_MS;
 }
 
 /** What holding a lease needs. */
@@ -77,8 +74,8 @@ function keepLease(
   // It may have come while the lease was asked for.
   if (stop.aborted) onStop();
   else stop.addEventListener("abort", onStop);
-  // Counted from before each request, so that it never lasts longer here than in the store.
-  let expiresAtMs = held.askedAtMs + LEASE_TTL_MS;
+  // The time before the last request that succeeded, so that the lease never lasts longer here than in the store.
+  let askedAtMs = held.askedAtMs;
   const lose = () =>
     controller.abort(
       new AppError("sync_failed", `The lease "${name}" was lost, so the run stopped; run again`),
@@ -88,9 +85,9 @@ function keepLease(
     while (!ended.signal.aborted && !controller.signal.aborted) {
       await timer.sleep(LEASE_TTL_MS / 4, ended.signal);
       if (ended.signal.aborted) return;
-      const askedAtMs = clock.monotonicMs();
+      const nowMs = clock.monotonicMs();
       try {
-        if (await lease.renew()) expiresAtMs = askedAtMs + LEASE_TTL_MS;
+        if (await lease.renew()) askedAtMs = nowMs;
         else if (!ended.signal.aborted) lose();
       } catch (error) {
         logger.error("Lease could not be renewed", error, { lease: name });
@@ -101,7 +98,7 @@ function keepLease(
   /** Beside the renewal, as that may wait for the store for longer than the lease lasts. */
   async function loseWhenOver(): Promise<void> {
     while (!ended.signal.aborted && !controller.signal.aborted) {
-      const leftMs = expiresAtMs - clock.monotonicMs();
+      const leftMs = askedAtMs + LEASE_TTL_MS - clock.monotonicMs();
       if (leftMs <= 0) lose();
       else await timer.sleep(leftMs, ended.signal);
     }
@@ -112,7 +109,7 @@ function keepLease(
   return {
     signal: controller.signal,
     assertHeld() {
-      if (clock.monotonicMs() >= expiresAtMs - SAFETY_MS) lose();
+      if (!isSurelyHeld(clock, askedAtMs)) lose();
       controller.signal.throwIfAborted();
     },
     async release() {

@@ -2,7 +2,16 @@
 import { expect, test } from "bun:test";
 import { RemotePeerError } from "../../../src/ports/remote-peer.ts";
 import { never } from "../../support/sim-time.ts";
-import { makeTwoEnds, manyRows, put, rowsOf, runOf, start, statusError } from "./two-ends.ts";
+import {
+  makeTwoEnds,
+  manyRows,
+  pausable,
+  put,
+  rowsOf,
+  runOf,
+  start,
+  statusError,
+} from "./two-ends.ts";
 
 test("D-4.8 a second run waits up to 10 s and then names the run in the way", async () => {
   const ends = await makeTwoEnds();
@@ -109,18 +118,13 @@ test("D-4.8 a run that has lost its lease writes nothing more", async () => {
 test("D-4.8 a process that stood still for longer than its lease does not write when it goes on", async () => {
   const ends = await makeTwoEnds({ maxPageRows: 2 });
   put(ends.here, ends.table, manyRows(4));
-  const clock = ends.time.clock();
-  let jumpMs = 0;
-  const jumping = { ...clock, monotonicMs: () => clock.monotonicMs() + jumpMs };
+  const { paused, standStill } = pausable(ends);
   ends.intercept = async ({ kind }, send) => {
     const reply = await send();
-    if (kind === "push") jumpMs = 9_000;
+    if (kind === "push") standStill(9_000);
     return reply;
   };
-  const { error } = await runOf(
-    { ...ends, deps: { ...ends.deps, clock: jumping } },
-    { direction: "push" },
-  );
+  const { error } = await runOf(paused, { direction: "push" });
   expect(error?.message).toContain("was lost");
   expect(ends.here.marker("sync_last_push_items")).toBe("");
   expect(ends.requests.filter(({ kind }) => kind === "push")).toHaveLength(1);
@@ -156,9 +160,7 @@ test("D-4.8 a batch is not sent again once the lease has run out while the run w
 test("D-4.8 a page is not committed once the lease has run out while it was written", async () => {
   const ends = await makeTwoEnds();
   put(ends.there, ends.table, manyRows(2));
-  const clock = ends.time.clock();
-  let jumpMs = 0;
-  const jumping = { ...clock, monotonicMs: () => clock.monotonicMs() + jumpMs };
+  const { paused, standStill } = pausable(ends);
   const { tables } = ends.deps;
   const slow: typeof tables = {
     ...tables,
@@ -166,11 +168,11 @@ test("D-4.8 a page is not committed once the lease has run out while it was writ
     readPage: (table, query) => tables.readPage(table, query),
     countRows: (table) => tables.countRows(table),
     write(table, writes, options) {
-      jumpMs = 9_000;
+      standStill(9_000);
       return tables.write(table, writes, options);
     },
   };
-  const { error } = await runOf({ ...ends, deps: { ...ends.deps, clock: jumping, tables: slow } });
+  const { error } = await runOf({ ...paused, deps: { ...paused.deps, tables: slow } });
   expect(error?.message).toContain("was lost");
   expect(rowsOf(ends.here, ends.table)).toEqual([]);
 });

@@ -161,6 +161,22 @@ export function start(ends: TwoEnds, request: Partial<RunRequest> = {}): Started
   });
 }
 
+/** These ends as a process sees them that a test can let stand still for a while, as one that was paused. */
+export function pausable(ends: TwoEnds): {
+  readonly paused: TwoEnds;
+  readonly standStill: (durationMs: number) => void;
+} {
+  const clock = ends.time.clock();
+  let stoodMs = 0;
+  const later = { ...clock, monotonicMs: () => clock.monotonicMs() + stoodMs };
+  return {
+    paused: { ...ends, deps: { ...ends.deps, clock: later } },
+    standStill: (durationMs) => {
+      stoodMs = durationMs;
+    },
+  };
+}
+
 /** Does a run of the table, to its end. */
 export async function runOf(
   ends: TwoEnds,

@@ -1,6 +1,6 @@
 // Runs in both directions: what goes back and forth must not replace what is newer.
 import { expect, test } from "bun:test";
-import { makeTwoEnds, manyRows, put, rowsOf, runOf, start } from "./two-ends.ts";
+import { makeTwoEnds, manyRows, pausable, put, rowsOf, runOf, start } from "./two-ends.ts";
 
 test("D-4.3 with both a table is pushed, then pulled, so the first run gives this deployment's rows the right of way", async () => {
   const ends = await makeTwoEnds();
@@ -174,27 +174,6 @@ test("D-4.6 a row that the remote refused is forgotten once the remote has it, o
   expect(ends.rejected.all()).toEqual([]);
 });
 
-test("D-4.8 the push marker is left alone by a process that stood still for longer than its lease", async () => {
-  const ends = await makeTwoEnds();
-  put(ends.there, ends.table, manyRows(5));
-  const clock = ends.time.clock();
-  let jumpMs = 0;
-  const jumping = { ...clock, monotonicMs: () => clock.monotonicMs() + jumpMs };
-  let pushLeases = 0;
-  const leases: typeof ends.deps.leases = {
-    async acquire(request) {
-      const lease = await ends.deps.leases.acquire(request);
-      if (request.name === "sync push items" && ++pushLeases === 2) jumpMs = 9_000;
-      return lease;
-    },
-  };
-  const stopped = { ...ends, deps: { ...ends.deps, clock: jumping, leases } };
-  const { run } = await runOf(stopped, { direction: "both" });
-  expect(run).toMatchObject({ status: "success", total_pulled: 5 });
-  expect(pushLeases).toBe(2);
-  expect(ends.here.marker("sync_last_push_items")).toBe("");
-});
-
 test("D-4.5 a timestamp from the future does not keep what is written now from the remote", async () => {
   const ends = await makeTwoEnds();
   put(ends.here, ends.table, [["k", "future", "2026-03-02T12:00:00Z"]]);
@@ -266,18 +245,16 @@ test("D-4.8 the push marker is left alone when another run has pushed since", as
 test("D-4.8 the push marker is left alone by a process that stood still for longer than its lease", async () => {
   const ends = await makeTwoEnds();
   put(ends.there, ends.table, manyRows(5));
-  const clock = ends.time.clock();
-  let jumpMs = 0;
-  const jumping = { ...clock, monotonicMs: () => clock.monotonicMs() + jumpMs };
+  const { paused, standStill } = pausable(ends);
   let pushLeases = 0;
   const leases: typeof ends.deps.leases = {
     async acquire(request) {
       const lease = await ends.deps.leases.acquire(request);
-      if (request.name === "sync push items" && ++pushLeases === 2) jumpMs = 9_000;
+      if (request.name === "sync push items" && ++pushLeases === 2) standStill(9_000);
       return lease;
     },
   };
-  const stopped = { ...ends, deps: { ...ends.deps, clock: jumping, leases } };
+  const stopped = { ...paused, deps: { ...paused.deps, leases } };
   const { run } = await runOf(stopped, { direction: "both" });
   expect(run).toMatchObject({ status: "success", total_pulled: 5 });
   expect(pushLeases).toBe(2);
