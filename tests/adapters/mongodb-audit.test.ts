@@ -17,7 +17,9 @@ import { failureOf, openScene, remembering, verify } from "./mongodb-reputation-
 import { loadUntilKilled } from "./mongodb-service.ts";
 import { databaseTest } from "./mongodb-support.ts";
 
-const COLLECTIONS = ["repsync_audit", "repsync_audit_heads", "repsync_audit_census"];
+const COLLECTIONS = ["repsync_ledger", "repsync_audit_census"];
+const BLOCKS = { records: { $exists: true } };
+const HEADS = { chainNumber: { $exists: true } };
 
 /** A log of two chains in the store, and how to bring it back to what it was. */
 interface Log {
@@ -52,7 +54,7 @@ function logTest(name: string, body: (log: Log) => Promise<void>): void {
       }
     };
     const { parts } = scene;
-    await body({ scene, parts, hash, db, blocks: db.collection("repsync_audit"), restore });
+    await body({ scene, parts, hash, db, blocks: db.collection("repsync_ledger"), restore });
   });
 }
 
@@ -68,7 +70,7 @@ describe.skipIf(!mongoAvailable)("MongoDB: the audit log verifies", () => {
     const { parts, blocks, db, restore } = log;
     expect(await verify(parts)).toEqual({ problem: null, chains: 2, records: 7 });
     let changes = 0;
-    for (const block of await blocks.find().toArray()) {
+    for (const block of await blocks.find(BLOCKS).toArray()) {
       const [chainId] = String(block._id).split("/");
       for (const [i, own] of (block["records"] as Document[]).entries()) {
         for (const name of [...Object.keys(own), "another"]) {
@@ -90,8 +92,8 @@ describe.skipIf(!mongoAvailable)("MongoDB: the audit log verifies", () => {
         await blocks.replaceOne({ _id: block._id }, block);
       }
     }
-    const heads = db.collection("repsync_audit_heads");
-    for (const head of await heads.find().toArray()) {
+    const heads = db.collection("repsync_ledger");
+    for (const head of await heads.find(HEADS).toArray()) {
       for (const name of ["seq", "hash", "at", "signature", "chainNumber", "another"]) {
         const value = typeof head[name] === "number" ? head[name] + 10 : `${head[name]}0`;
         await heads.updateOne({ _id: head._id }, { $set: { [name]: value } });
@@ -126,9 +128,9 @@ describe.skipIf(!mongoAvailable)("MongoDB: the audit log verifies", () => {
     "D-6.5 removed records are missed: any one, the last ones, all of a chain, all",
     async (log) => {
       const { parts, blocks, db, restore } = log;
-      const heads = db.collection("repsync_audit_heads");
+      const heads = db.collection("repsync_ledger");
       const missing = (chainId: string, seq: number) => ({ kind: "missing", chainId, seq });
-      for (const block of await blocks.find().toArray()) {
+      for (const block of await blocks.find(BLOCKS).toArray()) {
         const [chainId = ""] = String(block._id).split("/");
         for (const { seq } of block["records"] as { seq: number }[]) {
           const records = (block["records"] as Document[]).filter((own) => own["seq"] !== seq);
@@ -145,13 +147,13 @@ describe.skipIf(!mongoAvailable)("MongoDB: the audit log verifies", () => {
         expect((await verify(parts)).problem).toMatchObject(missing(chainId, seq));
         await blocks.deleteMany({ _id: { $gt: `${chainId}/`, $lt: `${chainId}0` } as never });
         expect((await verify(parts)).problem).toMatchObject(missing(chainId, 1));
-        await heads.deleteOne({ _id: chainId as never });
+        await heads.deleteOne({ _id: `head/${chainId}` as never });
         expect((await verify(parts)).problem).not.toBeNull();
         await restore();
       }
-      await blocks.deleteMany({});
+      await blocks.deleteMany(BLOCKS);
       expect((await verify(parts)).problem).toMatchObject({ kind: "missing", seq: 1 });
-      await heads.deleteMany({});
+      await heads.deleteMany(HEADS);
       expect((await verify(parts)).problem).not.toBeNull();
     },
   );
@@ -164,12 +166,11 @@ describe.skipIf(!mongoAvailable)("MongoDB: the audit log verifies", () => {
       const { hash } = await scene.giveKey("ana");
       await scene.lookUp(hash, "x");
       await (await openScene(database)).lookUp(hash, "x");
-      const heads = database.db.collection("repsync_audit_heads");
+      const heads = database.db.collection("repsync_ledger");
       const last = await heads.findOneAndDelete({ chainNumber: 2 });
-      const ofLast = { $gt: `${last?._id}/`, $lt: `${last?._id}0` } as never;
-      const { deletedCount } = await database.db
-        .collection("repsync_audit")
-        .deleteMany({ _id: ofLast });
+      const chainId = String(last?._id).slice("head/".length);
+      const ofLast = { $gt: `${chainId}/`, $lt: `${chainId}0` } as never;
+      const { deletedCount } = await heads.deleteMany({ _id: ofLast });
       expect(deletedCount).toBe(1);
       await (await openScene(database)).lookUp(hash, "x");
       expect((await verify(scene.parts)).problem).toMatchObject({
@@ -183,7 +184,7 @@ describe.skipIf(!mongoAvailable)("MongoDB: the audit log verifies", () => {
     "D-6.5 records that changed places and records that were added are found",
     async (log) => {
       const { parts, blocks, restore } = log;
-      const all = await blocks.find().sort({ _id: 1 }).toArray();
+      const all = await blocks.find(BLOCKS).sort({ _id: 1 }).toArray();
       const pair = all.filter((block) => block["records"].length === 2);
       for (const block of pair) {
         const [first, second] = block["records"];
@@ -228,9 +229,11 @@ describe.skipIf(!mongoAvailable)("MongoDB: the audit log verifies", () => {
     "D-6.5 what is no record at all is found, and does not end the verification",
     async (log) => {
       const { parts, blocks } = log;
-      const [block] = (await blocks.find().sort({ _id: 1 }).limit(1).toArray()) as unknown as [
-        Document,
-      ];
+      const [block] = (await blocks
+        .find(BLOCKS)
+        .sort({ _id: 1 })
+        .limit(1)
+        .toArray()) as unknown as [Document];
       for (const records of [null, "text", [], [null], [[1]], ["text"], { a: 1 }]) {
         await blocks.updateOne({ _id: block["_id"] }, { $set: { records } });
         expect((await verify(parts)).problem).not.toBeNull();
@@ -244,12 +247,12 @@ describe.skipIf(!mongoAvailable)("MongoDB: the audit log verifies", () => {
       const { scene, parts, hash, db } = log;
       const limits = { callsPerMinute: 30, callsPerMonth: null };
       const before = (await parts.usage.read("ana", limits)).reading.minuteCalls;
-      await db.command({ collMod: "repsync_audit", validator: { never: true } });
+      await db.command({ collMod: "repsync_ledger", validator: { records: { $exists: false } } });
       expect(await failureOf(scene.lookUp(hash, "ana"))).toMatchObject({
         kind: "store_unavailable",
       });
       expect((await parts.usage.read("ana", limits)).reading.minuteCalls).toBe(before);
-      await db.command({ collMod: "repsync_audit", validator: {} });
+      await db.command({ collMod: "repsync_ledger", validator: {} });
       expect(wordOf(await scene.lookUp(hash, "ana"))).toBe("allowed");
       expect(await verify(parts)).toMatchObject({ problem: null, records: 8 });
     },
@@ -259,9 +262,7 @@ describe.skipIf(!mongoAvailable)("MongoDB: the audit log verifies", () => {
     "D-6.5 a copy of the process that goes on with its chain is refused, and begins another",
     async (log) => {
       const { scene, parts, hash, db } = log;
-      await db
-        .collection("repsync_audit_heads")
-        .updateOne({ chainNumber: 1 }, { $inc: { seq: 1 } });
+      await db.collection("repsync_ledger").updateOne({ chainNumber: 1 }, { $inc: { seq: 1 } });
       expect(await failureOf(scene.lookUp(hash, "ana"))).toMatchObject({ kind: "commit_failed" });
       expect(wordOf(await scene.lookUp(hash, "ana"))).toBe("allowed");
       expect((await parts.audit.heads()).length).toBe(3);
@@ -312,7 +313,7 @@ describe.skipIf(!mongoAvailable)("MongoDB: the audit log verifies", () => {
         const received = await loadUntilKilled(database.url, 40 + random(200) + round * 200);
         // What it left open would otherwise keep its collections from being dropped for a minute.
         await database.db.admin().command({ killAllSessions: [] });
-        const blocks = await database.db.collection("repsync_audit").find().toArray();
+        const blocks = await database.db.collection("repsync_ledger").find(BLOCKS).toArray();
         const kept = new Set(
           blocks.flatMap(({ records }) => records.map((own: Document) => own["requestId"])),
         );

@@ -13,7 +13,8 @@ import { mongoAvailable } from "../support/shared-mongo.ts";
 import { failureOf, openScene, UNLIMITED, verify } from "./mongodb-reputation-support.ts";
 import { databaseTest, type TestDatabase } from "./mongodb-support.ts";
 
-const USAGE = "repsync_usage";
+const LEDGER = "repsync_ledger";
+const USAGES = { packed: { $exists: true } };
 const NO_SUCH_TRANSACTION = 251;
 /** Longer than an instance counts as one that shares an account. */
 const LONG_AGO_MS = 400_000;
@@ -34,7 +35,7 @@ async function setScene(database: TestDatabase) {
 type Hold = (db: Db, session: ClientSession) => Promise<unknown>;
 
 const holdAccount: Hold = (db, session) =>
-  db.collection(USAGE).updateOne({}, { $inc: { calls: 1 } }, { session });
+  db.collection(LEDGER).updateOne(USAGES, { $inc: { calls: 1 } }, { session });
 
 const holdFirstKeyOf =
   (username: string): Hold =>
@@ -44,9 +45,7 @@ const holdFirstKeyOf =
       .insertOne({ _id: username as never, id: "an id", key: "00" }, { session });
 
 const holdNextChain: Hold = (db, session) =>
-  db
-    .collection("repsync_audit_heads")
-    .insertOne({ _id: "a chain" as never, chainNumber: 2 }, { session });
+  db.collection(LEDGER).insertOne({ _id: "head/a chain" as never, chainNumber: 2 }, { session });
 
 /** Works while an instance that charged the account so long ago and was killed then holds it; that has to end. */
 async function whileHeld(
@@ -57,12 +56,12 @@ async function whileHeld(
   const client = new MongoClient(url, { writeConcern: { w: "majority" } });
   try {
     const session = client.startSession();
-    const usage = client.db().collection(USAGE);
+    const usage = client.db().collection(LEDGER);
     const instance = nameOfSession(session);
     const charge = { instance, turn: "a turn", atMs: Date.now() - sinceMs, calls: 0 };
     // As every write of an instance it makes another version of the document.
     const change = { $push: { charges: charge as never }, $set: { version: "its own" } };
-    await usage.updateOne({}, change);
+    await usage.updateOne(USAGES, change);
     session.startTransaction();
     await hold(client.db(), session);
     await work();
@@ -105,7 +104,7 @@ describe.skipIf(!mongoAvailable)("MongoDB: transactions of killed instances", ()
       expect(await scene.parts.membership.erase("ana")).toBe(true);
     });
     expect(await call()).toBe("api_key_invalid");
-    expect(await database.db.collection(USAGE).countDocuments()).toBe(0);
+    expect(await database.db.collection(LEDGER).countDocuments(USAGES)).toBe(0);
   });
 
   databaseTest(
@@ -196,7 +195,7 @@ describe.skipIf(!mongoAvailable)("MongoDB: transactions of killed instances", ()
     "D-6.4, D-6.5 an instance whose session others end decides again, and counts once",
     async (database) => {
       const { scene, hash } = await setScene(database);
-      const usage = await database.db.collection<UsageDocument>(USAGE).findOne();
+      const usage = await database.db.collection<UsageDocument>(LEDGER).findOne(USAGES);
       const instance = usage?.charges[0]?.instance ?? "";
       const admin = database.db.admin();
       for (let round = 0; round < 40; round++) {

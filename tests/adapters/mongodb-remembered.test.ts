@@ -164,6 +164,23 @@ describe.skipIf(!mongoAvailable)("MongoDB: what lookups remember", () => {
     expect(await readsOfKeys(db)).toBeGreaterThan(before);
   });
 
+  databaseTest("what is remembered takes one read and one message of writes", async (database) => {
+    const { db, lookUp } = await remember(database);
+    await db.command({ profile: 2 });
+    await lookUp();
+    await db.command({ profile: 0 });
+    const operations = await db
+      .collection("system.profile")
+      .find({ appName: "repsync" })
+      .sort({ ts: 1 })
+      .toArray();
+    // Each of the writes of a message is an operation.
+    expect(operations.map(({ op, ns }) => [op, String(ns).split(".")[1]])).toEqual([
+      ["command", "profiles"],
+      ...Array(3).fill(["update", "repsync_ledger"]),
+    ]);
+  });
+
   databaseTest("D-6.2 names of nobody are not remembered", async (database) => {
     const counts: (() => { readonly entries: number })[] = [];
     const parts = await openParts(await database.open(), <Value>() => {

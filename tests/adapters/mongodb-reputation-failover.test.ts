@@ -44,6 +44,14 @@ async function grantRights(scene: Scene) {
   return { calls, keyId: revoked.id, consentId };
 }
 
+/** Looks up until an instance answers from what it remembers. */
+async function rememberAll(scene: Scene, calls: Parameters<Scene["lookUpMany"]>[0]): Promise<void> {
+  // The first sees the state, the second reads in it.
+  for (let round = 0; round < 3; round++) {
+    expect((await scene.lookUpMany(calls)).map(wordOf)).toEqual(Array(3).fill("allowed"));
+  }
+}
+
 describe.skipIf(!mongoAvailable)("MongoDB failover of lookups", () => {
   let set: ReplicaSet;
 
@@ -65,6 +73,53 @@ describe.skipIf(!mongoAvailable)("MongoDB failover of lookups", () => {
   };
 
   test(
+    "D-6.3 what was found before an election is not answered after it, though the same member won it",
+    async () => {
+      const primary = await set.primary();
+      const admin = (port: number) =>
+        new MongoClient(`mongodb://127.0.0.1:${port}/admin?directConnection=true`);
+      const others = set.members.filter(({ port }) => port !== primary.port);
+      const tools = others.map(({ port }) => admin(port));
+      const tool = admin(primary.port);
+      // An instance that does not hear of the election, and whose writes take their time.
+      const url = `${set.uri("again")}&appName=slow&serverMonitoringMode=poll`;
+      const reader = await open(`${url}&heartbeatFrequencyMS=600000`);
+      const writer = await open(set.uri("again"));
+      try {
+        const { calls, keyId, consentId } = await grantRights(reader);
+        await rememberAll(reader, calls);
+        for (const other of tools) await other.db().command({ replSetFreeze: 60 });
+        const data = { appName: "slow", failCommands: ["update"], blockConnection: true };
+        const { count } = await tool.db().command({
+          configureFailPoint: "failCommand",
+          mode: { times: 1 },
+          data: { ...data, blockTimeMS: 8_000 },
+        });
+        const asked = reader.lookUpMany(calls);
+        const entered = { timesEntered: count + 1, maxTimeMS: 60_000 };
+        await tool.db().command({ waitForFailPoint: "failCommand", ...entered });
+        await tool.db().command({ replSetStepDown: 1, force: true });
+        expect((await set.primary()).port).toBe(primary.port);
+        const { consents, apiKeys, profiles } = writer.parts;
+        const nowMs = Date.now();
+        await consents.revoke("ana", { id: consentId, nowMs });
+        await profiles.change("bea", { public: false, nowMs });
+        await apiKeys.revoke("ana", { id: keyId, nowMs });
+        expect((await asked).map(wordOf)).toEqual([
+          "consent_required",
+          "profile_not_found",
+          "api_key_revoked",
+        ]);
+      } finally {
+        for (const other of tools) await other.db().command({ replSetFreeze: 0 });
+        await Promise.all([tool, ...tools].map((client) => client.close()));
+        await close(reader, writer);
+      }
+    },
+    TEST_TIMEOUT_MS,
+  );
+
+  test(
     "D-6.3 a primary that has lost its place answers from nothing that the next one has ended",
     async () => {
       const primary = await set.primary();
@@ -77,7 +132,7 @@ describe.skipIf(!mongoAvailable)("MongoDB failover of lookups", () => {
       await setFailPoint("alwaysOn");
       try {
         const { calls, keyId, consentId } = await grantRights(reader);
-        expect((await reader.lookUpMany(calls)).map(wordOf)).toEqual(Array(3).fill("allowed"));
+        await rememberAll(reader, calls);
         await primary.freeze();
         const writer = await open(set.uri("rights"));
         const { consents, apiKeys, profiles } = writer.parts;

@@ -165,7 +165,7 @@ async function changeRecord(storageUrl: string, seq: number): Promise<void> {
   keepResource(() => client.close());
   const changed = await client
     .db()
-    .collection("repsync_audit")
+    .collection("repsync_ledger")
     .updateOne({ "records.seq": seq }, { $set: { "records.$.code": "consent_required" } });
   expect(changed.modifiedCount).toBe(1);
 }

@@ -1,16 +1,13 @@
 // What accounts have used: a document each, by the id that stands for the account in the audit.
-import { Binary } from "mongodb";
+import { Binary, type Document } from "mongodb";
 import type { MeterReading } from "../../domain/reputation/call-meter.ts";
 import type { MonthUsage } from "../../domain/reputation/quota.ts";
 import { blockingMs, type CallRuns, NO_RUNS, settleRuns } from "./call-runs.ts";
-import type { InternalCollection } from "./internal-collections.ts";
-
-/** The documents by account id. */
-export const USAGE: InternalCollection = { name: "repsync_usage" };
+import { LEDGER, ledgerId, USAGES } from "./ledger-documents.ts";
 
 /** What is stored of an account's calls. */
 export interface UsageDocument extends Omit<CallRuns, "packed"> {
-  /** Account id. */
+  /** `usageId`. */
   readonly _id: string;
   readonly packed: Binary;
   readonly month: string;
@@ -43,6 +40,18 @@ export interface CallUsage {
 
 /** A document that is later than this was written before the clock was set back, not by a faster instance. */
 const MAX_LEAD_MS = 5_000;
+
+/** The id of an account's document. */
+export function usageId(accountId: string): string {
+  return ledgerId(USAGES, accountId);
+}
+
+/** Stages that join, as the field `usage`, the document of the account whose subject is in the field `subject`. */
+export function joinUsage(): Document[] {
+  const usageId = { $concat: [USAGES.prefix, { $first: "$subject.id" }] };
+  const join = { from: LEDGER.name, localField: "usageId", foreignField: "_id", as: "usage" };
+  return [{ $set: { usageId } }, { $lookup: join }, { $unset: "usageId" }];
+}
 
 /** The usage that a document tells at a time; undefined for an account that made no call. */
 export function usageOf(document: UsageDocument | null | undefined, nowMs: number): CallUsage {

@@ -4,13 +4,7 @@
 import type { Collection, Db } from "mongodb";
 import type { AuditRecord } from "../../domain/reputation/audit-chain.ts";
 import type { StoredRecord } from "../../domain/reputation/audit-check.ts";
-import type { InternalCollection } from "./internal-collections.ts";
-
-/** The blocks by chain and place. */
-export const AUDIT: InternalCollection = {
-  name: "repsync_audit",
-  formerIndexes: ["repsync_subject"],
-};
+import { ledgerOf } from "./ledger-documents.ts";
 
 /** Consecutive records of one chain, made at the same moment. */
 export interface AuditBlock {
@@ -26,9 +20,9 @@ export interface AuditBlock {
 const SEQ_DIGITS = 16;
 const BLOCK_ID = /^([^/]+)\/(\d{16})$/;
 
-/** The blocks of a store. */
+/** The blocks of a store, beside the other documents of the ledger. */
 export function auditBlocks(db: Db): Collection<AuditBlock> {
-  return db.collection(AUDIT.name);
+  return ledgerOf<AuditBlock>(db);
 }
 
 /** The id of a block that begins with a record. Ids of one chain are in the order of `seq`. */

@@ -1,6 +1,5 @@
 // Appends to the chain of this process, and keeps its signed head. D-6.5.
 import type { ClientSession, Collection, Db } from "mongodb";
-import { AppError } from "../../domain/errors.ts";
 import { type AuditCensus, censusInput } from "../../domain/reputation/audit-census.ts";
 import {
   type AuditAnchor,
@@ -12,15 +11,11 @@ import {
   headInput,
 } from "../../domain/reputation/audit-chain.ts";
 import type { Mac } from "../../ports/mac.ts";
-import { allEnded } from "./all-ended.ts";
-import { auditBlocks, makeBlock } from "./audit-blocks.ts";
+import { makeBlock } from "./audit-blocks.ts";
 import type { InternalCollection } from "./internal-collections.ts";
+import { HEADS, ledgerId, ledgerOf } from "./ledger-documents.ts";
+import type { LedgerWrite } from "./ledger-writes.ts";
 
-/** The heads by chain. */
-export const AUDIT_HEADS: InternalCollection = {
-  name: "repsync_audit_heads",
-  indexes: [{ name: "repsync_number", key: { chainNumber: 1 }, unique: true }],
-};
 /** The anchors by chain. */
 export const AUDIT_ANCHORS: InternalCollection = { name: "repsync_audit_anchors" };
 /** The census, one document. */
@@ -31,7 +26,7 @@ export const CENSUS_ID = "census";
 
 /** A signed head or anchor as stored. */
 export type SignedDocument<Statement extends ChainTip> = Omit<Statement, "chainId"> & {
-  /** Chain id. */
+  /** Of an anchor the chain id, of a head its `ledgerId`. */
   readonly _id: string;
   readonly signature: string;
 };
@@ -42,8 +37,9 @@ export interface CensusDocument extends AuditCensus {
   readonly signature: string;
 }
 
-/** The collections beside the records. */
+/** What is beside the records. */
 export interface AuditCollections {
+  /** Among other documents of the ledger. */
   readonly heads: Collection<SignedDocument<AuditHead>>;
   readonly anchors: Collection<SignedDocument<AuditAnchor>>;
   readonly census: Collection<CensusDocument>;
@@ -55,12 +51,19 @@ export interface WrittenChain {
   readonly tip: ChainTip;
 }
 
+/** Writes that append to a chain. */
+export interface ChainAppend {
+  readonly writes: readonly LedgerWrite[];
+  /** The chain, once they are committed. */
+  readonly written: WrittenChain;
+}
+
 const CHAIN_ID_BYTES = 8;
 
-/** The collections beside the records. */
+/** What is beside the records. */
 export function auditCollections(db: Db): AuditCollections {
   return {
-    heads: db.collection(AUDIT_HEADS.name),
+    heads: ledgerOf(db),
     anchors: db.collection(AUDIT_ANCHORS.name),
     census: db.collection(AUDIT_CENSUS.name),
   };
@@ -68,31 +71,35 @@ export function auditCollections(db: Db): AuditCollections {
 
 /** Writes one chain, begun with the first records. */
 export class AuditChainWriter {
-  readonly #db: Db;
   readonly #collections: AuditCollections;
   readonly #mac: Mac;
   readonly #key: Uint8Array;
   #chain: WrittenChain | null = null;
 
   constructor({ db, mac, auditKey }: { readonly db: Db; mac: Mac; auditKey: Uint8Array }) {
-    this.#db = db;
     this.#collections = auditCollections(db);
     this.#mac = mac;
     this.#key = auditKey;
   }
 
+  /** Whether the next records go on with a chain. */
+  get isBegun(): boolean {
+    return this.#chain !== null;
+  }
+
   /**
-   * Appends entries of one moment and moves the head, within a transaction. `goOnFrom` the result once that is
-   * committed, `abandon` when that is not known.
+   * Appends entries of one moment and moves the head, by writes of the transaction that this is called in; begins a chain
+   * there when none is. `goOnFrom` the result once that is committed, `abandon` when that is not known, or when the head
+   * is not where this process left it. Null without entries.
    */
   async append(
     entries: readonly AuditEntry[],
     session: ClientSession,
-  ): Promise<WrittenChain | null> {
+  ): Promise<ChainAppend | null> {
     const last = entries.at(-1);
     if (last === undefined) return null;
     const hash = (text: string) => this.#mac.hmacHex(this.#key, text);
-    const before = this.#chain ?? (await this.#newChain(session));
+    const before = this.#chain ?? (await this.#begin(session));
     let tip = before.tip;
     const records = entries.map((entry) => {
       const record = appendEntry(tip, entry, hash);
@@ -101,12 +108,12 @@ export class AuditChainWriter {
     });
     const { chainId, seq, hash: tipHash } = tip;
     const written = { number: before.number, tip: { chainId, seq, hash: tipHash } };
-    const head = { ...written.tip, chainNumber: written.number, at: last.at };
-    await allEnded([
-      this.#moveHead(before.tip, head, session),
-      auditBlocks(this.#db).insertOne(makeBlock(records), { session }),
-    ]);
-    return written;
+    const { _id, ...block } = makeBlock(records);
+    const writes = [
+      this.#moveHead(before.tip, { ...written.tip, chainNumber: written.number, at: last.at }),
+      { q: { _id }, u: block, isNew: true },
+    ];
+    return { writes, written };
   }
 
   /** Takes a committed chain as the one to append to. */
@@ -119,33 +126,29 @@ export class AuditChainWriter {
     this.#chain = null;
   }
 
-  /** The number of a chain that was removed is not given again. */
-  async #newChain(session: ClientSession): Promise<WrittenChain> {
+  /** Counts another chain. The number of one that was removed is not given again. */
+  async #begin(session: ClientSession): Promise<WrittenChain> {
     const { heads, census } = this.#collections;
     const chainId = this.#mac.randomBytes(CHAIN_ID_BYTES).toHex();
-    const last = await heads.findOne({}, { session, sort: { chainNumber: -1 } });
+    const isNumbered = { chainNumber: { $exists: true } };
+    const last = await heads.findOne(isNumbered, { session, sort: { chainNumber: -1 } });
     const counted = await census.findOne({ _id: CENSUS_ID }, { session });
-    const number = Math.max(last?.chainNumber ?? 0, counted?.chains ?? 0) + 1;
-    return { number, tip: emptyChain(chainId) };
+    const chains = Math.max(last?.chainNumber ?? 0, counted?.chains ?? 0) + 1;
+    const signature = this.#sign(censusInput({ chains }));
+    const replacement = { chains, signature };
+    await census.replaceOne({ _id: CENSUS_ID }, replacement, { upsert: true, session });
+    return { number: chains, tip: emptyChain(chainId) };
   }
 
-  async #moveHead(before: ChainTip, head: AuditHead, session: ClientSession): Promise<void> {
-    const { heads, census } = this.#collections;
-    const signature = this.#mac.hmacHex(this.#key, headInput(head));
-    const { chainId: _id, chainNumber, ...moved } = head;
-    if (before.seq === 0) {
-      await heads.insertOne({ _id, chainNumber, ...moved, signature }, { session });
-      const counted = { chains: chainNumber };
-      const signed = { ...counted, signature: this.#mac.hmacHex(this.#key, censusInput(counted)) };
-      await census.replaceOne({ _id: CENSUS_ID }, signed, { upsert: true, session });
-      return;
-    }
-    const isBefore = { _id, seq: before.seq, hash: before.hash };
-    const update = { $set: { ...moved, signature } };
-    const { matchedCount } = await heads.updateOne(isBefore, update, { session });
-    if (matchedCount === 1) return;
-    // A copy of this process goes on with its chain; this one begins another with the next batch.
-    this.abandon();
-    throw new AppError("commit_failed", "The audit chain of this process was changed by another");
+  #moveHead(before: ChainTip, head: AuditHead): LedgerWrite {
+    const { chainId, ...moved } = head;
+    const _id = ledgerId(HEADS, chainId);
+    const u = { ...moved, signature: this.#sign(headInput(head)) };
+    if (before.seq === 0) return { q: { _id }, u, isNew: true };
+    return { q: { _id, seq: before.seq, hash: before.hash }, u };
+  }
+
+  #sign(input: string): string {
+    return this.#mac.hmacHex(this.#key, input);
   }
 }

@@ -25,6 +25,7 @@ import {
   type SignedDocument,
 } from "./audit-chain-writer.ts";
 import { auditParts } from "./audit-parts.ts";
+import { HEADS, kindOfId, ledgerId, nameInLedger } from "./ledger-documents.ts";
 import {
   COMMITTED,
   readCommitted,
@@ -63,15 +64,17 @@ export class MongoAuditLog implements AuditLog {
   }
 
   async heads(): Promise<readonly Signed<AuditHead>[]> {
-    const found = await this.#read(() => this.#collections.heads.find({}, AS_STORED).toArray());
-    return found.map(signedOf<AuditHead>);
+    const found = await this.#read(() =>
+      this.#collections.heads.find({ _id: HEADS.ids }, AS_STORED).toArray(),
+    );
+    return found.map(signedHeadOf);
   }
 
   async head(chainId: string): Promise<Signed<AuditHead> | null> {
     const found = await this.#read(() =>
-      this.#collections.heads.findOne({ _id: chainId }, AS_STORED),
+      this.#collections.heads.findOne({ _id: ledgerId(HEADS, chainId) }, AS_STORED),
     );
-    return found === null ? null : signedOf<AuditHead>(found);
+    return found === null ? null : signedHeadOf(found);
   }
 
   async anchors(): Promise<readonly Signed<AuditAnchor>[]> {
@@ -82,15 +85,17 @@ export class MongoAuditLog implements AuditLog {
   /** Steps from chain to chain in the index, whatever their lengths. */
   async chainIds(): Promise<readonly string[]> {
     const chainIds = (await this.#hasOnlyTextIds()) ? [] : [NO_BLOCKS];
-    for (let last = NO_CHAIN; ; ) {
-      const isLater = { $gt: last === NO_CHAIN ? last : idsOfChain(last).$lt };
+    for (let next = NO_CHAIN; ; ) {
+      const isLater = { $gte: next };
       const options = { ...AS_STORED, sort: { _id: 1 }, projection: { _id: 1 } } as const;
-      const next = await this.#read(() =>
+      const found = await this.#read(() =>
         auditBlocks(this.#parts.db).findOne({ _id: isLater }, options),
       );
-      if (next === null) return chainIds;
-      last = readBlockId(next._id)?.chainId ?? next._id;
-      chainIds.push(last);
+      if (found === null) return chainIds;
+      const kind = kindOfId(found._id);
+      const chainId = readBlockId(found._id)?.chainId ?? found._id;
+      if (kind === null) chainIds.push(chainId);
+      next = (kind?.ids ?? idsOfChain(chainId)).$lt;
     }
   }
 
@@ -184,6 +189,10 @@ export class MongoAuditLog implements AuditLog {
   async #read<T>(read: () => Promise<T>): Promise<T> {
     return await readCommitted(this.#parts, read);
   }
+}
+
+function signedHeadOf(head: SignedDocument<AuditHead>): Signed<AuditHead> {
+  return signedOf({ ...head, _id: nameInLedger(HEADS, head._id) });
 }
 
 /** Fields that nobody signed make the statement another one, and what is no text is no signature. */

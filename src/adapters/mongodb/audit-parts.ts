@@ -7,6 +7,7 @@ import { auditBlocks, blockId, idsOfChain, readBlockId } from "./audit-blocks.ts
 import { auditCollections } from "./audit-chain-writer.ts";
 import { insertNew } from "./insert-new.ts";
 import type { InternalCollection } from "./internal-collections.ts";
+import { HEADS, nameInLedger } from "./ledger-documents.ts";
 import { COMMITTED } from "./store-calls.ts";
 
 /** The parts by time and by chain. */
@@ -75,14 +76,15 @@ export async function findUnlisted(
     { $group: { _id: "$chainId", seq: { $first: "$lastSeq" } } },
   ];
   const places = { ...options, projection: { seq: 1 } };
-  const reached = await heads.find({}, places).toArray();
+  const reached = await heads.find({ _id: HEADS.ids }, places).toArray();
   const pruned = await anchors.find({}, places).toArray();
   const listed = await auditParts(db).aggregate<(typeof pruned)[0]>(lastParts, options).toArray();
   const done = new Map<string, number>();
   for (const { _id, seq } of [...pruned, ...listed]) {
     done.set(_id, Math.max(seq, done.get(_id) ?? 0));
   }
-  const chains = reached.map(({ _id: chainId, seq: throughSeq }) => {
+  const chains = reached.map(({ _id, seq: throughSeq }) => {
+    const chainId = nameInLedger(HEADS, _id);
     return { chainId, afterSeq: done.get(chainId) ?? 0, throughSeq };
   });
   return chains.filter(({ afterSeq, throughSeq }) => throughSeq > afterSeq);

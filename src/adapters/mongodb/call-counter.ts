@@ -16,17 +16,18 @@ import {
   readingOf,
   runsOf,
   type StoredCharge,
-  USAGE,
   type UsageDocument,
   usageFields,
+  usageId,
   usageOf,
 } from "./account-usage.ts";
 import { addRun, takeFromRun } from "./call-runs.ts";
 import { DURABLE } from "./durable.ts";
 import { insertNew } from "./insert-new.ts";
+import { ledgerOf } from "./ledger-documents.ts";
+import type { LedgerWrite } from "./ledger-writes.ts";
 import { hasCode, innerError } from "./mongo-errors.ts";
 import { endSessions, nameOfSession } from "./open-sessions.ts";
-import { runAgain } from "./store-calls.ts";
 
 /** Calls of one account that come at the same moment. */
 export interface CountedCalls {
@@ -73,14 +74,14 @@ export class CallCounter {
   /** `session` is the one in which all transactions of the instance run that are charged for. */
   constructor({ db, mac, session }: { readonly db: Db; mac: Mac; session: ClientSession }) {
     this.#db = db;
-    this.#collection = db.collection(USAGE.name);
+    this.#collection = ledgerOf(db);
     this.#mac = mac;
     this.#instance = nameOfSession(session);
   }
 
   /** An account's document as it is if nobody has written it since this instance did; null when that is not known. */
   held(accountId: string): UsageDocument | null {
-    return this.#held.get(accountId) ?? null;
+    return this.#held.get(usageId(accountId)) ?? null;
   }
 
   /** Plans to charge an account, under the name of an earlier plan when it is the same charge. */
@@ -100,14 +101,12 @@ export class CallCounter {
     return { counted, turn, charge, after, isAlone: isNamed && others.length === 0 };
   }
 
-  /**
-   * Charges accounts as planned, within a transaction; `confirm` or `giveBack` follow. Throws to have it run again when
-   * somebody else has counted.
-   */
-  async chargeWithin(planned: readonly PlannedCharge[], session: ClientSession): Promise<void> {
-    const written = this.#begin(planned);
-    if (await this.#replaceTogether(written, { session })) return;
-    throw runAgain("Another instance counted calls meanwhile");
+  /** Writes that charge accounts as planned, within a transaction; `confirm` or `giveBack` follow. */
+  chargeWithin(planned: readonly PlannedCharge[]): readonly LedgerWrite[] {
+    return this.#begin(planned).map(({ counted: { usage }, after }) => {
+      const { _id, ...u } = after;
+      return { q: { _id, version: usage.version ?? "" }, u };
+    });
   }
 
   /**
@@ -121,7 +120,7 @@ export class CallCounter {
     const known = this.#begin(planned).filter(({ counted }) => counted.usage.version !== null);
     const areDone = await this.#patiently(
       known.flatMap(({ counted }) => counted.usage.charges),
-      () => this.#replaceTogether(known, { ...NOT_WAITED_FOR, ordered: false }),
+      () => this.#replaceTogether(known),
     );
     const charges = planned.map(async (plan) => {
       const isDone = areDone && known.includes(plan);
@@ -139,12 +138,13 @@ export class CallCounter {
   }
 
   /** Writes the documents that are there already, in one message; false when some had changed. */
-  async #replaceTogether(planned: readonly PlannedCharge[], options: object): Promise<boolean> {
+  async #replaceTogether(planned: readonly PlannedCharge[]): Promise<boolean> {
     const writes = planned.map(({ counted: { usage }, after }) => {
       const { _id, ...replacement } = after;
       return { replaceOne: { filter: { _id, version: usage.version ?? "" }, replacement } };
     });
     if (writes.length === 0) return true;
+    const options = { ...NOT_WAITED_FOR, ordered: false };
     const { matchedCount } = await this.#collection.bulkWrite(writes, options);
     return matchedCount === writes.length;
   }
@@ -157,7 +157,7 @@ export class CallCounter {
     const isNew = usage.version === null;
     if (isNew && (await this.#replace(null, plan.after, NOT_WAITED_FOR))) return plan.charge;
     for (;;) {
-      const found = await this.#collection.findOne({ _id: accountId });
+      const found = await this.#collection.findOne({ _id: usageId(accountId) });
       if (found === null && plan.counted.usage.version !== null) return null;
       // With others that failed, or the reply to the write was lost, and the driver asked again.
       if (found?.charges.some((other) => other.turn === turn) === true) return plan.charge;
@@ -188,7 +188,7 @@ export class CallCounter {
 
   async #giveBackOne(turn: string, accountId: string): Promise<void> {
     for (;;) {
-      const found = await this.#collection.findOne({ _id: accountId });
+      const found = await this.#collection.findOne({ _id: usageId(accountId) });
       const charge = found?.charges.find((stored) => stored.turn === turn);
       if (found === null || charge === undefined) return;
       const { month, monthCalls } = found;
@@ -236,8 +236,11 @@ export class CallCounter {
     }
   }
 
-  #documentOf(_id: string, usage: Pick<CallUsage, "runs" | "month" | "charges">): UsageDocument {
-    return { _id, ...usageFields(usage), version: this.#randomHex() };
+  #documentOf(
+    accountId: string,
+    usage: Pick<CallUsage, "runs" | "month" | "charges">,
+  ): UsageDocument {
+    return { _id: usageId(accountId), ...usageFields(usage), version: this.#randomHex() };
   }
 
   #othersOf({ charges, atMs }: CallUsage): readonly StoredCharge[] {

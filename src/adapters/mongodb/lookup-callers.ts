@@ -3,8 +3,9 @@ import type { Document } from "mongodb";
 import type { LimitedCaller } from "../../domain/reputation/lookup-batch.ts";
 import { effectiveLimits } from "../../domain/reputation/plan.ts";
 import { ACCOUNTS, type AccountDocument } from "./account-store.ts";
-import { USAGE, type UsageDocument } from "./account-usage.ts";
+import { joinUsage, type UsageDocument, usageId } from "./account-usage.ts";
 import { API_KEYS, type ApiKeyDocument } from "./api-key-store.ts";
+import { LEDGER } from "./ledger-documents.ts";
 import { SUBJECTS, type SubjectDocument } from "./subjects.ts";
 
 /** A key and what belongs to it, one of each or none. */
@@ -16,22 +17,22 @@ export interface CallerDocument extends ApiKeyDocument {
 
 /** Joins keys with what belongs to them, as the field `callers`. */
 export function joinCallers(hashes: readonly string[]): Document {
-  const ofKey = (from: string, localField: string, as: string) => ({
-    $lookup: { from, localField, foreignField: "_id", as },
+  const ofKey = (from: string, as: string) => ({
+    $lookup: { from, localField: "username", foreignField: "_id", as },
   });
   const pipeline = [
     { $match: { hash: { $in: hashes } } },
-    ofKey(ACCOUNTS.name, "username", "account"),
-    ofKey(SUBJECTS.name, "username", "subject"),
-    ofKey(USAGE.name, "subject.id", "usage"),
+    ofKey(ACCOUNTS.name, "account"),
+    ofKey(SUBJECTS.name, "subject"),
+    ...joinUsage(),
   ];
   return { $lookup: { from: API_KEYS.name, pipeline, as: "callers" } };
 }
 
 /** Joins what accounts have used, as the field `usages`. */
 export function joinUsages(accountIds: readonly string[]): Document {
-  const pipeline = [{ $match: { _id: { $in: accountIds } } }];
-  return { $lookup: { from: USAGE.name, pipeline, as: "usages" } };
+  const pipeline = [{ $match: { _id: { $in: accountIds.map(usageId) } } }];
+  return { $lookup: { from: LEDGER.name, pipeline, as: "usages" } };
 }
 
 /** The caller of a key whose account goes by that id. */

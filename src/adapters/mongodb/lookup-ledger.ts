@@ -2,7 +2,7 @@
 // a majority has on its disks then. The same commit proves that the primary which was read from was the primary still, so
 // that no answer comes from a right that has ended (docs/decisions/0037).
 import type { ClientSession } from "mongodb";
-import { isAppError } from "../../domain/errors.ts";
+import { AppError, isAppError } from "../../domain/errors.ts";
 import type { MeterCharge } from "../../domain/reputation/call-meter.ts";
 import {
   decideBatch,
@@ -13,12 +13,14 @@ import {
 } from "../../domain/reputation/lookup-batch.ts";
 import type { LookupLedger } from "../../ports/lookup-ledger.ts";
 import { allEnded } from "./all-ended.ts";
-import type { AuditChainWriter } from "./audit-chain-writer.ts";
+import type { AuditChainWriter, WrittenChain } from "./audit-chain-writer.ts";
 import type { AuditPartLister } from "./audit-parts.ts";
 import type { CallCounter, PlannedCharge } from "./call-counter.ts";
-import type { CountedCaller, LookupReader } from "./lookup-reader.ts";
+import { type LedgerWrite, writeLedger } from "./ledger-writes.ts";
+import type { CountedCaller, LookupReader, RecalledFacts } from "./lookup-reader.ts";
 import { hasCode } from "./mongo-errors.ts";
 import { endSessionsInTheWay } from "./open-sessions.ts";
+import { isElectionOf } from "./primary-watch.ts";
 import { runAgain, type StoreParts, writeTogether } from "./store-calls.ts";
 import type { Subjects } from "./subjects.ts";
 
@@ -31,6 +33,24 @@ export interface LedgerParts extends StoreParts {
   readonly counter: CallCounter;
   /** The one of the counter. */
   readonly session: ClientSession;
+}
+
+/** Calls that are decided together, in a transaction that has failed so often. */
+interface Batch {
+  readonly calls: readonly LookupCall[];
+  readonly recalled: RecalledFacts;
+  readonly session: ClientSession;
+  readonly tries: number;
+}
+
+/** What a transaction comes to, once it is committed. */
+interface DecidedBatch {
+  readonly outcomes: readonly LookupOutcome[];
+  /** What it charged itself. */
+  readonly within: readonly PlannedCharge[];
+  /** Null when nothing was appended. */
+  readonly written: WrittenChain | null;
+  readonly remember: () => void;
 }
 
 /** What accounts were charged. */
@@ -75,32 +95,77 @@ export class MongoLookupLedger implements LookupLedger {
   }
 
   async #decideTogether(calls: readonly LookupCall[]): Promise<readonly LookupOutcome[]> {
-    const { reader, chain, counter } = this.#parts;
+    const { reader, chain, counter, lister } = this.#parts;
     const done = await writeTogether(this.#parts, async (session, tries) => {
       if (tries > 0) counter.forget();
       await endSessionsInTheWay(this.#parts.db, { tries, session });
       await counter.giveBack();
-      const facts = await reader.read(calls, session);
-      const { placed, counted } = placeCalls(calls, facts);
-      const plans = this.#plan(counted, facts.nowMs);
-      // What failed once may have met an instance that holds the document: beside the transaction it can be waited for.
-      const within = tries === 0 && plans.every(({ isAlone }) => isAlone) ? plans : null;
-      const charges = within === null ? stillThere(await counter.charge(plans)) : planned(within);
-      const { outcomes, entries } = decideBatch(placed, { ...facts, charges });
-      const [, , written] = await allEnded([
-        counter.chargeWithin(within ?? [], session),
-        this.#parts.subjects.insert(facts.newSubjects(), session),
-        chain.append(entries, session),
-      ]);
-      return { outcomes, written, facts, within };
+      const batch = { calls, recalled: reader.recall(calls), session, tries };
+      return (await this.#decideRecalled(batch)) ?? (await this.#decideRead(batch));
     });
-    counter.confirm(done.within ?? []);
-    done.facts.remember();
+    counter.confirm(done.within);
+    done.remember();
     if (done.written !== null) {
       chain.goOnFrom(done.written);
-      this.#parts.lister.keepUpWith(done.written.tip);
+      lister.keepUpWith(done.written.tip);
     }
     return done.outcomes;
+  }
+
+  /**
+   * Decides by what is remembered alone; null, and nothing is written, when that is not enough. Nothing was read within
+   * the transaction then: that the primary that was read from is the primary still is told by its reply to the writes.
+   */
+  async #decideRecalled({ calls, recalled, session, tries }: Batch): Promise<DecidedBatch | null> {
+    const { db, reader, chain } = this.#parts;
+    if (tries > 0 || !chain.isBegun) return null;
+    const facts = await reader.confirm(recalled);
+    if (facts === null) return null;
+    const { placed, counted } = placeCalls(calls, facts);
+    const within = this.#plan(counted, facts.nowMs);
+    if (!within.every(({ isAlone }) => isAlone)) return null;
+    const { outcomes, entries } = decideBatch(placed, { ...facts, charges: planned(within) });
+    // Without a write there is no proof either.
+    const append = await chain.append(entries, session);
+    if (append === null) return null;
+    const writes = [...this.#parts.counter.chargeWithin(within), ...append.writes];
+    const { areAllDone, electionId } = await writeLedger(db, writes, session);
+    if (!areAllDone) throw runAgain("Another instance counted calls meanwhile");
+    if (!isElectionOf(facts.primary, electionId)) throw runAgain("The primary changed");
+    return { outcomes, within, written: append.written, remember: () => {} };
+  }
+
+  async #decideRead({ calls, recalled, session, tries }: Batch): Promise<DecidedBatch> {
+    const { reader, subjects, chain, counter } = this.#parts;
+    const facts = await reader.read(recalled, session);
+    const { placed, counted } = placeCalls(calls, facts);
+    const plans = this.#plan(counted, facts.nowMs);
+    // What failed once may have met an instance that holds the document: beside the transaction it can be waited for.
+    const isWithin = tries === 0 && plans.every(({ isAlone }) => isAlone);
+    const within = isWithin ? plans : [];
+    const charges = isWithin ? planned(plans) : stillThere(await counter.charge(plans));
+    const { outcomes, entries } = decideBatch(placed, { ...facts, charges });
+    const append = await chain.append(entries, session);
+    await allEnded([
+      subjects.insert(facts.newSubjects(), session),
+      this.#write(counter.chargeWithin(within), append?.writes ?? [], session),
+    ]);
+    return { outcomes, within, written: append?.written ?? null, remember: facts.remember };
+  }
+
+  async #write(
+    charges: readonly LedgerWrite[],
+    appends: readonly LedgerWrite[],
+    session: ClientSession,
+  ): Promise<void> {
+    const { db, chain } = this.#parts;
+    if (charges.length + appends.length === 0) return;
+    const { areAllDone } = await writeLedger(db, [...charges, ...appends], session);
+    if (areAllDone) return;
+    if (charges.length > 0) throw runAgain("Another instance counted calls meanwhile");
+    // A copy of this process goes on with its chain; this one begins another with the next batch.
+    chain.abandon();
+    throw new AppError("commit_failed", "The audit chain of this process was changed by another");
   }
 
   #plan(counted: PlacedBatch<CountedCaller>["counted"], nowMs: number): readonly PlannedCharge[] {

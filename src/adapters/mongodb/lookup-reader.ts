@@ -10,17 +10,16 @@ import type {
   LookupCall,
 } from "../../domain/reputation/lookup-batch.ts";
 import type { LookupCaches } from "../../ports/lookup-ledger.ts";
-import { type CallUsage, type UsageDocument, usageOf } from "./account-usage.ts";
+import { type CallUsage, type UsageDocument, usageId, usageOf } from "./account-usage.ts";
 import type { CallCounter } from "./call-counter.ts";
 import { CONSENTS, type ConsentDocument, consentOf, openConsentsOf } from "./consent-store.ts";
 import { type CallerDocument, joinCallers, joinUsages, limitedCaller } from "./lookup-callers.ts";
 import { type KnownForLookups, LookupMemory } from "./lookup-memory.ts";
+import { type JoinedVersion, LookupState } from "./lookup-state.ts";
 import type { PersonRows } from "./person-rows.ts";
 import type { StoreParts } from "./store-calls.ts";
 import { nowExpression, readTimed } from "./store-time.ts";
 import { SUBJECTS, type SubjectDocument, type Subjects } from "./subjects.ts";
-import { readActivity } from "./table-activity.ts";
-import { TableVersions } from "./table-versions.ts";
 
 /** What a reader works with. */
 export interface LookupReaderParts extends StoreParts, LookupCaches {
@@ -43,6 +42,18 @@ export interface ReadFacts extends CallerFacts<CountedCaller>, Pick<BatchFacts, 
   readonly remember: () => void;
 }
 
+/** What is remembered of those that calls name, good in the state of the store that it was read in. */
+export interface RecalledFacts extends KnownForLookups {
+  readonly usernames: readonly string[];
+  readonly hashes: readonly string[];
+}
+
+/** What was remembered, and is good still if the primary is the one of this election still. */
+export interface ConfirmedFacts extends CallerFacts<CountedCaller>, Pick<BatchFacts, "subjectOf"> {
+  /** As `PrimaryWatch` has it. */
+  readonly primary: string;
+}
+
 /** What is to be read. */
 interface Wanted {
   readonly usernames: readonly string[];
@@ -52,9 +63,8 @@ interface Wanted {
 }
 
 /** What of it is there; a field is missing when nothing was wanted. */
-interface Joined {
+interface Joined extends JoinedVersion {
   readonly nowMs: number;
-  readonly version: readonly { readonly sum: string }[];
   readonly callers?: readonly CallerDocument[];
   readonly usages?: readonly UsageDocument[];
   readonly consents?: readonly ConsentDocument[];
@@ -92,24 +102,47 @@ class SubjectKeys {
 export class LookupReader {
   readonly #parts: LookupReaderParts;
   readonly #memory: LookupMemory;
-  /** Collections whose writes are counted: what other programs may change. */
-  readonly #watched: readonly string[];
-  readonly #version: Document;
+  readonly #state: LookupState;
 
   constructor(parts: LookupReaderParts) {
     this.#parts = parts;
     this.#memory = new LookupMemory(parts, parts.clock);
     const tables = [parts.profiles.tableName, parts.platformAccounts.tableName];
-    this.#watched = [...tables, CONSENTS.name];
-    this.#version = TableVersions.joinPeople(tables);
+    this.#state = new LookupState(parts, tables);
   }
 
-  /** Reads what the calls need, within a transaction. */
-  async read(calls: readonly LookupCall[], session: ClientSession): Promise<ReadFacts> {
+  /** What is remembered of those that the calls name. */
+  recall(calls: readonly LookupCall[]): RecalledFacts {
     const usernames = [...new Set(calls.map(({ username }) => username))];
     const hashes = [...new Set(calls.map(({ keyHash }) => keyHash))];
-    const { callers, people } = this.#memory.recall({ hashes, usernames });
-    const activity = this.#activity();
+    return { usernames, hashes, ...this.#memory.recall({ hashes, usernames }) };
+  }
+
+  /**
+   * Everything that the calls need, when all of it is remembered and the store is in the state that it was read in; else
+   * null. In one message, outside of any transaction.
+   */
+  async confirm(recalled: RecalledFacts): Promise<ConfirmedFacts | null> {
+    const { usernames, hashes, callers, people } = recalled;
+    if (callers.size < hashes.length || people.size < usernames.length) return null;
+    const isCounted = ({ accountId }: LimitedCaller) =>
+      this.#parts.counter.held(accountId) !== null;
+    if (![...callers.values()].every(isCounted)) return null;
+    const found = await this.#state.read();
+    if (found === null || !this.#memory.isIn(found.state)) return null;
+    const { nowMs, primary } = found;
+    const counted = this.#counted(callers, { nowMs });
+    return {
+      ...{ nowMs, primary },
+      callerOf: (keyHash) => counted.get(keyHash) ?? null,
+      subjectOf: (username) => personIn(people, username),
+    };
+  }
+
+  /** Reads what the calls need beside what is remembered, within a transaction. */
+  async read(recalled: RecalledFacts, session: ClientSession): Promise<ReadFacts> {
+    const { usernames, hashes, callers, people } = recalled;
+    const activity = this.#state.activity();
     const accountIds = [...callers.values()].map(({ accountId }) => accountId);
     const wanted: Wanted = {
       usernames: usernames.filter((username) => !people.has(username)),
@@ -117,8 +150,7 @@ export class LookupReader {
       accountIds: accountIds.filter((id) => this.#parts.counter.held(id) === null),
     };
     const first = await this.#join(wanted, session);
-    const counted = await activity;
-    const state = counted === null ? null : `${first.version[0]?.sum ?? 0} ${counted}`;
+    const state = this.#state.textOf(first, await activity);
     const isRecalled = callers.size + people.size > 0;
     if (!isRecalled || this.#memory.isIn(state)) {
       return await this.#complete({ ...wanted, callers, people, state, joined: first, session });
@@ -131,7 +163,7 @@ export class LookupReader {
 
   async #join({ usernames, hashes, accountIds }: Wanted, session: ClientSession): Promise<Joined> {
     const stages = [
-      this.#version,
+      this.#state.versionStage,
       ...(hashes.length > 0 ? [joinCallers(hashes)] : []),
       ...(accountIds.length > 0 ? [joinUsages(accountIds)] : []),
       ...(usernames.length > 0 ? joinPeople(usernames, nowExpression(this.#parts.storeClock)) : []),
@@ -175,12 +207,13 @@ export class LookupReader {
   /** Callers with what their accounts have used. */
   #counted(
     callers: ReadonlyMap<string, LimitedCaller>,
-    { callers: documents = [], usages = [], nowMs }: Joined,
+    { callers: documents = [], usages = [], nowMs }: Omit<Joined, "version">,
   ): ReadonlyMap<string, CountedCaller> {
     const read = new Map([...documents.flatMap(({ usage }) => usage), ...usages].map(byId));
     const known = new Map<string, CallUsage>();
     const usedBy = (id: string): CallUsage => {
-      const usage = known.get(id) ?? usageOf(read.get(id) ?? this.#parts.counter.held(id), nowMs);
+      const document = read.get(usageId(id)) ?? this.#parts.counter.held(id);
+      const usage = known.get(id) ?? usageOf(document, nowMs);
       known.set(id, usage);
       return usage;
     };
@@ -188,18 +221,6 @@ export class LookupReader {
       ([hash, caller]) => [hash, { ...caller, usage: usedBy(caller.accountId) }] as const,
     );
     return new Map(counted);
-  }
-
-  /** Null when it is not to be had, as on a sharded cluster, which does not show its primaries. */
-  async #activity(): Promise<string | null> {
-    try {
-      const primary = await this.#parts.primaryWatch.confirm();
-      if (primary === null) return null;
-      return `${primary} ${await readActivity(this.#parts.db, this.#watched)}`;
-    } catch {
-      // It only saves work. What is wrong with the server shows in the transaction.
-      return null;
-    }
   }
 
   /** Reads the rows of people; gives what makes a subject of them. */
@@ -252,6 +273,12 @@ function readCallers(
     read.set(document.hash, limitedCaller(document, { account, accountId }));
   }
   return read;
+}
+
+function personIn(people: ReadonlyMap<string, LookupSubject>, username: string): LookupSubject {
+  const subject = people.get(username);
+  if (subject === undefined) throw new Error("Nobody is remembered by this name");
+  return subject;
 }
 
 function byId(document: UsageDocument): readonly [string, UsageDocument] {

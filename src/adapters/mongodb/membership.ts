@@ -2,11 +2,12 @@ import { formatMs } from "../../domain/time.ts";
 import type { AccountConflict } from "../../ports/account-store.ts";
 import type { Enrolment, Membership } from "../../ports/membership.ts";
 import { createAccount, removeAccount } from "./account-store.ts";
-import { USAGE, type UsageDocument } from "./account-usage.ts";
+import { type UsageDocument, usageId } from "./account-usage.ts";
 import { API_KEYS } from "./api-key-store.ts";
 import { CONSENTS } from "./consent-store.ts";
 import { takeNumbers } from "./id-counters.ts";
 import { changeKnown } from "./known-changes.ts";
+import { ledgerOf } from "./ledger-documents.ts";
 import { endSessionsInTheWay } from "./open-sessions.ts";
 import type { ProfileParts } from "./profile-store.ts";
 import type { Subjects } from "./subjects.ts";
@@ -48,8 +49,8 @@ export class MongoMembership implements Membership {
       if (!(await removeAccount(db, { username, session }))) return false;
       const accountId = await subjects.remove(username, session);
       // An account without an id has made no call.
-      const usages = db.collection<UsageDocument>(USAGE.name);
-      await usages.deleteOne({ _id: accountId ?? "" }, { session });
+      const usages = ledgerOf<UsageDocument>(db);
+      await usages.deleteOne({ _id: usageId(accountId ?? "") }, { session });
       for (const name of REMOVED_BY_NAME) {
         // Whoever is making one at this moment takes a number too: so one of the two begins anew and sees the other.
         await takeNumbers(db, { name, count: 1, session });

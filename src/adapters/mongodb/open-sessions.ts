@@ -1,7 +1,8 @@
 // What instances leave open: a transaction of an instance that was killed keeps what it wrote for up to a minute. So
 // ledgers have a lasting session, whose name stands wherever its transactions may be in others' way.
 import { type ClientSession, type Db, type MongoClient, UUID } from "mongodb";
-import { USAGE, type UsageDocument } from "./account-usage.ts";
+import type { UsageDocument } from "./account-usage.ts";
+import { ledgerOf, USAGES } from "./ledger-documents.ts";
 
 /** A conflict that lasts for so many tries, about a second, is not with an instance that goes on. */
 const PATIENT_TRIES = 8;
@@ -56,7 +57,8 @@ export async function endSessionsInTheWay(
   { tries, session }: { readonly tries: number; readonly session: ClientSession },
 ): Promise<void> {
   if (!isPatienceOver(tries)) return;
-  const names = await db.collection<UsageDocument>(USAGE.name).distinct("charges.instance");
+  const usages = ledgerOf<UsageDocument>(db);
+  const names = await usages.distinct("charges.instance", { _id: USAGES.ids });
   const own = nameOfSession(session);
   await endSessions(
     db,

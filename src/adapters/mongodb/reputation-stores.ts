@@ -1,15 +1,8 @@
 import type { LookupSubject } from "../../domain/reputation/lookup.ts";
 import type { LimitedCaller } from "../../domain/reputation/lookup-batch.ts";
 import type { ReputationOptions, ReputationStores } from "../../ports/reputation-stores.ts";
-import { USAGE } from "./account-usage.ts";
 import { API_KEYS, MongoApiKeyStore } from "./api-key-store.ts";
-import { AUDIT } from "./audit-blocks.ts";
-import {
-  AUDIT_ANCHORS,
-  AUDIT_CENSUS,
-  AUDIT_HEADS,
-  AuditChainWriter,
-} from "./audit-chain-writer.ts";
+import { AUDIT_ANCHORS, AUDIT_CENSUS, AuditChainWriter } from "./audit-chain-writer.ts";
 import { MongoAuditLog } from "./audit-log.ts";
 import { AUDIT_PARTS, AuditPartLister } from "./audit-parts.ts";
 import { CallCounter } from "./call-counter.ts";
@@ -17,6 +10,7 @@ import { CONSENTS, MongoConsentStore } from "./consent-store.ts";
 import { retry, startDeadline } from "./deadline.ts";
 import { makeCollections } from "./internal-collections.ts";
 import type { VersionedParts } from "./known-changes.ts";
+import { LEDGER, moveFormerLedger } from "./ledger-documents.ts";
 import { MongoLookupLedger } from "./lookup-ledger.ts";
 import { LookupReader } from "./lookup-reader.ts";
 import { MongoMembership } from "./membership.ts";
@@ -30,8 +24,8 @@ import { MongoUsageStore } from "./usage-store.ts";
 
 /** Collections of the reputation half. */
 const REPUTATION_COLLECTIONS = [
-  ...[TIME, SUBJECTS, API_KEYS, CONSENTS, USAGE],
-  ...[AUDIT, AUDIT_PARTS, AUDIT_HEADS, AUDIT_ANCHORS, AUDIT_CENSUS],
+  ...[TIME, SUBJECTS, API_KEYS, CONSENTS],
+  ...[LEDGER, AUDIT_PARTS, AUDIT_ANCHORS, AUDIT_CENSUS],
 ];
 
 /** Makes the collections of the reputation half, and its stores on them. Throws `store_unavailable`. */
@@ -72,6 +66,7 @@ async function prepare({ db, clock }: StoreParts, rows: readonly PersonRows[]): 
     // An election in between starts it again: every step may be done twice.
     await retry(startDeadline(clock), async () => {
       await makeCollections(db, [...REPUTATION_COLLECTIONS, ...indexes]);
+      await moveFormerLedger(db);
       await prepareTime(db);
     });
   } catch (error) {

@@ -40,9 +40,20 @@ export async function readTimed<Joined>(
   joins: readonly Document[],
   options: AggregateOptions,
 ): Promise<Joined & { readonly nowMs: number }> {
-  const now = { $set: { now: nowExpression(storeClock) } };
-  const stages = [{ $match: { _id: TIME_ID } }, ...joins, now];
-  const [found] = await timeCollection(db).aggregate(stages, options).toArray();
+  const stages = timedStages(storeClock, joins);
+  return timedOf<Joined>(await timeCollection(db).aggregate(stages, options).toArray());
+}
+
+/** Stages that read the time with what others join to it; they have to begin in the collection `TIME`. */
+export function timedStages(storeClock: StoreClock, joins: readonly Document[]): Document[] {
+  return [{ $match: { _id: TIME_ID } }, ...joins, { $set: { now: nowExpression(storeClock) } }];
+}
+
+/** What `timedStages` have read, among documents of another kind. Throws `store_unavailable` when it is not there. */
+export function timedOf<Joined>(
+  documents: readonly Document[],
+): Joined & { readonly nowMs: number } {
+  const found = documents.find((one) => one["_id"] === TIME_ID);
   if (found === undefined) throw new AppError("store_unavailable", "MongoDB tells no time");
   return { ...(found as Joined), nowMs: (found["now"] as Date).getTime() };
 }

@@ -1,7 +1,7 @@
 import type { MeterReading } from "../../domain/reputation/call-meter.ts";
 import type { EffectiveLimits } from "../../domain/reputation/plan.ts";
 import type { UsageStore } from "../../ports/usage-store.ts";
-import { readingOf, USAGE, type UsageDocument, usageOf } from "./account-usage.ts";
+import { joinUsage, readingOf, type UsageDocument, usageOf } from "./account-usage.ts";
 import { COMMITTED, readCommitted, type StoreParts } from "./store-calls.ts";
 import { readTimed } from "./store-time.ts";
 import { SUBJECTS } from "./subjects.ts";
@@ -19,7 +19,7 @@ export class MongoUsageStore implements UsageStore {
     { callsPerMinute }: EffectiveLimits,
   ): Promise<{ readonly reading: MeterReading; readonly nowMs: number }> {
     const { nowMs, usage } = await readCommitted(this.#parts, () =>
-      readTimed<{ usage: UsageDocument[] }>(this.#parts, joinUsage(username), COMMITTED),
+      readTimed<{ usage: UsageDocument[] }>(this.#parts, joinUsageOf(username), COMMITTED),
     );
     const found = usageOf(usage[0], nowMs);
     return { reading: readingOf(found, callsPerMinute), nowMs: found.atMs };
@@ -27,10 +27,7 @@ export class MongoUsageStore implements UsageStore {
 }
 
 /** An account without an id has made no call. */
-function joinUsage(username: string) {
+function joinUsageOf(username: string) {
   const isIt = [{ $match: { _id: username } }];
-  return [
-    { $lookup: { from: SUBJECTS.name, pipeline: isIt, as: "subject" } },
-    { $lookup: { from: USAGE.name, localField: "subject.id", foreignField: "_id", as: "usage" } },
-  ];
+  return [{ $lookup: { from: SUBJECTS.name, pipeline: isIt, as: "subject" } }, ...joinUsage()];
 }
