@@ -27,14 +27,19 @@ export function printResults(results: readonly BenchResult[]): void {
   }
 }
 
-/** Puts the table between its markers in docs/performance.md. */
+/** Puts the results between the markers in docs/performance.md, each in place of the one that was measured before. */
 export function writeResults(results: readonly BenchResult[]): void {
-  const rows = [HEADINGS, ["---", "---:", "---:", "---:", "---:", "---"], ...results.map(cells)];
-  const table = rows.map((row) => `| ${row.join(" | ")} |`).join("\n");
   const text = readFileSync(DOCUMENT, "utf8");
   const begin = text.indexOf(BEGIN);
   const end = text.indexOf(END);
   if (begin === -1 || end < begin) throw new Error("docs/performance.md has lost its markers");
+  const [heading, rule, ...former] = text.slice(begin, end).match(/^\| .*$/gm) ?? [];
+  const lines = new Map(former.map((line) => [line.split(" | ")[0], line]));
+  for (const result of results) {
+    const line = `| ${cells(result).join(" | ")} |`;
+    lines.set(line.split(" | ")[0], line);
+  }
+  const table = [heading, rule, ...lines.values()].join("\n");
   const date = new Date().toISOString().slice(0, 10);
   const written = `${BEGIN}\n${describeMachine()}, ${date}.\n\n${table}\n`;
   writeFileSync(DOCUMENT, text.slice(0, begin) + written + text.slice(end));
