@@ -5,7 +5,14 @@ import type { AccessPosition } from "../../src/ports/audit-log.ts";
 import { openParts, Scene } from "../contract/reputation/reputation-harness.ts";
 import { FakeClock } from "../support/fake-clock.ts";
 import { mongoAvailable } from "../support/shared-mongo.ts";
-import { remembering, UNLIMITED } from "./mongodb-reputation-support.ts";
+import {
+  BLOCKS,
+  chainOf,
+  HEADS,
+  LEDGER,
+  remembering,
+  UNLIMITED,
+} from "./mongodb-reputation-support.ts";
 import { databaseTest, type TestDatabase } from "./mongodb-support.ts";
 
 const PEOPLE = ["ana", "bea", "cyd"] as const;
@@ -58,10 +65,7 @@ async function partsListed({ db }: TestDatabase, lastPlaces: readonly number[]):
 
 /** The ids of a person's accesses as another tool finds them, newest first. */
 async function expectedIds({ db }: TestDatabase, subjectHmac: string): Promise<string[]> {
-  const blocks = await db
-    .collection<{ _id: string } & Document>("repsync_ledger")
-    .find({ records: { $exists: true } })
-    .toArray();
+  const blocks = await db.collection<{ _id: string } & Document>(LEDGER).find(BLOCKS).toArray();
   const records = blocks.flatMap(({ _id, at, records: own }) => {
     const [chainId] = _id.split("/");
     return (own as Document[]).map((record) => ({ ...record, chainId, at }) as Document);
@@ -81,7 +85,7 @@ async function namedTimes({ db }: TestDatabase, times: number): Promise<string> 
     { $group: { _id: "$records.subjectHmac", times: { $sum: 1 } } },
     { $match: { times } },
   ];
-  const found = await db.collection("repsync_ledger").aggregate(stages).toArray();
+  const found = await db.collection(LEDGER).aggregate(stages).toArray();
   expect(found.length).toBe(1);
   return String(found[0]?.["_id"]);
 }
@@ -197,13 +201,13 @@ describe.skipIf(!mongoAvailable)("MongoDB: accesses of a long log", () => {
       isOver = true;
       await goingOn;
       const [head] = await database.db
-        .collection("repsync_ledger")
-        .find({ chainNumber: { $exists: true } })
+        .collection(LEDGER)
+        .find(HEADS)
         .sort({ chainNumber: 1 })
         .toArray();
       const parts = database.db.collection("repsync_audit_parts");
       const listed = await parts.countDocuments({
-        chainId: String(head?._id).slice("head/".length),
+        chainId: chainOf(head),
       });
       expect([1, 2, 3, 4]).toContain(listed);
     },
@@ -211,12 +215,9 @@ describe.skipIf(!mongoAvailable)("MongoDB: accesses of a long log", () => {
 
   databaseTest("D-5.5 damaged records keep nobody from seeing the others", async (database) => {
     const { clock, first, lookUpMany } = await setScene(database);
-    const blocks = database.db.collection("repsync_ledger");
+    const blocks = database.db.collection(LEDGER);
     await lookUpMany(first, 300);
-    const all = await blocks
-      .find({ records: { $exists: true } })
-      .sort({ _id: 1 })
-      .toArray();
+    const all = await blocks.find(BLOCKS).sort({ _id: 1 }).toArray();
     const odd = [{ records: 5 }, { records: [{ subjectHmac: 7 }], at: 5 }, { records: [] }];
     for (const [i, { _id, ...block }] of all.entries()) {
       await blocks.updateOne({ _id }, { $set: odd[i] as Document });

@@ -13,13 +13,20 @@ import {
 } from "../contract/reputation/reputation-harness.ts";
 import { SEED } from "../support/seed.ts";
 import { mongoAvailable } from "../support/shared-mongo.ts";
-import { failureOf, openScene, remembering, verify } from "./mongodb-reputation-support.ts";
+import {
+  BLOCKS,
+  chainOf,
+  failureOf,
+  HEADS,
+  LEDGER,
+  openScene,
+  remembering,
+  verify,
+} from "./mongodb-reputation-support.ts";
 import { loadUntilKilled } from "./mongodb-service.ts";
 import { databaseTest } from "./mongodb-support.ts";
 
-const COLLECTIONS = ["repsync_ledger", "repsync_audit_census"];
-const BLOCKS = { records: { $exists: true } };
-const HEADS = { chainNumber: { $exists: true } };
+const COLLECTIONS = [LEDGER, "repsync_audit_census"];
 
 /** A log of two chains in the store, and how to bring it back to what it was. */
 interface Log {
@@ -54,7 +61,7 @@ function logTest(name: string, body: (log: Log) => Promise<void>): void {
       }
     };
     const { parts } = scene;
-    await body({ scene, parts, hash, db, blocks: db.collection("repsync_ledger"), restore });
+    await body({ scene, parts, hash, db, blocks: db.collection(LEDGER), restore });
   });
 }
 
@@ -92,7 +99,7 @@ describe.skipIf(!mongoAvailable)("MongoDB: the audit log verifies", () => {
         await blocks.replaceOne({ _id: block._id }, block);
       }
     }
-    const heads = db.collection("repsync_ledger");
+    const heads = db.collection(LEDGER);
     for (const head of await heads.find(HEADS).toArray()) {
       for (const name of ["seq", "hash", "at", "signature", "chainNumber", "another"]) {
         const value = typeof head[name] === "number" ? head[name] + 10 : `${head[name]}0`;
@@ -128,7 +135,7 @@ describe.skipIf(!mongoAvailable)("MongoDB: the audit log verifies", () => {
     "D-6.5 removed records are missed: any one, the last ones, all of a chain, all",
     async (log) => {
       const { parts, blocks, db, restore } = log;
-      const heads = db.collection("repsync_ledger");
+      const heads = db.collection(LEDGER);
       const missing = (chainId: string, seq: number) => ({ kind: "missing", chainId, seq });
       for (const block of await blocks.find(BLOCKS).toArray()) {
         const [chainId = ""] = String(block._id).split("/");
@@ -166,9 +173,9 @@ describe.skipIf(!mongoAvailable)("MongoDB: the audit log verifies", () => {
       const { hash } = await scene.giveKey("ana");
       await scene.lookUp(hash, "x");
       await (await openScene(database)).lookUp(hash, "x");
-      const heads = database.db.collection("repsync_ledger");
+      const heads = database.db.collection(LEDGER);
       const last = await heads.findOneAndDelete({ chainNumber: 2 });
-      const chainId = String(last?._id).slice("head/".length);
+      const chainId = chainOf(last);
       const ofLast = { $gt: `${chainId}/`, $lt: `${chainId}0` } as never;
       const { deletedCount } = await heads.deleteMany({ _id: ofLast });
       expect(deletedCount).toBe(1);
@@ -247,12 +254,12 @@ describe.skipIf(!mongoAvailable)("MongoDB: the audit log verifies", () => {
       const { scene, parts, hash, db } = log;
       const limits = { callsPerMinute: 30, callsPerMonth: null };
       const before = (await parts.usage.read("ana", limits)).reading.minuteCalls;
-      await db.command({ collMod: "repsync_ledger", validator: { records: { $exists: false } } });
+      await db.command({ collMod: LEDGER, validator: { records: { $exists: false } } });
       expect(await failureOf(scene.lookUp(hash, "ana"))).toMatchObject({
         kind: "store_unavailable",
       });
       expect((await parts.usage.read("ana", limits)).reading.minuteCalls).toBe(before);
-      await db.command({ collMod: "repsync_ledger", validator: {} });
+      await db.command({ collMod: LEDGER, validator: {} });
       expect(wordOf(await scene.lookUp(hash, "ana"))).toBe("allowed");
       expect(await verify(parts)).toMatchObject({ problem: null, records: 8 });
     },
@@ -262,7 +269,7 @@ describe.skipIf(!mongoAvailable)("MongoDB: the audit log verifies", () => {
     "D-6.5 a copy of the process that goes on with its chain is refused, and begins another",
     async (log) => {
       const { scene, parts, hash, db } = log;
-      await db.collection("repsync_ledger").updateOne({ chainNumber: 1 }, { $inc: { seq: 1 } });
+      await db.collection(LEDGER).updateOne({ chainNumber: 1 }, { $inc: { seq: 1 } });
       expect(await failureOf(scene.lookUp(hash, "ana"))).toMatchObject({ kind: "commit_failed" });
       expect(wordOf(await scene.lookUp(hash, "ana"))).toBe("allowed");
       expect((await parts.audit.heads()).length).toBe(3);
@@ -313,7 +320,7 @@ describe.skipIf(!mongoAvailable)("MongoDB: the audit log verifies", () => {
         const received = await loadUntilKilled(database.url, 40 + random(200) + round * 200);
         // What it left open would otherwise keep its collections from being dropped for a minute.
         await database.db.admin().command({ killAllSessions: [] });
-        const blocks = await database.db.collection("repsync_ledger").find(BLOCKS).toArray();
+        const blocks = await database.db.collection(LEDGER).find(BLOCKS).toArray();
         const kept = new Set(
           blocks.flatMap(({ records }) => records.map((own: Document) => own["requestId"])),
         );

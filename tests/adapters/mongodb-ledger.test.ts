@@ -3,7 +3,14 @@ import { describe, expect } from "bun:test";
 import type { Db, Document } from "mongodb";
 import { wordOf } from "../contract/reputation/reputation-harness.ts";
 import { mongoAvailable } from "../support/shared-mongo.ts";
-import { failureOf, openScene, UNLIMITED, verify } from "./mongodb-reputation-support.ts";
+import {
+  chainOf,
+  failureOf,
+  LEDGER,
+  openScene,
+  UNLIMITED,
+  verify,
+} from "./mongodb-reputation-support.ts";
 import { databaseTest, type TestDatabase } from "./mongodb-support.ts";
 
 const LIMITS = { callsPerMinute: 1_000_000_000, callsPerMonth: null };
@@ -21,7 +28,7 @@ async function setScene(database: TestDatabase) {
 
 /** Puts documents where earlier versions had them. */
 async function asBefore(db: Db): Promise<void> {
-  const all: readonly Document[] = await db.collection("repsync_ledger").find().toArray();
+  const all: readonly Document[] = await db.collection(LEDGER).find().toArray();
   for (const [name, prefix] of [
     ["repsync_usage", "usage/"],
     ["repsync_audit_heads", "head/"],
@@ -33,7 +40,7 @@ async function asBefore(db: Db): Promise<void> {
   }
   const blocks = all.filter(({ records }) => records !== undefined);
   await db.collection("repsync_audit").insertMany([...blocks, { _id: 7 as never, records: [{}] }]);
-  await db.collection("repsync_ledger").drop();
+  await db.collection(LEDGER).drop();
 }
 
 describe.skipIf(!mongoAvailable)("MongoDB: the ledger", () => {
@@ -41,9 +48,8 @@ describe.skipIf(!mongoAvailable)("MongoDB: the ledger", () => {
     "D-6.5 what stands in the place of the next records is never replaced",
     async (database) => {
       const { scene, hash } = await setScene(database);
-      const ledger = database.db.collection<{ _id: string }>("repsync_ledger");
-      const isOwn = { chainNumber: 1 } as object;
-      const chainId = String((await ledger.findOne(isOwn))?._id).slice("head/".length);
+      const ledger = database.db.collection<{ _id: string }>(LEDGER);
+      const chainId = chainOf(await ledger.findOne({ chainNumber: 1 } as object));
       const inTheWay = { _id: `${chainId}/0000000000000004`, records: [{ a: 1 }] };
       await ledger.insertOne(inTheWay);
       expect(await failureOf(scene.lookUp(hash, "ana"))).toMatchObject({ kind: "commit_failed" });
@@ -63,7 +69,7 @@ describe.skipIf(!mongoAvailable)("MongoDB: the ledger", () => {
       const [scene] = await Promise.all([1, 2, 3].map(() => openScene(database)));
       if (scene === undefined) throw new Error("There is one");
       expect((await verify(scene.parts)).problem).toMatchObject({ chainId: "/" });
-      await database.db.collection("repsync_ledger").deleteOne({ _id: 7 as never });
+      await database.db.collection(LEDGER).deleteOne({ _id: 7 as never });
       expect(await verify(scene.parts)).toEqual({ problem: null, chains: 2, records: 6 });
       await scene.lookUp(hash, "ana");
       expect((await scene.parts.usage.read("ana", LIMITS)).reading.minuteCalls).toBe(7);

@@ -10,11 +10,16 @@ import { CallCounter } from "../../src/adapters/mongodb/call-counter.ts";
 import { nameOfSession } from "../../src/adapters/mongodb/open-sessions.ts";
 import { MAC, PROFILES, type Scene, wordOf } from "../contract/reputation/reputation-harness.ts";
 import { mongoAvailable } from "../support/shared-mongo.ts";
-import { failureOf, openScene, UNLIMITED, verify } from "./mongodb-reputation-support.ts";
+import {
+  failureOf,
+  LEDGER,
+  openScene,
+  UNLIMITED,
+  USAGES,
+  verify,
+} from "./mongodb-reputation-support.ts";
 import { databaseTest, type TestDatabase } from "./mongodb-support.ts";
 
-const LEDGER = "repsync_ledger";
-const USAGES = { packed: { $exists: true } };
 const NO_SUCH_TRANSACTION = 251;
 /** Longer than an instance counts as one that shares an account. */
 const LONG_AGO_MS = 400_000;

@@ -9,7 +9,13 @@ import {
   wordOf,
 } from "../contract/reputation/reputation-harness.ts";
 import { mongoAvailable } from "../support/shared-mongo.ts";
-import { openScene, realScene, remembering, UNLIMITED } from "./mongodb-reputation-support.ts";
+import {
+  LEDGER,
+  openScene,
+  realScene,
+  remembering,
+  UNLIMITED,
+} from "./mongodb-reputation-support.ts";
 import { databaseTest, type TestDatabase } from "./mongodb-support.ts";
 
 /** Ana's profile and a caller's key, remembered by the instance of `lookUp`, and another instance. */
@@ -177,7 +183,7 @@ describe.skipIf(!mongoAvailable)("MongoDB: what lookups remember", () => {
     // Each of the writes of a message is an operation.
     expect(operations.map(({ op, ns }) => [op, String(ns).split(".")[1]])).toEqual([
       ["command", "profiles"],
-      ...Array(3).fill(["update", "repsync_ledger"]),
+      ...Array(3).fill(["update", LEDGER]),
     ]);
   });
 

@@ -16,6 +16,8 @@ import {
 
 const TEST_TIMEOUT_MS = 240_000;
 const KILLS = 2;
+/** Longer than an election takes, most of the time. */
+const HELD_MS = 8_000;
 const LIMITS = { callsPerMinute: 1_000_000_000, callsPerMonth: null };
 
 /** Lets the members give up on one that stands still after a second, instead of ten. */
@@ -72,49 +74,55 @@ describe.skipIf(!mongoAvailable)("MongoDB failover of lookups", () => {
     await Promise.all(scenes.map(({ parts }) => parts.storage.close()));
   };
 
+  /** Rights that end after the primary lost and won its place, while a lookup had found them and was held; null if it was no more. */
+  const lookUpAcrossElection = async (database: string): Promise<readonly string[] | null> => {
+    const primary = await set.primary();
+    const admin = (port: number) =>
+      new MongoClient(`mongodb://127.0.0.1:${port}/admin?directConnection=true`);
+    const others = set.members.filter(({ port }) => port !== primary.port);
+    const tools = others.map(({ port }) => admin(port));
+    const tool = admin(primary.port);
+    // An instance that does not hear of the election, and whose writes take their time.
+    const url = `${set.uri(database)}&appName=slow&serverMonitoringMode=poll`;
+    const reader = await open(`${url}&heartbeatFrequencyMS=600000`);
+    const writer = await open(set.uri(database));
+    try {
+      const { calls, keyId, consentId } = await grantRights(reader);
+      await rememberAll(reader, calls);
+      for (const other of tools) await other.db().command({ replSetFreeze: 60 });
+      const data = { appName: "slow", failCommands: ["update"], blockConnection: true };
+      const { count } = await tool.db().command({
+        configureFailPoint: "failCommand",
+        mode: { times: 1 },
+        data: { ...data, blockTimeMS: HELD_MS },
+      });
+      const askedMs = performance.now();
+      const asked = reader.lookUpMany(calls);
+      const entered = { timesEntered: count + 1, maxTimeMS: 60_000 };
+      await tool.db().command({ waitForFailPoint: "failCommand", ...entered });
+      await tool.db().command({ replSetStepDown: 1, force: true });
+      expect((await set.primary()).port).toBe(primary.port);
+      const { consents, apiKeys, profiles } = writer.parts;
+      const nowMs = Date.now();
+      await consents.revoke("ana", { id: consentId, nowMs });
+      await profiles.change("bea", { public: false, nowMs });
+      await apiKeys.revoke("ana", { id: keyId, nowMs });
+      const wasHeld = performance.now() - askedMs < HELD_MS;
+      const words = (await asked).map(wordOf);
+      return wasHeld ? words : null;
+    } finally {
+      for (const other of tools) await other.db().command({ replSetFreeze: 0 });
+      await Promise.all([tool, ...tools].map((client) => client.close()));
+      await close(reader, writer);
+    }
+  };
+
   test(
     "D-6.3 what was found before an election is not answered after it, though the same member won it",
     async () => {
-      const primary = await set.primary();
-      const admin = (port: number) =>
-        new MongoClient(`mongodb://127.0.0.1:${port}/admin?directConnection=true`);
-      const others = set.members.filter(({ port }) => port !== primary.port);
-      const tools = others.map(({ port }) => admin(port));
-      const tool = admin(primary.port);
-      // An instance that does not hear of the election, and whose writes take their time.
-      const url = `${set.uri("again")}&appName=slow&serverMonitoringMode=poll`;
-      const reader = await open(`${url}&heartbeatFrequencyMS=600000`);
-      const writer = await open(set.uri("again"));
-      try {
-        const { calls, keyId, consentId } = await grantRights(reader);
-        await rememberAll(reader, calls);
-        for (const other of tools) await other.db().command({ replSetFreeze: 60 });
-        const data = { appName: "slow", failCommands: ["update"], blockConnection: true };
-        const { count } = await tool.db().command({
-          configureFailPoint: "failCommand",
-          mode: { times: 1 },
-          data: { ...data, blockTimeMS: 8_000 },
-        });
-        const asked = reader.lookUpMany(calls);
-        const entered = { timesEntered: count + 1, maxTimeMS: 60_000 };
-        await tool.db().command({ waitForFailPoint: "failCommand", ...entered });
-        await tool.db().command({ replSetStepDown: 1, force: true });
-        expect((await set.primary()).port).toBe(primary.port);
-        const { consents, apiKeys, profiles } = writer.parts;
-        const nowMs = Date.now();
-        await consents.revoke("ana", { id: consentId, nowMs });
-        await profiles.change("bea", { public: false, nowMs });
-        await apiKeys.revoke("ana", { id: keyId, nowMs });
-        expect((await asked).map(wordOf)).toEqual([
-          "consent_required",
-          "profile_not_found",
-          "api_key_revoked",
-        ]);
-      } finally {
-        for (const other of tools) await other.db().command({ replSetFreeze: 0 });
-        await Promise.all([tool, ...tools].map((client) => client.close()));
-        await close(reader, writer);
-      }
+      let words: readonly string[] | null = null;
+      for (let i = 0; words === null; i++) words = await lookUpAcrossElection(`again_${i}`);
+      expect(words).toEqual(["consent_required", "profile_not_found", "api_key_revoked"]);
     },
     TEST_TIMEOUT_MS,
   );

@@ -1,4 +1,5 @@
 // Stores of MongoDB for the tests of the reputation half.
+import type { Document } from "mongodb";
 import { LruVersionedCache } from "../../src/adapters/lru-cache/lru-versioned-cache.ts";
 import type { VersionedCache } from "../../src/ports/versioned-cache.ts";
 import { type AuditVerdict, verifyAudit } from "../../src/usecases/reputation/verify-audit.ts";
@@ -41,6 +42,18 @@ export function forgetful<Value>(): VersionedCache<Value> {
 export function remembering<Value>(): VersionedCache<Value> {
   const clock = { monotonicMs: () => 0 };
   return new LruVersionedCache<Value>({ maxEntries: 1_000, ttlMs: 1_000, clock });
+}
+
+/** The collection that lookups write. */
+export const LEDGER = "repsync_ledger";
+/** Its documents by kind: blocks of audit records, heads of chains, counts of accounts. */
+export const BLOCKS = { records: { $exists: true } };
+export const HEADS = { chainNumber: { $exists: true } };
+export const USAGES = { packed: { $exists: true } };
+
+/** The chain that a document of `HEADS` is the head of. */
+export function chainOf(head: Document | null | undefined): string {
+  return String(head?.["_id"]).slice("head/".length);
 }
 
 /** A plan that stops nobody. */

@@ -33,17 +33,19 @@ export function writeResults(results: readonly BenchResult[]): void {
   const begin = text.indexOf(BEGIN);
   const end = text.indexOf(END);
   if (begin === -1 || end < begin) throw new Error("docs/performance.md has lost its markers");
-  const [heading, rule, ...former] = text.slice(begin, end).match(/^\| .*$/gm) ?? [];
-  const lines = new Map(former.map((line) => [line.split(" | ")[0], line]));
-  for (const result of results) {
-    const line = `| ${cells(result).join(" | ")} |`;
-    lines.set(line.split(" | ")[0], line);
-  }
-  const table = [heading, rule, ...lines.values()].join("\n");
+  const [, , ...former] = text.slice(begin, end).match(/^\| .*$/gm) ?? [];
+  const heading = [HEADINGS, ["---", "---:", "---:", "---:", "---:", "---"]].map(lineOf);
+  const measured = results.map(cells).map(lineOf);
+  const lines = new Map([...former, ...measured].map((line) => [line.split(" | ")[0], line]));
+  const table = [...heading, ...lines.values()].join("\n");
   const date = new Date().toISOString().slice(0, 10);
   const written = `${BEGIN}\n${describeMachine()}, ${date}.\n\n${table}\n`;
   writeFileSync(DOCUMENT, text.slice(0, begin) + written + text.slice(end));
   console.log("\nWritten to docs/performance.md");
+}
+
+function lineOf(row: readonly string[]): string {
+  return `| ${row.join(" | ")} |`;
 }
 
 function cells(result: BenchResult): string[] {

@@ -4,6 +4,7 @@
 import type { Collection, Db } from "mongodb";
 import type { AuditRecord } from "../../domain/reputation/audit-chain.ts";
 import type { StoredRecord } from "../../domain/reputation/audit-check.ts";
+import { type IdRange, idsUnder } from "./id-range.ts";
 import { ledgerOf } from "./ledger-documents.ts";
 
 /** Consecutive records of one chain, made at the same moment. */
@@ -31,9 +32,8 @@ export function blockId(chainId: string, seq: number): string {
 }
 
 /** A condition for the ids of all blocks of a chain. */
-export function idsOfChain(chainId: string): { readonly $gt: string; readonly $lt: string } {
-  // "0" is the character after the slash.
-  return { $gt: `${chainId}/`, $lt: `${chainId}0` };
+export function idsOfChain(chainId: string): IdRange {
+  return idsUnder(chainId);
 }
 
 /** Chain and first place of a block; null for an id that is none of ours. */

@@ -178,7 +178,7 @@ export class MongoAuditLog implements AuditLog {
     readonly session: ClientSession;
   }): Promise<AuditBlock | null> {
     const { chainId, seq, session } = place;
-    const isNotLater = { $gt: idsOfChain(chainId).$gt, $lte: blockId(chainId, seq) };
+    const isNotLater = { $gte: idsOfChain(chainId).$gte, $lte: blockId(chainId, seq) };
     const options = session.inTransaction() ? { session } : { ...SNAPSHOT, session };
     return await auditBlocks(this.#parts.db).findOne(
       { _id: isNotLater },

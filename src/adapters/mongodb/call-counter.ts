@@ -103,10 +103,7 @@ export class CallCounter {
 
   /** Writes that charge accounts as planned, within a transaction; `confirm` or `giveBack` follow. */
   chargeWithin(planned: readonly PlannedCharge[]): readonly LedgerWrite[] {
-    return this.#begin(planned).map(({ counted: { usage }, after }) => {
-      const { _id, ...u } = after;
-      return { q: { _id, version: usage.version ?? "" }, u };
-    });
+    return this.#begin(planned).map(replacementOf);
   }
 
   /**
@@ -139,9 +136,8 @@ export class CallCounter {
 
   /** Writes the documents that are there already, in one message; false when some had changed. */
   async #replaceTogether(planned: readonly PlannedCharge[]): Promise<boolean> {
-    const writes = planned.map(({ counted: { usage }, after }) => {
-      const { _id, ...replacement } = after;
-      return { replaceOne: { filter: { _id, version: usage.version ?? "" }, replacement } };
+    const writes = planned.map(replacementOf).map(({ q: filter, u: replacement }) => {
+      return { replaceOne: { filter, replacement } };
     });
     if (writes.length === 0) return true;
     const options = { ...NOT_WAITED_FOR, ordered: false };
@@ -252,6 +248,12 @@ export class CallCounter {
   #randomHex(): string {
     return this.#mac.randomBytes(VERSION_BYTES).toHex();
   }
+}
+
+/** Puts the charge in place of the version that was read. */
+function replacementOf({ counted: { usage }, after }: PlannedCharge) {
+  const { _id, ...u } = after;
+  return { q: { _id, version: usage.version ?? "" }, u };
 }
 
 /** Whether there is anything to charge: refused calls change nothing. */

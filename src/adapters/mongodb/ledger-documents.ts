@@ -3,6 +3,7 @@
 // apart: `<chain>/<place>`, `head/<chain>` and `usage/<account>`; ids of chains are hexadecimal.
 import type { Collection, Db, Document } from "mongodb";
 import { DURABLE } from "./durable.ts";
+import { type IdRange, idsUnder } from "./id-range.ts";
 import type { InternalCollection } from "./internal-collections.ts";
 
 /** The documents by id. */
@@ -22,7 +23,7 @@ export const LEDGER: InternalCollection = {
 export interface LedgerKind {
   readonly prefix: string;
   /** A condition for the ids of all of them. */
-  readonly ids: { readonly $gt: string; readonly $lt: string };
+  readonly ids: IdRange;
 }
 
 /** Signed heads, by chain. */
@@ -59,7 +60,8 @@ export function nameInLedger({ prefix }: LedgerKind, id: string): string {
 
 /** Moves what earlier versions kept in collections of their own. May be done twice, and by several instances at once. */
 export async function moveFormerLedger(db: Db): Promise<void> {
-  const found = await db.listCollections({}, { nameOnly: true }).toArray();
+  const isFormer = { name: { $in: FORMER.map(({ name }) => name) } };
+  const found = await db.listCollections(isFormer, { nameOnly: true }).toArray();
   const names = new Set(found.map(({ name }) => name));
   for (const { name, prefix } of FORMER.filter((former) => names.has(former.name))) {
     const isText = { $eq: [{ $type: "$_id" }, "string"] };
@@ -72,6 +74,5 @@ export async function moveFormerLedger(db: Db): Promise<void> {
 }
 
 function kindOf(word: string): LedgerKind {
-  // "0" is the character after the slash.
-  return { prefix: `${word}/`, ids: { $gt: `${word}/`, $lt: `${word}0` } };
+  return { prefix: `${word}/`, ids: idsUnder(word) };
 }

@@ -44,7 +44,7 @@ interface Batch {
 }
 
 /** What a transaction comes to, once it is committed. */
-interface DecidedBatch {
+interface Decided {
   readonly outcomes: readonly LookupOutcome[];
   /** What it charged itself. */
   readonly within: readonly PlannedCharge[];
@@ -116,8 +116,8 @@ export class MongoLookupLedger implements LookupLedger {
    * Decides by what is remembered alone; null, and nothing is written, when that is not enough. Nothing was read within
    * the transaction then: that the primary that was read from is the primary still is told by its reply to the writes.
    */
-  async #decideRecalled({ calls, recalled, session, tries }: Batch): Promise<DecidedBatch | null> {
-    const { db, reader, chain } = this.#parts;
+  async #decideRecalled({ calls, recalled, session, tries }: Batch): Promise<Decided | null> {
+    const { reader, chain } = this.#parts;
     if (tries > 0 || !chain.isBegun) return null;
     const facts = await reader.confirm(recalled);
     if (facts === null) return null;
@@ -128,14 +128,13 @@ export class MongoLookupLedger implements LookupLedger {
     // Without a write there is no proof either.
     const append = await chain.append(entries, session);
     if (append === null) return null;
-    const writes = [...this.#parts.counter.chargeWithin(within), ...append.writes];
-    const { areAllDone, electionId } = await writeLedger(db, writes, session);
-    if (!areAllDone) throw runAgain("Another instance counted calls meanwhile");
+    const charges = this.#parts.counter.chargeWithin(within);
+    const electionId = await this.#write(charges, append.writes, session);
     if (!isElectionOf(facts.primary, electionId)) throw runAgain("The primary changed");
     return { outcomes, within, written: append.written, remember: () => {} };
   }
 
-  async #decideRead({ calls, recalled, session, tries }: Batch): Promise<DecidedBatch> {
+  async #decideRead({ calls, recalled, session, tries }: Batch): Promise<Decided> {
     const { reader, subjects, chain, counter } = this.#parts;
     const facts = await reader.read(recalled, session);
     const { placed, counted } = placeCalls(calls, facts);
@@ -153,15 +152,17 @@ export class MongoLookupLedger implements LookupLedger {
     return { outcomes, within, written: append?.written ?? null, remember: facts.remember };
   }
 
+  /** Returns the election that the writes were taken in; null when it is not told, or there are none. */
   async #write(
     charges: readonly LedgerWrite[],
     appends: readonly LedgerWrite[],
     session: ClientSession,
-  ): Promise<void> {
+  ): Promise<string | null> {
     const { db, chain } = this.#parts;
-    if (charges.length + appends.length === 0) return;
-    const { areAllDone } = await writeLedger(db, [...charges, ...appends], session);
-    if (areAllDone) return;
+    if (charges.length + appends.length === 0) return null;
+    const writes = [...charges, ...appends];
+    const { areAllDone, electionId } = await writeLedger(db, writes, session);
+    if (areAllDone) return electionId;
     if (charges.length > 0) throw runAgain("Another instance counted calls meanwhile");
     // A copy of this process goes on with its chain; this one begins another with the next batch.
     chain.abandon();

@@ -4,7 +4,7 @@ import type { Document } from "mongodb";
 import { CONSENTS } from "./consent-store.ts";
 import type { StoreParts } from "./store-calls.ts";
 import { TIME, timedOf, timedStages } from "./store-time.ts";
-import { readActivity, readActivityWith } from "./table-activity.ts";
+import { readActivityWith } from "./table-activity.ts";
 import { TableVersions } from "./table-versions.ts";
 
 /** What `versionStage` joins. */
@@ -14,7 +14,7 @@ export interface JoinedVersion {
 
 /** A state by itself. */
 export interface TimedState {
-  readonly state: string;
+  readonly state: string | null;
   readonly nowMs: number;
   /** The primary that told it, as `PrimaryWatch` has it. */
   readonly primary: string;
@@ -42,29 +42,27 @@ export class LookupState {
 
   /** Null when it is not to be had, as on a sharded cluster, which does not show its primaries. */
   async activity(): Promise<string | null> {
-    try {
-      const primary = await this.#parts.primaryWatch.confirm();
-      if (primary === null) return null;
-      return `${primary} ${await readActivity(this.#parts.db, this.#watched)}`;
-    } catch {
-      // It only saves work. What is wrong with the server shows in the transaction.
-      return null;
-    }
+    return (await this.#readWith([]))?.activity ?? null;
   }
 
   /** State and time in one message outside of any transaction; null when they are not to be had. */
   async read(): Promise<TimedState | null> {
-    const { db, primaryWatch, storeClock } = this.#parts;
+    const pipeline = timedStages(this.#parts.storeClock, [this.versionStage]);
+    const found = await this.#readWith([{ $unionWith: { coll: TIME.name, pipeline } }]);
+    if (found === null) return null;
+    const { nowMs, ...joined } = timedOf<JoinedVersion>(found.added);
+    return { state: this.textOf(joined, found.activity), nowMs, primary: found.primary };
+  }
+
+  async #readWith(stages: readonly Document[]) {
+    const { db, primaryWatch } = this.#parts;
     try {
       const primary = await primaryWatch.confirm();
       if (primary === null) return null;
-      const pipeline = timedStages(storeClock, [this.versionStage]);
-      const time = { $unionWith: { coll: TIME.name, pipeline } };
-      const { activity, added } = await readActivityWith(db, this.#watched, [time]);
-      const { nowMs, ...joined } = timedOf<JoinedVersion>(added);
-      const state = this.textOf(joined, `${primary} ${activity}`);
-      return state === null ? null : { state, nowMs, primary };
+      const { activity, added } = await readActivityWith(db, this.#watched, stages);
+      return { primary, activity: `${primary} ${activity}`, added };
     } catch {
+      // It only saves work. What is wrong with the server shows in the transaction.
       return null;
     }
   }

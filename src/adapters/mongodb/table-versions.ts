@@ -7,6 +7,7 @@ import {
   Long,
   ObjectId,
 } from "mongodb";
+import { idsUnder } from "./id-range.ts";
 
 const COLLECTION = "repsync_table_versions";
 /** No name of a table: those of repsync's own are reserved. */
@@ -75,7 +76,7 @@ export class TableVersions {
    * changed: one document with the number as text in `sum`, none before the first change.
    */
   static joinPeople(tableNames: readonly string[]): Document {
-    const isSlot = [...tableNames, PEOPLE].map((name) => ({ _id: idsOf(name) }));
+    const isSlot = [...tableNames, PEOPLE].map((name) => ({ _id: idsUnder(name) }));
     const sum = { _id: null, sum: { $sum: "$version" } };
     const pipeline = [
       { $match: { $or: isSlot } },
@@ -88,15 +89,10 @@ export class TableVersions {
   /** A table's version in the session's snapshot, as text; "0" before its first change. */
   async read(tableName: string, session: ClientSession): Promise<string> {
     const slots = await this.#collection
-      .find({ _id: idsOf(tableName) }, { session, ...READ_OPTIONS })
+      .find({ _id: idsUnder(tableName) }, { session, ...READ_OPTIONS })
       .toArray();
     return String(slots.reduce((sum, { version }) => sum + BigInt(version.toString()), 0n));
   }
-}
-
-function idsOf(tableName: string): { readonly $gte: string; readonly $lt: string } {
-  // "0" is the character after the slash.
-  return { $gte: `${tableName}/`, $lt: `${tableName}0` };
 }
 
 const READ_OPTIONS = {
