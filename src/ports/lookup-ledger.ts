@@ -1,18 +1,4 @@
-import type { LookupSubject } from "../domain/reputation/lookup.ts";
-import type {
-  LimitedCaller,
-  LookupCall,
-  LookupOutcome,
-} from "../domain/reputation/lookup-batch.ts";
-import type { VersionedCache } from "./versioned-cache.ts";
-
-/** What a ledger remembers in. */
-export interface LookupCaches {
-  /** By the hash of the key. */
-  readonly callerCache: VersionedCache<LimitedCaller>;
-  /** By username. */
-  readonly subjectCache: VersionedCache<LookupSubject>;
-}
+import type { LookupCall, LookupOutcome } from "../domain/reputation/lookup-batch.ts";
 
 /**
  * Decides lookups and keeps the books on them: the only way to a lookup's answer. D-5.8, D-6.3 to D-6.5.

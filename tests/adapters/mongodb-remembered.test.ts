@@ -1,6 +1,6 @@
 // D-6.3 What lookups remember: used while nothing has changed, and never after a change, whoever made it.
 import { describe, expect } from "bun:test";
-import { MongoClient } from "mongodb";
+import { type Document, MongoClient } from "mongodb";
 import type { LookupOutcome } from "../../src/domain/reputation/lookup-batch.ts";
 import {
   openParts,
@@ -172,19 +172,37 @@ describe.skipIf(!mongoAvailable)("MongoDB: what lookups remember", () => {
 
   databaseTest("what is remembered takes one read and one message of writes", async (database) => {
     const { db, lookUp } = await remember(database);
-    await db.command({ profile: 2 });
-    await lookUp();
-    await db.command({ profile: 0 });
-    const operations = await db
-      .collection("system.profile")
-      .find({ appName: "repsync" })
-      .sort({ ts: 1 })
-      .toArray();
-    // Each of the writes of a message is an operation.
-    expect(operations.map(({ op, ns }) => [op, String(ns).split(".")[1]])).toEqual([
-      ["command", "profiles"],
-      ...Array(3).fill(["update", LEDGER]),
-    ]);
+    expect((await operationsOf(db, lookUp)).map(shapeOf)).toEqual(REMEMBERED);
+  });
+
+  databaseTest("so it does for accounts that take turns", async (database) => {
+    const scene = await openScene(database);
+    const hashes: string[] = [];
+    for (const name of ["ana", "ben"]) {
+      await scene.enrol(name, UNLIMITED);
+      hashes.push((await scene.giveKey(name)).hash);
+    }
+    const lookUpInTurns = async () => {
+      for (const hash of hashes) await scene.lookUp(hash, "ana");
+    };
+    for (let i = 0; i < 3; i++) await lookUpInTurns();
+    const operations = await operationsOf(database.db, lookUpInTurns);
+    expect(operations.map(shapeOf)).toEqual([...REMEMBERED, ...REMEMBERED]);
+  });
+
+  databaseTest("what another instance counts is not written over in vain", async (database) => {
+    const [first, second] = [await openScene(database), await openScene(database)];
+    await first.enrol("ana", UNLIMITED);
+    const { hash } = await first.giveKey("ana");
+    const lookUpInTurns = async () => {
+      for (const scene of [first, second]) await scene.lookUp(hash, "ana");
+    };
+    for (let i = 0; i < 5; i++) await first.lookUp(hash, "ana");
+    // The second adds itself, the first finds that, and from then on both know.
+    for (let i = 0; i < 2; i++) await lookUpInTurns();
+    const counts = { ns: /repsync_ledger$/, "command.q._id": /^usage\// };
+    const operations = await operationsOf(database.db, lookUpInTurns, counts);
+    expect(operations.map(({ nMatched }) => nMatched)).toEqual([1, 1]);
   });
 
   databaseTest("D-6.2 names of nobody are not remembered", async (database) => {
@@ -262,6 +280,25 @@ describe.skipIf(!mongoAvailable)("MongoDB: what lookups remember", () => {
     },
   );
 });
+
+/** What a lookup does; each of the writes of a message is an operation. */
+const REMEMBERED = [["command", "profiles"], ...Array(3).fill(["update", LEDGER])];
+
+/** The operations that instances have the server do meanwhile. */
+async function operationsOf(db: TestDatabase["db"], work: () => Promise<unknown>, which = {}) {
+  await db.command({ profile: 2 });
+  await work();
+  await db.command({ profile: 0 });
+  return await db
+    .collection("system.profile")
+    .find({ appName: "repsync", ...which })
+    .sort({ ts: 1 })
+    .toArray();
+}
+
+function shapeOf({ op, ns }: Document): readonly unknown[] {
+  return [op, String(ns).split(".")[1]];
+}
 
 /** How often keys were looked for by their hashes. */
 async function readsOfKeys(db: TestDatabase["db"]): Promise<number> {

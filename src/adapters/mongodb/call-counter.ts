@@ -51,6 +51,8 @@ export interface PlannedCharge {
   readonly isAlone: boolean;
 }
 
+/** Documents of a few kilobytes. */
+const MAX_HELD = 1_000;
 const VERSION_BYTES = 8;
 const CHARGE_KEPT_MS = 300_000;
 const MAX_TIME_EXPIRED = 50;
@@ -68,8 +70,8 @@ export class CallCounter {
   readonly #instance: string;
   /** Charges that no commit has confirmed, with their accounts. */
   readonly #unconfirmed = new Map<string, string>();
-  /** The documents that the last transaction wrote. */
-  #held: ReadonlyMap<string, UsageDocument> = new Map();
+  /** The documents that its transactions wrote, the last at the end. */
+  readonly #held = new Map<string, UsageDocument>();
 
   /** `session` is the one in which all transactions of the instance run that are charged for. */
   constructor({ db, mac, session }: { readonly db: Db; mac: Mac; session: ClientSession }) {
@@ -127,8 +129,9 @@ export class CallCounter {
     return new Map(await Promise.all(charges));
   }
 
-  /** Those that are to be written, which are to be confirmed then. */
+  /** Those that are to be written, which are to be confirmed then. Of the others nothing proves that it is still so. */
   #begin(planned: readonly PlannedCharge[]): readonly PlannedCharge[] {
+    for (const { after } of planned) this.#held.delete(after._id);
     const written = planned.filter(isWritten);
     for (const { turn, counted } of written) this.#unconfirmed.set(turn, counted.accountId);
     return written;
@@ -166,12 +169,9 @@ export class CallCounter {
   /** What was charged is committed; `within` are the charges of the transaction itself. */
   confirm(within: readonly PlannedCharge[]): void {
     this.#unconfirmed.clear();
-    this.#held = new Map(within.filter(isWritten).map(({ after }) => [after._id, after]));
-  }
-
-  /** Lets all documents be read again. */
-  forget(): void {
-    this.#held = new Map();
+    for (const { after } of within.filter(isWritten)) this.#held.set(after._id, after);
+    const tooMany = Math.max(0, this.#held.size - MAX_HELD);
+    for (const id of this.#held.keys().take(tooMany)) this.#held.delete(id);
   }
 
   /** Takes back what was charged and not confirmed, as far as it was written. May be called again when it fails. */

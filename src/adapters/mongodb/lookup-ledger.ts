@@ -97,7 +97,6 @@ export class MongoLookupLedger implements LookupLedger {
   async #decideTogether(calls: readonly LookupCall[]): Promise<readonly LookupOutcome[]> {
     const { reader, chain, counter, lister } = this.#parts;
     const done = await writeTogether(this.#parts, async (session, tries) => {
-      if (tries > 0) counter.forget();
       await endSessionsInTheWay(this.#parts.db, { tries, session });
       await counter.giveBack();
       const batch = { calls, recalled: reader.recall(calls), session, tries };
@@ -136,7 +135,7 @@ export class MongoLookupLedger implements LookupLedger {
 
   async #decideRead({ calls, recalled, session, tries }: Batch): Promise<Decided> {
     const { reader, subjects, chain, counter } = this.#parts;
-    const facts = await reader.read(recalled, session);
+    const facts = await reader.read(recalled, { session });
     const { placed, counted } = placeCalls(calls, facts);
     const plans = this.#plan(counted, facts.nowMs);
     // What failed once may have met an instance that holds the document: beside the transaction it can be waited for.
@@ -149,7 +148,12 @@ export class MongoLookupLedger implements LookupLedger {
       subjects.insert(facts.newSubjects(), session),
       this.#write(counter.chargeWithin(within), append?.writes ?? [], session),
     ]);
-    return { outcomes, within, written: append?.written ?? null, remember: facts.remember };
+    return {
+      outcomes,
+      within,
+      written: append?.written ?? null,
+      remember: () => reader.remember(facts, recalled),
+    };
   }
 
   /** Returns the election that the writes were taken in; null when it is not told, or there are none. */

@@ -1,6 +1,6 @@
 // Reads what a batch of lookups is decided by, whatever its size in a few messages, all of one moment: of callers and
 // people those of whom nothing is remembered in the state that the same read finds the store in.
-import type { ClientSession, Document } from "mongodb";
+import type { AggregateOptions, ClientSession, Document } from "mongodb";
 import type { JsonObject } from "../../domain/json.ts";
 import type { LookupSubject } from "../../domain/reputation/lookup.ts";
 import type {
@@ -9,20 +9,26 @@ import type {
   LimitedCaller,
   LookupCall,
 } from "../../domain/reputation/lookup-batch.ts";
-import type { LookupCaches } from "../../ports/lookup-ledger.ts";
 import { type CallUsage, type UsageDocument, usageId, usageOf } from "./account-usage.ts";
 import type { CallCounter } from "./call-counter.ts";
 import { CONSENTS, type ConsentDocument, consentOf, openConsentsOf } from "./consent-store.ts";
 import { type CallerDocument, joinCallers, joinUsages, limitedCaller } from "./lookup-callers.ts";
-import { type KnownForLookups, LookupMemory } from "./lookup-memory.ts";
+import {
+  type AgedCaches,
+  type KnownForLookups,
+  LookupMemory,
+  type Named,
+  type Recalled,
+} from "./lookup-memory.ts";
+import { LookupRenewal } from "./lookup-renewal.ts";
 import { type JoinedVersion, LookupState } from "./lookup-state.ts";
 import type { PersonRows } from "./person-rows.ts";
-import type { StoreParts } from "./store-calls.ts";
+import { readSnapshot, SNAPSHOT, type StoreParts } from "./store-calls.ts";
 import { nowExpression, readTimed } from "./store-time.ts";
 import { SUBJECTS, type SubjectDocument, type Subjects } from "./subjects.ts";
 
 /** What a reader works with. */
-export interface LookupReaderParts extends StoreParts, LookupCaches {
+export interface LookupReaderParts extends StoreParts, AgedCaches {
   readonly profiles: PersonRows;
   readonly platformAccounts: PersonRows;
   readonly subjects: Subjects;
@@ -38,15 +44,14 @@ export interface CountedCaller extends LimitedCaller {
 export interface ReadFacts extends CallerFacts<CountedCaller>, Pick<BatchFacts, "subjectOf"> {
   /** The ids and keys that had to be made, to be kept in the same commit. */
   readonly newSubjects: () => readonly SubjectDocument[];
-  /** Remembers callers and people, once the transaction is committed. */
-  readonly remember: () => void;
+  /** The state of the store; null when nobody knows it. */
+  readonly state: string | null;
+  /** What was not remembered before. */
+  readonly read: () => KnownForLookups;
 }
 
 /** What is remembered of those that calls name, good in the state of the store that it was read in. */
-export interface RecalledFacts extends KnownForLookups {
-  readonly usernames: readonly string[];
-  readonly hashes: readonly string[];
-}
+export interface RecalledFacts extends Recalled, Named {}
 
 /** What was remembered, and is good still if the primary is the one of this election still. */
 export interface ConfirmedFacts extends CallerFacts<CountedCaller>, Pick<BatchFacts, "subjectOf"> {
@@ -54,10 +59,11 @@ export interface ConfirmedFacts extends CallerFacts<CountedCaller>, Pick<BatchFa
   readonly primary: string;
 }
 
+/** A transaction's session, or a snapshot's with `SNAPSHOT`. */
+type ReadOptions = Pick<AggregateOptions, "readConcern"> & { readonly session: ClientSession };
+
 /** What is to be read. */
-interface Wanted {
-  readonly usernames: readonly string[];
-  readonly hashes: readonly string[];
+interface Wanted extends Named {
   /** Of accounts that are not read with a key. */
   readonly accountIds: readonly string[];
 }
@@ -103,10 +109,12 @@ export class LookupReader {
   readonly #parts: LookupReaderParts;
   readonly #memory: LookupMemory;
   readonly #state: LookupState;
+  readonly #renewal: LookupRenewal;
 
   constructor(parts: LookupReaderParts) {
     this.#parts = parts;
     this.#memory = new LookupMemory(parts, parts.clock);
+    this.#renewal = new LookupRenewal(parts.clock, (named) => this.#readAgain(named));
     const tables = [parts.profiles.tableName, parts.platformAccounts.tableName];
     this.#state = new LookupState(parts, tables);
   }
@@ -115,7 +123,9 @@ export class LookupReader {
   recall(calls: readonly LookupCall[]): RecalledFacts {
     const usernames = [...new Set(calls.map(({ username }) => username))];
     const hashes = [...new Set(calls.map(({ keyHash }) => keyHash))];
-    return { usernames, hashes, ...this.#memory.recall({ hashes, usernames }) };
+    const recalled = this.#memory.recall({ hashes, usernames });
+    this.#renewal.keepUpWith({ hashes, usernames: recalled.dueUsernames });
+    return { usernames, hashes, ...recalled };
   }
 
   /**
@@ -139,8 +149,8 @@ export class LookupReader {
     };
   }
 
-  /** Reads what the calls need beside what is remembered, within a transaction. */
-  async read(recalled: RecalledFacts, session: ClientSession): Promise<ReadFacts> {
+  /** Reads what the calls need beside what is remembered, within a transaction or snapshot. */
+  async read(recalled: RecalledFacts, options: ReadOptions): Promise<ReadFacts> {
     const { usernames, hashes, callers, people } = recalled;
     const activity = this.#state.activity();
     const accountIds = [...callers.values()].map(({ accountId }) => accountId);
@@ -149,26 +159,42 @@ export class LookupReader {
       hashes: hashes.filter((hash) => !callers.has(hash)),
       accountIds: accountIds.filter((id) => this.#parts.counter.held(id) === null),
     };
-    const first = await this.#join(wanted, session);
+    const first = await this.#join(wanted, options);
     const state = this.#state.textOf(first, await activity);
     const isRecalled = callers.size + people.size > 0;
     if (!isRecalled || this.#memory.isIn(state)) {
-      return await this.#complete({ ...wanted, callers, people, state, joined: first, session });
+      return await this.#complete({ ...wanted, callers, people, state, joined: first, options });
     }
     const all = { usernames, hashes, accountIds: [] };
-    const joined = { ...(await this.#join(all, session)), nowMs: first.nowMs };
+    const joined = { ...(await this.#join(all, options)), nowMs: first.nowMs };
     const nobody = { callers: new Map(), people: new Map() };
-    return await this.#complete({ ...all, ...nobody, state, joined, session });
+    return await this.#complete({ ...all, ...nobody, state, joined, options });
   }
 
-  async #join({ usernames, hashes, accountIds }: Wanted, session: ClientSession): Promise<Joined> {
+  /** Remembers what was read, once the transaction is committed. */
+  remember({ state, read }: ReadFacts, { askedAt }: RecalledFacts): void {
+    this.#memory.remember(state, read(), askedAt);
+  }
+
+  async #readAgain(named: Named): Promise<void> {
+    const recalled = { ...named, ...this.#memory.recall({ hashes: [], usernames: [] }) };
+    const facts = await readSnapshot(this.#parts, (session) =>
+      this.read(recalled, { session, ...SNAPSHOT }),
+    );
+    for (const username of named.usernames) facts.subjectOf(username);
+    // Whoever has no key any more was erased, which is another state.
+    if (facts.newSubjects().length > 0) return;
+    this.#memory.renew(facts.state, facts.read(), recalled.askedAt);
+  }
+
+  async #join({ usernames, hashes, accountIds }: Wanted, options: ReadOptions): Promise<Joined> {
     const stages = [
       this.#state.versionStage,
       ...(hashes.length > 0 ? [joinCallers(hashes)] : []),
       ...(accountIds.length > 0 ? [joinUsages(accountIds)] : []),
       ...(usernames.length > 0 ? joinPeople(usernames, nowExpression(this.#parts.storeClock)) : []),
     ];
-    return await readTimed<Joined>(this.#parts, stages, { session });
+    return await readTimed<Joined>(this.#parts, stages, options);
   }
 
   /** Puts together what is remembered and what was joined, and reads the rows of people that are missing. */
@@ -177,10 +203,10 @@ export class LookupReader {
       readonly usernames: readonly string[];
       readonly state: string | null;
       readonly joined: Joined;
-      readonly session: ClientSession;
+      readonly options: ReadOptions;
     },
   ): Promise<ReadFacts> {
-    const { people, state, joined, session } = of;
+    const { people, state, joined, options } = of;
     const { nowMs, consents = [], subjects = [] } = joined;
     const keys = new SubjectKeys(this.#parts.subjects);
     keys.add(subjects);
@@ -188,20 +214,20 @@ export class LookupReader {
     const callers = this.#counted(new Map([...of.callers, ...read]), joined);
     // Who has no key learns nothing of anybody.
     const wanted = callers.size === 0 ? [] : of.usernames;
-    const made = await this.#maker({ wanted, keys, consents, session });
+    const made = await this.#maker({ wanted, keys, consents, options });
     const found = new Map<string, LookupSubject>();
     const subjectOf = (username: string): LookupSubject => {
       const subject = people.get(username) ?? found.get(username) ?? made(username);
       if (!people.has(username)) found.set(username, subject);
       return subject;
     };
-    const remember = () => {
+    const nowKnown = () => {
       // Names of nobody would take the room of people.
-      const known = [...found].filter(([, { profile }]) => profile !== null);
-      this.#memory.remember(state, { callers: read, people: new Map(known) });
+      const named = [...found].filter(([, { profile }]) => profile !== null);
+      return { callers: read, people: new Map(named) };
     };
     const callerOf = (keyHash: string) => callers.get(keyHash) ?? null;
-    return { nowMs, callerOf, subjectOf, newSubjects: () => keys.made, remember };
+    return { nowMs, callerOf, subjectOf, newSubjects: () => keys.made, state, read: nowKnown };
   }
 
   /** Callers with what their accounts have used. */
@@ -228,12 +254,12 @@ export class LookupReader {
     readonly wanted: readonly string[];
     readonly keys: SubjectKeys;
     readonly consents: readonly ConsentDocument[];
-    readonly session: ClientSession;
+    readonly options: ReadOptions;
   }): Promise<(username: string) => LookupSubject> {
-    const { wanted, keys, session } = of;
+    const { wanted, keys, options } = of;
     const { subjects } = this.#parts;
-    const profiles = await rowsOf(this.#parts.profiles, wanted, session);
-    const accounts = await rowsOf(this.#parts.platformAccounts, wanted, session);
+    const profiles = await rowsOf(this.#parts.profiles, wanted, options);
+    const accounts = await rowsOf(this.#parts.platformAccounts, wanted, options);
     const consents = Map.groupBy(of.consents, ({ username }) => username);
     return (username) => {
       const [profile] = profiles.get(username) ?? [];
@@ -288,9 +314,9 @@ function byId(document: UsageDocument): readonly [string, UsageDocument] {
 async function rowsOf(
   table: PersonRows,
   usernames: readonly string[],
-  session: ClientSession,
+  options: ReadOptions,
 ): Promise<ReadonlyMap<string, JsonObject[]>> {
-  const found = await table.find(usernames, { session });
+  const found = await table.find(usernames, options);
   const rows = found.map((bytes) => table.decode(bytes));
   return Map.groupBy(rows, (row) => String(row["username"]));
 }

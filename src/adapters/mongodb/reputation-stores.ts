@@ -12,6 +12,7 @@ import { makeCollections } from "./internal-collections.ts";
 import type { VersionedParts } from "./known-changes.ts";
 import { LEDGER, moveFormerLedger } from "./ledger-documents.ts";
 import { MongoLookupLedger } from "./lookup-ledger.ts";
+import type { Aged } from "./lookup-memory.ts";
 import { LookupReader } from "./lookup-reader.ts";
 import { MongoMembership } from "./membership.ts";
 import { toAppError } from "./mongo-errors.ts";
@@ -46,8 +47,8 @@ export async function openMongoReputation(
   const reader = new LookupReader({
     ...people,
     counter,
-    callerCache: options.makeCache<LimitedCaller>(),
-    subjectCache: options.makeCache<LookupSubject>(),
+    callerCache: options.makeCache<Aged<LimitedCaller>>(),
+    subjectCache: options.makeCache<Aged<LookupSubject>>(),
   });
   return {
     apiKeys: new MongoApiKeyStore(parts),

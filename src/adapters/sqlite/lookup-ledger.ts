@@ -10,7 +10,8 @@ import {
   placeCalls,
 } from "../../domain/reputation/lookup-batch.ts";
 import { type AccountPlan, effectiveLimits } from "../../domain/reputation/plan.ts";
-import type { LookupCaches, LookupLedger } from "../../ports/lookup-ledger.ts";
+import type { LookupLedger } from "../../ports/lookup-ledger.ts";
+import type { VersionedCache } from "../../ports/versioned-cache.ts";
 import { storedKeyOf } from "./api-key-store.ts";
 import type { AuditChainWriter, WrittenChain } from "./audit-chain-writer.ts";
 import {
@@ -35,7 +36,11 @@ const CALLER = `SELECT k.id, k.username, k.name, k.hash, k.prefix, k.last4, k.cr
 const ERA_VERSIONS = 1_000_000_000_000;
 
 /** What a ledger works with. */
-export interface LedgerParts extends LookupCaches {
+export interface LedgerParts {
+  /** By the hash of the key. */
+  readonly callerCache: VersionedCache<LimitedCaller>;
+  /** By username. */
+  readonly subjectCache: VersionedCache<LookupSubject>;
   readonly profiles: PersonRows;
   readonly platformAccounts: PersonRows;
   readonly subjects: Subjects;
