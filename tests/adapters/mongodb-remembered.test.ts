@@ -15,6 +15,7 @@ import {
   realScene,
   remembering,
   UNLIMITED,
+  usesOf,
 } from "./mongodb-reputation-support.ts";
 import { databaseTest, type TestDatabase } from "./mongodb-support.ts";
 
@@ -302,11 +303,7 @@ function shapeOf({ op, ns }: Document): readonly unknown[] {
 
 /** How often keys were looked for by their hashes. */
 async function readsOfKeys(db: TestDatabase["db"]): Promise<number> {
-  const indexes = await db
-    .collection("repsync_api_keys")
-    .aggregate([{ $indexStats: {} }, { $match: { name: "repsync_hash" } }])
-    .toArray();
-  return Number(indexes[0]?.["accesses"].ops);
+  return await usesOf(db, "repsync_api_keys", "repsync_hash");
 }
 
 /** How often consents and people were changed. */

@@ -6,7 +6,13 @@ import type { LookupOutcome } from "../../src/domain/reputation/lookup-batch.ts"
 import type { VersionedCache } from "../../src/ports/versioned-cache.ts";
 import { openParts, PROFILES, wordOf } from "../contract/reputation/reputation-harness.ts";
 import { mongoAvailable } from "../support/shared-mongo.ts";
-import { openScene, realScene, remembering, UNLIMITED } from "./mongodb-reputation-support.ts";
+import {
+  openScene,
+  realScene,
+  remembering,
+  UNLIMITED,
+  usesOf,
+} from "./mongodb-reputation-support.ts";
 import { databaseTest, type TestDatabase } from "./mongodb-support.ts";
 
 const PEOPLE = Array.from({ length: 32 }, (_, i) => `person-${i}`);
@@ -126,9 +132,5 @@ describe.skipIf(!mongoAvailable)("MongoDB: people read again beside lookups", ()
 
 /** How often people were looked for by name. */
 async function readsOf(db: Db): Promise<number> {
-  const indexes = await db
-    .collection("profiles")
-    .aggregate([{ $indexStats: {} }, { $match: { name: "repsync_username" } }])
-    .toArray();
-  return Number(indexes[0]?.["accesses"].ops);
+  return await usesOf(db, "profiles", "repsync_username");
 }

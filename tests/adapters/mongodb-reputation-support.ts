@@ -1,5 +1,5 @@
 // Stores of MongoDB for the tests of the reputation half.
-import type { Document } from "mongodb";
+import type { Db, Document } from "mongodb";
 import { LruVersionedCache } from "../../src/adapters/lru-cache/lru-versioned-cache.ts";
 import type { VersionedCache } from "../../src/ports/versioned-cache.ts";
 import { type AuditVerdict, verifyAudit } from "../../src/usecases/reputation/verify-audit.ts";
@@ -54,6 +54,13 @@ export const USAGES = { packed: { $exists: true } };
 /** The chain that a document of `HEADS` is the head of. */
 export function chainOf(head: Document | null | undefined): string {
   return String(head?.["_id"]).slice("head/".length);
+}
+
+/** How often an index of a collection was used. */
+export async function usesOf(db: Db, collection: string, name: string): Promise<number> {
+  const stages = [{ $indexStats: {} }, { $match: { name } }];
+  const [index] = await db.collection(collection).aggregate(stages).toArray();
+  return Number(index?.["accesses"].ops);
 }
 
 /** A plan that stops nobody. */

@@ -20,6 +20,9 @@ export interface KnownForLookups {
   readonly people: ReadonlyMap<string, LookupSubject>;
 }
 
+/** What is known of nobody. */
+export const NOBODY: KnownForLookups = { callers: new Map(), people: new Map() };
+
 /** When something was asked for, and in which state that is. */
 export interface Moment {
   readonly atMs: number;
@@ -73,9 +76,14 @@ export class LookupMemory {
     this.#clock = clock;
   }
 
+  /** The present one. */
+  moment(): Moment {
+    return { atMs: this.#clock.monotonicMs(), version: this.#state.version };
+  }
+
   /** What is remembered of these, good if `isIn` then says so. */
   recall({ hashes, usernames }: Named): Recalled {
-    const askedAt = { atMs: this.#clock.monotonicMs(), version: this.#state.version };
+    const askedAt = this.moment();
     const callers = recallFrom(this.#caches.callerCache, hashes, askedAt);
     const people = recallFrom(this.#caches.subjectCache, usernames, askedAt);
     return { askedAt, callers: callers.known, people: people.known, dueUsernames: people.due };
@@ -91,7 +99,8 @@ export class LookupMemory {
    * it, but every snapshot taken after the commit of this batch shows what was counted before that.
    */
   remember(text: string | null, known: KnownForLookups, askedAt: Moment): void {
-    if (text === null || this.isIn(text)) this.renew(text, known, askedAt);
+    if (text === null) return;
+    if (this.isIn(text)) this.renew(text, known, askedAt);
     else this.#state = { text, version: this.#state.version + 1 };
   }
 

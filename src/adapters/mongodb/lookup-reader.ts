@@ -18,6 +18,7 @@ import {
   type KnownForLookups,
   LookupMemory,
   type Named,
+  NOBODY,
   type Recalled,
 } from "./lookup-memory.ts";
 import { LookupRenewal } from "./lookup-renewal.ts";
@@ -150,7 +151,7 @@ export class LookupReader {
   }
 
   /** Reads what the calls need beside what is remembered, within a transaction or snapshot. */
-  async read(recalled: RecalledFacts, options: ReadOptions): Promise<ReadFacts> {
+  async read(recalled: Named & KnownForLookups, options: ReadOptions): Promise<ReadFacts> {
     const { usernames, hashes, callers, people } = recalled;
     const activity = this.#state.activity();
     const accountIds = [...callers.values()].map(({ accountId }) => accountId);
@@ -167,8 +168,7 @@ export class LookupReader {
     }
     const all = { usernames, hashes, accountIds: [] };
     const joined = { ...(await this.#join(all, options)), nowMs: first.nowMs };
-    const nobody = { callers: new Map(), people: new Map() };
-    return await this.#complete({ ...all, ...nobody, state, joined, options });
+    return await this.#complete({ ...all, ...NOBODY, state, joined, options });
   }
 
   /** Remembers what was read, once the transaction is committed. */
@@ -177,14 +177,14 @@ export class LookupReader {
   }
 
   async #readAgain(named: Named): Promise<void> {
-    const recalled = { ...named, ...this.#memory.recall({ hashes: [], usernames: [] }) };
+    const askedAt = this.#memory.moment();
     const facts = await readSnapshot(this.#parts, (session) =>
-      this.read(recalled, { session, ...SNAPSHOT }),
+      this.read({ ...named, ...NOBODY }, { session, ...SNAPSHOT }),
     );
     for (const username of named.usernames) facts.subjectOf(username);
     // Whoever has no key any more was erased, which is another state.
     if (facts.newSubjects().length > 0) return;
-    this.#memory.renew(facts.state, facts.read(), recalled.askedAt);
+    this.#memory.renew(facts.state, facts.read(), askedAt);
   }
 
   async #join({ usernames, hashes, accountIds }: Wanted, options: ReadOptions): Promise<Joined> {

@@ -13,8 +13,8 @@ export class LookupRenewal {
   readonly #clock: Stopwatch;
   readonly #readAgain: (named: Named) => Promise<void>;
   readonly #due = new Set<string>();
-  #isAtWork = false;
-  #pauseEndMs = 0;
+  /** Not before this is anybody read: never while some are. */
+  #nextMs = 0;
 
   constructor(clock: Stopwatch, readAgain: (named: Named) => Promise<void>) {
     this.#clock = clock;
@@ -26,17 +26,15 @@ export class LookupRenewal {
     for (const username of usernames) {
       if (this.#due.size < PEOPLE) this.#due.add(username);
     }
-    const isPause = this.#isAtWork || this.#clock.monotonicMs() < this.#pauseEndMs;
-    if (isPause || this.#due.size < PEOPLE) return;
+    if (this.#due.size < PEOPLE || this.#clock.monotonicMs() < this.#nextMs) return;
     const named = { hashes, usernames: [...this.#due] };
     this.#due.clear();
-    this.#isAtWork = true;
+    this.#nextMs = Number.POSITIVE_INFINITY;
     this.#readAgain(named)
       // What fails is read by the lookups.
       .catch(() => {})
       .finally(() => {
-        this.#isAtWork = false;
-        this.#pauseEndMs = this.#clock.monotonicMs() + PAUSE_MS;
+        this.#nextMs = this.#clock.monotonicMs() + PAUSE_MS;
       });
   }
 }
