@@ -1,6 +1,7 @@
 // D-6.3 What lookups remember: used while nothing has changed, and never after a change, whoever made it.
 import { describe, expect } from "bun:test";
 import { type Document, MongoClient } from "mongodb";
+import { SystemClock } from "../../src/adapters/system/system-clock.ts";
 import type { LookupOutcome } from "../../src/domain/reputation/lookup-batch.ts";
 import {
   openParts,
@@ -16,6 +17,7 @@ import {
   remembering,
   UNLIMITED,
   usesOf,
+  verify,
 } from "./mongodb-reputation-support.ts";
 import { databaseTest, type TestDatabase } from "./mongodb-support.ts";
 
@@ -173,8 +175,42 @@ describe.skipIf(!mongoAvailable)("MongoDB: what lookups remember", () => {
 
   databaseTest("what is remembered takes one read and one message of writes", async (database) => {
     const { db, lookUp } = await remember(database);
-    expect((await operationsOf(db, lookUp)).map(shapeOf)).toEqual(REMEMBERED);
+    expect(shapesOf(await operationsOf(db, lookUp))).toEqual(REMEMBERED);
   });
+
+  databaseTest("D-6.4, D-6.5 what is decided anew is counted and recorded once", async (base) => {
+    const { db, second, lookUp } = await remember(base);
+    const written: number[] = [];
+    for (let round = 0; round < 3; round++) {
+      await second.consent("ana", "profile_lookup");
+      // The first finds another state when it has written already, the others know the new one again.
+      const operations = shapesOf(await operationsOf(db, lookUp));
+      written.push(operations.filter((shape) => shape === `update ${LEDGER}`).length);
+      for (let i = 0; i < 2; i++) await lookUp();
+    }
+    const last = await lookUp();
+    expect(written.every((updates) => updates > 3)).toBe(true);
+    expect(last.kind === "answered" && last.quotas.month.used).toBe(14);
+    expect(await verify(second.parts)).toEqual({ problem: null, chains: 1, records: 14 });
+  });
+
+  databaseTest(
+    "D-6.1 the server's clock decides, also when the one here runs ahead",
+    async (base) => {
+      const here = new SystemClock();
+      let aheadMs = 0;
+      const clock = { monotonicMs: () => here.monotonicMs() + aheadMs };
+      const scene = realScene(await openParts(await base.open("", clock), remembering));
+      await scene.enrol("ana", UNLIMITED);
+      const expiresAt = new Date(here.nowMs() + 60_000).toISOString();
+      await scene.grant("ana", { purpose: "reputation_lookup", expiresAt });
+      const { hash } = await scene.giveKey("ana");
+      for (let i = 0; i < 3; i++) expect(wordOf(await scene.lookUp(hash, "ana"))).toBe("allowed");
+      // Not so far that what is remembered would be too old.
+      aheadMs = 90_000;
+      expect(wordOf(await scene.lookUp(hash, "ana"))).toBe("allowed");
+    },
+  );
 
   databaseTest("so it does for accounts that take turns", async (database) => {
     const scene = await openScene(database);
@@ -188,7 +224,7 @@ describe.skipIf(!mongoAvailable)("MongoDB: what lookups remember", () => {
     };
     for (let i = 0; i < 3; i++) await lookUpInTurns();
     const operations = await operationsOf(database.db, lookUpInTurns);
-    expect(operations.map(shapeOf)).toEqual([...REMEMBERED, ...REMEMBERED]);
+    expect(shapesOf(operations)).toEqual([...REMEMBERED, ...REMEMBERED].sort());
   });
 
   databaseTest("what another instance counts is not written over in vain", async (database) => {
@@ -283,7 +319,7 @@ describe.skipIf(!mongoAvailable)("MongoDB: what lookups remember", () => {
 });
 
 /** What a lookup does; each of the writes of a message is an operation. */
-const REMEMBERED = [["command", "profiles"], ...Array(3).fill(["update", LEDGER])];
+const REMEMBERED = ["command profiles", ...Array<string>(3).fill(`update ${LEDGER}`)];
 
 /** The operations that instances have the server do meanwhile. */
 async function operationsOf(db: TestDatabase["db"], work: () => Promise<unknown>, which = {}) {
@@ -297,8 +333,9 @@ async function operationsOf(db: TestDatabase["db"], work: () => Promise<unknown>
     .toArray();
 }
 
-function shapeOf({ op, ns }: Document): readonly unknown[] {
-  return [op, String(ns).split(".")[1]];
+/** Sorted, as messages of a batch may be under way at once. */
+function shapesOf(operations: readonly Document[]): readonly string[] {
+  return operations.map(({ op, ns }) => `${op} ${String(ns).split(".")[1]}`).sort();
 }
 
 /** How often keys were looked for by their hashes. */

@@ -100,7 +100,7 @@ export class MongoLookupLedger implements LookupLedger {
       await endSessionsInTheWay(this.#parts.db, { tries, session });
       await counter.giveBack();
       const batch = { calls, recalled: reader.recall(calls), session, tries };
-      return (await this.#decideRecalled(batch)) ?? (await this.#decideRead(batch));
+      return (await this.#decideRemembered(batch)) ?? (await this.#decideRead(batch));
     });
     counter.confirm(done.within);
     done.remember();
@@ -112,13 +112,14 @@ export class MongoLookupLedger implements LookupLedger {
   }
 
   /**
-   * Decides by what is remembered alone; null, and nothing is written, when that is not enough. Nothing was read within
-   * the transaction then: that the primary that was read from is the primary still is told by its reply to the writes.
+   * Decides by what is remembered alone; null, and nothing is written, when that is not enough. That it is so still is
+   * asked while the writes are made. Nothing was read within the transaction then: that the primary that was asked is the
+   * primary still is told by its reply to the writes.
    */
-  async #decideRecalled({ calls, recalled, session, tries }: Batch): Promise<Decided | null> {
+  async #decideRemembered({ calls, recalled, session, tries }: Batch): Promise<Decided | null> {
     const { reader, chain } = this.#parts;
     if (tries > 0 || !chain.isBegun) return null;
-    const facts = await reader.confirm(recalled);
+    const facts = reader.remembered(recalled);
     if (facts === null) return null;
     const { placed, counted } = placeCalls(calls, facts);
     const within = this.#plan(counted, facts.nowMs);
@@ -128,8 +129,12 @@ export class MongoLookupLedger implements LookupLedger {
     const append = await chain.append(entries, session);
     if (append === null) return null;
     const charges = this.#parts.counter.chargeWithin(within);
-    const electionId = await this.#write(charges, append.writes, session);
-    if (!isElectionOf(facts.primary, electionId)) throw runAgain("The primary changed");
+    const [primary, electionId] = await allEnded([
+      reader.confirm(),
+      this.#write(charges, append.writes, session),
+    ]);
+    if (primary === null) throw runAgain("What was remembered is not so any more");
+    if (!isElectionOf(primary, electionId)) throw runAgain("The primary changed");
     return { outcomes, within, written: append.written, remember: () => {} };
   }
 

@@ -10,6 +10,7 @@ import type {
   LookupCall,
 } from "../../domain/reputation/lookup-batch.ts";
 import { type CallUsage, type UsageDocument, usageId, usageOf } from "./account-usage.ts";
+import { allEnded } from "./all-ended.ts";
 import type { CallCounter } from "./call-counter.ts";
 import { CONSENTS, type ConsentDocument, consentOf, openConsentsOf } from "./consent-store.ts";
 import { type CallerDocument, joinCallers, joinUsages, limitedCaller } from "./lookup-callers.ts";
@@ -24,6 +25,7 @@ import {
 import { LookupRenewal } from "./lookup-renewal.ts";
 import { type JoinedVersion, LookupState } from "./lookup-state.ts";
 import type { PersonRows } from "./person-rows.ts";
+import { ServerTime } from "./server-time.ts";
 import { readSnapshot, SNAPSHOT, type StoreParts } from "./store-calls.ts";
 import { nowExpression, readTimed } from "./store-time.ts";
 import { SUBJECTS, type SubjectDocument, type Subjects } from "./subjects.ts";
@@ -54,11 +56,10 @@ export interface ReadFacts extends CallerFacts<CountedCaller>, Pick<BatchFacts, 
 /** What is remembered of those that calls name, good in the state of the store that it was read in. */
 export interface RecalledFacts extends Recalled, Named {}
 
-/** What was remembered, and is good still if the primary is the one of this election still. */
-export interface ConfirmedFacts extends CallerFacts<CountedCaller>, Pick<BatchFacts, "subjectOf"> {
-  /** As `PrimaryWatch` has it. */
-  readonly primary: string;
-}
+/** What is remembered, at the time that it most likely is. */
+export interface RememberedFacts
+  extends CallerFacts<CountedCaller>,
+    Pick<BatchFacts, "subjectOf"> {}
 
 /** A transaction's session, or a snapshot's with `SNAPSHOT`. */
 type ReadOptions = Pick<AggregateOptions, "readConcern"> & { readonly session: ClientSession };
@@ -111,11 +112,13 @@ export class LookupReader {
   readonly #memory: LookupMemory;
   readonly #state: LookupState;
   readonly #renewal: LookupRenewal;
+  readonly #time: ServerTime;
 
   constructor(parts: LookupReaderParts) {
     this.#parts = parts;
     this.#memory = new LookupMemory(parts, parts.clock);
     this.#renewal = new LookupRenewal(parts.clock, (named) => this.#readAgain(named));
+    this.#time = new ServerTime(parts);
     const tables = [parts.profiles.tableName, parts.platformAccounts.tableName];
     this.#state = new LookupState(parts, tables);
   }
@@ -129,25 +132,32 @@ export class LookupReader {
     return { usernames, hashes, ...recalled };
   }
 
-  /**
-   * Everything that the calls need, when all of it is remembered and the store is in the state that it was read in; else
-   * null. In one message, outside of any transaction.
-   */
-  async confirm(recalled: RecalledFacts): Promise<ConfirmedFacts | null> {
-    const { usernames, hashes, callers, people } = recalled;
+  /** Everything that the calls need, when all of it is remembered; else null. It is good if `confirm`, called after this, says so. */
+  remembered({ usernames, hashes, callers, people }: RecalledFacts): RememberedFacts | null {
+    const nowMs = this.#time.nowMs();
+    if (nowMs === null) return null;
     if (callers.size < hashes.length || people.size < usernames.length) return null;
     const isCounted = ({ accountId }: LimitedCaller) =>
       this.#parts.counter.held(accountId) !== null;
     if (![...callers.values()].every(isCounted)) return null;
-    const found = await this.#state.read();
-    if (found === null || !this.#memory.isIn(found.state)) return null;
-    const { nowMs, primary } = found;
     const counted = this.#counted(callers, { nowMs });
     return {
-      ...{ nowMs, primary },
+      nowMs,
       callerOf: (keyHash) => counted.get(keyHash) ?? null,
       subjectOf: (username) => personIn(people, username),
     };
+  }
+
+  /**
+   * The primary, as `PrimaryWatch` has it, when it says that the store is in the state that is remembered, and the time was
+   * foretold right; else null. In one message, outside of any transaction.
+   */
+  async confirm(): Promise<string | null> {
+    const askedAtMs = this.#parts.clock.monotonicMs();
+    const found = await this.#state.read();
+    if (found === null) return null;
+    const isTime = this.#time.learn(found.nowMs, askedAtMs);
+    return isTime && this.#memory.isIn(found.state) ? found.primary : null;
   }
 
   /** Reads what the calls need beside what is remembered, within a transaction or snapshot. */
@@ -194,7 +204,10 @@ export class LookupReader {
       ...(accountIds.length > 0 ? [joinUsages(accountIds)] : []),
       ...(usernames.length > 0 ? joinPeople(usernames, nowExpression(this.#parts.storeClock)) : []),
     ];
-    return await readTimed<Joined>(this.#parts, stages, options);
+    const askedAtMs = this.#parts.clock.monotonicMs();
+    const joined = await readTimed<Joined>(this.#parts, stages, options);
+    this.#time.learn(joined.nowMs, askedAtMs);
+    return joined;
   }
 
   /** Puts together what is remembered and what was joined, and reads the rows of people that are missing. */
@@ -258,8 +271,10 @@ export class LookupReader {
   }): Promise<(username: string) => LookupSubject> {
     const { wanted, keys, options } = of;
     const { subjects } = this.#parts;
-    const profiles = await rowsOf(this.#parts.profiles, wanted, options);
-    const accounts = await rowsOf(this.#parts.platformAccounts, wanted, options);
+    const [profiles, accounts] = await allEnded([
+      rowsOf(this.#parts.profiles, wanted, options),
+      rowsOf(this.#parts.platformAccounts, wanted, options),
+    ]);
     const consents = Map.groupBy(of.consents, ({ username }) => username);
     return (username) => {
       const [profile] = profiles.get(username) ?? [];
