@@ -131,6 +131,7 @@ async function connectTo(host: string, port: number, key: string): Promise<Conne
 const LUA = `
 local paths = {}
 init = function(args)
+  math.randomseed(os.time())
   for i = 0, ${PEOPLE - 1} do
     paths[i] = wrk.format("GET", "/v1/public/profiles/person-" .. i .. "/reputation")
   end
