@@ -1,7 +1,6 @@
 // D-6.3 What lookups remember: used while nothing has changed, and never after a change, whoever made it.
 import { describe, expect } from "bun:test";
 import { type Document, MongoClient } from "mongodb";
-import { SystemClock } from "../../src/adapters/system/system-clock.ts";
 import type { LookupOutcome } from "../../src/domain/reputation/lookup-batch.ts";
 import {
   openParts,
@@ -11,6 +10,7 @@ import {
 } from "../contract/reputation/reputation-harness.ts";
 import { mongoAvailable } from "../support/shared-mongo.ts";
 import {
+  LaterClock,
   LEDGER,
   openScene,
   realScene,
@@ -178,6 +178,21 @@ describe.skipIf(!mongoAvailable)("MongoDB: what lookups remember", () => {
     expect(shapesOf(await operationsOf(db, lookUp))).toEqual(REMEMBERED);
   });
 
+  databaseTest("so it does for accounts that take turns", async (database) => {
+    const scene = await openScene(database);
+    const hashes: string[] = [];
+    for (const name of ["ana", "ben"]) {
+      await scene.enrol(name, UNLIMITED);
+      hashes.push((await scene.giveKey(name)).hash);
+    }
+    const lookUpInTurns = async () => {
+      for (const hash of hashes) await scene.lookUp(hash, "ana");
+    };
+    for (let i = 0; i < 3; i++) await lookUpInTurns();
+    const operations = await operationsOf(database.db, lookUpInTurns);
+    expect(shapesOf(operations)).toEqual([...REMEMBERED, ...REMEMBERED].sort());
+  });
+
   databaseTest("D-6.4, D-6.5 what is decided anew is counted and recorded once", async (base) => {
     const { db, second, lookUp } = await remember(base);
     const written: number[] = [];
@@ -197,35 +212,18 @@ describe.skipIf(!mongoAvailable)("MongoDB: what lookups remember", () => {
   databaseTest(
     "D-6.1 the server's clock decides, also when the one here runs ahead",
     async (base) => {
-      const here = new SystemClock();
-      let aheadMs = 0;
-      const clock = { monotonicMs: () => here.monotonicMs() + aheadMs };
+      const clock = new LaterClock();
       const scene = realScene(await openParts(await base.open("", clock), remembering));
       await scene.enrol("ana", UNLIMITED);
-      const expiresAt = new Date(here.nowMs() + 60_000).toISOString();
+      const expiresAt = new Date(Date.now() + 60_000).toISOString();
       await scene.grant("ana", { purpose: "reputation_lookup", expiresAt });
       const { hash } = await scene.giveKey("ana");
       for (let i = 0; i < 3; i++) expect(wordOf(await scene.lookUp(hash, "ana"))).toBe("allowed");
       // Not so far that what is remembered would be too old.
-      aheadMs = 90_000;
+      clock.advance(90_000);
       expect(wordOf(await scene.lookUp(hash, "ana"))).toBe("allowed");
     },
   );
-
-  databaseTest("so it does for accounts that take turns", async (database) => {
-    const scene = await openScene(database);
-    const hashes: string[] = [];
-    for (const name of ["ana", "ben"]) {
-      await scene.enrol(name, UNLIMITED);
-      hashes.push((await scene.giveKey(name)).hash);
-    }
-    const lookUpInTurns = async () => {
-      for (const hash of hashes) await scene.lookUp(hash, "ana");
-    };
-    for (let i = 0; i < 3; i++) await lookUpInTurns();
-    const operations = await operationsOf(database.db, lookUpInTurns);
-    expect(shapesOf(operations)).toEqual([...REMEMBERED, ...REMEMBERED].sort());
-  });
 
   databaseTest("what another instance counts is not written over in vain", async (database) => {
     const [first, second] = [await openScene(database), await openScene(database)];

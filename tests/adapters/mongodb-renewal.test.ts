@@ -1,12 +1,12 @@
 // D-6.3 People who are remembered are read again beside the lookups.
 import { describe, expect } from "bun:test";
 import type { Db } from "mongodb";
-import { SystemClock } from "../../src/adapters/system/system-clock.ts";
 import type { LookupOutcome } from "../../src/domain/reputation/lookup-batch.ts";
 import type { VersionedCache } from "../../src/ports/versioned-cache.ts";
 import { openParts, PROFILES, wordOf } from "../contract/reputation/reputation-harness.ts";
 import { mongoAvailable } from "../support/shared-mongo.ts";
 import {
+  LaterClock,
   openScene,
   realScene,
   remembering,
@@ -20,9 +20,7 @@ const PERSON = "person-7";
 
 /** Enough people for a renewal, all remembered by the instance of `lookUpAll`. */
 async function rememberAll(database: TestDatabase) {
-  const system = new SystemClock();
-  let laterMs = 0;
-  const clock = { monotonicMs: () => system.monotonicMs() + laterMs };
+  const clock = new LaterClock();
   let kept = 0;
   const makeCache = <Value>(): VersionedCache<Value> => {
     const cache = remembering<Value>();
@@ -40,9 +38,7 @@ async function rememberAll(database: TestDatabase) {
     await scene.lookUpMany(PEOPLE.map((username) => ({ keyHash: hash, username })));
   // The first sees the state, the second reads people in it.
   for (let i = 0; i < 2; i++) await lookUpAll();
-  const advance = (durationMs: number) => {
-    laterMs += durationMs;
-  };
+  const advance = (durationMs: number) => clock.advance(durationMs);
   /** How many callers and people were remembered. */
   const keptSoFar = () => kept;
   return { lookUpAll, advance, keptSoFar, lookUp: async () => await scene.lookUp(hash, PERSON) };

@@ -1,6 +1,7 @@
 // Stores of MongoDB for the tests of the reputation half.
 import type { Db, Document } from "mongodb";
 import { LruVersionedCache } from "../../src/adapters/lru-cache/lru-versioned-cache.ts";
+import { SystemClock } from "../../src/adapters/system/system-clock.ts";
 import type { VersionedCache } from "../../src/ports/versioned-cache.ts";
 import { type AuditVerdict, verifyAudit } from "../../src/usecases/reputation/verify-audit.ts";
 import type { OpenedParts } from "../contract/parts-harness.ts";
@@ -42,6 +43,21 @@ export function forgetful<Value>(): VersionedCache<Value> {
 export function remembering<Value>(): VersionedCache<Value> {
   const clock = { monotonicMs: () => 0 };
   return new LruVersionedCache<Value>({ maxEntries: 1_000, ttlMs: 1_000, clock });
+}
+
+/** Durations as they pass, and jumps. */
+export class LaterClock {
+  readonly #system = new SystemClock();
+  #laterMs = 0;
+
+  monotonicMs(): number {
+    return this.#system.monotonicMs() + this.#laterMs;
+  }
+
+  /** Jumps ahead. */
+  advance(durationMs: number): void {
+    this.#laterMs += durationMs;
+  }
 }
 
 /** The collection that lookups write. */

@@ -85,5 +85,10 @@ describe("ServerTime", () => {
     const clock = new FakeClock("2026-03-01T12:00:00Z");
     const time = new ServerTime({ clock: new FakeClock(), storeClock: clock });
     expect(time.nowMs()).toBe(Date.parse("2026-03-01T12:00:00Z"));
+    clock.advance(5_000);
+    expect(time.learn(clock.nowMs(), 0)).toBe(true);
+    clock.set("2026-03-01T11:00:00Z");
+    expect(time.learn(clock.nowMs(), 0)).toBe(true);
+    expect(time.nowMs()).toBe(Date.parse("2026-03-01T11:00:00Z"));
   });
 });

@@ -43,8 +43,11 @@ export interface CountedCaller extends LimitedCaller {
   readonly usage: CallUsage;
 }
 
-/** What was read, all of one moment, and what is to be done about it. */
-export interface ReadFacts extends CallerFacts<CountedCaller>, Pick<BatchFacts, "subjectOf"> {
+/** What calls are decided by, all of one moment. */
+export interface LookupFacts extends CallerFacts<CountedCaller>, Pick<BatchFacts, "subjectOf"> {}
+
+/** What was read, and what is to be done about it. */
+export interface ReadFacts extends LookupFacts {
   /** The ids and keys that had to be made, to be kept in the same commit. */
   readonly newSubjects: () => readonly SubjectDocument[];
   /** The state of the store; null when nobody knows it. */
@@ -55,11 +58,6 @@ export interface ReadFacts extends CallerFacts<CountedCaller>, Pick<BatchFacts, 
 
 /** What is remembered of those that calls name, good in the state of the store that it was read in. */
 export interface RecalledFacts extends Recalled, Named {}
-
-/** What is remembered, at the time that it most likely is. */
-export interface RememberedFacts
-  extends CallerFacts<CountedCaller>,
-    Pick<BatchFacts, "subjectOf"> {}
 
 /** A transaction's session, or a snapshot's with `SNAPSHOT`. */
 type ReadOptions = Pick<AggregateOptions, "readConcern"> & { readonly session: ClientSession };
@@ -132,8 +130,11 @@ export class LookupReader {
     return { usernames, hashes, ...recalled };
   }
 
-  /** Everything that the calls need, when all of it is remembered; else null. It is good if `confirm`, called after this, says so. */
-  remembered({ usernames, hashes, callers, people }: RecalledFacts): RememberedFacts | null {
+  /**
+   * Everything that the calls need, when all of it is remembered, at the time that it most likely is; else null. It is good
+   * if `confirm`, called after this, says so.
+   */
+  remembered({ usernames, hashes, callers, people }: RecalledFacts): LookupFacts | null {
     const nowMs = this.#time.nowMs();
     if (nowMs === null) return null;
     if (callers.size < hashes.length || people.size < usernames.length) return null;

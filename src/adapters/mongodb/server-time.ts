@@ -27,6 +27,7 @@ export class ServerTime {
    * `nowMs` gave before fits that.
    */
   learn(toldMs: number, askedAtMs: number): boolean {
+    if (this.#storeClock !== null) return true;
     const mostMs = toldMs - askedAtMs;
     const leastMs = toldMs - this.#clock.monotonicMs();
     const expectedMs = this.#aheadMs ?? mostMs;

@@ -1,31 +1,22 @@
 // A second floor of lookups: the same bytes after one chained record each, a row of SQLite, is on the disk, by batches as
 // large as come together. It knows no keys, limits, people or consents.
 import { Database } from "bun:sqlite";
-import { mkdtempSync, rmSync } from "node:fs";
 import { open } from "node:fs/promises";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
-import process from "node:process";
-import { Elysia } from "elysia";
+import { reply, serveLookupFloor } from "./serve-lookup-floor.ts";
 
 interface Waiting {
   readonly username: string;
   readonly resolve: (reply: Response) => void;
 }
 
-const body = process.env.FLOOR_TARGET ?? "";
-const headers = { "Content-Type": "application/json" };
-const folder = mkdtempSync(join(tmpdir(), "repsync-floor-"));
-process.on("SIGTERM", () => {
-  rmSync(folder, { recursive: true });
-  process.exit(0);
-});
-const database = new Database(join(folder, "floor.db"));
+const file = join(process.env.FLOOR_FOLDER ?? "", "floor.db");
+const database = new Database(file);
 database.run("PRAGMA journal_mode = WAL");
 database.run("PRAGMA synchronous = NORMAL");
 database.run("CREATE TABLE records (seq INTEGER PRIMARY KEY, record TEXT, hash TEXT)");
 const insert = database.prepare("INSERT INTO records (record, hash) VALUES (?, ?)");
-const log = await open(join(folder, "floor.db-wal"), "r+");
+const log = await open(`${file}-wal`, "r+");
 const key = crypto.getRandomValues(new Uint8Array(32));
 const subjects = new Map<string, string>();
 let previousHash = "";
@@ -51,7 +42,7 @@ async function answerWaiting(): Promise<void> {
     waiting = [];
     append(batch.map(({ username }) => username));
     await log.datasync();
-    for (const { resolve } of batch) resolve(new Response(body, { headers }));
+    for (const { resolve } of batch) resolve(reply());
   }
   isBusy = false;
 }
@@ -66,9 +57,8 @@ function subjectOf(username: string): string {
   return known;
 }
 
-const app = new Elysia().get(
-  "/v1/public/profiles/:username/reputation",
-  ({ params: { username } }) =>
+serveLookupFloor(
+  (username) =>
     new Promise<Response>((resolve) => {
       waiting.push({ username, resolve });
       if (isBusy) return;
@@ -76,11 +66,3 @@ const app = new Elysia().get(
       setImmediate(answerWaiting);
     }),
 );
-const server = Bun.serve({
-  hostname: "127.0.0.1",
-  port: 0,
-  reusePort: false,
-  development: false,
-  fetch: (request) => app.handle(request),
-});
-console.log(`floor is listening on ${server.url.origin}`);

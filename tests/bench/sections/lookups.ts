@@ -94,8 +94,8 @@ async function withScene(
 
 async function againstFloors({ reporter, service, key, folder }: Scene): Promise<void> {
   const body = await oneReply(service, key);
-  const bare = await startFloor(BARE, body);
-  const audited = await startFloor(AUDITED, body);
+  const bare = await startFloor(BARE, { body, folder });
+  const audited = await startFloor(AUDITED, { body, folder });
   const servers = [service, bare, audited];
   const loads = new Map<Server, Load[]>(servers.map((server) => [server, []]));
   try {
@@ -123,7 +123,7 @@ async function againstFloors({ reporter, service, key, folder }: Scene): Promise
     bar: { atLeast: MIN_RATIO },
   });
   reporter.add({
-    name: `lookups, against durable records alone, SQLite`,
+    name: "lookups, against durable records alone, SQLite",
     ...compare(audited),
     bar: null,
   });
@@ -178,11 +178,14 @@ async function oneReply(service: Server, key: string): Promise<string> {
   return await reply.text();
 }
 
-async function startFloor(path: string, body: string): Promise<Server> {
+async function startFloor(
+  path: string,
+  { body, folder }: { readonly body: string; readonly folder: string },
+): Promise<Server> {
   return await startServer({
     command: process.execPath,
     args: [path],
-    env: { FLOOR_TARGET: body },
+    env: { FLOOR_TARGET: body, FLOOR_FOLDER: folder },
     logFile: "/dev/null",
     findUrl: (line) => / is listening on (\S+)$/.exec(line)?.[1] ?? null,
   });
