@@ -16,25 +16,29 @@ import { SystemTimer } from "./adapters/system/system-timer.ts";
 import { SystemTurns } from "./adapters/system/system-turns.ts";
 import { ZlibGzip } from "./adapters/zlib/zlib-gzip.ts";
 import type { Config } from "./config.ts";
-import { MAX_REMEMBERED_LOOKUPS, REMEMBERED_LOOKUP_MS } from "./domain/limits.ts";
-import type { Table } from "./domain/sync/table.ts";
+import { MAX_REMEMBERED_LOOKUPS, REMEMBERED_LOOKUP_MS } from "./domain/shared/limits.ts";
+import type { Table } from "./domain/sync/table/table.ts";
 import { createRequestHandler } from "./http/app.ts";
 import { DOCUMENTATION } from "./http/openapi.ts";
-import type { Clock } from "./ports/clock.ts";
-import type { RequestHandler, StartHttpServer } from "./ports/http-server.ts";
-import type { Logger } from "./ports/logger.ts";
-import type { PasswordHasher } from "./ports/password-hasher.ts";
+import type { PasswordHasher } from "./ports/crypto/password-hasher.ts";
+import type { RequestHandler, StartHttpServer } from "./ports/http/http-server.ts";
+import type { CacheCounts, VersionedCache } from "./ports/lookups/versioned-cache.ts";
+import type { Clock } from "./ports/runtime/clock.ts";
+import type { Logger } from "./ports/runtime/logger.ts";
+import type { Timer } from "./ports/runtime/timer.ts";
 import type { FullStorage } from "./ports/storage.ts";
-import type { Timer } from "./ports/timer.ts";
-import type { CacheCounts, VersionedCache } from "./ports/versioned-cache.ts";
-import { createAdministrator } from "./usecases/reputation/create-administrator.ts";
-import type { ReputationDeps } from "./usecases/reputation/deps.ts";
-import { createLookups } from "./usecases/reputation/look-up.ts";
-import { keptSecret, OTHER_PEPPER, readReputationSecrets } from "./usecases/reputation/secrets.ts";
-import { Slots } from "./usecases/reputation/slots.ts";
-import { type ActiveRuns, createActiveRuns } from "./usecases/sync/active-runs.ts";
-import { startSchedule } from "./usecases/sync/scheduled-runs.ts";
-import type { SyncDeps } from "./usecases/sync/sync-deps.ts";
+import { createAdministrator } from "./usecases/reputation/accounts/create-administrator.ts";
+import type { ReputationDeps } from "./usecases/reputation/accounts/deps.ts";
+import {
+  keptSecret,
+  OTHER_PEPPER,
+  readReputationSecrets,
+} from "./usecases/reputation/accounts/secrets.ts";
+import { Slots } from "./usecases/reputation/accounts/slots.ts";
+import { createLookups } from "./usecases/reputation/lookups/look-up.ts";
+import { type ActiveRuns, createActiveRuns } from "./usecases/sync/runs/active-runs.ts";
+import { startSchedule } from "./usecases/sync/runs/scheduled-runs.ts";
+import type { SyncDeps } from "./usecases/sync/shared/sync-deps.ts";
 
 /** Time that runs under way have to end when a deployment closes. */
 const CLOSE_GRACE_MS = 5_000;
@@ -245,8 +249,8 @@ async function openStorage(url: string, clock: Clock): Promise<FullStorage> {
   }
   const { SqliteStorage } = await import("./adapters/sqlite/storage.ts");
   const openSqlite = isBun()
-    ? (await import("./adapters/sqlite/bun-driver.ts")).openBunSqlite
-    : (await import("./adapters/sqlite/node-driver.ts")).openNodeSqlite;
+    ? (await import("./adapters/sqlite/driver/bun-driver.ts")).openBunSqlite
+    : (await import("./adapters/sqlite/driver/node-driver.ts")).openNodeSqlite;
   return await SqliteStorage.open(openSqlite, url.slice("sqlite:".length), { clock });
 }
 

@@ -1,6 +1,8 @@
 // Reads the environment once, reports every problem at once, and prints no secret. D-1.3.
 import { Cron } from "croner";
-import { OWN_ISSUER } from "./domain/account.ts";
+import { isPassword } from "./domain/reputation/accounts/account.ts";
+import { OWN_ISSUER } from "./domain/reputation/accounts/roles.ts";
+import { isForeignUsername } from "./domain/reputation/accounts/username.ts";
 import {
   DEFAULT_AUDIT_RETENTION_DAYS,
   DEFAULT_LAG_SECONDS,
@@ -12,11 +14,9 @@ import {
   MAX_LAG_SECONDS,
   MAX_PASSWORD_CHARS,
   MIN_PASSWORD_CHARS,
-} from "./domain/limits.ts";
-import { isPassword } from "./domain/reputation/account.ts";
-import { isForeignUsername } from "./domain/reputation/username.ts";
-import { readRegistry } from "./domain/sync/registry.ts";
-import type { Registry } from "./domain/sync/table.ts";
+} from "./domain/shared/limits.ts";
+import { readRegistry } from "./domain/sync/table/registry.ts";
+import type { Registry } from "./domain/sync/table/table.ts";
 
 /** Level of the log lines, most talkative first. */
 export type LogLevel = "debug" | "info" | "warn" | "error" | "silent";

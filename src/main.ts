@@ -3,7 +3,7 @@ import { readFileSync } from "node:fs";
 import process from "node:process";
 import { compose, type Deployment } from "./compose.ts";
 import { type Config, readConfig } from "./config.ts";
-import { isAppError } from "./domain/errors.ts";
+import { isAppError } from "./domain/shared/errors.ts";
 import { loadEnvFile } from "./environment.ts";
 
 /** Time that requests in hand get to finish after SIGTERM or SIGINT; Docker kills after 10 s. */

@@ -1,7 +1,7 @@
 import { CommanderError } from "commander";
-import { type AppErrorKind, isAppError } from "../domain/errors.ts";
-import { isReputationError } from "../domain/reputation/reputation-error.ts";
-import { RemotePeerError } from "../ports/remote-peer.ts";
+import { isReputationError } from "../domain/reputation/accounts/reputation-error.ts";
+import { type AppErrorKind, isAppError } from "../domain/shared/errors.ts";
+import { RemotePeerError } from "../ports/tables/remote-peer.ts";
 import { EXIT, type ExitCode } from "./exit-code.ts";
 import { FileProblem } from "./files/file-problem.ts";
 

@@ -1,4 +1,4 @@
-import { AppError } from "../domain/errors.ts";
+import { AppError } from "../domain/shared/errors.ts";
 
 /** SIGINT and SIGTERM, as a command meets them. */
 export interface Interruption {

@@ -1,17 +1,17 @@
 // Puts the routes together and gives every reply what all replies share.
 import { openapi } from "@elysiajs/openapi";
 import { Elysia } from "elysia";
-import { AppError } from "../domain/errors.ts";
-import { cutText } from "../domain/sync/push-result.ts";
-import type { Clock } from "../ports/clock.ts";
-import type { DocsAssets } from "../ports/docs-assets.ts";
-import type { ConnectionInfo, RequestHandler } from "../ports/http-server.ts";
-import type { Ids } from "../ports/ids.ts";
-import type { Logger } from "../ports/logger.ts";
-import type { Metrics } from "../ports/metrics.ts";
+import { AppError } from "../domain/shared/errors.ts";
+import { cutText } from "../domain/sync/rows/push-result.ts";
+import type { DocsAssets } from "../ports/http/docs-assets.ts";
+import type { ConnectionInfo, RequestHandler } from "../ports/http/http-server.ts";
+import type { Metrics } from "../ports/http/metrics.ts";
+import type { Clock } from "../ports/runtime/clock.ts";
+import type { Ids } from "../ports/runtime/ids.ts";
+import type { Logger } from "../ports/runtime/logger.ts";
 import type { HealthDeps } from "../usecases/operations/check-health.ts";
 import type { ReadMetricsDeps } from "../usecases/operations/read-metrics.ts";
-import type { SyncStatusDeps } from "../usecases/sync/read-sync-status.ts";
+import type { SyncStatusDeps } from "../usecases/sync/pages/read-sync-status.ts";
 import { failureReply, isReputationPath } from "./errors.ts";
 import type { Exchange } from "./exchange.ts";
 import { createRouteFinder, MethodNotAllowed, type Route } from "./methods.ts";

@@ -1,4 +1,4 @@
-import type { ConnectionInfo } from "../ports/http-server.ts";
+import type { ConnectionInfo } from "../ports/http/http-server.ts";
 
 /**
  * The address of whoever asks. Proxies append to `X-Forwarded-For` the address they were asked from; as many of its last

@@ -1,5 +1,5 @@
-import { formatMs } from "../domain/time.ts";
-import type { Clock } from "../ports/clock.ts";
+import { formatMs } from "../domain/shared/time.ts";
+import type { Clock } from "../ports/runtime/clock.ts";
 import { jsonResponse } from "./json-response.ts";
 
 /** A reply of `{success, data, meta}`. D-5.1. */

@@ -1,8 +1,13 @@
 // The one place that turns failures into replies. S-7, D-5.2.
-import { AppError, type AppErrorKind } from "../domain/errors.ts";
-import { authenticateChallenge, PROBLEMS, type ProblemCode } from "../domain/reputation/problem.ts";
-import { ReputationError } from "../domain/reputation/reputation-error.ts";
-import { formatMs } from "../domain/time.ts";
+
+import {
+  authenticateChallenge,
+  PROBLEMS,
+  type ProblemCode,
+} from "../domain/reputation/accounts/problem.ts";
+import { ReputationError } from "../domain/reputation/accounts/reputation-error.ts";
+import { AppError, type AppErrorKind } from "../domain/shared/errors.ts";
+import { formatMs } from "../domain/shared/time.ts";
 import { jsonResponse } from "./json-response.ts";
 import { MethodNotAllowed } from "./methods.ts";
 import { problemText } from "./problem-text.ts";

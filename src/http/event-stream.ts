@@ -1,5 +1,5 @@
-import { KEEP_ALIVE_MS } from "../domain/limits.ts";
-import type { Timer } from "../ports/timer.ts";
+import { KEEP_ALIVE_MS } from "../domain/shared/limits.ts";
+import type { Timer } from "../ports/runtime/timer.ts";
 
 const HEADERS = {
   "Content-Type": "text/event-stream",

@@ -1,4 +1,4 @@
-import type { ConnectionInfo } from "../ports/http-server.ts";
+import type { ConnectionInfo } from "../ports/http/http-server.ts";
 
 /** What routes may know of a request beside the request itself. */
 export interface Exchange {

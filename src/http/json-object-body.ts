@@ -1,6 +1,6 @@
-import { invalidFields } from "../domain/reputation/reputation-error.ts";
-import { cutText } from "../domain/sync/push-result.ts";
-import type { BodyFields } from "../domain/sync/trigger-body.ts";
+import { invalidFields } from "../domain/reputation/accounts/reputation-error.ts";
+import { cutText } from "../domain/sync/rows/push-result.ts";
+import type { BodyFields } from "../domain/sync/run/trigger-body.ts";
 import { readObjectBody } from "./object-body.ts";
 
 const MAX_POINTER_CHARS = 200;

@@ -1,8 +1,8 @@
 // Replies of the three lookups. This is the path that has to be fast: texts that do not change are made once.
-import { authenticateChallenge, type ProblemCode } from "../domain/reputation/problem.ts";
-import { rateLimitHeaders } from "../domain/reputation/rate-limit-headers.ts";
-import { formatMs } from "../domain/time.ts";
-import type { LookupReply } from "../usecases/reputation/look-up.ts";
+import { authenticateChallenge, type ProblemCode } from "../domain/reputation/accounts/problem.ts";
+import { rateLimitHeaders } from "../domain/reputation/lookups/rate-limit-headers.ts";
+import { formatMs } from "../domain/shared/time.ts";
+import type { LookupReply } from "../usecases/reputation/lookups/look-up.ts";
 import { problemText } from "./problem-text.ts";
 
 /** What each refusal says. None tells what consents there are, or whether a profile is hidden or absent. */

@@ -1,5 +1,5 @@
 import { Memoirist } from "memoirist";
-import { AppError } from "../domain/errors.ts";
+import { AppError } from "../domain/shared/errors.ts";
 
 /** A path that exists, asked with a method it does not take. D-3.11. */
 export class MethodNotAllowed extends AppError {

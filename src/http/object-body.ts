@@ -1,6 +1,6 @@
-import { AppError } from "../domain/errors.ts";
-import { MAX_API_BODY_BYTES } from "../domain/limits.ts";
-import type { BodyFields } from "../domain/sync/trigger-body.ts";
+import { AppError } from "../domain/shared/errors.ts";
+import { MAX_API_BODY_BYTES } from "../domain/shared/limits.ts";
+import type { BodyFields } from "../domain/sync/run/trigger-body.ts";
 import { readRequestBody } from "./request-body.ts";
 
 /**

@@ -1,4 +1,8 @@
-import { PROBLEMS, type ProblemOccurrence, problemBody } from "../domain/reputation/problem.ts";
+import {
+  PROBLEMS,
+  type ProblemOccurrence,
+  problemBody,
+} from "../domain/reputation/accounts/problem.ts";
 
 /** Status and JSON of an error of the reputation interface. D-5.2. */
 export function problemText(occurrence: ProblemOccurrence): {

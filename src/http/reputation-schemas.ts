@@ -1,6 +1,9 @@
 // Bodies of the reputation interface, as the OpenAPI document shows them.
 import { type TSchema, Type } from "@sinclair/typebox";
-import { ROLES } from "../domain/account.ts";
+import { CONSENT_PURPOSES, CONSENT_STATUSES } from "../domain/reputation/accounts/consent.ts";
+import { PLAN_NAMES } from "../domain/reputation/accounts/plan.ts";
+import { PROBLEM_CODES } from "../domain/reputation/accounts/problem.ts";
+import { ROLES } from "../domain/reputation/accounts/roles.ts";
 import {
   MAX_API_KEY_NAME_CHARS,
   MAX_EMAIL_CHARS,
@@ -9,10 +12,7 @@ import {
   MAX_PROFILE_TEXT_CHARS,
   MAX_ROTATION_OVERLAP_SECONDS,
   MIN_PASSWORD_CHARS,
-} from "../domain/limits.ts";
-import { CONSENT_PURPOSES, CONSENT_STATUSES } from "../domain/reputation/consent.ts";
-import { PLAN_NAMES } from "../domain/reputation/plan.ts";
-import { PROBLEM_CODES } from "../domain/reputation/problem.ts";
+} from "../domain/shared/limits.ts";
 import { Count, model, nullable, oneOf, Text, Time } from "./schema-parts.ts";
 
 const NullableTime = nullable(Time);

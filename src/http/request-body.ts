@@ -1,4 +1,4 @@
-import { AppError } from "../domain/errors.ts";
+import { AppError } from "../domain/shared/errors.ts";
 
 /**
  * Reads a body of at most `maxBytes`, and no further; `advice` follows the message about a larger one. D-3.5.

@@ -1,4 +1,4 @@
-import type { AnsweredRequest } from "../ports/metrics.ts";
+import type { AnsweredRequest } from "../ports/http/metrics.ts";
 
 const LOOKUPS = "/v1/public/";
 

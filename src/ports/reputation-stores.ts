@@ -1,13 +1,13 @@
-import type { Table } from "../domain/sync/table.ts";
-import type { ApiKeyStore } from "./api-key-store.ts";
-import type { AuditLog } from "./audit-log.ts";
-import type { ConsentStore } from "./consent-store.ts";
-import type { LookupLedger } from "./lookup-ledger.ts";
-import type { Mac } from "./mac.ts";
-import type { Membership } from "./membership.ts";
-import type { ProfileStore } from "./profile-store.ts";
-import type { UsageStore } from "./usage-store.ts";
-import type { VersionedCache } from "./versioned-cache.ts";
+import type { Table } from "../domain/sync/table/table.ts";
+import type { ApiKeyStore } from "./accounts/api-key-store.ts";
+import type { ConsentStore } from "./accounts/consent-store.ts";
+import type { Membership } from "./accounts/membership.ts";
+import type { ProfileStore } from "./accounts/profile-store.ts";
+import type { UsageStore } from "./accounts/usage-store.ts";
+import type { Mac } from "./crypto/mac.ts";
+import type { AuditLog } from "./lookups/audit-log.ts";
+import type { LookupLedger } from "./lookups/lookup-ledger.ts";
+import type { VersionedCache } from "./lookups/versioned-cache.ts";
 
 /** What the reputation half keeps in a store. */
 export interface ReputationStores {

@@ -1,14 +1,14 @@
-import type { AccountStore } from "./account-store.ts";
-import type { LeaseStore } from "./lease-store.ts";
-import type { MarkerStore } from "./marker-store.ts";
-import type { RejectedRecords } from "./rejected-records.ts";
+import type { AccountStore } from "./accounts/account-store.ts";
+import type { SecretStore } from "./accounts/secret-store.ts";
+import type { SessionStore } from "./accounts/session-store.ts";
+import type { SignInGuard } from "./accounts/sign-in-guard.ts";
 import type { ReputationOptions, ReputationStores } from "./reputation-stores.ts";
-import type { RowSource } from "./row-source.ts";
-import type { RunStore } from "./run-store.ts";
-import type { SecretStore } from "./secret-store.ts";
-import type { SessionStore } from "./session-store.ts";
-import type { SignInGuard } from "./sign-in-guard.ts";
-import type { TableStore } from "./table-store.ts";
+import type { LeaseStore } from "./runs/lease-store.ts";
+import type { MarkerStore } from "./runs/marker-store.ts";
+import type { RejectedRecords } from "./runs/rejected-records.ts";
+import type { RunStore } from "./runs/run-store.ts";
+import type { RowSource } from "./tables/row-source.ts";
+import type { TableStore } from "./tables/table-store.ts";
 
 /** One opened store, as far as pull and push need it. */
 export interface Storage {

@@ -1,9 +1,15 @@
 // The table that is measured: ten columns of mixed types, about 240 bytes of JSON a row.
 import { createHash } from "node:crypto";
 import { gzipSync } from "node:zlib";
-import { GZIP_LEVEL } from "../../src/domain/limits.ts";
-import type { TableEntry } from "../../src/domain/sync/registry-schema.ts";
-import type { PushedRows } from "./client.ts";
+import { GZIP_LEVEL } from "../../src/domain/shared/limits.ts";
+import type { TableEntry } from "../../src/domain/sync/table/registry-schema.ts";
+
+/** A push, ready to be sent. */
+export interface PushedRows {
+  readonly rows: number;
+  readonly gzipped: Uint8Array<ArrayBuffer>;
+  readonly checksum: string;
+}
 
 /** Name of the measured table. */
 export const TABLE_NAME = "bench_rows";

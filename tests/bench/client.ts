@@ -1,7 +1,7 @@
 // The one client that asks every server. It does little, as its time is part of every measurement.
 import { createHash } from "node:crypto";
 import { gunzipSync } from "node:zlib";
-import { TABLE_NAME } from "./bench-rows.ts";
+import { type PushedRows, TABLE_NAME } from "./bench-rows.ts";
 
 /** `SYNC_API_KEY` of every service that is measured. */
 export const SYNC_KEY = "bench-key";
@@ -14,13 +14,6 @@ export interface RawPage {
 
 /** A record of a page. */
 export type OpenRow = Readonly<Record<string, unknown>>;
-
-/** A push, ready to be sent. */
-export interface PushedRows {
-  readonly rows: number;
-  readonly gzipped: Uint8Array<ArrayBuffer>;
-  readonly checksum: string;
-}
 
 /** Asks for a page; the query is what the asked server understands. */
 export async function pullPage(url: string, query: string, table = TABLE_NAME): Promise<RawPage> {

@@ -1,8 +1,8 @@
 // Ten thousand people to look up, put into a store before the service starts, and a business that looks them up.
 import { openServices } from "../../src/compose.ts";
 import { readConfig } from "../../src/config.ts";
-import { NEW_ACCOUNT_PLAN } from "../../src/domain/reputation/plan.ts";
-import type { Row, Table } from "../../src/domain/sync/table.ts";
+import { NEW_ACCOUNT_PLAN } from "../../src/domain/reputation/accounts/plan.ts";
+import type { Row, Table } from "../../src/domain/sync/table/table.ts";
 import { sendJson, signInAdministrator } from "./administrator.ts";
 
 /** People with a profile, three verified platforms and a consent. */

@@ -4,14 +4,18 @@ import fc from "fast-check";
 import { FILE_FORMATS } from "../../src/cli/files/file-format.ts";
 import { openServices } from "../../src/compose.ts";
 import { readConfig } from "../../src/config.ts";
-import { convertRecord } from "../../src/domain/sync/convert.ts";
-import type { TableEntry } from "../../src/domain/sync/registry-schema.ts";
-import { comparedColumns } from "../../src/domain/sync/row-digest.ts";
-import type { Row, Table } from "../../src/domain/sync/table.ts";
+import { comparedColumns } from "../../src/domain/sync/digest/row-digest.ts";
+import { convertRecord } from "../../src/domain/sync/rows/convert.ts";
+import type { TableEntry } from "../../src/domain/sync/table/registry-schema.ts";
+import type { Row, Table } from "../../src/domain/sync/table/table.ts";
 import type { FullStorage } from "../../src/ports/storage.ts";
-import { exportRows } from "../../src/usecases/sync/export-rows.ts";
-import { importRows } from "../../src/usecases/sync/import-rows.ts";
-import { arbitraryCell, arbitraryEntry, arbitraryRows } from "../contract/table-arbitraries.ts";
+import { exportRows } from "../../src/usecases/sync/files/export-rows.ts";
+import { importRows } from "../../src/usecases/sync/files/import-rows.ts";
+import {
+  arbitraryCell,
+  arbitraryEntry,
+  arbitraryRows,
+} from "../contract/tables/table-arbitraries.ts";
 import { type Backend, onEveryBackend } from "../http/support/backends.ts";
 import { keepResource, releaseResources } from "../http/support/resources.ts";
 import { makeTable } from "../support/make-table.ts";

@@ -1,7 +1,7 @@
 // Runs between two running services, started by the command line on the store of one of them.
 import { afterEach, describe, expect, setDefaultTimeout, test } from "bun:test";
-import type { TableEntry } from "../../src/domain/sync/registry-schema.ts";
-import { OTHER_PEPPER } from "../../src/usecases/reputation/secrets.ts";
+import type { TableEntry } from "../../src/domain/sync/table/registry-schema.ts";
+import { OTHER_PEPPER } from "../../src/usecases/reputation/accounts/secrets.ts";
 import {
   BUN,
   CLI,

@@ -1,14 +1,14 @@
 import type { FullStorage } from "../../src/ports/storage.ts";
-import { accountStoreContract } from "./account-store-contract.ts";
-import { leaseStoreContract } from "./lease-store-contract.ts";
+import { accountStoreContract } from "./accounts/account-store-contract.ts";
+import { secretStoreContract } from "./accounts/secret-store-contract.ts";
+import { sessionStoreContract } from "./accounts/session-store-contract.ts";
+import { signInGuardContract } from "./accounts/sign-in-guard-contract.ts";
 import type { PartsHarness } from "./parts-harness.ts";
-import { rejectedRecordsContract } from "./rejected-records-contract.ts";
-import { rowSourceContract } from "./row-source-contract.ts";
-import { runStoreContract } from "./run-store-contract.ts";
-import { secretStoreContract } from "./secret-store-contract.ts";
-import { sessionStoreContract } from "./session-store-contract.ts";
-import { signInGuardContract } from "./sign-in-guard-contract.ts";
-import { tableMarkerTests } from "./table-store-markers.ts";
+import { leaseStoreContract } from "./runs/lease-store-contract.ts";
+import { rejectedRecordsContract } from "./runs/rejected-records-contract.ts";
+import { runStoreContract } from "./runs/run-store-contract.ts";
+import { rowSourceContract } from "./tables/row-source-contract.ts";
+import { tableMarkerTests } from "./tables/table-store-markers.ts";
 
 /** The stores that sync runs and sign-in need. */
 export type RunAndSignInParts = Omit<FullStorage, "ping" | "openReputation">;

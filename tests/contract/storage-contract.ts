@@ -1,8 +1,8 @@
 import { describe, expect } from "bun:test";
 import { makeTable } from "../support/make-table.ts";
-import { markerStoreContract } from "./marker-store-contract.ts";
+import { markerStoreContract } from "./runs/marker-store-contract.ts";
 import { openSecond, type StoreHarness, storeTests, TableUnderTest } from "./store-harness.ts";
-import { tableStoreContract } from "./table-store-contract.ts";
+import { tableStoreContract } from "./tables/table-store-contract.ts";
 
 const ITEMS = makeTable({
   upsert_key: ["k"],

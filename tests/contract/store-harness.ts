@@ -1,8 +1,8 @@
 // What a storage adapter hands to the contract suites.
 import { test } from "bun:test";
-import type { Cell, Row, Table } from "../../src/domain/sync/table.ts";
+import type { Cell, Row, Table } from "../../src/domain/sync/table/table.ts";
 import type { Storage } from "../../src/ports/storage.ts";
-import type { RowWrite, StoredPage, StoredPageQuery } from "../../src/ports/table-store.ts";
+import type { RowWrite, StoredPage, StoredPageQuery } from "../../src/ports/tables/table-store.ts";
 
 /** One kind of store under test. */
 export interface StoreHarness {

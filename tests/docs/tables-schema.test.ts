@@ -2,8 +2,8 @@
 import { describe, expect, test } from "bun:test";
 import { readFileSync, writeFileSync } from "node:fs";
 import Ajv2020 from "ajv/dist/2020.js";
-import { readRegistry } from "../../src/domain/sync/registry.ts";
-import { REGISTRY_SCHEMA } from "../../src/domain/sync/registry-schema.ts";
+import { readRegistry } from "../../src/domain/sync/table/registry.ts";
+import { REGISTRY_SCHEMA } from "../../src/domain/sync/table/registry-schema.ts";
 import { LISTINGS } from "../support/make-table.ts";
 
 const FILE = new URL("../../docs/tables.schema.json", import.meta.url);

@@ -2,7 +2,7 @@ import { afterEach, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { copyFileSync, existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { ROOT } from "../../.ci/setup.mjs";
-import { OTHER_PEPPER } from "../../src/usecases/reputation/secrets.ts";
+import { OTHER_PEPPER } from "../../src/usecases/reputation/accounts/secrets.ts";
 import { makeTempFolder } from "../http/support/make-temp-folder.ts";
 import { releaseResources } from "../http/support/resources.ts";
 import { SYNC_KEY } from "../http/support/sync-app.ts";

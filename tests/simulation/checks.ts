@@ -1,6 +1,6 @@
 // What must hold, checked without the code under test: by the stores' own rows and plain comparisons of texts.
-import type { SyncDirection } from "../../src/domain/sync/marker.ts";
-import type { Cell, Row } from "../../src/domain/sync/table.ts";
+import type { SyncDirection } from "../../src/domain/sync/run/marker.ts";
+import type { Cell, Row } from "../../src/domain/sync/table/table.ts";
 import type { World } from "./world.ts";
 
 /** Looks after every commit whether a marker has passed a row that has not arrived at the other end. */

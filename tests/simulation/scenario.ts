@@ -1,6 +1,7 @@
 // What one seed stands for.
-import type { TableEntry } from "../../src/domain/sync/registry-schema.ts";
-import type { RunDirection } from "../../src/domain/sync/run.ts";
+
+import type { RunDirection } from "../../src/domain/sync/run/run.ts";
+import type { TableEntry } from "../../src/domain/sync/table/registry-schema.ts";
 import type { SeededRandom } from "../support/seeded-random.ts";
 
 /** Everything that is chosen once per seed. */

@@ -1,6 +1,6 @@
 // A network that loses, delays, repeats and damages what goes over it, and a server that is busy at times.
-import { type JsonValue, parseJson } from "../../src/domain/json.ts";
-import type { DigestQuery } from "../../src/domain/sync/digest-page.ts";
+import { type JsonValue, parseJson } from "../../src/domain/shared/json.ts";
+import type { DigestQuery } from "../../src/domain/sync/digest/digest-page.ts";
 import {
   type DigestReply,
   type PulledPage,
@@ -9,7 +9,7 @@ import {
   type PushRequest,
   type RemotePeer,
   RemotePeerError,
-} from "../../src/ports/remote-peer.ts";
+} from "../../src/ports/tables/remote-peer.ts";
 import type { SeededRandom } from "../support/seeded-random.ts";
 import type { SimTime } from "../support/sim-time.ts";
 import type { SimProcess } from "./sim-process.ts";

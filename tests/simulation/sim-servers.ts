@@ -1,21 +1,21 @@
 // Two deployments that a run may have at its other end: this service, and somebody else's after the same document.
-import type { JsonObject, JsonValue } from "../../src/domain/json.ts";
-import { convertRecord } from "../../src/domain/sync/convert.ts";
+import type { JsonObject, JsonValue } from "../../src/domain/shared/json.ts";
 import {
   type DigestPage,
   type DigestQuery,
   digestParameters,
-} from "../../src/domain/sync/digest-page.ts";
-import type { PullPage } from "../../src/domain/sync/page.ts";
-import type { PushResult } from "../../src/domain/sync/push-result.ts";
-import type { SyncStatus } from "../../src/domain/sync/sync-status.ts";
-import type { Registry, Row, Table } from "../../src/domain/sync/table.ts";
-import type { Clock } from "../../src/ports/clock.ts";
-import { RemotePeerError } from "../../src/ports/remote-peer.ts";
-import { digestTable } from "../../src/usecases/sync/digest-table.ts";
-import { pullPage } from "../../src/usecases/sync/pull-page.ts";
-import { pushRecords } from "../../src/usecases/sync/push-records.ts";
-import { readSyncStatus } from "../../src/usecases/sync/read-sync-status.ts";
+} from "../../src/domain/sync/digest/digest-page.ts";
+import { convertRecord } from "../../src/domain/sync/rows/convert.ts";
+import type { PullPage } from "../../src/domain/sync/rows/page.ts";
+import type { PushResult } from "../../src/domain/sync/rows/push-result.ts";
+import type { SyncStatus } from "../../src/domain/sync/run/sync-status.ts";
+import type { Registry, Row, Table } from "../../src/domain/sync/table/table.ts";
+import type { Clock } from "../../src/ports/runtime/clock.ts";
+import { RemotePeerError } from "../../src/ports/tables/remote-peer.ts";
+import { digestTable } from "../../src/usecases/sync/pages/digest-table.ts";
+import { pullPage } from "../../src/usecases/sync/pages/pull-page.ts";
+import { pushRecords } from "../../src/usecases/sync/pages/push-records.ts";
+import { readSyncStatus } from "../../src/usecases/sync/pages/read-sync-status.ts";
 import { MemoryLogger } from "../support/memory-logger.ts";
 import type { MemoryStorage } from "../support/memory-storage.ts";
 import { MemoryRowSource } from "../support/memory-sync-stores.ts";

@@ -1,7 +1,8 @@
 // Other programs that write rows at one end, with timestamps of its clock, and commit them some time later.
-import type { Row, Table } from "../../src/domain/sync/table.ts";
-import { formatMs } from "../../src/domain/time.ts";
-import type { Clock } from "../../src/ports/clock.ts";
+
+import { formatMs } from "../../src/domain/shared/time.ts";
+import type { Row, Table } from "../../src/domain/sync/table/table.ts";
+import type { Clock } from "../../src/ports/runtime/clock.ts";
 import type { MemoryStorage } from "../support/memory-storage.ts";
 import type { SeededRandom } from "../support/seeded-random.ts";
 import type { SimTime } from "../support/sim-time.ts";

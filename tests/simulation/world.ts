@@ -1,9 +1,13 @@
 // Two deployments, their writers, the network between them, and the runs of one of them.
-import type { RunDirection } from "../../src/domain/sync/run.ts";
-import type { Row, Table } from "../../src/domain/sync/table.ts";
-import type { RunOutcome } from "../../src/usecases/sync/run-sync.ts";
-import { type RunRequest, type StartedRun, startRun } from "../../src/usecases/sync/start-run.ts";
-import type { SyncDeps } from "../../src/usecases/sync/sync-deps.ts";
+import type { RunDirection } from "../../src/domain/sync/run/run.ts";
+import type { Row, Table } from "../../src/domain/sync/table/table.ts";
+import type { RunOutcome } from "../../src/usecases/sync/runs/run-sync.ts";
+import {
+  type RunRequest,
+  type StartedRun,
+  startRun,
+} from "../../src/usecases/sync/runs/start-run.ts";
+import type { SyncDeps } from "../../src/usecases/sync/shared/sync-deps.ts";
 import { makeRegistry } from "../support/make-table.ts";
 import { MemoryLogger } from "../support/memory-logger.ts";
 import { MemoryStorage } from "../support/memory-storage.ts";

@@ -1,7 +1,7 @@
 // Tables for tests, made the way the service makes them.
-import { readRegistry } from "../../src/domain/sync/registry.ts";
-import type { ColumnEntry, TableEntry } from "../../src/domain/sync/registry-schema.ts";
-import type { Column, Registry, Table } from "../../src/domain/sync/table.ts";
+import { readRegistry } from "../../src/domain/sync/table/registry.ts";
+import type { ColumnEntry, TableEntry } from "../../src/domain/sync/table/registry-schema.ts";
+import type { Column, Registry, Table } from "../../src/domain/sync/table/table.ts";
 
 /** The table of the registry example in D-2.1. */
 export const LISTINGS: TableEntry = {

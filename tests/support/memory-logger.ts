@@ -1,4 +1,4 @@
-import type { LogFields, Logger } from "../../src/ports/logger.ts";
+import type { LogFields, Logger } from "../../src/ports/runtime/logger.ts";
 
 /** One log line. */
 export interface LogLine {

@@ -1,14 +1,14 @@
 // A store in memory, as simple as the contract allows: the reference that real stores are compared with.
-import { AppError } from "../../src/domain/errors.ts";
-import { compareUtf8, isRawNumber, numberText } from "../../src/domain/json.ts";
-import type { Cell, Column, Row, Table } from "../../src/domain/sync/table.ts";
+import { AppError } from "../../src/domain/shared/errors.ts";
+import { compareUtf8, isRawNumber, numberText } from "../../src/domain/shared/json.ts";
 import {
   compareDateTimes,
   isCanonicalDateTime,
   parseDate,
   parseDateTime,
-} from "../../src/domain/time.ts";
-import type { MarkerStore } from "../../src/ports/marker-store.ts";
+} from "../../src/domain/shared/time.ts";
+import type { Cell, Column, Row, Table } from "../../src/domain/sync/table/table.ts";
+import type { MarkerStore } from "../../src/ports/runs/marker-store.ts";
 import type { Storage } from "../../src/ports/storage.ts";
 import type {
   RowWrite,
@@ -17,7 +17,7 @@ import type {
   TableStore,
   WriteFailure,
   WriteOptions,
-} from "../../src/ports/table-store.ts";
+} from "../../src/ports/tables/table-store.ts";
 
 /** What is kept of one table. */
 interface StoredTable {

@@ -1,18 +1,18 @@
 // The stores of sync runs in memory, as simple as their contracts allow.
-import { MAX_KEPT_RUNS } from "../../src/domain/limits.ts";
-import type { SyncDirection } from "../../src/domain/sync/marker.ts";
-import type { SyncRun } from "../../src/domain/sync/run.ts";
-import type { Row, Table } from "../../src/domain/sync/table.ts";
-import type { Clock } from "../../src/ports/clock.ts";
-import type { HeldLease, LeaseRequest, LeaseStore } from "../../src/ports/lease-store.ts";
+import { MAX_KEPT_RUNS } from "../../src/domain/shared/limits.ts";
+import type { SyncDirection } from "../../src/domain/sync/run/marker.ts";
+import type { SyncRun } from "../../src/domain/sync/run/run.ts";
+import type { Row, Table } from "../../src/domain/sync/table/table.ts";
+import type { HeldLease, LeaseRequest, LeaseStore } from "../../src/ports/runs/lease-store.ts";
 import type {
   Refusal,
   RejectedQuery,
   RejectedRecord,
   RejectedRecords,
-} from "../../src/ports/rejected-records.ts";
-import type { KeyRange, RowPosition, RowSource } from "../../src/ports/row-source.ts";
-import type { RunStore } from "../../src/ports/run-store.ts";
+} from "../../src/ports/runs/rejected-records.ts";
+import type { RunStore } from "../../src/ports/runs/run-store.ts";
+import type { Clock } from "../../src/ports/runtime/clock.ts";
+import type { KeyRange, RowPosition, RowSource } from "../../src/ports/tables/row-source.ts";
 import {
   compareRows,
   keyText,

@@ -1,8 +1,11 @@
 import { expect, test } from "bun:test";
-import { AppError } from "../../src/domain/errors.ts";
-import type { LookupCall, LookupOutcome } from "../../src/domain/reputation/lookup-batch.ts";
-import type { LookupLedger } from "../../src/ports/lookup-ledger.ts";
-import { createLookupQueue } from "../../src/usecases/reputation/lookup-queue.ts";
+import type {
+  LookupCall,
+  LookupOutcome,
+} from "../../src/domain/reputation/lookups/lookup-batch.ts";
+import { AppError } from "../../src/domain/shared/errors.ts";
+import type { LookupLedger } from "../../src/ports/lookups/lookup-ledger.ts";
+import { createLookupQueue } from "../../src/usecases/reputation/lookups/lookup-queue.ts";
 
 /** A ledger that decides when the test says so, turns that the test takes, and a clock that it moves. */
 function makeScene(gatherMs?: number) {

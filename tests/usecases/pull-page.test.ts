@@ -1,9 +1,9 @@
 import { describe, expect, test } from "bun:test";
-import type { JsonValue } from "../../src/domain/json.ts";
-import type { PageQuery } from "../../src/domain/sync/page.ts";
-import type { TableEntry } from "../../src/domain/sync/registry-schema.ts";
-import { pullPage } from "../../src/usecases/sync/pull-page.ts";
-import { pushRecords } from "../../src/usecases/sync/push-records.ts";
+import type { JsonValue } from "../../src/domain/shared/json.ts";
+import type { PageQuery } from "../../src/domain/sync/rows/page.ts";
+import type { TableEntry } from "../../src/domain/sync/table/registry-schema.ts";
+import { pullPage } from "../../src/usecases/sync/pages/pull-page.ts";
+import { pushRecords } from "../../src/usecases/sync/pages/push-records.ts";
 import { LISTINGS, makeRegistry } from "../support/make-table.ts";
 import { MemoryLogger } from "../support/memory-logger.ts";
 import { openMemoryStorage } from "../support/memory-storage.ts";

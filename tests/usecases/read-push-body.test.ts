@@ -2,7 +2,7 @@ import { describe, expect, test } from "bun:test";
 import { gzipSync } from "node:zlib";
 import { NodeDigest } from "../../src/adapters/node-crypto/node-digest.ts";
 import { ZlibGzip } from "../../src/adapters/zlib/zlib-gzip.ts";
-import { readPushBody } from "../../src/usecases/sync/read-push-body.ts";
+import { readPushBody } from "../../src/usecases/sync/pages/read-push-body.ts";
 
 const MIB = 1024 * 1024;
 const DEPS = { gzip: new ZlibGzip(), digest: new NodeDigest(), maxDecompressedBytes: 64 * MIB };

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
-import { AppError } from "../../src/domain/errors.ts";
-import { pushRecords } from "../../src/usecases/sync/push-records.ts";
-import { readSyncStatus } from "../../src/usecases/sync/read-sync-status.ts";
+import { AppError } from "../../src/domain/shared/errors.ts";
+import { pushRecords } from "../../src/usecases/sync/pages/push-records.ts";
+import { readSyncStatus } from "../../src/usecases/sync/pages/read-sync-status.ts";
 import { FakeClock } from "../support/fake-clock.ts";
 import { makeRegistry } from "../support/make-table.ts";
 import { MemoryLogger } from "../support/memory-logger.ts";

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
-import type { Scheduler } from "../../src/ports/scheduler.ts";
-import { startSchedule } from "../../src/usecases/sync/scheduled-runs.ts";
-import type { RunRequest } from "../../src/usecases/sync/start-run.ts";
+import type { Scheduler } from "../../src/ports/runtime/scheduler.ts";
+import { startSchedule } from "../../src/usecases/sync/runs/scheduled-runs.ts";
+import type { RunRequest } from "../../src/usecases/sync/runs/start-run.ts";
 import { FakeClock } from "../support/fake-clock.ts";
 import { MemoryLeaseStore } from "../support/memory-sync-stores.ts";
 

@@ -1,11 +1,11 @@
 // Signing in while the account changes hands.
 import { expect, test } from "bun:test";
-import type { PasswordHasher } from "../../src/ports/password-hasher.ts";
-import { signIn } from "../../src/usecases/reputation/sign-in.ts";
-import { Slots } from "../../src/usecases/reputation/slots.ts";
-import { forgetful } from "../adapters/sqlite-reputation-support.ts";
-import { openMemoryStore } from "../adapters/sqlite-stores-support.ts";
-import { openParts, Scene } from "../contract/reputation/reputation-harness.ts";
+import type { PasswordHasher } from "../../src/ports/crypto/password-hasher.ts";
+import { signIn } from "../../src/usecases/reputation/accounts/sign-in.ts";
+import { Slots } from "../../src/usecases/reputation/accounts/slots.ts";
+import { forgetful } from "../adapters/sqlite/reputation-support.ts";
+import { openMemoryStore } from "../adapters/sqlite/stores-support.ts";
+import { openParts, Scene } from "../contract/lookups/reputation-harness.ts";
 
 async function openScene() {
   const store = await openMemoryStore();

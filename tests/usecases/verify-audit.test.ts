@@ -1,17 +1,17 @@
 // D-6.5: verifying a log that changes meanwhile, and claims about chains that nothing else speaks of.
 import { afterEach, beforeEach, expect, test } from "bun:test";
-import type { AuditLog } from "../../src/ports/audit-log.ts";
-import { pruneAudit } from "../../src/usecases/reputation/prune-audit.ts";
-import { verifyAudit } from "../../src/usecases/reputation/verify-audit.ts";
-import { forgetful } from "../adapters/sqlite-reputation-support.ts";
-import { openMemoryStore } from "../adapters/sqlite-stores-support.ts";
+import type { AuditLog } from "../../src/ports/lookups/audit-log.ts";
+import { pruneAudit } from "../../src/usecases/reputation/audit/prune-audit.ts";
+import { verifyAudit } from "../../src/usecases/reputation/audit/verify-audit.ts";
+import { forgetful } from "../adapters/sqlite/reputation-support.ts";
+import { openMemoryStore } from "../adapters/sqlite/stores-support.ts";
 import {
   AUDIT_KEY,
   MAC,
   openParts,
   type ReputationParts,
   Scene,
-} from "../contract/reputation/reputation-harness.ts";
+} from "../contract/lookups/reputation-harness.ts";
 
 const SIGNING = { mac: MAC, auditKey: AUDIT_KEY };
 

@@ -1,4 +1,4 @@
-import type { HttpServer, ListenOptions, RequestHandler } from "../../ports/http-server.ts";
+import type { HttpServer, ListenOptions, RequestHandler } from "../../ports/http/http-server.ts";
 import { boundMemory } from "./memory-bound.ts";
 
 /**

@@ -1,4 +1,4 @@
-import { RemotePeerError } from "../../ports/remote-peer.ts";
+import { RemotePeerError } from "../../ports/tables/remote-peer.ts";
 
 /** The end of one exchange: its time limit and the caller's signal in one. */
 export interface Deadline {

@@ -1,4 +1,4 @@
-import type { PushRequest } from "../../ports/remote-peer.ts";
+import type { PushRequest } from "../../ports/tables/remote-peer.ts";
 import { sha256Hex } from "./sha256-hex.ts";
 
 /** The body of a push, ready to be sent. */

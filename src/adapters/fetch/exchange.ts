@@ -1,4 +1,4 @@
-import { RemotePeerError } from "../../ports/remote-peer.ts";
+import { RemotePeerError } from "../../ports/tables/remote-peer.ts";
 import { startDeadline } from "./deadline.ts";
 import { readBody } from "./read-body.ts";
 import type { Settings } from "./settings.ts";

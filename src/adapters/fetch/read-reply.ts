@@ -1,9 +1,14 @@
 // Checks that a reply is what the document says and what was asked for. Other fields are dropped.
-import type { JsonObject } from "../../domain/json.ts";
-import type { DigestPage, DigestQuery, DigestSegment, Key } from "../../domain/sync/digest-page.ts";
-import type { PullPage } from "../../domain/sync/page.ts";
-import type { Integrity, PushResult } from "../../domain/sync/push-result.ts";
-import type { SyncStatus } from "../../domain/sync/sync-status.ts";
+import type { JsonObject } from "../../domain/shared/json.ts";
+import type {
+  DigestPage,
+  DigestQuery,
+  DigestSegment,
+  Key,
+} from "../../domain/sync/digest/digest-page.ts";
+import type { PullPage } from "../../domain/sync/rows/page.ts";
+import type { Integrity, PushResult } from "../../domain/sync/rows/push-result.ts";
+import type { SyncStatus } from "../../domain/sync/run/sync-status.ts";
 import type { Reply } from "./exchange.ts";
 import { openReply, replyFields } from "./reply-fields.ts";
 import {

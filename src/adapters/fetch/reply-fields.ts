@@ -1,5 +1,10 @@
 // Takes a reply's JSON apart, field by field, and says which one is not as it should be.
-import { isJsonObject, type JsonObject, type JsonValue, parseJson } from "../../domain/json.ts";
+import {
+  isJsonObject,
+  type JsonObject,
+  type JsonValue,
+  parseJson,
+} from "../../domain/shared/json.ts";
 import type { Reply } from "./exchange.ts";
 import { describe, type Shape } from "./reply-shape.ts";
 import { invalidReply } from "./wire-errors.ts";

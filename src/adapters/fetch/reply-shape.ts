@@ -1,5 +1,10 @@
 // What the fields of a reply may hold, and what to say when they hold something else.
-import { isJsonObject, isRawNumber, type JsonObject, type JsonValue } from "../../domain/json.ts";
+import {
+  isJsonObject,
+  isRawNumber,
+  type JsonObject,
+  type JsonValue,
+} from "../../domain/shared/json.ts";
 
 /** A type of value, and its name in messages. */
 export interface Shape<T extends JsonValue> {

@@ -1,5 +1,5 @@
 // Checks the options of a client once, so that requests fail only for what peers and networks do.
-import { DEFAULT_MAX_DECOMPRESSED_BYTES } from "../../domain/limits.ts";
+import { DEFAULT_MAX_DECOMPRESSED_BYTES } from "../../domain/shared/limits.ts";
 
 /** Time for one request when `timeoutMs` is not given. D-4.6. */
 const DEFAULT_REQUEST_TIMEOUT_MS = 15_000;

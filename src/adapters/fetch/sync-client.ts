@@ -1,10 +1,10 @@
 // The HTTP client of the table synchronization document, the package's `repsync/client`. It uses
 // web standards only, so the same code runs on Bun, Deno, Node 20 and in browsers.
 
-import { CHECKSUM_PREFIX_CHARS } from "../../domain/limits.ts";
-import { type DigestQuery, digestParameters } from "../../domain/sync/digest-page.ts";
-import type { PullPage } from "../../domain/sync/page.ts";
-import type { SyncStatus } from "../../domain/sync/sync-status.ts";
+import { CHECKSUM_PREFIX_CHARS } from "../../domain/shared/limits.ts";
+import { type DigestQuery, digestParameters } from "../../domain/sync/digest/digest-page.ts";
+import type { PullPage } from "../../domain/sync/rows/page.ts";
+import type { SyncStatus } from "../../domain/sync/run/sync-status.ts";
 import {
   type DigestReply,
   type PulledPage,
@@ -13,7 +13,7 @@ import {
   type PushRequest,
   type RemotePeer,
   RemotePeerError,
-} from "../../ports/remote-peer.ts";
+} from "../../ports/tables/remote-peer.ts";
 import { BatchEncoder } from "./encode-batch.ts";
 import { exchange, type Reply } from "./exchange.ts";
 import { readDigestPage, readPullPage, readPushResult, readSyncStatus } from "./read-reply.ts";
@@ -21,9 +21,14 @@ import { readSettings, type SyncClientOptions } from "./settings.ts";
 import { sha256Hex } from "./sha256-hex.ts";
 import { invalidReply } from "./wire-errors.ts";
 
-export { isRawNumber, type JsonObject, type JsonValue, type RawNumber } from "../../domain/json.ts";
-export type { PushResult } from "../../domain/sync/push-result.ts";
-export type { RemotePeerErrorKind, TransferredBytes } from "../../ports/remote-peer.ts";
+export {
+  isRawNumber,
+  type JsonObject,
+  type JsonValue,
+  type RawNumber,
+} from "../../domain/shared/json.ts";
+export type { PushResult } from "../../domain/sync/rows/push-result.ts";
+export type { RemotePeerErrorKind, TransferredBytes } from "../../ports/tables/remote-peer.ts";
 export {
   type PulledPage,
   type PullPage,

@@ -1,6 +1,6 @@
 // Turns what goes wrong on the wire into `RemotePeerError`, with messages safe to log and to show.
-import { isJsonObject, type JsonValue, parseJson } from "../../domain/json.ts";
-import { RemotePeerError } from "../../ports/remote-peer.ts";
+import { isJsonObject, type JsonValue, parseJson } from "../../domain/shared/json.ts";
+import { RemotePeerError } from "../../ports/tables/remote-peer.ts";
 
 /** Length of another program's text inside a message, in characters. */
 const MAX_QUOTED_CHARS = 200;

@@ -1,7 +1,7 @@
 import { errors, jwtVerify, SignJWT } from "jose";
-import { OWN_ISSUER, ROLES } from "../../domain/account.ts";
-import type { Clock } from "../../ports/clock.ts";
-import type { TokenClaims, TokenIssuer, TokenProblem } from "../../ports/token-issuer.ts";
+import { OWN_ISSUER, ROLES } from "../../domain/reputation/accounts/roles.ts";
+import type { TokenClaims, TokenIssuer, TokenProblem } from "../../ports/crypto/token-issuer.ts";
+import type { Clock } from "../../ports/runtime/clock.ts";
 
 const ALGORITHM = "HS256";
 

@@ -6,9 +6,9 @@ import {
   type JWTVerifyOptions,
   jwtVerify,
 } from "jose";
-import { AppError } from "../../domain/errors.ts";
-import type { Clock } from "../../ports/clock.ts";
-import type { ForeignIdentity, IdentityProvider } from "../../ports/identity-provider.ts";
+import { AppError } from "../../domain/shared/errors.ts";
+import type { ForeignIdentity, IdentityProvider } from "../../ports/crypto/identity-provider.ts";
+import type { Clock } from "../../ports/runtime/clock.ts";
 
 /** Asymmetric ones only: whoever can verify must not be able to sign. */
 const ALGORITHMS = [

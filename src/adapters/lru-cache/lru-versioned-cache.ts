@@ -1,6 +1,6 @@
 import { LRUCache } from "lru-cache";
-import type { Clock } from "../../ports/clock.ts";
-import type { CacheCounts, VersionedCache } from "../../ports/versioned-cache.ts";
+import type { CacheCounts, VersionedCache } from "../../ports/lookups/versioned-cache.ts";
+import type { Clock } from "../../ports/runtime/clock.ts";
 
 interface Entry<Value> {
   readonly version: number;

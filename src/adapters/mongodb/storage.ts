@@ -6,31 +6,31 @@ import {
   MongoError,
   MongoServerSelectionError,
 } from "mongodb";
-import { AppError } from "../../domain/errors.ts";
+import { AppError } from "../../domain/shared/errors.ts";
 import type { ReputationOptions, ReputationStores } from "../../ports/reputation-stores.ts";
 import type { FullStorage } from "../../ports/storage.ts";
-import { ACCOUNTS, MongoAccountStore } from "./account-store.ts";
-import { retry, type Stopwatch, startDeadline } from "./deadline.ts";
-import { COUNTERS } from "./id-counters.ts";
-import { makeCollections } from "./internal-collections.ts";
-import type { VersionedParts } from "./known-changes.ts";
-import { LEASES, MongoLeaseStore } from "./lease-store.ts";
-import { MongoMarkerStore } from "./marker-store.ts";
-import { hasCode, toAppError } from "./mongo-errors.ts";
-import { PrimaryWatch } from "./primary-watch.ts";
-import { REJECTED_DETAILS } from "./rejected-details.ts";
-import { MongoRejectedRecords, REJECTED } from "./rejected-records.ts";
+import { ACCOUNTS, MongoAccountStore } from "./accounts/account-store.ts";
+import { MongoSecretStore, SECRETS } from "./accounts/secret-store.ts";
+import { MongoSessionStore, SESSIONS } from "./accounts/session-store.ts";
+import { ATTEMPTS, MongoSignInGuard } from "./accounts/sign-in-guard.ts";
+import { makeCollections } from "./driver/collections.ts";
+import { retry, type Stopwatch, startDeadline } from "./driver/deadline.ts";
+import { hasCode, toAppError } from "./driver/errors.ts";
+import { COUNTERS } from "./driver/id-counters.ts";
+import type { VersionedParts } from "./driver/known-changes.ts";
+import type { StoreParts } from "./driver/operations.ts";
+import { PrimaryWatch } from "./driver/primary-monitor.ts";
+import type { StoreClock } from "./driver/server-clock.ts";
+import { TableVersions } from "./driver/table-versions.ts";
 import { openMongoReputation } from "./reputation-stores.ts";
-import { MongoRowSource } from "./row-source.ts";
-import { MongoRunStore, RUNS } from "./run-store.ts";
-import { MongoSecretStore, SECRETS } from "./secret-store.ts";
-import { MongoSessionStore, SESSIONS } from "./session-store.ts";
-import { ATTEMPTS, MongoSignInGuard } from "./sign-in-guard.ts";
-import type { StoreParts } from "./store-calls.ts";
-import type { StoreClock } from "./store-time.ts";
-import { TableDefinitions } from "./table-definitions.ts";
-import { MongoTableStore } from "./table-store.ts";
-import { TableVersions } from "./table-versions.ts";
+import { LEASES, MongoLeaseStore } from "./runs/lease-store.ts";
+import { MongoMarkerStore } from "./runs/marker-store.ts";
+import { REJECTED_DETAILS } from "./runs/rejected-details.ts";
+import { MongoRejectedRecords, REJECTED } from "./runs/rejected-records.ts";
+import { MongoRunStore, RUNS } from "./runs/run-store.ts";
+import { MongoRowSource } from "./tables/row-source.ts";
+import { TableDefinitions } from "./tables/table-definitions.ts";
+import { MongoTableStore } from "./tables/table-store.ts";
 
 /** Where the store is. */
 export interface MongoStorageOptions {

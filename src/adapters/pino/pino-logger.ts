@@ -1,5 +1,5 @@
 import { type Logger as Pino, pino } from "pino";
-import type { LogFields, Logger } from "../../ports/logger.ts";
+import type { LogFields, Logger } from "../../ports/runtime/logger.ts";
 
 /** Lines that wait for a slow reader of stderr; past that, lines are dropped. */
 const MAX_WAITING_BYTES = 1024 * 1024;

@@ -1,5 +1,5 @@
 import { Counter, Gauge, Histogram, Registry } from "prom-client";
-import type { SyncRun } from "../../domain/sync/run.ts";
+import type { SyncRun } from "../../domain/sync/run/run.ts";
 import type {
   AnsweredRequest,
   Exposition,
@@ -7,7 +7,7 @@ import type {
   MovedRows,
   ServiceState,
   TableGauge,
-} from "../../ports/metrics.ts";
+} from "../../ports/http/metrics.ts";
 import { addProcessMetrics } from "./process-metrics.ts";
 import { RequestDurations } from "./request-durations.ts";
 

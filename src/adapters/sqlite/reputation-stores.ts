@@ -1,18 +1,18 @@
-import type { LookupSubject } from "../../domain/reputation/lookup.ts";
-import type { LimitedCaller } from "../../domain/reputation/lookup-batch.ts";
+import type { LookupSubject } from "../../domain/reputation/lookups/lookup.ts";
+import type { LimitedCaller } from "../../domain/reputation/lookups/lookup-batch.ts";
 import type { ReputationOptions, ReputationStores } from "../../ports/reputation-stores.ts";
-import { SqliteApiKeyStore } from "./api-key-store.ts";
-import { AuditChainWriter } from "./audit-chain-writer.ts";
-import { SqliteAuditLog } from "./audit-log.ts";
-import { SqliteConsentStore } from "./consent-store.ts";
-import type { SqliteDatabase } from "./database.ts";
-import { SqliteLookupLedger } from "./lookup-ledger.ts";
-import { SqliteMembership } from "./membership.ts";
-import { PersonRows } from "./person-rows.ts";
-import { SqliteProfileStore } from "./profile-store.ts";
-import { prepareReputation } from "./reputation-schema.ts";
-import { Subjects } from "./subjects.ts";
-import { SqliteUsageStore } from "./usage-store.ts";
+import { SqliteApiKeyStore } from "./accounts/api-key-store.ts";
+import { SqliteConsentStore } from "./accounts/consent-store.ts";
+import { SqliteMembership } from "./accounts/membership.ts";
+import { PersonRows } from "./accounts/person-rows.ts";
+import { SqliteProfileStore } from "./accounts/profile-store.ts";
+import { Subjects } from "./accounts/subjects.ts";
+import { SqliteUsageStore } from "./accounts/usage-store.ts";
+import { AuditChainWriter } from "./audit/audit-chain-writer.ts";
+import { SqliteAuditLog } from "./audit/audit-log.ts";
+import type { SqliteDatabase } from "./driver/database.ts";
+import { SqliteLookupLedger } from "./lookups/lookup-ledger.ts";
+import { prepareReputation } from "./lookups/reputation-schema.ts";
 
 /** Makes the tables of the reputation half, and its stores on them. Throws `store_unavailable` or `commit_failed`. */
 export async function openSqliteReputation(

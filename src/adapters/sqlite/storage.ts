@@ -1,18 +1,18 @@
 import type { ReputationOptions, ReputationStores } from "../../ports/reputation-stores.ts";
 import type { FullStorage } from "../../ports/storage.ts";
-import { ACCOUNT_TABLES, SqliteAccountStore } from "./account-store.ts";
-import { SqliteDatabase, type SqliteOptions } from "./database.ts";
-import type { OpenSqlite } from "./driver.ts";
-import { LEASE_TABLES, SqliteLeaseStore } from "./lease-store.ts";
-import { MARKER_TABLES, SqliteMarkerStore } from "./marker-store.ts";
-import { REJECTED_TABLES, SqliteRejectedRecords } from "./rejected-records.ts";
+import { ACCOUNT_TABLES, SqliteAccountStore } from "./accounts/account-store.ts";
+import { SECRET_TABLES, SqliteSecretStore } from "./accounts/secret-store.ts";
+import { SESSION_TABLES, SqliteSessionStore } from "./accounts/session-store.ts";
+import { ATTEMPT_TABLES, SqliteSignInGuard } from "./accounts/sign-in-guard.ts";
+import { SqliteDatabase, type SqliteOptions } from "./driver/database.ts";
+import type { OpenSqlite } from "./driver/driver.ts";
 import { openSqliteReputation } from "./reputation-stores.ts";
-import { SqliteRowSource } from "./row-source.ts";
-import { RUN_TABLES, SqliteRunStore } from "./run-store.ts";
-import { SECRET_TABLES, SqliteSecretStore } from "./secret-store.ts";
-import { SESSION_TABLES, SqliteSessionStore } from "./session-store.ts";
-import { ATTEMPT_TABLES, SqliteSignInGuard } from "./sign-in-guard.ts";
-import { SqliteTableStore } from "./table-store.ts";
+import { LEASE_TABLES, SqliteLeaseStore } from "./runs/lease-store.ts";
+import { MARKER_TABLES, SqliteMarkerStore } from "./runs/marker-store.ts";
+import { REJECTED_TABLES, SqliteRejectedRecords } from "./runs/rejected-records.ts";
+import { RUN_TABLES, SqliteRunStore } from "./runs/run-store.ts";
+import { SqliteRowSource } from "./tables/row-source.ts";
+import { SqliteTableStore } from "./tables/table-store.ts";
 
 /** Tables of repsync's own, besides the registry's. */
 const INTERNAL_TABLES = [

@@ -1,4 +1,4 @@
-import type { Clock } from "../../ports/clock.ts";
+import type { Clock } from "../../ports/runtime/clock.ts";
 
 /** The machine's clock. */
 export class SystemClock implements Clock {

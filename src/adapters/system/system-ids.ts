@@ -1,4 +1,4 @@
-import type { Ids } from "../../ports/ids.ts";
+import type { Ids } from "../../ports/runtime/ids.ts";
 
 /** Random UUIDs. */
 export class SystemIds implements Ids {

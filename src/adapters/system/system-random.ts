@@ -1,4 +1,4 @@
-import type { Random } from "../../ports/random.ts";
+import type { Random } from "../../ports/runtime/random.ts";
 
 /** The runtime's generator. */
 export class SystemRandom implements Random {

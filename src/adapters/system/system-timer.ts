@@ -1,4 +1,4 @@
-import type { Timer } from "../../ports/timer.ts";
+import type { Timer } from "../../ports/runtime/timer.ts";
 
 /** The runtime's timers. */
 export class SystemTimer implements Timer {

@@ -1,4 +1,4 @@
-import type { Turns } from "../../ports/turns.ts";
+import type { Turns } from "../../ports/runtime/turns.ts";
 
 /** Turns of the runtime's event loop. */
 export class SystemTurns implements Turns {

@@ -1,8 +1,8 @@
 import { promisify } from "node:util";
 import { createGunzip, gunzip, gzip, gzipSync } from "node:zlib";
-import { AppError } from "../../domain/errors.ts";
-import { GZIP_LEVEL } from "../../domain/limits.ts";
-import type { Gzip } from "../../ports/gzip.ts";
+import { AppError } from "../../domain/shared/errors.ts";
+import { GZIP_LEVEL } from "../../domain/shared/limits.ts";
+import type { Gzip } from "../../ports/crypto/gzip.ts";
 
 const gzipAsync = promisify(gzip);
 const gunzipAsync = promisify(gunzip);

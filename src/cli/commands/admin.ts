@@ -1,8 +1,8 @@
-import { MAX_PASSWORD_CHARS, MIN_PASSWORD_CHARS } from "../../domain/limits.ts";
-import { isPassword } from "../../domain/reputation/account.ts";
-import { ReputationError } from "../../domain/reputation/reputation-error.ts";
-import { isForeignUsername } from "../../domain/reputation/username.ts";
-import { createAdministrator } from "../../usecases/reputation/create-administrator.ts";
+import { isPassword } from "../../domain/reputation/accounts/account.ts";
+import { ReputationError } from "../../domain/reputation/accounts/reputation-error.ts";
+import { isForeignUsername } from "../../domain/reputation/accounts/username.ts";
+import { MAX_PASSWORD_CHARS, MIN_PASSWORD_CHARS } from "../../domain/shared/limits.ts";
+import { createAdministrator } from "../../usecases/reputation/accounts/create-administrator.ts";
 import {
   type AddCommand,
   type CommandTools,

@@ -1,6 +1,6 @@
-import type { AuditProblem } from "../../domain/reputation/audit-check.ts";
-import { pruneAudit } from "../../usecases/reputation/prune-audit.ts";
-import { verifyAudit } from "../../usecases/reputation/verify-audit.ts";
+import type { AuditProblem } from "../../domain/reputation/audit/audit-check.ts";
+import { pruneAudit } from "../../usecases/reputation/audit/prune-audit.ts";
+import { verifyAudit } from "../../usecases/reputation/audit/verify-audit.ts";
 import {
   type AddCommand,
   type CommandTools,

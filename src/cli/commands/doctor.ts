@@ -1,5 +1,5 @@
 import manifest from "../../../package.json" with { type: "json" };
-import { isAppError } from "../../domain/errors.ts";
+import { isAppError } from "../../domain/shared/errors.ts";
 import { examineDeployment, type Finding } from "../../usecases/operations/examine-deployment.ts";
 import {
   type AddCommand,

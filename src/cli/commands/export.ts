@@ -1,6 +1,6 @@
-import type { Table } from "../../domain/sync/table.ts";
-import { exportRows } from "../../usecases/sync/export-rows.ts";
-import { findTable } from "../../usecases/sync/pull-page.ts";
+import type { Table } from "../../domain/sync/table/table.ts";
+import { exportRows } from "../../usecases/sync/files/export-rows.ts";
+import { findTable } from "../../usecases/sync/pages/pull-page.ts";
 import { type AddCommand, type CommandTools, declareCommand } from "../command-runner.ts";
 import { EXIT, type ExitCode } from "../exit-code.ts";
 import { startRowEncoder } from "../files/encode-rows.ts";

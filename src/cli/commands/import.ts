@@ -1,13 +1,13 @@
 import { resolve } from "node:path";
 import { Option } from "commander";
-import type { Table } from "../../domain/sync/table.ts";
+import type { Table } from "../../domain/sync/table/table.ts";
 import {
   type FoundRecord,
   type ImportCounts,
   type ImportFailure,
   importRows,
-} from "../../usecases/sync/import-rows.ts";
-import { findTable } from "../../usecases/sync/pull-page.ts";
+} from "../../usecases/sync/files/import-rows.ts";
+import { findTable } from "../../usecases/sync/pages/pull-page.ts";
 import {
   type AddCommand,
   type CommandTools,

@@ -1,9 +1,9 @@
-import { ReputationError } from "../../domain/reputation/reputation-error.ts";
-import type { ApiKeyItem } from "../../usecases/reputation/api-key-item.ts";
-import type { ReputationDeps } from "../../usecases/reputation/deps.ts";
-import { issueApiKey } from "../../usecases/reputation/issue-api-key.ts";
-import { listApiKeys } from "../../usecases/reputation/list-api-keys.ts";
-import { revokeApiKey } from "../../usecases/reputation/revoke-api-key.ts";
+import { ReputationError } from "../../domain/reputation/accounts/reputation-error.ts";
+import type { ApiKeyItem } from "../../usecases/reputation/accounts/api-key-item.ts";
+import type { ReputationDeps } from "../../usecases/reputation/accounts/deps.ts";
+import { issueApiKey } from "../../usecases/reputation/accounts/issue-api-key.ts";
+import { listApiKeys } from "../../usecases/reputation/accounts/list-api-keys.ts";
+import { revokeApiKey } from "../../usecases/reputation/accounts/revoke-api-key.ts";
 import {
   type AddCommand,
   type CommandTools,

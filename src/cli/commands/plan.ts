@@ -1,6 +1,10 @@
 import { Argument, InvalidArgumentError } from "commander";
-import { effectiveLimits, PLAN_NAMES, type PlanName } from "../../domain/reputation/plan.ts";
-import { changePlan } from "../../usecases/reputation/change-plan.ts";
+import {
+  effectiveLimits,
+  PLAN_NAMES,
+  type PlanName,
+} from "../../domain/reputation/accounts/plan.ts";
+import { changePlan } from "../../usecases/reputation/accounts/change-plan.ts";
 import {
   type AddCommand,
   type CommandTools,

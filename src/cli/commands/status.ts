@@ -1,10 +1,10 @@
-import { markerName } from "../../domain/sync/marker.ts";
-import type { SyncStatus } from "../../domain/sync/sync-status.ts";
+import { markerName } from "../../domain/sync/run/marker.ts";
+import type { SyncStatus } from "../../domain/sync/run/sync-status.ts";
 import {
   type RemoteStatus,
   readRemoteStatus,
 } from "../../usecases/operations/read-remote-status.ts";
-import { readSyncStatus } from "../../usecases/sync/read-sync-status.ts";
+import { readSyncStatus } from "../../usecases/sync/pages/read-sync-status.ts";
 import {
   type AddCommand,
   type CommandTools,

@@ -1,5 +1,5 @@
 // The requests of the demo, as any client would send them: nothing of the service's own code is used.
-import type { RunEvent } from "../../domain/sync/run.ts";
+import type { RunEvent } from "../../domain/sync/run/run.ts";
 
 /** A request to a deployment. */
 export interface ApiRequest {

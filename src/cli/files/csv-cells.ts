@@ -1,13 +1,13 @@
 // How a cell is written as a field of a CSV file and read back without loss; docs/cli.md describes it for people.
-import { isWholeNumber, parseInt64 } from "../../domain/decimal.ts";
+import { isWholeNumber, parseInt64 } from "../../domain/shared/decimal.ts";
 import {
   isRawNumber,
   type JsonValue,
   numberText,
   parseJson,
   rawNumber,
-} from "../../domain/json.ts";
-import type { Cell, Column } from "../../domain/sync/table.ts";
+} from "../../domain/shared/json.ts";
+import type { Cell, Column } from "../../domain/sync/table/table.ts";
 
 /** A field as it stands in a file; null is an empty one without quotes. */
 export type CsvField = string | null;

@@ -1,6 +1,6 @@
 import { stringify } from "csv-stringify/sync";
-import { comparedColumns } from "../../domain/sync/row-digest.ts";
-import type { Column, Row, Table } from "../../domain/sync/table.ts";
+import { comparedColumns } from "../../domain/sync/digest/row-digest.ts";
+import type { Column, Row, Table } from "../../domain/sync/table/table.ts";
 import { csvField } from "./csv-cells.ts";
 import type { FileFormat } from "./file-format.ts";
 

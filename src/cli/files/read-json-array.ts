@@ -1,6 +1,6 @@
 // Finds the elements of one long JSON array, and leaves each to the parser that keeps every digit. Streaming JSON
 // libraries make JS numbers, or tokens that cost many times more than the parser.
-import type { FoundRecord } from "../../usecases/sync/import-rows.ts";
+import type { FoundRecord } from "../../usecases/sync/files/import-rows.ts";
 import { FileProblem } from "./file-problem.ts";
 import { MAX_RECORD_CHARS, parseRecord, tooLong } from "./read-ndjson.ts";
 

@@ -1,5 +1,5 @@
-import { parseJson } from "../../domain/json.ts";
-import type { FoundRecord } from "../../usecases/sync/import-rows.ts";
+import { parseJson } from "../../domain/shared/json.ts";
+import type { FoundRecord } from "../../usecases/sync/files/import-rows.ts";
 import { FileProblem } from "./file-problem.ts";
 
 /** Length of one record's text; a file of another format would else be taken for one endless record. */

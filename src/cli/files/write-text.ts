@@ -4,7 +4,7 @@ import { realpath, rename, rm, stat } from "node:fs/promises";
 import { Readable } from "node:stream";
 import { pipeline } from "node:stream/promises";
 import { createGzip } from "node:zlib";
-import { GZIP_LEVEL } from "../../domain/limits.ts";
+import { GZIP_LEVEL } from "../../domain/shared/limits.ts";
 import { isGzipName, STANDARD_STREAM } from "./file-format.ts";
 import { FileProblem } from "./file-problem.ts";
 import { systemReason } from "./read-text.ts";

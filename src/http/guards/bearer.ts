@@ -3,7 +3,7 @@ import {
   type IdentityDeps,
   identify,
   identifyAdministrator,
-} from "../../usecases/reputation/identity.ts";
+} from "../../usecases/reputation/accounts/identity.ts";
 import { bearerCredentials } from "./bearer-credentials.ts";
 
 /** Name of the cookie of a session. D-5.4. */

@@ -1,6 +1,6 @@
-import { AppError } from "../../domain/errors.ts";
-import type { Digest } from "../../ports/digest.ts";
-import type { ConnectionInfo } from "../../ports/http-server.ts";
+import { AppError } from "../../domain/shared/errors.ts";
+import type { Digest } from "../../ports/crypto/digest.ts";
+import type { ConnectionInfo } from "../../ports/http/http-server.ts";
 import { bearerCredentials } from "./bearer-credentials.ts";
 import { headerBytes } from "./sync-key.ts";
 

@@ -1,9 +1,9 @@
 // What an operator should know before trusting a deployment: every part looked at, each with what to do about it.
-import { isAppError } from "../../domain/errors.ts";
-import { RemotePeerError } from "../../ports/remote-peer.ts";
+import { isAppError } from "../../domain/shared/errors.ts";
 import type { Storage } from "../../ports/storage.ts";
-import { OTHER_PEPPER, type ReputationSecrets } from "../reputation/secrets.ts";
-import { openRemote, type SyncDeps } from "../sync/sync-deps.ts";
+import { RemotePeerError } from "../../ports/tables/remote-peer.ts";
+import { OTHER_PEPPER, type ReputationSecrets } from "../reputation/accounts/secrets.ts";
+import { openRemote, type SyncDeps } from "../sync/shared/sync-deps.ts";
 import { type RemoteStatus, readRemoteStatus } from "./read-remote-status.ts";
 
 /** One thing that was looked at. */

@@ -1,16 +1,16 @@
-import { HEALTH_PROBE_MS, METRICS_READ_MS } from "../../domain/limits.ts";
-import { PROBLEMS, type ProblemCode } from "../../domain/reputation/problem.ts";
-import { markerName, SYNC_DIRECTIONS } from "../../domain/sync/marker.ts";
-import type { Registry } from "../../domain/sync/table.ts";
-import { dateTimeMs, parseDateTime } from "../../domain/time.ts";
-import type { Clock } from "../../ports/clock.ts";
-import type { Logger } from "../../ports/logger.ts";
-import type { Exposition, LookupCount, Metrics, ServiceState } from "../../ports/metrics.ts";
+import { PROBLEMS, type ProblemCode } from "../../domain/reputation/accounts/problem.ts";
+import { HEALTH_PROBE_MS, METRICS_READ_MS } from "../../domain/shared/limits.ts";
+import { dateTimeMs, parseDateTime } from "../../domain/shared/time.ts";
+import { markerName, SYNC_DIRECTIONS } from "../../domain/sync/run/marker.ts";
+import type { Registry } from "../../domain/sync/table/table.ts";
+import type { Exposition, LookupCount, Metrics, ServiceState } from "../../ports/http/metrics.ts";
+import type { CacheCounts } from "../../ports/lookups/versioned-cache.ts";
+import type { Clock } from "../../ports/runtime/clock.ts";
+import type { Logger } from "../../ports/runtime/logger.ts";
+import type { Timer } from "../../ports/runtime/timer.ts";
 import type { FullStorage } from "../../ports/storage.ts";
-import type { Timer } from "../../ports/timer.ts";
-import type { CacheCounts } from "../../ports/versioned-cache.ts";
-import type { LookupCounts } from "../reputation/look-up.ts";
-import type { ActiveRuns } from "../sync/active-runs.ts";
+import type { LookupCounts } from "../reputation/lookups/look-up.ts";
+import type { ActiveRuns } from "../sync/runs/active-runs.ts";
 
 /** Counts of lookups by outcome, and how what is remembered for them has done. */
 export interface LookupMetrics {

@@ -1,8 +1,8 @@
-import { AppError } from "../../domain/errors.ts";
-import type { SyncStatus } from "../../domain/sync/sync-status.ts";
-import { dateTimeMs, parseDateTime } from "../../domain/time.ts";
-import { RemotePeerError } from "../../ports/remote-peer.ts";
-import { openRemote, type SyncDeps } from "../sync/sync-deps.ts";
+import { AppError } from "../../domain/shared/errors.ts";
+import { dateTimeMs, parseDateTime } from "../../domain/shared/time.ts";
+import type { SyncStatus } from "../../domain/sync/run/sync-status.ts";
+import { RemotePeerError } from "../../ports/tables/remote-peer.ts";
+import { openRemote, type SyncDeps } from "../sync/shared/sync-deps.ts";
 
 /** The other deployment, as far as it answers. */
 export type RemoteStatus = {

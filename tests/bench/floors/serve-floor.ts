@@ -1,7 +1,7 @@
 // The least work that answers a pull or a push: bare library calls behind Bun.serve.
 import { createHash } from "node:crypto";
 import { gunzipSync, gzipSync } from "node:zlib";
-import { GZIP_LEVEL } from "../../../src/domain/limits.ts";
+import { GZIP_LEVEL } from "../../../src/domain/shared/limits.ts";
 import type { BenchRow } from "../bench-rows.ts";
 
 /** A store by the bare calls of its library. */

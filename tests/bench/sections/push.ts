@@ -1,6 +1,6 @@
 import { alternate } from "../alternate.ts";
-import { makePushBody, makeRows } from "../bench-rows.ts";
-import { openPage, type PushedRows, pullPage, pushRows } from "../client.ts";
+import { makePushBody, makeRows, type PushedRows } from "../bench-rows.ts";
+import { openPage, pullPage, pushRows } from "../client.ts";
 import { type Reporter, rowRate } from "../result.ts";
 import { type BenchStore, startBoth } from "../stores.ts";
 

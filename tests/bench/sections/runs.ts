@@ -1,9 +1,9 @@
 import { readCities } from "../../../src/cli/demo/cities.ts";
 import { sendJson, signInAdministrator } from "../administrator.ts";
 import { median, timeMs } from "../alternate.ts";
-import { makePushBody, makeRows, TABLE_NAME } from "../bench-rows.ts";
+import { makePushBody, makeRows, type PushedRows, TABLE_NAME } from "../bench-rows.ts";
 import type { Server } from "../child-process.ts";
-import { openPage, type PushedRows, pullPage, pushRows } from "../client.ts";
+import { openPage, pullPage, pushRows } from "../client.ts";
 import { megabytes, watchMemory } from "../memory-watch.ts";
 import { startProxy } from "../proxy.ts";
 import { type Reporter, rowRate } from "../result.ts";

@@ -4,8 +4,8 @@ import type { FileFormat } from "../../../src/cli/files/file-format.ts";
 import { type CsvHeader, readCsv } from "../../../src/cli/files/read-csv.ts";
 import { readJsonArray } from "../../../src/cli/files/read-json-array.ts";
 import { readNdjson } from "../../../src/cli/files/read-ndjson.ts";
-import type { Row, Table } from "../../../src/domain/sync/table.ts";
-import type { FoundRecord } from "../../../src/usecases/sync/import-rows.ts";
+import type { Row, Table } from "../../../src/domain/sync/table/table.ts";
+import type { FoundRecord } from "../../../src/usecases/sync/files/import-rows.ts";
 
 /** A text in parts of a length in characters: as a decoder makes them, none is cut in two. */
 export async function* chunksOf(text: string, chars: number): AsyncGenerator<string> {

@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { halves, rowsThatFit, startBatchSize } from "../../../src/domain/sync/batch-size.ts";
+import { halves, rowsThatFit, startBatchSize } from "../../../src/domain/sync/run/batch-size.ts";
 
 test("D-4.6 batches start at 1,000 rows and double up to the configured maximum", () => {
   const size = startBatchSize(5000);

@@ -1,9 +1,9 @@
 // A row that was pulled and is pushed again must stay as it is, or two deployments would never come to rest.
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
-import { parseJson } from "../../../src/domain/json.ts";
-import { convertRecord, convertValue } from "../../../src/domain/sync/convert.ts";
-import type { ColumnType } from "../../../src/domain/sync/table.ts";
+import { parseJson } from "../../../src/domain/shared/json.ts";
+import { convertRecord, convertValue } from "../../../src/domain/sync/rows/convert.ts";
+import type { ColumnType } from "../../../src/domain/sync/table/table.ts";
 import { LISTINGS, makeColumn, makeKeyColumn, makeTable } from "../../support/make-table.ts";
 import { checkProperty } from "../../support/seed.ts";
 

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
-import { parseJson } from "../../../src/domain/json.ts";
-import { convertRecord, recordKey } from "../../../src/domain/sync/convert.ts";
+import { parseJson } from "../../../src/domain/shared/json.ts";
+import { convertRecord, recordKey } from "../../../src/domain/sync/rows/convert.ts";
 import { LISTINGS, makeTable } from "../../support/make-table.ts";
 
 describe("convertRecord()", () => {

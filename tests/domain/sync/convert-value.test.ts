@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
-import { parseJson } from "../../../src/domain/json.ts";
-import { convertValue } from "../../../src/domain/sync/convert.ts";
-import type { Column, ColumnType } from "../../../src/domain/sync/table.ts";
+import { parseJson } from "../../../src/domain/shared/json.ts";
+import { convertValue } from "../../../src/domain/sync/rows/convert.ts";
+import type { Column, ColumnType } from "../../../src/domain/sync/table/table.ts";
 import { makeColumn, makeKeyColumn } from "../../support/make-table.ts";
 
 const OBJECT = "fails: must not be an object or an array";

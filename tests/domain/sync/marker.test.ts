@@ -5,7 +5,7 @@ import {
   markerCap,
   markerName,
   SYNC_DIRECTIONS,
-} from "../../../src/domain/sync/marker.ts";
+} from "../../../src/domain/sync/run/marker.ts";
 import { makeTable } from "../../support/make-table.ts";
 
 const BY_TIME = {

@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { PageAnchors, type PageSequence } from "../../../src/domain/sync/page-anchors.ts";
+import { PageAnchors, type PageSequence } from "../../../src/domain/sync/rows/page-anchors.ts";
 
 const listings: PageSequence = { tableName: "listings", sinceTime: null, version: "1" };
 

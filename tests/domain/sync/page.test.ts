@@ -1,6 +1,10 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
-import { buildPullPage, type PageQuery, readPageRequest } from "../../../src/domain/sync/page.ts";
+import {
+  buildPullPage,
+  type PageQuery,
+  readPageRequest,
+} from "../../../src/domain/sync/rows/page.ts";
 import { LISTINGS, makeTable } from "../../support/make-table.ts";
 import { checkProperty } from "../../support/seed.ts";
 

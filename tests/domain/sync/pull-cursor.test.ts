@@ -1,12 +1,12 @@
 // The next request of a pull, page by literal page. D-4.5.
 import { expect, test } from "bun:test";
-import type { JsonObject } from "../../../src/domain/json.ts";
-import type { PullPage } from "../../../src/domain/sync/page.ts";
+import type { JsonObject } from "../../../src/domain/shared/json.ts";
 import {
   type PullCursor,
   startMarkedCursor,
   startPullCursor,
-} from "../../../src/domain/sync/pull-cursor.ts";
+} from "../../../src/domain/sync/pull/pull-cursor.ts";
+import type { PullPage } from "../../../src/domain/sync/rows/page.ts";
 import { makeTable } from "../../support/make-table.ts";
 
 const TABLE = makeTable({

@@ -1,12 +1,12 @@
 import { describe, expect, test } from "bun:test";
-import { parseJson } from "../../../src/domain/json.ts";
+import { parseJson } from "../../../src/domain/shared/json.ts";
 import {
   commitFailedResult,
   cutText,
   noRecordsResult,
   pushedResult,
   type RecordFailure,
-} from "../../../src/domain/sync/push-result.ts";
+} from "../../../src/domain/sync/rows/push-result.ts";
 import { LISTINGS, makeTable } from "../../support/make-table.ts";
 
 const listings = makeTable(LISTINGS, "listings");

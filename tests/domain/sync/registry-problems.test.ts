@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
-import { readRegistry } from "../../../src/domain/sync/registry.ts";
-import type { TableEntry } from "../../../src/domain/sync/registry-schema.ts";
+import { readRegistry } from "../../../src/domain/sync/table/registry.ts";
+import type { TableEntry } from "../../../src/domain/sync/table/registry-schema.ts";
 
 const PATTERN = "^[A-Za-z_][A-Za-z0-9_]{0,62}$";
 const UNKNOWN = `unknown entry, or a name that does not fit ${PATTERN}`;

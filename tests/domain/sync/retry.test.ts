@@ -5,7 +5,7 @@ import {
   isTooMuchToReceive,
   type RequestFailure,
   retryWaitMs,
-} from "../../../src/domain/sync/retry.ts";
+} from "../../../src/domain/sync/run/retry.ts";
 
 function failure(changes: Partial<RequestFailure>): RequestFailure {
   return { kind: "status", status: null, retryAfterSeconds: null, isTooLong: false, ...changes };

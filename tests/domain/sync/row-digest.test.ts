@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
-import { rawNumber } from "../../../src/domain/json.ts";
-import { keyText, rowText, startDigest } from "../../../src/domain/sync/row-digest.ts";
-import type { Row } from "../../../src/domain/sync/table.ts";
+import { rawNumber } from "../../../src/domain/shared/json.ts";
+import { keyText, rowText, startDigest } from "../../../src/domain/sync/digest/row-digest.ts";
+import type { Row } from "../../../src/domain/sync/table/table.ts";
 import { LISTINGS, makeTable } from "../../support/make-table.ts";
 
 const TABLE = makeTable(LISTINGS);

@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import fc from "fast-check";
-import { RowMemory } from "../../../src/domain/sync/row-memory.ts";
+import { RowMemory } from "../../../src/domain/sync/rows/row-memory.ts";
 import { checkProperty } from "../../support/seed.ts";
 
 test("a row is unknown until it is noted, and then has its last note", () => {

@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
-import { rawNumber } from "../../../src/domain/json.ts";
-import { compareKeys, convertKey, keyAsKept } from "../../../src/domain/sync/row-order.ts";
-import type { Cell } from "../../../src/domain/sync/table.ts";
+import { rawNumber } from "../../../src/domain/shared/json.ts";
+import { compareKeys, convertKey, keyAsKept } from "../../../src/domain/sync/rows/row-order.ts";
+import type { Cell } from "../../../src/domain/sync/table/table.ts";
 import { makeTable } from "../../support/make-table.ts";
 
 function tableBy(type: "text" | "integer" | "bigint" | "boolean" | "datetime" | "date") {

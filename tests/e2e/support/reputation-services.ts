@@ -3,7 +3,10 @@ import { existsSync, mkdtempSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { openServices } from "../../../src/compose.ts";
 import { readConfig } from "../../../src/config.ts";
-import { type AuditVerdict, verifyAudit } from "../../../src/usecases/reputation/verify-audit.ts";
+import {
+  type AuditVerdict,
+  verifyAudit,
+} from "../../../src/usecases/reputation/audit/verify-audit.ts";
 import { ADMIN_ENV, jsonBody, Person } from "../../http/reputation/people.ts";
 import { type Backend, SQLITE_FILE } from "../../http/support/backends.ts";
 import { keepResource } from "../../http/support/resources.ts";

@@ -1,14 +1,9 @@
 // The stores that keep the reputation half, and the shortest way to a service on one.
 import { describe } from "bun:test";
-import { readFileSync } from "node:fs";
 import type { Environment } from "../../../src/config.ts";
 import { type Backend, MONGODB, SQLITE_FILE } from "../support/backends.ts";
 import { type SyncApp, startApp } from "../support/sync-app.ts";
 import { ADMIN_ENV } from "./people.ts";
-
-const MONGO_STORAGE = new URL("../../../src/adapters/mongodb/storage.ts", import.meta.url);
-/** MongoDB joins as soon as its adapter has the reputation half. */
-const isInMongo = readFileSync(MONGO_STORAGE, "utf8").includes("openReputation(");
 
 /** SQLite in memory, for what has nothing to do with the disk. */
 const SQLITE_MEMORY: Backend = {
@@ -23,7 +18,7 @@ export function onEveryReputationBackend(
   tests: (backend: Backend) => void,
   { isFile = false }: { readonly isFile?: boolean } = {},
 ): void {
-  const backends = [isFile ? SQLITE_FILE : SQLITE_MEMORY, ...(isInMongo ? [MONGODB] : [])];
+  const backends = [isFile ? SQLITE_FILE : SQLITE_MEMORY, MONGODB];
   for (const backend of backends) {
     describe.skipIf(!backend.isAvailable)(`${name} on ${backend.name}`, () => tests(backend));
   }

@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, setDefaultTimeout, test } from "bun:test";
-import { attemptCounters } from "../../../src/usecases/reputation/attempts.ts";
+import { attemptCounters } from "../../../src/usecases/reputation/accounts/attempts.ts";
 import { RawConnection } from "../support/raw-http.ts";
 import { releaseResources } from "../support/resources.ts";
 import { startApp } from "../support/sync-app.ts";

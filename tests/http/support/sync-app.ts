@@ -1,7 +1,7 @@
 // The real service for a test: composed as `main.ts` composes it, behind a real server on a free port.
 import { compose, type TimeParts } from "../../../src/compose.ts";
 import { type Environment, readConfig } from "../../../src/config.ts";
-import type { TableEntry } from "../../../src/domain/sync/registry-schema.ts";
+import type { TableEntry } from "../../../src/domain/sync/table/registry-schema.ts";
 import type { Backend } from "./backends.ts";
 import { gunzip, gzip, sha256, textOf } from "./bytes.ts";
 import { checkReply } from "./check-reply.ts";

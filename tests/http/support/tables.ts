@@ -1,5 +1,5 @@
 // The registry file of the HTTP tests: every column type, every write rule.
-import type { TableEntry } from "../../../src/domain/sync/registry-schema.ts";
+import type { TableEntry } from "../../../src/domain/sync/table/registry-schema.ts";
 import { LISTINGS } from "../../support/make-table.ts";
 
 /** The tables by name, beside the built-in ones. */

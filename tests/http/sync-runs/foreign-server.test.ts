@@ -1,6 +1,6 @@
 // Runs against another implementation of the document: both ends are equal after them.
 import { afterEach, expect, setDefaultTimeout, test } from "bun:test";
-import type { TableEntry } from "../../../src/domain/sync/registry-schema.ts";
+import type { TableEntry } from "../../../src/domain/sync/table/registry-schema.ts";
 import { SEED } from "../../support/seed.ts";
 import { SeededRandom } from "../../support/seeded-random.ts";
 import { onEveryBackend } from "../support/backends.ts";

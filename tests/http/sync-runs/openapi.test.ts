@@ -2,7 +2,7 @@
 import { Database } from "bun:sqlite";
 import { afterEach, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { join } from "node:path";
-import type { ColumnEntry } from "../../../src/domain/sync/registry-schema.ts";
+import type { ColumnEntry } from "../../../src/domain/sync/table/registry-schema.ts";
 import { ADMIN_ENV, jsonBody, Person } from "../reputation/people.ts";
 import { openApiDocument } from "../support/check-reply.ts";
 import { fastTime } from "../support/fast-time.ts";

@@ -1,6 +1,6 @@
 // Remotes that are out of reach, lie or are something else: each run ends with what was wrong, and markers stay safe.
 import { afterEach, describe, expect, setDefaultTimeout, test } from "bun:test";
-import type { TableEntry } from "../../../src/domain/sync/registry-schema.ts";
+import type { TableEntry } from "../../../src/domain/sync/table/registry-schema.ts";
 import { SQLITE_FILE } from "../support/backends.ts";
 import { fastTime } from "../support/fast-time.ts";
 import { releaseResources } from "../support/resources.ts";

@@ -1,9 +1,9 @@
 // The stream of a run: its form, its events, and readers that are slow or leave.
 import { afterEach, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { connect, createServer } from "node:net";
-import type { BatchEvent } from "../../../src/domain/sync/run.ts";
+import type { BatchEvent } from "../../../src/domain/sync/run/run.ts";
 import { eventStream } from "../../../src/http/event-stream.ts";
-import { startRunFeed } from "../../../src/usecases/sync/run-feed.ts";
+import { startRunFeed } from "../../../src/usecases/sync/runs/run-feed.ts";
 import { pollUntil } from "../../e2e/support/poll-until.ts";
 import { jsonBody } from "../reputation/people.ts";
 import { fastTime } from "../support/fast-time.ts";

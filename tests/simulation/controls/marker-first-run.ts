@@ -1,5 +1,5 @@
 // The product's run over a store that moves the marker before it writes the rows, kept as a control.
-import { startRun } from "../../../src/usecases/sync/start-run.ts";
+import { startRun } from "../../../src/usecases/sync/runs/start-run.ts";
 import { type StartWorldRun, worldRequest } from "../world.ts";
 
 /** Starts a run whose page and marker are two commits, the marker first. */

@@ -1,10 +1,11 @@
 // The naive pull, kept as a control: it carries an offset over rows that move. Everything else is as it should be, so
 // that only the offset can be at fault.
-import { convertRecord } from "../../../src/domain/sync/convert.ts";
-import { cappedMarker, markerCap } from "../../../src/domain/sync/marker.ts";
-import type { SyncRun } from "../../../src/domain/sync/run.ts";
-import { dateTimeMs, parseDateTime } from "../../../src/domain/time.ts";
-import type { SyncDeps } from "../../../src/usecases/sync/sync-deps.ts";
+
+import { dateTimeMs, parseDateTime } from "../../../src/domain/shared/time.ts";
+import { convertRecord } from "../../../src/domain/sync/rows/convert.ts";
+import { cappedMarker, markerCap } from "../../../src/domain/sync/run/marker.ts";
+import type { SyncRun } from "../../../src/domain/sync/run/run.ts";
+import type { SyncDeps } from "../../../src/usecases/sync/shared/sync-deps.ts";
 import type { StartWorldRun, World } from "../world.ts";
 
 const MARKER = "sync_last_pull_items";

@@ -1,10 +1,10 @@
 // How many rows a pull asks for at once. D-4.6.
 import { expect, test } from "bun:test";
-import { startBatchSize } from "../../../src/domain/sync/batch-size.ts";
-import { startMarkedCursor } from "../../../src/domain/sync/pull-cursor.ts";
-import type { PulledPage, RemotePeer } from "../../../src/ports/remote-peer.ts";
-import { askPage } from "../../../src/usecases/sync/ask-page.ts";
-import { openRemote } from "../../../src/usecases/sync/sync-deps.ts";
+import { startMarkedCursor } from "../../../src/domain/sync/pull/pull-cursor.ts";
+import { startBatchSize } from "../../../src/domain/sync/run/batch-size.ts";
+import type { PulledPage, RemotePeer } from "../../../src/ports/tables/remote-peer.ts";
+import { openRemote } from "../../../src/usecases/sync/shared/sync-deps.ts";
+import { askPage } from "../../../src/usecases/sync/transfer/ask-page.ts";
 import { makeTwoEnds } from "./two-ends.ts";
 
 /** Asks for pages whose replies have these lengths, and tells how many rows each was to have. */

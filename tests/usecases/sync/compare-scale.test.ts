@@ -1,17 +1,17 @@
 // What a comparison of large tables costs: counted exchanges and bytes, on real stores. D-4.10.
 import { expect, test } from "bun:test";
 import { gzipSync } from "node:zlib";
-import { openBunSqlite } from "../../../src/adapters/sqlite/bun-driver.ts";
+import { openBunSqlite } from "../../../src/adapters/sqlite/driver/bun-driver.ts";
 import { SqliteStorage } from "../../../src/adapters/sqlite/storage.ts";
 import { SystemTimer } from "../../../src/adapters/system/system-timer.ts";
-import { COMPRESSION_THRESHOLD_BYTES } from "../../../src/domain/limits.ts";
-import { digestParameters } from "../../../src/domain/sync/digest-page.ts";
-import type { Row } from "../../../src/domain/sync/table.ts";
-import type { RemotePeer } from "../../../src/ports/remote-peer.ts";
-import { compareTables } from "../../../src/usecases/sync/compare-tables.ts";
-import { digestTable } from "../../../src/usecases/sync/digest-table.ts";
-import { pullPage } from "../../../src/usecases/sync/pull-page.ts";
-import { readSyncStatus } from "../../../src/usecases/sync/read-sync-status.ts";
+import { COMPRESSION_THRESHOLD_BYTES } from "../../../src/domain/shared/limits.ts";
+import { digestParameters } from "../../../src/domain/sync/digest/digest-page.ts";
+import type { Row } from "../../../src/domain/sync/table/table.ts";
+import type { RemotePeer } from "../../../src/ports/tables/remote-peer.ts";
+import { compareTables } from "../../../src/usecases/sync/compare/compare-tables.ts";
+import { digestTable } from "../../../src/usecases/sync/pages/digest-table.ts";
+import { pullPage } from "../../../src/usecases/sync/pages/pull-page.ts";
+import { readSyncStatus } from "../../../src/usecases/sync/pages/read-sync-status.ts";
 import { FakeClock } from "../../support/fake-clock.ts";
 import { makeTable } from "../../support/make-table.ts";
 import { MemoryLogger } from "../../support/memory-logger.ts";

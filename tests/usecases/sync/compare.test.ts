@@ -1,7 +1,7 @@
 // Comparing both ends and repairing what differs, by digests and by pages. D-4.10.
 import { describe, expect, test } from "bun:test";
-import type { SyncDirection } from "../../../src/domain/sync/marker.ts";
-import { compareTables } from "../../../src/usecases/sync/compare-tables.ts";
+import type { SyncDirection } from "../../../src/domain/sync/run/marker.ts";
+import { compareTables } from "../../../src/usecases/sync/compare/compare-tables.ts";
 import { foreignServer, repsyncServer } from "../../simulation/sim-servers.ts";
 import { SeededRandom } from "../../support/seeded-random.ts";
 import {

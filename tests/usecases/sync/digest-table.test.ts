@@ -1,9 +1,9 @@
 // Digests by ranges of the key, as the other end asks for them. D-4.10.
 import { expect, test } from "bun:test";
-import type { DigestParameters } from "../../../src/domain/sync/digest-page.ts";
-import { startDigest } from "../../../src/domain/sync/row-digest.ts";
-import type { Table } from "../../../src/domain/sync/table.ts";
-import { digestTable } from "../../../src/usecases/sync/digest-table.ts";
+import type { DigestParameters } from "../../../src/domain/sync/digest/digest-page.ts";
+import { startDigest } from "../../../src/domain/sync/digest/row-digest.ts";
+import type { Table } from "../../../src/domain/sync/table/table.ts";
+import { digestTable } from "../../../src/usecases/sync/pages/digest-table.ts";
 import { FakeClock } from "../../support/fake-clock.ts";
 import { MemoryRowSource } from "../../support/memory-sync-stores.ts";
 import { makeTwoEnds, manyRows, put, type TestRow } from "./two-ends.ts";

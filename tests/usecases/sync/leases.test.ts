@@ -1,6 +1,6 @@
 // One run per table and direction at a time, over all instances. D-4.8.
 import { expect, test } from "bun:test";
-import { RemotePeerError } from "../../../src/ports/remote-peer.ts";
+import { RemotePeerError } from "../../../src/ports/tables/remote-peer.ts";
 import { never } from "../../support/sim-time.ts";
 import {
   makeTwoEnds,

@@ -1,6 +1,6 @@
 // Records that one end refused: each is tried again once in the next run, and none replaces a later one.
 import { expect, test } from "bun:test";
-import { AppError } from "../../../src/domain/errors.ts";
+import { AppError } from "../../../src/domain/shared/errors.ts";
 import { makeTwoEnds, manyRows, put, rowsOf, runOf } from "./two-ends.ts";
 
 test("D-4.6 all that was refused is tried again, however much it is", async () => {

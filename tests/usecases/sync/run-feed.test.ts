@@ -1,7 +1,7 @@
 // What a run tells, to readers of any speed. S-6, D-4.4.
 import { expect, test } from "bun:test";
-import type { BatchEvent, RunEvent } from "../../../src/domain/sync/run.ts";
-import { startRunFeed } from "../../../src/usecases/sync/run-feed.ts";
+import type { BatchEvent, RunEvent } from "../../../src/domain/sync/run/run.ts";
+import { startRunFeed } from "../../../src/usecases/sync/runs/run-feed.ts";
 
 const START: RunEvent = { type: "start", table: "a", direction: "push", total_records: 9 };
 

@@ -1,6 +1,6 @@
 // Whole runs: how they end, what is kept of them, and when their markers are no longer to be trusted.
 import { expect, test } from "bun:test";
-import { startRun } from "../../../src/usecases/sync/start-run.ts";
+import { startRun } from "../../../src/usecases/sync/runs/start-run.ts";
 import { makeTwoEnds, manyRows, put, rowsOf, runOf, start, statusError } from "./two-ends.ts";
 
 const MARKERS = [

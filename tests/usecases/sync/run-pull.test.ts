@@ -1,8 +1,8 @@
 // Pulls, request by request: what is asked, what is committed with it, and what a remote may not send.
 import { expect, test } from "bun:test";
-import type { JsonObject } from "../../../src/domain/json.ts";
-import type { TableEntry } from "../../../src/domain/sync/registry-schema.ts";
-import { RemotePeerError } from "../../../src/ports/remote-peer.ts";
+import type { JsonObject } from "../../../src/domain/shared/json.ts";
+import type { TableEntry } from "../../../src/domain/sync/table/registry-schema.ts";
+import { RemotePeerError } from "../../../src/ports/tables/remote-peer.ts";
 import { foreignServer } from "../../simulation/sim-servers.ts";
 import { SeededRandom } from "../../support/seeded-random.ts";
 import {

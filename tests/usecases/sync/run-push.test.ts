@@ -1,6 +1,6 @@
 // Pushes, batch by batch: what is sent, what is acknowledged, and what becomes of records that are refused.
 import { expect, test } from "bun:test";
-import { RemotePeerError } from "../../../src/ports/remote-peer.ts";
+import { RemotePeerError } from "../../../src/ports/tables/remote-peer.ts";
 import {
   makeTwoEnds,
   manyRows,

@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { startRun } from "../../../src/usecases/sync/start-run.ts";
+import { startRun } from "../../../src/usecases/sync/runs/start-run.ts";
 import { repsyncServer } from "../../simulation/sim-servers.ts";
 import { makeTable } from "../../support/make-table.ts";
 import { BY_TIME, makeTwoEnds, manyRows, put, rowsOf, runOf, statusError } from "./two-ends.ts";

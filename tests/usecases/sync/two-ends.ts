@@ -1,21 +1,21 @@
 // Two deployments in memory and the requests between them, for tests that want to say exactly what happens.
-import type { JsonObject } from "../../../src/domain/json.ts";
-import type { TableEntry } from "../../../src/domain/sync/registry-schema.ts";
-import type { RunEvent } from "../../../src/domain/sync/run.ts";
-import type { Row, Table } from "../../../src/domain/sync/table.ts";
+import type { JsonObject } from "../../../src/domain/shared/json.ts";
+import type { RunEvent } from "../../../src/domain/sync/run/run.ts";
+import type { TableEntry } from "../../../src/domain/sync/table/registry-schema.ts";
+import type { Row, Table } from "../../../src/domain/sync/table/table.ts";
 import {
   type PullRequest,
   type PushRequest,
   type RemotePeer,
   RemotePeerError,
-} from "../../../src/ports/remote-peer.ts";
-import type { RunOutcome } from "../../../src/usecases/sync/run-sync.ts";
+} from "../../../src/ports/tables/remote-peer.ts";
+import type { RunOutcome } from "../../../src/usecases/sync/runs/run-sync.ts";
 import {
   type RunRequest,
   type StartedRun,
   startRun,
-} from "../../../src/usecases/sync/start-run.ts";
-import type { SyncDeps } from "../../../src/usecases/sync/sync-deps.ts";
+} from "../../../src/usecases/sync/runs/start-run.ts";
+import type { SyncDeps } from "../../../src/usecases/sync/shared/sync-deps.ts";
 import { repsyncServer, type SimServer } from "../../simulation/sim-servers.ts";
 import { makeRegistry } from "../../support/make-table.ts";
 import { MemoryLogger } from "../../support/memory-logger.ts";

@@ -1,10 +1,13 @@
 import { Elysia } from "elysia";
-import type { ReputationDeps } from "../../../usecases/reputation/deps.ts";
-import type { IdentityDeps } from "../../../usecases/reputation/identity.ts";
-import { issueApiKey, type NewKeyDeps } from "../../../usecases/reputation/issue-api-key.ts";
-import { listApiKeys } from "../../../usecases/reputation/list-api-keys.ts";
-import { revokeApiKey } from "../../../usecases/reputation/revoke-api-key.ts";
-import { rotateApiKey } from "../../../usecases/reputation/rotate-api-key.ts";
+import type { ReputationDeps } from "../../../usecases/reputation/accounts/deps.ts";
+import type { IdentityDeps } from "../../../usecases/reputation/accounts/identity.ts";
+import {
+  issueApiKey,
+  type NewKeyDeps,
+} from "../../../usecases/reputation/accounts/issue-api-key.ts";
+import { listApiKeys } from "../../../usecases/reputation/accounts/list-api-keys.ts";
+import { revokeApiKey } from "../../../usecases/reputation/accounts/revoke-api-key.ts";
+import { rotateApiKey } from "../../../usecases/reputation/accounts/rotate-api-key.ts";
 import { dataReply } from "../../data-reply.ts";
 import { requireUsername } from "../../guards/bearer.ts";
 import { API_KEY_DETAILS } from "./api-key-docs.ts";

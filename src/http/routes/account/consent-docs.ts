@@ -1,4 +1,4 @@
-import { CONSENT_PURPOSES, CONSENT_STATUSES } from "../../../domain/reputation/consent.ts";
+import { CONSENT_PURPOSES, CONSENT_STATUSES } from "../../../domain/reputation/accounts/consent.ts";
 import { parameterDoc } from "../../openapi.ts";
 import {
   BODY_PROBLEMS,

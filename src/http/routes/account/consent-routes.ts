@@ -1,7 +1,11 @@
 import { Elysia } from "elysia";
-import { endConsent, grantConsent, listConsents } from "../../../usecases/reputation/consents.ts";
-import type { ReputationDeps } from "../../../usecases/reputation/deps.ts";
-import type { IdentityDeps } from "../../../usecases/reputation/identity.ts";
+import {
+  endConsent,
+  grantConsent,
+  listConsents,
+} from "../../../usecases/reputation/accounts/consents.ts";
+import type { ReputationDeps } from "../../../usecases/reputation/accounts/deps.ts";
+import type { IdentityDeps } from "../../../usecases/reputation/accounts/identity.ts";
 import { dataReply } from "../../data-reply.ts";
 import { requireUsername } from "../../guards/bearer.ts";
 import { CONSENT_DETAILS } from "./consent-docs.ts";

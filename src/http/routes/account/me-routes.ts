@@ -1,14 +1,14 @@
 import { Elysia } from "elysia";
-import { accountBody } from "../../../domain/reputation/account.ts";
-import { PROFILE_FIELDS } from "../../../domain/reputation/profile-changes.ts";
-import type { ReputationDeps } from "../../../usecases/reputation/deps.ts";
-import type { IdentityDeps } from "../../../usecases/reputation/identity.ts";
+import { accountBody } from "../../../domain/reputation/accounts/account.ts";
+import { PROFILE_FIELDS } from "../../../domain/reputation/accounts/profile-changes.ts";
+import type { ReputationDeps } from "../../../usecases/reputation/accounts/deps.ts";
+import type { IdentityDeps } from "../../../usecases/reputation/accounts/identity.ts";
 import {
   changeProfile,
   explainScore,
   listAccesses,
   readUsage,
-} from "../../../usecases/reputation/me.ts";
+} from "../../../usecases/reputation/accounts/me.ts";
 import { dataReply } from "../../data-reply.ts";
 import { requireUser, requireUsername } from "../../guards/bearer.ts";
 import { ME_DETAILS } from "./me-docs.ts";

@@ -1,6 +1,6 @@
 import { Elysia } from "elysia";
-import { changePlan } from "../../../usecases/reputation/change-plan.ts";
-import type { IdentityDeps } from "../../../usecases/reputation/identity.ts";
+import { changePlan } from "../../../usecases/reputation/accounts/change-plan.ts";
+import type { IdentityDeps } from "../../../usecases/reputation/accounts/identity.ts";
 import { dataReply } from "../../data-reply.ts";
 import { requireAdministrator, requireThenRead } from "../../guards/bearer.ts";
 import { readJsonObject } from "../../json-object-body.ts";

@@ -1,5 +1,5 @@
-import type { BodyFields } from "../../../domain/sync/trigger-body.ts";
-import type { IdentityDeps } from "../../../usecases/reputation/identity.ts";
+import type { BodyFields } from "../../../domain/sync/run/trigger-body.ts";
+import type { IdentityDeps } from "../../../usecases/reputation/accounts/identity.ts";
 import { requireThenRead, requireUsername } from "../../guards/bearer.ts";
 import { readJsonObject } from "../../json-object-body.ts";
 

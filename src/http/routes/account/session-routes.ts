@@ -1,14 +1,14 @@
 import { Elysia } from "elysia";
-import { SESSION_TTL_SECONDS } from "../../../domain/limits.ts";
-import type { Clock } from "../../../ports/clock.ts";
-import type { IdentityDeps } from "../../../usecases/reputation/identity.ts";
-import { type SignInDeps, signIn } from "../../../usecases/reputation/sign-in.ts";
-import { signOut } from "../../../usecases/reputation/sign-out.ts";
+import { SESSION_TTL_SECONDS } from "../../../domain/shared/limits.ts";
+import type { Clock } from "../../../ports/runtime/clock.ts";
+import type { IdentityDeps } from "../../../usecases/reputation/accounts/identity.ts";
+import { type SignInDeps, signIn } from "../../../usecases/reputation/accounts/sign-in.ts";
+import { signOut } from "../../../usecases/reputation/accounts/sign-out.ts";
 import {
   requireSignUpEnabled,
   type SignUpDeps,
   signUp,
-} from "../../../usecases/reputation/sign-up.ts";
+} from "../../../usecases/reputation/accounts/sign-up.ts";
 import { clientAddress } from "../../client-address.ts";
 import { dataReply } from "../../data-reply.ts";
 import type { ExchangeOf } from "../../exchange.ts";

@@ -1,5 +1,5 @@
 import { Elysia } from "elysia";
-import type { DocsAssets } from "../../../ports/docs-assets.ts";
+import type { DocsAssets } from "../../../ports/http/docs-assets.ts";
 
 /** Script and style of the page at `/swagger`. */
 export function docsAssetsRoute(assets: DocsAssets) {

@@ -1,6 +1,6 @@
 import { Elysia } from "elysia";
-import type { LookupEndpoint } from "../../../domain/reputation/consent.ts";
-import type { Lookups } from "../../../usecases/reputation/look-up.ts";
+import type { LookupEndpoint } from "../../../domain/reputation/accounts/consent.ts";
+import type { Lookups } from "../../../usecases/reputation/lookups/look-up.ts";
 import type { ExchangeOf } from "../../exchange.ts";
 import { lookupReply } from "../../lookup-reply.ts";
 import { LOOKUP_DETAILS } from "./lookup-docs.ts";

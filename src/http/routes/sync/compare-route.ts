@@ -1,8 +1,8 @@
 import { Elysia } from "elysia";
-import { readCompareBody } from "../../../domain/sync/trigger-body.ts";
-import type { IdentityDeps } from "../../../usecases/reputation/identity.ts";
-import { compareTables } from "../../../usecases/sync/compare-tables.ts";
-import type { SyncDeps } from "../../../usecases/sync/sync-deps.ts";
+import { readCompareBody } from "../../../domain/sync/run/trigger-body.ts";
+import type { IdentityDeps } from "../../../usecases/reputation/accounts/identity.ts";
+import { compareTables } from "../../../usecases/sync/compare/compare-tables.ts";
+import type { SyncDeps } from "../../../usecases/sync/shared/sync-deps.ts";
 import type { ExchangeOf } from "../../exchange.ts";
 import { requireAdministrator, requireThenRead } from "../../guards/bearer.ts";
 import { jsonResponse } from "../../json-response.ts";

@@ -1,9 +1,12 @@
 import { Type } from "@sinclair/typebox";
 import { Elysia } from "elysia";
-import type { Registry } from "../../../domain/sync/table.ts";
-import { findTable } from "../../../usecases/sync/pull-page.ts";
-import { type PushRecordsDeps, pushRecords } from "../../../usecases/sync/push-records.ts";
-import { type ReadPushBodyDeps, readPushBody } from "../../../usecases/sync/read-push-body.ts";
+import type { Registry } from "../../../domain/sync/table/table.ts";
+import { findTable } from "../../../usecases/sync/pages/pull-page.ts";
+import { type PushRecordsDeps, pushRecords } from "../../../usecases/sync/pages/push-records.ts";
+import {
+  type ReadPushBodyDeps,
+  readPushBody,
+} from "../../../usecases/sync/pages/read-push-body.ts";
 import { requireSyncKey, type SyncKeyGuardDeps } from "../../guards/sync-key.ts";
 import { jsonResponse } from "../../json-response.ts";
 import { jsonReply, jsonRequest, parameterDoc, SYNC_KEY_SECURITY } from "../../openapi.ts";

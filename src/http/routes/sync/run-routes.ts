@@ -1,13 +1,13 @@
 import { Elysia } from "elysia";
-import type { IdentityDeps } from "../../../usecases/reputation/identity.ts";
-import type { SyncDeps } from "../../../usecases/sync/sync-deps.ts";
+import type { IdentityDeps } from "../../../usecases/reputation/accounts/identity.ts";
 import {
   dropRejected,
   findRun,
   type ListParameters,
   listRejected,
   listRuns,
-} from "../../../usecases/sync/sync-lists.ts";
+} from "../../../usecases/sync/runs/sync-lists.ts";
+import type { SyncDeps } from "../../../usecases/sync/shared/sync-deps.ts";
 import { requireAdministrator } from "../../guards/bearer.ts";
 import { jsonResponse } from "../../json-response.ts";
 import { queryOf } from "../../target.ts";

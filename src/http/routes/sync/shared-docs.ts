@@ -1,5 +1,5 @@
 // What the documents of several sync operations share.
-import type { Registry } from "../../../domain/sync/table.ts";
+import type { Registry } from "../../../domain/sync/table/table.ts";
 import { ALLOW, headerDoc, jsonReply, parameterDoc } from "../../openapi.ts";
 import { SyncError } from "../../schemas.ts";
 

@@ -1,5 +1,8 @@
 import { Elysia } from "elysia";
-import { readSyncStatus, type SyncStatusDeps } from "../../../usecases/sync/read-sync-status.ts";
+import {
+  readSyncStatus,
+  type SyncStatusDeps,
+} from "../../../usecases/sync/pages/read-sync-status.ts";
 import { jsonResponse } from "../../json-response.ts";
 import { jsonReply } from "../../openapi.ts";
 import { SyncStatusBody } from "../../schemas.ts";

@@ -1,9 +1,9 @@
 import { Elysia } from "elysia";
-import type { SyncRun } from "../../../domain/sync/run.ts";
-import { readStreamBody, readTriggerBody } from "../../../domain/sync/trigger-body.ts";
-import type { Timer } from "../../../ports/timer.ts";
-import type { IdentityDeps } from "../../../usecases/reputation/identity.ts";
-import type { ActiveRuns } from "../../../usecases/sync/active-runs.ts";
+import type { SyncRun } from "../../../domain/sync/run/run.ts";
+import { readStreamBody, readTriggerBody } from "../../../domain/sync/run/trigger-body.ts";
+import type { Timer } from "../../../ports/runtime/timer.ts";
+import type { IdentityDeps } from "../../../usecases/reputation/accounts/identity.ts";
+import type { ActiveRuns } from "../../../usecases/sync/runs/active-runs.ts";
 import { eventStream } from "../../event-stream.ts";
 import type { ExchangeOf } from "../../exchange.ts";
 import { requireAdministrator, requireThenRead } from "../../guards/bearer.ts";

@@ -1,7 +1,7 @@
 // Deployments that run syncs, and their administrator.
 import type { TimeParts } from "../../../../src/compose.ts";
 import type { Environment } from "../../../../src/config.ts";
-import type { TableEntry } from "../../../../src/domain/sync/registry-schema.ts";
+import type { TableEntry } from "../../../../src/domain/sync/table/registry-schema.ts";
 import { ADMIN_ENV, jsonBody, Person } from "../../reputation/people.ts";
 import type { Backend } from "../../support/backends.ts";
 import {

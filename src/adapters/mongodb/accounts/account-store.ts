@@ -1,0 +1,120 @@
+import type { ClientSession, Collection, Db } from "mongodb";
+import { emailKey } from "../../../domain/reputation/accounts/account.ts";
+import type { Account } from "../../../domain/reputation/accounts/roles.ts";
+import type {
+  AccountChanges,
+  AccountConflict,
+  AccountStore,
+} from "../../../ports/accounts/account-store.ts";
+import type { InternalCollection } from "../driver/collections.ts";
+import { changeKnown, type VersionedParts } from "../driver/known-changes.ts";
+import { COMMITTED, readCommitted, writeTogether } from "../driver/operations.ts";
+import { endSessionsOf } from "./session-store.ts";
+
+/** The accounts by username; of those with an address no two have the same. */
+export const ACCOUNTS: InternalCollection = {
+  name: "repsync_accounts",
+  indexes: [{ name: "repsync_email", key: { emailKey: 1 }, unique: true, sparse: true }],
+};
+
+/** An account as stored. */
+export interface AccountDocument extends Omit<Account, "username"> {
+  /** Username. */
+  readonly _id: string;
+  /** What makes addresses unique; absent without one. */
+  readonly emailKey?: string;
+}
+
+/** Accounts as documents. */
+export class MongoAccountStore implements AccountStore {
+  readonly #parts: VersionedParts;
+  readonly #accounts: Collection<AccountDocument>;
+
+  constructor(parts: VersionedParts) {
+    this.#parts = parts;
+    this.#accounts = collectionOf(parts.db);
+  }
+
+  async create(account: Account): Promise<"created" | AccountConflict> {
+    return await writeTogether(this.#parts, (session) =>
+      createAccount(this.#parts.db, account, session),
+    );
+  }
+
+  async find(username: string): Promise<Account | null> {
+    const found = await readCommitted(this.#parts, () =>
+      this.#accounts.findOne({ _id: username }, COMMITTED),
+    );
+    return found === null ? null : readAccount(found);
+  }
+
+  async update(username: string, changes: AccountChanges): Promise<Account | null> {
+    const changed = await changeKnown(this.#parts, async ({ session, raise }) => {
+      const options = { session, returnDocument: "after" } as const;
+      const account = await this.#accounts.findOneAndUpdate(
+        { _id: username },
+        { $set: changes },
+        options,
+      );
+      if (account !== null) await raise();
+      return account;
+    });
+    return changed === null ? null : readAccount(changed);
+  }
+
+  async remove(username: string): Promise<boolean> {
+    return await changeKnown(this.#parts, async ({ session, raise }) => {
+      const isRemoved = await removeAccount(this.#parts.db, { username, session });
+      if (isRemoved) await raise();
+      return isRemoved;
+    });
+  }
+}
+
+/**
+ * As `AccountStore.create()`, within the caller's transaction. Of two at once the later one fails for a conflict, and
+ * finds the account of the first when it is run again.
+ */
+export async function createAccount(
+  db: Db,
+  account: Account,
+  session: ClientSession,
+): Promise<"created" | AccountConflict> {
+  const { username: _id, ...rest } = account;
+  const key = account.email === null ? {} : { emailKey: emailKey(account.email) };
+  const taken = await collectionOf(db)
+    .find({ $or: [{ _id }, ...("emailKey" in key ? [key] : [])] }, { session })
+    .project<{ _id: string }>({ _id: 1 })
+    .toArray();
+  if (taken.some((other) => other._id === _id)) return "username_taken";
+  if (taken.length > 0) return "email_taken";
+  await collectionOf(db).insertOne({ _id, ...rest, ...key }, { session });
+  await endSessionsOf(db, { username: _id, session });
+  return "created";
+}
+
+/** Whether there is an account of that name, within the caller's transaction. */
+export async function hasAccount(
+  db: Db,
+  { username, session }: { readonly username: string; readonly session: ClientSession },
+): Promise<boolean> {
+  return (await collectionOf(db).findOne({ _id: username }, { session })) !== null;
+}
+
+/** As `AccountStore.remove()`, within the caller's transaction. */
+export async function removeAccount(
+  db: Db,
+  { username, session }: { readonly username: string; readonly session: ClientSession },
+): Promise<boolean> {
+  await endSessionsOf(db, { username, session });
+  const { deletedCount } = await collectionOf(db).deleteOne({ _id: username }, { session });
+  return deletedCount > 0;
+}
+
+function collectionOf(db: Db): Collection<AccountDocument> {
+  return db.collection(ACCOUNTS.name);
+}
+
+function readAccount({ _id, emailKey: _key, ...rest }: AccountDocument): Account {
+  return { username: _id, ...rest };
+}

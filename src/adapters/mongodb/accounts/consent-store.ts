@@ -1,0 +1,122 @@
+import type { ClientSession, Collection, Document } from "mongodb";
+import {
+  type Consent,
+  type ConsentGrant,
+  matchesFilter,
+  revokeConsent,
+  supersededBy,
+} from "../../../domain/reputation/accounts/consent.ts";
+import { formatMs } from "../../../domain/shared/time.ts";
+import type { ConsentQuery, ConsentStore } from "../../../ports/accounts/consent-store.ts";
+import type { InternalCollection } from "../driver/collections.ts";
+import { takeNumbers } from "../driver/id-counters.ts";
+import { changeKnown, type VersionedParts } from "../driver/known-changes.ts";
+import { COMMITTED, readCommitted } from "../driver/operations.ts";
+import { hasAccount } from "./account-store.ts";
+
+/** The consents by id, found by owner, and among those the ones that nobody ended. */
+export const CONSENTS: InternalCollection = {
+  name: "repsync_consents",
+  indexes: [
+    { name: "repsync_username", key: { username: 1, _id: -1 } },
+    { name: "repsync_open", key: { username: 1, ended: 1 } },
+  ],
+};
+
+/** A consent as stored. */
+export interface ConsentDocument extends Omit<Consent, "id"> {
+  /** Id. */
+  readonly _id: number;
+}
+
+/**
+ * A condition for the consents of people that are active, and perhaps some that have just expired, by the server's time
+ * or the one given.
+ */
+export function openConsentsOf(usernames: readonly string[], now: "$$NOW" | Date): Document {
+  // As `lastOver`.
+  const lastOver = { $dateToString: { date: now, format: "%Y-%m-%dT%H:%M:%S" } };
+  return {
+    username: { $in: usernames },
+    ended: null,
+    $expr: { $gt: [{ $ifNull: ["$expiresAt", "~"] }, lastOver] },
+  };
+}
+
+/** Consents as documents. */
+export class MongoConsentStore implements ConsentStore {
+  readonly #parts: VersionedParts;
+  readonly #consents: Collection<ConsentDocument>;
+
+  constructor(parts: VersionedParts) {
+    this.#parts = parts;
+    this.#consents = parts.db.collection(CONSENTS.name);
+  }
+
+  /** Numbers are taken one commit after the other, by erasures too, so each sees the one before. */
+  async grant(
+    username: string,
+    grant: ConsentGrant & { readonly nowMs: number },
+  ): Promise<Consent | null> {
+    const { purpose, expiresAt } = grant;
+    const grantedAt = formatMs(grant.nowMs);
+    return await changeKnown(this.#parts, async ({ session, raise }) => {
+      const taken = { name: CONSENTS.name, count: 1, session };
+      const id = await takeNumbers(this.#parts.db, taken);
+      if (!(await hasAccount(this.#parts.db, { username, session }))) return null;
+      const isOpen = openConsentsOf([username], new Date(grant.nowMs));
+      const open = await this.#consents.find(isOpen, { session }).toArray();
+      for (const ended of supersededBy(open.map(consentOf), grant)) {
+        await this.#keepEnd(ended, session);
+      }
+      const consent = { username, purpose, grantedAt, expiresAt, ended: null };
+      await this.#consents.insertOne({ _id: id, ...consent }, { session });
+      await raise();
+      return { id, ...consent };
+    });
+  }
+
+  async revoke(
+    username: string,
+    { id, nowMs }: { readonly id: number; readonly nowMs: number },
+  ): Promise<Consent | null> {
+    return await changeKnown(this.#parts, async ({ session, raise }) => {
+      const found = await this.#consents.findOne({ _id: id, username }, { session });
+      if (found === null) return null;
+      const consent = consentOf(found);
+      const revoked = revokeConsent(consent, nowMs);
+      if (revoked === consent) return consent;
+      await this.#keepEnd(revoked, session);
+      await raise();
+      return revoked;
+    });
+  }
+
+  async list(username: string, query: ConsentQuery): Promise<readonly Consent[]> {
+    const { beforeId, limit, filter, nowMs } = query;
+    const isWanted = {
+      username,
+      ...(beforeId === null ? {} : { _id: { $lt: beforeId } }),
+      ...(filter.purpose === null ? {} : { purpose: filter.purpose }),
+    };
+    return await readCommitted(this.#parts, async () => {
+      const found: Consent[] = [];
+      const options = { ...COMMITTED, sort: { _id: -1 }, batchSize: limit } as const;
+      for await (const document of this.#consents.find(isWanted, options)) {
+        const consent = consentOf(document);
+        if (matchesFilter(consent, { ...filter, nowMs })) found.push(consent);
+        if (found.length === limit) break;
+      }
+      return found;
+    });
+  }
+
+  async #keepEnd({ id, ended }: Consent, session: ClientSession): Promise<void> {
+    await this.#consents.updateOne({ _id: id }, { $set: { ended } }, { session });
+  }
+}
+
+/** The consent of a document. */
+export function consentOf({ _id, ...consent }: ConsentDocument): Consent {
+  return { id: _id, ...consent };
+}

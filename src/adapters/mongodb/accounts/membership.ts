@@ -1,0 +1,65 @@
+import { formatMs } from "../../../domain/shared/time.ts";
+import type { AccountConflict } from "../../../ports/accounts/account-store.ts";
+import type { Enrolment, Membership } from "../../../ports/accounts/membership.ts";
+import { takeNumbers } from "../driver/id-counters.ts";
+import { changeKnown } from "../driver/known-changes.ts";
+import { ledgerOf } from "../driver/ledger-documents.ts";
+import { endSessionsInTheWay } from "../driver/open-sessions.ts";
+import { createAccount, removeAccount } from "./account-store.ts";
+import { type UsageDocument, usageId } from "./account-usage.ts";
+import { API_KEYS } from "./api-key-store.ts";
+import { CONSENTS } from "./consent-store.ts";
+import type { ProfileParts } from "./profile-store.ts";
+import type { Subjects } from "./subjects.ts";
+
+/** What goes with an account, by its username. */
+const REMOVED_BY_NAME = [API_KEYS.name, CONSENTS.name];
+
+/** How people come and go, each in one transaction. */
+export class MongoMembership implements Membership {
+  readonly #parts: ProfileParts & { readonly subjects: Subjects };
+
+  constructor(parts: ProfileParts & { readonly subjects: Subjects }) {
+    this.#parts = parts;
+  }
+
+  async enrol(enrolment: Enrolment): Promise<"enrolled" | AccountConflict> {
+    const { account, displayName } = enrolment;
+    const { db, profiles } = this.#parts;
+    const { username } = account;
+    const now = formatMs(account.createdAtMs);
+    const times = { created_at: now, updated_at: now };
+    const profile = { username, display_name: displayName, verified: false, ...times };
+    const id = await profiles.takeId();
+    const outcome = await changeKnown(this.#parts, async ({ session, slot }) => {
+      if ((await profiles.find([username], { session })).length > 0) return "username_taken";
+      const created = await createAccount(db, account, session);
+      if (created !== "created") return created;
+      await profiles.insert(profile, { session, slot, id });
+      return "enrolled";
+    });
+    if (outcome !== "enrolled") await profiles.giveBack(id);
+    return outcome;
+  }
+
+  async erase(username: string): Promise<boolean> {
+    const { db, profiles, platformAccounts, subjects } = this.#parts;
+    return await changeKnown(this.#parts, async ({ session, slot, tries, raise }) => {
+      await endSessionsInTheWay(db, { tries, session });
+      if (!(await removeAccount(db, { username, session }))) return false;
+      const accountId = await subjects.remove(username, session);
+      // An account without an id has made no call.
+      const usages = ledgerOf<UsageDocument>(db);
+      await usages.deleteOne({ _id: usageId(accountId ?? "") }, { session });
+      for (const name of REMOVED_BY_NAME) {
+        // Whoever is making one at this moment takes a number too: so one of the two begins anew and sees the other.
+        await takeNumbers(db, { name, count: 1, session });
+        await db.collection(name).deleteMany({ username }, { session });
+      }
+      await platformAccounts.remove(username, { session, slot });
+      await profiles.remove(username, { session, slot });
+      await raise();
+      return true;
+    });
+  }
+}

@@ -1,0 +1,127 @@
+// A person's rows in the synchronized tables, whatever columns the registry gives them.
+import type { ClientSession, Collection, Db, Document } from "mongodb";
+import type { JsonObject } from "../../../domain/shared/json.ts";
+import type { Row, Table } from "../../../domain/sync/table/table.ts";
+import type { InternalCollection } from "../driver/collections.ts";
+import { type Stopwatch, startDeadline } from "../driver/deadline.ts";
+import { IdCounters, type IdRange } from "../driver/id-counters.ts";
+import type { RowChange } from "../driver/known-changes.ts";
+import type { TableVersions } from "../driver/table-versions.ts";
+import { RowReader } from "../tables/row-reader.ts";
+import { hasNumbers, layoutOf, UNPARSED_FIELD } from "../tables/table-layout.ts";
+import { planWrites, storedFields } from "../tables/write-statements.ts";
+
+/** Rows as bytes: equal bytes are equal rows. */
+export type RowBytes = Uint8Array;
+
+/** What the rows of one table are read and written with. */
+export interface PersonRowsParts {
+  readonly db: Db;
+  readonly clock: Stopwatch;
+  readonly versions: TableVersions;
+}
+
+/** The rows of one table by the username that they belong to. */
+export class PersonRows {
+  readonly #parts: PersonRowsParts;
+  readonly #table: Table;
+  readonly #collection: Collection;
+  readonly #reader: RowReader;
+  readonly #counters: IdCounters;
+  readonly #projection: Document;
+  readonly #hasName: boolean;
+
+  constructor(parts: PersonRowsParts, table: Table) {
+    this.#parts = parts;
+    this.#table = table;
+    this.#collection = parts.db.collection(table.name);
+    this.#reader = new RowReader(layoutOf(table), table.columns);
+    this.#counters = new IdCounters(parts.db);
+    const names = [...table.columns.map(({ name }) => name), UNPARSED_FIELD];
+    this.#projection = { _id: 0, ...Object.fromEntries(names.map((name) => [name, 1])) };
+    this.#hasName = table.columns.some(({ name }) => name === "username");
+  }
+
+  /** The table's name. */
+  get tableName(): string {
+    return this.#table.name;
+  }
+
+  /** The index by which people are found, where no index of the table begins with the username. */
+  get index(): InternalCollection | null {
+    const [first] = this.#table.keyColumns;
+    if (!this.#hasName || first?.name === "username") return null;
+    const index = { name: "repsync_username", key: { username: 1 } } as const;
+    return { name: this.#table.name, indexes: [index] };
+  }
+
+  /** Every row of these people, as bytes; none in a table that a registry gave no `username`. */
+  async find(
+    usernames: readonly string[],
+    options: { readonly session: ClientSession },
+  ): Promise<RowBytes[]> {
+    if (!this.#hasName || usernames.length === 0) return [];
+    const found: unknown[] = await this.#collection
+      .find(
+        { username: { $in: [...usernames] } },
+        // In one message as a rule.
+        { ...options, projection: this.#projection, raw: true, batchSize: 10_000 },
+      )
+      .toArray();
+    return found as RowBytes[];
+  }
+
+  /** Every row of one person. */
+  async read(
+    username: string,
+    options: { readonly session: ClientSession },
+  ): Promise<readonly JsonObject[]> {
+    return (await this.find([username], options)).map((bytes) => this.decode(bytes));
+  }
+
+  /** A row from its bytes. */
+  decode(bytes: RowBytes): Row {
+    return this.#reader.read(bytes);
+  }
+
+  /** Takes a number for a row that `insert` is to add; null for a table that is not numbered. */
+  async takeId(): Promise<IdRange | null> {
+    if (!hasNumbers(this.#table)) return null;
+    const wanted = { tableName: this.#table.name, count: 1 };
+    return await this.#counters.take(wanted, startDeadline(this.#parts.clock));
+  }
+
+  /** Gives a number back that was not used. */
+  async giveBack(id: IdRange | null): Promise<void> {
+    if (id !== null) await this.#counters.giveBack(id, 0);
+  }
+
+  /** Adds a row with the given fields, as far as the table has such columns. */
+  async insert(
+    fields: Row,
+    { session, slot, id }: RowChange & { readonly id: IdRange | null },
+  ): Promise<void> {
+    const table = this.#table;
+    const writes = [{ index: 0, row: fields }];
+    const { statements } = planWrites({ table, writes, firstId: id?.first ?? null });
+    const documents = statements.map(({ document }) => document);
+    await this.#collection.insertMany(documents, { session });
+    await this.#parts.versions.raise({ tableName: table.name, slot, session });
+  }
+
+  /** Changes the given fields of every row of the person, as far as the table has such columns. */
+  async update(username: string, fields: Row, { session, slot }: RowChange): Promise<void> {
+    const $set = storedFields(this.#table, fields);
+    if (!this.#hasName || Object.keys($set).length === 0) return;
+    await this.#collection.updateMany({ username }, { $set }, { session });
+    await this.#parts.versions.raise({ tableName: this.#table.name, slot, session });
+  }
+
+  /** Removes every row of the person. */
+  async remove(username: string, { session, slot }: RowChange): Promise<void> {
+    if (!this.#hasName) return;
+    const { deletedCount } = await this.#collection.deleteMany({ username }, { session });
+    if (deletedCount === 0) return;
+    await this.#parts.versions.raise({ tableName: this.#table.name, slot, session });
+  }
+}

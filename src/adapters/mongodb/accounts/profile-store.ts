@@ -1,0 +1,46 @@
+import type { ProfileChanges } from "../../../domain/reputation/accounts/profile-changes.ts";
+import type { JsonObject } from "../../../domain/shared/json.ts";
+import { formatMs } from "../../../domain/shared/time.ts";
+import type { ProfileStore, StoredPerson } from "../../../ports/accounts/profile-store.ts";
+import { changeKnown, type VersionedParts } from "../driver/known-changes.ts";
+import { readSnapshot, SNAPSHOT } from "../driver/operations.ts";
+import type { PersonRows } from "./person-rows.ts";
+
+/** What the profiles are kept with. */
+export interface ProfileParts extends VersionedParts {
+  readonly profiles: PersonRows;
+  readonly platformAccounts: PersonRows;
+}
+
+/** Profiles in the synchronized tables. */
+export class MongoProfileStore implements ProfileStore {
+  readonly #parts: ProfileParts;
+
+  constructor(parts: ProfileParts) {
+    this.#parts = parts;
+  }
+
+  async read(username: string): Promise<StoredPerson> {
+    const { profiles, platformAccounts } = this.#parts;
+    return await readSnapshot(this.#parts, async (session) => {
+      const options = { ...SNAPSHOT, session };
+      const [profile = null] = await profiles.read(username, options);
+      return { profile, accounts: await platformAccounts.read(username, options) };
+    });
+  }
+
+  async change(
+    username: string,
+    { nowMs, ...changes }: ProfileChanges & { readonly nowMs: number },
+  ): Promise<JsonObject | null> {
+    const { profiles } = this.#parts;
+    return await changeKnown(this.#parts, async ({ session, slot }) => {
+      if (Object.keys(changes).length > 0) {
+        const fields = { ...changes, updated_at: formatMs(nowMs) };
+        await profiles.update(username, fields, { session, slot });
+      }
+      const [row = null] = await profiles.read(username, { session });
+      return row;
+    });
+  }
+}

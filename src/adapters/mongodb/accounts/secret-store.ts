@@ -1,0 +1,36 @@
+import type { Collection } from "mongodb";
+import type { SecretName, SecretStore } from "../../../ports/accounts/secret-store.ts";
+import type { InternalCollection } from "../driver/collections.ts";
+import { type StoreParts, writeOne } from "../driver/operations.ts";
+
+/** The secrets by name. */
+export const SECRETS: InternalCollection = { name: "repsync_secrets" };
+
+interface SecretDocument {
+  readonly _id: string;
+  readonly secret: string;
+}
+
+/** Secrets as documents. */
+export class MongoSecretStore implements SecretStore {
+  readonly #parts: StoreParts;
+  readonly #secrets: Collection<SecretDocument>;
+
+  constructor(parts: StoreParts) {
+    this.#parts = parts;
+    this.#secrets = parts.db.collection(SECRETS.name);
+  }
+
+  async getOrCreate(name: SecretName, fresh: string): Promise<string> {
+    const keepFirst = { $setOnInsert: { secret: fresh } };
+    const kept = await writeOne(this.#parts, (options) =>
+      this.#secrets.findOneAndUpdate({ _id: name }, keepFirst, {
+        ...options,
+        upsert: true,
+        returnDocument: "after",
+      }),
+    );
+    if (kept === null) throw new Error("An upsert gave no document back");
+    return kept.secret;
+  }
+}

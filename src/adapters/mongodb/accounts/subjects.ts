@@ -1,0 +1,90 @@
+// What stands for a person in the audit: an id for callers, an HMAC for those looked up.
+import type { ClientSession, Collection, Db } from "mongodb";
+import type { Mac } from "../../../ports/crypto/mac.ts";
+import type { InternalCollection } from "../driver/collections.ts";
+
+/** What connects a person with their audit records, by username; gone with the person. */
+export const SUBJECTS: InternalCollection = {
+  name: "repsync_subjects",
+  indexes: [{ name: "repsync_id", key: { id: 1 }, unique: true }],
+};
+
+/** A person's id and key. */
+export interface SubjectDocument {
+  /** Username. */
+  readonly _id: string;
+  readonly id: string;
+  /** 64 hexadecimal digits. */
+  readonly key: string;
+}
+
+const ID_BYTES = 8;
+const KEY_BYTES = 32;
+
+/** Where names are turned into what the audit holds. */
+export class Subjects {
+  readonly #collection: Collection<SubjectDocument>;
+  readonly #mac: Mac;
+  readonly #auditKey: Uint8Array;
+
+  constructor({ db, mac, auditKey }: { readonly db: Db; mac: Mac; auditKey: Uint8Array }) {
+    this.#collection = db.collection(SUBJECTS.name);
+    this.#mac = mac;
+    this.#auditKey = auditKey;
+  }
+
+  /** A new id and key, not kept yet. */
+  make(username: string): SubjectDocument {
+    return { _id: username, id: this.#randomHex(ID_BYTES), key: this.#randomHex(KEY_BYTES) };
+  }
+
+  /** Keeps new ids and keys, within a transaction that saw that these people have none. */
+  async insert(subjects: readonly SubjectDocument[], session: ClientSession): Promise<void> {
+    if (subjects.length > 0) await this.#collection.insertMany([...subjects], { session });
+  }
+
+  /** A person's id and key; null when they have none. */
+  async find(username: string, session: ClientSession, options = {}) {
+    return await this.#collection.findOne({ _id: username }, { ...options, session });
+  }
+
+  /** The usernames of accounts by id, as far as there are any. */
+  async namesOf(
+    ids: readonly string[],
+    session: ClientSession,
+    options = {},
+  ): Promise<ReadonlyMap<string, string>> {
+    const filter = { id: { $in: [...new Set(ids)] } };
+    const found = await this.#collection.find(filter, { ...options, session }).toArray();
+    return new Map(found.map(({ _id, id }) => [id, _id]));
+  }
+
+  /**
+   * Removes a person's id and key, within the caller's transaction, and returns the id; null when there was none. It
+   * writes in either case: so a lookup that is making them at the same moment has to begin anew.
+   */
+  async remove(username: string, session: ClientSession): Promise<string | null> {
+    const placeholder = this.make(username);
+    const found = await this.#collection.findOneAndUpdate(
+      { _id: username },
+      { $setOnInsert: { id: placeholder.id, key: placeholder.key } },
+      { upsert: true, returnDocument: "before", session },
+    );
+    await this.#collection.deleteOne({ _id: username }, { session });
+    return found?.id ?? null;
+  }
+
+  /** What names a person with a profile. */
+  hmacOf({ _id, key }: SubjectDocument): string {
+    return this.#mac.hmacHex(Uint8Array.fromHex(key), _id);
+  }
+
+  /** What stands for a name that nobody has: no key is kept for it. */
+  hmacOfNobody(username: string): string {
+    return this.#mac.hmacHex(this.#auditKey, `repsync.audit.nobody.v1\n${username}`);
+  }
+
+  #randomHex(bytes: number): string {
+    return this.#mac.randomBytes(bytes).toHex();
+  }
+}

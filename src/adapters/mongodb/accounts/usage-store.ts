@@ -1,0 +1,33 @@
+import type { MeterReading } from "../../../domain/reputation/accounts/call-meter.ts";
+import type { EffectiveLimits } from "../../../domain/reputation/accounts/plan.ts";
+import type { UsageStore } from "../../../ports/accounts/usage-store.ts";
+import { COMMITTED, readCommitted, type StoreParts } from "../driver/operations.ts";
+import { readTimed } from "../driver/server-clock.ts";
+import { joinUsage, readingOf, type UsageDocument, usageOf } from "./account-usage.ts";
+import { SUBJECTS } from "./subjects.ts";
+
+/** Reads what the ledger has counted. */
+export class MongoUsageStore implements UsageStore {
+  readonly #parts: StoreParts;
+
+  constructor(parts: StoreParts) {
+    this.#parts = parts;
+  }
+
+  async read(
+    username: string,
+    { callsPerMinute }: EffectiveLimits,
+  ): Promise<{ readonly reading: MeterReading; readonly nowMs: number }> {
+    const { nowMs, usage } = await readCommitted(this.#parts, () =>
+      readTimed<{ usage: UsageDocument[] }>(this.#parts, joinUsageOf(username), COMMITTED),
+    );
+    const found = usageOf(usage[0], nowMs);
+    return { reading: readingOf(found, callsPerMinute), nowMs: found.atMs };
+  }
+}
+
+/** An account without an id has made no call. */
+function joinUsageOf(username: string) {
+  const isIt = [{ $match: { _id: username } }];
+  return [{ $lookup: { from: SUBJECTS.name, pipeline: isIt, as: "subject" } }, ...joinUsage()];
+}

@@ -1,0 +1,90 @@
+// Finds a person's audit records: in the parts that may name them, and behind all parts.
+import type { ClientSession, Db, Document, Filter } from "mongodb";
+import { accessPlace, newestAccessFirst } from "../../../domain/reputation/audit/access-item.ts";
+import type { AuditRecord } from "../../../domain/reputation/audit/audit-chain.ts";
+import type { AccessPosition } from "../../../ports/lookups/audit-log.ts";
+import { SNAPSHOT } from "../driver/operations.ts";
+import { type AuditBlock, auditBlocks, blockId, idsOfChain, recordsOf } from "./audit-blocks.ts";
+import { type AuditPart, auditParts, filterBits, findUnlisted } from "./audit-parts.ts";
+
+/** Whose records, and how many. */
+export interface WantedAccesses {
+  readonly subjectHmac: string;
+  readonly limit: number;
+  readonly before: AccessPosition | null;
+}
+
+/** Parts that are looked through at once. */
+const PARTS_AT_ONCE = 4;
+
+/** Records about a person in a session's snapshot, as `AuditLog.accesses` orders and limits them. */
+export async function readAccessRecords(
+  db: Db,
+  wanted: WantedAccesses,
+  session: ClientSession,
+): Promise<readonly AuditRecord[]> {
+  const { subjectHmac, limit, before } = wanted;
+  const end = before === null ? null : accessPlace(before);
+  const options = { ...SNAPSHOT, session };
+  let found: readonly AuditRecord[] = [];
+  const lookThrough = async (ranges: readonly Filter<AuditBlock>[]) => {
+    if (ranges.length === 0) return;
+    const filter = { $or: [...ranges], "records.subjectHmac": subjectHmac, ...notAfter(before) };
+    const projection = { at: 1, version: 1, records: namesOnly(subjectHmac) };
+    const blocks = await auditBlocks(db)
+      .find(filter, { ...options, projection })
+      .toArray();
+    const records = blocks.flatMap(recordsOf) as unknown as AuditRecord[];
+    const older = records.filter((record) => end === null || newestAccessFirst(end, record) < 0);
+    found = [...found, ...older].sort(newestAccessFirst).slice(0, limit);
+  };
+
+  const unlisted = await findUnlisted(db, options);
+  await lookThrough(unlisted.map(({ chainId, afterSeq }) => behind(chainId, afterSeq)));
+  const mayName = {
+    filter: { $bitsAllSet: filterBits(subjectHmac) },
+    ...(before === null ? {} : { firstAt: { $lte: before.at } }),
+  };
+  const parts = auditParts(db).find(mayName, {
+    ...options,
+    sort: { lastAt: -1 },
+    projection: { filter: 0 },
+    batchSize: PARTS_AT_ONCE,
+  });
+  for await (const next of inGroups(parts)) {
+    const last = found.length < limit ? undefined : found.at(-1);
+    if (last !== undefined && last.at > (next[0]?.lastAt ?? "")) break;
+    await lookThrough(next.map(within));
+  }
+  return found;
+}
+
+async function* inGroups(parts: AsyncIterable<AuditPart>): AsyncGenerator<readonly AuditPart[]> {
+  let group: AuditPart[] = [];
+  for await (const part of parts) {
+    group.push(part);
+    if (group.length < PARTS_AT_ONCE) continue;
+    yield group;
+    group = [];
+  }
+  if (group.length > 0) yield group;
+}
+
+function behind(chainId: string, afterSeq: number): Filter<AuditBlock> {
+  return { _id: { $gt: blockId(chainId, afterSeq), $lt: idsOfChain(chainId).$lt } };
+}
+
+function within({ _id, chainId, lastSeq }: AuditPart): Filter<AuditBlock> {
+  return { _id: { $gte: _id, $lte: blockId(chainId, lastSeq) } };
+}
+
+/** Of a block's records those that name a person; others are not worth sending. What is damaged has none. */
+function namesOnly(subjectHmac: string): Document {
+  const input = { $cond: [{ $isArray: "$records" }, "$records", []] };
+  return { $filter: { input, cond: { $eq: ["$$this.subjectHmac", subjectHmac] } } };
+}
+
+/** A condition for blocks that may have records before a position. */
+function notAfter(position: AccessPosition | null) {
+  return position === null ? {} : { at: { $lte: position.at } };
+}

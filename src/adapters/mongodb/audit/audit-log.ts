@@ -1,0 +1,207 @@
+import type { ClientSession, Document } from "mongodb";
+import { type AccessItem, accessItem } from "../../../domain/reputation/audit/access-item.ts";
+import type { AuditCensus } from "../../../domain/reputation/audit/audit-census.ts";
+import type {
+  AuditAnchor,
+  AuditHead,
+  ChainTip,
+  Signed,
+} from "../../../domain/reputation/audit/audit-chain.ts";
+import type { StoredRecord } from "../../../domain/reputation/audit/audit-check.ts";
+import type { AccessPosition, AuditLog, RecordPage } from "../../../ports/lookups/audit-log.ts";
+import type { Subjects } from "../accounts/subjects.ts";
+import { HEADS, kindOfId, ledgerId, nameInLedger } from "../driver/ledger-documents.ts";
+import {
+  COMMITTED,
+  readCommitted,
+  readSnapshot,
+  SNAPSHOT,
+  type StoreParts,
+  writeTogether,
+} from "../driver/operations.ts";
+import { readAccessRecords } from "./access-records.ts";
+import {
+  type AuditBlock,
+  auditBlocks,
+  blockId,
+  idsOfChain,
+  readBlockId,
+  recordsOf,
+} from "./audit-blocks.ts";
+import {
+  type AuditCollections,
+  auditCollections,
+  CENSUS_ID,
+  type SignedDocument,
+} from "./audit-chain-writer.ts";
+import { auditParts } from "./audit-parts.ts";
+
+/** Text of a damaged record need not be UTF-8; it has to be read to be found. */
+const AS_STORED = { ...COMMITTED, enableUtf8Validation: false } as const;
+/** Comes before every chain. */
+const NO_CHAIN = "";
+/** Stands for a chain of all documents whose ids are no texts: repsync makes none, and no chain has a slash in its id. */
+const NO_BLOCKS = "/";
+const IS_NO_TEXT = { $not: { $type: "string" } } as const;
+
+/** The audit log in collections of its own. */
+export class MongoAuditLog implements AuditLog {
+  readonly #parts: StoreParts & { readonly subjects: Subjects };
+  readonly #collections: AuditCollections;
+
+  constructor(parts: StoreParts & { readonly subjects: Subjects }) {
+    this.#parts = parts;
+    this.#collections = auditCollections(parts.db);
+  }
+
+  async census(): Promise<Signed<AuditCensus> | null> {
+    const found = await this.#read(() =>
+      this.#collections.census.findOne({ _id: CENSUS_ID }, AS_STORED),
+    );
+    if (found === null) return null;
+    const { _id, signature, ...statement } = found;
+    return { statement, signature };
+  }
+
+  async heads(): Promise<readonly Signed<AuditHead>[]> {
+    const found = await this.#read(() =>
+      this.#collections.heads.find({ _id: HEADS.ids }, AS_STORED).toArray(),
+    );
+    return found.map(signedHeadOf);
+  }
+
+  async head(chainId: string): Promise<Signed<AuditHead> | null> {
+    const found = await this.#read(() =>
+      this.#collections.heads.findOne({ _id: ledgerId(HEADS, chainId) }, AS_STORED),
+    );
+    return found === null ? null : signedHeadOf(found);
+  }
+
+  async anchors(): Promise<readonly Signed<AuditAnchor>[]> {
+    const found = await this.#read(() => this.#collections.anchors.find({}, AS_STORED).toArray());
+    return found.map(signedOf<AuditAnchor>);
+  }
+
+  /** Steps from chain to chain in the index, whatever their lengths. */
+  async chainIds(): Promise<readonly string[]> {
+    const chainIds = (await this.#hasOnlyTextIds()) ? [] : [NO_BLOCKS];
+    for (let next = NO_CHAIN; ; ) {
+      const isLater = { $gte: next };
+      const options = { ...AS_STORED, sort: { _id: 1 }, projection: { _id: 1 } } as const;
+      const found = await this.#read(() =>
+        auditBlocks(this.#parts.db).findOne({ _id: isLater }, options),
+      );
+      if (found === null) return chainIds;
+      const kind = kindOfId(found._id);
+      const chainId = readBlockId(found._id)?.chainId ?? found._id;
+      if (kind === null) chainIds.push(chainId);
+      next = (kind?.ids ?? idsOfChain(chainId)).$lt;
+    }
+  }
+
+  /** Ids of other types come before all texts or after them. */
+  async #hasOnlyTextIds(): Promise<boolean> {
+    for (const direction of [1, -1] as const) {
+      const options = { ...COMMITTED, sort: { _id: direction }, projection: { _id: 1 } };
+      const end = await this.#read(() => auditBlocks(this.#parts.db).findOne({}, options));
+      if (end !== null && typeof (end._id as unknown) !== "string") return false;
+    }
+    return true;
+  }
+
+  async records(
+    chainId: string,
+    { afterSeq, limit }: RecordPage,
+  ): Promise<readonly StoredRecord[]> {
+    return await readSnapshot(this.#parts, async (session) => {
+      const start =
+        afterSeq === null ? null : await this.#blockWith({ chainId, seq: afterSeq, session });
+      // Something whose id is none of a block goes by that id as a chain.
+      const isInChain = { $gte: start?._id ?? chainId, $lt: idsOfChain(chainId).$lt };
+      const isLater = chainId === NO_BLOCKS ? IS_NO_TEXT : isInChain;
+      const firstSeq = start === null ? 0 : (readBlockId(start._id)?.firstSeq ?? 0);
+      let passed = start === null || afterSeq === null ? 0 : afterSeq - firstSeq + 1;
+      const found: StoredRecord[] = [];
+      const options = { ...AS_STORED, ...SNAPSHOT, session, sort: { _id: 1 } } as const;
+      for await (const block of auditBlocks(this.#parts.db).find({ _id: isLater }, options)) {
+        const records = recordsOf(block);
+        found.push(...records.slice(passed, passed + limit - found.length));
+        if (found.length === limit) break;
+        passed = 0;
+      }
+      return found;
+    });
+  }
+
+  async prune({ statement, signature }: Signed<AuditAnchor>): Promise<void> {
+    const { chainId, ...pruned } = statement;
+    await writeTogether(this.#parts, async (session) => {
+      const { anchors } = this.#collections;
+      const anchor = { ...pruned, signature };
+      await anchors.replaceOne({ _id: chainId }, anchor, { upsert: true, session });
+      const blocks = auditBlocks(this.#parts.db);
+      const last = await this.#blockWith({ chainId, seq: statement.seq, session });
+      if (last === null) return;
+      const isPruned = { ...idsOfChain(chainId), $lte: last._id };
+      await blocks.deleteMany({ _id: isPruned }, { session });
+      const isWhole = { chainId, lastSeq: { $lte: statement.seq } };
+      await auditParts(this.#parts.db).deleteMany(isWhole, { session });
+      const firstSeq = readBlockId(last._id)?.firstSeq ?? 0;
+      const records = last.records.slice(statement.seq - firstSeq + 1);
+      if (records.length === 0) return;
+      const rest = { ...last, _id: blockId(chainId, statement.seq + 1), records };
+      await blocks.insertOne(rest, { session });
+    });
+  }
+
+  async accesses(
+    username: string,
+    { limit, before }: { readonly limit: number; readonly before: AccessPosition | null },
+  ): Promise<readonly AccessItem[]> {
+    const { subjects } = this.#parts;
+    return await readSnapshot(this.#parts, async (session) => {
+      const subject = await subjects.find(username, session, SNAPSHOT);
+      if (subject === null) return [];
+      const subjectHmac = subjects.hmacOf(subject);
+      const wanted = { subjectHmac, limit, before };
+      const found = await readAccessRecords(this.#parts.db, wanted, session);
+      const accountIds = found.map(({ accountId }) => accountId);
+      const names = await subjects.namesOf(accountIds, session, SNAPSHOT);
+      return found.map((record) => accessItem(record, names.get(record.accountId) ?? null));
+    });
+  }
+
+  /** The block that a place is in or would be in; null for a place before all of them. */
+  async #blockWith(place: {
+    readonly chainId: string;
+    readonly seq: number;
+    readonly session: ClientSession;
+  }): Promise<AuditBlock | null> {
+    const { chainId, seq, session } = place;
+    const isNotLater = { $gte: idsOfChain(chainId).$gte, $lte: blockId(chainId, seq) };
+    const options = session.inTransaction() ? { session } : { ...SNAPSHOT, session };
+    return await auditBlocks(this.#parts.db).findOne(
+      { _id: isNotLater },
+      { ...options, enableUtf8Validation: false, sort: { _id: -1 } },
+    );
+  }
+
+  async #read<T>(read: () => Promise<T>): Promise<T> {
+    return await readCommitted(this.#parts, read);
+  }
+}
+
+function signedHeadOf(head: SignedDocument<AuditHead>): Signed<AuditHead> {
+  return signedOf({ ...head, _id: nameInLedger(HEADS, head._id) });
+}
+
+/** Fields that nobody signed make the statement another one, and what is no text is no signature. */
+function signedOf<Statement extends ChainTip>(
+  document: SignedDocument<Statement>,
+): Signed<Statement> {
+  const { _id: chainId, signature, ...rest } = document as Document;
+  return {
+    statement: { chainId, ...rest } as unknown as Statement,
+    signature: typeof signature === "string" ? signature : "",
+  };
+}

@@ -1,0 +1,195 @@
+// Who may be named in which part of the audit log. An index over all records would be changed in another place by every
+// lookup, which cost a fifth of all that lookups do; so each part of some hundred records has a Bloom filter of the people
+// in it, made beside the lookups. Whatever it says is checked against the records: parts are no part of the log.
+import { type AggregateOptions, Binary, type Collection, type Db } from "mongodb";
+import type { ChainTip } from "../../../domain/reputation/audit/audit-chain.ts";
+import type { InternalCollection } from "../driver/collections.ts";
+import { insertNew } from "../driver/insert-new.ts";
+import { HEADS, nameInLedger } from "../driver/ledger-documents.ts";
+import { COMMITTED } from "../driver/operations.ts";
+import { auditBlocks, blockId, idsOfChain, readBlockId } from "./audit-blocks.ts";
+import { auditCollections } from "./audit-chain-writer.ts";
+
+/** The parts by time and by chain. */
+export const AUDIT_PARTS: InternalCollection = {
+  name: "repsync_audit_parts",
+  indexes: [
+    { name: "repsync_time", key: { lastAt: -1 } },
+    { name: "repsync_chain", key: { chainId: 1, lastSeq: -1 } },
+  ],
+};
+
+/** Consecutive blocks of a chain. */
+export interface AuditPart {
+  /** `blockId` of the first. */
+  readonly _id: string;
+  readonly chainId: string;
+  /** Place of the last record. */
+  readonly lastSeq: number;
+  readonly firstAt: string;
+  readonly lastAt: string;
+  /** The `filterBits` of everybody named are set; the first is the lowest of the first byte. */
+  readonly filter: Binary;
+}
+
+/** Records of a chain that are in no part: those behind a place, up to where the chain had come. */
+export interface UnlistedRecords {
+  readonly chainId: string;
+  readonly afterSeq: number;
+  readonly throughSeq: number;
+}
+
+/** A block as far as it is listed: nothing about it is certain. */
+interface BlockSubjects {
+  readonly _id: string;
+  readonly at?: unknown;
+  readonly subjects?: unknown;
+}
+
+/** Records that make a part, with the rest of the last block; to look through as many takes about a millisecond. */
+const PART_RECORDS = 512;
+/** Ten or more for each record: then of a thousand parts without a person less than ten seem to have one. */
+const FILTER_BITS = 8_192;
+/** So many bits stand for a person, of four hexadecimal digits of the HMAC each. */
+const BITS_OF_PERSON = 7;
+
+/** The parts of a store. */
+export function auditParts(db: Db): Collection<AuditPart> {
+  return db.collection(AUDIT_PARTS.name);
+}
+
+/** The bits that are set in the filter of every part that names a person. */
+export function filterBits(subjectHmac: string): number[] {
+  return Array.from({ length: BITS_OF_PERSON }, (_, i) => {
+    return Number.parseInt(subjectHmac.slice(4 * i, 4 * i + 4), 16) % FILTER_BITS;
+  });
+}
+
+/** Of every chain that has any, the records in no part; pruned ones count as listed. */
+export async function findUnlisted(
+  db: Db,
+  options: AggregateOptions,
+): Promise<readonly UnlistedRecords[]> {
+  const { heads, anchors } = auditCollections(db);
+  const lastParts = [
+    { $sort: { chainId: 1, lastSeq: -1 } },
+    { $group: { _id: "$chainId", seq: { $first: "$lastSeq" } } },
+  ];
+  const places = { ...options, projection: { seq: 1 } };
+  const reached = await heads.find({ _id: HEADS.ids }, places).toArray();
+  const pruned = await anchors.find({}, places).toArray();
+  const listed = await auditParts(db).aggregate<(typeof pruned)[0]>(lastParts, options).toArray();
+  const done = new Map<string, number>();
+  for (const { _id, seq } of [...pruned, ...listed]) {
+    done.set(_id, Math.max(seq, done.get(_id) ?? 0));
+  }
+  const chains = reached.map(({ _id, seq: throughSeq }) => {
+    const chainId = nameInLedger(HEADS, _id);
+    return { chainId, afterSeq: done.get(chainId) ?? 0, throughSeq };
+  });
+  return chains.filter(({ afterSeq, throughSeq }) => throughSeq > afterSeq);
+}
+
+/** Lists what one process appends, and what ended ones have left. */
+export class AuditPartLister {
+  readonly #db: Db;
+  #chainId = "";
+  #dueSeq = 0;
+  #areOthersDue = false;
+  #last: Promise<void> = Promise.resolve();
+
+  constructor(db: Db) {
+    this.#db = db;
+  }
+
+  /**
+   * Lists what is due once a chain is committed up to a place, without keeping the caller waiting: whole parts of this
+   * chain, and all of the others when it has just begun, as most likely their processes have ended. What fails is due
+   * again with the next part; until then it is only slower to find.
+   */
+  keepUpWith(tip: ChainTip): void {
+    const { chainId, seq } = tip;
+    const isNew = chainId !== this.#chainId;
+    if (!isNew && seq < this.#dueSeq) return;
+    if (isNew) this.#areOthersDue = true;
+    this.#chainId = chainId;
+    this.#dueSeq = seq + PART_RECORDS;
+    this.#last = this.#last.then(() => this.#listDue(tip)).catch(() => {});
+  }
+
+  async #listDue(tip: ChainTip): Promise<void> {
+    if (this.#areOthersDue) await this.#listOthers(tip.chainId);
+    this.#areOthersDue = false;
+    await this.#listWholeParts(tip);
+  }
+
+  async #listOthers(chainId: string): Promise<void> {
+    for (const unlisted of await findUnlisted(this.#db, COMMITTED)) {
+      if (unlisted.chainId !== chainId) await this.#list(unlisted, 1);
+    }
+  }
+
+  async #listWholeParts({ chainId, seq: throughSeq }: ChainTip): Promise<void> {
+    const options = { ...COMMITTED, sort: { lastSeq: -1 } } as const;
+    const last = await auditParts(this.#db).findOne({ chainId }, options);
+    await this.#list({ chainId, afterSeq: last?.lastSeq ?? 0, throughSeq }, PART_RECORDS);
+  }
+
+  /** Ends where another process lists the same: only one of them can begin a part at a record. */
+  async #list(unlisted: UnlistedRecords, leastRecords: number): Promise<void> {
+    const { chainId, throughSeq } = unlisted;
+    // Others may go on: whoever is at work there lists whole parts.
+    for (let next = unlisted.afterSeq + 1; next <= throughSeq; ) {
+      const blocks = await this.#nextBlocks(chainId, next);
+      const names = blocks.flatMap(subjectsOf);
+      if (names.length < leastRecords) return;
+      const times = blocks.map(({ at }) => String(at)).sort();
+      const lastSeq = Math.max(...blocks.map(lastSeqOf));
+      const isFirst = await insertNew(auditParts(this.#db), {
+        _id: blockId(chainId, next),
+        ...{ chainId, lastSeq },
+        ...{ firstAt: times.at(0) ?? "", lastAt: times.at(-1) ?? "" },
+        filter: makeFilter(names),
+      });
+      if (!isFirst) return;
+      next = lastSeq + 1;
+    }
+  }
+
+  /** The blocks of the next part, as far as there are any. */
+  async #nextBlocks(chainId: string, firstSeq: number): Promise<readonly BlockSubjects[]> {
+    const isNext = { $gte: blockId(chainId, firstSeq), $lt: idsOfChain(chainId).$lt };
+    const stages = [
+      { $match: { _id: isNext } },
+      { $sort: { _id: 1 } },
+      { $project: { at: 1, subjects: "$records.subjectHmac" } },
+    ];
+    const options = { ...COMMITTED, enableUtf8Validation: false };
+    const found: BlockSubjects[] = [];
+    let records = 0;
+    for await (const block of auditBlocks(this.#db).aggregate<BlockSubjects>(stages, options)) {
+      found.push(block);
+      records += subjectsOf(block).length;
+      if (records >= PART_RECORDS) break;
+    }
+    return found;
+  }
+}
+
+function makeFilter(subjects: readonly string[]): Binary {
+  const bytes = new Uint8Array(FILTER_BITS / 8);
+  for (const bit of subjects.flatMap(filterBits)) {
+    const at = Math.floor(bit / 8);
+    bytes[at] = (bytes[at] ?? 0) | (1 << (bit % 8));
+  }
+  return new Binary(bytes);
+}
+
+function subjectsOf({ subjects }: BlockSubjects): readonly string[] {
+  return Array.isArray(subjects) ? subjects.filter((one) => typeof one === "string") : [];
+}
+
+function lastSeqOf(block: BlockSubjects): number {
+  const records = Array.isArray(block.subjects) ? block.subjects.length : 0;
+  return (readBlockId(block._id)?.firstSeq ?? 0) + records - 1;
+}

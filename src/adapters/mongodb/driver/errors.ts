@@ -1,0 +1,143 @@
+// What a driver error means for us, and the only place where one becomes an `AppError`.
+import {
+  MongoBulkWriteError,
+  MongoClientClosedError,
+  MongoError,
+  MongoExpiredSessionError,
+  MongoNetworkError,
+  MongoNotConnectedError,
+  MongoServerClosedError,
+  MongoServerError,
+  MongoServerSelectionError,
+  MongoStalePrimaryError,
+  MongoTopologyClosedError,
+} from "mongodb";
+import { AppError } from "../../../domain/shared/errors.ts";
+
+/** Server codes of states that end by themselves: elections, restarts, conflicts, young or old snapshots. */
+const PASSING_CODES: ReadonlySet<number> = new Set([
+  6, // HostUnreachable
+  7, // HostNotFound
+  24, // LockTimeout
+  43, // CursorNotFound
+  50, // MaxTimeMSExpired
+  89, // NetworkTimeout
+  91, // ShutdownInProgress
+  112, // WriteConflict
+  133, // FailedToSatisfyReadPreference
+  134, // ReadConcernMajorityNotAvailableYet
+  175, // QueryPlanKilled
+  189, // PrimarySteppedDown
+  237, // CursorKilled
+  239, // SnapshotTooOld
+  246, // SnapshotUnavailable
+  251, // NoSuchTransaction
+  262, // ExceededTimeLimit
+  9001, // SocketException
+  10107, // NotWritablePrimary
+  11600, // InterruptedAtShutdown
+  11601, // Interrupted: another instance ended the session
+  11602, // InterruptedDueToReplStateChange
+  13388, // StaleConfig
+  13435, // NotPrimaryNoSecondaryOk
+  13436, // NotPrimaryOrSecondary
+]);
+
+/** Server code TransactionTooLargeForCache. */
+const TOO_LARGE_FOR_CACHE = 388;
+
+/** What went wrong itself: in a bulk write the driver makes even a lost connection look like a server's answer. */
+export function innerError(error: unknown): unknown {
+  if (!(error instanceof MongoBulkWriteError)) return error;
+  const inner: unknown = error.errorResponse;
+  return inner instanceof Error ? inner : error;
+}
+
+/** True when no server took the operation, or the connection broke before its answer. */
+export function isUnreachable(error: unknown): boolean {
+  return (
+    error instanceof MongoNetworkError ||
+    error instanceof MongoServerSelectionError ||
+    error instanceof MongoServerClosedError ||
+    error instanceof MongoStalePrimaryError ||
+    (error instanceof MongoError && error.name === "MongoWaitQueueTimeoutError")
+  );
+}
+
+/**
+ * True when the same work may succeed a moment later. Errors of a killed primary come without any of the driver's
+ * labels, so the class and code count too.
+ */
+export function isPassing(error: unknown): boolean {
+  if (isUnreachable(error) || isRerunnable(error)) return true;
+  if (error instanceof MongoServerError && PASSING_CODES.has(Number(error.code))) return true;
+  return error instanceof MongoError && error.hasErrorLabel("RetryableWriteError");
+}
+
+/** True when the server says that the transaction was not committed and may be run again. */
+export function isRerunnable(error: unknown): boolean {
+  return error instanceof MongoError && error.hasErrorLabel("TransientTransactionError");
+}
+
+/** True when a commit may or may not have happened: only a server's own word settles it. */
+export function isOutcomeUnknown(error: unknown): boolean {
+  if (!(error instanceof MongoServerError)) return true;
+  if (isRerunnable(error)) return false;
+  return isPassing(error) || error.hasErrorLabel("UnknownTransactionCommitResult");
+}
+
+/** True when our own client was closed. */
+export function isClosed(error: unknown): boolean {
+  return (
+    error instanceof MongoClientClosedError ||
+    error instanceof MongoExpiredSessionError ||
+    error instanceof MongoNotConnectedError ||
+    error instanceof MongoTopologyClosedError ||
+    (error instanceof MongoError && error.name === "MongoPoolClosedError")
+  );
+}
+
+/** True for a refusal by the server with this code. */
+export function hasCode(error: unknown, ...codes: readonly number[]): error is MongoServerError {
+  return error instanceof MongoServerError && codes.includes(Number(error.code));
+}
+
+/** The server's own word for a refusal, such as `Unauthorized`; it holds no value and no address. */
+export function refusalWord(error: unknown): string {
+  if (!(error instanceof MongoServerError)) return "no answer";
+  return error.codeName ?? `error ${String(error.code)}`;
+}
+
+/**
+ * The error of a commit as the ports allow it, for work whose unknown outcomes are `AppError`s already: of anything
+ * else nothing was written.
+ */
+export function toCommitError(error: unknown): AppError {
+  if (error instanceof AppError || isUnreachable(error) || isClosed(error)) {
+    return toAppError(error);
+  }
+  return new AppError("commit_failed", commitProblem(error), { cause: error });
+}
+
+function commitProblem(error: unknown): string {
+  if (hasCode(error, TOO_LARGE_FOR_CACHE)) {
+    return "The batch is too large for one transaction of this MongoDB: send fewer records at once";
+  }
+  return isPassing(error)
+    ? `MongoDB could not commit the batch in time: ${refusalWord(error)}`
+    : `MongoDB refused the batch: ${refusalWord(error)}`;
+}
+
+/** The error as the ports allow it: an `AppError` stays, all others become `store_unavailable`. */
+export function toAppError(error: unknown): AppError {
+  if (error instanceof AppError) return error;
+  return new AppError("store_unavailable", unavailability(error), { cause: error });
+}
+
+function unavailability(error: unknown): string {
+  if (isClosed(error)) return "The connection to MongoDB was closed";
+  const isRefusal = error instanceof MongoServerError && !isPassing(error);
+  return isRefusal
+    ? `MongoDB refused the request: ${refusalWord(error)}`
+    : "MongoDB cannot be reached";
+}

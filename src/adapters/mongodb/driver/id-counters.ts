@@ -1,0 +1,110 @@
+// Numbers for auto-incrementing `id` columns: each push takes a range that no other instance gets.
+import {
+  type ClientSession,
+  type Collection,
+  type Db,
+  Long,
+  MongoServerSelectionError,
+} from "mongodb";
+import type { InternalCollection } from "./collections.ts";
+import { type Deadline, retry } from "./deadline.ts";
+import { DURABLE } from "./durable.ts";
+import { isPassing } from "./errors.ts";
+
+/** The counters, by the name of the table; repsync's own collections have one by theirs. */
+export const COUNTERS: InternalCollection = { name: "repsync_counters" };
+
+const GIVE_BACK_TRIES = 3;
+
+interface CounterDocument {
+  /** Table name. */
+  readonly _id: string;
+  /** Greatest number given out. */
+  readonly last: Long;
+}
+
+/** Consecutive numbers of one table. */
+export interface IdRange {
+  readonly tableName: string;
+  readonly first: Long;
+  readonly count: number;
+}
+
+/** Counters of all tables. */
+export class IdCounters {
+  readonly #collection: Collection<CounterDocument>;
+
+  constructor(db: Db) {
+    this.#collection = collectionOf(db);
+  }
+
+  /** Takes the next `count` numbers, durably, before any row can have one of them. */
+  async take(wanted: Pick<IdRange, "tableName" | "count">, deadline: Deadline): Promise<IdRange> {
+    const { tableName, count } = wanted;
+    const options = {
+      upsert: true,
+      returnDocument: "after",
+      promoteLongs: false,
+      writeConcern: DURABLE,
+    } as const;
+    const counter = await retry(deadline, () =>
+      this.#collection.findOneAndUpdate(
+        { _id: tableName },
+        { $inc: { last: Long.fromNumber(count) } },
+        options,
+      ),
+    );
+    if (counter === null) throw new Error("An upsert gave no document back");
+    return { tableName, first: counter.last.subtract(count - 1), count };
+  }
+
+  /**
+   * Gives back all but the first `usedCount` numbers of a range, unless more were taken since. Never fails: a gap in
+   * the numbers does no harm, so it is not worth waiting for a server either.
+   */
+  async giveBack({ tableName, first, count }: IdRange, usedCount: number): Promise<void> {
+    if (usedCount === count) return;
+    for (let tries = 1; tries <= GIVE_BACK_TRIES; tries++) {
+      try {
+        await this.#collection.updateOne(
+          { _id: tableName, last: first.add(count - 1) },
+          { $set: { last: first.add(usedCount - 1) } },
+        );
+        return;
+      } catch (error) {
+        if (!isPassing(error) || error instanceof MongoServerSelectionError) return;
+      }
+    }
+  }
+
+  /** Makes sure that numbers up to `last` are not given out. */
+  async reserve(tableName: string, last: Long): Promise<void> {
+    await this.#collection.updateOne(
+      { _id: tableName },
+      { $max: { last } },
+      { upsert: true, writeConcern: DURABLE },
+    );
+  }
+}
+
+/**
+ * Takes the next `count` numbers of a collection of repsync's own, within the caller's transaction, and returns the
+ * first of them: 1 or more. So numbers are in the order of commits, and none is taken in vain.
+ */
+export async function takeNumbers(
+  db: Db,
+  wanted: { readonly name: string; readonly count: number; readonly session: ClientSession },
+): Promise<number> {
+  const { name, count, session } = wanted;
+  const counter = await collectionOf(db).findOneAndUpdate(
+    { _id: name },
+    { $inc: { last: Long.fromNumber(count) } },
+    { upsert: true, returnDocument: "after", session },
+  );
+  if (counter === null) throw new Error("An upsert gave no document back");
+  return Number(counter.last) - count + 1;
+}
+
+function collectionOf(db: Db): Collection<CounterDocument> {
+  return db.collection(COUNTERS.name);
+}

@@ -1,0 +1,60 @@
+import type { ClientSession, Collection, Db } from "mongodb";
+import type { MarkerStore } from "../../../ports/runs/marker-store.ts";
+import { startDeadline } from "../driver/deadline.ts";
+import { toCommitError } from "../driver/errors.ts";
+import { COMMITTED, readCommitted, type StoreParts } from "../driver/operations.ts";
+import { commitTransaction } from "../driver/transaction.ts";
+
+interface MarkerDocument {
+  /** Marker name. */
+  readonly _id: string;
+  readonly value: string;
+}
+
+/** Markers as documents of one collection. */
+export class MongoMarkerStore implements MarkerStore {
+  static readonly collectionName = "repsync_markers";
+
+  readonly #parts: StoreParts;
+
+  constructor(parts: StoreParts) {
+    this.#parts = parts;
+  }
+
+  async readAll(): Promise<ReadonlyMap<string, string>> {
+    const markers = await readCommitted(this.#parts, () =>
+      collectionOf(this.#parts.db)
+        .find({ value: { $ne: "" } }, { ...COMMITTED, sort: { _id: 1 } })
+        .toArray(),
+    );
+    return new Map(markers.map(({ _id, value }) => [_id, value]));
+  }
+
+  async writeAll(markers: ReadonlyMap<string, string>): Promise<void> {
+    if (markers.size === 0) return;
+    const { client, db, clock } = this.#parts;
+    const scope = { client, clock, deadline: startDeadline(clock) };
+    try {
+      await commitTransaction(scope, (session) => setMarkers(db, { markers, session }));
+    } catch (error) {
+      throw toCommitError(error);
+    }
+  }
+}
+
+/** Sets markers as part of the session's transaction. */
+export async function setMarkers(
+  db: Db,
+  change: { readonly markers: ReadonlyMap<string, string>; readonly session: ClientSession },
+): Promise<void> {
+  const { markers, session } = change;
+  if (markers.size === 0) return;
+  const upserts = [...markers].toSorted().map(([_id, value]) => ({
+    updateOne: { filter: { _id }, update: { $set: { value } }, upsert: true },
+  }));
+  await collectionOf(db).bulkWrite(upserts, { session, ordered: false });
+}
+
+function collectionOf(db: Db): Collection<MarkerDocument> {
+  return db.collection(MongoMarkerStore.collectionName);
+}

@@ -1,0 +1,181 @@
+import type { AnyBulkWriteOperation, ClientSession, Collection, Filter } from "mongodb";
+import { type JsonObject, parseJson } from "../../../domain/shared/json.ts";
+import type { SyncDirection } from "../../../domain/sync/run/marker.ts";
+import type {
+  Refusal,
+  RejectedQuery,
+  RejectedRecord,
+  RejectedRecords,
+} from "../../../ports/runs/rejected-records.ts";
+import { cutBatches } from "../driver/batches.ts";
+import type { InternalCollection } from "../driver/collections.ts";
+import { takeNumbers } from "../driver/id-counters.ts";
+import {
+  COMMITTED,
+  readCommitted,
+  readSnapshot,
+  SNAPSHOT,
+  type StoreParts,
+  writeTogether,
+} from "../driver/operations.ts";
+import { RejectedDetails } from "./rejected-details.ts";
+
+/** The entries by number, in the order in which they were first noted. */
+export const REJECTED: InternalCollection = {
+  name: "repsync_rejected",
+  indexes: [
+    { name: "repsync_entry", key: { entry: 1 }, unique: true },
+    { name: "repsync_table", key: { table: 1, _id: 1 } },
+    { name: "repsync_table_direction", key: { table: 1, direction: 1, _id: 1 } },
+  ],
+};
+
+interface EntryDocument {
+  /** Its number. */
+  readonly _id: number;
+  /** Table, direction and key as one text. */
+  readonly entry: string;
+  readonly table: string;
+  readonly direction: SyncDirection;
+  readonly attempts: number;
+  readonly firstAtMs: number;
+  readonly lastAtMs: number;
+}
+
+type Details = Pick<RejectedRecord, "key" | "record" | "message">;
+
+/** The refusals of one entry in one call. */
+interface Noted {
+  readonly attempts: number;
+  readonly firstAtMs: number;
+  readonly last: Refusal;
+}
+
+/** Digits of an id, so that ids sort as their numbers do. */
+const ID_DIGITS = 16;
+/** Entries that one command looks for. */
+const LOOKUP = { maxItems: 1_000, maxBytes: 8 * 1024 * 1024 };
+
+/** Refused records as documents; key, record and message as JSON, which loses nothing. */
+export class MongoRejectedRecords implements RejectedRecords {
+  readonly #parts: StoreParts;
+  readonly #entries: Collection<EntryDocument>;
+  readonly #details: RejectedDetails;
+
+  constructor(parts: StoreParts) {
+    this.#parts = parts;
+    this.#entries = parts.db.collection(REJECTED.name);
+    this.#details = new RejectedDetails(parts.db);
+  }
+
+  async note(refusals: readonly Refusal[]): Promise<void> {
+    if (refusals.length === 0) return;
+    const noted = new Map<string, Noted>();
+    for (const last of refusals) {
+      const entry = entryOf(last.table, last.direction, last.key);
+      const { attempts, firstAtMs } = noted.get(entry) ?? { attempts: 0, firstAtMs: last.lastAtMs };
+      noted.set(entry, { attempts: attempts + 1, firstAtMs, last });
+    }
+    await writeTogether(this.#parts, (session) => this.#note(noted, session));
+  }
+
+  async list(query: RejectedQuery): Promise<readonly RejectedRecord[]> {
+    const { table, direction, beforeId, limit } = query;
+    const filter: Filter<EntryDocument> = {
+      ...(table === null ? {} : { table }),
+      ...(direction === null ? {} : { direction }),
+      ...(beforeId === null ? {} : { _id: { $lt: numberOf(beforeId) } }),
+    };
+    return await readSnapshot(this.#parts, async (session) => {
+      const options = { ...SNAPSHOT, session, sort: { _id: -1 }, limit } as const;
+      const entries = await this.#entries.find(filter, options).toArray();
+      const numbers = entries.map(({ _id }) => _id);
+      const details = await this.#details.read(numbers, session);
+      return entries.map((entry) => readEntry(entry, details.get(entry._id) ?? ""));
+    });
+  }
+
+  async clear(table: string, direction: SyncDirection, keys: readonly JsonObject[]): Promise<void> {
+    if (keys.length === 0) return;
+    const entries = [...new Set(keys.map((key) => entryOf(table, direction, key)))];
+    await writeTogether(this.#parts, async (session) => {
+      const known = await this.#find(entries, session);
+      await this.#drop([...known.values()], session);
+    });
+  }
+
+  async remove(id: string): Promise<boolean> {
+    return await writeTogether(this.#parts, async (session) => {
+      return (await this.#drop([numberOf(id)], session)) > 0;
+    });
+  }
+
+  async countByTable(direction?: SyncDirection): Promise<ReadonlyMap<string, number>> {
+    const $match = direction === undefined ? {} : { direction };
+    const stages = [{ $match }, { $group: { _id: "$table", entries: { $sum: 1 } } }];
+    const counts = await readCommitted(this.#parts, () =>
+      this.#entries.aggregate<{ _id: string; entries: number }>(stages, COMMITTED).toArray(),
+    );
+    return new Map(counts.map(({ _id, entries }) => [_id, entries]));
+  }
+
+  async #note(noted: ReadonlyMap<string, Noted>, session: ClientSession): Promise<void> {
+    const { db } = this.#parts;
+    const numbers = await this.#find([...noted.keys()], session);
+    const count = noted.size - numbers.size;
+    let next = count === 0 ? 0 : await takeNumbers(db, { name: REJECTED.name, count, session });
+    const writes: AnyBulkWriteOperation<EntryDocument>[] = [];
+    const details = new Map<number, string>();
+    for (const [entry, { attempts, firstAtMs, last }] of noted) {
+      const { table, direction, key, record, message, lastAtMs } = last;
+      const number = numbers.get(entry);
+      const _id = number ?? next++;
+      const document = { _id, entry, table, direction, attempts, firstAtMs, lastAtMs };
+      const update = { $set: { lastAtMs }, $inc: { attempts } };
+      writes.push(
+        number === undefined
+          ? { insertOne: { document } }
+          : { updateOne: { filter: { _id }, update } },
+      );
+      details.set(_id, JSON.stringify({ key, record, message } satisfies Details));
+    }
+    await this.#entries.bulkWrite(writes, { session, ordered: false });
+    await this.#details.set(details, session);
+  }
+
+  /** The numbers of those of the entries that are known. */
+  async #find(entries: readonly string[], session: ClientSession): Promise<Map<string, number>> {
+    const numbers = new Map<string, number>();
+    for (const $in of cutBatches(entries, { ...LOOKUP, bytesOf: (entry) => 3 * entry.length })) {
+      const found = this.#entries.find({ entry: { $in } }, { session });
+      for await (const { _id, entry } of found) numbers.set(entry, _id);
+    }
+    return numbers;
+  }
+
+  /** Drops entries and returns how many there were. */
+  async #drop(numbers: readonly number[], session: ClientSession): Promise<number> {
+    if (numbers.length === 0) return 0;
+    await this.#details.drop(numbers, session);
+    const dropped = await this.#entries.deleteMany({ _id: { $in: [...numbers] } }, { session });
+    return dropped.deletedCount;
+  }
+}
+
+/** A text that keys share when they have the same columns with the same cells, in any order. */
+function entryOf(table: string, direction: SyncDirection, key: JsonObject): string {
+  const cells = Object.entries(key).sort(([a], [b]) => (a < b ? -1 : 1));
+  return JSON.stringify([table, direction, cells]);
+}
+
+/** The number of an entry; 0, which none has, for a text that is no id. */
+function numberOf(id: string): number {
+  return /^\d+$/.test(id) && id.length === ID_DIGITS ? Number(id) : 0;
+}
+
+function readEntry(entry: EntryDocument, details: string): RejectedRecord {
+  const { key, record, message } = parseJson(details) as unknown as Details;
+  const { table, direction, attempts, firstAtMs, lastAtMs } = entry;
+  const id = String(entry._id).padStart(ID_DIGITS, "0");
+  return { id, table, direction, key, record, message, attempts, firstAtMs, lastAtMs };
+}

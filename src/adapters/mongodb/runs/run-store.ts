@@ -1,0 +1,73 @@
+import type { Collection } from "mongodb";
+import { MAX_KEPT_RUNS } from "../../../domain/shared/limits.ts";
+import type { SyncRun } from "../../../domain/sync/run/run.ts";
+import type { RunStore } from "../../../ports/runs/run-store.ts";
+import type { InternalCollection } from "../driver/collections.ts";
+import { takeNumbers } from "../driver/id-counters.ts";
+import { COMMITTED, readCommitted, type StoreParts, writeTogether } from "../driver/operations.ts";
+
+/** Runs by id, numbered in the order in which they were first saved. */
+export const RUNS: InternalCollection = {
+  name: "repsync_runs",
+  indexes: [{ name: "repsync_number", key: { number: 1 }, unique: true }],
+};
+
+interface RunDocument {
+  readonly _id: string;
+  readonly number: number;
+  /** As JSON, which keeps names and their order as they are. */
+  readonly run: string;
+}
+
+/** Runs as documents. */
+export class MongoRunStore implements RunStore {
+  readonly #parts: StoreParts;
+  readonly #runs: Collection<RunDocument>;
+
+  constructor(parts: StoreParts) {
+    this.#parts = parts;
+    this.#runs = parts.db.collection(RUNS.name);
+  }
+
+  async save(run: SyncRun): Promise<void> {
+    const { db } = this.#parts;
+    const [_id, text] = [run.run_id, JSON.stringify(run)];
+    await writeTogether(this.#parts, async (session) => {
+      const known = await this.#runs.updateOne({ _id }, { $set: { run: text } }, { session });
+      if (known.matchedCount > 0) return;
+      const number = await takeNumbers(db, { name: RUNS.name, count: 1, session });
+      await this.#runs.insertOne({ _id, number, run: text }, { session });
+      // Numbers are taken and given in one commit, so none is missing between the oldest and this one.
+      await this.#runs.deleteMany({ number: { $lte: number - MAX_KEPT_RUNS } }, { session });
+    });
+  }
+
+  async find(runId: string): Promise<SyncRun | null> {
+    const found = await this.#find(runId);
+    return found === null ? null : readRun(found);
+  }
+
+  async list(query: {
+    readonly limit: number;
+    readonly beforeId: string | null;
+  }): Promise<readonly SyncRun[]> {
+    const { beforeId, limit } = query;
+    const before = beforeId === null ? null : await this.#find(beforeId);
+    if (beforeId !== null && before === null) return [];
+    const filter = before === null ? {} : { number: { $lt: before.number } };
+    const found = await readCommitted(this.#parts, () =>
+      this.#runs
+        .find(filter, { ...COMMITTED, sort: { number: -1 }, limit, batchSize: limit + 1 })
+        .toArray(),
+    );
+    return found.map(readRun);
+  }
+
+  async #find(runId: string): Promise<RunDocument | null> {
+    return await readCommitted(this.#parts, () => this.#runs.findOne({ _id: runId }, COMMITTED));
+  }
+}
+
+function readRun({ run }: RunDocument): SyncRun {
+  return JSON.parse(run) as SyncRun;
+}

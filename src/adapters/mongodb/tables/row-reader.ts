@@ -1,0 +1,179 @@
+// Documents as bytes to rows. The driver's own decoding takes four fifths of the time of a page; a page knows its
+// columns, so it reads each value straight from the bytes (5,000 rows: 34 ms by the driver, 6 ms here).
+import { Buffer } from "node:buffer";
+import { BSON, type Document } from "mongodb";
+import { type JsonValue, parseJson, rawNumber } from "../../../domain/shared/json.ts";
+import { isCanonicalDateTime, parseDate, parseDateTime } from "../../../domain/shared/time.ts";
+import type { Cell, Column, Row } from "../../../domain/sync/table/table.ts";
+import { foreignCell } from "./foreign-cells.ts";
+import { type TableLayout, UNPARSED_FIELD } from "./table-layout.ts";
+
+/** Type bytes of the BSON values that repsync writes. */
+const DOUBLE = 1;
+const TEXT = 2;
+const DOCUMENT = 3;
+const BOOLEAN = 8;
+const NULL = 10;
+const INT32 = 16;
+const INT64 = 18;
+
+/** Values as objects of their BSON type; text of other tools need not be UTF-8. */
+const FOREIGN = { promoteValues: false, validation: { utf8: false } } as const;
+
+/** A value's place in the bytes: type, offset and length of its name, offset and length of itself. */
+type Element =
+  ReturnType<typeof BSON.onDemand.parseToElements> extends Iterable<infer E> ? E : never;
+
+/** True when the value at this place has a certain name. */
+type NameTest = (bytes: Uint8Array, element: Element) => boolean;
+
+/** What is known about the fields of one column. */
+interface Field {
+  readonly column: Column;
+  readonly isAt: NameTest;
+  /** Undefined for a value that `storeCell` never makes. */
+  read(bytes: Buffer, element: Element): Cell | undefined;
+}
+
+/** Turns the documents of one table into its rows, columns in registry order. */
+export class RowReader {
+  readonly #template: Row;
+  readonly #fields: readonly Field[];
+  readonly #timestampColumn: Column | null;
+  /** Fields by their place in the last document: the next one almost always has the same order. */
+  readonly #expected: (Field | undefined)[] = [];
+
+  /** `columns` are those of the rows. */
+  constructor({ table, timeField }: TableLayout, columns = table.pageColumns) {
+    this.#template = Object.fromEntries(columns.map(({ name }) => [name, null]));
+    this.#fields = columns.map(makeField);
+    this.#timestampColumn = columns.find(({ name }) => name === timeField) ?? null;
+  }
+
+  /** The row of a document. Absent fields are null; nothing in a document makes it fail. */
+  read(document: Uint8Array): Row {
+    const bytes = Buffer.from(document.buffer, document.byteOffset, document.byteLength);
+    const row: Record<string, Cell> = { ...this.#template };
+    let place = 0;
+    for (const element of BSON.onDemand.parseToElements(bytes)) {
+      let field = this.#expected[place];
+      if (!field?.isAt(bytes, element)) {
+        field = this.#fields.find((other) => other.isAt(bytes, element));
+        this.#expected[place] = field;
+      }
+      place++;
+      if (field === undefined) continue;
+      const { column } = field;
+      const cell = field.read(bytes, element);
+      row[column.name] =
+        cell === undefined
+          ? foreignCell(column, BSON.deserialize(bytes, FOREIGN)[column.name])
+          : cell;
+    }
+    const timestamp = this.#timestampColumn;
+    if (timestamp !== null && row[timestamp.name] === null) {
+      row[timestamp.name] = readUnparsed(bytes, timestamp);
+    }
+    return row;
+  }
+}
+
+/**
+ * The values that `min` needs to go on after a document: its fields of the order index. Null for a document of another
+ * tool with a list in one of them, which has several places in the index.
+ */
+export function readPosition(document: Uint8Array, { orderIndex }: TableLayout): Document | null {
+  const all = BSON.deserialize(document, FOREIGN);
+  const fields = Object.keys(orderIndex).map((name) => [name, all[name] ?? null] as const);
+  return fields.some(([, value]) => Array.isArray(value)) ? null : Object.fromEntries(fields);
+}
+
+function makeField(column: Column): Field {
+  return {
+    column,
+    isAt: nameTest(column.name),
+    read(bytes, element) {
+      const offset = element[3];
+      const end = offset + element[4];
+      switch (element[0]) {
+        case NULL:
+          return null;
+        case TEXT:
+          return readText(column, bytes.toString("utf8", offset + 4, end - 1));
+        case INT32:
+          return readNumber(column, bytes.readInt32LE(offset));
+        case INT64:
+          return readLong(column, bytes.readBigInt64LE(offset));
+        case DOUBLE:
+          return readNumber(column, bytes.readDoubleLE(offset));
+        case BOOLEAN:
+          return bytes[offset] === 1;
+        case DOCUMENT:
+          return column.type === "json" ? undefined : readVerbatim(bytes.subarray(offset, end));
+        default:
+          return undefined;
+      }
+    },
+  };
+}
+
+function nameTest(name: string): NameTest {
+  const nameBytes = Buffer.from(name);
+  return (bytes, element) => {
+    if (element[2] !== nameBytes.length) return false;
+    const nameOffset = element[1];
+    for (let i = 0; i < nameBytes.length; i++) {
+      if (bytes[nameOffset + i] !== nameBytes[i]) return false;
+    }
+    return true;
+  };
+}
+
+function readText(column: Column, text: string): Cell {
+  if (column.type === "datetime") {
+    const stored = `${text}Z`;
+    return isCanonicalDateTime(stored) ? stored : (parseDateTime(text) ?? text);
+  }
+  if (column.type === "date" && text.length !== 10) return parseDate(text) ?? text;
+  return column.type === "json" ? readJson(text) : text;
+}
+
+/** JSON text; text that is none comes from another tool and stays as it is. */
+function readJson(text: string): JsonValue {
+  try {
+    return parseJson(text);
+  } catch {
+    return text;
+  }
+}
+
+function readNumber(column: Column, number: number): Cell | undefined {
+  const isOwn = column.type === "integer" || column.type === "real";
+  return isOwn && Number.isFinite(number) ? number : undefined;
+}
+
+function readLong(column: Column, long: bigint): Cell | undefined {
+  if (column.type === "bigint") return String(long);
+  if (column.type !== "integer") return undefined;
+  const number = Number(long);
+  return Number.isSafeInteger(number) ? number : rawNumber(String(long));
+}
+
+function readVerbatim(document: Uint8Array): Cell | undefined {
+  const { json, ...others } = BSON.deserialize(document, { validation: FOREIGN.validation });
+  if (typeof json !== "string" || Object.keys(others).length > 0) return undefined;
+  return readJson(json);
+}
+
+const isUnparsedField = nameTest(UNPARSED_FIELD);
+
+/** The timestamp that could not be parsed, from beside its column; null when there is none. */
+function readUnparsed(bytes: Buffer, column: Column): Cell {
+  for (const element of BSON.onDemand.parseToElements(bytes)) {
+    if (element[0] !== DOCUMENT || !isUnparsedField(bytes, element)) continue;
+    const hidden = bytes.subarray(element[3], element[3] + element[4]);
+    const text: unknown = BSON.deserialize(hidden, { validation: FOREIGN.validation })[column.name];
+    return typeof text === "string" ? readJson(text) : null;
+  }
+  return null;
+}

@@ -1,0 +1,214 @@
+// Rows as runs and comparisons read them: by ranges of the two indexes that every table has.
+import { Buffer } from "node:buffer";
+import { BSON, type ClientSession, type Document } from "mongodb";
+import { compareUtf8 } from "../../../domain/shared/json.ts";
+import type { Row, Table } from "../../../domain/sync/table/table.ts";
+import type { KeyRange, RowPosition, RowSource } from "../../../ports/tables/row-source.ts";
+import { cutBatches } from "../driver/batches.ts";
+import { hasCode } from "../driver/errors.ts";
+import { readSnapshot, SNAPSHOT, type StoreParts } from "../driver/operations.ts";
+import { RowReader, readPosition } from "./row-reader.ts";
+import {
+  countFilter,
+  type IndexKeys,
+  layoutOf,
+  positionOf,
+  sinceBound,
+  sinceFilter,
+  type TableLayout,
+} from "./table-layout.ts";
+
+/** Server code for a range that ends before it begins, or where it begins. */
+const EMPTY_RANGE = 51175;
+/** Keys that one command looks up; with fewer or many more it takes longer. */
+const LOOKUP = { maxItems: 250, maxBytes: 8 * 1024 * 1024 };
+
+/** A read of rows along an index. */
+interface Range {
+  readonly table: Table;
+  readonly index: IndexKeys;
+  /** Values of the index that rows come after; null for the first row on. */
+  readonly after: Document | null;
+  /** Values of the index that rows come before. */
+  readonly before?: Document;
+  readonly conditions: readonly Document[];
+  readonly limitRows: number;
+}
+
+/** Rows read by keyset. */
+export class MongoRowSource implements RowSource {
+  readonly #parts: StoreParts;
+  readonly #rowReaders = new WeakMap<Table, RowReader>();
+  /** Rows that were read, as documents: what other tools wrote may stand elsewhere than its cells tell. */
+  readonly #documents = new WeakMap<RowPosition, Uint8Array>();
+
+  constructor(parts: StoreParts) {
+    this.#parts = parts;
+  }
+
+  async readAfter(
+    table: Table,
+    query: {
+      readonly after: RowPosition | null;
+      readonly sinceTime: string | null;
+      readonly limitRows: number;
+    },
+  ): Promise<readonly Row[]> {
+    const { sinceTime, limitRows } = query;
+    const layout = layoutOf(table);
+    const index = layout.orderIndex;
+    const place = query.after === null ? null : this.#placeOf(layout, query.after);
+    // A position before `sinceTime` is no better start than that.
+    const after = isBefore(place, { layout, sinceTime }) ? null : place;
+    const conditions = [sinceFilter(layout, sinceTime), ...hasKey(table)];
+    const range = { table, index, after, conditions, limitRows };
+    const documents = await readSnapshot(this.#parts, (session) => this.#find(range, session));
+    return this.#rows(table, documents);
+  }
+
+  async countSince(table: Table, sinceTime: string | null): Promise<number> {
+    const layout = layoutOf(table);
+    const [counted] = await readSnapshot(this.#parts, (session) =>
+      this.#parts.db
+        .collection(table.name)
+        .aggregate(
+          [
+            { $match: { $and: [countFilter(layout, sinceTime), ...hasKey(table)] } },
+            { $count: "rows" },
+          ],
+          { ...SNAPSHOT, session, hint: layout.orderIndex },
+        )
+        .toArray(),
+    );
+    return Number(counted?.["rows"] ?? 0);
+  }
+
+  async readByKeys(table: Table, keys: readonly RowPosition[]): Promise<readonly Row[]> {
+    const layout = layoutOf(table);
+    const wanted = keys.map((row) => this.#keyOf(layout, row)).filter(isWhole);
+    const lookups = cutBatches(wanted, { ...LOOKUP, bytesOf: BSON.calculateObjectSize });
+    const found = new Map<string, Uint8Array>();
+    await readSnapshot(this.#parts, async (session) => {
+      found.clear();
+      for (const lookup of lookups) {
+        const conditions = [{ $or: lookup.map(equalTo) }];
+        const limitRows = lookup.length;
+        const range = { table, index: layout.keyIndex, after: null, conditions, limitRows };
+        // The same row may be asked for in several lookups.
+        for (const document of await this.#find(range, session)) {
+          found.set(Buffer.from(document).toString("latin1"), document);
+        }
+      }
+    });
+    return this.#rows(table, [...found.values()]);
+  }
+
+  async readKeyRange(table: Table, range: KeyRange, limitRows: number): Promise<readonly Row[]> {
+    const layout = layoutOf(table);
+    const index = layout.keyIndex;
+    const [after, through] = [range.afterKey, range.throughKey].map((row) =>
+      row === null ? null : this.#keyOf(layout, row),
+    ) as [Document | null, Document | null];
+    const rest = { table, index, after, conditions: hasKey(table), limitRows };
+    const documents = await readSnapshot(this.#parts, async (session) => {
+      if (through === null) return await this.#find(rest, session);
+      const before = await this.#findBefore({ ...rest, before: through }, session);
+      if (before === null || before.length === limitRows) return before ?? [];
+      const last = { ...rest, after: null, conditions: [equalTo(through)], limitRows: 1 };
+      const found = isWhole(through) ? await this.#find(last, session) : [];
+      return [...before, ...found];
+    });
+    return this.#rows(table, documents);
+  }
+
+  /** As `#find()`; null for a range that nothing can be in. */
+  async #findBefore(range: Range, session: ClientSession): Promise<Uint8Array[] | null> {
+    try {
+      return await this.#find(range, session);
+    } catch (error) {
+      if (hasCode(error, EMPTY_RANGE)) return null;
+      throw error;
+    }
+  }
+
+  async #find(range: Range, session: ClientSession): Promise<Uint8Array[]> {
+    const { table, index, after, before, conditions, limitRows } = range;
+    const { pageProjection } = layoutOf(table);
+    // The lower bound takes in the row that stands there.
+    const isAfter = after === null ? [] : [{ $nor: [equalTo(after)] }];
+    // A list of another tool has several places in an index: reading on from there would come to no end.
+    const isPlaced = Object.keys(index).map((name) => ({ [name]: { $not: { $type: "array" } } }));
+    const documents: unknown[] = await this.#parts.db
+      .collection(table.name)
+      .find(
+        { $and: [...conditions, ...isPlaced, ...isAfter] },
+        {
+          ...SNAPSHOT,
+          session,
+          sort: index,
+          hint: index,
+          ...(after === null ? {} : { min: after }),
+          ...(before === undefined ? {} : { max: before }),
+          limit: limitRows,
+          // One more, so that the server sends all of it at once and closes the cursor.
+          batchSize: limitRows + 1,
+          projection: pageProjection,
+          raw: true,
+        },
+      )
+      .toArray();
+    return documents as Uint8Array[];
+  }
+
+  #rows(table: Table, documents: readonly Uint8Array[]): Row[] {
+    const reader =
+      this.#rowReaders.get(table) ?? new RowReader(layoutOf(table), sentColumns(table));
+    this.#rowReaders.set(table, reader);
+    return documents.map((document) => {
+      const row = reader.read(document);
+      this.#documents.set(row, document);
+      return row;
+    });
+  }
+
+  /** The values of the order index at a position. */
+  #placeOf(layout: TableLayout, row: RowPosition): Document {
+    const document = this.#documents.get(row);
+    const found = document === undefined ? null : readPosition(document, layout);
+    return found ?? positionOf(layout, row);
+  }
+
+  /** The values of the key index at a position. */
+  #keyOf(layout: TableLayout, row: RowPosition): Document {
+    const place = this.#placeOf(layout, row);
+    return Object.fromEntries(Object.keys(layout.keyIndex).map((name) => [name, place[name]]));
+  }
+}
+
+/** The columns that runs send. */
+function sentColumns(table: Table) {
+  return table.pageColumns.filter((column) => table.pushColumns.includes(column));
+}
+
+function isBefore(
+  place: Document | null,
+  { layout, sinceTime }: { readonly layout: TableLayout; readonly sinceTime: string | null },
+): boolean {
+  if (place === null || sinceTime === null || layout.timeField === null) return false;
+  const time: unknown = place[layout.timeField];
+  if (typeof time !== "string") return time === null;
+  return compareUtf8(time, sinceBound(layout, sinceTime)) < 0;
+}
+
+function hasKey(table: Table): Document[] {
+  return table.keyColumns.map(({ name }) => ({ [name]: { $ne: null } }));
+}
+
+function isWhole(key: Document): boolean {
+  return Object.values(key).every((value) => value !== null);
+}
+
+/** A condition on each of the values, which may be of any type. */
+function equalTo(values: Document): Document {
+  return Object.fromEntries(Object.entries(values).map(([name, value]) => [name, { $eq: value }]));
+}

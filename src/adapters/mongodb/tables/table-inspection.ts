@@ -1,0 +1,176 @@
+// What a collection is like before a table is prepared, and what speaks against preparing it.
+import type { Collection, Db, Document, IndexDescriptionInfo } from "mongodb";
+import type { Table } from "../../../domain/sync/table/table.ts";
+import type { TableDefinition, TableDefinitions } from "./table-definitions.ts";
+import { type IndexKeys, layoutOf } from "./table-layout.ts";
+
+/** The state of a table's collection. */
+export interface Inspection {
+  readonly table: Table;
+  /** As it was last prepared; null for the first time. */
+  readonly definition: TableDefinition | null;
+  readonly exists: boolean;
+  readonly hasRows: boolean;
+  /** Those that stay. */
+  readonly indexes: readonly IndexDescriptionInfo[];
+  /** Names of those that have to go first, as they are of a former upsert key. */
+  readonly formerIndexes: readonly string[];
+  /** Why the table must not be prepared, with what to do; empty when nothing speaks against it. */
+  readonly problems: readonly string[];
+}
+
+/** How the names of repsync's own indexes begin. */
+export const OWN_INDEX = "repsync_";
+/** Of MongoDB itself. */
+const MAX_INDEX_FIELDS = 32;
+
+/** Looks at a table's collection without changing anything. */
+export async function inspectTable(
+  table: Table,
+  { db, definitions }: { readonly db: Db; readonly definitions: TableDefinitions },
+): Promise<Inspection> {
+  const collection = db.collection(table.name);
+  const [info] = await db.listCollections({ name: table.name }).toArray();
+  const exists = info !== undefined;
+  const definition = await definitions.find(table.name);
+  const hasRows = exists && (await collection.findOne({}, { projection: { _id: 1 } })) !== null;
+  const all = exists && info.type === "collection" ? await collection.indexes() : [];
+  const former = hasRows ? [] : all.filter((index) => isOfFormerKey(index, table));
+  const indexes = all.filter((index) => !former.includes(index));
+  const formerIndexes = former.flatMap(({ name }) => name ?? []);
+  const found = { table, definition, exists, hasRows, indexes, formerIndexes };
+  const problems = [...widthProblems(table), ...collectionProblems(info), ...indexProblems(found)];
+  if (hasRows) {
+    problems.push(...definitionProblems(table, definition));
+    if (problems.length === 0) problems.push(...(await rowProblems(collection, found)));
+  }
+  return { ...found, problems };
+}
+
+/** The index with exactly these keys. */
+export function findIndex(
+  indexes: readonly IndexDescriptionInfo[],
+  keys: IndexKeys,
+): IndexDescriptionInfo | undefined {
+  return indexes.find((index) => hasKeys(index, keys));
+}
+
+function hasKeys(index: IndexDescriptionInfo, keys: IndexKeys): boolean {
+  return JSON.stringify(index.key) === JSON.stringify(keys);
+}
+
+/**
+ * True for an index of repsync's own that a changed upsert key cannot do with: the former key's would refuse rows, and one
+ * that was there for the order alone would let keys come twice. Where the former key is the order now, its index serves.
+ */
+function isOfFormerKey(index: IndexDescriptionInfo, table: Table): boolean {
+  if (!index.name?.startsWith(OWN_INDEX)) return false;
+  const { keyIndex, orderIndex } = layoutOf(table);
+  const isUnique = index.unique === true;
+  return hasKeys(index, keyIndex) ? !isUnique : isUnique && !hasKeys(index, orderIndex);
+}
+
+function widthProblems(table: Table): string[] {
+  const { keyIndex, orderIndex } = layoutOf(table);
+  const widest = Math.max(Object.keys(keyIndex).length, Object.keys(orderIndex).length);
+  if (widest <= MAX_INDEX_FIELDS) return [];
+  return [
+    `its order has ${widest} columns, the timestamp and the upsert key, and MongoDB's indexes at most ${MAX_INDEX_FIELDS}: shorten the key`,
+  ];
+}
+
+function collectionProblems(info: Document | undefined): string[] {
+  if (info === undefined) return [];
+  if (info["type"] !== "collection" || info["options"]?.capped === true) {
+    return [
+      "its name belongs to a view, time series or capped collection: rename that, or the table",
+    ];
+  }
+  if (info["options"]?.collation !== undefined) {
+    return ["its collection has a collation of its own: copy the documents into one without"];
+  }
+  return [];
+}
+
+function indexProblems({ table, indexes }: Pick<Inspection, "table" | "indexes">): string[] {
+  const layout = layoutOf(table);
+  return [...new Set([layout.keyIndex, layout.orderIndex])].flatMap((keys) => {
+    const index = findIndex(indexes, keys);
+    const isFit =
+      index === undefined ||
+      (!index.sparse &&
+        !index.hidden &&
+        index["partialFilterExpression"] === undefined &&
+        index["collation"] === undefined &&
+        (keys !== layout.keyIndex || index.unique === true));
+    if (isFit) return [];
+    const needed = keys === layout.keyIndex ? "a plain unique index" : "a plain index";
+    return [`its index ${index.name} is not ${needed}: drop it, it is then made anew`];
+  });
+}
+
+/** Every change that documents which are there already would not follow. */
+function definitionProblems(table: Table, definition: TableDefinition | null): string[] {
+  if (definition === null) return [];
+  const problems: string[] = [];
+  const columns = new Map(Object.entries(definition.columns));
+  for (const { name, type, nullable } of table.columns) {
+    const storedType = columns.get(name);
+    if (storedType === undefined && !nullable) {
+      problems.push(
+        `its new column "${name}" may not be null but its rows have no value: make it nullable`,
+      );
+    } else if (storedType !== undefined && storedType !== type) {
+      problems.push(
+        `its column "${name}" has rows of type ${storedType}, not ${type}: keep the type, or add a column with another name`,
+      );
+    }
+  }
+  const storedKey = definition.upsert_key.join(", ");
+  const key = table.keyColumns.map(({ name }) => name).join(", ");
+  if (storedKey !== key) {
+    problems.push(
+      `its rows have the upsert key (${storedKey}), not (${key}): keep the key, or empty the table`,
+    );
+  }
+  return problems;
+}
+
+/** What stands in the documents of a collection that other tools filled. */
+async function rowProblems(
+  collection: Collection,
+  { table, definition, indexes }: Pick<Inspection, "table" | "definition" | "indexes">,
+): Promise<string[]> {
+  const problems: string[] = [];
+  const { keyIndex } = layoutOf(table);
+  const keyNames = Object.keys(keyIndex);
+  if (findIndex(indexes, keyIndex) === undefined && (await hasDuplicates(collection, keyNames))) {
+    problems.push(
+      `several rows have the same upsert key (${keyNames.join(", ")}): remove all but one`,
+    );
+  }
+  if (definition !== null) return problems;
+  for (const { name, nullable, isKey } of table.columns) {
+    const mustHave = isKey || !nullable;
+    if (mustHave && (await collection.findOne({ [name]: null })) !== null) {
+      problems.push(`its column "${name}" may not be null but is in some rows: fill it in`);
+    }
+  }
+  const time = table.timestampColumn;
+  if (time !== null && (await collection.findOne({ [time]: { $type: "date" } })) !== null) {
+    problems.push(
+      `its timestamp column "${time}" holds BSON dates: store texts like 2024-05-01T10:00:00.123 (UTC, no zone)`,
+    );
+  }
+  return problems;
+}
+
+async function hasDuplicates(collection: Collection, names: readonly string[]): Promise<boolean> {
+  const key = Object.fromEntries(names.map((name) => [name, `$${name}`]));
+  const stages = [
+    { $group: { _id: key, rows: { $sum: 1 } } },
+    { $match: { rows: { $gt: 1 } } },
+    { $limit: 1 },
+  ];
+  return await collection.aggregate(stages, { allowDiskUse: true }).hasNext();
+}

@@ -1,0 +1,100 @@
+// How a table of the registry lies in its collection: the fields, indexes and bounds of its rows.
+import { type Document, MinKey } from "mongodb";
+import type { Row, Table } from "../../../domain/sync/table/table.ts";
+import { timestampColumnOf } from "../../../domain/sync/table/table.ts";
+import { type StoredCell, storeCell, storeTime } from "./stored-cells.ts";
+
+/** Hidden field: the timestamp as it was pushed, where it cannot be parsed and the column itself holds null. */
+export const UNPARSED_FIELD = "_repsync";
+/** Hidden field: the parsed timestamp where the timestamp column is also a key column, which keeps its own text. */
+export const KEY_TIME_FIELD = "_repsync_time";
+
+/** An index with all fields ascending. */
+export type IndexKeys = Readonly<Record<string, 1>>;
+
+/** A table with the names its documents use. Rows' columns are fields of the same name. */
+export interface TableLayout {
+  readonly table: Table;
+  /** Field that holds the canonical timestamp, or null where it cannot be parsed; null without a timestamp column. */
+  readonly timeField: string | null;
+  /** Unique index on the upsert key. */
+  readonly keyIndex: IndexKeys;
+  /** Index in the order of the table: (timestamp, key); without a timestamp column `keyIndex` itself. */
+  readonly orderIndex: IndexKeys;
+  /** Columns that a push changes on a key conflict. */
+  readonly updateNames: ReadonlySet<string>;
+  /** Fields that a page needs. */
+  readonly pageProjection: Readonly<Record<string, 0 | 1>>;
+}
+
+const layouts = new WeakMap<Table, TableLayout>();
+
+/** The layout of a table, made once. */
+export function layoutOf(table: Table): TableLayout {
+  const known = layouts.get(table);
+  if (known !== undefined) return known;
+  const layout = makeLayout(table);
+  layouts.set(table, layout);
+  return layout;
+}
+
+/** True for a table whose new rows get a number as their `id`. */
+export function hasNumbers(table: Table): boolean {
+  return table.columns.some((column) => column.autoIncrement && !column.isKey);
+}
+
+/** The least stored time that `since` lets through, for `{$gte}`; only texts compare, so null never matches. */
+export function sinceBound(layout: TableLayout, sinceTime: string): string {
+  const withoutZone = sinceTime.slice(0, -1);
+  const isDate = timestampColumnOf(layout.table)?.type === "date";
+  // "2024-05-01" comes before "2024-05-01T00:00:00" but is the same time.
+  return isDate && withoutZone.endsWith("T00:00:00") ? withoutZone.slice(0, 10) : withoutZone;
+}
+
+/** A condition for the rows at or after `sinceTime`; every row when it is null or the table has no timestamp. */
+export function sinceFilter(layout: TableLayout, sinceTime: string | null): Document {
+  if (sinceTime === null || layout.timeField === null) return {};
+  return { [layout.timeField]: { $gte: sinceBound(layout, sinceTime) } };
+}
+
+/** As `sinceFilter()`, but always a bound on the order index: so the server counts index keys alone. */
+export function countFilter(layout: TableLayout, sinceTime: string | null): Document {
+  if (sinceTime !== null && layout.timeField !== null) return sinceFilter(layout, sinceTime);
+  const [firstField = "_id"] = Object.keys(layout.orderIndex);
+  return { [firstField]: { $gte: new MinKey() } };
+}
+
+/** The values of the order index at the place that a row's cells tell. */
+export function positionOf({ table, timeField }: TableLayout, row: Row): Document {
+  const position: Record<string, StoredCell> = {};
+  const time = timestampColumnOf(table);
+  if (time !== null && timeField !== null) position[timeField] = storeTime(time, row[time.name]);
+  for (const column of table.keyColumns) {
+    position[column.name] = storeCell(column, row[column.name] ?? null);
+  }
+  return position;
+}
+
+function makeLayout(table: Table): TableLayout {
+  const keyNames = table.keyColumns.map((column) => column.name);
+  const time = timestampColumnOf(table);
+  const timeField = time === null ? null : time.isKey ? KEY_TIME_FIELD : time.name;
+  const orderNames = timeField === null ? keyNames : [timeField, ...keyNames];
+  const keyIndex = ascending(keyNames);
+  const pageNames = table.pageColumns.map((column) => column.name);
+  return {
+    table,
+    timeField,
+    keyIndex,
+    orderIndex: timeField === null ? keyIndex : ascending(orderNames),
+    updateNames: new Set(table.updateColumns.map((column) => column.name)),
+    pageProjection: {
+      _id: 0,
+      ...Object.fromEntries([...pageNames, ...orderNames, UNPARSED_FIELD].map((name) => [name, 1])),
+    },
+  };
+}
+
+function ascending(names: readonly string[]): IndexKeys {
+  return Object.fromEntries(names.map((name) => [name, 1]));
+}

@@ -1,0 +1,177 @@
+// Makes collections and indexes. All tables are looked at before the first is changed.
+import { type Collection, type Db, Long } from "mongodb";
+import { AppError } from "../../../domain/shared/errors.ts";
+import type { Table } from "../../../domain/sync/table/table.ts";
+import { createCollection } from "../driver/collections.ts";
+import { retry, type Stopwatch, startDeadline } from "../driver/deadline.ts";
+import { DURABLE } from "../driver/durable.ts";
+import { hasCode, toAppError } from "../driver/errors.ts";
+import { IdCounters } from "../driver/id-counters.ts";
+import { TableDefinitions } from "./table-definitions.ts";
+import { findIndex, type Inspection, inspectTable, OWN_INDEX } from "./table-inspection.ts";
+import {
+  hasNumbers,
+  type IndexKeys,
+  KEY_TIME_FIELD,
+  layoutOf,
+  UNPARSED_FIELD,
+} from "./table-layout.ts";
+
+/** Server codes. */
+const INDEX_NOT_FOUND = 27;
+const CANNOT_CREATE_INDEX = 67;
+const INDEX_OPTIONS_CONFLICT = 85;
+const INDEX_KEYS_CONFLICT = 86;
+const DUPLICATE_KEY = 11000;
+
+/** Prepares tables. */
+export class TablePreparer {
+  readonly #db: Db;
+  readonly #clock: Stopwatch;
+  readonly #definitions: TableDefinitions;
+  readonly #counters: IdCounters;
+
+  constructor({ db, clock }: { db: Db; clock: Stopwatch }) {
+    this.#db = db;
+    this.#clock = clock;
+    this.#definitions = new TableDefinitions(db);
+    this.#counters = new IdCounters(db);
+  }
+
+  /** Prepares tables and returns the names of the empty ones. */
+  async prepare(tables: readonly Table[]): Promise<string[]> {
+    try {
+      // An election in between starts it again: every step may be done twice.
+      return await retry(startDeadline(this.#clock), () => this.#prepareAll(tables));
+    } catch (error) {
+      throw toAppError(error);
+    }
+  }
+
+  async #prepareAll(tables: readonly Table[]): Promise<string[]> {
+    const inspections: Inspection[] = [];
+    for (const table of tables) {
+      inspections.push(await inspectTable(table, { db: this.#db, definitions: this.#definitions }));
+    }
+    const problems = inspections.flatMap((inspection) =>
+      inspection.problems.map((text) => `Table "${inspection.table.name}": ${text}`),
+    );
+    if (problems.length > 0) throw new AppError("schema_conflict", problems.join("; "));
+    for (const inspection of inspections) await this.#prepareOne(inspection);
+    return inspections.filter(({ hasRows }) => !hasRows).map(({ table }) => table.name);
+  }
+
+  async #prepareOne(inspection: Inspection): Promise<void> {
+    const { table, definition } = inspection;
+    const collection = this.#db.collection(table.name);
+    if (!inspection.exists) await createCollection(this.#db, table.name);
+    for (const name of inspection.formerIndexes) await dropIndex(collection, name);
+    const { keyIndex, orderIndex } = layoutOf(table);
+    await makeIndex(collection, { inspection, keys: keyIndex });
+    await alignTimes(collection, inspection);
+    if (orderIndex !== keyIndex) await makeIndex(collection, { inspection, keys: orderIndex });
+    if (hasNumbers(table) && inspection.hasRows && definition?.has_numbers !== true) {
+      await this.#reserveIds(collection, table.name);
+    }
+    await this.#definitions.save(table, inspection.hasRows ? definition : null);
+  }
+
+  /** Rows that were written while nothing numbered them, by other tools too, may have numbers already. */
+  async #reserveIds(collection: Collection, tableName: string): Promise<void> {
+    const [greatest] = await collection
+      .aggregate(
+        [
+          { $match: { id: { $type: ["int", "long"] } } },
+          { $group: { _id: null, id: { $max: { $toLong: "$id" } } } },
+        ],
+        { promoteLongs: false },
+      )
+      .toArray();
+    await this.#counters.reserve(tableName, (greatest?.["id"] as Long | undefined) ?? Long.ZERO);
+  }
+}
+
+async function makeIndex(
+  collection: Collection,
+  { inspection, keys }: { readonly inspection: Inspection; readonly keys: IndexKeys },
+): Promise<void> {
+  const { table, indexes } = inspection;
+  if (findIndex(indexes, keys) !== undefined) return;
+  const names = Object.keys(keys);
+  const isKey = keys === layoutOf(table).keyIndex;
+  try {
+    await collection.createIndex(keys, {
+      // No column has a hyphen in its name, so no two indexes have one name.
+      name: `${OWN_INDEX}${names.join("-")}`,
+      unique: isKey,
+      // By default MongoDB waits for every member, also for one that is down.
+      commitQuorum: "majority",
+    });
+  } catch (error) {
+    const refusals = [
+      CANNOT_CREATE_INDEX,
+      INDEX_OPTIONS_CONFLICT,
+      INDEX_KEYS_CONFLICT,
+      DUPLICATE_KEY,
+    ];
+    if (!hasCode(error, ...refusals)) throw error;
+    const text = hasCode(error, DUPLICATE_KEY)
+      ? "several rows have the same key: remove all but one"
+      : "another index or the shard key is in the way: drop that index, or use a shard key that begins the upsert key";
+    const message = `Table "${table.name}": its index on (${names.join(", ")}) cannot be made, ${text}`;
+    throw new AppError("schema_conflict", message, { cause: error });
+  }
+}
+
+/** Removes an index where there is one of that name. */
+export async function dropIndex(collection: Collection, name: string): Promise<void> {
+  try {
+    await collection.dropIndex(name, { writeConcern: DURABLE });
+  } catch (error) {
+    if (!hasCode(error, INDEX_NOT_FOUND)) throw error;
+  }
+}
+
+/** Brings the order fields of rows that are there already into the form that a new timestamp column needs. */
+async function alignTimes(collection: Collection, inspection: Inspection): Promise<void> {
+  const { table, definition, hasRows } = inspection;
+  if (!hasRows) return;
+  const { timeField } = layoutOf(table);
+  const time = table.timestampColumn;
+  const former = definition?.timestamp_column ?? null;
+  if (timeField === KEY_TIME_FIELD && time !== null) {
+    const text = { $cond: [{ $eq: [{ $type: `$${time}` }, "string"] }, `$${time}`, null] };
+    const isOther = former === time ? { [KEY_TIME_FIELD]: { $exists: false } } : {};
+    await collection.updateMany(isOther, [{ $set: { [KEY_TIME_FIELD]: text } }], {
+      writeConcern: DURABLE,
+    });
+  }
+  if (former === time) return;
+  if (former !== null) await restoreTimes(collection, former);
+  if (time !== null && timeField === time) await hideUnparsedTimes(collection, time);
+}
+
+/** A column that no longer orders rows gets its unparsed texts back, as any other column keeps them. */
+async function restoreTimes(collection: Collection, former: string): Promise<void> {
+  const hidden = `${UNPARSED_FIELD}.${former}`;
+  const stages = [{ $set: { [former]: { json: `$${hidden}` } } }, { $unset: UNPARSED_FIELD }];
+  const filter = { [hidden]: { $type: "string" }, [former]: null };
+  await collection.updateMany(filter, stages, { writeConcern: DURABLE });
+  // Beside a time that took its place a text means nothing any more.
+  const isLeft = { [hidden]: { $exists: true } };
+  await collection.updateMany(
+    isLeft,
+    { $unset: { [UNPARSED_FIELD]: "" } },
+    { writeConcern: DURABLE },
+  );
+}
+
+/** The opposite, for the column that orders rows from now on. */
+async function hideUnparsedTimes(collection: Collection, time: string): Promise<void> {
+  const text = `${time}.json`;
+  const stages = [
+    { $set: { [UNPARSED_FIELD]: { [time]: `$${text}` } } },
+    { $set: { [time]: null } },
+  ];
+  await collection.updateMany({ [text]: { $type: "string" } }, stages, { writeConcern: DURABLE });
+}

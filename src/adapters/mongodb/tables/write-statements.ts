@@ -1,0 +1,216 @@
+// Records as statements of MongoDB's `update` command, each an upsert by the key columns.
+import { BSON, type Document, type Long } from "mongodb";
+import type { Cell, Column, Row, Table } from "../../../domain/sync/table/table.ts";
+import type { RowWrite, WriteFailure } from "../../../ports/tables/table-store.ts";
+import { cutBatches } from "../driver/batches.ts";
+import { type StoredCell, storeCell, storeTime } from "./stored-cells.ts";
+import { KEY_TIME_FIELD, layoutOf, UNPARSED_FIELD } from "./table-layout.ts";
+
+/** Bytes that a document, and a statement with it, may have: MongoDB's 16 MiB less room for what goes around it. */
+const MAX_STATEMENT_BYTES = 16 * 1024 * 1024 - 1024;
+/** Bytes of statements sent at once, by the upper estimate; one statement may be larger. */
+const MAX_COMMAND_BYTES = 12 * 1024 * 1024;
+/** Upper estimates of the bytes of a statement without its fields, and of a field without its text. */
+const STATEMENT_BYTES = 200;
+const FIELD_BYTES = 80;
+
+/** One record, ready to be sent. */
+export interface Statement {
+  /** Position of the record in the request, for failures. */
+  readonly index: number;
+  /** Position among the records of the plan; with a numbered table a new row's id is `firstId` plus this. */
+  readonly place: number;
+  /** Equal for records with the same key. */
+  readonly keyText: string;
+  readonly estimatedBytes: number;
+  /** The statement of an `update` command. */
+  readonly body: Document;
+  /** The whole document of a new row. */
+  readonly document: Document;
+}
+
+/** Everything a push sends, in the order of sending, and the records that are not sent. */
+export interface WritePlan {
+  readonly statements: readonly Statement[];
+  /** True when a key occurs twice: then the statements take effect one after the other. */
+  readonly ordered: boolean;
+  readonly failures: readonly WriteFailure[];
+}
+
+/**
+ * Turns records into statements. `firstId` begins the numbers of new rows, in request order; null for a table that is
+ * not numbered.
+ *
+ * Statements are sorted by a hash of the key: all instances then take rows in one order, and keys that a failed
+ * transaction leaves behind in the unique index are not neighbours. MongoDB steps over each of those on a look-up, so
+ * that in key order 5,000 records after one aborted try take 16 s instead of 0.9 s.
+ */
+export function planWrites(push: {
+  readonly table: Table;
+  readonly writes: readonly RowWrite[];
+  readonly firstId: Long | null;
+}): WritePlan {
+  const { table, writes, firstId } = push;
+  const failures: WriteFailure[] = [];
+  const hashed: { readonly hash: number; readonly statement: Statement }[] = [];
+  const keys = new Set<string>();
+  for (const [place, { index, row }] of writes.entries()) {
+    const id = firstId === null ? null : firstId.add(place);
+    const statement = { index, place, ...makeStatement(table, { row, id }) };
+    if (isTooLarge(statement)) {
+      failures.push({ index, message: "The row is larger than the 16 MiB that MongoDB can store" });
+      continue;
+    }
+    keys.add(statement.keyText);
+    hashed.push({ hash: hashOf(statement.keyText), statement });
+  }
+  hashed.sort((a, b) => a.hash - b.hash);
+  const statements = hashed.map(({ statement }) => statement);
+  return { statements, ordered: keys.size < statements.length, failures };
+}
+
+/** Cuts statements into commands that fit a message, in order. */
+export function splitCommands(statements: readonly Statement[]): Statement[][] {
+  return cutBatches(statements, {
+    maxItems: Number.POSITIVE_INFINITY,
+    maxBytes: MAX_COMMAND_BYTES,
+    bytesOf: ({ estimatedBytes }) => estimatedBytes,
+  });
+}
+
+type Fields = Record<string, StoredCell | Document>;
+
+/** The given columns of a row as its document holds them, for a change of just these; others are passed over. */
+export function storedFields(table: Table, row: Row): Readonly<Fields> {
+  const fields: Fields = {};
+  for (const column of table.columns) {
+    if (!Object.hasOwn(row, column.name)) continue;
+    const cell = row[column.name] ?? null;
+    if (column.isKey) {
+      fields[column.name] = storeCell(column, cell);
+      const isTime = column.name === table.timestampColumn;
+      if (isTime) fields[KEY_TIME_FIELD] = storeTime(column, cell);
+    } else addCell(fields, { table, column, cell });
+  }
+  return fields;
+}
+
+function makeStatement(
+  table: Table,
+  { row, id }: { readonly row: Row; readonly id: Long | null },
+): Omit<Statement, "index" | "place"> {
+  const key: Fields = {};
+  let keyText = "";
+  for (const column of table.keyColumns) {
+    const stored = storeCell(column, row[column.name] ?? null);
+    key[column.name] = stored;
+    keyText += `${typeof stored === "string" ? stored : JSON.stringify(row[column.name])}\u0000`;
+  }
+  const { timeField, updateNames } = layoutOf(table);
+  const changed: Fields = {};
+  const inserted: Fields = {};
+  for (const column of table.pushColumns) {
+    if (column.isKey) continue;
+    const isGiven = Object.hasOwn(row, column.name);
+    const target = isGiven && updateNames.has(column.name) ? changed : inserted;
+    addCell(target, { table, column, cell: isGiven ? (row[column.name] ?? null) : null });
+  }
+  if (id !== null) inserted["id"] = id;
+  const time = table.keyColumns.find(({ name }) => name === table.timestampColumn);
+  if (timeField === KEY_TIME_FIELD && time !== undefined) {
+    inserted[KEY_TIME_FIELD] = storeTime(time, row[time.name]);
+  }
+  const update = isGuarded(table, changed)
+    ? guardedUpdate({ table, row, changed, inserted })
+    : plainUpdate(changed, inserted);
+  return {
+    keyText,
+    estimatedBytes: STATEMENT_BYTES + [key, changed, inserted].reduce(addBytes, 0),
+    body: { q: key, u: update, upsert: true },
+    document: { ...key, ...changed, ...inserted },
+  };
+}
+
+/** The timestamp column orders rows, so what cannot be parsed is null there and keeps its text beside it. */
+function addCell(
+  target: Fields,
+  { table, column, cell }: { table: Table; column: Column; cell: Cell },
+): void {
+  if (column.name !== table.timestampColumn) {
+    target[column.name] = storeCell(column, cell);
+    return;
+  }
+  const time = storeTime(column, cell);
+  target[column.name] = time;
+  if (time === null) {
+    // An empty one takes the place of a text that an earlier push left.
+    target[UNPARSED_FIELD] = cell === null ? {} : { [column.name]: JSON.stringify(cell) };
+  }
+}
+
+/** With the timestamp in the key, rows of one key are never older than one another. */
+function isGuarded(table: Table, changed: Fields): boolean {
+  if (table.conflict !== "newer" || table.timestampColumn === null) return false;
+  const isInKey = layoutOf(table).timeField === KEY_TIME_FIELD;
+  return !isInKey && Object.keys(changed).length > 0;
+}
+
+function plainUpdate(changed: Fields, inserted: Fields): Document {
+  const update: Document = {};
+  if (Object.keys(changed).length > 0) update["$set"] = changed;
+  if (Object.keys(inserted).length > 0) update["$setOnInsert"] = inserted;
+  // Without an operator the document would replace the row.
+  return Object.keys(update).length > 0 ? update : { $setOnInsert: {} };
+}
+
+/** An update that leaves a row as it is when the record is older. D-3.9. */
+function guardedUpdate(record: {
+  readonly table: Table;
+  readonly row: Row;
+  readonly changed: Fields;
+  readonly inserted: Fields;
+}): Document[] {
+  const { table, row, changed, inserted } = record;
+  const column = table.columns.find(({ name }) => name === table.timestampColumn) as Column;
+  const field = `$${column.name}`;
+  const storedTime = { $cond: [{ $eq: [{ $type: field }, "string"] }, field, null] };
+  const isOlder = { $gt: [storedTime, { $literal: storeTime(column, row[column.name]) }] };
+  const isNew = { $eq: [{ $type: "$_id" }, "missing"] };
+  const written = {
+    $mergeObjects: [
+      "$$ROOT",
+      { $cond: [isNew, { $literal: inserted }, {}] },
+      { $literal: changed },
+    ],
+  };
+  return [{ $replaceWith: { $cond: [isOlder, "$$ROOT", written] } }];
+}
+
+function addBytes(sum: number, fields: Fields): number {
+  let bytes = sum;
+  for (const value of Object.values(fields)) {
+    bytes += FIELD_BYTES;
+    if (typeof value === "string") bytes += 3 * value.length;
+    else if (typeof value === "object" && value !== null) bytes += nestedBytes(value);
+  }
+  return bytes;
+}
+
+/** Texts one level down: the JSON text of a verbatim cell. */
+function nestedBytes(value: object): number {
+  let bytes = 0;
+  for (const text of Object.values(value)) if (typeof text === "string") bytes += 3 * text.length;
+  return bytes;
+}
+
+function isTooLarge({ estimatedBytes, body }: Pick<Statement, "estimatedBytes" | "body">): boolean {
+  if (estimatedBytes <= MAX_STATEMENT_BYTES) return false;
+  return BSON.calculateObjectSize(body) > MAX_STATEMENT_BYTES;
+}
+
+/** FNV-1a over the UTF-16 code units: spreads neighbouring keys, the same on every instance. */
+function hashOf(text: string): number {
+  let hash = 0x811c9dc5;
+  for (let i = 0; i < text.length; i++) hash = Math.imul(hash ^ text.charCodeAt(i), 0x01000193);
+  return hash >>> 0;
+}

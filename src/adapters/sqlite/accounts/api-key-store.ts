@@ -1,0 +1,116 @@
+import {
+  keptKeyStatus,
+  revokedAtAfterRotation,
+  revokedAtNow,
+} from "../../../domain/reputation/accounts/api-key.ts";
+import { formatMs } from "../../../domain/shared/time.ts";
+import type {
+  ApiKeyStore,
+  KeyRotation,
+  StoredApiKey,
+} from "../../../ports/accounts/api-key-store.ts";
+import type { SqliteDatabase } from "../driver/database.ts";
+import type { SqliteRow } from "../driver/driver.ts";
+import { findAccount } from "./account-store.ts";
+
+const COLUMNS =
+  "id, username, name, hash, prefix, last4, created_at, expires_at, revoked_at, is_revoked";
+const INSERT = `INSERT INTO repsync_api_keys (${COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`;
+const ONE = `SELECT ${COLUMNS} FROM repsync_api_keys WHERE username = ? AND id = ?`;
+const NEWEST = `SELECT ${COLUMNS} FROM repsync_api_keys WHERE username = ? ORDER BY n DESC LIMIT ?`;
+const OLDER = `SELECT ${COLUMNS} FROM repsync_api_keys WHERE username = ?
+  AND n < (SELECT n FROM repsync_api_keys WHERE username = ? AND id = ?) ORDER BY n DESC LIMIT ?`;
+const END = "UPDATE repsync_api_keys SET revoked_at = ?, is_revoked = ? WHERE id = ?";
+
+/** API keys in a table of their own. */
+export class SqliteApiKeyStore implements ApiKeyStore {
+  readonly #database: SqliteDatabase;
+
+  constructor(database: SqliteDatabase) {
+    this.#database = database;
+  }
+
+  async create(key: StoredApiKey): Promise<boolean> {
+    return this.#database.keep(() => {
+      if (findAccount(this.#database, key.username) === null) return false;
+      this.#insert(key);
+      return true;
+    });
+  }
+
+  async list(
+    username: string,
+    { limit, beforeId }: { readonly limit: number; readonly beforeId: string | null },
+  ): Promise<readonly StoredApiKey[]> {
+    return this.#database.read(() => {
+      const rows =
+        beforeId === null
+          ? this.#database.all(NEWEST, [username, limit])
+          : this.#database.all(OLDER, [username, username, beforeId, limit]);
+      return rows.map(storedKeyOf);
+    });
+  }
+
+  async revoke(
+    username: string,
+    { id, nowMs }: { readonly id: string; readonly nowMs: number },
+  ): Promise<StoredApiKey | null> {
+    return this.#database.keep(() => {
+      const key = this.#find(username, id);
+      if (key === null || key.isRevoked) return key;
+      return this.#end({ ...key, revokedAt: revokedAtNow(key, nowMs), isRevoked: true });
+    });
+  }
+
+  async rotate(username: string, rotation: KeyRotation): Promise<StoredApiKey | "conflict" | null> {
+    const { nowMs, overlapSeconds } = rotation;
+    return this.#database.keep(() => {
+      const old = this.#find(username, rotation.id);
+      if (old === null) return null;
+      const revokedAt = revokedAtAfterRotation(old, rotation);
+      if (revokedAt === null || keptKeyStatus(old, nowMs) !== "active") return "conflict";
+      this.#end({ ...old, revokedAt, isRevoked: overlapSeconds === 0 });
+      const successor: StoredApiKey = {
+        ...old,
+        ...rotation.successor,
+        createdAt: formatMs(nowMs),
+        revokedAt: null,
+        isRevoked: false,
+      };
+      this.#insert(successor);
+      return successor;
+    });
+  }
+
+  #find(username: string, id: string): StoredApiKey | null {
+    const [row] = this.#database.all(ONE, [username, id]);
+    return row === undefined ? null : storedKeyOf(row);
+  }
+
+  #end(key: StoredApiKey): StoredApiKey {
+    this.#database.run(END, [key.revokedAt, Number(key.isRevoked), key.id]);
+    return key;
+  }
+
+  #insert(key: StoredApiKey): void {
+    const { id, username, name, hash, prefix, last4 } = key;
+    const times = [key.createdAt, key.expiresAt, key.revokedAt, Number(key.isRevoked)];
+    this.#database.run(INSERT, [id, username, name, hash, prefix, last4, ...times]);
+  }
+}
+
+/** A row of `repsync_api_keys`. */
+export function storedKeyOf(row: SqliteRow): StoredApiKey {
+  return {
+    id: String(row["id"]),
+    username: String(row["username"]),
+    name: String(row["name"]),
+    hash: String(row["hash"]),
+    prefix: String(row["prefix"]),
+    last4: String(row["last4"]),
+    createdAt: String(row["created_at"]),
+    expiresAt: row["expires_at"] as string | null,
+    revokedAt: row["revoked_at"] as string | null,
+    isRevoked: row["is_revoked"] === 1,
+  };
+}

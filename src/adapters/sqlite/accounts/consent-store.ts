@@ -1,0 +1,109 @@
+import {
+  type Consent,
+  type ConsentEnd,
+  type ConsentGrant,
+  type ConsentPurpose,
+  matchesFilter,
+  revokeConsent,
+  supersededBy,
+} from "../../../domain/reputation/accounts/consent.ts";
+import { lastOver } from "../../../domain/reputation/accounts/expiry.ts";
+import { formatMs } from "../../../domain/shared/time.ts";
+import type { ConsentQuery, ConsentStore } from "../../../ports/accounts/consent-store.ts";
+import type { SqliteDatabase } from "../driver/database.ts";
+import type { SqliteRow } from "../driver/driver.ts";
+import { findAccount } from "./account-store.ts";
+
+const COLUMNS = "id, username, purpose, granted_at, expires_at, ended_as, ended_at";
+/** Of those that nobody ended, the ones that may not be over yet. */
+const OPEN = `SELECT ${COLUMNS} FROM repsync_consents
+  WHERE username = ? AND ended_as IS NULL AND coalesce(expires_at, '~') > ?`;
+const PART = `SELECT ${COLUMNS} FROM repsync_consents
+  WHERE username = ? AND id < ? ORDER BY id DESC LIMIT ?`;
+const ONE = `SELECT ${COLUMNS} FROM repsync_consents WHERE username = ? AND id = ?`;
+const INSERT = `INSERT INTO repsync_consents (username, purpose, granted_at, expires_at)
+  VALUES (?, ?, ?, ?) RETURNING id`;
+const END = "UPDATE repsync_consents SET ended_as = ?, ended_at = ? WHERE id = ?";
+
+/** Consents in a table of their own. */
+export class SqliteConsentStore implements ConsentStore {
+  readonly #database: SqliteDatabase;
+
+  constructor(database: SqliteDatabase) {
+    this.#database = database;
+  }
+
+  async grant(
+    username: string,
+    grant: ConsentGrant & { readonly nowMs: number },
+  ): Promise<Consent | null> {
+    const { purpose, expiresAt } = grant;
+    const grantedAt = formatMs(grant.nowMs);
+    return this.#database.keep(() => {
+      if (findAccount(this.#database, username) === null) return null;
+      for (const ended of supersededBy(
+        readOpenConsents(this.#database, username, grant.nowMs),
+        grant,
+      )) {
+        this.#keepEnd(ended);
+      }
+      const [row] = this.#database.all(INSERT, [username, purpose, grantedAt, expiresAt]);
+      return { id: Number(row?.["id"]), username, purpose, grantedAt, expiresAt, ended: null };
+    });
+  }
+
+  async revoke(
+    username: string,
+    { id, nowMs }: { readonly id: number; readonly nowMs: number },
+  ): Promise<Consent | null> {
+    return this.#database.keep(() => {
+      const [row] = this.#database.all(ONE, [username, id]);
+      if (row === undefined) return null;
+      const consent = consentOf(row);
+      const revoked = revokeConsent(consent, nowMs);
+      if (revoked !== consent) this.#keepEnd(revoked);
+      return revoked;
+    });
+  }
+
+  async list(username: string, query: ConsentQuery): Promise<readonly Consent[]> {
+    return this.#database.read(() => {
+      const found: Consent[] = [];
+      let beforeId = query.beforeId ?? Number.MAX_SAFE_INTEGER;
+      for (;;) {
+        const rows = this.#database.all(PART, [username, beforeId, query.limit]);
+        for (const consent of rows.map(consentOf)) {
+          beforeId = consent.id;
+          if (matchesFilter(consent, { ...query.filter, nowMs: query.nowMs })) found.push(consent);
+          if (found.length === query.limit) return found;
+        }
+        if (rows.length < query.limit) return found;
+      }
+    });
+  }
+
+  #keepEnd({ id, ended }: Consent): void {
+    this.#database.run(END, [ended?.as ?? null, ended?.at ?? null, id]);
+  }
+}
+
+/** The consents of a person that are active, and perhaps some that have just expired, within a read or a write. */
+export function readOpenConsents(
+  database: SqliteDatabase,
+  username: string,
+  nowMs: number,
+): Consent[] {
+  return database.all(OPEN, [username, lastOver(nowMs)]).map(consentOf);
+}
+
+function consentOf(row: SqliteRow): Consent {
+  const endedAs = row["ended_as"] as ConsentEnd["as"] | null;
+  return {
+    id: Number(row["id"]),
+    username: String(row["username"]),
+    purpose: row["purpose"] as ConsentPurpose,
+    grantedAt: String(row["granted_at"]),
+    expiresAt: row["expires_at"] as string | null,
+    ended: endedAs === null ? null : { as: endedAs, at: String(row["ended_at"]) },
+  };
+}

@@ -1,0 +1,41 @@
+import type { ProfileChanges } from "../../../domain/reputation/accounts/profile-changes.ts";
+import type { JsonObject } from "../../../domain/shared/json.ts";
+import { formatMs } from "../../../domain/shared/time.ts";
+import type { ProfileStore, StoredPerson } from "../../../ports/accounts/profile-store.ts";
+import type { SqliteDatabase } from "../driver/database.ts";
+import type { PersonRows } from "./person-rows.ts";
+
+/** Profiles in the synchronized tables. */
+export class SqliteProfileStore implements ProfileStore {
+  readonly #database: SqliteDatabase;
+  readonly #profiles: PersonRows;
+  readonly #platformAccounts: PersonRows;
+
+  constructor(
+    database: SqliteDatabase,
+    rows: { readonly profiles: PersonRows; readonly platformAccounts: PersonRows },
+  ) {
+    this.#database = database;
+    this.#profiles = rows.profiles;
+    this.#platformAccounts = rows.platformAccounts;
+  }
+
+  async read(username: string): Promise<StoredPerson> {
+    return this.#database.read(() => {
+      const [profile = null] = this.#profiles.read(username);
+      return { profile, accounts: this.#platformAccounts.read(username) };
+    });
+  }
+
+  async change(
+    username: string,
+    { nowMs, ...changes }: ProfileChanges & { readonly nowMs: number },
+  ): Promise<JsonObject | null> {
+    return this.#database.write(() => {
+      if (Object.keys(changes).length > 0) {
+        this.#profiles.update(username, { ...changes, updated_at: formatMs(nowMs) });
+      }
+      return this.#profiles.read(username)[0] ?? null;
+    }, [this.#profiles.tableName]);
+  }
+}

@@ -1,0 +1,71 @@
+// What stands for a person in the audit: an id for callers, an HMAC for those looked up.
+import type { Mac } from "../../../ports/crypto/mac.ts";
+import type { SqliteDatabase } from "../driver/database.ts";
+
+const FIND = "SELECT id, key FROM repsync_subjects WHERE username = ?";
+const INSERT = "INSERT INTO repsync_subjects (username, id, key) VALUES (?, ?, ?)";
+const ID_BYTES = 8;
+const KEY_BYTES = 32;
+
+/** Where names are turned into what the audit holds. All methods are for use within a read or a write. */
+export class Subjects {
+  readonly #database: SqliteDatabase;
+  readonly #mac: Mac;
+  readonly #auditKey: Uint8Array;
+
+  constructor(
+    database: SqliteDatabase,
+    { mac, auditKey }: { readonly mac: Mac; readonly auditKey: Uint8Array },
+  ) {
+    this.#database = database;
+    this.#mac = mac;
+    this.#auditKey = auditKey;
+  }
+
+  /** The id of an account; made when it has none yet, which needs a write. */
+  makeAccountId(username: string): string {
+    return this.#findOrMake(username).id;
+  }
+
+  /** The id of an account; null when it has none. */
+  accountId(username: string): string | null {
+    return this.#find(username)?.id ?? null;
+  }
+
+  /** What names a person with a profile; the key is made when there is none yet, which needs a write. */
+  makeHmac(username: string): string {
+    return this.#hmacWith(this.#findOrMake(username).key, username);
+  }
+
+  /** What names a person in the audit; null when they have no key, so were never looked up. */
+  hmac(username: string): string | null {
+    const found = this.#find(username);
+    return found === null ? null : this.#hmacWith(found.key, username);
+  }
+
+  /** What stands for a name that nobody has: no key is kept for it. */
+  hmacOfNobody(username: string): string {
+    return this.#mac.hmacHex(this.#auditKey, `repsync.audit.nobody.v1\n${username}`);
+  }
+
+  #find(username: string): { id: string; key: string } | null {
+    const [row] = this.#database.all(FIND, [username]);
+    return row === undefined ? null : { id: String(row["id"]), key: String(row["key"]) };
+  }
+
+  #findOrMake(username: string): { id: string; key: string } {
+    const found = this.#find(username);
+    if (found !== null) return found;
+    const made = { id: this.#randomHex(ID_BYTES), key: this.#randomHex(KEY_BYTES) };
+    this.#database.run(INSERT, [username, made.id, made.key]);
+    return made;
+  }
+
+  #hmacWith(keyHex: string, username: string): string {
+    return this.#mac.hmacHex(Uint8Array.fromHex(keyHex), username);
+  }
+
+  #randomHex(bytes: number): string {
+    return this.#mac.randomBytes(bytes).toHex();
+  }
+}

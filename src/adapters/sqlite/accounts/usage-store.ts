@@ -1,0 +1,29 @@
+import type { MeterReading } from "../../../domain/reputation/accounts/call-meter.ts";
+import type { EffectiveLimits } from "../../../domain/reputation/accounts/plan.ts";
+import type { UsageStore } from "../../../ports/accounts/usage-store.ts";
+import type { SqliteDatabase } from "../driver/database.ts";
+import { readCalls } from "./call-counter.ts";
+import type { Subjects } from "./subjects.ts";
+
+/** Reads what the ledger has counted. */
+export class SqliteUsageStore implements UsageStore {
+  readonly #database: SqliteDatabase;
+  readonly #subjects: Subjects;
+
+  constructor(database: SqliteDatabase, subjects: Subjects) {
+    this.#database = database;
+    this.#subjects = subjects;
+  }
+
+  async read(
+    username: string,
+    { callsPerMinute }: EffectiveLimits,
+  ): Promise<{ readonly reading: MeterReading; readonly nowMs: number }> {
+    return this.#database.read(() => {
+      const nowMs = this.#database.nowMs();
+      // An account without an id has made no call.
+      const accountId = this.#subjects.accountId(username) ?? "";
+      return { reading: readCalls(this.#database, { accountId, callsPerMinute, nowMs }), nowMs };
+    });
+  }
+}

@@ -1,0 +1,129 @@
+// Appends to the chain of this process, and keeps its signed head. D-6.5.
+
+import { censusInput } from "../../../domain/reputation/audit/audit-census.ts";
+import {
+  type AuditEntry,
+  type AuditHead,
+  type AuditRecord,
+  appendEntry,
+  type ChainTip,
+  emptyChain,
+  headInput,
+} from "../../../domain/reputation/audit/audit-chain.ts";
+import { AppError } from "../../../domain/shared/errors.ts";
+import type { Mac } from "../../../ports/crypto/mac.ts";
+import type { SqliteDatabase } from "../driver/database.ts";
+import type { SqliteValue } from "../driver/driver.ts";
+import { AUDIT_COLUMNS } from "./audit-columns.ts";
+import { AUDIT_SLICE_RECORDS, listAuditRecords } from "./audit-parts.ts";
+
+const COLUMNS = AUDIT_COLUMNS.map(([column]) => column).join(", ");
+const MARKS = `(${AUDIT_COLUMNS.map(() => "?").join(", ")})`;
+/** Records that one statement inserts where there are that many; a third faster than one by one. */
+const ROWS_AT_ONCE = 16;
+const INSERTS = { 1: insertOf(1), [ROWS_AT_ONCE]: insertOf(ROWS_AT_ONCE) };
+const NEW_HEAD = `INSERT INTO repsync_audit_heads
+  (chain_id, chain_number, seq, hash, at, signature) VALUES (?, ?, ?, ?, ?, ?)`;
+const MOVE_HEAD = `UPDATE repsync_audit_heads SET seq = ?, hash = ?, at = ?, signature = ?
+  WHERE chain_id = ? AND seq = ? AND hash = ?`;
+/** Beyond the census too: the number of a chain that was removed is not given again. */
+const NEXT_NUMBER = `SELECT max(
+  coalesce((SELECT max(chain_number) FROM repsync_audit_heads), 0),
+  coalesce((SELECT chains FROM repsync_audit_census), 0)) + 1 AS n`;
+const SET_CENSUS = `INSERT INTO repsync_audit_census (one, chains, signature) VALUES (1, ?, ?)
+  ON CONFLICT DO UPDATE SET chains = excluded.chains, signature = excluded.signature`;
+const CHAIN_IDS = "SELECT chain_id FROM repsync_audit_heads";
+const CHAIN_ID_BYTES = 8;
+
+/** A chain as far as it is written. */
+export interface WrittenChain {
+  readonly number: number;
+  readonly tip: ChainTip;
+}
+
+/** Writes one chain, begun with the first records. */
+export class AuditChainWriter {
+  readonly #database: SqliteDatabase;
+  readonly #mac: Mac;
+  readonly #key: Uint8Array;
+  #chain: WrittenChain | null = null;
+
+  constructor(
+    database: SqliteDatabase,
+    { mac, auditKey }: { readonly mac: Mac; readonly auditKey: Uint8Array },
+  ) {
+    this.#database = database;
+    this.#mac = mac;
+    this.#key = auditKey;
+  }
+
+  /** Appends entries and moves the head, within a write. `goOnFrom` the result once that is committed. */
+  append(entries: readonly AuditEntry[]): WrittenChain | null {
+    const last = entries.at(-1);
+    if (last === undefined) return null;
+    const hash = (text: string) => this.#mac.hmacHex(this.#key, text);
+    const before = this.#chain ?? this.#newChain();
+    let tip = before.tip;
+    const records = entries.map((entry) => {
+      const record = appendEntry(tip, entry, hash);
+      tip = record;
+      return record;
+    });
+    this.#insert(records);
+    const { chainId, seq, hash: tipHash } = tip;
+    const written = { number: before.number, tip: { chainId, seq, hash: tipHash } };
+    this.#moveHead(before.tip, { ...written.tip, chainNumber: written.number, at: last.at });
+    const sliceOf = (place: number) => Math.floor(place / AUDIT_SLICE_RECORDS);
+    if (sliceOf(seq) > sliceOf(before.tip.seq)) {
+      listAuditRecords(this.#database, { chainId, hasEnded: false });
+    }
+    return written;
+  }
+
+  #insert(records: readonly AuditRecord[]): void {
+    for (let at = 0; at < records.length; ) {
+      const rows = records.length - at >= ROWS_AT_ONCE ? ROWS_AT_ONCE : 1;
+      const values: SqliteValue[] = [];
+      for (const record of records.slice(at, at + rows)) {
+        for (const [, field] of AUDIT_COLUMNS) values.push(record[field]);
+      }
+      this.#database.run(INSERTS[rows], values);
+      at += rows;
+    }
+  }
+
+  /** Takes a committed chain as the one to append to. */
+  goOnFrom(written: WrittenChain): void {
+    this.#chain = written;
+  }
+
+  /** The chains before are listed whole: most likely their processes have ended. */
+  #newChain(): WrittenChain {
+    for (const { chain_id: id } of this.#database.all(CHAIN_IDS)) {
+      listAuditRecords(this.#database, { chainId: String(id), hasEnded: true });
+    }
+    const chainId = this.#mac.randomBytes(CHAIN_ID_BYTES).toHex();
+    const [row] = this.#database.all(NEXT_NUMBER);
+    return { number: Number(row?.["n"]), tip: emptyChain(chainId) };
+  }
+
+  #moveHead(before: ChainTip, head: AuditHead): void {
+    const signature = this.#mac.hmacHex(this.#key, headInput(head));
+    const { chainId, chainNumber, seq, hash, at } = head;
+    if (before.seq === 0) {
+      this.#database.run(NEW_HEAD, [chainId, chainNumber, seq, hash, at, signature]);
+      const census = this.#mac.hmacHex(this.#key, censusInput({ chains: chainNumber }));
+      this.#database.run(SET_CENSUS, [chainNumber, census]);
+      return;
+    }
+    const values = [seq, hash, at, signature, chainId, before.seq, before.hash];
+    if (this.#database.run(MOVE_HEAD, values) === 1) return;
+    // A copy of this process goes on with its chain; this one begins another with the next batch.
+    this.#chain = null;
+    throw new AppError("commit_failed", "The audit chain of this process was changed by another");
+  }
+}
+
+function insertOf(rows: number): string {
+  return `INSERT INTO repsync_audit (${COLUMNS}) VALUES ${Array(rows).fill(MARKS).join(", ")}`;
+}

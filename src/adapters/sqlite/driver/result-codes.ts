@@ -1,0 +1,61 @@
+// What SQLite's primary result codes mean, in words for the callers of the ports: no path, no driver text.
+import { AppError } from "../../../domain/shared/errors.ts";
+
+const BUSY = 5;
+const LOCKED = 6;
+const IO_ERROR = 10;
+
+const STORE_REASONS: ReadonlyMap<number, string> = new Map([
+  [1, "a table is not as it was prepared"],
+  [BUSY, "another process is using it"],
+  [LOCKED, "another process is using it"],
+  [7, "out of memory"],
+  [8, "it is read-only"],
+  [IO_ERROR, "the disk failed"],
+  [11, "the file is damaged"],
+  [13, "the disk is full"],
+  [14, "the file cannot be opened"],
+  [19, "a rule that it checks at the end is broken"],
+  [26, "the file is not a database"],
+]);
+
+const RECORD_REASONS: ReadonlyMap<number, string> = new Map([
+  [18, "the record is too large for the database"],
+  [19, "the record breaks a rule that the table has in the database"],
+  [20, "a value does not fit the table in the database"],
+]);
+
+/** True when another process holds the file: the same work may succeed a moment later. */
+export function isBusy(resultCode: number | null): boolean {
+  return resultCode === BUSY || resultCode === LOCKED;
+}
+
+/** True when the disk did not do what it was told. */
+export function isDiskFailure(resultCode: number | null): boolean {
+  return resultCode === IO_ERROR;
+}
+
+/** The log cannot be emptied while others read or write it; SQLite tells so by a row, not by an error. */
+export class LogInUse extends Error {
+  override readonly name = "LogInUse";
+  readonly resultCode = BUSY;
+}
+
+/** Why SQLite refused one record alone; null when the failure is not about a record. */
+export function recordReason(resultCode: number | null): string | null {
+  return resultCode === null ? null : (RECORD_REASONS.get(resultCode) ?? null);
+}
+
+/** What to throw for a failure of the store. An error that is not the driver's is a bug and stays as it is. */
+export function storeError(
+  kind: "store_unavailable" | "commit_failed",
+  resultCode: number | null,
+  cause: unknown,
+): unknown {
+  if (resultCode === null || cause instanceof AppError) return cause;
+  const reason = STORE_REASONS.get(resultCode) ?? `result code ${resultCode}`;
+  if (kind === "store_unavailable" || isBusy(resultCode)) {
+    return new AppError("store_unavailable", `The database is unavailable: ${reason}`, { cause });
+  }
+  return new AppError("commit_failed", `The database wrote nothing: ${reason}`, { cause });
+}

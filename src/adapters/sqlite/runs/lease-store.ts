@@ -1,0 +1,60 @@
+import type { HeldLease, LeaseRequest, LeaseStore } from "../../../ports/runs/lease-store.ts";
+import type { SqliteDatabase } from "../driver/database.ts";
+
+/** A row per lease that is held: `turn` is made by chance, so that a former holder is never taken for the present one. */
+export const LEASE_TABLES = [
+  `CREATE TABLE IF NOT EXISTS repsync_leases (
+    name TEXT PRIMARY KEY, holder TEXT NOT NULL, turn INTEGER NOT NULL,
+    ttl_ms INTEGER NOT NULL, expires_at_ms INTEGER NOT NULL
+  ) WITHOUT ROWID`,
+];
+
+/** When a lease may be taken. One that ends later than it can was taken before the clock was set back. */
+const IS_FREE = "(expires_at_ms <= :now OR expires_at_ms > :now + 2 * ttl_ms)";
+
+/** 53 random bits, which a JavaScript number holds. */
+const RANDOM_TURN = "random() >> 11";
+
+const ACQUIRE = `
+  INSERT INTO repsync_leases (name, holder, turn, ttl_ms, expires_at_ms)
+  VALUES (?1, ?2, ${RANDOM_TURN}, ?3, ?4 + ?3)
+  ON CONFLICT (name) DO UPDATE SET
+    holder = excluded.holder, turn = excluded.turn,
+    ttl_ms = excluded.ttl_ms, expires_at_ms = excluded.expires_at_ms
+  WHERE ${IS_FREE.replaceAll(":now", "?4")}
+  RETURNING turn`;
+
+const HOLDER = "SELECT holder FROM repsync_leases WHERE name = ?";
+
+const RENEW = `
+  UPDATE repsync_leases SET expires_at_ms = ?3 + ttl_ms
+  WHERE name = ?1 AND turn = ?2 AND NOT ${IS_FREE.replaceAll(":now", "?3")}`;
+
+const RELEASE = "DELETE FROM repsync_leases WHERE name = ? AND turn = ?";
+
+/** Leases in a table; the clock is that of the machine, which all processes on the file share. */
+export class SqliteLeaseStore implements LeaseStore {
+  readonly #database: SqliteDatabase;
+
+  constructor(database: SqliteDatabase) {
+    this.#database = database;
+  }
+
+  async acquire(request: LeaseRequest): Promise<HeldLease | { readonly heldBy: string }> {
+    const database = this.#database;
+    const { name, holder, ttlMs } = request;
+    return database.keep(() => {
+      const [taken] = database.all(ACQUIRE, [name, holder, ttlMs, database.nowMs()]);
+      if (taken !== undefined) return this.#lease(name, Number(taken["turn"]));
+      return { heldBy: String(database.all(HOLDER, [name])[0]?.["holder"]) };
+    });
+  }
+
+  #lease(name: string, turn: number): HeldLease {
+    const database = this.#database;
+    return {
+      renew: () => database.keep(() => database.run(RENEW, [name, turn, database.nowMs()]) > 0),
+      release: () => database.keep(() => void database.run(RELEASE, [name, turn])),
+    };
+  }
+}

@@ -1,0 +1,68 @@
+import { MAX_KEPT_RUNS } from "../../../domain/shared/limits.ts";
+import type { SyncRun } from "../../../domain/sync/run/run.ts";
+import type { RunStore } from "../../../ports/runs/run-store.ts";
+import type { SqliteDatabase } from "../driver/database.ts";
+import type { SqliteRow } from "../driver/driver.ts";
+
+/** Runs as JSON, numbered in the order in which they were first saved. */
+export const RUN_TABLES = [
+  `CREATE TABLE IF NOT EXISTS repsync_runs (
+    number INTEGER PRIMARY KEY, id TEXT NOT NULL, run TEXT NOT NULL
+  )`,
+  "CREATE UNIQUE INDEX IF NOT EXISTS repsync_runs_id ON repsync_runs (id)",
+];
+
+const SAVE =
+  "INSERT INTO repsync_runs (id, run) VALUES (?, ?)" +
+  " ON CONFLICT (id) DO UPDATE SET run = excluded.run";
+
+const DROP_OLDEST =
+  "DELETE FROM repsync_runs WHERE number <=" +
+  ` (SELECT number FROM repsync_runs ORDER BY number DESC LIMIT 1 OFFSET ${MAX_KEPT_RUNS})`;
+
+const FIND = "SELECT run FROM repsync_runs WHERE id = ?";
+
+const LIST = "SELECT run FROM repsync_runs ORDER BY number DESC LIMIT ?";
+
+const LIST_BEFORE =
+  "SELECT run FROM repsync_runs WHERE number < (SELECT number FROM repsync_runs WHERE id = ?)" +
+  " ORDER BY number DESC LIMIT ?";
+
+/** Runs in a table. */
+export class SqliteRunStore implements RunStore {
+  readonly #database: SqliteDatabase;
+
+  constructor(database: SqliteDatabase) {
+    this.#database = database;
+  }
+
+  async save(run: SyncRun): Promise<void> {
+    const database = this.#database;
+    await database.keep(() => {
+      database.run(SAVE, [run.run_id, JSON.stringify(run)]);
+      database.run(DROP_OLDEST);
+    });
+  }
+
+  async find(runId: string): Promise<SyncRun | null> {
+    const [row] = await this.#database.read(() => this.#database.all(FIND, [runId]));
+    return row === undefined ? null : readRun(row);
+  }
+
+  async list(query: {
+    readonly limit: number;
+    readonly beforeId: string | null;
+  }): Promise<readonly SyncRun[]> {
+    const { beforeId, limit } = query;
+    const rows = await this.#database.read(() =>
+      beforeId === null
+        ? this.#database.all(LIST, [limit])
+        : this.#database.all(LIST_BEFORE, [beforeId, limit]),
+    );
+    return rows.map(readRun);
+  }
+}
+
+function readRun(row: SqliteRow): SyncRun {
+  return JSON.parse(String(row["run"])) as SyncRun;
+}

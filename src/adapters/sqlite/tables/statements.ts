@@ -1,0 +1,130 @@
+// The SQL of one table. Names come from the registry, which allows letters, digits and underscores only.
+import { type Column, type Table, timestampColumnOf } from "../../../domain/sync/table/table.ts";
+import { readExpression } from "./cells.ts";
+
+/** The generated column that a table with a timestamp is ordered by: '' for null and unparseable ones. */
+export const ORDER_COLUMN = "repsync_order";
+
+/** Where a page starts: with the first row, with a time, or right after a known row. */
+export type PageStart = "first" | "time" | "position";
+
+/** The SQL of one table, each text made once. */
+export interface TableSql {
+  /** Counts the rows; from `time` on with the time as value. */
+  count(start: "first" | "time"): string;
+
+  /** Reads the page columns in order. Values: those of the start, the number of rows, the rows to skip. */
+  page(start: PageStart): string;
+
+  /** Reads one row's place in the order. Values: those of the start, then the number of rows before it. */
+  position(start: PageStart): string;
+
+  /** As `position`, counted from the last row: the number is that of the rows after it. */
+  positionFromEnd(start: "first" | "time"): string;
+
+  /** Writes one row; the values are those of `pushColumns` without the absent ones. */
+  upsert(absent: readonly Column[]): string;
+}
+
+/** Makes the SQL of a table. */
+export function tableSql(table: Table, cutsTextAtNul: boolean): TableSql {
+  const read = (column: Column) => `${readExpression(column, cutsTextAtNul)} AS "${column.name}"`;
+  const pageColumns = table.pageColumns.map(read).join(", ");
+  const positionColumns = [
+    ...(table.timestampColumn === null ? [] : [ORDER_COLUMN]),
+    ...table.keyColumns.map(read),
+  ].join(", ");
+  const order = qualifiedOrder(table);
+  const forward = `ORDER BY ${order.join(", ")}`;
+  const backward = `ORDER BY ${order.map((column) => `${column} DESC`).join(", ")}`;
+  const from = (start: PageStart) => `FROM "${table.name}"${startCondition(table, start)}`;
+  const position = (start: PageStart, direction: string) =>
+    `SELECT ${positionColumns} ${from(start)} ${direction} LIMIT 1 OFFSET ?`;
+  return {
+    count: remembered((start) => `SELECT count(*) AS n ${from(start)}`),
+    page: remembered((start) => `SELECT ${pageColumns} ${from(start)} ${forward} LIMIT ? OFFSET ?`),
+    position: remembered((start) => position(start, forward)),
+    positionFromEnd: remembered((start) => position(start, backward)),
+    upsert: remembered((absent) => upsertSql(table, absent)),
+  };
+}
+
+/** The columns of the order of D-3.1, as SQL. */
+export function orderColumns(table: Table): string[] {
+  const keys = table.keyColumns.map((column) => `"${column.name}"`);
+  return table.timestampColumn === null ? keys : [ORDER_COLUMN, ...keys];
+}
+
+/** A time as this adapter writes it. JSON text in a BLOB may look like one but for its first character. */
+const OWN_TIMES = ["", ".???", ".??????"].map((fraction) => `[0-9]???-??-??T??:??:??${fraction}`);
+const ANY_DATE = "[0-9][0-9][0-9][0-9]-[0-9][0-9]-[0-9][0-9]*";
+
+/**
+ * What `repsync_order` is generated from: the timestamp where it is one, else ''. Times in the other forms that tools
+ * write (with a space, `Z` or `+00:00`, fewer digits) are brought to the full one; another zone is not looked at.
+ */
+export function orderExpression(table: Table): string | null {
+  const timestamp = timestampColumnOf(table);
+  if (timestamp === null) return null;
+  const name = `"${timestamp.name}"`;
+  const isDate = `${name} GLOB '${ANY_DATE}'`;
+  if (timestamp.type === "date")
+    return `CASE WHEN ${isDate} THEN substr(${name}, 1, 10) ELSE '' END`;
+  const isOwn = OWN_TIMES.map((pattern) => `${name} GLOB '${pattern}'`).join(" OR ");
+  const time = `rtrim(replace(replace(${name}, ' ', 'T'), '+00:00', ''), 'Z')`;
+  const padded = `${time} || substr('0000-00-00T00:00:00.000000', length(${time}) + 1)`;
+  return `CASE WHEN ${isOwn} THEN ${name} WHEN ${isDate} THEN ${padded} ELSE '' END`;
+}
+
+/** What to compare `repsync_order` with for rows at or after a canonical time. */
+export function orderBound(table: Table, sinceTime: string): string {
+  const isDate = timestampColumnOf(table)?.type === "date";
+  const time = sinceTime.slice(0, -1);
+  return isDate && time.endsWith("T00:00:00") ? time.slice(0, 10) : time;
+}
+
+/** Qualified, as a bare name would mean the expression that a query reads the column by. */
+export function qualifiedOrder(table: Table): string[] {
+  return orderColumns(table).map((column) => `"${table.name}".${column}`);
+}
+
+function startCondition(table: Table, start: PageStart): string {
+  if (start === "first") return "";
+  if (start === "time") return ` WHERE ${ORDER_COLUMN} >= ?`;
+  const order = qualifiedOrder(table);
+  return ` WHERE (${order.join(", ")}) > (${order.map(() => "?").join(", ")})`;
+}
+
+function upsertSql(table: Table, absent: readonly Column[]): string {
+  const names = (columns: readonly Column[]) => columns.map(({ name }) => `"${name}"`);
+  const written = table.pushColumns.filter((column) => !absent.includes(column));
+  const updated = names(table.updateColumns.filter((column) => !absent.includes(column)));
+  const marks = written.map(() => "?").join(", ");
+  // The alias is for a table that is called "excluded" itself.
+  const insert = `INSERT INTO "${table.name}" AS stored (${names(written).join(", ")}) VALUES (${marks})`;
+  const conflict = `${insert} ON CONFLICT (${names(table.keyColumns).join(", ")})`;
+  if (updated.length === 0) return `${conflict} DO NOTHING`;
+  const excluded = updated.map((name) => `excluded.${name}`);
+  const set = updated.map((name, i) => `${name} = ${excluded[i]}`).join(", ");
+  const isChanged = `(${updated.join(", ")}) IS NOT (${excluded.join(", ")})`;
+  const isNewer =
+    table.conflict === "newer" && table.timestampColumn !== null
+      ? `excluded.${ORDER_COLUMN} >= stored.${ORDER_COLUMN} AND `
+      : "";
+  return `${conflict} DO UPDATE SET ${set} WHERE ${isNewer}${isChanged}`;
+}
+
+/** Texts remembered per kind; columns may be absent in many combinations. */
+const MAX_TEXTS = 64;
+
+/** Makes a text once per argument; lists of columns count as the same when their names do. */
+function remembered<Key extends string | readonly Column[]>(make: (key: Key) => string) {
+  const texts = new Map<string, string>();
+  return (key: Key): string => {
+    const id = typeof key === "string" ? key : key.map(({ name }) => name).join(" ");
+    const text = texts.get(id) ?? make(key);
+    if (texts.size >= MAX_TEXTS) texts.clear();
+    texts.set(id, text);
+    return text;
+  };
+}

@@ -1,0 +1,183 @@
+import { PageAnchors, type PageSequence } from "../../../domain/sync/rows/page-anchors.ts";
+import type { Column, Row, Table } from "../../../domain/sync/table/table.ts";
+import type {
+  RowWrite,
+  StoredPage,
+  StoredPageQuery,
+  TableStore,
+  WriteFailure,
+  WriteOptions,
+} from "../../../ports/tables/table-store.ts";
+import type { SqliteDatabase } from "../driver/database.ts";
+import type { SqliteStatement, SqliteValue } from "../driver/driver.ts";
+import { setMarkers } from "../runs/marker-store.ts";
+import { cellEncoder, decodeRows, textWithNul } from "./cells.ts";
+import { prepareTables } from "./schema.ts";
+import { orderBound, type PageStart, type TableSql, tableSql } from "./statements.ts";
+
+/** A row's place in the order of its table: the values of `orderColumns`. */
+type Position = readonly SqliteValue[];
+
+/** Where reading begins: the SQL for it and its values. */
+interface Start {
+  readonly kind: PageStart;
+  readonly values: readonly SqliteValue[];
+  /** Rows still to be skipped from there on. */
+  readonly skipRows: number;
+}
+
+/** Where a sequence of pages begins. */
+type FirstStart = Start & { readonly kind: "first" | "time" };
+
+/** The state of a table within one read. */
+interface Reading {
+  readonly sql: TableSql;
+  readonly sequence: PageSequence;
+  readonly first: FirstStart;
+  readonly totalRows: number;
+}
+
+/** A record as it is bound. */
+interface BoundWrite {
+  readonly index: number;
+  readonly absent: readonly Column[];
+  readonly values: readonly SqliteValue[];
+}
+
+const NO_MARKERS: ReadonlyMap<string, string> = new Map();
+
+/** Rows in real SQLite tables with the registry's names and columns. */
+export class SqliteTableStore implements TableStore {
+  readonly #database: SqliteDatabase;
+  readonly #anchors = new PageAnchors<Position>();
+  readonly #sql = new WeakMap<Table, TableSql>();
+
+  constructor(database: SqliteDatabase) {
+    this.#database = database;
+  }
+
+  async prepare(tables: readonly Table[]): Promise<void> {
+    await this.#database.write(() => prepareTables(this.#database, tables));
+  }
+
+  async readPage(table: Table, query: StoredPageQuery): Promise<StoredPage> {
+    return this.#database.read(() => {
+      const sinceTime = table.timestampColumn === null ? null : query.sinceTime;
+      const reading = this.#beginReading(table, sinceTime);
+      const { sql, totalRows } = reading;
+      if (query.offsetRows >= totalRows) return { rows: [], totalRows };
+      const start = this.#findStart(reading, query.offsetRows);
+      const values = [...start.values, query.limitRows, start.skipRows];
+      const rows = this.#database.all(sql.page(start.kind), values);
+      return { rows: decodeRows(rows, table.pageColumns), totalRows };
+    });
+  }
+
+  async write(
+    table: Table,
+    writes: readonly RowWrite[],
+    { markers = NO_MARKERS, beforeCommit }: WriteOptions = {},
+  ): Promise<readonly WriteFailure[]> {
+    if (writes.length === 0 && markers.size === 0) return [];
+    const bound = bindWrites(table, writes);
+    const work = () => {
+      const failures = this.#writeAll(table, bound);
+      setMarkers(this.#database, markers);
+      beforeCommit?.();
+      return failures;
+    };
+    return this.#database.write(work, [table.name]);
+  }
+
+  async countRows(table: Table): Promise<number> {
+    return this.#database.read(() => this.#beginReading(table, null).totalRows);
+  }
+
+  /** Looks at the state of a table, and counts its rows unless they are known. */
+  #beginReading(table: Table, sinceTime: string | null): Reading {
+    const sql = this.#sqlOf(table);
+    const version = this.#database.versionOf(table.name);
+    const sequence = { tableName: table.name, sinceTime, version };
+    const first = firstStart(table, sinceTime);
+    const known = this.#anchors.totalRows(sequence);
+    if (known !== null) return { sql, sequence, first, totalRows: known };
+    const [row] = this.#database.all(sql.count(first.kind), first.values);
+    const totalRows = Number(row?.["n"]);
+    this.#anchors.rememberTotal(sequence, totalRows);
+    return { sql, sequence, first, totalRows };
+  }
+
+  /** Goes to an offset from the nearest known place, in the index alone, and remembers where that leads. */
+  #findStart({ sql, sequence, first, totalRows }: Reading, offsetRows: number): Start {
+    const anchor = this.#anchors.find(sequence, offsetRows);
+    const nearest: Start =
+      anchor === null
+        ? { ...first, skipRows: offsetRows }
+        : {
+            kind: "position",
+            values: anchor.position,
+            skipRows: offsetRows - anchor.offsetRows,
+          };
+    if (nearest.skipRows === 0) return nearest;
+    const rowsAfter = totalRows - offsetRows;
+    const [row] =
+      rowsAfter < nearest.skipRows
+        ? this.#database.all(sql.positionFromEnd(first.kind), [...first.values, rowsAfter])
+        : this.#database.all(sql.position(nearest.kind), [...nearest.values, nearest.skipRows - 1]);
+    const position = Object.values(row ?? { end: null }).map((value) => this.#compared(value));
+    // Nothing comes right after a key with a NULL in it, which other tools may have written.
+    if (position.includes(null)) return nearest;
+    this.#anchors.remember(sequence, { offsetRows, position });
+    return { kind: "position", values: position, skipRows: 0 };
+  }
+
+  /** A value as it is bound again: a text that was read as BLOB for its NUL is a text. */
+  #compared(value: SqliteValue): SqliteValue {
+    return this.#database.cutsTextAtNul ? textWithNul(value) : value;
+  }
+
+  #writeAll(table: Table, writes: readonly BoundWrite[]): WriteFailure[] {
+    const failures: WriteFailure[] = [];
+    let absent: readonly Column[] | null = null;
+    let statement: SqliteStatement | null = null;
+    for (const write of writes) {
+      if (statement === null || write.absent !== absent) {
+        absent = write.absent;
+        statement = this.#database.statement(this.#sqlOf(table).upsert(absent));
+      }
+      try {
+        statement.run(write.values);
+      } catch (error) {
+        const message = this.#database.recordReason(error);
+        if (message === null) throw error;
+        failures.push({ index: write.index, message });
+      }
+    }
+    return failures;
+  }
+
+  #sqlOf(table: Table): TableSql {
+    const sql = this.#sql.get(table) ?? tableSql(table, this.#database.cutsTextAtNul);
+    this.#sql.set(table, sql);
+    return sql;
+  }
+}
+
+function firstStart(table: Table, sinceTime: string | null): FirstStart {
+  if (sinceTime === null) return { kind: "first", values: [], skipRows: 0 };
+  return { kind: "time", values: [orderBound(table, sinceTime)], skipRows: 0 };
+}
+
+function bindWrites(table: Table, writes: readonly RowWrite[]): BoundWrite[] {
+  const columns = table.pushColumns.map((column) => ({ column, encode: cellEncoder(column) }));
+  const hidden = table.pushColumns.filter((column) => !column.serialize);
+  const isAbsent = (row: Row) => hidden.filter(({ name }) => !Object.hasOwn(row, name));
+  const none: readonly Column[] = [];
+  return writes.map(({ index, row }) => {
+    const absent = hidden.length === 0 ? none : isAbsent(row);
+    const present =
+      absent.length === 0 ? columns : columns.filter(({ column }) => !absent.includes(column));
+    const values = present.map(({ column, encode }) => encode(row[column.name] ?? null));
+    return { index, absent: absent.length === 0 ? none : absent, values };
+  });
+}

@@ -1,0 +1,182 @@
+// API keys: their text, and when they may be used. D-5.5, D-5.6.
+import { MAX_API_KEY_NAME_CHARS, MAX_ROTATION_OVERLAP_SECONDS } from "../../shared/limits.ts";
+import { formatMs } from "../../shared/time.ts";
+import { checkExpiry, isOver } from "./expiry.ts";
+import { type Checked, checked, type FieldProblem } from "./problem.ts";
+import { isTextOf } from "./text-length.ts";
+
+/** What every key starts with. R-5, D-5.6. */
+export const API_KEY_PREFIX = "rep_live_";
+/** Random bytes to draw for one key. Fewer than 30 usable ones: less often than 1 in 10^34. */
+export const API_KEY_RANDOM_BYTES = 64;
+
+const ALPHABET = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
+const RANDOM_CHARS = 30;
+const CHECKSUM_CHARS = 6;
+const SHAPE = /^rep_live_[0-9A-Za-z]{36}$/;
+/** Bytes from here on are passed over, as 256 is no multiple of 62. */
+const FAIR_BYTES = 256 - (256 % ALPHABET.length);
+const CRC32_POLYNOMIAL = 0xedb88320;
+const CRC32_OF_BYTE = Int32Array.from({ length: 256 }, (_, byte) => crc32OfByte(byte));
+
+/** D-5.5. Only `active` keys work; a revoked key never works again. */
+export type ApiKeyStatus = "active" | "expired" | "revoked";
+
+/** The times that decide a key's status, canonical text. */
+export interface ApiKeyTimes {
+  /** Null when it does not expire. */
+  readonly expiresAt: string | null;
+  /**
+   * From then on the key is revoked; in the future while a rotation's overlap lasts. Null when
+   * nobody ended it.
+   */
+  readonly revokedAt: string | null;
+}
+
+/** What may be shown of a key once it was issued. D-5.5. */
+export interface ApiKeyDisplay {
+  readonly prefix: string;
+  /** The last four characters. */
+  readonly last4: string;
+}
+
+/** What a new key is to be. */
+export interface ApiKeyRequest {
+  readonly name: string;
+  readonly expiresAt: string | null;
+}
+
+/**
+ * Makes a key from random bytes, each character equally likely: bytes of 248 and more are passed
+ * over. Throws `RangeError` when fewer than 30 bytes are left then; draw `API_KEY_RANDOM_BYTES`.
+ * D-5.6.
+ */
+export function makeApiKey(randomBytes: Uint8Array): string {
+  const digits = [...randomBytes]
+    .filter((byte) => byte < FAIR_BYTES)
+    .slice(0, RANDOM_CHARS)
+    .map((byte) => ALPHABET[byte % ALPHABET.length])
+    .join("");
+  if (digits.length < RANDOM_CHARS) throw new RangeError("Too few random bytes for an API key");
+  return `${API_KEY_PREFIX}${digits}${checksum(digits)}`;
+}
+
+/**
+ * True for a text that has the shape and checksum of a key, so that others cost no look into the
+ * store. D-5.6.
+ */
+export function isWellFormedApiKey(text: string): boolean {
+  if (!SHAPE.test(text)) return false;
+  const checksumAt = API_KEY_PREFIX.length + RANDOM_CHARS;
+  return text.endsWith(checksum(text.slice(API_KEY_PREFIX.length, checksumAt)));
+}
+
+/** The parts of a key that may be shown and stored. */
+export function apiKeyDisplay(key: string): ApiKeyDisplay {
+  return { prefix: API_KEY_PREFIX, last4: key.slice(-4) };
+}
+
+/**
+ * The status at a time; both ends include their own moment, and revoked goes before expired. D-5.5.
+ */
+export function apiKeyStatus(times: ApiKeyTimes, nowMs: number): ApiKeyStatus {
+  if (isOver(times.revokedAt, nowMs)) return "revoked";
+  return isOver(times.expiresAt, nowMs) ? "expired" : "active";
+}
+
+/** What a kept key's status follows from. */
+export interface KeptApiKey extends ApiKeyTimes {
+  readonly id: string;
+  /** True when it was revoked at once: then no clock that goes back makes it work again. */
+  readonly isRevoked: boolean;
+}
+
+/** The status of a kept key at a time. D-5.5. */
+export function keptKeyStatus(key: KeptApiKey, nowMs: number): ApiKeyStatus {
+  return key.isRevoked ? "revoked" : apiKeyStatus(key, nowMs);
+}
+
+/**
+ * When a key revoked now is revoked: now, or since an earlier time. Idempotent; ends a rotation's
+ * overlap. D-5.5.
+ */
+export function revokedAtNow(times: ApiKeyTimes, nowMs: number): string {
+  return times.revokedAt !== null && isOver(times.revokedAt, nowMs)
+    ? times.revokedAt
+    : formatMs(nowMs);
+}
+
+/**
+ * When the old key of a rotation is revoked: after the overlap, but never later than it was to be
+ * already. Null when the key is not active and so cannot be rotated. D-5.5.
+ */
+export function revokedAtAfterRotation(
+  times: ApiKeyTimes,
+  rotation: { readonly overlapSeconds: number; readonly nowMs: number },
+): string | null {
+  const { overlapSeconds, nowMs } = rotation;
+  if (apiKeyStatus(times, nowMs) !== "active") return null;
+  const endMs = nowMs + overlapSeconds * 1000;
+  return times.revokedAt !== null && isOver(times.revokedAt, endMs)
+    ? times.revokedAt
+    : formatMs(endMs);
+}
+
+/**
+ * Reads the body of a new key. Problems: a name that is not 1 to 100 characters, an `expires_at`
+ * not after now.
+ */
+export function checkApiKeyRequest(
+  body: { readonly name?: unknown; readonly expires_at?: unknown },
+  nowMs: number,
+): Checked<ApiKeyRequest> {
+  const expiry = checkExpiry(body.expires_at, nowMs);
+  const problems: FieldProblem[] = [];
+  if (!isTextOf(body.name, { minChars: 1, maxChars: MAX_API_KEY_NAME_CHARS })) {
+    const detail = `Must be a text of 1 to ${MAX_API_KEY_NAME_CHARS} characters`;
+    problems.push({ pointer: "/name", detail });
+  }
+  if (expiry.problem !== null) problems.push(expiry.problem);
+  return checked(problems, () => ({ name: String(body.name), expiresAt: expiry.expiresAt }));
+}
+
+/** Reads the body of a rotation: whole seconds from 0 to a day, absent is 0. D-5.5. */
+export function checkRotation(body: {
+  readonly overlap_seconds?: unknown;
+}): Checked<{ readonly overlapSeconds: number }> {
+  const seconds = body.overlap_seconds === undefined ? 0 : body.overlap_seconds;
+  const isValid =
+    Number.isInteger(seconds) &&
+    Number(seconds) >= 0 &&
+    Number(seconds) <= MAX_ROTATION_OVERLAP_SECONDS;
+  const detail = `Must be a whole number from 0 to ${MAX_ROTATION_OVERLAP_SECONDS}`;
+  return checked(isValid ? [] : [{ pointer: "/overlap_seconds", detail }], () => ({
+    overlapSeconds: Number(seconds),
+  }));
+}
+
+/** The CRC-32 of ASCII characters as base62 digits, left-padded with `0`. */
+function checksum(digits: string): string {
+  let rest = crc32(digits);
+  let text = "";
+  for (let i = 0; i < CHECKSUM_CHARS; i++) {
+    text = ALPHABET[rest % ALPHABET.length] + text;
+    rest = Math.floor(rest / ALPHABET.length);
+  }
+  return text;
+}
+
+/** CRC-32 (IEEE 802.3) of ASCII characters, 0 to 2^32-1. */
+function crc32(ascii: string): number {
+  let crc = 0xffffffff;
+  for (let i = 0; i < ascii.length; i++) {
+    crc = (crc >>> 8) ^ (CRC32_OF_BYTE[(crc ^ ascii.charCodeAt(i)) & 0xff] ?? 0);
+  }
+  return ~crc >>> 0;
+}
+
+function crc32OfByte(byte: number): number {
+  let crc = byte;
+  for (let bit = 0; bit < 8; bit++) crc = (crc >>> 1) ^ (crc & 1 ? CRC32_POLYNOMIAL : 0);
+  return crc;
+}

@@ -1,0 +1,203 @@
+// Consents of a profile's owner to lookups. R-2.4, D-6.1.
+import { formatMs } from "../../shared/time.ts";
+import { checkExpiry, isOver } from "./expiry.ts";
+import { type Checked, checked, type FieldProblem } from "./problem.ts";
+
+/** The three lookups of R-4. */
+export type LookupEndpoint = "reputation" | "profile" | "platforms";
+
+/** What a consent may be for. D-6.1. */
+export const CONSENT_PURPOSES = [
+  "reputation_lookup",
+  "profile_lookup",
+  "platforms_lookup",
+] as const;
+
+/** One of `CONSENT_PURPOSES`. */
+export type ConsentPurpose = (typeof CONSENT_PURPOSES)[number];
+
+/** What a consent may be. Only `active` allows anything; the others never change again. D-6.1. */
+export const CONSENT_STATUSES = ["active", "revoked", "expired", "superseded"] as const;
+
+/** One of `CONSENT_STATUSES`. */
+export type ConsentStatus = (typeof CONSENT_STATUSES)[number];
+
+/** A consent as stored. Times are canonical text. */
+export interface Consent {
+  /** Grows with every grant. */
+  readonly id: number;
+  /** The profile it is about. */
+  readonly username: string;
+  readonly purpose: ConsentPurpose;
+  readonly grantedAt: string;
+  /** Null when it does not expire. */
+  readonly expiresAt: string | null;
+  /** Null while nobody ended it; expiry is not stored but derived. */
+  readonly ended: ConsentEnd | null;
+}
+
+/** How and when a consent was ended. */
+export interface ConsentEnd {
+  /** `expired` for one that was revoked after its expiry: by no other clock it is active again. */
+  readonly as: "revoked" | "superseded" | "expired";
+  readonly at: string;
+}
+
+/** A consent as its owner sees it. R-2.4. */
+export interface ConsentItem {
+  readonly id: number;
+  readonly purpose: ConsentPurpose;
+  readonly granted_at: string;
+  readonly expires_at: string | null;
+  readonly status: ConsentStatus;
+}
+
+/** What a grant asks for. */
+export interface ConsentGrant {
+  readonly purpose: ConsentPurpose;
+  readonly expiresAt: string | null;
+}
+
+/** Which consents a list shows; null for all. */
+export interface ConsentFilter {
+  readonly status: ConsentStatus | null;
+  readonly purpose: ConsentPurpose | null;
+}
+
+const OWN_PURPOSES: Readonly<Record<LookupEndpoint, ConsentPurpose>> = {
+  reputation: "reputation_lookup",
+  profile: "profile_lookup",
+  platforms: "platforms_lookup",
+};
+
+const COVERING_PURPOSES: Readonly<Record<LookupEndpoint, readonly ConsentPurpose[]>> = {
+  reputation: ["reputation_lookup"],
+  profile: ["profile_lookup", "reputation_lookup"],
+  platforms: ["platforms_lookup", "reputation_lookup"],
+};
+
+/** The purpose that names an endpoint, in the audit too. D-5.5. */
+export function ownPurpose(endpoint: LookupEndpoint): ConsentPurpose {
+  return OWN_PURPOSES[endpoint];
+}
+
+/**
+ * The purposes that allow an endpoint, its own first. `reputation_lookup` covers all three. D-6.1.
+ */
+export function coveringPurposes(endpoint: LookupEndpoint): readonly ConsentPurpose[] {
+  return COVERING_PURPOSES[endpoint];
+}
+
+/** The status at a time. Expired is from `expires_at` on, that moment included. D-6.1. */
+export function consentStatus(consent: Consent, nowMs: number): ConsentStatus {
+  if (consent.ended !== null) return consent.ended.as;
+  return isOver(consent.expiresAt, nowMs) ? "expired" : "active";
+}
+
+/**
+ * The active consent that allows an endpoint, for the audit record; null when there is none. Among
+ * several the one for the endpoint's own purpose, then the newest.
+ */
+export function findCoveringConsent(
+  consents: readonly Consent[],
+  lookup: { readonly endpoint: LookupEndpoint; readonly nowMs: number },
+): Consent | null {
+  for (const purpose of coveringPurposes(lookup.endpoint)) {
+    let newest: Consent | null = null;
+    for (const consent of consents) {
+      if (consent.purpose !== purpose || consent.id < (newest?.id ?? 0)) continue;
+      if (consentStatus(consent, lookup.nowMs) === "active") newest = consent;
+    }
+    if (newest !== null) return newest;
+  }
+  return null;
+}
+
+/**
+ * Reads the body of a grant. Problems: an unknown purpose, an `expires_at` that is no time or not
+ * after now. D-6.1.
+ */
+export function checkGrant(
+  body: { readonly purpose?: unknown; readonly expires_at?: unknown },
+  nowMs: number,
+): Checked<ConsentGrant> {
+  const purpose = CONSENT_PURPOSES.find((known) => known === body.purpose);
+  const expiry = checkExpiry(body.expires_at, nowMs);
+  const problems: FieldProblem[] = [];
+  if (purpose === undefined) problems.push(oneOf("/purpose", CONSENT_PURPOSES));
+  if (expiry.problem !== null) problems.push(expiry.problem);
+  return checked(problems, () => ({
+    purpose: purpose ?? "reputation_lookup",
+    expiresAt: expiry.expiresAt,
+  }));
+}
+
+/**
+ * The consents of the same owner that a grant made now ends, as they become: the active ones of the
+ * same purpose are superseded. Revoked, superseded and expired ones stay what they are. D-6.1.
+ */
+export function supersededBy(
+  earlier: readonly Consent[],
+  grant: { readonly purpose: ConsentPurpose; readonly nowMs: number },
+): readonly Consent[] {
+  return earlier
+    .filter((consent) => consent.purpose === grant.purpose)
+    .filter((consent) => consentStatus(consent, grant.nowMs) === "active")
+    .map((consent) => ({ ...consent, ended: { as: "superseded", at: formatMs(grant.nowMs) } }));
+}
+
+/**
+ * The consent after its owner revoked it: the same object when somebody ended it already; one that has
+ * expired stays that for good. Idempotent. D-6.1, D-6.3.
+ */
+export function revokeConsent(consent: Consent, nowMs: number): Consent {
+  if (consent.ended !== null) return consent;
+  const as = consentStatus(consent, nowMs) === "active" ? "revoked" : "expired";
+  return { ...consent, ended: { as, at: formatMs(nowMs) } };
+}
+
+/** The five fields of R-2.4, in its order. */
+export function consentItem(consent: Consent, nowMs: number): ConsentItem {
+  return {
+    id: consent.id,
+    purpose: consent.purpose,
+    granted_at: consent.grantedAt,
+    expires_at: consent.expiresAt,
+    status: consentStatus(consent, nowMs),
+  };
+}
+
+/**
+ * Reads the filters of the list. Absent, null or empty is none; an unknown value is a problem.
+ * D-6.1.
+ */
+export function checkConsentFilter(query: {
+  readonly status?: string | null;
+  readonly purpose?: string | null;
+}): Checked<ConsentFilter> {
+  const status = CONSENT_STATUSES.find((known) => known === query.status) ?? null;
+  const purpose = CONSENT_PURPOSES.find((known) => known === query.purpose) ?? null;
+  const problems: FieldProblem[] = [];
+  if (status === null && isGiven(query.status)) problems.push(oneOf("/status", CONSENT_STATUSES));
+  if (purpose === null && isGiven(query.purpose)) {
+    problems.push(oneOf("/purpose", CONSENT_PURPOSES));
+  }
+  return checked(problems, () => ({ status, purpose }));
+}
+
+/** True when a list with these filters shows a consent at this time. */
+export function matchesFilter(
+  consent: Consent,
+  { status, purpose, nowMs }: ConsentFilter & { readonly nowMs: number },
+): boolean {
+  if (purpose !== null && consent.purpose !== purpose) return false;
+  return status === null || consentStatus(consent, nowMs) === status;
+}
+
+function isGiven(value: string | null | undefined): boolean {
+  return value !== undefined && value !== null && value !== "";
+}
+
+function oneOf(pointer: string, values: readonly string[]): FieldProblem {
+  return { pointer, detail: `Must be one of ${values.join(", ")}` };
+}

@@ -1,0 +1,21 @@
+// Names of accounts and profiles. D-5.4.
+import { MAX_FOREIGN_USERNAME_CHARS } from "../../shared/limits.ts";
+import { isTextOf } from "./text-length.ts";
+
+const SIGN_UP_USERNAME = /^[a-z0-9](?:[a-z0-9_-]{0,38}[a-z0-9])?$/;
+
+/**
+ * True for a name that signup gives: 1 to 40 lowercase letters, digits, `-`, `_`, the last two
+ * inside only. D-5.4.
+ */
+export function isSignUpUsername(value: unknown): value is string {
+  return typeof value === "string" && SIGN_UP_USERNAME.test(value);
+}
+
+/**
+ * True for a name that an identity provider (`sub`) or a synced row may bring: any text of 1-200
+ * characters. D-5.4.
+ */
+export function isForeignUsername(value: unknown): value is string {
+  return isTextOf(value, { minChars: 1, maxChars: MAX_FOREIGN_USERNAME_CHARS });
+}

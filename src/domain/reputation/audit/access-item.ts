@@ -1,0 +1,48 @@
+import type { ConsentPurpose } from "../accounts/consent.ts";
+import type { ProblemCode } from "../accounts/problem.ts";
+import type { AuditRecord } from "./audit-chain.ts";
+
+/** One lookup, as the person who was looked up sees it, in the field order of D-5.5. */
+export interface AccessItem {
+  readonly id: string;
+  readonly at: string;
+  /** Username of the caller; `""` when that account is erased. */
+  readonly account: string;
+  readonly purpose: ConsentPurpose;
+  readonly decision: "allowed" | "denied";
+  /** Null when allowed. */
+  readonly code: ProblemCode | null;
+  readonly request_id: string;
+}
+
+/**
+ * What `GET /v1/me/accesses` shows of an audit record; the id is its place, so the log stores none
+ * of its own. D-5.5.
+ */
+export function accessItem(record: AuditRecord, accountName: string | null): AccessItem {
+  return {
+    id: `${record.chainId}-${record.seq}`,
+    at: record.at,
+    account: accountName ?? "",
+    purpose: record.purpose,
+    decision: record.decision,
+    code: record.code,
+    request_id: record.requestId,
+  };
+}
+
+/** Where an access stands in a person's list. */
+export type AccessPlace = Pick<AuditRecord, "at" | "chainId" | "seq">;
+
+/** The place that the time and id of an item name. */
+export function accessPlace({ at, id }: Pick<AccessItem, "at" | "id">): AccessPlace {
+  const dash = id.lastIndexOf("-");
+  return { at, chainId: id.slice(0, dash), seq: Number(id.slice(dash + 1)) };
+}
+
+/** Orders accesses as the list shows them: by time, then by chain and place, the last first. D-5.5. */
+export function newestAccessFirst(a: AccessPlace, b: AccessPlace): number {
+  if (a.at !== b.at) return a.at < b.at ? 1 : -1;
+  if (a.chainId !== b.chainId) return a.chainId < b.chainId ? 1 : -1;
+  return b.seq - a.seq;
+}

@@ -1,0 +1,162 @@
+// The audit log of lookups: its records, and how each is bound to the one before. D-6.5.
+//
+// Every process writes a chain of its own, so no two writers race for one end. A record's hash
+// covers all its fields, the hash of the record before it among them. What a chain has reached is
+// kept apart from it, in a signed head; what pruning took away leaves a signed anchor. A record
+// names nobody: callers by an id that means nothing once the account is gone, looked-up people by
+// an HMAC. audit-check.ts verifies all this.
+import type { ConsentPurpose, LookupEndpoint } from "../accounts/consent.ts";
+import type { ProblemCode } from "../accounts/problem.ts";
+
+/** Format of records; another one has another hash input. */
+export const AUDIT_VERSION = 1 as const;
+/** `previousHash` of the first record of a chain. */
+export const GENESIS_HASH = "0".repeat(64);
+
+/**
+ * A SHA-256 of a text's UTF-8 bytes as 64 lowercase hexadecimal digits; with a keyed one (HMAC)
+ * nobody else can write a chain.
+ */
+export type Sha256Hex = (text: string) => string;
+
+/** What happened: one lookup with a known key that was answered 200, 403 or 404. D-6.5. */
+export interface AuditEntry {
+  /** Time in UTC with all three digits of the milliseconds, so that these texts are ordered as the times are. */
+  readonly at: string;
+  readonly requestId: string;
+  /** The caller's account, by an id that is not its name. */
+  readonly accountId: string;
+  readonly keyId: string;
+  readonly endpoint: LookupEndpoint;
+  /** The endpoint's own purpose. */
+  readonly purpose: ConsentPurpose;
+  /** HMAC of the looked-up username, hexadecimal. */
+  readonly subjectHmac: string;
+  /** The consent that allowed it; null when denied. */
+  readonly consentId: number | null;
+  readonly decision: "allowed" | "denied";
+  /** Null when allowed. */
+  readonly code: ProblemCode | null;
+  /** HTTP status of the reply. */
+  readonly status: number;
+}
+
+/**
+ * An entry in its chain. A store keeps exactly these fields: what no hash covers could be changed
+ * unseen.
+ */
+export interface AuditRecord extends AuditEntry {
+  readonly version: typeof AUDIT_VERSION;
+  readonly chainId: string;
+  /** Place in the chain, from 1, without gaps. */
+  readonly seq: number;
+  /** `hash` of the record with the `seq` before; `GENESIS_HASH` for the first. */
+  readonly previousHash: string;
+  readonly hash: string;
+}
+
+/** The end of a chain, to append to. */
+export interface ChainTip {
+  readonly chainId: string;
+  /** 0 while the chain is empty. */
+  readonly seq: number;
+  readonly hash: string;
+}
+
+/** How far a chain has come, kept apart from its records and written in the same commit. */
+export interface AuditHead extends ChainTip {
+  /**
+   * Numbers the chains of a store from 1 without gaps, so that a chain that was removed whole is
+   * missed.
+   */
+  readonly chainNumber: number;
+  /** When it was written, canonical time. */
+  readonly at: string;
+}
+
+/** Stands for the pruned beginning of a chain: the last record that was pruned. */
+export interface AuditAnchor extends ChainTip {
+  /** When it was pruned, canonical time. */
+  readonly at: string;
+}
+
+/** A head or an anchor with the signature of its input, in whatever form the signer gives. */
+export interface Signed<Statement> {
+  readonly statement: Statement;
+  readonly signature: string;
+}
+
+/** The tip of a chain without records. */
+export function emptyChain(chainId: string): ChainTip {
+  return { chainId, seq: 0, hash: GENESIS_HASH };
+}
+
+/** The record that appends an entry to a chain; it is the chain's next tip. */
+export function appendEntry(tip: ChainTip, entry: AuditEntry, sha256Hex: Sha256Hex): AuditRecord {
+  const { chainId, seq, hash: previousHash } = tip;
+  const unhashed = { ...entry, version: AUDIT_VERSION, chainId, seq: seq + 1, previousHash };
+  return Object.assign(unhashed, { hash: sha256Hex(hashInput(unhashed)) });
+}
+
+/** The anchor that pruning a chain up to and including a record leaves. */
+export function anchorAt(lastPruned: AuditRecord, at: string): AuditAnchor {
+  const { chainId, seq, hash } = lastPruned;
+  return { chainId, seq, hash, at };
+}
+
+/**
+ * What a record's hash is made of: the format's name, a line feed, the canonical JSON of all fields
+ * but `hash`.
+ */
+export function hashInput(record: Omit<AuditRecord, "hash">): string {
+  const { accountId, at, chainId, code, consentId, decision, endpoint, keyId } = record;
+  const { previousHash, purpose, requestId, seq, status, subjectHmac, version } = record;
+  // In the order of RFC 8785, written out, as sorting names took longer than hashing them.
+  // biome-ignore format: the fields in two lines, as they are above
+  const fields = {
+    accountId, at, chainId, code, consentId, decision, endpoint, keyId,
+    previousHash, purpose, requestId, seq, status, subjectHmac, version,
+  };
+  return inputOf("repsync.audit.record.v1", orderedJson(fields));
+}
+
+/** What a head's signature is made of. */
+export function headInput(head: AuditHead): string {
+  return inputOf("repsync.audit.head.v1", canonicalJson({ ...head }));
+}
+
+/** What an anchor's signature is made of. */
+export function anchorInput(anchor: AuditAnchor): string {
+  return inputOf("repsync.audit.anchor.v1", canonicalJson({ ...anchor }));
+}
+
+/**
+ * Canonical JSON (RFC 8785) of a flat object: names in order, no blanks. Throws `RangeError` for a
+ * number that is not a safe integer, for text with a lone surrogate and for any other value, as no
+ * store gives those back unchanged.
+ */
+export function canonicalJson(fields: Readonly<Record<string, unknown>>): string {
+  const ordered = Object.keys(fields)
+    .sort()
+    .map((name) => [name, fields[name]]);
+  return orderedJson(Object.fromEntries(ordered));
+}
+
+/** Canonical JSON of fields that are in order already; `JSON.stringify` writes these values so. */
+function orderedJson(fields: Readonly<Record<string, unknown>>): string {
+  for (const name in fields) if (!isCanonical(fields[name])) throw notCanonical(name);
+  return JSON.stringify(fields);
+}
+
+function isCanonical(value: unknown): boolean {
+  if (typeof value === "string") return value.isWellFormed();
+  return value === null || Number.isSafeInteger(value);
+}
+
+function notCanonical(name: string): RangeError {
+  return new RangeError(`An audit field must be well-formed text, an integer or null: "${name}"`);
+}
+
+function inputOf(format: string, json: string): string {
+  return `${format}\n${json}`;
+}

@@ -1,0 +1,65 @@
+// Decides a lookup whose key and limits have been checked: profile, then consent. D-5.8.
+import type { JsonObject } from "../../shared/json.ts";
+import {
+  type Consent,
+  findCoveringConsent,
+  type LookupEndpoint,
+  ownPurpose,
+} from "../accounts/consent.ts";
+import type { AuditEntry } from "../audit/audit-chain.ts";
+import { isPublicProfile } from "../score/profile.ts";
+
+/** A looked-up person as stored, all of one moment. */
+export interface LookupSubject {
+  /** The row of `profiles`; null when there is none. */
+  readonly profile: JsonObject | null;
+  /** The rows of `platform_accounts`. */
+  readonly accounts: readonly JsonObject[];
+  /** The consents that nobody ended; expired ones may be among them. */
+  readonly consents: readonly Consent[];
+  /** What names the person in the audit. */
+  readonly subjectHmac: string;
+}
+
+/** Who asks for what. */
+export interface LookupRequest {
+  readonly endpoint: LookupEndpoint;
+  readonly requestId: string;
+  /** The caller's account, by the id that stands for it in the audit. */
+  readonly accountId: string;
+  readonly keyId: string;
+  readonly nowMs: number;
+}
+
+/** What a lookup is answered; its audit entry says the same. */
+export interface LookupDecision {
+  /** Null when allowed. */
+  readonly code: "profile_not_found" | "consent_required" | null;
+  readonly entry: AuditEntry;
+}
+
+/** Decides a lookup. A profile that is not public is not told from one that does not exist. D-6.2. */
+export function decideLookup(subject: LookupSubject, request: LookupRequest): LookupDecision {
+  const { endpoint, nowMs } = request;
+  const isThere = subject.profile !== null && isPublicProfile(subject.profile);
+  const consent = isThere ? findCoveringConsent(subject.consents, { endpoint, nowMs }) : null;
+  const refusal = isThere ? "consent_required" : "profile_not_found";
+  const code = consent === null ? refusal : null;
+  return {
+    code,
+    entry: {
+      // With all three digits, as stores order records by this text.
+      at: new Date(nowMs).toISOString(),
+      requestId: request.requestId,
+      accountId: request.accountId,
+      keyId: request.keyId,
+      endpoint,
+      purpose: ownPurpose(endpoint),
+      subjectHmac: subject.subjectHmac,
+      consentId: consent?.id ?? null,
+      decision: code === null ? "allowed" : "denied",
+      code,
+      status: code === null ? 200 : code === "consent_required" ? 403 : 404,
+    },
+  };
+}

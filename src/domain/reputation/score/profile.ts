@@ -1,0 +1,99 @@
+// Bodies of the three lookups from stored rows. R-2.1 to R-2.3, D-6.2.
+import type { JsonObject } from "../../shared/json.ts";
+import { NO_TIME, readBoolean, readText } from "./cell-readers.ts";
+import { verifiedAccounts } from "./platform-account.ts";
+import type { PlatformPoints, Score } from "./score.ts";
+
+/** R-2.1, in its field order. */
+export interface ReputationBody {
+  readonly username: string;
+  readonly score: number;
+  readonly star_level: number;
+  readonly verified_platforms: number;
+  readonly updated_at: string;
+}
+
+/** R-2.2, in its field order. */
+export interface ProfileBody {
+  readonly username: string;
+  readonly display_name: string;
+  readonly bio: string;
+  readonly profession: string;
+  readonly location: string;
+  readonly verified: boolean;
+}
+
+/** R-2.3, in its field order. */
+export interface PlatformEntry {
+  readonly platform: string;
+  readonly handle: string;
+  readonly verified: boolean;
+  readonly last_synced_at: string;
+}
+
+/** The owner's explanation, in the field order of D-6.6. */
+export interface ScoreExplanation {
+  readonly username: string;
+  readonly score: number;
+  readonly star_level: number;
+  readonly score_version: string;
+  readonly updated_at: string;
+  readonly points: readonly PlatformPoints[];
+}
+
+/** True when a stored profile may be looked up: `public` is true or null. D-6.2. */
+export function isPublicProfile(profile: JsonObject): boolean {
+  return readBoolean(profile, "public") ?? true;
+}
+
+/** The body of the reputation lookup. R-2.1. */
+export function reputationBody(username: string, score: Score): ReputationBody {
+  return {
+    username,
+    score: score.score,
+    star_level: score.starLevel,
+    verified_platforms: score.verifiedPlatforms,
+    updated_at: score.updatedAt,
+  };
+}
+
+/** The body of `GET /v1/me/reputation`. D-6.6. */
+export function scoreExplanation(username: string, score: Score): ScoreExplanation {
+  return {
+    username,
+    score: score.score,
+    star_level: score.starLevel,
+    score_version: score.scoreVersion,
+    updated_at: score.updatedAt,
+    points: score.points,
+  };
+}
+
+/**
+ * The body of the profile lookup from a row of `profiles`: null texts are `""`, a null `verified`
+ * false. R-2.2.
+ */
+export function profileBody(profile: JsonObject): ProfileBody {
+  return {
+    username: readText(profile, "username") ?? "",
+    display_name: readText(profile, "display_name") ?? "",
+    bio: readText(profile, "bio") ?? "",
+    profession: readText(profile, "profession") ?? "",
+    location: readText(profile, "location") ?? "",
+    verified: readBoolean(profile, "verified") ?? false,
+  };
+}
+
+/**
+ * The list of the platforms lookup from the person's rows of `platform_accounts`: the verified
+ * ones, by platform. A `last_synced_at` that is null or no time is `updated_at`, and 1970 when that
+ * is none either. R-2.3, D-6.2.
+ */
+export function platformEntries(accounts: readonly JsonObject[]): readonly PlatformEntry[] {
+  return verifiedAccounts(accounts).map((account) => ({
+    platform: account.platform,
+    handle: account.handle,
+    verified: account.isVerified,
+    last_synced_at: account.lastSyncedAt ?? account.updatedAt ?? NO_TIME,
+  }));
+}

@@ -1,0 +1,211 @@
+// The reputation score, formula `rep-1`. docs/score.md explains every step and constant. D-6.6.
+import { compareUtf8, type JsonObject } from "../../shared/json.ts";
+import { MAX_SCORE, MAX_STAR_LEVEL, POINTS_PER_STAR } from "../../shared/limits.ts";
+import { compareDateTimes, dateTimeMs } from "../../shared/time.ts";
+import { NO_TIME, readDateTime } from "./cell-readers.ts";
+import { type PlatformAccount, verifiedAccounts } from "./platform-account.ts";
+import { findPlatform, type Platform, type PlatformCategory } from "./platform-catalogue.ts";
+import { expMinus, halvingPower, naturalLog } from "./portable-math.ts";
+
+/** Names the formula. It changes whenever the same inputs would give another number. D-6.6. */
+export const SCORE_VERSION = "rep-1";
+
+/** What the best evidence of each category weighs, by what it costs to forge. */
+export const CATEGORY_WEIGHTS: Readonly<Record<PlatformCategory, number>> = {
+  identity: 3,
+  finance: 2.5,
+  commerce: 2,
+  professional: 1.75,
+  code: 1.5,
+  knowledge: 1.25,
+  creative: 1,
+  content: 1,
+  community: 0.75,
+};
+
+const DAY_MS = 86_400_000;
+/** Shares of the parts of one account's evidence. */
+const VERIFICATION_SHARE = 1;
+const AGE_SHARE = 3;
+const ACTIVITY_SHARE = 4;
+const RATING_SHARE = 3;
+const AGE_SCALE_DAYS = 730;
+const IDLE_HALVING_DAYS = 180;
+const IDLE_FLOOR = 0.5;
+/** A new account counts as if it had this many ratings of this worth (3.5 of 5). */
+const PRIOR_RATINGS = 7;
+const PRIOR_WORTH = 0.7;
+const MAX_RATING = 5;
+const RANK_FACTOR = 0.6;
+const STRENGTH_SCALE = 4;
+const DISPUTE_PERCENT = 15;
+const MAX_DISPUTE_PERCENT = 50;
+/** Evidence is counted in millionths, so that sums are exact and order cannot matter. */
+const MILLION = 1_000_000;
+const HUNDREDTHS = 100;
+
+/** What one platform contributed to a score. */
+export interface PlatformPoints {
+  /** Lowercase. */
+  readonly platform: string;
+  /** Points of the score, 0 to 100, two decimals. */
+  readonly points: number;
+}
+
+/** A score and how it came about. D-6.6. */
+export interface Score {
+  /** 0 to 100. */
+  readonly score: number;
+  /** 1 to 5. */
+  readonly starLevel: number;
+  /** Platforms with a verified account, those outside the catalogue too. */
+  readonly verifiedPlatforms: number;
+  /** One entry per verified platform, ordered by platform; their sum is the score. */
+  readonly points: readonly PlatformPoints[];
+  readonly scoreVersion: typeof SCORE_VERSION;
+  /** When an input last changed, canonical text; 1970 when no input says when. */
+  readonly updatedAt: string;
+}
+
+/**
+ * What a score is computed from: stored rows as they are, and the time, of which only the UTC day
+ * matters.
+ */
+export interface ScoreInput {
+  /** The row of `profiles`; only its times are read. Null when there is none. */
+  readonly profile: JsonObject | null;
+  /** The person's rows of `platform_accounts`, in any order. */
+  readonly accounts: readonly JsonObject[];
+  /** Milliseconds since 1970. */
+  readonly nowMs: number;
+}
+
+/** The evidence of one platform in millionths. */
+interface Evidence {
+  readonly platform: string;
+  readonly category: PlatformCategory;
+  readonly millionths: number;
+}
+
+/** Computes a person's score. Total: every row a push can store gives a number in range. D-6.6. */
+export function computeScore(input: ScoreInput): Score {
+  const today = Math.floor(input.nowMs / DAY_MS);
+  const accounts = verifiedAccounts(input.accounts);
+  const counted = countByRank(accounts.map((account) => evidenceOf(account, today)));
+  const total = counted.reduce((sum, { millionths }) => sum + millionths, 0);
+  const strength = 1 - expMinus(total / MILLION / STRENGTH_SCALE);
+  const score = Math.floor(strength * keptPercent(accounts) + 0.5);
+  return {
+    score,
+    starLevel: starLevelOf(score),
+    verifiedPlatforms: accounts.length,
+    points: sharePoints(counted, score),
+    scoreVersion: SCORE_VERSION,
+    updatedAt: lastChangeOf(input),
+  };
+}
+
+/** The star level of a score, 1 to 5. D-6.6. */
+export function starLevelOf(score: number): number {
+  return Math.min(MAX_STAR_LEVEL, 1 + Math.floor(score / POINTS_PER_STAR));
+}
+
+function evidenceOf(account: PlatformAccount, today: number): Evidence {
+  const platform = findPlatform(account.platform);
+  const { category } = platform;
+  const worth = worthOf(account, platform, today) * recencyOf(account, today);
+  const millionths = Math.floor(CATEGORY_WEIGHTS[category] * worth * MILLION + 0.5);
+  return { platform: account.platform, category, millionths };
+}
+
+/**
+ * How much an account proves, 0 to 1: that it was verified, its age, its activity and its ratings.
+ */
+function worthOf(account: PlatformAccount, platform: Platform, today: number): number {
+  const age = 1 - expMinus(daysSince(account.createdAt, today, 0) / AGE_SCALE_DAYS);
+  const parts =
+    VERIFICATION_SHARE + AGE_SHARE * age + ACTIVITY_SHARE * activityOf(account, platform);
+  const shares = VERIFICATION_SHARE + AGE_SHARE + ACTIVITY_SHARE;
+  if (!platform.hasRatings) return parts / shares;
+  return (parts + RATING_SHARE * ratingOf(account)) / (shares + RATING_SHARE);
+}
+
+/** 0 to 1 with diminishing returns; 0 when not known. */
+function activityOf(account: PlatformAccount, platform: Platform): number {
+  const count = Math.min(account.activityCount ?? 0, platform.fullActivity);
+  return naturalLog(1 + count) / naturalLog(1 + platform.fullActivity);
+}
+
+/** 0 to 1: the mean rating, drawn towards the prior while ratings are few. */
+function ratingOf(account: PlatformAccount): number {
+  const count = account.rating === null ? 0 : (account.ratingCount ?? 0);
+  const worth = (account.rating ?? 0) / MAX_RATING;
+  return (count * worth + PRIOR_RATINGS * PRIOR_WORTH) / (count + PRIOR_RATINGS);
+}
+
+/** 1 for an account in use today, falling to one half; one half when it is not known. */
+function recencyOf(account: PlatformAccount, today: number): number {
+  const idleDays = daysSince(account.lastActiveAt, today, Number.POSITIVE_INFINITY);
+  return IDLE_FLOOR + (1 - IDLE_FLOOR) * halvingPower(idleDays / IDLE_HALVING_DAYS);
+}
+
+/** Whole UTC days from a time to today, 0 for one to come. */
+function daysSince(time: string | null, today: number, whenUnknown: number): number {
+  if (time === null) return whenUnknown;
+  return Math.max(0, today - Math.floor(dateTimeMs(time) / DAY_MS));
+}
+
+/** In each category the strongest counts whole, the next by 0.6, then by 0.36, and so on. */
+function countByRank(evidence: readonly Evidence[]): readonly Evidence[] {
+  const ranked = evidence.toSorted(
+    (a, b) => b.millionths - a.millionths || compareUtf8(a.platform, b.platform),
+  );
+  const factors = new Map<PlatformCategory, number>();
+  return ranked.map((one) => {
+    const factor = factors.get(one.category) ?? 1;
+    factors.set(one.category, factor * RANK_FACTOR);
+    return { ...one, millionths: Math.floor(one.millionths * factor + 0.5) };
+  });
+}
+
+/**
+ * What disputes leave of the score, in percent. Only disputes of counted accounts are looked at.
+ */
+function keptPercent(accounts: readonly PlatformAccount[]): number {
+  const disputes = accounts.reduce((sum, account) => sum + account.disputes, 0);
+  return MAX_SCORE - Math.min(MAX_DISPUTE_PERCENT, DISPUTE_PERCENT * disputes);
+}
+
+/**
+ * Shares the score by evidence in hundredths of a point; the largest remainders get what rounding
+ * down leaves.
+ */
+function sharePoints(counted: readonly Evidence[], score: number): readonly PlatformPoints[] {
+  const total = counted.reduce((sum, { millionths }) => sum + millionths, 0);
+  const due = score * HUNDREDTHS;
+  const shares = counted.map(({ platform, millionths }) => {
+    const product = due * millionths;
+    const remainder = total === 0 ? 0 : product % total;
+    return { platform, hundredths: total === 0 ? 0 : (product - remainder) / total, remainder };
+  });
+  shares.sort((a, b) => b.remainder - a.remainder || compareUtf8(a.platform, b.platform));
+  const left = due - shares.reduce((sum, { hundredths }) => sum + hundredths, 0);
+  return shares
+    .map(({ platform, hundredths }, i) => ({
+      platform,
+      points: (hundredths + (i < left ? 1 : 0)) / HUNDREDTHS,
+    }))
+    .sort((a, b) => compareUtf8(a.platform, b.platform));
+}
+
+/**
+ * The latest `updated_at` of all rows, verified or not; without any, the profile's `created_at`.
+ */
+function lastChangeOf({ profile, accounts }: ScoreInput): string {
+  const rows = profile === null ? accounts : [profile, ...accounts];
+  const times = rows.map((row) => readDateTime(row, "updated_at")).filter((time) => time !== null);
+  if (times.length > 0) {
+    return times.reduce((latest, time) => (compareDateTimes(time, latest) > 0 ? time : latest));
+  }
+  return (profile === null ? null : readDateTime(profile, "created_at")) ?? NO_TIME;
+}

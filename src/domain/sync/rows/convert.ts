@@ -1,0 +1,183 @@
+// Turns a pushed record into a row of the table. S-4.2.7, S-4.2.8, D-3.3, D-3.5.
+import { isSameDecimal, isWholeNumber, parseDecimal, parseInt64 } from "../../shared/decimal.ts";
+import {
+  isJsonObject,
+  isRawNumber,
+  type JsonObject,
+  type JsonValue,
+  numberText,
+  rawNumber,
+} from "../../shared/json.ts";
+import { MAX_JSON_DEPTH } from "../../shared/limits.ts";
+import { parseDate, parseDateTime } from "../../shared/time.ts";
+import type { Cell, Column, Row, Table } from "../table/table.ts";
+
+/** A record's row, or why the record fails. */
+export type ConvertedRecord =
+  | { readonly row: Row; readonly problem: null }
+  | { readonly row: null; readonly problem: string };
+
+/** A value's cell, or why its record fails. */
+type ConvertedValue = { readonly cell: Cell } | { readonly problem: string };
+
+/**
+ * Converts one element of `records`. Fields that are not push columns are ignored, missing ones become null; a missing
+ * column with `serialize: false` stays absent. The record fails when it is not an object, when a key column is missing
+ * or null, or when a value breaks its column's limits.
+ */
+export function convertRecord(table: Table, record: JsonValue): ConvertedRecord {
+  if (!isJsonObject(record)) return failed("record is not an object");
+  const row: Record<string, Cell> = {};
+  for (const column of table.pushColumns) {
+    const isGiven = Object.hasOwn(record, column.name);
+    if (!isGiven && !column.serialize) continue;
+    const value = isGiven ? (record[column.name] ?? null) : null;
+    const converted = convertValue(column, value);
+    if ("problem" in converted) return failed(`${column.name} ${converted.problem}`);
+    row[column.name] = converted.cell;
+  }
+  return { row, problem: null };
+}
+
+/** The key columns of a record, for messages and for `key` objects; a missing one is null. */
+export function recordKey(table: Table, record: JsonValue): JsonObject {
+  const fields = isJsonObject(record) ? record : {};
+  return Object.fromEntries(
+    table.keyColumns.map(({ name }) => [
+      name,
+      Object.hasOwn(fields, name) ? (fields[name] ?? null) : null,
+    ]),
+  );
+}
+
+/** Converts one value by its column's type. S-4.2.8. */
+export function convertValue(column: Column, value: JsonValue): ConvertedValue {
+  if (value === null) return convertNull(column);
+  if (column.type === "boolean") return { cell: isTruthy(value) };
+  if (column.type === "json") return convertJson(value);
+  if (typeof value === "object" && !isRawNumber(value)) {
+    return { problem: "must not be an object or an array" };
+  }
+  if (typeof value === "string") return convertText(column, value);
+  if (typeof value === "boolean") return keyed(column, value);
+  return convertNumber(column, value);
+}
+
+function convertNull(column: Column): ConvertedValue {
+  if (column.isKey) return { problem: "is part of the key and must not be missing or null" };
+  return column.nullable ? { cell: null } : { problem: "must not be null" };
+}
+
+function convertText(column: Column, text: string): ConvertedValue {
+  if (!text.isWellFormed()) return { problem: "must not hold a lone surrogate" };
+  switch (column.type) {
+    case "text":
+      return exceeds(text, column.maxLength)
+        ? { problem: `must not be longer than ${column.maxLength} characters` }
+        : { cell: text };
+    case "bigint":
+      return column.isKey ? convertKeyNumber(text) : { cell: parseDecimal(text) ?? text };
+    case "numeric":
+      return { cell: parseDecimal(text) ?? text };
+    case "datetime":
+      return { cell: parseDateTime(text) ?? text };
+    case "date":
+      return { cell: parseDate(text) ?? text };
+    default:
+      return { cell: text };
+  }
+}
+
+function convertNumber(column: Column, value: number | RawNumberLike): ConvertedValue {
+  switch (column.type) {
+    case "integer":
+      return convertInteger(value);
+    case "bigint":
+      if (column.isKey) return convertKeyNumber(numberText(value));
+      return { cell: parseDecimal(numberText(value)) ?? value };
+    case "numeric":
+      return { cell: parseDecimal(numberText(value)) ?? value };
+    case "real":
+      return { cell: typeof value === "number" ? value : (toReal(value.rawJSON) ?? value) };
+    default:
+      return { cell: value };
+  }
+}
+
+type RawNumberLike = ReturnType<typeof rawNumber>;
+
+function convertInteger(value: number | RawNumberLike): ConvertedValue {
+  if (Number.isSafeInteger(value)) return { cell: value === 0 ? 0 : value };
+  const text = numberText(value);
+  if (!isWholeNumber(text)) return { cell: value };
+  const integer = parseInt64(text);
+  if (integer === null) return { problem: "is beyond the range of an integer, ±(2^63-1)" };
+  const number = Number(integer);
+  return { cell: Number.isSafeInteger(number) ? number : rawNumber(String(integer)) };
+}
+
+function convertKeyNumber(text: string): ConvertedValue {
+  const integer = parseInt64(text);
+  return integer === null
+    ? { problem: "must be a whole number within ±(2^63-1), as it is part of the key" }
+    : { cell: String(integer) };
+}
+
+/** A boolean in a column of another type stays one; a `bigint` key has no place for it. */
+function keyed(column: Column, value: boolean): ConvertedValue {
+  return column.isKey && column.type === "bigint"
+    ? convertKeyNumber(String(value))
+    : { cell: value };
+}
+
+function convertJson(value: JsonValue): ConvertedValue {
+  const problem = jsonProblem(value, MAX_JSON_DEPTH);
+  return problem === null ? { cell: value } : { problem };
+}
+
+function jsonProblem(value: JsonValue, depthLeft: number): string | null {
+  if (typeof value === "string")
+    return value.isWellFormed() ? null : "must not hold a lone surrogate";
+  if (typeof value !== "object" || value === null || isRawNumber(value)) return null;
+  if (depthLeft === 0) return `must not be nested deeper than ${MAX_JSON_DEPTH} levels`;
+  if (Array.isArray(value)) {
+    for (const member of value as readonly JsonValue[]) {
+      const problem = jsonProblem(member, depthLeft - 1);
+      if (problem !== null) return problem;
+    }
+    return null;
+  }
+  for (const [name, member] of Object.entries(value)) {
+    if (!name.isWellFormed()) return "must not hold a lone surrogate";
+    const problem = jsonProblem(member, depthLeft - 1);
+    if (problem !== null) return problem;
+  }
+  return null;
+}
+
+/** A double that has exactly the value of the text; null when there is none, and for minus zero. */
+function toReal(text: string): number | null {
+  const number = Number(text);
+  if (!Number.isFinite(number) || (text.startsWith("-0") && number === 0)) return null;
+  return isSameDecimal(text, String(number)) ? number : null;
+}
+
+/** S-4.2.8: strings by their word, others by truthiness: 0, false, [] and {} are false. D-3.3. */
+function isTruthy(value: Exclude<JsonValue, null>): boolean {
+  if (typeof value === "string") return /^(true|1|yes)$/i.test(value);
+  if (typeof value === "boolean") return value;
+  if (typeof value === "number") return value !== 0;
+  if (isRawNumber(value)) return /^-?[\d.]*[1-9]/.test(value.rawJSON);
+  return Object.keys(value).length > 0;
+}
+
+function exceeds(text: string, maxCodePoints: number | null): boolean {
+  if (maxCodePoints === null || text.length <= maxCodePoints) return false;
+  let codePoints = 0;
+  for (const _ of text) if (++codePoints > maxCodePoints) return true;
+  return false;
+}
+
+function failed(problem: string): ConvertedRecord {
+  return { row: null, problem };
+}

@@ -1,0 +1,91 @@
+// Remembers which rows a transfer has seen, in 16 to 32 bytes per row whatever their length.
+import { HASH_WORDS, hashText } from "../../shared/hash.ts";
+
+const SLOT_WORDS = 4;
+const FIRST_SLOTS = 64;
+const MAX_LOAD = 0.65;
+
+/** What was known of a row when it was noted. */
+export interface KnownRow {
+  /** The number it was last noted with; 0 when its key was not known. */
+  readonly note: number;
+  /** True when it was last noted with the same content. */
+  readonly isSame: boolean;
+}
+
+/** A row as texts: equal texts mean the same row. */
+export interface RowToRemember {
+  readonly key: string;
+  /** Left out where only keys matter. */
+  readonly content?: string;
+}
+
+const UNKNOWN: KnownRow = { note: 0, isSame: false };
+
+/**
+ * Rows by key, as hashes: 64 bits of the key, 32 of the content, and a number to note. Two keys of a million share a
+ * hash once in some 37 million times.
+ */
+export class RowMemory {
+  readonly #hash = new Uint32Array(HASH_WORDS);
+  #slots = new Uint32Array(FIRST_SLOTS * SLOT_WORDS);
+  #size = 0;
+
+  /** Rows with different keys. */
+  get size(): number {
+    return this.#size;
+  }
+
+  /** Notes a row with a number from 1, and tells what was known of it. */
+  note(row: RowToRemember, note: number): KnownRow {
+    if (this.#size >= (this.#slots.length / SLOT_WORDS) * MAX_LOAD) this.#grow();
+    const { at, content } = this.#locate(row);
+    const slots = this.#slots;
+    const known = knownAt(slots, at, content);
+    if (known.note === 0) this.#size++;
+    slots[at] = this.#hash[0] ?? 0;
+    slots[at + 1] = this.#hash[1] ?? 0;
+    slots[at + 2] = content;
+    slots[at + 3] = note;
+    return known;
+  }
+
+  /** What is known of a row. */
+  find(row: RowToRemember): KnownRow {
+    const { at, content } = this.#locate(row);
+    return knownAt(this.#slots, at, content);
+  }
+
+  /** The slot of a row's key, whose hash it leaves in `#hash`, and the hash of its content. */
+  #locate(row: RowToRemember): { readonly at: number; readonly content: number } {
+    hashText(row.content ?? "", this.#hash);
+    const content = this.#hash[0] ?? 0;
+    hashText(row.key, this.#hash);
+    return { at: findSlot(this.#slots, this.#hash[0] ?? 0, this.#hash[1] ?? 0), content };
+  }
+
+  #grow(): void {
+    const before = this.#slots;
+    const slots = new Uint32Array(before.length * 2);
+    for (let from = 0; from < before.length; from += SLOT_WORDS) {
+      if (before[from + 3] === 0) continue;
+      const to = findSlot(slots, before[from] ?? 0, before[from + 1] ?? 0);
+      for (let word = 0; word < SLOT_WORDS; word++) slots[to + word] = before[from + word] ?? 0;
+    }
+    this.#slots = slots;
+  }
+}
+
+function knownAt(slots: Uint32Array, at: number, content: number): KnownRow {
+  const note = slots[at + 3] ?? 0;
+  return note === 0 ? UNKNOWN : { note, isSame: slots[at + 2] === content };
+}
+
+/** The place of a key: its slot, or the free one where it would go. */
+function findSlot(slots: Uint32Array, high: number, low: number): number {
+  const mask = slots.length / SLOT_WORDS - 1;
+  for (let slot = low & mask; ; slot = (slot + 1) & mask) {
+    const at = slot * SLOT_WORDS;
+    if (slots[at + 3] === 0 || (slots[at] === high && slots[at + 1] === low)) return at;
+  }
+}

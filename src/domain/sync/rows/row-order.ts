@@ -1,0 +1,84 @@
+// The order of the upsert key, as every store keeps it. D-3.1.
+import { isWholeNumber, parseInt64 } from "../../shared/decimal.ts";
+import { compareUtf8, isRawNumber, numberText } from "../../shared/json.ts";
+import { compareDateTimes, isCanonicalDate, isCanonicalDateTime } from "../../shared/time.ts";
+import type { Cell, Column, Row, Table } from "../table/table.ts";
+import { convertValue, recordKey } from "./convert.ts";
+
+/** The cells of the key columns of a record as it was sent; null when it has no usable key. */
+export function convertKey(table: Table, record: Row): readonly Cell[] | null {
+  const cells: Cell[] = [];
+  for (const column of table.keyColumns) {
+    const value = Object.hasOwn(record, column.name) ? (record[column.name] ?? null) : null;
+    const converted = convertValue(column, value);
+    if ("problem" in converted) return null;
+    cells.push(converted.cell);
+  }
+  return cells;
+}
+
+/** As `convertKey`, for a place in the order: keys of rows that a shorter column would refuse today have theirs too. */
+export function convertPosition(table: Table, record: Row): readonly Cell[] | null {
+  const keyColumns = table.keyColumns.map((column) => ({ ...column, maxLength: null }));
+  return convertKey({ ...table, keyColumns }, record);
+}
+
+/** The key columns of a record as the table would keep them; as they were sent when the key is not usable. */
+export function keyAsKept(table: Table, record: Row): Row {
+  const cells = convertKey(table, record);
+  if (cells === null) return recordKey(table, record);
+  return Object.fromEntries(table.keyColumns.map(({ name }, i) => [name, cells[i] ?? null]));
+}
+
+/** Orders two keys by their cells, in the order of `keyColumns`: negative, 0 or positive. */
+export function compareKeys(table: Table, a: readonly Cell[], b: readonly Cell[]): number {
+  for (const [i, column] of table.keyColumns.entries()) {
+    const order = compareCells(column, a[i] ?? null, b[i] ?? null);
+    if (order !== 0) return order;
+  }
+  return 0;
+}
+
+/** Cells of the column's type come first, then the others by their JSON text. */
+function compareCells(column: Column, a: Cell, b: Cell): number {
+  const isTyped = hasColumnType(column, a);
+  if (isTyped !== hasColumnType(column, b)) return isTyped ? -1 : 1;
+  if (!isTyped) return compareUtf8(JSON.stringify(a), JSON.stringify(b));
+  switch (column.type) {
+    case "boolean":
+      return Number(a) - Number(b);
+    case "integer":
+    case "bigint":
+      return compareWhole(a, b);
+    case "datetime":
+      return compareDateTimes(String(a), String(b));
+    default:
+      return compareUtf8(String(a), String(b));
+  }
+}
+
+function hasColumnType(column: Column, cell: Cell): boolean {
+  switch (column.type) {
+    case "boolean":
+      return typeof cell === "boolean";
+    case "integer":
+      return (typeof cell === "number" || isRawNumber(cell)) && isWholeNumber(numberText(cell));
+    case "datetime":
+      return typeof cell === "string" && isCanonicalDateTime(cell);
+    case "date":
+      return typeof cell === "string" && isCanonicalDate(cell);
+    default:
+      return typeof cell === "string";
+  }
+}
+
+function compareWhole(a: Cell, b: Cell): number {
+  if (typeof a === "number" && typeof b === "number") return a - b;
+  const [x, y] = [wholeValue(a), wholeValue(b)];
+  return x < y ? -1 : Number(x > y);
+}
+
+function wholeValue(cell: Cell): bigint {
+  const isNumber = typeof cell === "number" || isRawNumber(cell);
+  return parseInt64(isNumber ? numberText(cell) : String(cell)) ?? 0n;
+}

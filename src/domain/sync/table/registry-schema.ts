@@ -1,0 +1,108 @@
+// The structure of the registry file. D-2.1.
+import { type Static, Type } from "@sinclair/typebox";
+import { MAX_COLUMNS, MAX_LAG_SECONDS } from "../../shared/limits.ts";
+
+/** Names of tables and columns. D-2.2. */
+export const NAME_PATTERN = "^[A-Za-z_][A-Za-z0-9_]{0,62}$";
+const Name = Type.String({ pattern: NAME_PATTERN });
+
+const ColumnTypeName = Type.Union(
+  [
+    Type.Literal("text"),
+    Type.Literal("integer"),
+    Type.Literal("bigint"),
+    Type.Literal("numeric"),
+    Type.Literal("real"),
+    Type.Literal("boolean"),
+    Type.Literal("datetime"),
+    Type.Literal("date"),
+    Type.Literal("json"),
+  ],
+  { description: "How values are converted on push and shown in pages." },
+);
+
+const ColumnSchema = Type.Object(
+  {
+    type: ColumnTypeName,
+    nullable: Type.Optional(
+      Type.Boolean({ default: true, description: "False: a record whose value is null fails." }),
+    ),
+    max_length: Type.Optional(
+      Type.Integer({
+        minimum: 1,
+        description: "Greatest length of a text, in Unicode code points.",
+      }),
+    ),
+    serialize: Type.Optional(
+      Type.Boolean({ default: true, description: "False keeps the column out of pull pages." }),
+    ),
+    auto_increment: Type.Optional(
+      Type.Boolean({ default: false, description: "Only for the integer column id." }),
+    ),
+  },
+  { additionalProperties: false },
+);
+
+/** The JSON Schema of one table of the registry file. */
+export const TABLE_SCHEMA = Type.Object(
+  {
+    timestamp_column: Type.Optional(
+      Type.Union([Name, Type.Null()], {
+        description: "Column of type datetime or date, for since and for the order of pages.",
+      }),
+    ),
+    upsert_key: Type.Array(Name, {
+      minItems: 1,
+      uniqueItems: true,
+      description: "The columns that identify a row on push.",
+    }),
+    update_columns: Type.Optional(
+      Type.Union([Type.Literal("__all__"), Type.Array(Type.String(), { uniqueItems: true })], {
+        default: "__all__",
+        description:
+          "Columns updated on a key conflict. Empty: insert only. __all__: every column except the key and id.",
+      }),
+    ),
+    conflict: Type.Optional(
+      Type.Union([Type.Literal("overwrite"), Type.Literal("newer")], {
+        default: "overwrite",
+        description: "newer: a record older than the stored row leaves the row as it is.",
+      }),
+    ),
+    lag_seconds: Type.Optional(
+      Type.Number({
+        minimum: 0,
+        maximum: MAX_LAG_SECONDS,
+        description: "Late-commit allowance; default SYNC_LAG_SECONDS.",
+      }),
+    ),
+    columns: Type.Record(Name, ColumnSchema, {
+      additionalProperties: false,
+      minProperties: 1,
+      maxProperties: MAX_COLUMNS,
+    }),
+  },
+  { additionalProperties: false },
+);
+
+/** The JSON Schema of the registry file, published as docs/tables.schema.json. D-2.1. */
+export const REGISTRY_SCHEMA = Type.Object(
+  {
+    $schema: Type.Optional(Type.String()),
+    tables: Type.Record(Name, TABLE_SCHEMA, {
+      additionalProperties: false,
+      description: "Tables by name.",
+    }),
+  },
+  {
+    $schema: "https://json-schema.org/draft/2020-12/schema",
+    title: "repsync table registry",
+    additionalProperties: false,
+  },
+);
+
+/** One table of a registry file. */
+export type TableEntry = Static<typeof TABLE_SCHEMA>;
+
+/** One column of a registry file. */
+export type ColumnEntry = Static<typeof ColumnSchema>;

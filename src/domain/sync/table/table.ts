@@ -1,0 +1,75 @@
+// A table of the registry, as the rest of the code sees it: validated, with its defaults filled in.
+import type { JsonObject, JsonValue } from "../../shared/json.ts";
+
+/** D-2.2. */
+export type ColumnType =
+  | "text"
+  | "integer"
+  | "bigint"
+  | "numeric"
+  | "real"
+  | "boolean"
+  | "datetime"
+  | "date"
+  | "json";
+
+/** One column of a table. D-2.2. */
+export interface Column {
+  readonly name: string;
+  readonly type: ColumnType;
+  /** False: a record whose value is null fails. Key columns are never null. */
+  readonly nullable: boolean;
+  /** Greatest length of a text in Unicode code points; null for no limit. */
+  readonly maxLength: number | null;
+  /** False keeps the column out of pull pages; runs never send or change it. */
+  readonly serialize: boolean;
+  /** True only for `id`: the store numbers new rows itself. S-4.2.7. */
+  readonly autoIncrement: boolean;
+  /** True when the column is part of the upsert key. */
+  readonly isKey: boolean;
+}
+
+/** What a push does when a row with the same key exists and is newer than the record. D-3.9. */
+export type ConflictRule = "overwrite" | "newer";
+
+/** One registry entry. S-2.1, D-2. */
+export interface Table {
+  readonly name: string;
+  /** Every column, in registry order. */
+  readonly columns: readonly Column[];
+  /** Column of type `datetime` or `date` for `since` and order; null when the table has none. */
+  readonly timestampColumn: string | null;
+  /** The columns that identify a row, in registry order of `upsert_key`. At least one. */
+  readonly keyColumns: readonly Column[];
+  /** The columns a push may write: all but an auto-incrementing `id` outside the key. S-4.2.7. */
+  readonly pushColumns: readonly Column[];
+  /** The columns a pull page shows: all but those with `serialize: false`. */
+  readonly pageColumns: readonly Column[];
+  /** Columns changed on a key conflict, a subset of `pushColumns`; empty: existing rows are left alone. S-4.2.9. */
+  readonly updateColumns: readonly Column[];
+  readonly conflict: ConflictRule;
+  /** Late-commit allowance of incremental runs in seconds; null for `SYNC_LAG_SECONDS`. */
+  readonly lagSeconds: number | null;
+}
+
+/**
+ * One value of a row, as a pull page shows it (D-3.3). Both stores give back exactly what they were given:
+ * - `text`: text. `boolean`: true or false. `json`: any JSON value.
+ * - `integer`: a whole number, as `convertValue` makes it: `RawNumber` beyond ±(2^53-1). `real`: a number.
+ * - `numeric` and `bigint`: decimal text. `bigint` in the upsert key: the text of a whole number within ±(2^63-1).
+ * - `datetime`: canonical text as `parseDateTime` returns it. `date`: `YYYY-MM-DD`.
+ * - In any column but `boolean` and `json` also a scalar that conversion left unchanged (S-4.2.8): text, number,
+ *   `RawNumber` or boolean.
+ */
+export type Cell = JsonValue;
+
+/** A row by column name. Columns that are absent from a write keep what the store has (D-2.2, `serialize: false`). */
+export type Row = JsonObject;
+
+/** The registry: tables by name, in registry order. */
+export type Registry = ReadonlyMap<string, Table>;
+
+/** The timestamp column's own entry; null for a table without one. */
+export function timestampColumnOf(table: Table): Column | null {
+  return table.columns.find((column) => column.name === table.timestampColumn) ?? null;
+}

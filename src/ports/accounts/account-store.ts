@@ -1,0 +1,34 @@
+import type { Account } from "../../domain/reputation/accounts/roles.ts";
+
+/** Why an account could not be made. */
+export type AccountConflict = "username_taken" | "email_taken";
+
+/** Fields of an account that may change. */
+export type AccountChanges = Partial<Omit<Account, "username" | "email" | "createdAtMs">>;
+
+/**
+ * Accounts by username, which is compared exactly. E-mail addresses are kept as written and are the same when their
+ * `emailKey` is. Every method throws `store_unavailable` when the store cannot be reached in time or cannot write.
+ */
+export interface AccountStore {
+  /**
+   * Keeps a new account, durably, or tells what is taken; `username_taken` when both are. Of several at once exactly
+   * one wins. A session that an earlier account of this name left ends in the same commit.
+   */
+  create(account: Account): Promise<"created" | AccountConflict>;
+
+  /** The account as last written by any instance; null when there is none. */
+  find(username: string): Promise<Account | null>;
+
+  /**
+   * Changes the given fields in one commit, durably, and leaves the others as any instance wrote them last. Resolves
+   * to the account as it is then; null when there is none.
+   */
+  update(username: string, changes: AccountChanges): Promise<Account | null>;
+
+  /**
+   * Removes the account and ends its sessions in one commit, durably. Username and address are free again. Resolves to
+   * false when there was none.
+   */
+  remove(username: string): Promise<boolean>;
+}

@@ -1,0 +1,41 @@
+import type {
+  Consent,
+  ConsentFilter,
+  ConsentGrant,
+} from "../../domain/reputation/accounts/consent.ts";
+
+/** Which consents to list. */
+export interface ConsentQuery {
+  readonly filter: ConsentFilter;
+  /** When statuses are looked at. */
+  readonly nowMs: number;
+  /** 1 or more. */
+  readonly limit: number;
+  /** Only consents with a smaller id; null for all. */
+  readonly beforeId: number | null;
+}
+
+/** Consents by the username of their owner. Throws `store_unavailable` or, when it writes, `commit_failed`. */
+export interface ConsentStore {
+  /**
+   * Keeps a new consent under the next id, and ends the active ones of the same purpose (`supersededBy`), in one
+   * commit. Ids grow with every grant over all owners and are never used again. Of two grants at once, one is
+   * superseded. Null when the owner has no account, or none any more; nothing is written then.
+   */
+  grant(
+    username: string,
+    grant: ConsentGrant & { readonly nowMs: number },
+  ): Promise<Consent | null>;
+
+  /**
+   * Revokes a consent of this owner (`revokeConsent`). Idempotent. Once it has resolved no instance answers from it.
+   * Null when the owner has no such consent.
+   */
+  revoke(
+    username: string,
+    target: { readonly id: number; readonly nowMs: number },
+  ): Promise<Consent | null>;
+
+  /** Newest first. */
+  list(username: string, query: ConsentQuery): Promise<readonly Consent[]>;
+}

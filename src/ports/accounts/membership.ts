@@ -1,0 +1,26 @@
+import type { Account } from "../../domain/reputation/accounts/roles.ts";
+import type { AccountConflict } from "./account-store.ts";
+
+/** A new account with its profile. */
+export interface Enrolment {
+  readonly account: Account;
+  /** Of the profile; null leaves it empty. */
+  readonly displayName: string | null;
+}
+
+/** How people come and go: what touches accounts and the synchronized tables in one commit. D-5.4, D-5.5. */
+export interface Membership {
+  /**
+   * Makes an account and its profile in one commit. `username_taken` when an account or a profile of that name exists,
+   * `email_taken` when an account has the address in any case; nothing is written then. Of two at once one wins.
+   * Throws `commit_failed` or `store_unavailable`.
+   */
+  enrol(enrolment: Enrolment): Promise<"enrolled" | AccountConflict>;
+
+  /**
+   * Removes everything about a person in one commit: account, sessions, keys, consents, usage, profile, platform accounts,
+   * and what connects their audit records with their name. Once it has resolved, no instance answers from any of it.
+   * Resolves to false when there was no account. Throws as above.
+   */
+  erase(username: string): Promise<boolean>;
+}

@@ -1,0 +1,24 @@
+import type { ProfileChanges } from "../../domain/reputation/accounts/profile-changes.ts";
+import type { JsonObject } from "../../domain/shared/json.ts";
+
+/** A person's rows in the synchronized tables, as stored. */
+export interface StoredPerson {
+  /** Null when there is none. */
+  readonly profile: JsonObject | null;
+  readonly accounts: readonly JsonObject[];
+}
+
+/** Profiles as their owners see and change them. Throws `store_unavailable` or, when it writes, `commit_failed`. */
+export interface ProfileStore {
+  /** The person's rows, all of one moment. */
+  read(username: string): Promise<StoredPerson>;
+
+  /**
+   * Changes the given fields of the profile and sets `updated_at`, leaving the rest of the row as it is. Without any
+   * field nothing is written. Resolves to the new row; null when there is no profile.
+   */
+  change(
+    username: string,
+    changes: ProfileChanges & { readonly nowMs: number },
+  ): Promise<JsonObject | null>;
+}

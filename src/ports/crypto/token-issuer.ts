@@ -1,0 +1,27 @@
+import type { Role } from "../../domain/reputation/accounts/roles.ts";
+
+/** What a session token says. D-5.4. */
+export interface TokenClaims {
+  /** The username. */
+  readonly subject: string;
+  readonly role: Role;
+  readonly sessionId: string;
+  /** Whole seconds; a part of one is cut. */
+  readonly issuedAtMs: number;
+  /** As `issuedAtMs`. The token is good until just before it. */
+  readonly expiresAtMs: number;
+}
+
+/** Why a token was refused. */
+export type TokenProblem = "token_invalid" | "token_expired";
+
+/** Tokens of this service: JWTs, HS256, `iss` and `aud` `repsync`. */
+export interface TokenIssuer {
+  issue(claims: TokenClaims): Promise<string>;
+
+  /**
+   * Checks signature, algorithm, issuer, audience and time, for which there is no tolerance. `token_expired` only for a
+   * token that is right in all else. Whether the session lives is not checked here.
+   */
+  verify(token: string): Promise<TokenClaims | TokenProblem>;
+}

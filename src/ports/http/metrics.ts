@@ -1,0 +1,73 @@
+import type { SyncDirection } from "../../domain/sync/run/marker.ts";
+import type { SyncRun } from "../../domain/sync/run/run.ts";
+import type { CacheCounts } from "../lookups/versioned-cache.ts";
+
+/** A request that was answered. */
+export interface AnsweredRequest {
+  /** The pattern of its path; null where nothing is served. */
+  readonly route: string | null;
+  readonly method: string;
+  readonly status: number;
+}
+
+/** Rows of one table that a run has moved. */
+export interface MovedRows {
+  readonly table: string;
+  readonly direction: SyncDirection;
+  /** Written there, or arrived here. */
+  readonly rows: number;
+  /** Refused there or here. */
+  readonly refused: number;
+  readonly bytesCompressed: number;
+  readonly bytesUncompressed: number;
+}
+
+/** A number of one table and direction. */
+export interface TableGauge {
+  readonly table: string;
+  readonly direction: SyncDirection;
+  readonly value: number;
+}
+
+/** What is read at the moment when somebody looks. */
+export interface ServiceState {
+  readonly activeRuns: number;
+  /** Null when the store does not answer. */
+  readonly store: {
+    /** Seconds from each marker to now. */
+    readonly markerLags: readonly TableGauge[];
+    readonly rejectedRecords: readonly TableGauge[];
+  } | null;
+  readonly lookups: {
+    readonly outcomes: readonly LookupCount[];
+    readonly cache: CacheCounts;
+  };
+}
+
+/** Lookups with one outcome since the start. */
+export interface LookupCount {
+  readonly outcome: "allowed" | "denied" | "limited" | "refused";
+  /** Code of the problem; empty when allowed. */
+  readonly code: string;
+  readonly count: number;
+}
+
+/** Numbers as text. */
+export interface Exposition {
+  readonly contentType: string;
+  readonly text: string;
+}
+
+/** Counts what this process does, for `/metrics`. Nothing here waits or throws. D-6.8. */
+export interface Metrics {
+  /** Called for every request: costs next to nothing. */
+  countRequest(request: AnsweredRequest, durationMs: number): void;
+
+  /** Counts a run that has ended. */
+  countRun(run: SyncRun): void;
+
+  countMoved(moved: MovedRows): void;
+
+  /** Everything counted so far, and the given state, in the text format of Prometheus. */
+  expose(state: ServiceState): Promise<Exposition>;
+}

@@ -1,0 +1,60 @@
+import type { AccessItem } from "../../domain/reputation/audit/access-item.ts";
+import type { AuditCensus } from "../../domain/reputation/audit/audit-census.ts";
+import type { AuditAnchor, AuditHead, Signed } from "../../domain/reputation/audit/audit-chain.ts";
+import type { StoredRecord } from "../../domain/reputation/audit/audit-check.ts";
+
+/** A position in a person's list of accesses: the time and id of an item. */
+export interface AccessPosition {
+  readonly at: string;
+  readonly id: string;
+}
+
+/** Which records of a chain to read. */
+export interface RecordPage {
+  /** Null for the very first. */
+  readonly afterSeq: number | null;
+  /** 1 or more. */
+  readonly limit: number;
+}
+
+/**
+ * Reads the audit log, for its verification and for the people in it; `LookupLedger` writes it.
+ * Every method throws `store_unavailable`; those that write also `commit_failed`.
+ */
+export interface AuditLog {
+  /** The count of chains; null before the first one. */
+  census(): Promise<Signed<AuditCensus> | null>;
+
+  /** Every chain's head, in any order. */
+  heads(): Promise<readonly Signed<AuditHead>[]>;
+
+  /** The head of one chain as it is now; null when there is none. */
+  head(chainId: string): Promise<Signed<AuditHead> | null>;
+
+  /** Every anchor that pruning has left. */
+  anchors(): Promise<readonly Signed<AuditAnchor>[]>;
+
+  /** Ids of all chains that have at least one record, whatever the heads say. */
+  chainIds(): Promise<readonly string[]>;
+
+  /**
+   * Records of one chain as they are stored, every stored field of them, in the order of `seq`: the first `limit` after
+   * a place, or of all, whatever stands in the place of their `seq`. Two with one `seq` both come.
+   */
+  records(chainId: string, page: RecordPage): Promise<readonly StoredRecord[]>;
+
+  /**
+   * Removes the records of a chain up to and including the anchor's and puts the anchor in place of the one before, in
+   * one commit.
+   */
+  prune(anchor: Signed<AuditAnchor>): Promise<void>;
+
+  /**
+   * Who looked a person up: newest first by time, then by chain and place descending; at most `limit`, only those after
+   * the position when given. Empty for a person that was never looked up. Callers whose accounts are gone have no name.
+   */
+  accesses(
+    username: string,
+    page: { readonly limit: number; readonly before: AccessPosition | null },
+  ): Promise<readonly AccessItem[]>;
+}

@@ -1,0 +1,61 @@
+import type { JsonObject } from "../../domain/shared/json.ts";
+import type { SyncDirection } from "../../domain/sync/run/marker.ts";
+
+/** A record that one end refused. D-4.6, D-4.9. */
+export interface RejectedRecord {
+  /** Opaque; never used again. As texts, ids are in the order in which the entries were first noted. */
+  readonly id: string;
+  readonly table: string;
+  readonly direction: SyncDirection;
+  /** The key columns. */
+  readonly key: JsonObject;
+  /** The whole record as it was pulled; null for a push, whose row is in the table. */
+  readonly record: JsonObject | null;
+  readonly message: string;
+  /** Times it was refused, 1 or more. */
+  readonly attempts: number;
+  readonly firstAtMs: number;
+  readonly lastAtMs: number;
+}
+
+/** A refusal to note. */
+export type Refusal = Pick<
+  RejectedRecord,
+  "table" | "direction" | "key" | "record" | "message" | "lastAtMs"
+>;
+
+/** Which rejected records to list. */
+export interface RejectedQuery {
+  /** Null for all tables. */
+  readonly table: string | null;
+  /** Null for both. */
+  readonly direction: SyncDirection | null;
+  /** 1 or more. */
+  readonly limit: number;
+  /** Only those first noted before the one with this id, which may be gone by now; null for the newest. */
+  readonly beforeId: string | null;
+}
+
+/**
+ * Records that were refused and wait for the next run. One entry per table, direction and key; keys are the same when
+ * their columns hold the same cells. Every method throws `store_unavailable`.
+ */
+export interface RejectedRecords {
+  /**
+   * Notes refusals in one durable commit, in their order: a known one keeps its id and `firstAtMs` and gets another
+   * attempt, the new message, the new record and the new `lastAtMs`.
+   */
+  note(refusals: readonly Refusal[]): Promise<void>;
+
+  /** Newest first: in the order in which they were first noted, by any instance and whatever their times. */
+  list(query: RejectedQuery): Promise<readonly RejectedRecord[]>;
+
+  /** Drops the entries of these keys in one commit, as they have been accepted. Unknown ones are ignored. */
+  clear(table: string, direction: SyncDirection, keys: readonly JsonObject[]): Promise<void>;
+
+  /** Drops one entry. Resolves to false when there is none. */
+  remove(id: string): Promise<boolean>;
+
+  /** The number of entries by table, of both directions or of one. */
+  countByTable(direction?: SyncDirection): Promise<ReadonlyMap<string, number>>;
+}

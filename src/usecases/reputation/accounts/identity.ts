@@ -1,0 +1,126 @@
+// Who a request speaks for. D-5.4, D-5.5.
+
+import { NEW_ACCOUNT_PLAN } from "../../../domain/reputation/accounts/plan.ts";
+import { ReputationError } from "../../../domain/reputation/accounts/reputation-error.ts";
+import { type Account, OWN_ISSUER, type Role } from "../../../domain/reputation/accounts/roles.ts";
+import { isForeignUsername } from "../../../domain/reputation/accounts/username.ts";
+import type { ForeignIdentity } from "../../../ports/crypto/identity-provider.ts";
+import type { TokenClaims } from "../../../ports/crypto/token-issuer.ts";
+import type { ReputationDeps } from "./deps.ts";
+
+/** Somebody who showed a token that is good now. */
+export interface Identity {
+  readonly account: Account;
+  readonly role: Role;
+  readonly session: TokenSession;
+}
+
+/** What ends when the token's holder signs out. */
+export type TokenSession =
+  | { readonly kind: "own"; readonly id: string }
+  /** Begun elsewhere, so what is kept here is that it has ended, for as long as the token would be good. */
+  | { readonly kind: "foreign"; readonly endId: string; readonly expiresAtMs: number };
+
+/** What identifying needs. */
+export type IdentityDeps = Pick<
+  ReputationDeps,
+  "accounts" | "sessions" | "tokens" | "identityProvider" | "clock" | "mac" | "apiKeyPepper"
+>;
+
+/** Stands for the account of ends that are kept: no account has this name, so none takes them with it. */
+export const NOBODY = "";
+
+/**
+ * Finds out who a token speaks for; null is no token. Throws `token_missing`, `token_invalid`, `token_expired`, and
+ * `forbidden` for a token of another issuer than the account's. A token of the identity provider makes its account when
+ * there is none.
+ */
+export async function identify(deps: IdentityDeps, token: string | null): Promise<Identity> {
+  if (token === null) {
+    throw new ReputationError("token_missing", "Send a token as Authorization: Bearer");
+  }
+  const own = await deps.tokens.verify(token);
+  if (typeof own !== "string") return await ownIdentity(deps, own);
+  if (own === "token_expired" || deps.identityProvider === null) throw tokenError(own);
+  const foreign = await deps.identityProvider.verify(token);
+  if (typeof foreign === "string") throw tokenError(foreign);
+  return await foreignIdentity(deps, { ...foreign, endId: endIdOf(deps, token) });
+}
+
+/** As `identify`, for what only administrators may do; throws `forbidden` for anybody else. D-4.1, D-5.7. */
+export async function identifyAdministrator(
+  deps: IdentityDeps,
+  token: string | null,
+): Promise<Identity> {
+  const identity = await identify(deps, token);
+  if (identity.role === "administrator") return identity;
+  throw new ReputationError("forbidden", "Only an administrator may do this");
+}
+
+/** The role is that of the account now, which may have changed since the token was made. */
+async function ownIdentity(deps: IdentityDeps, claims: TokenClaims): Promise<Identity> {
+  const { subject, sessionId } = claims;
+  const [account, isKnown] = await Promise.all([
+    deps.accounts.find(subject),
+    deps.sessions.isKnown(sessionId, subject),
+  ]);
+  if (!isKnown || account?.issuer !== OWN_ISSUER) throw tokenError("token_invalid");
+  return { account, role: account.role, session: { kind: "own", id: sessionId } };
+}
+
+async function foreignIdentity(
+  deps: IdentityDeps,
+  token: ForeignIdentity & { readonly endId: string },
+): Promise<Identity> {
+  const { subject, issuer, endId, expiresAtMs } = token;
+  if (!isForeignUsername(subject)) throw tokenError("token_invalid");
+  const [found, hasEnded] = await Promise.all([
+    deps.accounts.find(subject),
+    deps.sessions.isKnown(endId, NOBODY),
+  ]);
+  if (hasEnded) throw tokenError("token_invalid");
+  const account = found ?? (await makeForeignAccount(deps, token));
+  if (account.issuer !== issuer) {
+    throw new ReputationError("forbidden", "This username belongs to an account of another issuer");
+  }
+  return { account, role: "user", session: { kind: "foreign", endId, expiresAtMs } };
+}
+
+/** Names a token by the part that its signature covers: some signatures can be written in more than one way. */
+function endIdOf({ mac, apiKeyPepper }: IdentityDeps, token: string): string {
+  return `ended-${mac.hmacHex(apiKeyPepper, token.slice(0, token.lastIndexOf(".")))}`;
+}
+
+async function makeForeignAccount(
+  deps: IdentityDeps,
+  { subject, issuer }: Pick<ForeignIdentity, "subject" | "issuer">,
+): Promise<Account> {
+  const account: Account = {
+    username: subject,
+    email: null,
+    passwordHash: null,
+    role: "user",
+    issuer,
+    ...NEW_ACCOUNT_PLAN,
+    createdAtMs: deps.clock.nowMs(),
+  };
+  const outcome = await deps.accounts.create(account);
+  if (outcome === "created") return account;
+  // Another request with a token for it came first.
+  const found = await deps.accounts.find(subject);
+  if (found === null) throw tokenError("token_invalid");
+  return found;
+}
+
+/** For who was identified, and then erased before what they asked for was done. D-5.5. */
+export function erasedMeanwhile(): ReputationError {
+  return new ReputationError("token_invalid", "The account was erased a moment ago");
+}
+
+function tokenError(problem: "token_invalid" | "token_expired"): ReputationError {
+  const message =
+    problem === "token_expired"
+      ? "The token has expired; sign in again"
+      : "The token is not valid here, or its session has ended";
+  return new ReputationError(problem, message);
+}

@@ -1,0 +1,47 @@
+import {
+  API_KEY_RANDOM_BYTES,
+  apiKeyDisplay,
+  checkApiKeyRequest,
+  makeApiKey,
+} from "../../../domain/reputation/accounts/api-key.ts";
+import { requireValid } from "../../../domain/reputation/accounts/reputation-error.ts";
+import { formatMs } from "../../../domain/shared/time.ts";
+import type { StoredApiKey } from "../../../ports/accounts/api-key-store.ts";
+import { type IssuedApiKey, issuedApiKey } from "./api-key-item.ts";
+import type { ReputationDeps } from "./deps.ts";
+import { erasedMeanwhile } from "./identity.ts";
+
+/** What making a key needs. */
+export type NewKeyDeps = Pick<ReputationDeps, "mac" | "ids" | "apiKeyPepper">;
+
+/** The text of a new key, and what is kept of it. */
+export function makeKey(deps: NewKeyDeps): {
+  readonly key: string;
+  readonly kept: Pick<StoredApiKey, "id" | "hash" | "prefix" | "last4">;
+} {
+  const key = makeApiKey(deps.mac.randomBytes(API_KEY_RANDOM_BYTES));
+  const hash = deps.mac.hmacHex(deps.apiKeyPepper, key);
+  return { key, kept: { id: deps.ids.next(), hash, ...apiKeyDisplay(key) } };
+}
+
+/** Issues a key to an account. Throws `invalid_request`, and `token_invalid` when the account was just erased. D-5.5. */
+export async function issueApiKey(
+  deps: NewKeyDeps & Pick<ReputationDeps, "apiKeys" | "clock">,
+  username: string,
+  body: { readonly name?: unknown; readonly expires_at?: unknown },
+): Promise<IssuedApiKey> {
+  const nowMs = deps.clock.nowMs();
+  const { name, expiresAt } = requireValid(checkApiKeyRequest(body, nowMs));
+  const { key, kept } = makeKey(deps);
+  const stored: StoredApiKey = {
+    ...kept,
+    username,
+    name,
+    createdAt: formatMs(nowMs),
+    expiresAt,
+    revokedAt: null,
+    isRevoked: false,
+  };
+  if (!(await deps.apiKeys.create(stored))) throw erasedMeanwhile();
+  return issuedApiKey(stored, key, nowMs);
+}

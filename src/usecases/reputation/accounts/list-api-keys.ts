@@ -1,0 +1,31 @@
+import {
+  BAD_CURSOR,
+  checkListQuery,
+  type ListPart,
+  listPart,
+} from "../../../domain/reputation/accounts/list-query.ts";
+import {
+  invalidFields,
+  requireValid,
+} from "../../../domain/reputation/accounts/reputation-error.ts";
+import { type ApiKeyItem, apiKeyItem } from "./api-key-item.ts";
+import type { ReputationDeps } from "./deps.ts";
+
+const CURSOR = /^[\w-]{8,64}$/;
+
+/** Lists an account's keys, newest first. Throws `invalid_request`. D-5.5. */
+export async function listApiKeys(
+  deps: Pick<ReputationDeps, "apiKeys" | "clock">,
+  username: string,
+  query: { readonly limit?: string | null; readonly cursor?: string | null },
+): Promise<ListPart<ApiKeyItem>> {
+  const { limit, cursor } = requireValid(checkListQuery(query, CURSOR));
+  const nowMs = deps.clock.nowMs();
+  const found = await deps.apiKeys.list(username, { limit: limit + 1, beforeId: cursor });
+  // A cursor is given out only where another key follows, and keys stay listed.
+  if (cursor !== null && found.length === 0) throw invalidFields([BAD_CURSOR]);
+  return listPart(found, limit, {
+    toItem: (key) => apiKeyItem(key, nowMs),
+    cursorOf: ({ id }) => id,
+  });
+}

@@ -1,0 +1,89 @@
+// What people see and change of themselves. D-5.5, D-6.6.
+
+import { chargeCalls } from "../../../domain/reputation/accounts/call-meter.ts";
+import {
+  checkListQuery,
+  type ListPart,
+  listPart,
+} from "../../../domain/reputation/accounts/list-query.ts";
+import { effectiveLimits } from "../../../domain/reputation/accounts/plan.ts";
+import { checkProfileChanges } from "../../../domain/reputation/accounts/profile-changes.ts";
+import {
+  ReputationError,
+  requireValid,
+} from "../../../domain/reputation/accounts/reputation-error.ts";
+import type { Account } from "../../../domain/reputation/accounts/roles.ts";
+import { type UsageBody, usageBody } from "../../../domain/reputation/accounts/usage.ts";
+import type { AccessItem } from "../../../domain/reputation/audit/access-item.ts";
+import {
+  isPublicProfile,
+  type ProfileBody,
+  profileBody,
+  type ScoreExplanation,
+  scoreExplanation,
+} from "../../../domain/reputation/score/profile.ts";
+import { computeScore } from "../../../domain/reputation/score/score.ts";
+import type { ReputationDeps } from "./deps.ts";
+
+/** A profile as its owner sees it. */
+export interface OwnProfileBody extends ProfileBody {
+  readonly public: boolean;
+}
+
+/** `<time>_<chain>-<place>`. */
+const ACCESS_CURSOR = /^(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d{3,6})?Z)_([\w-]{1,64}-\d{1,15})$/;
+
+/** Where the account stands with its limits. */
+export async function readUsage(
+  deps: Pick<ReputationDeps, "usage">,
+  account: Account,
+): Promise<UsageBody> {
+  const limits = effectiveLimits(account);
+  const { reading, nowMs } = await deps.usage.read(account.username, limits);
+  const { quotasAfter } = chargeCalls(reading, { calls: 0, limits, nowMs });
+  const { blockingMs } = reading;
+  return usageBody(account.plan, { quotas: quotasAfter(0), blockingMs, nowMs });
+}
+
+/** Who looked a person up, newest first. Throws `invalid_request`. */
+export async function listAccesses(
+  deps: Pick<ReputationDeps, "audit">,
+  username: string,
+  query: { readonly limit?: string | null; readonly cursor?: string | null },
+): Promise<ListPart<AccessItem>> {
+  const { limit, cursor } = requireValid(checkListQuery(query, ACCESS_CURSOR));
+  const [, at, id] = ACCESS_CURSOR.exec(cursor ?? "") ?? [];
+  const before = at === undefined || id === undefined ? null : { at, id };
+  const found = await deps.audit.accesses(username, { limit: limit + 1, before });
+  return listPart(found, limit, {
+    toItem: (item) => item,
+    cursorOf: (item) => `${item.at}_${item.id}`,
+  });
+}
+
+/** How the score came about. Throws `profile_not_found` when the account has no profile. */
+export async function explainScore(
+  deps: Pick<ReputationDeps, "profiles" | "clock">,
+  username: string,
+): Promise<ScoreExplanation> {
+  const { profile, accounts } = await deps.profiles.read(username);
+  if (profile === null) throw noProfile();
+  const nowMs = deps.clock.nowMs();
+  return scoreExplanation(username, computeScore({ profile, accounts, nowMs }));
+}
+
+/** Changes the owner's profile. Throws `invalid_request`, and `profile_not_found` when there is none. */
+export async function changeProfile(
+  deps: Pick<ReputationDeps, "profiles" | "clock">,
+  username: string,
+  body: Readonly<Record<string, unknown>>,
+): Promise<OwnProfileBody> {
+  const changes = requireValid(checkProfileChanges(body));
+  const row = await deps.profiles.change(username, { ...changes, nowMs: deps.clock.nowMs() });
+  if (row === null) throw noProfile();
+  return { ...profileBody(row), public: isPublicProfile(row) };
+}
+
+function noProfile(): ReputationError {
+  return new ReputationError("profile_not_found", "This account has no profile");
+}

@@ -1,0 +1,95 @@
+import type { FieldProblem } from "../../../domain/reputation/accounts/problem.ts";
+import {
+  invalidFields,
+  ReputationError,
+} from "../../../domain/reputation/accounts/reputation-error.ts";
+import { type Account, OWN_ISSUER, type Role } from "../../../domain/reputation/accounts/roles.ts";
+import { SESSION_TTL_SECONDS } from "../../../domain/shared/limits.ts";
+import { formatMs } from "../../../domain/shared/time.ts";
+import { attemptCounters, requireNoWait } from "./attempts.ts";
+import type { ReputationDeps } from "./deps.ts";
+
+const NOT_EMPTY = "Must be a text that is not empty";
+
+/** What signing in needs. */
+export type SignInDeps = Pick<
+  ReputationDeps,
+  "accounts" | "sessions" | "signIns" | "tokens" | "passwords" | "passwordSlots" | "clock" | "ids"
+>;
+
+/** A new session, in the field order of D-5.4. */
+export interface SessionBody {
+  readonly token: string;
+  readonly token_type: "Bearer";
+  readonly expires_at: string;
+  readonly role: Role;
+}
+
+/**
+ * Begins a session. Throws `credentials_invalid` for a wrong password and an unknown name alike, `rate_limited` after too
+ * many failures, `invalid_request`. D-5.4.
+ */
+export async function signIn(
+  deps: SignInDeps,
+  body: { readonly username?: unknown; readonly password?: unknown },
+  address: string,
+): Promise<SessionBody> {
+  const { username, password } = readCredentials(body);
+  const nowMs = deps.clock.nowMs();
+  const counters = attemptCounters({ username, address, nowMs });
+  const requireTry = async () => requireNoWait(await deps.signIns.retryAfterSeconds(counters));
+  await requireTry();
+  return await deps.passwordSlots.use(async () => {
+    // Asked again once there is a slot: many guesses at once must not keep others from theirs.
+    await requireTry();
+    const account = await deps.accounts.find(username);
+    const hash = account?.issuer === OWN_ISSUER ? account.passwordHash : null;
+    const isRight = await deps.passwords.verify(password, hash);
+    if (account === null || !isRight) {
+      // Counting tells whether others of many guesses at once were faster: then this one is told nothing.
+      requireNoWait(await deps.signIns.count(counters));
+      throw wrongCredentials();
+    }
+    await requireTry();
+    return await beginSession(deps, account);
+  });
+}
+
+async function beginSession(deps: SignInDeps, account: Account): Promise<SessionBody> {
+  const issuedAtMs = Math.floor(deps.clock.nowMs() / 1000) * 1000;
+  const expiresAtMs = issuedAtMs + SESSION_TTL_SECONDS * 1000;
+  const { username, role } = account;
+  const sessionId = deps.ids.next();
+  const token = await deps.tokens.issue({
+    subject: username,
+    role,
+    sessionId,
+    issuedAtMs,
+    expiresAtMs,
+  });
+  await deps.sessions.begin({ id: sessionId, username, expiresAtMs });
+  // Checking a password takes long enough for the account to be erased, and the name to be somebody else's.
+  const accountNow = await deps.accounts.find(username);
+  if (accountNow?.passwordHash !== account.passwordHash) {
+    await deps.sessions.end(sessionId);
+    throw wrongCredentials();
+  }
+  return { token, token_type: "Bearer", expires_at: formatMs(expiresAtMs), role };
+}
+
+function wrongCredentials(): ReputationError {
+  return new ReputationError("credentials_invalid", "Username or password is wrong");
+}
+
+function readCredentials(body: { readonly username?: unknown; readonly password?: unknown }) {
+  const { username, password } = body;
+  const problems: FieldProblem[] = [];
+  if (!isText(username)) problems.push({ pointer: "/username", detail: NOT_EMPTY });
+  if (!isText(password)) problems.push({ pointer: "/password", detail: NOT_EMPTY });
+  if (!isText(username) || !isText(password)) throw invalidFields(problems);
+  return { username, password };
+}
+
+function isText(value: unknown): value is string {
+  return typeof value === "string" && value.length > 0 && value.isWellFormed();
+}

@@ -1,0 +1,52 @@
+import {
+  type AccountBody,
+  accountBody,
+  checkSignUp,
+} from "../../../domain/reputation/accounts/account.ts";
+import { NEW_ACCOUNT_PLAN } from "../../../domain/reputation/accounts/plan.ts";
+import {
+  ReputationError,
+  requireValid,
+} from "../../../domain/reputation/accounts/reputation-error.ts";
+import { type Account, OWN_ISSUER } from "../../../domain/reputation/accounts/roles.ts";
+import { addressCounter, requireNoWait } from "./attempts.ts";
+import type { ReputationDeps } from "./deps.ts";
+
+/** What signing up needs. */
+export type SignUpDeps = Pick<
+  ReputationDeps,
+  "membership" | "signIns" | "passwords" | "passwordSlots" | "clock" | "isSignupEnabled"
+>;
+
+/** Throws `forbidden` where nobody may sign up. D-1.3. */
+export function requireSignUpEnabled(deps: Pick<SignUpDeps, "isSignupEnabled">): void {
+  if (deps.isSignupEnabled) return;
+  throw new ReputationError("forbidden", "Signing up is disabled here");
+}
+
+/**
+ * Makes an account and its profile. Throws `invalid_request`, `username_taken` (also when a profile of that name came by
+ * sync), `email_taken`, `rate_limited`. D-5.4.
+ */
+export async function signUp(
+  deps: SignUpDeps,
+  body: Readonly<Record<string, unknown>>,
+  address: string,
+): Promise<AccountBody> {
+  const { username, email, password, displayName } = requireValid(checkSignUp(body));
+  const nowMs = deps.clock.nowMs();
+  requireNoWait(await deps.signIns.count([addressCounter(address, nowMs)]));
+  const account: Account = {
+    username,
+    email,
+    passwordHash: await deps.passwordSlots.use(() => deps.passwords.hash(password)),
+    role: "user",
+    issuer: OWN_ISSUER,
+    ...NEW_ACCOUNT_PLAN,
+    createdAtMs: nowMs,
+  };
+  const outcome = await deps.membership.enrol({ account, displayName });
+  if (outcome === "enrolled") return accountBody(account);
+  const what = outcome === "username_taken" ? "username" : "e-mail address";
+  throw new ReputationError(outcome, `This ${what} is taken`);
+}

@@ -1,0 +1,56 @@
+// Removes old audit records; what is left still verifies. D-1.3, D-6.5.
+import {
+  type AuditRecord,
+  anchorAt,
+  anchorInput,
+} from "../../../domain/reputation/audit/audit-chain.ts";
+import { compareDateTimes, formatMs } from "../../../domain/shared/time.ts";
+import type { Clock } from "../../../ports/runtime/clock.ts";
+import { type VerifyAuditDeps, verifyAudit } from "./verify-audit.ts";
+
+/** What pruning needs. */
+export interface PruneAuditDeps extends VerifyAuditDeps {
+  readonly clock: Clock;
+}
+
+/** What pruning did; a log that does not verify is not pruned, as that would hide what is wrong. */
+export type PruneResult =
+  | { readonly problem: null; readonly removed: number }
+  | {
+      readonly problem: NonNullable<Awaited<ReturnType<typeof verifyAudit>>["problem"]>;
+      readonly removed: 0;
+    };
+
+const DAY_MS = 86_400_000;
+const PAGE_RECORDS = 1_000;
+
+/** Removes the records at the beginning of each chain that are older than `keepDays`. */
+export async function pruneAudit(deps: PruneAuditDeps, keepDays: number): Promise<PruneResult> {
+  const { problem } = await verifyAudit(deps);
+  if (problem !== null) return { problem, removed: 0 };
+  const before = formatMs(deps.clock.nowMs() - keepDays * DAY_MS);
+  let removed = 0;
+  for (const chainId of await deps.audit.chainIds()) {
+    removed += await pruneChain(deps, { chainId, before });
+  }
+  return { problem: null, removed };
+}
+
+async function pruneChain(
+  deps: PruneAuditDeps,
+  { chainId, before }: { readonly chainId: string; readonly before: string },
+): Promise<number> {
+  let removed = 0;
+  for (;;) {
+    const page = await deps.audit.records(chainId, { afterSeq: null, limit: PAGE_RECORDS });
+    const records = page as readonly AuditRecord[];
+    const kept = records.findIndex(({ at }) => compareDateTimes(at, before) >= 0);
+    const old = kept < 0 ? records : records.slice(0, kept);
+    const last = old.at(-1);
+    if (last === undefined) return removed;
+    const statement = anchorAt(last, formatMs(deps.clock.nowMs()));
+    const signature = deps.mac.hmacHex(deps.auditKey, anchorInput(statement));
+    await deps.audit.prune({ statement, signature });
+    removed += old.length;
+  }
+}

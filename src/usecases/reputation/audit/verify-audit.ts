@@ -1,0 +1,126 @@
+// Verifies the whole audit log, also while the service writes it. D-6.5.
+import { checkCensus } from "../../../domain/reputation/audit/audit-census.ts";
+import type {
+  AuditAnchor,
+  AuditHead,
+  Signed,
+} from "../../../domain/reputation/audit/audit-chain.ts";
+import {
+  type AuditProblem,
+  type AuditTools,
+  beginChainCheck,
+  checkHeads,
+  checkRecord,
+  endChainCheck,
+} from "../../../domain/reputation/audit/audit-check.ts";
+import type { Mac } from "../../../ports/crypto/mac.ts";
+import type { AuditLog } from "../../../ports/lookups/audit-log.ts";
+
+/** What verifying needs. */
+export interface VerifyAuditDeps {
+  readonly audit: AuditLog;
+  readonly mac: Mac;
+  readonly auditKey: Uint8Array;
+}
+
+/** What was found. */
+export interface AuditVerdict {
+  /** The first thing that is wrong; null when nothing is. */
+  readonly problem: AuditProblem | null;
+  readonly chains: number;
+  /** Records that were read. */
+  readonly records: number;
+}
+
+/** How far the check has come. */
+export interface AuditProgress {
+  readonly chainId: string;
+  readonly records: number;
+}
+
+const PAGE_RECORDS = 1_000;
+
+/** The functions that the log was written with. */
+export function auditTools({ mac, auditKey }: Omit<VerifyAuditDeps, "audit">): AuditTools {
+  return {
+    sha256Hex: (text) => mac.hmacHex(auditKey, text),
+    isSigned: (input, signature) => mac.hmacHex(auditKey, input) === signature,
+  };
+}
+
+/** Verifies every chain. `onProgress` is told after every page of records. Throws `store_unavailable`. */
+export async function verifyAudit(
+  deps: VerifyAuditDeps,
+  onProgress: (progress: AuditProgress) => void = () => {},
+): Promise<AuditVerdict> {
+  const tools = auditTools(deps);
+  const before = await deps.audit.census();
+  const heads = await deps.audit.heads();
+  const census = { before, heads: heads.length, after: await deps.audit.census() };
+  const problem = checkHeads(heads, tools) ?? checkCensus(census, tools);
+  if (problem !== null) return { problem, chains: 0, records: 0 };
+  const chainIds = await everyChain(deps.audit, heads);
+  let records = 0;
+  for (const [i, chainId] of chainIds.entries()) {
+    const read = (count: number) => {
+      records += count;
+      onProgress({ chainId, records });
+    };
+    const found = await verifyChain(deps.audit, { chainId, tools, read });
+    if (found !== null) return { problem: found, chains: i + 1, records };
+  }
+  return { problem: null, chains: chainIds.length, records };
+}
+
+/** Chains by their numbers, then those that have no head. */
+async function everyChain(audit: AuditLog, heads: readonly Signed<AuditHead>[]) {
+  const numbered = heads
+    .map(({ statement }) => statement)
+    .sort((a, b) => a.chainNumber - b.chainNumber)
+    .map(({ chainId }) => chainId);
+  const anchored = (await audit.anchors()).map(({ statement }) => statement.chainId);
+  return [...new Set([...numbered, ...anchored, ...(await audit.chainIds())])];
+}
+
+interface ChainTask {
+  readonly chainId: string;
+  readonly tools: AuditTools;
+  readonly read: (records: number) => void;
+}
+
+/** Checks a chain, and checks it again when it was pruned meanwhile. */
+async function verifyChain(audit: AuditLog, task: ChainTask): Promise<AuditProblem | null> {
+  for (;;) {
+    const anchor = await anchorOf(audit, task.chainId);
+    const problem = await checkChain(audit, { ...task, anchor });
+    if (problem === null) return null;
+    const anchorNow = await anchorOf(audit, task.chainId);
+    if (anchorNow?.signature === anchor?.signature) return problem;
+  }
+}
+
+async function checkChain(
+  audit: AuditLog,
+  { chainId, tools, read, anchor }: ChainTask & { readonly anchor: Signed<AuditAnchor> | null },
+): Promise<AuditProblem | null> {
+  const head = await audit.head(chainId);
+  const claims = { chainId, anchor, heads: head === null ? [] : [head] };
+  let check = beginChainCheck(claims, tools);
+  let seenSeq: number | null = null;
+  for (let afterSeq: number | null = null; ; ) {
+    const page = await audit.records(chainId, { afterSeq, limit: PAGE_RECORDS });
+    const isRepeated = seenSeq !== null && page[0]?.seq === seenSeq;
+    const records = isRepeated ? page.slice(1) : page;
+    for (const record of records) check = checkRecord(check, record, tools);
+    read(records.length);
+    if (page.length < PAGE_RECORDS || check.problem !== null) break;
+    // From the last record on, not after it: another one may stand in the same place.
+    seenSeq = Number(page.at(-1)?.seq);
+    afterSeq = seenSeq - 1;
+  }
+  return endChainCheck(check, await audit.head(chainId), tools);
+}
+
+async function anchorOf(audit: AuditLog, chainId: string): Promise<Signed<AuditAnchor> | null> {
+  return (await audit.anchors()).find(({ statement }) => statement.chainId === chainId) ?? null;
+}

@@ -1,0 +1,239 @@
+// Compares with another deployment of this service: ranges whose digests are equal need no further look. D-4.10.
+import { AppError } from "../../../domain/shared/errors.ts";
+import { DIGEST_SEGMENT_ROWS } from "../../../domain/shared/limits.ts";
+import type { DigestPage, DigestQuery, Key } from "../../../domain/sync/digest/digest-page.ts";
+import { keyOf, keyRow } from "../../../domain/sync/digest/digest-query.ts";
+import { comparedColumns, DIGEST_FORMAT, keyText } from "../../../domain/sync/digest/row-digest.ts";
+import { recordKey } from "../../../domain/sync/rows/convert.ts";
+import { compareKeys, convertPosition } from "../../../domain/sync/rows/row-order.ts";
+import type { Row } from "../../../domain/sync/table/table.ts";
+import type { RemotePeerError } from "../../../ports/tables/remote-peer.ts";
+import { digestRange, rowsByKey } from "../pages/digest-table.ts";
+import { differenceOf, type RowPair } from "./compare-findings.ts";
+import { type Comparison, MAX_YOUNG_ROWS, SECOND_LOOK_MS } from "./comparison.ts";
+
+/** Rows of a segment when a long one differs. */
+const SHORT_SEGMENT_ROWS = 64;
+/** When so many short segments of a long one differ, all its rows are fetched. */
+const MAX_SHORT_SEGMENTS = 8;
+
+/** A part of the table by its keys: behind one, up to another; nulls for its ends. */
+type KeySpan = Pick<DigestQuery, "after" | "through">;
+
+/** A range that has young rows which differ, by their keys. */
+interface YoungRange {
+  readonly span: KeySpan;
+  readonly keys: ReadonlySet<string>;
+}
+
+/** Ranges that are left for a second look. */
+interface YoungRanges {
+  ranges: YoungRange[];
+  rows: number;
+}
+
+/**
+ * Compares by digests. Resolves to false when the remote's are not like ours, and throws its `RemotePeerError` when it
+ * has none; both before anything was counted.
+ */
+export async function compareByDigest(comparison: Comparison): Promise<boolean> {
+  const { table, deps, findings } = comparison;
+  const columns = comparedColumns(table).map(({ name }) => name);
+  const young: YoungRanges = { ranges: [], rows: 0 };
+  let after: Key | null = null;
+  let asked = askDigest(comparison, null, hasNoDigests);
+  for (let pages = 0; ; pages++) {
+    const page: DigestPage = await asked;
+    const isAlike = page.format === DIGEST_FORMAT && page.columns.join() === columns.join();
+    if (!isAlike && pages === 0) return false;
+    if (!isAlike) throw unusable("has begun to digest other columns");
+    const end = page.segments.at(-1)?.through ?? null;
+    if (page.has_more) asked = askDigest(comparison, end);
+    for (const { through, count, digest } of page.segments) {
+      const span: KeySpan = { after, through };
+      checkSpan(comparison, span);
+      const own = await digestRange(deps, table, span);
+      const isEqual = own.count === count && own.digest === digest;
+      if (isEqual) findings.match(count);
+      else await compareSegment(comparison, span, young);
+      after = through;
+      // Others have their turn, as a table may be long.
+      await deps.timer.sleep(0);
+    }
+    if (!page.has_more) break;
+  }
+  await lookAgain(comparison, young);
+  return true;
+}
+
+/** True for what servers answer that know no such path: the document knows none. */
+function hasNoDigests({ kind, status }: RemotePeerError): boolean {
+  return kind === "invalid_reply" || [400, 404, 405, 501].includes(status ?? 0);
+}
+
+/** Asks for the next digests while the last ones are compared. A failure waits until they are looked at. */
+function askDigest(
+  comparison: Comparison,
+  after: Key | null,
+  passes?: (error: RemotePeerError) => boolean,
+): Promise<DigestPage> {
+  const range = { after, through: null };
+  const query = { ...range, segmentRows: DIGEST_SEGMENT_ROWS, withRecords: false };
+  const asked = readDigest(comparison, query, passes);
+  asked.catch(() => {});
+  return asked;
+}
+
+/** A span that leads nowhere would be followed for ever. */
+function checkSpan({ table }: Comparison, { after, through }: KeySpan): void {
+  if (through === null) return;
+  if (convertPosition(table, keyRow(table, through)) === null) {
+    throw unusable("sent keys that are none of this table");
+  }
+  const isForward = after === null || compareKeys(table, after, through) < 0;
+  if (!isForward) throw unusable("sent keys that are not in their order");
+}
+
+/** The last range of all must reach the end of what was asked for: nothing behind it would be looked at. */
+function checkEnd({ table }: Comparison, page: DigestPage, { through }: KeySpan): void {
+  const end = page.segments.at(-1)?.through;
+  const isWhole =
+    end === through || (end && through && compareKeys(table, end, through) === 0) || page.has_more;
+  if (end === undefined || !isWhole) throw unusable("sent digests of another range");
+}
+
+function unusable(problem: string): AppError {
+  return new AppError("remote_invalid", `The remote ${problem}; its digests cannot be compared`);
+}
+
+/** Finds the parts of a long segment that differ, and compares their rows. */
+async function compareSegment(
+  comparison: Comparison,
+  span: KeySpan,
+  young: YoungRanges,
+): Promise<void> {
+  const { table, deps, findings } = comparison;
+  const different: KeySpan[] = [];
+  let matched = 0;
+  let { after } = span;
+  for (;;) {
+    const query = { after, through: span.through, segmentRows: SHORT_SEGMENT_ROWS };
+    const page = await readDigest(comparison, { ...query, withRecords: false });
+    for (const { through, count, digest } of page.segments) {
+      const part: KeySpan = { after, through };
+      checkSpan(comparison, part);
+      const own = await digestRange(deps, table, part);
+      if (own.count === count && own.digest === digest) matched += count;
+      else different.push(part);
+      after = through;
+    }
+    if (!page.has_more) break;
+  }
+  if (different.length > MAX_SHORT_SEGMENTS) {
+    await compareRows(comparison, span, young);
+    return;
+  }
+  findings.match(matched);
+  for (const part of different) await compareRows(comparison, part, young);
+}
+
+/** Compares the rows of a range one by one. Young ones that differ are left for a second look. */
+async function compareRows(
+  comparison: Comparison,
+  span: KeySpan,
+  young: YoungRanges,
+): Promise<void> {
+  const { table, findings, isYoung } = comparison;
+  let { after } = span;
+  let keys = new Set<string>();
+  const leave = (through: Key | null) => {
+    if (keys.size > 0) young.ranges.push({ span: { after, through }, keys });
+    young.rows += keys.size;
+    keys = new Set();
+    after = through;
+  };
+  for await (const pair of pairsByKey(comparison, span)) {
+    const row = pair.here ?? pair.there ?? {};
+    const difference = differenceOf(table, pair.here, pair.there);
+    if (difference === null) findings.match(1);
+    else if (isYoung(pair.here) || isYoung(pair.there)) keys.add(keyText(table, row));
+    else await findings.differ(difference, { ...pair, key: recordKey(table, row) });
+    if (young.rows + keys.size < MAX_YOUNG_ROWS) continue;
+    leave(keyOf(table, row));
+    await lookAgain(comparison, young);
+  }
+  leave(span.through);
+}
+
+/** What was on its way at the first look may have arrived. */
+async function lookAgain(comparison: Comparison, young: YoungRanges): Promise<void> {
+  const { table, deps, findings, signal } = comparison;
+  const { ranges } = young;
+  if (ranges.length === 0) return;
+  young.ranges = [];
+  young.rows = 0;
+  await deps.timer.sleep(SECOND_LOOK_MS, signal);
+  for (const { span, keys } of ranges) {
+    for await (const pair of pairsByKey(comparison, span)) {
+      const row = pair.here ?? pair.there ?? {};
+      if (!keys.has(keyText(table, row))) continue;
+      const difference = differenceOf(table, pair.here, pair.there);
+      if (difference === null) findings.match(1);
+      else await findings.differ(difference, { ...pair, key: recordKey(table, row) });
+    }
+  }
+}
+
+/** The rows of a range at both ends, side by side, in the order of the key. */
+async function* pairsByKey(
+  comparison: Comparison,
+  span: KeySpan,
+): AsyncGenerator<RowPair, void, undefined> {
+  const { table, deps } = comparison;
+  const own = rowsByKey(deps, table, span);
+  const remote = remoteRows(comparison, span);
+  let here = await own.next();
+  let there = await remote.next();
+  while (!here.done || !there.done) {
+    const order = here.done ? 1 : there.done ? -1 : orderOf(comparison, here.value, there.value);
+    yield {
+      here: order <= 0 ? (here.value ?? null) : null,
+      there: order >= 0 ? (there.value ?? null) : null,
+    };
+    if (order <= 0) here = await own.next();
+    if (order >= 0) there = await remote.next();
+  }
+}
+
+async function* remoteRows(
+  comparison: Comparison,
+  span: KeySpan,
+): AsyncGenerator<Row, void, undefined> {
+  let { after } = span;
+  for (;;) {
+    const query = { after, through: span.through, segmentRows: 1, withRecords: true };
+    const { records = [], has_more: hasMore } = await readDigest(comparison, query);
+    yield* records;
+    const last = records.at(-1);
+    if (!hasMore || last === undefined) return;
+    const through = keyOf(comparison.table, last);
+    checkSpan(comparison, { after, through });
+    after = through;
+  }
+}
+
+function orderOf({ table }: Comparison, here: Row, there: Row): number {
+  return compareKeys(table, keyOf(table, here), keyOf(table, there));
+}
+
+async function readDigest(
+  comparison: Comparison,
+  query: DigestQuery,
+  passes: (error: RemotePeerError) => boolean = () => false,
+): Promise<DigestPage> {
+  const { remote, table, calls } = comparison;
+  const read = (signal: AbortSignal) => remote.peer.readDigest(table.name, query, { signal });
+  const { page } = await calls.call(read, passes);
+  checkEnd(comparison, page, query);
+  return page;
+}

@@ -1,0 +1,144 @@
+import {
+  DIGEST_SEGMENT_ROWS,
+  MAX_DIGEST_MS,
+  MAX_DIGEST_RECORDS,
+  MAX_DIGEST_ROWS,
+  MAX_DIGEST_SEGMENTS,
+} from "../../../domain/shared/limits.ts";
+import type {
+  DigestPage,
+  DigestParameters,
+  DigestQuery,
+  DigestSegment,
+  Key,
+} from "../../../domain/sync/digest/digest-page.ts";
+import { keyOf, keyRow, readDigestQuery } from "../../../domain/sync/digest/digest-query.ts";
+import {
+  comparedColumns,
+  DIGEST_FORMAT,
+  type DigestSum,
+  startDigest,
+} from "../../../domain/sync/digest/row-digest.ts";
+import type { Registry, Row, Table } from "../../../domain/sync/table/table.ts";
+import type { Clock } from "../../../ports/runtime/clock.ts";
+import type { Timer } from "../../../ports/runtime/timer.ts";
+import type { RowSource } from "../../../ports/tables/row-source.ts";
+import { findTable } from "./pull-page.ts";
+
+/** Rows that are read at once: one more than a segment has, so that its end shows. */
+const READ_ROWS = DIGEST_SEGMENT_ROWS + 1;
+
+/** What digesting needs. */
+export interface DigestTableDeps extends KeyReaderDeps {
+  readonly registry: Registry;
+  readonly clock: Clock;
+}
+
+/** What reading by key needs. */
+export interface KeyReaderDeps {
+  readonly rows: RowSource;
+  /** Lets others have their turn, as a table may be long. */
+  readonly timer: Timer;
+}
+
+/**
+ * Digests a table by ranges of its key, so that another deployment can compare its own rows. D-4.10.
+ * Throws `unknown_table`, `invalid_request`, `store_unavailable`.
+ */
+export async function digestTable(
+  deps: DigestTableDeps,
+  input: { readonly tableName: string; readonly parameters: DigestParameters },
+): Promise<DigestPage> {
+  const table = findTable(deps.registry, input.tableName);
+  const query = readDigestQuery(table, input.parameters);
+  const columns = comparedColumns(table).map(({ name }) => name);
+  const head = { table: table.name, format: DIGEST_FORMAT, columns };
+  if (query.withRecords) return { ...head, ...(await readRecords(deps, table, query)) };
+  return { ...head, ...(await readSegments(deps, table, query)) };
+}
+
+async function readRecords({ rows }: KeyReaderDeps, table: Table, query: DigestQuery) {
+  const found = await rows.readKeyRange(table, rangeOf(table, query), MAX_DIGEST_RECORDS + 1);
+  const records = found.slice(0, MAX_DIGEST_RECORDS);
+  const hasMore = found.length > records.length;
+  const sum = startDigest(table);
+  for (const row of records) sum.add(row);
+  const last = records.at(-1);
+  const through = hasMore && last !== undefined ? keyOf(table, last) : query.through;
+  return { segments: [{ through, ...sum.result() }], has_more: hasMore, records };
+}
+
+async function readSegments(deps: DigestTableDeps, table: Table, query: DigestQuery) {
+  const endMs = deps.clock.monotonicMs() + MAX_DIGEST_MS;
+  const segments: DigestSegment[] = [];
+  let sum = startDigest(table);
+  let last: Row | null = null;
+  let segmentRows = 0;
+  let rows = 0;
+  const close = (through: Key | null) => {
+    segments.push({ through, ...sum.result() });
+    sum = startDigest(table);
+    segmentRows = 0;
+  };
+  for await (const chunk of chunksByKey(deps, table, query)) {
+    for (const row of chunk) {
+      // Closed only when a row follows, so that the last segment reaches the end of the query.
+      if (last !== null && segmentRows === query.segmentRows) {
+        close(keyOf(table, last));
+        const isFull = segments.length >= MAX_DIGEST_SEGMENTS || rows >= MAX_DIGEST_ROWS;
+        if (isFull || deps.clock.monotonicMs() >= endMs) return { segments, has_more: true };
+      }
+      sum.add(row);
+      last = row;
+      segmentRows++;
+      rows++;
+    }
+  }
+  close(query.through);
+  return { segments, has_more: false };
+}
+
+/** The digest of all rows of a range. */
+export async function digestRange(
+  deps: KeyReaderDeps,
+  table: Table,
+  range: Pick<DigestQuery, "after" | "through">,
+) {
+  const sum: DigestSum = startDigest(table);
+  for await (const chunk of chunksByKey(deps, table, range)) {
+    for (const row of chunk) sum.add(row);
+  }
+  return sum.result();
+}
+
+/** The rows of a range in the order of the key. */
+export async function* rowsByKey(
+  deps: KeyReaderDeps,
+  table: Table,
+  range: Pick<DigestQuery, "after" | "through">,
+): AsyncGenerator<Row, void, undefined> {
+  for await (const chunk of chunksByKey(deps, table, range)) yield* chunk;
+}
+
+async function* chunksByKey(
+  deps: KeyReaderDeps,
+  table: Table,
+  range: Pick<DigestQuery, "after" | "through">,
+): AsyncGenerator<readonly Row[], void, undefined> {
+  const { throughKey, ...start } = rangeOf(table, range);
+  let { afterKey } = start;
+  for (;;) {
+    const rows = await deps.rows.readKeyRange(table, { afterKey, throughKey }, READ_ROWS);
+    yield rows;
+    if (rows.length < READ_ROWS) return;
+    afterKey = rows.at(-1) ?? null;
+    await deps.timer.sleep(0);
+  }
+}
+
+function rangeOf(table: Table, { after, through }: Pick<DigestQuery, "after" | "through">) {
+  return {
+    afterKey: after === null ? null : keyRow(table, after),
+    throughKey: through === null ? null : keyRow(table, through),
+  };
+}

@@ -1,0 +1,64 @@
+import { formatMs } from "../../../domain/shared/time.ts";
+import { markerName, SYNC_DIRECTIONS } from "../../../domain/sync/run/marker.ts";
+import type { SyncStatus } from "../../../domain/sync/run/sync-status.ts";
+import type { Registry } from "../../../domain/sync/table/table.ts";
+import type { MarkerStore } from "../../../ports/runs/marker-store.ts";
+import type { Clock } from "../../../ports/runtime/clock.ts";
+import type { Logger } from "../../../ports/runtime/logger.ts";
+import type { TableStore } from "../../../ports/tables/table-store.ts";
+
+/** What the status needs. */
+export interface SyncStatusDeps {
+  readonly isSyncEnabled: boolean;
+  readonly registry: Registry;
+  readonly tables: TableStore;
+  readonly markers: MarkerStore;
+  readonly clock: Clock;
+  readonly logger: Logger;
+}
+
+/** Reports what is synchronized. A table that cannot be counted is -1 and hurts nothing else. S-4.3, D-3.10. */
+export async function readSyncStatus(deps: SyncStatusDeps): Promise<SyncStatus> {
+  const names = deps.isSyncEnabled ? [...deps.registry.keys()] : [];
+  const [tableCounts, lastSync] = await Promise.all([
+    countTables(deps, names),
+    readMarkers(deps, names),
+  ]);
+  return {
+    sync_enabled: deps.isSyncEnabled,
+    tables: names,
+    table_counts: tableCounts,
+    last_sync: lastSync,
+    server_time: formatMs(deps.clock.nowMs()),
+    features: { gzip: true, sha256: true, incremental: true },
+  };
+}
+
+async function countTables(deps: SyncStatusDeps, names: readonly string[]) {
+  const counts = names.map(async (name) => [name, await countTable(deps, name)] as const);
+  return Object.fromEntries(await Promise.all(counts));
+}
+
+async function countTable(deps: SyncStatusDeps, name: string): Promise<number> {
+  const table = deps.registry.get(name);
+  if (table === undefined) return -1;
+  try {
+    return await deps.tables.countRows(table);
+  } catch (error) {
+    deps.logger.error("Table cannot be counted", error, { table: name });
+    return -1;
+  }
+}
+
+async function readMarkers(deps: SyncStatusDeps, names: readonly string[]) {
+  if (names.length === 0) return {};
+  const all = await deps.markers.readAll();
+  const lastSync: Record<string, string> = {};
+  for (const direction of SYNC_DIRECTIONS) {
+    for (const name of names) {
+      const value = all.get(markerName(direction, name));
+      if (value !== undefined && value !== "") lastSync[markerName(direction, name)] = value;
+    }
+  }
+  return lastSync;
+}

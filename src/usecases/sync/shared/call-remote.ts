@@ -1,0 +1,96 @@
+import { AppError } from "../../../domain/shared/errors.ts";
+import { MAX_RUN_ERROR_CHARS, MAX_STALL_MS } from "../../../domain/shared/limits.ts";
+import { cutText } from "../../../domain/sync/rows/push-result.ts";
+import { retryWaitMs } from "../../../domain/sync/run/retry.ts";
+import { RemotePeerError } from "../../../ports/tables/remote-peer.ts";
+import type { SyncDeps } from "./sync-deps.ts";
+
+/** Requests to the remote, each repeated until it succeeds or there is no hope. D-4.6. */
+export interface RemoteCalls {
+  /**
+   * Makes a request. Throws `sync_failed` when it failed for good, the signal's reason when the run has to stop, and
+   * the `RemotePeerError` itself where `passes` says that the caller has another way.
+   */
+  call<T>(
+    request: (signal: AbortSignal) => Promise<T>,
+    passes?: (error: RemotePeerError) => boolean,
+  ): Promise<T>;
+  /** Something went well: the time without progress begins anew. */
+  progressed(): void;
+}
+
+/** Starts counting the time without progress. */
+export function startRemoteCalls(
+  { clock, timer, random, logger }: Pick<SyncDeps, "clock" | "timer" | "random" | "logger">,
+  signal: AbortSignal,
+): RemoteCalls {
+  let progressAtMs = clock.monotonicMs();
+
+  async function call<T>(
+    request: (signal: AbortSignal) => Promise<T>,
+    passes: (error: RemotePeerError) => boolean = () => false,
+  ): Promise<T> {
+    for (let attempts = 1; ; attempts++) {
+      signal.throwIfAborted();
+      try {
+        const reply = await request(signal);
+        progressAtMs = clock.monotonicMs();
+        return reply;
+      } catch (error) {
+        signal.throwIfAborted();
+        if (!(error instanceof RemotePeerError)) throw error;
+        const stalledMs = clock.monotonicMs() - progressAtMs;
+        if (passes(error) && stalledMs < MAX_STALL_MS) throw error;
+        const waitMs = retryWaitMs(error, { attempts, stalledMs, random: random.next() });
+        if (waitMs === null) throw failedForGood(error, attempts);
+        logger.warn("Request to the remote failed", {
+          attempts,
+          wait_ms: waitMs,
+          problem: error.message,
+        });
+        await timer.sleep(waitMs, signal);
+      }
+    }
+  }
+
+  return {
+    call,
+    progressed() {
+      progressAtMs = clock.monotonicMs();
+    },
+  };
+}
+
+function failedForGood(error: RemotePeerError, attempts: number): AppError {
+  const tried = attempts === 1 ? "" : ` (${attempts} attempts)`;
+  const end = `${tried}; ${adviceFor(error)}`;
+  // The whole is cut to this, and the advice is what must not go missing.
+  const text = cutText(error.message, MAX_RUN_ERROR_CHARS - end.length) + end;
+  return new AppError("sync_failed", text, { cause: error });
+}
+
+/** What to do about a request that failed for good. */
+function adviceFor({ kind, status, retryAfterSeconds }: RemotePeerError): string {
+  if (retryAfterSeconds !== null) return `run again in ${retryAfterSeconds} s`;
+  switch (kind) {
+    case "unreachable":
+    case "timeout":
+      return "check the remote and SYNC_REMOTE_URL, then run again";
+    case "invalid_reply":
+      return "check that SYNC_REMOTE_URL is a sync service of version v1";
+    case "checksum_mismatch":
+      return "check what stands between both ends";
+    case "aborted":
+      return "run again";
+    case "status":
+      return adviceForStatus(status ?? 0);
+  }
+}
+
+function adviceForStatus(status: number): string {
+  if (status === 401) return "check SYNC_REMOTE_KEY";
+  if (status === 403) return "check that the remote has sync enabled";
+  if (status === 413) return "let the remote take larger bodies";
+  if (status < 400 || status === 404 || status === 405) return "check SYNC_REMOTE_URL";
+  return status < 500 ? "check both registries" : "look at the remote's log, then run again";
+}

@@ -1,0 +1,70 @@
+import { AppError } from "../../../domain/shared/errors.ts";
+import type { Registry } from "../../../domain/sync/table/table.ts";
+import type { LeaseStore } from "../../../ports/runs/lease-store.ts";
+import type { MarkerStore } from "../../../ports/runs/marker-store.ts";
+import type { RejectedRecords } from "../../../ports/runs/rejected-records.ts";
+import type { RunStore } from "../../../ports/runs/run-store.ts";
+import type { Clock } from "../../../ports/runtime/clock.ts";
+import type { Ids } from "../../../ports/runtime/ids.ts";
+import type { Logger } from "../../../ports/runtime/logger.ts";
+import type { Random } from "../../../ports/runtime/random.ts";
+import type { Timer } from "../../../ports/runtime/timer.ts";
+import type { ConnectPeer, RemotePeer } from "../../../ports/tables/remote-peer.ts";
+import type { RowSource } from "../../../ports/tables/row-source.ts";
+import type { TableStore } from "../../../ports/tables/table-store.ts";
+
+/** What runs and comparisons need. */
+export interface SyncDeps {
+  readonly isSyncEnabled: boolean;
+  /** `SYNC_REMOTE_URL`; null when it is not set. */
+  readonly remoteUrl: string | null;
+  /** `SYNC_REMOTE_KEY` or else `SYNC_API_KEY`; empty when neither is set. */
+  readonly remoteKey: string;
+  /** `SYNC_LAG_SECONDS`; a table's own allowance goes before it. */
+  readonly lagSeconds: number;
+  /** `SYNC_MAX_BATCH_SIZE`: rows of a page or batch at most. */
+  readonly maxPageRows: number;
+  readonly registry: Registry;
+  readonly tables: TableStore;
+  readonly rows: RowSource;
+  readonly markers: MarkerStore;
+  readonly leases: LeaseStore;
+  readonly runs: RunStore;
+  readonly rejected: RejectedRecords;
+  readonly connectPeer: ConnectPeer;
+  readonly clock: Clock;
+  readonly timer: Timer;
+  readonly random: Random;
+  readonly ids: Ids;
+  readonly logger: Logger;
+}
+
+/** The other deployment. */
+export interface Remote {
+  readonly peer: RemotePeer;
+  /** As markers remember it. */
+  readonly address: string;
+}
+
+/** The remote that is configured. Throws `sync_misconfigured`, before anything was done. S-4.4.5, D-4.2. */
+export function openRemote(deps: SyncDeps): Remote {
+  const { remoteUrl, remoteKey } = deps;
+  if (!deps.isSyncEnabled) throw misconfigured("Sync is disabled: set SYNC_ENABLED to true");
+  if (remoteUrl === null) {
+    throw misconfigured("The remote's address is missing: set SYNC_REMOTE_URL");
+  }
+  if (remoteKey === "") {
+    throw misconfigured("The remote's key is missing: set SYNC_REMOTE_KEY or SYNC_API_KEY");
+  }
+  try {
+    const peer = deps.connectPeer({ baseUrl: remoteUrl, key: remoteKey });
+    return { peer, address: remoteUrl.replace(/\/+$/, "") };
+  } catch (error) {
+    if (!(error instanceof TypeError || error instanceof RangeError)) throw error;
+    throw misconfigured(`SYNC_REMOTE_URL or SYNC_REMOTE_KEY cannot be used: ${error.message}`);
+  }
+}
+
+function misconfigured(message: string): AppError {
+  return new AppError("sync_misconfigured", message);
+}

@@ -1,0 +1,100 @@
+import { AppError } from "../../../domain/shared/errors.ts";
+import { keyLabel, type PushResult } from "../../../domain/sync/rows/push-result.ts";
+import { type BatchSize, halves } from "../../../domain/sync/run/batch-size.ts";
+import { isTooLarge, isTooMuchAtOnce } from "../../../domain/sync/run/retry.ts";
+import type { Row, Table } from "../../../domain/sync/table/table.ts";
+import { RemotePeerError } from "../../../ports/tables/remote-peer.ts";
+import type { RefusedRecord } from "./refusal-book.ts";
+import type { Transfer } from "./transfer.ts";
+
+/** What became of rows that were sent. */
+export interface SentRows {
+  readonly accepted: readonly Row[];
+  readonly refused: readonly RefusedRecord[];
+}
+
+/**
+ * Sends rows until each is either written there or refused alone: a batch that is too much at once, or of which some
+ * records failed, is halved. Sending a row again does no harm. D-4.6.
+ */
+export async function sendRows(
+  transfer: Transfer,
+  size: BatchSize,
+  rows: readonly Row[],
+): Promise<SentRows> {
+  if (rows.length === 0) return { accepted: [], refused: [] };
+  const reply = await sendBatch(transfer, size, rows);
+  if (reply === "too_much") return sendHalves(transfer, size, rows);
+  if ("refusedAlone" in reply) return { accepted: [], refused: [reply.refusedAlone] };
+  const { errors = [], error_count: errorCount = 0 } = reply;
+  if (errorCount === 0) return { accepted: rows, refused: [] };
+  // Every record failed, and each has its message, in the order of the records.
+  const isEachNamed = errorCount === rows.length && errors.length === rows.length;
+  if (!isEachNamed && rows.length > 1) return sendHalves(transfer, size, rows);
+  const refused = rows.map((record, i) => refusal(transfer.table, record, errors[i]));
+  return { accepted: [], refused };
+}
+
+async function sendHalves(
+  transfer: Transfer,
+  size: BatchSize,
+  rows: readonly Row[],
+): Promise<SentRows> {
+  const [first, second] = halves(rows);
+  const before = await sendRows(transfer, size, first);
+  const after = await sendRows(transfer, size, second);
+  return {
+    accepted: [...before.accepted, ...after.accepted],
+    refused: [...before.refused, ...after.refused],
+  };
+}
+
+async function sendBatch(
+  transfer: Transfer,
+  size: BatchSize,
+  rows: readonly Row[],
+): Promise<PushResult | "too_much" | { readonly refusedAlone: RefusedRecord }> {
+  const { table, remote, lease, calls, report, startedAt } = transfer;
+  const [only] = rows;
+  const isAlone = rows.length === 1;
+  try {
+    const batch = { records: rows, syncTimestamp: startedAt };
+    const send = (signal: AbortSignal) => {
+      lease.assertHeld();
+      return remote.peer.pushBatch(table.name, { ...batch, signal });
+    };
+    const { result, ...bytes } = await calls.call(send, isAlone ? isTooLarge : isTooMuchAtOnce);
+    report.addBytes(bytes);
+    checkResult(result, rows.length);
+    return result;
+  } catch (error) {
+    if (!(error instanceof RemotePeerError)) throw error;
+    if (isAlone && only !== undefined) {
+      return { refusedAlone: { record: only, message: error.message } };
+    }
+    if (isTooLarge(error)) size.limit(rows.length);
+    else size.shrink(rows.length);
+    return "too_much";
+  }
+}
+
+/** A reply that does not account for every record, or that proves no integrity, is no acknowledgement. */
+function checkResult(result: PushResult, sent: number): void {
+  const { upserted, error_count: errorCount = 0, integrity } = result;
+  if (result.error !== undefined || upserted + errorCount !== sent) {
+    const text = `The remote accounts for ${upserted} written and ${errorCount} failed of ${sent} records`;
+    const reason = result.error === undefined ? "" : `: ${result.error}`;
+    throw new AppError("remote_invalid", `${text}${reason}; look at the remote's log`);
+  }
+  if (integrity === "verified") return;
+  throw new AppError(
+    "remote_invalid",
+    `The remote did not verify the checksum of a batch: integrity is "${integrity ?? ""}"; check its version`,
+  );
+}
+
+/** An entry of `errors` begins with the key, which a refused record has beside its message. S-2.4. */
+function refusal(table: Table, record: Row, entry = "Refused without a reason"): RefusedRecord {
+  const prefix = `${keyLabel(table, record)}: `;
+  return { record, message: entry.startsWith(prefix) ? entry.slice(prefix.length) : entry };
+}

@@ -1,0 +1,323 @@
+// Opening, losing and regaining MongoDB: lost replies, conflicts, unusable deployments.
+import { describe, expect, test } from "bun:test";
+import { spawn } from "node:child_process";
+import { mkdtempSync, rmSync } from "node:fs";
+import { type AddressInfo, createServer } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { type Document, MongoClient } from "mongodb";
+import { openMongoStorage } from "../../../../src/adapters/mongodb/storage.ts";
+import { SystemClock } from "../../../../src/adapters/system/system-clock.ts";
+import { type AppError, isAppError } from "../../../../src/domain/shared/errors.ts";
+import { asWrites, TableUnderTest } from "../../../contract/store-harness.ts";
+import { makeTable } from "../../../support/make-table.ts";
+import { findMongod } from "../../../support/mongod-binary.mjs";
+import { mongoAvailable } from "../../../support/shared-mongo.ts";
+import { databaseTest as it, type TestDatabase } from "../support.ts";
+
+const ITEMS = makeTable({
+  timestamp_column: "at",
+  upsert_key: ["k"],
+  columns: {
+    id: { type: "integer", auto_increment: true },
+    k: { type: "text" },
+    at: { type: "datetime" },
+    v: { type: "integer" },
+  },
+});
+const AT = "2024-01-01T00:00:00Z";
+const NETWORK_FAILURE = { closeConnection: true } as const;
+
+describe.skipIf(!mongoAvailable)("MongoDB connection", () => {
+  it("S-4.2.11 a commit whose reply is lost is written once and acknowledged", async (database) => {
+    const storage = await database.open("&appName=lost_commit");
+    const table = await TableUnderTest.prepare(storage, ITEMS);
+    for (const failure of [
+      NETWORK_FAILURE,
+      { errorCode: 91 },
+      { errorCode: 11602, errorLabels: ["RetryableWriteError"] },
+      { writeConcernError: { code: 91, errmsg: "shutting down" } },
+      { writeConcernError: { code: 64, errmsg: "waiting timed out" } },
+      { errorCode: 251, errorLabels: ["TransientTransactionError"] },
+    ]) {
+      for (const times of [1, 3]) {
+        await withFailure(
+          database,
+          { ...failure, failCommands: ["commitTransaction"], times, appName: "lost_commit" },
+          () => table.write({ k: "a", at: AT, v: times }, { k: "b", at: null, v: times }),
+        );
+        expect(await table.rows()).toEqual([
+          { id: 2, k: "b", at: null, v: times },
+          { id: 1, k: "a", at: AT, v: times },
+        ]);
+      }
+    }
+  });
+
+  it("S-4.2.11 a batch whose connection breaks is sent again", async (database) => {
+    const storage = await database.open("&appName=lost_batch");
+    const table = await TableUnderTest.prepare(storage, ITEMS);
+    for (const failCommands of [
+      ["insert"],
+      ["update"],
+      ["findAndModify"],
+      ["abortTransaction", "update"],
+    ]) {
+      for (const failure of [
+        NETWORK_FAILURE,
+        { errorCode: 112, errorLabels: ["TransientTransactionError"] },
+        { errorCode: 10107 },
+      ]) {
+        await withFailure(
+          database,
+          { ...failure, failCommands, times: 2, appName: "lost_batch" },
+          () => table.write({ k: failCommands.join(), at: AT, v: 1 }),
+        );
+      }
+    }
+    expect(await table.count()).toBe(4);
+  });
+
+  it("D-3.4 a page whose connection breaks is read again", async (database) => {
+    const storage = await database.open("&appName=lost_page");
+    const table = await TableUnderTest.prepare(storage, ITEMS);
+    await table.write({ k: "a", at: AT, v: 1 }, { k: "b", at: AT, v: 2 });
+    for (const failure of [NETWORK_FAILURE, { errorCode: 246 }, { errorCode: 13436 }]) {
+      for (const failCommands of [["find"], ["aggregate"]]) {
+        await withFailure(
+          database,
+          { ...failure, failCommands, times: 3, appName: "lost_page" },
+          async () => {
+            expect(await table.page({ offsetRows: 1 })).toMatchObject({
+              totalRows: 2,
+              rows: [{ k: "b" }],
+            });
+            expect(await storage.markers.readAll()).toEqual(new Map());
+          },
+        );
+      }
+    }
+  });
+
+  it("S-4.2.11 write() that never gets an answer says whether the outcome is known", async (database) => {
+    const storage = await database.open("&appName=no_answer", hastyClock());
+    await storage.tables.prepare([ITEMS]);
+    const failing = async (failCommands: string[], failure: Document) => {
+      const failed = { ...failure, failCommands, appName: "no_answer" };
+      return await withFailure(database, { ...failed, times: 1000 }, () =>
+        refusalOf(storage.tables.write(ITEMS, asWrites([{ k: "a", at: null, v: 1 }]))),
+      );
+    };
+    expect(await failing(["commitTransaction"], NETWORK_FAILURE)).toMatchObject({
+      kind: "store_unavailable",
+      message: "The connection to MongoDB broke during a commit: its outcome is unknown",
+    });
+    // The transaction that was never committed holds its rows for a minute.
+    await database.db.client.db("admin").command({ killAllSessions: [] });
+    expect(await failing(["update"], NETWORK_FAILURE)).toMatchObject({
+      kind: "store_unavailable",
+      message: "MongoDB cannot be reached",
+    });
+    expect(await failing(["update"], { errorCode: 13 })).toMatchObject({
+      kind: "commit_failed",
+      message: "MongoDB refused the batch: Unauthorized",
+    });
+    const conflict = { errorCode: 112, errorLabels: ["TransientTransactionError"] };
+    expect(await failing(["update"], conflict)).toMatchObject({
+      kind: "commit_failed",
+      message: "MongoDB could not commit the batch in time: WriteConflict",
+    });
+    const refused = await withFailure(
+      database,
+      { errorCode: 13, failCommands: ["find"], appName: "no_answer", times: 1 },
+      () => refusalOf(storage.tables.countRows(ITEMS)),
+    );
+    expect(refused).toMatchObject({
+      kind: "store_unavailable",
+      message: "MongoDB refused the request: Unauthorized",
+    });
+  });
+
+  it("D-3.8 pushes of several instances to the same keys are each written whole, and numbered once", async (database) => {
+    const instances = await Promise.all([1, 2, 3, 4].map(() => database.open()));
+    await instances[0]?.tables.prepare([ITEMS]);
+    const shared = Array.from({ length: 20 }, (_, n) => `shared ${n}`);
+    await Promise.all(
+      instances.flatMap((storage, writer) =>
+        [0, 1].map(async (lane) => {
+          for (let turn = 0; turn < 8; turn++) {
+            const v = writer * 100 + lane * 10 + turn;
+            const keys = [`own ${v}`, ...(turn % 2 === 0 ? shared : shared.toReversed())];
+            expect(
+              await storage.tables.write(ITEMS, asWrites(keys.map((k) => ({ k, at: AT, v })))),
+            ).toEqual([]);
+          }
+        }),
+      ),
+    );
+    const table = new TableUnderTest(await database.open(), ITEMS);
+    const rows = await table.rows();
+    expect(rows.length).toBe(20 + 64);
+    expect(new Set(rows.map(({ id }) => id)).size).toBe(20 + 64);
+    expect(new Set(rows.filter(({ k }) => shared.includes(String(k))).map(({ v }) => v)).size).toBe(
+      1,
+    );
+  });
+
+  it("D-2.4 ten instances may prepare at once, and all read and write then", async (database) => {
+    const instances = await Promise.all(Array.from({ length: 10 }, () => database.open()));
+    await Promise.all(instances.map((storage) => storage.tables.prepare([ITEMS])));
+    await Promise.all(
+      instances.map((storage, n) =>
+        storage.tables.write(ITEMS, asWrites([{ k: `k${n}`, at: null, v: n }])),
+      ),
+    );
+    const counts = await Promise.all(instances.map((storage) => storage.tables.countRows(ITEMS)));
+    expect(counts).toEqual(Array.from({ length: 10 }, () => 10));
+  });
+
+  it("D-3.10 countRows() throws for a table whose collection was dropped", async (database) => {
+    const storage = await database.open();
+    await storage.tables.prepare([ITEMS]);
+    await database.db.collection("items").drop();
+    expect(await refusalOf(storage.tables.countRows(ITEMS))).toMatchObject({
+      kind: "store_unavailable",
+      message: "MongoDB refused the request: NamespaceNotFound",
+    });
+  });
+
+  it("D-1.3 a URL without a database of its own, or that cannot be read, is refused", async ({
+    url,
+  }) => {
+    const refusal = (text: string) =>
+      refusalOf(openMongoStorage({ url: text, clock: new SystemClock() }));
+    const needed =
+      "The MongoDB URL needs a database name of its own, as in mongodb://host/repsync?replicaSet=rs0";
+    const unusable = "it has none that can be used (in a password, write / as %2F)";
+    const hosts = "mongodb://me:s3cret@127.0.0.1:1";
+    for (const [text, message] of [
+      [hosts, `${needed}: it has none`],
+      [`${hosts}/`, `${needed}: it has none`],
+      [`${hosts}/?replicaSet=rs0`, `${needed}: it has none`],
+      [`${hosts}/admin`, `${needed}: ${unusable}`],
+      ["mongodb://me:s3/cret@127.0.0.1:1/db", `${needed}: ${unusable}`],
+      [
+        `${hosts}/db?nonsense=1`,
+        "The MongoDB URL cannot be read: option nonsense is not supported",
+      ],
+    ] as const) {
+      const error = await refusal(text);
+      expect(error).toMatchObject({ kind: "invalid_request", message });
+    }
+    const credentials = url.replace("mongodb://", "mongodb://me:s3cret@");
+    const error = await refusal(credentials);
+    expect(error).toMatchObject({
+      kind: "store_unavailable",
+      message: "MongoDB refused the credentials of the URL",
+    });
+    expect(Bun.inspect(error)).not.toContain("s3cret");
+  });
+
+  test("D-6.8 a deployment that is not there is reported when the time is over", async () => {
+    const server = createServer().listen(0, "127.0.0.1");
+    await new Promise((resolve) => server.once("listening", resolve));
+    const { port } = server.address() as AddressInfo;
+    await new Promise((resolve) => server.close(resolve));
+    const url = `mongodb://127.0.0.1:${port}/db?serverSelectionTimeoutMS=100`;
+    expect(await refusalOf(openMongoStorage({ url, clock: hastyClock() }))).toMatchObject({
+      kind: "store_unavailable",
+      message: "MongoDB cannot be reached",
+    });
+  });
+
+  test("D-1.3 a single server, and one whose replica set was never started, are refused with what to do", async () => {
+    const binary = await findMongod();
+    if ("reason" in binary) throw new Error(binary.reason);
+    for (const [options, message] of [
+      [
+        [],
+        "MongoDB is a single server without transactions: start mongod with --replSet rs0 and run rs.initiate() once",
+      ],
+      [
+        ["--replSet", "rs0"],
+        "MongoDB runs with --replSet but without a replica set: run rs.initiate() once",
+      ],
+    ] as const) {
+      await withMongod([binary.path, ...options], async (port) => {
+        const url = `mongodb://127.0.0.1:${port}/db?serverSelectionTimeoutMS=1000`;
+        const refused = refusalOf(openMongoStorage({ url, clock: hastyClock() }));
+        expect(await refused).toMatchObject({ kind: "store_unavailable", message });
+      });
+    }
+  }, 120_000);
+});
+
+/** Runs work while the server fails commands of one application, by its fail point. */
+async function withFailure<T>(
+  { db }: TestDatabase,
+  failure: Document & { readonly times: number },
+  work: () => Promise<T>,
+): Promise<T> {
+  const { times, ...data } = failure;
+  const admin = db.client.db("admin");
+  await admin.command({ configureFailPoint: "failCommand", mode: { times }, data });
+  try {
+    return await work();
+  } finally {
+    await admin.command({ configureFailPoint: "failCommand", mode: "off" });
+  }
+}
+
+/** A clock by which every look takes three seconds, so that no test waits for a deadline. */
+function hastyClock() {
+  let nowMs = 0;
+  return {
+    monotonicMs() {
+      nowMs += 3_000;
+      return nowMs;
+    },
+  };
+}
+
+async function refusalOf(work: Promise<unknown>): Promise<AppError> {
+  try {
+    await work;
+  } catch (error) {
+    if (isAppError(error)) return error;
+    throw error;
+  }
+  throw new Error("Nothing was refused");
+}
+
+/** Runs a mongod of its own that ends with the work, or with this process. */
+async function withMongod(
+  command: readonly string[],
+  work: (port: number) => Promise<void>,
+): Promise<void> {
+  const folder = mkdtempSync(join(tmpdir(), "repsync-mongod-"));
+  const server = createServer().listen(0, "127.0.0.1");
+  await new Promise((resolve) => server.once("listening", resolve));
+  const { port } = server.address() as AddressInfo;
+  await new Promise((resolve) => server.close(resolve));
+  const untilStdinEnds = '"$@" </dev/null >/dev/null 2>&1 & read -r _; kill -9 $!; wait $!';
+  const options = ["--bind_ip", "127.0.0.1", "--port", String(port), "--dbpath", folder];
+  const child = spawn(
+    "sh",
+    ["-c", untilStdinEnds, "sh", ...command, ...options, "--nounixsocket"],
+    {
+      stdio: ["pipe", "ignore", "ignore"],
+    },
+  );
+  const ended = new Promise((resolve) => child.once("exit", resolve));
+  try {
+    const url = `mongodb://127.0.0.1:${port}/?directConnection=true&serverSelectionTimeoutMS=60000`;
+    const client = new MongoClient(url);
+    await client.db("admin").command({ hello: 1 });
+    await client.close();
+    await work(port);
+  } finally {
+    child.stdin?.end();
+    await ended;
+    rmSync(folder, { recursive: true, force: true });
+  }
+}

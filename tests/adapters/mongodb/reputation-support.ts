@@ -1,0 +1,118 @@
+// Stores of MongoDB for the tests of the reputation half.
+import type { Db, Document } from "mongodb";
+import { LruVersionedCache } from "../../../src/adapters/lru-cache/lru-versioned-cache.ts";
+import { SystemClock } from "../../../src/adapters/system/system-clock.ts";
+import type { VersionedCache } from "../../../src/ports/lookups/versioned-cache.ts";
+import {
+  type AuditVerdict,
+  verifyAudit,
+} from "../../../src/usecases/reputation/audit/verify-audit.ts";
+import {
+  AUDIT_KEY,
+  MAC,
+  openParts,
+  type ReputationParts,
+  Scene,
+} from "../../contract/lookups/reputation-harness.ts";
+import type { OpenedParts } from "../../contract/parts-harness.ts";
+import { FakeClock } from "../../support/fake-clock.ts";
+import { makeDatabase, type TestDatabase } from "./support.ts";
+
+/** A store whose time the tests decide. */
+export async function openReputationStore(
+  makeCache: <Value>() => VersionedCache<Value>,
+): Promise<OpenedParts<ReputationParts>> {
+  const database = await makeDatabase();
+  // The server would remove sessions that are over by its own clock.
+  await database.db.admin().command({ setParameter: 1, ttlMonitorEnabled: false });
+  const clock = new FakeClock();
+  const open = async () => await openParts(await database.open("", undefined, clock), makeCache);
+  return {
+    storage: await open(),
+    openSecond: open,
+    nowMs: () => clock.nowMs(),
+    advance: async (durationMs) => clock.advance(durationMs),
+    dispose: () => database.dispose(),
+  };
+}
+
+/** A cache that remembers nothing. */
+export function forgetful<Value>(): VersionedCache<Value> {
+  const counts = { hits: 0, misses: 0, evictions: 0, entries: 0 };
+  return { get: () => null, set: () => {}, counts: () => counts };
+}
+
+/** The cache of the service. */
+export function remembering<Value>(): VersionedCache<Value> {
+  const clock = { monotonicMs: () => 0 };
+  return new LruVersionedCache<Value>({ maxEntries: 1_000, ttlMs: 1_000, clock });
+}
+
+/** Durations as they pass, and jumps. */
+export class LaterClock {
+  readonly #system = new SystemClock();
+  #laterMs = 0;
+
+  monotonicMs(): number {
+    return this.#system.monotonicMs() + this.#laterMs;
+  }
+
+  /** Jumps ahead. */
+  advance(durationMs: number): void {
+    this.#laterMs += durationMs;
+  }
+}
+
+/** The collection that lookups write. */
+export const LEDGER = "repsync_ledger";
+/** Its documents by kind: blocks of audit records, heads of chains, counts of accounts. */
+export const BLOCKS = { records: { $exists: true } };
+export const HEADS = { chainNumber: { $exists: true } };
+export const USAGES = { packed: { $exists: true } };
+
+/** The chain that a document of `HEADS` is the head of. */
+export function chainOf(head: Document | null | undefined): string {
+  return String(head?.["_id"]).slice("head/".length);
+}
+
+/** How often an index of a collection was used. */
+export async function usesOf(db: Db, collection: string, name: string): Promise<number> {
+  const stages = [{ $indexStats: {} }, { $match: { name } }];
+  const [index] = await db.collection(collection).aggregate(stages).toArray();
+  return Number(index?.["accesses"].ops);
+}
+
+/** A plan that stops nobody. */
+export const UNLIMITED = { plan: "enterprise", rateLimitPerMinute: 1_000_000_000 } as const;
+
+const REAL_TIME = { nowMs: () => Date.now(), advance: async () => {}, dispose: async () => {} };
+
+/** A scene of an instance that goes by the server's time. */
+export function realScene(parts: ReputationParts): Scene {
+  return new Scene(parts, { storage: parts, ...REAL_TIME });
+}
+
+/** Opens an instance that goes by the server's time, closed after the test. */
+export async function openScene(database: TestDatabase, options = ""): Promise<Scene> {
+  return realScene(await openParts(await database.open(options), remembering));
+}
+
+/** What verifying the audit log finds. */
+export async function verify({ audit }: ReputationParts): Promise<AuditVerdict> {
+  return await verifyAudit({ audit, mac: MAC, auditKey: AUDIT_KEY });
+}
+
+/** The error that a promise is rejected with; undefined when it resolves. */
+export async function failureOf(promise: Promise<unknown>): Promise<unknown> {
+  return await promise.then(
+    () => undefined,
+    (error: unknown) => error,
+  );
+}
+
+/** How often each word occurs. */
+export function countWords(words: readonly string[]): Record<string, number> {
+  const counts: Record<string, number> = {};
+  for (const word of words) counts[word] = (counts[word] ?? 0) + 1;
+  return counts;
+}

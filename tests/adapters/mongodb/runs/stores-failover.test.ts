@@ -1,0 +1,213 @@
+// A three-member set whose primary is killed while two instances sign in, hold leases and note refusals.
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { openMongoStorage } from "../../../../src/adapters/mongodb/storage.ts";
+import { SystemClock } from "../../../../src/adapters/system/system-clock.ts";
+import type { Account } from "../../../../src/domain/reputation/accounts/roles.ts";
+import type { FullStorage } from "../../../../src/ports/storage.ts";
+import { type ReplicaSet, startReplicaSet } from "../../../support/mongo-replica-set.ts";
+import { mongoAvailable } from "../../../support/shared-mongo.ts";
+
+const TEST_TIMEOUT_MS = 240_000;
+const KILLS = 2;
+/** Long enough that no lease runs out during an election. */
+const TTL_MS = 60_000;
+const WINDOW_MS = 3_600_000;
+
+/** Looks at one promise of a store, on both instances; `n` is another one each time. */
+type Check = (n: number, here: FullStorage, there: FullStorage) => Promise<void>;
+
+describe.skipIf(!mongoAvailable)("MongoDB failover of stores", () => {
+  let set: ReplicaSet;
+
+  beforeAll(async () => {
+    set = await startReplicaSet({ members: 3 });
+  }, TEST_TIMEOUT_MS);
+
+  afterAll(async () => {
+    await set?.stop();
+  }, TEST_TIMEOUT_MS);
+
+  const open = () => openMongoStorage({ url: set.uri("stores"), clock: new SystemClock() });
+
+  test(
+    "D-6.3 a killed primary breaks no promise of a store, and fails no call",
+    async () => {
+      const [here, there] = await Promise.all([open(), open()]);
+      const checks = [sessionEnds, oneWins, countsOnce, notesOnce, holdsAlone, savesInOrder];
+      const workers = checks.map((check) => new Worker(check, here, there));
+      for (let kill = 0; kill < KILLS; kill++) {
+        await Promise.all(workers.map((worker) => worker.progress()));
+        const primary = await set.primary();
+        await primary.kill();
+        await Promise.all(workers.map((worker) => worker.progress()));
+        await primary.restart();
+      }
+      await Promise.all(workers.map((worker) => worker.stop()));
+      await Promise.all([here.close(), there.close()]);
+    },
+    TEST_TIMEOUT_MS,
+  );
+
+  test(
+    "D-6.3 isKnown() does not answer from a primary that has lost its majority",
+    async () => {
+      const storage = await open();
+      const session = { id: "lonely", username: "ana", expiresAtMs: Date.now() + WINDOW_MS };
+      await storage.sessions.begin(session);
+      expect(await storage.accounts.find("nobody")).toBeNull();
+      const primary = await set.primary();
+      const others = set.members.filter((member) => member !== primary);
+      await Promise.all(others.map((member) => member.freeze()));
+      let isAnswered = false;
+      const asked = storage.sessions.isKnown("lonely", "ana").then((isKnown) => {
+        isAnswered = true;
+        return isKnown;
+      });
+      try {
+        // What the primary answers without the others, as long as it takes itself for one.
+        for (let n = 0; n < 20; n++) await storage.ping(800).catch(() => {});
+        expect(isAnswered).toBe(false);
+      } finally {
+        for (const member of others) member.thaw();
+      }
+      expect(await asked).toBe(true);
+      await storage.close();
+    },
+    TEST_TIMEOUT_MS,
+  );
+});
+
+/** Repeats a check until `stop()`. */
+class Worker {
+  #rounds = 0;
+  #isStopping = false;
+  #onRound: () => void = () => {};
+  readonly #work: Promise<void>;
+
+  constructor(check: Check, here: FullStorage, there: FullStorage) {
+    this.#work = this.#run(check, here, there);
+  }
+
+  /** Resolves after two more rounds: the second began after the call. Throws when a check failed. */
+  async progress(): Promise<void> {
+    const goal = this.#rounds + 2;
+    const reached = new Promise<void>((resolve) => {
+      this.#onRound = () => {
+        if (this.#rounds >= goal) resolve();
+      };
+    });
+    await Promise.race([reached, this.#work]);
+  }
+
+  /** Lets the running round end. */
+  async stop(): Promise<void> {
+    this.#isStopping = true;
+    await this.#work;
+  }
+
+  async #run(check: Check, here: FullStorage, there: FullStorage): Promise<void> {
+    while (!this.#isStopping) {
+      const isOdd = this.#rounds % 2 === 1;
+      await check(this.#rounds, isOdd ? there : here, isOdd ? here : there);
+      this.#rounds++;
+      this.#onRound();
+    }
+  }
+}
+
+async function sessionEnds(n: number, here: FullStorage, there: FullStorage): Promise<void> {
+  const id = `s${n}`;
+  await here.sessions.begin({ id, username: "bob", expiresAtMs: Date.now() + WINDOW_MS });
+  expect(await there.sessions.isKnown(id, "bob")).toBe(true);
+  await there.sessions.end(id);
+  expect(await here.sessions.isKnown(id, "bob")).toBe(false);
+}
+
+async function oneWins(n: number, here: FullStorage, there: FullStorage): Promise<void> {
+  const created = await Promise.all([
+    here.accounts.create(makeAccount(`ana${n}`, `ana${n}@example.org`)),
+    there.accounts.create(makeAccount(`ana${n}`, null)),
+  ]);
+  expect(created.toSorted()).toEqual(["created", "username_taken"]);
+  expect((await there.accounts.find(`ana${n}`))?.email === null).toBe(created[1] === "created");
+  const removed = await Promise.all([
+    here.accounts.remove(`ana${n}`),
+    there.accounts.remove(`ana${n}`),
+  ]);
+  expect(removed.toSorted()).toEqual([false, true]);
+}
+
+async function countsOnce(n: number, here: FullStorage, there: FullStorage): Promise<void> {
+  const counter = { name: `account:${n}`, limit: 3, windowMs: WINDOW_MS, nowMs: Date.now() };
+  const counts = [here, there, here, there, here].map(({ signIns }) => signIns.count([counter]));
+  const outcomes = await Promise.all(counts);
+  expect(outcomes.filter((seconds) => seconds === null).length).toBe(3);
+  const more = { ...counter, limit: 4 };
+  expect(await here.signIns.retryAfterSeconds([more])).toBeNull();
+}
+
+async function notesOnce(n: number, here: FullStorage, there: FullStorage): Promise<void> {
+  const key = { k: n };
+  const refused = { table: "a", direction: "pull", key, record: null, message: "No" } as const;
+  const notes = [here, there, here].map(({ rejected }) =>
+    rejected.note([{ ...refused, lastAtMs: n }]),
+  );
+  await Promise.all(notes);
+  const query = { table: "a", direction: null, limit: 1, beforeId: null };
+  const [entry] = await there.rejected.list(query);
+  expect(entry).toMatchObject({ key, attempts: 3 });
+  expect(await here.rejected.remove(entry?.id ?? "")).toBe(true);
+}
+
+async function holdsAlone(n: number, here: FullStorage, there: FullStorage): Promise<void> {
+  const name = "sync push a";
+  const held = await here.leases.acquire({ name, holder: `run ${n}`, ttlMs: TTL_MS });
+  if ("heldBy" in held) throw new Error(`The lease is held by "${held.heldBy}"`);
+  const refused = await there.leases.acquire({ name, holder: "other", ttlMs: TTL_MS });
+  expect(refused).toEqual({ heldBy: `run ${n}` });
+  expect(await held.renew()).toBe(true);
+  await held.release();
+}
+
+async function savesInOrder(n: number, here: FullStorage, there: FullStorage): Promise<void> {
+  await here.runs.save(makeRun(`${n}a`));
+  await there.runs.save(makeRun(`${n}b`));
+  await there.runs.save({ ...makeRun(`${n}a`), status: "success" });
+  const runs = await here.runs.list({ limit: 2, beforeId: null });
+  expect(runs.map(({ run_id, status }) => [run_id, status])).toEqual([
+    [`${n}b`, "running"],
+    [`${n}a`, "success"],
+  ]);
+}
+
+function makeAccount(username: string, email: string | null): Account {
+  return {
+    username,
+    email,
+    passwordHash: null,
+    role: "user",
+    issuer: "repsync",
+    plan: "free",
+    callsPerMonth: null,
+    rateLimitPerMinute: null,
+    createdAtMs: 0,
+  };
+}
+
+function makeRun(id: string) {
+  return {
+    run_id: id,
+    trigger: "api",
+    status: "running",
+    direction: "both",
+    tables: {},
+    total_pushed: 0,
+    total_pulled: 0,
+    error_count: 0,
+    started_at: "2024-01-01T00:00:00Z",
+    finished_at: null,
+    duration_ms: 0,
+    full_sync: false,
+    dry_run: false,
+  } as const;
+}

@@ -1,0 +1,74 @@
+// Stores on the shared replica set, each in a database of its own, with a bare client beside them.
+import { test } from "bun:test";
+import { type Db, MongoClient } from "mongodb";
+import { openMongoStorage } from "../../../src/adapters/mongodb/storage.ts";
+import { SystemClock } from "../../../src/adapters/system/system-clock.ts";
+import type { Clock } from "../../../src/ports/runtime/clock.ts";
+import type { FullStorage } from "../../../src/ports/storage.ts";
+import { sharedMongo } from "../../support/shared-mongo.ts";
+
+const TEST_TIMEOUT_MS = 120_000;
+
+/** One test's database. */
+export interface TestDatabase {
+  readonly url: string;
+  /** The database as other programs see it. */
+  readonly db: Db;
+  /** Opens an instance, closed after the test. `options` are added to the URL; `storeClock` is in place of the server's. */
+  open(
+    options?: string,
+    clock?: Pick<Clock, "monotonicMs">,
+    storeClock?: Pick<Clock, "nowMs">,
+  ): Promise<FullStorage>;
+  dispose(): Promise<void>;
+}
+
+let databases = 0;
+
+/** A new, empty database on the shared replica set. */
+export async function makeDatabase(): Promise<TestDatabase> {
+  const mongo = await sharedMongo();
+  if (mongo === null) throw new Error("No mongod");
+  const url = mongo.uri(`mongodb_test_${databases++}`);
+  const client = new MongoClient(url, { writeConcern: { w: "majority" } });
+  const opened: FullStorage[] = [];
+  return {
+    url,
+    db: client.db(),
+    async open(options = "", clock = new SystemClock(), storeClock) {
+      const time = storeClock === undefined ? {} : { storeClock };
+      const storage = await openMongoStorage({ url: url + options, clock, ...time });
+      opened.push(storage);
+      return storage;
+    },
+    async dispose() {
+      for (const storage of opened) await storage.close();
+      await client.db().dropDatabase();
+      await client.close();
+    },
+  };
+}
+
+/** Defines a test with a database of its own. */
+export function databaseTest(name: string, body: (database: TestDatabase) => Promise<void>): void {
+  test(
+    name,
+    async () => {
+      const database = await makeDatabase();
+      try {
+        await body(database);
+      } finally {
+        await database.dispose();
+      }
+    },
+    TEST_TIMEOUT_MS,
+  );
+}
+
+/** Lets the server's time pass for leases and sessions: their ends come nearer. */
+export async function makeOlder({ db }: TestDatabase, durationMs: number): Promise<void> {
+  const older = [{ $set: { expiresAt: { $subtract: ["$expiresAt", durationMs] } } }];
+  for (const name of ["repsync_leases", "repsync_sessions"]) {
+    await db.collection(name).updateMany({}, older);
+  }
+}

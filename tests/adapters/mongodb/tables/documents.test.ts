@@ -1,0 +1,238 @@
+// Documents that other programs wrote into the collections, and what repsync leaves in them.
+import { describe, expect } from "bun:test";
+import { Decimal128, Double, Long, ObjectId } from "mongodb";
+import { rawNumber } from "../../../../src/domain/shared/json.ts";
+import type { ColumnType } from "../../../../src/domain/sync/table/table.ts";
+import { asWrites, TableUnderTest } from "../../../contract/store-harness.ts";
+import { LISTINGS, makeTable } from "../../../support/make-table.ts";
+import { mongoAvailable } from "../../../support/shared-mongo.ts";
+import { databaseTest as it } from "../support.ts";
+
+const ITEMS = makeTable({
+  timestamp_column: "at",
+  upsert_key: ["k"],
+  columns: { k: { type: "text" }, at: { type: "datetime" }, v: { type: "integer" } },
+});
+
+const ALL_TYPES: readonly ColumnType[] = [
+  "text",
+  "integer",
+  "bigint",
+  "numeric",
+  "real",
+  "boolean",
+  "datetime",
+  "date",
+  "json",
+];
+
+describe.skipIf(!mongoAvailable)("MongoDB documents", () => {
+  it("D-2.4 a row is a plain document with the registry's column names", async (database) => {
+    const storage = await database.open();
+    const table = makeTable(LISTINGS, "listings");
+    await storage.tables.prepare([table]);
+    const row = {
+      shop: "a",
+      sku: "1",
+      price: "1.50",
+      views: "12345678901234567890",
+      active: true,
+      listed_on: "2024-05-01",
+      updated_at: "2024-05-01T10:00:00.123Z",
+      extra: { n: rawNumber("1.10") },
+      secret: "s",
+    };
+    await storage.tables.write(table, asWrites([row]));
+    const documents = await database.db.collection("listings").find().toArray();
+    expect(documents.map(({ _id, ...fields }) => [_id instanceof ObjectId, fields])).toEqual([
+      [
+        true,
+        {
+          shop: "a",
+          sku: "1",
+          id: 1,
+          price: "1.50",
+          views: "12345678901234567890",
+          active: true,
+          listed_on: "2024-05-01",
+          updated_at: "2024-05-01T10:00:00.123",
+          extra: '{"n":1.10}',
+          secret: "s",
+        },
+      ],
+    ]);
+  });
+
+  it("D-3.3 pages show values of any BSON type as well as JSON can", async (database) => {
+    const storage = await database.open();
+    const cells = Object.fromEntries(ALL_TYPES.map((type) => [type, { type }]));
+    const definition = makeTable({ upsert_key: ["k"], columns: { k: { type: "text" }, ...cells } });
+    const table = await TableUnderTest.prepare(storage, definition);
+    const values: Record<string, unknown> = {
+      date: new Date("2024-05-01T10:00:00.120Z"),
+      decimal: Decimal128.fromString("1.50"),
+      double: new Double(2.5),
+      id: new ObjectId("0123456789abcdef01234567"),
+      int: 5,
+      list: [1, new Date(0), { a: Long.fromString("9007199254740993") }],
+      long: Long.fromString("9007199254740993"),
+      nan: Number.NaN,
+      object: { a: { json: "x" } },
+      pattern: /a/i,
+      text: "2024-05-01 10:00",
+    };
+    await database.db.collection("items").insertMany(
+      Object.entries(values).map(([k, value]) => ({
+        k,
+        ...Object.fromEntries(ALL_TYPES.map((type) => [type, value])),
+      })),
+    );
+    const rows = new Map((await table.rows()).map(({ k, ...row }) => [k, row]));
+    expect(rows.size).toBe(11);
+    expect(JSON.stringify(rows.get("date"))).toBe(
+      `{${ALL_TYPES.map((type) => `"${type}":${type === "date" ? '"2024-05-01"' : '"2024-05-01T10:00:00.120Z"'}`)}}`,
+    );
+    expect(rows.get("decimal")?.["numeric"]).toBe("1.50");
+    expect(rows.get("double")).toMatchObject({ text: 2.5, numeric: "2.5", real: 2.5, json: 2.5 });
+    expect(rows.get("id")?.["text"]).toBe("0123456789abcdef01234567");
+    expect(rows.get("int")).toMatchObject({ text: 5, integer: 5, bigint: "5", real: 5, date: 5 });
+    expect(JSON.stringify(rows.get("list")?.["json"])).toBe(
+      '[1,"1970-01-01T00:00:00Z",{"a":9007199254740993}]',
+    );
+    expect(rows.get("list")?.["text"]).toBe('[1,"1970-01-01T00:00:00Z",{"a":9007199254740993}]');
+    expect(rows.get("long")).toMatchObject({
+      integer: rawNumber("9007199254740993"),
+      bigint: "9007199254740993",
+      numeric: "9007199254740993",
+    });
+    expect(rows.get("nan")).toMatchObject({ real: "NaN", numeric: "NaN" });
+    expect(rows.get("object")).toMatchObject({
+      json: { a: { json: "x" } },
+      text: '{"a":{"json":"x"}}',
+    });
+    expect(rows.get("text")).toMatchObject({
+      text: "2024-05-01 10:00",
+      datetime: "2024-05-01T10:00:00Z",
+      date: "2024-05-01",
+      json: "2024-05-01 10:00",
+    });
+  });
+
+  it("D-3.3 a column that a document does not have is null, until it is written", async (database) => {
+    const storage = await database.open();
+    const table = await TableUnderTest.prepare(storage, ITEMS);
+    await database.db.collection("items").insertMany([{ k: "a" }, { k: "b", at: 5 }]);
+    expect(await table.rows()).toEqual([
+      { k: "a", at: null, v: null },
+      { k: "b", at: 5, v: null },
+    ]);
+    await table.write({ k: "a", at: "2024-01-01T00:00:00Z", v: 1 });
+    expect(await table.rows({ sinceTime: "2024-01-01T00:00:00Z" })).toEqual([
+      { k: "a", at: "2024-01-01T00:00:00Z", v: 1 },
+    ]);
+  });
+
+  it("D-3.4 a list in a column of the order does not hide other rows", async (database) => {
+    const storage = await database.open();
+    const table = await TableUnderTest.prepare(storage, ITEMS);
+    await table.write({ k: "x", at: null, v: 1 }, { k: "y", at: "2024-01-01T00:00:00Z", v: 1 });
+    const lists = [
+      { k: ["b", "c"], at: null },
+      { k: ["d", "e"], at: "2024-01-01T00:00:00" },
+    ];
+    await database.db.collection("items").insertMany(lists);
+    const names: unknown[] = [];
+    for (let offsetRows = 0; offsetRows < 6; offsetRows++) {
+      const page = await table.page({ offsetRows, limitRows: 1 });
+      expect(page.totalRows).toBe(4);
+      names.push(...page.rows.map(({ k }) => k));
+    }
+    expect(names.toSorted()).toEqual(['["b","c"]', '["d","e"]', "x", "y"]);
+  });
+
+  it("D-3.4 pages and totals follow what other programs write and remove", async (database) => {
+    const storage = await database.open();
+    const table = await TableUnderTest.prepare(storage, ITEMS);
+    const documents = database.db.collection("items");
+    const at = "2024-01-01T00:00:00";
+    await table.write(
+      ...Array.from({ length: 100 }, (_, n) => ({ k: `k${100 + n}`, at: `${at}Z`, v: n })),
+    );
+    const page = () => table.page({ offsetRows: 50, limitRows: 1 });
+    const first = async () => [(await page()).rows[0]?.["k"], (await page()).totalRows];
+    expect([await first(), await first()]).toEqual([
+      ["k150", 100],
+      ["k150", 100],
+    ]);
+    await documents.insertOne({ k: "a", at, v: 0 });
+    expect([await first(), await table.count()]).toEqual([["k149", 101], 101]);
+    await documents.deleteMany({ k: { $in: ["a", "k100", "k101"] } });
+    expect([await first(), await table.count()]).toEqual([["k152", 98], 98]);
+    await documents.updateOne({ k: "k199" }, { $set: { at: "2023-01-01T00:00:00" } });
+    expect([await first(), await table.count()]).toEqual([["k151", 98], 98]);
+    await documents.bulkWrite([
+      { insertOne: { document: { k: "a", at, v: 0 } } },
+      { deleteOne: { filter: { k: "k198" } } },
+    ]);
+    expect([await first(), await table.count()]).toEqual([["k150", 98], 98]);
+  });
+
+  it("D-3.9 conflict newer takes a time of another type for older than any other", async (database) => {
+    const storage = await database.open();
+    const entry = {
+      k: { type: "text" },
+      at: { type: "datetime" },
+      v: { type: "integer" },
+    } as const;
+    const definition = makeTable({
+      timestamp_column: "at",
+      upsert_key: ["k"],
+      conflict: "newer",
+      columns: entry,
+    });
+    const table = await TableUnderTest.prepare(storage, definition);
+    await database.db.collection("items").insertOne({ k: "a", at: new Date(), v: 1 });
+    await table.write({ k: "a", at: "2000-01-01T00:00:00Z", v: 2 });
+    expect(await table.rows()).toEqual([{ k: "a", at: "2000-01-01T00:00:00Z", v: 2 }]);
+  });
+
+  it("D-3.3 an unparsed timestamp is forgotten when the row gets another one", async (database) => {
+    const storage = await database.open();
+    const table = await TableUnderTest.prepare(storage, ITEMS);
+    for (const at of ["soon", null, "later", "2024-01-01T00:00:00Z", null, 5, null]) {
+      await table.write({ k: "a", at, v: 1 });
+      expect(await table.column("at")).toEqual([at]);
+    }
+  });
+
+  it("S-4.2.9 a push that changes nothing writes nothing", async (database) => {
+    const storage = await database.open();
+    const newer = makeTable({ ...LISTINGS, conflict: "newer" }, "newer");
+    for (const table of [makeTable(LISTINGS, "listings"), newer]) {
+      await storage.tables.prepare([table]);
+      const writes = asWrites([
+        { shop: "a", sku: "1", price: "1.50", updated_at: "2024-05-01T10:00:00Z", extra: [1] },
+        { shop: "a", sku: "2", price: null, updated_at: "soon", extra: null },
+        { shop: "a", sku: "3", price: true, updated_at: null, extra: null },
+      ]);
+      await storage.tables.write(table, writes);
+      const { oplog } = await lastEntry();
+      await storage.tables.write(table, writes);
+      expect((await lastEntry()).oplog).toEqual(oplog);
+    }
+
+    /** The last change of the test's own tables in the server's log of changes. */
+    async function lastEntry() {
+      const log = database.db.client.db("local").collection("oplog.rs");
+      const ns = new RegExp(
+        `^${database.db.databaseName}\\.(listings|newer|repsync_table_versions)$`,
+      );
+      const [oplog] = await log
+        .find({ $or: [{ ns }, { "o.applyOps.ns": ns }] })
+        .sort({ $natural: -1 })
+        .limit(1)
+        .toArray();
+      return { oplog: oplog?.["ts"] };
+    }
+  });
+});

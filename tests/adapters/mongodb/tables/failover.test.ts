@@ -1,0 +1,201 @@
+// A three-member set whose primary is killed or frozen while several instances write and read.
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { openMongoStorage } from "../../../../src/adapters/mongodb/storage.ts";
+import { SystemClock } from "../../../../src/adapters/system/system-clock.ts";
+import type { Row } from "../../../../src/domain/sync/table/table.ts";
+import type { Storage } from "../../../../src/ports/storage.ts";
+import { asWrites, TableUnderTest } from "../../../contract/store-harness.ts";
+import { makeTable } from "../../../support/make-table.ts";
+import { type ReplicaSet, startReplicaSet } from "../../../support/mongo-replica-set.ts";
+import { mongoAvailable } from "../../../support/shared-mongo.ts";
+
+const ITEMS = makeTable({
+  timestamp_column: "at",
+  upsert_key: ["k"],
+  columns: {
+    id: { type: "integer", auto_increment: true },
+    k: { type: "text" },
+    at: { type: "datetime" },
+    batch: { type: "text" },
+  },
+});
+const EVERYTHING = { sinceTime: null, offsetRows: 0, limitRows: 1_000_000 };
+const ROWS_PER_BATCH = 5;
+const WRITERS = 8;
+const ROUNDS = 2;
+const TEST_TIMEOUT_MS = 240_000;
+
+describe.skipIf(!mongoAvailable)("MongoDB failover", () => {
+  let set: ReplicaSet;
+
+  beforeAll(async () => {
+    set = await startReplicaSet({ members: 3 });
+  }, TEST_TIMEOUT_MS);
+
+  afterAll(async () => {
+    await set?.stop();
+  }, TEST_TIMEOUT_MS);
+
+  const open = (dbName: string) =>
+    openMongoStorage({ url: set.uri(dbName), clock: new SystemClock() });
+
+  test(
+    "D-3.8 a killed primary loses no acknowledged push, tears none and fails none",
+    async () => {
+      const instances = await Promise.all([open("killed"), open("killed")]);
+      const [first, second] = instances;
+      await first.tables.prepare([ITEMS]);
+      const traffic = new Traffic(instances);
+      for (let round = 0; round < ROUNDS; round++) {
+        await traffic.progress();
+        const primary = await set.primary();
+        await primary.kill();
+        await traffic.progress();
+        await primary.restart();
+      }
+      await traffic.stop();
+      const rows = await new TableUnderTest(second, ITEMS).rows();
+      expect(brokenBatches(rows)).toEqual([]);
+      expect(new Set(rows.map((row) => row["batch"]))).toEqual(traffic.acknowledged);
+      expect(new Set(rows.map((row) => row["id"])).size).toBe(rows.length);
+      await Promise.all(instances.map((storage) => storage.close()));
+    },
+    TEST_TIMEOUT_MS,
+  );
+
+  test(
+    "D-6.8 ping() of servers that froze gives up in its time",
+    async () => {
+      const storage = await open("frozen");
+      try {
+        await Promise.all(set.members.map((member) => member.freeze()));
+        const message = "MongoDB did not answer within 200 ms";
+        await expect(storage.ping(200)).rejects.toMatchObject({
+          kind: "store_unavailable",
+          message,
+        });
+      } finally {
+        for (const member of set.members) member.thaw();
+      }
+      // They may elect a primary anew first.
+      while (!(await answers(storage)));
+      await storage.close();
+    },
+    TEST_TIMEOUT_MS,
+  );
+
+  test(
+    "D-2.4 a store is opened, prepared and written while a member is down",
+    async () => {
+      const primary = await set.primary();
+      const down = set.members.find((member) => member !== primary);
+      await down?.kill();
+      const storage = await open("degraded");
+      const columns = { k: { type: "text" }, at: { type: "datetime" } } as const;
+      const untimed = makeTable({ upsert_key: ["k"], columns });
+      const timed = makeTable({ timestamp_column: "at", upsert_key: ["k"], columns });
+      const row = { k: "a", at: "2024-01-01T00:00:00Z" };
+      await (await TableUnderTest.prepare(storage, untimed)).write(row);
+      expect(await (await TableUnderTest.prepare(storage, timed)).rows()).toEqual([row]);
+      await down?.restart();
+      await storage.close();
+    },
+    TEST_TIMEOUT_MS,
+  );
+
+  test(
+    "D-3.8 a push outlasts a set that has lost its majority for a while",
+    async () => {
+      const storage = await open("minority");
+      const table = await TableUnderTest.prepare(storage, ITEMS);
+      await table.write({ k: "a", at: null, batch: "1" });
+      const primary = await set.primary();
+      const others = set.members.filter((member) => member !== primary);
+      await Promise.all(others.map((member) => member.freeze()));
+      const writing = table.write({ k: "b", at: null, batch: "2" });
+      try {
+        // The primary steps down, as it hears of no other.
+        while (await answers(storage));
+      } finally {
+        for (const member of others) member.thaw();
+      }
+      await writing;
+      expect(await table.count()).toBe(2);
+      await storage.close();
+    },
+    TEST_TIMEOUT_MS,
+  );
+});
+
+/** True when there is a primary that answers. */
+function answers(storage: Storage): Promise<boolean> {
+  return storage.ping(800).then(
+    () => true,
+    () => false,
+  );
+}
+
+/** Writers and readers on several instances, from the start until `stop()`. */
+class Traffic {
+  /** Batches whose push was acknowledged. */
+  readonly acknowledged = new Set<string>();
+  readonly #work: Promise<unknown>[];
+  #isStopping = false;
+  #onProgress: () => void = () => {};
+
+  constructor(instances: readonly Storage[]) {
+    const writers = Array.from({ length: WRITERS }, (_, n) => n);
+    this.#work = writers.map((n) => this.#write(n, instances[n % instances.length] as Storage));
+    this.#work.push(...instances.map((storage) => this.#read(storage)));
+  }
+
+  /** Resolves when twenty more pushes were acknowledged. Throws when a writer or reader failed. */
+  async progress(): Promise<void> {
+    const goal = this.acknowledged.size + 20;
+    const reached = new Promise<void>((resolve) => {
+      this.#onProgress = () => {
+        if (this.acknowledged.size >= goal) resolve();
+      };
+    });
+    await Promise.race([reached, Promise.all(this.#work)]);
+  }
+
+  /** Lets running pushes and pages end. */
+  async stop(): Promise<void> {
+    this.#isStopping = true;
+    await Promise.all(this.#work);
+  }
+
+  async #write(writer: number, storage: Storage): Promise<void> {
+    for (let n = 0; !this.#isStopping; n++) {
+      const batch = `${writer}-${n}`;
+      const rows = Array.from({ length: ROWS_PER_BATCH }, (_, i) => ({
+        k: `${batch}-${i}`,
+        at: i % 2 === 0 ? null : "2024-01-01T00:00:00Z",
+        batch,
+      }));
+      expect(await storage.tables.write(ITEMS, asWrites(rows))).toEqual([]);
+      this.acknowledged.add(batch);
+      this.#onProgress();
+    }
+  }
+
+  /** Every page shows whole pushes, and all that were acknowledged before it was asked for. */
+  async #read(storage: Storage): Promise<void> {
+    while (!this.#isStopping) {
+      const expected = [...this.acknowledged];
+      const { rows, totalRows } = await storage.tables.readPage(ITEMS, EVERYTHING);
+      expect(totalRows).toBe(rows.length);
+      expect(brokenBatches(rows)).toEqual([]);
+      const shown = new Set(rows.map((row) => row["batch"]));
+      expect(expected.filter((batch) => !shown.has(batch))).toEqual([]);
+    }
+  }
+}
+
+/** Batches of which some rows are missing. */
+function brokenBatches(rows: readonly Row[]): string[] {
+  const counts = new Map<string, number>();
+  for (const { batch } of rows) counts.set(String(batch), (counts.get(String(batch)) ?? 0) + 1);
+  return [...counts].filter(([, count]) => count !== ROWS_PER_BATCH).map(([batch]) => batch);
+}

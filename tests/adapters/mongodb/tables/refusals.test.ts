@@ -1,0 +1,238 @@
+// Records and tables that MongoDB itself refuses.
+import { describe, expect } from "bun:test";
+import { isAppError } from "../../../../src/domain/shared/errors.ts";
+import { asWrites, TableUnderTest } from "../../../contract/store-harness.ts";
+import { makeTable } from "../../../support/make-table.ts";
+import { mongoAvailable } from "../../../support/shared-mongo.ts";
+import { databaseTest as it, type TestDatabase } from "../support.ts";
+
+const PEOPLE = makeTable(
+  {
+    timestamp_column: "at",
+    upsert_key: ["name"],
+    columns: {
+      id: { type: "integer", auto_increment: true },
+      name: { type: "text", nullable: false },
+      email: { type: "text" },
+      at: { type: "datetime" },
+    },
+  },
+  "people",
+);
+const AT = "2024-01-01T00:00:00Z";
+const DUPLICATE = "Another row has the same value in a unique index of the MongoDB collection";
+const INVALID = "The row does not pass the validator of the MongoDB collection";
+const TOO_LARGE = "The row is larger than the 16 MiB that MongoDB can store";
+const MIB = 1024 * 1024;
+
+const person = (name: string, email: string | null) => ({ name, email, at: AT });
+
+describe.skipIf(!mongoAvailable)("MongoDB refusals", () => {
+  it("S-4.2.10 a unique index of the operator fails the records that break it, and no others", async (database) => {
+    const storage = await database.open();
+    const people = await TableUnderTest.prepare(storage, PEOPLE);
+    await people.write(person("taken", "0@x"));
+    await database.db.collection("people").createIndex({ email: 1 }, { unique: true });
+    const rows = Array.from({ length: 200 }, (_, n) =>
+      person(`p${n}`, n % 50 === 7 ? "0@x" : `${n}@y`),
+    );
+    expect(await storage.tables.write(PEOPLE, asWrites(rows))).toEqual([
+      { index: 7, message: DUPLICATE },
+      { index: 57, message: DUPLICATE },
+      { index: 107, message: DUPLICATE },
+      { index: 157, message: DUPLICATE },
+    ]);
+    expect(await people.count()).toBe(197);
+    const ids = (await people.column("id")).toSorted((a, b) => Number(a) - Number(b));
+    expect(ids).toEqual(Array.from({ length: 197 }, (_, n) => n + 1));
+  });
+
+  it("S-4.2.10 of two records that exclude one another one is written", async (database) => {
+    const storage = await database.open();
+    const people = await TableUnderTest.prepare(storage, PEOPLE);
+    await database.db.collection("people").createIndex({ email: 1 }, { unique: true });
+    const rows = [person("a", "1@x"), person("b", "1@x"), person("c", "2@x"), person("d", "1@x")];
+    const failures = await storage.tables.write(PEOPLE, asWrites(rows));
+    expect(failures.map(({ message }) => message)).toEqual([DUPLICATE, DUPLICATE]);
+    expect((await people.column("email")).toSorted()).toEqual(["1@x", "2@x"]);
+  });
+
+  it("S-4.2.10 a validator of the operator fails the records that break it, updates too", async (database) => {
+    const storage = await database.open();
+    const people = await TableUnderTest.prepare(storage, PEOPLE);
+    await people.write(person("a", "1@x"), person("b", "2@x"));
+    await database.db.command({ collMod: "people", validator: { email: { $type: "string" } } });
+    const rows = [person("c", null), person("a", null), person("b", "3@x"), person("d", "4@x")];
+    expect(await storage.tables.write(PEOPLE, asWrites(rows))).toEqual([
+      { index: 0, message: INVALID },
+      { index: 1, message: INVALID },
+    ]);
+    expect(await people.column("email")).toEqual(["1@x", "3@x", "4@x"]);
+  });
+
+  it("S-4.2.10 every record may fail", async (database) => {
+    const storage = await database.open();
+    const people = await TableUnderTest.prepare(storage, PEOPLE);
+    await database.db.command({ collMod: "people", validator: { email: "nobody" } });
+    const rows = Array.from({ length: 60 }, (_, n) => person(`p${n}`, "x"));
+    const failures = await storage.tables.write(PEOPLE, asWrites(rows));
+    expect(failures.map(({ index }) => index)).toEqual(rows.map((_, n) => n));
+    expect(await people.count()).toBe(0);
+  });
+
+  it("S-4.2.10 a record larger than a document may be fails, one just below is written", async (database) => {
+    const storage = await database.open();
+    const people = await TableUnderTest.prepare(storage, PEOPLE);
+    const long = "x".repeat(16 * MIB - 4096);
+    const rows = [
+      person("a", "y".repeat(16 * MIB)),
+      person("b", long),
+      person("c", "é".repeat(8 * MIB)),
+    ];
+    expect(await storage.tables.write(PEOPLE, asWrites(rows))).toEqual([
+      { index: 0, message: TOO_LARGE },
+      { index: 2, message: TOO_LARGE },
+    ]);
+    await people.write(person("d", "é".repeat(4 * MIB)));
+    const emails = await people.column("email");
+    expect(emails.map((email) => String(email).length)).toEqual([16 * MIB - 4096, 4 * MIB]);
+    expect(emails[0]).toBe(long);
+  });
+
+  it("S-4.2.10 a record that makes a stored row too large fails alone", async (database) => {
+    const storage = await database.open();
+    await storage.tables.prepare([PEOPLE]);
+    await database.db.collection("people").insertOne({ name: "a", notes: "x".repeat(9 * MIB) });
+    const rows = [person("a", "y".repeat(8 * MIB)), person("b", "z")];
+    expect(await storage.tables.write(PEOPLE, asWrites(rows))).toEqual([
+      { index: 0, message: TOO_LARGE },
+    ]);
+  });
+
+  it("D-2.4 prepare() takes over a collection that other programs filled", async (database) => {
+    const documents = database.db.collection("people");
+    await documents.insertMany([
+      { name: "a", email: "1@x", at: "2024-01-02T00:00:00", id: 7 },
+      { name: "b", email: "2@x", at: "2024-01-01T00:00:00", id: 3, other: true },
+    ]);
+    const people = await TableUnderTest.prepare(await database.open(), PEOPLE);
+    await people.write(person("c", "3@x"), person("a", "4@x"));
+    expect(await people.rows()).toEqual([
+      { id: 7, name: "a", email: "4@x", at: AT },
+      { id: 3, name: "b", email: "2@x", at: AT },
+      { id: 8, name: "c", email: "3@x", at: AT },
+    ]);
+    expect(await documents.countDocuments({ other: true })).toBe(1);
+  });
+
+  it("D-2.4 numbers go on behind ids that came while the registry numbered nothing", async (database) => {
+    const storage = await database.open();
+    const columns = { id: { type: "integer" }, k: { type: "text" } } as const;
+    const plain = makeTable({ upsert_key: ["k"], columns });
+    const numbered = makeTable({
+      upsert_key: ["k"],
+      columns: { ...columns, id: { ...columns.id, auto_increment: true } },
+    });
+    await (await TableUnderTest.prepare(storage, numbered)).write({ k: "a" });
+    await (await TableUnderTest.prepare(storage, plain)).write({ k: "b", id: 5 });
+    const items = await TableUnderTest.prepare(storage, numbered);
+    await items.write({ k: "c" });
+    expect(await items.column("id")).toEqual([1, 5, 6]);
+  });
+
+  it("D-2.4 prepare() gives the hidden order of a timestamp in the key to rows of other programs", async (database) => {
+    const definition = makeTable({
+      timestamp_column: "at",
+      upsert_key: ["device", "at"],
+      columns: { device: { type: "text" }, at: { type: "datetime" } },
+    });
+    const storage = await database.open();
+    const table = await TableUnderTest.prepare(storage, definition);
+    await table.write({ device: "a", at: "2024-01-02T00:00:00Z" }, { device: "a", at: "soon" });
+    await database.db.collection("items").insertOne({ device: "b", at: "2024-01-01T00:00:00" });
+    await storage.tables.prepare([definition]);
+    expect(await table.column("at", { sinceTime: AT })).toEqual([AT, "2024-01-02T00:00:00Z"]);
+    expect(await table.column("at")).toEqual(["soon", AT, "2024-01-02T00:00:00Z"]);
+  });
+
+  it("D-2.4 prepare() refuses a collection whose documents or options do not fit", async (database) => {
+    const { db } = database;
+    const people = db.collection("people");
+    await people.insertMany([person("a", null), person("a", null)]);
+    await expectRefusal(
+      database,
+      "several rows have the same upsert key (name): remove all but one",
+    );
+    await people.deleteMany({});
+    await people.insertMany([{ email: "1@x" }]);
+    await expectRefusal(
+      database,
+      'its column "name" may not be null but is in some rows: fill it in',
+    );
+    await people.deleteMany({});
+    await people.insertMany([{ name: "a", at: new Date(0) }]);
+    await expectRefusal(
+      database,
+      'its timestamp column "at" holds BSON dates: store texts like 2024-05-01T10:00:00.123 (UTC, no zone)',
+    );
+    await people.deleteMany({});
+    await people.createIndex({ name: 1 });
+    await expectRefusal(
+      database,
+      "its index name_1 is not a plain unique index: drop it, it is then made anew",
+    );
+    await people.drop();
+    await db.createCollection("people", { collation: { locale: "de" } });
+    await expectRefusal(
+      database,
+      "its collection has a collation of its own: copy the documents into one without",
+    );
+    await people.drop();
+    await db.createCollection("people", { viewOn: "others", pipeline: [] });
+    await expectRefusal(
+      database,
+      "its name belongs to a view, time series or capped collection: rename that, or the table",
+    );
+    expect(await db.collection("repsync_tables").countDocuments()).toBe(0);
+  });
+
+  it("D-2.4 a column that stops being the timestamp shows its unparsed texts, and takes part again", async (database) => {
+    const storage = await database.open();
+    const columns = {
+      k: { type: "integer" },
+      at: { type: "datetime" },
+      day: { type: "date" },
+    } as const;
+    const by = (timestamp_column: string | null) =>
+      makeTable({ timestamp_column, upsert_key: ["k"], columns });
+    const rows = [
+      { k: 1, at: "soon", day: "2024-01-02" },
+      { k: 2, at: AT, day: "later" },
+      { k: 3, at: null, day: null },
+      { k: 4, at: 5, day: "2024-01-01" },
+    ];
+    await (await TableUnderTest.prepare(storage, by("at"))).write(...rows);
+    for (const [column, keys] of [
+      ["at", [1, 3, 4, 2]],
+      ["day", [2, 3, 4, 1]],
+      [null, [1, 2, 3, 4]],
+      ["at", [1, 3, 4, 2]],
+    ] as const) {
+      const table = await TableUnderTest.prepare(storage, by(column));
+      expect(await table.rows()).toEqual(keys.map((k) => rows[k - 1] ?? {}));
+    }
+  });
+});
+
+/** Expects `prepare()` to refuse the table of people for one reason, and to change nothing. */
+async function expectRefusal({ open }: TestDatabase, reason: string): Promise<void> {
+  const storage = await open();
+  try {
+    await storage.tables.prepare([PEOPLE]);
+  } catch (error) {
+    if (!isAppError(error, "schema_conflict")) throw error;
+    expect(error.message).toBe(`Table "people": ${reason}`);
+    return;
+  }
+  throw new Error("prepare() did not refuse the table");
+}

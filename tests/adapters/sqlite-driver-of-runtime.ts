@@ -1,9 +1,0 @@
-import type { OpenSqlite } from "../../src/adapters/sqlite/driver.ts";
-
-/** The driver of the runtime that the test runs on. */
-export async function driverOfRuntime(): Promise<OpenSqlite> {
-  if (process.versions["bun"] !== undefined) {
-    return (await import("../../src/adapters/sqlite/bun-driver.ts")).openBunSqlite;
-  }
-  return (await import("../../src/adapters/sqlite/node-driver.ts")).openNodeSqlite;
-}

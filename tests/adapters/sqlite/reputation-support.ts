@@ -1,0 +1,35 @@
+// Stores of SQLite for the tests of the reputation half.
+import { LruVersionedCache } from "../../../src/adapters/lru-cache/lru-versioned-cache.ts";
+import type { VersionedCache } from "../../../src/ports/lookups/versioned-cache.ts";
+import type { FullStorage } from "../../../src/ports/storage.ts";
+import { openParts, type ReputationParts } from "../../contract/lookups/reputation-harness.ts";
+import type { OpenedParts } from "../../contract/parts-harness.ts";
+
+/** A store of the whole adapter as the suites of the reputation half take it. */
+export async function asReputation(
+  store: OpenedParts<FullStorage>,
+  makeCache: <Value>() => VersionedCache<Value>,
+): Promise<OpenedParts<ReputationParts>> {
+  const { openSecond } = store;
+  return {
+    storage: await openParts(store.storage, makeCache),
+    ...(openSecond === undefined
+      ? {}
+      : { openSecond: async () => await openParts(await openSecond(), makeCache) }),
+    nowMs: store.nowMs,
+    advance: store.advance,
+    dispose: store.dispose,
+  };
+}
+
+/** A cache that remembers nothing. */
+export function forgetful<Value>(): VersionedCache<Value> {
+  const counts = { hits: 0, misses: 0, evictions: 0, entries: 0 };
+  return { get: () => null, set: () => {}, counts: () => counts };
+}
+
+/** The cache of the service. */
+export function remembering<Value>(): VersionedCache<Value> {
+  const clock = { monotonicMs: () => 0 };
+  return new LruVersionedCache<Value>({ maxEntries: 1_000, ttlMs: 1_000, clock });
+}

@@ -1,0 +1,66 @@
+// A process of its own on a shared file: competes with others for accounts, a lease and a sign-in limit, and prints what
+// it won as one JSON line. Arguments: the file, the number of the process, the number of rounds.
+import { setImmediate as nextTurn } from "node:timers/promises";
+import { SqliteStorage } from "../../../../src/adapters/sqlite/storage.ts";
+import { driverOfRuntime } from "../driver/driver-of-runtime.ts";
+
+/** What one process won. */
+export interface Winnings {
+  /** Usernames that it created. */
+  readonly accounts: readonly string[];
+  /** Sign-in failures that were let through. */
+  readonly counted: number;
+  readonly secret: string;
+}
+
+/** Events that are too many in the window. */
+export const SIGN_IN_LIMIT = 10;
+
+/** A count that every holder of the lease raises by one, in two steps that others must not come between. */
+export const COUNT_MARKER = "sync_last_push_count";
+
+async function main(path: string, process_: number, rounds: number): Promise<void> {
+  const storage = await SqliteStorage.open(await driverOfRuntime(), path);
+  const secret = await storage.secrets.getOrCreate("jwt_secret", `secret ${process_}`);
+  const accounts: string[] = [];
+  let counted = 0;
+  for (let round = 0; round < rounds; round++) {
+    const username = `user${round}`;
+    const outcome = await storage.accounts.create({
+      username,
+      email: `${process_}.${round}@example.org`,
+      passwordHash: null,
+      role: "user",
+      issuer: "repsync",
+      plan: "free",
+      callsPerMonth: null,
+      rateLimitPerMinute: null,
+      createdAtMs: 0,
+    });
+    if (outcome === "created") accounts.push(username);
+    const counter = { name: "a", limit: SIGN_IN_LIMIT, windowMs: 1000, nowMs: 0 };
+    if ((await storage.signIns.count([counter])) === null) counted++;
+    await raiseCount(storage, `process ${process_}`);
+  }
+  await storage.close();
+  console.log(JSON.stringify({ accounts, counted, secret } satisfies Winnings));
+}
+
+async function raiseCount(storage: SqliteStorage, holder: string): Promise<void> {
+  for (;;) {
+    const lease = await storage.leases.acquire({ name: "count", holder, ttlMs: 60_000 });
+    if ("heldBy" in lease) {
+      await nextTurn();
+      continue;
+    }
+    const count = Number((await storage.markers.readAll()).get(COUNT_MARKER) ?? 0);
+    if (!(await lease.renew())) throw new Error("The lease was lost");
+    await storage.markers.writeAll(new Map([[COUNT_MARKER, String(count + 1)]]));
+    return await lease.release();
+  }
+}
+
+if (import.meta.main) {
+  const [path = "", process_, rounds] = process.argv.slice(2);
+  await main(path, Number(process_), Number(rounds));
+}

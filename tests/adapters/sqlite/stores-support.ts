@@ -1,0 +1,43 @@
+// Stores of SQLite whose time the tests decide.
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { openBunSqlite } from "../../../src/adapters/sqlite/driver/bun-driver.ts";
+import { SqliteStorage } from "../../../src/adapters/sqlite/storage.ts";
+import type { OpenedParts } from "../../contract/parts-harness.ts";
+import { FakeClock } from "../../support/fake-clock.ts";
+
+/** A store in memory. */
+export async function openMemoryStore(): Promise<OpenedParts<SqliteStorage>> {
+  const clock = new FakeClock();
+  const storage = await SqliteStorage.open(openBunSqlite, ":memory:", { clock });
+  return { storage, ...timeOf(clock), dispose: () => storage.close() };
+}
+
+/** A store in a file of its own; in memory shared by processes where many commits are what is tested. */
+export async function openFileStore(parent = tmpdir()): Promise<OpenedParts<SqliteStorage>> {
+  const folder = await mkdtemp(join(parent, "repsync-sqlite-"));
+  const clock = new FakeClock();
+  const opened: SqliteStorage[] = [];
+  const openInstance = async () => {
+    const storage = await SqliteStorage.open(openBunSqlite, join(folder, "test.db"), { clock });
+    opened.push(storage);
+    return storage;
+  };
+  return {
+    storage: await openInstance(),
+    openSecond: openInstance,
+    ...timeOf(clock),
+    async dispose() {
+      for (const storage of opened) await storage.close();
+      await rm(folder, { recursive: true });
+    },
+  };
+}
+
+function timeOf(clock: FakeClock) {
+  return {
+    nowMs: () => clock.nowMs(),
+    advance: async (durationMs: number) => clock.advance(durationMs),
+  };
+}

@@ -1,0 +1,62 @@
+// Files for the tests of SQLite, and other tools' hands on them.
+import { Database } from "bun:sqlite";
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { openBunSqlite } from "../../../src/adapters/sqlite/driver/bun-driver.ts";
+import type { SqliteOptions } from "../../../src/adapters/sqlite/driver/database.ts";
+import type { OpenSqlite } from "../../../src/adapters/sqlite/driver/driver.ts";
+import { SqliteStorage } from "../../../src/adapters/sqlite/storage.ts";
+
+/** A database file in a folder of its own. */
+export class SqliteFile {
+  readonly folder: string;
+  readonly path: string;
+  readonly #opened: { close(): unknown }[] = [];
+
+  private constructor(folder: string) {
+    this.folder = folder;
+    this.path = join(folder, "test.db");
+  }
+
+  /** Runs a test on a new file, and removes it after. */
+  static async use(body: (file: SqliteFile) => Promise<void>): Promise<void> {
+    const file = new SqliteFile(await mkdtemp(join(tmpdir(), "repsync-sqlite-")));
+    try {
+      await body(file);
+    } finally {
+      for (const opened of file.#opened) await opened.close();
+      await rm(file.folder, { recursive: true });
+    }
+  }
+
+  /** Opens the file as the service does. */
+  async open(
+    options?: SqliteOptions,
+    openSqlite: OpenSqlite = openBunSqlite,
+  ): Promise<SqliteStorage> {
+    const storage = await SqliteStorage.open(openSqlite, this.path, options);
+    this.#opened.push(storage);
+    return storage;
+  }
+
+  /** Opens the file as another tool does. */
+  openElsewhere(): Database {
+    const database = new Database(this.path);
+    this.#opened.push(database);
+    return database;
+  }
+}
+
+/** What an error is to a caller; null when nothing was thrown. */
+export async function failureOf(
+  work: Promise<unknown>,
+): Promise<{ kind: unknown; message: string } | null> {
+  try {
+    await work;
+    return null;
+  } catch (error) {
+    if (!(error instanceof Error)) throw error;
+    return { kind: "kind" in error ? error.kind : error.name, message: error.message };
+  }
+}

@@ -1,0 +1,59 @@
+// A process of its own on a shared file: writes batches and tells of each that was acknowledged.
+// Arguments: the file, the number of the writer, the number of batches (0 for no end).
+import { writeSync } from "node:fs";
+import { SqliteStorage } from "../../../../src/adapters/sqlite/storage.ts";
+import type { Row } from "../../../../src/domain/sync/table/table.ts";
+import { makeTable } from "../../../support/make-table.ts";
+import { driverOfRuntime } from "../driver/driver-of-runtime.ts";
+
+/** Rows of each batch; all of one batch carry its number. */
+export const ROWS_PER_BATCH = 20;
+
+/** The table that all writers write. */
+export const SHARED = makeTable({
+  timestamp_column: "at",
+  upsert_key: ["writer", "n"],
+  columns: {
+    id: { type: "integer", auto_increment: true },
+    writer: { type: "integer" },
+    n: { type: "integer" },
+    at: { type: "datetime" },
+    batch: { type: "integer" },
+  },
+});
+
+/** Batch `batch` of a writer: its own new rows, and the rows that every batch of every writer overwrites. */
+export function batchOf(writer: number, batch: number): Row[] {
+  const at = `2024-01-01T00:00:${String(batch % 60).padStart(2, "0")}Z`;
+  const own = Array.from({ length: ROWS_PER_BATCH }, (_, i) => ({
+    writer,
+    n: batch * ROWS_PER_BATCH + i,
+    at,
+    batch,
+  }));
+  const shared = Array.from({ length: ROWS_PER_BATCH }, (_, n) => ({
+    writer: -1,
+    n,
+    at,
+    batch: writer * 1_000_000 + batch,
+  }));
+  return [...own, ...shared];
+}
+
+async function main(path: string, writer: number, batches: number): Promise<void> {
+  const openSqlite = await driverOfRuntime();
+  const storage = await SqliteStorage.open(openSqlite, path);
+  await storage.tables.prepare([SHARED]);
+  for (let batch = 0; batches === 0 || batch < batches; batch++) {
+    const writes = batchOf(writer, batch).map((row, index) => ({ index, row }));
+    await storage.tables.write(SHARED, writes);
+    // Not through a stream: what was told must be told when the process is killed.
+    writeSync(1, `${batch}\n`);
+  }
+  await storage.close();
+}
+
+if (import.meta.main) {
+  const [path = "", writer, batches] = process.argv.slice(2);
+  await main(path, Number(writer), Number(batches));
+}

@@ -1,0 +1,118 @@
+// One scenario for both drivers: prints all that a caller gets to see, a line for each step.
+// Arguments: a file that does not exist yet, and the seed of the random parts.
+import fc from "fast-check";
+import { SqliteStorage } from "../../../../src/adapters/sqlite/storage.ts";
+import type { ColumnType, Row, Table } from "../../../../src/domain/sync/table/table.ts";
+import type { Storage } from "../../../../src/ports/storage.ts";
+import {
+  arbitraryCell,
+  arbitraryEntry,
+  arbitraryRows,
+} from "../../../contract/tables/table-arbitraries.ts";
+import { makeTable } from "../../../support/make-table.ts";
+import { driverOfRuntime } from "../driver/driver-of-runtime.ts";
+
+const TYPES: readonly ColumnType[] = [
+  "text",
+  "integer",
+  "bigint",
+  "numeric",
+  "real",
+  "boolean",
+  "datetime",
+  "date",
+  "json",
+];
+
+async function main(path: string, seed: number): Promise<void> {
+  const openSqlite = await driverOfRuntime();
+  await tellCells(await SqliteStorage.open(openSqlite, ":memory:"), seed);
+  await tellHistories(await SqliteStorage.open(openSqlite, ":memory:"), seed);
+  await tellFailures(path);
+}
+
+/** Random cells of every type. */
+async function tellCells(storage: Storage, seed: number): Promise<void> {
+  for (const type of TYPES) {
+    const columns = { n: { type: "integer" as const }, cell: { type } };
+    const table = makeTable({ upsert_key: ["n"], columns }, `cells_${type}`);
+    await storage.tables.prepare([table]);
+    const cells = fc.sample(arbitraryCell(type), { seed, numRuns: 300 });
+    await write(
+      storage,
+      table,
+      [...cells, "nul\0within", "\0", "\ufeffmark\0"].map((cell, n) => ({ n, cell })),
+    );
+    await tellPages(storage, table);
+  }
+  await storage.close();
+}
+
+/** Random tables of every kind, filled in several pushes. */
+async function tellHistories(storage: Storage, seed: number): Promise<void> {
+  for (const [i, entry] of fc.sample(arbitraryEntry, { seed, numRuns: 60 }).entries()) {
+    const table = makeTable(entry, `history_${i}`);
+    await storage.tables.prepare([table]);
+    for (const rows of fc.sample(arbitraryRows(table), { seed: seed + i, numRuns: 5 })) {
+      await write(storage, table, rows);
+      await tellPages(storage, table);
+    }
+  }
+  await storage.close();
+}
+
+/** Refused records, refused writes, a refused change, and a file that is held. */
+async function tellFailures(path: string): Promise<void> {
+  const openSqlite = await driverOfRuntime();
+  const elsewhere = await openSqlite(path);
+  const run = (sql: string) => elsewhere.prepare(sql).run([]);
+  run("CREATE TABLE items (k TEXT, v INTEGER CHECK (v < 100))");
+  console.log(run("INSERT INTO items VALUES ('big', -9223372036854775807), ('small', 1)"));
+  console.log(run("UPDATE items SET v = 2 WHERE v = 1"), run("DELETE FROM items WHERE v = 3"));
+  const table = makeTable({
+    upsert_key: ["k"],
+    columns: { k: { type: "text" }, v: { type: "integer" } },
+  });
+  const storage = await SqliteStorage.open(openSqlite, path, { busyDeadlineMs: 20 });
+  await storage.tables.prepare([table]);
+  await write(storage, table, [
+    { k: "a", v: 1 },
+    { k: "b", v: 100 },
+    { k: "c\0", v: 2 },
+  ]);
+  await tellPages(storage, table);
+  run("BEGIN IMMEDIATE");
+  await write(storage, table, [{ k: "d", v: 1 }]);
+  run("COMMIT");
+  run("DROP TABLE items");
+  await write(storage, table, [{ k: "e", v: 1 }]);
+  await tellPages(storage, table);
+  await storage.close();
+  elsewhere.close();
+}
+
+async function write(storage: Storage, table: Table, rows: readonly Row[]): Promise<void> {
+  await tell(
+    storage.tables.write(
+      table,
+      rows.map((row, index) => ({ index, row })),
+    ),
+  );
+}
+
+async function tellPages(storage: Storage, table: Table): Promise<void> {
+  for (const offsetRows of [0, 3, 6, 280, 9]) {
+    await tell(storage.tables.readPage(table, { sinceTime: null, offsetRows, limitRows: 50 }));
+  }
+}
+
+async function tell(work: Promise<unknown>): Promise<void> {
+  const result = await work.catch((error: Error & { kind?: string }) => [
+    error.kind,
+    error.message,
+  ]);
+  console.log(JSON.stringify(result));
+}
+
+const [path = "", seed] = process.argv.slice(2);
+await main(path, Number(seed));

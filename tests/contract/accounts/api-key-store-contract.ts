@@ -1,0 +1,93 @@
+import { describe, expect } from "bun:test";
+import { type ReputationHarness, Scene } from "../lookups/reputation-harness.ts";
+import { partsTests } from "../parts-harness.ts";
+
+const ALL = { limit: 100, beforeId: null };
+
+/** What every `ApiKeyStore` does. */
+export function apiKeyStoreContract(harness: ReputationHarness): void {
+  const it = partsTests(harness);
+
+  describe(`${harness.name}: API keys`, () => {
+    it("D-5.5 list() gives an account's keys as they were kept, newest first, in parts", async (parts, store) => {
+      const scene = new Scene(parts, store);
+      const first = await scene.giveKey("ana", { expiresAt: "2027-01-01T00:00:00Z" });
+      const second = await scene.giveKey("ana");
+      const third = await scene.giveKey("ana");
+      await scene.giveKey("bea");
+      expect(await parts.apiKeys.list("ana", ALL)).toEqual([third, second, first]);
+      expect(await parts.apiKeys.list("ana", { ...ALL, limit: 2 })).toEqual([third, second]);
+      expect(await parts.apiKeys.list("ana", { ...ALL, beforeId: second.id })).toEqual([first]);
+      expect(await parts.apiKeys.list("ana", { ...ALL, beforeId: "unknown-id" })).toEqual([]);
+    });
+
+    it("D-5.5 create() keeps nothing for a name without an account", async (parts, store) => {
+      const scene = new Scene(parts, store);
+      const { id: _, ...key } = await scene.giveKey("bea");
+      const created = await parts.apiKeys.create({ ...key, id: "k", username: "ana", hash: "h" });
+      expect(created).toBe(false);
+      expect(await parts.apiKeys.list("ana", ALL)).toEqual([]);
+    });
+
+    it("D-5.5 revoke() ends a key at once, is idempotent, and takes only the account's", async (parts, store) => {
+      const key = await new Scene(parts, store).giveKey("ana");
+      const nowMs = store.nowMs();
+      expect(await parts.apiKeys.revoke("bea", { id: key.id, nowMs })).toBeNull();
+      expect(await parts.apiKeys.revoke("ana", { id: "unknown-id", nowMs })).toBeNull();
+      const revoked = { ...key, isRevoked: true, revokedAt: "2026-03-01T12:00:00Z" };
+      expect(await parts.apiKeys.revoke("ana", { id: key.id, nowMs })).toEqual(revoked);
+      for (const otherMs of [nowMs + 9_000, nowMs - 9_000]) {
+        expect(await parts.apiKeys.revoke("ana", { id: key.id, nowMs: otherMs })).toEqual(revoked);
+      }
+      expect(await parts.apiKeys.list("ana", ALL)).toEqual([revoked]);
+    });
+
+    it("D-5.5 rotate() puts a key in place of another, which ends after the overlap", async (parts, store) => {
+      const key = await new Scene(parts, store).giveKey("ana", {
+        expiresAt: "2027-01-01T00:00:00Z",
+      });
+      const successor = { id: "key-new", hash: "new hash", prefix: "rep_live_", last4: "wxyz" };
+      await store.advance(1_000);
+      const rotation = { id: key.id, successor, overlapSeconds: 60, nowMs: store.nowMs() };
+      const made = await parts.apiKeys.rotate("ana", rotation);
+      expect(made).toEqual({ ...key, ...successor, createdAt: "2026-03-01T12:00:01Z" });
+      expect(await parts.apiKeys.list("ana", ALL)).toEqual([
+        made as never,
+        { ...key, revokedAt: "2026-03-01T12:01:01Z" },
+      ]);
+    });
+
+    it("D-5.5 rotate() of a key that is not active is a conflict and writes nothing", async (parts, store) => {
+      const scene = new Scene(parts, store);
+      const key = await scene.giveKey("ana");
+      const nowMs = store.nowMs();
+      const revoked = await parts.apiKeys.revoke("ana", { id: key.id, nowMs });
+      const successor = { id: "key-new", hash: "new hash", prefix: "rep_live_", last4: "wxyz" };
+      const rotation = { id: key.id, successor, overlapSeconds: 0, nowMs };
+      expect(await parts.apiKeys.rotate("ana", rotation)).toBe("conflict");
+      // Nor by a clock that was set back.
+      const earlier = { ...rotation, nowMs: nowMs - 5_000 };
+      expect(await parts.apiKeys.rotate("ana", earlier)).toBe("conflict");
+      expect(await parts.apiKeys.rotate("bea", rotation)).toBeNull();
+      expect(await parts.apiKeys.list("ana", ALL)).toEqual([revoked as never]);
+    });
+
+    it("D-5.5 of rotations at once exactly one succeeds without overlap", async (parts, store) => {
+      const key = await new Scene(parts, store).giveKey("ana");
+      const outcomes = await Promise.all(
+        Array.from({ length: 8 }, (_, i) => {
+          const successor = {
+            id: `key-new-${i}`,
+            hash: `h${i}`,
+            prefix: "rep_live_",
+            last4: "wxyz",
+          };
+          const nowMs = store.nowMs();
+          return parts.apiKeys.rotate("ana", { id: key.id, successor, overlapSeconds: 0, nowMs });
+        }),
+      );
+      expect(outcomes.filter((outcome) => outcome === "conflict").length).toBe(7);
+      expect((await parts.apiKeys.list("ana", ALL)).length).toBe(2);
+    });
+  });
+}

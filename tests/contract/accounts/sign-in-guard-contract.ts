@@ -1,0 +1,138 @@
+import { describe, expect } from "bun:test";
+import type { AttemptCounter } from "../../../src/ports/accounts/sign-in-guard.ts";
+import type { FullStorage } from "../../../src/ports/storage.ts";
+import { openOther, type PartsHarness, partsTests } from "../parts-harness.ts";
+
+type Parts = Pick<FullStorage, "signIns" | "close">;
+
+const START_MS = 1_772_366_400_000;
+const WINDOW_MS = 900_000;
+
+/** What every `SignInGuard` does. */
+export function signInGuardContract(harness: PartsHarness<Parts>): void {
+  describe(`${harness.name}: sign-in guard`, () => {
+    countTests(harness);
+    slidingTests(harness);
+    if (harness.options.isShared) sharingTests(harness);
+  });
+}
+
+function countTests(harness: PartsHarness<Parts>): void {
+  const it = partsTests(harness);
+
+  it("D-5.4 a counter lets through until it has reached its limit", async ({ signIns }) => {
+    const counter = counterAt(0, { limit: 3 });
+    for (let n = 0; n < 3; n++) {
+      expect(await signIns.retryAfterSeconds([counter])).toBeNull();
+      expect(await signIns.count([counter])).toBeNull();
+    }
+    expect(await signIns.retryAfterSeconds([counter])).toBe(900);
+    expect(await signIns.count([counter])).toBe(900);
+  });
+
+  it("D-5.4 retryAfterSeconds() counts nothing, nor does a count() that is refused", async ({
+    signIns,
+  }) => {
+    for (let n = 0; n < 20; n++) expect(await signIns.retryAfterSeconds([counterAt(0)])).toBeNull();
+    await signIns.count([counterAt(0), counterAt(0, { name: "b" })]);
+    for (let n = 0; n < 20; n++) expect(await signIns.count([counterAt(1)])).toBe(900);
+    expect(await signIns.count([counterAt(WINDOW_MS)])).toBeNull();
+  });
+
+  it("D-5.4 counters of different names count apart", async ({ signIns }) => {
+    const names = ["account:ana", "account:Ana", "address:::1", "", "é😀$.\0'\""];
+    for (const name of names) expect(await signIns.count([counterAt(0, { name })])).toBeNull();
+    for (const name of names) {
+      expect(await signIns.retryAfterSeconds([counterAt(0, { name })])).toBe(900);
+    }
+  });
+
+  it("D-5.4 of several counters the one with the longest wait decides, and none is counted", async ({
+    signIns,
+  }) => {
+    const both = (atMs: number) => [
+      counterAt(atMs, { name: "account:ana", limit: 1 }),
+      counterAt(atMs, { name: "address:1", limit: 2 }),
+    ];
+    const address = (atMs: number) => counterAt(atMs, { name: "address:1", limit: 2 });
+    expect(await signIns.count(both(0))).toBeNull();
+    expect(await signIns.count(both(100_000))).toBe(800);
+    expect(await signIns.retryAfterSeconds([address(100_000)])).toBeNull();
+    expect(await signIns.count([address(200_000)])).toBeNull();
+    expect(await signIns.retryAfterSeconds([address(200_000)])).toBe(700);
+    expect(await signIns.count([counterAt(500_000, { name: "other" })])).toBeNull();
+    const three = [...both(600_000), counterAt(600_000, { name: "other" })];
+    expect(await signIns.retryAfterSeconds(three)).toBe(800);
+    expect(await signIns.count(three)).toBe(800);
+  });
+
+  it("D-5.4 no counters let through", async ({ signIns }) => {
+    expect(await signIns.retryAfterSeconds([])).toBeNull();
+    expect(await signIns.count([])).toBeNull();
+  });
+}
+
+function slidingTests(harness: PartsHarness<Parts>): void {
+  const it = partsTests(harness);
+
+  it("D-5.4 the count slides: an event counts for 15 minutes, to the millisecond", async ({
+    signIns,
+  }) => {
+    const at = (ms: number) => [counterAt(ms, { limit: 2 })];
+    await signIns.count(at(0));
+    await signIns.count(at(10_500));
+    expect(await signIns.retryAfterSeconds(at(10_500))).toBe(890);
+    expect(await signIns.retryAfterSeconds(at(WINDOW_MS - 1))).toBe(1);
+    expect(await signIns.retryAfterSeconds(at(WINDOW_MS))).toBeNull();
+    expect(await signIns.count(at(WINDOW_MS))).toBeNull();
+    expect(await signIns.count(at(WINDOW_MS))).toBe(11);
+    expect(await signIns.count(at(WINDOW_MS + 10_499))).toBe(1);
+    expect(await signIns.count(at(WINDOW_MS + 10_500))).toBeNull();
+  });
+
+  it("D-5.4 a limit below what was counted waits until the count is below it", async ({
+    signIns,
+  }) => {
+    for (let n = 0; n < 5; n++) await signIns.count([counterAt(n * 1000, { limit: 5 })]);
+    const wait = (limit: number) => signIns.retryAfterSeconds([counterAt(4000, { limit })]);
+    expect(await wait(6)).toBeNull();
+    expect(await wait(5)).toBe(896);
+    expect(await wait(3)).toBe(898);
+    expect(await wait(1)).toBe(900);
+  });
+
+  it("D-5.4 events of a clock that runs ahead a little count, those of one that was wrong do not", async ({
+    signIns,
+  }) => {
+    await signIns.count([counterAt(5000)]);
+    expect(await signIns.count([counterAt(0)])).toBe(905);
+    await signIns.count([counterAt(WINDOW_MS, { name: "b" })]);
+    expect(await signIns.count([counterAt(0, { name: "b" })])).toBeNull();
+  });
+}
+
+function sharingTests(harness: PartsHarness<Parts>): void {
+  const it = partsTests(harness);
+
+  it("D-5.4 of many count()s at once on two instances, no more than the limit are let through", async (storage, store) => {
+    const other = await openOther(store);
+    const counters = [
+      counterAt(0, { name: "account:ana", limit: 10 }),
+      counterAt(0, { name: "address:1", limit: 30 }),
+    ];
+    const outcomes = await Promise.all(
+      Array.from({ length: 40 }, (_, n) => (n % 2 ? storage : other).signIns.count(counters)),
+    );
+    expect(outcomes.filter((seconds) => seconds === null).length).toBe(10);
+    expect(outcomes.filter((seconds) => seconds === 900).length).toBe(30);
+    await storage.close();
+    const address = (limit: number) =>
+      other.signIns.retryAfterSeconds([counterAt(0, { name: "address:1", limit })]);
+    expect([await address(10), await address(11)]).toEqual([900, null]);
+  });
+}
+
+/** A counter that one event fills, unless the changes say otherwise. */
+function counterAt(atMs: number, changes: Partial<AttemptCounter> = {}): AttemptCounter {
+  return { name: "a", limit: 1, windowMs: WINDOW_MS, nowMs: START_MS + atMs, ...changes };
+}

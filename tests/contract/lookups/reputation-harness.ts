@@ -1,0 +1,167 @@
+// What the suites of the reputation half work on, and the shortest ways to set a scene.
+import { NodeMac } from "../../../src/adapters/node-crypto/node-mac.ts";
+import type {
+  Consent,
+  ConsentGrant,
+  ConsentPurpose,
+  LookupEndpoint,
+} from "../../../src/domain/reputation/accounts/consent.ts";
+import { NEW_ACCOUNT_PLAN } from "../../../src/domain/reputation/accounts/plan.ts";
+import type { Account } from "../../../src/domain/reputation/accounts/roles.ts";
+import type { LookupOutcome } from "../../../src/domain/reputation/lookups/lookup-batch.ts";
+import { formatMs } from "../../../src/domain/shared/time.ts";
+import { readRegistry } from "../../../src/domain/sync/table/registry.ts";
+import type { Row, Table } from "../../../src/domain/sync/table/table.ts";
+import type { StoredApiKey } from "../../../src/ports/accounts/api-key-store.ts";
+import type { ReputationOptions, ReputationStores } from "../../../src/ports/reputation-stores.ts";
+import type { FullStorage } from "../../../src/ports/storage.ts";
+import type { OpenedParts, PartsHarness } from "../parts-harness.ts";
+
+/** One instance. */
+export interface ReputationParts extends ReputationStores {
+  readonly storage: FullStorage;
+}
+
+/** A harness of the reputation half. */
+export type ReputationHarness = PartsHarness<ReputationParts>;
+
+/** The key of every audit log of the tests. */
+export const AUDIT_KEY = new Uint8Array(32).fill(7);
+/** The function behind it. */
+export const MAC = new NodeMac();
+
+const { registry } = readRegistry({ tables: {} });
+if (registry === null) throw new Error("The built-in registry is not valid");
+/** The built-in tables. */
+export const PROFILES = registry.get("profiles") as Table;
+export const PLATFORM_ACCOUNTS = registry.get("platform_accounts") as Table;
+
+/** Prepares an opened storage and opens its reputation half. */
+export async function openParts(
+  storage: FullStorage,
+  makeCache: ReputationOptions["makeCache"],
+): Promise<ReputationParts> {
+  await storage.tables.prepare([PROFILES, PLATFORM_ACCOUNTS]);
+  const stores = await storage.openReputation({
+    profiles: PROFILES,
+    platformAccounts: PLATFORM_ACCOUNTS,
+    mac: MAC,
+    auditKey: AUDIT_KEY,
+    makeCache,
+  });
+  return { ...stores, storage };
+}
+
+/** Sets scenes in one store. */
+export class Scene {
+  readonly parts: ReputationParts;
+  readonly store: OpenedParts<ReputationParts>;
+  #count = 0;
+
+  constructor(parts: ReputationParts, store: OpenedParts<ReputationParts>) {
+    this.parts = parts;
+    this.store = store;
+  }
+
+  /** Makes an account with its profile. */
+  async enrol(username: string, changes: Partial<Account> = {}): Promise<Account> {
+    const account: Account = { ...this.#account(username), ...changes };
+    const outcome = await this.parts.membership.enrol({ account, displayName: null });
+    if (outcome !== "enrolled") throw new Error(`Not enrolled: ${outcome}`);
+    return account;
+  }
+
+  /** Makes a key; the hash stands for its text. */
+  async giveKey(username: string, changes: Partial<StoredApiKey> = {}): Promise<StoredApiKey> {
+    const id = `key-${username}-${++this.#count}`;
+    const key: StoredApiKey = {
+      id,
+      username,
+      name: "a key",
+      hash: `hash of ${id}`,
+      prefix: "rep_live_",
+      last4: "abcd",
+      createdAt: formatMs(this.store.nowMs()),
+      expiresAt: null,
+      revokedAt: null,
+      isRevoked: false,
+      ...changes,
+    };
+    await this.#giveAccount(username);
+    if (!(await this.parts.apiKeys.create(key))) throw new Error("Not kept: there is no account");
+    return key;
+  }
+
+  /** Grants a consent. */
+  async consent(username: string, purpose: ConsentPurpose = "reputation_lookup") {
+    return await this.grant(username, { purpose, expiresAt: null });
+  }
+
+  /** Grants a consent of some duration. */
+  async grant(username: string, grant: ConsentGrant): Promise<Consent> {
+    const nowMs = this.store.nowMs();
+    await this.#giveAccount(username);
+    const consent = await this.parts.consents.grant(username, { ...grant, nowMs });
+    if (consent === null) throw new Error("Not granted: there is no account");
+    return consent;
+  }
+
+  /** Makes an account without a profile where there is none. */
+  async #giveAccount(username: string): Promise<void> {
+    const { accounts } = this.parts.storage;
+    if ((await accounts.find(username)) === null) await accounts.create(this.#account(username));
+  }
+
+  #account(username: string): Account {
+    return {
+      username,
+      email: `${username}@example.com`,
+      passwordHash: "hash",
+      role: "user",
+      issuer: "repsync",
+      ...NEW_ACCOUNT_PLAN,
+      createdAtMs: this.store.nowMs(),
+    };
+  }
+
+  /** Pushes rows as sync does. */
+  async push(table: Table, ...rows: Row[]): Promise<void> {
+    const all = rows.map((row, index) => {
+      const missing = table.pushColumns.filter(({ name }) => !Object.hasOwn(row, name));
+      return {
+        index,
+        row: { ...row, ...Object.fromEntries(missing.map(({ name }) => [name, null])) },
+      };
+    });
+    const failures = await this.parts.storage.tables.write(table, all);
+    if (failures.length > 0) throw new Error(JSON.stringify(failures));
+  }
+
+  /** One lookup of the reputation, unless said otherwise. */
+  async lookUp(
+    keyHash: string,
+    username: string,
+    endpoint: LookupEndpoint = "reputation",
+  ): Promise<LookupOutcome> {
+    return (await this.lookUpMany([{ keyHash, username, endpoint }]))[0] as LookupOutcome;
+  }
+
+  /** Several lookups as one batch. */
+  async lookUpMany(
+    calls: readonly { keyHash: string; username: string; endpoint?: LookupEndpoint }[],
+  ): Promise<readonly LookupOutcome[]> {
+    return await this.parts.ledger.decide(
+      calls.map((call) => ({
+        endpoint: "reputation" as const,
+        requestId: `request-${++this.#count}`,
+        ...call,
+      })),
+    );
+  }
+}
+
+/** What became of a lookup, in one word. */
+export function wordOf(outcome: LookupOutcome): string {
+  if (outcome.kind !== "answered") return outcome.problem;
+  return outcome.decision.code ?? "allowed";
+}

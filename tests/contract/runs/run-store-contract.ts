@@ -1,0 +1,115 @@
+import { describe, expect } from "bun:test";
+import type { SyncRun } from "../../../src/domain/sync/run/run.ts";
+import type { FullStorage } from "../../../src/ports/storage.ts";
+import { openOther, type PartsHarness, partsTests } from "../parts-harness.ts";
+
+type Parts = Pick<FullStorage, "runs" | "close">;
+
+/** What every `RunStore` does. */
+export function runStoreContract(harness: PartsHarness<Parts>): void {
+  const it = partsTests(harness);
+
+  describe(`${harness.name}: runs`, () => {
+    it("D-4.9 find() gives a run as it was saved, and null for an unknown id", async ({ runs }) => {
+      const running = makeRun("a", { status: "running", finished_at: null, tables: {} });
+      const failed = makeRun("b", { status: "failed", error: 'Refused: "é😀" $a.b \'\0' });
+      await runs.save(running);
+      await runs.save(failed);
+      expect(JSON.stringify(await runs.find("a"))).toBe(JSON.stringify(running));
+      expect(JSON.stringify(await runs.find("b"))).toBe(JSON.stringify(failed));
+      expect(await runs.find("A")).toBeNull();
+      expect(await runs.find("")).toBeNull();
+    });
+
+    it("D-4.9 save() replaces a run, which keeps its place", async ({ runs }) => {
+      for (const id of ["a", "b", "c"]) await runs.save(makeRun(id, { status: "running" }));
+      await runs.save(makeRun("a", { status: "success", total_pushed: 7 }));
+      expect(await runs.find("a")).toEqual(makeRun("a", { status: "success", total_pushed: 7 }));
+      expect(await listed(runs, 10)).toEqual(["c", "b", "a"]);
+    });
+
+    it("D-4.9 list() is newest first by the order of saving, whatever the clock said", async ({
+      runs,
+    }) => {
+      expect(await runs.list({ limit: 10, beforeId: null })).toEqual([]);
+      const ids = ["m", "z", "a", "k"];
+      for (const [n, id] of ids.entries()) {
+        await runs.save(makeRun(id, { started_at: `2024-01-0${9 - n}T00:00:00Z` }));
+      }
+      expect(await listed(runs, 10)).toEqual(["k", "a", "z", "m"]);
+      expect(await listed(runs, 2)).toEqual(["k", "a"]);
+      expect(await listed(runs, 2, "a")).toEqual(["z", "m"]);
+      expect(await listed(runs, 10, "z")).toEqual(["m"]);
+      expect(await listed(runs, 10, "m")).toEqual([]);
+      expect(await listed(runs, 10, "unknown")).toEqual([]);
+    });
+
+    it("D-4.9 the last 1,000 runs are kept", async ({ runs }) => {
+      for (let n = 0; n < 1_003; n++) await runs.save(makeRun(`run-${n}`));
+      await runs.save(makeRun("run-500", { status: "partial" }));
+      const ids = await listed(runs, 2_000);
+      expect(ids.length).toBe(1_000);
+      expect([ids[0], ids[999]]).toEqual(["run-1002", "run-3"]);
+      expect(await runs.find("run-2")).toBeNull();
+      expect(await listed(runs, 10, "run-2")).toEqual([]);
+      expect((await runs.find("run-3"))?.run_id).toBe("run-3");
+      expect((await runs.find("run-500"))?.status).toBe("partial");
+    });
+
+    if (!harness.options.isShared) return;
+
+    it("D-4.9 another instance sees a run at once, and after the first one closed", async (storage, store) => {
+      const other = await openOther(store);
+      await storage.runs.save(makeRun("a", { status: "running" }));
+      expect((await other.runs.find("a"))?.status).toBe("running");
+      await other.runs.save(makeRun("b"));
+      await storage.runs.save(makeRun("a", { status: "success" }));
+      await storage.close();
+      expect(await listed(other.runs, 10)).toEqual(["b", "a"]);
+      expect((await other.runs.find("a"))?.status).toBe("success");
+    });
+
+    it("D-4.9 runs that two instances save at once are all kept", async ({ runs }, store) => {
+      const other = await openOther(store);
+      const ids = Array.from({ length: 30 }, (_, n) => `run-${n}`);
+      await Promise.all(ids.map((id, n) => (n % 2 ? runs : other.runs).save(makeRun(id))));
+      expect((await listed(runs, 100)).toSorted()).toEqual(ids.toSorted());
+      expect(await listed(other.runs, 100)).toEqual(await listed(runs, 100));
+    });
+  });
+}
+
+async function listed(
+  runs: Parts["runs"],
+  limit: number,
+  beforeId: string | null = null,
+): Promise<string[]> {
+  return (await runs.list({ limit, beforeId })).map((run) => run.run_id);
+}
+
+function makeRun(id: string, changes: Partial<SyncRun> = {}): SyncRun {
+  const items = {
+    pushed: 1,
+    pulled: 2,
+    error_count: 3,
+    bytes_compressed: 4,
+    bytes_uncompressed: 9_007_199_254_740_991,
+    duration_ms: 0.5,
+  };
+  return {
+    run_id: id,
+    trigger: "api",
+    status: "success",
+    direction: "both",
+    tables: { items, constructor: items },
+    total_pushed: 1,
+    total_pulled: 2,
+    error_count: 3,
+    started_at: "2024-01-01T00:00:00Z",
+    finished_at: "2024-01-01T00:00:01.500Z",
+    duration_ms: 1500,
+    full_sync: false,
+    dry_run: false,
+    ...changes,
+  };
+}

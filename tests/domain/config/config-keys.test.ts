@@ -1,0 +1,27 @@
+// Keys and addresses that no request could be made with. D-1.3.
+import { expect, test } from "bun:test";
+import { type Environment, readConfig } from "../../../src/config.ts";
+
+test.each<[env: Environment, problem: string]>([
+  [
+    { SYNC_API_KEY: "a\nkey" },
+    "SYNC_API_KEY must not hold control characters: HTTP cannot send those",
+  ],
+  [{ SYNC_REMOTE_KEY: "schön" }, "SYNC_REMOTE_KEY must be printable ASCII"],
+  [{ SYNC_REMOTE_KEY: "a\tkey" }, "SYNC_REMOTE_KEY must be printable ASCII"],
+  [
+    { SYNC_REMOTE_URL: "http://remote.example", SYNC_API_KEY: "schön" },
+    "SYNC_API_KEY, which runs send as there is no SYNC_REMOTE_KEY, must be printable ASCII",
+  ],
+  [
+    { SYNC_REMOTE_URL: "https://remote.example/api/v1/sync//" },
+    "SYNC_REMOTE_URL must be the base address, without /api/v1/sync",
+  ],
+])("D-1.3 with %j the service does not start", (env, problem) => {
+  expect(readConfig(env, () => "").problems).toEqual([problem]);
+});
+
+test("D-1.3 a key that only others send may be any text that a header can hold", () => {
+  const env = { SYNC_API_KEY: "schön\tund gut" };
+  expect(readConfig(env, () => "").config?.syncApiKey).toBe("schön\tund gut");
+});

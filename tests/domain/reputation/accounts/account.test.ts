@@ -1,0 +1,109 @@
+import { describe, expect, test } from "bun:test";
+import {
+  accountBody,
+  checkSignUp,
+  emailKey,
+  isEmail,
+  isPassword,
+} from "../../../../src/domain/reputation/accounts/account.ts";
+import {
+  isForeignUsername,
+  isSignUpUsername,
+} from "../../../../src/domain/reputation/accounts/username.ts";
+
+const SIGN_UP = { username: "ana", email: "ana@example.org", password: "correct horse" };
+
+describe("usernames", () => {
+  test.each(["a", "0", "ana", "ana-b_c", "a--b", "1_2", "a".repeat(40)])(
+    "D-5.4 signup takes the username %s",
+    (username) => {
+      expect(isSignUpUsername(username)).toBe(true);
+    },
+  );
+
+  test.each(["", "A", "Ana", "-a", "a-", "_a", "a_", "a b", "a.b", "é", "a\n", "a".repeat(41), 5])(
+    "D-5.4 signup refuses the username %p",
+    (username) => {
+      expect(isSignUpUsername(username)).toBe(false);
+    },
+  );
+
+  test("D-5.4 an identity provider may bring any text of 1 to 200 characters", () => {
+    for (const sub of ["a", "Ana B", "auth0|5f", "用户", "😀".repeat(200), "x".repeat(200)]) {
+      expect(isForeignUsername(sub)).toBe(true);
+    }
+    for (const sub of ["", "x".repeat(201), "😀".repeat(201), "\udc00", null, 7]) {
+      expect(isForeignUsername(sub)).toBe(false);
+    }
+  });
+});
+
+describe("passwords and addresses", () => {
+  test("D-5.4 a password has 10 to 200 characters", () => {
+    for (const password of ["x".repeat(10), "x".repeat(200), "🔒".repeat(10), " ".repeat(10)]) {
+      expect(isPassword(password)).toBe(true);
+    }
+    for (const password of ["x".repeat(9), "x".repeat(201), "🔒".repeat(9), "", null, 1e12]) {
+      expect(isPassword(password)).toBe(false);
+    }
+  });
+
+  test.each(["a@b.co", "ana.b+tag@mail.example.org", "ü@bücher.example", "o'neil@x-y.io"])(
+    "D-5.4 %s has the shape of an e-mail address",
+    (email) => {
+      expect(isEmail(email)).toBe(true);
+    },
+  );
+
+  test.each([
+    "",
+    "ana",
+    "@b.co",
+    "a@",
+    "a@b",
+    "a@b.",
+    "a@.co",
+    "a@b..co",
+    "a b@c.co",
+    "a@b@c.co",
+    "a@b.co\n",
+    `${"a".repeat(250)}@b.co`,
+    null,
+  ])("D-5.4 %p has not", (email) => {
+    expect(isEmail(email)).toBe(false);
+  });
+
+  test("D-5.2 addresses that differ in case alone are one", () => {
+    expect(emailKey("Ana@Example.ORG")).toBe("ana@example.org");
+  });
+});
+
+describe("signup", () => {
+  test("D-5.4 checkSignUp() reads the body", () => {
+    expect(checkSignUp(SIGN_UP).value).toEqual({ ...SIGN_UP, displayName: null });
+    expect(checkSignUp({ ...SIGN_UP, display_name: null }).value?.displayName).toBeNull();
+    expect(checkSignUp({ ...SIGN_UP, display_name: "Ana" }).value?.displayName).toBe("Ana");
+  });
+
+  test("D-5.4 checkSignUp() reports all problems, and never the password", () => {
+    const body = { username: "Ana", email: "ana", password: "short-one", display_name: 5 };
+    const { value, problems } = checkSignUp(body);
+    expect(value).toBeNull();
+    expect(problems.map(({ pointer }) => pointer)).toEqual([
+      "/username",
+      "/email",
+      "/password",
+      "/display_name",
+    ]);
+    expect(JSON.stringify(problems)).not.toContain("short-one");
+    expect(checkSignUp({}).problems).toHaveLength(3);
+  });
+
+  test("D-5.4 accountBody() has the reply's fields in its order", () => {
+    const account = { username: "ana", email: null, plan: "free", role: "user" } as const;
+    expect(JSON.stringify(accountBody(account))).toBe(
+      '{"username":"ana","email":"","plan":"free","role":"user"}',
+    );
+    expect(accountBody({ ...account, email: "Ana@x.io" }).email).toBe("Ana@x.io");
+  });
+});

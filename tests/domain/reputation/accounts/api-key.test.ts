@@ -1,0 +1,185 @@
+import { describe, expect, test } from "bun:test";
+import fc from "fast-check";
+import {
+  API_KEY_PREFIX,
+  API_KEY_RANDOM_BYTES,
+  apiKeyDisplay,
+  apiKeyStatus,
+  checkApiKeyRequest,
+  checkRotation,
+  isWellFormedApiKey,
+  makeApiKey,
+  revokedAtAfterRotation,
+  revokedAtNow,
+} from "../../../../src/domain/reputation/accounts/api-key.ts";
+import { checkProperty } from "../../../support/seed.ts";
+
+const NOW = "2026-03-01T12:00:00Z";
+const NOW_MS = Date.parse(NOW);
+const ALPHABET = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
+const USABLE = { expiresAt: null, revokedAt: null };
+
+/** Checksums by Python's zlib.crc32; the last one needs its padding. */
+const KEYS = [
+  "rep_live_0000000000000000000000000000002C8GjS",
+  "rep_live_zzzzzzzzzzzzzzzzzzzzzzzzzzzzzz4IlJEz",
+  "rep_live_0123456789ABCDEFGHIJKLMNOPQRST4PMbyp",
+  "rep_live_UVWXYZabcdefghijklmnopqrstuvwx2VaC6P",
+  "rep_live_TheQuickBrownFoxJumps0ver13Dog3LtHDa",
+  "rep_live_abcdefghijklmnopqrstuvwxyzABCD4dNndU",
+  "rep_live_000000000000000000000000037127000YQf",
+];
+
+describe("the text of a key", () => {
+  test.each(KEYS)("D-5.6 isWellFormedApiKey() knows %s", (key) => {
+    expect(isWellFormedApiKey(key)).toBe(true);
+  });
+
+  test.each(KEYS)("D-5.6 makeApiKey() gives %s from the bytes of its characters", (key) => {
+    const bytes = [...key.slice(9, 39)].map((char) => ALPHABET.indexOf(char));
+    expect(makeApiKey(Uint8Array.from(bytes))).toBe(key);
+  });
+
+  test("D-5.6 a byte counts by its remainder of 62, and bytes from 248 on are passed over", () => {
+    const bytes = [248, 255, 62, 61, 123, 185, 247, 186, ...Array(26).fill(0)];
+    expect(makeApiKey(Uint8Array.from(bytes)).slice(9, 15)).toBe("0zzzz0");
+  });
+
+  test("D-5.6 every character is equally likely", () => {
+    const counts = new Map<string, number>();
+    for (let byte = 0; byte < 256; byte++) {
+      const bytes = Uint8Array.from([byte, ...Array(30).fill(0)]);
+      const first = makeApiKey(bytes)[9] ?? "";
+      if (byte < 248) counts.set(first, (counts.get(first) ?? 0) + 1);
+    }
+    expect([...counts.keys()].sort().join("")).toBe([...ALPHABET].sort().join(""));
+    expect(new Set(counts.values())).toEqual(new Set([4]));
+  });
+
+  test("D-5.6 makeApiKey() throws RangeError when the bytes do not suffice", () => {
+    expect(() => makeApiKey(new Uint8Array(29))).toThrow(RangeError);
+    expect(() => makeApiKey(new Uint8Array(100).fill(250))).toThrow(RangeError);
+  });
+
+  test("D-5.6 every key that is made is well formed", () => {
+    const bytes = fc.uint8Array({ minLength: API_KEY_RANDOM_BYTES, maxLength: 80 });
+    checkProperty(
+      fc.property(bytes, (random) => {
+        fc.pre(random.filter((byte) => byte < 248).length >= 30);
+        const key = makeApiKey(random);
+        expect(key).toMatch(/^rep_live_[0-9A-Za-z]{36}$/);
+        expect(isWellFormedApiKey(key)).toBe(true);
+      }),
+    );
+  });
+
+  test("D-5.6 any one changed character makes a key malformed", () => {
+    const places = fc.tuple(
+      fc.constantFrom(...KEYS),
+      fc.nat(44),
+      fc.constantFrom(...ALPHABET, "_"),
+    );
+    checkProperty(
+      fc.property(places, ([key, at, char]) => {
+        fc.pre(key[at] !== char);
+        expect(isWellFormedApiKey(key.slice(0, at) + char + key.slice(at + 1))).toBe(false);
+      }),
+      1_000,
+    );
+  });
+
+  test("D-5.6 other texts are malformed", () => {
+    const [key = ""] = KEYS;
+    for (const text of [
+      "",
+      key.slice(9),
+      key.slice(0, -1),
+      `${key}0`,
+      `${key}\n`,
+      ` ${key}`,
+      key.replace("live", "test"),
+      key.toUpperCase(),
+      "rep_live_é00000000000000000000000000000000000",
+    ]) {
+      expect(isWellFormedApiKey(text)).toBe(false);
+    }
+  });
+
+  test("D-5.5 prefix and last4 are what a key starts and ends with", () => {
+    expect(apiKeyDisplay(KEYS[4] ?? "")).toEqual({ prefix: "rep_live_", last4: "tHDa" });
+    expect(API_KEY_PREFIX).toBe("rep_live_");
+  });
+});
+
+describe("status", () => {
+  test("D-5.5 a key is active until it expires or is revoked, both moments included", () => {
+    expect(apiKeyStatus(USABLE, NOW_MS)).toBe("active");
+    expect(apiKeyStatus({ ...USABLE, expiresAt: NOW }, NOW_MS - 1)).toBe("active");
+    expect(apiKeyStatus({ ...USABLE, expiresAt: NOW }, NOW_MS)).toBe("expired");
+    expect(apiKeyStatus({ ...USABLE, revokedAt: NOW }, NOW_MS - 1)).toBe("active");
+    expect(apiKeyStatus({ ...USABLE, revokedAt: NOW }, NOW_MS)).toBe("revoked");
+  });
+
+  test("D-5.5 revoked goes before expired", () => {
+    const times = { expiresAt: "2026-02-01T00:00:00Z", revokedAt: "2026-02-02T00:00:00Z" };
+    expect(apiKeyStatus(times, Date.parse("2026-02-01T12:00:00Z"))).toBe("expired");
+    expect(apiKeyStatus(times, NOW_MS)).toBe("revoked");
+  });
+
+  test("D-5.5 revoking is at once, also within an overlap, and keeps the first time", () => {
+    expect(revokedAtNow(USABLE, NOW_MS)).toBe(NOW);
+    expect(revokedAtNow({ ...USABLE, revokedAt: "2026-03-02T00:00:00Z" }, NOW_MS)).toBe(NOW);
+    const earlier = { ...USABLE, revokedAt: "2026-02-02T00:00:00Z" };
+    expect(revokedAtNow(earlier, NOW_MS)).toBe("2026-02-02T00:00:00Z");
+    expect(revokedAtNow({ ...USABLE, expiresAt: "2026-01-01T00:00:00Z" }, NOW_MS)).toBe(NOW);
+  });
+
+  test("D-5.5 a rotated key is revoked after the overlap", () => {
+    const rotate = (overlapSeconds: number, revokedAt: string | null = null) =>
+      revokedAtAfterRotation({ ...USABLE, revokedAt }, { overlapSeconds, nowMs: NOW_MS });
+    expect(rotate(0)).toBe(NOW);
+    expect(rotate(3600)).toBe("2026-03-01T13:00:00Z");
+    expect(apiKeyStatus({ ...USABLE, revokedAt: rotate(3600) }, NOW_MS + 3_599_999)).toBe("active");
+    expect(rotate(3600, "2026-03-01T12:30:00Z")).toBe("2026-03-01T12:30:00Z");
+    expect(rotate(60, "2026-03-01T12:30:00Z")).toBe("2026-03-01T12:01:00Z");
+  });
+
+  test("D-5.5 a key that is not active cannot be rotated", () => {
+    const rotation = { overlapSeconds: 60, nowMs: NOW_MS };
+    expect(revokedAtAfterRotation({ ...USABLE, revokedAt: NOW }, rotation)).toBeNull();
+    expect(revokedAtAfterRotation({ ...USABLE, expiresAt: NOW }, rotation)).toBeNull();
+  });
+});
+
+describe("requests", () => {
+  const pointers = (check: { problems: readonly { pointer: string }[] }) =>
+    check.problems.map(({ pointer }) => pointer);
+
+  test("D-5.5 checkApiKeyRequest() reads a name and an optional expires_at", () => {
+    expect(checkApiKeyRequest({ name: "shop" }, NOW_MS).value).toEqual({
+      name: "shop",
+      expiresAt: null,
+    });
+    const body = { name: "🔑".repeat(100), expires_at: "2026-03-02" };
+    expect(checkApiKeyRequest(body, NOW_MS).value?.expiresAt).toBe("2026-03-02T00:00:00Z");
+  });
+
+  test("D-5.5 checkApiKeyRequest() refuses other names and ends that are not ahead", () => {
+    for (const name of [undefined, null, "", 5, "x".repeat(101), "\ud800"]) {
+      expect(pointers(checkApiKeyRequest({ name }, NOW_MS))).toEqual(["/name"]);
+    }
+    expect(pointers(checkApiKeyRequest({ name: "", expires_at: NOW }, NOW_MS))).toEqual([
+      "/name",
+      "/expires_at",
+    ]);
+  });
+
+  test("D-5.5 checkRotation() takes whole seconds from 0 to 86,400", () => {
+    expect(checkRotation({}).value).toEqual({ overlapSeconds: 0 });
+    expect(checkRotation({ overlap_seconds: 0 }).value).toEqual({ overlapSeconds: 0 });
+    expect(checkRotation({ overlap_seconds: 86_400 }).value).toEqual({ overlapSeconds: 86_400 });
+    for (const overlap_seconds of [-1, 86_401, 1.5, "60", null, true]) {
+      expect(pointers(checkRotation({ overlap_seconds }))).toEqual(["/overlap_seconds"]);
+    }
+  });
+});

@@ -1,0 +1,231 @@
+import { describe, expect, test } from "bun:test";
+import {
+  CONSENT_PURPOSES,
+  CONSENT_STATUSES,
+  type Consent,
+  type ConsentPurpose,
+  checkConsentFilter,
+  checkGrant,
+  consentItem,
+  consentStatus,
+  coveringPurposes,
+  findCoveringConsent,
+  type LookupEndpoint,
+  matchesFilter,
+  ownPurpose,
+  revokeConsent,
+  supersededBy,
+} from "../../../../src/domain/reputation/accounts/consent.ts";
+
+const NOW = "2026-03-01T12:00:00.500Z";
+const NOW_MS = Date.parse(NOW);
+const ACTIVE: Consent = {
+  id: 7,
+  username: "ana",
+  purpose: "reputation_lookup",
+  grantedAt: "2026-01-01T00:00:00Z",
+  expiresAt: null,
+  ended: null,
+};
+const EXPIRED: Consent = { ...ACTIVE, id: 6, expiresAt: "2026-02-01T00:00:00Z" };
+const REVOKED: Consent = {
+  ...ACTIVE,
+  id: 5,
+  ended: { as: "revoked", at: "2026-01-02T00:00:00Z" },
+};
+const SUPERSEDED: Consent = {
+  ...ACTIVE,
+  id: 4,
+  ended: { as: "superseded", at: "2026-01-01T00:00:00Z" },
+};
+
+test("D-6.1 the purposes and statuses are those of the decision", () => {
+  expect(CONSENT_PURPOSES).toEqual(["reputation_lookup", "profile_lookup", "platforms_lookup"]);
+  expect(CONSENT_STATUSES).toEqual(["active", "revoked", "expired", "superseded"]);
+});
+
+describe("status", () => {
+  test("D-6.1 consentStatus() names the end that was made, else what expires_at says", () => {
+    expect(consentStatus(ACTIVE, NOW_MS)).toBe("active");
+    expect(consentStatus(EXPIRED, NOW_MS)).toBe("expired");
+    expect(consentStatus(REVOKED, NOW_MS)).toBe("revoked");
+    expect(consentStatus(SUPERSEDED, NOW_MS)).toBe("superseded");
+  });
+
+  test("D-6.1 a consent that was ended before its expiry keeps that status after it", () => {
+    const expiresAt = "2026-02-01T00:00:00Z";
+    expect(consentStatus({ ...REVOKED, expiresAt }, NOW_MS)).toBe("revoked");
+    expect(consentStatus({ ...SUPERSEDED, expiresAt }, NOW_MS)).toBe("superseded");
+  });
+
+  test.each([
+    ["2026-03-01T12:00:00.500001Z", "active"],
+    ["2026-03-01T12:00:00.501Z", "active"],
+    ["2026-03-01T12:00:00.500Z", "expired"],
+    ["2026-03-01T12:00:00.499999Z", "expired"],
+    ["2026-03-01T12:00:00Z", "expired"],
+  ])("D-6.1 a consent until %s is %s half a second after noon", (expiresAt, status) => {
+    expect(consentStatus({ ...ACTIVE, expiresAt }, NOW_MS)).toBe(status as "active");
+  });
+});
+
+describe("coverage", () => {
+  const allowed: [ConsentPurpose, LookupEndpoint[]][] = [
+    ["reputation_lookup", ["reputation", "profile", "platforms"]],
+    ["profile_lookup", ["profile"]],
+    ["platforms_lookup", ["platforms"]],
+  ];
+
+  test.each(allowed)("D-6.1 %s covers %p alone", (purpose, endpoints) => {
+    const all: LookupEndpoint[] = ["reputation", "profile", "platforms"];
+    const covered = all.filter((endpoint) => coveringPurposes(endpoint).includes(purpose));
+    const found = all.filter(
+      (endpoint) =>
+        findCoveringConsent([{ ...ACTIVE, purpose }], { endpoint, nowMs: NOW_MS }) !== null,
+    );
+    expect(covered).toEqual(endpoints);
+    expect(found).toEqual(endpoints);
+  });
+
+  test("D-5.5 each endpoint has a purpose of its own", () => {
+    expect(ownPurpose("reputation")).toBe("reputation_lookup");
+    expect(ownPurpose("profile")).toBe("profile_lookup");
+    expect(ownPurpose("platforms")).toBe("platforms_lookup");
+  });
+
+  test("D-6.1 only an active consent allows", () => {
+    const ended = [EXPIRED, REVOKED, SUPERSEDED];
+    const lookup = { endpoint: "reputation", nowMs: NOW_MS } as const;
+    expect(findCoveringConsent([], lookup)).toBeNull();
+    expect(findCoveringConsent(ended, lookup)).toBeNull();
+    expect(findCoveringConsent([...ended, ACTIVE], lookup)?.id).toBe(7);
+  });
+
+  test("D-6.5 the consent for the endpoint's own purpose is named first, then the newest", () => {
+    const own = { ...ACTIVE, id: 2, purpose: "profile_lookup" } as const;
+    const lookup = { endpoint: "profile", nowMs: NOW_MS } as const;
+    expect(findCoveringConsent([ACTIVE, own], lookup)?.id).toBe(2);
+    expect(findCoveringConsent([ACTIVE, { ...ACTIVE, id: 9 }], lookup)?.id).toBe(9);
+  });
+});
+
+describe("a grant", () => {
+  test("D-6.1 checkGrant() reads purpose and expires_at", () => {
+    expect(checkGrant({ purpose: "profile_lookup" }, NOW_MS)).toEqual({
+      value: { purpose: "profile_lookup", expiresAt: null },
+      problems: [],
+    });
+    const body = { purpose: "reputation_lookup", expires_at: "2027-01-01T07:00:00+07:00" };
+    expect(checkGrant(body, NOW_MS).value?.expiresAt).toBe("2027-01-01T00:00:00Z");
+    expect(checkGrant({ ...body, expires_at: null }, NOW_MS).value?.expiresAt).toBeNull();
+    expect(checkGrant({ ...body, expires_at: "2027-01-01" }, NOW_MS).value?.expiresAt).toBe(
+      "2027-01-01T00:00:00Z",
+    );
+  });
+
+  test("D-6.1 checkGrant() refuses unknown purposes", () => {
+    for (const purpose of [
+      undefined,
+      null,
+      "",
+      "Reputation_lookup",
+      "all",
+      1,
+      ["profile_lookup"],
+    ]) {
+      const { value, problems } = checkGrant({ purpose }, NOW_MS);
+      expect(value).toBeNull();
+      expect(problems.map(({ pointer }) => pointer)).toEqual(["/purpose"]);
+    }
+  });
+
+  test("D-6.1 checkGrant() refuses an expires_at that is no time, in the past or now", () => {
+    const odd = ["", "soon", 1893456000, true, {}, "2026-13-01T00:00:00Z"];
+    for (const expires_at of [...odd, NOW, "2026-03-01T12:00:00.499999Z", "2020-01-01"]) {
+      const { value, problems } = checkGrant({ purpose: "profile_lookup", expires_at }, NOW_MS);
+      expect(value).toBeNull();
+      expect(problems.map(({ pointer }) => pointer)).toEqual(["/expires_at"]);
+    }
+    const justAfter = { purpose: "profile_lookup", expires_at: "2026-03-01T12:00:00.500001Z" };
+    expect(checkGrant(justAfter, NOW_MS).problems).toEqual([]);
+  });
+
+  test("D-5.2 checkGrant() reports all problems together", () => {
+    const { problems } = checkGrant({ purpose: "x", expires_at: "x" }, NOW_MS);
+    expect(problems.map(({ pointer }) => pointer)).toEqual(["/purpose", "/expires_at"]);
+  });
+
+  test("D-6.1 a newer grant supersedes the active ones of its purpose and nothing else", () => {
+    const other: Consent = { ...ACTIVE, id: 3, purpose: "profile_lookup" };
+    const earlier = [ACTIVE, EXPIRED, REVOKED, SUPERSEDED, other];
+    const grant = { purpose: "reputation_lookup", nowMs: NOW_MS } as const;
+    expect(supersededBy(earlier, grant)).toEqual([
+      { ...ACTIVE, ended: { as: "superseded", at: NOW } },
+    ]);
+    expect(supersededBy([], grant)).toEqual([]);
+  });
+});
+
+describe("revoking", () => {
+  test("D-6.1 revokeConsent() ends an active consent", () => {
+    const revoked = revokeConsent(ACTIVE, NOW_MS);
+    expect(revoked).toEqual({ ...ACTIVE, ended: { as: "revoked", at: NOW } });
+    expect(consentStatus(revoked, NOW_MS)).toBe("revoked");
+  });
+
+  test("D-6.1 revokeConsent() leaves a consent that has ended as it is", () => {
+    for (const ended of [REVOKED, SUPERSEDED]) expect(revokeConsent(ended, NOW_MS)).toBe(ended);
+    const once = revokeConsent(ACTIVE, NOW_MS);
+    expect(revokeConsent(once, NOW_MS + 1000)).toBe(once);
+  });
+});
+
+test("D-6.1, D-6.3 revokeConsent() keeps an expired consent expired by every clock", () => {
+  const ended = revokeConsent(EXPIRED, NOW_MS);
+  expect(ended).toEqual({ ...EXPIRED, ended: { as: "expired", at: NOW } });
+  for (const nowMs of [0, NOW_MS, 2 * NOW_MS]) expect(consentStatus(ended, nowMs)).toBe("expired");
+  expect(revokeConsent(ended, 0)).toBe(ended);
+});
+
+describe("the list", () => {
+  test("R-2.4 consentItem() has the five fields in the document's order", () => {
+    const item = consentItem(EXPIRED, NOW_MS);
+    expect(item).toEqual({
+      id: 6,
+      purpose: "reputation_lookup",
+      granted_at: "2026-01-01T00:00:00Z",
+      expires_at: "2026-02-01T00:00:00Z",
+      status: "expired",
+    });
+    expect(Object.keys(item)).toEqual(["id", "purpose", "granted_at", "expires_at", "status"]);
+    expect(consentItem(ACTIVE, NOW_MS).expires_at).toBeNull();
+  });
+
+  test("D-6.1 filters take the known values, and empty for none", () => {
+    expect(checkConsentFilter({}).value).toEqual({ status: null, purpose: null });
+    expect(checkConsentFilter({ status: "", purpose: null }).value).toEqual({
+      status: null,
+      purpose: null,
+    });
+    const given = { status: "expired", purpose: "platforms_lookup" } as const;
+    expect(checkConsentFilter(given).value).toEqual(given);
+  });
+
+  test("D-6.1 an unknown filter value is a problem", () => {
+    const { value, problems } = checkConsentFilter({ status: "Active", purpose: "all" });
+    expect(value).toBeNull();
+    expect(problems.map(({ pointer }) => pointer)).toEqual(["/status", "/purpose"]);
+  });
+
+  test("D-6.1 matchesFilter() compares the status at read time", () => {
+    const show = (consent: Consent, status: string | null, purpose: string | null) => {
+      const { value } = checkConsentFilter({ status, purpose });
+      return value !== null && matchesFilter(consent, { ...value, nowMs: NOW_MS });
+    };
+    expect(show(EXPIRED, "expired", null)).toBe(true);
+    expect(show(EXPIRED, "active", null)).toBe(false);
+    expect(show(ACTIVE, "active", "reputation_lookup")).toBe(true);
+    expect(show(ACTIVE, "active", "profile_lookup")).toBe(false);
+    expect(show(REVOKED, null, null)).toBe(true);
+  });
+});

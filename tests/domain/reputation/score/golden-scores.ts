@@ -1,0 +1,378 @@
+// Scores as an independent program gave them (Python, 60 decimal digits). Every runtime must agree.
+import type { JsonObject } from "../../../../src/domain/shared/json.ts";
+
+/** One person and the expected score. */
+export interface GoldenScore {
+  readonly name: string;
+  readonly accounts: readonly JsonObject[];
+  readonly score: number;
+  readonly starLevel: number;
+  readonly points: readonly { readonly platform: string; readonly points: number }[];
+}
+
+/** The moment of every golden score: 2026-11-21T15:00:00Z. */
+export const GOLDEN_NOW_MS = 1_795_273_200_000;
+
+/** Persons of all kinds. */
+export const GOLDEN_SCORES: readonly GoldenScore[] = [
+  { name: "nobody", accounts: [], score: 0, starLevel: 1, points: [] },
+  {
+    name: "one two-month Instagram account",
+    accounts: [
+      {
+        platform: "instagram",
+        verified: true,
+        account_created_at: "2026-09-21T09:30:00Z",
+        activity_count: 40,
+        last_active_at: "2026-11-20T23:59:59.999999Z",
+      },
+    ],
+    score: 9,
+    starLevel: 1,
+    points: [{ platform: "instagram", points: 9.0 }],
+  },
+  {
+    name: "a developer",
+    accounts: [
+      {
+        platform: "github",
+        verified: true,
+        account_created_at: "2018-11-21T09:30:00Z",
+        activity_count: 1500,
+        last_active_at: "2026-11-20T23:59:59.999999Z",
+      },
+      {
+        platform: "stackoverflow",
+        verified: true,
+        account_created_at: "2019-11-21T09:30:00Z",
+        activity_count: 300,
+        last_active_at: "2026-10-22T23:59:59.999999Z",
+      },
+      {
+        platform: "linkedin",
+        verified: true,
+        account_created_at: "2016-11-21T09:30:00Z",
+        activity_count: 200,
+        last_active_at: "2026-11-20T23:59:59.999999Z",
+      },
+    ],
+    score: 64,
+    starLevel: 4,
+    points: [
+      { platform: "github", points: 22.56 },
+      { platform: "linkedin", points: 24.96 },
+      { platform: "stackoverflow", points: 16.48 },
+    ],
+  },
+  {
+    name: "a seller",
+    accounts: [
+      {
+        platform: "government_id",
+        verified: true,
+        account_created_at: "2024-11-21T09:30:00Z",
+        activity_count: 1,
+        last_active_at: "2026-05-25T23:59:59.999999Z",
+      },
+      {
+        platform: "shopee",
+        verified: true,
+        account_created_at: "2021-11-21T09:30:00Z",
+        activity_count: 800,
+        last_active_at: "2026-11-20T23:59:59.999999Z",
+        rating: "4.7",
+        rating_count: 300,
+      },
+      {
+        platform: "tokopedia",
+        verified: true,
+        account_created_at: "2020-11-21T09:30:00Z",
+        activity_count: 2400,
+        last_active_at: "2026-11-20T23:59:59.999999Z",
+        rating: "4.9",
+        rating_count: 1200,
+      },
+    ],
+    score: 71,
+    starLevel: 4,
+    points: [
+      { platform: "government_id", points: 28.16 },
+      { platform: "shopee", points: 15.33 },
+      { platform: "tokopedia", points: 27.51 },
+    ],
+  },
+  {
+    name: "the seller after a dispute",
+    accounts: [
+      {
+        platform: "government_id",
+        verified: true,
+        account_created_at: "2024-11-21T09:30:00Z",
+        activity_count: 1,
+        last_active_at: "2026-05-25T23:59:59.999999Z",
+      },
+      {
+        platform: "shopee",
+        verified: true,
+        account_created_at: "2021-11-21T09:30:00Z",
+        activity_count: 800,
+        last_active_at: "2026-11-20T23:59:59.999999Z",
+        rating: "4.7",
+        rating_count: 300,
+        disputes: 1,
+      },
+      {
+        platform: "tokopedia",
+        verified: true,
+        account_created_at: "2020-11-21T09:30:00Z",
+        activity_count: 2400,
+        last_active_at: "2026-11-20T23:59:59.999999Z",
+        rating: "4.9",
+        rating_count: 1200,
+      },
+    ],
+    score: 60,
+    starLevel: 4,
+    points: [
+      { platform: "government_id", points: 23.8 },
+      { platform: "shopee", points: 12.95 },
+      { platform: "tokopedia", points: 23.25 },
+    ],
+  },
+  {
+    name: "eight strong platforms",
+    accounts: [
+      {
+        platform: "government_id",
+        verified: true,
+        account_created_at: "2020-01-01T09:30:00Z",
+        activity_count: 1,
+        last_active_at: "2026-05-25T23:59:59.999999Z",
+      },
+      {
+        platform: "paypal",
+        verified: true,
+        account_created_at: "2015-01-01T09:30:00Z",
+        activity_count: 500,
+        last_active_at: "2026-11-20T23:59:59.999999Z",
+      },
+      {
+        platform: "tokopedia",
+        verified: true,
+        account_created_at: "2016-01-01T09:30:00Z",
+        activity_count: 5000,
+        last_active_at: "2026-11-20T23:59:59.999999Z",
+        rating: "4.9",
+        rating_count: 4000,
+      },
+      {
+        platform: "upwork",
+        verified: true,
+        account_created_at: "2017-01-01T09:30:00Z",
+        activity_count: 150,
+        last_active_at: "2026-11-20T23:59:59.999999Z",
+        rating: "5",
+        rating_count: 120,
+      },
+      {
+        platform: "github",
+        verified: true,
+        account_created_at: "2012-01-01T09:30:00Z",
+        activity_count: 2000,
+        last_active_at: "2026-11-20T23:59:59.999999Z",
+      },
+      {
+        platform: "stackoverflow",
+        verified: true,
+        account_created_at: "2012-01-01T09:30:00Z",
+        activity_count: 900,
+        last_active_at: "2026-11-20T23:59:59.999999Z",
+      },
+      {
+        platform: "youtube",
+        verified: true,
+        account_created_at: "2014-01-01T09:30:00Z",
+        activity_count: 400,
+        last_active_at: "2026-11-20T23:59:59.999999Z",
+      },
+      {
+        platform: "reddit",
+        verified: true,
+        account_created_at: "2013-01-01T09:30:00Z",
+        activity_count: 2000,
+        last_active_at: "2026-11-20T23:59:59.999999Z",
+      },
+    ],
+    score: 96,
+    starLevel: 5,
+    points: [
+      { platform: "github", points: 11.17 },
+      { platform: "government_id", points: 16.59 },
+      { platform: "paypal", points: 18.61 },
+      { platform: "reddit", points: 5.58 },
+      { platform: "stackoverflow", points: 9.24 },
+      { platform: "tokopedia", points: 14.8 },
+      { platform: "upwork", points: 12.7 },
+      { platform: "youtube", points: 7.31 },
+    ],
+  },
+  {
+    name: "five strong platforms idle for two years",
+    accounts: [
+      {
+        platform: "paypal",
+        verified: true,
+        account_created_at: "2015-01-01T09:30:00Z",
+        activity_count: 500,
+        last_active_at: "2024-11-21T23:59:59.999999Z",
+      },
+      {
+        platform: "tokopedia",
+        verified: true,
+        account_created_at: "2016-01-01T09:30:00Z",
+        activity_count: 5000,
+        last_active_at: "2024-11-21T23:59:59.999999Z",
+        rating: "4.9",
+        rating_count: 4000,
+      },
+      {
+        platform: "upwork",
+        verified: true,
+        account_created_at: "2017-01-01T09:30:00Z",
+        activity_count: 150,
+        last_active_at: "2024-11-21T23:59:59.999999Z",
+        rating: "5",
+        rating_count: 120,
+      },
+      {
+        platform: "github",
+        verified: true,
+        account_created_at: "2012-01-01T09:30:00Z",
+        activity_count: 2000,
+        last_active_at: "2024-11-21T23:59:59.999999Z",
+      },
+      {
+        platform: "stackoverflow",
+        verified: true,
+        account_created_at: "2012-01-01T09:30:00Z",
+        activity_count: 900,
+        last_active_at: "2024-11-21T23:59:59.999999Z",
+      },
+    ],
+    score: 69,
+    starLevel: 4,
+    points: [
+      { platform: "github", points: 11.59 },
+      { platform: "paypal", points: 19.3 },
+      { platform: "stackoverflow", points: 9.59 },
+      { platform: "tokopedia", points: 15.35 },
+      { platform: "upwork", points: 13.17 },
+    ],
+  },
+  {
+    name: "ten social accounts",
+    accounts: [
+      {
+        platform: "discord",
+        verified: true,
+        account_created_at: "2023-11-21T09:30:00Z",
+        activity_count: 300,
+        last_active_at: "2026-11-20T23:59:59.999999Z",
+      },
+      {
+        platform: "instagram",
+        verified: true,
+        account_created_at: "2023-11-21T09:30:00Z",
+        activity_count: 300,
+        last_active_at: "2026-11-20T23:59:59.999999Z",
+      },
+      {
+        platform: "mastodon",
+        verified: true,
+        account_created_at: "2023-11-21T09:30:00Z",
+        activity_count: 300,
+        last_active_at: "2026-11-20T23:59:59.999999Z",
+      },
+      {
+        platform: "reddit",
+        verified: true,
+        account_created_at: "2023-11-21T09:30:00Z",
+        activity_count: 300,
+        last_active_at: "2026-11-20T23:59:59.999999Z",
+      },
+      {
+        platform: "telegram",
+        verified: true,
+        account_created_at: "2023-11-21T09:30:00Z",
+        activity_count: 300,
+        last_active_at: "2026-11-20T23:59:59.999999Z",
+      },
+      {
+        platform: "threads",
+        verified: true,
+        account_created_at: "2023-11-21T09:30:00Z",
+        activity_count: 300,
+        last_active_at: "2026-11-20T23:59:59.999999Z",
+      },
+      {
+        platform: "tiktok",
+        verified: true,
+        account_created_at: "2023-11-21T09:30:00Z",
+        activity_count: 300,
+        last_active_at: "2026-11-20T23:59:59.999999Z",
+      },
+      {
+        platform: "vk",
+        verified: true,
+        account_created_at: "2023-11-21T09:30:00Z",
+        activity_count: 300,
+        last_active_at: "2026-11-20T23:59:59.999999Z",
+      },
+      {
+        platform: "x",
+        verified: true,
+        account_created_at: "2023-11-21T09:30:00Z",
+        activity_count: 300,
+        last_active_at: "2026-11-20T23:59:59.999999Z",
+      },
+      {
+        platform: "youtube",
+        verified: true,
+        account_created_at: "2023-11-21T09:30:00Z",
+        activity_count: 300,
+        last_active_at: "2026-11-20T23:59:59.999999Z",
+      },
+    ],
+    score: 55,
+    starLevel: 3,
+    points: [
+      { platform: "discord", points: 10.09 },
+      { platform: "instagram", points: 4.85 },
+      { platform: "mastodon", points: 6.06 },
+      { platform: "reddit", points: 3.63 },
+      { platform: "telegram", points: 2.18 },
+      { platform: "threads", points: 1.31 },
+      { platform: "tiktok", points: 8.46 },
+      { platform: "vk", points: 0.78 },
+      { platform: "x", points: 2.76 },
+      { platform: "youtube", points: 14.88 },
+    ],
+  },
+  {
+    name: "accounts of which nothing is known",
+    accounts: [
+      { platform: "github", verified: true },
+      { platform: "government_id", verified: true },
+      { platform: "mastodon", verified: true },
+      { platform: "tokopedia", verified: true },
+    ],
+    score: 14,
+    starLevel: 1,
+    points: [
+      { platform: "github", points: 2.15 },
+      { platform: "government_id", points: 4.3 },
+      { platform: "mastodon", points: 1.08 },
+      { platform: "tokopedia", points: 6.47 },
+    ],
+  },
+];
