@@ -9,23 +9,24 @@ import { NodeMac } from "./adapters/node-crypto/node-mac.ts";
 import { PinoLogger } from "./adapters/pino/pino-logger.ts";
 import { PrometheusMetrics } from "./adapters/prometheus/prometheus-metrics.ts";
 import { InstalledAssets } from "./adapters/swagger-ui/installed-assets.ts";
-import { SystemClock } from "./adapters/system/system-clock.ts";
-import { SystemIds } from "./adapters/system/system-ids.ts";
-import { SystemRandom } from "./adapters/system/system-random.ts";
-import { SystemTimer } from "./adapters/system/system-timer.ts";
-import { SystemTurns } from "./adapters/system/system-turns.ts";
+import {
+  SystemClock,
+  SystemIds,
+  SystemRandom,
+  SystemTimer,
+  SystemTurns,
+} from "./adapters/system/system.ts";
 import { ZlibGzip } from "./adapters/zlib/zlib-gzip.ts";
 import type { Config } from "./config.ts";
 import { MAX_REMEMBERED_LOOKUPS, REMEMBERED_LOOKUP_MS } from "./domain/shared/limits.ts";
 import type { Table } from "./domain/sync/table/table.ts";
 import { createRequestHandler } from "./http/app.ts";
 import { DOCUMENTATION } from "./http/openapi.ts";
-import type { PasswordHasher } from "./ports/crypto/password-hasher.ts";
+import type { PasswordHasher } from "./ports/crypto/crypto.ts";
 import type { RequestHandler, StartHttpServer } from "./ports/http/http-server.ts";
 import type { CacheCounts, VersionedCache } from "./ports/lookups/versioned-cache.ts";
-import type { Clock } from "./ports/runtime/clock.ts";
 import type { Logger } from "./ports/runtime/logger.ts";
-import type { Timer } from "./ports/runtime/timer.ts";
+import type { Clock, Timer } from "./ports/runtime/runtime.ts";
 import type { FullStorage } from "./ports/storage.ts";
 import { createAdministrator } from "./usecases/reputation/accounts/create-administrator.ts";
 import type { ReputationDeps } from "./usecases/reputation/accounts/deps.ts";

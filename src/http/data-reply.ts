@@ -1,5 +1,5 @@
 import { formatMs } from "../domain/shared/time.ts";
-import type { Clock } from "../ports/runtime/clock.ts";
+import type { Clock } from "../ports/runtime/runtime.ts";
 import { jsonResponse } from "./json-response.ts";
 
 /** A reply of `{success, data, meta}`. D-5.1. */

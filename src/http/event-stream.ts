@@ -1,5 +1,5 @@
 import { KEEP_ALIVE_MS } from "../domain/shared/limits.ts";
-import type { Timer } from "../ports/runtime/timer.ts";
+import type { Timer } from "../ports/runtime/runtime.ts";
 
 const HEADERS = {
   "Content-Type": "text/event-stream",

@@ -1,6 +1,5 @@
 import { COMPRESSION_THRESHOLD_BYTES } from "../domain/shared/limits.ts";
-import type { Digest } from "../ports/crypto/digest.ts";
-import type { Gzip } from "../ports/crypto/gzip.ts";
+import type { Digest, Gzip } from "../ports/crypto/crypto.ts";
 
 /** The reply of a pull or a digest: compact JSON with its checksum, compressed from 1024 bytes on. S-4.1.3 to S-4.1.6. */
 export async function pageReply(

@@ -4,7 +4,7 @@ import type { ConsentStore } from "./accounts/consent-store.ts";
 import type { Membership } from "./accounts/membership.ts";
 import type { ProfileStore } from "./accounts/profile-store.ts";
 import type { UsageStore } from "./accounts/usage-store.ts";
-import type { Mac } from "./crypto/mac.ts";
+import type { Mac } from "./crypto/crypto.ts";
 import type { AuditLog } from "./lookups/audit-log.ts";
 import type { LookupLedger } from "./lookups/lookup-ledger.ts";
 import type { VersionedCache } from "./lookups/versioned-cache.ts";

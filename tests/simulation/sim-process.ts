@@ -1,6 +1,6 @@
 // A process of one deployment that can be killed or paused at any moment: between any two of its steps, and between a
 // step and the moment it learns of it.
-import type { Timer } from "../../src/ports/runtime/timer.ts";
+import type { Timer } from "../../src/ports/runtime/runtime.ts";
 import type { SeededRandom } from "../support/seeded-random.ts";
 import { never, type SimTime } from "../support/sim-time.ts";
 

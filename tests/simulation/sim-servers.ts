@@ -10,7 +10,7 @@ import type { PullPage } from "../../src/domain/sync/rows/page.ts";
 import type { PushResult } from "../../src/domain/sync/rows/push-result.ts";
 import type { SyncStatus } from "../../src/domain/sync/run/sync-status.ts";
 import type { Registry, Row, Table } from "../../src/domain/sync/table/table.ts";
-import type { Clock } from "../../src/ports/runtime/clock.ts";
+import type { Clock } from "../../src/ports/runtime/runtime.ts";
 import { RemotePeerError } from "../../src/ports/tables/remote-peer.ts";
 import { digestTable } from "../../src/usecases/sync/pages/digest-table.ts";
 import { pullPage } from "../../src/usecases/sync/pages/pull-page.ts";

@@ -2,7 +2,7 @@
 
 import { formatMs } from "../../src/domain/shared/time.ts";
 import type { Row, Table } from "../../src/domain/sync/table/table.ts";
-import type { Clock } from "../../src/ports/runtime/clock.ts";
+import type { Clock } from "../../src/ports/runtime/runtime.ts";
 import type { MemoryStorage } from "../support/memory-storage.ts";
 import type { SeededRandom } from "../support/seeded-random.ts";
 import type { SimTime } from "../support/sim-time.ts";

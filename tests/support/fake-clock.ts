@@ -1,4 +1,4 @@
-import type { Clock } from "../../src/ports/runtime/clock.ts";
+import type { Clock } from "../../src/ports/runtime/runtime.ts";
 
 /** A clock that stands still until a test moves it. */
 export class FakeClock implements Clock {

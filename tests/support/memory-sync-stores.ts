@@ -11,7 +11,7 @@ import type {
   RejectedRecords,
 } from "../../src/ports/runs/rejected-records.ts";
 import type { RunStore } from "../../src/ports/runs/run-store.ts";
-import type { Clock } from "../../src/ports/runtime/clock.ts";
+import type { Clock } from "../../src/ports/runtime/runtime.ts";
 import type { KeyRange, RowPosition, RowSource } from "../../src/ports/tables/row-source.ts";
 import {
   compareRows,

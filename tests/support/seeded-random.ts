@@ -1,4 +1,4 @@
-import type { Random } from "../../src/ports/runtime/random.ts";
+import type { Random } from "../../src/ports/runtime/runtime.ts";
 
 /** Random choices that a seed decides. */
 export class SeededRandom implements Random {

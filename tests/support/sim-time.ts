@@ -1,7 +1,6 @@
 // Simulated time: who waits is resumed at once, in the order of the times waited for, when nobody has work left.
 import { drainMicrotasks } from "bun:jsc";
-import type { Clock } from "../../src/ports/runtime/clock.ts";
-import type { Timer } from "../../src/ports/runtime/timer.ts";
+import type { Clock, Timer } from "../../src/ports/runtime/runtime.ts";
 
 /** Something to come. */
 interface Due {

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import type { Scheduler } from "../../src/ports/runtime/scheduler.ts";
+import type { Scheduler } from "../../src/ports/runtime/runtime.ts";
 import { startSchedule } from "../../src/usecases/sync/runs/scheduled-runs.ts";
 import type { RunRequest } from "../../src/usecases/sync/runs/start-run.ts";
 import { FakeClock } from "../support/fake-clock.ts";

@@ -1,6 +1,6 @@
 // Signing in while the account changes hands.
 import { expect, test } from "bun:test";
-import type { PasswordHasher } from "../../src/ports/crypto/password-hasher.ts";
+import type { PasswordHasher } from "../../src/ports/crypto/crypto.ts";
 import { signIn } from "../../src/usecases/reputation/accounts/sign-in.ts";
 import { Slots } from "../../src/usecases/reputation/accounts/slots.ts";
 import { forgetful } from "../adapters/sqlite/reputation-support.ts";

@@ -1,4 +1,4 @@
-import type { PasswordHasher } from "../../ports/crypto/password-hasher.ts";
+import type { PasswordHasher } from "../../ports/crypto/crypto.ts";
 
 /** OWASP's parameters for Argon2id: 19 MiB, two passes; Bun always takes one lane. */
 const ARGON2ID = { algorithm: "argon2id", memoryCost: 19_456, timeCost: 2 } as const;

@@ -1,5 +1,5 @@
 import { Cron } from "croner";
-import type { Scheduler } from "../../ports/runtime/scheduler.ts";
+import type { Scheduler } from "../../ports/runtime/runtime.ts";
 
 /** Schedules by the timers of croner. */
 export class CronerScheduler implements Scheduler {

@@ -1,7 +1,7 @@
 import { errors, jwtVerify, SignJWT } from "jose";
 import { OWN_ISSUER, ROLES } from "../../domain/reputation/accounts/roles.ts";
-import type { TokenClaims, TokenIssuer, TokenProblem } from "../../ports/crypto/token-issuer.ts";
-import type { Clock } from "../../ports/runtime/clock.ts";
+import type { TokenClaims, TokenIssuer, TokenProblem } from "../../ports/crypto/tokens.ts";
+import type { Clock } from "../../ports/runtime/runtime.ts";
 
 const ALGORITHM = "HS256";
 

@@ -7,8 +7,8 @@ import {
   jwtVerify,
 } from "jose";
 import { AppError } from "../../domain/shared/errors.ts";
-import type { ForeignIdentity, IdentityProvider } from "../../ports/crypto/identity-provider.ts";
-import type { Clock } from "../../ports/runtime/clock.ts";
+import type { ForeignIdentity, IdentityProvider } from "../../ports/crypto/tokens.ts";
+import type { Clock } from "../../ports/runtime/runtime.ts";
 
 /** Asymmetric ones only: whoever can verify must not be able to sign. */
 const ALGORITHMS = [

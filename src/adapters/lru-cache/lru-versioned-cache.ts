@@ -1,6 +1,6 @@
 import { LRUCache } from "lru-cache";
 import type { CacheCounts, VersionedCache } from "../../ports/lookups/versioned-cache.ts";
-import type { Clock } from "../../ports/runtime/clock.ts";
+import type { Clock } from "../../ports/runtime/runtime.ts";
 
 interface Entry<Value> {
   readonly version: number;

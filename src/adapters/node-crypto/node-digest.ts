@@ -1,5 +1,5 @@
 import { createHash, timingSafeEqual } from "node:crypto";
-import type { Digest } from "../../ports/crypto/digest.ts";
+import type { Digest } from "../../ports/crypto/crypto.ts";
 
 /** SHA-256 by the runtime's `node:crypto`, half the time of `crypto.subtle` on pages. */
 export class NodeDigest implements Digest {

@@ -1,5 +1,5 @@
 import { createHmac, randomBytes } from "node:crypto";
-import type { Mac } from "../../ports/crypto/mac.ts";
+import type { Mac } from "../../ports/crypto/crypto.ts";
 
 /** HMAC-SHA-256 and random bytes by the runtime's `node:crypto`. */
 export class NodeMac implements Mac {

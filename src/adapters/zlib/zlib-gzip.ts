@@ -2,7 +2,7 @@ import { promisify } from "node:util";
 import { createGunzip, gunzip, gzip, gzipSync } from "node:zlib";
 import { AppError } from "../../domain/shared/errors.ts";
 import { GZIP_LEVEL } from "../../domain/shared/limits.ts";
-import type { Gzip } from "../../ports/crypto/gzip.ts";
+import type { Gzip } from "../../ports/crypto/crypto.ts";
 
 const gzipAsync = promisify(gzip);
 const gunzipAsync = promisify(gunzip);

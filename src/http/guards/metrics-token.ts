@@ -1,5 +1,5 @@
 import { AppError } from "../../domain/shared/errors.ts";
-import type { Digest } from "../../ports/crypto/digest.ts";
+import type { Digest } from "../../ports/crypto/crypto.ts";
 import type { ConnectionInfo } from "../../ports/http/http-server.ts";
 import { bearerCredentials } from "./bearer-credentials.ts";
 import { headerBytes } from "./sync-key.ts";

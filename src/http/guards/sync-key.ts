@@ -1,5 +1,5 @@
 import { AppError } from "../../domain/shared/errors.ts";
-import type { Digest } from "../../ports/crypto/digest.ts";
+import type { Digest } from "../../ports/crypto/crypto.ts";
 
 /** What the sync key guard checks against. */
 export interface SyncKeyGuardDeps {

@@ -1,7 +1,7 @@
 import { HEALTH_PROBE_MS } from "../../domain/shared/limits.ts";
 import { formatMs } from "../../domain/shared/time.ts";
-import type { Clock } from "../../ports/runtime/clock.ts";
 import type { Logger } from "../../ports/runtime/logger.ts";
+import type { Clock } from "../../ports/runtime/runtime.ts";
 import type { Storage } from "../../ports/storage.ts";
 
 /** R-2.5; `php` holds the runtime's name and version whatever the runtime is. D-6.8. */

@@ -1,7 +1,7 @@
 // Stores of MongoDB for the tests of the reputation half.
 import type { Db, Document } from "mongodb";
 import { LruVersionedCache } from "../../../src/adapters/lru-cache/lru-versioned-cache.ts";
-import { SystemClock } from "../../../src/adapters/system/system-clock.ts";
+import { SystemClock } from "../../../src/adapters/system/system.ts";
 import type { VersionedCache } from "../../../src/ports/lookups/versioned-cache.ts";
 import {
   type AuditVerdict,

@@ -2,8 +2,8 @@
 import { test } from "bun:test";
 import { type Db, MongoClient } from "mongodb";
 import { openMongoStorage } from "../../../src/adapters/mongodb/storage.ts";
-import { SystemClock } from "../../../src/adapters/system/system-clock.ts";
-import type { Clock } from "../../../src/ports/runtime/clock.ts";
+import { SystemClock } from "../../../src/adapters/system/system.ts";
+import type { Clock } from "../../../src/ports/runtime/runtime.ts";
 import type { FullStorage } from "../../../src/ports/storage.ts";
 import { sharedMongo } from "../../support/shared-mongo.ts";
 

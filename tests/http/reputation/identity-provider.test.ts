@@ -1,7 +1,7 @@
 // Tokens of a foreign identity provider, which is a real server here. D-5.4.
 import { afterEach, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { type CryptoKey, exportJWK, generateKeyPair, type JWTPayload, SignJWT } from "jose";
-import { SystemTimer } from "../../../src/adapters/system/system-timer.ts";
+import { SystemTimer } from "../../../src/adapters/system/system.ts";
 import { FakeClock } from "../../support/fake-clock.ts";
 import { keepResource, releaseResources } from "../support/resources.ts";
 import { type SyncApp, startApp } from "../support/sync-app.ts";

@@ -3,7 +3,7 @@ import { expect, test } from "bun:test";
 import { gzipSync } from "node:zlib";
 import { openBunSqlite } from "../../../src/adapters/sqlite/driver/bun-driver.ts";
 import { SqliteStorage } from "../../../src/adapters/sqlite/storage.ts";
-import { SystemTimer } from "../../../src/adapters/system/system-timer.ts";
+import { SystemTimer } from "../../../src/adapters/system/system.ts";
 import { COMPRESSION_THRESHOLD_BYTES } from "../../../src/domain/shared/limits.ts";
 import { digestParameters } from "../../../src/domain/sync/digest/digest-page.ts";
 import type { Row } from "../../../src/domain/sync/table/table.ts";

@@ -1,6 +1,6 @@
 // What stands for a person in the audit: an id for callers, an HMAC for those looked up.
 import type { ClientSession, Collection, Db } from "mongodb";
-import type { Mac } from "../../../ports/crypto/mac.ts";
+import type { Mac } from "../../../ports/crypto/crypto.ts";
 import type { InternalCollection } from "../driver/collections.ts";
 
 /** What connects a person with their audit records, by username; gone with the person. */

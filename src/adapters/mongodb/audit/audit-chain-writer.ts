@@ -10,7 +10,7 @@ import {
   emptyChain,
   headInput,
 } from "../../../domain/reputation/audit/audit-chain.ts";
-import type { Mac } from "../../../ports/crypto/mac.ts";
+import type { Mac } from "../../../ports/crypto/crypto.ts";
 import type { InternalCollection } from "../driver/collections.ts";
 import { HEADS, ledgerId, ledgerOf } from "../driver/ledger-documents.ts";
 import type { LedgerWrite } from "../driver/ledger-writes.ts";

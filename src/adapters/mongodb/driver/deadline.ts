@@ -1,5 +1,5 @@
 // Work that is tried again while its failure is a passing one, within a time of our own.
-import type { Clock } from "../../../ports/runtime/clock.ts";
+import type { Clock } from "../../../ports/runtime/runtime.ts";
 import { isPassing } from "./errors.ts";
 
 /**

@@ -1,7 +1,7 @@
 // The time of sessions and lookups: that of the server, the same for all instances.
 import type { AggregateOptions, Collection, Db, Document } from "mongodb";
 import { AppError } from "../../../domain/shared/errors.ts";
-import type { Clock } from "../../../ports/runtime/clock.ts";
+import type { Clock } from "../../../ports/runtime/runtime.ts";
 import type { InternalCollection } from "./collections.ts";
 import { DURABLE } from "./durable.ts";
 

@@ -10,7 +10,7 @@ import type { ClientSession, Collection, Db } from "mongodb";
 import { chargeCalls, type MeterCharge } from "../../../domain/reputation/accounts/call-meter.ts";
 import type { EffectiveLimits } from "../../../domain/reputation/accounts/plan.ts";
 import { monthOf } from "../../../domain/reputation/accounts/quota.ts";
-import type { Mac } from "../../../ports/crypto/mac.ts";
+import type { Mac } from "../../../ports/crypto/crypto.ts";
 import {
   type CallUsage,
   readingOf,

@@ -1,5 +1,5 @@
 // What stands for a person in the audit: an id for callers, an HMAC for those looked up.
-import type { Mac } from "../../../ports/crypto/mac.ts";
+import type { Mac } from "../../../ports/crypto/crypto.ts";
 import type { SqliteDatabase } from "../driver/database.ts";
 
 const FIND = "SELECT id, key FROM repsync_subjects WHERE username = ?";

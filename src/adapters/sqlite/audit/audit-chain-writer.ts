@@ -11,7 +11,7 @@ import {
   headInput,
 } from "../../../domain/reputation/audit/audit-chain.ts";
 import { AppError } from "../../../domain/shared/errors.ts";
-import type { Mac } from "../../../ports/crypto/mac.ts";
+import type { Mac } from "../../../ports/crypto/crypto.ts";
 import type { SqliteDatabase } from "../driver/database.ts";
 import type { SqliteValue } from "../driver/driver.ts";
 import { AUDIT_COLUMNS } from "./audit-columns.ts";

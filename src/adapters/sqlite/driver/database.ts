@@ -2,7 +2,7 @@
 import { mkdir, open, realpath } from "node:fs/promises";
 import { dirname, resolve } from "node:path";
 import { AppError } from "../../../domain/shared/errors.ts";
-import type { Clock } from "../../../ports/runtime/clock.ts";
+import type { Clock } from "../../../ports/runtime/runtime.ts";
 import type {
   OpenSqlite,
   SqliteConnection,

@@ -1,6 +1,6 @@
 import { Elysia } from "elysia";
 import { SESSION_TTL_SECONDS } from "../../../domain/shared/limits.ts";
-import type { Clock } from "../../../ports/runtime/clock.ts";
+import type { Clock } from "../../../ports/runtime/runtime.ts";
 import type { IdentityDeps } from "../../../usecases/reputation/accounts/identity.ts";
 import { type SignInDeps, signIn } from "../../../usecases/reputation/accounts/sign-in.ts";
 import { signOut } from "../../../usecases/reputation/accounts/sign-out.ts";

@@ -1,6 +1,6 @@
 import { Elysia } from "elysia";
 import { MAX_SEGMENT_ROWS } from "../../../domain/sync/digest/digest-query.ts";
-import type { Gzip } from "../../../ports/crypto/gzip.ts";
+import type { Gzip } from "../../../ports/crypto/crypto.ts";
 import { type DigestTableDeps, digestTable } from "../../../usecases/sync/pages/digest-table.ts";
 import { requireSyncKey, type SyncKeyGuardDeps } from "../../guards/sync-key.ts";
 import { jsonReply, parameterDoc, SYNC_KEY_SECURITY } from "../../openapi.ts";

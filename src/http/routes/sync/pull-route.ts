@@ -1,7 +1,6 @@
 import { Elysia } from "elysia";
 import { DEFAULT_PAGE_ROWS } from "../../../domain/shared/limits.ts";
-import type { Digest } from "../../../ports/crypto/digest.ts";
-import type { Gzip } from "../../../ports/crypto/gzip.ts";
+import type { Digest, Gzip } from "../../../ports/crypto/crypto.ts";
 import { type PullPageDeps, pullPage } from "../../../usecases/sync/pages/pull-page.ts";
 import { requireSyncKey, type SyncKeyGuardDeps } from "../../guards/sync-key.ts";
 import { jsonReply, parameterDoc, SYNC_KEY_SECURITY } from "../../openapi.ts";

@@ -1,7 +1,7 @@
 import { Elysia } from "elysia";
 import type { SyncRun } from "../../../domain/sync/run/run.ts";
 import { readStreamBody, readTriggerBody } from "../../../domain/sync/run/trigger-body.ts";
-import type { Timer } from "../../../ports/runtime/timer.ts";
+import type { Timer } from "../../../ports/runtime/runtime.ts";
 import type { IdentityDeps } from "../../../usecases/reputation/accounts/identity.ts";
 import type { ActiveRuns } from "../../../usecases/sync/runs/active-runs.ts";
 import { eventStream } from "../../event-stream.ts";

@@ -1,15 +1,10 @@
 import type { AccountStore } from "../../../ports/accounts/account-store.ts";
 import type { SessionStore } from "../../../ports/accounts/session-store.ts";
 import type { SignInGuard } from "../../../ports/accounts/sign-in-guard.ts";
-import type { IdentityProvider } from "../../../ports/crypto/identity-provider.ts";
-import type { Mac } from "../../../ports/crypto/mac.ts";
-import type { PasswordHasher } from "../../../ports/crypto/password-hasher.ts";
-import type { TokenIssuer } from "../../../ports/crypto/token-issuer.ts";
+import type { Mac, PasswordHasher } from "../../../ports/crypto/crypto.ts";
+import type { IdentityProvider, TokenIssuer } from "../../../ports/crypto/tokens.ts";
 import type { ReputationStores } from "../../../ports/reputation-stores.ts";
-import type { Clock } from "../../../ports/runtime/clock.ts";
-import type { Ids } from "../../../ports/runtime/ids.ts";
-import type { Timer } from "../../../ports/runtime/timer.ts";
-import type { Turns } from "../../../ports/runtime/turns.ts";
+import type { Clock, Ids, Timer, Turns } from "../../../ports/runtime/runtime.ts";
 import type { ReputationSecrets } from "./secrets.ts";
 import type { Slots } from "./slots.ts";
 

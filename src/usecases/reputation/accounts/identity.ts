@@ -4,8 +4,7 @@ import { NEW_ACCOUNT_PLAN } from "../../../domain/reputation/accounts/plan.ts";
 import { ReputationError } from "../../../domain/reputation/accounts/reputation-error.ts";
 import { type Account, OWN_ISSUER, type Role } from "../../../domain/reputation/accounts/roles.ts";
 import { isForeignUsername } from "../../../domain/reputation/accounts/username.ts";
-import type { ForeignIdentity } from "../../../ports/crypto/identity-provider.ts";
-import type { TokenClaims } from "../../../ports/crypto/token-issuer.ts";
+import type { ForeignIdentity, TokenClaims } from "../../../ports/crypto/tokens.ts";
 import type { ReputationDeps } from "./deps.ts";
 
 /** Somebody who showed a token that is good now. */

@@ -1,5 +1,5 @@
 import type { SecretName, SecretStore } from "../../../ports/accounts/secret-store.ts";
-import type { Mac } from "../../../ports/crypto/mac.ts";
+import type { Mac } from "../../../ports/crypto/crypto.ts";
 
 const SECRET_BYTES = 32;
 const AUDIT_KEY_CONTEXT = "repsync.audit.key.v1";

@@ -5,7 +5,7 @@ import {
   anchorInput,
 } from "../../../domain/reputation/audit/audit-chain.ts";
 import { compareDateTimes, formatMs } from "../../../domain/shared/time.ts";
-import type { Clock } from "../../../ports/runtime/clock.ts";
+import type { Clock } from "../../../ports/runtime/runtime.ts";
 import { type VerifyAuditDeps, verifyAudit } from "./verify-audit.ts";
 
 /** What pruning needs. */

@@ -13,7 +13,7 @@ import {
   checkRecord,
   endChainCheck,
 } from "../../../domain/reputation/audit/audit-check.ts";
-import type { Mac } from "../../../ports/crypto/mac.ts";
+import type { Mac } from "../../../ports/crypto/crypto.ts";
 import type { AuditLog } from "../../../ports/lookups/audit-log.ts";
 
 /** What verifying needs. */

@@ -20,8 +20,7 @@ import {
   startDigest,
 } from "../../../domain/sync/digest/row-digest.ts";
 import type { Registry, Row, Table } from "../../../domain/sync/table/table.ts";
-import type { Clock } from "../../../ports/runtime/clock.ts";
-import type { Timer } from "../../../ports/runtime/timer.ts";
+import type { Clock, Timer } from "../../../ports/runtime/runtime.ts";
 import type { RowSource } from "../../../ports/tables/row-source.ts";
 import { findTable } from "./pull-page.ts";
 

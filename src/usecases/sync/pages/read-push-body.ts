@@ -7,8 +7,7 @@ import {
 } from "../../../domain/shared/json.ts";
 import { CHECKSUM_PREFIX_CHARS } from "../../../domain/shared/limits.ts";
 import type { Integrity } from "../../../domain/sync/rows/push-result.ts";
-import type { Digest } from "../../../ports/crypto/digest.ts";
-import type { Gzip } from "../../../ports/crypto/gzip.ts";
+import type { Digest, Gzip } from "../../../ports/crypto/crypto.ts";
 
 /** What reading a push body needs. */
 export interface ReadPushBodyDeps {

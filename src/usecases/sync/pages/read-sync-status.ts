@@ -3,8 +3,8 @@ import { markerName, SYNC_DIRECTIONS } from "../../../domain/sync/run/marker.ts"
 import type { SyncStatus } from "../../../domain/sync/run/sync-status.ts";
 import type { Registry } from "../../../domain/sync/table/table.ts";
 import type { MarkerStore } from "../../../ports/runs/marker-store.ts";
-import type { Clock } from "../../../ports/runtime/clock.ts";
 import type { Logger } from "../../../ports/runtime/logger.ts";
+import type { Clock } from "../../../ports/runtime/runtime.ts";
 import type { TableStore } from "../../../ports/tables/table-store.ts";
 
 /** What the status needs. */

@@ -1,10 +1,8 @@
 // Runs that begin by the clock. Of several instances on a store one does them. D-1.3.10.
 import { LEASE_TTL_MS } from "../../../domain/shared/limits.ts";
 import type { HeldLease, LeaseStore } from "../../../ports/runs/lease-store.ts";
-import type { Ids } from "../../../ports/runtime/ids.ts";
 import type { Logger } from "../../../ports/runtime/logger.ts";
-import type { Scheduler } from "../../../ports/runtime/scheduler.ts";
-import type { Timer } from "../../../ports/runtime/timer.ts";
+import type { Ids, Scheduler, Timer } from "../../../ports/runtime/runtime.ts";
 import type { ActiveRuns } from "./active-runs.ts";
 
 /** What scheduled runs need. */

@@ -2,7 +2,7 @@ import { AppError } from "../../../domain/shared/errors.ts";
 import { LEASE_TTL_MS, LEASE_WAIT_MS } from "../../../domain/shared/limits.ts";
 import type { SyncDirection } from "../../../domain/sync/run/marker.ts";
 import type { HeldLease } from "../../../ports/runs/lease-store.ts";
-import type { Clock } from "../../../ports/runtime/clock.ts";
+import type { Clock } from "../../../ports/runtime/runtime.ts";
 import type { SyncDeps } from "./sync-deps.ts";
 
 /** How often a run that waits for another one looks again. */

@@ -1,6 +1,6 @@
 import type { SyncDirection } from "../../../domain/sync/run/marker.ts";
 import type { RunEvent } from "../../../domain/sync/run/run.ts";
-import type { Clock } from "../../../ports/runtime/clock.ts";
+import type { Clock } from "../../../ports/runtime/runtime.ts";
 import type { TransferredBytes } from "../../../ports/tables/remote-peer.ts";
 
 /** What one batch or page moved. */

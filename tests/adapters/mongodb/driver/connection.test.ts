@@ -7,7 +7,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type Document, MongoClient } from "mongodb";
 import { openMongoStorage } from "../../../../src/adapters/mongodb/storage.ts";
-import { SystemClock } from "../../../../src/adapters/system/system-clock.ts";
+import { SystemClock } from "../../../../src/adapters/system/system.ts";
 import { type AppError, isAppError } from "../../../../src/domain/shared/errors.ts";
 import { asWrites, TableUnderTest } from "../../../contract/store-harness.ts";
 import { makeTable } from "../../../support/make-table.ts";

@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { MongoClient } from "mongodb";
 import { openMongoStorage } from "../../../../src/adapters/mongodb/storage.ts";
-import { SystemClock } from "../../../../src/adapters/system/system-clock.ts";
+import { SystemClock } from "../../../../src/adapters/system/system.ts";
 import { openParts, type Scene, wordOf } from "../../../contract/lookups/reputation-harness.ts";
 import { type ReplicaSet, startReplicaSet } from "../../../support/mongo-replica-set.ts";
 import { mongoAvailable } from "../../../support/shared-mongo.ts";

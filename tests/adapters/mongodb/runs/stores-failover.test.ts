@@ -1,7 +1,7 @@
 // A three-member set whose primary is killed while two instances sign in, hold leases and note refusals.
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { openMongoStorage } from "../../../../src/adapters/mongodb/storage.ts";
-import { SystemClock } from "../../../../src/adapters/system/system-clock.ts";
+import { SystemClock } from "../../../../src/adapters/system/system.ts";
 import type { Account } from "../../../../src/domain/reputation/accounts/roles.ts";
 import type { FullStorage } from "../../../../src/ports/storage.ts";
 import { type ReplicaSet, startReplicaSet } from "../../../support/mongo-replica-set.ts";

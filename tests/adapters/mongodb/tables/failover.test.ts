@@ -1,7 +1,7 @@
 // A three-member set whose primary is killed or frozen while several instances write and read.
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { openMongoStorage } from "../../../../src/adapters/mongodb/storage.ts";
-import { SystemClock } from "../../../../src/adapters/system/system-clock.ts";
+import { SystemClock } from "../../../../src/adapters/system/system.ts";
 import type { Row } from "../../../../src/domain/sync/table/table.ts";
 import type { Storage } from "../../../../src/ports/storage.ts";
 import { asWrites, TableUnderTest } from "../../../contract/store-harness.ts";

@@ -1,0 +1,49 @@
+import type { Clock, Ids, Random, Timer, Turns } from "../../ports/runtime/runtime.ts";
+
+/** The machine's clock. */
+export class SystemClock implements Clock {
+  nowMs(): number {
+    return Date.now();
+  }
+
+  monotonicMs(): number {
+    return performance.now();
+  }
+}
+
+/** The runtime's timers. */
+export class SystemTimer implements Timer {
+  async sleep(durationMs: number, signal?: AbortSignal): Promise<void> {
+    if (signal?.aborted) return;
+    await new Promise<void>((resolve) => {
+      const end = () => {
+        clearTimeout(timer);
+        signal?.removeEventListener("abort", end);
+        resolve();
+      };
+      const timer = setTimeout(end, durationMs);
+      signal?.addEventListener("abort", end);
+    });
+  }
+}
+
+/** Random UUIDs. */
+export class SystemIds implements Ids {
+  next(): string {
+    return crypto.randomUUID();
+  }
+}
+
+/** The runtime's generator. */
+export class SystemRandom implements Random {
+  next(): number {
+    return Math.random();
+  }
+}
+
+/** Turns of the runtime's event loop. */
+export class SystemTurns implements Turns {
+  afterThis(work: () => void): void {
+    setImmediate(work);
+  }
+}

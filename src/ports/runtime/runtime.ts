@@ -1,0 +1,41 @@
+/** The time, so that tests can set it. */
+export interface Clock {
+  /** Milliseconds since 1970, UTC; may jump when the machine's clock is set. For what is stored or shown. */
+  nowMs(): number;
+
+  /** Milliseconds from some start that never go back. For durations and deadlines. */
+  monotonicMs(): number;
+}
+
+/** Lets time pass, so that tests need not wait. */
+export interface Timer {
+  /** Resolves after the given time, or as soon as `signal` is aborted. Never rejects. */
+  sleep(durationMs: number, signal?: AbortSignal): Promise<void>;
+}
+
+/** Unique identifiers, so that tests can foresee them. */
+export interface Ids {
+  /** A new identifier that no other call anywhere gives: 8 to 64 letters, digits, `-` and `_`. */
+  next(): string;
+}
+
+/** Random numbers that nobody's security depends on, so that tests can foresee them. */
+export interface Random {
+  /** A number from 0 to below 1. */
+  next(): number;
+}
+
+/** The turns of the event loop, so that what one turn brings can be done together. */
+export interface Turns {
+  /** Calls `work` once, when everything that has arrived by now has been looked at. */
+  afterThis(work: () => void): void;
+}
+
+/** Calls work at the times that a cron text names, in the time zone of the process. */
+export interface Scheduler {
+  /**
+   * Begins. A time that comes while the work of an earlier one still goes on is passed over. `work` never rejects.
+   * Throws when the text is no cron text.
+   */
+  start(cronText: string, work: () => Promise<void>): { stop(): void };
+}
