@@ -18,7 +18,7 @@ import {
 } from "./adapters/system/system.ts";
 import { ZlibGzip } from "./adapters/zlib/zlib-gzip.ts";
 import type { Config } from "./config.ts";
-import { MAX_REMEMBERED_LOOKUPS, REMEMBERED_LOOKUP_MS } from "./domain/shared/limits.ts";
+import { REMEMBERED_LOOKUP_MS } from "./domain/shared/limits.ts";
 import type { Table } from "./domain/sync/table/table.ts";
 import { createRequestHandler } from "./http/app.ts";
 import { DOCUMENTATION } from "./http/openapi.ts";
@@ -173,9 +173,8 @@ async function openReputation(
 ) {
   const mac = new NodeMac();
   const caches: VersionedCache<unknown>[] = [];
-  const makeCache = <Value>(): VersionedCache<Value> => {
-    const limits = { maxEntries: MAX_REMEMBERED_LOOKUPS, ttlMs: REMEMBERED_LOOKUP_MS };
-    const cache = new LruVersionedCache<Value>({ ...limits, clock });
+  const makeCache = <Value>(maxEntries: number): VersionedCache<Value> => {
+    const cache = new LruVersionedCache<Value>({ maxEntries, ttlMs: REMEMBERED_LOOKUP_MS, clock });
     caches.push(cache as VersionedCache<unknown>);
     return cache;
   };

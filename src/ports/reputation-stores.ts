@@ -28,6 +28,6 @@ export interface ReputationOptions {
   readonly mac: Mac;
   /** Key of the audit's hashes and signatures, the same for all instances. */
   readonly auditKey: Uint8Array;
-  /** Makes the memories that answers may come from; one that remembers nothing will do. */
-  readonly makeCache: <Value>() => VersionedCache<Value>;
+  /** Makes a cache of at most so many entries; one that remembers nothing will do. */
+  readonly makeCache: <Value>(maxEntries: number) => VersionedCache<Value>;
 }

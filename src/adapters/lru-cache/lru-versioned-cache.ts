@@ -52,6 +52,10 @@ export class LruVersionedCache<Value> implements VersionedCache<Value> {
     this.#entries.set(key, { version, value });
   }
 
+  clear(): void {
+    this.#entries.clear();
+  }
+
   counts(): CacheCounts {
     return {
       hits: this.#hits,

@@ -1,5 +1,6 @@
 import type { LookupSubject } from "../../domain/reputation/lookups/lookup.ts";
 import type { LimitedCaller } from "../../domain/reputation/lookups/lookup-batch.ts";
+import { MAX_REMEMBERED_LOOKUPS } from "../../domain/shared/limits.ts";
 import type { ReputationOptions, ReputationStores } from "../../ports/reputation-stores.ts";
 import { API_KEYS, MongoApiKeyStore } from "./accounts/api-key-store.ts";
 import { CONSENTS, MongoConsentStore } from "./accounts/consent-store.ts";
@@ -47,8 +48,8 @@ export async function openMongoReputation(
   const reader = new LookupReader({
     ...people,
     counter,
-    callerCache: options.makeCache<Aged<LimitedCaller>>(),
-    subjectCache: options.makeCache<Aged<LookupSubject>>(),
+    callerCache: options.makeCache<Aged<LimitedCaller>>(MAX_REMEMBERED_LOOKUPS),
+    subjectCache: options.makeCache<Aged<LookupSubject>>(MAX_REMEMBERED_LOOKUPS),
   });
   return {
     apiKeys: new MongoApiKeyStore(parts),

@@ -1,5 +1,6 @@
 import type { LookupSubject } from "../../domain/reputation/lookups/lookup.ts";
 import type { LimitedCaller } from "../../domain/reputation/lookups/lookup-batch.ts";
+import { MAX_REMEMBERED_LOOKUPS } from "../../domain/shared/limits.ts";
 import type { ReputationOptions, ReputationStores } from "../../ports/reputation-stores.ts";
 import { SqliteApiKeyStore } from "./accounts/api-key-store.ts";
 import { SqliteConsentStore } from "./accounts/consent-store.ts";
@@ -40,8 +41,8 @@ export async function openSqliteReputation(
       ...rows,
       subjects,
       chain,
-      callerCache: options.makeCache<LimitedCaller>(),
-      subjectCache: options.makeCache<LookupSubject>(),
+      callerCache: options.makeCache<LimitedCaller>(MAX_REMEMBERED_LOOKUPS),
+      subjectCache: options.makeCache<LookupSubject>(MAX_REMEMBERED_LOOKUPS),
     }),
   };
 }

@@ -120,6 +120,10 @@ export const MAX_PROFILE_TEXT_CHARS = 10_000;
 export const MAX_LOOKUP_BATCH_CALLS = 1_000;
 /** Looked-up people and callers that are remembered, each. */
 export const MAX_REMEMBERED_LOOKUPS = 50_000;
+/** Names without a person that lookups remember, apart from the people, whom made-up names must not evict. D-6.3. */
+export const MAX_REMEMBERED_ABSENT_NAMES = 2_000;
+/** Longer absent names are not remembered, in characters. D-6.3. */
+export const MAX_REMEMBERED_ABSENT_NAME_CHARS = 200;
 /** How long they are remembered at most, so that nobody's data is kept for long without being asked for. */
 export const REMEMBERED_LOOKUP_MS = 3_600_000;
 /** Time after which a silent stream of run events gets a comment. D-4.4. */

@@ -1,14 +1,17 @@
 /**
- * Values by key, each good only in the state of the store it was read in. A cache may forget anything at any time; it
- * never gives a value for another version than the one it was kept with, so it cannot make an answer old: whoever asks
- * takes the version from the store, in the transaction of the answer. D-6.3.
+ * Values by key, each valid for one version of what it was read from. Whoever asks takes the version from the store, in
+ * the transaction of the answer; there is no other way to read, so no answer can be older than that transaction. A cache
+ * may forget anything at any time. D-6.3.
  */
 export interface VersionedCache<Value> {
-  /** Null when there is none of this version. */
+  /** Null unless a value was kept for the key with exactly this version. */
   get(key: string, version: number): Value | null;
 
-  /** Keeps a value in place of any other of the key. */
+  /** Keeps a value in place of any other of the key. Versions of a key only grow. */
   set(key: string, version: number, value: Value): void;
+
+  /** Forgets every value: for when a failure leaves doubt whether versions go on from where they were. */
+  clear(): void;
 
   /** How it has done since the start. */
   counts(): CacheCounts;

@@ -39,6 +39,19 @@ describe("LRU cache", () => {
     expect(cache.counts()).toMatchObject({ evictions: 1, entries: 2 });
   });
 
+  test("D-6.3 clear() forgets every value, and what is kept afterwards is found", () => {
+    const { cache } = makeCache();
+    const second = {};
+    cache.set("a", 1, {});
+    cache.set("b", 2, {});
+    cache.clear();
+    expect(cache.get("a", 1)).toBeNull();
+    expect(cache.get("b", 2)).toBeNull();
+    cache.set("a", 1, second);
+    expect(cache.get("a", 1)).toBe(second);
+    expect(cache.counts()).toEqual({ hits: 1, misses: 2, evictions: 0, entries: 1 });
+  });
+
   test("D-6.3 a value goes when its time is over, by the clock it was given", () => {
     const { cache, clock } = makeCache();
     cache.set("a", 1, {});

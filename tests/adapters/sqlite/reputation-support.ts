@@ -25,7 +25,7 @@ export async function asReputation(
 /** A cache that remembers nothing. */
 export function forgetful<Value>(): VersionedCache<Value> {
   const counts = { hits: 0, misses: 0, evictions: 0, entries: 0 };
-  return { get: () => null, set: () => {}, counts: () => counts };
+  return { get: () => null, set: () => {}, clear: () => {}, counts: () => counts };
 }
 
 /** The cache of the service. */

@@ -28,7 +28,12 @@ async function rememberAll(database: TestDatabase) {
       kept++;
       cache.set(...entry);
     };
-    return { get: (...of) => cache.get(...of), set, counts: () => cache.counts() };
+    return {
+      get: (...of) => cache.get(...of),
+      set,
+      clear: () => cache.clear(),
+      counts: () => cache.counts(),
+    };
   };
   const scene = realScene(await openParts(await database.open("", clock), makeCache));
   await scene.enrol("caller", UNLIMITED);

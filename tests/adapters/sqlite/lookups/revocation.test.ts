@@ -158,6 +158,7 @@ function boundTo<Value>(cache: VersionedCache<Value>): VersionedCache<Value> {
   return {
     get: (key, version) => cache.get(key, version),
     set: (key, version, value) => cache.set(key, version, value),
+    clear: () => cache.clear(),
     counts: () => cache.counts(),
   };
 }
