@@ -12,9 +12,9 @@ import type { FullStorage } from "../../src/ports/storage.ts";
 import { exportRows } from "../../src/usecases/sync/files/export-rows.ts";
 import { importRows } from "../../src/usecases/sync/files/import-rows.ts";
 import {
-  arbitraryCell,
   arbitraryEntry,
   arbitraryRows,
+  arbitraryValue,
 } from "../contract/tables/table-arbitraries.ts";
 import { type Backend, onEveryBackend } from "../http/support/backends.ts";
 import { keepResource, releaseResources } from "../http/support/resources.ts";
@@ -137,16 +137,16 @@ async function checkRoundTrip(
 onEveryBackend("export and import", (backend) => {
   const isQuick = backend.name.startsWith("SQLite");
 
-  test("D-4.12 any cell of any column comes back in every format", async () => {
+  test("D-4.12 any value of any column comes back in every format", async () => {
     const stores = { from: await open(backend), to: await open(backend) };
     const row = fc.record(
       Object.fromEntries(
-        COLUMN_TYPES.map((type) => [`a_${type}`, fc.oneof(arbitraryCell(type), trickyText)]),
+        COLUMN_TYPES.map((type) => [`a_${type}`, fc.oneof(arbitraryValue(type), trickyText)]),
       ),
     );
     const rows = fc
       .array(row, { minLength: 1, maxLength: 12 })
-      .map((list) => list.map((cells, k): Row => ({ k, ...cells })));
+      .map((list) => list.map((values, k): Row => ({ k, ...values })));
     const property = fc.asyncProperty(rows, (list) =>
       checkRoundTrip(stores, { entry: EVERY_TYPE, rows: list }),
     );

@@ -1,6 +1,6 @@
 // What a storage adapter hands to the contract suites.
 import { test } from "bun:test";
-import type { Cell, Row, Table } from "../../src/domain/sync/table/table.ts";
+import type { ColumnValue, Row, Table } from "../../src/domain/sync/table/table.ts";
 import type { Storage } from "../../src/ports/storage.ts";
 import type { RowWrite, StoredPage, StoredPageQuery } from "../../src/ports/tables/table-store.ts";
 
@@ -11,7 +11,7 @@ export interface StoreHarness {
   readonly options: {
     /** True when several instances may open one store, which outlives each of them: `openSecond` is there. */
     readonly isShared: boolean;
-    /** Random histories and cells per property; fewer for a store across a network. */
+    /** Random histories and values per property; fewer for a store across a network. */
     readonly randomRuns: number;
   };
 
@@ -98,7 +98,7 @@ export class TableUnderTest {
   }
 
   /** One column of the rows of a page. */
-  async column(name: string, query: Partial<StoredPageQuery> = {}): Promise<Cell[]> {
+  async column(name: string, query: Partial<StoredPageQuery> = {}): Promise<ColumnValue[]> {
     return (await this.rows(query)).map((row) => row[name] ?? null);
   }
 

@@ -1,6 +1,6 @@
 // What must hold, checked without the code under test: by the stores' own rows and plain comparisons of texts.
 import type { SyncDirection } from "../../src/domain/sync/run/marker.ts";
-import type { Cell, Row } from "../../src/domain/sync/table/table.ts";
+import type { ColumnValue, Row } from "../../src/domain/sync/table/table.ts";
 import type { World } from "./world.ts";
 
 /** Looks after every commit whether a marker has passed a row that has not arrived at the other end. */
@@ -104,8 +104,8 @@ function timeOf(row: Row, column: string): string {
 }
 
 /** A text that sorts by time, of a time however it is written; empty for none. */
-function comparableTime(cell: Cell | undefined): string {
-  const match = /^(\d{4}-\d\d-\d\d)(?:T(\d\d:\d\d:\d\d)(?:\.(\d+))?Z?)?$/.exec(`${cell ?? ""}`);
+function comparableTime(value: ColumnValue | undefined): string {
+  const match = /^(\d{4}-\d\d-\d\d)(?:T(\d\d:\d\d:\d\d)(?:\.(\d+))?Z?)?$/.exec(`${value ?? ""}`);
   if (match === null) return "";
   const [, date, time = "00:00:00", fraction = ""] = match;
   return `${date}T${time}.${fraction.padEnd(6, "0")}`;

@@ -165,13 +165,13 @@ const foreignRows = new WeakMap<Row, ForeignRow>();
 function foreignRow(table: Table, row: Row): ForeignRow {
   const known = foreignRows.get(row);
   if (known !== undefined) return known;
-  const cells = table.pageColumns.map(({ name, type }) => {
-    const cell = row[name] ?? null;
-    return [name, type === "datetime" && typeof cell === "string" ? nakedTime(cell) : cell];
+  const values = table.pageColumns.map(({ name, type }) => {
+    const value = row[name] ?? null;
+    return [name, type === "datetime" && typeof value === "string" ? nakedTime(value) : value];
   });
   const timestamp = table.timestampColumn === null ? null : row[table.timestampColumn];
   const time = typeof timestamp === "string" ? microTime(timestamp) : null;
-  const made = { record: Object.fromEntries(cells), time };
+  const made = { record: Object.fromEntries(values), time };
   foreignRows.set(row, made);
   return made;
 }

@@ -99,8 +99,8 @@ export class SimWriters {
     const { storage, table } = this.#end;
     const [owner = "", n = ""] = key.split(":");
     const timestamp = table.timestampColumn === null ? {} : { [table.timestampColumn]: at };
-    const cells: Row = table.keyColumns.length === 1 ? { k: key } : { owner, n };
+    const values: Row = table.keyColumns.length === 1 ? { k: key } : { owner, n };
     this.committed.set(key, v);
-    storage.writeOwn(table, { ...cells, v, ...timestamp });
+    storage.writeOwn(table, { ...values, v, ...timestamp });
   }
 }

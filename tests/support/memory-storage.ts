@@ -7,7 +7,7 @@ import {
   parseDate,
   parseDateTime,
 } from "../../src/domain/shared/time.ts";
-import type { Cell, Column, Row, Table } from "../../src/domain/sync/table/table.ts";
+import type { Column, ColumnValue, Row, Table } from "../../src/domain/sync/table/table.ts";
 import type { MarkerStore } from "../../src/ports/runs/marker-store.ts";
 import type { Storage } from "../../src/ports/storage.ts";
 import type {
@@ -215,11 +215,11 @@ function keyNames(table: Table): string {
 }
 
 function insertedRow(table: Table, row: Row, stored: StoredTable): Row {
-  const cells = table.columns.map((column): [string, Cell] => {
+  const values = table.columns.map((column): [string, ColumnValue] => {
     if (Object.hasOwn(row, column.name)) return [column.name, row[column.name] ?? null];
     return [column.name, column.autoIncrement ? stored.nextId++ : null];
   });
-  return Object.fromEntries(cells);
+  return Object.fromEntries(values);
 }
 
 /** S-4.2.9, D-3.9. */
@@ -228,7 +228,7 @@ function updatedRow(table: Table, existing: Row, row: Row): Row {
     const order = compareTimes(timestampOf(table, row), timestampOf(table, existing));
     if (order < 0) return existing;
   }
-  const updated: Record<string, Cell> = { ...existing };
+  const updated: Record<string, ColumnValue> = { ...existing };
   for (const { name } of table.updateColumns) {
     if (Object.hasOwn(row, name)) updated[name] = row[name] ?? null;
   }
@@ -275,8 +275,8 @@ function firstIndex(sorted: readonly Row[], isBehind: (row: Row) => boolean): nu
 }
 
 function pageRow(table: Table, row: Row): Row {
-  const cells = new Map(Object.entries(row));
-  return Object.fromEntries(table.pageColumns.map(({ name }) => [name, cells.get(name) ?? null]));
+  const values = new Map(Object.entries(row));
+  return Object.fromEntries(table.pageColumns.map(({ name }) => [name, values.get(name) ?? null]));
 }
 
 /** One text per key. */
@@ -293,8 +293,8 @@ function timestampOf(table: Table, row: Row): string | null {
   if (column === null) return null;
   const known = times.get(row);
   if (known?.column === column) return known.time;
-  const cell = row[column];
-  const time = typeof cell === "string" ? parseDateTime(cell) : null;
+  const value = row[column];
+  const time = typeof value === "string" ? parseDateTime(value) : null;
   times.set(row, { column, time });
   return time;
 }
@@ -304,7 +304,7 @@ export function compareRows(table: Table, a: Row, b: Row): number {
   const byTime = compareTimes(timestampOf(table, a), timestampOf(table, b));
   if (byTime !== 0) return byTime;
   for (const column of table.keyColumns) {
-    const order = compareCells(column, a[column.name] ?? null, b[column.name] ?? null);
+    const order = compareValues(column, a[column.name] ?? null, b[column.name] ?? null);
     if (order !== 0) return order;
   }
   return 0;
@@ -316,8 +316,8 @@ function compareTimes(a: string | null, b: string | null): number {
   return compareDateTimes(a, b);
 }
 
-/** Orders cells of one key column: those of the column's type first, then the others by their JSON text. */
-function compareCells(column: Column, a: Cell, b: Cell): number {
+/** Orders values of one key column: those of the column's type first, then the others by their JSON text. */
+function compareValues(column: Column, a: ColumnValue, b: ColumnValue): number {
   const isTyped = [hasColumnType(column, a), hasColumnType(column, b)];
   if (isTyped[0] !== isTyped[1]) return isTyped[0] ? -1 : 1;
   if (!isTyped[0]) return compareUtf8(JSON.stringify(a), JSON.stringify(b));
@@ -330,21 +330,23 @@ function compareCells(column: Column, a: Cell, b: Cell): number {
   return compareUtf8(String(a), String(b));
 }
 
-function hasColumnType(column: Column, cell: Cell): boolean {
+function hasColumnType(column: Column, value: ColumnValue): boolean {
   switch (column.type) {
     case "boolean":
-      return typeof cell === "boolean";
+      return typeof value === "boolean";
     case "integer":
-      return (typeof cell === "number" || isRawNumber(cell)) && /^-?\d+$/.test(numberText(cell));
+      return (typeof value === "number" || isRawNumber(value)) && /^-?\d+$/.test(numberText(value));
     case "datetime":
-      return typeof cell === "string" && isCanonicalDateTime(cell);
+      return typeof value === "string" && isCanonicalDateTime(value);
     case "date":
-      return typeof cell === "string" && parseDate(cell) === cell;
+      return typeof value === "string" && parseDate(value) === value;
     default:
-      return typeof cell === "string";
+      return typeof value === "string";
   }
 }
 
-function wholeValue(cell: Cell): bigint {
-  return BigInt(typeof cell === "number" || isRawNumber(cell) ? numberText(cell) : String(cell));
+function wholeValue(value: ColumnValue): bigint {
+  return BigInt(
+    typeof value === "number" || isRawNumber(value) ? numberText(value) : String(value),
+  );
 }

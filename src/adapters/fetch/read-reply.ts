@@ -30,7 +30,7 @@ const INTEGRITY: Shape<Integrity> = {
   fits: (value) => value === "verified" || value === "no_checksum",
 };
 
-const KEY: Shape<Key> = { wanted: "a list of key cells", fits: (value) => Array.isArray(value) };
+const KEY: Shape<Key> = { wanted: "a list of key values", fits: (value) => Array.isArray(value) };
 const DIGEST: Shape<string> = {
   wanted: "32 hexadecimal digits",
   fits: (value): value is string => typeof value === "string" && /^[0-9a-f]{32}$/.test(value),

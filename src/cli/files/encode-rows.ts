@@ -1,7 +1,7 @@
 import { stringify } from "csv-stringify/sync";
 import { comparedColumns } from "../../domain/sync/digest/row-digest.ts";
 import type { Column, Row, Table } from "../../domain/sync/table/table.ts";
-import { csvField } from "./csv-cells.ts";
+import { csvField } from "./csv-fields.ts";
 import type { FileFormat } from "./file-format.ts";
 
 /** How rows are written in one format. */

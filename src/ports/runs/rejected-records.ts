@@ -38,7 +38,7 @@ export interface RejectedQuery {
 
 /**
  * Records that were refused and wait for the next run. One entry per table, direction and key; keys are the same when
- * their columns hold the same cells. Every method throws `store_unavailable`.
+ * their columns hold the same values. Every method throws `store_unavailable`.
  */
 export interface RejectedRecords {
   /**

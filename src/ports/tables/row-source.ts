@@ -2,7 +2,7 @@ import type { Row, Table } from "../../domain/sync/table/table.ts";
 
 /**
  * A row's place in a table: its timestamp and key columns; more columns do no harm. Give a row that was read here back
- * as the object it is: a store may know more exactly where it stood than its cells tell, when another tool wrote them.
+ * as the object it is: a store may know more exactly where it stood than its values tell, when another tool wrote them.
  */
 export type RowPosition = Row;
 
@@ -16,7 +16,7 @@ export interface KeyRange {
 
 /**
  * The rows of the registry's tables as runs and comparisons read them: with the columns that are both in `pageColumns`
- * and in `pushColumns`, cells exactly as written. Order is that of `TableStore`. Every read sees all writes
+ * and in `pushColumns`, values exactly as written. Order is that of `TableStore`. Every read sees all writes
  * acknowledged before it, in one snapshot, and its cost does not grow with the place in the table. Rows that another
  * tool wrote without a key are left out. A position need not be that of a row that exists. `sinceTime` has no effect on
  * tables without a timestamp.

@@ -61,7 +61,7 @@ export interface TableStore {
 
   /**
    * Reads a page and the total from one snapshot that includes every write acknowledged before the call, and no part
-   * of one that is still going on. D-3.4, D-3.8. Rows come back with exactly the cells that were written.
+   * of one that is still going on. D-3.4, D-3.8. Rows come back with exactly the values that were written.
    * A page costs about the same at any offset when a table is read in order.
    */
   readPage(table: Table, query: StoredPageQuery): Promise<StoredPage>;

@@ -78,7 +78,7 @@ function noteTests(harness: PartsHarness<Parts>): void {
     expect(entries[1]?.message).toBe("Two");
   });
 
-  it("D-4.6 entries are apart by table, direction and the cells of the key, not by its order", async ({
+  it("D-4.6 entries are apart by table, direction and the values of the key, not by its order", async ({
     rejected,
   }) => {
     const key = { a: 1, b: "x" };

@@ -97,7 +97,7 @@ async function compareWalks(
   const page = await tables.readPage(table, { sinceTime, offsetRows: 0, limitRows: 1000 });
   expectSame(
     walked,
-    page.rows.map((row) => sentCells(table, row)),
+    page.rows.map((row) => sentValues(table, row)),
   );
   const byKey = await walk((afterKey) =>
     rows.readKeyRange(table, { afterKey, throughKey: null }, limitRows),
@@ -133,7 +133,7 @@ class RowModel {
     const { rows } = this.#rows.page({ sinceTime, offsetRows: 0, limitRows: 1000 });
     return rows
       .filter((row) => after === null || comparePlaces(this.#table, row, after) > 0)
-      .map((row) => sentCells(this.#table, row));
+      .map((row) => sentValues(this.#table, row));
   }
 
   range({ afterKey, throughKey }: { afterKey: Row | null; throughKey: Row | null }): Row[] {
@@ -152,8 +152,8 @@ class RowModel {
   }
 }
 
-/** What a run sends of a row: the shown cells without a number that the store gives. */
-function sentCells(table: Table, row: Row): Row {
+/** What a run sends of a row: the shown values without a number that the store gives. */
+function sentValues(table: Table, row: Row): Row {
   const columns = table.columns.filter((column) => column.serialize);
   const sent = columns.filter((column) => column.isKey || !column.autoIncrement);
   return Object.fromEntries(sent.map(({ name }) => [name, row[name] ?? null]));

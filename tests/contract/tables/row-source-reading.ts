@@ -1,6 +1,6 @@
 import { describe, expect } from "bun:test";
 import { rawNumber } from "../../../src/domain/shared/json.ts";
-import type { Cell, Row, Table } from "../../../src/domain/sync/table/table.ts";
+import type { ColumnValue, Row, Table } from "../../../src/domain/sync/table/table.ts";
 import type { FullStorage } from "../../../src/ports/storage.ts";
 import { makeTable } from "../../support/make-table.ts";
 import { openOther, type PartsHarness, partsTests } from "../parts-harness.ts";
@@ -67,7 +67,7 @@ function orderTests(harness: PartsHarness<RowParts>): void {
     const everything = ["y", "z", "d", "b", "c", "a"];
     expect(await names(storage, {})).toEqual(everything);
     expect(await names(storage, { limitRows: 2 })).toEqual(["y", "z"]);
-    const after = (name: string, at: Cell) => names(storage, { after: { name, at } });
+    const after = (name: string, at: ColumnValue) => names(storage, { after: { name, at } });
     expect(await after("y", "not a time")).toEqual(everything.slice(1));
     expect(await after("z", null)).toEqual(everything.slice(2));
     expect(await after("d", "2023-12-31T23:59:59.999999Z")).toEqual(everything.slice(3));
@@ -81,7 +81,7 @@ function orderTests(harness: PartsHarness<RowParts>): void {
       { name: "d", at: "2024-01-01T00:00:00Z" },
       { name: "a", at: "2024-01-01T00:00:01Z" },
     ]);
-    const after = (name: string, at: Cell) => names(storage, { after: { name, at } });
+    const after = (name: string, at: ColumnValue) => names(storage, { after: { name, at } });
     expect(await after("c", null)).toEqual(["b", "d", "a"]);
     expect(await after("", "2024-01-01T00:00:00Z")).toEqual(["b", "d", "a"]);
     expect(await after("c", "2024-01-01T00:00:00Z")).toEqual(["d", "a"]);
@@ -122,7 +122,7 @@ function orderTests(harness: PartsHarness<RowParts>): void {
     expect(await storage.rows.countSince(PLAIN, "2024-01-01T00:00:00Z")).toBe(5);
   });
 
-  it("D-4.6 rows have the columns that a run sends, in registry order, cells as written", async (storage) => {
+  it("D-4.6 rows have the columns that a run sends, in registry order, values as written", async (storage) => {
     const row = { at: "2024-01-01T00:00:00.100Z", v: "1.10", k: "a" };
     await prepared(storage, HIDING, [{ ...row, secret: "s" }]);
     const query = { after: null, sinceTime: null, limitRows: 1 };
@@ -362,7 +362,7 @@ async function write(storage: RowParts, table: Table, rows: readonly Row[]): Pro
 async function names(
   storage: RowParts,
   query: Partial<Parameters<RowParts["rows"]["readAfter"]>[1]>,
-): Promise<Cell[]> {
+): Promise<ColumnValue[]> {
   const everything = { after: null, sinceTime: null, limitRows: 100 };
   const rows = await storage.rows.readAfter(EVENTS, { ...everything, ...query });
   return rows.map((row) => row["name"] ?? null);

@@ -1,10 +1,10 @@
-// Random cells, tables and pushes for the properties of the contract.
+// Random values, tables and pushes for the properties of the contract.
 import fc from "fast-check";
 import { parseJson, rawNumber } from "../../../src/domain/shared/json.ts";
 import type { TableEntry } from "../../../src/domain/sync/table/registry-schema.ts";
 import type {
-  Cell,
   ColumnType,
+  ColumnValue,
   ConflictRule,
   Row,
   Table,
@@ -98,13 +98,13 @@ const jsonValue = fc
   }))
   .value.map((text) => parseJson(text));
 
-/** Cells of the column's own type, as the domain makes them. */
-function ownCell(type: ColumnType, isKey: boolean): fc.Arbitrary<Cell> {
+/** Values of the column's own type, as the domain makes them. */
+function ownValue(type: ColumnType, isKey: boolean): fc.Arbitrary<ColumnValue> {
   switch (type) {
     case "text":
       return anyText;
     case "integer":
-      return wholeNumber.map(integerCell);
+      return wholeNumber.map(integerValue);
     case "bigint":
       return isKey ? wholeNumber.map(String) : fc.oneof(wholeNumber.map(String), digits, anyText);
     case "numeric":
@@ -125,19 +125,25 @@ function ownCell(type: ColumnType, isKey: boolean): fc.Arbitrary<Cell> {
 }
 
 /** Scalars that conversion leaves unchanged in a column of another type. S-4.2.8. */
-function oddCell(type: ColumnType, isKey: boolean): fc.Arbitrary<Cell> | null {
+function oddValue(type: ColumnType, isKey: boolean): fc.Arbitrary<ColumnValue> | null {
   const oddNumber = jsonNumber.map((text) => parseJson(text));
   switch (type) {
     case "text":
       return fc.oneof(oddNumber, anyBoolean);
     case "integer":
-      return fc.oneof(fc.constantFrom<Cell>(1.5, rawNumber("1.50"), "5", true, false), anyText);
+      return fc.oneof(
+        fc.constantFrom<ColumnValue>(1.5, rawNumber("1.50"), "5", true, false),
+        anyText,
+      );
     case "bigint":
       return isKey ? null : anyBoolean;
     case "numeric":
       return anyBoolean;
     case "real":
-      return fc.oneof(fc.constantFrom<Cell>(rawNumber("1e400"), rawNumber("-0"), true), anyText);
+      return fc.oneof(
+        fc.constantFrom<ColumnValue>(rawNumber("1e400"), rawNumber("-0"), true),
+        anyText,
+      );
     case "datetime":
     case "date":
       return fc.oneof(noTime, oddNumber, anyBoolean);
@@ -147,11 +153,11 @@ function oddCell(type: ColumnType, isKey: boolean): fc.Arbitrary<Cell> | null {
   }
 }
 
-/** Any cell a column may get, null included. */
-export function arbitraryCell(type: ColumnType): fc.Arbitrary<Cell> {
-  const odd = oddCell(type, false);
-  const own = { weight: 6, arbitrary: ownCell(type, false) };
-  const none = { weight: 1, arbitrary: fc.constant<Cell>(null) };
+/** Any value a column may get, null included. */
+export function arbitraryValue(type: ColumnType): fc.Arbitrary<ColumnValue> {
+  const odd = oddValue(type, false);
+  const own = { weight: 6, arbitrary: ownValue(type, false) };
+  const none = { weight: 1, arbitrary: fc.constant<ColumnValue>(null) };
   return odd === null ? fc.oneof(own, none) : fc.oneof(own, none, { weight: 2, arbitrary: odd });
 }
 
@@ -195,12 +201,12 @@ export const arbitraryEntry: fc.Arbitrary<TableEntry> = fc
 /** Rows for a table of `arbitraryEntry`, with few keys and times, so that they meet. */
 export function arbitraryRows(table: Table): fc.Arbitrary<Row[]> {
   const names = table.pushColumns.filter((column) => column.serialize).map((column) => column.name);
-  const cells = table.pushColumns
+  const values = table.pushColumns
     .filter((column) => column.serialize)
     .map((column) => {
       if (column.name === "v") return fc.integer({ min: 0, max: 9 });
-      if (column.name === "other") return arbitraryCell(column.type);
-      if (column.name !== "at") return fewCells(column.type);
+      if (column.name === "other") return arbitraryValue(column.type);
+      if (column.name !== "at") return fewValues(column.type);
       const time =
         column.type === "date" ? fc.constantFrom(...FEW_DATES) : fc.constantFrom(...FEW_TIMES);
       return column.isKey
@@ -209,7 +215,7 @@ export function arbitraryRows(table: Table): fc.Arbitrary<Row[]> {
     });
   const secret = fc.constantFrom<Row>({}, {}, { secret: null }, { secret: "s" }, { secret: "t" });
   return fc.array(
-    fc.tuple(fc.tuple(...cells), secret).map(([values, hidden]) => ({
+    fc.tuple(fc.tuple(...values), secret).map(([values, hidden]) => ({
       ...Object.fromEntries(names.map((name, i) => [name, values[i] ?? null])),
       ...hidden,
     })),
@@ -228,9 +234,9 @@ export function arbitraryQuery(table: Table): fc.Arbitrary<StoredPageQuery> {
   });
 }
 
-/** Few cells of a key column's type, and some of other types. */
-function fewCells(type: ColumnType): fc.Arbitrary<Cell> {
-  const few: Readonly<Partial<Record<ColumnType, readonly Cell[]>>> = {
+/** Few values of a key column's type, and some of other types. */
+function fewValues(type: ColumnType): fc.Arbitrary<ColumnValue> {
+  const few: Readonly<Partial<Record<ColumnType, readonly ColumnValue[]>>> = {
     text: ["", "a", "B", "\uffff", "\u{10000}", "é", 1],
     integer: [-1, 0, 10, 9, rawNumber("9007199254740993"), "9", 1.5],
     bigint: ["-1", "0", "10", "9", "9007199254740993", "9007199254740992"],
@@ -242,7 +248,7 @@ function fewCells(type: ColumnType): fc.Arbitrary<Cell> {
 }
 
 /** A whole number as the domain keeps it. */
-function integerCell(value: bigint): Cell {
+function integerValue(value: bigint): ColumnValue {
   const number = Number(value);
   return Number.isSafeInteger(number) ? number : rawNumber(String(value));
 }

@@ -1,5 +1,5 @@
 // What the contract says, in the plainest code: the rows in a map, sorted anew for every page.
-import type { Cell, Column, Row, Table } from "../../../src/domain/sync/table/table.ts";
+import type { Column, ColumnValue, Row, Table } from "../../../src/domain/sync/table/table.ts";
 import type { StoredPage, StoredPageQuery } from "../../../src/ports/tables/table-store.ts";
 
 /** The rows of one table. Shares no code with the service. */
@@ -81,8 +81,8 @@ function timeOf(table: Table, row: Row): string {
 }
 
 /** Years to microseconds of a date or time of the calendar; empty for anything else. */
-function sortableTime(cell: Cell): string {
-  const text = typeof cell === "string" ? cell : "";
+function sortableTime(value: ColumnValue): string {
+  const text = typeof value === "string" ? value : "";
   const match = /^(\d{4}-\d\d-\d\d)(?:T(\d\d:\d\d:\d\d)(?:\.(\d{3,6}))?Z)?$/.exec(text);
   if (match === null) return "";
   const [, date, time = "00:00:00", fraction = ""] = match;
@@ -92,7 +92,7 @@ function sortableTime(cell: Cell): string {
   return isReal ? `${seconds}.${fraction.padEnd(6, "0")}` : "";
 }
 
-function compareKeys(column: Column, a: Cell, b: Cell): number {
+function compareKeys(column: Column, a: ColumnValue, b: ColumnValue): number {
   const isOwn = [hasOwnType(column, a), hasOwnType(column, b)];
   if (isOwn[0] !== isOwn[1]) return isOwn[0] ? -1 : 1;
   if (!isOwn[0]) return compareBytes(JSON.stringify(a), JSON.stringify(b));
@@ -105,18 +105,18 @@ function compareKeys(column: Column, a: Cell, b: Cell): number {
   return compareBytes(String(a), String(b));
 }
 
-function hasOwnType({ type }: Column, cell: Cell): boolean {
-  if (type === "boolean") return typeof cell === "boolean";
-  if (type === "integer") return typeof cell !== "string" && /^-?\d+$/.test(digits(cell));
+function hasOwnType({ type }: Column, value: ColumnValue): boolean {
+  if (type === "boolean") return typeof value === "boolean";
+  if (type === "integer") return typeof value !== "string" && /^-?\d+$/.test(digits(value));
   if (type === "date" || type === "datetime") {
-    return sortableTime(cell) !== "" && (type === "date") === (String(cell).length === 10);
+    return sortableTime(value) !== "" && (type === "date") === (String(value).length === 10);
   }
-  return typeof cell === "string";
+  return typeof value === "string";
 }
 
 /** The text of a number or of digits, without quotes. */
-function digits(cell: Cell): string {
-  return JSON.stringify(cell).replaceAll('"', "");
+function digits(value: ColumnValue): string {
+  return JSON.stringify(value).replaceAll('"', "");
 }
 
 function compareBytes(a: string, b: string): number {

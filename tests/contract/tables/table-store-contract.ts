@@ -1,16 +1,16 @@
 import type { StoreHarness } from "../store-harness.ts";
-import { tableCellTests } from "./table-store-cells.ts";
 import { tableHistoryTests } from "./table-store-histories.ts";
 import { tablePageTests } from "./table-store-pages.ts";
 import { tablePrepareTests } from "./table-store-prepare.ts";
 import { tableSharingTests } from "./table-store-sharing.ts";
+import { tableValueTests } from "./table-store-values.ts";
 import { tableWriteTests } from "./table-store-writes.ts";
 
 /** What every `TableStore` does; the comments of the port are the contract. */
 export function tableStoreContract(harness: StoreHarness): void {
   tablePageTests(harness);
   tableWriteTests(harness);
-  tableCellTests(harness);
+  tableValueTests(harness);
   tablePrepareTests(harness);
   tableHistoryTests(harness);
   if (harness.options.isShared) tableSharingTests(harness);

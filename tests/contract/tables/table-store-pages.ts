@@ -1,11 +1,11 @@
 import { describe, expect } from "bun:test";
 import { rawNumber } from "../../../src/domain/shared/json.ts";
-import type { Cell, ColumnType } from "../../../src/domain/sync/table/table.ts";
+import type { ColumnType, ColumnValue } from "../../../src/domain/sync/table/table.ts";
 import { makeTable } from "../../support/make-table.ts";
 import { type StoreHarness, storeTests, TableUnderTest } from "../store-harness.ts";
 
 /** Key values in the order of D-3.1, by the type of the key column. */
-const ORDERED_KEYS: Readonly<Partial<Record<ColumnType, readonly Cell[]>>> = {
+const ORDERED_KEYS: Readonly<Partial<Record<ColumnType, readonly ColumnValue[]>>> = {
   text: [
     "",
     "\u0000",
@@ -300,8 +300,8 @@ function pagingTests(harness: StoreHarness): void {
 async function inPages(
   table: TableUnderTest,
   query: { sinceTime: string | null; limitRows: number },
-): Promise<Cell[]> {
-  const names: Cell[] = [];
+): Promise<ColumnValue[]> {
+  const names: ColumnValue[] = [];
   for (;;) {
     const page = await table.column("name", { ...query, offsetRows: names.length });
     if (page.length === 0) return names;

@@ -48,8 +48,8 @@ describe("convertValue()", () => {
       checkProperty(
         fc.property(numberTexts(), (text) => {
           const converted = convertValue(column, parseJson(text));
-          expect(converted).toHaveProperty("cell");
-          expect(exactValue(cellText(converted))).toBe(exactValue(text));
+          expect(converted).toHaveProperty("value");
+          expect(exactValue(valueText(converted))).toBe(exactValue(text));
         }),
         500,
       );
@@ -64,7 +64,7 @@ describe("convertValue()", () => {
         const value = exactValue(text);
         const isRefused = /^-?\d+$/.test(value) && BigInt(value) ** 2n >= 2n ** 126n;
         expect("problem" in converted).toBe(isRefused);
-        if (!isRefused) expect(exactValue(cellText(converted))).toBe(value);
+        if (!isRefused) expect(exactValue(valueText(converted))).toBe(value);
       }),
       500,
     );
@@ -95,23 +95,23 @@ test("D-3.3 convertRecord() leaves a row as it is that was pulled and is pushed 
   );
 });
 
-/** Converts values, writes the cells as a pull page does, reads them as a push does, and converts them again. */
+/** Converts values, writes the values as a pull page does, reads them as a push does, and converts them again. */
 function checkIdempotence(column: ReturnType<typeof makeColumn>): void {
   checkProperty(
     fc.property(values(), (text) => {
       const once = convertValue(column, parseJson(text));
       if ("problem" in once) return;
-      const pulled = JSON.stringify(once.cell);
+      const pulled = JSON.stringify(once.value);
       const again = convertValue(column, parseJson(pulled));
-      expect(again).toHaveProperty("cell");
-      expect(cellText(again)).toBe(pulled);
+      expect(again).toHaveProperty("value");
+      expect(valueText(again)).toBe(pulled);
     }),
     2000,
   );
 }
 
-function cellText(converted: ReturnType<typeof convertValue>): string {
-  return "cell" in converted ? JSON.stringify(converted.cell) : `fails: ${converted.problem}`;
+function valueText(converted: ReturnType<typeof convertValue>): string {
+  return "value" in converted ? JSON.stringify(converted.value) : `fails: ${converted.problem}`;
 }
 
 /** JSON texts of every kind, most of them near what some column type looks for. */

@@ -10,10 +10,10 @@ const BEYOND = "fails: is beyond the range of an integer, ±(2^63-1)";
 const NO_KEY_NUMBER = "fails: must be a whole number within ±(2^63-1), as it is part of the key";
 const NULL_KEY = "fails: is part of the key and must not be missing or null";
 
-/** The cell as JSON text, or why the record fails, for a value given as JSON text. */
+/** The value as JSON text, or why the record fails, for a value given as JSON text. */
 function convert(column: Column, text: string): string {
   const converted = convertValue(column, parseJson(text));
-  return "cell" in converted ? JSON.stringify(converted.cell) : `fails: ${converted.problem}`;
+  return "value" in converted ? JSON.stringify(converted.value) : `fails: ${converted.problem}`;
 }
 
 /** Values as they are pushed and pulled, by column type. `null` is the same for all. */
@@ -279,8 +279,8 @@ describe("convertValue()", () => {
     ['""', NO_KEY_NUMBER],
     ["true", NO_KEY_NUMBER],
     ["null", NULL_KEY],
-  ])("D-2.2.8 convertValue() makes of %p in a bigint key %p", (pushed, cell) => {
-    expect(convert(makeKeyColumn({ type: "bigint" }), pushed)).toBe(cell);
+  ])("D-2.2.8 convertValue() makes of %p in a bigint key %p", (pushed, value) => {
+    expect(convert(makeKeyColumn({ type: "bigint" }), pushed)).toBe(value);
   });
 
   test.each(["text", "integer", "boolean", "datetime", "date"] as const)(

@@ -42,7 +42,7 @@ test.each([
   ["a microsecond", { updated_at: "2026-03-01T10:00:00.000001Z" }],
   ["a value inside json", { extra: { x: 1, y: [null, "Z"] } }],
   ["text in the place of a number", { extra: { x: "1", y: [null, "z"] } }],
-  ["cells that change places", { shop: "b", sku: "a" }],
+  ["values that change places", { shop: "b", sku: "a" }],
 ])("D-4.10 a row that differs by %s has another digest", (_, changes) => {
   expect(digestOf({ ...ROW, ...changes }).digest).not.toBe(digestOf(ROW).digest);
 });
@@ -58,7 +58,7 @@ test.each([
   expect(digestOf({ ...ROW, ...changes })).toEqual(digestOf(ROW));
 });
 
-test("D-4.10 keys have one text each, whatever their cells hold", () => {
+test("D-4.10 keys have one text each, whatever their values hold", () => {
   expect(keyText(TABLE, { shop: "a", sku: "bc" })).not.toBe(
     keyText(TABLE, { shop: "ab", sku: "c" }),
   );
@@ -67,7 +67,7 @@ test("D-4.10 keys have one text each, whatever their cells hold", () => {
   );
 });
 
-test("D-4.10 a missing cell is null", () => {
+test("D-4.10 a missing value is null", () => {
   const { price: _, ...without } = ROW;
   expect(digestOf(without)).toEqual(digestOf({ ...ROW, price: null }));
 });

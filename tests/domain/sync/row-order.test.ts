@@ -1,14 +1,14 @@
 import { expect, test } from "bun:test";
 import { rawNumber } from "../../../src/domain/shared/json.ts";
 import { compareKeys, convertKey, keyAsKept } from "../../../src/domain/sync/rows/row-order.ts";
-import type { Cell } from "../../../src/domain/sync/table/table.ts";
+import type { ColumnValue } from "../../../src/domain/sync/table/table.ts";
 import { makeTable } from "../../support/make-table.ts";
 
 function tableBy(type: "text" | "integer" | "bigint" | "boolean" | "datetime" | "date") {
   return makeTable({ upsert_key: ["c"], columns: { c: { type } } });
 }
 
-test.each<[Parameters<typeof tableBy>[0], Cell[]]>([
+test.each<[Parameters<typeof tableBy>[0], ColumnValue[]]>([
   ["text", ["", "A", "a", "é", "日", "😀", 5]],
   [
     "integer",
@@ -18,11 +18,11 @@ test.each<[Parameters<typeof tableBy>[0], Cell[]]>([
   ["boolean", [false, true]],
   ["datetime", ["2026-03-01T10:00:00Z", "2026-03-01T10:00:00.000001Z", "2026-03-01T10:00:00.100Z"]],
   ["date", ["2026-02-28", "2026-03-01"]],
-])("D-3.1 %s keys are in their order", (type, cells) => {
+])("D-3.1 %s keys are in their order", (type, values) => {
   const table = tableBy(type);
-  const shuffled = cells.toReversed();
-  expect(shuffled.sort((a, b) => compareKeys(table, [a], [b]))).toEqual(cells);
-  for (const cell of cells) expect(compareKeys(table, [cell], [cell])).toBe(0);
+  const shuffled = values.toReversed();
+  expect(shuffled.sort((a, b) => compareKeys(table, [a], [b]))).toEqual(values);
+  for (const value of values) expect(compareKeys(table, [value], [value])).toBe(0);
 });
 
 test("D-3.1 the first column that differs decides", () => {

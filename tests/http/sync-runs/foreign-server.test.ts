@@ -45,10 +45,10 @@ function startRandom(): () => number {
 
 /** Rows as both ends mean them: an instant in microseconds, whatever it is written like. */
 function meant(rows: readonly (ForeignRow | JsonFields)[]): string[] {
-  return rows.map((row) => JSON.stringify(Object.entries(row).sort().map(meantCell))).sort();
+  return rows.map((row) => JSON.stringify(Object.entries(row).sort().map(meantValue))).sort();
 }
 
-function meantCell([name, value]: [string, unknown]): unknown[] {
+function meantValue([name, value]: [string, unknown]): unknown[] {
   if (name !== "updated_at" || value === null) return [name, value];
   const [, seconds, fraction = ""] = /^(.{19})(?:\.(\d+))?Z?$/.exec(String(value)) ?? [];
   return [name, `${seconds}.${fraction.padEnd(6, "0")}`];

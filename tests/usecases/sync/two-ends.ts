@@ -204,8 +204,8 @@ export function rowsOf(storage: MemoryStorage, table: Table): TestRow[] {
     .sort(([a], [b]) => (a < b ? -1 : 1));
 }
 
-function textOrNull(cell: unknown): string | null {
-  return typeof cell === "string" ? cell : null;
+function textOrNull(value: unknown): string | null {
+  return typeof value === "string" ? value : null;
 }
 
 /** Rows `k-0000` and on, a second apart from 10:00:00 on. */

@@ -162,10 +162,10 @@ export class MongoRejectedRecords implements RejectedRecords {
   }
 }
 
-/** A text that keys share when they have the same columns with the same cells, in any order. */
+/** A text that keys share when they have the same columns with the same values, in any order. */
 function entryOf(table: string, direction: SyncDirection, key: JsonObject): string {
-  const cells = Object.entries(key).sort(([a], [b]) => (a < b ? -1 : 1));
-  return JSON.stringify([table, direction, cells]);
+  const values = Object.entries(key).sort(([a], [b]) => (a < b ? -1 : 1));
+  return JSON.stringify([table, direction, values]);
 }
 
 /** The number of an entry; 0, which none has, for a text that is no id. */

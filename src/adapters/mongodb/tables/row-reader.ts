@@ -4,8 +4,8 @@ import { Buffer } from "node:buffer";
 import { BSON, type Document } from "mongodb";
 import { type JsonValue, parseJson, rawNumber } from "../../../domain/shared/json.ts";
 import { isCanonicalDateTime, parseDate, parseDateTime } from "../../../domain/shared/time.ts";
-import type { Cell, Column, Row } from "../../../domain/sync/table/table.ts";
-import { foreignCell } from "./foreign-cells.ts";
+import type { Column, ColumnValue, Row } from "../../../domain/sync/table/table.ts";
+import { foreignValue } from "./foreign-values.ts";
 import { type TableLayout, UNPARSED_FIELD } from "./table-layout.ts";
 
 /** Type bytes of the BSON values that repsync writes. */
@@ -31,8 +31,8 @@ type NameTest = (bytes: Uint8Array, element: Element) => boolean;
 interface Field {
   readonly column: Column;
   readonly isAt: NameTest;
-  /** Undefined for a value that `storeCell` never makes. */
-  read(bytes: Buffer, element: Element): Cell | undefined;
+  /** Undefined for a value that `storeValue` never makes. */
+  read(bytes: Buffer, element: Element): ColumnValue | undefined;
 }
 
 /** Turns the documents of one table into its rows, columns in registry order. */
@@ -53,7 +53,7 @@ export class RowReader {
   /** The row of a document. Absent fields are null; nothing in a document makes it fail. */
   read(document: Uint8Array): Row {
     const bytes = Buffer.from(document.buffer, document.byteOffset, document.byteLength);
-    const row: Record<string, Cell> = { ...this.#template };
+    const row: Record<string, ColumnValue> = { ...this.#template };
     let place = 0;
     for (const element of BSON.onDemand.parseToElements(bytes)) {
       let field = this.#expected[place];
@@ -64,11 +64,11 @@ export class RowReader {
       place++;
       if (field === undefined) continue;
       const { column } = field;
-      const cell = field.read(bytes, element);
+      const value = field.read(bytes, element);
       row[column.name] =
-        cell === undefined
-          ? foreignCell(column, BSON.deserialize(bytes, FOREIGN)[column.name])
-          : cell;
+        value === undefined
+          ? foreignValue(column, BSON.deserialize(bytes, FOREIGN)[column.name])
+          : value;
     }
     const timestamp = this.#timestampColumn;
     if (timestamp !== null && row[timestamp.name] === null) {
@@ -129,7 +129,7 @@ function nameTest(name: string): NameTest {
   };
 }
 
-function readText(column: Column, text: string): Cell {
+function readText(column: Column, text: string): ColumnValue {
   if (column.type === "datetime") {
     const stored = `${text}Z`;
     return isCanonicalDateTime(stored) ? stored : (parseDateTime(text) ?? text);
@@ -147,19 +147,19 @@ function readJson(text: string): JsonValue {
   }
 }
 
-function readNumber(column: Column, number: number): Cell | undefined {
+function readNumber(column: Column, number: number): ColumnValue | undefined {
   const isOwn = column.type === "integer" || column.type === "real";
   return isOwn && Number.isFinite(number) ? number : undefined;
 }
 
-function readLong(column: Column, long: bigint): Cell | undefined {
+function readLong(column: Column, long: bigint): ColumnValue | undefined {
   if (column.type === "bigint") return String(long);
   if (column.type !== "integer") return undefined;
   const number = Number(long);
   return Number.isSafeInteger(number) ? number : rawNumber(String(long));
 }
 
-function readVerbatim(document: Uint8Array): Cell | undefined {
+function readVerbatim(document: Uint8Array): ColumnValue | undefined {
   const { json, ...others } = BSON.deserialize(document, { validation: FOREIGN.validation });
   if (typeof json !== "string" || Object.keys(others).length > 0) return undefined;
   return readJson(json);
@@ -168,7 +168,7 @@ function readVerbatim(document: Uint8Array): Cell | undefined {
 const isUnparsedField = nameTest(UNPARSED_FIELD);
 
 /** The timestamp that could not be parsed, from beside its column; null when there is none. */
-function readUnparsed(bytes: Buffer, column: Column): Cell {
+function readUnparsed(bytes: Buffer, column: Column): ColumnValue {
   for (const element of BSON.onDemand.parseToElements(bytes)) {
     if (element[0] !== DOCUMENT || !isUnparsedField(bytes, element)) continue;
     const hidden = bytes.subarray(element[3], element[3] + element[4]);

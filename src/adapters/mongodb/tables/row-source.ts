@@ -39,7 +39,7 @@ interface Range {
 export class MongoRowSource implements RowSource {
   readonly #parts: StoreParts;
   readonly #rowReaders = new WeakMap<Table, RowReader>();
-  /** Rows that were read, as documents: what other tools wrote may stand elsewhere than its cells tell. */
+  /** Rows that were read, as documents: what other tools wrote may stand elsewhere than its values tell. */
   readonly #documents = new WeakMap<RowPosition, Uint8Array>();
 
   constructor(parts: StoreParts) {

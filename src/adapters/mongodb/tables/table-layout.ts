@@ -2,7 +2,7 @@
 import { type Document, MinKey } from "mongodb";
 import type { Row, Table } from "../../../domain/sync/table/table.ts";
 import { timestampColumnOf } from "../../../domain/sync/table/table.ts";
-import { type StoredCell, storeCell, storeTime } from "./stored-cells.ts";
+import { type StoredValue, storeTime, storeValue } from "./stored-values.ts";
 
 /** Hidden field: the timestamp as it was pushed, where it cannot be parsed and the column itself holds null. */
 export const UNPARSED_FIELD = "_repsync";
@@ -64,13 +64,13 @@ export function countFilter(layout: TableLayout, sinceTime: string | null): Docu
   return { [firstField]: { $gte: new MinKey() } };
 }
 
-/** The values of the order index at the place that a row's cells tell. */
+/** The values of the order index at the place that a row's values tell. */
 export function positionOf({ table, timeField }: TableLayout, row: Row): Document {
-  const position: Record<string, StoredCell> = {};
+  const position: Record<string, StoredValue> = {};
   const time = timestampColumnOf(table);
   if (time !== null && timeField !== null) position[timeField] = storeTime(time, row[time.name]);
   for (const column of table.keyColumns) {
-    position[column.name] = storeCell(column, row[column.name] ?? null);
+    position[column.name] = storeValue(column, row[column.name] ?? null);
   }
   return position;
 }

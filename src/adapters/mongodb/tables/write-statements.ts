@@ -1,9 +1,9 @@
 // Records as statements of MongoDB's `update` command, each an upsert by the key columns.
 import { BSON, type Document, type Long } from "mongodb";
-import type { Cell, Column, Row, Table } from "../../../domain/sync/table/table.ts";
+import type { Column, ColumnValue, Row, Table } from "../../../domain/sync/table/table.ts";
 import type { RowWrite, WriteFailure } from "../../../ports/tables/table-store.ts";
 import { cutBatches } from "../driver/batches.ts";
-import { type StoredCell, storeCell, storeTime } from "./stored-cells.ts";
+import { type StoredValue, storeTime, storeValue } from "./stored-values.ts";
 import { KEY_TIME_FIELD, layoutOf, UNPARSED_FIELD } from "./table-layout.ts";
 
 /** Bytes that a document, and a statement with it, may have: MongoDB's 16 MiB less room for what goes around it. */
@@ -78,19 +78,19 @@ export function splitCommands(statements: readonly Statement[]): Statement[][] {
   });
 }
 
-type Fields = Record<string, StoredCell | Document>;
+type Fields = Record<string, StoredValue | Document>;
 
 /** The given columns of a row as its document holds them, for a change of just these; others are passed over. */
 export function storedFields(table: Table, row: Row): Readonly<Fields> {
   const fields: Fields = {};
   for (const column of table.columns) {
     if (!Object.hasOwn(row, column.name)) continue;
-    const cell = row[column.name] ?? null;
+    const value = row[column.name] ?? null;
     if (column.isKey) {
-      fields[column.name] = storeCell(column, cell);
+      fields[column.name] = storeValue(column, value);
       const isTime = column.name === table.timestampColumn;
-      if (isTime) fields[KEY_TIME_FIELD] = storeTime(column, cell);
-    } else addCell(fields, { table, column, cell });
+      if (isTime) fields[KEY_TIME_FIELD] = storeTime(column, value);
+    } else addValue(fields, { table, column, value });
   }
   return fields;
 }
@@ -102,7 +102,7 @@ function makeStatement(
   const key: Fields = {};
   let keyText = "";
   for (const column of table.keyColumns) {
-    const stored = storeCell(column, row[column.name] ?? null);
+    const stored = storeValue(column, row[column.name] ?? null);
     key[column.name] = stored;
     keyText += `${typeof stored === "string" ? stored : JSON.stringify(row[column.name])}\u0000`;
   }
@@ -113,7 +113,7 @@ function makeStatement(
     if (column.isKey) continue;
     const isGiven = Object.hasOwn(row, column.name);
     const target = isGiven && updateNames.has(column.name) ? changed : inserted;
-    addCell(target, { table, column, cell: isGiven ? (row[column.name] ?? null) : null });
+    addValue(target, { table, column, value: isGiven ? (row[column.name] ?? null) : null });
   }
   if (id !== null) inserted["id"] = id;
   const time = table.keyColumns.find(({ name }) => name === table.timestampColumn);
@@ -132,19 +132,19 @@ function makeStatement(
 }
 
 /** The timestamp column orders rows, so what cannot be parsed is null there and keeps its text beside it. */
-function addCell(
+function addValue(
   target: Fields,
-  { table, column, cell }: { table: Table; column: Column; cell: Cell },
+  { table, column, value }: { table: Table; column: Column; value: ColumnValue },
 ): void {
   if (column.name !== table.timestampColumn) {
-    target[column.name] = storeCell(column, cell);
+    target[column.name] = storeValue(column, value);
     return;
   }
-  const time = storeTime(column, cell);
+  const time = storeTime(column, value);
   target[column.name] = time;
   if (time === null) {
     // An empty one takes the place of a text that an earlier push left.
-    target[UNPARSED_FIELD] = cell === null ? {} : { [column.name]: JSON.stringify(cell) };
+    target[UNPARSED_FIELD] = value === null ? {} : { [column.name]: JSON.stringify(value) };
   }
 }
 
@@ -196,7 +196,7 @@ function addBytes(sum: number, fields: Fields): number {
   return bytes;
 }
 
-/** Texts one level down: the JSON text of a verbatim cell. */
+/** Texts one level down: the JSON text of a verbatim value. */
 function nestedBytes(value: object): number {
   let bytes = 0;
   for (const text of Object.values(value)) if (typeof text === "string") bytes += 3 * text.length;

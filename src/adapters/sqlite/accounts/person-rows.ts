@@ -3,7 +3,7 @@ import type { JsonObject, JsonValue } from "../../../domain/shared/json.ts";
 import type { Table } from "../../../domain/sync/table/table.ts";
 import type { SqliteDatabase } from "../driver/database.ts";
 import type { SqliteValue } from "../driver/driver.ts";
-import { cellEncoder, decodeRows, readExpression } from "../tables/cells.ts";
+import { decodeRows, readExpression, valueEncoder } from "../tables/column-values.ts";
 
 /** The rows of one table that belong to one username. */
 export class PersonRows {
@@ -63,7 +63,7 @@ export class PersonRows {
     for (const column of this.#table.columns) {
       if (!Object.hasOwn(fields, column.name)) continue;
       names.push(`"${column.name}"`);
-      values.push(cellEncoder(column)(fields[column.name] ?? null));
+      values.push(valueEncoder(column)(fields[column.name] ?? null));
     }
     return { names, values };
   }

@@ -106,7 +106,7 @@ export class SqliteRejectedRecords implements RejectedRecords {
   }
 }
 
-/** A text that two keys share when they have the same columns with the same cells, in any order. */
+/** A text that two keys share when they have the same columns with the same values, in any order. */
 function keyId(key: JsonObject): string {
   return JSON.stringify(Object.entries(key).sort(([a], [b]) => (a < b ? -1 : 1)));
 }

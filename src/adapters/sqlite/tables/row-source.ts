@@ -3,7 +3,7 @@ import { type Row, type Table, timestampColumnOf } from "../../../domain/sync/ta
 import type { KeyRange, RowPosition, RowSource } from "../../../ports/tables/row-source.ts";
 import type { SqliteDatabase } from "../driver/database.ts";
 import type { SqliteRow, SqliteValue } from "../driver/driver.ts";
-import { cellEncoder, decodeRows, textWithNul } from "./cells.ts";
+import { decodeRows, textWithNul, valueEncoder } from "./column-values.ts";
 import { type RowSql, rowSql } from "./row-statements.ts";
 import { ORDER_COLUMN, orderBound, type PageStart } from "./statements.ts";
 
@@ -17,7 +17,7 @@ interface Place {
 /** What is made once per table. */
 interface TableReader {
   readonly sql: RowSql;
-  /** The place that a row's cells tell. */
+  /** The place that a row's values tell. */
   placeOf(row: RowPosition): Place;
 }
 
@@ -31,7 +31,7 @@ interface Start {
 export class SqliteRowSource implements RowSource {
   readonly #database: SqliteDatabase;
   readonly #readers = new WeakMap<Table, TableReader>();
-  /** Places of rows that were read: what other tools write may show as cells that stand elsewhere in the order. */
+  /** Places of rows that were read: what other tools write may show as values that stand elsewhere in the order. */
   readonly #places = new WeakMap<RowPosition, Place>();
 
   constructor(database: SqliteDatabase) {
@@ -132,8 +132,8 @@ export class SqliteRowSource implements RowSource {
 
 function makeReader(table: Table, cutsTextAtNul: boolean): TableReader {
   const timestamp = timestampColumnOf(table);
-  const encodeTime = timestamp === null ? null : cellEncoder(timestamp);
-  const keys = table.keyColumns.map((column) => ({ column, encode: cellEncoder(column) }));
+  const encodeTime = timestamp === null ? null : valueEncoder(timestamp);
+  const keys = table.keyColumns.map((column) => ({ column, encode: valueEncoder(column) }));
   return {
     sql: rowSql(table, cutsTextAtNul),
     placeOf(row) {
@@ -155,8 +155,8 @@ function firstStart(
   return { kind: "time", values: [orderBound(table, sinceTime)] };
 }
 
-function withoutOrder({ [ORDER_COLUMN]: _order, ...cells }: SqliteRow): SqliteRow {
-  return cells;
+function withoutOrder({ [ORDER_COLUMN]: _order, ...values }: SqliteRow): SqliteRow {
+  return values;
 }
 
 /** Keys in lists of a full lookup's length; the last key stands there as often as it takes. */

@@ -1,7 +1,7 @@
 // The SQL that reads a table for runs and comparisons. Names come from the registry, which allows letters, digits and
 // underscores only.
 import type { Column, Table } from "../../../domain/sync/table/table.ts";
-import { readExpression } from "./cells.ts";
+import { readExpression } from "./column-values.ts";
 import { ORDER_COLUMN, type PageStart, qualifiedOrder } from "./statements.ts";
 
 /** Values that one statement binds; SQLite allows more, older versions of it no more than 999. */

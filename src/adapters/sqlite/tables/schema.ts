@@ -2,7 +2,7 @@
 import { AppError } from "../../../domain/shared/errors.ts";
 import type { Column, Table } from "../../../domain/sync/table/table.ts";
 import type { SqliteDatabase } from "../driver/database.ts";
-import { declaredType } from "./cells.ts";
+import { declaredType } from "./column-values.ts";
 import { type Definition, type FoundTable, findTable, saveDefinition } from "./found-table.ts";
 import { ORDER_COLUMN, orderColumns, orderExpression } from "./statements.ts";
 

@@ -1,6 +1,6 @@
 // The SQL of one table. Names come from the registry, which allows letters, digits and underscores only.
 import { type Column, type Table, timestampColumnOf } from "../../../domain/sync/table/table.ts";
-import { readExpression } from "./cells.ts";
+import { readExpression } from "./column-values.ts";
 
 /** The generated column that a table with a timestamp is ordered by: '' for null and unparseable ones. */
 export const ORDER_COLUMN = "repsync_order";

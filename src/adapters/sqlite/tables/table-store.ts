@@ -11,7 +11,7 @@ import type {
 import type { SqliteDatabase } from "../driver/database.ts";
 import type { SqliteStatement, SqliteValue } from "../driver/driver.ts";
 import { setMarkers } from "../runs/marker-store.ts";
-import { cellEncoder, decodeRows, textWithNul } from "./cells.ts";
+import { decodeRows, textWithNul, valueEncoder } from "./column-values.ts";
 import { prepareTables } from "./schema.ts";
 import { orderBound, type PageStart, type TableSql, tableSql } from "./statements.ts";
 
@@ -169,7 +169,7 @@ function firstStart(table: Table, sinceTime: string | null): FirstStart {
 }
 
 function bindWrites(table: Table, writes: readonly RowWrite[]): BoundWrite[] {
-  const columns = table.pushColumns.map((column) => ({ column, encode: cellEncoder(column) }));
+  const columns = table.pushColumns.map((column) => ({ column, encode: valueEncoder(column) }));
   const hidden = table.pushColumns.filter((column) => !column.serialize);
   const isAbsent = (row: Row) => hidden.filter(({ name }) => !Object.hasOwn(row, name));
   const none: readonly Column[] = [];

@@ -1,7 +1,7 @@
 // A stored `platform_accounts` row, and which of several rows of one platform counts. D-6.2.
 import { compareUtf8, type JsonObject } from "../../shared/json.ts";
 import { compareDateTimes } from "../../shared/time.ts";
-import { readBoolean, readCount, readDateTime, readNumber, readText } from "./cell-readers.ts";
+import { readBoolean, readCount, readDateTime, readNumber, readText } from "./value-readers.ts";
 
 const MAX_RATING = 5;
 
@@ -27,7 +27,7 @@ export interface PlatformAccount {
   readonly updatedAt: string | null;
 }
 
-/** Reads a stored row. Odd cells read as unknown; it never fails. D-6.2. */
+/** Reads a stored row. Odd values read as unknown; it never fails. D-6.2. */
 export function readPlatformAccount(row: JsonObject): PlatformAccount {
   const spelling = readText(row, "platform") ?? "";
   const rating = readNumber(row, "rating");

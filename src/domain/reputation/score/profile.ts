@@ -1,8 +1,8 @@
 // Bodies of the three lookups from stored rows., D-6.2.
 import type { JsonObject } from "../../shared/json.ts";
-import { NO_TIME, readBoolean, readText } from "./cell-readers.ts";
 import { verifiedAccounts } from "./platform-account.ts";
 import type { PlatformPoints, Score } from "./score.ts";
+import { NO_TIME, readBoolean, readText } from "./value-readers.ts";
 
 /** in its field order. */
 export interface ReputationBody {

@@ -2,10 +2,10 @@
 import { compareUtf8, type JsonObject } from "../../shared/json.ts";
 import { MAX_SCORE, MAX_STAR_LEVEL, POINTS_PER_STAR } from "../../shared/limits.ts";
 import { compareDateTimes, dateTimeMs } from "../../shared/time.ts";
-import { NO_TIME, readDateTime } from "./cell-readers.ts";
 import { type PlatformAccount, verifiedAccounts } from "./platform-account.ts";
 import { findPlatform, type Platform, type PlatformCategory } from "./platform-catalogue.ts";
 import { expMinus, halvingPower, naturalLog } from "./portable-math.ts";
+import { NO_TIME, readDateTime } from "./value-readers.ts";
 
 /** Names the formula. It changes whenever the same inputs would give another number. D-6.6. */
 export const SCORE_VERSION = "rep-1";

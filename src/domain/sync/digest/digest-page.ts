@@ -1,8 +1,8 @@
 // Digests of a table by ranges of its key, as two deployments of this service exchange them. D-4.10.
-import type { Cell, Row } from "../table/table.ts";
+import type { ColumnValue, Row } from "../table/table.ts";
 
-/** The cells of the key columns, in the order of `upsert_key`. */
-export type Key = readonly Cell[];
+/** The values of the key columns, in the order of `upsert_key`. */
+export type Key = readonly ColumnValue[];
 
 /** Which rows a digest is of. */
 export interface DigestQuery {
@@ -42,7 +42,7 @@ export interface DigestPage {
 
 /** The query's parameters as text; null when absent. */
 export interface DigestParameters {
-  /** JSON array of the key's cells. */
+  /** JSON array of the key's values. */
   readonly after: string | null;
   readonly through: string | null;
   readonly segment_rows: string | null;

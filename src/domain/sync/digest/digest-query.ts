@@ -38,10 +38,10 @@ export function keyOf(table: Table, row: Row): Key {
 
 function readKey(table: Table, name: string, text: string | null): Key | null {
   if (text === null || text === "") return null;
-  const cells = tryParse(text);
+  const values = tryParse(text);
   const key =
-    Array.isArray(cells) && cells.length === table.keyColumns.length
-      ? convertPosition(table, keyRow(table, cells))
+    Array.isArray(values) && values.length === table.keyColumns.length
+      ? convertPosition(table, keyRow(table, values))
       : null;
   if (key !== null) return key;
   const names = table.keyColumns.map((column) => column.name).join(", ");

@@ -2,7 +2,7 @@
 import { decimalValueForm } from "../../shared/decimal.ts";
 import { HASH_WORDS, hashText } from "../../shared/hash.ts";
 import { isRawNumber, type JsonValue, numberText } from "../../shared/json.ts";
-import type { Cell, Column, Row, Table } from "../table/table.ts";
+import type { Column, ColumnValue, Row, Table } from "../table/table.ts";
 
 /** Names the way rows are written and hashed; ends with different ones cannot compare digests. */
 export const DIGEST_FORMAT = "rows-1";
@@ -41,7 +41,7 @@ export function startDigest(table: Table): DigestSum {
   let count = 0;
   return {
     add(row) {
-      hashText(cellsText(columns, row), words);
+      hashText(columnsText(columns, row), words);
       for (let i = 0; i < HASH_WORDS; i++) sum[i] = (sum[i] ?? 0) + (words[i] ?? 0);
       count++;
     },
@@ -54,26 +54,26 @@ export function startDigest(table: Table): DigestSum {
 
 /** One text per content of a row: equal for rows that differ only in how a decimal is written or JSON fields ordered. */
 export function rowText(table: Table, row: Row): string {
-  return cellsText(comparedColumns(table), row);
+  return columnsText(comparedColumns(table), row);
 }
 
 /** One text per key. */
 export function keyText(table: Table, row: Row): string {
-  return cellsText(table.keyColumns, row);
+  return columnsText(table.keyColumns, row);
 }
 
-function cellsText(columns: readonly Column[], row: Row): string {
+function columnsText(columns: readonly Column[], row: Row): string {
   let text = "";
-  for (const column of columns) text += cellText(column, row[column.name] ?? null);
+  for (const column of columns) text += columnText(column, row[column.name] ?? null);
   return text;
 }
 
-function cellText(column: Column, cell: Cell): string {
-  if (typeof cell !== "string" || (column.type !== "numeric" && column.type !== "bigint")) {
-    return valueText(cell);
+function columnText(column: Column, value: ColumnValue): string {
+  if (typeof value !== "string" || (column.type !== "numeric" && column.type !== "bigint")) {
+    return valueText(value);
   }
-  const decimal = decimalValueForm(cell);
-  return decimal === null ? valueText(cell) : `"${decimal}"`;
+  const decimal = decimalValueForm(value);
+  return decimal === null ? valueText(value) : `"${decimal}"`;
 }
 
 /** Every value starts with a sign of its kind and shows where it ends, so that two rows never share a text. */

@@ -1,7 +1,7 @@
 // The way through a group of rows by offset: on, back where rows may have been skipped, and again from its beginning.
 import { AppError } from "../../shared/errors.ts";
 import type { PullPage } from "../rows/page.ts";
-import type { Cell } from "../table/table.ts";
+import type { ColumnValue } from "../table/table.ts";
 
 /** Passes, and steps back in a row, before the pull gives up. A peer with ties in random order needs about ten. */
 const MAX_PASSES = 60;
@@ -16,7 +16,7 @@ export interface Pass {
   /** Where the group began in it; null until a member has come. */
   start: number | null;
   /** Of the last member; null when rows are not in the order of their keys. */
-  lastKey: readonly Cell[] | null;
+  lastKey: readonly ColumnValue[] | null;
   isOrdered: boolean;
 }
 

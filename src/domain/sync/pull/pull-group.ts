@@ -6,7 +6,7 @@ import type { JsonObject } from "../../shared/json.ts";
 import type { PullPage } from "../rows/page.ts";
 import type { RowMemory } from "../rows/row-memory.ts";
 import { compareKeys, convertKey } from "../rows/row-order.ts";
-import type { Cell, Table } from "../table/table.ts";
+import type { ColumnValue, Table } from "../table/table.ts";
 import { type NotedRows, startGroupRows } from "./pull-group-rows.ts";
 import { checkGrowth, type Pass, startGroupWalk } from "./pull-group-walk.ts";
 
@@ -126,7 +126,7 @@ function findMembers(
   return { start, end: length === -1 ? times.length : start + length };
 }
 
-function isAscending(table: Table, keys: readonly (readonly Cell[] | null)[]): boolean {
+function isAscending(table: Table, keys: readonly (readonly ColumnValue[] | null)[]): boolean {
   return keys.every((key, i) => {
     const before = keys[i - 1];
     return key !== null && (!before || compareKeys(table, before, key) < 0);

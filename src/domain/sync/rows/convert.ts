@@ -10,15 +10,15 @@ import {
 } from "../../shared/json.ts";
 import { MAX_JSON_DEPTH } from "../../shared/limits.ts";
 import { parseDate, parseDateTime } from "../../shared/time.ts";
-import type { Cell, Column, Row, Table } from "../table/table.ts";
+import type { Column, ColumnValue, Row, Table } from "../table/table.ts";
 
 /** A record's row, or why the record fails. */
 export type ConvertedRecord =
   | { readonly row: Row; readonly problem: null }
   | { readonly row: null; readonly problem: string };
 
-/** A value's cell, or why its record fails. */
-type ConvertedValue = { readonly cell: Cell } | { readonly problem: string };
+/** A column value, or why its record fails. */
+type ConvertedValue = { readonly value: ColumnValue } | { readonly problem: string };
 
 /**
  * Converts one element of `records`. Fields that are not push columns are ignored, missing ones become null; a missing
@@ -27,14 +27,14 @@ type ConvertedValue = { readonly cell: Cell } | { readonly problem: string };
  */
 export function convertRecord(table: Table, record: JsonValue): ConvertedRecord {
   if (!isJsonObject(record)) return failed("record is not an object");
-  const row: Record<string, Cell> = {};
+  const row: Record<string, ColumnValue> = {};
   for (const column of table.pushColumns) {
     const isGiven = Object.hasOwn(record, column.name);
     if (!isGiven && !column.serialize) continue;
     const value = isGiven ? (record[column.name] ?? null) : null;
     const converted = convertValue(column, value);
     if ("problem" in converted) return failed(`${column.name} ${converted.problem}`);
-    row[column.name] = converted.cell;
+    row[column.name] = converted.value;
   }
   return { row, problem: null };
 }
@@ -53,7 +53,7 @@ export function recordKey(table: Table, record: JsonValue): JsonObject {
 /** Converts one value by its column's type. S-4.2.8. */
 export function convertValue(column: Column, value: JsonValue): ConvertedValue {
   if (value === null) return convertNull(column);
-  if (column.type === "boolean") return { cell: isTruthy(value) };
+  if (column.type === "boolean") return { value: isTruthy(value) };
   if (column.type === "json") return convertJson(value);
   if (typeof value === "object" && !isRawNumber(value)) {
     return { problem: "must not be an object or an array" };
@@ -65,7 +65,7 @@ export function convertValue(column: Column, value: JsonValue): ConvertedValue {
 
 function convertNull(column: Column): ConvertedValue {
   if (column.isKey) return { problem: "is part of the key and must not be missing or null" };
-  return column.nullable ? { cell: null } : { problem: "must not be null" };
+  return column.nullable ? { value: null } : { problem: "must not be null" };
 }
 
 function convertText(column: Column, text: string): ConvertedValue {
@@ -74,17 +74,17 @@ function convertText(column: Column, text: string): ConvertedValue {
     case "text":
       return exceeds(text, column.maxLength)
         ? { problem: `must not be longer than ${column.maxLength} characters` }
-        : { cell: text };
+        : { value: text };
     case "bigint":
-      return column.isKey ? convertKeyNumber(text) : { cell: parseDecimal(text) ?? text };
+      return column.isKey ? convertKeyNumber(text) : { value: parseDecimal(text) ?? text };
     case "numeric":
-      return { cell: parseDecimal(text) ?? text };
+      return { value: parseDecimal(text) ?? text };
     case "datetime":
-      return { cell: parseDateTime(text) ?? text };
+      return { value: parseDateTime(text) ?? text };
     case "date":
-      return { cell: parseDate(text) ?? text };
+      return { value: parseDate(text) ?? text };
     default:
-      return { cell: text };
+      return { value: text };
   }
 }
 
@@ -94,45 +94,43 @@ function convertNumber(column: Column, value: number | RawNumberLike): Converted
       return convertInteger(value);
     case "bigint":
       if (column.isKey) return convertKeyNumber(numberText(value));
-      return { cell: parseDecimal(numberText(value)) ?? value };
+      return { value: parseDecimal(numberText(value)) ?? value };
     case "numeric":
-      return { cell: parseDecimal(numberText(value)) ?? value };
+      return { value: parseDecimal(numberText(value)) ?? value };
     case "real":
-      return { cell: typeof value === "number" ? value : (toReal(value.rawJSON) ?? value) };
+      return { value: typeof value === "number" ? value : (toReal(value.rawJSON) ?? value) };
     default:
-      return { cell: value };
+      return { value };
   }
 }
 
 type RawNumberLike = ReturnType<typeof rawNumber>;
 
 function convertInteger(value: number | RawNumberLike): ConvertedValue {
-  if (Number.isSafeInteger(value)) return { cell: value === 0 ? 0 : value };
+  if (Number.isSafeInteger(value)) return { value: value === 0 ? 0 : value };
   const text = numberText(value);
-  if (!isWholeNumber(text)) return { cell: value };
+  if (!isWholeNumber(text)) return { value };
   const integer = parseInt64(text);
   if (integer === null) return { problem: "is beyond the range of an integer, ±(2^63-1)" };
   const number = Number(integer);
-  return { cell: Number.isSafeInteger(number) ? number : rawNumber(String(integer)) };
+  return { value: Number.isSafeInteger(number) ? number : rawNumber(String(integer)) };
 }
 
 function convertKeyNumber(text: string): ConvertedValue {
   const integer = parseInt64(text);
   return integer === null
     ? { problem: "must be a whole number within ±(2^63-1), as it is part of the key" }
-    : { cell: String(integer) };
+    : { value: String(integer) };
 }
 
 /** A boolean in a column of another type stays one; a `bigint` key has no place for it. */
 function keyed(column: Column, value: boolean): ConvertedValue {
-  return column.isKey && column.type === "bigint"
-    ? convertKeyNumber(String(value))
-    : { cell: value };
+  return column.isKey && column.type === "bigint" ? convertKeyNumber(String(value)) : { value };
 }
 
 function convertJson(value: JsonValue): ConvertedValue {
   const problem = jsonProblem(value, MAX_JSON_DEPTH);
-  return problem === null ? { cell: value } : { problem };
+  return problem === null ? { value } : { problem };
 }
 
 function jsonProblem(value: JsonValue, depthLeft: number): string | null {

@@ -2,45 +2,49 @@
 import { isWholeNumber, parseInt64 } from "../../shared/decimal.ts";
 import { compareUtf8, isRawNumber, numberText } from "../../shared/json.ts";
 import { compareDateTimes, isCanonicalDate, isCanonicalDateTime } from "../../shared/time.ts";
-import type { Cell, Column, Row, Table } from "../table/table.ts";
+import type { Column, ColumnValue, Row, Table } from "../table/table.ts";
 import { convertValue, recordKey } from "./convert.ts";
 
-/** The cells of the key columns of a record as it was sent; null when it has no usable key. */
-export function convertKey(table: Table, record: Row): readonly Cell[] | null {
-  const cells: Cell[] = [];
+/** The values of the key columns of a record as it was sent; null when it has no usable key. */
+export function convertKey(table: Table, record: Row): readonly ColumnValue[] | null {
+  const values: ColumnValue[] = [];
   for (const column of table.keyColumns) {
     const value = Object.hasOwn(record, column.name) ? (record[column.name] ?? null) : null;
     const converted = convertValue(column, value);
     if ("problem" in converted) return null;
-    cells.push(converted.cell);
+    values.push(converted.value);
   }
-  return cells;
+  return values;
 }
 
 /** As `convertKey`, for a place in the order: keys of rows that a shorter column would refuse today have theirs too. */
-export function convertPosition(table: Table, record: Row): readonly Cell[] | null {
+export function convertPosition(table: Table, record: Row): readonly ColumnValue[] | null {
   const keyColumns = table.keyColumns.map((column) => ({ ...column, maxLength: null }));
   return convertKey({ ...table, keyColumns }, record);
 }
 
 /** The key columns of a record as the table would keep them; as they were sent when the key is not usable. */
 export function keyAsKept(table: Table, record: Row): Row {
-  const cells = convertKey(table, record);
-  if (cells === null) return recordKey(table, record);
-  return Object.fromEntries(table.keyColumns.map(({ name }, i) => [name, cells[i] ?? null]));
+  const values = convertKey(table, record);
+  if (values === null) return recordKey(table, record);
+  return Object.fromEntries(table.keyColumns.map(({ name }, i) => [name, values[i] ?? null]));
 }
 
-/** Orders two keys by their cells, in the order of `keyColumns`: negative, 0 or positive. */
-export function compareKeys(table: Table, a: readonly Cell[], b: readonly Cell[]): number {
+/** Orders two keys by their values, in the order of `keyColumns`: negative, 0 or positive. */
+export function compareKeys(
+  table: Table,
+  a: readonly ColumnValue[],
+  b: readonly ColumnValue[],
+): number {
   for (const [i, column] of table.keyColumns.entries()) {
-    const order = compareCells(column, a[i] ?? null, b[i] ?? null);
+    const order = compareValues(column, a[i] ?? null, b[i] ?? null);
     if (order !== 0) return order;
   }
   return 0;
 }
 
-/** Cells of the column's type come first, then the others by their JSON text. */
-function compareCells(column: Column, a: Cell, b: Cell): number {
+/** Values of the column's type come first, then the others by their JSON text. */
+function compareValues(column: Column, a: ColumnValue, b: ColumnValue): number {
   const isTyped = hasColumnType(column, a);
   if (isTyped !== hasColumnType(column, b)) return isTyped ? -1 : 1;
   if (!isTyped) return compareUtf8(JSON.stringify(a), JSON.stringify(b));
@@ -57,28 +61,28 @@ function compareCells(column: Column, a: Cell, b: Cell): number {
   }
 }
 
-function hasColumnType(column: Column, cell: Cell): boolean {
+function hasColumnType(column: Column, value: ColumnValue): boolean {
   switch (column.type) {
     case "boolean":
-      return typeof cell === "boolean";
+      return typeof value === "boolean";
     case "integer":
-      return (typeof cell === "number" || isRawNumber(cell)) && isWholeNumber(numberText(cell));
+      return (typeof value === "number" || isRawNumber(value)) && isWholeNumber(numberText(value));
     case "datetime":
-      return typeof cell === "string" && isCanonicalDateTime(cell);
+      return typeof value === "string" && isCanonicalDateTime(value);
     case "date":
-      return typeof cell === "string" && isCanonicalDate(cell);
+      return typeof value === "string" && isCanonicalDate(value);
     default:
-      return typeof cell === "string";
+      return typeof value === "string";
   }
 }
 
-function compareWhole(a: Cell, b: Cell): number {
+function compareWhole(a: ColumnValue, b: ColumnValue): number {
   if (typeof a === "number" && typeof b === "number") return a - b;
   const [x, y] = [wholeValue(a), wholeValue(b)];
   return x < y ? -1 : Number(x > y);
 }
 
-function wholeValue(cell: Cell): bigint {
-  const isNumber = typeof cell === "number" || isRawNumber(cell);
-  return parseInt64(isNumber ? numberText(cell) : String(cell)) ?? 0n;
+function wholeValue(value: ColumnValue): bigint {
+  const isNumber = typeof value === "number" || isRawNumber(value);
+  return parseInt64(isNumber ? numberText(value) : String(value)) ?? 0n;
 }

@@ -61,7 +61,7 @@ export interface Table {
  * - In any column but `boolean` and `json` also a scalar that conversion left unchanged (S-4.2.8): text, number,
  *   `RawNumber` or boolean.
  */
-export type Cell = JsonValue;
+export type ColumnValue = JsonValue;
 
 /** A row by column name. Columns that are absent from a write keep what the store has (D-2.2, `serialize: false`). */
 export type Row = JsonObject;

@@ -75,7 +75,7 @@ function digestDetail(deps: DigestRouteDeps) {
 }
 
 function keyParameter(name: string, text: string) {
-  const description = `${text}: a JSON array of the cells of the key columns`;
+  const description = `${text}: a JSON array of the values of the key columns`;
   return parameterDoc("query", name, {
     description,
     schema: { type: "string", pattern: "^\\s*\\[" },

@@ -105,7 +105,7 @@ async function openRepair(
 
 /** Minus infinity for a row without a timestamp, whose age nobody knows. */
 function timeMs(table: Table, row: Row | null): number {
-  const cell = table.timestampColumn === null ? null : row?.[table.timestampColumn];
-  const time = typeof cell === "string" ? parseDateTime(cell) : null;
+  const value = table.timestampColumn === null ? null : row?.[table.timestampColumn];
+  const time = typeof value === "string" ? parseDateTime(value) : null;
   return time === null ? Number.NEGATIVE_INFINITY : dateTimeMs(time);
 }

@@ -25,7 +25,7 @@ function start(runtime: "bun" | "deno", script: string, ...args: readonly (strin
 }
 
 denoTest(
-  "D-3.3 both drivers of SQLite give the same cells, pages and failures",
+  "D-3.3 both drivers of SQLite give the same values, pages and failures",
   () =>
     SqliteFile.use(async (file) => {
       const outputs = (["bun", "deno"] as const).map((runtime) => {

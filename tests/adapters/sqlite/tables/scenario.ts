@@ -5,9 +5,9 @@ import { SqliteStorage } from "../../../../src/adapters/sqlite/storage.ts";
 import type { ColumnType, Row, Table } from "../../../../src/domain/sync/table/table.ts";
 import type { Storage } from "../../../../src/ports/storage.ts";
 import {
-  arbitraryCell,
   arbitraryEntry,
   arbitraryRows,
+  arbitraryValue,
 } from "../../../contract/tables/table-arbitraries.ts";
 import { makeTable } from "../../../support/make-table.ts";
 import { driverOfRuntime } from "../driver/driver-of-runtime.ts";
@@ -26,22 +26,22 @@ const TYPES: readonly ColumnType[] = [
 
 async function main(path: string, seed: number): Promise<void> {
   const openSqlite = await driverOfRuntime();
-  await tellCells(await SqliteStorage.open(openSqlite, ":memory:"), seed);
+  await tellValues(await SqliteStorage.open(openSqlite, ":memory:"), seed);
   await tellHistories(await SqliteStorage.open(openSqlite, ":memory:"), seed);
   await tellFailures(path);
 }
 
-/** Random cells of every type. */
-async function tellCells(storage: Storage, seed: number): Promise<void> {
+/** Random values of every type. */
+async function tellValues(storage: Storage, seed: number): Promise<void> {
   for (const type of TYPES) {
-    const columns = { n: { type: "integer" as const }, cell: { type } };
+    const columns = { n: { type: "integer" as const }, value: { type } };
     const table = makeTable({ upsert_key: ["n"], columns }, `cells_${type}`);
     await storage.tables.prepare([table]);
-    const cells = fc.sample(arbitraryCell(type), { seed, numRuns: 300 });
+    const values = fc.sample(arbitraryValue(type), { seed, numRuns: 300 });
     await write(
       storage,
       table,
-      [...cells, "nul\0within", "\0", "\ufeffmark\0"].map((cell, n) => ({ n, cell })),
+      [...values, "nul\0within", "\0", "\ufeffmark\0"].map((value, n) => ({ n, value })),
     );
     await tellPages(storage, table);
   }

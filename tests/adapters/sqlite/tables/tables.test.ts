@@ -242,12 +242,12 @@ describe("SQLite: writes", () => {
         k,
         present: names.filter((_, i) => (k >> i) % 2 === 1),
       }));
-      const cells = (present: readonly string[], text: string) =>
+      const values = (present: readonly string[], text: string) =>
         Object.fromEntries(present.map((name) => [name, text]));
-      await hidden.write(...sets.map(({ k }) => ({ k, ...cells(names, "old") })));
-      await hidden.write(...sets.map(({ k, present }) => ({ k, ...cells(present, "new") })));
+      await hidden.write(...sets.map(({ k }) => ({ k, ...values(names, "old") })));
+      await hidden.write(...sets.map(({ k, present }) => ({ k, ...values(present, "new") })));
       expect(await shown.rows()).toEqual(
-        sets.map(({ k, present }) => ({ k, ...cells(names, "old"), ...cells(present, "new") })),
+        sets.map(({ k, present }) => ({ k, ...values(names, "old"), ...values(present, "new") })),
       );
     }));
 

@@ -78,8 +78,8 @@ describe("the profile", () => {
     ["", false],
     [1, true],
     [0, false],
-  ] as const)("D-6.2 a profile whose public is %p is public: %p", (cell, expected) => {
-    expect(isPublicProfile({ ...PROFILE, public: cell })).toBe(expected);
+  ] as const)("D-6.2 a profile whose public is %p is public: %p", (value, expected) => {
+    expect(isPublicProfile({ ...PROFILE, public: value })).toBe(expected);
   });
 
   test("D-6.2 a profile without public is public", () => {
@@ -118,7 +118,7 @@ describe("the platforms", () => {
   });
 
   test("D-6.2 a null handle is empty, and a null last_synced_at is updated_at", () => {
-    const entry = (cells: JsonObject) => platformEntries([{ ...ETSY, ...cells }])[0];
+    const entry = (values: JsonObject) => platformEntries([{ ...ETSY, ...values }])[0];
     expect(entry({ handle: null })?.handle).toBe("");
     expect(entry({ last_synced_at: null })?.last_synced_at).toBe("2026-02-02T00:00:00Z");
     expect(entry({ last_synced_at: "lately" })?.last_synced_at).toBe("2026-02-02T00:00:00Z");

@@ -14,27 +14,27 @@ const DAY_MS = 86_400_000;
 const KNOWN = [...PLATFORM_CATALOGUE.keys()];
 const TODAY = Math.floor(GOLDEN_NOW_MS / DAY_MS);
 
-const dayCell = fc
+const dayValue = fc
   .integer({ min: TODAY - 7000, max: TODAY + 400 })
   .map((day) => new Date(day * DAY_MS + 12_345_678).toISOString());
-const oddCell = fc.oneof(
+const oddValue = fc.oneof(
   fc.constantFrom<JsonObject[string]>(null, "", "x", true, false, "1e999", "-1e999", "0.5", -1),
   fc.constant(rawNumber("9223372036854775807")),
   fc.double({ noNaN: true }),
   fc.string(),
 );
-const countCell = fc.oneof(fc.nat(8000), fc.nat(8000).map(String));
-const ratingCell = fc.integer({ min: 0, max: 50 }).map((tenths) => String(tenths / 10));
-const orOdd = (cell: fc.Arbitrary<JsonObject[string]>) =>
-  fc.oneof({ weight: 5, arbitrary: cell }, { weight: 1, arbitrary: oddCell });
+const countValue = fc.oneof(fc.nat(8000), fc.nat(8000).map(String));
+const ratingValue = fc.integer({ min: 0, max: 50 }).map((tenths) => String(tenths / 10));
+const orOdd = (value: fc.Arbitrary<JsonObject[string]>) =>
+  fc.oneof({ weight: 5, arbitrary: value }, { weight: 1, arbitrary: oddValue });
 
 const evidence = fc.record({
-  account_created_at: orOdd(dayCell),
-  activity_count: orOdd(countCell),
-  rating: orOdd(ratingCell),
-  rating_count: orOdd(countCell),
-  last_active_at: orOdd(dayCell),
-  updated_at: orOdd(dayCell),
+  account_created_at: orOdd(dayValue),
+  activity_count: orOdd(countValue),
+  rating: orOdd(ratingValue),
+  rating_count: orOdd(countValue),
+  last_active_at: orOdd(dayValue),
+  updated_at: orOdd(dayValue),
 });
 const platform = fc.oneof(
   fc.constantFrom(...KNOWN),
@@ -51,11 +51,11 @@ const account: fc.Arbitrary<JsonObject> = fc
       { weight: 1, arbitrary: fc.nat(5) },
     ),
   )
-  .map(([name, cells, verified, disputes]) => ({ platform: name, verified, disputes, ...cells }));
+  .map(([name, values, verified, disputes]) => ({ platform: name, verified, disputes, ...values }));
 const accounts = fc.array(account, { maxLength: 14 });
 const goodAccount: fc.Arbitrary<JsonObject> = fc
   .tuple(platform, evidence, fc.constantFrom<JsonObject[string]>(0, null, "0", -2, "none"))
-  .map(([name, cells, disputes]) => ({ platform: name, verified: true, disputes, ...cells }));
+  .map(([name, values, disputes]) => ({ platform: name, verified: true, disputes, ...values }));
 
 function scoreOf(rows: readonly JsonObject[]) {
   return computeScore({ profile: null, accounts: rows, nowMs: GOLDEN_NOW_MS });
@@ -79,11 +79,11 @@ test("D-6.6 the score never falls while a person adds the whole catalogue one by
   const person = fc.array(evidence, { minLength: KNOWN.length, maxLength: KNOWN.length });
   const order = fc.shuffledSubarray(KNOWN, { minLength: KNOWN.length });
   checkProperty(
-    fc.property(person, order, (cells, platforms) => {
+    fc.property(person, order, (values, platforms) => {
       let last = 0;
       const rows: JsonObject[] = [];
       for (const [i, name] of platforms.entries()) {
-        rows.push({ platform: name, verified: true, ...cells[i] });
+        rows.push({ platform: name, verified: true, ...values[i] });
         const { score } = scoreOf(rows);
         expect(score).toBeGreaterThanOrEqual(last);
         last = score;

@@ -133,7 +133,7 @@ describe("which accounts count", () => {
   });
 });
 
-describe("odd cells", () => {
+describe("odd values", () => {
   test("S-4.2.8 numbers that arrived as text count as numbers", () => {
     const ebay = { ...GITHUB, platform: "ebay", rating: 4.5, rating_count: 20, disputes: 1 };
     const asText = {

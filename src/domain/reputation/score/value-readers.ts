@@ -1,4 +1,4 @@
-// Reads stored cells by meaning. A push leaves scalars it cannot convert as they came (S-4.2.8), so
+// Reads stored values by meaning. A push leaves scalars it cannot convert as they came (S-4.2.8), so
 // a count may be text and a text may be a number; nothing here fails, and what cannot be read is
 // null.
 import { parseDecimal } from "../../shared/decimal.ts";
@@ -11,32 +11,32 @@ import { parseDateTime } from "../../shared/time.ts";
 export const NO_TIME = "1970-01-01T00:00:00Z";
 
 /**
- * A cell as text: numbers and booleans as written in JSON; null for null, a missing cell, an object
+ * A column value as text: numbers and booleans as written in JSON; null for null, a missing value, an object
  * or an array.
  */
 export function readText(row: JsonObject, column: string): string | null {
-  const cell = cellOf(row, column);
-  if (typeof cell === "string") return cell;
-  if (typeof cell === "number" || isRawNumber(cell)) return numberText(cell);
-  return typeof cell === "boolean" ? String(cell) : null;
+  const value = columnValue(row, column);
+  if (typeof value === "string") return value;
+  if (typeof value === "number" || isRawNumber(value)) return numberText(value);
+  return typeof value === "boolean" ? String(value) : null;
 }
 
 /**
- * A cell as a boolean, by the words of S-4.2.8: `true`, `1`, `yes` are true, other texts false;
+ * A column value as a boolean, by the words of S-4.2.8: `true`, `1`, `yes` are true, other texts false;
  * null for null.
  */
 export function readBoolean(row: JsonObject, column: string): boolean | null {
-  const cell = cellOf(row, column);
-  if (cell === null || typeof cell === "boolean") return cell;
+  const value = columnValue(row, column);
+  if (value === null || typeof value === "boolean") return value;
   const text = readText(row, column);
-  if (typeof cell === "string") return /^(true|1|yes)$/i.test(cell);
+  if (typeof value === "string") return /^(true|1|yes)$/i.test(value);
   return text === null ? false : Number(text) !== 0;
 }
 
 /** A number or decimal text as a number, ±Infinity beyond its range; null for anything else. */
 export function readNumber(row: JsonObject, column: string): number | null {
-  const cell = cellOf(row, column);
-  if (typeof cell === "boolean") return null;
+  const value = columnValue(row, column);
+  if (typeof value === "boolean") return null;
   const text = readText(row, column);
   const decimal = text === null ? null : parseDecimal(text);
   return decimal === null ? null : Number(decimal);
@@ -52,12 +52,12 @@ export function readCount(row: JsonObject, column: string): number | null {
   return Math.min(Math.max(0, Math.floor(number)), Number.MAX_SAFE_INTEGER);
 }
 
-/** A time as pages show it (D-3.3); null when the cell is not ISO 8601 text. */
+/** A time as pages show it (D-3.3); null when the value is not ISO 8601 text. */
 export function readDateTime(row: JsonObject, column: string): string | null {
-  const cell = cellOf(row, column);
-  return typeof cell === "string" ? parseDateTime(cell) : null;
+  const value = columnValue(row, column);
+  return typeof value === "string" ? parseDateTime(value) : null;
 }
 
-function cellOf(row: JsonObject, column: string): JsonValue {
+function columnValue(row: JsonObject, column: string): JsonValue {
   return Object.hasOwn(row, column) ? (row[column] ?? null) : null;
 }

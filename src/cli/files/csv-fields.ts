@@ -1,4 +1,4 @@
-// How a cell is written as a field of a CSV file and read back without loss; docs/cli.md describes it for people.
+// How a value is written as a field of a CSV file and read back without loss; docs/cli.md describes it for people.
 import { isWholeNumber, parseInt64 } from "../../domain/shared/decimal.ts";
 import {
   isRawNumber,
@@ -7,7 +7,7 @@ import {
   parseJson,
   rawNumber,
 } from "../../domain/shared/json.ts";
-import type { Cell, Column } from "../../domain/sync/table/table.ts";
+import type { Column, ColumnValue } from "../../domain/sync/table/table.ts";
 
 /** A field as it stands in a file; null is an empty one without quotes. */
 export type CsvField = string | null;
@@ -16,26 +16,28 @@ export type CsvField = string | null;
 const JSON_MARK = "\\";
 const JSON_NUMBER = /^-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?$/;
 
-/** The field for a cell. `readCsvField` makes of it what conversion turns into the same cell. */
-export function csvField(column: Column, cell: Cell): CsvField {
-  if (cell === null) return null;
-  if (column.type === "json") return JSON.stringify(cell);
-  return plainField(column, cell) ?? `${JSON_MARK}${JSON.stringify(cell)}`;
+/** The field for a value. `readCsvField` makes of it what conversion turns into the same value. */
+export function csvField(column: Column, value: ColumnValue): CsvField {
+  if (value === null) return null;
+  if (column.type === "json") return JSON.stringify(value);
+  return plainField(column, value) ?? `${JSON_MARK}${JSON.stringify(value)}`;
 }
 
-/** Null where the plain text would not come back as this cell. */
-function plainField(column: Column, cell: Exclude<Cell, null>): string | null {
+/** Null where the plain text would not come back as this value. */
+function plainField(column: Column, value: Exclude<ColumnValue, null>): string | null {
   switch (column.type) {
     case "boolean":
-      return typeof cell === "boolean" ? String(cell) : null;
+      return typeof value === "boolean" ? String(value) : null;
     case "integer":
-      return isNumber(cell) && isWholeNumber(numberText(cell)) ? numberText(cell) : null;
+      return isNumber(value) && isWholeNumber(numberText(value)) ? numberText(value) : null;
     case "real":
-      return typeof cell === "number" ? numberText(cell) : null;
+      return typeof value === "number" ? numberText(value) : null;
     case "text":
-      return typeof cell === "string" && !cell.startsWith(JSON_MARK) ? cell : null;
+      return typeof value === "string" && !value.startsWith(JSON_MARK) ? value : null;
     default:
-      return typeof cell === "string" && cell !== "" && !cell.startsWith(JSON_MARK) ? cell : null;
+      return typeof value === "string" && value !== "" && !value.startsWith(JSON_MARK)
+        ? value
+        : null;
   }
 }
 
@@ -74,8 +76,8 @@ function tryParse(text: string): JsonValue | undefined {
   }
 }
 
-function isNumber(cell: Cell): cell is number | ReturnType<typeof rawNumber> {
-  return typeof cell === "number" || isRawNumber(cell);
+function isNumber(value: ColumnValue): value is number | ReturnType<typeof rawNumber> {
+  return typeof value === "number" || isRawNumber(value);
 }
 
 function found(value: JsonValue): { readonly value: JsonValue; readonly problem: null } {

@@ -1,4 +1,4 @@
-// How cells are kept in SQLite: in its own types where they keep every digit and the order of D-3.1, and as a BLOB of
+// How values are kept in SQLite: in its own types where they keep every digit and the order of D-3.1, and as a BLOB of
 // JSON text where a value is not of its column's type. No column changes a BLOB, and BLOBs sort after everything else.
 import { isRawNumber, numberText, parseJson, rawNumber } from "../../../domain/shared/json.ts";
 import { MAX_INT64 } from "../../../domain/shared/limits.ts";
@@ -8,7 +8,7 @@ import {
   parseDate,
   parseDateTime,
 } from "../../../domain/shared/time.ts";
-import type { Cell, Column, Row } from "../../../domain/sync/table/table.ts";
+import type { Column, ColumnValue, Row } from "../../../domain/sync/table/table.ts";
 import type { SqliteRow, SqliteValue } from "../driver/driver.ts";
 
 const encoder = new TextEncoder();
@@ -29,48 +29,52 @@ export function declaredType(column: Column): "TEXT" | "INTEGER" | "REAL" {
   }
 }
 
-/** What to bind for a cell of a column. An INTEGER beyond ±(2^53-1) is bound as its digits: INTEGER affinity converts it. */
-export function cellEncoder(column: Column): (cell: Cell) => SqliteValue {
+/** What to bind for a value of a column. An INTEGER beyond ±(2^53-1) is bound as its digits: INTEGER affinity converts it. */
+export function valueEncoder(column: Column): (value: ColumnValue) => SqliteValue {
   const encode = typeEncoder(column);
-  return (cell) => {
-    if (cell === null) return null;
-    const value = encode(cell);
-    return value === undefined ? encoder.encode(jsonText(cell)) : value;
+  return (value) => {
+    if (value === null) return null;
+    const encoded = encode(value);
+    return encoded === undefined ? encoder.encode(jsonText(value)) : encoded;
   };
 }
 
-/** The value for a cell of the column's own type; undefined for any other cell. */
-function typeEncoder(column: Column): (cell: Exclude<Cell, null>) => SqliteValue | undefined {
+/** What to bind for a value of the column's own type; undefined for any other value. */
+function typeEncoder(
+  column: Column,
+): (value: Exclude<ColumnValue, null>) => SqliteValue | undefined {
   switch (column.type) {
     case "text":
     case "numeric":
-      return (cell) => (typeof cell === "string" ? cell : undefined);
+      return (value) => (typeof value === "string" ? value : undefined);
     case "bigint":
-      if (column.isKey) return (cell) => (typeof cell === "string" ? int64Digits(cell) : undefined);
-      return (cell) => (typeof cell === "string" ? cell : undefined);
+      if (column.isKey) {
+        return (value) => (typeof value === "string" ? int64Digits(value) : undefined);
+      }
+      return (value) => (typeof value === "string" ? value : undefined);
     case "integer":
       return encodeInteger;
     case "real":
-      return (cell) => (typeof cell === "number" && !Object.is(cell, -0) ? cell : undefined);
+      return (value) => (typeof value === "number" && !Object.is(value, -0) ? value : undefined);
     case "boolean":
-      return (cell) => (typeof cell === "boolean" ? Number(cell) : undefined);
+      return (value) => (typeof value === "boolean" ? Number(value) : undefined);
     case "datetime":
       // Without the Z the bytes sort by time, whatever the number of fraction digits.
-      return (cell) =>
-        typeof cell === "string" && isCanonicalDateTime(cell) ? cell.slice(0, -1) : undefined;
+      return (value) =>
+        typeof value === "string" && isCanonicalDateTime(value) ? value.slice(0, -1) : undefined;
     case "date":
-      return (cell) => (typeof cell === "string" && isCanonicalDate(cell) ? cell : undefined);
+      return (value) => (typeof value === "string" && isCanonicalDate(value) ? value : undefined);
     case "json":
-      return (cell) => JSON.stringify(cell);
+      return (value) => JSON.stringify(value);
   }
 }
 
-function encodeInteger(cell: Cell): SqliteValue | undefined {
-  if (typeof cell === "number") {
-    if (Number.isSafeInteger(cell)) return Object.is(cell, -0) ? undefined : cell;
-    return int64Digits(String(cell));
+function encodeInteger(value: ColumnValue): SqliteValue | undefined {
+  if (typeof value === "number") {
+    if (Number.isSafeInteger(value)) return Object.is(value, -0) ? undefined : value;
+    return int64Digits(String(value));
   }
-  return isRawNumber(cell) ? int64Digits(cell.rawJSON) : undefined;
+  return isRawNumber(value) ? int64Digits(value.rawJSON) : undefined;
 }
 
 /** Plain digits of a whole number that an INTEGER holds. */
@@ -80,8 +84,8 @@ function int64Digits(text: string): string | undefined {
   return value >= -MAX_INT64 && value <= MAX_INT64 ? text : undefined;
 }
 
-function jsonText(cell: Cell): string {
-  return typeof cell === "number" ? numberText(cell) : JSON.stringify(cell);
+function jsonText(value: ColumnValue): string {
+  return typeof value === "number" ? numberText(value) : JSON.stringify(value);
 }
 
 /** The expression that reads a column without losing a digit or a character. */
@@ -98,25 +102,25 @@ export function readExpression(column: Column, cutsTextAtNul: boolean): string {
 }
 
 /**
- * Turns rows as read by `readExpression` into cells, in place. Values that other tools wrote come out as near to their
+ * Turns rows as read by `readExpression` into values, in place. Values that other tools wrote come out as near to their
  * column's type as they can be read.
  */
 export function decodeRows(rows: SqliteRow[], columns: readonly Column[]): Row[] {
-  const cells = rows as Record<string, Cell | Uint8Array>[];
+  const decoded = rows as Record<string, ColumnValue | Uint8Array>[];
   for (const { name, type } of columns) {
     const decode = typeDecoder(type);
-    for (const row of cells) {
+    for (const row of decoded) {
       const value = row[name];
       if (value === null || value === undefined) continue;
       if (typeof value === "object") row[name] = decodeBlob(value as Uint8Array);
       else if (decode !== null) row[name] = decode(value as string | number);
     }
   }
-  return cells as Row[];
+  return decoded as Row[];
 }
 
 /** What is left to do for a value that is neither NULL nor BLOB; null for nothing. */
-function typeDecoder(type: Column["type"]): ((value: string | number) => Cell) | null {
+function typeDecoder(type: Column["type"]): ((value: string | number) => ColumnValue) | null {
   switch (type) {
     case "text":
     case "numeric":
@@ -139,16 +143,16 @@ function typeDecoder(type: Column["type"]): ((value: string | number) => Cell) |
   }
 }
 
-function decodeDigits(text: string): Cell {
+function decodeDigits(text: string): ColumnValue {
   return int64Digits(text) === undefined ? text : rawNumber(text);
 }
 
-function decodeDateTime(text: string): Cell {
+function decodeDateTime(text: string): ColumnValue {
   const canonical = `${text}Z`;
   return isCanonicalDateTime(canonical) ? canonical : (parseDateTime(text) ?? text);
 }
 
-function decodeJson(text: string): Cell {
+function decodeJson(text: string): ColumnValue {
   try {
     return parseJson(text);
   } catch {
@@ -157,7 +161,7 @@ function decodeJson(text: string): Cell {
 }
 
 /** A value of another type than its column's; or a text with a NUL, which is never JSON. */
-function decodeBlob(bytes: Uint8Array): Cell {
+function decodeBlob(bytes: Uint8Array): ColumnValue {
   return decodeJson(decoder.decode(bytes));
 }
 

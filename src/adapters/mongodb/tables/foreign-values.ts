@@ -3,13 +3,13 @@ import { Buffer } from "node:buffer";
 import { Binary, Decimal128, Double, Int32, Long, ObjectId, Timestamp } from "mongodb";
 import { type JsonValue, rawNumber } from "../../../domain/shared/json.ts";
 import { formatMs } from "../../../domain/shared/time.ts";
-import type { Cell, Column } from "../../../domain/sync/table/table.ts";
+import type { Column, ColumnValue } from "../../../domain/sync/table/table.ts";
 
 const MIN_TIME_MS = -62_135_596_800_000; // 0001-01-01T00:00:00Z
 const MAX_TIME_MS = 253_402_300_799_999; // 9999-12-31T23:59:59.999Z
 
-/** The cell that a page shows for any BSON value of another tool. `json` columns keep its structure. */
-export function foreignCell(column: Column, value: unknown): Cell {
+/** The value that a page shows for any BSON value of another tool. `json` columns keep its structure. */
+export function foreignValue(column: Column, value: unknown): ColumnValue {
   const json = toJson(value);
   if (column.type === "json") return json;
   if (column.type === "date" && value instanceof Date) return String(json).slice(0, 10);

@@ -1,14 +1,14 @@
 import { describe, expect } from "bun:test";
 import fc from "fast-check";
 import { type JsonValue, parseJson, rawNumber } from "../../../src/domain/shared/json.ts";
-import type { Cell, ColumnType } from "../../../src/domain/sync/table/table.ts";
+import type { ColumnType, ColumnValue } from "../../../src/domain/sync/table/table.ts";
 import { makeTable } from "../../support/make-table.ts";
 import { checkAsyncProperty } from "../../support/seed.ts";
 import { type StoreHarness, storeTests, TableUnderTest } from "../store-harness.ts";
-import { arbitraryCell } from "./table-arbitraries.ts";
+import { arbitraryValue } from "./table-arbitraries.ts";
 
-/** Cells that stores are known to change, by column type. */
-const HARD_CELLS: Readonly<Record<ColumnType, readonly Cell[]>> = {
+/** Values that stores are known to change, by column type. */
+const HARD_VALUES: Readonly<Record<ColumnType, readonly ColumnValue[]>> = {
   text: [
     "",
     " ",
@@ -142,31 +142,31 @@ const HARD_CELLS: Readonly<Record<ColumnType, readonly Cell[]>> = {
 };
 
 /** Values of every column type come back as they were written. */
-export function tableCellTests(harness: StoreHarness): void {
+export function tableValueTests(harness: StoreHarness): void {
   const it = storeTests(harness);
 
-  describe(`${harness.name}: cells`, () => {
-    for (const type of Object.keys(HARD_CELLS) as ColumnType[]) {
-      it(`D-3.3 a ${type} column gives back the cells that were written`, async (storage) => {
-        const table = await TableUnderTest.prepare(storage, cellTable(type));
-        const cells = [...HARD_CELLS[type], null];
-        await table.write(...cells.map((cell, n) => ({ n, cell })));
-        expect(await table.column("cell")).toEqual(cells);
-        expect(JSON.stringify(await table.column("cell"))).toBe(JSON.stringify(cells));
-        await table.write(...cells.map((cell, n) => ({ n: cells.length - n, cell })));
-        expect((await table.column("cell")).slice(1)).toEqual(cells.toReversed());
+  describe(`${harness.name}: values`, () => {
+    for (const type of Object.keys(HARD_VALUES) as ColumnType[]) {
+      it(`D-3.3 a ${type} column gives back the values that were written`, async (storage) => {
+        const table = await TableUnderTest.prepare(storage, valueTable(type));
+        const values = [...HARD_VALUES[type], null];
+        await table.write(...values.map((value, n) => ({ n, value })));
+        expect(await table.column("value")).toEqual(values);
+        expect(JSON.stringify(await table.column("value"))).toBe(JSON.stringify(values));
+        await table.write(...values.map((value, n) => ({ n: values.length - n, value })));
+        expect((await table.column("value")).slice(1)).toEqual(values.toReversed());
       });
 
-      it(`D-3.3 a ${type} column gives back any cell`, async (storage) => {
-        const table = await TableUnderTest.prepare(storage, cellTable(type));
+      it(`D-3.3 a ${type} column gives back any value`, async (storage) => {
+        const table = await TableUnderTest.prepare(storage, valueTable(type));
         let n = 0;
         await checkAsyncProperty(
           fc.asyncProperty(
-            fc.array(arbitraryCell(type), { minLength: 1, maxLength: 50 }),
-            async (cells) => {
+            fc.array(arbitraryValue(type), { minLength: 1, maxLength: 50 }),
+            async (values) => {
               const offsetRows = n;
-              await table.write(...cells.map((cell) => ({ n: n++, cell })));
-              expect(await table.column("cell", { offsetRows })).toEqual(cells);
+              await table.write(...values.map((value) => ({ n: n++, value })));
+              expect(await table.column("value", { offsetRows })).toEqual(values);
             },
           ),
           harness.options.randomRuns,
@@ -176,8 +176,8 @@ export function tableCellTests(harness: StoreHarness): void {
   });
 }
 
-function cellTable(type: ColumnType) {
-  return makeTable({ upsert_key: ["n"], columns: { n: { type: "integer" }, cell: { type } } });
+function valueTable(type: ColumnType) {
+  return makeTable({ upsert_key: ["n"], columns: { n: { type: "integer" }, value: { type } } });
 }
 
 /** Arrays within arrays, so many levels deep. */
