@@ -6,7 +6,7 @@ import type { ProfileStore } from "./accounts/profile-store.ts";
 import type { UsageStore } from "./accounts/usage-store.ts";
 import type { Mac } from "./crypto/crypto.ts";
 import type { AuditLog } from "./lookups/audit-log.ts";
-import type { LookupLedger } from "./lookups/lookup-ledger.ts";
+import type { LookupProcessor } from "./lookups/lookup-processor.ts";
 import type { VersionedCache } from "./lookups/versioned-cache.ts";
 
 /** What the reputation half keeps in a store. */
@@ -17,7 +17,7 @@ export interface ReputationStores {
   readonly membership: Membership;
   readonly usage: UsageStore;
   readonly audit: AuditLog;
-  readonly ledger: LookupLedger;
+  readonly lookupProcessor: LookupProcessor;
 }
 
 /** What opening the reputation half needs beside the store. */

@@ -297,7 +297,8 @@ async function writeLookups(
   for (const [i, time] of atMs.entries()) {
     nowMs = time;
     const call = { endpoint: "reputation", username: "nobody", requestId: `request-${i}` } as const;
-    const [outcome] = await stores.ledger.decide([{ ...call, keyHash: "hash" }]);
+    const calls = [{ ...call, keyHash: "hash" }];
+    const [outcome] = await stores.lookupProcessor.decide(calls, Number.POSITIVE_INFINITY);
     expect(outcome?.kind).toBe("answered");
   }
   await storage.close();

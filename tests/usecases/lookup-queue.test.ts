@@ -4,18 +4,30 @@ import type {
   LookupOutcome,
 } from "../../src/domain/reputation/lookups/lookup-batch.ts";
 import { AppError } from "../../src/domain/shared/errors.ts";
-import type { LookupLedger } from "../../src/ports/lookups/lookup-ledger.ts";
-import { createLookupQueue } from "../../src/usecases/reputation/lookups/lookup-queue.ts";
+import type { LookupProcessor } from "../../src/ports/lookups/lookup-processor.ts";
+import { LookupQueue } from "../../src/usecases/reputation/lookups/lookup-queue.ts";
+import { FakeClock } from "../support/fake-clock.ts";
 
-/** A ledger that decides when the test says so, turns that the test takes, and a clock that it moves. */
+interface Sleeper {
+  readonly ms: number;
+  readonly wake: () => void;
+}
+
+/** A processor that decides when the test says so, turns that the test takes, and a clock that it moves. */
 function makeScene(gatherMs?: number) {
   const batches: string[][] = [];
   const settles: ((error?: Error) => void)[] = [];
   const turns: (() => void)[] = [];
-  const sleepers: { readonly ms: number; readonly wake: () => void }[] = [];
-  const ledger: LookupLedger = {
+  /** Waits for callers to come back. */
+  const sleepers: Sleeper[] = [];
+  /** Waits for the deadlines of batches. */
+  const deadlineWaits: Sleeper[] = [];
+  const clock = new FakeClock();
+  const deadlines: number[] = [];
+  const lookupProcessor: LookupProcessor = {
     ...(gatherMs === undefined ? {} : { gatherMs }),
-    decide: (calls) => {
+    decide: (calls, deadlineMs) => {
+      deadlines.push(deadlineMs);
       batches.push(calls.map(({ requestId }) => requestId));
       return new Promise((resolve, reject) =>
         settles.push((error) =>
@@ -26,20 +38,24 @@ function makeScene(gatherMs?: number) {
       );
     },
   };
-  const decide = createLookupQueue({
-    ledger,
+  const queue = new LookupQueue({
+    lookupProcessor,
+    clock,
     turns: { afterThis: (work) => turns.push(work) },
-    timer: { sleep: (ms) => new Promise((wake) => sleepers.push({ ms, wake })) },
+    timer: {
+      sleep: (ms, signal) =>
+        new Promise((wake) => (signal === undefined ? sleepers : deadlineWaits).push({ ms, wake })),
+    },
   });
   /** Lets everything that is due happen: promises first, then one turn. */
   const takeTurn = async () => {
     await Promise.resolve().then(() => {});
     for (const work of turns.splice(0)) work();
-    for (let i = 0; i < 10; i++) await Promise.resolve();
+    for (let i = 0; i < 20; i++) await Promise.resolve();
   };
   const ask = (...names: string[]) =>
-    names.map((requestId) => decide({ requestId } as unknown as LookupCall));
-  return { batches, settles, sleepers, ask, takeTurn };
+    names.map((requestId) => queue.decide({ requestId } as unknown as LookupCall));
+  return { batches, settles, sleepers, deadlines, deadlineWaits, clock, ask, takeTurn };
 }
 
 test("D-6.5 calls of one turn are one batch; those that come meanwhile are the next", async () => {
@@ -60,19 +76,73 @@ test("D-6.5 calls of one turn are one batch; those that come meanwhile are the n
   expect((await Promise.all(second)) as unknown[]).toEqual(["c", "d", "e"]);
 });
 
-test("D-5.2 calls that wait fail with a batch that waited for the store in vain", async () => {
+test("D-5.2 a batch that finds no store fails alone: the calls behind it have their own try", async () => {
   const { batches, settles, ask, takeTurn } = makeScene();
   const first = ask("a").map((answer) => answer.catch((error: Error) => error.message));
   await takeTurn();
-  const second = ask("b", "c").map((answer) => answer.catch((error: Error) => error.message));
+  const second = ask("b", "c");
   settles[0]?.(new AppError("store_unavailable", "The store is away"));
-  const all = (await Promise.all([...first, ...second])) as unknown[];
-  expect(all).toEqual(Array(3).fill("The store is away"));
-  const [third] = ask("d");
+  expect((await Promise.all(first)) as unknown[]).toEqual(["The store is away"]);
   await takeTurn();
-  expect(batches).toEqual([["a"], ["d"]]);
+  expect(batches).toEqual([["a"], ["b", "c"]]);
   settles[1]?.();
-  expect((await third) as unknown).toBe("d");
+  expect((await Promise.all(second)) as unknown[]).toEqual(["b", "c"]);
+});
+
+test("D-8.3 a batch has to be decided 9.5 s after its first call came", async () => {
+  const { deadlines, deadlineWaits, settles, clock, ask, takeTurn } = makeScene();
+  void ask("a");
+  clock.advance(200);
+  await takeTurn();
+  clock.advance(300);
+  void ask("b");
+  clock.advance(1_000);
+  void ask("c");
+  settles[0]?.();
+  await takeTurn();
+  await takeTurn();
+  expect(deadlines).toEqual([9_500, 10_000]);
+  expect(deadlineWaits.map(({ ms }) => ms)).toEqual([9_300, 8_500]);
+});
+
+test("D-8.3 a batch that hangs is answered 503 at its deadline, and the next one is decided without it", async () => {
+  const { batches, deadlines, deadlineWaits, settles, clock, ask, takeTurn } = makeScene();
+  const [first] = ask("a").map((answer) => answer.catch((error: AppError) => error.kind));
+  await takeTurn();
+  clock.advance(4_000);
+  const [second] = ask("b");
+  clock.advance(5_500);
+  deadlineWaits[0]?.wake();
+  expect((await first) as unknown).toBe("store_unavailable");
+  await takeTurn();
+  expect(batches).toEqual([["a"], ["b"]]);
+  expect(deadlines).toEqual([9_500, 13_500]);
+  settles[1]?.();
+  expect((await second) as unknown).toBe("b");
+  // Its late end disturbs nobody.
+  settles[0]?.();
+  const [third] = ask("c");
+  await takeTurn();
+  settles[2]?.();
+  expect((await third) as unknown).toBe("c");
+});
+
+test("D-8.3 calls that waited until less than a second is left are answered 503, those behind them are decided", async () => {
+  const { batches, deadlines, deadlineWaits, clock, ask, takeTurn } = makeScene();
+  const first = ask("a").map((answer) => answer.catch((error: AppError) => error.kind));
+  await takeTurn();
+  clock.advance(500);
+  const late = ask("b", "c").map((answer) => answer.catch((error: AppError) => error.kind));
+  clock.advance(2_000);
+  void ask("d");
+  clock.advance(7_000);
+  deadlineWaits[0]?.wake();
+  await takeTurn();
+  await takeTurn();
+  const kinds = (await Promise.all([...first, ...late])) as unknown[];
+  expect(kinds).toEqual(Array(3).fill("store_unavailable"));
+  expect(batches).toEqual([["a"], ["d"]]);
+  expect(deadlines[1]).toBe(12_000);
 });
 
 test("D-6.5 a batch that fails fails for all of its calls, and the next one is decided", async () => {

@@ -58,7 +58,7 @@ export async function openMongoReputation(
     membership: new MongoMembership(people),
     usage: new MongoUsageStore(parts),
     audit: new MongoAuditLog(people),
-    ledger: new MongoLookupLedger({ ...people, session, reader, chain, lister, counter }),
+    lookupProcessor: new MongoLookupLedger({ ...people, session, reader, chain, lister, counter }),
   };
 }
 

@@ -37,7 +37,7 @@ export async function openSqliteReputation(
     membership: new SqliteMembership(database, { ...rows, subjects }),
     usage: new SqliteUsageStore(database, subjects),
     audit: new SqliteAuditLog(database, subjects),
-    ledger: new SqliteLookupLedger(database, {
+    lookupProcessor: new SqliteLookupLedger(database, {
       ...rows,
       subjects,
       chain,

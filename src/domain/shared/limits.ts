@@ -116,6 +116,8 @@ export const MAX_LIST_ITEMS = 1_000;
 export const MAX_API_BODY_BYTES = 64 * 1024;
 /** Texts of a profile that its owner writes, in characters; D-5.5 leaves it open. */
 export const MAX_PROFILE_TEXT_CHARS = 10_000;
+/** Time in which a request under `/v1` is decided: half a second less than D-8.3 gives it, for what is around. */
+export const REQUEST_DEADLINE_MS = 9_500;
 /** Lookups decided in one commit; more wait for the next one. */
 export const MAX_LOOKUP_BATCH_CALLS = 1_000;
 /** Looked-up people and callers that are remembered, each. */

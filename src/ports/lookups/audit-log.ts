@@ -18,7 +18,7 @@ export interface RecordPage {
 }
 
 /**
- * Reads the audit log, for its verification and for the people in it; `LookupLedger` writes it.
+ * Reads the audit log, for its verification and for the people in it; `LookupProcessor` writes it.
  * Every method throws `store_unavailable`; those that write also `commit_failed`.
  */
 export interface AuditLog {

@@ -2,7 +2,7 @@ import { apiKeyStoreContract } from "../accounts/api-key-store-contract.ts";
 import { consentStoreContract } from "../accounts/consent-store-contract.ts";
 import { membershipContract } from "../accounts/membership-contract.ts";
 import { auditLogContract } from "./audit-log-contract.ts";
-import { lookupLedgerContract } from "./lookup-ledger-contract.ts";
+import { lookupProcessorContract } from "./lookup-processor-contract.ts";
 import type { ReputationHarness } from "./reputation-harness.ts";
 
 /** What the reputation half of every store does. */
@@ -10,6 +10,6 @@ export function reputationContract(harness: ReputationHarness): void {
   consentStoreContract(harness);
   apiKeyStoreContract(harness);
   membershipContract(harness);
-  lookupLedgerContract(harness);
+  lookupProcessorContract(harness);
   auditLogContract(harness);
 }

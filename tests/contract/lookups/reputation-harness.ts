@@ -17,6 +17,9 @@ import type { ReputationOptions, ReputationStores } from "../../../src/ports/rep
 import type { FullStorage } from "../../../src/ports/storage.ts";
 import type { OpenedParts, PartsHarness } from "../parts-harness.ts";
 
+/** The deadline of lookups that may take any time. */
+export const NO_DEADLINE = Number.POSITIVE_INFINITY;
+
 /** One instance. */
 export interface ReputationParts extends ReputationStores {
   readonly storage: FullStorage;
@@ -150,13 +153,12 @@ export class Scene {
   async lookUpMany(
     calls: readonly { keyHash: string; username: string; endpoint?: LookupEndpoint }[],
   ): Promise<readonly LookupOutcome[]> {
-    return await this.parts.ledger.decide(
-      calls.map((call) => ({
-        endpoint: "reputation" as const,
-        requestId: `request-${++this.#count}`,
-        ...call,
-      })),
-    );
+    const numbered = calls.map((call) => ({
+      endpoint: "reputation" as const,
+      requestId: `request-${++this.#count}`,
+      ...call,
+    }));
+    return await this.parts.lookupProcessor.decide(numbered, NO_DEADLINE);
   }
 }
 

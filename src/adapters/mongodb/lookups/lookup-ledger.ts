@@ -11,7 +11,7 @@ import {
   placeCalls,
 } from "../../../domain/reputation/lookups/lookup-batch.ts";
 import { AppError, isAppError } from "../../../domain/shared/errors.ts";
-import type { LookupLedger } from "../../../ports/lookups/lookup-ledger.ts";
+import type { LookupProcessor } from "../../../ports/lookups/lookup-processor.ts";
 import type { Subjects } from "../accounts/subjects.ts";
 import type { AuditChainWriter, WrittenChain } from "../audit/audit-chain-writer.ts";
 import type { AuditPartLister } from "../audit/audit-parts.ts";
@@ -60,7 +60,7 @@ type Charges = ReadonlyMap<string, MeterCharge>;
 const TOO_LARGE = [388, 4568, 10334, 13548, 17419];
 
 /** The ledger on MongoDB. */
-export class MongoLookupLedger implements LookupLedger {
+export class MongoLookupLedger implements LookupProcessor {
   /** A commit that a majority has on its disks takes some times as long. */
   readonly gatherMs = 3;
   readonly #parts: LedgerParts;

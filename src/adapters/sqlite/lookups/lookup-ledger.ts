@@ -10,7 +10,7 @@ import {
   type LookupOutcome,
   placeCalls,
 } from "../../../domain/reputation/lookups/lookup-batch.ts";
-import type { LookupLedger } from "../../../ports/lookups/lookup-ledger.ts";
+import type { LookupProcessor } from "../../../ports/lookups/lookup-processor.ts";
 import type { VersionedCache } from "../../../ports/lookups/versioned-cache.ts";
 import { storedKeyOf } from "../accounts/api-key-store.ts";
 import {
@@ -60,7 +60,7 @@ interface Batch {
 }
 
 /** The ledger on one SQLite file. */
-export class SqliteLookupLedger implements LookupLedger {
+export class SqliteLookupLedger implements LookupProcessor {
   readonly #database: SqliteDatabase;
   readonly #parts: LedgerParts;
   /** Of batches that were committed and then, as the disk failed, not answered. */

@@ -11,7 +11,7 @@ import {
 } from "../../../domain/reputation/score/profile.ts";
 import { computeScore } from "../../../domain/reputation/score/score.ts";
 import type { ReputationDeps } from "../accounts/deps.ts";
-import { createLookupQueue } from "./lookup-queue.ts";
+import { LookupQueue } from "./lookup-queue.ts";
 
 /** One lookup as it was asked for. */
 export interface LookupInput {
@@ -39,7 +39,7 @@ export type LookupCounts = ReadonlyMap<"allowed" | ProblemCode, number>;
 
 /** Answers lookups. */
 export interface Lookups {
-  /** Decides one lookup; what it resolves to is in the audit log already. Throws as `LookupLedger`. D-5.8. */
+  /** Decides one lookup; what it resolves to is in the audit log already. Throws as `LookupProcessor`. D-5.8. */
   lookUp(input: LookupInput): Promise<LookupReply>;
   /** Counts so far. */
   counts(): LookupCounts;
@@ -47,14 +47,14 @@ export interface Lookups {
 
 type LookupDeps = Pick<
   ReputationDeps,
-  "ledger" | "mac" | "clock" | "turns" | "timer" | "apiKeyPepper"
+  "lookupProcessor" | "mac" | "clock" | "turns" | "timer" | "apiKeyPepper"
 >;
 
 const DAY_MS = 86_400_000;
 
 /** Makes the one place that lookups of this process go through. */
 export function createLookups(deps: LookupDeps): Lookups {
-  const decide = createLookupQueue(deps);
+  const queue = new LookupQueue(deps);
   const dataOf = createAnswers();
   const counts = new Map<"allowed" | ProblemCode, number>();
 
@@ -63,7 +63,7 @@ export function createLookups(deps: LookupDeps): Lookups {
     const problem = apiKeyProblem(apiKey);
     if (apiKey === null || problem !== null) return refusal(problem, deps.clock.nowMs());
     const keyHash = deps.mac.hmacHex(deps.apiKeyPepper, apiKey);
-    const outcome = await decide({ keyHash, endpoint, username, requestId });
+    const outcome = await queue.decide({ keyHash, endpoint, username, requestId });
     const { nowMs } = outcome;
     if (outcome.kind === "key_refused") return refusal(outcome.problem, nowMs);
     const { quotas } = outcome;

@@ -1,86 +1,120 @@
 // Makes batches of lookups: those that arrive together, or while others are being decided, are decided together.
 
 import type { LookupCall, LookupOutcome } from "../../../domain/reputation/lookups/lookup-batch.ts";
-import { isAppError } from "../../../domain/shared/errors.ts";
-import { MAX_LOOKUP_BATCH_CALLS } from "../../../domain/shared/limits.ts";
+import { AppError } from "../../../domain/shared/errors.ts";
+import { MAX_LOOKUP_BATCH_CALLS, REQUEST_DEADLINE_MS } from "../../../domain/shared/limits.ts";
 import type { ReputationDeps } from "../accounts/deps.ts";
+
+/** What the queue needs. */
+export type LookupQueueDeps = Pick<ReputationDeps, "lookupProcessor" | "turns" | "timer" | "clock">;
 
 /** A call that waits for its outcome. */
 interface WaitingCall {
   readonly call: LookupCall;
+  /** Monotonic time by which it is answered. */
+  readonly deadlineMs: number;
   readonly resolve: (outcome: LookupOutcome) => void;
   readonly reject: (error: unknown) => void;
 }
 
-/** How often waiting is looked at. */
+/** A pause after a batch, in which its callers may come back; `wanted` calls end it. */
+interface Gathering {
+  readonly wanted: number;
+}
+
+/** How often the queue looks whether callers still come back. */
 const LOOK_EVERY_MS = 1;
-/** The part of the wanted calls that has to come from look to look; callers of fewer are not waited for. */
-const FEW = 1 / 16;
+/** The part of the wanted calls that has to come from look to look; for fewer the queue does not wait. */
+const MIN_RETURNING = 1 / 16;
+/** With less time left a call begins no batch: its end would be the end of all other calls in the batch. */
+const MIN_DECIDING_MS = 1_000;
 
 /**
- * Decides calls in batches, one batch at a time, as every batch has its price whatever its size. Callers that were just
- * answered tend to come back within milliseconds, one a little earlier than the others: where the ledger says so, the
- * next batch waits for them beside those that are there, while they keep coming and until its time is up.
+ * Decides calls in batches, one batch at a time, as every batch has its price whatever its size. Every call is answered
+ * within `REQUEST_DEADLINE_MS`, the wait in the queue included; a batch that takes longer is given up and does not hold up
+ * the next one. D-8.3.
+ *
+ * Callers that were just answered tend to come back within milliseconds, one a little earlier than the others: where the
+ * processor says so, the next batch waits for them, while they keep coming and until its time is up.
  */
-export function createLookupQueue({
-  ledger,
-  turns,
-  timer,
-}: Pick<ReputationDeps, "ledger" | "turns" | "timer">): (
-  call: LookupCall,
-) => Promise<LookupOutcome> {
-  const { gatherMs = 0 } = ledger;
-  let waiting: WaitingCall[] = [];
-  /** `idle`: the next call starts a batch; `busy`: one is under way; else: calls that end the waiting. */
-  let state: "idle" | "busy" | { readonly wanted: number } = "idle";
+export class LookupQueue {
+  readonly #deps: LookupQueueDeps;
+  readonly #gatherMs: number;
+  #waiting: WaitingCall[] = [];
+  /** `idle`: the next call starts a batch; `busy`: one is being decided or about to be. */
+  #state: "idle" | "busy" | Gathering = "idle";
 
-  async function decideBatch(batch: readonly WaitingCall[]): Promise<void> {
+  constructor(deps: LookupQueueDeps) {
+    this.#deps = deps;
+    this.#gatherMs = deps.lookupProcessor.gatherMs ?? 0;
+  }
+
+  /** Decides one call. Throws as `LookupProcessor.decide`. */
+  decide(call: LookupCall): Promise<LookupOutcome> {
+    const deadlineMs = this.#deps.clock.monotonicMs() + REQUEST_DEADLINE_MS;
+    return new Promise((resolve, reject) => {
+      this.#waiting.push({ call, deadlineMs, resolve, reject });
+      if (this.#state === "busy") return;
+      if (this.#state === "idle" || this.#waiting.length >= this.#state.wanted) this.#goOn();
+    });
+  }
+
+  #goOn(): void {
+    this.#state = this.#waiting.length > 0 ? "busy" : "idle";
+    if (this.#state === "busy") this.#deps.turns.afterThis(() => void this.#decideWaiting());
+  }
+
+  async #decideWaiting(): Promise<void> {
+    this.#rejectLate();
+    const batch = this.#waiting.slice(0, MAX_LOOKUP_BATCH_CALLS);
+    this.#waiting = this.#waiting.slice(MAX_LOOKUP_BATCH_CALLS);
+    const [first] = batch;
+    if (first !== undefined) await this.#decideBatch(batch, first.deadlineMs);
+    const isGathering = this.#gatherMs > 0 && this.#waiting.length < batch.length;
+    if (isGathering) await this.#gather(this.#waiting.length + batch.length);
+    else this.#goOn();
+  }
+
+  /** Rejects calls that waited too long behind a batch; the first ones have waited longest. */
+  #rejectLate(): void {
+    const latestMs = this.#deps.clock.monotonicMs() + MIN_DECIDING_MS;
+    const inTime = this.#waiting.findIndex(({ deadlineMs }) => deadlineMs > latestMs);
+    const late = this.#waiting.splice(0, inTime < 0 ? this.#waiting.length : inTime);
+    for (const { reject } of late) reject(tooLate());
+  }
+
+  async #decideBatch(batch: readonly WaitingCall[], deadlineMs: number): Promise<void> {
+    const { lookupProcessor, timer, clock } = this.#deps;
+    const decided = new AbortController();
+    const calls = batch.map(({ call }) => call);
+    const deadline = timer.sleep(deadlineMs - clock.monotonicMs(), decided.signal).then(() => {
+      throw tooLate();
+    });
     try {
-      const outcomes = await ledger.decide(batch.map(({ call }) => call));
+      const outcomes = await Promise.race([lookupProcessor.decide(calls, deadlineMs), deadline]);
       for (const [i, { resolve }] of batch.entries()) resolve(outcomes[i] as LookupOutcome);
     } catch (error) {
-      for (const { reject } of [...batch, ...failingWith(error)]) reject(error);
+      for (const { reject } of batch) reject(error);
+    } finally {
+      deadline.catch(() => {});
+      decided.abort();
     }
-    if (gatherMs > 0 && waiting.length < batch.length) void gather(waiting.length + batch.length);
-    else goOn();
   }
 
-  /** Those that wait fail with a batch that waited for the store in vain: each in its turn would wait as long again. */
-  function failingWith(error: unknown): readonly WaitingCall[] {
-    if (!isAppError(error, "store_unavailable")) return [];
-    const failing = waiting;
-    waiting = [];
-    return failing;
-  }
-
-  async function gather(wanted: number): Promise<void> {
-    const gathering = { wanted };
-    state = gathering;
-    for (let waitedMs = 0; waitedMs < gatherMs; waitedMs += LOOK_EVERY_MS) {
-      const before = waiting.length;
-      await timer.sleep(LOOK_EVERY_MS);
-      if (state !== gathering) return;
+  async #gather(wanted: number): Promise<void> {
+    const gathering: Gathering = { wanted };
+    this.#state = gathering;
+    for (let waitedMs = 0; waitedMs < this.#gatherMs; waitedMs += LOOK_EVERY_MS) {
+      const before = this.#waiting.length;
+      await this.#deps.timer.sleep(LOOK_EVERY_MS);
+      if (this.#state !== gathering) return;
       // The first look may come before the replies have left.
-      if (waitedMs > 0 && waiting.length - before < wanted * FEW) break;
+      if (waitedMs > 0 && this.#waiting.length - before < wanted * MIN_RETURNING) break;
     }
-    goOn();
+    this.#goOn();
   }
+}
 
-  function goOn(): void {
-    state = waiting.length > 0 ? "busy" : "idle";
-    if (state === "busy") turns.afterThis(decideWaiting);
-  }
-
-  function decideWaiting(): void {
-    const batch = waiting.slice(0, MAX_LOOKUP_BATCH_CALLS);
-    waiting = waiting.slice(MAX_LOOKUP_BATCH_CALLS);
-    void decideBatch(batch);
-  }
-
-  return (call) =>
-    new Promise((resolve, reject) => {
-      waiting.push({ call, resolve, reject });
-      if (state === "busy") return;
-      if (state === "idle" || waiting.length >= state.wanted) goOn();
-    });
+function tooLate(): AppError {
+  return new AppError("store_unavailable", "The store did not answer in time");
 }

@@ -1,6 +1,6 @@
 // The ledger while one command in twelve loses its connection: its counts and records stay exact.
 import { describe } from "bun:test";
-import { lookupLedgerContract } from "../../../contract/lookups/lookup-ledger-contract.ts";
+import { lookupProcessorContract } from "../../../contract/lookups/lookup-processor-contract.ts";
 import { openParts } from "../../../contract/lookups/reputation-harness.ts";
 import { FakeClock } from "../../../support/fake-clock.ts";
 import { mongoAvailable } from "../../../support/shared-mongo.ts";
@@ -23,7 +23,7 @@ const FAULTS = {
 const NO_FAULTS = { configureFailPoint: "failCommand", mode: "off" };
 
 describe.skipIf(!mongoAvailable)("MongoDB faults", () => {
-  lookupLedgerContract({
+  lookupProcessorContract({
     name: "MongoDB with faults",
     options: { isShared: true, randomRuns: 10 },
     async open() {

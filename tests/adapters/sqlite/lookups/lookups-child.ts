@@ -6,6 +6,7 @@ import { createInterface } from "node:readline";
 import { openBunSqlite } from "../../../../src/adapters/sqlite/driver/bun-driver.ts";
 import { SqliteStorage } from "../../../../src/adapters/sqlite/storage.ts";
 import {
+  NO_DEADLINE,
   openParts,
   type ReputationParts,
   wordOf,
@@ -24,7 +25,7 @@ async function start(path: string, keyHash: string, username: string): Promise<C
   const call = async () => {
     const requestId = `request-${process.pid}-${count++}`;
     const lookup = { keyHash, username, endpoint: "reputation" as const, requestId };
-    const [outcome] = await parts.ledger.decide([lookup]);
+    const [outcome] = await parts.lookupProcessor.decide([lookup], NO_DEADLINE);
     return outcome === undefined ? "" : wordOf(outcome);
   };
   return { parts, call };

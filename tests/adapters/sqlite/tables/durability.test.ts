@@ -10,7 +10,12 @@ import type { SqliteOptions } from "../../../../src/adapters/sqlite/driver/datab
 import type { OpenSqlite } from "../../../../src/adapters/sqlite/driver/driver.ts";
 import type { OpenSyncedFile } from "../../../../src/adapters/sqlite/driver/wal-sync.ts";
 import { SqliteStorage } from "../../../../src/adapters/sqlite/storage.ts";
-import { openParts, Scene, wordOf } from "../../../contract/lookups/reputation-harness.ts";
+import {
+  NO_DEADLINE,
+  openParts,
+  Scene,
+  wordOf,
+} from "../../../contract/lookups/reputation-harness.ts";
 import { FakeClock } from "../../../support/fake-clock.ts";
 import { SEED } from "../../../support/seed.ts";
 import { SeededRandom } from "../../../support/seeded-random.ts";
@@ -321,7 +326,8 @@ async function answersLostByPower(
   const lost: string[] = [];
   let images = 0;
   const lookUp = async (requestId: string) => {
-    await parts.ledger.decide([{ keyHash: hash, username: "x", endpoint: "profile", requestId }]);
+    const call = { keyHash: hash, username: "x", endpoint: "profile", requestId } as const;
+    await parts.lookupProcessor.decide([call], NO_DEADLINE);
     const image = join(file.folder, `image-${images++}.db`);
     for (const part of ["", "-wal"]) {
       if (existsSync(onDisk + part)) copyFileSync(onDisk + part, image + part);

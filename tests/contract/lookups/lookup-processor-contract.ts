@@ -11,9 +11,9 @@ import {
   wordOf,
 } from "./reputation-harness.ts";
 
-/** What every `LookupLedger` decides. */
-export function lookupLedgerContract(harness: ReputationHarness): void {
-  describe(`${harness.name}: ledger`, () => {
+/** What every `LookupProcessor` decides. */
+export function lookupProcessorContract(harness: ReputationHarness): void {
+  describe(`${harness.name}: lookups`, () => {
     decisionTests(harness);
     freshnessTests(harness);
     limitTests(harness);
