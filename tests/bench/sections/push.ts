@@ -18,33 +18,38 @@ const BATCHES = {
   ],
 };
 
-/** Pushes of existing keys with changed values, against the same upserts without the service. */
+/** Pushes of existing keys with changed values, then of new keys, against the same upserts without the service. */
 export async function benchPush(store: BenchStore, reporter: Reporter): Promise<void> {
   const { service, floor, stop } = await startBoth(store, { label: "push", rows: TABLE_ROWS });
   try {
     let version = 0;
+    let newRows = 0;
     for (const { rows, ...rounds } of BATCHES[store.name]) {
-      const bodies: PushedRows[] = [];
+      const existing: PushedRows[] = [];
+      const added: PushedRows[] = [];
       for (let round = 0; round < rounds.warmUpRounds + rounds.rounds; round++) {
         const first = (round * rows) % TABLE_ROWS;
         if (first === 0) version++;
-        bodies.push(makePushBody(makeRows(first, rows, version)));
+        existing.push(makePushBody(makeRows(first, rows, version)));
+        added.push(makePushBody(makeRows(TABLE_ROWS + newRows, rows)));
+        newRows += rows;
       }
-      const bodyOf = (round: number) => bodies[round] as PushedRows;
-      const { oursMs, otherMs } = await alternate(
-        {
-          ours: (round) => pushRows(service.url, bodyOf(round)),
-          other: (round) => pushRows(floor.url, bodyOf(round)),
-        },
-        rounds,
-      );
-      reporter.add({
-        name: `push of ${rows} existing keys, ${store.name}`,
-        ours: rowRate(rows, oursMs),
-        other: rowRate(rows, otherMs),
-        ratio: otherMs / oursMs,
-        bar: { atLeast: BARS[store.name] },
-      });
+      for (const [keys, bodies] of Object.entries({ existing, new: added })) {
+        const { oursMs, otherMs } = await alternate(
+          {
+            ours: (round) => pushRows(service.url, bodies[round] as PushedRows),
+            other: (round) => pushRows(floor.url, bodies[round] as PushedRows),
+          },
+          rounds,
+        );
+        reporter.add({
+          name: `push of ${rows} ${keys} keys, ${store.name}`,
+          ours: rowRate(rows, oursMs),
+          other: rowRate(rows, otherMs),
+          ratio: otherMs / oursMs,
+          bar: { atLeast: BARS[store.name] },
+        });
+      }
     }
     await checkSame(service.url, floor.url);
   } finally {
