@@ -19,7 +19,6 @@ import {
 import { ZlibGzip } from "./adapters/zlib/zlib-gzip.ts";
 import type { Config } from "./config.ts";
 import { REMEMBERED_LOOKUP_MS } from "./domain/shared/limits.ts";
-import type { Table } from "./domain/sync/table/table.ts";
 import { createRequestHandler } from "./http/app.ts";
 import { DOCUMENTATION } from "./http/openapi.ts";
 import type { PasswordHasher } from "./ports/crypto/crypto.ts";
@@ -28,6 +27,7 @@ import type { CacheCounts, VersionedCache } from "./ports/lookups/versioned-cach
 import type { Logger } from "./ports/runtime/logger.ts";
 import type { Clock, Timer } from "./ports/runtime/runtime.ts";
 import type { FullStorage } from "./ports/storage.ts";
+import type { PreparedTables } from "./ports/tables/table-store.ts";
 import { createAdministrator } from "./usecases/reputation/accounts/create-administrator.ts";
 import type { ReputationDeps } from "./usecases/reputation/accounts/deps.ts";
 import {
@@ -136,8 +136,9 @@ export async function openServices(
   const logger = new PinoLogger(config.logLevel);
   const storage = await openStorage(config.storageUrl, clock);
   try {
-    await storage.tables.prepare([...config.registry.values()]);
-    const { deps: reputation, caches } = await openReputation(config, { storage, clock, timer });
+    const tables = await storage.tables.prepare([...config.registry.values()]);
+    const opened = { storage, tables, clock, timer };
+    const { deps: reputation, caches } = await openReputation(config, opened);
     if (!reputation.isFirstPepper) logger.warn(OTHER_PEPPER);
     return {
       ...{ clock, logger, storage },
@@ -169,7 +170,12 @@ function syncDeps(
 /** Opens the reputation half, and makes the administrator that the configuration names. */
 async function openReputation(
   config: Config,
-  { storage, clock, timer }: TimeParts & { readonly storage: FullStorage },
+  {
+    storage,
+    tables,
+    clock,
+    timer,
+  }: TimeParts & { readonly storage: FullStorage; readonly tables: PreparedTables },
 ) {
   const mac = new NodeMac();
   const caches: VersionedCache<unknown>[] = [];
@@ -185,12 +191,7 @@ async function openReputation(
   const jwtSecret =
     config.jwtSecret ?? (await keptSecret({ secrets: storage.secrets, mac }, "jwt_secret"));
   const { auditKey } = secrets;
-  const stores = await storage.openReputation({
-    ...peopleTables(config),
-    mac,
-    auditKey,
-    makeCache,
-  });
+  const stores = await storage.openReputation(tables, { mac, auditKey, makeCache });
   const { accounts, sessions, signIns } = storage;
   const deps: ReputationDeps = {
     ...{ ...stores, ...secrets, accounts, sessions, signIns, clock, mac },
@@ -207,16 +208,6 @@ async function openReputation(
   if (username !== null && password !== null)
     await createAdministrator(deps, { username, password });
   return { deps, caches };
-}
-
-/** Every registry has both. */
-function peopleTables({ registry }: Config): { profiles: Table; platformAccounts: Table } {
-  const profiles = registry.get("profiles");
-  const platformAccounts = registry.get("platform_accounts");
-  if (profiles === undefined || platformAccounts === undefined) {
-    throw new Error("The registry has lost its built-in tables");
-  }
-  return { profiles, platformAccounts };
 }
 
 function identityProviderOf(config: Config, clock: Clock): JwksIdentityProvider | null {

@@ -1,4 +1,3 @@
-import type { Table } from "../domain/sync/table/table.ts";
 import type { ApiKeyStore } from "./accounts/api-key-store.ts";
 import type { ConsentStore } from "./accounts/consent-store.ts";
 import type { Membership } from "./accounts/membership.ts";
@@ -22,9 +21,6 @@ export interface ReputationStores {
 
 /** What opening the reputation half needs beside the store. */
 export interface ReputationOptions {
-  /** The registry's `profiles` and `platform_accounts`, prepared. */
-  readonly profiles: Table;
-  readonly platformAccounts: Table;
   readonly mac: Mac;
   /** Key of the audit's hashes and signatures, the same for all instances. */
   readonly auditKey: Uint8Array;

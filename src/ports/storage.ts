@@ -8,7 +8,7 @@ import type { MarkerStore } from "./runs/marker-store.ts";
 import type { RejectedRecords } from "./runs/rejected-records.ts";
 import type { RunStore } from "./runs/run-store.ts";
 import type { RowSource } from "./tables/row-source.ts";
-import type { TableStore } from "./tables/table-store.ts";
+import type { PreparedTables, TableStore } from "./tables/table-store.ts";
 
 /** One opened store, as far as pull and push need it. */
 export interface Storage {
@@ -33,6 +33,9 @@ export interface FullStorage extends Storage {
   readonly signIns: SignInGuard;
   readonly secrets: SecretStore;
 
-  /** Makes what the reputation half keeps, where it is missing, and opens it; once per opened storage. */
-  openReputation(options: ReputationOptions): Promise<ReputationStores>;
+  /**
+   * Makes what the reputation half keeps, where it is missing, and opens it; once per opened storage. `tables` is what
+   * this storage's `tables.prepare()` resolved to, with `profiles` and `platform_accounts` among them.
+   */
+  openReputation(tables: PreparedTables, options: ReputationOptions): Promise<ReputationStores>;
 }

@@ -6,7 +6,6 @@ import { BunPasswordHasher } from "../../src/adapters/bun/bun-password-hasher.ts
 import { NodeMac } from "../../src/adapters/node-crypto/node-mac.ts";
 import { openBunSqlite } from "../../src/adapters/sqlite/driver/bun-driver.ts";
 import { SqliteStorage } from "../../src/adapters/sqlite/storage.ts";
-import type { Table } from "../../src/domain/sync/table/table.ts";
 import { createAdministrator } from "../../src/usecases/reputation/accounts/create-administrator.ts";
 import { readReputationSecrets } from "../../src/usecases/reputation/accounts/secrets.ts";
 import { forgetful } from "../adapters/sqlite/reputation-support.ts";
@@ -270,11 +269,8 @@ async function writeLookups(
     { secrets: storage.secrets, mac: new NodeMac() },
     pepper,
   );
-  const tables = makeRegistry({});
-  await storage.tables.prepare([...tables.values()]);
-  const stores = await storage.openReputation({
-    profiles: tables.get("profiles") as Table,
-    platformAccounts: tables.get("platform_accounts") as Table,
+  const tables = await storage.tables.prepare([...makeRegistry({}).values()]);
+  const stores = await storage.openReputation(tables, {
     mac: new NodeMac(),
     auditKey,
     makeCache: forgetful,

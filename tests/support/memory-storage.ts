@@ -10,13 +10,14 @@ import {
 import type { Column, ColumnValue, Row, Table } from "../../src/domain/sync/table/table.ts";
 import type { MarkerStore } from "../../src/ports/runs/marker-store.ts";
 import type { Storage } from "../../src/ports/storage.ts";
-import type {
-  RowWrite,
-  StoredPage,
-  StoredPageQuery,
-  TableStore,
-  WriteFailure,
-  WriteOptions,
+import {
+  PreparedTables,
+  type RowWrite,
+  type StoredPage,
+  type StoredPageQuery,
+  type TableStore,
+  type WriteFailure,
+  type WriteOptions,
 } from "../../src/ports/tables/table-store.ts";
 
 /** What is kept of one table. */
@@ -56,11 +57,12 @@ export class MemoryStorage implements Storage, TableStore, MarkerStore {
     return this;
   }
 
-  async prepare(tables: readonly Table[]): Promise<void> {
+  async prepare(tables: readonly Table[]): Promise<PreparedTables> {
     this.#check();
     const prepared = new Map(this.#tables);
     for (const table of tables) prepared.set(table.name, preparedTable(table, this.#tables));
     this.#tables = prepared;
+    return new PreparedTables(tables);
   }
 
   async readPage(table: Table, query: StoredPageQuery): Promise<StoredPage> {

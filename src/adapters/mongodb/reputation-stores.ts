@@ -2,6 +2,7 @@ import type { LookupSubject } from "../../domain/reputation/lookups/lookup.ts";
 import type { LimitedCaller } from "../../domain/reputation/lookups/lookup-batch.ts";
 import { MAX_REMEMBERED_LOOKUPS } from "../../domain/shared/limits.ts";
 import type { ReputationOptions, ReputationStores } from "../../ports/reputation-stores.ts";
+import type { PreparedTables } from "../../ports/tables/table-store.ts";
 import { API_KEYS, MongoApiKeyStore } from "./accounts/api-key-store.ts";
 import { CONSENTS, MongoConsentStore } from "./accounts/consent-store.ts";
 import { MongoMembership } from "./accounts/membership.ts";
@@ -33,10 +34,11 @@ const REPUTATION_COLLECTIONS = [
 /** Makes the collections of the reputation half, and its stores on them. Throws `store_unavailable`. */
 export async function openMongoReputation(
   parts: VersionedParts,
+  tables: PreparedTables,
   options: ReputationOptions,
 ): Promise<ReputationStores> {
-  const profiles = new PersonRows(parts, options.profiles);
-  const platformAccounts = new PersonRows(parts, options.platformAccounts);
+  const profiles = new PersonRows(parts, tables.get("profiles"));
+  const platformAccounts = new PersonRows(parts, tables.get("platform_accounts"));
   await prepare(parts, [profiles, platformAccounts]);
   const subjects = new Subjects({ ...parts, ...options });
   const people = { ...parts, profiles, platformAccounts, subjects };

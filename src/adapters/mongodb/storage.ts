@@ -9,6 +9,7 @@ import {
 import { AppError } from "../../domain/shared/errors.ts";
 import type { ReputationOptions, ReputationStores } from "../../ports/reputation-stores.ts";
 import type { FullStorage } from "../../ports/storage.ts";
+import type { PreparedTables } from "../../ports/tables/table-store.ts";
 import { ACCOUNTS, MongoAccountStore } from "./accounts/account-store.ts";
 import { MongoSecretStore, SECRETS } from "./accounts/secret-store.ts";
 import { MongoSessionStore, SESSIONS } from "./accounts/session-store.ts";
@@ -139,8 +140,8 @@ class MongoStorage implements FullStorage {
     this.secrets = new MongoSecretStore(parts);
   }
 
-  openReputation(options: ReputationOptions): Promise<ReputationStores> {
-    return openMongoReputation(this.#parts, options);
+  openReputation(tables: PreparedTables, options: ReputationOptions): Promise<ReputationStores> {
+    return openMongoReputation(this.#parts, tables, options);
   }
 
   async ping(timeoutMs: number): Promise<void> {

@@ -2,6 +2,7 @@ import type { LookupSubject } from "../../domain/reputation/lookups/lookup.ts";
 import type { LimitedCaller } from "../../domain/reputation/lookups/lookup-batch.ts";
 import { MAX_REMEMBERED_LOOKUPS } from "../../domain/shared/limits.ts";
 import type { ReputationOptions, ReputationStores } from "../../ports/reputation-stores.ts";
+import type { PreparedTables } from "../../ports/tables/table-store.ts";
 import { SqliteApiKeyStore } from "./accounts/api-key-store.ts";
 import { SqliteConsentStore } from "./accounts/consent-store.ts";
 import { SqliteMembership } from "./accounts/membership.ts";
@@ -18,10 +19,11 @@ import { prepareReputation } from "./lookups/reputation-schema.ts";
 /** Makes the tables of the reputation half, and its stores on them. Throws `store_unavailable` or `commit_failed`. */
 export async function openSqliteReputation(
   database: SqliteDatabase,
+  tables: PreparedTables,
   options: ReputationOptions,
 ): Promise<ReputationStores> {
-  const profiles = new PersonRows(database, options.profiles);
-  const platformAccounts = new PersonRows(database, options.platformAccounts);
+  const profiles = new PersonRows(database, tables.get("profiles"));
+  const platformAccounts = new PersonRows(database, tables.get("platform_accounts"));
   const people = {
     profiles: profiles.tableName,
     platformAccounts: platformAccounts.tableName,

@@ -1,5 +1,6 @@
 import type { ReputationOptions, ReputationStores } from "../../ports/reputation-stores.ts";
 import type { FullStorage } from "../../ports/storage.ts";
+import type { PreparedTables } from "../../ports/tables/table-store.ts";
 import { ACCOUNT_TABLES, SqliteAccountStore } from "./accounts/account-store.ts";
 import { SECRET_TABLES, SqliteSecretStore } from "./accounts/secret-store.ts";
 import { SESSION_TABLES, SqliteSessionStore } from "./accounts/session-store.ts";
@@ -76,8 +77,11 @@ export class SqliteStorage implements FullStorage {
     }
   }
 
-  async openReputation(options: ReputationOptions): Promise<ReputationStores> {
-    return await openSqliteReputation(this.#database, options);
+  async openReputation(
+    tables: PreparedTables,
+    options: ReputationOptions,
+  ): Promise<ReputationStores> {
+    return await openSqliteReputation(this.#database, tables, options);
   }
 
   async ping(timeoutMs: number): Promise<void> {

@@ -41,6 +41,24 @@ export interface WriteOptions {
 }
 
 /**
+ * Tables that a store has prepared. Only `TableStore.prepare` makes one, so whatever takes one comes after that.
+ */
+export class PreparedTables {
+  readonly #byName: ReadonlyMap<string, Table>;
+
+  constructor(tables: readonly Table[]) {
+    this.#byName = new Map(tables.map((table) => [table.name, table]));
+  }
+
+  /** The table of this name. Throws when it was not prepared, which is a bug. */
+  get(name: string): Table {
+    const table = this.#byName.get(name);
+    if (table === undefined) throw new Error(`Table "${name}" was not prepared`);
+    return table;
+  }
+}
+
+/**
  * The rows of the registry's tables. Every method throws `AppError` of kind `store_unavailable` when the store cannot
  * be reached in time, and never lets an error of its driver out.
  *
@@ -57,7 +75,7 @@ export interface TableStore {
    * data or break a promise: another type for a column or another upsert key while the table has rows, a column that
    * may not be null added to a table with rows. D-2.4.
    */
-  prepare(tables: readonly Table[]): Promise<void>;
+  prepare(tables: readonly Table[]): Promise<PreparedTables>;
 
   /**
    * Reads a page and the total from one snapshot that includes every write acknowledged before the call, and no part

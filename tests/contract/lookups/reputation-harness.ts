@@ -44,14 +44,8 @@ export async function openParts(
   storage: FullStorage,
   makeCache: ReputationOptions["makeCache"],
 ): Promise<ReputationParts> {
-  await storage.tables.prepare([PROFILES, PLATFORM_ACCOUNTS]);
-  const stores = await storage.openReputation({
-    profiles: PROFILES,
-    platformAccounts: PLATFORM_ACCOUNTS,
-    mac: MAC,
-    auditKey: AUDIT_KEY,
-    makeCache,
-  });
+  const tables = await storage.tables.prepare([PROFILES, PLATFORM_ACCOUNTS]);
+  const stores = await storage.openReputation(tables, { mac: MAC, auditKey: AUDIT_KEY, makeCache });
   return { ...stores, storage };
 }
 

@@ -1,10 +1,12 @@
 import type { Table } from "../../../domain/sync/table/table.ts";
-import type {
-  RowWrite,
-  StoredPage,
-  StoredPageQuery,
-  TableStore,
-  WriteFailure,
+import {
+  PreparedTables,
+  type RowWrite,
+  type StoredPage,
+  type StoredPageQuery,
+  type TableStore,
+  type WriteFailure,
+  type WriteOptions,
 } from "../../../ports/tables/table-store.ts";
 import { PageReader, type PageReaderParts } from "./page-reader.ts";
 import { TablePreparer } from "./table-preparer.ts";
@@ -22,9 +24,10 @@ export class MongoTableStore implements TableStore {
     this.#writer = new TableWriter(parts);
   }
 
-  async prepare(tables: readonly Table[]): Promise<void> {
+  async prepare(tables: readonly Table[]): Promise<PreparedTables> {
     const emptyTables = await this.#preparer.prepare(tables);
     this.#writer.expectNewRows(emptyTables);
+    return new PreparedTables(tables);
   }
 
   readPage(table: Table, query: StoredPageQuery): Promise<StoredPage> {
@@ -34,7 +37,7 @@ export class MongoTableStore implements TableStore {
   write(
     table: Table,
     writes: readonly RowWrite[],
-    options?: { readonly markers?: ReadonlyMap<string, string> },
+    options?: WriteOptions,
   ): Promise<readonly WriteFailure[]> {
     return this.#writer.write(table, writes, options);
   }

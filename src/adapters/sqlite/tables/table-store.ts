@@ -1,12 +1,13 @@
 import { PageAnchors, type PageSequence } from "../../../domain/sync/rows/page-anchors.ts";
 import type { Column, Row, Table } from "../../../domain/sync/table/table.ts";
-import type {
-  RowWrite,
-  StoredPage,
-  StoredPageQuery,
-  TableStore,
-  WriteFailure,
-  WriteOptions,
+import {
+  PreparedTables,
+  type RowWrite,
+  type StoredPage,
+  type StoredPageQuery,
+  type TableStore,
+  type WriteFailure,
+  type WriteOptions,
 } from "../../../ports/tables/table-store.ts";
 import type { SqliteDatabase } from "../driver/database.ts";
 import type { SqliteStatement, SqliteValue } from "../driver/driver.ts";
@@ -56,8 +57,9 @@ export class SqliteTableStore implements TableStore {
     this.#database = database;
   }
 
-  async prepare(tables: readonly Table[]): Promise<void> {
+  async prepare(tables: readonly Table[]): Promise<PreparedTables> {
     await this.#database.write(() => prepareTables(this.#database, tables));
+    return new PreparedTables(tables);
   }
 
   async readPage(table: Table, query: StoredPageQuery): Promise<StoredPage> {
