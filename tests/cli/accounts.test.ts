@@ -234,7 +234,7 @@ describe("repsync on accounts", () => {
     expect(ended).toMatchObject({ code: 1, stdout: "", stderr: `${text}\n` });
   });
 
-  test("D-4.12 admin create asks twice on a terminal, and shows nothing that is typed", async () => {
+  test("D-4.12, D-4.12.5 admin create asks twice on a terminal, and shows nothing that is typed", async () => {
     const folder = makeTempFolder();
     const env = serviceEnv(folder);
     const prompt = startInTerminal(["admin", "create", "root"], { folder, env });

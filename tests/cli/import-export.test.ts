@@ -117,7 +117,7 @@ describe("repsync import and export", () => {
     expect(exported.stdout).toBe('{"name":"a","body":"one"}\n{"name":"b","body":"two"}\n');
   });
 
-  test("D-4.12 records that fail are named with line and reason, the others are written, exit code 3", async () => {
+  test("D-4.12, D-4.12.6 records that fail are named with line and reason, the others are written, exit code 3", async () => {
     const { folder, env } = makeDeployment();
     const input = [
       '{"name":"a","required":"x"}',
@@ -183,7 +183,7 @@ describe("repsync import and export", () => {
     expect([ended.code, ended.stdout]).toEqual([data === null ? 2 : 1, ""]);
   });
 
-  test("D-4.12 what stands before a place that cannot be read is written, and told, exit code 1", async () => {
+  test("D-4.12, D-4.12.6 what stands before a place that cannot be read is written, and told, exit code 1", async () => {
     const { folder, env } = makeDeployment();
     const input = '[{"name":"a"},{"name":"b"},{"na';
     const ended = await runCli(["import", "notes", "-", "--format", "json"], {
@@ -198,7 +198,7 @@ describe("repsync import and export", () => {
     );
   });
 
-  test("D-4.12 an export that fails leaves the file that was there, and no other", async () => {
+  test("D-4.12, D-4.12.8 an export that fails leaves the file that was there, and no other", async () => {
     const { folder, env, write } = makeDeployment();
     write("kept.csv", "kept");
     const unknown = await runCli(["export", "nothing", "kept.csv"], { folder, env });
@@ -231,7 +231,7 @@ describe("repsync import and export", () => {
     expect(await shell.stderr.text()).not.toMatch(/\.ts|Error/);
   });
 
-  test("D-4.12 SIGTERM stops an import before its next write, and what was written is told", async () => {
+  test("D-4.12, D-4.12.4 SIGTERM stops an import before its next write, and what was written is told", async () => {
     const { folder, env } = makeDeployment();
     const command = [...BUN, CLI, "import", "notes", "endless.ndjson"] as const;
     expect(Bun.spawnSync(["mkfifo", join(folder, "endless.ndjson")]).exitCode).toBe(0);
@@ -266,7 +266,7 @@ describe("repsync import and export", () => {
     ]);
   });
 
-  test("D-4.12 npm's own folder does not matter: files are those of the caller's", async () => {
+  test("D-4.12, D-4.12.5 npm's own folder does not matter: files are those of the caller's", async () => {
     const { folder, env, write } = makeDeployment();
     write("in.csv", "name,body\na,b\n");
     const npm = { npm_lifecycle_event: "repsync", INIT_CWD: folder };
@@ -274,7 +274,7 @@ describe("repsync import and export", () => {
     expect(imported.code).toBe(0);
   });
 
-  test("D-4.12 on a terminal an import shows a bar, and no escape reaches a pipe", async () => {
+  test("D-4.12, D-4.12.2 on a terminal an import shows a bar, and no escape reaches a pipe", async () => {
     const { folder, env, write } = makeDeployment();
     write("in.csv", `name\n${Array.from({ length: 50_000 }, (_, i) => i).join("\n")}\n`);
     const shown = startInTerminal(["import", "notes", "in.csv"], { folder, env });

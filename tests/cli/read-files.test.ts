@@ -128,7 +128,7 @@ describe("CSV files", () => {
     ]);
   });
 
-  test("D-4.12 an empty field is null; a quoted one is the empty text, and null where no text belongs", async () => {
+  test("D-4.12, D-4.12.7 an empty field is null; a quoted one is the empty text, and null where no text belongs", async () => {
     const text = `${EVERY_COLUMN},secret\na,"","","","","","","",""\n,b,,,,,,,\n`;
     const empty = '"price":null,"views":null,"active":null,"listed_on":null,"updated_at":null';
     expect((await read("csv", text)).records).toEqual([
@@ -147,7 +147,7 @@ describe("CSV files", () => {
     ]);
   });
 
-  test("D-4.12 a field that begins with a backslash is JSON text, when it is some", async () => {
+  test("D-4.12, D-4.12.7 a field that begins with a backslash is JSON text, when it is some", async () => {
     const text = 'shop,sku,views\n\\5,\\x,\\true\n"\\""\\\\n""",\\,"\\"""""\n';
     expect((await read("csv", text)).records).toEqual([
       [2, '{"shop":5,"sku":"\\\\x","views":true}'],

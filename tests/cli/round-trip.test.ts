@@ -137,7 +137,7 @@ async function checkRoundTrip(
 onEveryBackend("export and import", (backend) => {
   const isQuick = backend.name.startsWith("SQLite");
 
-  test("D-4.12 any value of any column comes back in every format", async () => {
+  test("D-4.12, D-4.12.8 any value of any column comes back in every format", async () => {
     const stores = { from: await open(backend), to: await open(backend) };
     const row = fc.record(
       Object.fromEntries(
@@ -153,7 +153,7 @@ onEveryBackend("export and import", (backend) => {
     await checkAsyncProperty(property, isQuick ? 60 : 8);
   });
 
-  test("D-4.12 any table with any key comes back in every format", async () => {
+  test("D-4.12, D-4.12.8 any table with any key comes back in every format", async () => {
     const stores = { from: await open(backend), to: await open(backend) };
     const table = arbitraryEntry.chain((entry) =>
       arbitraryRows(makeTable(entry)).map((rows) => ({ entry, rows })),

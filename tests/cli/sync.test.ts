@@ -101,7 +101,7 @@ describe("repsync sync", () => {
     expect((await local.send("/api/v1/sync/status")).json["last_sync"]).toEqual({});
   });
 
-  test("D-4.12 --events writes the events of the run, one JSON object per line", async () => {
+  test("D-4.12, D-4.12.1 --events writes the events of the run, one JSON object per line", async () => {
     const { local, cli } = await startPair();
     await fill(local, ["a", "b"]);
     const { code, stdout, stderr } = await cli("sync push notes --events");
@@ -172,7 +172,7 @@ describe("repsync sync", () => {
       "The remote's address is missing: set SYNC_REMOTE_URL",
     ],
   ])(
-    "D-4.12 %s with a wrong configuration or table ends with exit code 2",
+    "D-4.12, D-4.12.3 %s with a wrong configuration or table ends with exit code 2",
     async (args, more, text) => {
       const folder = makeTempFolder();
       const env = {
@@ -187,7 +187,7 @@ describe("repsync sync", () => {
     },
   );
 
-  test("D-4.12 SIGINT stops the run before its next write, exit code 1, and the next one goes on", async () => {
+  test("D-4.12, D-4.12.4 SIGINT stops the run before its next write, exit code 1, and the next one goes on", async () => {
     const { local, remote, env, folder, cli } = await startPair();
     const names = Array.from({ length: 60_000 }, (_, i) => `n${i}`);
     for (let i = 0; i < names.length; i += 20_000) {
@@ -254,7 +254,7 @@ describe("repsync status", () => {
 });
 
 describe("repsync compare", () => {
-  test("D-4.10 equal tables end with 0, different ones with 3 and their keys, repaired ones with 0", async () => {
+  test("D-4.10, D-4.12.3 equal tables end with 0, different ones with 3 and their keys, repaired ones with 0", async () => {
     const { local, remote, cli } = await startPair();
     await fill(local, ["a", "b"]);
     await fill(remote, ["a", "b"]);

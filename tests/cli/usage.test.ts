@@ -63,19 +63,22 @@ describe("repsync", () => {
     [["plan", "set", "ana", "gold"], "Allowed choices are free, developer, business, enterprise"],
     [["import", "profiles", "a.xml"], "give --format json, ndjson or csv"],
     [["export", "profiles", "-"], "give --format json, ndjson or csv"],
-  ])("D-4.12 called with %p it says what is wrong, exit code 2", async (args, message) => {
-    const { code, stdout, stderr } = await runCli(args);
-    expect(code).toBe(2);
-    expect(stdout).toBe("");
-    expect(stderr).toContain(message);
-  });
+  ])(
+    "D-4.12, D-4.12.3 called with %p it says what is wrong, exit code 2",
+    async (args, message) => {
+      const { code, stdout, stderr } = await runCli(args);
+      expect(code).toBe(2);
+      expect(stdout).toBe("");
+      expect(stderr).toContain(message);
+    },
+  );
 
   test.each([
     [["status", "--loud", "--json"], "Unknown option '--loud'"],
     [["sync", "--json"], "Missing required argument 'direction'"],
     [["--json"], "Unknown option '--json'"],
   ])(
-    "D-4.12 called with %p it says what is wrong in JSON too, exit code 2",
+    "D-4.12, D-4.12.1 called with %p it says what is wrong in JSON too, exit code 2",
     async (args, message) => {
       const { code, json } = await runCli(args);
       expect([code, json]).toEqual([2, { error: message }]);

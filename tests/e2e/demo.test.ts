@@ -21,7 +21,7 @@ function makeFolders() {
 }
 
 describe("repsync demo", () => {
-  test("D-1.2 demo --once moves 171,075 rows, compares them, makes a lookup, and leaves nothing behind", async () => {
+  test("D-1.2, D-1.2.1 demo --once moves 171,075 rows, compares them, makes a lookup, and leaves nothing behind", async () => {
     const { folder, temporary, env } = makeFolders();
     const ended = await runProcess([...DEMO, "--once"], { folder, env });
     expect(ended.stderr).not.toContain("rror");

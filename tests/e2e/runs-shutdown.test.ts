@@ -13,7 +13,7 @@ async function runsOf(service: RunService): Promise<readonly object[]> {
 }
 
 test.each(["SIGTERM", "SIGINT"] as const)(
-  "D-1.2, S-6.2, D-4.9 %s ends runs as failed, their streams with error and finished, exit code 0",
+  "D-1.2, S-6.2, D-4.9, D-1.2.2 %s ends runs as failed, their streams with error and finished, exit code 0",
   async (signal) => {
     const remote = await makeRunService();
     await remote.start();

@@ -60,7 +60,7 @@ describe("SIGTERM and SIGINT", () => {
 });
 
 onEveryBackend("SIGTERM during a push", (backend) => {
-  test("D-1.2, D-3.8 the push in hand is finished, and no other request is taken", async () => {
+  test("D-1.2, D-3.8, D-1.2.2 the push in hand is finished, and no other request is taken", async () => {
     const env = { STORAGE_URL: await backend.makeUrl() };
     const service = await startService({ env });
     const connection = await RawConnection.open(service.url);
@@ -103,7 +103,7 @@ describe.skipIf(!MONGODB.isAvailable)("SIGTERM with MongoDB", () => {
 });
 
 describe("the server of Bun", () => {
-  test("D-1.2 stop() cuts what is not finished after the time of grace", async () => {
+  test("D-1.2, D-1.2.2 stop() cuts what is not finished after the time of grace", async () => {
     let arrive = () => {};
     const arrived = new Promise<void>((resolve) => {
       arrive = resolve;

@@ -107,7 +107,7 @@ describe("a plain body of push()", () => {
     expect([reply.status, reply.text]).toEqual([200, NO_RECORDS]);
   });
 
-  test("S-4.2.5 push() takes bytes that are not UTF-8 for an empty object", async () => {
+  test("S-4.2.5, D-3.5.13 push() takes bytes that are not UTF-8 for an empty object", async () => {
     const app = await startApp();
     const invalid = joinBytes(utf8('{"records":[{"name":"'), new Uint8Array([0xff]), utf8('"}]}'));
     const path = "/api/v1/sync/push/notes";
@@ -119,7 +119,7 @@ describe("a plain body of push()", () => {
     expect([other.status, other.text]).toEqual([200, NO_RECORDS]);
   });
 
-  test("S-4.2.5 push() reads a body with a byte order mark", async () => {
+  test("S-4.2.5, D-3.5.13 push() reads a body with a byte order mark", async () => {
     const app = await startApp();
     expect((await app.push("notes", `\ufeff${ONE_NOTE}`)).text).toBe(WRITTEN);
   });
@@ -266,7 +266,7 @@ describe("a gzip body of push()", () => {
     ]);
   });
 
-  test("S-4.2.4 push() answers 422 when the decompressed body is not UTF-8", async () => {
+  test("S-4.2.4, D-3.5.13 push() answers 422 when the decompressed body is not UTF-8", async () => {
     const app = await startApp();
     const invalid = joinBytes(utf8('{"records":[{"name":"'), new Uint8Array([0xc3]), utf8('"}]}'));
     expect((await app.pushGzip("notes", invalid)).json["type"]).toBe("integrity_error");

@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import { requestLogLevel } from "../../src/http/request-log-level.ts";
 
-test("D-5.3 requestLogLevel() keeps allowed lookups, and nothing else, out of the ordinary log", () => {
+test("D-5.3, D-5.3.1 requestLogLevel() keeps allowed lookups, and nothing else, out of the ordinary log", () => {
   const profile = "/v1/public/profiles/:username";
   const levelOf = (route: string | null, status: number) =>
     requestLogLevel({ route, status, method: "GET" });

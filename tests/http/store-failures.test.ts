@@ -66,7 +66,7 @@ describe("a push that cannot be committed", () => {
     await expectCommitFailure(app, /^The database file was replaced$/);
   });
 
-  test("S-4.2.11, D-6.8 push() answers 500 and health() 503 when the database file is gone", async () => {
+  test("S-4.2.11, D-6.8, D-3.12 push() answers 500 and health() 503 when the database file is gone", async () => {
     const app = await startOnFile();
     rmSync(app.file);
     await expectCommitFailure(app, /^The database file is gone$/);
@@ -104,7 +104,7 @@ describe("a push that cannot be committed", () => {
 });
 
 describe("a store that does not answer", () => {
-  test("S-4.3 status() answers 503 when the markers cannot be read", async () => {
+  test("S-4.3, D-3.12 status() answers 503 when the markers cannot be read", async () => {
     const app = await startOnFile();
     app.runElsewhere("DROP TABLE repsync_markers");
     const reply = await app.send("/api/v1/sync/status");

@@ -55,7 +55,7 @@ describe("readPushBody() of any body", () => {
       },
     );
 
-    test(`D-3.5 readPushBody() refuses a ${name} body too deep to parse rather than losing it`, async () => {
+    test(`D-3.5, D-3.5.14 readPushBody() refuses a ${name} body too deep to parse rather than losing it`, async () => {
       const deep = `${"[".repeat(100_000)}${"]".repeat(100_000)}`;
       await expect(read(`{"records":[{"k":1.10,"v":${deep}}]}`)).rejects.toMatchObject({
         kind: "invalid_request",
@@ -176,11 +176,11 @@ describe("readPushBody() of a gzip body", () => {
     },
   );
 
-  test("S-4.2.3 readPushBody() takes a checksum in capital letters too", async () => {
+  test("S-4.2.3, D-3.5.12 readPushBody() takes a checksum in capital letters too", async () => {
     expect((await readGzip(EMPTY, EMPTY_SHA256.toUpperCase())).integrity).toBe("verified");
   });
 
-  test("S-4.2.3 readPushBody() compares the checksum before it reads the JSON", async () => {
+  test("S-4.2.3, D-3.5.12 readPushBody() compares the checksum before it reads the JSON", async () => {
     await expect(readGzip("not json", EMPTY_SHA256)).rejects.toThrow(/^Checksum mismatch/);
     await expect(readGzip("[]", EMPTY_SHA256)).rejects.toThrow(/^Checksum mismatch/);
   });

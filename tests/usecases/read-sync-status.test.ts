@@ -84,7 +84,7 @@ describe("readSyncStatus()", () => {
     expect((await readStatus()).server_time).toBe("2026-03-01T12:01:30.250Z");
   });
 
-  test("S-4.3 readSyncStatus() is empty when sync is disabled, and needs no store", async () => {
+  test("S-4.3, D-3.12 readSyncStatus() is empty when sync is disabled, and needs no store", async () => {
     const deployment = await deploy(false);
     await pushProfiles(deployment, ["ann"]);
     await deployment.storage.writeAll(new Map([["sync_last_push_profiles", "2026-02-28"]]));

@@ -67,7 +67,7 @@ function startInstance(leases: MemoryLeaseStore, holder: string) {
 const settle = () => new Promise<void>((resolve) => setImmediate(resolve));
 
 describe("startSchedule()", () => {
-  test("D-1.3.10 startSchedule() runs both ways for all tables at each time", async () => {
+  test("D-1.3.10, D-4.13 startSchedule() runs both ways for all tables at each time", async () => {
     const one = startInstance(new MemoryLeaseStore(new FakeClock()), "one");
     expect(one.cron).toBe("*/5 * * * *");
     for (const times of [1, 2]) {
@@ -85,7 +85,7 @@ describe("startSchedule()", () => {
     expect(one.isStopped()).toBe(true);
   });
 
-  test("D-1.3.10, D-4.8 of several instances one runs, the others leave it to that one", async () => {
+  test("D-1.3.10, D-4.8, D-4.13 of several instances one runs, the others leave it to that one", async () => {
     const leases = new MemoryLeaseStore(new FakeClock());
     const one = startInstance(leases, "one");
     const two = startInstance(leases, "two");

@@ -14,7 +14,7 @@ async function openScene() {
   return { store, parts, scene: new Scene(parts, { storage: parts, nowMs, advance, dispose }) };
 }
 
-test("D-5.4, D-6.3 a password that was right gives no session on an account that took the name meanwhile", async () => {
+test("D-5.4, D-6.3, D-5.4.4 a password that was right gives no session on an account that took the name meanwhile", async () => {
   const { store, parts, scene } = await openScene();
   const { nowMs, dispose } = store;
   await scene.enrol("ana", { passwordHash: "hash of the first" });
@@ -44,7 +44,7 @@ test("D-5.4, D-6.3 a password that was right gives no session on an account that
   await dispose();
 });
 
-test("D-5.4 of many guesses at once few passwords are looked at, two at a time", async () => {
+test("D-5.4, D-5.4.3 of many guesses at once few passwords are looked at, two at a time", async () => {
   const { store, scene } = await openScene();
   const { dispose } = store;
   await scene.enrol("ana", { passwordHash: "hash" });
@@ -75,7 +75,7 @@ test("D-5.4 of many guesses at once few passwords are looked at, two at a time",
   await dispose();
 });
 
-test("D-5.4 a password that is right gives no session when others failed too often while it was looked at", async () => {
+test("D-5.4, D-5.4.3 a password that is right gives no session when others failed too often while it was looked at", async () => {
   const { store, scene } = await openScene();
   const { dispose } = store;
   await scene.enrol("ana", { passwordHash: "hash" });

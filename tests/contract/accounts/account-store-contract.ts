@@ -58,7 +58,7 @@ function createTests(harness: PartsHarness<Parts>): void {
     expect((await accounts.find("ana"))?.email).toBe("Ana@example.org");
   });
 
-  it("D-5.2 e-mail addresses that differ only in case are one, beyond ASCII too", async ({
+  it("D-5.2, D-5.4.1 e-mail addresses that differ only in case are one, beyond ASCII too", async ({
     accounts,
   }) => {
     await accounts.create(makeAccount("a", { email: "ÉMILE@exämple.org" }));

@@ -21,7 +21,7 @@ export function apiKeyStoreContract(harness: ReputationHarness): void {
       expect(await parts.apiKeys.list("ana", { ...ALL, beforeId: "unknown-id" })).toEqual([]);
     });
 
-    it("D-5.5 create() keeps nothing for a name without an account", async (parts, store) => {
+    it("D-5.5, D-5.4.4 create() keeps nothing for a name without an account", async (parts, store) => {
       const scene = new Scene(parts, store);
       const { id: _, ...key } = await scene.giveKey("bea");
       const created = await parts.apiKeys.create({ ...key, id: "k", username: "ana", hash: "h" });

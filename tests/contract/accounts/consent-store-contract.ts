@@ -28,7 +28,7 @@ export function consentStoreContract(harness: ReputationHarness): void {
       expect(await parts.consents.list("bea", { ...ALL, nowMs })).toEqual([]);
     });
 
-    it("D-5.5 grant() keeps nothing for a name without an account", async (parts, store) => {
+    it("D-5.5, D-5.4.4 grant() keeps nothing for a name without an account", async (parts, store) => {
       const nowMs = store.nowMs();
       const grant = { purpose: "profile_lookup", expiresAt: null, nowMs } as const;
       expect(await parts.consents.grant("ana", grant)).toBeNull();

@@ -54,7 +54,7 @@ function decisionTests(harness: ReputationHarness): void {
     expect(wordOf(await scene.lookUp(orphan.hash, "x"))).toBe("api_key_invalid");
   });
 
-  it("D-6.3 a key that was revoked stays so when the clock goes back", async (parts, store) => {
+  it("D-6.3, D-5.6.1 a key that was revoked stays so when the clock goes back", async (parts, store) => {
     const scene = new Scene(parts, store);
     const key = await caller(scene);
     await parts.apiKeys.revoke("caller", { id: key.id, nowMs: store.nowMs() + 60_000 });

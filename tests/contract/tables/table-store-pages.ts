@@ -118,7 +118,7 @@ function orderTests(harness: StoreHarness): void {
   const it = storeTests(harness);
 
   for (const [type, keys] of Object.entries(ORDERED_KEYS)) {
-    it(`D-3.1 readPage() orders ${type} keys by value, others after them by their JSON text`, async (storage) => {
+    it(`D-3.1, D-3.1.4 readPage() orders ${type} keys by value, others after them by their JSON text`, async (storage) => {
       const entry = { upsert_key: ["k"], columns: { k: { type: type as ColumnType } } };
       const table = await TableUnderTest.prepare(storage, makeTable(entry));
       await table.write(...keys.map((k) => ({ k })).reverse());

@@ -41,7 +41,7 @@ describe("parseDecimal()", () => {
     ["0.05e1", "0.5"],
     ["1e00000000000000000003", "1000"],
     ["123456789012345678901234567890.123456789", "123456789012345678901234567890.123456789"],
-  ])("S-4.2.8, D-3.3.10 parseDecimal() reads %p as %p", (text, expected) => {
+  ])("S-4.2.8, D-3.3.10, D-3.3.14 parseDecimal() reads %p as %p", (text, expected) => {
     expect(parseDecimal(text)).toBe(expected);
   });
 
@@ -74,7 +74,7 @@ describe("parseDecimal()", () => {
     expect(parseDecimal(text)).toBeNull();
   });
 
-  test("D-3.3.10 parseDecimal() writes exponents out up to 400 digits and keeps longer ones", () => {
+  test("D-3.3.10, D-3.3.14 parseDecimal() writes exponents out up to 400 digits and keeps longer ones", () => {
     expect(parseDecimal("1e399")).toBe(`1${ZEROS_400.slice(1)}`);
     expect(parseDecimal("1e400")).toBe("1e400");
     expect(parseDecimal("1e-399")).toBe(`0.${ZEROS_400.slice(2)}1`);

@@ -114,7 +114,7 @@ describe("readRegistry()", () => {
     },
   );
 
-  test("D-2.1 a table has at most 500 columns", () => {
+  test("D-2.1, D-2.2.12 a table has at most 500 columns", () => {
     const columnsOf = (count: number) =>
       Object.fromEntries(Array.from({ length: count }, (_, i) => [`c${i}`, { type: "text" }]));
     expect(problemsOfTable({ upsert_key: ["c0"], columns: columnsOf(500) })).toEqual([]);
@@ -152,7 +152,7 @@ describe("readRegistry()", () => {
     expect(problemsOfTable(change)).toEqual([`Table "items": ${problem}`]);
   });
 
-  test("D-2.2.1 update_columns cannot name an id that counts itself", () => {
+  test("D-2.2.1, D-2.2.11 update_columns cannot name an id that counts itself", () => {
     const columns = { ...ITEMS.columns, id: { type: "integer", auto_increment: true } };
     expect(problemsOfTable({ columns, update_columns: ["id"] })).toEqual([
       'Table "items": update_columns cannot name the auto-incrementing column "id"',
@@ -185,7 +185,7 @@ describe("readRegistry()", () => {
     ["n", { type: "integer", auto_increment: true }],
     ["id", { type: "bigint", auto_increment: true }],
     ["ID", { type: "integer", auto_increment: true }],
-  ])("S-4.2.7 auto_increment is refused for the column %j: %j", (name, column) => {
+  ])("S-4.2.7, D-2.2.11 auto_increment is refused for the column %j: %j", (name, column) => {
     expect(problemsOfColumn(name, column)).toEqual([
       `Table "items": auto_increment is only for a column "id" of type integer, not "${name}"`,
     ]);

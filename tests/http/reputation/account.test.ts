@@ -59,7 +59,7 @@ describe("API keys", () => {
     expect(bad.status).toBe(400);
   });
 
-  test("D-5.5 a key of someone else is 404, and limits and cursors are checked", async () => {
+  test("D-5.5, D-5.2.4 a key of someone else is 404, and limits and cursors are checked", async () => {
     const { app, ana } = await setScene();
     const bea = await Person.signUp(app, "bea");
     const { id } = dataOf(await ana.post("/v1/me/api-keys", { name: "k" }));
@@ -157,7 +157,7 @@ test("D-5.5, D-6.1 lists read in parts show each item once, also while more are 
 });
 
 describe("me", () => {
-  test("D-5.5 a profile change shows; {} changes nothing; bad and unknown fields are 400", async () => {
+  test("D-5.5, D-5.5.1 a profile change shows; {} changes nothing; bad and unknown fields are 400", async () => {
     const { ana } = await setScene();
     const change = (body: unknown) => ana.send("/v1/me/profile", jsonBody(body, "PATCH"));
     const changed = await change({ display_name: "Ana", location: "Jakarta", public: false });
@@ -226,7 +226,7 @@ describe("me", () => {
     "/v1/me/consents/%2e%2e",
     "/v1/me/api-keys/x/../..",
     "/v1/me/api-keys/x\\..\\..",
-  ])("D-3.11, D-6.1 DELETE %s is no route, and erases nobody", async (path) => {
+  ])("D-3.11, D-6.1, D-3.11.1 DELETE %s is no route, and erases nobody", async (path) => {
     const { app, ana } = await setScene();
     const reply = await app.raw(
       `DELETE ${path} HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer ${ana.token}\r\n\r\n`,

@@ -220,7 +220,7 @@ onEveryReputationBackend("credentials", (backend) => {
     expect([reply.status, reply.json["code"]]).toEqual([401, "api_key_expired"]);
   });
 
-  test("D-5.5, D-6.1 what belongs to somebody else is told as what does not exist", async () => {
+  test("D-5.5, D-6.1, D-5.2.4 what belongs to somebody else is told as what does not exist", async () => {
     const consent = await ana.consent("profile_lookup");
     const { id } = dataOf(await ana.post("/v1/me/api-keys", { name: "k" }));
     const pairs = [
@@ -242,7 +242,7 @@ onEveryReputationBackend("credentials", (backend) => {
     expect(items).toMatchObject([{ id: consent, status: "active" }]);
   });
 
-  test("D-5.7, D-5.4 the administrator's operation is for administrators, whatever the token says", async () => {
+  test("D-5.7, D-5.4, D-5.4.2 the administrator's operation is for administrators, whatever the token says", async () => {
     const forged = await sign({ ...claimsOf(ana.token), role: "administrator" });
     for (const token of [ana.token, forged]) {
       for (const username of ["ana", "root", "nobody"]) {

@@ -23,7 +23,7 @@ onEveryReputationBackend("disclosure", (backend) => {
     return { app, caller, key: await caller.issueKey() };
   }
 
-  test("D-6.2, D-5.2 a hidden profile is told as one that does not exist, whatever else there is of it", async () => {
+  test("D-6.2, D-5.2, D-6.2.1 a hidden profile is told as one that does not exist, whatever else there is of it", async () => {
     const { app, key } = await setScene();
     const ana = await Person.signUp(app, "ana");
     await ana.consent();
@@ -43,7 +43,7 @@ onEveryReputationBackend("disclosure", (backend) => {
     expect((await lookUp(app, key, { username: "ana" })).status).toBe(200);
   });
 
-  test("D-6.1, D-5.2 a consent that was never given, was revoked or was for something else is told alike", async () => {
+  test("D-6.1, D-5.2, D-6.2.1 a consent that was never given, was revoked or was for something else is told alike", async () => {
     const { app, key } = await setScene();
     for (const name of ["never", "revoked", "other"]) await Person.signUp(app, name);
     const revoked = await Person.signIn(app, "revoked");
@@ -75,7 +75,7 @@ onEveryReputationBackend("disclosure", (backend) => {
     );
   });
 
-  test("D-6.2 damaged escapes in a path are names that nobody has", async () => {
+  test("D-6.2, D-6.2.2 damaged escapes in a path are names that nobody has", async () => {
     const { app, key } = await setScene();
     await Person.signUp(app, "ana");
     for (const [segment, code] of [

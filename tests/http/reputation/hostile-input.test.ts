@@ -94,7 +94,7 @@ onEveryReputationBackend("hostile input", (backend) => {
   }
 
   test.each(BODY_ROUTES)(
-    "D-5.2, D-5.5 $method $template refuses bodies that are no object of its fields",
+    "D-5.2, D-5.5, D-5.2.3, D-5.2.2 $method $template refuses bodies that are no object of its fields",
     async (route) => {
       const before = await stateOfAna();
       const types = ["application/json", "text/plain", "multipart/form-data; boundary=b"];
@@ -134,7 +134,7 @@ onEveryReputationBackend("hostile input", (backend) => {
   );
 
   test.each(BODY_ROUTES)(
-    "D-5.2 $method $template answers 413 to more than 64 KiB, declared or not",
+    "D-5.2, D-5.2.3 $method $template answers 413 to more than 64 KiB, declared or not",
     async (route) => {
       const large = `{"x":"${"x".repeat(65 * 1024)}"}`;
       const stream = new ReadableStream({
@@ -152,7 +152,7 @@ onEveryReputationBackend("hostile input", (backend) => {
   );
 
   test.each(ROUTES.filter(({ isList }) => isList))(
-    "D-5.5 $method $template answers 400 to a bad limit or cursor, and takes no query apart",
+    "D-5.5, D-5.5.2 $method $template answers 400 to a bad limit or cursor, and takes no query apart",
     async (route) => {
       const bad = [
         ...["limit=0", "limit=1001", "limit=-1", "limit=1.5", "limit=x", "limit=1e2", "limit=%20"],

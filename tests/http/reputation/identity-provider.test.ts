@@ -176,7 +176,7 @@ describe("identity provider", () => {
     ["a name that is not known", "http://id.invalid/keys"],
     ["a server that speaks no TLS", "https"],
     ["nobody", "http://127.0.0.1:9/keys"],
-  ])("D-5.4 a provider at %s is 503", async (_, address) => {
+  ])("D-5.4, D-5.4.6 a provider at %s is 503", async (_, address) => {
     const { env, sign } = await startProvider();
     const url = address === "https" ? env.JWT_JWKS_URL.replace("http:", "https:") : address;
     const app = await startApp({ env: { ...env, JWT_JWKS_URL: url } });
@@ -188,11 +188,14 @@ describe("identity provider", () => {
     ["ES256", { y: "AAAA" }],
     ["RS256", { n: "!!!" }],
     ["RS256", { n: undefined, e: undefined }],
-  ])("D-5.4 a token that names a damaged %s key is none: %j", async (algorithm, damage) => {
-    const { env, sign } = await startProvider(algorithm, damage);
-    const app = await startApp({ env });
-    expect(await codeOf(app, await sign({ sub: "x" }))).toBe("token_invalid");
-  });
+  ])(
+    "D-5.4, D-5.4.6 a token that names a damaged %s key is none: %j",
+    async (algorithm, damage) => {
+      const { env, sign } = await startProvider(algorithm, damage);
+      const app = await startApp({ env });
+      expect(await codeOf(app, await sign({ sub: "x" }))).toBe("token_invalid");
+    },
+  );
 
   test("D-5.4 of several keys that fit a token the right one is found", async () => {
     const { env, sign, publicJwk } = await startProvider();
@@ -210,7 +213,7 @@ describe("identity provider", () => {
     expect(await codeOf(app, await sign({ sub: "x" }, stranger.privateKey))).toBe("token_invalid");
   });
 
-  test("D-6.3 signing out ends a token that never expires", async () => {
+  test("D-6.3, D-5.4.5 signing out ends a token that never expires", async () => {
     const { env, sign } = await startProvider();
     const app = await startApp({ env });
     const token = await sign({ sub: "x", exp: 9_999_999_999_999 });
@@ -234,7 +237,7 @@ describe("identity provider", () => {
     expect(requests.count - before).toBe(1);
   });
 
-  test("D-5.4, D-6.3 signing out ends the token at once, however its signature is written, and no other", async () => {
+  test("D-5.4, D-6.3, D-5.4.5 signing out ends the token at once, however its signature is written, and no other", async () => {
     const { env, sign } = await startProvider("ES256");
     const app = await startApp({ env });
     const [token, other] = [await sign({ sub: "x" }), await sign({ sub: "x", jti: "another" })];
@@ -252,7 +255,7 @@ describe("identity provider", () => {
     expect(await codeOf(app, token)).toBe("token_invalid");
   });
 
-  test("D-5.5 an erased account of an identity provider is made anew by its next token", async () => {
+  test("D-5.5, D-5.4.7 an erased account of an identity provider is made anew by its next token", async () => {
     const { env, sign } = await startProvider();
     const app = await startApp({ env });
     const token = await sign({ sub: "x" });

@@ -175,7 +175,7 @@ describe("lookups", () => {
     expect([post.status, post.headers.get("allow")]).toEqual([405, "GET, HEAD"]);
   });
 
-  test("D-6.2 odd names are looked up as they are", async () => {
+  test("D-6.2, D-6.2.2 odd names are looked up as they are", async () => {
     const { app, key } = await setScene();
     const names = ["日本 語", "a/b", "%41", "__proto__", "x'; DROP TABLE profiles; --", "ANA"];
     await app.push("profiles", { records: names.map((username) => ({ username, public: true })) });

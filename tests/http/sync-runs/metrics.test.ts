@@ -34,7 +34,7 @@ const pick = (samples: Map<string, number>, pattern: RegExp) =>
   Object.fromEntries([...samples].filter(([name]) => pattern.test(name)));
 
 onEveryBackend("metrics()", (backend) => {
-  test("D-6.8 metrics() counts runs, rows and bytes, and shows markers and rejected records", async () => {
+  test("D-6.8, D-6.8.1 metrics() counts runs, rows and bytes, and shows markers and rejected records", async () => {
     const short = { ...TABLES.versions.columns, body: { type: "text", max_length: 3 } } as const;
     const tables = { ...TABLES, versions: { ...TABLES.versions, columns: short } };
     const remote = await startRunApp({ backend, tables });
@@ -118,7 +118,7 @@ onEveryBackend("metrics()", (backend) => {
     });
   });
 
-  test("D-6.8, D-5.8 metrics() counts lookups by outcome, refused and limited ones too", async () => {
+  test("D-6.8, D-5.8, D-6.8.1 metrics() counts lookups by outcome, refused and limited ones too", async () => {
     const app = await startRunApp({ backend });
     const ana = await Person.signUp(app, "ana");
     const key = await ana.issueKey();
@@ -149,7 +149,7 @@ onEveryBackend("metrics()", (backend) => {
 });
 
 describe("metrics()", () => {
-  test("D-6.8 metrics() counts requests by route, method and status, with their duration", async () => {
+  test("D-6.8, D-6.8.1 metrics() counts requests by route, method and status, with their duration", async () => {
     const app = await startApp();
     await app.pull("notes");
     await app.pull("notes", "?limit=1");
@@ -179,7 +179,7 @@ describe("metrics()", () => {
     });
   });
 
-  test("D-6.8 metrics() is served while the store is gone, and says so", async () => {
+  test("D-6.8, D-6.8.1 metrics() is served while the store is gone, and says so", async () => {
     const file = join(makeTempFolder(), "repsync.db");
     const app = await startApp({ env: { STORAGE_URL: `sqlite:${file}` } });
     rmSync(file);

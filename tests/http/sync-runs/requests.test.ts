@@ -60,28 +60,34 @@ describe("credentials", () => {
     expect((await call({ Authorization: `Bearer ${root.token}` })).status).toBe(401);
   });
 
-  test.each(BODY_PATHS)("D-4.1, D-3.11 %s looks at the token before the body", async (path) => {
-    const app = await startApp({ env: ADMIN_ENV });
-    const connection = await RawConnection.open(app.url);
-    const lines = [`POST ${SYNC}${path} HTTP/1.1`, "Host: localhost", "Content-Length: 1000"];
-    await connection.write(`${lines.join("\r\n")}\r\n\r\n{`);
-    expect((await connection.readReply()).status).toBe(401);
-  });
+  test.each(BODY_PATHS)(
+    "D-4.1, D-3.11, D-4.2.1 %s looks at the token before the body",
+    async (path) => {
+      const app = await startApp({ env: ADMIN_ENV });
+      const connection = await RawConnection.open(app.url);
+      const lines = [`POST ${SYNC}${path} HTTP/1.1`, "Host: localhost", "Content-Length: 1000"];
+      await connection.write(`${lines.join("\r\n")}\r\n\r\n{`);
+      expect((await connection.readReply()).status).toBe(401);
+    },
+  );
 });
 
 describe("bodies", () => {
-  test.each(BODY_PATHS)("D-4.2 %s answers 400 {error} to what is no JSON object", async (path) => {
-    const app = await startRunApp({ env: REMOTE });
-    for (const body of ["[]", "null", "1", '"text"', "{", "\u0000", " ", "{'a':1}", "\xff"]) {
-      const bytes = Uint8Array.from(body, (character) => character.charCodeAt(0));
-      const reply = await app.ask(path, { method: "POST", body: bytes });
-      expect([body, reply.status, Object.keys(reply.json)]).toEqual([body, 400, ["error"]]);
-    }
-    const large = await app.ask(path, { method: "POST", body: `{"a":"${"x".repeat(70_000)}"}` });
-    expect([large.status, Object.keys(large.json)]).toEqual([413, ["error"]]);
-  });
+  test.each(BODY_PATHS)(
+    "D-4.2, D-4.2.2 %s answers 400 {error} to what is no JSON object",
+    async (path) => {
+      const app = await startRunApp({ env: REMOTE });
+      for (const body of ["[]", "null", "1", '"text"', "{", "\u0000", " ", "{'a':1}", "\xff"]) {
+        const bytes = Uint8Array.from(body, (character) => character.charCodeAt(0));
+        const reply = await app.ask(path, { method: "POST", body: bytes });
+        expect([body, reply.status, Object.keys(reply.json)]).toEqual([body, 400, ["error"]]);
+      }
+      const large = await app.ask(path, { method: "POST", body: `{"a":"${"x".repeat(70_000)}"}` });
+      expect([large.status, Object.keys(large.json)]).toEqual([413, ["error"]]);
+    },
+  );
 
-  test("S-4.4.1, D-4.2 trigger() answers 400 to a value that is none, also where nothing is configured", async () => {
+  test("S-4.4.1, D-4.2, D-4.2.1, D-4.2.2 trigger() answers 400 to a value that is none, also where nothing is configured", async () => {
     const app = await startRunApp();
     const refused: [object, string][] = [
       [{ direction: "sideways" }, "direction must be one of push, pull, both"],
@@ -104,7 +110,7 @@ describe("bodies", () => {
     }
   });
 
-  test("S-4.5.1, S-4.5.2 triggerSse() answers 400 to a value that is none, and without a table", async () => {
+  test("S-4.5.1, S-4.5.2, D-4.2.2 triggerSse() answers 400 to a value that is none, and without a table", async () => {
     const app = await startRunApp();
     const refused: [object, string][] = [
       [{ table: "notes", direction: "both" }, "direction must be one of push, pull"],
@@ -155,7 +161,7 @@ describe("bodies", () => {
     expect(replies).toEqual([200, 200]);
   });
 
-  test("D-4.2 a missing and an empty body are {}, and fields of no meaning are ignored", async () => {
+  test("D-4.2, D-4.2.2 a missing and an empty body are {}, and fields of no meaning are ignored", async () => {
     const app = await startRunApp();
     for (const options of [{}, { body: "" }, { body: "{}" }, { body: '{"colour":1}' }]) {
       const reply = await app.ask("/trigger", { method: "POST", ...options });

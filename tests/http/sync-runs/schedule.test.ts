@@ -10,7 +10,7 @@ setDefaultTimeout(60_000);
 
 const EVERY_SECOND = { SYNC_SCHEDULE: "* * * * * *" };
 
-test("D-1.3.10, D-4.9 SYNC_SCHEDULE moves all tables both ways, and lists its runs", async () => {
+test("D-1.3.10, D-4.9, D-4.13 SYNC_SCHEDULE moves all tables both ways, and lists its runs", async () => {
   const { local, remote } = await startPair({ env: EVERY_SECOND });
   await local.push("notes", { records: notes(2, "here") });
   await remote.push("notes", { records: notes(3, "there") });
@@ -22,7 +22,7 @@ test("D-1.3.10, D-4.9 SYNC_SCHEDULE moves all tables both ways, and lists its ru
   expect(runs.at(-1)).toMatchObject({ trigger: "schedule", direction: "both", full_sync: false });
 });
 
-test("D-1.3.10 a scheduled run that takes long is not overtaken, and a schedule rests while sync is disabled", async () => {
+test("D-1.3.10, D-4.13 a scheduled run that takes long is not overtaken, and a schedule rests while sync is disabled", async () => {
   const remote = await startRunApp();
   const held = startHeldRemote(remote.url, "/status");
   const start = (url: string, env: Record<string, string> = {}) =>

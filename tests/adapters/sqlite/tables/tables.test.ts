@@ -269,7 +269,7 @@ describe("SQLite: writes", () => {
       }
     }));
 
-  test("D-2.2 a table may have 500 columns, all of them in one upsert", () =>
+  test("D-2.2, D-2.2.12 a table may have 500 columns, all of them in one upsert", () =>
     SqliteFile.use(async (file) => {
       const names = Array.from({ length: 500 }, (_, i) => `c${i}`);
       const columns = Object.fromEntries(names.map((name) => [name, { type: "integer" as const }]));

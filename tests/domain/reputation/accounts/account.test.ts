@@ -73,7 +73,7 @@ describe("passwords and addresses", () => {
     expect(isEmail(email)).toBe(false);
   });
 
-  test("D-5.2 addresses that differ in case alone are one", () => {
+  test("D-5.2, D-5.4.1 addresses that differ in case alone are one", () => {
     expect(emailKey("Ana@Example.ORG")).toBe("ana@example.org");
   });
 });

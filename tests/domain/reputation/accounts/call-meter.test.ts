@@ -25,7 +25,7 @@ describe("chargeCalls()", () => {
     });
   });
 
-  test("D-5.2 the month stands in the way first when both limits are reached", () => {
+  test("D-5.2, D-5.2.5 the month stands in the way first when both limits are reached", () => {
     const month = { month: "2026-11", used: 998 };
     const reading = { minuteCalls: 28, blockingMs: NOW_MS, month };
     const charge = chargeCalls(reading, { calls: 3, limits: LIMITS, nowMs: NOW_MS });

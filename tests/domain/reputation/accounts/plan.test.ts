@@ -23,14 +23,14 @@ test.each([
   });
 });
 
-test("R-8, D-5.7 enterprise without numbers has an unlimited month and 6,000 per minute", () => {
+test("R-8, D-5.7, D-5.7.1 enterprise without numbers has an unlimited month and 6,000 per minute", () => {
   expect(effectiveLimits({ plan: "enterprise", ...NONE })).toEqual({
     callsPerMonth: null,
     callsPerMinute: 6_000,
   });
 });
 
-test("D-5.7 enterprise takes numbers of its own, each alone too", () => {
+test("D-5.7, D-5.7.1 enterprise takes numbers of its own, each alone too", () => {
   expect(
     effectiveLimits({ plan: "enterprise", callsPerMonth: 5, rateLimitPerMinute: 9_000 }),
   ).toEqual({

@@ -45,7 +45,7 @@ test("D-5.2 the codes are the closed list of the decision, each with status and 
   }
 });
 
-test("D-5.2 problemBody() has the decision's fields in its order", () => {
+test("D-5.2, D-5.2.1 problemBody() has the decision's fields in its order", () => {
   const body = problemBody({ ...OCCURRENCE, code: "consent_required" });
   expect(JSON.stringify(body)).toBe(
     '{"success":false,"type":"urn:repsync:problem:consent_required","title":"Consent required",' +
@@ -55,7 +55,7 @@ test("D-5.2 problemBody() has the decision's fields in its order", () => {
   );
 });
 
-test("D-5.2 problemBody() lists the fields that are wrong, or points at the whole request", () => {
+test("D-5.2, D-5.2.2 problemBody() lists the fields that are wrong, or points at the whole request", () => {
   const errors = [{ pointer: "/purpose", detail: "Must be one of a, b" }];
   const body = problemBody({ ...OCCURRENCE, code: "invalid_request", errors });
   expect(body.errors).toEqual([{ pointer: "/purpose", detail: "Must be one of a, b" }]);
@@ -66,7 +66,7 @@ test("D-5.2 problemBody() lists the fields that are wrong, or points at the whol
   }
 });
 
-test("D-5.2 every 401 has a challenge, and no other", () => {
+test("D-5.2, D-5.2.1 every 401 has a challenge, and no other", () => {
   for (const code of PROBLEM_CODES) {
     expect(authenticateChallenge(code) !== null).toBe(STATUSES[code] === 401);
   }

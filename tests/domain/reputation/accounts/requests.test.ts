@@ -8,7 +8,7 @@ const CURSOR = /^\d+$/;
 const pointersOf = (checked: { readonly problems: readonly { readonly pointer: string }[] }) =>
   checked.problems.map(({ pointer }) => pointer);
 
-test("D-5.4, D-1.3.14 an identity provider may not have the name of this service's own issuer", () => {
+test("D-5.4, D-1.3.14, D-5.4.7 an identity provider may not have the name of this service's own issuer", () => {
   const env = { JWT_JWKS_URL: "https://id.example.com/keys", JWT_AUDIENCE: "x" };
   const { problems } = readConfig({ ...env, JWT_ISSUER: "repsync" }, () => "");
   expect(problems).toEqual(["JWT_ISSUER must not be repsync: that is this service itself"]);
@@ -41,7 +41,7 @@ describe("checkListQuery()", () => {
 });
 
 describe("checkProfileChanges()", () => {
-  test("D-5.5 takes texts, nulls and public, and nothing of another type", () => {
+  test("D-5.5, D-5.5.1 takes texts, nulls and public, and nothing of another type", () => {
     const body = { display_name: "Ana", bio: null, public: false };
     expect(checkProfileChanges(body).value).toEqual(body);
     expect(checkProfileChanges({}).value).toEqual({});
@@ -53,7 +53,7 @@ describe("checkProfileChanges()", () => {
 });
 
 describe("usageBody()", () => {
-  test("D-5.5 tells when more calls are possible: the month's end exactly, now when nothing is used", () => {
+  test("D-5.5, D-5.5.3 tells when more calls are possible: the month's end exactly, now when nothing is used", () => {
     const nowMs = Date.parse("2026-11-30T23:59:58.250Z");
     const minute = { limit: 30, used: 0, remaining: 30, resetSeconds: 0 };
     const month = { limit: null, used: 7, remaining: null, resetSeconds: 2 };
@@ -66,7 +66,7 @@ describe("usageBody()", () => {
     );
   });
 
-  test("D-5.5 the minute ends when the call that blocks is over, whenever it is asked for", () => {
+  test("D-5.5, D-5.5.3 the minute ends when the call that blocks is over, whenever it is asked for", () => {
     const madeMs = Date.parse("2026-11-30T12:00:00.923Z");
     const month = { limit: null, used: 1, remaining: null, resetSeconds: 9 };
     for (const passedMs of [0, 370, 740, 59_999]) {

@@ -30,7 +30,7 @@ function callAt(limits: EffectiveLimits, ...timesMs: number[]) {
 }
 
 describe("the minute", () => {
-  test("D-6.4 a call 60 seconds after the first of a full window passes, none before", () => {
+  test("D-6.4, D-6.4.1 a call 60 seconds after the first of a full window passes, none before", () => {
     const full = [0, 1, 2].map((ms) => NOON_MS + ms);
     expect(callAt(SMALL, ...full).outcome).toBe("allowed");
     expect(callAt(SMALL, ...full, NOON_MS + 59_999).outcome).toBe("rate_limited");
@@ -61,7 +61,7 @@ describe("the minute", () => {
     });
   });
 
-  test("D-6.4 refused calls do not count, and do not move the reset", () => {
+  test("D-6.4, D-6.4.1 refused calls do not count, and do not move the reset", () => {
     const full = [0, 1, 2].map((ms) => NOON_MS + ms);
     const refused = callAt(SMALL, ...full, NOON_MS + 30_000, NOON_MS + 58_001);
     expect(refused.outcome).toBe("rate_limited");
@@ -81,7 +81,7 @@ describe("the minute", () => {
     expect(decideCall(state, { limits, nowMs: NOON_MS + 63_000 }).outcome).toBe("allowed");
   });
 
-  test("D-6.4 a clock that is set back blocks for a minute at most and admits no more", () => {
+  test("D-6.4, D-6.4.2 a clock that is set back blocks for a minute at most and admits no more", () => {
     const hourLater = [0, 1, 2].map((ms) => NOON_MS + 3_600_000 + ms);
     const refused = callAt(SMALL, ...hourLater, NOON_MS);
     expect(refused.outcome).toBe("rate_limited");
@@ -129,7 +129,7 @@ describe("the month", () => {
     expect(refused.minute).toEqual({ limit: 3, used: 1, remaining: 2, resetSeconds: 59 });
   });
 
-  test("D-5.2 when both limits are reached the quota is named", () => {
+  test("D-5.2, D-5.2.5 when both limits are reached the quota is named", () => {
     const minute = [NOON_MS, NOON_MS, NOON_MS];
     const state = { minute, month: { month: "2026-03", used: 5 } };
     expect(decideCall(state, { limits: SMALL, nowMs: NOON_MS }).outcome).toBe("quota_exceeded");
@@ -147,7 +147,7 @@ describe("the month", () => {
     });
   });
 
-  test("D-6.4 a clock set back over midnight does not reopen the month that has ended", () => {
+  test("D-6.4, D-6.4.2 a clock set back over midnight does not reopen the month that has ended", () => {
     const state = { minute: [], month: { month: "2026-04", used: 4 } };
     const nowMs = Date.parse("2026-03-31T23:59:59Z");
     const allowed = decideCall(state, { limits: SMALL, nowMs });
