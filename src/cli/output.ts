@@ -1,5 +1,7 @@
 // What a command tells: text for people or one JSON document on stdout, problems on stderr.
 
+import { toWire } from "../domain/shared/wire-names.ts";
+
 /** Where a command writes to. */
 export interface Output {
   readonly isJson: boolean;
@@ -7,7 +9,7 @@ export interface Output {
   readonly isTerminal: boolean;
   /** Lines on stdout, for people only. */
   print(...lines: readonly string[]): void;
-  /** One JSON document on stdout, for programs only. Call it once, or once per event of a stream. */
+  /** One JSON document on stdout, for programs only, with the names of the wire. Call it once, or once per event of a stream. */
   printJson(document: unknown): void;
   /** Lines on stderr, for both. */
   warn(...lines: readonly string[]): void;
@@ -23,7 +25,7 @@ export function startOutput({ isJson }: { readonly isJson: boolean }): Output {
       if (!isJson) for (const line of lines) process.stdout.write(`${line}\n`);
     },
     printJson: (document) => {
-      if (isJson) process.stdout.write(`${JSON.stringify(document)}\n`);
+      if (isJson) process.stdout.write(`${JSON.stringify(toWire(document))}\n`);
     },
     warn: (...lines) => {
       for (const line of lines) process.stderr.write(`${line}\n`);

@@ -1,4 +1,5 @@
 import { KEEP_ALIVE_MS } from "../domain/shared/limits.ts";
+import { toWire } from "../domain/shared/wire-names.ts";
 import type { Timer } from "../ports/runtime/runtime.ts";
 
 const HEADERS = {
@@ -32,7 +33,8 @@ export function eventStream(
         }
         next = null;
         if (arrival.done) controller.close();
-        else controller.enqueue(encoder.encode(`data: ${JSON.stringify(arrival.value)}\n\n`));
+        else
+          controller.enqueue(encoder.encode(`data: ${JSON.stringify(toWire(arrival.value))}\n\n`));
       },
       cancel() {
         isLeft = true;

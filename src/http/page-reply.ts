@@ -1,4 +1,5 @@
 import { COMPRESSION_THRESHOLD_BYTES } from "../domain/shared/limits.ts";
+import { toWire } from "../domain/shared/wire-names.ts";
 import type { Digest, Gzip } from "../ports/crypto/crypto.ts";
 
 /** The reply of a pull or a digest: compact JSON with its checksum, compressed from 1024 bytes on. S-4.1.3 to S-4.1.6. */
@@ -6,7 +7,7 @@ export async function pageReply(
   deps: { readonly gzip: Gzip; readonly digest: Digest },
   page: object,
 ): Promise<Response> {
-  const bytes = new TextEncoder().encode(JSON.stringify(page));
+  const bytes = new TextEncoder().encode(JSON.stringify(toWire(page)));
   const headers: Record<string, string> = {
     "Content-Type": "application/json",
     "X-Content-SHA256": deps.digest.sha256Hex(bytes),

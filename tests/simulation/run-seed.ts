@@ -74,7 +74,7 @@ async function compareEnds(world: World): Promise<string | null> {
   const comparing = compareTables(deps, { tableName: "items", repair: null });
   const { examples, ...counts } = await world.time.run(comparing);
   const matched = world.here.sortedRows(world.table).length;
-  const expected = { matched, different: 0, missing_here: 0, missing_there: 0 };
+  const expected = { matched, different: 0, missingHere: 0, missingThere: 0 };
   const isEqual = JSON.stringify(counts) === JSON.stringify(expected);
   return isEqual ? null : `Compared ${matched} rows: ${JSON.stringify({ ...counts, examples })}`;
 }

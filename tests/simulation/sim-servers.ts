@@ -83,11 +83,11 @@ export function foreignServer(
   return {
     async status() {
       return {
-        sync_enabled: true,
+        syncEnabled: true,
         tables: [...registry.keys()],
-        table_counts: {},
-        last_sync: {},
-        server_time: `${nakedTime(new Date(clock.nowMs()).toISOString())}${isClockZoned ? "+00:00" : ""}`,
+        tableCounts: {},
+        lastSync: {},
+        serverTime: `${nakedTime(new Date(clock.nowMs()).toISOString())}${isClockZoned ? "+00:00" : ""}`,
         features: { gzip: true, sha256: true, incremental: true },
       };
     },
@@ -114,8 +114,8 @@ export function foreignServer(
         total: rows.length,
         offset: query.offset,
         limit,
-        has_more: end < rows.length,
-        next_offset: end < rows.length ? end : null,
+        hasMore: end < rows.length,
+        nextOffset: end < rows.length ? end : null,
         records,
       };
     },
@@ -130,7 +130,7 @@ export function foreignServer(
       }
       const received = records.length;
       const upserted = received - errors.length;
-      const failed = { errors: errors.slice(0, 10), error_count: errors.length };
+      const failed = { errors: errors.slice(0, 10), errorCount: errors.length };
       const all = { table: tableName, received, upserted, integrity: "verified" } as const;
       return errors.length > 0 ? { ...all, ...failed } : all;
     },

@@ -125,7 +125,7 @@ export class MemoryRunStore implements RunStore {
   readonly #runs = new Map<string, SyncRun>();
 
   async save(run: SyncRun): Promise<void> {
-    this.#runs.set(run.run_id, structuredClone(run));
+    this.#runs.set(run.runId, structuredClone(run));
     const [oldest] = this.#runs.keys();
     if (this.#runs.size > MAX_KEPT_RUNS && oldest !== undefined) this.#runs.delete(oldest);
   }
@@ -140,7 +140,7 @@ export class MemoryRunStore implements RunStore {
   }): Promise<readonly SyncRun[]> {
     const newest = [...this.#runs.values()].reverse();
     if (query.beforeId === null) return newest.slice(0, query.limit);
-    const at = newest.findIndex((run) => run.run_id === query.beforeId);
+    const at = newest.findIndex((run) => run.runId === query.beforeId);
     return at === -1 ? [] : newest.slice(at + 1, at + 1 + query.limit);
   }
 }

@@ -21,7 +21,7 @@ async function pullAfterPush(
   const storage = await openMemoryStorage([table]);
   const deps = { tables: storage, logger: new MemoryLogger(), registry, maxPageRows: 5000 };
   const push = { table, records, integrity: "no_checksum", syncTimestamp: null } as const;
-  expect((await pushRecords(deps, push)).result.error_count).toBeUndefined();
+  expect((await pushRecords(deps, push)).result.errorCount).toBeUndefined();
   return await pullPage(deps, { tableName: "items", query: { ...NOTHING, ...query } });
 }
 
@@ -48,9 +48,9 @@ describe("pullPage()", () => {
     const records = ["a", "b", "c"].map((sku) => ({ shop: "s", sku, price: "1.50", secret: "x" }));
     const first = await pullAfterPush(LISTINGS, records, { limit: "2" });
     expect(first).toMatchObject({ table: "items", since: null, count: 2, total: 3 });
-    expect(first).toMatchObject({ offset: 0, limit: 2, has_more: true, next_offset: 2 });
+    expect(first).toMatchObject({ offset: 0, limit: 2, hasMore: true, nextOffset: 2 });
     const last = await pullAfterPush(LISTINGS, records, { limit: "2", offset: "2" });
-    expect(last).toMatchObject({ count: 1, total: 3, has_more: false, next_offset: null });
+    expect(last).toMatchObject({ count: 1, total: 3, hasMore: false, nextOffset: null });
     expect(last.records).toEqual([
       {
         id: 3,
@@ -172,8 +172,8 @@ describe("pullPage()", () => {
       since: "2024-01-02",
       count: 2,
       total: 3,
-      has_more: true,
-      next_offset: 2,
+      hasMore: true,
+      nextOffset: 2,
     });
   });
 

@@ -145,7 +145,7 @@ describe("pushRecords()", () => {
         "k=null: k is part of the key and must not be missing or null",
         "k=y: a must not be an object or an array",
       ],
-      error_count: 3,
+      errorCount: 3,
     });
     expect((await rows()).map((row) => row.k)).toEqual(["x", "z"]);
   });
@@ -154,7 +154,7 @@ describe("pushRecords()", () => {
     const { push, rows } = await deploy(COUNTERS);
     expect(await push([null, {}])).toMatchObject({
       isCommitted: true,
-      result: { received: 2, upserted: 0, error_count: 2 },
+      result: { received: 2, upserted: 0, errorCount: 2 },
     });
     expect(await rows()).toEqual([]);
   });
@@ -177,7 +177,7 @@ describe("pushRecords()", () => {
       { k: "y", a: 1 },
       { k: "z", a: 13 },
     ]);
-    expect(result).toMatchObject({ received: 4, upserted: 1, error_count: 3 });
+    expect(result).toMatchObject({ received: 4, upserted: 1, errorCount: 3 });
     expect(result.errors).toEqual([
       "k=x: Value refused",
       "k=null: k is part of the key and must not be missing or null",
@@ -233,7 +233,7 @@ describe("pushRecords()", () => {
           table: "items",
           received: 1,
           upserted: 1,
-          error_count: undefined,
+          errorCount: undefined,
           integrity: "no_checksum",
           sync_timestamp: "2024-02-03T04:05:06Z",
         },

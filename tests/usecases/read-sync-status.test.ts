@@ -32,9 +32,9 @@ describe("readSyncStatus()", () => {
   test("S-2.5 readSyncStatus() gives the fields of the status result in their order", async () => {
     const { readStatus } = await deploy();
     expect(JSON.stringify(await readStatus())).toBe(
-      '{"sync_enabled":true,"tables":["profiles","platform_accounts"],' +
-        '"table_counts":{"profiles":0,"platform_accounts":0},"last_sync":{},' +
-        '"server_time":"2026-03-01T12:00:00Z",' +
+      '{"syncEnabled":true,"tables":["profiles","platform_accounts"],' +
+        '"tableCounts":{"profiles":0,"platform_accounts":0},"lastSync":{},' +
+        '"serverTime":"2026-03-01T12:00:00Z",' +
         '"features":{"gzip":true,"sha256":true,"incremental":true}}',
     );
   });
@@ -42,7 +42,7 @@ describe("readSyncStatus()", () => {
   test("S-1.3, S-2.5 readSyncStatus() counts the rows of every table", async () => {
     const deployment = await deploy();
     await pushProfiles(deployment, ["ann", "ben", "ann"]);
-    expect((await deployment.readStatus()).table_counts).toEqual({
+    expect((await deployment.readStatus()).tableCounts).toEqual({
       profiles: 2,
       platform_accounts: 0,
     });
@@ -53,7 +53,7 @@ describe("readSyncStatus()", () => {
     await pushProfiles(deployment, ["ann"]);
     deployment.storage.uncountable.add("platform_accounts");
     const status = await deployment.readStatus();
-    expect(status.table_counts).toEqual({ profiles: 1, platform_accounts: -1 });
+    expect(status.tableCounts).toEqual({ profiles: 1, platform_accounts: -1 });
     expect(status.tables).toEqual(["profiles", "platform_accounts"]);
     expect(deployment.logger.lines.at(-1)).toMatchObject({
       level: "error",
@@ -72,7 +72,7 @@ describe("readSyncStatus()", () => {
         ["lease", "x"],
       ]),
     );
-    expect((await readStatus()).last_sync).toEqual({
+    expect((await readStatus()).lastSync).toEqual({
       sync_last_push_profiles: "2026-02-28T10:00:00.123456Z",
       sync_last_pull_platform_accounts: "2026-02-27",
     });
@@ -81,7 +81,7 @@ describe("readSyncStatus()", () => {
   test("S-2.5 readSyncStatus() gives the current time", async () => {
     const { clock, readStatus } = await deploy();
     clock.advance(90_250);
-    expect((await readStatus()).server_time).toBe("2026-03-01T12:01:30.250Z");
+    expect((await readStatus()).serverTime).toBe("2026-03-01T12:01:30.250Z");
   });
 
   test("S-4.3, D-3.12 readSyncStatus() is empty when sync is disabled, and needs no store", async () => {
@@ -91,11 +91,11 @@ describe("readSyncStatus()", () => {
     deployment.storage.failure = new AppError("store_unavailable", "Store is away");
     const status: unknown = await deployment.readStatus();
     expect(status).toEqual({
-      sync_enabled: false,
+      syncEnabled: false,
       tables: [],
-      table_counts: {},
-      last_sync: {},
-      server_time: "2026-03-01T12:00:00Z",
+      tableCounts: {},
+      lastSync: {},
+      serverTime: "2026-03-01T12:00:00Z",
       features: FEATURES,
     });
   });

@@ -49,8 +49,8 @@ export function readPullPage(
     total: fields.read("total", COUNT),
     offset: fields.read("offset", COUNT),
     limit: fields.read("limit", COUNT),
-    has_more: fields.read("has_more", FLAG),
-    next_offset: fields.read("next_offset", orNull(COUNT)),
+    hasMore: fields.read("has_more", FLAG),
+    nextOffset: fields.read("next_offset", orNull(COUNT)),
     records: fields.read("records", arrayOf(OBJECT)),
   };
   const end = page.offset + page.limit;
@@ -59,9 +59,9 @@ export function readPullPage(
   fields.expect("offset", asked.offsetRows);
   fields.expect("count", page.records.length);
   fields.expect("has_more", end < page.total);
-  fields.expect("next_offset", page.has_more ? end : null);
+  fields.expect("next_offset", page.hasMore ? end : null);
   // Whoever follows such a page would follow it for ever.
-  if (page.has_more && page.limit === 0) fields.expect("has_more", false);
+  if (page.hasMore && page.limit === 0) fields.expect("has_more", false);
   // More may have come between its total and its records; fewer are rows that would never be asked for.
   const least = Math.min(page.limit, Math.max(0, page.total - page.offset));
   if (page.count < least) fields.expect("count", least);
@@ -81,7 +81,7 @@ export function readPushResult(
     ...fields.readOptional("integrity", INTEGRITY),
     ...fields.readOptional("message", TEXT),
     ...fields.readOptional("errors", arrayOf(TEXT)),
-    ...fields.readOptional("error_count", COUNT),
+    ...fields.readOptional("errorCount", COUNT),
     ...fields.readOptional("error", TEXT),
   };
   fields.expect("table", sent.tableName);
@@ -95,11 +95,11 @@ export function readPushResult(
 export function readSyncStatus(reply: Reply): SyncStatus {
   const fields = openReply(reply);
   const status: SyncStatus = {
-    sync_enabled: fields.read("sync_enabled", FLAG),
+    syncEnabled: fields.read("sync_enabled", FLAG),
     tables: fields.read("tables", arrayOf(TEXT)),
-    table_counts: fields.read("table_counts", mapOf(TABLE_COUNT)),
-    last_sync: fields.read("last_sync", mapOf(TEXT)),
-    server_time: fields.read("server_time", TEXT),
+    tableCounts: fields.read("table_counts", mapOf(TABLE_COUNT)),
+    lastSync: fields.read("last_sync", mapOf(TEXT)),
+    serverTime: fields.read("server_time", TEXT),
     features: { gzip: true, sha256: true, incremental: true },
   };
   const features = replyFields(reply.label, fields.read("features", OBJECT));
@@ -120,13 +120,13 @@ export function readDigestPage(
     segments: fields
       .read("segments", arrayOf(OBJECT))
       .map((segment) => readSegment(reply, segment)),
-    has_more: fields.read("has_more", FLAG),
+    hasMore: fields.read("has_more", FLAG),
     ...fields.readOptional("records", arrayOf(OBJECT)),
   };
   fields.expect("table", asked.tableName);
   // Whoever follows such a page would follow it for ever.
   const last = page.segments.at(-1);
-  if (page.has_more && (last?.through ?? null) === null) fields.expect("has_more", false);
+  if (page.hasMore && (last?.through ?? null) === null) fields.expect("has_more", false);
   if (asked.query.withRecords) fields.read("records", arrayOf(OBJECT));
   return page;
 }

@@ -5,6 +5,7 @@ import {
   type JsonValue,
   parseJson,
 } from "../../domain/shared/json.ts";
+import { wireName } from "../../domain/shared/wire-names.ts";
 import type { Reply } from "./exchange.ts";
 import { describe, type Shape } from "./reply-shape.ts";
 import { invalidReply } from "./wire-errors.ts";
@@ -13,9 +14,9 @@ import { invalidReply } from "./wire-errors.ts";
 export interface ReplyFields {
   /** The value of a field that has to be there. */
   read<T extends JsonValue>(name: string, shape: Shape<T>): T;
-  /** The field as an object of its own, to be spread; an empty object when it is missing. */
+  /** The field under its name in this code, to be spread; an empty object when it is missing. */
   readOptional<N extends string, T extends JsonValue>(
-    name: N,
+    as: N,
     shape: Shape<T>,
   ): { readonly [K in N]?: T };
   /** Refuses every value of the field but this one. */
@@ -48,9 +49,10 @@ export function replyFields(label: string, values: JsonObject): ReplyFields {
   };
   return {
     read,
-    readOptional: <N extends string, T extends JsonValue>(name: N, shape: Shape<T>) => {
+    readOptional: <N extends string, T extends JsonValue>(as: N, shape: Shape<T>) => {
+      const name = wireName(as);
       if (values[name] === undefined) return {};
-      return { [name]: read(name, shape) } as { readonly [K in N]: T };
+      return { [as]: read(name, shape) } as { readonly [K in N]: T };
     },
     expect: (name, value) => {
       if (values[name] !== value) throw wrong(name, JSON.stringify(value));

@@ -2,6 +2,7 @@
 // web standards only, so the same code runs on Bun, Deno, Node 20 and in browsers.
 
 import { CHECKSUM_PREFIX_CHARS } from "../../domain/shared/limits.ts";
+import { wireName } from "../../domain/shared/wire-names.ts";
 import { type DigestQuery, digestParameters } from "../../domain/sync/digest/digest-page.ts";
 import type { PullPage } from "../../domain/sync/rows/page.ts";
 import type { SyncStatus } from "../../domain/sync/run/sync-status.ts";
@@ -99,7 +100,7 @@ export function createSyncClient(options: SyncClientOptions): SyncClient {
   ): Promise<DigestReply> {
     const parameters = Object.entries(digestParameters(query))
       .filter(([, value]) => value !== null)
-      .map(([name, value]) => `${name}=${encodeURIComponent(value)}`);
+      .map(([name, value]) => `${wireName(name)}=${encodeURIComponent(value)}`);
     const path = `/digest/${tablePath(tableName)}?${parameters.join("&")}`;
     const reply = await exchange(settings, { method: "GET", path, headers: keyHeader, signal });
     await verifyChecksum(reply);
@@ -119,7 +120,7 @@ export function createSyncClient(options: SyncClientOptions): SyncClient {
     while (offset !== null) {
       const { page }: PulledPage = await pullPage(tableName, { ...request, offset });
       yield page;
-      offset = page.next_offset;
+      offset = page.nextOffset;
     }
   }
 

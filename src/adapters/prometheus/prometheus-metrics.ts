@@ -45,9 +45,9 @@ export class PrometheusMetrics implements Metrics {
     this.#requests.count(request, durationMs);
   }
 
-  countRun({ status, direction, trigger, duration_ms }: SyncRun): void {
+  countRun({ status, direction, trigger, durationMs }: SyncRun): void {
     this.#runs.runs.inc({ status, direction, trigger });
-    this.#runs.durations.observe({ direction, status }, duration_ms / 1000);
+    this.#runs.durations.observe({ direction, status }, durationMs / 1000);
   }
 
   countMoved({ table, direction, ...moved }: MovedRows): void {

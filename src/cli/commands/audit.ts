@@ -57,7 +57,7 @@ async function prune({ output, open }: CommandTools): Promise<ExitCode> {
   const deployment = await open();
   const keepDays = deployment.config.auditRetentionDays;
   const { problem, removed } = await pruneAudit(deployment.reputation, keepDays);
-  output.printJson({ removed, keep_days: keepDays, problem: item(problem) });
+  output.printJson({ removed, keepDays, problem: item(problem) });
   if (problem !== null) {
     tellProblem(output, problem);
     return EXIT.failed;
@@ -73,5 +73,5 @@ function tellProblem({ warn }: CommandTools["output"], { message }: AuditProblem
 function item(problem: AuditProblem | null) {
   if (problem === null) return null;
   const { kind, chainId, seq, message } = problem;
-  return { kind, chain_id: chainId, seq, message };
+  return { kind, chainId, seq, message };
 }

@@ -17,8 +17,8 @@ interface CompareOptions extends CommonOptions {
 
 const KINDS = {
   different: "different",
-  missing_here: "missing here",
-  missing_there: "missing there",
+  missingHere: "missing here",
+  missingThere: "missing there",
 } as const;
 
 /** `repsync compare`. D-4.10, D-4.12. */
@@ -48,7 +48,7 @@ async function compare(
   const result = await compareTables(sync, request);
   output.printJson({ table: request.tableName, ...result });
   output.print(...resultLines(request.tableName, result));
-  const differing = result.different + result.missing_here + result.missing_there;
+  const differing = result.different + result.missingHere + result.missingThere;
   return differing > (result.repaired ?? 0) ? EXIT.partial : EXIT.success;
 }
 

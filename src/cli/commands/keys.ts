@@ -68,7 +68,7 @@ async function listKeys({ output, open }: CommandTools, username: string): Promi
   for (let cursor: string | null = null; ; ) {
     const part = await listApiKeys(deps, username, { cursor });
     items.push(...part.items);
-    cursor = part.next_cursor;
+    cursor = part.nextCursor;
     if (cursor === null) break;
   }
   output.printJson({ items });

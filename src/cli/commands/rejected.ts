@@ -39,12 +39,12 @@ async function list(
   const { limit, cursor = null, table } = query;
   const part = await listRejected(sync, { limit, cursor, table });
   output.printJson(part);
-  for (const { id, table, direction, key, message, attempts, last_at: lastAt } of part.items) {
+  for (const { id, table, direction, key, message, attempts, lastAt } of part.items) {
     output.print(`${id}  ${direction} ${table} ${JSON.stringify(key)}`);
     output.print(`  ${message} (tried ${countOf(attempts, "time")}, last at ${lastAt})`);
   }
   if (part.items.length === 0) output.print("No record waits");
-  printNext(output, part.next_cursor);
+  printNext(output, part.nextCursor);
   return EXIT.success;
 }
 

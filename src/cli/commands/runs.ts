@@ -38,7 +38,7 @@ async function list({ output, open }: CommandTools, options: ListOptions): Promi
   output.printJson(part);
   const rows = part.items.map(runCells);
   output.print(...(rows.length === 0 ? ["No run yet"] : tableLines([HEADER, ...rows], COUNTS)));
-  printNext(output, part.next_cursor);
+  printNext(output, part.nextCursor);
   return EXIT.success;
 }
 
@@ -53,7 +53,7 @@ async function show({ output, open }: CommandTools, id: string): Promise<ExitCod
   output.printJson(found);
   output.print(...tableLines([HEADER, runCells(found)], COUNTS));
   for (const [table, result] of Object.entries(found.tables)) {
-    const counts = [result.pushed, result.pulled, result.error_count].map(formatCount);
+    const counts = [result.pushed, result.pulled, result.errorCount].map(formatCount);
     output.print(`  ${table}: ${counts[0]} pushed, ${counts[1]} pulled, ${counts[2]} rejected`);
   }
   if (found.error !== undefined) output.print(`  ${found.error}`);
@@ -61,7 +61,7 @@ async function show({ output, open }: CommandTools, id: string): Promise<ExitCod
 }
 
 function runCells(run: RunItem): string[] {
-  const { run_id: id, started_at: startedAt, trigger, direction, status } = run;
-  const counts = [run.total_pushed, run.total_pulled, run.error_count].map(formatCount);
+  const { runId: id, startedAt, trigger, direction, status } = run;
+  const counts = [run.totalPushed, run.totalPulled, run.errorCount].map(formatCount);
   return [id, startedAt, trigger, direction, status, ...counts];
 }

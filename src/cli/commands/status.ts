@@ -1,9 +1,6 @@
 import { markerName } from "../../domain/sync/run/marker.ts";
 import type { SyncStatus } from "../../domain/sync/run/sync-status.ts";
-import {
-  type RemoteStatus,
-  readRemoteStatus,
-} from "../../usecases/operations/read-remote-status.ts";
+import { readRemoteStatus } from "../../usecases/operations/read-remote-status.ts";
 import { readSyncStatus } from "../../usecases/sync/pages/read-sync-status.ts";
 import {
   type AddCommand,
@@ -29,7 +26,7 @@ async function showStatus({ output, open }: CommandTools): Promise<ExitCode> {
   const { sync } = await open();
   const local = await readSyncStatus(sync);
   const remote = await readRemoteStatus(sync);
-  output.printJson({ local, remote: remote === null ? null : remoteJson(remote) });
+  output.printJson({ local, remote });
   output.print("This deployment", ...statusLines(local));
   if (remote === null) output.print("", "Remote: none is configured (SYNC_REMOTE_URL)");
   else if (remote.status === null) output.print("", `Remote ${remote.url}: ${remote.error}`);
@@ -37,23 +34,19 @@ async function showStatus({ output, open }: CommandTools): Promise<ExitCode> {
   return EXIT.success;
 }
 
-function remoteJson({ url, status, error, clockAheadMs }: RemoteStatus) {
-  return { url, status, error, clock_ahead_ms: clockAheadMs };
-}
-
 function statusLines(status: SyncStatus): string[] {
-  if (!status.sync_enabled) return [`  sync is disabled; server time ${status.server_time}`];
+  if (!status.syncEnabled) return [`  sync is disabled; server time ${status.serverTime}`];
   const marker = (direction: "push" | "pull", table: string) =>
-    status.last_sync[markerName(direction, table)] ?? "never";
+    status.lastSync[markerName(direction, table)] ?? "never";
   const rows = status.tables.map((name) => [
     name,
-    countText(status.table_counts[name] ?? -1),
+    countText(status.tableCounts[name] ?? -1),
     marker("push", name),
     marker("pull", name),
   ]);
   const lines = tableLines([["table", "rows", "pushed up to", "pulled up to"], ...rows], ["rows"]);
   return [
-    `  sync is enabled; server time ${status.server_time}`,
+    `  sync is enabled; server time ${status.serverTime}`,
     ...lines.map((line) => `  ${line}`),
   ];
 }

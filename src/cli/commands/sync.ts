@@ -99,8 +99,8 @@ class RunView {
         break;
       case "batch":
         this.#progress?.update({
-          rows: event.total_sent,
-          part: event.total_sent / Math.max(1, event.total_records),
+          rows: event.totalSent,
+          part: event.totalSent / Math.max(1, event.totalRecords),
         });
         break;
       case "done":
@@ -124,14 +124,14 @@ class RunView {
 
   conclude(run: SyncRun): void {
     this.#output.print(...this.#done);
-    const name = run.dry_run ? "Dry run" : `Run ${run.run_id}`;
+    const name = run.dryRun ? "Dry run" : `Run ${run.runId}`;
     this.#output.print(
-      `${name}: ${run.status}, ${formatCount(run.total_pushed)} pushed, ` +
-        `${formatCount(run.total_pulled)} pulled, ${seconds(run.duration_ms)}`,
+      `${name}: ${run.status}, ${formatCount(run.totalPushed)} pushed, ` +
+        `${formatCount(run.totalPulled)} pulled, ${seconds(run.durationMs)}`,
     );
-    if (run.error_count === 0) return;
+    if (run.errorCount === 0) return;
     this.#output.warn(
-      `${countOf(run.error_count, "record")} rejected; \`repsync rejected list\` shows them, ` +
+      `${countOf(run.errorCount, "record")} rejected; \`repsync rejected list\` shows them, ` +
         "and the next run tries them first",
     );
   }
@@ -145,14 +145,14 @@ class RunView {
 }
 
 function movedRows(event: DoneEvent): number {
-  return event.total_pushed ?? event.total_pulled ?? 0;
+  return event.totalPushed ?? event.totalPulled ?? 0;
 }
 
 function transferred(event: DoneEvent) {
   return {
-    elapsedMs: event.duration_ms,
-    bytesCompressed: event.bytes_compressed,
-    bytesUncompressed: event.bytes_uncompressed,
+    elapsedMs: event.durationMs,
+    bytesCompressed: event.bytesCompressed,
+    bytesUncompressed: event.bytesUncompressed,
   };
 }
 

@@ -59,7 +59,7 @@ async function load(
   for (let at = 0; at < cities.length; at += BATCH_ROWS) {
     const records = cities.slice(at, at + BATCH_ROWS);
     const pushed = await target.pushBatch(CITIES_TABLE, { records });
-    if (pushed.result.error_count !== undefined) {
+    if (pushed.result.errorCount !== undefined) {
       throw new Error(`Records were refused: ${pushed.result.errors?.join("; ")}`);
     }
     rows += pushed.result.upserted;
@@ -80,16 +80,16 @@ async function runSync(
   const body = { direction, table: CITIES_TABLE };
   for await (const event of readEvents(`${url}/api/v1/sync/trigger-sse`, { headers, body })) {
     if (event.type === "batch") {
-      const { total_sent: rows, total_records: totalRows } = event;
+      const { totalSent: rows, totalRecords: totalRows } = event;
       progress.update({ rows, part: rows / totalRows });
     }
     if (event.type === "error") throw new Error(`The ${direction} failed: ${event.error}`);
     if (event.type !== "done") continue;
     return {
-      rows: event.total_pushed ?? event.total_pulled ?? 0,
-      elapsedMs: event.duration_ms,
-      bytesCompressed: event.bytes_compressed,
-      bytesUncompressed: event.bytes_uncompressed,
+      rows: event.totalPushed ?? event.totalPulled ?? 0,
+      elapsedMs: event.durationMs,
+      bytesCompressed: event.bytesCompressed,
+      bytesUncompressed: event.bytesUncompressed,
     };
   }
   throw new Error(`The ${direction} ended without a result`);

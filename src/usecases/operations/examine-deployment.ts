@@ -117,7 +117,7 @@ async function checkRejected({ rejected }: SyncDeps): Promise<Verdict> {
 async function checkLastRun({ runs }: SyncDeps): Promise<Verdict> {
   const [last] = await runs.list({ limit: 1, beforeId: null });
   if (last === undefined) return ok("there has been none");
-  const text = `it began at ${last.started_at}: ${last.status}`;
+  const text = `it began at ${last.startedAt}: ${last.status}`;
   if (last.status !== "failed") return ok(text);
   return warn(`${text}, ${last.error ?? "for an unknown reason"}`, "`repsync runs` lists them all");
 }
@@ -131,7 +131,7 @@ function checkRemote(remote: RemoteStatus | null, { sync }: ExamineDeps): Verdic
   if (remote.status === null) {
     return fail(remote.error, "See that SYNC_REMOTE_URL is the base address of a running service");
   }
-  if (remote.status.sync_enabled) return ok("it answers, and sync is enabled there");
+  if (remote.status.syncEnabled) return ok("it answers, and sync is enabled there");
   return fail("it answers, but sync is disabled there", "Set SYNC_ENABLED=true there");
 }
 

@@ -24,7 +24,7 @@ export async function readRemoteStatus(deps: SyncDeps): Promise<RemoteStatus | n
     const askedAtMs = deps.clock.nowMs();
     const status = await peer.readStatus();
     const answeredAtMs = deps.clock.nowMs();
-    const serverTime = parseDateTime(status.server_time);
+    const serverTime = parseDateTime(status.serverTime);
     const clockAheadMs =
       serverTime === null ? null : dateTimeMs(serverTime) - (askedAtMs + answeredAtMs) / 2;
     return { url, status, clockAheadMs, error: null };

@@ -76,8 +76,8 @@ test("S-4.1.4 pullPage() reads a page that is not compressed and reports its byt
       total: 0,
       offset: 0,
       limit: 1000,
-      has_more: false,
-      next_offset: null,
+      hasMore: false,
+      nextOffset: null,
       records: [],
     },
     bytesCompressed: 126,
@@ -129,8 +129,8 @@ test("S-2.2 pullPage() drops fields the document does not name and keeps those o
     "total",
     "offset",
     "limit",
-    "has_more",
-    "next_offset",
+    "hasMore",
+    "nextOffset",
     "records",
   ]);
   expect(page.records).toEqual([{ sku: "a", "": 1, constructor: null }]);
@@ -202,7 +202,7 @@ test("S-2.4 pushBatch() returns the records that failed", async () => {
     upserted: 1,
     integrity: "verified",
     errors: ["shop=a, sku=null: sku is missing"],
-    error_count: 1,
+    errorCount: 1,
   });
 });
 
@@ -217,7 +217,14 @@ test("S-4.2.6 pushBatch() without records returns the peer's message", async () 
 test("S-4.3 readStatus() asks without the key and returns the status", async () => {
   const peer = startPeer(() => new Response(STATUS.replace("{", '{"build":7,')));
   const client = createSyncClient({ baseUrl: peer.baseUrl, key: KEY });
-  expect(await client.readStatus()).toEqual(JSON.parse(STATUS));
+  expect(await client.readStatus()).toEqual({
+    syncEnabled: true,
+    tables: ["listings"],
+    tableCounts: { listings: 3, broken: -1 },
+    lastSync: { sync_last_pull_listings: "2026-01-02T03:04:05Z" },
+    serverTime: "2026-01-02T03:04:06Z",
+    features: { gzip: true, sha256: true, incremental: true },
+  });
   expect(peer.seen[0]?.target).toBe("/api/v1/sync/status");
   expect(peer.seen[0]?.headers.get("X-Sync-Key")).toBe(null);
 });

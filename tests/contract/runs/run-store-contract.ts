@@ -11,7 +11,7 @@ export function runStoreContract(harness: PartsHarness<Parts>): void {
 
   describe(`${harness.name}: runs`, () => {
     it("D-4.9 find() gives a run as it was saved, and null for an unknown id", async ({ runs }) => {
-      const running = makeRun("a", { status: "running", finished_at: null, tables: {} });
+      const running = makeRun("a", { status: "running", finishedAt: null, tables: {} });
       const failed = makeRun("b", { status: "failed", error: 'Refused: "é😀" $a.b \'\0' });
       await runs.save(running);
       await runs.save(failed);
@@ -23,8 +23,8 @@ export function runStoreContract(harness: PartsHarness<Parts>): void {
 
     it("D-4.9 save() replaces a run, which keeps its place", async ({ runs }) => {
       for (const id of ["a", "b", "c"]) await runs.save(makeRun(id, { status: "running" }));
-      await runs.save(makeRun("a", { status: "success", total_pushed: 7 }));
-      expect(await runs.find("a")).toEqual(makeRun("a", { status: "success", total_pushed: 7 }));
+      await runs.save(makeRun("a", { status: "success", totalPushed: 7 }));
+      expect(await runs.find("a")).toEqual(makeRun("a", { status: "success", totalPushed: 7 }));
       expect(await listed(runs, 10)).toEqual(["c", "b", "a"]);
     });
 
@@ -34,7 +34,7 @@ export function runStoreContract(harness: PartsHarness<Parts>): void {
       expect(await runs.list({ limit: 10, beforeId: null })).toEqual([]);
       const ids = ["m", "z", "a", "k"];
       for (const [n, id] of ids.entries()) {
-        await runs.save(makeRun(id, { started_at: `2024-01-0${9 - n}T00:00:00Z` }));
+        await runs.save(makeRun(id, { startedAt: `2024-01-0${9 - n}T00:00:00Z` }));
       }
       expect(await listed(runs, 10)).toEqual(["k", "a", "z", "m"]);
       expect(await listed(runs, 2)).toEqual(["k", "a"]);
@@ -52,7 +52,7 @@ export function runStoreContract(harness: PartsHarness<Parts>): void {
       expect([ids[0], ids[999]]).toEqual(["run-1002", "run-3"]);
       expect(await runs.find("run-2")).toBeNull();
       expect(await listed(runs, 10, "run-2")).toEqual([]);
-      expect((await runs.find("run-3"))?.run_id).toBe("run-3");
+      expect((await runs.find("run-3"))?.runId).toBe("run-3");
       expect((await runs.find("run-500"))?.status).toBe("partial");
     });
 
@@ -84,32 +84,32 @@ async function listed(
   limit: number,
   beforeId: string | null = null,
 ): Promise<string[]> {
-  return (await runs.list({ limit, beforeId })).map((run) => run.run_id);
+  return (await runs.list({ limit, beforeId })).map((run) => run.runId);
 }
 
 function makeRun(id: string, changes: Partial<SyncRun> = {}): SyncRun {
   const items = {
     pushed: 1,
     pulled: 2,
-    error_count: 3,
-    bytes_compressed: 4,
-    bytes_uncompressed: 9_007_199_254_740_991,
-    duration_ms: 0.5,
+    errorCount: 3,
+    bytesCompressed: 4,
+    bytesUncompressed: 9_007_199_254_740_991,
+    durationMs: 0.5,
   };
   return {
-    run_id: id,
+    runId: id,
     trigger: "api",
     status: "success",
     direction: "both",
     tables: { items, constructor: items },
-    total_pushed: 1,
-    total_pulled: 2,
-    error_count: 3,
-    started_at: "2024-01-01T00:00:00Z",
-    finished_at: "2024-01-01T00:00:01.500Z",
-    duration_ms: 1500,
-    full_sync: false,
-    dry_run: false,
+    totalPushed: 1,
+    totalPulled: 2,
+    errorCount: 3,
+    startedAt: "2024-01-01T00:00:00Z",
+    finishedAt: "2024-01-01T00:00:01.500Z",
+    durationMs: 1500,
+    fullSync: false,
+    dryRun: false,
     ...changes,
   };
 }

@@ -124,21 +124,21 @@ describe("buildPullPage()", () => {
     const page = buildPullPage(listings, read({ since: "x", limit: "2" }), { rows, totalRows: 5 });
     expect(JSON.stringify(page)).toBe(
       '{"table":"listings","since":"x","count":2,"total":5,"offset":0,"limit":2,' +
-        '"has_more":true,"next_offset":2,"records":[{"shop":"a","sku":"1"},{"shop":"a","sku":"2"}]}',
+        '"hasMore":true,"nextOffset":2,"records":[{"shop":"a","sku":"1"},{"shop":"a","sku":"2"}]}',
     );
   });
 
   test.each([
-    { offset: "0", limit: "2", total: 3, has_more: true, next_offset: 2 },
-    { offset: "0", limit: "2", total: 2, has_more: false, next_offset: null },
-    { offset: "1", limit: "2", total: 3, has_more: false, next_offset: null },
-    { offset: "1", limit: "2", total: 4, has_more: true, next_offset: 3 },
-    { offset: "9", limit: "2", total: 3, has_more: false, next_offset: null },
-    { offset: "0", limit: "2", total: 0, has_more: false, next_offset: null },
-    { offset: "99999999999999999999", limit: "2", total: 3, has_more: false, next_offset: null },
+    { offset: "0", limit: "2", total: 3, hasMore: true, nextOffset: 2 },
+    { offset: "0", limit: "2", total: 2, hasMore: false, nextOffset: null },
+    { offset: "1", limit: "2", total: 3, hasMore: false, nextOffset: null },
+    { offset: "1", limit: "2", total: 4, hasMore: true, nextOffset: 3 },
+    { offset: "9", limit: "2", total: 3, hasMore: false, nextOffset: null },
+    { offset: "0", limit: "2", total: 0, hasMore: false, nextOffset: null },
+    { offset: "99999999999999999999", limit: "2", total: 3, hasMore: false, nextOffset: null },
   ])("S-2.2 buildPullPage() has more while offset + limit is less than total: %j", (asked) => {
-    const { total: totalRows, has_more, next_offset } = asked;
+    const { total: totalRows, hasMore, nextOffset } = asked;
     const page = buildPullPage(listings, read(asked), { rows: [], totalRows });
-    expect(page).toMatchObject({ count: 0, total: totalRows, has_more, next_offset });
+    expect(page).toMatchObject({ count: 0, total: totalRows, hasMore, nextOffset });
   });
 });

@@ -36,7 +36,7 @@ function give(cursor: PullCursor, text: string, page: { total: number; more?: bo
   const records = rows(text);
   const reply: PullPage = {
     ...{ table: "items", since, count: records.length, total: page.total, offset, limit },
-    ...{ has_more: page.more ?? false, next_offset: null, records },
+    ...{ hasMore: page.more ?? false, nextOffset: null, records },
   };
   const { records: brought, seenUpTo, isDone } = cursor.accept(reply);
   const keys = brought.map(({ k }) => k).join("");
@@ -87,7 +87,7 @@ test("D-4.5 a row that comes again in another state is brought again", () => {
   );
   const reply = (v: string, more: boolean): PullPage => ({
     ...{ table: "items", since: cursor.request().since, count: 2, total: 3, offset: 0, limit: 2 },
-    ...{ has_more: more, next_offset: null },
+    ...{ hasMore: more, nextOffset: null },
     records: [
       { k: "a", v, at: time(more ? "1" : "2") },
       { k: "b", v: "1", at: time("2") },
@@ -203,7 +203,7 @@ test("D-4.5 the number of rows is what the remote said at first, and more when m
     const records = rows(text);
     const accepted = cursor.accept({
       ...{ table: "items", since, count: records.length, total, offset, limit },
-      ...{ has_more: more, next_offset: null, records },
+      ...{ hasMore: more, nextOffset: null, records },
     });
     totals.push(accepted.totalRows);
   }

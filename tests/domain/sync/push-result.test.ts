@@ -44,7 +44,7 @@ describe("pushedResult()", () => {
     ];
     expect(JSON.stringify(pushed(records, failures))).toBe(
       '{"table":"listings","received":3,"upserted":1,"integrity":"no_checksum","errors":' +
-        '["shop=a, sku=1: Value refused","shop=a, sku=3: price must not be null"],"error_count":2}',
+        '["shop=a, sku=1: Value refused","shop=a, sku=3: price must not be null"],"errorCount":2}',
     );
   });
 
@@ -52,7 +52,7 @@ describe("pushedResult()", () => {
     const records = Array.from({ length: 25 }, (_, i) => ({ shop: "a", sku: `${i}` }));
     const failures = records.map((_, index) => ({ index, message: "m" })).toReversed();
     const result = pushedResult(listings, { records, failures, integrity: "verified" });
-    expect(result).toMatchObject({ received: 25, upserted: 0, error_count: 25 });
+    expect(result).toMatchObject({ received: 25, upserted: 0, errorCount: 25 });
     expect(result.errors).toEqual([0, 1, 2, 3, 4, 5, 6, 7, 8, 9].map((i) => `shop=a, sku=${i}: m`));
   });
 

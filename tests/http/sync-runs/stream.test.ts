@@ -18,10 +18,10 @@ setDefaultTimeout(60_000);
 
 function batchEvent(batch: number, batches: number): BatchEvent {
   return {
-    ...{ type: "batch", table: "notes", direction: "push", batch, total_batches: batches },
-    ...{ records_sent: 10, total_sent: batch * 10, total_records: batches * 10 },
-    ...{ bytes_compressed: 1, bytes_uncompressed: 2, upserted: 10, error_count: 0 },
-    ...{ elapsed_ms: 1, rows_per_second: 1 },
+    ...{ type: "batch", table: "notes", direction: "push", batch, totalBatches: batches },
+    ...{ recordsSent: 10, totalSent: batch * 10, totalRecords: batches * 10 },
+    ...{ bytesCompressed: 1, bytesUncompressed: 2, upserted: 10, errorCount: 0 },
+    ...{ elapsedMs: 1, rowsPerSecond: 1 },
   };
 }
 

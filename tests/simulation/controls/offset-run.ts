@@ -18,7 +18,7 @@ export const startOffsetRun: StartWorldRun = (world, process) => ({
 async function pull(world: World, deps: SyncDeps) {
   const { table, scenario } = world;
   const peer = deps.connectPeer({ baseUrl: "https://there.example", key: "key" });
-  const { server_time: serverTime } = await peer.readStatus();
+  const { serverTime } = await peer.readStatus();
   const since = (await deps.markers.readAll()).get(MARKER) ?? null;
   let seenUpTo = since;
   for (let offset: number | null = 0; offset !== null; ) {
@@ -31,7 +31,7 @@ async function pull(world: World, deps: SyncDeps) {
     await deps.tables.write(table, writes);
     const last = page.records.at(-1)?.[table.timestampColumn ?? ""];
     if (typeof last === "string") seenUpTo = last;
-    offset = page.next_offset;
+    offset = page.nextOffset;
   }
   if (seenUpTo !== null) {
     const atMs = dateTimeMs(parseDateTime(serverTime) ?? "");
@@ -42,17 +42,17 @@ async function pull(world: World, deps: SyncDeps) {
 }
 
 const SUCCESS: SyncRun = {
-  run_id: "control",
+  runId: "control",
   trigger: "api",
   status: "success",
   direction: "pull",
   tables: {},
-  total_pushed: 0,
-  total_pulled: 0,
-  error_count: 0,
-  started_at: "",
-  finished_at: "",
-  duration_ms: 0,
-  full_sync: false,
-  dry_run: false,
+  totalPushed: 0,
+  totalPulled: 0,
+  errorCount: 0,
+  startedAt: "",
+  finishedAt: "",
+  durationMs: 0,
+  fullSync: false,
+  dryRun: false,
 };

@@ -50,7 +50,7 @@ test("D-4.10 equal tables cost less than 1% of a pull, and one changed row is fo
     await there.tables.write(TABLE, [{ index: 0, row: { ...rowAt(54_321), price: "0.01" } }]);
     Object.assign(wire, { exchanges: 0, bytes: 0 });
     const { examples, ...counts } = await compare();
-    expect(counts).toEqual({ matched: ROWS - 1, different: 1, missing_here: 0, missing_there: 0 });
+    expect(counts).toEqual({ matched: ROWS - 1, different: 1, missingHere: 0, missingThere: 0 });
     expect(examples.different).toEqual([{ shop: "shop-1", sku: "sku-054321" }]);
     const ofChanged = { ...wire };
     expect(ofChanged.exchanges).toBe(4);

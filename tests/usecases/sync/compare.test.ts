@@ -49,8 +49,8 @@ describe.each(PATHS)("%s", (_, options) => {
     const ends = await makeTwoEnds(options);
     for (const storage of [ends.here, ends.there]) put(storage, ends.table, manyRows(30));
     expect(await compare(ends)).toEqual({
-      ...{ matched: 30, different: 0, missing_here: 0, missing_there: 0 },
-      examples: { different: [], missing_here: [], missing_there: [] },
+      ...{ matched: 30, different: 0, missingHere: 0, missingThere: 0 },
+      examples: { different: [], missingHere: [], missingThere: [] },
     });
   });
 
@@ -61,11 +61,11 @@ describe.each(PATHS)("%s", (_, options) => {
   test("D-4.10 what differs is counted by kind, with its keys", async () => {
     const ends = await differentEnds(options);
     expect(await compare(ends)).toEqual({
-      ...{ matched: 29, different: 1, missing_here: 1, missing_there: 1 },
+      ...{ matched: 29, different: 1, missingHere: 1, missingThere: 1 },
       examples: {
         different: [{ k: "k-0003" }],
-        missing_here: [{ k: "only-there" }],
-        missing_there: [{ k: "only-here" }],
+        missingHere: [{ k: "only-there" }],
+        missingThere: [{ k: "only-here" }],
       },
     });
     expect(ends.requests.some(({ kind }) => kind === "push")).toBe(false);
@@ -77,7 +77,7 @@ describe.each(PATHS)("%s", (_, options) => {
     const sent = ends.requests.flatMap(({ records = [] }) => records.map(({ k }) => k));
     expect(sent.toSorted()).toEqual(["k-0003", "only-here"]);
     expect(await compare(ends)).toMatchObject({
-      ...{ matched: 31, different: 0, missing_here: 1, missing_there: 0 },
+      ...{ matched: 31, different: 0, missingHere: 1, missingThere: 0 },
     });
   });
 
@@ -88,7 +88,7 @@ describe.each(PATHS)("%s", (_, options) => {
     expect(await compare(ends, "pull")).toMatchObject({ different: 1, repaired: 2 });
     expect(written.toSorted()).toEqual(["k-0003", "only-there"]);
     expect(await compare(ends)).toMatchObject({
-      ...{ matched: 31, different: 0, missing_here: 0, missing_there: 1 },
+      ...{ matched: 31, different: 0, missingHere: 0, missingThere: 1 },
     });
     expect(ends.here.marker("sync_last_pull_items")).toBe("");
   });
@@ -98,8 +98,8 @@ describe.each(PATHS)("%s", (_, options) => {
     put(ends.here, ends.table, manyRows(50, "h"));
     put(ends.there, ends.table, manyRows(60, "t"));
     const { examples, ...counts } = await compare(ends);
-    expect(counts).toEqual({ matched: 0, different: 0, missing_here: 60, missing_there: 50 });
-    expect([examples.missing_here.length, examples.missing_there.length]).toEqual([20, 20]);
+    expect(counts).toEqual({ matched: 0, different: 0, missingHere: 60, missingThere: 50 });
+    expect([examples.missingHere.length, examples.missingThere.length]).toEqual([20, 20]);
   });
 
   test("D-4.10 young rows that are on their way are looked at twice", async () => {
@@ -117,8 +117,8 @@ describe.each(PATHS)("%s", (_, options) => {
       ]);
     });
     expect(await compare(ends)).toEqual({
-      ...{ matched: 2, different: 0, missing_here: 0, missing_there: 1 },
-      examples: { different: [], missing_here: [], missing_there: [{ k: "stays" }] },
+      ...{ matched: 2, different: 0, missingHere: 0, missingThere: 1 },
+      examples: { different: [], missingHere: [], missingThere: [{ k: "stays" }] },
     });
     expect(ends.time.nowMs - Date.parse("2026-03-01T12:00:00Z")).toBe(1_000);
   });
@@ -197,7 +197,7 @@ test("D-4.10 digests that lead back are no proof", async () => {
   ends.intercept = async ({ kind }, send) => {
     const reply = (await send()) as { segments: readonly object[] };
     if (kind !== "digest") return reply;
-    return { ...reply, has_more: true, segments: [{ ...reply.segments[0], through: ["a"] }] };
+    return { ...reply, hasMore: true, segments: [{ ...reply.segments[0], through: ["a"] }] };
   };
   await expect(compare(ends)).rejects.toMatchObject({
     message: "The remote sent keys that are not in their order; its digests cannot be compared",

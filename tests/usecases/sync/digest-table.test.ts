@@ -23,7 +23,7 @@ async function tableOf(rows: number) {
   const digest = (parameters: Partial<DigestParameters> = {}, tableName = "items") =>
     digestTable(deps, {
       tableName,
-      parameters: { after: null, through: null, segment_rows: null, records: null, ...parameters },
+      parameters: { after: null, through: null, segmentRows: null, records: null, ...parameters },
     });
   return { ...ends, clock, deps, digest, pauses };
 }
@@ -38,14 +38,14 @@ function digestOf(table: Table, rows: readonly TestRow[]) {
 test("D-4.10 an empty table is one empty segment", async () => {
   const { digest } = await tableOf(0);
   expect(await digest()).toEqual({
-    ...{ table: "items", format: "rows-1", columns: ["at", "k", "v"], has_more: false },
+    ...{ table: "items", format: "rows-1", columns: ["at", "k", "v"], hasMore: false },
     segments: [{ through: null, count: 0, digest: "00000000000000000000000000000000" }],
   });
 });
 
 test("D-4.10 segments follow on one another by key, and the last one is open", async () => {
   const { digest, table } = await tableOf(7);
-  const page = await digest({ segment_rows: "3" });
+  const page = await digest({ segmentRows: "3" });
   expect(page.segments).toEqual([
     { through: ["k-0002"], ...digestOf(table, manyRows(7).slice(0, 3)) },
     { through: ["k-0005"], ...digestOf(table, manyRows(7).slice(3, 6)) },
@@ -55,7 +55,7 @@ test("D-4.10 segments follow on one another by key, and the last one is open", a
 
 test("D-4.10 a number of rows that fills its segments leaves no empty one", async () => {
   const { digest } = await tableOf(6);
-  const { segments } = await digest({ segment_rows: "3" });
+  const { segments } = await digest({ segmentRows: "3" });
   expect(segments.map(({ through, count }) => [through, count])).toEqual([
     [["k-0002"], 3],
     [null, 3],
@@ -70,12 +70,12 @@ test("D-4.10 a range begins behind after and ends with through, whether there ar
 
 test("D-4.10 a reply stops at 1,024 segments and says so", async () => {
   const { digest } = await tableOf(1100);
-  const page = await digest({ segment_rows: "1" });
+  const page = await digest({ segmentRows: "1" });
   expect(page.segments).toHaveLength(1024);
-  expect(page).toMatchObject({ has_more: true });
+  expect(page).toMatchObject({ hasMore: true });
   expect(page.segments.at(-1)?.through).toEqual(["k-1023"]);
-  const rest = await digest({ segment_rows: "1", after: '["k-1023"]' });
-  expect([rest.segments.length, rest.has_more]).toEqual([76, false]);
+  const rest = await digest({ segmentRows: "1", after: '["k-1023"]' });
+  expect([rest.segments.length, rest.hasMore]).toEqual([76, false]);
 });
 
 test("D-4.10 a reply stops after 3 s with the segments it has", async () => {
@@ -86,9 +86,9 @@ test("D-4.10 a reply stops after 3 s with the segments it has", async () => {
     return rows.readKeyRange(...args);
   };
   deps.rows = Object.assign(Object.create(rows), { readKeyRange });
-  const page = await digest({ segment_rows: "4" });
+  const page = await digest({ segmentRows: "4" });
   expect(page.segments).toHaveLength(1);
-  expect(page.has_more).toBe(true);
+  expect(page.hasMore).toBe(true);
 });
 
 test("D-4.10 others have their turn between the reads of a long table", async () => {
@@ -102,17 +102,17 @@ test("D-4.10 rows themselves come in the order of the key, 1,024 at a time", asy
   const page = await digest({ records: "true" });
   expect(page.records).toHaveLength(1024);
   expect(page.records?.[0]).toEqual({ k: "k-0000", v: "v", at: "2026-03-01T10:00:00Z" });
-  expect(page).toMatchObject({ has_more: true, segments: [{ through: ["k-1023"], count: 1024 }] });
+  expect(page).toMatchObject({ hasMore: true, segments: [{ through: ["k-1023"], count: 1024 }] });
   const rest = await digest({ records: "true", after: '["k-1023"]', through: '["k-1030"]' });
   expect(rest.records?.map(({ k }) => k)).toEqual(
     [1024, 1025, 1026, 1027, 1028, 1029, 1030].map((i) => `k-${i}`),
   );
-  expect(rest).toMatchObject({ has_more: false, segments: [{ through: ["k-1030"], count: 7 }] });
+  expect(rest).toMatchObject({ hasMore: false, segments: [{ through: ["k-1030"], count: 7 }] });
 });
 
 test.each([
-  [{ segment_rows: "0" }, 'segment_rows must be a whole number from 1 to 999999999: "0"'],
-  [{ segment_rows: "x" }, 'segment_rows must be a whole number from 1 to 999999999: "x"'],
+  [{ segmentRows: "0" }, 'segment_rows must be a whole number from 1 to 999999999: "0"'],
+  [{ segmentRows: "x" }, 'segment_rows must be a whole number from 1 to 999999999: "x"'],
   [{ after: "k" }, "after must be a JSON array of the key columns: k"],
   [{ after: '["a","b"]' }, "after must be a JSON array of the key columns: k"],
   [{ through: "[null]" }, "through must be a JSON array of the key columns: k"],

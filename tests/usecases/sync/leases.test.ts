@@ -37,7 +37,7 @@ test("D-4.8 a second run goes on as soon as the first one is through", async () 
     if ("release" in held) void held.release();
   });
   const { run } = await runOf(ends);
-  expect(run).toMatchObject({ status: "success", duration_ms: 3_500 });
+  expect(run).toMatchObject({ status: "success", durationMs: 3_500 });
 });
 
 test("D-4.8 the lease of a process that is gone ends by itself", async () => {
@@ -67,7 +67,7 @@ test("D-4.8 a run that is stopped while it asks for its lease writes nothing", a
 test("D-4.8 other tables and directions are not in the way", async () => {
   const ends = await makeTwoEnds();
   await ends.leases.acquire({ name: "sync push items", holder: "other", ttlMs: 60_000 });
-  expect((await runOf(ends)).run).toMatchObject({ status: "success", duration_ms: 0 });
+  expect((await runOf(ends)).run).toMatchObject({ status: "success", durationMs: 0 });
 });
 
 test("D-4.8 a lease is renewed while its run goes on, and freed at its end", async () => {
@@ -189,7 +189,7 @@ test("D-4.8 of two runs at once each moves its rows, one after the other", async
   expect(outcomes.map(({ run }) => run.status)).toEqual(["success", "success"]);
   expect(rowsOf(ends.here, ends.table)).toEqual(manyRows(6));
   // The second one found only the row at the marker.
-  expect(outcomes.map(({ run }) => run.total_pulled).sort()).toEqual([1, 6]);
+  expect(outcomes.map(({ run }) => run.totalPulled).sort()).toEqual([1, 6]);
 });
 
 test.each([
@@ -231,8 +231,8 @@ test.each([
 test("D-4.9 a run that ends while the next one looks for abandoned runs keeps its result", async () => {
   const ends = await makeTwoEnds();
   const { run } = await runOf(ends);
-  const other = { ...run, run_id: "other" };
-  await ends.runs.save({ ...other, status: "running", finished_at: null });
+  const other = { ...run, runId: "other" };
+  await ends.runs.save({ ...other, status: "running", finishedAt: null });
   const { leases } = ends.deps;
   const ending: typeof leases = {
     async acquire(request) {

@@ -12,7 +12,7 @@ test("D-4.6 all that was refused is tried again, however much it is", async () =
     })),
   );
   const { run } = await runOf(ends);
-  expect(run).toMatchObject({ status: "success", total_pulled: 1_001 });
+  expect(run).toMatchObject({ status: "success", totalPulled: 1_001 });
   expect(ends.rejected.all()).toEqual([]);
   expect(rowsOf(ends.here, ends.table)).toEqual(manyRows(1_001));
 });
@@ -38,7 +38,7 @@ test("D-4.6 a row that was refused and is accepted now is moved once in a run", 
   ends.there.refuse = () => null;
   ends.requests.length = 0;
   const { run } = await runOf(ends, { direction: "push", isFull: true });
-  expect(run).toMatchObject({ status: "success", total_pushed: 3 });
+  expect(run).toMatchObject({ status: "success", totalPushed: 3 });
   const pushes = ends.requests.filter(({ kind }) => kind === "push");
   expect(pushes.map(({ records }) => records?.map(({ k }) => k))).toEqual([
     ["k-0001"],
@@ -74,7 +74,7 @@ test("D-4.6 each record of a batch that failed as a whole has its own message, a
   put(ends.here, ends.table, manyRows(11));
   ends.there.refuse = (_, { k }) => `Not this ${k}`;
   const { run } = await runOf(ends, { direction: "push" });
-  expect(run).toMatchObject({ status: "partial", total_pushed: 0, error_count: 11 });
+  expect(run).toMatchObject({ status: "partial", totalPushed: 0, errorCount: 11 });
   expect(ends.rejected.all().map(({ message }) => message)).toEqual([
     "Not this k-0000",
     "Not this k-0001",

@@ -3,14 +3,14 @@ import { expect, test } from "bun:test";
 import type { BatchEvent, RunEvent } from "../../../src/domain/sync/run/run.ts";
 import { startRunFeed } from "../../../src/usecases/sync/runs/run-feed.ts";
 
-const START: RunEvent = { type: "start", table: "a", direction: "push", total_records: 9 };
+const START: RunEvent = { type: "start", table: "a", direction: "push", totalRecords: 9 };
 
 function batch(number: number, changes: Partial<BatchEvent> = {}): BatchEvent {
   return {
-    ...{ type: "batch", table: "a", direction: "push", batch: number, total_batches: 9 },
-    ...{ records_sent: 10, total_sent: number * 10, total_records: 90, bytes_compressed: 1 },
-    ...{ bytes_uncompressed: 2, upserted: 9, error_count: 1, elapsed_ms: number },
-    ...{ rows_per_second: 5, ...changes },
+    ...{ type: "batch", table: "a", direction: "push", batch: number, totalBatches: 9 },
+    ...{ recordsSent: 10, totalSent: number * 10, totalRecords: 90, bytesCompressed: 1 },
+    ...{ bytesUncompressed: 2, upserted: 9, errorCount: 1, elapsedMs: number },
+    ...{ rowsPerSecond: 5, ...changes },
   };
 }
 
@@ -42,8 +42,8 @@ test("D-4.4 a slow reader gets batches put together, with nothing missing from t
   feed.close();
   expect(await Array.fromAsync(reader)).toEqual([
     batch(1000, {
-      ...{ records_sent: 10_000, bytes_compressed: 1000, bytes_uncompressed: 2000 },
-      ...{ upserted: 9000, error_count: 1000 },
+      ...{ recordsSent: 10_000, bytesCompressed: 1000, bytesUncompressed: 2000 },
+      ...{ upserted: 9000, errorCount: 1000 },
     }),
     batch(1, { table: "b" }),
     { type: "finished" },
@@ -61,7 +61,7 @@ test("D-4.9 a reader that comes late gets the events from the first on, and one 
   feed.close();
   const late = await Array.fromAsync(feed.read());
   expect(late.map(({ type }) => type)).toEqual(["start", "batch", "finished"]);
-  expect(late[1]).toMatchObject({ records_sent: 10_000, batch: 1000 });
+  expect(late[1]).toMatchObject({ recordsSent: 10_000, batch: 1000 });
 });
 
 test("D-4.4 batches of both directions of one table stay apart", async () => {

@@ -18,24 +18,24 @@ test("D-4.3 a run's result has every field, and is kept", async () => {
   put(ends.there, ends.table, manyRows(3));
   const { run } = await runOf(ends, { trigger: "cli" });
   expect(run).toEqual({
-    run_id: "run-1",
+    runId: "run-1",
     trigger: "cli",
     status: "success",
     direction: "pull",
     tables: {
       items: {
-        ...{ pushed: 0, pulled: 3, error_count: 0, duration_ms: 0 },
-        ...{ bytes_compressed: 30, bytes_uncompressed: 300 },
+        ...{ pushed: 0, pulled: 3, errorCount: 0, durationMs: 0 },
+        ...{ bytesCompressed: 30, bytesUncompressed: 300 },
       },
     },
-    total_pushed: 0,
-    total_pulled: 3,
-    error_count: 0,
-    started_at: "2026-03-01T12:00:00Z",
-    finished_at: "2026-03-01T12:00:00Z",
-    duration_ms: 0,
-    full_sync: false,
-    dry_run: false,
+    totalPushed: 0,
+    totalPulled: 3,
+    errorCount: 0,
+    startedAt: "2026-03-01T12:00:00Z",
+    finishedAt: "2026-03-01T12:00:00Z",
+    durationMs: 0,
+    fullSync: false,
+    dryRun: false,
   });
   expect(await ends.runs.find("run-1")).toEqual(run);
   expect(ends.logger.lines.at(-1)).toMatchObject({
@@ -55,22 +55,22 @@ test("D-4.4 the events of a pull, with what arrived and how much there is", asyn
   await ends.time.run(started.outcome);
   await reading;
   const subject = { table: "items", direction: "pull" };
-  const rates = { elapsed_ms: 0, rows_per_second: expect.any(Number) };
+  const rates = { elapsedMs: 0, rowsPerSecond: expect.any(Number) };
   expect(events).toEqual([
-    { type: "start", ...subject, total_records: 5 },
+    { type: "start", ...subject, totalRecords: 5 },
     {
-      ...{ type: "batch", ...subject, batch: 1, total_batches: 2, records_sent: 3, total_sent: 3 },
-      ...{ total_records: 5, bytes_compressed: 30, bytes_uncompressed: 300 },
-      ...{ upserted: 3, error_count: 0, ...rates },
+      ...{ type: "batch", ...subject, batch: 1, totalBatches: 2, recordsSent: 3, totalSent: 3 },
+      ...{ totalRecords: 5, bytesCompressed: 30, bytesUncompressed: 300 },
+      ...{ upserted: 3, errorCount: 0, ...rates },
     },
     {
-      ...{ type: "batch", ...subject, batch: 2, total_batches: 2, records_sent: 2, total_sent: 5 },
-      ...{ total_records: 5, bytes_compressed: 10, bytes_uncompressed: 100 },
-      ...{ upserted: 2, error_count: 0, ...rates },
+      ...{ type: "batch", ...subject, batch: 2, totalBatches: 2, recordsSent: 2, totalSent: 5 },
+      ...{ totalRecords: 5, bytesCompressed: 10, bytesUncompressed: 100 },
+      ...{ upserted: 2, errorCount: 0, ...rates },
     },
     {
-      ...{ type: "done", ...subject, status: "success", total_pulled: 5 },
-      ...{ bytes_compressed: 40, bytes_uncompressed: 400, duration_ms: 0 },
+      ...{ type: "done", ...subject, status: "success", totalPulled: 5 },
+      ...{ bytesCompressed: 40, bytesUncompressed: 400, durationMs: 0 },
     },
     { type: "finished" },
   ]);
@@ -81,8 +81,8 @@ test("D-4.3 a run with refused records is partial", async () => {
   put(ends.there, ends.table, manyRows(3));
   ends.here.refuse = (_, { k }) => (k === "k-0001" ? "Not here" : null);
   const { run, events, error } = await runOf(ends);
-  expect(run).toMatchObject({ status: "partial", total_pulled: 2, error_count: 1 });
-  expect(events.at(-2)).toMatchObject({ type: "done", status: "partial", total_pulled: 2 });
+  expect(run).toMatchObject({ status: "partial", totalPulled: 2, errorCount: 1 });
+  expect(events.at(-2)).toMatchObject({ type: "done", status: "partial", totalPulled: 2 });
   expect(error).toBe(null);
 });
 
@@ -123,7 +123,7 @@ test("D-4.6 a record that no table row can be made of is refused alone", async (
     };
   };
   const { run } = await runOf(ends);
-  expect(run).toMatchObject({ status: "partial", total_pulled: 1, error_count: 1 });
+  expect(run).toMatchObject({ status: "partial", totalPulled: 1, errorCount: 1 });
   expect(ends.rejected.all()).toMatchObject([
     { key: { k: "k-0001" }, message: "v must not be an object or an array" },
   ]);
@@ -182,7 +182,7 @@ test("S-4.4.2 full clears the markers of both directions first, and moves every 
   };
   const { run } = await runOf(ends, { isFull: true });
   expect(seen[0]).toEqual(["", "", "", "", "", "", ""]);
-  expect(run).toMatchObject({ full_sync: true, total_pulled: 3 });
+  expect(run).toMatchObject({ fullSync: true, totalPulled: 3 });
   expect(ends.here.marker("sync_last_push_items")).toBe("");
   expect(ends.here.marker("sync_last_pull_items")).toBe("2026-03-01T10:00:02Z");
 });
@@ -193,7 +193,7 @@ test("D-4.11 a dry run counts, writes nothing and leaves no trace", async () => 
   put(ends.here, ends.table, [["own", "v", "2026-03-01T09:00:00Z"]]);
   const before = rowsOf(ends.here, ends.table);
   const { run, events } = await runOf(ends, { direction: "both", isDryRun: true });
-  expect(run).toMatchObject({ status: "success", dry_run: true, total_pushed: 1, total_pulled: 4 });
+  expect(run).toMatchObject({ status: "success", dryRun: true, totalPushed: 1, totalPulled: 4 });
   const types = "start batch done start batch done finished";
   expect(events.map(({ type }) => type).join(" ")).toBe(types);
   expect(rowsOf(ends.here, ends.table)).toEqual(before);
@@ -214,11 +214,11 @@ test("D-4.11 a dry run counts from the markers on, and with full as if they were
   // What may go there without the row at the marker, which the remote has told to have; from there come the one without
   // a timestamp, the one at the marker and the new one.
   const { run } = await runOf(ends, { direction: "both", isDryRun: true });
-  expect(run).toMatchObject({ total_pushed: 2, total_pulled: 3 });
+  expect(run).toMatchObject({ totalPushed: 2, totalPulled: 3 });
   const full = await runOf(ends, { direction: "both", isDryRun: true, isFull: true });
-  expect(full.run).toMatchObject({ total_pushed: 5, total_pulled: 5, full_sync: true });
+  expect(full.run).toMatchObject({ totalPushed: 5, totalPulled: 5, fullSync: true });
   expect([...(await ends.here.readAll())]).toEqual(markers);
-  expect((await runOf(ends, { direction: "both" })).run).toMatchObject({ total_pushed: 2 });
+  expect((await runOf(ends, { direction: "both" })).run).toMatchObject({ totalPushed: 2 });
 });
 
 test("D-4.9 a marker of another remote stops the run with what to do; full begins anew", async () => {
@@ -264,7 +264,7 @@ test.each([
   await runOf(ends, { direction });
   const serverTime = new Date(ends.time.nowMs + seconds * 1000).toISOString();
   ends.intercept = async ({ kind }, send) =>
-    kind === "status" ? { ...((await send()) as object), server_time: serverTime } : send();
+    kind === "status" ? { ...((await send()) as object), serverTime: serverTime } : send();
   const { run, error } = await runOf(ends, { direction });
   expect(run.status).toBe("failed");
   expect(error?.message).toMatch(message);
@@ -286,7 +286,7 @@ test("a clock that went back by less than the allowance does no harm", async () 
   await runOf(ends);
   ends.intercept = async ({ kind }, send) =>
     kind === "status"
-      ? { ...((await send()) as object), server_time: "2026-03-01T11:59:10Z" }
+      ? { ...((await send()) as object), serverTime: "2026-03-01T11:59:10Z" }
       : send();
   expect((await runOf(ends)).run.status).toBe("success");
   expect(ends.here.marker("sync_clock_pull_items")).toBe("2026-03-01T12:00:00Z");
@@ -341,14 +341,14 @@ test("S-6.1 any other failure is cut to 200 characters", async () => {
 test("D-4.9 a run whose process is gone is marked as failed by the next one", async () => {
   const ends = await makeTwoEnds();
   const { run } = await runOf(ends);
-  await ends.runs.save({ ...run, run_id: "gone", status: "running", finished_at: null });
-  await ends.runs.save({ ...run, run_id: "alive", status: "running", finished_at: null });
+  await ends.runs.save({ ...run, runId: "gone", status: "running", finishedAt: null });
+  await ends.runs.save({ ...run, runId: "alive", status: "running", finishedAt: null });
   await ends.leases.acquire({ name: "sync run alive", holder: "alive", ttlMs: 10_000 });
   await runOf(ends);
   expect(await ends.runs.find("gone")).toMatchObject({
     status: "failed",
-    duration_ms: Date.parse("2026-03-01T12:00:00Z") - Date.parse(run.started_at),
-    finished_at: "2026-03-01T12:00:00Z",
+    durationMs: Date.parse("2026-03-01T12:00:00Z") - Date.parse(run.startedAt),
+    finishedAt: "2026-03-01T12:00:00Z",
     error: "The process that ran it ended; the next run goes on where it stopped",
   });
   expect((await ends.runs.find("alive"))?.status).toBe("running");
@@ -383,7 +383,7 @@ test("D-4.9 a run both ways moves nothing to a new remote while the pull marker 
   const there = rowsOf(ends.there, ends.table);
   const moved = { ...ends, deps: { ...ends.deps, remoteUrl: "https://elsewhere.example/" } };
   const { run, error } = await runOf(moved, { direction: "both" });
-  expect(run).toMatchObject({ status: "failed", total_pushed: 0, total_pulled: 0 });
+  expect(run).toMatchObject({ status: "failed", totalPushed: 0, totalPulled: 0 });
   expect(error?.message).toContain('The pull marker of "items" cannot be trusted');
   expect(rowsOf(ends.there, ends.table)).toEqual(there);
 });

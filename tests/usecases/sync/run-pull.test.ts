@@ -31,7 +31,7 @@ test("D-4.5 a pull asks again from the last timestamp seen, at offset 0, after i
   put(ends.there, ends.table, manyRows(6));
   const { run } = await runOf(ends);
   expect(run.status).toBe("success");
-  expect(run.total_pulled).toBe(6);
+  expect(run.totalPulled).toBe(6);
   expect(asked(ends.requests)).toEqual([
     "null 0 1",
     "2026-03-01T10:00:00Z 0 1",
@@ -52,7 +52,7 @@ test("D-4.5 the next run begins at the marker", async () => {
   expect(asked(ends.requests).at(-1)).toBe("2026-03-01T10:00:05Z 0 3");
   expect(rowsOf(ends.here, ends.table)).toEqual(rowsOf(ends.there, ends.table));
   // The row at the marker comes again.
-  expect(run.total_pulled).toBe(2);
+  expect(run.totalPulled).toBe(2);
 });
 
 test("D-4.5 the marker stays the allowance behind the remote's time, written as the rows have theirs", async () => {
@@ -67,7 +67,7 @@ test("D-4.5 the marker goes by the remote's time, whatever the clock here says",
   put(ends.there, ends.table, [["k", "v", "2026-03-01T12:59:59Z"]]);
   ends.intercept = async ({ kind }, send) =>
     kind === "status"
-      ? { ...((await send()) as object), server_time: "2026-03-01T13:00:00Z" }
+      ? { ...((await send()) as object), serverTime: "2026-03-01T13:00:00Z" }
       : send();
   await runOf(ends);
   expect(ends.here.marker(PULL_MARKER)).toBe("2026-03-01T12:58:30Z");
@@ -92,7 +92,7 @@ test("D-4.5 rows beyond one page on one timestamp come by offset, and the rows a
   put(ends.there, ends.table, [...ties, ["z", "v", "2026-03-01T10:00:01Z"]]);
   const { run } = await runOf(ends);
   expect(rowsOf(ends.here, ends.table)).toEqual(rowsOf(ends.there, ends.table));
-  expect(run.total_pulled).toBe(51);
+  expect(run.totalPulled).toBe(51);
   const offsets = asked(ends.requests).map((text) => text.split(" ")[1]);
   expect(offsets).toEqual(["0", "0", "0", "19", "38", "0"]);
 });
@@ -128,7 +128,7 @@ test("D-4.7 rows that arrive unchanged are not written", async () => {
   const written: unknown[] = [];
   ends.here.onCommit = (rows) => written.push(...rows);
   const { run } = await runOf(ends, { isFull: true });
-  expect(run.total_pulled).toBe(4);
+  expect(run.totalPulled).toBe(4);
   expect(written).toEqual([]);
 });
 
@@ -197,7 +197,7 @@ test.each<[string, (page: Page, request: SeenRequest) => Partial<Page>, string]>
   ],
   [
     "has more without rows",
-    (_, { limit }) => (limit === 1 ? {} : { records: [], has_more: true }),
+    (_, { limit }) => (limit === 1 ? {} : { records: [], hasMore: true }),
     "The remote says has_more but sent no rows",
   ],
 ])("a remote that %s stops the run with what to do", async (_, lie, message) => {
@@ -225,7 +225,7 @@ test("a remote that has more for ever is left after a bounded number of rows", a
       k: `endless-${second}`,
       at: new Date(Date.parse("2026-03-01T11:00:00Z") + second++ * 100).toISOString(),
     }));
-    return { records: [...(second > limit ? [] : records), ...more], has_more: true, total: 5 };
+    return { records: [...(second > limit ? [] : records), ...more], hasMore: true, total: 5 };
   });
   const { error } = await runOf(ends);
   expect(error?.message).toContain("far more than the 5 it said it has");
@@ -241,7 +241,7 @@ test("a remote that sends the same page of one timestamp for ever is left", asyn
     const reply = (await send()) as Page;
     if (limit === 1 || limit === undefined) return reply;
     page ??= reply;
-    return { ...page, offset, has_more: true, next_offset: offset + 20 };
+    return { ...page, offset, hasMore: true, nextOffset: offset + 20 };
   };
   const { error } = await runOf(ends);
   expect(error?.message).toBe("The remote sends the same rows again and again");
@@ -249,7 +249,7 @@ test("a remote that sends the same page of one timestamp for ever is left", asyn
 
 test("D-4.2 a remote that has sync disabled is named", async () => {
   const ends = await makeTwoEnds();
-  ends.intercept = async (_, send) => ({ ...((await send()) as object), sync_enabled: false });
+  ends.intercept = async (_, send) => ({ ...((await send()) as object), syncEnabled: false });
   const { error } = await runOf(ends);
   expect(error?.message).toBe(
     "The remote has sync disabled: https://there.example; set SYNC_ENABLED there",
@@ -258,7 +258,7 @@ test("D-4.2 a remote that has sync disabled is named", async () => {
 
 interface Page {
   readonly records: readonly JsonObject[];
-  readonly has_more: boolean;
+  readonly hasMore: boolean;
   readonly total: number;
 }
 
@@ -295,7 +295,7 @@ test("D-4.6 a column that may not be null and that the remote does not have keep
     return { ...reply, records: reply.records.map(({ own: _own, ...sent }) => sent) };
   };
   const { run } = await runOf(ends);
-  expect(run).toMatchObject({ status: "success", total_pulled: 1, error_count: 0 });
+  expect(run).toMatchObject({ status: "success", totalPulled: 1, errorCount: 0 });
   expect(ends.here.sortedRows(ends.table)).toEqual([{ ...row, own: "mine" }]);
 });
 
@@ -308,7 +308,7 @@ test("D-4.6 a refused record that comes again as it was is tried once in a run, 
   ]);
   await runOf(ends);
   const again = await runOf(ends, { isFull: true });
-  expect(again.run).toMatchObject({ status: "partial", error_count: 1 });
+  expect(again.run).toMatchObject({ status: "partial", errorCount: 1 });
   expect(ends.rejected.all()).toMatchObject([{ key: { k: "a" }, attempts: 2 }]);
   put(ends.there, ends.table, [["a", "good", "2026-03-01T10:00:02Z"]]);
   await runOf(ends);

@@ -34,7 +34,7 @@ test("D-4.6 a push goes by keyset batches and the marker moves after each acknow
     return send();
   };
   const { run, events } = await runOf(ends, { direction: "push" });
-  expect(run).toMatchObject({ status: "success", total_pushed: 5, total_pulled: 0 });
+  expect(run).toMatchObject({ status: "success", totalPushed: 5, totalPulled: 0 });
   expect(pushed(ends.requests)).toEqual([2, 2, 1]);
   expect(markers).toEqual(["", "2026-03-01T10:00:01Z", "2026-03-01T10:00:03Z"]);
   expect(ends.here.marker(PUSH_MARKER)).toBe("2026-03-01T10:00:04Z");
@@ -57,7 +57,7 @@ test("D-4.6 rows without a timestamp are pushed in every run", async () => {
   const { run } = await runOf(ends, { direction: "push" });
   expect(rowsOf(ends.there, ends.table)).toEqual(rowsOf(ends.here, ends.table));
   // The row without a timestamp, and the one at the marker.
-  expect(run.total_pushed).toBe(2);
+  expect(run.totalPushed).toBe(2);
 });
 
 test("D-4.6 a 413 halves the batch, for good", async () => {
@@ -67,7 +67,7 @@ test("D-4.6 a 413 halves the batch, for good", async () => {
     return send();
   };
   const { run } = await runOf(ends, { direction: "push" });
-  expect(run).toMatchObject({ status: "success", total_pushed: 40 });
+  expect(run).toMatchObject({ status: "success", totalPushed: 40 });
   expect(pushed(ends.requests)).toEqual([40, 20, 10, 10, 20, 10, 10]);
 });
 
@@ -79,7 +79,7 @@ test("D-4.6 a timeout halves the batch", async () => {
     throw new RemotePeerError("timeout", "No reply");
   };
   const { run } = await runOf(ends, { direction: "push" });
-  expect(run).toMatchObject({ status: "success", total_pushed: 8 });
+  expect(run).toMatchObject({ status: "success", totalPushed: 8 });
   expect(pushed(ends.requests)).toEqual([8, 4, 4]);
 });
 
@@ -90,7 +90,7 @@ test("D-4.6 a record too large for the remote is refused alone", async () => {
     return send();
   };
   const { run } = await runOf(ends, { direction: "push" });
-  expect(run).toMatchObject({ status: "partial", total_pushed: 3, error_count: 1 });
+  expect(run).toMatchObject({ status: "partial", totalPushed: 3, errorCount: 1 });
   expect(ends.rejected.all()).toMatchObject([
     { key: { k: "k-0002" }, message: "POST there was answered 413", direction: "push" },
   ]);
@@ -101,7 +101,7 @@ test("D-4.6 refused records are found one by one and kept, and the marker moves 
   const bad = ["k-0003", "k-0040", "k-0041"];
   ends.there.refuse = (_, { k }) => (bad.includes(String(k)) ? `Not this ${k}` : null);
   const { run } = await runOf(ends, { direction: "push" });
-  expect(run).toMatchObject({ status: "partial", total_pushed: 61, error_count: 3 });
+  expect(run).toMatchObject({ status: "partial", totalPushed: 61, errorCount: 3 });
   expect(ends.rejected.all().map(({ key, message, attempts }) => [key, message, attempts])).toEqual(
     [
       [{ k: "k-0003" }, "Not this k-0003", 1],
@@ -122,7 +122,7 @@ test("D-4.6, D-4.11 refused records are tried first in the next run, as they are
   ends.requests.length = 0;
   const { run } = await runOf(ends, { direction: "push" });
   expect(ends.requests[1]?.records?.map(({ k }) => k)).toEqual(["k-0001", "k-0002"]);
-  expect(run).toMatchObject({ status: "partial", error_count: 1 });
+  expect(run).toMatchObject({ status: "partial", errorCount: 1 });
   expect(ends.rejected.all()).toMatchObject([
     { key: { k: "k-0002" }, message: "Still no", attempts: 2 },
   ]);
@@ -130,8 +130,8 @@ test("D-4.6, D-4.11 refused records are tried first in the next run, as they are
   ends.there.refuse = () => null;
   const counted = await runOf(ends, { direction: "push", isDryRun: true });
   const last = await runOf(ends, { direction: "push" });
-  expect(last.run).toMatchObject({ status: "success", total_pushed: 2 });
-  expect(counted.run).toMatchObject({ status: "success", total_pushed: 2 });
+  expect(last.run).toMatchObject({ status: "success", totalPushed: 2 });
+  expect(counted.run).toMatchObject({ status: "success", totalPushed: 2 });
   expect(ends.rejected.all()).toEqual([]);
   expect(rowsOf(ends.there, ends.table)).toEqual(rowsOf(ends.here, ends.table));
 });
@@ -153,7 +153,7 @@ test.each([429, 500, 503])("D-4.6 a %d is waited out", async (status) => {
     return send();
   };
   const { run } = await runOf(ends, { direction: "push" });
-  expect(run).toMatchObject({ status: "success", total_pushed: 3 });
+  expect(run).toMatchObject({ status: "success", totalPushed: 3 });
   expect(pushed(ends.requests)).toHaveLength(8);
 });
 
@@ -259,7 +259,7 @@ test("S-4.2.9 rows that the remote ignores as known count as pushed", async () =
   put(ends.here, ends.table, manyRows(2));
   put(ends.there, ends.table, [["k-0000", "own", "2026-03-01T09:00:00Z"]]);
   const { run } = await runOf(ends, { direction: "push" });
-  expect(run).toMatchObject({ status: "success", total_pushed: 2 });
+  expect(run).toMatchObject({ status: "success", totalPushed: 2 });
   expect(rowsOf(ends.there, ends.table)[0]?.[1]).toBe("own");
 });
 
@@ -268,7 +268,7 @@ test("D-4.6 a refused row is sent once in a run, also where the run comes to its
   ends.there.refuse = (_, { k }) => (k === "k-0001" ? "No" : null);
   await runOf(ends, { direction: "push" });
   const { run } = await runOf(ends, { direction: "push", isFull: true });
-  expect(run).toMatchObject({ status: "partial", total_pushed: 2, error_count: 1 });
+  expect(run).toMatchObject({ status: "partial", totalPushed: 2, errorCount: 1 });
   expect(ends.rejected.all()).toMatchObject([{ key: { k: "k-0001" }, attempts: 2 }]);
 });
 
@@ -277,7 +277,7 @@ test("D-4.6 rows that are dated ahead of the clock are pushed to the last", asyn
   const ahead = manyRows(35).map(([k, v]): TestRow => [k, v, "2099-01-01T00:00:00Z"]);
   put(ends.here, ends.table, ahead);
   const { run } = await runOf(ends, { direction: "push" });
-  expect(run).toMatchObject({ status: "success", total_pushed: 35 });
+  expect(run).toMatchObject({ status: "success", totalPushed: 35 });
   expect(rowsOf(ends.there, ends.table)).toHaveLength(35);
 });
 
@@ -286,7 +286,7 @@ test("D-4.6 the marker goes by this deployment's own time, whatever the remote's
   put(ends.here, ends.table, [["k", "v", "2026-03-01T11:59:59.5Z"]]);
   ends.intercept = async ({ kind }, send) =>
     kind === "status"
-      ? { ...((await send()) as object), server_time: "2026-03-01T13:00:00Z" }
+      ? { ...((await send()) as object), serverTime: "2026-03-01T13:00:00Z" }
       : send();
   await runOf(ends, { direction: "push" });
   expect(ends.here.marker(PUSH_MARKER)).toBe("2026-03-01T11:58:30Z");

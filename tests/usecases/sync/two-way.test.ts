@@ -10,7 +10,7 @@ test("D-4.3 with both a table is pushed, then pulled, so the first run gives thi
     ["other", "there", "2026-03-01T10:30:00Z"],
   ]);
   const { run, events } = await runOf(ends, { direction: "both" });
-  expect(run).toMatchObject({ status: "success", direction: "both", total_pushed: 1 });
+  expect(run).toMatchObject({ status: "success", direction: "both", totalPushed: 1 });
   expect(rowsOf(ends.here, ends.table)).toEqual([
     ["k", "here", "2026-03-01T10:00:00Z"],
     ["other", "there", "2026-03-01T10:30:00Z"],
@@ -25,14 +25,14 @@ test("D-4.7 what was pulled does not go back with the next push", async () => {
   put(ends.there, ends.table, manyRows(50));
   put(ends.here, ends.table, [["own", "v", "2026-03-01T09:00:00Z"]]);
   const first = await runOf(ends, { direction: "both" });
-  expect(first.run).toMatchObject({ total_pushed: 1, total_pulled: 51 });
+  expect(first.run).toMatchObject({ totalPushed: 1, totalPulled: 51 });
   expect(ends.here.marker("sync_last_push_items")).toBe("2026-03-01T10:00:49Z");
   put(ends.here, ends.table, [["new", "v", "2026-03-01T11:30:00Z"]]);
   const second = await runOf(ends, { direction: "both" });
-  expect(second.run).toMatchObject({ total_pushed: 1, total_pulled: 2 });
+  expect(second.run).toMatchObject({ totalPushed: 1, totalPulled: 2 });
   expect(second.events.slice(0, 2)).toMatchObject([
-    { type: "start", direction: "push", total_records: 2 },
-    { type: "batch", direction: "push", total_sent: 1, total_records: 1, total_batches: 1 },
+    { type: "start", direction: "push", totalRecords: 2 },
+    { type: "batch", direction: "push", totalSent: 1, totalRecords: 1, totalBatches: 1 },
   ]);
   expect(rowsOf(ends.there, ends.table)).toEqual(rowsOf(ends.here, ends.table));
 });
@@ -238,7 +238,7 @@ test("D-4.8 the push marker is left alone when another run has pushed since", as
     return send();
   };
   const { run } = await runOf(ends, { direction: "both" });
-  expect(run).toMatchObject({ status: "success", total_pulled: 6 });
+  expect(run).toMatchObject({ status: "success", totalPulled: 6 });
   expect(ends.here.marker("sync_last_push_items")).toBe("2026-03-01T09:00:00Z");
 });
 
@@ -256,7 +256,7 @@ test("D-4.8 the push marker is left alone by a process that stood still for long
   };
   const stopped = { ...paused, deps: { ...paused.deps, leases } };
   const { run } = await runOf(stopped, { direction: "both" });
-  expect(run).toMatchObject({ status: "success", total_pulled: 5 });
+  expect(run).toMatchObject({ status: "success", totalPulled: 5 });
   expect(pushLeases).toBe(2);
   expect(ends.here.marker("sync_last_push_items")).toBe("");
 });
@@ -282,6 +282,6 @@ test("D-4.5 a pulled record with the timestamp of the row here is taken, so that
     return reply;
   };
   const { run } = await runOf(ends, { direction: "both" });
-  expect(run).toMatchObject({ total_pushed: 1, total_pulled: 1 });
+  expect(run).toMatchObject({ totalPushed: 1, totalPulled: 1 });
   expect(rowsOf(ends.here, ends.table)).toEqual([["k", "there", "2026-03-01T11:59:50Z"]]);
 });

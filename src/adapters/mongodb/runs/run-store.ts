@@ -31,7 +31,7 @@ export class MongoRunStore implements RunStore {
 
   async save(run: SyncRun): Promise<void> {
     const { db } = this.#parts;
-    const [_id, text] = [run.run_id, JSON.stringify(run)];
+    const [_id, text] = [run.runId, JSON.stringify(run)];
     await writeTogether(this.#parts, async (session) => {
       const known = await this.#runs.updateOne({ _id }, { $set: { run: text } }, { session });
       if (known.matchedCount > 0) return;

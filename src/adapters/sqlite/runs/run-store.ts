@@ -39,7 +39,7 @@ export class SqliteRunStore implements RunStore {
   async save(run: SyncRun): Promise<void> {
     const database = this.#database;
     await database.keep(() => {
-      database.run(SAVE, [run.run_id, JSON.stringify(run)]);
+      database.run(SAVE, [run.runId, JSON.stringify(run)]);
       database.run(DROP_OLDEST);
     });
   }

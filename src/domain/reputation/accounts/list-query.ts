@@ -14,7 +14,7 @@ export interface ListQuery {
 export interface ListPart<Item> {
   readonly items: readonly Item[];
   /** Null after the last part. */
-  readonly next_cursor: string | null;
+  readonly nextCursor: string | null;
 }
 
 /** Reads both parameters; absent or empty is the default. `cursorShape` is what this list gives out. */
@@ -51,5 +51,5 @@ export function listPart<Stored, Item>(
   const shown = found.slice(0, limit);
   const last = shown.at(-1);
   const hasMore = found.length > limit && last !== undefined;
-  return { items: shown.map(toItem), next_cursor: hasMore ? cursorOf(last) : null };
+  return { items: shown.map(toItem), nextCursor: hasMore ? cursorOf(last) : null };
 }

@@ -35,7 +35,7 @@ export interface DigestPage {
   /** In the order of the key. The last one reaches the query's `through` unless there is more. */
   readonly segments: readonly DigestSegment[];
   /** True when the reply stops before the query's `through`: ask again behind the last segment. */
-  readonly has_more: boolean;
+  readonly hasMore: boolean;
   /** Rows in the order of the key, when they were asked for. */
   readonly records?: readonly Row[];
 }
@@ -45,7 +45,7 @@ export interface DigestParameters {
   /** JSON array of the key's values. */
   readonly after: string | null;
   readonly through: string | null;
-  readonly segment_rows: string | null;
+  readonly segmentRows: string | null;
   /** `true` for the rows themselves. */
   readonly records: string | null;
 }
@@ -56,7 +56,7 @@ export function digestParameters(query: DigestQuery): DigestParameters {
   return {
     after: text(query.after),
     through: text(query.through),
-    segment_rows: String(query.segmentRows),
+    segmentRows: String(query.segmentRows),
     records: query.withRecords ? "true" : null,
   };
 }

@@ -11,7 +11,7 @@ export const MAX_SEGMENT_ROWS = 999_999_999;
 
 /** Reads the parameters. Throws `invalid_request`. */
 export function readDigestQuery(table: Table, parameters: DigestParameters): DigestQuery {
-  const segmentRows = parameters.segment_rows ?? String(DIGEST_SEGMENT_ROWS);
+  const segmentRows = parameters.segmentRows ?? String(DIGEST_SEGMENT_ROWS);
   if (!/^[1-9]\d*$/.test(segmentRows) || Number(segmentRows) > MAX_SEGMENT_ROWS) {
     throw new AppError(
       "invalid_request",

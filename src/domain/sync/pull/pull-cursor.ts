@@ -71,7 +71,7 @@ function followReaders(state: PullState, first: PullReader): PullCursor {
     },
     accept(page) {
       if (reader === null) throw new Error("The pull is at its end");
-      if (page.records.length === 0 && page.has_more) {
+      if (page.records.length === 0 && page.hasMore) {
         throw new AppError("remote_invalid", "The remote says has_more but sent no rows");
       }
       const times = page.records.map((record) => timeOf(record, table.timestampColumn));

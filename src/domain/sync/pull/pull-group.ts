@@ -67,7 +67,7 @@ export function startPullGroup(options: GroupOptions): PullGroup {
     const brought = rows.note(members);
     if (isLate) walk.again(page.limit);
     else if (hasGap) walk.stepBack(page);
-    else if (end === page.records.length && page.has_more) walk.goOn(page, seen.size);
+    else if (end === page.records.length && page.hasMore) walk.goOn(page, seen.size);
     else if (isProof(walk.offset() + end - pass.start, members)) {
       return { ...brought, end, isEndSure: true };
     } else walk.again();
@@ -77,7 +77,7 @@ export function startPullGroup(options: GroupOptions): PullGroup {
   /** The group has moved, has shrunk or is gone; where pages have one row it may have been read whole. */
   function acceptNone(page: PullPage): GroupPage {
     const isBehind = options.lastFrom !== null && page.records.length > 0;
-    if (isBehind && page.has_more) {
+    if (isBehind && page.hasMore) {
       walk.skip(page.records.length);
       checkGrowth(walk.offset() - walk.begin(), firstTotal ?? 0);
       return { ...NOTHING, end: null, isEndSure: false };

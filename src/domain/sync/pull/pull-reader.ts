@@ -68,7 +68,7 @@ export function readOrdered(
       state.expectedRows ??= page.total + from.thenRows;
     }
     const reached = times.at(-1);
-    const isStuck = page.has_more && reached === parseDateTime(since);
+    const isStuck = page.hasMore && reached === parseDateTime(since);
     if (group === null && isStuck) group = startTies();
     const brought = group === null ? acceptPage(page, times) : acceptGroup(page, times, group);
     arrivedRows += brought.records.length;
@@ -91,7 +91,7 @@ export function readOrdered(
     for (const [i, record] of page.records.entries()) {
       if (times[i] === times.at(-1)) noteRecord(boundary, { table, record, note: 1 });
     }
-    return { records, repeated, next: page.has_more ? reader : from.next };
+    return { records, repeated, next: page.hasMore ? reader : from.next };
   }
 
   function acceptGroup(
@@ -103,7 +103,7 @@ export function readOrdered(
     if (end === null) return { records, repeated, next: reader };
     group = null;
     const beyond = page.records[end];
-    const isEnd = beyond === undefined && !page.has_more;
+    const isEnd = beyond === undefined && !page.hasMore;
     if (!isEndSure) moveTo(justAfter(since));
     else if (beyond !== undefined) moveTo(timeText(table, beyond));
     return { records, repeated, next: isEnd ? from.next : reader };

@@ -23,8 +23,8 @@ export interface PullPage {
   readonly total: number;
   readonly offset: number;
   readonly limit: number;
-  readonly has_more: boolean;
-  readonly next_offset: number | null;
+  readonly hasMore: boolean;
+  readonly nextOffset: number | null;
   readonly records: readonly Row[];
 }
 
@@ -62,8 +62,8 @@ export function buildPullPage(
     total: stored.totalRows,
     offset: request.offsetRows,
     limit: request.limitRows,
-    has_more: hasMore,
-    next_offset: hasMore ? end : null,
+    hasMore: hasMore,
+    nextOffset: hasMore ? end : null,
     records: stored.rows,
   };
 }

@@ -20,7 +20,7 @@ export interface PushResult {
   readonly integrity?: Integrity;
   readonly message?: string;
   readonly errors?: readonly string[];
-  readonly error_count?: number;
+  readonly errorCount?: number;
   readonly error?: string;
 }
 
@@ -58,7 +58,7 @@ export function pushedResult(
     const record = records[index] ?? null;
     return `${keyLabel(table, record)}: ${cutText(message, MAX_RECORD_MESSAGE_CHARS)}`;
   });
-  return { ...result, errors, error_count: failures.length };
+  return { ...result, errors, errorCount: failures.length };
 }
 
 /** The result when nothing was committed. S-4.2.11. */

@@ -12,6 +12,6 @@ export interface RejectedItem {
   /** Times it was refused, 1 or more. */
   readonly attempts: number;
   /** ISO 8601. */
-  readonly first_at: string;
-  readonly last_at: string;
+  readonly firstAt: string;
+  readonly lastAt: string;
 }

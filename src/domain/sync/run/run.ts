@@ -17,29 +17,29 @@ export interface TableResult {
   /** Rows that arrived here, unchanged ones too; not rejected ones. */
   readonly pulled: number;
   /** Records rejected there or here. */
-  readonly error_count: number;
-  readonly bytes_compressed: number;
-  readonly bytes_uncompressed: number;
-  readonly duration_ms: number;
+  readonly errorCount: number;
+  readonly bytesCompressed: number;
+  readonly bytesUncompressed: number;
+  readonly durationMs: number;
 }
 
 /** A run, as lists show it. D-4.3, D-4.9. */
 export interface SyncRun {
-  readonly run_id: string;
+  readonly runId: string;
   readonly trigger: RunTrigger;
   readonly status: RunStatus;
   readonly direction: RunDirection;
   readonly tables: Readonly<Record<string, TableResult>>;
-  readonly total_pushed: number;
-  readonly total_pulled: number;
-  readonly error_count: number;
+  readonly totalPushed: number;
+  readonly totalPulled: number;
+  readonly errorCount: number;
   /** ISO 8601. */
-  readonly started_at: string;
+  readonly startedAt: string;
   /** Null while it runs. */
-  readonly finished_at: string | null;
-  readonly duration_ms: number;
-  readonly full_sync: boolean;
-  readonly dry_run: boolean;
+  readonly finishedAt: string | null;
+  readonly durationMs: number;
+  readonly fullSync: boolean;
+  readonly dryRun: boolean;
   /** Why it failed; only when it did. */
   readonly error?: string;
 }
@@ -53,7 +53,7 @@ export interface StartEvent {
   readonly table: string;
   readonly direction: SyncDirection;
   /** Rows expected to move. */
-  readonly total_records: number;
+  readonly totalRecords: number;
 }
 
 /** A batch was acknowledged there, or a page committed here. */
@@ -63,16 +63,16 @@ export interface BatchEvent {
   readonly direction: SyncDirection;
   /** Counts from 1. */
   readonly batch: number;
-  readonly total_batches: number;
-  readonly records_sent: number;
-  readonly total_sent: number;
-  readonly total_records: number;
-  readonly bytes_compressed: number;
-  readonly bytes_uncompressed: number;
+  readonly totalBatches: number;
+  readonly recordsSent: number;
+  readonly totalSent: number;
+  readonly totalRecords: number;
+  readonly bytesCompressed: number;
+  readonly bytesUncompressed: number;
   readonly upserted: number;
-  readonly error_count: number;
-  readonly elapsed_ms: number;
-  readonly rows_per_second: number;
+  readonly errorCount: number;
+  readonly elapsedMs: number;
+  readonly rowsPerSecond: number;
 }
 
 /** A table's transfer ended well. */
@@ -82,12 +82,12 @@ export interface DoneEvent {
   readonly direction: SyncDirection;
   readonly status: "success" | "partial";
   /** Only of a push. */
-  readonly total_pushed?: number;
+  readonly totalPushed?: number;
   /** Only of a pull. */
-  readonly total_pulled?: number;
-  readonly bytes_compressed: number;
-  readonly bytes_uncompressed: number;
-  readonly duration_ms: number;
+  readonly totalPulled?: number;
+  readonly bytesCompressed: number;
+  readonly bytesUncompressed: number;
+  readonly durationMs: number;
 }
 
 /** A table's transfer failed. */

@@ -1,15 +1,15 @@
 /** The status result. S-2.5, in its field order. */
 export interface SyncStatus {
   /** Whether sync is enabled by configuration. */
-  readonly sync_enabled: boolean;
+  readonly syncEnabled: boolean;
   /** Registry table names; empty when sync is disabled. */
   readonly tables: readonly string[];
   /** Rows by table name; -1 for a table that cannot be counted. */
-  readonly table_counts: Readonly<Record<string, number>>;
+  readonly tableCounts: Readonly<Record<string, number>>;
   /** Non-empty markers by name. */
-  readonly last_sync: Readonly<Record<string, string>>;
+  readonly lastSync: Readonly<Record<string, string>>;
   /** Current UTC time, ISO 8601. */
-  readonly server_time: string;
+  readonly serverTime: string;
   readonly features: SyncFeatures;
 }
 

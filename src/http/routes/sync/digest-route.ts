@@ -33,7 +33,7 @@ export function digestRoute(deps: DigestRouteDeps) {
         parameters: {
           after: query.get("after"),
           through: query.get("through"),
-          segment_rows: query.get("segment_rows"),
+          segmentRows: query.get("segment_rows"),
           records: query.get("records"),
         },
       });

@@ -51,6 +51,6 @@ export function triggerRoutes(deps: TriggerRouteDeps) {
 }
 
 /** D-4.3, S-4.4.4. */
-function triggerResult({ trigger: _, dry_run: isDryRun, ...result }: SyncRun) {
-  return isDryRun ? { ...result, dry_run: true } : result;
+function triggerResult({ trigger: _, dryRun: isDryRun, ...result }: SyncRun) {
+  return isDryRun ? { ...result, dryRun: true } : result;
 }

@@ -48,7 +48,7 @@ export async function compareByDigest(comparison: Comparison): Promise<boolean> 
     if (!isAlike && pages === 0) return false;
     if (!isAlike) throw unusable("has begun to digest other columns");
     const end = page.segments.at(-1)?.through ?? null;
-    if (page.has_more) asked = askDigest(comparison, end);
+    if (page.hasMore) asked = askDigest(comparison, end);
     for (const { through, count, digest } of page.segments) {
       const span: KeySpan = { after, through };
       checkSpan(comparison, span);
@@ -60,7 +60,7 @@ export async function compareByDigest(comparison: Comparison): Promise<boolean> 
       // Others have their turn, as a table may be long.
       await deps.timer.sleep(0);
     }
-    if (!page.has_more) break;
+    if (!page.hasMore) break;
   }
   await lookAgain(comparison, young);
   return true;
@@ -98,7 +98,7 @@ function checkSpan({ table }: Comparison, { after, through }: KeySpan): void {
 function checkEnd({ table }: Comparison, page: DigestPage, { through }: KeySpan): void {
   const end = page.segments.at(-1)?.through;
   const isWhole =
-    end === through || (end && through && compareKeys(table, end, through) === 0) || page.has_more;
+    end === through || (end && through && compareKeys(table, end, through) === 0) || page.hasMore;
   if (end === undefined || !isWhole) throw unusable("sent digests of another range");
 }
 
@@ -127,7 +127,7 @@ async function compareSegment(
       else different.push(part);
       after = through;
     }
-    if (!page.has_more) break;
+    if (!page.hasMore) break;
   }
   if (different.length > MAX_SHORT_SEGMENTS) {
     await compareRows(comparison, span, young);
@@ -212,7 +212,7 @@ async function* remoteRows(
   let { after } = span;
   for (;;) {
     const query = { after, through: span.through, segmentRows: 1, withRecords: true };
-    const { records = [], has_more: hasMore } = await readDigest(comparison, query);
+    const { records = [], hasMore } = await readDigest(comparison, query);
     yield* records;
     const last = records.at(-1);
     if (!hasMore || last === undefined) return;

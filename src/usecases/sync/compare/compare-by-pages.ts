@@ -26,7 +26,7 @@ interface RemoteRow {
 }
 
 /** What a key was counted as, in the order of their notes, from 1. */
-const NOTES = ["matched", "different", "missing_here", "missing_there", "young"] as const;
+const NOTES = ["matched", "different", "missingHere", "missingThere", "young"] as const;
 type Note = (typeof NOTES)[number];
 
 /** What is known of the rows so far. */
@@ -175,7 +175,7 @@ function timeTextOf({ table }: Comparison, record: JsonObject): string | null {
 /** A record that cannot be a row here differs from whatever is here. Columns it does not have are not compared. */
 function differenceOfRow({ table }: Comparison, pair: RowPair, row: Row | null): Difference | null {
   if (pair.there === null) return differenceOf(table, pair.here, null);
-  if (pair.here === null) return "missing_here";
+  if (pair.here === null) return "missingHere";
   // What it lacks is of the row here, as a pull would have it.
   const whole = row ?? convertRecord(table, { ...pair.here, ...pair.there }).row;
   if (whole === null) return "different";

@@ -10,14 +10,14 @@ import { sendRows } from "../transfer/send-rows.ts";
 import type { Transfer } from "../transfer/transfer.ts";
 
 /** How a row differs between the two ends. */
-export type Difference = "different" | "missing_here" | "missing_there";
+export type Difference = "different" | "missingHere" | "missingThere";
 
 /** The result of a comparison. D-4.10. */
 export interface CompareResult {
   readonly matched: number;
   readonly different: number;
-  readonly missing_here: number;
-  readonly missing_there: number;
+  readonly missingHere: number;
+  readonly missingThere: number;
   /** Keys of the first rows of each kind. */
   readonly examples: Readonly<Record<Difference, readonly JsonObject[]>>;
   /** Rows written by the repair; only with one. */
@@ -53,14 +53,14 @@ const REPAIR_ROWS = 500;
 
 /** How a pair differs; null when it does not. A column that the remote did not send is not compared. */
 export function differenceOf(table: Table, here: Row | null, there: Row | null): Difference | null {
-  if (here === null) return "missing_here";
-  if (there === null) return "missing_there";
+  if (here === null) return "missingHere";
+  if (there === null) return "missingThere";
   return rowText(table, here) === rowText(table, { ...here, ...there }) ? null : "different";
 }
 
 /** Starts counting. `repair` is null when nothing is to be changed. */
 export function startFindings(repair: Repair | null): Findings {
-  const counts = { matched: 0, different: 0, missing_here: 0, missing_there: 0 };
+  const counts = { matched: 0, different: 0, missingHere: 0, missingThere: 0 };
   const examples = startExamples();
   let waiting: RowPair[] = [];
   let repaired = 0;
@@ -109,8 +109,8 @@ export function startFindings(repair: Repair | null): Findings {
 function startExamples() {
   const all: Record<Difference, JsonObject[]> = {
     different: [],
-    missing_here: [],
-    missing_there: [],
+    missingHere: [],
+    missingThere: [],
   };
   return {
     all,

@@ -64,7 +64,7 @@ async function readRecords({ rows }: KeyReaderDeps, table: Table, query: DigestQ
   for (const row of records) sum.add(row);
   const last = records.at(-1);
   const through = hasMore && last !== undefined ? keyOf(table, last) : query.through;
-  return { segments: [{ through, ...sum.result() }], has_more: hasMore, records };
+  return { segments: [{ through, ...sum.result() }], hasMore, records };
 }
 
 async function readSegments(deps: DigestTableDeps, table: Table, query: DigestQuery) {
@@ -85,7 +85,7 @@ async function readSegments(deps: DigestTableDeps, table: Table, query: DigestQu
       if (last !== null && segmentRows === query.segmentRows) {
         close(keyOf(table, last));
         const isFull = segments.length >= MAX_DIGEST_SEGMENTS || rows >= MAX_DIGEST_ROWS;
-        if (isFull || deps.clock.monotonicMs() >= endMs) return { segments, has_more: true };
+        if (isFull || deps.clock.monotonicMs() >= endMs) return { segments, hasMore: true };
       }
       sum.add(row);
       last = row;
@@ -94,7 +94,7 @@ async function readSegments(deps: DigestTableDeps, table: Table, query: DigestQu
     }
   }
   close(query.through);
-  return { segments, has_more: false };
+  return { segments, hasMore: false };
 }
 
 /** The digest of all rows of a range. */

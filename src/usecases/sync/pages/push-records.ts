@@ -82,7 +82,7 @@ function logPush(logger: Logger, input: PushInput, result: PushResult): void {
     table: result.table,
     received: input.records.length,
     upserted: result.upserted,
-    error_count: result.error_count,
+    error_count: result.errorCount,
     integrity: input.integrity,
     sync_timestamp: cutText(input.syncTimestamp ?? "", MAX_LOGGED_TIMESTAMP_CHARS) || null,
   });

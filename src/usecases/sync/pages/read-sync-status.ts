@@ -25,11 +25,11 @@ export async function readSyncStatus(deps: SyncStatusDeps): Promise<SyncStatus> 
     readMarkers(deps, names),
   ]);
   return {
-    sync_enabled: deps.isSyncEnabled,
+    syncEnabled: deps.isSyncEnabled,
     tables: names,
-    table_counts: tableCounts,
-    last_sync: lastSync,
-    server_time: formatMs(deps.clock.nowMs()),
+    tableCounts: tableCounts,
+    lastSync: lastSync,
+    serverTime: formatMs(deps.clock.nowMs()),
     features: { gzip: true, sha256: true, incremental: true },
   };
 }

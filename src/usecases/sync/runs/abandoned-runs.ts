@@ -16,7 +16,7 @@ export function holdRun(deps: SyncDeps, run: Omit<LeaseWish, "name">): Promise<R
 /** Marks runs as failed that nobody is at work on any more. */
 export async function endAbandonedRuns(deps: SyncDeps): Promise<void> {
   const runs = await deps.runs.list({ limit: LOOK_BACK_RUNS, beforeId: null });
-  for (const { run_id: runId, status } of runs) {
+  for (const { runId, status } of runs) {
     if (status === "running") await endIfAbandoned(deps, runId);
   }
 }
@@ -32,8 +32,8 @@ async function endIfAbandoned({ leases, runs, clock }: SyncDeps, runId: string):
 
 function abandoned(run: SyncRun, nowMs: number): SyncRun {
   const error = "The process that ran it ended; the next run goes on where it stopped";
-  const durationMs = Math.max(0, nowMs - dateTimeMs(run.started_at));
-  const ended = { finished_at: formatMs(nowMs), duration_ms: durationMs };
+  const durationMs = Math.max(0, nowMs - dateTimeMs(run.startedAt));
+  const ended = { finishedAt: formatMs(nowMs), durationMs };
   return { ...run, status: "failed", ...ended, error };
 }
 

@@ -91,17 +91,17 @@ async function countMoved(metrics: Metrics, run: StartedRun): Promise<void> {
 /** What an event tells that those before it did not; null for none. `shown` are the bytes of its transfer so far. */
 function movedBy(event: RunEvent, shown: ShownBytes): MovedRows | null {
   if (event.type !== "batch" && event.type !== "done") return null;
-  const { table, direction, bytes_compressed, bytes_uncompressed } = event;
+  const { table, direction, bytesCompressed, bytesUncompressed } = event;
   if (event.type === "batch") {
     return {
-      ...{ table, direction, rows: event.upserted, refused: event.error_count },
-      bytesCompressed: bytes_compressed,
-      bytesUncompressed: bytes_uncompressed,
+      ...{ table, direction, rows: event.upserted, refused: event.errorCount },
+      bytesCompressed,
+      bytesUncompressed,
     };
   }
   return {
     ...{ table, direction, rows: 0, refused: 0 },
-    bytesCompressed: bytes_compressed - shown.compressed,
-    bytesUncompressed: bytes_uncompressed - shown.uncompressed,
+    bytesCompressed: bytesCompressed - shown.compressed,
+    bytesUncompressed: bytesUncompressed - shown.uncompressed,
   };
 }

@@ -73,10 +73,10 @@ function addEvent(events: RunEvent[], event: RunEvent): void {
   }
   events[events.length - 1] = {
     ...event,
-    records_sent: last.records_sent + event.records_sent,
-    bytes_compressed: last.bytes_compressed + event.bytes_compressed,
-    bytes_uncompressed: last.bytes_uncompressed + event.bytes_uncompressed,
+    recordsSent: last.recordsSent + event.recordsSent,
+    bytesCompressed: last.bytesCompressed + event.bytesCompressed,
+    bytesUncompressed: last.bytesUncompressed + event.bytesUncompressed,
     upserted: last.upserted + event.upserted,
-    error_count: last.error_count + event.error_count,
+    errorCount: last.errorCount + event.errorCount,
   };
 }

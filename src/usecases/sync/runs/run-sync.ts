@@ -58,10 +58,10 @@ interface Tally {
 const NO_RESULT: TableResult = {
   pushed: 0,
   pulled: 0,
-  error_count: 0,
-  bytes_compressed: 0,
-  bytes_uncompressed: 0,
-  duration_ms: 0,
+  errorCount: 0,
+  bytesCompressed: 0,
+  bytesUncompressed: 0,
+  durationMs: 0,
 };
 
 /** Does a whole run and keeps its result; dry runs leave no trace. Never rejects. S-4.4, D-4.3, D-4.9. */
@@ -120,13 +120,20 @@ async function runKept(
 
 function endStatus({ tables, error }: Tally): SyncRun["status"] {
   if (error !== null) return "failed";
-  return [...tables.values()].some((table) => table.error_count > 0) ? "partial" : "success";
+  return [...tables.values()].some((table) => table.errorCount > 0) ? "partial" : "success";
 }
 
 function logEnd({ logger }: SyncDeps, run: SyncRun): void {
-  const { status, trigger, direction, total_pushed, total_pulled, error_count, duration_ms } = run;
-  const counts = { total_pushed, total_pulled, error_count, duration_ms };
-  logger.info("Sync run finished", { status, trigger, direction, dry_run: run.dry_run, ...counts });
+  logger.info("Sync run finished", {
+    status: run.status,
+    trigger: run.trigger,
+    direction: run.direction,
+    dry_run: run.dryRun,
+    total_pushed: run.totalPushed,
+    total_pulled: run.totalPulled,
+    error_count: run.errorCount,
+    duration_ms: run.durationMs,
+  });
 }
 
 /** S-4.4.2. */
@@ -194,10 +201,10 @@ function addTotals(
   return {
     pushed: before.pushed + (direction === "push" ? totals.moved : 0),
     pulled: before.pulled + (direction === "pull" ? totals.moved : 0),
-    error_count: before.error_count + totals.refused,
-    bytes_compressed: before.bytes_compressed + totals.bytesCompressed,
-    bytes_uncompressed: before.bytes_uncompressed + totals.bytesUncompressed,
-    duration_ms: before.duration_ms + totals.durationMs,
+    errorCount: before.errorCount + totals.refused,
+    bytesCompressed: before.bytesCompressed + totals.bytesCompressed,
+    bytesUncompressed: before.bytesUncompressed + totals.bytesUncompressed,
+    durationMs: before.durationMs + totals.durationMs,
   };
 }
 
@@ -215,19 +222,19 @@ function describeRun(
   const sum = (field: keyof TableResult) =>
     [...tables.values()].reduce((total, table) => total + table[field], 0);
   return {
-    run_id: job.runId,
+    runId: job.runId,
     trigger: job.trigger,
     status: state.status,
     direction: job.direction,
     tables: Object.fromEntries(tables),
-    total_pushed: sum("pushed"),
-    total_pulled: sum("pulled"),
-    error_count: sum("error_count"),
-    started_at: formatMs(state.startedAtMs),
-    finished_at: state.status === "running" ? null : formatMs(clock.nowMs()),
-    duration_ms: Math.round(clock.monotonicMs() - state.monotonicMs),
-    full_sync: job.isFull,
-    dry_run: job.isDryRun,
+    totalPushed: sum("pushed"),
+    totalPulled: sum("pulled"),
+    errorCount: sum("errorCount"),
+    startedAt: formatMs(state.startedAtMs),
+    finishedAt: state.status === "running" ? null : formatMs(clock.nowMs()),
+    durationMs: Math.round(clock.monotonicMs() - state.monotonicMs),
+    fullSync: job.isFull,
+    dryRun: job.isDryRun,
     ...(error === null ? {} : { error: error.message }),
   };
 }

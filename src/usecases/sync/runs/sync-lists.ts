@@ -28,7 +28,7 @@ const RUN_CURSOR = /^[\w-]{8,64}$/;
 const REJECTED_CURSOR = /^\d{16}$/;
 
 /** A run, as lists show it: dry runs are in none. */
-export type RunItem = Omit<SyncRun, "dry_run">;
+export type RunItem = Omit<SyncRun, "dryRun">;
 
 /** Lists runs, newest first; those whose process has ended have failed. Throws `invalid_request`. */
 export async function listRuns(
@@ -40,7 +40,7 @@ export async function listRuns(
   await endAbandonedRuns(deps);
   if (cursor !== null && (await runs.find(cursor)) === null) throw badParameter(BAD_CURSOR);
   const found = await runs.list({ limit: limit + 1, beforeId: cursor });
-  return listPart(found, limit, { toItem: runItem, cursorOf: ({ run_id }) => run_id });
+  return listPart(found, limit, { toItem: runItem, cursorOf: ({ runId }) => runId });
 }
 
 /** One run. Throws `not_found`. */
@@ -72,13 +72,13 @@ export async function dropRejected(
   throw new AppError("not_found", "No rejected record has this id");
 }
 
-function runItem({ dry_run: _, ...item }: SyncRun): RunItem {
+function runItem({ dryRun: _, ...item }: SyncRun): RunItem {
   return item;
 }
 
 function rejectedItem(entry: RejectedRecord): RejectedItem {
   const { id, table, direction, key, message, attempts, firstAtMs, lastAtMs } = entry;
-  const times = { first_at: formatMs(firstAtMs), last_at: formatMs(lastAtMs) };
+  const times = { firstAt: formatMs(firstAtMs), lastAt: formatMs(lastAtMs) };
   return { id, table, direction, key, message, attempts, ...times };
 }
 

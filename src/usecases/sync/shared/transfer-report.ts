@@ -58,7 +58,7 @@ export function startTransferReport(
     if (isStarted) return;
     isStarted = true;
     expectedRows = totalRows;
-    publish({ type: "start", ...subject, total_records: totalRows });
+    publish({ type: "start", ...subject, totalRecords: totalRows });
   }
 
   function batch(one: MovedBatch): void {
@@ -73,16 +73,16 @@ export function startTransferReport(
       type: "batch",
       ...subject,
       batch: batches,
-      total_batches: batches + Math.ceil((expectedRows - sent) / one.batchRows),
-      records_sent: one.rows,
-      total_sent: sent,
-      total_records: expectedRows,
-      bytes_compressed: bytes.bytesCompressed - shown.bytesCompressed,
-      bytes_uncompressed: bytes.bytesUncompressed - shown.bytesUncompressed,
+      totalBatches: batches + Math.ceil((expectedRows - sent) / one.batchRows),
+      recordsSent: one.rows,
+      totalSent: sent,
+      totalRecords: expectedRows,
+      bytesCompressed: bytes.bytesCompressed - shown.bytesCompressed,
+      bytesUncompressed: bytes.bytesUncompressed - shown.bytesUncompressed,
       upserted: one.accepted,
-      error_count: one.refused,
-      elapsed_ms: elapsedMs,
-      rows_per_second: Math.round((sent * 1000) / Math.max(1, elapsedMs)),
+      errorCount: one.refused,
+      elapsedMs: elapsedMs,
+      rowsPerSecond: Math.round((sent * 1000) / Math.max(1, elapsedMs)),
     });
     Object.assign(shown, bytes);
   }
@@ -93,10 +93,10 @@ export function startTransferReport(
       type: "done",
       ...subject,
       status: refused > 0 ? "partial" : "success",
-      ...(subject.direction === "push" ? { total_pushed: moved } : { total_pulled: moved }),
-      bytes_compressed: bytes.bytesCompressed,
-      bytes_uncompressed: bytes.bytesUncompressed,
-      duration_ms: Math.round(clock.monotonicMs() - startedAtMs),
+      ...(subject.direction === "push" ? { totalPushed: moved } : { totalPulled: moved }),
+      bytesCompressed: bytes.bytesCompressed,
+      bytesUncompressed: bytes.bytesUncompressed,
+      durationMs: Math.round(clock.monotonicMs() - startedAtMs),
     });
   }
 

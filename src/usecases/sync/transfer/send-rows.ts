@@ -26,7 +26,7 @@ export async function sendRows(
   const reply = await sendBatch(transfer, size, rows);
   if (reply === "too_much") return sendHalves(transfer, size, rows);
   if ("refusedAlone" in reply) return { accepted: [], refused: [reply.refusedAlone] };
-  const { errors = [], error_count: errorCount = 0 } = reply;
+  const { errors = [], errorCount = 0 } = reply;
   if (errorCount === 0) return { accepted: rows, refused: [] };
   // Every record failed, and each has its message, in the order of the records.
   const isEachNamed = errorCount === rows.length && errors.length === rows.length;
@@ -80,7 +80,7 @@ async function sendBatch(
 
 /** A reply that does not account for every record, or that proves no integrity, is no acknowledgement. */
 function checkResult(result: PushResult, sent: number): void {
-  const { upserted, error_count: errorCount = 0, integrity } = result;
+  const { upserted, errorCount = 0, integrity } = result;
   if (result.error !== undefined || upserted + errorCount !== sent) {
     const text = `The remote accounts for ${upserted} written and ${errorCount} failed of ${sent} records`;
     const reason = result.error === undefined ? "" : `: ${result.error}`;

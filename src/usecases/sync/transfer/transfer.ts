@@ -77,18 +77,18 @@ export async function readClocks(
   const { deps, remote, calls } = transfer;
   const ownTime = formatMs(deps.clock.nowMs());
   const status = await calls.call((signal) => remote.peer.readStatus({ signal }));
-  if (!status.sync_enabled) {
+  if (!status.syncEnabled) {
     const text = `The remote has sync disabled: ${remote.address}; set SYNC_ENABLED there`;
     throw new AppError("sync_failed", text);
   }
-  const remoteTime = parseDateTime(status.server_time);
+  const remoteTime = parseDateTime(status.serverTime);
   if (remoteTime === null) {
     throw new AppError(
       "remote_invalid",
-      `The remote's server_time is no date and time: "${status.server_time}"`,
+      `The remote's server_time is no date and time: "${status.serverTime}"`,
     );
   }
-  return { remoteText: status.server_time, remoteTime, ownTime };
+  return { remoteText: status.serverTime, remoteTime, ownTime };
 }
 
 /**

@@ -174,7 +174,7 @@ async function savesInOrder(n: number, here: FullStorage, there: FullStorage): P
   await there.runs.save(makeRun(`${n}b`));
   await there.runs.save({ ...makeRun(`${n}a`), status: "success" });
   const runs = await here.runs.list({ limit: 2, beforeId: null });
-  expect(runs.map(({ run_id, status }) => [run_id, status])).toEqual([
+  expect(runs.map(({ runId, status }) => [runId, status])).toEqual([
     [`${n}b`, "running"],
     [`${n}a`, "success"],
   ]);
@@ -196,18 +196,18 @@ function makeAccount(username: string, email: string | null): Account {
 
 function makeRun(id: string) {
   return {
-    run_id: id,
+    runId: id,
     trigger: "api",
     status: "running",
     direction: "both",
     tables: {},
-    total_pushed: 0,
-    total_pulled: 0,
-    error_count: 0,
-    started_at: "2024-01-01T00:00:00Z",
-    finished_at: null,
-    duration_ms: 0,
-    full_sync: false,
-    dry_run: false,
+    totalPushed: 0,
+    totalPulled: 0,
+    errorCount: 0,
+    startedAt: "2024-01-01T00:00:00Z",
+    finishedAt: null,
+    durationMs: 0,
+    fullSync: false,
+    dryRun: false,
   } as const;
 }

@@ -34,9 +34,9 @@ describe("checkListQuery()", () => {
 
   test("D-5.5 listPart() names a next part only when there is one", () => {
     const how = { toItem: (n: number) => n * 10, cursorOf: String };
-    expect(listPart([3, 2, 1], 2, how)).toEqual({ items: [30, 20], next_cursor: "2" });
-    expect(listPart([3, 2], 2, how)).toEqual({ items: [30, 20], next_cursor: null });
-    expect(listPart([], 2, how)).toEqual({ items: [], next_cursor: null });
+    expect(listPart([3, 2, 1], 2, how)).toEqual({ items: [30, 20], nextCursor: "2" });
+    expect(listPart([3, 2], 2, how)).toEqual({ items: [30, 20], nextCursor: null });
+    expect(listPart([], 2, how)).toEqual({ items: [], nextCursor: null });
   });
 });
 
