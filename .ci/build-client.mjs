@@ -3,7 +3,7 @@ import * as fs from "node:fs";
 import { join } from "node:path";
 import { runChild } from "./run-child.mjs";
 
-const SOURCE = "src/adapters/fetch/sync-client.ts";
+const SOURCE = "src/client.ts";
 
 /** Builds when the result is older than the sources, or `force`. Only a forced build may fail. */
 export async function buildClient({ root, bun, force, say }) {

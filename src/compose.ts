@@ -1,11 +1,9 @@
 // The only file that sees adapters: chooses one per port and wires the use cases to them.
 import { CronerScheduler } from "./adapters/croner/croner-scheduler.ts";
-import { createSyncClient } from "./adapters/fetch/sync-client.ts";
 import { JoseTokenIssuer } from "./adapters/jose/jose-token-issuer.ts";
 import { JwksIdentityProvider } from "./adapters/jose/jwks-identity-provider.ts";
 import { LruVersionedCache } from "./adapters/lru-cache/lru-versioned-cache.ts";
-import { NodeDigest } from "./adapters/node-crypto/node-digest.ts";
-import { NodeMac } from "./adapters/node-crypto/node-mac.ts";
+import { NodeMac, NodeSecretComparison } from "./adapters/node-crypto/node-crypto.ts";
 import { PinoLogger } from "./adapters/pino/pino-logger.ts";
 import { PrometheusMetrics } from "./adapters/prometheus/prometheus-metrics.ts";
 import { InstalledAssets } from "./adapters/swagger-ui/installed-assets.ts";
@@ -16,7 +14,9 @@ import {
   SystemTimer,
   SystemTurns,
 } from "./adapters/system/system.ts";
+import { WebCryptoDigest } from "./adapters/webcrypto/web-crypto-digest.ts";
 import { ZlibGzip } from "./adapters/zlib/zlib-gzip.ts";
+import { createSyncClient } from "./client.ts";
 import type { Config } from "./config.ts";
 import { REMEMBERED_LOOKUP_MS } from "./domain/shared/limits.ts";
 import { createRequestHandler } from "./http/app.ts";
@@ -96,7 +96,8 @@ export async function compose(config: Config, time?: TimeParts): Promise<Deploym
     ...{ storage: services.storage, metrics, activeRuns, runtimeVersion },
     lookupMetrics: { outcomes: lookups.counts, cache: () => sumCounts(caches) },
     gzip: new ZlibGzip(),
-    digest: new NodeDigest(),
+    digest: new WebCryptoDigest(),
+    comparison: new NodeSecretComparison(),
     docsAssets: new InstalledAssets(),
   });
   const schedule = scheduleRuns(config, { sync, activeRuns, logger });
@@ -161,7 +162,8 @@ function syncDeps(
   return {
     ...config,
     ...{ tables, rows, markers, leases, runs, rejected, clock, timer, logger },
-    connectPeer: (remote) => createSyncClient({ ...remote, nowMs: () => clock.nowMs() }),
+    connectPeer: ({ baseUrl, key }) =>
+      createSyncClient({ baseUrl, key, nowMs: () => clock.nowMs() }),
     random: new SystemRandom(),
     ids: new SystemIds(),
   };

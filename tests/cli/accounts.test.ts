@@ -3,7 +3,7 @@ import { Database } from "bun:sqlite";
 import { afterEach, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { MongoClient } from "mongodb";
 import { BunPasswordHasher } from "../../src/adapters/bun/bun-password-hasher.ts";
-import { NodeMac } from "../../src/adapters/node-crypto/node-mac.ts";
+import { NodeMac } from "../../src/adapters/node-crypto/node-crypto.ts";
 import { openBunSqlite } from "../../src/adapters/sqlite/driver/bun-driver.ts";
 import { SqliteStorage } from "../../src/adapters/sqlite/storage.ts";
 import { createAdministrator } from "../../src/usecases/reputation/accounts/create-administrator.ts";

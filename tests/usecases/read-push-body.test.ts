@@ -1,11 +1,17 @@
 import { describe, expect, test } from "bun:test";
 import { gzipSync } from "node:zlib";
-import { NodeDigest } from "../../src/adapters/node-crypto/node-digest.ts";
+import { NodeSecretComparison } from "../../src/adapters/node-crypto/node-crypto.ts";
+import { WebCryptoDigest } from "../../src/adapters/webcrypto/web-crypto-digest.ts";
 import { ZlibGzip } from "../../src/adapters/zlib/zlib-gzip.ts";
 import { readPushBody } from "../../src/usecases/sync/pages/read-push-body.ts";
 
 const MIB = 1024 * 1024;
-const DEPS = { gzip: new ZlibGzip(), digest: new NodeDigest(), maxDecompressedBytes: 64 * MIB };
+const DEPS = {
+  gzip: new ZlibGzip(),
+  digest: new WebCryptoDigest(),
+  comparison: new NodeSecretComparison(),
+  maxDecompressedBytes: 64 * MIB,
+};
 const EMPTY = '{"records":[]}';
 const EMPTY_SHA256 = "1b8b4c0b6f6ad1d32565952720bc004eeb1f188f62045e4d5525ae2af8c78432";
 const NO_RECORDS = { records: [], syncTimestamp: null, integrity: "no_checksum" } as const;

@@ -1,13 +1,12 @@
+// One HTTP request and its reply, within a time limit, a length limit and the caller's signal.
 import { RemotePeerError } from "../../ports/tables/remote-peer.ts";
-import { startDeadline } from "./deadline.ts";
-import { readBody } from "./read-body.ts";
+import { invalidReply, statusError, unreachable } from "./errors.ts";
 import type { Settings } from "./settings.ts";
-import { invalidReply, statusError, unreachable } from "./wire-errors.ts";
 
 /** Longest body of a reply other than 200 that is searched for an error text. */
 const MAX_ERROR_BODY_BYTES = 64 * 1024;
 
-/** One request, and what its caller may stop it with. */
+/** One request, and the signal its caller may stop it with. */
 export interface ExchangeRequest {
   readonly method: "GET" | "POST";
   /** Below `/api/v1/sync`, with the query, percent-encoded. */
@@ -19,20 +18,20 @@ export interface ExchangeRequest {
 
 /** A complete reply with status 200. */
 export interface Reply {
-  /** Method and address without query, to begin messages with. */
+  /** Method and address without query; messages begin with it. */
   readonly label: string;
   readonly headers: Headers;
-  /** As sent before compression. */
+  /** After decompression. */
   readonly body: Uint8Array<ArrayBuffer>;
 }
 
 /** Sends one request and reads its reply within the limits. Throws `RemotePeerError` only. */
 export async function exchange(settings: Settings, request: ExchangeRequest): Promise<Reply> {
-  // Taken out of its object: browsers refuse a `fetch` that is called as a method of another one.
-  const { fetch: send, maxReplyBytes: maxBytes, timeoutMs } = settings;
+  // Not called as a method of `settings`: browsers refuse a `fetch` with another `this`.
+  const { fetch: send, maxReplyBytes, timeoutMs } = settings;
   const url = `${settings.syncUrl}${request.path}`;
   const label = `${request.method} ${url.replace(/\?.*$/, "")}`;
-  const deadline = startDeadline({ label, timeoutMs, signal: request.signal });
+  const deadline = new Deadline(label, timeoutMs, request.signal);
   const { signal } = deadline;
   let problem = "got no reply";
   try {
@@ -41,16 +40,18 @@ export async function exchange(settings: Settings, request: ExchangeRequest): Pr
     const { headers, status } = response;
     problem = "got a reply that broke off";
     if (status === 200) {
-      const body = await deadline.race(readBody(response.body, { maxBytes, signal }));
+      const body = await deadline.race(readBody(response.body, maxReplyBytes, signal));
       if (body !== null) return { label, headers, body };
-      const problem = `it is longer than ${maxBytes} bytes`;
+      const problem = `it is longer than ${maxReplyBytes} bytes`;
       throw invalidReply(label, { problem, isTooLong: true });
     }
-    const errorBody = readBody(response.body, { maxBytes: MAX_ERROR_BODY_BYTES, signal });
-    // The status is known, so neither a broken body nor the time limit may hide it.
-    const body = await deadline.race(errorBody).catch(() => null);
+    // The status is known: a body that breaks off or comes too late must not hide it.
+    const errorBody = await deadline
+      .race(readBody(response.body, MAX_ERROR_BODY_BYTES, signal))
+      .catch(() => null);
     if (request.signal?.aborted) throw signal.reason;
-    throw statusError({ label, url, response, body, key: settings.key, nowMs: settings.nowMs });
+    const { key, nowMs } = settings;
+    throw statusError({ label, url, response, body: errorBody, key, nowMs });
   } catch (error) {
     if (error instanceof RemotePeerError) throw error;
     throw signal.aborted ? signal.reason : unreachable(label, { problem, cause: error });
@@ -64,11 +65,98 @@ function requestInit(request: ExchangeRequest, signal: AbortSignal): RequestInit
   return {
     method,
     headers: { Accept: "application/json", ...headers },
-    ...(body === undefined ? {} : { body }),
+    body: body ?? null,
     signal,
-    // A followed redirect would take the key to another host.
+    // Following a redirect would send the key to another address.
     redirect: "manual",
     cache: "no-store",
     credentials: "omit",
   };
+}
+
+/** Ends an exchange: its time limit and its caller's signal in one. */
+class Deadline {
+  readonly #controller = new AbortController();
+  readonly #callerSignal: AbortSignal | undefined;
+  readonly #ended: Promise<never>;
+  readonly #timer: ReturnType<typeof setTimeout>;
+  readonly #onAbort: () => void;
+
+  /** Starts the time limit. A caller's signal that is aborted already ends the exchange at once. */
+  constructor(label: string, timeoutMs: number, callerSignal: AbortSignal | undefined) {
+    this.#callerSignal = callerSignal;
+    this.#ended = new Promise<never>((_, reject) => {
+      this.signal.addEventListener("abort", () => reject(this.signal.reason));
+    });
+    this.#ended.catch(() => {});
+    this.#timer = setTimeout(() => {
+      const text = `${label} got no complete reply within ${timeoutMs} ms`;
+      this.#controller.abort(new RemotePeerError("timeout", text));
+    }, timeoutMs);
+    this.#onAbort = () => {
+      const cause: unknown = callerSignal?.reason;
+      const text = `${label} was aborted by its caller`;
+      this.#controller.abort(new RemotePeerError("aborted", text, { cause }));
+    };
+    if (callerSignal?.aborted) this.#onAbort();
+    else callerSignal?.addEventListener("abort", this.#onAbort);
+  }
+
+  /** Aborted when the exchange has to end; its reason is the `RemotePeerError` that says why. */
+  get signal(): AbortSignal {
+    return this.#controller.signal;
+  }
+
+  /**
+   * Settles as `work` does, or rejects with the signal's reason when that comes first. Aborting `work` is not enough:
+   * on a damaged gzip body Node 20 neither fails nor ends.
+   */
+  race<T>(work: Promise<T>): Promise<T> {
+    return Promise.race([work, this.#ended]);
+  }
+
+  /** Stops the timer and no longer listens to the caller's signal. */
+  release(): void {
+    clearTimeout(this.#timer);
+    this.#callerSignal?.removeEventListener("abort", this.#onAbort);
+  }
+}
+
+/**
+ * Reads a body, decompressed by the runtime, to its end. Null when it is longer than `maxBytes`: reading stops there
+ * and the connection is freed, as it is when `signal` is aborted. Rejects when the body breaks off.
+ */
+async function readBody(
+  body: ReadableStream<Uint8Array<ArrayBuffer>> | null,
+  maxBytes: number,
+  signal: AbortSignal,
+): Promise<Uint8Array<ArrayBuffer> | null> {
+  if (body === null) return new Uint8Array();
+  const reader = body.getReader();
+  const cancel = () => void reader.cancel().catch(() => {});
+  signal.addEventListener("abort", cancel);
+  const chunks: Uint8Array<ArrayBuffer>[] = [];
+  let lengthBytes = 0;
+  for (;;) {
+    const { done, value } = await reader.read();
+    if (done) return join(chunks, lengthBytes);
+    lengthBytes += value.byteLength;
+    if (lengthBytes > maxBytes) {
+      cancel();
+      return null;
+    }
+    chunks.push(value);
+  }
+}
+
+function join(chunks: readonly Uint8Array<ArrayBuffer>[], lengthBytes: number) {
+  const [first] = chunks;
+  if (chunks.length === 1 && first !== undefined) return first;
+  const bytes = new Uint8Array(lengthBytes);
+  let position = 0;
+  for (const chunk of chunks) {
+    bytes.set(chunk, position);
+    position += chunk.byteLength;
+  }
+  return bytes;
 }

@@ -1,4 +1,4 @@
-// Checks that a reply is what the document says and what was asked for. Other fields are dropped.
+// Checks that a reply has the fields that the document says and answers the request. Other fields are dropped.
 import type { JsonObject } from "../../domain/shared/json.ts";
 import type {
   DigestPage,
@@ -10,20 +10,20 @@ import type { PullPage } from "../../domain/sync/rows/page.ts";
 import type { Integrity, PushResult } from "../../domain/sync/rows/push-result.ts";
 import type { SyncStatus } from "../../domain/sync/run/sync-status.ts";
 import type { Reply } from "./exchange.ts";
-import { openReply, replyFields } from "./reply-fields.ts";
 import {
   arrayOf,
   FLAG,
   mapOf,
   OBJECT,
   orNull,
+  ReplyFields,
   type Shape,
   TEXT,
   wholeNumberFrom,
-} from "./reply-shape.ts";
+} from "./reply-fields.ts";
 
 const COUNT = wholeNumberFrom(0);
-/** -1 stands for a table that cannot be counted. S-2.5. */
+/** -1: the table cannot be counted. S-2.5. */
 const TABLE_COUNT = wholeNumberFrom(-1);
 const INTEGRITY: Shape<Integrity> = {
   wanted: `"verified" or "no_checksum"`,
@@ -36,12 +36,17 @@ const DIGEST: Shape<string> = {
   fits: (value): value is string => typeof value === "string" && /^[0-9a-f]{32}$/.test(value),
 };
 
-/** The page of a pull, S-2.2. `asked` is what the request said, `since` null when it had none. */
-export function readPullPage(
-  reply: Reply,
-  asked: { readonly tableName: string; readonly since: string | null; readonly offsetRows: number },
-): PullPage {
-  const fields = openReply(reply);
+/** The request that a page answers. */
+interface AskedPage {
+  readonly tableName: string;
+  /** Null when the request had none. */
+  readonly since: string | null;
+  readonly offsetRows: number;
+}
+
+/** The page of a pull, S-2.2. */
+export function readPullPage(reply: Reply, asked: AskedPage): PullPage {
+  const fields = ReplyFields.of(reply);
   const page: PullPage = {
     table: fields.read("table", TEXT),
     since: fields.read("since", orNull(TEXT)),
@@ -60,20 +65,17 @@ export function readPullPage(
   fields.expect("count", page.records.length);
   fields.expect("has_more", end < page.total);
   fields.expect("next_offset", page.hasMore ? end : null);
-  // Whoever follows such a page would follow it for ever.
+  // Following such pages would never end.
   if (page.hasMore && page.limit === 0) fields.expect("has_more", false);
-  // More may have come between its total and its records; fewer are rows that would never be asked for.
+  // More records than the total are rows written meanwhile; fewer would be rows that no later page has.
   const least = Math.min(page.limit, Math.max(0, page.total - page.offset));
   if (page.count < least) fields.expect("count", least);
   return page;
 }
 
-/** The result of a push, S-2.4. `sent` is what the request held. */
-export function readPushResult(
-  reply: Reply,
-  sent: { readonly tableName: string; readonly recordCount: number },
-): PushResult {
-  const fields = openReply(reply);
+/** The result of a push of that many records, S-2.4. */
+export function readPushResult(reply: Reply, tableName: string, recordCount: number): PushResult {
+  const fields = ReplyFields.of(reply);
   const result: PushResult = {
     table: fields.read("table", TEXT),
     ...fields.readOptional("received", COUNT),
@@ -84,16 +86,15 @@ export function readPushResult(
     ...fields.readOptional("errorCount", COUNT),
     ...fields.readOptional("error", TEXT),
   };
-  fields.expect("table", sent.tableName);
-  // When a proxy drops `Content-Encoding` the peer takes the body for an empty one (S-4.2.5) and
-  // answers 200 all the same.
-  if (sent.recordCount > 0) fields.expect("received", sent.recordCount);
+  fields.expect("table", tableName);
+  // When a proxy drops `Content-Encoding`, the peer reads an empty body (S-4.2.5) and still answers 200.
+  if (recordCount > 0) fields.expect("received", recordCount);
   return result;
 }
 
 /** The status, S-2.5. */
 export function readSyncStatus(reply: Reply): SyncStatus {
-  const fields = openReply(reply);
+  const fields = ReplyFields.of(reply);
   const status: SyncStatus = {
     syncEnabled: fields.read("sync_enabled", FLAG),
     tables: fields.read("tables", arrayOf(TEXT)),
@@ -102,17 +103,14 @@ export function readSyncStatus(reply: Reply): SyncStatus {
     serverTime: fields.read("server_time", TEXT),
     features: { gzip: true, sha256: true, incremental: true },
   };
-  const features = replyFields(reply.label, fields.read("features", OBJECT));
+  const features = new ReplyFields(reply.label, fields.read("features", OBJECT));
   for (const name of Object.keys(status.features)) features.expect(name, true);
   return status;
 }
 
 /** A digest, D-4.10. */
-export function readDigestPage(
-  reply: Reply,
-  asked: { readonly tableName: string; readonly query: DigestQuery },
-): DigestPage {
-  const fields = openReply(reply);
+export function readDigestPage(reply: Reply, tableName: string, query: DigestQuery): DigestPage {
+  const fields = ReplyFields.of(reply);
   const page: DigestPage = {
     table: fields.read("table", TEXT),
     format: fields.read("format", TEXT),
@@ -123,16 +121,16 @@ export function readDigestPage(
     hasMore: fields.read("has_more", FLAG),
     ...fields.readOptional("records", arrayOf(OBJECT)),
   };
-  fields.expect("table", asked.tableName);
-  // Whoever follows such a page would follow it for ever.
+  fields.expect("table", tableName);
+  // Following such pages would never end.
   const last = page.segments.at(-1);
   if (page.hasMore && (last?.through ?? null) === null) fields.expect("has_more", false);
-  if (asked.query.withRecords) fields.read("records", arrayOf(OBJECT));
+  if (query.withRecords) fields.read("records", arrayOf(OBJECT));
   return page;
 }
 
 function readSegment(reply: Reply, segment: JsonObject): DigestSegment {
-  const fields = replyFields(reply.label, segment);
+  const fields = new ReplyFields(reply.label, segment);
   return {
     through: fields.read("through", orNull(KEY)),
     count: fields.read("count", COUNT),

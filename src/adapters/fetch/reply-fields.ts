@@ -1,61 +1,125 @@
-// Takes a reply's JSON apart, field by field, and says which one is not as it should be.
+// Reads a reply's JSON field by field; an error names the field that is not as it should be.
 import {
   isJsonObject,
+  isRawNumber,
   type JsonObject,
   type JsonValue,
   parseJson,
 } from "../../domain/shared/json.ts";
 import { wireName } from "../../domain/shared/wire-names.ts";
+import { invalidReply } from "./errors.ts";
 import type { Reply } from "./exchange.ts";
-import { describe, type Shape } from "./reply-shape.ts";
-import { invalidReply } from "./wire-errors.ts";
 
-/** The fields of an object in a reply. What is not as it should be is thrown as `invalid_reply`. */
-export interface ReplyFields {
-  /** The value of a field that has to be there. */
-  read<T extends JsonValue>(name: string, shape: Shape<T>): T;
-  /** The field under its name in this code, to be spread; an empty object when it is missing. */
-  readOptional<N extends string, T extends JsonValue>(
-    as: N,
-    shape: Shape<T>,
-  ): { readonly [K in N]?: T };
-  /** Refuses every value of the field but this one. */
-  expect(name: string, value: string | number | boolean | null): void;
+/** A type of value, and its name in messages. */
+export interface Shape<T extends JsonValue> {
+  readonly wanted: string;
+  fits(value: JsonValue): value is T;
 }
 
-/** The fields of a whole reply. Throws `invalid_reply` when it is not a JSON object in UTF-8. */
-export function openReply(reply: Reply): ReplyFields {
-  const { label, body } = reply;
-  let value: JsonValue;
-  try {
-    value = parseJson(new TextDecoder("utf-8", { fatal: true }).decode(body));
-  } catch (error) {
-    throw invalidReply(label, { problem: "it is not JSON in UTF-8", cause: error });
-  }
-  if (isJsonObject(value)) return replyFields(label, value);
-  throw invalidReply(label, { problem: `it is not a JSON object but ${describe(value)}` });
-}
+/** Any text, the empty one too. */
+export const TEXT: Shape<string> = {
+  wanted: "a text",
+  fits: (value) => typeof value === "string",
+};
 
-/** The fields of an object inside a reply. `label` begins the messages. */
-export function replyFields(label: string, values: JsonObject): ReplyFields {
-  const wrong = (name: string, wanted: string) => {
-    const problem = `"${name}" is not ${wanted}: ${describe(values[name])}`;
-    return invalidReply(label, { problem });
-  };
-  const read = <T extends JsonValue>(name: string, shape: Shape<T>): T => {
-    const value = values[name];
-    if (value !== undefined && shape.fits(value)) return value;
-    throw wrong(name, shape.wanted);
-  };
+/** A JSON boolean. */
+export const FLAG: Shape<boolean> = {
+  wanted: "true or false",
+  fits: (value) => typeof value === "boolean",
+};
+
+/** A JSON object with any fields. */
+export const OBJECT: Shape<JsonObject> = { wanted: "an object", fits: isJsonObject };
+
+/** An integer that a JS number holds exactly, `least` or more. */
+export function wholeNumberFrom(least: number): Shape<number> {
   return {
-    read,
-    readOptional: <N extends string, T extends JsonValue>(as: N, shape: Shape<T>) => {
-      const name = wireName(as);
-      if (values[name] === undefined) return {};
-      return { [as]: read(name, shape) } as { readonly [K in N]: T };
-    },
-    expect: (name, value) => {
-      if (values[name] !== value) throw wrong(name, JSON.stringify(value));
-    },
+    wanted: `a whole number from ${least}`,
+    fits: (value): value is number => Number.isSafeInteger(value) && Number(value) >= least,
   };
+}
+
+/** The value itself or JSON null. */
+export function orNull<T extends JsonValue>(shape: Shape<T>): Shape<T | null> {
+  return {
+    wanted: `${shape.wanted} or null`,
+    fits: (value): value is T | null => value === null || shape.fits(value),
+  };
+}
+
+/** An array, the empty one too, of one type of element. */
+export function arrayOf<T extends JsonValue>(shape: Shape<T>): Shape<readonly T[]> {
+  return {
+    wanted: `an array whose elements are each ${shape.wanted}`,
+    fits: (value): value is readonly T[] => Array.isArray(value) && value.every(shape.fits),
+  };
+}
+
+/** An object whose fields have any names and values of one type. */
+export function mapOf<T extends JsonValue>(shape: Shape<T>): Shape<Readonly<Record<string, T>>> {
+  return {
+    wanted: `an object whose fields are each ${shape.wanted}`,
+    fits: (value): value is Readonly<Record<string, T>> =>
+      isJsonObject(value) && Object.values(value).every(shape.fits),
+  };
+}
+
+/** The fields of an object in a reply. A field that is not as it should be is thrown as `invalid_reply`. */
+export class ReplyFields {
+  readonly #label: string;
+  readonly #values: JsonObject;
+
+  /** Takes the fields of an object inside a reply. `label` begins the messages. */
+  constructor(label: string, values: JsonObject) {
+    this.#label = label;
+    this.#values = values;
+  }
+
+  /** Takes the fields of a whole reply. Throws `invalid_reply` when it is not a JSON object in UTF-8. */
+  static of({ label, body }: Reply): ReplyFields {
+    let value: JsonValue;
+    try {
+      value = parseJson(new TextDecoder("utf-8", { fatal: true }).decode(body));
+    } catch (error) {
+      throw invalidReply(label, { problem: "it is not JSON in UTF-8", cause: error });
+    }
+    if (isJsonObject(value)) return new ReplyFields(label, value);
+    throw invalidReply(label, { problem: `it is not a JSON object but ${describe(value)}` });
+  }
+
+  /** The value of a required field. */
+  read<T extends JsonValue>(name: string, shape: Shape<T>): T {
+    const value = this.#values[name];
+    if (value !== undefined && shape.fits(value)) return value;
+    throw this.#wrong(name, shape.wanted);
+  }
+
+  /** An object with this one field, named as in this code, to be spread; empty when the field is missing. */
+  readOptional<N extends string, T extends JsonValue>(
+    codeName: N,
+    shape: Shape<T>,
+  ): { readonly [K in N]?: T } {
+    const name = wireName(codeName);
+    if (this.#values[name] === undefined) return {};
+    return { [codeName]: this.read(name, shape) } as { readonly [K in N]: T };
+  }
+
+  /** Refuses every other value of the field. */
+  expect(name: string, value: string | number | boolean | null): void {
+    if (this.#values[name] !== value) throw this.#wrong(name, JSON.stringify(value));
+  }
+
+  #wrong(name: string, wanted: string) {
+    const problem = `"${name}" is not ${wanted}: ${describe(this.#values[name])}`;
+    return invalidReply(this.#label, { problem });
+  }
+}
+
+/** A value in a message. Texts are not shown: the peer wrote them, and they might quote the key. */
+function describe(value: JsonValue | undefined): string {
+  if (value === undefined) return "missing";
+  if (typeof value === "string") return "another text";
+  if (isRawNumber(value)) return value.rawJSON;
+  if (Array.isArray(value)) return "an array";
+  return typeof value === "object" && value !== null ? "an object" : String(value);
 }

@@ -1,4 +1,4 @@
-// Checks the options of a client once, so that requests fail only for what peers and networks do.
+// Checks the options of a client once, so that no request fails because of them.
 import { DEFAULT_MAX_DECOMPRESSED_BYTES } from "../../domain/shared/limits.ts";
 
 /** Time for one request when `timeoutMs` is not given. D-4.6. */
@@ -12,7 +12,7 @@ export interface SyncClientOptions {
   /** `http:` or `https:` address without `/api/v1/sync`; may have a path and a slash at its end. */
   readonly baseUrl: string;
   /**
-   * The peer's `SYNC_API_KEY`, printable ASCII and not empty. Goes with pull and push, and to this
+   * The peer's `SYNC_API_KEY`, printable ASCII and not empty. It goes with pulls, pushes and digests, and to this
    * address only: redirects are not followed.
    */
   readonly key: string;
@@ -28,10 +28,7 @@ export interface SyncClientOptions {
    * Reading stops beyond it and the request fails with `invalid_reply`.
    */
   readonly maxReplyBytes?: number;
-  /**
-   * Milliseconds since 1970, for a `Retry-After` date in a reply without `Date`. Such a date is
-   * not read when this is absent.
-   */
+  /** Milliseconds since 1970. Needed only for a `Retry-After` date in a reply without `Date`, which is else ignored. */
   readonly nowMs?: () => number;
 }
 
@@ -45,20 +42,14 @@ export interface Settings extends Required<Omit<SyncClientOptions, "baseUrl" | "
 
 /** Fills in the defaults. Throws `TypeError` or `RangeError` that show neither key nor address. */
 export function readSettings(options: SyncClientOptions): Settings {
-  if (globalThis.crypto?.subtle === undefined) {
-    throw new TypeError("Web Crypto is missing: browsers give it to pages from HTTPS or localhost");
-  }
   const timeoutMs = options.timeoutMs ?? DEFAULT_REQUEST_TIMEOUT_MS;
   const maxReplyBytes = options.maxReplyBytes ?? DEFAULT_MAX_DECOMPRESSED_BYTES;
   return {
     syncUrl: readSyncUrl(options.baseUrl),
     key: readKey(options.key),
     fetch: options.fetch ?? ((url, init) => fetch(url, init)),
-    timeoutMs: readLimit(timeoutMs, { name: "timeoutMs", greatest: MAX_TIMER_MS }),
-    maxReplyBytes: readLimit(maxReplyBytes, {
-      name: "maxReplyBytes",
-      greatest: Number.MAX_SAFE_INTEGER,
-    }),
+    timeoutMs: readLimit("timeoutMs", timeoutMs, MAX_TIMER_MS),
+    maxReplyBytes: readLimit("maxReplyBytes", maxReplyBytes, Number.MAX_SAFE_INTEGER),
     nowMs: options.nowMs ?? null,
   };
 }
@@ -80,16 +71,13 @@ function readSyncUrl(baseUrl: string): string {
   return `${url.origin}${prefix}${SYNC_PATH}`;
 }
 
-/** Runtimes quote a header value that they refuse, so an unusable key must not get that far. */
+/** Checked here, because runtimes quote a header value that they refuse. */
 function readKey(key: string): string {
   if (typeof key === "string" && /^[!-~](?:[ -~]*[!-~])?$/.test(key)) return key;
   throw new TypeError("key must be printable ASCII, not empty and without blanks at its ends");
 }
 
-function readLimit(
-  value: number,
-  limit: { readonly name: string; readonly greatest: number },
-): number {
-  if (Number.isInteger(value) && value >= 1 && value <= limit.greatest) return value;
-  throw new RangeError(`${limit.name} is not a whole number from 1 to ${limit.greatest}: ${value}`);
+function readLimit(name: string, value: number, greatest: number): number {
+  if (Number.isInteger(value) && value >= 1 && value <= greatest) return value;
+  throw new RangeError(`${name} is not a whole number from 1 to ${greatest}: ${value}`);
 }

@@ -7,12 +7,12 @@ import type { Gzip } from "../../ports/crypto/crypto.ts";
 const gzipAsync = promisify(gzip);
 const gunzipAsync = promisify(gunzip);
 
-/** Smaller inputs are compressed at once, in 3 ms or so: a thread would take a seventh longer. */
+/** Smaller inputs are compressed on the event loop, in about 3 ms: a thread would take a seventh longer. */
 const THREAD_THRESHOLD_BYTES = 256 * 1024;
-/** Real bodies inflate less than this many times; only beyond it is the output counted before it is kept. */
+/** Real bodies inflate less than this many times; beyond it the output is counted before it is kept. */
 const TYPICAL_RATIO = 16;
 const TYPICAL_FLOOR_BYTES = 1024 * 1024;
-/** Zlib goes back to its caller for every buffer it has filled, so one that fits all is faster. */
+/** Zlib returns to its caller for every buffer it has filled, so one that fits everything is faster. */
 const MIN_BUFFER_BYTES = 1024;
 const MAX_BUFFER_BYTES = 4 * 1024 * 1024;
 /** JSON rows shrink at least this many times, and rarely more than twice as many. */
@@ -20,7 +20,7 @@ const SHRINKS_TIMES = 4;
 
 /** Gzip by zlib, on threads of the runtime for large inputs. */
 export class ZlibGzip implements Gzip {
-  /** Bodies are counted one after the other: what is thrown away while counting is memory until it is collected. */
+  /** Bodies are counted one after the other, because the output thrown away takes memory until it is collected. */
   #counted: Promise<void> = Promise.resolve();
 
   async compress(bytes: Uint8Array): Promise<Uint8Array<ArrayBuffer>> {
@@ -30,7 +30,7 @@ export class ZlibGzip implements Gzip {
       : await gzipAsync(bytes, options);
   }
 
-  async decompress(bytes: Uint8Array, maxBytes: number): Promise<Uint8Array> {
+  async decompress(bytes: Uint8Array, maxBytes: number): Promise<Uint8Array<ArrayBuffer>> {
     const typicalBytes = Math.max(TYPICAL_FLOOR_BYTES, bytes.length * TYPICAL_RATIO);
     try {
       return await inflate(bytes, Math.min(typicalBytes, maxBytes));
@@ -45,7 +45,10 @@ export class ZlibGzip implements Gzip {
   }
 }
 
-async function inflate(bytes: Uint8Array, maxOutputLength: number): Promise<Uint8Array> {
+async function inflate(
+  bytes: Uint8Array,
+  maxOutputLength: number,
+): Promise<Uint8Array<ArrayBuffer>> {
   const chunkSize = bufferBytes(bytes.length * SHRINKS_TIMES * 2);
   const options = { maxOutputLength, chunkSize, info: true };
   const { buffer, engine } = (await gunzipAsync(bytes, options)) as unknown as InflateInfo;
@@ -56,9 +59,9 @@ async function inflate(bytes: Uint8Array, maxOutputLength: number): Promise<Uint
   return buffer;
 }
 
-/** What zlib gives with `info: true`. */
+/** The result of zlib with `info: true`. */
 interface InflateInfo {
-  readonly buffer: Uint8Array;
+  readonly buffer: Uint8Array<ArrayBuffer>;
   /** `bytesWritten` counts the bytes of the input that were used. */
   readonly engine: { readonly bytesWritten: number };
 }

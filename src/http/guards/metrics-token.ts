@@ -1,5 +1,5 @@
 import { AppError } from "../../domain/shared/errors.ts";
-import type { Digest } from "../../ports/crypto/crypto.ts";
+import type { SecretComparison } from "../../ports/crypto/crypto.ts";
 import type { ConnectionInfo } from "../../ports/http/http-server.ts";
 import { bearerCredentials } from "./bearer-credentials.ts";
 import { headerBytes } from "./sync-key.ts";
@@ -8,7 +8,7 @@ import { headerBytes } from "./sync-key.ts";
 export interface MetricsGuardDeps {
   /** `METRICS_TOKEN`; null when not set. */
   readonly metricsToken: string | null;
-  readonly digest: Digest;
+  readonly comparison: SecretComparison;
 }
 
 /** Headers by which proxies tell that they are between, beside `X-Forwarded-For`. */
@@ -32,7 +32,7 @@ export function requireMetricsAccess(
   }
   const given = bearerCredentials(headers.get("authorization") ?? "") ?? "";
   const expected = new TextEncoder().encode(deps.metricsToken);
-  if (given !== "" && deps.digest.isEqual(headerBytes(given), expected)) return;
+  if (given !== "" && deps.comparison.isEqual(headerBytes(given), expected)) return;
   throw new AppError(
     "metrics_token_rejected",
     "Send the METRICS_TOKEN of this deployment as Authorization: Bearer",

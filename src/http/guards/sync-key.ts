@@ -1,12 +1,12 @@
 import { AppError } from "../../domain/shared/errors.ts";
-import type { Digest } from "../../ports/crypto/crypto.ts";
+import type { SecretComparison } from "../../ports/crypto/crypto.ts";
 
 /** What the sync key guard checks against. */
 export interface SyncKeyGuardDeps {
   readonly isSyncEnabled: boolean;
   /** `SYNC_API_KEY`; empty when not configured. */
   readonly syncApiKey: string;
-  readonly digest: Digest;
+  readonly comparison: SecretComparison;
 }
 
 /** Lets a pull or push pass, checked in the order of S-5. Throws `sync_disabled`, `sync_key_…`. */
@@ -25,7 +25,7 @@ export function requireSyncKey(deps: SyncKeyGuardDeps, headers: Headers): void {
   }
   const given = headers.get("x-sync-key") ?? "";
   const expected = new TextEncoder().encode(deps.syncApiKey);
-  if (given === "" || !deps.digest.isEqual(headerBytes(given), expected)) {
+  if (given === "" || !deps.comparison.isEqual(headerBytes(given), expected)) {
     throw new AppError("sync_key_rejected", "The X-Sync-Key header is missing or wrong");
   }
 }

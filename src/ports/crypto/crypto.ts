@@ -1,18 +1,23 @@
-/** SHA-256 and comparison in constant time. */
+/** SHA-256 of bodies. */
 export interface Digest {
-  /** Lowercase hexadecimal SHA-256 of the bytes, 64 characters. S-4.1.6. */
-  sha256Hex(bytes: Uint8Array): string;
+  /**
+   * Lowercase hexadecimal SHA-256 of the bytes, 64 characters. S-4.1.6. The bytes must not change until it settles.
+   */
+  sha256Hex(bytes: Uint8Array<ArrayBuffer>): Promise<string>;
+}
 
-  /** True when both are equal; the time taken tells nothing about where they differ. S-5. */
+/** Compares what a caller sent with what was expected. */
+export interface SecretComparison {
+  /** True when both are equal. The time taken does not depend on where they differ. S-5. */
   isEqual(a: Uint8Array, b: Uint8Array): boolean;
 }
 
-/** HMAC-SHA-256 (RFC 2104) and random bytes. */
+/** HMAC-SHA-256 (RFC 2104), synchronous because stores call it inside a transaction, and random bytes. */
 export interface Mac {
   /** The HMAC as 64 lowercase hexadecimal digits. */
   hmacHex(key: Uint8Array, message: Uint8Array | string): string;
 
-  /** Bytes that nobody can foresee. */
+  /** Bytes from a cryptographically secure generator. */
   randomBytes(count: number): Uint8Array;
 }
 
@@ -22,8 +27,7 @@ export interface PasswordHasher {
   hash(password: string): Promise<string>;
 
   /**
-   * True when the password belongs to the hash. With null, which stands for an account that is not there, it takes as
-   * long and is false.
+   * True when the password belongs to the hash. Null stands for a missing account: false, after the same time.
    */
   verify(password: string, hash: string | null): Promise<boolean>;
 }
@@ -36,8 +40,8 @@ export interface Gzip {
   /**
    * Decompresses one or several members into one body. D-3.5.
    * Throws `AppError` of kind `integrity`, its message starting `gzip decompression failed`, when the input is damaged,
-   * cut or followed by anything but zeros; `body_too_large` when the output would exceed `maxBytes`, which is found
-   * without keeping the output.
+   * cut or followed by anything but zeros; `body_too_large` when the output would exceed `maxBytes`, found without
+   * keeping the output.
    */
-  decompress(bytes: Uint8Array, maxBytes: number): Promise<Uint8Array>;
+  decompress(bytes: Uint8Array, maxBytes: number): Promise<Uint8Array<ArrayBuffer>>;
 }

@@ -15,6 +15,11 @@ export interface PullRequest {
   readonly signal?: AbortSignal;
 }
 
+/** A request that its caller may stop. */
+export interface StoppableRequest {
+  readonly signal?: AbortSignal;
+}
+
 /** A batch for a push. */
 export interface PushRequest {
   readonly records: readonly JsonObject[];
@@ -113,18 +118,21 @@ export interface RemotePeer {
   readDigest(
     tableName: string,
     query: DigestQuery,
-    options?: { readonly signal?: AbortSignal },
+    request?: StoppableRequest,
   ): Promise<DigestReply>;
 
   /** Asks for the status. Needs no key. */
-  readStatus(options?: { readonly signal?: AbortSignal }): Promise<SyncStatus>;
+  readStatus(request?: StoppableRequest): Promise<SyncStatus>;
+}
+
+/** Where a peer is, and its sync key. */
+export interface PeerAddress {
+  readonly baseUrl: string;
+  readonly key: string;
 }
 
 /**
- * Makes the peer at an address, with its key; nothing is sent yet. Throws `TypeError` or `RangeError`, which show
- * neither, when they cannot be used.
+ * Makes the peer at an address; nothing is sent yet. Throws `TypeError` or `RangeError`, which show neither address nor
+ * key, when they cannot be used.
  */
-export type ConnectPeer = (remote: {
-  readonly baseUrl: string;
-  readonly key: string;
-}) => RemotePeer;
+export type ConnectPeer = (address: PeerAddress) => RemotePeer;

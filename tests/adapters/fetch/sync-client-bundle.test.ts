@@ -55,7 +55,7 @@ function isMissing(runtime: string, path: string | null): boolean {
 }
 
 async function buildClient(): Promise<string> {
-  const entry = join(ROOT, "src", "adapters", "fetch", "sync-client.ts");
+  const entry = join(ROOT, "src", "client.ts");
   const built = await Bun.build({ entrypoints: [entry], target: "browser", format: "esm" });
   expect(built.outputs.length).toBe(1);
   const text = await (built.outputs[0] as Blob).text();

@@ -1,7 +1,7 @@
 // What the sync client makes of peers, proxies and networks that fail: wrong bodies, cut bodies, other statuses.
 import { expect, test } from "bun:test";
 import { gzipSync } from "node:zlib";
-import { createSyncClient } from "../../../src/adapters/fetch/sync-client.ts";
+import { createSyncClient } from "../../../src/client.ts";
 import {
   checksumOf,
   failureOf,

@@ -3,7 +3,7 @@ import { afterEach } from "bun:test";
 import { createHash } from "node:crypto";
 import { createServer, type Socket } from "node:net";
 import { gzipSync } from "node:zlib";
-import { RemotePeerError } from "../../../src/adapters/fetch/sync-client.ts";
+import { RemotePeerError } from "../../../src/client.ts";
 
 /** A request as a peer saw it. */
 export interface SeenRequest {

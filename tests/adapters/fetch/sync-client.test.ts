@@ -6,7 +6,7 @@ import {
   isRawNumber,
   type JsonObject,
   type PullPage,
-} from "../../../src/adapters/fetch/sync-client.ts";
+} from "../../../src/client.ts";
 import { gzipReply, plainReply, startPeer } from "./sync-client-support.ts";
 
 const KEY = "k-1 secret";

@@ -1,5 +1,5 @@
 // What the suites of the reputation half work on, and the shortest ways to set a scene.
-import { NodeMac } from "../../../src/adapters/node-crypto/node-mac.ts";
+import { NodeMac } from "../../../src/adapters/node-crypto/node-crypto.ts";
 import type {
   Consent,
   ConsentGrant,

@@ -3,7 +3,7 @@ import { afterEach, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { rmSync } from "node:fs";
 import { networkInterfaces } from "node:os";
 import { join } from "node:path";
-import { NodeDigest } from "../../../src/adapters/node-crypto/node-digest.ts";
+import { NodeSecretComparison } from "../../../src/adapters/node-crypto/node-crypto.ts";
 import { requireMetricsAccess } from "../../../src/http/guards/metrics-token.ts";
 import { lookUp, Person } from "../reputation/people.ts";
 import { onEveryBackend } from "../support/backends.ts";
@@ -246,7 +246,7 @@ describe("metrics()", () => {
       const connection = { remoteAddress: address, keepOpen: () => {} };
       const ask = () =>
         requireMetricsAccess(
-          { metricsToken: null, digest: new NodeDigest() },
+          { metricsToken: null, comparison: new NodeSecretComparison() },
           new Headers(headers),
           connection,
         );

@@ -1,10 +1,9 @@
 import { Elysia } from "elysia";
 import { MAX_SEGMENT_ROWS } from "../../../domain/sync/digest/digest-query.ts";
-import type { Gzip } from "../../../ports/crypto/crypto.ts";
 import { type DigestTableDeps, digestTable } from "../../../usecases/sync/pages/digest-table.ts";
 import { requireSyncKey, type SyncKeyGuardDeps } from "../../guards/sync-key.ts";
 import { jsonReply, parameterDoc, SYNC_KEY_SECURITY } from "../../openapi.ts";
-import { pageReply } from "../../page-reply.ts";
+import { type PageReplyDeps, pageReply } from "../../page-reply.ts";
 import { DigestPage } from "../../run-schemas.ts";
 import { SyncError } from "../../schemas.ts";
 import { queryOf } from "../../target.ts";
@@ -17,9 +16,7 @@ import {
 } from "./shared-docs.ts";
 
 /** What the digest route needs. */
-export interface DigestRouteDeps extends DigestTableDeps, SyncKeyGuardDeps {
-  readonly gzip: Gzip;
-}
+export interface DigestRouteDeps extends DigestTableDeps, PageReplyDeps, SyncKeyGuardDeps {}
 
 /** `GET /api/v1/sync/digest/{table_name}`. D-4.10. */
 export function digestRoute(deps: DigestRouteDeps) {

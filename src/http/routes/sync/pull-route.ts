@@ -1,10 +1,9 @@
 import { Elysia } from "elysia";
 import { DEFAULT_PAGE_ROWS } from "../../../domain/shared/limits.ts";
-import type { Digest, Gzip } from "../../../ports/crypto/crypto.ts";
 import { type PullPageDeps, pullPage } from "../../../usecases/sync/pages/pull-page.ts";
 import { requireSyncKey, type SyncKeyGuardDeps } from "../../guards/sync-key.ts";
 import { jsonReply, parameterDoc, SYNC_KEY_SECURITY } from "../../openapi.ts";
-import { pageReply } from "../../page-reply.ts";
+import { type PageReplyDeps, pageReply } from "../../page-reply.ts";
 import { PullPageBody } from "../../schemas.ts";
 import { queryOf } from "../../target.ts";
 import {
@@ -17,10 +16,7 @@ import {
 } from "./shared-docs.ts";
 
 /** What the pull route needs. */
-export interface PullRouteDeps extends PullPageDeps, SyncKeyGuardDeps {
-  readonly gzip: Gzip;
-  readonly digest: Digest;
-}
+export interface PullRouteDeps extends PullPageDeps, PageReplyDeps, SyncKeyGuardDeps {}
 
 /** `GET /api/v1/sync/pull/{table_name}`. S-4.1. */
 export function pullRoute(deps: PullRouteDeps) {

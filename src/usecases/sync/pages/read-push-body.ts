@@ -7,12 +7,13 @@ import {
 } from "../../../domain/shared/json.ts";
 import { CHECKSUM_PREFIX_CHARS } from "../../../domain/shared/limits.ts";
 import type { Integrity } from "../../../domain/sync/rows/push-result.ts";
-import type { Digest, Gzip } from "../../../ports/crypto/crypto.ts";
+import type { Digest, Gzip, SecretComparison } from "../../../ports/crypto/crypto.ts";
 
 /** What reading a push body needs. */
 export interface ReadPushBodyDeps {
   readonly gzip: Gzip;
   readonly digest: Digest;
+  readonly comparison: SecretComparison;
   /** `SYNC_MAX_DECOMPRESSED_BYTES`. */
   readonly maxDecompressedBytes: number;
 }
@@ -60,7 +61,7 @@ async function readGzipBody(
   { bytes, checksum }: ReceivedPushBody,
 ): Promise<JsonObject> {
   const inflated = await deps.gzip.decompress(bytes, deps.maxDecompressedBytes);
-  if (checksum !== null) verifyChecksum(deps.digest, inflated, checksum);
+  if (checksum !== null) await verifyChecksum(deps, inflated, checksum);
   const parsed = tryParse(inflated);
   if (parsed === undefined) {
     throw new AppError("integrity", "Decompressed body is not valid JSON in UTF-8");
@@ -80,10 +81,15 @@ function asBody(parsed: JsonValue): JsonObject {
   throw new AppError("invalid_request", "The body must be a JSON object with a records array");
 }
 
-function verifyChecksum(digest: Digest, bytes: Uint8Array, expected: string): void {
-  const actual = digest.sha256Hex(bytes);
+async function verifyChecksum(
+  deps: ReadPushBodyDeps,
+  bytes: Uint8Array<ArrayBuffer>,
+  expected: string,
+): Promise<void> {
+  const actual = await deps.digest.sha256Hex(bytes);
   const encoder = new TextEncoder();
-  if (digest.isEqual(encoder.encode(actual), encoder.encode(expected.toLowerCase()))) return;
+  if (deps.comparison.isEqual(encoder.encode(actual), encoder.encode(expected.toLowerCase())))
+    return;
   const named = [expected, actual].map((hash) => hash.slice(0, CHECKSUM_PREFIX_CHARS));
   throw new AppError("integrity", `Checksum mismatch: expected ${named[0]}, got ${named[1]}`);
 }

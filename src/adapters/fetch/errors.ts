@@ -1,19 +1,20 @@
-// Turns what goes wrong on the wire into `RemotePeerError`, with messages safe to log and to show.
+// Turns failures of HTTP into `RemotePeerError`, with messages that are safe to log and to show.
 import { isJsonObject, type JsonValue, parseJson } from "../../domain/shared/json.ts";
 import { RemotePeerError } from "../../ports/tables/remote-peer.ts";
 
 /** Length of another program's text inside a message, in characters. */
 const MAX_QUOTED_CHARS = 200;
 
-/** What went wrong, in words that follow the label, and the error behind it. */
+/** Why a request failed. */
 interface WireProblem {
+  /** In words that follow the label. */
   readonly problem: string;
   readonly cause?: unknown;
   /** The reply has more bytes than are read. */
   readonly isTooLong?: boolean;
 }
 
-/** A reply with status 200 that is not what the document says. */
+/** A reply with status 200 that does not have the fields of the document. */
 export function invalidReply(label: string, { problem, ...options }: WireProblem): RemotePeerError {
   return new RemotePeerError(
     "invalid_reply",
@@ -28,17 +29,20 @@ export function unreachable(label: string, { problem, cause }: WireProblem): Rem
   return new RemotePeerError("unreachable", `${label} ${problem}: ${reason}`, { cause });
 }
 
-/** A reply with another status than 200. */
-export function statusError(answer: {
+/** A reply with a status other than 200. */
+interface StatusReply {
   readonly label: string;
   readonly url: string;
   readonly response: Response;
   /** Null when it could not be read. */
   readonly body: Uint8Array | null;
-  /** Cut out of the peer's text, which may quote it. */
+  /** Removed from the peer's text, which may quote it. */
   readonly key: string;
   readonly nowMs: (() => number) | null;
-}): RemotePeerError {
+}
+
+/** The error for a reply with a status other than 200. */
+export function statusError(answer: StatusReply): RemotePeerError {
   const { response, label, key } = answer;
   const { status, headers } = response;
   const text = redirectText(response, answer.url) ?? peerErrorText(answer.body);
@@ -51,18 +55,18 @@ export function statusError(answer: {
   });
 }
 
-/** Seconds from now, of either form of `Retry-After`; null when there is none that can be read. */
+/** Seconds from now, from either form of `Retry-After`; null when it is missing or unreadable. */
 function readRetryAfter(headers: Headers, nowMs: (() => number) | null): number | null {
   const text = headers.get("Retry-After") ?? "";
   if (/^\d{1,9}$/.test(text)) return Number(text);
-  // Both dates of a reply come from one clock; this machine's may differ.
+  // The reply's own date comes from the same clock; this machine's clock may differ.
   const sentAtMs = readHttpDate(headers.get("Date")) ?? nowMs?.() ?? null;
   const untilMs = readHttpDate(text);
   if (untilMs === null || sentAtMs === null) return null;
   return Math.max(0, Math.ceil((untilMs - sentAtMs) / 1000));
 }
 
-/** Milliseconds since 1970; null for what is no date of HTTP. */
+/** Milliseconds since 1970; null when the text is not an HTTP date. */
 function readHttpDate(text: string | null): number | null {
   const atMs = text?.endsWith(" GMT") ? Date.parse(text) : Number.NaN;
   return Number.isNaN(atMs) ? null : atMs;
@@ -78,7 +82,7 @@ function redirectText(response: Response, url: string): string | null {
   return `redirects are not followed, this one leads to ${origin}${pathname}`;
 }
 
-/** The `error` text of S-7; empty when the body is anything else, such as a proxy's page. */
+/** The `error` text of S-7; empty when the body is something else, such as a proxy's page. */
 function peerErrorText(body: Uint8Array | null): string {
   if (body === null) return "";
   let value: JsonValue;

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { createHmac } from "node:crypto";
 import fc from "fast-check";
-import { NodeMac } from "../../../src/adapters/node-crypto/node-mac.ts";
+import { NodeMac, NodeSecretComparison } from "../../../src/adapters/node-crypto/node-crypto.ts";
 import { checkProperty } from "../../support/seed.ts";
 
 describe("HMAC-SHA-256", () => {
@@ -30,5 +30,20 @@ describe("HMAC-SHA-256", () => {
     const first = mac.randomBytes(32);
     expect(first.length).toBe(32);
     expect(mac.randomBytes(32)).not.toEqual(first);
+  });
+});
+
+describe("Comparison in constant time", () => {
+  const bytes = (text: string) => new TextEncoder().encode(text);
+  const comparison = new NodeSecretComparison();
+
+  test.each([
+    ["the key", "the key", true],
+    ["", "", true],
+    ["the key", "the keY", false],
+    ["the key", "the key ", false],
+    ["the key", "", false],
+  ] as const)("S-5.3 %p and %p are equal: %p", (a, b, isEqual) => {
+    expect(comparison.isEqual(bytes(a), bytes(b))).toBe(isEqual);
   });
 });

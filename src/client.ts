@@ -1,0 +1,31 @@
+// The package's `repsync/client`: pulls and pushes tables of any service that speaks the table synchronization document.
+import type { SyncClientOptions } from "./adapters/fetch/settings.ts";
+import { SyncClient } from "./adapters/fetch/sync-client.ts";
+import { WebCryptoDigest } from "./adapters/webcrypto/web-crypto-digest.ts";
+
+export type { SyncClientOptions } from "./adapters/fetch/settings.ts";
+export type { SyncClient } from "./adapters/fetch/sync-client.ts";
+export {
+  isRawNumber,
+  type JsonObject,
+  type JsonValue,
+  type RawNumber,
+} from "./domain/shared/json.ts";
+export type { PullPage } from "./domain/sync/rows/page.ts";
+export type { PushResult } from "./domain/sync/rows/push-result.ts";
+export type { SyncStatus } from "./domain/sync/run/sync-status.ts";
+export {
+  type PulledPage,
+  type PullRequest,
+  type PushedBatch,
+  type PushRequest,
+  type RemotePeer,
+  RemotePeerError,
+  type RemotePeerErrorKind,
+  type TransferredBytes,
+} from "./ports/tables/remote-peer.ts";
+
+/** Makes a client; nothing is sent yet. Throws `TypeError` or `RangeError` for unusable options. */
+export function createSyncClient(options: SyncClientOptions): SyncClient {
+  return new SyncClient(options, new WebCryptoDigest());
+}
