@@ -1,6 +1,6 @@
 // Prints the results, and keeps them in docs/performance.md.
 import { readFileSync, writeFileSync } from "node:fs";
-import { cpus } from "node:os";
+import { cpus, totalmem } from "node:os";
 import { type BenchResult, verdict } from "./result.ts";
 
 const DOCUMENT = new URL("../../docs/performance.md", import.meta.url);
@@ -10,7 +10,10 @@ const HEADINGS = ["measured", "repsync", "beside it", "ratio", "bar", ""];
 
 /** What the numbers were taken on, in one line. */
 export function describeMachine(): string {
-  return `Bun ${Bun.version}, ${cpus().length} cores, ${process.platform} ${process.arch}`;
+  const cores = cpus();
+  const memory = `${Math.floor(totalmem() / 2 ** 30)} GiB`;
+  const platform = `${process.platform} ${process.arch}`;
+  return `Bun ${Bun.version}, ${cores[0]?.model.trim()}, ${cores.length} cores, ${memory}, ${platform}`;
 }
 
 /** Prints the table. */
@@ -27,19 +30,20 @@ export function printResults(results: readonly BenchResult[]): void {
   }
 }
 
-/** Puts the results between the markers in docs/performance.md, each in place of the one that was measured before. */
+/** Writes the results and their date between the markers in docs/performance.md, each in place of its former line. */
 export function writeResults(results: readonly BenchResult[]): void {
   const text = readFileSync(DOCUMENT, "utf8");
   const begin = text.indexOf(BEGIN);
   const end = text.indexOf(END);
   if (begin === -1 || end < begin) throw new Error("docs/performance.md has lost its markers");
   const [, , ...former] = text.slice(begin, end).match(/^\| .*$/gm) ?? [];
-  const heading = [HEADINGS, ["---", "---:", "---:", "---:", "---:", "---"]].map(lineOf);
-  const measured = results.map(cells).map(lineOf);
+  const alignments = ["---", "---:", "---:", "---:", "---:", "---", "---"];
+  const heading = [[...HEADINGS, "date"], alignments].map(lineOf);
+  const date = new Date().toISOString().slice(0, 10);
+  const measured = results.map((result) => lineOf([...cells(result), date]));
   const lines = new Map([...former, ...measured].map((line) => [line.split(" | ")[0], line]));
   const table = [...heading, ...lines.values()].join("\n");
-  const date = new Date().toISOString().slice(0, 10);
-  const written = `${BEGIN}\n${describeMachine()}, ${date}.\n\n${table}\n`;
+  const written = `${BEGIN}\n${describeMachine()}.\n\n${table}\n`;
   writeFileSync(DOCUMENT, text.slice(0, begin) + written + text.slice(end));
   console.log("\nWritten to docs/performance.md");
 }
