@@ -4,10 +4,10 @@ import type {
   DigestPage,
   DigestQuery,
   DigestSegment,
-  Key,
 } from "../../domain/sync/digest/digest-page.ts";
 import type { PullPage } from "../../domain/sync/rows/page.ts";
 import type { Integrity, PushResult } from "../../domain/sync/rows/push-result.ts";
+import type { UpsertKey } from "../../domain/sync/rows/row-key.ts";
 import type { SyncStatus } from "../../domain/sync/run/sync-status.ts";
 import type { Reply } from "./exchange.ts";
 import {
@@ -30,7 +30,10 @@ const INTEGRITY: Shape<Integrity> = {
   fits: (value) => value === "verified" || value === "no_checksum",
 };
 
-const KEY: Shape<Key> = { wanted: "a list of key values", fits: (value) => Array.isArray(value) };
+const KEY: Shape<UpsertKey> = {
+  wanted: "a list of key values",
+  fits: (value) => Array.isArray(value),
+};
 const DIGEST: Shape<string> = {
   wanted: "32 hexadecimal digits",
   fits: (value): value is string => typeof value === "string" && /^[0-9a-f]{32}$/.test(value),

@@ -1,5 +1,5 @@
 import { stringify } from "csv-stringify/sync";
-import { comparedColumns } from "../../domain/sync/digest/row-digest.ts";
+import { comparedColumns } from "../../domain/sync/rows/row-text.ts";
 import type { Column, Row, Table } from "../../domain/sync/table/table.ts";
 import { csvField } from "./csv-fields.ts";
 import type { FileFormat } from "./file-format.ts";

@@ -1,6 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { parseJson } from "../../../src/domain/shared/json.ts";
-import { convertRecord, recordKey } from "../../../src/domain/sync/rows/convert.ts";
+import { convertRecord } from "../../../src/domain/sync/rows/convert.ts";
+import { recordKey } from "../../../src/domain/sync/rows/row-key.ts";
 import { LISTINGS, makeTable } from "../../support/make-table.ts";
 
 describe("convertRecord()", () => {

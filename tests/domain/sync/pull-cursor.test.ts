@@ -1,11 +1,7 @@
 // The next request of a pull, page by literal page. D-4.5.
 import { expect, test } from "bun:test";
 import type { JsonObject } from "../../../src/domain/shared/json.ts";
-import {
-  type PullCursor,
-  startMarkedCursor,
-  startPullCursor,
-} from "../../../src/domain/sync/pull/pull-cursor.ts";
+import { PullCursor } from "../../../src/domain/sync/pull/pull-cursor.ts";
 import type { PullPage } from "../../../src/domain/sync/rows/page.ts";
 import { makeTable } from "../../support/make-table.ts";
 
@@ -54,14 +50,14 @@ function shown(text: string | null): string {
 
 /** A cursor that has found no rows without a timestamp. */
 function pullFrom(marker: string | null, pageRows = 3): PullCursor {
-  const cursor = startPullCursor(TABLE, { marker, pageRows });
+  const cursor = PullCursor.begin(TABLE, marker, pageRows);
   give(cursor, "a1", { total: 9 });
   give(cursor, "a1", { total: 9 });
   return cursor;
 }
 
 test("D-4.5 an empty table is done after one look", () => {
-  const cursor = startPullCursor(TABLE, { marker: null, pageRows: 3 });
+  const cursor = PullCursor.begin(TABLE, null, 3);
   expect(next(cursor)).toBe("null+0/1");
   expect(give(cursor, "", { total: 0 })).toBe(" to null, then done");
 });
@@ -78,12 +74,13 @@ test("D-4.5 it begins at the marker", () => {
 });
 
 test("D-4.5 a row that comes again in another state is brought again", () => {
-  const cursor = startMarkedCursor(
+  const cursor = PullCursor.beginSince(
     makeTable({
       ...{ timestamp_column: "at", upsert_key: ["k"] },
       columns: { k: { type: "text" }, v: { type: "text" }, at: { type: "datetime" } },
     }),
-    { marker: time("1"), pageRows: 2 },
+    time("1"),
+    2,
   );
   const reply = (v: string, more: boolean): PullPage => ({
     ...{ table: "items", since: cursor.request().since, count: 2, total: 3, offset: 0, limit: 2 },
@@ -146,14 +143,14 @@ test("D-4.5 pages of one row get over a timestamp by the time just behind it", (
 });
 
 test("D-4.5 rows without a timestamp that come first are read by offset, then the others by time", () => {
-  const cursor = startPullCursor(TABLE, { marker: null, pageRows: 3 });
+  const cursor = PullCursor.begin(TABLE, null, 3);
   expect(give(cursor, "a-", { total: 4 })).toBe(" to null, then null+0/3");
   expect(give(cursor, "a- b- c1", { total: 4, more: true })).toBe("ab to null, then 1+0/3");
   expect(give(cursor, "c1 d2", { total: 2 })).toBe("cd to 2, then done");
 });
 
 test("D-4.5 rows without a timestamp that come last are found by their number", () => {
-  const cursor = startPullCursor(TABLE, { marker: null, pageRows: 3 });
+  const cursor = PullCursor.begin(TABLE, null, 3);
   expect(give(cursor, "a1", { total: 4 })).toBe(" to null, then 1+0/1");
   // Three rows have a timestamp, so one has none.
   expect(give(cursor, "a1", { total: 3 })).toBe(" to null, then 1+0/3");
@@ -162,14 +159,14 @@ test("D-4.5 rows without a timestamp that come last are found by their number", 
 });
 
 test("D-4.5 a table without timestamps is one group", () => {
-  const cursor = startPullCursor(TIMELESS, { marker: null, pageRows: 2 });
+  const cursor = PullCursor.begin(TIMELESS, null, 2);
   expect(next(cursor)).toBe("null+0/2");
   expect(give(cursor, "a- b-", { total: 3, more: true })).toBe("ab to null, then null+1/2");
   expect(give(cursor, "b- c-", { total: 3 })).toBe("c to null, then done");
 });
 
 test("D-4.5 a group that never stands still is given up, with what to do", () => {
-  const cursor = startPullCursor(TIMELESS, { marker: null, pageRows: 2 });
+  const cursor = PullCursor.begin(TIMELESS, null, 2);
   const endless = () => {
     for (let i = 0; i < 200; i++) {
       give(cursor, "a- b-", { total: 4 + i, more: true });
@@ -191,7 +188,7 @@ test.each([
 });
 
 test("D-4.5 the number of rows is what the remote said at first, and more when more come", () => {
-  const cursor = startPullCursor(TABLE, { marker: null, pageRows: 3 });
+  const cursor = PullCursor.begin(TABLE, null, 3);
   const totals: (number | null)[] = [];
   for (const [text, total, more] of [
     ["a1", 3, false],
@@ -211,7 +208,7 @@ test("D-4.5 the number of rows is what the remote said at first, and more when m
 });
 
 test("D-4.5 rows that have lost their timestamps meanwhile are looked for before those that come last", () => {
-  const cursor = startPullCursor(TABLE, { marker: null, pageRows: 3 });
+  const cursor = PullCursor.begin(TABLE, null, 3);
   give(cursor, "a1", { total: 4 });
   give(cursor, "a1", { total: 3 });
   expect(give(cursor, "a1 b2 c3", { total: 3 })).toBe("abc to 3, then null+2/3");
@@ -221,7 +218,7 @@ test("D-4.5 rows that have lost their timestamps meanwhile are looked for before
 });
 
 test("D-4.5 rows without a timestamp that are gone from their place are looked for before it", () => {
-  const cursor = startPullCursor(TABLE, { marker: null, pageRows: 3 });
+  const cursor = PullCursor.begin(TABLE, null, 3);
   give(cursor, "a1", { total: 4 });
   give(cursor, "a1", { total: 3 });
   give(cursor, "a1 b2 c3", { total: 3 });
@@ -231,7 +228,7 @@ test("D-4.5 rows without a timestamp that are gone from their place are looked f
 });
 
 test("D-4.5 a group on one page is complete, also when it has changed since its last pass", () => {
-  const cursor = startPullCursor(TIMELESS, { marker: null, pageRows: 3 });
+  const cursor = PullCursor.begin(TIMELESS, null, 3);
   expect(give(cursor, "a- b-", { total: 3, more: true })).toBe("ab to null, then null+1/3");
   expect(give(cursor, "", { total: 1 })).toBe(" to null, then null+0/3");
   expect(give(cursor, "b- c- d-", { total: 3 })).toBe("cd to null, then done");

@@ -1,6 +1,7 @@
 import { expect, test } from "bun:test";
 import { rawNumber } from "../../../src/domain/shared/json.ts";
-import { keyText, rowText, startDigest } from "../../../src/domain/sync/digest/row-digest.ts";
+import { DigestSum } from "../../../src/domain/sync/digest/row-digest.ts";
+import { keyText, rowText } from "../../../src/domain/sync/rows/row-text.ts";
 import type { Row } from "../../../src/domain/sync/table/table.ts";
 import { LISTINGS, makeTable } from "../../support/make-table.ts";
 
@@ -16,7 +17,7 @@ const GOLDEN_TEXT = `+{'1:x#1e1;'1:y[~'1:z]}'10:2026-03-01"15e1"'1:a'1:b'20:2026
 const GOLDEN_DIGEST = "a2bedd5eac5b8b0a56b3419ca1d15c2b";
 
 function digestOf(...rows: Row[]) {
-  const sum = startDigest(TABLE);
+  const sum = new DigestSum(TABLE);
   for (const row of rows) sum.add(row);
   return sum.result();
 }

@@ -1,7 +1,7 @@
 // How many rows a pull asks for at once. D-4.6.
 import { expect, test } from "bun:test";
-import { startMarkedCursor } from "../../../src/domain/sync/pull/pull-cursor.ts";
-import { startBatchSize } from "../../../src/domain/sync/run/batch-size.ts";
+import { PullCursor } from "../../../src/domain/sync/pull/pull-cursor.ts";
+import { BatchSize } from "../../../src/domain/sync/run/pacing.ts";
 import type { PulledPage, RemotePeer } from "../../../src/ports/tables/remote-peer.ts";
 import { openRemote } from "../../../src/usecases/sync/shared/sync-deps.ts";
 import { askPage } from "../../../src/usecases/sync/transfer/ask-page.ts";
@@ -28,8 +28,8 @@ async function askedFor(lengths: readonly number[]): Promise<number[]> {
       progressed: () => {},
     },
   };
-  const cursor = startMarkedCursor(table, { marker: "2026-03-01T10:00:00Z", pageRows: 1000 });
-  const size = startBatchSize(1000, 1000);
+  const cursor = PullCursor.beginSince(table, "2026-03-01T10:00:00Z", 1000);
+  const size = new BatchSize(1000, 1000);
   for (const _ of lengths) await askPage(transfer, { cursor, size });
   return asked;
 }

@@ -1,7 +1,7 @@
 // Digests by ranges of the key, as the other end asks for them. D-4.10.
 import { expect, test } from "bun:test";
 import type { DigestParameters } from "../../../src/domain/sync/digest/digest-page.ts";
-import { startDigest } from "../../../src/domain/sync/digest/row-digest.ts";
+import { DigestSum } from "../../../src/domain/sync/digest/row-digest.ts";
 import type { Table } from "../../../src/domain/sync/table/table.ts";
 import { digestTable } from "../../../src/usecases/sync/pages/digest-table.ts";
 import { FakeClock } from "../../support/fake-clock.ts";
@@ -30,7 +30,7 @@ async function tableOf(rows: number) {
 
 /** The digest of some of the rows, summed here. */
 function digestOf(table: Table, rows: readonly TestRow[]) {
-  const sum = startDigest(table);
+  const sum = new DigestSum(table);
   for (const [k, v, at] of rows) sum.add({ k, v, at });
   return sum.result();
 }

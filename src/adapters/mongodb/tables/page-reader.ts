@@ -1,6 +1,6 @@
 // Pages and totals, each pair from one snapshot. What an unchanged table made known is used again.
 import type { ClientSession, Document } from "mongodb";
-import { PageAnchors, type PageSequence } from "../../../domain/sync/rows/page-anchors.ts";
+import { PageBookmarks, type PageSequence } from "../../../domain/sync/rows/page-bookmarks.ts";
 import type { Table } from "../../../domain/sync/table/table.ts";
 import type { StoredPage, StoredPageQuery } from "../../../ports/tables/table-store.ts";
 import { retry, startDeadline } from "../driver/deadline.ts";
@@ -40,7 +40,7 @@ interface Place {
 export class PageReader {
   readonly #parts: PageReaderParts;
   readonly #memory: TableMemory;
-  readonly #anchors = new PageAnchors<Document>();
+  readonly #bookmarks = new PageBookmarks<Document>();
   readonly #rowReaders = new WeakMap<TableLayout, RowReader>();
 
   constructor(parts: PageReaderParts) {
@@ -55,7 +55,7 @@ export class PageReader {
 
   async countRows(table: Table): Promise<number> {
     return await this.#read({ table, sinceTime: null }, async (reading) => {
-      const knownRows = this.#anchors.totalRows(reading.sequence);
+      const knownRows = this.#bookmarks.totalRows(reading.sequence);
       return knownRows ?? (await this.#countRows(reading));
     });
   }
@@ -100,14 +100,14 @@ export class PageReader {
   async #readPage(reading: Reading, query: StoredPageQuery): Promise<StoredPage> {
     const { layout, sequence } = reading;
     const { clock } = this.#parts;
-    const knownRows = this.#anchors.totalRows(sequence);
+    const knownRows = this.#bookmarks.totalRows(sequence);
     if (knownRows !== null && query.offsetRows >= knownRows) {
       return { rows: [], totalRows: knownRows };
     }
-    const anchor = this.#anchors.find(sequence, query.offsetRows);
-    // The lower bound is the anchor's own row, which is before the page.
-    const skip = anchor === null ? query.offsetRows : query.offsetRows - anchor.offsetRows + 1;
-    const place = { min: anchor?.position ?? null, skip, limit: query.limitRows };
+    const bookmark = this.#bookmarks.find(sequence, query.offsetRows);
+    // The lower bound is the bookmark's own row, which is before the page.
+    const skip = bookmark === null ? query.offsetRows : query.offsetRows - bookmark.offsetRows + 1;
+    const place = { min: bookmark?.position ?? null, skip, limit: query.limitRows };
     const beganMs = clock.monotonicMs();
     const [documents, totalRows] = await Promise.all([
       this.#findDocuments(reading, place),
@@ -119,7 +119,7 @@ export class PageReader {
     const position = last === undefined ? null : readPosition(last, layout);
     if (position !== null) {
       const offsetRows = query.offsetRows + documents.length;
-      this.#anchors.remember(sequence, { offsetRows, position });
+      this.#bookmarks.remember(sequence, { offsetRows, position });
     }
     const rowReader = this.#rowReader(layout);
     return { rows: documents.map((document) => rowReader.read(document)), totalRows };
@@ -156,7 +156,7 @@ export class PageReader {
       })
       .toArray();
     const totalRows = Number(counted?.["rows"] ?? 0);
-    this.#anchors.rememberTotal(sequence, totalRows);
+    this.#bookmarks.rememberTotal(sequence, totalRows);
     return totalRows;
   }
 

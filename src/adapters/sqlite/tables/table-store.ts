@@ -1,4 +1,4 @@
-import { PageAnchors, type PageSequence } from "../../../domain/sync/rows/page-anchors.ts";
+import { PageBookmarks, type PageSequence } from "../../../domain/sync/rows/page-bookmarks.ts";
 import type { Column, Row, Table } from "../../../domain/sync/table/table.ts";
 import {
   PreparedTables,
@@ -50,7 +50,7 @@ const NO_MARKERS: ReadonlyMap<string, string> = new Map();
 /** Rows in real SQLite tables with the registry's names and columns. */
 export class SqliteTableStore implements TableStore {
   readonly #database: SqliteDatabase;
-  readonly #anchors = new PageAnchors<Position>();
+  readonly #bookmarks = new PageBookmarks<Position>();
   readonly #sql = new WeakMap<Table, TableSql>();
 
   constructor(database: SqliteDatabase) {
@@ -101,24 +101,24 @@ export class SqliteTableStore implements TableStore {
     const version = this.#database.versionOf(table.name);
     const sequence = { tableName: table.name, sinceTime, version };
     const first = firstStart(table, sinceTime);
-    const known = this.#anchors.totalRows(sequence);
+    const known = this.#bookmarks.totalRows(sequence);
     if (known !== null) return { sql, sequence, first, totalRows: known };
     const [row] = this.#database.all(sql.count(first.kind), first.values);
     const totalRows = Number(row?.["n"]);
-    this.#anchors.rememberTotal(sequence, totalRows);
+    this.#bookmarks.rememberTotal(sequence, totalRows);
     return { sql, sequence, first, totalRows };
   }
 
   /** Goes to an offset from the nearest known place, in the index alone, and remembers where that leads. */
   #findStart({ sql, sequence, first, totalRows }: Reading, offsetRows: number): Start {
-    const anchor = this.#anchors.find(sequence, offsetRows);
+    const bookmark = this.#bookmarks.find(sequence, offsetRows);
     const nearest: Start =
-      anchor === null
+      bookmark === null
         ? { ...first, skipRows: offsetRows }
         : {
             kind: "position",
-            values: anchor.position,
-            skipRows: offsetRows - anchor.offsetRows,
+            values: bookmark.position,
+            skipRows: offsetRows - bookmark.offsetRows,
           };
     if (nearest.skipRows === 0) return nearest;
     const rowsAfter = totalRows - offsetRows;
@@ -129,7 +129,7 @@ export class SqliteTableStore implements TableStore {
     const position = Object.values(row ?? { end: null }).map((value) => this.#compared(value));
     // Nothing comes right after a key with a NULL in it, which other tools may have written.
     if (position.includes(null)) return nearest;
-    this.#anchors.remember(sequence, { offsetRows, position });
+    this.#bookmarks.remember(sequence, { offsetRows, position });
     return { kind: "position", values: position, skipRows: 0 };
   }
 

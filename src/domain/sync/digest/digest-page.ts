@@ -1,15 +1,13 @@
 // Digests of a table by ranges of its key, as two deployments of this service exchange them. D-4.10.
-import type { ColumnValue, Row } from "../table/table.ts";
-
-/** The values of the key columns, in the order of `upsert_key`. */
-export type Key = readonly ColumnValue[];
+import type { UpsertKey } from "../rows/row-key.ts";
+import type { Row } from "../table/table.ts";
 
 /** Which rows a digest is of. */
 export interface DigestQuery {
   /** Only rows behind this key; null from the first on. */
-  readonly after: Key | null;
+  readonly after: UpsertKey | null;
   /** Only rows up to this key; null to the last. */
-  readonly through: Key | null;
+  readonly through: UpsertKey | null;
   /** Rows of one segment, 1 or more. */
   readonly segmentRows: number;
   /** True for the rows themselves, in place of short segments. */
@@ -19,7 +17,7 @@ export interface DigestQuery {
 /** The rows behind the segment before it, or behind the query's `after`, up to a key. */
 export interface DigestSegment {
   /** Null in the last segment of a query without `through`. */
-  readonly through: Key | null;
+  readonly through: UpsertKey | null;
   readonly count: number;
   /** As `RowsDigest` has it. */
   readonly digest: string;
@@ -52,7 +50,7 @@ export interface DigestParameters {
 
 /** The parameters that say the same. */
 export function digestParameters(query: DigestQuery): DigestParameters {
-  const text = (key: Key | null) => (key === null ? null : JSON.stringify(key));
+  const text = (key: UpsertKey | null) => (key === null ? null : JSON.stringify(key));
   return {
     after: text(query.after),
     through: text(query.through),

@@ -2,9 +2,9 @@
 import { AppError } from "../../shared/errors.ts";
 import { type JsonValue, parseJson } from "../../shared/json.ts";
 import { DIGEST_SEGMENT_ROWS } from "../../shared/limits.ts";
-import { convertPosition } from "../rows/row-order.ts";
-import type { Row, Table } from "../table/table.ts";
-import type { DigestParameters, DigestQuery, Key } from "./digest-page.ts";
+import { convertPosition, keyRow, type UpsertKey } from "../rows/row-key.ts";
+import type { Table } from "../table/table.ts";
+import type { DigestParameters, DigestQuery } from "./digest-page.ts";
 
 /** Most rows of a segment that may be asked for. */
 export const MAX_SEGMENT_ROWS = 999_999_999;
@@ -26,17 +26,7 @@ export function readDigestQuery(table: Table, parameters: DigestParameters): Dig
   };
 }
 
-/** A key as a row, for the stores. */
-export function keyRow(table: Table, key: Key): Row {
-  return Object.fromEntries(table.keyColumns.map(({ name }, i) => [name, key[i] ?? null]));
-}
-
-/** The key of a row that was read from a store. */
-export function keyOf(table: Table, row: Row): Key {
-  return table.keyColumns.map(({ name }) => row[name] ?? null);
-}
-
-function readKey(table: Table, name: string, text: string | null): Key | null {
+function readKey(table: Table, name: string, text: string | null): UpsertKey | null {
   if (text === null || text === "") return null;
   const values = tryParse(text);
   const key =

@@ -1,25 +1,37 @@
-// Where a pull stands and what it asks next: re-anchor on the last timestamp seen, never carry an offset over a moving
-// set. Offsets are used only inside one group of rows that no timestamp tells apart. D-4.5.
+// Which page a pull asks for next, so that no row is missed though rows move while they are read. D-4.5.
+//
+// A peer orders pages by timestamp, and rows that are written meanwhile move to the end. An offset over all rows would
+// then skip as many rows as have moved. So a pull resumes from the last timestamp it has seen, always at offset 0, and
+// recognizes the rows with that timestamp, which come again. That is the ordered part (pull-parts.ts).
+//
+// Some rows cannot be read like that: those with one timestamp when they fill more than a page, those without any, which
+// match no `since`, and tables without a timestamp column. These are groups, read by offset, with proof (pull-group.ts).
+//
+// Peers put rows without a timestamp first or last. So a pull begins with a look at the first row, and then reads
+//
+//     first look ─┬─ no timestamp there: the group without timestamps, then the ordered part
+//                 ├─ a timestamp there: count the rows that have one, then the ordered part, then the rest as a group
+//                 └─ no row at all: done
+//     a table without a timestamp column: one group
+//
+// Pure: `transfer/remote-pages.ts` makes the requests.
 import { AppError } from "../../shared/errors.ts";
-import type { JsonObject } from "../../shared/json.ts";
-import { parseDateTime } from "../../shared/time.ts";
 import type { PullPage } from "../rows/page.ts";
+import { rowTime } from "../rows/row-time.ts";
 import type { Table } from "../table/table.ts";
+import type { BroughtRecords } from "./pull-group.ts";
 import {
   type CursorRequest,
-  type PullReader,
-  type PullState,
-  readGroup,
-  readOrdered,
-  timeText,
-} from "./pull-reader.ts";
+  GroupPart,
+  OrderedPart,
+  type PartPage,
+  type PullPart,
+  type PullProgress,
+  sentTime,
+} from "./pull-parts.ts";
 
-/** What a page brought. */
-export interface AcceptedPage {
-  /** Records to apply, in order. Those that came before with the same content are left out where that is known. */
-  readonly records: readonly JsonObject[];
-  /** How many of them came before in the same place, with another content. */
-  readonly repeated: number;
+/** What a page brought: records to apply, in order. */
+export interface AcceptedPage extends BroughtRecords {
   /** A timestamp as received: every row before it has been brought, this page included. Null while there is none. */
   readonly seenUpTo: string | null;
   /** Rows the pull is going to bring, as far as the peer has told; null while nothing is known. */
@@ -29,116 +41,122 @@ export interface AcceptedPage {
 }
 
 /** One pull of one table. Feed it every page it asked for, in order. */
-export interface PullCursor {
+export class PullCursor {
+  readonly #pull: PullProgress;
+  #part: PullPart | null;
+  #arrivedRows = 0;
+
+  private constructor(pull: PullProgress, first: PullPart) {
+    this.#pull = pull;
+    this.#part = first;
+  }
+
+  /** A whole pull. `marker` is the timestamp to begin at, as received; null for the whole table. */
+  static begin(table: Table, marker: string | null, pageRows: number): PullCursor {
+    const pull = startProgress(table, pageRows);
+    const first =
+      table.timestampColumn === null ? new GroupPart(pull, null) : new FirstLook(pull, marker);
+    return new PullCursor(pull, first);
+  }
+
+  /** The rows from a timestamp on alone, without those that have none. */
+  static beginSince(table: Table, marker: string, pageRows: number): PullCursor {
+    const pull = startProgress(table, pageRows);
+    return new PullCursor(pull, new OrderedPart(pull, marker));
+  }
+
   /** The next request. */
-  request(): CursorRequest;
+  request(): CursorRequest {
+    return this.#current().request();
+  }
+
   /** Takes the reply to `request()`. Throws `remote_invalid` for a page that no peer of the document sends. */
-  accept(page: PullPage): AcceptedPage;
+  accept(page: PullPage): AcceptedPage {
+    const part = this.#current();
+    if (page.records.length === 0 && page.hasMore) {
+      throw new AppError("remote_invalid", "The remote says has_more but sent no rows");
+    }
+    const { table } = this.#pull;
+    const times = page.records.map((record) => rowTime(table, record));
+    const { records, repeated, next } = part.accept(page, times);
+    this.#part = next;
+    this.#arrivedRows += records.length - repeated;
+    const { seenUpTo, expectedRows } = this.#pull;
+    const totalRows = expectedRows === null ? null : Math.max(expectedRows, this.#arrivedRows);
+    return { records, repeated, seenUpTo, totalRows, isDone: next === null };
+  }
+
+  #current(): PullPart {
+    if (this.#part === null) throw new Error("The pull is at its end");
+    return this.#part;
+  }
 }
 
-/** Starts a pull. `marker` is the timestamp to begin at, as received; null for the whole table. */
-export function startPullCursor(
-  table: Table,
-  options: { readonly marker: string | null; readonly pageRows: number },
-): PullCursor {
-  const { marker, pageRows } = options;
-  const state: PullState = { table, pageRows, seenUpTo: null, expectedRows: null };
-  return followReaders(
-    state,
-    table.timestampColumn === null
-      ? readGroup(state, { lastFrom: null, next: () => null })
-      : lookForTimeless(state, marker),
-  );
+function startProgress(table: Table, pageRows: number): PullProgress {
+  return { table, pageRows, seenUpTo: null, expectedRows: null };
 }
 
-/** Starts a pull of the rows from a timestamp on alone, without those that have none. */
-export function startMarkedCursor(
-  table: Table,
-  { marker, pageRows }: { readonly marker: string; readonly pageRows: number },
-): PullCursor {
-  const state: PullState = { table, pageRows, seenUpTo: null, expectedRows: null };
-  return followReaders(state, readOrdered(state, { since: marker, thenRows: 0, next: null }));
+/** Looks at the first row of all, to learn where the rows without a timestamp are. */
+class FirstLook implements PullPart {
+  readonly #pull: PullProgress;
+  readonly #marker: string | null;
+
+  constructor(pull: PullProgress, marker: string | null) {
+    this.#pull = pull;
+    this.#marker = marker;
+  }
+
+  request(): CursorRequest {
+    return { since: null, offset: 0, limit: 1 };
+  }
+
+  accept(page: PullPage, times: readonly (string | null)[]): PartPage {
+    const pull = this.#pull;
+    const marker = this.#marker;
+    if (marker === null) pull.expectedRows = page.total;
+    const [first] = page.records;
+    if (first === undefined) {
+      pull.expectedRows = 0;
+      return handOver(null);
+    }
+    if (times[0] !== null) {
+      return handOver(new TimedCount(pull, marker, sentTime(pull.table, first), page.total));
+    }
+    if (marker !== null) return handOver(new OrderedPart(pull, marker, new GroupPart(pull, null)));
+    const thenTimed = (timedFrom: string | null) =>
+      timedFrom === null ? null : new OrderedPart(pull, timedFrom);
+    return handOver(new GroupPart(pull, null, thenTimed));
+  }
 }
 
-function followReaders(state: PullState, first: PullReader): PullCursor {
-  const { table } = state;
-  let reader: PullReader | null = first;
-  let arrivedRows = 0;
-  return {
-    request() {
-      if (reader === null) throw new Error("The pull is at its end");
-      return reader.request();
-    },
-    accept(page) {
-      if (reader === null) throw new Error("The pull is at its end");
-      if (page.records.length === 0 && page.hasMore) {
-        throw new AppError("remote_invalid", "The remote says has_more but sent no rows");
-      }
-      const times = page.records.map((record) => timeOf(record, table.timestampColumn));
-      const { records, repeated, next } = reader.accept(page, times);
-      reader = next;
-      arrivedRows += records.length - repeated;
-      const totalRows =
-        state.expectedRows === null ? null : Math.max(state.expectedRows, arrivedRows);
-      return { records, repeated, seenUpTo: state.seenUpTo, totalRows, isDone: next === null };
-    },
-  };
+/** Counts the rows with a timestamp: what there is beside those has none, and comes last. */
+class TimedCount implements PullPart {
+  readonly #pull: PullProgress;
+  readonly #marker: string | null;
+  readonly #firstTime: string;
+  readonly #allRows: number;
+
+  constructor(pull: PullProgress, marker: string | null, firstTime: string, allRows: number) {
+    this.#pull = pull;
+    this.#marker = marker;
+    this.#firstTime = firstTime;
+    this.#allRows = allRows;
+  }
+
+  request(): CursorRequest {
+    return { since: this.#firstTime, offset: 0, limit: 1 };
+  }
+
+  accept(page: PullPage): PartPage {
+    const timelessRows = Math.max(0, this.#allRows - page.total);
+    const lastFrom = Math.max(0, page.total - 1);
+    const timeless = timelessRows > 0 ? new GroupPart(this.#pull, lastFrom) : null;
+    const since = this.#marker ?? this.#firstTime;
+    return handOver(new OrderedPart(this.#pull, since, timeless, timelessRows));
+  }
 }
 
-/**
- * Rows without a timestamp match no `since`, so the first row of all is looked at: where they come first, it is one of
- * them. Otherwise the rows from its timestamp on are counted, and what there is beside those comes last.
- */
-function lookForTimeless(state: PullState, marker: string | null): PullReader {
-  return {
-    request: () => ({ since: null, offset: 0, limit: 1 }),
-    accept(page, times) {
-      if (marker === null) state.expectedRows = page.total;
-      const [first] = page.records;
-      if (first === undefined) {
-        state.expectedRows = 0;
-        return look(null);
-      }
-      if (times[0] !== null) return look(countTimed(state, { marker, first, allRows: page.total }));
-      if (marker === null) return look(readTimelessFirst(state));
-      const timeless = readGroup(state, { lastFrom: null, next: () => null });
-      return look(readOrdered(state, { since: marker, thenRows: 0, next: timeless }));
-    },
-  };
-}
-
-function countTimed(
-  state: PullState,
-  known: { readonly marker: string | null; readonly first: JsonObject; readonly allRows: number },
-): PullReader {
-  const firstTime = timeText(state.table, known.first);
-  return {
-    request: () => ({ since: firstTime, offset: 0, limit: 1 }),
-    accept(page) {
-      const thenRows = Math.max(0, known.allRows - page.total);
-      const lastFrom = Math.max(0, page.total - 1);
-      const next = thenRows > 0 ? readGroup(state, { lastFrom, next: () => null }) : null;
-      return look(readOrdered(state, { since: known.marker ?? firstTime, thenRows, next }));
-    },
-  };
-}
-
-function readTimelessFirst(state: PullState): PullReader {
-  return readGroup(state, {
-    lastFrom: null,
-    next(timedFrom) {
-      if (timedFrom === null) return null;
-      return readOrdered(state, { since: timedFrom, thenRows: 0, next: null });
-    },
-  });
-}
-
-function look(next: PullReader | null) {
+/** A page that only told where to go on. */
+function handOver(next: PullPart | null): PartPage {
   return { records: [], repeated: 0, next };
-}
-
-/** A record's canonical time; null when it has none that can be parsed. */
-function timeOf(record: JsonObject, column: string | null): string | null {
-  const value = column === null ? null : record[column];
-  return typeof value === "string" ? parseDateTime(value) : null;
 }

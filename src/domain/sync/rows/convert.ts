@@ -3,7 +3,6 @@ import { isSameDecimal, isWholeNumber, parseDecimal, parseInt64 } from "../../sh
 import {
   isJsonObject,
   isRawNumber,
-  type JsonObject,
   type JsonValue,
   numberText,
   rawNumber,
@@ -37,17 +36,6 @@ export function convertRecord(table: Table, record: JsonValue): ConvertedRecord 
     row[column.name] = converted.value;
   }
   return { row, problem: null };
-}
-
-/** The key columns of a record, for messages and for `key` objects; a missing one is null. */
-export function recordKey(table: Table, record: JsonValue): JsonObject {
-  const fields = isJsonObject(record) ? record : {};
-  return Object.fromEntries(
-    table.keyColumns.map(({ name }) => [
-      name,
-      Object.hasOwn(fields, name) ? (fields[name] ?? null) : null,
-    ]),
-  );
 }
 
 /** Converts one value by its column's type. S-4.2.8. */

@@ -7,7 +7,7 @@ import {
   MAX_RECORD_MESSAGE_CHARS,
 } from "../../shared/limits.ts";
 import type { Table } from "../table/table.ts";
-import { recordKey } from "./convert.ts";
+import { recordKey } from "./row-key.ts";
 
 /** Whether the request carried a checksum. S-2.4. */
 export type Integrity = "verified" | "no_checksum";

@@ -1,6 +1,7 @@
 // Names and values of the last-sync markers, and of what is remembered beside them. S-2.5, S-4.4.2, D-4.5, D-4.6.
+
 import { compareDateTimes, parseDateTime } from "../../shared/time.ts";
-import { formatLike } from "../rows/times-alike.ts";
+import { formatLike } from "../rows/row-time.ts";
 import { type Table, timestampColumnOf } from "../table/table.ts";
 
 /** Which way rows move, seen from this deployment. */

@@ -1,11 +1,18 @@
 // Compares with another deployment of this service: ranges whose digests are equal need no further look. D-4.10.
+
 import { AppError } from "../../../domain/shared/errors.ts";
 import { DIGEST_SEGMENT_ROWS } from "../../../domain/shared/limits.ts";
-import type { DigestPage, DigestQuery, Key } from "../../../domain/sync/digest/digest-page.ts";
-import { keyOf, keyRow } from "../../../domain/sync/digest/digest-query.ts";
-import { comparedColumns, DIGEST_FORMAT, keyText } from "../../../domain/sync/digest/row-digest.ts";
-import { recordKey } from "../../../domain/sync/rows/convert.ts";
-import { compareKeys, convertPosition } from "../../../domain/sync/rows/row-order.ts";
+import type { DigestPage, DigestQuery } from "../../../domain/sync/digest/digest-page.ts";
+import { DIGEST_FORMAT } from "../../../domain/sync/digest/row-digest.ts";
+import {
+  compareKeys,
+  convertPosition,
+  keyOf,
+  keyRow,
+  recordKey,
+  type UpsertKey,
+} from "../../../domain/sync/rows/row-key.ts";
+import { comparedColumns, keyText } from "../../../domain/sync/rows/row-text.ts";
 import type { Row } from "../../../domain/sync/table/table.ts";
 import type { RemotePeerError } from "../../../ports/tables/remote-peer.ts";
 import { digestRange, rowsByKey } from "../pages/digest-table.ts";
@@ -40,7 +47,7 @@ export async function compareByDigest(comparison: Comparison): Promise<boolean> 
   const { table, deps, findings } = comparison;
   const columns = comparedColumns(table).map(({ name }) => name);
   const young: YoungRanges = { ranges: [], rows: 0 };
-  let after: Key | null = null;
+  let after: UpsertKey | null = null;
   let asked = askDigest(comparison, null, hasNoDigests);
   for (let pages = 0; ; pages++) {
     const page: DigestPage = await asked;
@@ -74,7 +81,7 @@ function hasNoDigests({ kind, status }: RemotePeerError): boolean {
 /** Asks for the next digests while the last ones are compared. A failure waits until they are looked at. */
 function askDigest(
   comparison: Comparison,
-  after: Key | null,
+  after: UpsertKey | null,
   passes?: (error: RemotePeerError) => boolean,
 ): Promise<DigestPage> {
   const range = { after, through: null };
@@ -146,7 +153,7 @@ async function compareRows(
   const { table, findings, isYoung } = comparison;
   let { after } = span;
   let keys = new Set<string>();
-  const leave = (through: Key | null) => {
+  const leave = (through: UpsertKey | null) => {
     if (keys.size > 0) young.ranges.push({ span: { after, through }, keys });
     young.rows += keys.size;
     keys = new Set();

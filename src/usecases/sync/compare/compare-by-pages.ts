@@ -1,16 +1,13 @@
 // Compares with a deployment that has no digests: every row is pulled and looked up. D-4.10.
+
 import type { JsonObject } from "../../../domain/shared/json.ts";
-import { keyText } from "../../../domain/sync/digest/row-digest.ts";
-import {
-  type PullCursor,
-  startMarkedCursor,
-  startPullCursor,
-} from "../../../domain/sync/pull/pull-cursor.ts";
-import { convertRecord, recordKey } from "../../../domain/sync/rows/convert.ts";
+import { PullCursor } from "../../../domain/sync/pull/pull-cursor.ts";
+import { convertRecord } from "../../../domain/sync/rows/convert.ts";
+import { convertKey, recordKey, rowKey } from "../../../domain/sync/rows/row-key.ts";
 import { RowMemory } from "../../../domain/sync/rows/row-memory.ts";
-import { convertKey, keyAsKept } from "../../../domain/sync/rows/row-order.ts";
-import { formatLike } from "../../../domain/sync/rows/times-alike.ts";
-import { startBatchSize } from "../../../domain/sync/run/batch-size.ts";
+import { keyText } from "../../../domain/sync/rows/row-text.ts";
+import { formatLike } from "../../../domain/sync/rows/row-time.ts";
+import { BatchSize } from "../../../domain/sync/run/pacing.ts";
 import type { Row } from "../../../domain/sync/table/table.ts";
 import { askPage } from "../transfer/ask-page.ts";
 import { type Difference, differenceOf, type RowPair } from "./compare-findings.ts";
@@ -46,7 +43,7 @@ const SCAN_ROWS = 4_096;
 export async function compareByPages(comparison: Comparison): Promise<void> {
   const looked: Looked = { seen: new RowMemory(), young: new Map(), sampleTime: null };
   const { table, deps } = comparison;
-  const whole = startPullCursor(table, { marker: null, pageRows: deps.maxPageRows });
+  const whole = PullCursor.begin(table, null, deps.maxPageRows);
   await pullAll(comparison, whole, async (rows) => {
     const here = await readHere(comparison, rows);
     for (const { record, key, row } of rows) {
@@ -137,7 +134,7 @@ async function readYoung(
     latest.set(key, there === null ? null : toRemoteRow(comparison, there));
   }
   const marker = formatLike(sampleTime ?? clocks.remoteText, youngFromMs);
-  const young = startMarkedCursor(table, { marker, pageRows: deps.maxPageRows });
+  const young = PullCursor.beginSince(table, marker, deps.maxPageRows);
   await pullAll(comparison, young, async (rows) => {
     for (const row of rows) {
       const key = keyText(table, row.key);
@@ -154,7 +151,7 @@ async function pullAll(
   take: (rows: readonly RemoteRow[]) => Promise<void>,
 ): Promise<void> {
   const { deps, table } = comparison;
-  const size = startBatchSize(deps.maxPageRows, deps.maxPageRows);
+  const size = new BatchSize(deps.maxPageRows, deps.maxPageRows);
   for (let isDone = false; !isDone; ) {
     const { page } = await askPage(comparison, { cursor, size });
     const accepted = cursor.accept(page);
@@ -164,7 +161,7 @@ async function pullAll(
 }
 
 function toRemoteRow({ table }: Pick<Comparison, "table">, record: JsonObject): RemoteRow {
-  return { record, key: keyAsKept(table, record), row: convertRecord(table, record).row };
+  return { record, key: rowKey(table, record).columns, row: convertRecord(table, record).row };
 }
 
 function timeTextOf({ table }: Comparison, record: JsonObject): string | null {

@@ -1,8 +1,9 @@
 // What a comparison finds, and what it does about it. D-4.10.
+
 import type { JsonObject } from "../../../domain/shared/json.ts";
 import { MAX_COMPARE_EXAMPLES } from "../../../domain/shared/limits.ts";
-import { rowText } from "../../../domain/sync/digest/row-digest.ts";
-import { startBatchSize } from "../../../domain/sync/run/batch-size.ts";
+import { rowText } from "../../../domain/sync/rows/row-text.ts";
+import { BatchSize } from "../../../domain/sync/run/pacing.ts";
 import type { Row, Table } from "../../../domain/sync/table/table.ts";
 import { applyRecords } from "../transfer/apply-records.ts";
 import type { RefusalBook } from "../transfer/refusal-book.ts";
@@ -64,7 +65,7 @@ export function startFindings(repair: Repair | null): Findings {
   const examples = startExamples();
   let waiting: RowPair[] = [];
   let repaired = 0;
-  const size = startBatchSize(REPAIR_ROWS, REPAIR_ROWS);
+  const size = new BatchSize(REPAIR_ROWS, REPAIR_ROWS);
 
   async function repairWaiting({ transfer, refusals }: Repair): Promise<void> {
     const pairs = waiting;

@@ -10,15 +10,11 @@ import type {
   DigestParameters,
   DigestQuery,
   DigestSegment,
-  Key,
 } from "../../../domain/sync/digest/digest-page.ts";
-import { keyOf, keyRow, readDigestQuery } from "../../../domain/sync/digest/digest-query.ts";
-import {
-  comparedColumns,
-  DIGEST_FORMAT,
-  type DigestSum,
-  startDigest,
-} from "../../../domain/sync/digest/row-digest.ts";
+import { readDigestQuery } from "../../../domain/sync/digest/digest-query.ts";
+import { DIGEST_FORMAT, DigestSum } from "../../../domain/sync/digest/row-digest.ts";
+import { keyOf, keyRow, type UpsertKey } from "../../../domain/sync/rows/row-key.ts";
+import { comparedColumns } from "../../../domain/sync/rows/row-text.ts";
 import type { Registry, Row, Table } from "../../../domain/sync/table/table.ts";
 import type { Clock, Timer } from "../../../ports/runtime/runtime.ts";
 import type { RowSource } from "../../../ports/tables/row-source.ts";
@@ -60,7 +56,7 @@ async function readRecords({ rows }: KeyReaderDeps, table: Table, query: DigestQ
   const found = await rows.readKeyRange(table, rangeOf(table, query), MAX_DIGEST_RECORDS + 1);
   const records = found.slice(0, MAX_DIGEST_RECORDS);
   const hasMore = found.length > records.length;
-  const sum = startDigest(table);
+  const sum = new DigestSum(table);
   for (const row of records) sum.add(row);
   const last = records.at(-1);
   const through = hasMore && last !== undefined ? keyOf(table, last) : query.through;
@@ -70,13 +66,13 @@ async function readRecords({ rows }: KeyReaderDeps, table: Table, query: DigestQ
 async function readSegments(deps: DigestTableDeps, table: Table, query: DigestQuery) {
   const endMs = deps.clock.monotonicMs() + MAX_DIGEST_MS;
   const segments: DigestSegment[] = [];
-  let sum = startDigest(table);
+  let sum = new DigestSum(table);
   let last: Row | null = null;
   let segmentRows = 0;
   let rows = 0;
-  const close = (through: Key | null) => {
+  const close = (through: UpsertKey | null) => {
     segments.push({ through, ...sum.result() });
-    sum = startDigest(table);
+    sum = new DigestSum(table);
     segmentRows = 0;
   };
   for await (const chunk of chunksByKey(deps, table, query)) {
@@ -103,7 +99,7 @@ export async function digestRange(
   table: Table,
   range: Pick<DigestQuery, "after" | "through">,
 ) {
-  const sum: DigestSum = startDigest(table);
+  const sum: DigestSum = new DigestSum(table);
   for await (const chunk of chunksByKey(deps, table, range)) {
     for (const row of chunk) sum.add(row);
   }

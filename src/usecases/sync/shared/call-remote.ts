@@ -1,7 +1,7 @@
 import { AppError } from "../../../domain/shared/errors.ts";
 import { MAX_RUN_ERROR_CHARS, MAX_STALL_MS } from "../../../domain/shared/limits.ts";
 import { cutText } from "../../../domain/sync/rows/push-result.ts";
-import { retryWaitMs } from "../../../domain/sync/run/retry.ts";
+import { retryWaitMs } from "../../../domain/sync/run/pacing.ts";
 import { RemotePeerError } from "../../../ports/tables/remote-peer.ts";
 import type { SyncDeps } from "./sync-deps.ts";
 

@@ -1,7 +1,7 @@
 import { isJsonObject, type JsonObject } from "../../../domain/shared/json.ts";
-import { comparedColumns, keyText } from "../../../domain/sync/digest/row-digest.ts";
 import { convertRecord } from "../../../domain/sync/rows/convert.ts";
-import { convertKey, keyAsKept } from "../../../domain/sync/rows/row-order.ts";
+import { rowKey } from "../../../domain/sync/rows/row-key.ts";
+import { comparedColumns, keyText } from "../../../domain/sync/rows/row-text.ts";
 import type { Row } from "../../../domain/sync/table/table.ts";
 import type { RowWrite } from "../../../ports/tables/table-store.ts";
 import type { RefusalBook, RefusedRecord } from "./refusal-book.ts";
@@ -79,14 +79,14 @@ async function fillMissing(
   const isPartial = (record: JsonObject) =>
     isJsonObject(record) && columns.some(({ name }) => !Object.hasOwn(record, name));
   const keys = records
-    .filter((record) => isPartial(record) && convertKey(table, record) !== null)
-    .map((record) => keyAsKept(table, record));
+    .filter(isPartial)
+    .map((record) => rowKey(table, record))
+    .filter((key) => key.isUsable)
+    .map((key) => key.columns);
   if (keys.length === 0) return records;
   const stored = await deps.rows.readByKeys(table, keys);
   const byKey = new Map(stored.map((row) => [keyText(table, row), row]));
   return records.map((record) =>
-    isPartial(record)
-      ? { ...byKey.get(keyText(table, keyAsKept(table, record))), ...record }
-      : record,
+    isPartial(record) ? { ...byKey.get(rowKey(table, record).text), ...record } : record,
   );
 }

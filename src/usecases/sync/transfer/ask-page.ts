@@ -1,6 +1,6 @@
 import type { PullCursor } from "../../../domain/sync/pull/pull-cursor.ts";
-import type { BatchSize } from "../../../domain/sync/run/batch-size.ts";
-import { isTooMuchToReceive } from "../../../domain/sync/run/retry.ts";
+import type { BatchSize } from "../../../domain/sync/run/pacing.ts";
+import { isTooMuchToReceive } from "../../../domain/sync/run/pacing.ts";
 import { type PulledPage, RemotePeerError } from "../../../ports/tables/remote-peer.ts";
 import type { Transfer } from "./transfer.ts";
 
@@ -25,7 +25,7 @@ export function askPage(
 
   async function ask(): Promise<PulledPage> {
     for (;;) {
-      const rows = Math.min(limit, Math.max(LEAST_ROWS, size.rows()));
+      const rows = Math.min(limit, Math.max(LEAST_ROWS, size.rows));
       const request = { since, offset, limit: rows };
       try {
         const page = await calls.call(

@@ -1,7 +1,7 @@
 // How many rows a transfer would move, for its start and for dry runs. D-4.11.
 
 import { formatMs, parseDateTime } from "../../../domain/shared/time.ts";
-import { FIRST_TIME_MS, formatLike } from "../../../domain/sync/rows/times-alike.ts";
+import { FIRST_TIME_MS, formatLike } from "../../../domain/sync/rows/row-time.ts";
 import type { Table } from "../../../domain/sync/table/table.ts";
 import type { RowSource } from "../../../ports/tables/row-source.ts";
 import type { Transfer } from "./transfer.ts";

@@ -1,5 +1,6 @@
 // Keeps a run in both directions from replacing a newer row by an older one: rows come again as they were when a marker
 // is passed, and what was pulled goes back with the next push.
+
 import type { JsonObject } from "../../../domain/shared/json.ts";
 import {
   compareDateTimes,
@@ -7,13 +8,13 @@ import {
   formatMs,
   parseDateTime,
 } from "../../../domain/shared/time.ts";
-import { keyText, rowText } from "../../../domain/sync/digest/row-digest.ts";
-import { startMarkedCursor } from "../../../domain/sync/pull/pull-cursor.ts";
+import { PullCursor } from "../../../domain/sync/pull/pull-cursor.ts";
 import { convertRecord } from "../../../domain/sync/rows/convert.ts";
+import { rowKey } from "../../../domain/sync/rows/row-key.ts";
 import { RowMemory } from "../../../domain/sync/rows/row-memory.ts";
-import { convertKey, keyAsKept } from "../../../domain/sync/rows/row-order.ts";
-import { startBatchSize } from "../../../domain/sync/run/batch-size.ts";
+import { keyText, rowText } from "../../../domain/sync/rows/row-text.ts";
 import { markerName } from "../../../domain/sync/run/marker.ts";
+import { BatchSize } from "../../../domain/sync/run/pacing.ts";
 import type { Row, Table } from "../../../domain/sync/table/table.ts";
 import { askPage } from "./ask-page.ts";
 import { readWaiting } from "./refusal-book.ts";
@@ -52,11 +53,11 @@ export async function lookForRemoteChanges(
     times.push(microsOf(time));
     const { row } = convertRecord(table, record);
     const content = row === null ? {} : { content: rowText(table, row) };
-    known.note({ key: keyText(table, keyAsKept(table, record)), ...content }, times.length);
+    known.note({ key: rowKey(table, record).text, ...content }, times.length);
   };
   for (const { record } of await readWaiting(transfer, "pull")) note(record ?? {});
-  const cursor = startMarkedCursor(table, { marker, pageRows: deps.maxPageRows });
-  const size = startBatchSize(deps.maxPageRows, deps.maxPageRows);
+  const cursor = PullCursor.beginSince(table, marker, deps.maxPageRows);
+  const size = new BatchSize(deps.maxPageRows, deps.maxPageRows);
   for (let isDone = false; !isDone; ) {
     const { page, ...bytes } = await askPage(transfer, { cursor, size });
     transfer.report.addBytes(bytes);
@@ -90,13 +91,13 @@ export async function withoutOlder(
   const sinceTime = formatMs(dateTimeMs(pushedAt) - lagSecondsOf(transfer) * 1000);
   const recent = await deps.rows.readAfter(table, { after: null, sinceTime, limitRows: 1 });
   if (recent.length === 0) return records;
-  const keys = records.map((record) => keyAsKept(table, record));
-  const usable = keys.filter((key) => convertKey(table, key) !== null);
+  const keys = records.map((record) => rowKey(table, record));
+  const usable = keys.filter((key) => key.isUsable).map((key) => key.columns);
   const stored = await deps.rows.readByKeys(table, usable);
   const times = new Map(stored.map((row) => [keyText(table, row), timeOf(table, row)]));
   const aheadFrom = formatMs(deps.clock.nowMs() + MAX_AHEAD_MS);
   return records.filter((record, i) => {
-    const own = times.get(keyText(table, keys[i] ?? {})) ?? null;
+    const own = times.get(keys[i]?.text ?? "") ?? null;
     const sent = timeOf(table, record);
     if (own === null) return true;
     const isOwnNew = compareDateTimes(own, sinceTime) >= 0 && compareDateTimes(own, aheadFrom) <= 0;

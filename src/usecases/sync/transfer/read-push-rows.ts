@@ -1,5 +1,5 @@
 import { parseDateTime } from "../../../domain/shared/time.ts";
-import { type BatchSize, rowsThatFit } from "../../../domain/sync/run/batch-size.ts";
+import { type BatchSize, rowsThatFit } from "../../../domain/sync/run/pacing.ts";
 import type { Row, Table } from "../../../domain/sync/table/table.ts";
 import type { RowSource } from "../../../ports/tables/row-source.ts";
 
@@ -30,7 +30,7 @@ export function startPushReader(
   let isLookingForTimeless = table.timestampColumn !== null && from.sinceTime !== null;
 
   async function read(): Promise<PushRows> {
-    const limitRows = size.rows();
+    const limitRows = size.rows;
     const found = await source.readAfter(table, { after, sinceTime, limitRows });
     if (isLookingForTimeless) {
       const timeless = found.filter((row) => timeOf(table, row) === null);

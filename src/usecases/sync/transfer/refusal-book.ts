@@ -1,11 +1,12 @@
 // Records that one end refused: what a transfer knows of them, so that none is lost and none is tried twice. D-4.6.
+
 import { AppError } from "../../../domain/shared/errors.ts";
 import type { JsonObject } from "../../../domain/shared/json.ts";
 import { MAX_RECORD_MESSAGE_CHARS, MAX_REFUSALS_PER_RUN } from "../../../domain/shared/limits.ts";
-import { keyText, rowText } from "../../../domain/sync/digest/row-digest.ts";
 import { cutText } from "../../../domain/sync/rows/push-result.ts";
+import { rowKey } from "../../../domain/sync/rows/row-key.ts";
 import { RowMemory } from "../../../domain/sync/rows/row-memory.ts";
-import { keyAsKept } from "../../../domain/sync/rows/row-order.ts";
+import { keyText, rowText } from "../../../domain/sync/rows/row-text.ts";
 import type { SyncDirection } from "../../../domain/sync/run/marker.ts";
 import type { RejectedRecord } from "../../../ports/runs/rejected-records.ts";
 import type { Transfer } from "./transfer.ts";
@@ -43,7 +44,7 @@ export async function openRefusals(transfer: Transfer): Promise<RefusalBook> {
   let refusals = 0;
 
   const rowOf = (record: JsonObject) => ({
-    key: keyText(table, keyAsKept(table, record)),
+    key: rowKey(table, record).text,
     content: direction === "push" ? rowText(table, record) : JSON.stringify(record),
   });
 
@@ -63,7 +64,7 @@ export async function openRefusals(transfer: Transfer): Promise<RefusalBook> {
         refused.map(({ record, message }) => ({
           table: table.name,
           direction,
-          key: keyAsKept(table, record),
+          key: rowKey(table, record).columns,
           record: direction === "pull" ? record : null,
           message: cutText(message, MAX_RECORD_MESSAGE_CHARS),
           lastAtMs,
@@ -80,7 +81,7 @@ export async function openRefusals(transfer: Transfer): Promise<RefusalBook> {
         return isKnown;
       });
       if (cleared.length === 0) return;
-      const keys = cleared.map((record) => keyAsKept(table, record));
+      const keys = cleared.map((record) => rowKey(table, record).columns);
       await deps.rejected.clear(table.name, direction, keys);
     },
   };

@@ -1,5 +1,5 @@
-import { startPullCursor } from "../../../domain/sync/pull/pull-cursor.ts";
-import { startBatchSize } from "../../../domain/sync/run/batch-size.ts";
+import { PullCursor } from "../../../domain/sync/pull/pull-cursor.ts";
+import { BatchSize } from "../../../domain/sync/run/pacing.ts";
 import { applyRecords } from "./apply-records.ts";
 import { askPage } from "./ask-page.ts";
 import { withoutOlder } from "./newer-rows.ts";
@@ -19,8 +19,8 @@ export async function runPull(transfer: Transfer, clocks: Clocks): Promise<strin
   const book = await openMarkers(transfer, clocks);
   const refusals = await openRefusals(transfer);
   const retried = await retryRefused(transfer, refusals);
-  const size = startBatchSize(deps.maxPageRows, deps.maxPageRows);
-  const cursor = startPullCursor(table, { marker: book.start, pageRows: deps.maxPageRows });
+  const size = new BatchSize(deps.maxPageRows, deps.maxPageRows);
+  const cursor = PullCursor.begin(table, book.start, deps.maxPageRows);
   let isCounted = false;
   let asked = askPage(transfer, { cursor, size });
   for (;;) {

@@ -1,11 +1,7 @@
 import type { JsonObject } from "../../../domain/shared/json.ts";
 import { compareDateTimes, parseDateTime } from "../../../domain/shared/time.ts";
-import { keyText } from "../../../domain/sync/digest/row-digest.ts";
-import {
-  type BatchSize,
-  rowsThatFit,
-  startBatchSize,
-} from "../../../domain/sync/run/batch-size.ts";
+import { keyText } from "../../../domain/sync/rows/row-text.ts";
+import { BatchSize, rowsThatFit } from "../../../domain/sync/run/pacing.ts";
 import type { Row } from "../../../domain/sync/table/table.ts";
 import { countPush } from "./count-rows.ts";
 import { lookForRemoteChanges, type RemoteChanges } from "./newer-rows.ts";
@@ -39,7 +35,7 @@ export async function runPush(transfer: Transfer, clocks: Clocks): Promise<void>
   const sinceTime = book.start === null ? null : parseDateTime(book.start);
   const totalRows = await countPush(deps.rows, table, sinceTime);
   report.start(totalRows + refusals.waiting.length);
-  const size = startBatchSize(deps.maxPageRows);
+  const size = new BatchSize(deps.maxPageRows);
   if (transfer.twoWay !== null) transfer.twoWay.pushedAt = clocks.ownTime;
   const changes = await lookForRemoteChanges(transfer, clocks);
   await pushRefused(transfer, { refusals, size, changes });
@@ -96,7 +92,7 @@ async function pushRefused(transfer: Transfer, parts: PushParts): Promise<void> 
     const gone: JsonObject[] = keys.filter((key) => !found.has(keyText(table, key)));
     await refusals.accept(gone);
     for (let from = 0; from < rows.length; ) {
-      const fitting = Math.min(size.rows(), rowsThatFit(rows.slice(from)));
+      const fitting = Math.min(size.rows, rowsThatFit(rows.slice(from)));
       await pushBatch(transfer, { ...parts, rows: rows.slice(from, from + fitting) });
       from += fitting;
     }
@@ -122,7 +118,7 @@ async function pushBatch(
   transfer.report.skip(batch.rows.length - rows.length);
   if (rows.length === 0) return;
   const moved = { rows: rows.length, accepted: accepted.length, refused: refused.length };
-  transfer.report.batch({ ...moved, batchRows: size.rows() });
+  transfer.report.batch({ ...moved, batchRows: size.rows });
 }
 
 async function moveMarker(

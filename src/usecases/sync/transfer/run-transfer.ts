@@ -1,6 +1,6 @@
 import { parseDateTime } from "../../../domain/shared/time.ts";
-import { startBatchSize } from "../../../domain/sync/run/batch-size.ts";
 import type { SyncDirection } from "../../../domain/sync/run/marker.ts";
+import { BatchSize } from "../../../domain/sync/run/pacing.ts";
 import type { RunEvent } from "../../../domain/sync/run/run.ts";
 import type { Table } from "../../../domain/sync/table/table.ts";
 import { startRemoteCalls } from "../shared/call-remote.ts";
@@ -91,7 +91,7 @@ async function countUnknownThere(
   const sinceTime = marker === null ? null : parseDateTime(marker);
   if (transfer.twoWay === null) return await countPush(deps.rows, table, sinceTime);
   const changes = await lookForRemoteChanges(transfer, clocks);
-  const size = startBatchSize(deps.maxPageRows);
+  const size = new BatchSize(deps.maxPageRows);
   const reader = startPushReader(deps.rows, { table, sinceTime, size });
   for (let counted = 0; ; ) {
     const { rows, isLast } = await reader.read();

@@ -1,7 +1,11 @@
 import { AppError } from "../../../domain/shared/errors.ts";
 import { keyLabel, type PushResult } from "../../../domain/sync/rows/push-result.ts";
-import { type BatchSize, halves } from "../../../domain/sync/run/batch-size.ts";
-import { isTooLarge, isTooMuchAtOnce } from "../../../domain/sync/run/retry.ts";
+import {
+  type BatchSize,
+  halves,
+  isTooLarge,
+  isTooMuchAtOnce,
+} from "../../../domain/sync/run/pacing.ts";
 import type { Row, Table } from "../../../domain/sync/table/table.ts";
 import { RemotePeerError } from "../../../ports/tables/remote-peer.ts";
 import type { RefusedRecord } from "./refusal-book.ts";

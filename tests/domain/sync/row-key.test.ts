@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import { rawNumber } from "../../../src/domain/shared/json.ts";
-import { compareKeys, convertKey, keyAsKept } from "../../../src/domain/sync/rows/row-order.ts";
+import { compareKeys, convertKey, rowKey } from "../../../src/domain/sync/rows/row-key.ts";
 import type { ColumnValue } from "../../../src/domain/sync/table/table.ts";
 import { makeTable } from "../../support/make-table.ts";
 
@@ -39,7 +39,16 @@ test("a record's key is converted as a push converts it; one that cannot be used
   expect(convertKey(table, { c: 7 })).toEqual(["7"]);
   expect(convertKey(table, { c: null })).toBe(null);
   expect(convertKey(table, {})).toBe(null);
-  expect(keyAsKept(table, { c: 7, other: 1 })).toEqual({ c: "7" });
-  expect(keyAsKept(table, { c: {} })).toEqual({ c: {} });
-  expect(keyAsKept(table, {})).toEqual({ c: null });
+  expect(rowKey(table, { c: 7, other: 1 }).columns).toEqual({ c: "7" });
+  expect(rowKey(table, { c: {} }).columns).toEqual({ c: {} });
+  expect(rowKey(table, {}).columns).toEqual({ c: null });
+});
+
+test("records of one row have the same key text, however they write it; one without a key is not usable", () => {
+  const table = tableBy("bigint");
+  expect(rowKey(table, { c: "007" }).text).toBe(rowKey(table, { c: 7 }).text);
+  expect(rowKey(table, { c: "8" }).text).not.toBe(rowKey(table, { c: 7 }).text);
+  expect(rowKey(table, { c: 7 }).isUsable).toBe(true);
+  expect(rowKey(table, { c: {} }).isUsable).toBe(false);
+  expect(rowKey(table, null).isUsable).toBe(false);
 });

@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { formatLike, justAfter } from "../../../src/domain/sync/rows/times-alike.ts";
+import { formatLike, justAfter } from "../../../src/domain/sync/rows/row-time.ts";
 
 const AT_MS = Date.parse("2026-03-01T10:00:00.5Z");
 

@@ -1,9 +1,78 @@
-// When a failed request to the remote is repeated, and when not. D-4.6.
+// How much a run sends or asks for at once, and when it repeats a request that failed: both follow what the remote can
+// take. D-4.6.
+import type { JsonValue } from "../../shared/json.ts";
 import {
+  FIRST_PUSH_BATCH_ROWS,
   MAX_INVALID_REPLY_ATTEMPTS,
+  MAX_PUSH_BATCH_BYTES,
   MAX_REQUEST_ATTEMPTS,
   MAX_STALL_MS,
 } from "../../shared/limits.ts";
+import type { Row } from "../table/table.ts";
+
+/** Once a batch was too much, each good one adds one part of so many. */
+const SLOW_GROWTH = 8;
+
+/** Rows of the next push batch or pull page. Doubles until something was too much, then grows slowly. */
+export class BatchSize {
+  #ceilingRows: number;
+  #rows: number;
+  #isSearching = true;
+
+  /** Starts at `firstRows`, or `maxRows` when that is less. */
+  constructor(maxRows: number, firstRows = FIRST_PUSH_BATCH_ROWS) {
+    this.#ceilingRows = Math.max(1, maxRows);
+    this.#rows = Math.max(1, Math.min(firstRows, this.#ceilingRows));
+  }
+
+  /** Rows of the next batch, 1 or more. */
+  get rows(): number {
+    return this.#rows;
+  }
+
+  /** A batch went well: the next one may be larger. */
+  grow(): void {
+    const stepRows = this.#isSearching ? this.#rows : Math.ceil(this.#rows / SLOW_GROWTH);
+    this.#rows = Math.min(this.#ceilingRows, this.#rows + stepRows);
+  }
+
+  /** A batch of so many rows took too long. */
+  shrink(tooManyRows: number): void {
+    this.#isSearching = false;
+    this.#rows = Math.max(1, Math.min(this.#rows, Math.floor(tooManyRows / 2)));
+  }
+
+  /** A batch of so many rows is more than the remote ever takes. */
+  limit(tooManyRows: number): void {
+    this.#ceilingRows = Math.max(1, Math.min(this.#ceilingRows, Math.floor(tooManyRows / 2)));
+    this.shrink(tooManyRows);
+  }
+}
+
+/** How many rows from the first on fit into one batch by their bytes: 1 at least. */
+export function rowsThatFit(rows: readonly Row[], maxBytes = MAX_PUSH_BATCH_BYTES): number {
+  let bytes = 0;
+  for (const [i, row] of rows.entries()) {
+    bytes += jsonBytes(row);
+    if (bytes > maxBytes) return Math.max(1, i);
+  }
+  return rows.length;
+}
+
+/** About the bytes of a value's JSON: exact but for escaped and non-ASCII characters. */
+function jsonBytes(value: JsonValue): number {
+  if (typeof value === "string") return value.length + 3;
+  if (typeof value !== "object" || value === null) return 8;
+  let bytes = 2;
+  for (const [name, member] of Object.entries(value)) bytes += name.length + 4 + jsonBytes(member);
+  return bytes;
+}
+
+/** Two halves of a batch, the first one not shorter. */
+export function halves<Item>(batch: readonly Item[]): [readonly Item[], readonly Item[]] {
+  const middle = Math.ceil(batch.length / 2);
+  return [batch.slice(0, middle), batch.slice(middle)];
+}
 
 /** How a request failed, as `RemotePeerError` has it. */
 export interface RequestFailure {

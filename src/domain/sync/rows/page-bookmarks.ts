@@ -2,8 +2,8 @@
 
 /** Sequences (table and `since`) that are remembered at once; the longest unused one goes first. */
 const MAX_SEQUENCES = 64;
-/** Anchors kept per sequence; past that, the one goes that leaves the smallest gap. */
-const MAX_ANCHORS = 256;
+/** Bookmarks kept per sequence; past that, the one goes that leaves the smallest gap. */
+const MAX_BOOKMARKS = 256;
 
 /** The rows of one table from one time on, as of one state of the store. */
 export interface PageSequence {
@@ -18,7 +18,7 @@ export interface PageSequence {
 }
 
 /** A known place in a sequence. */
-export interface PageAnchor<Position> {
+export interface PageBookmark<Position> {
   /** Rows before this place, 1 or more. */
   readonly offsetRows: number;
   /** Where the last of those rows stands in the order of the table; the next row comes right after it. */
@@ -29,31 +29,31 @@ interface Remembered<Position> {
   readonly version: string;
   totalRows: number | null;
   /** By offset, ascending. */
-  readonly anchors: PageAnchor<Position>[];
+  readonly bookmarks: PageBookmark<Position>[];
 }
 
 /**
  * Totals and places of page sequences, in bounded memory. It only ever saves work: a store without it reads the same.
  * `Position` is the store's own: the order value and key of a row, in whatever form it compares them.
  */
-export class PageAnchors<Position> {
+export class PageBookmarks<Position> {
   readonly #sequences = new Map<string, Remembered<Position>>();
 
   /** The nearest remembered place at or before an offset; null when there is none. */
-  find(sequence: PageSequence, offsetRows: number): PageAnchor<Position> | null {
-    const anchors = this.#current(sequence)?.anchors ?? [];
-    return anchors[countUpTo(anchors, offsetRows) - 1] ?? null;
+  find(sequence: PageSequence, offsetRows: number): PageBookmark<Position> | null {
+    const bookmarks = this.#current(sequence)?.bookmarks ?? [];
+    return bookmarks[countUpTo(bookmarks, offsetRows) - 1] ?? null;
   }
 
   /** Remembers a place. */
-  remember(sequence: PageSequence, anchor: PageAnchor<Position>): void {
+  remember(sequence: PageSequence, bookmark: PageBookmark<Position>): void {
     const remembered = this.#current(sequence) ?? this.#begin(sequence);
-    const at = countUpTo(remembered.anchors, anchor.offsetRows);
-    if (remembered.anchors[at - 1]?.offsetRows === anchor.offsetRows) return;
-    remembered.anchors.splice(at, 0, anchor);
-    if (remembered.anchors.length > MAX_ANCHORS) {
+    const at = countUpTo(remembered.bookmarks, bookmark.offsetRows);
+    if (remembered.bookmarks[at - 1]?.offsetRows === bookmark.offsetRows) return;
+    remembered.bookmarks.splice(at, 0, bookmark);
+    if (remembered.bookmarks.length > MAX_BOOKMARKS) {
       // The new one stays: whoever reads in order asks for it next.
-      remembered.anchors.splice(leastNeeded(remembered.anchors, anchor), 1);
+      remembered.bookmarks.splice(leastNeeded(remembered.bookmarks, bookmark), 1);
     }
   }
 
@@ -81,7 +81,7 @@ export class PageAnchors<Position> {
   #begin(sequence: PageSequence): Remembered<Position> {
     const oldest = this.#sequences.keys().next();
     if (this.#sequences.size >= MAX_SEQUENCES && !oldest.done) this.#sequences.delete(oldest.value);
-    const remembered = { version: sequence.version, totalRows: null, anchors: [] };
+    const remembered = { version: sequence.version, totalRows: null, bookmarks: [] };
     this.#sequences.set(sequenceName(sequence), remembered);
     return remembered;
   }
@@ -92,29 +92,32 @@ function sequenceName(sequence: PageSequence): string {
   return `${sequence.tableName} ${sequence.sinceTime ?? ""}`;
 }
 
-/** The index of the anchor between the two that are nearest to each other, `keep` left out. */
-function leastNeeded(anchors: readonly PageAnchor<unknown>[], keep: PageAnchor<unknown>): number {
+/** The index of the bookmark between the two that are nearest to each other, `keep` left out. */
+function leastNeeded(
+  bookmarks: readonly PageBookmark<unknown>[],
+  keep: PageBookmark<unknown>,
+): number {
   let least = 0;
   let leastGapRows = Number.POSITIVE_INFINITY;
   let beforeRows = 0;
-  for (const [i, anchor] of anchors.entries()) {
-    const gapRows = (anchors[i + 1]?.offsetRows ?? Number.POSITIVE_INFINITY) - beforeRows;
-    if (gapRows < leastGapRows && anchor !== keep) {
+  for (const [i, bookmark] of bookmarks.entries()) {
+    const gapRows = (bookmarks[i + 1]?.offsetRows ?? Number.POSITIVE_INFINITY) - beforeRows;
+    if (gapRows < leastGapRows && bookmark !== keep) {
       least = i;
       leastGapRows = gapRows;
     }
-    beforeRows = anchor.offsetRows;
+    beforeRows = bookmark.offsetRows;
   }
   return least;
 }
 
-/** How many anchors stand at or before an offset. */
-function countUpTo(anchors: readonly PageAnchor<unknown>[], offsetRows: number): number {
+/** How many bookmarks stand at or before an offset. */
+function countUpTo(bookmarks: readonly PageBookmark<unknown>[], offsetRows: number): number {
   let low = 0;
-  let high = anchors.length;
+  let high = bookmarks.length;
   while (low < high) {
     const middle = (low + high) >> 1;
-    if ((anchors[middle]?.offsetRows ?? Number.POSITIVE_INFINITY) <= offsetRows) low = middle + 1;
+    if ((bookmarks[middle]?.offsetRows ?? Number.POSITIVE_INFINITY) <= offsetRows) low = middle + 1;
     else high = middle;
   }
   return low;

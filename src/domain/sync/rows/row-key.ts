@@ -1,12 +1,51 @@
-// The order of the upsert key, as every store keeps it. D-3.1.
+// The upsert key of a row: derived from a record, as one text, and the order in which every store keeps keys. D-3.1.
 import { isWholeNumber, parseInt64 } from "../../shared/decimal.ts";
-import { compareUtf8, isRawNumber, numberText } from "../../shared/json.ts";
+import {
+  compareUtf8,
+  isJsonObject,
+  isRawNumber,
+  type JsonObject,
+  type JsonValue,
+  numberText,
+} from "../../shared/json.ts";
 import { compareDateTimes, isCanonicalDate, isCanonicalDateTime } from "../../shared/time.ts";
 import type { Column, ColumnValue, Row, Table } from "../table/table.ts";
-import { convertValue, recordKey } from "./convert.ts";
+import { convertValue } from "./convert.ts";
+import { keyText } from "./row-text.ts";
 
-/** The values of the key columns of a record as it was sent; null when it has no usable key. */
-export function convertKey(table: Table, record: Row): readonly ColumnValue[] | null {
+/** The values of the key columns, in the order of `upsert_key`. */
+export type UpsertKey = readonly ColumnValue[];
+
+/** The upsert key of a record that was sent. */
+export interface RowKey {
+  /** The key columns as the table would keep them; as they were sent when the key is not usable. */
+  readonly columns: Row;
+  /** Equal for records of the same row. */
+  readonly text: string;
+  /** False when no row can have this key: a part is missing, null or of another type. */
+  readonly isUsable: boolean;
+}
+
+/** Derives the key of a record that was sent. Stored rows have theirs already: `keyText`. */
+export function rowKey(table: Table, record: JsonValue): RowKey {
+  const key = isJsonObject(record) ? convertKey(table, record) : null;
+  const columns = key === null ? recordKey(table, record) : keyRow(table, key);
+  return { columns, text: keyText(table, columns), isUsable: key !== null };
+}
+
+/** The key columns of a record as they were sent, for messages and `key` objects; a missing one is null. */
+export function recordKey(table: Table, record: JsonValue): JsonObject {
+  const fields = isJsonObject(record) ? record : {};
+  return Object.fromEntries(
+    table.keyColumns.map(({ name }) => [
+      name,
+      Object.hasOwn(fields, name) ? (fields[name] ?? null) : null,
+    ]),
+  );
+}
+
+/** The key of a record that was sent, as the table would keep it; null when it is not usable. */
+export function convertKey(table: Table, record: Row): UpsertKey | null {
   const values: ColumnValue[] = [];
   for (const column of table.keyColumns) {
     const value = Object.hasOwn(record, column.name) ? (record[column.name] ?? null) : null;
@@ -18,24 +57,23 @@ export function convertKey(table: Table, record: Row): readonly ColumnValue[] | 
 }
 
 /** As `convertKey`, for a place in the order: keys of rows that a shorter column would refuse today have theirs too. */
-export function convertPosition(table: Table, record: Row): readonly ColumnValue[] | null {
+export function convertPosition(table: Table, record: Row): UpsertKey | null {
   const keyColumns = table.keyColumns.map((column) => ({ ...column, maxLength: null }));
   return convertKey({ ...table, keyColumns }, record);
 }
 
-/** The key columns of a record as the table would keep them; as they were sent when the key is not usable. */
-export function keyAsKept(table: Table, record: Row): Row {
-  const values = convertKey(table, record);
-  if (values === null) return recordKey(table, record);
-  return Object.fromEntries(table.keyColumns.map(({ name }, i) => [name, values[i] ?? null]));
+/** The key of a stored row. */
+export function keyOf(table: Table, row: Row): UpsertKey {
+  return table.keyColumns.map(({ name }) => row[name] ?? null);
+}
+
+/** A key as the row that has nothing else, for the stores. */
+export function keyRow(table: Table, key: UpsertKey): Row {
+  return Object.fromEntries(table.keyColumns.map(({ name }, i) => [name, key[i] ?? null]));
 }
 
 /** Orders two keys by their values, in the order of `keyColumns`: negative, 0 or positive. */
-export function compareKeys(
-  table: Table,
-  a: readonly ColumnValue[],
-  b: readonly ColumnValue[],
-): number {
+export function compareKeys(table: Table, a: UpsertKey, b: UpsertKey): number {
   for (const [i, column] of table.keyColumns.entries()) {
     const order = compareValues(column, a[i] ?? null, b[i] ?? null);
     if (order !== 0) return order;

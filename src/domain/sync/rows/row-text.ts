@@ -1,0 +1,54 @@
+// Texts that stand for rows: equal texts mean equal content, or the same key, however the values are written.
+import { decimalValueForm } from "../../shared/decimal.ts";
+import { isRawNumber, type JsonValue, numberText } from "../../shared/json.ts";
+import type { Column, ColumnValue, Row, Table } from "../table/table.ts";
+
+const comparedByTable = new WeakMap<Table, readonly Column[]>();
+
+/** The columns that runs move, by name: those pages show and pushes may write. */
+export function comparedColumns(table: Table): readonly Column[] {
+  const known = comparedByTable.get(table);
+  if (known !== undefined) return known;
+  const columns = table.pageColumns
+    .filter((column) => table.pushColumns.includes(column))
+    .toSorted((a, b) => (a.name < b.name ? -1 : 1));
+  comparedByTable.set(table, columns);
+  return columns;
+}
+
+/** One text per content of a row: equal for rows that differ only in how a decimal is written or JSON fields ordered. */
+export function rowText(table: Table, row: Row): string {
+  return columnsText(comparedColumns(table), row);
+}
+
+/** One text per key of a stored row, or of a key as the table keeps it. A record that was sent: `rowKey`. */
+export function keyText(table: Table, row: Row): string {
+  return columnsText(table.keyColumns, row);
+}
+
+function columnsText(columns: readonly Column[], row: Row): string {
+  let text = "";
+  for (const column of columns) text += columnText(column, row[column.name] ?? null);
+  return text;
+}
+
+function columnText(column: Column, value: ColumnValue): string {
+  if (typeof value !== "string" || (column.type !== "numeric" && column.type !== "bigint")) {
+    return valueText(value);
+  }
+  const decimal = decimalValueForm(value);
+  return decimal === null ? valueText(value) : `"${decimal}"`;
+}
+
+/** Every value starts with a sign of its kind and shows where it ends, so that two rows never share a text. */
+function valueText(value: JsonValue): string {
+  if (value === null) return "~";
+  if (typeof value === "string") return `'${value.length}:${value}`;
+  if (typeof value === "boolean") return value ? "+" : "-";
+  if (typeof value === "number" || isRawNumber(value)) {
+    return `#${decimalValueForm(numberText(value)) ?? numberText(value)};`;
+  }
+  if (Array.isArray(value)) return `[${value.map(valueText).join("")}]`;
+  const fields = Object.entries(value).toSorted(([a], [b]) => (a < b ? -1 : 1));
+  return `{${fields.map(([name, field]) => valueText(name) + valueText(field)).join("")}}`;
+}

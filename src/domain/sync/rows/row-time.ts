@@ -1,0 +1,47 @@
+// The timestamp of a row: as it was written, as canonical time, and other times written the same way, so that whoever
+// sent it can read them.
+import { dateTimeMs, formatMs, parseDateTime } from "../../shared/time.ts";
+import type { Row, Table } from "../table/table.ts";
+
+/** 0001-01-01T00:00:00Z in milliseconds since 1970: before any time that a row can have. */
+export const FIRST_TIME_MS = -62_135_596_800_000;
+
+/** A row's timestamp as it was sent or is kept; null when it has none that can be parsed. */
+export function rowTimeText(table: Table, row: Row): string | null {
+  const value = table.timestampColumn === null ? null : row[table.timestampColumn];
+  return typeof value === "string" && parseDateTime(value) !== null ? value : null;
+}
+
+/** A row's canonical time; null when it has none that can be parsed. */
+export function rowTime(table: Table, row: Row): string | null {
+  const value = table.timestampColumn === null ? null : row[table.timestampColumn];
+  return typeof value === "string" ? parseDateTime(value) : null;
+}
+
+/** Microseconds since 1970 of a canonical time; exact for the years that computers know, and in order for all. */
+export function timeMicros(time: string): number {
+  const micros = /\.\d{3}(\d{3})Z$/.exec(time)?.[1] ?? "0";
+  return dateTimeMs(time) * 1000 + Number(micros);
+}
+
+/** A time in UTC with the separator and the kind of zone that another text has. */
+export function formatLike(sample: string, atMs: number): string {
+  return writeLike(sample, formatMs(atMs));
+}
+
+/** The next time that can be told apart, one microsecond later, written as the given one is. */
+export function justAfter(time: string): string {
+  const canonical = parseDateTime(time);
+  if (canonical === null) throw new Error("Only a date and time has one behind it");
+  const [seconds = "", fraction = ""] = canonical.slice(0, -1).split(".");
+  const micros = Number(fraction.padEnd(6, "0")) + 1;
+  if (micros === 1_000_000) return formatLike(time, Date.parse(`${seconds}Z`) + 1000);
+  return writeLike(time, `${seconds}.${String(micros).padStart(6, "0")}Z`);
+}
+
+function writeLike(sample: string, canonical: string): string {
+  const separator = sample.charAt(10) === " " ? " " : "T";
+  const zone = /(Z|[+-]\d{2}:?\d{2})?$/.exec(sample)?.[0] ?? "";
+  const utcZone = zone === "" || zone === "Z" ? zone : zone.includes(":") ? "+00:00" : "+0000";
+  return canonical.replace("T", separator).replace("Z", utcZone);
+}
