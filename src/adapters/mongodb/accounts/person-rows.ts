@@ -9,7 +9,7 @@ import type { RowChange } from "../driver/known-changes.ts";
 import type { TableVersions } from "../driver/table-versions.ts";
 import { RowReader } from "../tables/row-reader.ts";
 import { hasNumbers, layoutOf, UNPARSED_FIELD } from "../tables/table-layout.ts";
-import { planWrites, storedFields } from "../tables/write-statements.ts";
+import { planUpserts, storedFields } from "../tables/upserts.ts";
 
 /** Rows as bytes: equal bytes are equal rows. */
 export type RowBytes = Uint8Array;
@@ -103,8 +103,8 @@ export class PersonRows {
   ): Promise<void> {
     const table = this.#table;
     const writes = [{ index: 0, row: fields }];
-    const { statements } = planWrites({ table, writes, firstId: id?.first ?? null });
-    const documents = statements.map(({ document }) => document);
+    const { upserts } = planUpserts(table, writes, id?.first ?? null);
+    const documents = upserts.map(({ document }) => document);
     await this.#collection.insertMany(documents, { session });
     await this.#parts.versions.raise({ tableName: table.name, slot, session });
   }

@@ -35,24 +35,24 @@ export class MongoMarkerStore implements MarkerStore {
     const { client, db, clock } = this.#parts;
     const scope = { client, clock, deadline: startDeadline(clock) };
     try {
-      await commitTransaction(scope, (session) => setMarkers(db, { markers, session }));
+      await commitTransaction(scope, (tx) => setMarkers(db, markers, tx));
     } catch (error) {
       throw toCommitError(error);
     }
   }
 }
 
-/** Sets markers as part of the session's transaction. */
+/** Sets markers within the caller's transaction. */
 export async function setMarkers(
   db: Db,
-  change: { readonly markers: ReadonlyMap<string, string>; readonly session: ClientSession },
+  markers: ReadonlyMap<string, string>,
+  tx: ClientSession,
 ): Promise<void> {
-  const { markers, session } = change;
   if (markers.size === 0) return;
   const upserts = [...markers].toSorted().map(([_id, value]) => ({
     updateOne: { filter: { _id }, update: { $set: { value } }, upsert: true },
   }));
-  await collectionOf(db).bulkWrite(upserts, { session, ordered: false });
+  await collectionOf(db).bulkWrite(upserts, { session: tx, ordered: false });
 }
 
 function collectionOf(db: Db): Collection<MarkerDocument> {

@@ -5,17 +5,12 @@ import type { Table } from "../../../domain/sync/table/table.ts";
 import type { StoredPage, StoredPageQuery } from "../../../ports/tables/table-store.ts";
 import { retry, startDeadline } from "../driver/deadline.ts";
 import { toAppError } from "../driver/errors.ts";
-import { SNAPSHOT, type StoreParts } from "../driver/operations.ts";
-import type { TableVersions } from "../driver/table-versions.ts";
+import type { VersionedParts } from "../driver/known-changes.ts";
+import { SNAPSHOT } from "../driver/operations.ts";
 import { RowReader, readPosition } from "./row-reader.ts";
 import { readActivity } from "./table-activity.ts";
 import { countFilter, layoutOf, sinceFilter, type TableLayout } from "./table-layout.ts";
 import { TableMemory } from "./table-memory.ts";
-
-/** What a reader works with. */
-export interface PageReaderParts extends StoreParts {
-  readonly versions: TableVersions;
-}
 
 interface Wanted {
   readonly table: Table;
@@ -38,12 +33,12 @@ interface Place {
 
 /** Reads the rows of tables. */
 export class PageReader {
-  readonly #parts: PageReaderParts;
+  readonly #parts: VersionedParts;
   readonly #memory: TableMemory;
   readonly #bookmarks = new PageBookmarks<Document>();
   readonly #rowReaders = new WeakMap<TableLayout, RowReader>();
 
-  constructor(parts: PageReaderParts) {
+  constructor(parts: VersionedParts) {
     this.#parts = parts;
     this.#memory = new TableMemory(parts.clock);
   }

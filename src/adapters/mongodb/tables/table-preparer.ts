@@ -31,7 +31,7 @@ export class TablePreparer {
   readonly #definitions: TableDefinitions;
   readonly #counters: IdCounters;
 
-  constructor({ db, clock }: { db: Db; clock: Stopwatch }) {
+  constructor(db: Db, clock: Stopwatch) {
     this.#db = db;
     this.#clock = clock;
     this.#definitions = new TableDefinitions(db);

@@ -1,3 +1,4 @@
+import type { Db } from "mongodb";
 import type { Table } from "../../../domain/sync/table/table.ts";
 import {
   PreparedTables,
@@ -8,25 +9,41 @@ import {
   type WriteFailure,
   type WriteOptions,
 } from "../../../ports/tables/table-store.ts";
-import { PageReader, type PageReaderParts } from "./page-reader.ts";
+import { startDeadline } from "../driver/deadline.ts";
+import { toCommitError } from "../driver/errors.ts";
+import { IdCounters } from "../driver/id-counters.ts";
+import type { VersionedParts } from "../driver/known-changes.ts";
+import { PageReader } from "./page-reader.ts";
+import { hasNumbers } from "./table-layout.ts";
 import { TablePreparer } from "./table-preparer.ts";
-import { TableWriter } from "./table-writer.ts";
+import { TablePush } from "./table-push.ts";
+import { planUpserts } from "./upserts.ts";
+
+/** Fewest new rows after which the next push to the table is expected to bring only new ones, too. */
+const MIN_LOAD_ROWS = 100;
+
+const NO_MARKERS: ReadonlyMap<string, string> = new Map();
 
 /** Tables as collections of the same name. */
 export class MongoTableStore implements TableStore {
+  readonly #db: Db;
+  readonly #parts: VersionedParts;
   readonly #preparer: TablePreparer;
   readonly #reader: PageReader;
-  readonly #writer: TableWriter;
+  readonly #counters: IdCounters;
+  /** Tables that are being filled: the next push is expected to bring new rows only. */
+  readonly #filling = new Set<string>();
 
-  constructor(parts: PageReaderParts) {
-    this.#preparer = new TablePreparer(parts);
+  constructor(parts: VersionedParts) {
+    this.#db = parts.db;
+    this.#parts = parts;
+    this.#preparer = new TablePreparer(parts.db, parts.clock);
     this.#reader = new PageReader(parts);
-    this.#writer = new TableWriter(parts);
+    this.#counters = new IdCounters(parts.db);
   }
 
   async prepare(tables: readonly Table[]): Promise<PreparedTables> {
-    const emptyTables = await this.#preparer.prepare(tables);
-    this.#writer.expectNewRows(emptyTables);
+    for (const name of await this.#preparer.prepare(tables)) this.#filling.add(name);
     return new PreparedTables(tables);
   }
 
@@ -34,15 +51,58 @@ export class MongoTableStore implements TableStore {
     return this.#reader.readPage(table, query);
   }
 
-  write(
-    table: Table,
-    writes: readonly RowWrite[],
-    options?: WriteOptions,
-  ): Promise<readonly WriteFailure[]> {
-    return this.#writer.write(table, writes, options);
-  }
-
   countRows(table: Table): Promise<number> {
     return this.#reader.countRows(table);
+  }
+
+  async write(
+    table: Table,
+    writes: readonly RowWrite[],
+    options: WriteOptions = {},
+  ): Promise<readonly WriteFailure[]> {
+    const { markers = NO_MARKERS } = options;
+    if (writes.length === 0 && markers.size === 0) return [];
+    try {
+      return await this.#parts.versions.withSlot((slot) =>
+        this.#push(table, writes, options, slot),
+      );
+    } catch (error) {
+      throw toCommitError(error);
+    }
+  }
+
+  async #push(
+    table: Table,
+    writes: readonly RowWrite[],
+    { markers = NO_MARKERS, beforeCommit = () => {} }: WriteOptions,
+    slot: number,
+  ): Promise<readonly WriteFailure[]> {
+    const { client, clock, versions } = this.#parts;
+    const scope = { client, clock, deadline: startDeadline(clock) };
+    const tableName = table.name;
+    const count = writes.length;
+    const takesIds = hasNumbers(table) && count > 0;
+    const ids = takesIds ? await this.#counters.take({ tableName, count }, scope.deadline) : null;
+    const plan = planUpserts(table, writes, ids?.first ?? null);
+    const { upserts, ordered } = plan;
+    const isWhole = !ordered && plan.failures.length === 0;
+    const expectsNewKeys = isWhole && this.#filling.has(tableName);
+    const request = {
+      tableName,
+      upserts,
+      ordered,
+      expectsNewKeys,
+      ids,
+      markers,
+      beforeCommit,
+      slot,
+    };
+    const push = new TablePush(this.#db, versions, scope, request);
+    const { insertedRows, failures } = await push.commit();
+    const isFilling = insertedRows === upserts.length && insertedRows >= MIN_LOAD_ROWS;
+    if (isFilling) this.#filling.add(tableName);
+    else if (upserts.length > 0) this.#filling.delete(tableName);
+    if (ids !== null) await this.#counters.giveBack(ids, insertedRows);
+    return [...plan.failures, ...failures].toSorted((a, b) => a.index - b.index);
   }
 }

@@ -1,81 +1,96 @@
-// Records as statements of MongoDB's `update` command, each an upsert by the key columns.
-import { BSON, type Document, type Long } from "mongodb";
+// Records of a push as upserts by the key columns, and the batches in which they are sent.
+import { type AnyBulkWriteOperation, BSON, type Document, type Long } from "mongodb";
 import type { Column, ColumnValue, Row, Table } from "../../../domain/sync/table/table.ts";
 import type { RowWrite, WriteFailure } from "../../../ports/tables/table-store.ts";
 import { cutBatches } from "../driver/batches.ts";
 import { type StoredValue, storeTime, storeValue } from "./stored-values.ts";
 import { KEY_TIME_FIELD, layoutOf, UNPARSED_FIELD } from "./table-layout.ts";
 
-/** Bytes that a document, and a statement with it, may have: MongoDB's 16 MiB less room for what goes around it. */
-const MAX_STATEMENT_BYTES = 16 * 1024 * 1024 - 1024;
-/** Bytes of statements sent at once, by the upper estimate; one statement may be larger. */
-const MAX_COMMAND_BYTES = 12 * 1024 * 1024;
-/** Upper estimates of the bytes of a statement without its fields, and of a field without its text. */
-const STATEMENT_BYTES = 200;
+/** Bytes that an upsert, and the document it makes, may have: MongoDB's 16 MiB less room for what goes around it. */
+const MAX_UPSERT_BYTES = 16 * 1024 * 1024 - 1024;
+/**
+ * Limits of a batch, far enough below those at which the driver would make two commands of one `bulkWrite`: 16 MiB and
+ * 100,000 operations. Bytes are the upper estimate; an upsert that is larger by itself is a batch of its own.
+ */
+const MAX_BATCH_BYTES = 12 * 1024 * 1024;
+const MAX_BATCH_UPSERTS = 50_000;
+/** Upper estimates of the bytes of an upsert without its fields, plain or guarded, and of a field without its text. */
+const UPSERT_BYTES = 200;
+const GUARDED_BYTES = 900;
 const FIELD_BYTES = 80;
 
 /** One record, ready to be sent. */
-export interface Statement {
+export interface Upsert {
   /** Position of the record in the request, for failures. */
   readonly index: number;
-  /** Position among the records of the plan; with a numbered table a new row's id is `firstId` plus this. */
+  /** Position among the records of the plan; in a numbered table a new row's id is `firstId` plus this. */
   readonly place: number;
   /** Equal for records with the same key. */
   readonly keyText: string;
   readonly estimatedBytes: number;
-  /** The statement of an `update` command. */
-  readonly body: Document;
+  /** The stored values of all key columns, which select the row. */
+  readonly filter: Document;
+  readonly update: Document | Document[];
   /** The whole document of a new row. */
   readonly document: Document;
 }
 
-/** Everything a push sends, in the order of sending, and the records that are not sent. */
-export interface WritePlan {
-  readonly statements: readonly Statement[];
-  /** True when a key occurs twice: then the statements take effect one after the other. */
+/** The upserts of a push in the order of sending, and the records that are not sent. */
+export interface UpsertPlan {
+  readonly upserts: readonly Upsert[];
+  /** True when a key occurs twice: then the upserts take effect one after the other. */
   readonly ordered: boolean;
   readonly failures: readonly WriteFailure[];
 }
 
 /**
- * Turns records into statements. `firstId` begins the numbers of new rows, in request order; null for a table that is
- * not numbered.
+ * Turns records into upserts. `firstId` begins the numbers of new rows, in request order; null for a table that is not
+ * numbered.
  *
- * Statements are sorted by a hash of the key: all instances then take rows in one order, and keys that a failed
- * transaction leaves behind in the unique index are not neighbours. MongoDB steps over each of those on a look-up, so
- * that in key order 5,000 records after one aborted try take 16 s instead of 0.9 s.
+ * Upserts are sorted by a hash of the key. So all instances lock rows in one order; and the keys that a failed
+ * transaction leaves in the unique index are not neighbours: MongoDB steps over each of them on a look-up, and in key
+ * order 5,000 records after one aborted try take 16 s instead of 0.9 s.
  */
-export function planWrites(push: {
-  readonly table: Table;
-  readonly writes: readonly RowWrite[];
-  readonly firstId: Long | null;
-}): WritePlan {
-  const { table, writes, firstId } = push;
+export function planUpserts(
+  table: Table,
+  writes: readonly RowWrite[],
+  firstId: Long | null,
+): UpsertPlan {
   const failures: WriteFailure[] = [];
-  const hashed: { readonly hash: number; readonly statement: Statement }[] = [];
+  const hashed: { readonly hash: number; readonly upsert: Upsert }[] = [];
   const keys = new Set<string>();
   for (const [place, { index, row }] of writes.entries()) {
     const id = firstId === null ? null : firstId.add(place);
-    const statement = { index, place, ...makeStatement(table, { row, id }) };
-    if (isTooLarge(statement)) {
+    const upsert = { index, place, ...makeUpsert(table, row, id) };
+    if (isTooLarge(upsert)) {
       failures.push({ index, message: "The row is larger than the 16 MiB that MongoDB can store" });
       continue;
     }
-    keys.add(statement.keyText);
-    hashed.push({ hash: hashOf(statement.keyText), statement });
+    keys.add(upsert.keyText);
+    hashed.push({ hash: hashOf(upsert.keyText), upsert });
   }
   hashed.sort((a, b) => a.hash - b.hash);
-  const statements = hashed.map(({ statement }) => statement);
-  return { statements, ordered: keys.size < statements.length, failures };
+  const upserts = hashed.map(({ upsert }) => upsert);
+  return { upserts, ordered: keys.size < upserts.length, failures };
 }
 
-/** Cuts statements into commands that fit a message, in order. */
-export function splitCommands(statements: readonly Statement[]): Statement[][] {
-  return cutBatches(statements, {
-    maxItems: Number.POSITIVE_INFINITY,
-    maxBytes: MAX_COMMAND_BYTES,
+/** Cuts upserts into batches, in order. The `bulkWrite` of a batch is one command. */
+export function cutUpserts(upserts: readonly Upsert[]): Upsert[][] {
+  return cutBatches(upserts, {
+    maxItems: MAX_BATCH_UPSERTS,
+    maxBytes: MAX_BATCH_BYTES,
     bytesOf: ({ estimatedBytes }) => estimatedBytes,
   });
+}
+
+/** Writes the row whether it is there or not. */
+export function upsertOperation({ filter, update }: Upsert): AnyBulkWriteOperation {
+  return { updateOne: { filter, update, upsert: true } };
+}
+
+/** Writes the row as a new one. */
+export function insertOperation({ document }: Upsert): AnyBulkWriteOperation {
+  return { insertOne: { document } };
 }
 
 type Fields = Record<string, StoredValue | Document>;
@@ -90,20 +105,17 @@ export function storedFields(table: Table, row: Row): Readonly<Fields> {
       fields[column.name] = storeValue(column, value);
       const isTime = column.name === table.timestampColumn;
       if (isTime) fields[KEY_TIME_FIELD] = storeTime(column, value);
-    } else addValue(fields, { table, column, value });
+    } else addValue(fields, table, column, value);
   }
   return fields;
 }
 
-function makeStatement(
-  table: Table,
-  { row, id }: { readonly row: Row; readonly id: Long | null },
-): Omit<Statement, "index" | "place"> {
-  const key: Fields = {};
+function makeUpsert(table: Table, row: Row, id: Long | null): Omit<Upsert, "index" | "place"> {
+  const filter: Fields = {};
   let keyText = "";
   for (const column of table.keyColumns) {
     const stored = storeValue(column, row[column.name] ?? null);
-    key[column.name] = stored;
+    filter[column.name] = stored;
     keyText += `${typeof stored === "string" ? stored : JSON.stringify(row[column.name])}\u0000`;
   }
   const { timeField, updateNames } = layoutOf(table);
@@ -113,29 +125,28 @@ function makeStatement(
     if (column.isKey) continue;
     const isGiven = Object.hasOwn(row, column.name);
     const target = isGiven && updateNames.has(column.name) ? changed : inserted;
-    addValue(target, { table, column, value: isGiven ? (row[column.name] ?? null) : null });
+    addValue(target, table, column, isGiven ? (row[column.name] ?? null) : null);
   }
   if (id !== null) inserted["id"] = id;
   const time = table.keyColumns.find(({ name }) => name === table.timestampColumn);
   if (timeField === KEY_TIME_FIELD && time !== undefined) {
     inserted[KEY_TIME_FIELD] = storeTime(time, row[time.name]);
   }
-  const update = isGuarded(table, changed)
-    ? guardedUpdate({ table, row, changed, inserted })
-    : plainUpdate(changed, inserted);
+  const guarded = isGuarded(table, changed);
   return {
     keyText,
-    estimatedBytes: STATEMENT_BYTES + [key, changed, inserted].reduce(addBytes, 0),
-    body: { q: key, u: update, upsert: true },
-    document: { ...key, ...changed, ...inserted },
+    estimatedBytes: [filter, changed, inserted].reduce(
+      addBytes,
+      guarded ? GUARDED_BYTES : UPSERT_BYTES,
+    ),
+    filter,
+    update: guarded ? guardedUpdate(table, row, changed, inserted) : plainUpdate(changed, inserted),
+    document: { ...filter, ...changed, ...inserted },
   };
 }
 
 /** The timestamp column orders rows, so what cannot be parsed is null there and keeps its text beside it. */
-function addValue(
-  target: Fields,
-  { table, column, value }: { table: Table; column: Column; value: ColumnValue },
-): void {
+function addValue(target: Fields, table: Table, column: Column, value: ColumnValue): void {
   if (column.name !== table.timestampColumn) {
     target[column.name] = storeValue(column, value);
     return;
@@ -164,13 +175,7 @@ function plainUpdate(changed: Fields, inserted: Fields): Document {
 }
 
 /** An update that leaves a row as it is when the record is older. D-3.9. */
-function guardedUpdate(record: {
-  readonly table: Table;
-  readonly row: Row;
-  readonly changed: Fields;
-  readonly inserted: Fields;
-}): Document[] {
-  const { table, row, changed, inserted } = record;
+function guardedUpdate(table: Table, row: Row, changed: Fields, inserted: Fields): Document[] {
   const column = table.columns.find(({ name }) => name === table.timestampColumn) as Column;
   const field = `$${column.name}`;
   const storedTime = { $cond: [{ $eq: [{ $type: field }, "string"] }, field, null] };
@@ -203,9 +208,9 @@ function nestedBytes(value: object): number {
   return bytes;
 }
 
-function isTooLarge({ estimatedBytes, body }: Pick<Statement, "estimatedBytes" | "body">): boolean {
-  if (estimatedBytes <= MAX_STATEMENT_BYTES) return false;
-  return BSON.calculateObjectSize(body) > MAX_STATEMENT_BYTES;
+function isTooLarge({ estimatedBytes, filter, update }: Upsert): boolean {
+  if (estimatedBytes <= MAX_UPSERT_BYTES) return false;
+  return BSON.calculateObjectSize({ filter, update }) > MAX_UPSERT_BYTES;
 }
 
 /** FNV-1a over the UTF-16 code units: spreads neighbouring keys, the same on every instance. */
