@@ -26,11 +26,10 @@ import { TableVersions } from "./driver/table-versions.ts";
 import { openMongoReputation } from "./reputation-stores.ts";
 import { LEASES, MongoLeaseStore } from "./runs/lease-store.ts";
 import { MongoMarkerStore } from "./runs/marker-store.ts";
-import { REJECTED_DETAILS } from "./runs/rejected-details.ts";
-import { MongoRejectedRecords, REJECTED } from "./runs/rejected-records.ts";
+import { MongoRejectedRecords, REJECTED, REJECTED_DETAILS } from "./runs/rejected-records.ts";
 import { MongoRunStore, RUNS } from "./runs/run-store.ts";
 import { MongoRowSource } from "./tables/row-source.ts";
-import { TableDefinitions } from "./tables/table-definitions.ts";
+import { TableDefinitions } from "./tables/table-inspection.ts";
 import { MongoTableStore } from "./tables/table-store.ts";
 
 /** Where the store is. */

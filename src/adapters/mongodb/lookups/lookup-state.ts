@@ -5,7 +5,7 @@ import { CONSENTS } from "../accounts/consent-store.ts";
 import type { StoreParts } from "../driver/operations.ts";
 import { TIME, timedOf, timedStages } from "../driver/server-clock.ts";
 import { TableVersions } from "../driver/table-versions.ts";
-import { readActivityWith } from "../tables/table-activity.ts";
+import { readActivityWith } from "../tables/page-cache.ts";
 
 /** What `versionStage` joins. */
 export interface JoinedVersion {

@@ -7,10 +7,9 @@ import { retry, startDeadline } from "../driver/deadline.ts";
 import { toAppError } from "../driver/errors.ts";
 import type { VersionedParts } from "../driver/known-changes.ts";
 import { SNAPSHOT } from "../driver/operations.ts";
+import { readActivity, TableMemory } from "./page-cache.ts";
 import { RowReader, readPosition } from "./row-reader.ts";
-import { readActivity } from "./table-activity.ts";
 import { countFilter, layoutOf, sinceFilter, type TableLayout } from "./table-layout.ts";
-import { TableMemory } from "./table-memory.ts";
 
 interface Wanted {
   readonly table: Table;

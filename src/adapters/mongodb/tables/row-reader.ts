@@ -5,7 +5,7 @@ import { BSON, type Document } from "mongodb";
 import { type JsonValue, parseJson, rawNumber } from "../../../domain/shared/json.ts";
 import { isCanonicalDateTime, parseDate, parseDateTime } from "../../../domain/shared/time.ts";
 import type { Column, ColumnValue, Row } from "../../../domain/sync/table/table.ts";
-import { foreignValue } from "./foreign-values.ts";
+import { foreignValue } from "./column-values.ts";
 import { type TableLayout, UNPARSED_FIELD } from "./table-layout.ts";
 
 /** Type bytes of the BSON values that repsync writes. */

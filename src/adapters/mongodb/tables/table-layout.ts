@@ -1,8 +1,7 @@
 // How a table of the registry lies in its collection: the fields, indexes and bounds of its rows.
 import { type Document, MinKey } from "mongodb";
-import type { Row, Table } from "../../../domain/sync/table/table.ts";
-import { timestampColumnOf } from "../../../domain/sync/table/table.ts";
-import { type StoredValue, storeTime, storeValue } from "./stored-values.ts";
+import { type Row, type Table, timestampColumnOf } from "../../../domain/sync/table/table.ts";
+import { type StoredValue, storeTime, storeValue } from "./column-values.ts";
 
 /** Hidden field: the timestamp as it was pushed, where it cannot be parsed and the column itself holds null. */
 export const UNPARSED_FIELD = "_repsync";

@@ -7,8 +7,13 @@ import { retry, type Stopwatch, startDeadline } from "../driver/deadline.ts";
 import { DURABLE } from "../driver/durable.ts";
 import { hasCode, toAppError } from "../driver/errors.ts";
 import { IdCounters } from "../driver/id-counters.ts";
-import { TableDefinitions } from "./table-definitions.ts";
-import { findIndex, type Inspection, inspectTable, OWN_INDEX } from "./table-inspection.ts";
+import {
+  findIndex,
+  type Inspection,
+  inspectTable,
+  OWN_INDEX,
+  TableDefinitions,
+} from "./table-inspection.ts";
 import {
   hasNumbers,
   type IndexKeys,

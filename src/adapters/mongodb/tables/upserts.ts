@@ -3,7 +3,7 @@ import { type AnyBulkWriteOperation, BSON, type Document, type Long } from "mong
 import type { Column, ColumnValue, Row, Table } from "../../../domain/sync/table/table.ts";
 import type { RowWrite, WriteFailure } from "../../../ports/tables/table-store.ts";
 import { cutBatches } from "../driver/batches.ts";
-import { type StoredValue, storeTime, storeValue } from "./stored-values.ts";
+import { type StoredValue, storeTime, storeValue } from "./column-values.ts";
 import { KEY_TIME_FIELD, layoutOf, UNPARSED_FIELD } from "./table-layout.ts";
 
 /** Bytes that an upsert, and the document it makes, may have: MongoDB's 16 MiB less room for what goes around it. */

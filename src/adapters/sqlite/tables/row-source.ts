@@ -4,8 +4,7 @@ import type { KeyRange, RowPosition, RowSource } from "../../../ports/tables/row
 import type { SqliteDatabase } from "../driver/database.ts";
 import type { SqliteRow, SqliteValue } from "../driver/driver.ts";
 import { decodeRows, textWithNul, valueEncoder } from "./column-values.ts";
-import { type RowSql, rowSql } from "./row-statements.ts";
-import { ORDER_COLUMN, orderBound, type PageStart } from "./statements.ts";
+import { ORDER_COLUMN, orderBound, type PageStart, type RowSql, rowSql } from "./statements.ts";
 
 /** Where a row stands, as the file has it. */
 interface Place {

@@ -2,7 +2,7 @@
 import { describe, expect, test } from "bun:test";
 import { openBunSqlite } from "../../../../src/adapters/sqlite/driver/bun-driver.ts";
 import type { SqliteRowSource } from "../../../../src/adapters/sqlite/tables/row-source.ts";
-import { rowSql } from "../../../../src/adapters/sqlite/tables/row-statements.ts";
+import { rowSql } from "../../../../src/adapters/sqlite/tables/statements.ts";
 import type { TableEntry } from "../../../../src/domain/sync/table/registry-schema.ts";
 import type { Row, Table } from "../../../../src/domain/sync/table/table.ts";
 import { asWrites } from "../../../contract/store-harness.ts";

@@ -1,0 +1,132 @@
+// Column values as BSON and back. MongoDB must order them as D-3.1 says, and each must come back as it was written.
+import { Buffer } from "node:buffer";
+import { Binary, Decimal128, Double, Int32, Long, ObjectId, Timestamp } from "mongodb";
+import {
+  isRawNumber,
+  type JsonValue,
+  type RawNumber,
+  rawNumber,
+} from "../../../domain/shared/json.ts";
+import { formatMs, isCanonicalDateTime, parseDate } from "../../../domain/shared/time.ts";
+import type { Column, ColumnValue } from "../../../domain/sync/table/table.ts";
+
+/** A value of another type than its column's, as JSON text: BSON orders it after numbers and texts, by its bytes. */
+export interface VerbatimValue {
+  readonly json: string;
+}
+
+/** A column value in the form the driver writes. */
+export type StoredValue = null | boolean | number | string | Long | Double | VerbatimValue;
+
+/** BSON's 32-bit integers are smaller than this, without their sign. */
+const INT32_END = 2 ** 31;
+const INTEGER = /^-?[1-9]\d{0,18}$|^0$/;
+
+/** The form in which a column keeps a value. Nothing is lost: `RowReader` gives back the same value. */
+export function storeValue(column: Column, value: ColumnValue): StoredValue {
+  if (value === null) return null;
+  if (column.type === "json") return JSON.stringify(value);
+  return ownTypeForm(column, value) ?? { json: JSON.stringify(value) };
+}
+
+/** The stored form of a timestamp: its text without zone, which orders by time; null when it cannot be parsed. */
+export function storeTime(column: Column, value: ColumnValue | undefined): string | null {
+  if (typeof value !== "string") return null;
+  const stored = column.type === "date" ? storeDate(value) : storeDateTime(value);
+  return stored ?? null;
+}
+
+/** The stored form of a value of the column's own type; undefined for any other value. */
+function ownTypeForm(column: Column, value: Exclude<ColumnValue, null>): StoredValue | undefined {
+  switch (column.type) {
+    case "text":
+    case "numeric":
+      return typeof value === "string" ? value : undefined;
+    case "bigint":
+      if (typeof value !== "string") return undefined;
+      return column.isKey ? storeInt64(value) : value;
+    case "integer":
+      return typeof value === "number" || isRawNumber(value) ? storeInteger(value) : undefined;
+    case "real":
+      return typeof value === "number" ? new Double(value) : undefined;
+    case "boolean":
+      return typeof value === "boolean" ? value : undefined;
+    case "datetime":
+      return typeof value === "string" ? storeDateTime(value) : undefined;
+    case "date":
+      return typeof value === "string" ? storeDate(value) : undefined;
+    case "json":
+      return JSON.stringify(value);
+  }
+}
+
+/** Without the `Z`, so that a shorter fraction comes before a longer one: bytes in the order of time. */
+function storeDateTime(text: string): string | undefined {
+  return isCanonicalDateTime(text) ? text.slice(0, -1) : undefined;
+}
+
+function storeDate(text: string): string | undefined {
+  return parseDate(text) === text ? text : undefined;
+}
+
+function storeInteger(value: number | RawNumber): StoredValue | undefined {
+  if (typeof value !== "number") return storeInt64(value.rawJSON);
+  if (!Number.isSafeInteger(value) || Object.is(value, -0)) return undefined;
+  return Math.abs(value) < INT32_END ? value : Long.fromNumber(value);
+}
+
+function storeInt64(text: string): Long | undefined {
+  if (!INTEGER.test(text)) return undefined;
+  const long = Long.fromString(text);
+  return long.toString() === text ? long : undefined;
+}
+
+const MIN_TIME_MS = -62_135_596_800_000; // 0001-01-01T00:00:00Z
+const MAX_TIME_MS = 253_402_300_799_999; // 9999-12-31T23:59:59.999Z
+
+/**
+ * The value that a page shows for a BSON value that only other tools write. A `json` column keeps its structure.
+ * Never fails.
+ */
+export function foreignValue(column: Column, value: unknown): ColumnValue {
+  const json = toJson(value);
+  if (column.type === "json") return json;
+  if (column.type === "date" && value instanceof Date) return String(json).slice(0, 10);
+  if (typeof json === "object" && json !== null && !("rawJSON" in json))
+    return JSON.stringify(json);
+  const isNumber = typeof json === "number" || typeof json === "object";
+  const wantsText = column.type === "numeric" || column.type === "bigint";
+  return wantsText && isNumber && json !== null ? JSON.stringify(json) : json;
+}
+
+function toJson(value: unknown): JsonValue {
+  if (value === null || value === undefined) return null;
+  if (typeof value === "string") return value.toWellFormed();
+  if (typeof value === "boolean") return value;
+  if (typeof value === "number") return Number.isFinite(value) ? value : String(value);
+  if (value instanceof Double || value instanceof Int32) return toJson(value.value);
+  // Before `Long`, which it extends.
+  if (value instanceof Timestamp) return value.toString();
+  if (value instanceof Long) return longNumber(value);
+  if (value instanceof Date) return timeText(value.getTime());
+  if (value instanceof Decimal128) return value.toString();
+  if (value instanceof ObjectId) return value.toHexString();
+  if (value instanceof Binary) return Buffer.from(value.buffer).toString("base64");
+  if (Array.isArray(value)) return value.map(toJson);
+  return objectJson(value);
+}
+
+function longNumber(value: Long): JsonValue {
+  const number = value.toNumber();
+  return Number.isSafeInteger(number) ? number : rawNumber(value.toString());
+}
+
+function timeText(atMs: number): string {
+  return atMs >= MIN_TIME_MS && atMs <= MAX_TIME_MS ? formatMs(atMs) : `${atMs} ms`;
+}
+
+function objectJson(value: unknown): JsonValue {
+  if (typeof value !== "object" || value === null) return String(value);
+  if ("_bsontype" in value || value instanceof RegExp) return String(value);
+  return Object.fromEntries(Object.entries(value).map(([name, member]) => [name, toJson(member)]));
+}
