@@ -50,13 +50,12 @@ async function serve(config: Config): Promise<void> {
   console.log(`repsync is listening on ${server.url}`);
 }
 
-async function listen(deployment: Deployment, config: Config) {
+async function listen(deployment: Deployment, { host, port }: Config) {
   try {
-    return await deployment.startServer(deployment.handler, config);
+    return await deployment.startServer(deployment.handler, { host, port });
   } catch (cause) {
     await deployment.close();
-    const address = `${config.host}:${config.port}`;
-    throw new Error(`Cannot listen on ${address}: ${listenProblem(cause, config.port)}`, { cause });
+    throw new Error(`Cannot listen on ${host}:${port}: ${listenProblem(cause, port)}`, { cause });
   }
 }
 

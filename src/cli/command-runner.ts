@@ -1,5 +1,6 @@
 // What all commands share: how they are declared, opened, told, interrupted and ended.
 import type { Command } from "commander";
+import type { Services } from "../services.ts";
 import { boundMemory } from "./bound-memory.ts";
 import { describeFailure } from "./describe-failure.ts";
 import { EXIT, type ExitCode } from "./exit-code.ts";
@@ -57,7 +58,7 @@ export const runCommand: RunCommand = async (options, work) => {
   } catch (error) {
     code = tellFailure(output, error);
   }
-  for (const deployment of opened) await closeQuietly(deployment);
+  for (const deployment of opened) await closeQuietly(deployment.services);
   await flushOutput();
   process.exit(code);
 };
@@ -83,10 +84,10 @@ function restoreTerminal(): void {
 }
 
 /** What was done is done, whatever closing says. */
-async function closeQuietly(deployment: OpenedDeployment): Promise<void> {
+async function closeQuietly(services: Services): Promise<void> {
   try {
-    await deployment.close();
+    await services.close();
   } catch (error) {
-    deployment.logger.error("The store could not be closed", error);
+    services.logger.error("The store could not be closed", error);
   }
 }

@@ -1,12 +1,13 @@
 // The deployment of this environment, opened in this process: the same store that a running service may be using.
 import { readFileSync } from "node:fs";
-import type { Services } from "../compose.ts";
 import { type Config, readConfig } from "../config.ts";
+import type { Services } from "../services.ts";
 import { UsageError } from "./describe-failure.ts";
 
 /** A deployment that a command works on. */
-export interface OpenedDeployment extends Services {
+export interface OpenedDeployment {
   readonly config: Config;
+  readonly services: Services;
 }
 
 /** Reads the environment, as the service does, but logs only where `LOG_LEVEL` is another than the service's default. */
@@ -20,6 +21,6 @@ export function readDeploymentConfig(): Config {
 /** Opens the deployment that the environment describes. Throws `UsageError` and `AppError`. */
 export async function openDeployment(): Promise<OpenedDeployment> {
   const config = readDeploymentConfig();
-  const { openServices } = await import("../compose.ts");
-  return { ...(await openServices(config)), config };
+  const { openServices } = await import("../services.ts");
+  return { config, services: await openServices(config) };
 }

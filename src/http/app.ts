@@ -4,61 +4,41 @@ import { Elysia } from "elysia";
 import { AppError } from "../domain/shared/errors.ts";
 import { cutText } from "../domain/sync/rows/push-result.ts";
 import type { DocsAssets } from "../ports/http/docs-assets.ts";
-import type { ConnectionInfo, RequestHandler } from "../ports/http/http-server.ts";
+import type { RequestHandler } from "../ports/http/http-server.ts";
 import type { Metrics } from "../ports/http/metrics.ts";
 import type { Logger } from "../ports/runtime/logger.ts";
 import type { Clock, Ids } from "../ports/runtime/runtime.ts";
 import type { HealthDeps } from "../usecases/operations/check-health.ts";
-import type { ReadMetricsDeps } from "../usecases/operations/read-metrics.ts";
-import type { SyncStatusDeps } from "../usecases/sync/pages/read-sync-status.ts";
 import { failureReply, isReputationPath } from "./errors.ts";
-import type { Exchange } from "./exchange.ts";
+import { beginExchange, exchangeOf } from "./exchange.ts";
 import { createRouteFinder, MethodNotAllowed, type Route } from "./methods.ts";
 import { documentOf } from "./openapi.ts";
 import { requestLogLevel } from "./request-log-level.ts";
 import { docsAssetsRoute } from "./routes/operations/docs-assets-route.ts";
 import { healthRoute } from "./routes/operations/health-route.ts";
-import { metricsRoute } from "./routes/operations/metrics-route.ts";
-import { type ReputationRouteDeps, reputationRoutes } from "./routes/reputation-routes.ts";
-import { type DigestRouteDeps, digestRoute } from "./routes/sync/digest-route.ts";
-import { type PullRouteDeps, pullRoute } from "./routes/sync/pull-route.ts";
-import { type PushRouteDeps, pushRoute } from "./routes/sync/push-route.ts";
-import { statusRoute } from "./routes/sync/status-route.ts";
-import { type SyncRunRouteDeps, syncRunRoutes } from "./routes/sync-run-routes.ts";
+import { type MetricsRouteDeps, metricsRoute } from "./routes/operations/metrics-route.ts";
+import { type ReputationRoutesDeps, reputationRoutes } from "./routes/reputation-routes.ts";
+import {
+  type PageRoutesDeps,
+  pageRoutes,
+  type RunRoutesDeps,
+  syncRunRoutes,
+} from "./routes/sync-routes.ts";
 import { asRouted, readTarget, type Target } from "./target.ts";
 
-/** Everything the routes need. */
-export interface AppDeps
-  extends PullRouteDeps,
-    PushRouteDeps,
-    DigestRouteDeps,
-    SyncStatusDeps,
-    HealthDeps,
-    Omit<ReadMetricsDeps, "storage"> {
-  readonly storage: HealthDeps["storage"] & ReadMetricsDeps["storage"];
-  readonly metrics: Metrics;
-  /** `METRICS_TOKEN`; null when not set. */
-  readonly metricsToken: string | null;
+/** What answering requests needs; each group of routes has its own part. */
+export interface AppDeps {
   readonly clock: Clock;
   readonly ids: Ids;
   readonly logger: Logger;
+  readonly metrics: Metrics;
   readonly docsAssets: DocsAssets;
-  readonly reputation: ReputationRouteDeps;
-  readonly syncRuns: SyncRunRouteDeps;
+  readonly health: HealthDeps;
+  readonly metricsRoute: MetricsRouteDeps;
+  readonly pages: PageRoutesDeps;
+  readonly runs: RunRoutesDeps;
+  readonly reputation: ReputationRoutesDeps;
 }
-
-/** Stands for the exchange of a request that did not come through the handler. */
-const NO_CONNECTION: ConnectionInfo = { remoteAddress: null, keepOpen: () => {} };
-const NO_EXCHANGE: Exchange = {
-  requestId: "",
-  connection: NO_CONNECTION,
-  hasCommonHeaders: false,
-  failure: null,
-};
-
-/** On the request itself, as a map of all requests under way costs every one of them more. */
-const EXCHANGE = Symbol("exchange");
-type RequestWithExchange = Request & { [EXCHANGE]?: Exchange };
 
 const REQUEST_ID = /^[\w-]{8,64}$/;
 /** A path that is not served is not repeated whole. */
@@ -95,8 +75,7 @@ export function createRequestHandler(deps: AppDeps): RequestHandler {
     const target = readTarget(request.url);
     const route = findRoute(target.path);
     const requestId = chooseRequestId(request, deps.ids);
-    const exchange: Exchange = { requestId, connection, hasCommonHeaders: false, failure: null };
-    (request as RequestWithExchange)[EXCHANGE] = exchange;
+    const exchange = beginExchange(request, requestId, connection);
     const logged = { request_id: requestId, method, route: route?.pattern ?? null };
     const reply = await answer(request, target, route).catch((error: unknown) => {
       const context = { path: target.path, requestId, nowMs: deps.clock.nowMs() };
@@ -133,21 +112,14 @@ function addCommonHeaders(
   }
 }
 
-function exchangeOf(request: RequestWithExchange): Exchange {
-  return request[EXCHANGE] ?? NO_EXCHANGE;
-}
-
 /** The routes. */
 function createElysia(deps: AppDeps) {
   const routes = new Elysia()
-    .use(pullRoute(deps))
-    .use(pushRoute(deps))
-    .use(statusRoute(deps))
-    .use(digestRoute(deps))
-    .use(syncRunRoutes({ ...deps.syncRuns, exchangeOf }))
-    .use(healthRoute(deps))
-    .use(metricsRoute({ ...deps, exchangeOf }))
-    .use(reputationRoutes({ ...deps.reputation, exchangeOf }));
+    .use(pageRoutes(deps.pages))
+    .use(syncRunRoutes(deps.runs))
+    .use(healthRoute(deps.health))
+    .use(metricsRoute(deps.metricsRoute))
+    .use(reputationRoutes(deps.reputation));
   return new Elysia()
     .onError(({ request, error }) => {
       exchangeOf(request).failure = { error };

@@ -1,8 +1,9 @@
 // Ten thousand people to look up, put into a store before the service starts, and a business that looks them up.
-import { openServices } from "../../src/compose.ts";
+
 import { readConfig } from "../../src/config.ts";
 import { NEW_ACCOUNT_PLAN } from "../../src/domain/reputation/accounts/plan.ts";
 import type { Row, Table } from "../../src/domain/sync/table/table.ts";
+import { openServices } from "../../src/services.ts";
 import { sendJson, signInAdministrator } from "./administrator.ts";
 
 /** People with a profile, three verified platforms and a consent. */
@@ -31,7 +32,7 @@ export async function makePeople(storageUrl: string): Promise<void> {
     () => "",
   );
   if (config === null) throw new Error(problems.join("\n"));
-  const { storage, reputation, close } = await openServices(config);
+  const { storage, accounts, close } = await openServices(config);
   try {
     const names = Array.from({ length: PEOPLE }, (_, place) => personName(place));
     const write = async (table: Table | undefined, rows: readonly Row[]) => {
@@ -61,7 +62,7 @@ export async function makePeople(storageUrl: string): Promise<void> {
     const grant = { purpose: "reputation_lookup", expiresAt: null, nowMs } as const;
     for (const username of names) {
       await storage.accounts.create({ ...OWNER, username, createdAtMs: nowMs });
-      await reputation.consents.grant(username, grant);
+      await accounts.consents.grant(username, grant);
     }
   } finally {
     await close();

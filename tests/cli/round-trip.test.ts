@@ -3,13 +3,13 @@
 import { afterEach, expect, setDefaultTimeout, test } from "bun:test";
 import fc from "fast-check";
 import { FILE_FORMATS } from "../../src/cli/files/file-format.ts";
-import { openServices } from "../../src/compose.ts";
 import { readConfig } from "../../src/config.ts";
 import { convertRecord } from "../../src/domain/sync/rows/convert.ts";
 import { comparedColumns } from "../../src/domain/sync/rows/row-text.ts";
 import type { TableEntry } from "../../src/domain/sync/table/registry-schema.ts";
 import type { Row, Table } from "../../src/domain/sync/table/table.ts";
 import type { FullStorage } from "../../src/ports/storage.ts";
+import { openServices } from "../../src/services.ts";
 import { exportRows } from "../../src/usecases/sync/files/export-rows.ts";
 import { importRows } from "../../src/usecases/sync/files/import-rows.ts";
 import {

@@ -37,8 +37,8 @@ async function createAdmin({ output, open }: CommandTools, username: string): Pr
       `A password has ${MIN_PASSWORD_CHARS} to ${MAX_PASSWORD_CHARS} characters`,
     );
   }
-  const { reputation: deps } = await open();
-  if (!(await createAdministrator(deps, { username, password }))) {
+  const { services } = await open();
+  if (!(await createAdministrator(services.accounts, { username, password }))) {
     throw new ReputationError("username_taken", `There is an account "${username}" already`);
   }
   output.printJson({ username, role: "administrator" });

@@ -29,10 +29,10 @@ export const addAuditCommand: AddCommand = (parent, run) => {
 };
 
 async function verify({ output, open }: CommandTools): Promise<ExitCode> {
-  const { reputation: deps } = await open();
+  const { services } = await open();
   const board = openProgress(output);
   const progress = board.start("verify");
-  const verdict = await verifyAudit(deps, ({ records }) =>
+  const verdict = await verifyAudit(services.audit, ({ records }) =>
     progress.update({ rows: records, part: null }),
   );
   board.finish();
@@ -54,9 +54,9 @@ async function verify({ output, open }: CommandTools): Promise<ExitCode> {
 }
 
 async function prune({ output, open }: CommandTools): Promise<ExitCode> {
-  const deployment = await open();
-  const keepDays = deployment.config.auditRetentionDays;
-  const { problem, removed } = await pruneAudit(deployment.reputation, keepDays);
+  const { config, services } = await open();
+  const keepDays = config.auditRetentionDays;
+  const { problem, removed } = await pruneAudit(services.audit, keepDays);
   output.printJson({ removed, keepDays, problem: item(problem) });
   if (problem !== null) {
     tellProblem(output, problem);

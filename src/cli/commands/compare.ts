@@ -44,7 +44,7 @@ async function compare(
   { output, open }: CommandTools,
   request: { readonly tableName: string; readonly repair: SyncDirection | null },
 ): Promise<ExitCode> {
-  const { sync } = await open();
+  const { sync } = (await open()).services;
   const result = await compareTables(sync, request);
   output.printJson({ table: request.tableName, ...result });
   output.print(...resultLines(request.tableName, result));

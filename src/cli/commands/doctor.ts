@@ -40,8 +40,10 @@ async function examine(tools: CommandTools): Promise<ExitCode> {
   if (!checkConfig(tell)) return conclude(EXIT.usage);
   const deployment = await openTelling(tools, tell);
   if (deployment === null) return conclude(EXIT.failed);
-  const { config } = deployment;
-  for await (const finding of examineDeployment({ ...config, ...deployment })) tell(finding);
+  const { config, services } = deployment;
+  const { storage, sync, isFirstPepper } = services;
+  const deps = { storage, sync, syncApiKey: config.syncApiKey, isFirstPepper };
+  for await (const finding of examineDeployment(deps)) tell(finding);
   return conclude(findings.some(({ status }) => status === "fail") ? EXIT.failed : EXIT.success);
 }
 

@@ -1,4 +1,5 @@
 import type { Table } from "../../domain/sync/table/table.ts";
+import type { FullStorage } from "../../ports/storage.ts";
 import { exportRows } from "../../usecases/sync/files/export-rows.ts";
 import { findTable } from "../../usecases/sync/pages/pull-page.ts";
 import { type AddCommand, type CommandTools, declareCommand } from "../command-runner.ts";
@@ -7,7 +8,6 @@ import { startRowEncoder } from "../files/encode-rows.ts";
 import { type FileFormat, STANDARD_STREAM } from "../files/file-format.ts";
 import { writeText } from "../files/write-text.ts";
 import { stopSignal } from "../interruption.ts";
-import type { OpenedDeployment } from "../open-deployment.ts";
 import { countOf } from "../output.ts";
 import { openProgress, type Progress } from "../progress.ts";
 import { type FileOptions, formatOption, readFileArguments } from "./import.ts";
@@ -36,15 +36,16 @@ async function exportFile(
   request: { readonly tableName: string; readonly path: string; readonly format: FileFormat },
 ): Promise<ExitCode> {
   const { tableName, path, format } = request;
-  const deployment = await open();
-  const table = findTable(deployment.config.registry, tableName);
+  const { config, services } = await open();
+  const { storage } = services;
+  const table = findTable(config.registry, tableName);
   const stop = stopSignal(interruption);
   const board = openProgress(output);
   const progress = board.start(`export ${table.name}`);
-  const counts = { rows: 0, total: await deployment.storage.tables.countRows(table) };
+  const counts = { rows: 0, total: await storage.tables.countRows(table) };
   try {
     const job = { table, format, counts, progress, stop };
-    await writeText(path, textOf(deployment, job));
+    await writeText(path, textOf(storage, job));
   } finally {
     board.finish();
   }
@@ -55,7 +56,7 @@ async function exportFile(
 }
 
 async function* textOf(
-  { storage }: OpenedDeployment,
+  storage: FullStorage,
   job: {
     readonly table: Table;
     readonly format: FileFormat;

@@ -94,7 +94,7 @@ function fromCallersFolder(path: string): string {
 async function importFile(tools: CommandTools, request: ImportRequest): Promise<ExitCode> {
   const { output, interruption, open } = tools;
   const source = await openSource(request.path);
-  const { storage, config } = await open();
+  const { config, services } = await open();
   const table = findTable(config.registry, request.tableName);
   const stop = stopSignal(interruption);
   interruption.onStop(() => source.close());
@@ -103,7 +103,7 @@ async function importFile(tools: CommandTools, request: ImportRequest): Promise<
   const failures: ImportFailure[] = [];
   let counts: ImportCounts = { read: 0, written: 0, failed: 0 };
   try {
-    await importRows(storage, {
+    await importRows(services.storage, {
       table,
       records: recordsOf(request, { source, table, output }),
       stop,

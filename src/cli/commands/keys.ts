@@ -1,6 +1,6 @@
 import { ReputationError } from "../../domain/reputation/accounts/reputation-error.ts";
 import type { ApiKeyItem } from "../../usecases/reputation/accounts/api-key-item.ts";
-import type { ReputationDeps } from "../../usecases/reputation/accounts/deps.ts";
+import type { AccountDeps } from "../../usecases/reputation/accounts/deps.ts";
 import { issueApiKey } from "../../usecases/reputation/accounts/issue-api-key.ts";
 import { listApiKeys } from "../../usecases/reputation/accounts/list-api-keys.ts";
 import { revokeApiKey } from "../../usecases/reputation/accounts/revoke-api-key.ts";
@@ -49,7 +49,7 @@ async function createKey(
   request: CreateOptions & { readonly username: string },
 ): Promise<ExitCode> {
   const { username, name, expires } = request;
-  const { reputation: deps } = await open();
+  const { accounts: deps } = (await open()).services;
   await requireAccount(deps, username);
   const issued = await issueApiKey(deps, username, { name, expires_at: expires ?? null });
   output.printJson(issued);
@@ -62,7 +62,7 @@ async function createKey(
 }
 
 async function listKeys({ output, open }: CommandTools, username: string): Promise<ExitCode> {
-  const { reputation: deps } = await open();
+  const { accounts: deps } = (await open()).services;
   await requireAccount(deps, username);
   const items: ApiKeyItem[] = [];
   for (let cursor: string | null = null; ; ) {
@@ -90,7 +90,7 @@ async function revokeKey(
   { output, open }: CommandTools,
   { username, id }: { readonly username: string; readonly id: string },
 ): Promise<ExitCode> {
-  const { reputation: deps } = await open();
+  const { accounts: deps } = (await open()).services;
   await requireAccount(deps, username);
   const revoked = await revokeApiKey(deps, username, id);
   output.printJson(revoked);
@@ -100,7 +100,7 @@ async function revokeKey(
 
 /** Throws `not_found` for a name without account. */
 async function requireAccount(
-  { accounts }: Pick<ReputationDeps, "accounts">,
+  { accounts }: Pick<AccountDeps, "accounts">,
   username: string,
 ): Promise<void> {
   if ((await accounts.find(username)) !== null) return;

@@ -38,8 +38,8 @@ async function setPlan(
   change: PlanOptions & { readonly username: string; readonly plan: PlanName },
 ): Promise<ExitCode> {
   const { username, plan, callsPerMonth, rateLimitPerMinute } = change;
-  const { reputation: deps } = await open();
-  const changed = await changePlan(deps, username, {
+  const { services } = await open();
+  const changed = await changePlan(services.accounts, username, {
     plan,
     calls_per_month: callsPerMonth ?? null,
     rate_limit_per_minute: rateLimitPerMinute ?? null,

@@ -35,7 +35,7 @@ async function list(
   { output, open }: CommandTools,
   query: ListOptions & { readonly table: string | null },
 ): Promise<ExitCode> {
-  const { sync } = await open();
+  const { sync } = (await open()).services;
   const { limit, cursor = null, table } = query;
   const part = await listRejected(sync, { limit, cursor, table });
   output.printJson(part);
@@ -49,7 +49,7 @@ async function list(
 }
 
 async function drop({ output, open }: CommandTools, id: string): Promise<ExitCode> {
-  const { sync } = await open();
+  const { sync } = (await open()).services;
   await dropRejected(sync, id);
   output.printJson({ id, status: "dropped" });
   output.print(`Dropped ${id}`);

@@ -32,7 +32,7 @@ export const addRunsCommand: AddCommand = (parent, run) => {
 };
 
 async function list({ output, open }: CommandTools, options: ListOptions): Promise<ExitCode> {
-  const { sync } = await open();
+  const { sync } = (await open()).services;
   const { limit, cursor = null } = options;
   const part = await listRuns(sync, { limit, cursor });
   output.printJson(part);
@@ -48,7 +48,7 @@ export function printNext(output: CommandTools["output"], nextCursor: string | n
 }
 
 async function show({ output, open }: CommandTools, id: string): Promise<ExitCode> {
-  const { sync } = await open();
+  const { sync } = (await open()).services;
   const found = await findRun(sync, id);
   output.printJson(found);
   output.print(...tableLines([HEADER, runCells(found)], COUNTS));

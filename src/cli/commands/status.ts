@@ -23,7 +23,7 @@ export const addStatusCommand: AddCommand = (parent, run) => {
 };
 
 async function showStatus({ output, open }: CommandTools): Promise<ExitCode> {
-  const { sync } = await open();
+  const { sync } = (await open()).services;
   const local = await readSyncStatus(sync);
   const remote = await readRemoteStatus(sync);
   output.printJson({ local, remote });

@@ -50,10 +50,10 @@ async function sync(
   { output, interruption, open }: CommandTools,
   request: RunRequest & { readonly isEvents: boolean },
 ): Promise<ExitCode> {
-  const deployment = await open();
-  const run = startRun(deployment.sync, request);
+  const { config, services } = await open();
+  const run = startRun(services.sync, request);
   interruption.onStop(() => run.stop());
-  const names = [...deployment.config.registry.keys()];
+  const names = [...config.registry.keys()];
   const labelChars = "push ".length + Math.max(...names.map((name) => name.length));
   const board = openProgress(output, labelChars);
   const view = new RunView(output, board, request);

@@ -1,24 +1,28 @@
 import { Elysia } from "elysia";
-import { type ApiKeyRouteDeps, apiKeyRoutes } from "./account/api-key-routes.ts";
-import { type ConsentRouteDeps, consentRoutes } from "./account/consent-routes.ts";
-import { type MeRouteDeps, meRoutes } from "./account/me-routes.ts";
+import type { AccountDeps } from "../../usecases/reputation/accounts/deps.ts";
+import type { Lookups } from "../../usecases/reputation/lookups/look-up.ts";
+import { apiKeyRoutes } from "./account/api-key-routes.ts";
+import { consentRoutes } from "./account/consent-routes.ts";
+import { meRoutes } from "./account/me-routes.ts";
 import { planRoute } from "./account/plan-route.ts";
-import { type SessionRouteDeps, sessionRoutes } from "./account/session-routes.ts";
-import { type LookupRouteDeps, lookupRoutes } from "./reputation/lookup-routes.ts";
+import { sessionRoutes } from "./account/session-routes.ts";
+import { lookupRoutes } from "./reputation/lookup-routes.ts";
 
-/** What the reputation interface needs beside what a request brings. */
-export type ReputationRouteDeps = Omit<
-  ApiKeyRouteDeps & ConsentRouteDeps & MeRouteDeps & SessionRouteDeps & LookupRouteDeps,
-  "exchangeOf"
->;
+/** What the routes of the reputation interface need. */
+export interface ReputationRoutesDeps {
+  readonly accounts: AccountDeps;
+  readonly lookups: Lookups;
+  /** `TRUSTED_PROXY_HOPS`. */
+  readonly trustedProxyHops: number;
+}
 
 /** Every route of the reputation interface but health. R-4, D-5. */
-export function reputationRoutes(deps: ReputationRouteDeps & Pick<SessionRouteDeps, "exchangeOf">) {
+export function reputationRoutes({ accounts, lookups, trustedProxyHops }: ReputationRoutesDeps) {
   return new Elysia()
-    .use(lookupRoutes(deps))
-    .use(sessionRoutes(deps))
-    .use(meRoutes(deps))
-    .use(apiKeyRoutes(deps))
-    .use(consentRoutes(deps))
-    .use(planRoute(deps));
+    .use(lookupRoutes(lookups))
+    .use(sessionRoutes(accounts, trustedProxyHops))
+    .use(meRoutes(accounts))
+    .use(apiKeyRoutes(accounts))
+    .use(consentRoutes(accounts))
+    .use(planRoute(accounts));
 }

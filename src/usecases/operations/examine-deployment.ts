@@ -2,7 +2,7 @@
 import { isAppError } from "../../domain/shared/errors.ts";
 import type { Storage } from "../../ports/storage.ts";
 import { RemotePeerError } from "../../ports/tables/remote-peer.ts";
-import { OTHER_PEPPER, type ReputationSecrets } from "../reputation/accounts/secrets.ts";
+import { OTHER_PEPPER } from "../reputation/accounts/secrets.ts";
 import { openRemote, type SyncDeps } from "../sync/shared/sync-deps.ts";
 import { type RemoteStatus, readRemoteStatus } from "./read-remote-status.ts";
 
@@ -21,7 +21,8 @@ export interface ExamineDeps {
   readonly storage: Pick<Storage, "ping">;
   /** Empty when not configured. */
   readonly syncApiKey: string;
-  readonly reputation: Pick<ReputationSecrets, "isFirstPepper">;
+  /** False when the store began with another `API_KEY_PEPPER`. */
+  readonly isFirstPepper: boolean;
 }
 
 type Verdict = Omit<Finding, "check">;
@@ -41,7 +42,7 @@ export async function* examineDeployment(
   const { sync } = deps;
   yield { check: "store", ...(await guarded(() => checkStore(deps))) };
   yield { check: "tables", ...(await guarded(() => checkTables(sync))) };
-  yield { check: "API_KEY_PEPPER", ...checkPepper(deps.reputation) };
+  yield { check: "API_KEY_PEPPER", ...checkPepper(deps) };
   yield { check: "sync", ...checkSync(deps) };
   yield { check: "rejected records", ...(await guarded(() => checkRejected(sync))) };
   yield { check: "last run", ...(await guarded(() => checkLastRun(sync))) };
@@ -85,7 +86,7 @@ async function checkTables({ registry, tables }: SyncDeps): Promise<Verdict> {
   return ok(`they are there with their indexes: ${counts.join(", ")}`);
 }
 
-function checkPepper({ isFirstPepper }: ExamineDeps["reputation"]): Verdict {
+function checkPepper({ isFirstPepper }: ExamineDeps): Verdict {
   if (isFirstPepper) return ok("it is the one that this store began with");
   return fail(
     OTHER_PEPPER,

@@ -1,8 +1,8 @@
 // Several real services on one store, and the quickest ways to people in it.
 import { existsSync, mkdtempSync, rmSync } from "node:fs";
 import { join } from "node:path";
-import { openServices } from "../../../src/compose.ts";
 import { readConfig } from "../../../src/config.ts";
+import { openServices } from "../../../src/services.ts";
 import {
   type AuditVerdict,
   verifyAudit,
@@ -50,7 +50,7 @@ export async function verifyStore(storageUrl: string): Promise<AuditVerdict> {
   if (config === null) throw new Error("The configuration is not valid");
   const services = await openServices(config);
   try {
-    return await verifyAudit(services.reputation);
+    return await verifyAudit(services.audit);
   } finally {
     await services.close();
   }

@@ -1,11 +1,11 @@
 // Time that passes faster, for what takes seconds by its nature: waits between attempts, leases, comments in streams.
-import type { TimeParts } from "../../../src/compose.ts";
+import type { TimeDeps } from "../../../src/services.ts";
 
 const startedAtMs = Date.now();
 const startedMonotonicMs = performance.now();
 
 /** One scale for every deployment of a test, so that their clocks agree. */
-export function fastTime(times = 25): TimeParts {
+export function fastTime(times = 25): TimeDeps {
   const elapsedMs = () => (performance.now() - startedMonotonicMs) * times;
   return {
     clock: {

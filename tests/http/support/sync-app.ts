@@ -1,7 +1,8 @@
 // The real service for a test: composed as `main.ts` composes it, behind a real server on a free port.
-import { compose, type TimeParts } from "../../../src/compose.ts";
+import { compose } from "../../../src/compose.ts";
 import { type Environment, readConfig } from "../../../src/config.ts";
 import type { TableEntry } from "../../../src/domain/sync/table/registry-schema.ts";
+import type { TimeDeps } from "../../../src/services.ts";
 import type { Backend } from "./backends.ts";
 import { gunzip, gzip, sha256, textOf } from "./bytes.ts";
 import { checkReply } from "./check-reply.ts";
@@ -74,7 +75,7 @@ export async function startApp(
     readonly tables?: Readonly<Record<string, TableEntry>>;
     readonly backend?: Backend;
     /** Real time when absent. */
-    readonly time?: TimeParts;
+    readonly time?: TimeDeps;
     readonly idleTimeoutSeconds?: number;
   } = {},
 ): Promise<SyncApp> {
@@ -93,7 +94,8 @@ export async function startApp(
   const deployment = await compose(config, options.time);
   const { idleTimeoutSeconds } = options;
   const server = await deployment.startServer(deployment.handler, {
-    ...config,
+    host: config.host,
+    port: config.port,
     ...(idleTimeoutSeconds === undefined ? {} : { idleTimeoutSeconds }),
   });
   let isRunning = true;

@@ -1,5 +1,5 @@
 import { Elysia } from "elysia";
-import type { ReputationDeps } from "../../../usecases/reputation/accounts/deps.ts";
+import type { AccountDeps } from "../../../usecases/reputation/accounts/deps.ts";
 import type { IdentityDeps } from "../../../usecases/reputation/accounts/identity.ts";
 import {
   issueApiKey,
@@ -14,7 +14,7 @@ import { API_KEY_DETAILS } from "./api-key-docs.ts";
 import { readUserBody } from "./read-user-body.ts";
 
 /** What the routes of API keys need. */
-export type ApiKeyRouteDeps = IdentityDeps & NewKeyDeps & Pick<ReputationDeps, "apiKeys" | "clock">;
+type ApiKeyRouteDeps = IdentityDeps & NewKeyDeps & Pick<AccountDeps, "apiKeys" | "clock">;
 
 /** `/v1/me/api-keys`. D-5.5, D-5.6. */
 export function apiKeyRoutes(deps: ApiKeyRouteDeps) {

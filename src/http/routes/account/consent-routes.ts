@@ -4,7 +4,7 @@ import {
   grantConsent,
   listConsents,
 } from "../../../usecases/reputation/accounts/consents.ts";
-import type { ReputationDeps } from "../../../usecases/reputation/accounts/deps.ts";
+import type { AccountDeps } from "../../../usecases/reputation/accounts/deps.ts";
 import type { IdentityDeps } from "../../../usecases/reputation/accounts/identity.ts";
 import { dataReply } from "../../data-reply.ts";
 import { requireUsername } from "../../guards/bearer.ts";
@@ -12,7 +12,7 @@ import { CONSENT_DETAILS } from "./consent-docs.ts";
 import { readUserBody } from "./read-user-body.ts";
 
 /** What the routes of consents need. */
-export type ConsentRouteDeps = IdentityDeps & Pick<ReputationDeps, "consents" | "clock">;
+type ConsentRouteDeps = IdentityDeps & Pick<AccountDeps, "consents" | "clock">;
 
 /** `/v1/me/consents`. R-4, D-6.1. */
 export function consentRoutes(deps: ConsentRouteDeps) {

@@ -1,7 +1,7 @@
 import { Elysia } from "elysia";
 import { accountBody } from "../../../domain/reputation/accounts/account.ts";
 import { PROFILE_FIELDS } from "../../../domain/reputation/accounts/profile-changes.ts";
-import type { ReputationDeps } from "../../../usecases/reputation/accounts/deps.ts";
+import type { AccountDeps } from "../../../usecases/reputation/accounts/deps.ts";
 import type { IdentityDeps } from "../../../usecases/reputation/accounts/identity.ts";
 import {
   changeProfile,
@@ -15,8 +15,8 @@ import { ME_DETAILS } from "./me-docs.ts";
 import { readUserBody } from "./read-user-body.ts";
 
 /** What the routes of the signed-in user need. */
-export type MeRouteDeps = IdentityDeps &
-  Pick<ReputationDeps, "usage" | "audit" | "profiles" | "membership" | "clock">;
+type MeRouteDeps = IdentityDeps &
+  Pick<AccountDeps, "usage" | "audit" | "profiles" | "membership" | "clock">;
 
 /** `/v1/me` without keys and consents. D-5.5, D-6.6. */
 export function meRoutes(deps: MeRouteDeps) {

@@ -1,6 +1,5 @@
 import { Elysia } from "elysia";
 import { SESSION_TTL_SECONDS } from "../../../domain/shared/limits.ts";
-import type { Clock } from "../../../ports/runtime/runtime.ts";
 import type { IdentityDeps } from "../../../usecases/reputation/accounts/identity.ts";
 import { type SignInDeps, signIn } from "../../../usecases/reputation/accounts/sign-in.ts";
 import { signOut } from "../../../usecases/reputation/accounts/sign-out.ts";
@@ -11,25 +10,21 @@ import {
 } from "../../../usecases/reputation/accounts/sign-up.ts";
 import { clientAddress } from "../../client-address.ts";
 import { dataReply } from "../../data-reply.ts";
-import type { ExchangeOf } from "../../exchange.ts";
+import { exchangeOf } from "../../exchange.ts";
 import { requireUser, SESSION_COOKIE } from "../../guards/bearer.ts";
 import { readJsonObject } from "../../json-object-body.ts";
 import { SESSION_DETAILS } from "./session-docs.ts";
 
 /** What signup and sessions need. */
-export interface SessionRouteDeps extends SignInDeps, SignUpDeps, IdentityDeps {
-  readonly clock: Clock;
-  readonly trustedProxyHops: number;
-  readonly exchangeOf: ExchangeOf;
-}
+interface SessionRouteDeps extends SignInDeps, SignUpDeps, IdentityDeps {}
 
 const COOKIE_RULES = "Path=/; HttpOnly; SameSite=Strict";
 
 /** Signup, sign-in and sign-out. D-5.4. */
-export function sessionRoutes(deps: SessionRouteDeps) {
+export function sessionRoutes(deps: SessionRouteDeps, trustedProxyHops: number) {
   const addressOf = (request: Request) => {
-    const { connection } = deps.exchangeOf(request);
-    return clientAddress(request.headers, { connection, trustedHops: deps.trustedProxyHops });
+    const { connection } = exchangeOf(request);
+    return clientAddress(request.headers, { connection, trustedHops: trustedProxyHops });
   };
   return new Elysia()
     .post(

@@ -1,7 +1,7 @@
 import { Type } from "@sinclair/typebox";
 import { Elysia } from "elysia";
 import { type ReadMetricsDeps, readMetrics } from "../../../usecases/operations/read-metrics.ts";
-import type { ExchangeOf } from "../../exchange.ts";
+import { exchangeOf } from "../../exchange.ts";
 import { type MetricsGuardDeps, requireMetricsAccess } from "../../guards/metrics-token.ts";
 import {
   ALLOW,
@@ -14,16 +14,14 @@ import {
 import { SyncError } from "../../schemas.ts";
 
 /** What the metrics route needs. */
-export interface MetricsRouteDeps extends ReadMetricsDeps, MetricsGuardDeps {
-  readonly exchangeOf: ExchangeOf;
-}
+export interface MetricsRouteDeps extends ReadMetricsDeps, MetricsGuardDeps {}
 
 /** `GET /metrics`. D-1.3, D-6.8. */
 export function metricsRoute(deps: MetricsRouteDeps) {
   return new Elysia().get(
     "/metrics",
     async ({ request }) => {
-      requireMetricsAccess(deps, request.headers, deps.exchangeOf(request).connection);
+      requireMetricsAccess(deps, request.headers, exchangeOf(request).connection);
       const { contentType, text } = await readMetrics(deps);
       return new Response(text, {
         headers: { "Content-Type": contentType, "Cache-Control": "no-store" },

@@ -1,28 +1,22 @@
 import { Elysia } from "elysia";
 import type { LookupEndpoint } from "../../../domain/reputation/accounts/consent.ts";
 import type { Lookups } from "../../../usecases/reputation/lookups/look-up.ts";
-import type { ExchangeOf } from "../../exchange.ts";
+import { exchangeOf } from "../../exchange.ts";
 import { lookupReply } from "../../lookup-reply.ts";
 import { LOOKUP_DETAILS } from "./lookup-docs.ts";
-
-/** What the lookup routes need. */
-export interface LookupRouteDeps {
-  readonly lookups: Lookups;
-  readonly exchangeOf: ExchangeOf;
-}
 
 const PROFILE = "/v1/public/profiles/:username";
 
 /** The three lookups. R-4, D-5.8. */
-export function lookupRoutes(deps: LookupRouteDeps) {
+export function lookupRoutes(lookups: Lookups) {
   const answer =
     (endpoint: LookupEndpoint) =>
     async ({ request, params }: { request: Request; params: { username: string } }) => {
-      const exchange = deps.exchangeOf(request);
+      const exchange = exchangeOf(request);
       const { requestId } = exchange;
       const apiKey = request.headers.get("x-api-key");
       const { username } = params;
-      const reply = await deps.lookups.lookUp({ apiKey, endpoint, username, requestId });
+      const reply = await lookups.lookUp({ apiKey, endpoint, username, requestId });
       exchange.hasCommonHeaders = true;
       return lookupReply(reply, requestId);
     };

@@ -3,7 +3,7 @@ import { readCompareBody } from "../../../domain/sync/run/trigger-body.ts";
 import type { IdentityDeps } from "../../../usecases/reputation/accounts/identity.ts";
 import { compareTables } from "../../../usecases/sync/compare/compare-tables.ts";
 import type { SyncDeps } from "../../../usecases/sync/shared/sync-deps.ts";
-import type { ExchangeOf } from "../../exchange.ts";
+import { exchangeOf } from "../../exchange.ts";
 import { requireAdministrator, requireThenRead } from "../../guards/bearer.ts";
 import { jsonResponse } from "../../json-response.ts";
 import { readObjectBody } from "../../object-body.ts";
@@ -13,11 +13,10 @@ import { COMPARE_DETAIL } from "./run-docs.ts";
 export interface CompareRouteDeps {
   readonly identity: IdentityDeps;
   readonly sync: SyncDeps;
-  readonly exchangeOf: ExchangeOf;
 }
 
 /** `POST /api/v1/sync/compare`. D-4.10. */
-export function compareRoute({ identity, sync, exchangeOf }: CompareRouteDeps) {
+export function compareRoute({ identity, sync }: CompareRouteDeps) {
   return new Elysia().post(
     "/api/v1/sync/compare",
     async ({ request }) => {

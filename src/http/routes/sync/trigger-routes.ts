@@ -5,7 +5,7 @@ import type { Timer } from "../../../ports/runtime/runtime.ts";
 import type { IdentityDeps } from "../../../usecases/reputation/accounts/identity.ts";
 import type { ActiveRuns } from "../../../usecases/sync/runs/active-runs.ts";
 import { eventStream } from "../../event-stream.ts";
-import type { ExchangeOf } from "../../exchange.ts";
+import { exchangeOf } from "../../exchange.ts";
 import { requireAdministrator, requireThenRead } from "../../guards/bearer.ts";
 import { jsonResponse } from "../../json-response.ts";
 import { readObjectBody } from "../../object-body.ts";
@@ -16,7 +16,6 @@ export interface TriggerRouteDeps {
   readonly identity: IdentityDeps;
   readonly activeRuns: ActiveRuns;
   readonly timer: Timer;
-  readonly exchangeOf: ExchangeOf;
 }
 
 /** `POST /api/v1/sync/trigger` and `/trigger-sse`. S-4.4, S-4.5, D-4.1 to D-4.4. */
@@ -31,7 +30,7 @@ export function triggerRoutes(deps: TriggerRouteDeps) {
       "/api/v1/sync/trigger",
       async ({ request }) => {
         const body = readTriggerBody(await readWanted(request));
-        deps.exchangeOf(request).connection.keepOpen();
+        exchangeOf(request).connection.keepOpen();
         const { run, error } = await activeRuns.start({ ...body, trigger: "api" }).outcome;
         if (error !== null) throw error;
         return jsonResponse(triggerResult(run));
@@ -43,7 +42,7 @@ export function triggerRoutes(deps: TriggerRouteDeps) {
       async ({ request }) => {
         const body = readStreamBody(await readWanted(request));
         const run = activeRuns.start({ ...body, trigger: "stream" });
-        deps.exchangeOf(request).connection.keepOpen();
+        exchangeOf(request).connection.keepOpen();
         return eventStream(run.events(), deps.timer);
       },
       { parse: "none", detail: STREAM_DETAIL },

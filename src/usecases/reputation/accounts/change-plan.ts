@@ -3,7 +3,7 @@ import {
   ReputationError,
   requireValid,
 } from "../../../domain/reputation/accounts/reputation-error.ts";
-import type { ReputationDeps } from "./deps.ts";
+import type { AccountDeps } from "./deps.ts";
 
 /** An account's plan, in the field order of D-5.7. */
 export interface PlanBody {
@@ -16,7 +16,7 @@ export interface PlanBody {
 
 /** Changes an account's plan, for its next call. Throws `invalid_request`, `not_found`. D-5.7. */
 export async function changePlan(
-  deps: Pick<ReputationDeps, "accounts">,
+  deps: Pick<AccountDeps, "accounts">,
   username: string,
   body: Readonly<Record<string, unknown>>,
 ): Promise<PlanBody> {

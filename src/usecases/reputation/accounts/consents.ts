@@ -15,10 +15,10 @@ import {
   ReputationError,
   requireValid,
 } from "../../../domain/reputation/accounts/reputation-error.ts";
-import type { ReputationDeps } from "./deps.ts";
+import type { AccountDeps } from "./deps.ts";
 import { erasedMeanwhile } from "./identity.ts";
 
-type ConsentDeps = Pick<ReputationDeps, "consents" | "clock">;
+type ConsentDeps = Pick<AccountDeps, "consents" | "clock">;
 
 /** Query of the list of consents. */
 export interface ConsentListInput {

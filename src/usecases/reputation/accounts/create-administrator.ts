@@ -1,13 +1,13 @@
 import { NEW_ACCOUNT_PLAN } from "../../../domain/reputation/accounts/plan.ts";
 import { OWN_ISSUER } from "../../../domain/reputation/accounts/roles.ts";
-import type { ReputationDeps } from "./deps.ts";
+import type { AccountDeps } from "./deps.ts";
 
 /**
  * Makes an administrator's account. Resolves to false, and changes nothing, when an account of that name exists. The name
  * may be any of 1-200 characters, the password is checked by the caller (`isForeignUsername`, `isPassword`). D-1.3.
  */
 export async function createAdministrator(
-  deps: Pick<ReputationDeps, "accounts" | "passwords" | "clock">,
+  deps: Pick<AccountDeps, "accounts" | "passwords" | "clock">,
   { username, password }: { readonly username: string; readonly password: string },
 ): Promise<boolean> {
   if ((await deps.accounts.find(username)) !== null) return false;

@@ -1,28 +1,39 @@
 import type { AccountStore } from "../../../ports/accounts/account-store.ts";
+import type { ApiKeyStore } from "../../../ports/accounts/api-key-store.ts";
+import type { ConsentStore } from "../../../ports/accounts/consent-store.ts";
+import type { Membership } from "../../../ports/accounts/membership.ts";
+import type { ProfileStore } from "../../../ports/accounts/profile-store.ts";
 import type { SessionStore } from "../../../ports/accounts/session-store.ts";
 import type { SignInGuard } from "../../../ports/accounts/sign-in-guard.ts";
+import type { UsageStore } from "../../../ports/accounts/usage-store.ts";
 import type { Mac, PasswordHasher } from "../../../ports/crypto/crypto.ts";
 import type { IdentityProvider, TokenIssuer } from "../../../ports/crypto/tokens.ts";
-import type { ReputationStores } from "../../../ports/reputation-stores.ts";
-import type { Clock, Ids, Timer, Turns } from "../../../ports/runtime/runtime.ts";
-import type { ReputationSecrets } from "./secrets.ts";
+import type { AuditLog } from "../../../ports/lookups/audit-log.ts";
+import type { Clock, Ids } from "../../../ports/runtime/runtime.ts";
+import type { KeyedMac } from "./secrets.ts";
 import type { Slots } from "./slots.ts";
 
-/** Everything the use cases of the reputation half need; each names what it takes of it. */
-export interface ReputationDeps extends ReputationStores, ReputationSecrets {
+/** What the use cases of accounts need; each names what it takes of it. Holds no secret that could be read out. */
+export interface AccountDeps {
   readonly accounts: AccountStore;
   readonly sessions: SessionStore;
   readonly signIns: SignInGuard;
+  readonly apiKeys: ApiKeyStore;
+  readonly consents: ConsentStore;
+  readonly profiles: ProfileStore;
+  readonly membership: Membership;
+  readonly usage: UsageStore;
+  readonly audit: AuditLog;
   readonly tokens: TokenIssuer;
   readonly passwords: PasswordHasher;
-  /** For all work with passwords, of which each takes a core for some 50 ms and 19 MiB. */
+  /** Limits all work with passwords: each takes a core for about 50 ms, and 19 MiB. */
   readonly passwordSlots: Slots;
   /** Null when none is configured. */
   readonly identityProvider: IdentityProvider | null;
+  readonly mac: Mac;
+  /** Keyed by `API_KEY_PEPPER`. */
+  readonly pepperMac: KeyedMac;
   readonly clock: Clock;
   readonly ids: Ids;
-  readonly mac: Mac;
-  readonly turns: Turns;
-  readonly timer: Timer;
   readonly isSignupEnabled: boolean;
 }

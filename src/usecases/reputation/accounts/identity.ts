@@ -5,7 +5,7 @@ import { ReputationError } from "../../../domain/reputation/accounts/reputation-
 import { type Account, OWN_ISSUER, type Role } from "../../../domain/reputation/accounts/roles.ts";
 import { isForeignUsername } from "../../../domain/reputation/accounts/username.ts";
 import type { ForeignIdentity, TokenClaims } from "../../../ports/crypto/tokens.ts";
-import type { ReputationDeps } from "./deps.ts";
+import type { AccountDeps } from "./deps.ts";
 
 /** Somebody who showed a token that is good now. */
 export interface Identity {
@@ -22,8 +22,8 @@ export type TokenSession =
 
 /** What identifying needs. */
 export type IdentityDeps = Pick<
-  ReputationDeps,
-  "accounts" | "sessions" | "tokens" | "identityProvider" | "clock" | "mac" | "apiKeyPepper"
+  AccountDeps,
+  "accounts" | "sessions" | "tokens" | "identityProvider" | "clock" | "pepperMac"
 >;
 
 /** Stands for the account of ends that are kept: no account has this name, so none takes them with it. */
@@ -86,8 +86,8 @@ async function foreignIdentity(
 }
 
 /** Names a token by the part that its signature covers: some signatures can be written in more than one way. */
-function endIdOf({ mac, apiKeyPepper }: IdentityDeps, token: string): string {
-  return `ended-${mac.hmacHex(apiKeyPepper, token.slice(0, token.lastIndexOf(".")))}`;
+function endIdOf({ pepperMac }: IdentityDeps, token: string): string {
+  return `ended-${pepperMac.hex(token.slice(0, token.lastIndexOf(".")))}`;
 }
 
 async function makeForeignAccount(

@@ -8,11 +8,11 @@ import { requireValid } from "../../../domain/reputation/accounts/reputation-err
 import { formatMs } from "../../../domain/shared/time.ts";
 import type { StoredApiKey } from "../../../ports/accounts/api-key-store.ts";
 import { type IssuedApiKey, issuedApiKey } from "./api-key-item.ts";
-import type { ReputationDeps } from "./deps.ts";
+import type { AccountDeps } from "./deps.ts";
 import { erasedMeanwhile } from "./identity.ts";
 
 /** What making a key needs. */
-export type NewKeyDeps = Pick<ReputationDeps, "mac" | "ids" | "apiKeyPepper">;
+export type NewKeyDeps = Pick<AccountDeps, "mac" | "ids" | "pepperMac">;
 
 /** The text of a new key, and what is kept of it. */
 export function makeKey(deps: NewKeyDeps): {
@@ -20,13 +20,13 @@ export function makeKey(deps: NewKeyDeps): {
   readonly kept: Pick<StoredApiKey, "id" | "hash" | "prefix" | "last4">;
 } {
   const key = makeApiKey(deps.mac.randomBytes(API_KEY_RANDOM_BYTES));
-  const hash = deps.mac.hmacHex(deps.apiKeyPepper, key);
+  const hash = deps.pepperMac.hex(key);
   return { key, kept: { id: deps.ids.next(), hash, ...apiKeyDisplay(key) } };
 }
 
 /** Issues a key to an account. Throws `invalid_request`, and `token_invalid` when the account was just erased. D-5.5. */
 export async function issueApiKey(
-  deps: NewKeyDeps & Pick<ReputationDeps, "apiKeys" | "clock">,
+  deps: NewKeyDeps & Pick<AccountDeps, "apiKeys" | "clock">,
   username: string,
   body: { readonly name?: unknown; readonly expires_at?: unknown },
 ): Promise<IssuedApiKey> {

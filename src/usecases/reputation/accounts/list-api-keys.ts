@@ -9,13 +9,13 @@ import {
   requireValid,
 } from "../../../domain/reputation/accounts/reputation-error.ts";
 import { type ApiKeyItem, apiKeyItem } from "./api-key-item.ts";
-import type { ReputationDeps } from "./deps.ts";
+import type { AccountDeps } from "./deps.ts";
 
 const CURSOR = /^[\w-]{8,64}$/;
 
 /** Lists an account's keys, newest first. Throws `invalid_request`. D-5.5. */
 export async function listApiKeys(
-  deps: Pick<ReputationDeps, "apiKeys" | "clock">,
+  deps: Pick<AccountDeps, "apiKeys" | "clock">,
   username: string,
   query: { readonly limit?: string | null; readonly cursor?: string | null },
 ): Promise<ListPart<ApiKeyItem>> {

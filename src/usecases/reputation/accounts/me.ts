@@ -23,7 +23,7 @@ import {
   scoreExplanation,
 } from "../../../domain/reputation/score/profile.ts";
 import { computeScore } from "../../../domain/reputation/score/score.ts";
-import type { ReputationDeps } from "./deps.ts";
+import type { AccountDeps } from "./deps.ts";
 
 /** A profile as its owner sees it. */
 export interface OwnProfileBody extends ProfileBody {
@@ -35,7 +35,7 @@ const ACCESS_CURSOR = /^(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d{3,6})?Z)_([\w-]{1
 
 /** Where the account stands with its limits. */
 export async function readUsage(
-  deps: Pick<ReputationDeps, "usage">,
+  deps: Pick<AccountDeps, "usage">,
   account: Account,
 ): Promise<UsageBody> {
   const limits = effectiveLimits(account);
@@ -47,7 +47,7 @@ export async function readUsage(
 
 /** Who looked a person up, newest first. Throws `invalid_request`. */
 export async function listAccesses(
-  deps: Pick<ReputationDeps, "audit">,
+  deps: Pick<AccountDeps, "audit">,
   username: string,
   query: { readonly limit?: string | null; readonly cursor?: string | null },
 ): Promise<ListPart<AccessItem>> {
@@ -63,7 +63,7 @@ export async function listAccesses(
 
 /** How the score came about. Throws `profile_not_found` when the account has no profile. */
 export async function explainScore(
-  deps: Pick<ReputationDeps, "profiles" | "clock">,
+  deps: Pick<AccountDeps, "profiles" | "clock">,
   username: string,
 ): Promise<ScoreExplanation> {
   const { profile, accounts } = await deps.profiles.read(username);
@@ -74,7 +74,7 @@ export async function explainScore(
 
 /** Changes the owner's profile. Throws `invalid_request`, and `profile_not_found` when there is none. */
 export async function changeProfile(
-  deps: Pick<ReputationDeps, "profiles" | "clock">,
+  deps: Pick<AccountDeps, "profiles" | "clock">,
   username: string,
   body: Readonly<Record<string, unknown>>,
 ): Promise<OwnProfileBody> {

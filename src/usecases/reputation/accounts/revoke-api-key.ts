@@ -1,10 +1,10 @@
 import { ReputationError } from "../../../domain/reputation/accounts/reputation-error.ts";
 import { type ApiKeyItem, apiKeyItem } from "./api-key-item.ts";
-import type { ReputationDeps } from "./deps.ts";
+import type { AccountDeps } from "./deps.ts";
 
 /** Revokes a key at once. Idempotent. Throws `not_found` for a key that is not the account's. D-5.5, D-6.3. */
 export async function revokeApiKey(
-  deps: Pick<ReputationDeps, "apiKeys" | "clock">,
+  deps: Pick<AccountDeps, "apiKeys" | "clock">,
   username: string,
   id: string,
 ): Promise<ApiKeyItem> {

@@ -4,7 +4,7 @@ import {
   requireValid,
 } from "../../../domain/reputation/accounts/reputation-error.ts";
 import { type IssuedApiKey, issuedApiKey } from "./api-key-item.ts";
-import type { ReputationDeps } from "./deps.ts";
+import type { AccountDeps } from "./deps.ts";
 import { makeKey, type NewKeyDeps } from "./issue-api-key.ts";
 import { unknownKey } from "./revoke-api-key.ts";
 
@@ -20,7 +20,7 @@ export interface RotationInput {
  * `conflict` for a key that is not active. D-5.5.
  */
 export async function rotateApiKey(
-  deps: NewKeyDeps & Pick<ReputationDeps, "apiKeys" | "clock">,
+  deps: NewKeyDeps & Pick<AccountDeps, "apiKeys" | "clock">,
   { username, id, body }: RotationInput,
 ): Promise<IssuedApiKey> {
   const { overlapSeconds } = requireValid(checkRotation(body));

@@ -5,14 +5,36 @@ const SECRET_BYTES = 32;
 const AUDIT_KEY_CONTEXT = "repsync.audit.key.v1";
 const PEPPER_MARK_CONTEXT = "repsync.pepper.mark.v1";
 
-/** What an operator is told where `isFirstPepper` is false. */
+/** The message for operators when `isFirstPepper` is false. */
 export const OTHER_PEPPER =
   "The store began with another API_KEY_PEPPER: API keys made with that are refused, and its audit log does not verify";
 
-/** Keys that all instances on a store share. */
+/** HMAC-SHA-256 with one key, which cannot be read out. */
+export class KeyedMac {
+  readonly #mac: Mac;
+  readonly #key: Uint8Array;
+
+  constructor(mac: Mac, key: Uint8Array) {
+    this.#mac = mac;
+    this.#key = key;
+  }
+
+  /** The HMAC as 64 lowercase hexadecimal digits. */
+  hex(message: string): string {
+    return this.#mac.hmacHex(this.#key, message);
+  }
+}
+
+/** What the store makes secrets with. */
+interface SecretDeps {
+  readonly secrets: SecretStore;
+  readonly mac: Mac;
+}
+
+/** Secrets that all instances on a store share. */
 export interface ReputationSecrets {
-  /** Key of the HMAC of API keys. */
-  readonly apiKeyPepper: Uint8Array;
+  /** Keyed by the pepper; hashes API keys. */
+  readonly pepperMac: KeyedMac;
   /** Key of the audit's hashes and signatures. */
   readonly auditKey: Uint8Array;
   /** False when the store began with another pepper: its keys are unknown with this one, and its audit does not verify. */
@@ -20,23 +42,24 @@ export interface ReputationSecrets {
 }
 
 /**
- * The configured pepper, or the one that the store keeps, made at first start; and the audit's key, made from it. D-1.3.
+ * Takes the configured pepper, or the one that the store made at its first start, and derives the audit's key from it.
+ * D-1.3.
  */
 export async function readReputationSecrets(
-  deps: { readonly secrets: SecretStore; readonly mac: Mac },
+  deps: SecretDeps,
   configuredPepper: string | null,
 ): Promise<ReputationSecrets> {
   const pepper = configuredPepper ?? (await keptSecret(deps, "api_key_pepper"));
-  const apiKeyPepper = utf8(pepper);
-  const auditKey = utf8(deps.mac.hmacHex(apiKeyPepper, AUDIT_KEY_CONTEXT));
-  const mark = deps.mac.hmacHex(apiKeyPepper, PEPPER_MARK_CONTEXT);
+  const pepperMac = new KeyedMac(deps.mac, utf8(pepper));
+  const auditKey = utf8(pepperMac.hex(AUDIT_KEY_CONTEXT));
+  const mark = pepperMac.hex(PEPPER_MARK_CONTEXT);
   const firstMark = await deps.secrets.getOrCreate("api_key_pepper_mark", mark);
-  return { apiKeyPepper, auditKey, isFirstPepper: mark === firstMark };
+  return { pepperMac, auditKey, isFirstPepper: mark === firstMark };
 }
 
-/** The secret of that name, made when there is none. */
+/** The secret of that name; made when the store has none. */
 export async function keptSecret(
-  { secrets, mac }: { readonly secrets: SecretStore; readonly mac: Mac },
+  { secrets, mac }: SecretDeps,
   name: Exclude<SecretName, "api_key_pepper_mark">,
 ): Promise<string> {
   const fresh = mac.randomBytes(SECRET_BYTES).toHex();

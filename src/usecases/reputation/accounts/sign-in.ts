@@ -7,13 +7,13 @@ import { type Account, OWN_ISSUER, type Role } from "../../../domain/reputation/
 import { SESSION_TTL_SECONDS } from "../../../domain/shared/limits.ts";
 import { formatMs } from "../../../domain/shared/time.ts";
 import { attemptCounters, requireNoWait } from "./attempts.ts";
-import type { ReputationDeps } from "./deps.ts";
+import type { AccountDeps } from "./deps.ts";
 
 const NOT_EMPTY = "Must be a text that is not empty";
 
 /** What signing in needs. */
 export type SignInDeps = Pick<
-  ReputationDeps,
+  AccountDeps,
   "accounts" | "sessions" | "signIns" | "tokens" | "passwords" | "passwordSlots" | "clock" | "ids"
 >;
 

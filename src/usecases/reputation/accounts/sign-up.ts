@@ -10,11 +10,11 @@ import {
 } from "../../../domain/reputation/accounts/reputation-error.ts";
 import { type Account, OWN_ISSUER } from "../../../domain/reputation/accounts/roles.ts";
 import { addressCounter, requireNoWait } from "./attempts.ts";
-import type { ReputationDeps } from "./deps.ts";
+import type { AccountDeps } from "./deps.ts";
 
 /** What signing up needs. */
 export type SignUpDeps = Pick<
-  ReputationDeps,
+  AccountDeps,
   "membership" | "signIns" | "passwords" | "passwordSlots" | "clock" | "isSignupEnabled"
 >;
 

@@ -10,8 +10,8 @@ import {
   reputationBody,
 } from "../../../domain/reputation/score/profile.ts";
 import { computeScore } from "../../../domain/reputation/score/score.ts";
-import type { ReputationDeps } from "../accounts/deps.ts";
-import { LookupQueue } from "./lookup-queue.ts";
+import type { KeyedMac } from "../accounts/secrets.ts";
+import { LookupQueue, type LookupQueueDeps } from "./lookup-queue.ts";
 
 /** One lookup as it was asked for. */
 export interface LookupInput {
@@ -45,10 +45,11 @@ export interface Lookups {
   counts(): LookupCounts;
 }
 
-type LookupDeps = Pick<
-  ReputationDeps,
-  "lookupProcessor" | "mac" | "clock" | "turns" | "timer" | "apiKeyPepper"
->;
+/** What lookups need. */
+export interface LookupDeps extends LookupQueueDeps {
+  /** Keyed by `API_KEY_PEPPER`. */
+  readonly pepperMac: KeyedMac;
+}
 
 const DAY_MS = 86_400_000;
 
@@ -62,7 +63,7 @@ export function createLookups(deps: LookupDeps): Lookups {
     const { apiKey, endpoint, username, requestId } = input;
     const problem = apiKeyProblem(apiKey);
     if (apiKey === null || problem !== null) return refusal(problem, deps.clock.nowMs());
-    const keyHash = deps.mac.hmacHex(deps.apiKeyPepper, apiKey);
+    const keyHash = deps.pepperMac.hex(apiKey);
     const outcome = await queue.decide({ keyHash, endpoint, username, requestId });
     const { nowMs } = outcome;
     if (outcome.kind === "key_refused") return refusal(outcome.problem, nowMs);

@@ -3,10 +3,16 @@
 import type { LookupCall, LookupOutcome } from "../../../domain/reputation/lookups/lookup-batch.ts";
 import { AppError } from "../../../domain/shared/errors.ts";
 import { MAX_LOOKUP_BATCH_CALLS, REQUEST_DEADLINE_MS } from "../../../domain/shared/limits.ts";
-import type { ReputationDeps } from "../accounts/deps.ts";
+import type { LookupProcessor } from "../../../ports/lookups/lookup-processor.ts";
+import type { Clock, Timer, Turns } from "../../../ports/runtime/runtime.ts";
 
 /** What the queue needs. */
-export type LookupQueueDeps = Pick<ReputationDeps, "lookupProcessor" | "turns" | "timer" | "clock">;
+export interface LookupQueueDeps {
+  readonly lookupProcessor: LookupProcessor;
+  readonly turns: Turns;
+  readonly timer: Timer;
+  readonly clock: Clock;
+}
 
 /** A call that waits for its outcome. */
 interface WaitingCall {

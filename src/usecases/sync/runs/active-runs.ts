@@ -21,8 +21,8 @@ export interface ActiveRuns {
 }
 
 /** Keeps the runs of one process. */
-export function createActiveRuns(deps: SyncDeps & { readonly metrics: Metrics }): ActiveRuns {
-  const { metrics, timer, logger } = deps;
+export function createActiveRuns(deps: SyncDeps, metrics: Metrics): ActiveRuns {
+  const { timer, logger } = deps;
   const active = new Map<StartedRun, Promise<unknown>>();
   let isStopping = false;
 

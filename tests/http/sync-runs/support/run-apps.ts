@@ -1,7 +1,8 @@
 // Deployments that run syncs, and their administrator.
-import type { TimeParts } from "../../../../src/compose.ts";
+
 import type { Environment } from "../../../../src/config.ts";
 import type { TableEntry } from "../../../../src/domain/sync/table/registry-schema.ts";
+import type { TimeDeps } from "../../../../src/services.ts";
 import { ADMIN_ENV, jsonBody, Person } from "../../reputation/people.ts";
 import type { Backend } from "../../support/backends.ts";
 import {
@@ -40,7 +41,7 @@ export interface RunAppOptions {
   readonly env?: Environment;
   readonly tables?: Readonly<Record<string, TableEntry>>;
   readonly backend?: Backend;
-  readonly time?: TimeParts;
+  readonly time?: TimeDeps;
   readonly idleTimeoutSeconds?: number;
 }
 

@@ -1,0 +1,202 @@
+// Opens the store and makes what the use cases work with, for the service and for the command line alike. Beside
+// compose.ts the only file that sees adapters.
+import { JoseTokenIssuer } from "./adapters/jose/jose-token-issuer.ts";
+import { JwksIdentityProvider } from "./adapters/jose/jwks-identity-provider.ts";
+import { LruVersionedCache } from "./adapters/lru-cache/lru-versioned-cache.ts";
+import { NodeMac } from "./adapters/node-crypto/node-crypto.ts";
+import { PinoLogger } from "./adapters/pino/pino-logger.ts";
+import {
+  SystemClock,
+  SystemIds,
+  SystemRandom,
+  SystemTimer,
+  SystemTurns,
+} from "./adapters/system/system.ts";
+import { createSyncClient } from "./client.ts";
+import type { Config } from "./config.ts";
+import { REMEMBERED_LOOKUP_MS } from "./domain/shared/limits.ts";
+import type { VersionedCache } from "./ports/lookups/versioned-cache.ts";
+import type { ReputationStores } from "./ports/reputation-stores.ts";
+import type { Logger } from "./ports/runtime/logger.ts";
+import type { Clock, Timer } from "./ports/runtime/runtime.ts";
+import type { FullStorage } from "./ports/storage.ts";
+import { createAdministrator } from "./usecases/reputation/accounts/create-administrator.ts";
+import type { AccountDeps } from "./usecases/reputation/accounts/deps.ts";
+import {
+  keptSecret,
+  OTHER_PEPPER,
+  type ReputationSecrets,
+  readReputationSecrets,
+} from "./usecases/reputation/accounts/secrets.ts";
+import { Slots } from "./usecases/reputation/accounts/slots.ts";
+import type { PruneAuditDeps } from "./usecases/reputation/audit/prune-audit.ts";
+import type { LookupDeps } from "./usecases/reputation/lookups/look-up.ts";
+import type { SyncDeps } from "./usecases/sync/shared/sync-deps.ts";
+
+/** Passwords hashed at once: more would leave no core to anything else. */
+const PASSWORD_SLOTS = 2;
+
+/** An opened store, and what the use cases need, by group. */
+export interface Services {
+  readonly clock: Clock;
+  readonly timer: Timer;
+  readonly logger: Logger;
+  readonly storage: FullStorage;
+  readonly sync: SyncDeps;
+  readonly accounts: AccountDeps;
+  readonly lookups: LookupDeps;
+  readonly audit: PruneAuditDeps;
+  /** False when the store began with another `API_KEY_PEPPER`. */
+  readonly isFirstPepper: boolean;
+  /** The caches that lookups are answered from. */
+  readonly caches: readonly VersionedCache<unknown>[];
+  /** Closes the store. Idempotent. */
+  close(): Promise<void>;
+}
+
+/** Time as a deployment sees it; tests let it pass faster. */
+export interface TimeDeps {
+  readonly clock: Clock;
+  readonly timer: Timer;
+}
+
+/** The store and time, for making the groups. */
+interface OpenedStore extends TimeDeps {
+  readonly storage: FullStorage;
+  readonly logger: Logger;
+}
+
+/** Opens the store and makes its tables, and the administrator that the configuration names. Throws `AppError`. */
+export async function openServices(
+  config: Config,
+  { clock, timer }: TimeDeps = { clock: new SystemClock(), timer: new SystemTimer() },
+): Promise<Services> {
+  const logger = new PinoLogger(config.logLevel);
+  const storage = await openStorage(config.storageUrl, clock);
+  try {
+    return await makeServices(config, { storage, clock, timer, logger });
+  } catch (error) {
+    await storage.close();
+    throw error;
+  }
+}
+
+async function makeServices(config: Config, opened: OpenedStore): Promise<Services> {
+  const { storage, clock, timer, logger } = opened;
+  const mac = new NodeMac();
+  const tables = await storage.tables.prepare([...config.registry.values()]);
+  const kept = { secrets: storage.secrets, mac };
+  const secrets = await readReputationSecrets(kept, config.apiKeyPepper);
+  const { auditKey, pepperMac, isFirstPepper } = secrets;
+  if (!isFirstPepper) logger.warn(OTHER_PEPPER);
+  const jwtSecret = config.jwtSecret ?? (await keptSecret(kept, "jwt_secret"));
+  const caches: VersionedCache<unknown>[] = [];
+  const makeCache = <Value>(maxEntries: number): VersionedCache<Value> => {
+    const cache = new LruVersionedCache<Value>({ maxEntries, ttlMs: REMEMBERED_LOOKUP_MS, clock });
+    caches.push(cache as VersionedCache<unknown>);
+    return cache;
+  };
+  const stores = await storage.openReputation(tables, { mac, auditKey, makeCache });
+  const { lookupProcessor, audit } = stores;
+  const tokens = new JoseTokenIssuer(jwtSecret, clock);
+  const accounts = await accountDeps(config, opened, { stores, mac, pepperMac, tokens });
+  await makeConfiguredAdministrator(config, accounts);
+  return {
+    clock,
+    timer,
+    logger,
+    storage,
+    sync: syncDeps(config, opened),
+    accounts,
+    lookups: { lookupProcessor, pepperMac, clock, timer, turns: new SystemTurns() },
+    audit: { audit, mac, auditKey, clock },
+    isFirstPepper,
+    caches,
+    close: () => storage.close(),
+  };
+}
+
+function syncDeps(config: Config, { storage, clock, timer, logger }: OpenedStore): SyncDeps {
+  return {
+    isSyncEnabled: config.isSyncEnabled,
+    remoteUrl: config.remoteUrl,
+    remoteKey: config.remoteKey,
+    lagSeconds: config.lagSeconds,
+    maxPageRows: config.maxPageRows,
+    registry: config.registry,
+    tables: storage.tables,
+    rows: storage.rows,
+    markers: storage.markers,
+    leases: storage.leases,
+    runs: storage.runs,
+    rejected: storage.rejected,
+    connectPeer: ({ baseUrl, key }) =>
+      createSyncClient({ baseUrl, key, nowMs: () => clock.nowMs() }),
+    clock,
+    timer,
+    random: new SystemRandom(),
+    ids: new SystemIds(),
+    logger,
+  };
+}
+
+/** What of the reputation half is open before the accounts are. */
+interface OpenedReputation extends Pick<ReputationSecrets, "pepperMac"> {
+  readonly stores: ReputationStores;
+  readonly mac: NodeMac;
+  readonly tokens: JoseTokenIssuer;
+}
+
+async function accountDeps(
+  config: Config,
+  { storage, clock }: OpenedStore,
+  { stores, mac, pepperMac, tokens }: OpenedReputation,
+): Promise<AccountDeps> {
+  const { BunPasswordHasher } = await import("./adapters/bun/bun-password-hasher.ts");
+  return {
+    accounts: storage.accounts,
+    sessions: storage.sessions,
+    signIns: storage.signIns,
+    apiKeys: stores.apiKeys,
+    consents: stores.consents,
+    profiles: stores.profiles,
+    membership: stores.membership,
+    usage: stores.usage,
+    audit: stores.audit,
+    tokens,
+    passwords: new BunPasswordHasher(),
+    passwordSlots: new Slots(PASSWORD_SLOTS),
+    identityProvider: identityProviderOf(config, clock),
+    mac,
+    pepperMac,
+    clock,
+    ids: new SystemIds(),
+    isSignupEnabled: config.isSignupEnabled,
+  };
+}
+
+async function makeConfiguredAdministrator(config: Config, accounts: AccountDeps): Promise<void> {
+  const { adminUsername: username, adminPassword: password } = config;
+  if (username === null || password === null) return;
+  await createAdministrator(accounts, { username, password });
+}
+
+function identityProviderOf(config: Config, clock: Clock): JwksIdentityProvider | null {
+  const { jwtJwksUrl: jwksUrl, jwtIssuer: issuer, jwtAudience: audience } = config;
+  if (jwksUrl === null || issuer === null || audience === null) return null;
+  return new JwksIdentityProvider({ jwksUrl, issuer, audience, clock });
+}
+
+/** Opens the store that `STORAGE_URL` names, loading only its adapter. */
+async function openStorage(url: string, clock: Clock): Promise<FullStorage> {
+  if (!url.startsWith("sqlite:")) {
+    const { openMongoStorage } = await import("./adapters/mongodb/storage.ts");
+    return await openMongoStorage({ url, clock });
+  }
+  const { SqliteStorage } = await import("./adapters/sqlite/storage.ts");
+  const openSqlite =
+    typeof Bun === "undefined"
+      ? (await import("./adapters/sqlite/driver/node-driver.ts")).openNodeSqlite
+      : (await import("./adapters/sqlite/driver/bun-driver.ts")).openBunSqlite;
+  return await SqliteStorage.open(openSqlite, url.slice("sqlite:".length), { clock });
+}
