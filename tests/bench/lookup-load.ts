@@ -5,12 +5,13 @@ import { writeFileSync } from "node:fs";
 import { connect, type Socket } from "node:net";
 import { join } from "node:path";
 import { promisify } from "node:util";
-import { PEOPLE, personName } from "./lookup-scene.ts";
+import { lookupPath, PEOPLE, personName } from "./lookup-scene.ts";
 
 /** Connections of `wrk`. */
 export const CONNECTIONS = 64;
 const TICK_MS = 1;
 const LATE_PART = 0.95;
+let scripts = 0;
 
 /** What is asked, and with which key. */
 export interface Target {
@@ -35,14 +36,21 @@ export function hasWrk(): boolean {
   return true;
 }
 
+/** How long `wrk` asks. */
+export interface LoadOptions {
+  /** Takes the script of `wrk`. */
+  readonly folder: string;
+  readonly seconds: number;
+  /** `CONNECTIONS` unless said otherwise. */
+  readonly connections?: number;
+}
+
 /** Looks up one person after the other, at random, over all connections for some seconds. */
-export async function loadWithWrk(
-  { url, key }: Target,
-  { folder, seconds }: { readonly folder: string; readonly seconds: number },
-): Promise<Load> {
-  const script = join(folder, "lookups.lua");
+export async function loadWithWrk({ url, key }: Target, options: LoadOptions): Promise<Load> {
+  const { folder, seconds, connections = CONNECTIONS } = options;
+  const script = join(folder, `lookups-${++scripts}.lua`);
   writeFileSync(script, LUA);
-  const flags = ["-t1", `-c${CONNECTIONS}`, `-d${seconds}s`, "--latency", "-s", script];
+  const flags = ["-t1", `-c${connections}`, `-d${seconds}s`, "--latency", "-s", script];
   const { stdout } = await promisify(execFile)("wrk", [...flags, "-H", `X-API-Key: ${key}`, url]);
   if (/Non-2xx|Socket errors/.test(stdout)) throw new Error(`Some requests failed: ${stdout}`);
   const [, value = "", unit = ""] = /99%\s+([\d.]+)(us|ms|s)/.exec(stdout) ?? [];
@@ -111,8 +119,9 @@ async function connectTo(host: string, port: number, key: string): Promise<Conne
     ask(due) {
       dueMs = due;
       const name = personName(Math.floor(Math.random() * PEOPLE));
-      const path = `/v1/public/profiles/${name}/reputation`;
-      socket.write(`GET ${path} HTTP/1.1\r\nHost: ${host}\r\nX-API-Key: ${key}\r\n\r\n`);
+      socket.write(
+        `GET ${lookupPath(name)} HTTP/1.1\r\nHost: ${host}\r\nX-API-Key: ${key}\r\n\r\n`,
+      );
     },
     onReply: () => {},
   };

@@ -1,82 +1,98 @@
-// Ten thousand people to look up, put into a store before the service starts, and a business that looks them up.
-
-import { readConfig } from "../../src/config.ts";
-import { NEW_ACCOUNT_PLAN } from "../../src/domain/reputation/accounts/plan.ts";
-import type { Row, Table } from "../../src/domain/sync/table/table.ts";
-import { openServices } from "../../src/services.ts";
+// Ten thousand people to look up, and businesses that look them up, made through the service's own routes where that
+// does not take too long, so that any version of it can be measured.
 import { sendJson, signInAdministrator } from "./administrator.ts";
+import { makePushBody } from "./bench-rows.ts";
+import { pushRows } from "./client.ts";
 
 /** People with a profile, three verified platforms and a consent. */
 export const PEOPLE = 10_000;
 
 const PLATFORMS = ["github", "linkedin", "tokopedia"];
-/** What the account of every person has in common: only who has one can consent. */
-const OWNER = {
-  ...({ email: null, passwordHash: null, role: "user", issuer: "bench" } as const),
-  ...NEW_ACCOUNT_PLAN,
-};
 const UPDATED_AT = "2026-01-01T00:00:00Z";
 const PASSWORD = "bench-password";
 const BATCH_ROWS = 5_000;
 const RATE_PER_MINUTE = 999_999_999;
+/** Lookups under way while everybody is looked up. */
+const CONCURRENCY = 64;
 
 /** Username of a person, from 0 to `PEOPLE - 1`. */
 export function personName(place: number): string {
   return `person-${place}`;
 }
 
-/** Makes the people in a store that nobody serves from. */
-export async function makePeople(storageUrl: string): Promise<void> {
-  const { config, problems } = readConfig(
-    { STORAGE_URL: storageUrl, LOG_LEVEL: "silent" },
-    () => "",
+/** Path of the lookup of a person's reputation. */
+export function lookupPath(username: string): string {
+  return `/v1/public/profiles/${username}/reputation`;
+}
+
+/** A service, and the way around it into its store. */
+export interface PeopleStore {
+  readonly url: string;
+  readonly copyConsent: (usernames: readonly string[]) => Promise<void> | void;
+}
+
+/** Makes the people in an empty service. */
+export async function makePeople({ url, copyConsent }: PeopleStore): Promise<void> {
+  const names = Array.from({ length: PEOPLE }, (_, place) => personName(place));
+  const [first = "", ...others] = names;
+  const session = await signUp(url, first);
+  await sendJson(`${url}/v1/me/consents`, { purpose: "reputation_lookup" }, session);
+  await copyConsent(others);
+  await pushAll(
+    url,
+    "profiles",
+    names.map((username) => ({ username, display_name: username, updated_at: UPDATED_AT })),
   );
-  if (config === null) throw new Error(problems.join("\n"));
-  const { storage, accounts, close } = await openServices(config);
-  try {
-    const names = Array.from({ length: PEOPLE }, (_, place) => personName(place));
-    const write = async (table: Table | undefined, rows: readonly Row[]) => {
-      if (table === undefined) throw new Error("A built-in table is missing");
-      for (let from = 0; from < rows.length; from += BATCH_ROWS) {
-        const batch = rows.slice(from, from + BATCH_ROWS);
-        await storage.tables.write(
-          table,
-          batch.map((row, index) => ({ index, row })),
-        );
-      }
-    };
-    await write(
-      config.registry.get("profiles"),
-      names.map((username) => ({ username, display_name: username, updated_at: UPDATED_AT })),
-    );
-    await write(
-      config.registry.get("platform_accounts"),
-      names.flatMap((username) =>
-        PLATFORMS.map((platform) => {
-          const account = { username, platform, handle: username, verified: true };
-          return { ...account, activity_count: 40, updated_at: UPDATED_AT };
-        }),
-      ),
-    );
-    const nowMs = Date.now();
-    const grant = { purpose: "reputation_lookup", expiresAt: null, nowMs } as const;
-    for (const username of names) {
-      await storage.accounts.create({ ...OWNER, username, createdAtMs: nowMs });
-      await accounts.consents.grant(username, grant);
-    }
-  } finally {
-    await close();
-  }
+  await pushAll(
+    url,
+    "platform_accounts",
+    names.flatMap((username) =>
+      PLATFORMS.map((platform) => ({
+        username,
+        platform,
+        handle: username,
+        verified: true,
+        activity_count: 40,
+        updated_at: UPDATED_AT,
+      })),
+    ),
+  );
 }
 
 /** Signs a business up, with a plan that no measurement exhausts, and returns its API key. */
-export async function makeCaller(url: string): Promise<string> {
-  const business = { username: "business", password: PASSWORD };
-  await sendJson(`${url}/v1/signup`, { ...business, email: "business@example.com" });
+export async function makeCaller(url: string, username = "business"): Promise<string> {
+  const session = await signUp(url, username);
   const plan = { plan: "enterprise", rate_limit_per_minute: RATE_PER_MINUTE };
-  const address = `${url}/v1/admin/accounts/business/plan`;
+  const address = `${url}/v1/admin/accounts/${username}/plan`;
   await sendJson(address, plan, { token: await signInAdministrator({ url }), method: "PUT" });
-  const session = (await sendJson(`${url}/v1/sessions`, business))["data"] as { token: string };
   const { data } = await sendJson(`${url}/v1/me/api-keys`, { name: "bench" }, session);
   return (data as { key: string }).key;
+}
+
+/** Looks everybody up once, and returns the bytes of one reply. */
+export async function lookUpEverybody(url: string, key: string): Promise<string> {
+  let body = "";
+  const places = Array.from({ length: PEOPLE }, (_, place) => place).values();
+  const worker = async () => {
+    for (const place of places) {
+      const headers = { "X-API-Key": key };
+      const reply = await fetch(`${url}${lookupPath(personName(place))}`, { headers });
+      if (reply.status !== 200) throw new Error(`A lookup answered ${reply.status}`);
+      body = await reply.text();
+    }
+  };
+  await Promise.all(Array.from({ length: CONCURRENCY }, worker));
+  return body;
+}
+
+async function signUp(url: string, username: string): Promise<{ readonly token: string }> {
+  const person = { username, password: PASSWORD };
+  await sendJson(`${url}/v1/signup`, { ...person, email: `${username}@example.com` });
+  return (await sendJson(`${url}/v1/sessions`, person))["data"] as { token: string };
+}
+
+async function pushAll(url: string, table: string, rows: readonly object[]): Promise<void> {
+  for (let from = 0; from < rows.length; from += BATCH_ROWS) {
+    await pushRows(url, makePushBody(rows.slice(from, from + BATCH_ROWS)), table);
+  }
 }

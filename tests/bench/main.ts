@@ -1,8 +1,12 @@
-// npm run bench [-- pull push memory runs lookups endurance pocketbase] [sqlite mongodb] [--write]
-// Measures repsync beside what its speed is judged by.
-
+// npm run bench [-- pull push memory runs lookups changes instances endurance pocketbase] [sqlite mongodb] [--write]
+//               [--beside FOLDER]
+// Measures repsync beside what its speed is judged by: the least that the same work costs, or another checkout.
+import { parseArgs } from "node:util";
+import { type Checkout, openCheckout } from "./checkout.ts";
 import { describeMachine, printResults, writeResults } from "./report.ts";
 import type { BenchResult, Reporter } from "./result.ts";
+import { benchChanges } from "./sections/changes.ts";
+import { benchInstances } from "./sections/instances.ts";
 import { benchEndurance, benchLookups } from "./sections/lookups.ts";
 import { benchMillion } from "./sections/million.ts";
 import { benchPocketbase } from "./sections/pocketbase.ts";
@@ -13,8 +17,10 @@ import { type BenchStore, openStores } from "./stores.ts";
 
 /** A section, and the stores it is for. */
 interface Section {
-  readonly run: (store: BenchStore, reporter: Reporter) => Promise<void>;
+  readonly run: (store: BenchStore, reporter: Reporter, beside: Checkout | null) => Promise<void>;
   readonly storeNames: readonly string[];
+  /** True when it can measure beside another checkout. */
+  readonly isForBeside?: boolean;
 }
 
 const STORES: readonly string[] = ["sqlite", "mongodb"];
@@ -23,60 +29,84 @@ const SECTIONS: Readonly<Record<string, Section>> = {
   push: { run: benchPush, storeNames: STORES },
   memory: { run: benchMillion, storeNames: STORES },
   runs: { run: benchRuns, storeNames: ["sqlite"] },
-  lookups: { run: benchLookups, storeNames: STORES },
+  lookups: { run: benchLookups, storeNames: STORES, isForBeside: true },
+  changes: { run: benchChanges, storeNames: STORES, isForBeside: true },
+  instances: { run: benchInstances, storeNames: ["mongodb"], isForBeside: true },
   endurance: { run: benchEndurance, storeNames: ["sqlite"] },
   pocketbase: { run: benchPocketbase, storeNames: ["sqlite"] },
 };
 
-const args = process.argv.slice(2);
-const isWriting = args.includes("--write");
-const named = args.filter((arg) => arg !== "--write");
-const unknown = named.filter((name) => SECTIONS[name] === undefined && !STORES.includes(name));
-if (unknown.length > 0) {
-  const known = [...Object.keys(SECTIONS), ...STORES, "--write"];
-  console.error(`Unknown: ${unknown.join(" ")}. There are ${known.join(", ")}.`);
-  process.exit(2);
+/** What the command line asks for. */
+interface Choice {
+  readonly sections: readonly string[];
+  readonly storeNames: readonly string[];
+  readonly beside: Checkout | null;
+  readonly isWriting: boolean;
 }
+
 process.once("SIGTERM", () => process.exit(1));
 process.once("SIGINT", () => process.exit(1));
-await bench({
-  sections: chosenOf(Object.keys(SECTIONS)),
-  storeNames: chosenOf(STORES),
-});
+await bench(readChoice(process.argv.slice(2)));
 process.exit(0);
 
+/** Ends the process with 2 when it cannot be read. */
+function readChoice(args: string[]): Choice {
+  try {
+    const { values, positionals } = parseArgs({
+      args,
+      allowPositionals: true,
+      options: { beside: { type: "string" }, write: { type: "boolean", default: false } },
+    });
+    const beside = values.beside === undefined ? null : openCheckout(values.beside);
+    const possible = Object.keys(SECTIONS).filter(
+      (name) => beside === null || SECTIONS[name]?.isForBeside,
+    );
+    const known = [...possible, ...STORES];
+    const unknown = positionals.filter((name) => !known.includes(name));
+    if (unknown.length > 0) {
+      throw new Error(`Unknown here: ${unknown.join(" ")}. There are ${known.join(", ")}`);
+    }
+    return {
+      sections: chosenOf(possible, positionals),
+      storeNames: chosenOf(STORES, positionals),
+      beside,
+      isWriting: values.write,
+    };
+  } catch (error) {
+    console.error(error instanceof Error ? error.message : error);
+    process.exit(2);
+  }
+}
+
 /** The named ones; all of them when none is named. */
-function chosenOf(names: readonly string[]): readonly string[] {
+function chosenOf(names: readonly string[], named: readonly string[]): readonly string[] {
   const chosen = names.filter((name) => named.includes(name));
   return chosen.length > 0 ? chosen : names;
 }
 
-async function bench(chosen: {
-  readonly sections: readonly string[];
-  readonly storeNames: readonly string[];
-}): Promise<void> {
+async function bench(choice: Choice): Promise<void> {
   const results: BenchResult[] = [];
   const reporter: Reporter = {
     add: (result) => results.push(result),
     say: (text) => console.log(text),
   };
   console.log(describeMachine());
-  const { stores, missing, close } = await openStores(chosen.storeNames);
+  const { stores, missing, close } = await openStores(choice.storeNames);
   try {
     for (const reason of missing) console.log(`Left out: ${reason}`);
-    for (const name of chosen.sections) {
+    for (const name of choice.sections) {
       const section = SECTIONS[name];
       const wanted = stores.filter((store) =>
         section?.storeNames.includes(store.name.toLowerCase()),
       );
       for (const store of wanted) {
         console.log(`${name}, ${store.name} …`);
-        await section?.run(store, reporter);
+        await section?.run(store, reporter, choice.beside);
       }
     }
   } finally {
     await close();
   }
   printResults(results);
-  if (isWriting) writeResults(results);
+  if (choice.isWriting) writeResults(results);
 }

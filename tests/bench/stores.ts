@@ -7,8 +7,10 @@ import { CITIES_REGISTRY } from "../../src/cli/demo/cities.ts";
 import { startReplicaSet } from "../support/mongo-replica-set.ts";
 import { ADMIN } from "./administrator.ts";
 import { makePushBody, makeRows, TABLE_ENTRY, TABLE_NAME } from "./bench-rows.ts";
+import { type Checkout, OURS } from "./checkout.ts";
 import { type Server, startServer } from "./child-process.ts";
 import { pushRows, SYNC_KEY } from "./client.ts";
+import { copyMongoConsent, copySqliteConsent } from "./copy-consent.ts";
 
 const FILL_ROWS = 5_000;
 let services = 0;
@@ -17,10 +19,16 @@ const ROOT = fileURLToPath(new URL("../..", import.meta.url));
 /** One store to measure with. */
 export interface BenchStore {
   readonly name: "SQLite" | "MongoDB";
-  /** Starts the service on a place of that label, which is empty the first time; `env` has the last word. */
-  startService(label: string, env?: Readonly<Record<string, string>>): Promise<Server>;
+  /** Starts the service, ours unless said otherwise, on a place of that label, which is empty the first time. */
+  startService(
+    label: string,
+    env?: Readonly<Record<string, string>>,
+    of?: Checkout,
+  ): Promise<Server>;
   /** `STORAGE_URL` of the place of that label. */
   storageUrl(label: string): string;
+  /** Copies the only consent in the place of that label to other people. */
+  copyConsent(label: string, usernames: readonly string[]): Promise<void> | void;
   /** Starts the floor on a place that the service has made. */
   startFloor(label: string): Promise<Server>;
 }
@@ -96,8 +104,10 @@ function sqliteStore(folder: string): BenchStore {
   const file = (label: string) => join(folder, `${label}.db`);
   return {
     name: "SQLite",
-    startService: (label, env) => startService(folder, { url: `sqlite:${file(label)}`, env }),
+    startService: (label, env, checkout) =>
+      startService(folder, { url: `sqlite:${file(label)}`, env, checkout }),
     storageUrl: (label) => `sqlite:${file(label)}`,
+    copyConsent: (label, usernames) => copySqliteConsent(file(label), usernames),
     startFloor: (label) => startFloor(folder, { name: "sqlite-floor.ts", target: file(label) }),
   };
 }
@@ -105,22 +115,28 @@ function sqliteStore(folder: string): BenchStore {
 function mongoStore(folder: string, uri: (database: string) => string): BenchStore {
   return {
     name: "MongoDB",
-    startService: (label, env) => startService(folder, { url: uri(label), env }),
+    startService: (label, env, checkout) =>
+      startService(folder, { url: uri(label), env, checkout }),
     storageUrl: uri,
+    copyConsent: (label, usernames) => copyMongoConsent(uri(label), usernames),
     startFloor: (label) => startFloor(folder, { name: "mongo-floor.ts", target: uri(label) }),
   };
 }
 
+/** A service to start; `env` has the last word. */
+interface ServiceStart {
+  readonly url: string;
+  readonly env: Readonly<Record<string, string>> | undefined;
+  readonly checkout: Checkout | undefined;
+}
+
 function startService(
   folder: string,
-  {
-    url,
-    env = {},
-  }: { readonly url: string; readonly env?: Readonly<Record<string, string>> | undefined },
+  { url, env = {}, checkout = OURS }: ServiceStart,
 ): Promise<Server> {
   return startServer({
-    command: process.execPath,
-    args: [join(ROOT, "src/main.ts")],
+    command: checkout.bun,
+    args: [checkout.main],
     env: {
       PORT: "0",
       STORAGE_URL: url,
