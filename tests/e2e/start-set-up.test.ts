@@ -31,7 +31,7 @@ setDefaultTimeout(180_000);
 
 /** What the commands need of the checkout. */
 const PARTS = ["package.json", "bun.lock", "bunfig.toml", "tsconfig.json", ".ci", "src"];
-const TEST_PARTS = ["tests/support", "tests/domain/limits.test.ts"];
+const TEST_PARTS = ["tests/support", "tests/domain/shared/limits.test.ts"];
 /** Nobody listens there. */
 const NOWHERE = "http://127.0.0.1:9";
 const NO_NETWORK = {
@@ -86,7 +86,7 @@ describe("npm", () => {
   });
 
   test("D-1.2 npm test ends with the counts, and with an exit code that says how it went", async () => {
-    const file = "tests/domain/limits.test.ts";
+    const file = "tests/domain/shared/limits.test.ts";
     const run = () => npm(["test", "--", file], NO_NETWORK);
     const passed = await run();
     expect([passed.code, lastLine(passed)]).toEqual([

@@ -1,5 +1,20 @@
 // The requests of the demo, as any client would send them: nothing of the service's own code is used.
-import type { RunEvent } from "../../domain/sync/run/run.ts";
+
+/** An event of a run as the stream writes it, as far as the demo reads it. S-6. */
+export type StreamEvent =
+  | { readonly type: "start" | "finished" }
+  | { readonly type: "batch"; readonly total_sent: number; readonly total_records: number }
+  | { readonly type: "error"; readonly error: string }
+  | {
+      readonly type: "done";
+      /** Of a push. */
+      readonly total_pushed?: number;
+      /** Of a pull. */
+      readonly total_pulled?: number;
+      readonly bytes_compressed: number;
+      readonly bytes_uncompressed: number;
+      readonly duration_ms: number;
+    };
 
 /** A request to a deployment. */
 export interface ApiRequest {
@@ -25,7 +40,7 @@ export async function callData<Data>(url: string, request: ApiRequest = {}): Pro
 export async function* readEvents(
   url: string,
   request: ApiRequest,
-): AsyncGenerator<RunEvent, void, undefined> {
+): AsyncGenerator<StreamEvent, void, undefined> {
   const response = await send(url, { method: "POST", ...request });
   let text = "";
   const decoder = new TextDecoder();

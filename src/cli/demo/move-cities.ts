@@ -80,16 +80,16 @@ async function runSync(
   const body = { direction, table: CITIES_TABLE };
   for await (const event of readEvents(`${url}/api/v1/sync/trigger-sse`, { headers, body })) {
     if (event.type === "batch") {
-      const { totalSent: rows, totalRecords: totalRows } = event;
+      const { total_sent: rows, total_records: totalRows } = event;
       progress.update({ rows, part: rows / totalRows });
     }
     if (event.type === "error") throw new Error(`The ${direction} failed: ${event.error}`);
     if (event.type !== "done") continue;
     return {
-      rows: event.totalPushed ?? event.totalPulled ?? 0,
-      elapsedMs: event.durationMs,
-      bytesCompressed: event.bytesCompressed,
-      bytesUncompressed: event.bytesUncompressed,
+      rows: event.total_pushed ?? event.total_pulled ?? 0,
+      elapsedMs: event.duration_ms,
+      bytesCompressed: event.bytes_compressed,
+      bytesUncompressed: event.bytes_uncompressed,
     };
   }
   throw new Error(`The ${direction} ended without a result`);
