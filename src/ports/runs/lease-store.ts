@@ -20,6 +20,12 @@ export interface LeaseRequest {
   readonly ttlMs: number;
 }
 
+/** Why a lease was not given. */
+export interface LeaseRefusal {
+  /** The present holder's name. */
+  readonly heldBy: string;
+}
+
 /**
  * Leases by name. All instances that share a store measure by one clock: that of the store's server where it has one,
  * otherwise that of the machine they share, which tests set by the `Clock` they open the store with. `acquire` and both
@@ -30,5 +36,5 @@ export interface LeaseStore {
    * Takes the lease when it is free or has run out; otherwise resolves to the present holder's name, also when that is
    * the same as the request's. Of several at once exactly one gets it.
    */
-  acquire(request: LeaseRequest): Promise<HeldLease | { readonly heldBy: string }>;
+  acquire(request: LeaseRequest): Promise<HeldLease | LeaseRefusal>;
 }

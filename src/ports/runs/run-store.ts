@@ -1,5 +1,12 @@
 import type { SyncRun } from "../../domain/sync/run/run.ts";
 
+/** Which runs to list. */
+export interface RunQuery {
+  readonly limit: number;
+  /** Only runs that were first saved before the run with this id; null: from the newest on. */
+  readonly beforeId: string | null;
+}
+
 /** Runs and their results, the last `MAX_KEPT_RUNS` of them. D-4.9. */
 export interface RunStore {
   /**
@@ -12,11 +19,8 @@ export interface RunStore {
   find(runId: string): Promise<SyncRun | null>;
 
   /**
-   * Newest first: in the order in which they were first saved, by any instance and whatever their times. Only those
-   * saved before the one with this id when given; none when that is unknown or was dropped.
+   * Newest first: in the order in which they were first saved, by any instance and whatever their times. Resolves to
+   * none when `beforeId` is unknown or was dropped.
    */
-  list(query: {
-    readonly limit: number;
-    readonly beforeId: string | null;
-  }): Promise<readonly SyncRun[]>;
+  list(query: RunQuery): Promise<readonly SyncRun[]>;
 }

@@ -6,12 +6,21 @@ import type { Row, Table } from "../../domain/sync/table/table.ts";
  */
 export type RowPosition = Row;
 
-/** A part of a table in the order of the upsert key. */
+/** A part of a table, in the order of the upsert key. */
 export interface KeyRange {
   /** Only rows whose key comes after this row's; null from the first on. */
   readonly afterKey: RowPosition | null;
   /** Only rows whose key does not come after this row's; null to the last. */
   readonly throughKey: RowPosition | null;
+}
+
+/** Which rows to read on with. */
+export interface RowsAfterQuery {
+  /** Only rows after this one in the order of the table; null: from the first on. */
+  readonly after: RowPosition | null;
+  /** Only rows whose timestamp is at or after this canonical time; null: every row. */
+  readonly sinceTime: string | null;
+  readonly limitRows: number;
 }
 
 /**
@@ -23,18 +32,8 @@ export interface KeyRange {
  * Throws `store_unavailable`.
  */
 export interface RowSource {
-  /**
-   * Reads on in the order of the table: rows strictly after a position (null: from the first on), whose timestamp is at
-   * or after `sinceTime` (canonical; null for every row).
-   */
-  readAfter(
-    table: Table,
-    query: {
-      readonly after: RowPosition | null;
-      readonly sinceTime: string | null;
-      readonly limitRows: number;
-    },
-  ): Promise<readonly Row[]>;
+  /** Reads on in the order of the table. */
+  readAfter(table: Table, query: RowsAfterQuery): Promise<readonly Row[]>;
 
   /** Counts the rows at or after `sinceTime`; null for every row. */
   countSince(table: Table, sinceTime: string | null): Promise<number>;

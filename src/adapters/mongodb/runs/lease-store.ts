@@ -1,5 +1,10 @@
 import { type Collection, type Document, ObjectId } from "mongodb";
-import type { HeldLease, LeaseRequest, LeaseStore } from "../../../ports/runs/lease-store.ts";
+import type {
+  HeldLease,
+  LeaseRefusal,
+  LeaseRequest,
+  LeaseStore,
+} from "../../../ports/runs/lease-store.ts";
 import type { InternalCollection } from "../driver/collections.ts";
 import { type StoreParts, writeOne } from "../driver/operations.ts";
 
@@ -34,7 +39,7 @@ export class MongoLeaseStore implements LeaseStore {
     this.#leases = parts.db.collection(LEASES.name);
   }
 
-  async acquire(request: LeaseRequest): Promise<HeldLease | { readonly heldBy: string }> {
+  async acquire(request: LeaseRequest): Promise<HeldLease | LeaseRefusal> {
     const { name, ttlMs } = request;
     const turn = new ObjectId();
     const taken = {

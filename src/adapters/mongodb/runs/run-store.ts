@@ -1,7 +1,7 @@
 import type { Collection } from "mongodb";
 import { MAX_KEPT_RUNS } from "../../../domain/shared/limits.ts";
 import type { SyncRun } from "../../../domain/sync/run/run.ts";
-import type { RunStore } from "../../../ports/runs/run-store.ts";
+import type { RunQuery, RunStore } from "../../../ports/runs/run-store.ts";
 import type { InternalCollection } from "../driver/collections.ts";
 import { takeNumbers } from "../driver/id-counters.ts";
 import { COMMITTED, readCommitted, type StoreParts, writeTogether } from "../driver/operations.ts";
@@ -47,11 +47,7 @@ export class MongoRunStore implements RunStore {
     return found === null ? null : readRun(found);
   }
 
-  async list(query: {
-    readonly limit: number;
-    readonly beforeId: string | null;
-  }): Promise<readonly SyncRun[]> {
-    const { beforeId, limit } = query;
+  async list({ beforeId, limit }: RunQuery): Promise<readonly SyncRun[]> {
     const before = beforeId === null ? null : await this.#find(beforeId);
     if (beforeId !== null && before === null) return [];
     const filter = before === null ? {} : { number: { $lt: before.number } };

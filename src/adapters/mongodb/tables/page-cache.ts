@@ -1,65 +1,63 @@
+// How long a table's pages, totals and bookmarks may be used again: while no program has written to it.
 import type { Db, Document, Long } from "mongodb";
 import type { Stopwatch } from "../driver/deadline.ts";
 
-// For how long what was found out about a table may be used again.
-
 /**
- * Time for which anything is remembered at least. It bounds what the comparison of states cannot see: a transaction of
- * another program counts as activity when its statements run, not when it commits.
+ * What was found out about a table is reused for at least this time. It bounds what comparing states cannot see: a
+ * transaction of another program counts as activity when its statements run, not when it commits.
  */
-const MEMORY_MIN_MS = 2_000;
-/** What took long to find out is remembered this many times as long. */
-const MEMORY_PER_COST = 10;
+const MIN_REUSE_MS = 2_000;
+/** What took long to find out is reused for this many times as long. */
+const REUSE_PER_COST = 10;
 
-interface Memory {
+interface KnownState {
   readonly state: string;
   readonly number: number;
   readonly beganMs: number;
   costMs: number;
 }
 
-/** Gives each state of a table, as long as it may be relied on, a name of its own. */
-export class TableMemory {
+/** Numbers the states of tables: as long as the number stays, what was found out under it may be used again. */
+export class TableStates {
   readonly #clock: Stopwatch;
-  readonly #memories = new Map<string, Memory>();
+  readonly #known = new Map<string, KnownState>();
   #lastNumber = 0;
 
   constructor(clock: Stopwatch) {
     this.#clock = clock;
   }
 
-  /** True when this is the table's last known state and it may still be relied on. */
+  /** True when this is the table's last known state and what was found out about it may still be used. */
   isKnown(tableName: string, state: string): boolean {
-    const memory = this.#memories.get(tableName);
-    if (memory === undefined || memory.state !== state) return false;
-    const lifeMs = Math.max(MEMORY_MIN_MS, MEMORY_PER_COST * memory.costMs);
-    return this.#clock.monotonicMs() < memory.beganMs + lifeMs;
+    const known = this.#known.get(tableName);
+    if (known === undefined || known.state !== state) return false;
+    const reuseMs = Math.max(MIN_REUSE_MS, REUSE_PER_COST * known.costMs);
+    return this.#clock.monotonicMs() < known.beganMs + reuseMs;
   }
 
-  /** The name under which to remember what is found out about a state; a new one unless the state is known. */
+  /** The number of a state, as text; a new one unless the state is known. */
   version(tableName: string, state: string): string {
     if (!this.isKnown(tableName, state)) {
       this.#lastNumber++;
       const beganMs = this.#clock.monotonicMs();
-      this.#memories.set(tableName, { state, number: this.#lastNumber, beganMs, costMs: 0 });
+      this.#known.set(tableName, { state, number: this.#lastNumber, beganMs, costMs: 0 });
     }
-    return String(this.#memories.get(tableName)?.number);
+    return String(this.#known.get(tableName)?.number);
   }
 
-  /** Notes the time that it took to find something out about the table's last known state. */
+  /** Notes how long it took to find something out about the table's last known state. */
   addCost(tableName: string, costMs: number): void {
-    const memory = this.#memories.get(tableName);
-    if (memory !== undefined) memory.costMs += costMs;
+    const known = this.#known.get(tableName);
+    if (known !== undefined) known.costMs += costMs;
   }
 }
 
-// What any program did to tables, by the servers' own statistics. No part of a snapshot: it runs ahead of commits.
-
+/** What the server counts per collection. It is in no snapshot: it counts writes before they are committed. */
 interface Statistics {
   readonly ns: string;
   readonly host: string;
   readonly count: number;
-  /** Counts begin anew with a collection that takes the place of another; the time taken is hardly ever the same. */
+  /** A collection that replaces another counts from 0 again; the total latency is hardly ever the same then. */
   readonly latencyStats: { readonly writes: { readonly ops: Long; readonly latency: Long } };
 }
 
@@ -71,15 +69,15 @@ export interface ActivityWith {
   readonly added: readonly Document[];
 }
 
-/** Picking fields there would cost MongoDB a third more than telling all. */
+/** All of it: with fewer fields it takes MongoDB a third longer. */
 const STATISTICS = [{ $collStats: { count: {}, latencyStats: {} } }];
 
-/** All that the member has, whether others have it or not. */
+/** Includes what only this member has. */
 const NEWEST = { readConcern: { level: "local" } } as const;
 /** More than there are members with primaries. */
 const MOST_DOCUMENTS = 1_000;
 
-/** A text that changes whenever a program writes to one of the collections; same text, no write in between. */
+/** A text that changes with every write of any program to one of the collections. */
 export async function readActivity(db: Db, names: readonly string[]): Promise<string> {
   return (await readActivityWith(db, names, [])).activity;
 }

@@ -1,4 +1,4 @@
-// Pages and totals, each pair from one snapshot. What an unchanged table made known is used again.
+// Reads pages and totals, each pair from one snapshot. Totals and bookmarks are reused while the table is unchanged.
 import type { ClientSession, Document } from "mongodb";
 import { PageBookmarks, type PageSequence } from "../../../domain/sync/rows/page-bookmarks.ts";
 import type { Table } from "../../../domain/sync/table/table.ts";
@@ -7,58 +7,49 @@ import { retry, startDeadline } from "../driver/deadline.ts";
 import { toAppError } from "../driver/errors.ts";
 import type { VersionedParts } from "../driver/known-changes.ts";
 import { SNAPSHOT } from "../driver/operations.ts";
-import { readActivity, TableMemory } from "./page-cache.ts";
+import { readActivity, TableStates } from "./page-cache.ts";
 import { RowReader, readPosition } from "./row-reader.ts";
 import { countFilter, layoutOf, sinceFilter, type TableLayout } from "./table-layout.ts";
 
-interface Wanted {
-  readonly table: Table;
-  readonly sinceTime: string | null;
-}
-
-/** One read: its snapshot, and where what it finds out is remembered. */
+/** One read: its snapshot, and the sequence of pages that it is one of. */
 interface Reading {
   readonly layout: TableLayout;
-  readonly session: ClientSession;
+  readonly tx: ClientSession;
   readonly sequence: PageSequence;
-}
-
-/** Where a page begins: rows skipped from the values of an index key on, or from the first row. */
-interface Place {
-  readonly min: Document | null;
-  readonly skip: number;
-  readonly limit: number;
 }
 
 /** Reads the rows of tables. */
 export class PageReader {
   readonly #parts: VersionedParts;
-  readonly #memory: TableMemory;
+  readonly #states: TableStates;
   readonly #bookmarks = new PageBookmarks<Document>();
   readonly #rowReaders = new WeakMap<TableLayout, RowReader>();
 
   constructor(parts: VersionedParts) {
     this.#parts = parts;
-    this.#memory = new TableMemory(parts.clock);
+    this.#states = new TableStates(parts.clock);
   }
 
   async readPage(table: Table, query: StoredPageQuery): Promise<StoredPage> {
-    const { sinceTime } = query;
-    return await this.#read({ table, sinceTime }, (reading) => this.#readPage(reading, query));
+    return await this.#read(table, query.sinceTime, (reading) => this.#readPage(reading, query));
   }
 
   async countRows(table: Table): Promise<number> {
-    return await this.#read({ table, sinceTime: null }, async (reading) => {
+    return await this.#read(table, null, async (reading) => {
       const knownRows = this.#bookmarks.totalRows(reading.sequence);
       return knownRows ?? (await this.#countRows(reading));
     });
   }
 
-  async #read<T>(wanted: Wanted, work: (reading: Reading) => Promise<T>): Promise<T> {
+  async #read<T>(
+    table: Table,
+    sinceTime: string | null,
+    work: (reading: Reading) => Promise<T>,
+  ): Promise<T> {
     try {
       const { clock, primaryWatch } = this.#parts;
       return await retry(startDeadline(clock), () =>
-        primaryWatch.read(() => this.#readOnce(wanted, work)),
+        primaryWatch.read(() => this.#readOnce(table, sinceTime, work)),
       );
     } catch (error) {
       throw toAppError(error);
@@ -66,28 +57,29 @@ export class PageReader {
   }
 
   async #readOnce<T>(
-    { table, sinceTime }: Wanted,
+    table: Table,
+    sinceTime: string | null,
     work: (reading: Reading) => Promise<T>,
   ): Promise<T> {
-    const { client, versions } = this.#parts;
-    let session = client.startSession({ snapshot: true });
+    const { client, db, versions } = this.#parts;
+    let tx = client.startSession({ snapshot: true });
     try {
       const [activity, seenVersion] = await Promise.all([
-        readActivity(this.#parts.db, [table.name]),
-        versions.read(table.name, session),
+        readActivity(db, [table.name]),
+        versions.read(table.name, tx),
       ]);
       let state = `${seenVersion} ${activity}`;
-      if (!this.#memory.isKnown(table.name, state)) {
-        // What is remembered from now on must not be older than the activity it is compared by.
-        await session.endSession();
-        session = client.startSession({ snapshot: true });
-        state = `${await versions.read(table.name, session)} ${activity}`;
+      if (!this.#states.isKnown(table.name, state)) {
+        // A state is named by its activity, so what is read in it must not be older than that.
+        await tx.endSession();
+        tx = client.startSession({ snapshot: true });
+        state = `${await versions.read(table.name, tx)} ${activity}`;
       }
-      const version = this.#memory.version(table.name, state);
+      const version = this.#states.version(table.name, state);
       const sequence = { tableName: table.name, sinceTime, version };
-      return await work({ layout: layoutOf(table), session, sequence });
+      return await work({ layout: layoutOf(table), tx, sequence });
     } finally {
-      await session.endSession();
+      await tx.endSession();
     }
   }
 
@@ -99,16 +91,16 @@ export class PageReader {
       return { rows: [], totalRows: knownRows };
     }
     const bookmark = this.#bookmarks.find(sequence, query.offsetRows);
-    // The lower bound is the bookmark's own row, which is before the page.
+    // Reading begins at the bookmark's own row, which is before the page.
     const skip = bookmark === null ? query.offsetRows : query.offsetRows - bookmark.offsetRows + 1;
-    const place = { min: bookmark?.position ?? null, skip, limit: query.limitRows };
+    const min = bookmark?.position ?? null;
     const beganMs = clock.monotonicMs();
     const [documents, totalRows] = await Promise.all([
-      this.#findDocuments(reading, place),
+      this.#findDocuments(reading, min, skip, query.limitRows),
       knownRows ?? this.#countRows(reading),
     ]);
     const isCostly = knownRows === null || skip > query.limitRows;
-    if (isCostly) this.#memory.addCost(layout.table.name, clock.monotonicMs() - beganMs);
+    if (isCostly) this.#states.addCost(layout.table.name, clock.monotonicMs() - beganMs);
     const last = documents.at(-1);
     const position = last === undefined ? null : readPosition(last, layout);
     if (position !== null) {
@@ -119,13 +111,18 @@ export class PageReader {
     return { rows: documents.map((document) => rowReader.read(document)), totalRows };
   }
 
-  async #findDocuments(reading: Reading, { min, skip, limit }: Place): Promise<Uint8Array[]> {
-    const { layout, session, sequence } = reading;
+  /** Documents in the order of the table: from these values of the order index on, or from the first. */
+  async #findDocuments(
+    { layout, tx, sequence }: Reading,
+    min: Document | null,
+    skip: number,
+    limit: number,
+  ): Promise<Uint8Array[]> {
     const documents: unknown[] = await this.#parts.db
       .collection(layout.table.name)
       .find(sinceFilter(layout, sequence.sinceTime), {
-        session,
         ...SNAPSHOT,
+        session: tx,
         sort: layout.orderIndex,
         hint: layout.orderIndex,
         ...(min === null ? {} : { min }),
@@ -140,12 +137,12 @@ export class PageReader {
     return documents as Uint8Array[];
   }
 
-  async #countRows({ layout, session, sequence }: Reading): Promise<number> {
+  async #countRows({ layout, tx, sequence }: Reading): Promise<number> {
     const [counted] = await this.#parts.db
       .collection(layout.table.name)
       .aggregate([{ $match: countFilter(layout, sequence.sinceTime) }, { $count: "rows" }], {
-        session,
         ...SNAPSHOT,
+        session: tx,
         hint: layout.orderIndex,
       })
       .toArray();

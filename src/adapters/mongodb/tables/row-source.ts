@@ -1,9 +1,14 @@
-// Rows as runs and comparisons read them: by ranges of the two indexes that every table has.
+// Reads rows for runs and comparisons, by ranges of the two indexes that every table has.
 import { Buffer } from "node:buffer";
 import { BSON, type ClientSession, type Document } from "mongodb";
 import { compareUtf8 } from "../../../domain/shared/json.ts";
-import type { Row, Table } from "../../../domain/sync/table/table.ts";
-import type { KeyRange, RowPosition, RowSource } from "../../../ports/tables/row-source.ts";
+import type { Column, Row, Table } from "../../../domain/sync/table/table.ts";
+import type {
+  KeyRange,
+  RowPosition,
+  RowSource,
+  RowsAfterQuery,
+} from "../../../ports/tables/row-source.ts";
 import { cutBatches } from "../driver/batches.ts";
 import { hasCode } from "../driver/errors.ts";
 import { readSnapshot, SNAPSHOT, type StoreParts } from "../driver/operations.ts";
@@ -18,57 +23,49 @@ import {
   type TableLayout,
 } from "./table-layout.ts";
 
-/** Server code for a range that ends before it begins, or where it begins. */
+/** Server code for a range whose end is not after its start. */
 const EMPTY_RANGE = 51175;
-/** Keys that one command looks up; with fewer or many more it takes longer. */
+/** Keys that one command looks up; fewer or many more take longer in all. */
 const LOOKUP = { maxItems: 250, maxBytes: 8 * 1024 * 1024 };
 
 /** A read of rows along an index. */
 interface Range {
   readonly table: Table;
   readonly index: IndexKeys;
-  /** Values of the index that rows come after; null for the first row on. */
+  /** Index values after which the rows come; null: from the first row on. */
   readonly after: Document | null;
-  /** Values of the index that rows come before. */
+  /** Index values before which the rows come. */
   readonly before?: Document;
   readonly conditions: readonly Document[];
   readonly limitRows: number;
 }
 
-/** Rows read by keyset. */
+/** Reads rows by keyset. */
 export class MongoRowSource implements RowSource {
   readonly #parts: StoreParts;
   readonly #rowReaders = new WeakMap<Table, RowReader>();
-  /** Rows that were read, as documents: what other tools wrote may stand elsewhere than its values tell. */
+  /** The documents of rows that were read: other tools may write values whose index place the row does not tell. */
   readonly #documents = new WeakMap<RowPosition, Uint8Array>();
 
   constructor(parts: StoreParts) {
     this.#parts = parts;
   }
 
-  async readAfter(
-    table: Table,
-    query: {
-      readonly after: RowPosition | null;
-      readonly sinceTime: string | null;
-      readonly limitRows: number;
-    },
-  ): Promise<readonly Row[]> {
+  async readAfter(table: Table, query: RowsAfterQuery): Promise<readonly Row[]> {
     const { sinceTime, limitRows } = query;
     const layout = layoutOf(table);
     const index = layout.orderIndex;
     const place = query.after === null ? null : this.#placeOf(layout, query.after);
-    // A position before `sinceTime` is no better start than that.
-    const after = isBefore(place, { layout, sinceTime }) ? null : place;
+    const after = isBefore(place, layout, sinceTime) ? null : place;
     const conditions = [sinceFilter(layout, sinceTime), ...hasKey(table)];
     const range = { table, index, after, conditions, limitRows };
-    const documents = await readSnapshot(this.#parts, (session) => this.#find(range, session));
+    const documents = await readSnapshot(this.#parts, (tx) => this.#find(range, tx));
     return this.#rows(table, documents);
   }
 
   async countSince(table: Table, sinceTime: string | null): Promise<number> {
     const layout = layoutOf(table);
-    const [counted] = await readSnapshot(this.#parts, (session) =>
+    const [counted] = await readSnapshot(this.#parts, (tx) =>
       this.#parts.db
         .collection(table.name)
         .aggregate(
@@ -76,7 +73,7 @@ export class MongoRowSource implements RowSource {
             { $match: { $and: [countFilter(layout, sinceTime), ...hasKey(table)] } },
             { $count: "rows" },
           ],
-          { ...SNAPSHOT, session, hint: layout.orderIndex },
+          { ...SNAPSHOT, session: tx, hint: layout.orderIndex },
         )
         .toArray(),
     );
@@ -88,14 +85,14 @@ export class MongoRowSource implements RowSource {
     const wanted = keys.map((row) => this.#keyOf(layout, row)).filter(isWhole);
     const lookups = cutBatches(wanted, { ...LOOKUP, bytesOf: BSON.calculateObjectSize });
     const found = new Map<string, Uint8Array>();
-    await readSnapshot(this.#parts, async (session) => {
+    await readSnapshot(this.#parts, async (tx) => {
       found.clear();
       for (const lookup of lookups) {
         const conditions = [{ $or: lookup.map(equalTo) }];
         const limitRows = lookup.length;
         const range = { table, index: layout.keyIndex, after: null, conditions, limitRows };
         // The same row may be asked for in several lookups.
-        for (const document of await this.#find(range, session)) {
+        for (const document of await this.#find(range, tx)) {
           found.set(Buffer.from(document).toString("latin1"), document);
         }
       }
@@ -110,33 +107,33 @@ export class MongoRowSource implements RowSource {
       row === null ? null : this.#keyOf(layout, row),
     ) as [Document | null, Document | null];
     const rest = { table, index, after, conditions: hasKey(table), limitRows };
-    const documents = await readSnapshot(this.#parts, async (session) => {
-      if (through === null) return await this.#find(rest, session);
-      const before = await this.#findBefore({ ...rest, before: through }, session);
+    const documents = await readSnapshot(this.#parts, async (tx) => {
+      if (through === null) return await this.#find(rest, tx);
+      const before = await this.#findBefore({ ...rest, before: through }, tx);
       if (before === null || before.length === limitRows) return before ?? [];
       const last = { ...rest, after: null, conditions: [equalTo(through)], limitRows: 1 };
-      const found = isWhole(through) ? await this.#find(last, session) : [];
+      const found = isWhole(through) ? await this.#find(last, tx) : [];
       return [...before, ...found];
     });
     return this.#rows(table, documents);
   }
 
-  /** As `#find()`; null for a range that nothing can be in. */
-  async #findBefore(range: Range, session: ClientSession): Promise<Uint8Array[] | null> {
+  /** As `#find()`; null when the range ends before it begins. */
+  async #findBefore(range: Range, tx: ClientSession): Promise<Uint8Array[] | null> {
     try {
-      return await this.#find(range, session);
+      return await this.#find(range, tx);
     } catch (error) {
       if (hasCode(error, EMPTY_RANGE)) return null;
       throw error;
     }
   }
 
-  async #find(range: Range, session: ClientSession): Promise<Uint8Array[]> {
+  async #find(range: Range, tx: ClientSession): Promise<Uint8Array[]> {
     const { table, index, after, before, conditions, limitRows } = range;
     const { pageProjection } = layoutOf(table);
-    // The lower bound takes in the row that stands there.
+    // `min` includes the row at the bound.
     const isAfter = after === null ? [] : [{ $nor: [equalTo(after)] }];
-    // A list of another tool has several places in an index: reading on from there would come to no end.
+    // A list that another tool wrote has several places in an index: reading on from it would never end.
     const isPlaced = Object.keys(index).map((name) => ({ [name]: { $not: { $type: "array" } } }));
     const documents: unknown[] = await this.#parts.db
       .collection(table.name)
@@ -144,13 +141,13 @@ export class MongoRowSource implements RowSource {
         { $and: [...conditions, ...isPlaced, ...isAfter] },
         {
           ...SNAPSHOT,
-          session,
+          session: tx,
           sort: index,
           hint: index,
           ...(after === null ? {} : { min: after }),
           ...(before === undefined ? {} : { max: before }),
           limit: limitRows,
-          // One more, so that the server sends all of it at once and closes the cursor.
+          // One more than the limit, so that the server sends all at once and closes the cursor.
           batchSize: limitRows + 1,
           projection: pageProjection,
           raw: true,
@@ -186,14 +183,12 @@ export class MongoRowSource implements RowSource {
 }
 
 /** The columns that runs send. */
-function sentColumns(table: Table) {
+function sentColumns(table: Table): Column[] {
   return table.pageColumns.filter((column) => table.pushColumns.includes(column));
 }
 
-function isBefore(
-  place: Document | null,
-  { layout, sinceTime }: { readonly layout: TableLayout; readonly sinceTime: string | null },
-): boolean {
+/** True for a place before `sinceTime`: then reading begins at that time. */
+function isBefore(place: Document | null, layout: TableLayout, sinceTime: string | null): boolean {
   if (place === null || sinceTime === null || layout.timeField === null) return false;
   const time: unknown = place[layout.timeField];
   if (typeof time !== "string") return time === null;
@@ -208,7 +203,7 @@ function isWhole(key: Document): boolean {
   return Object.values(key).every((value) => value !== null);
 }
 
-/** A condition on each of the values, which may be of any type. */
+/** A condition for documents with exactly these values, of any type. */
 function equalTo(values: Document): Document {
   return Object.fromEntries(Object.entries(values).map(([name, value]) => [name, { $eq: value }]));
 }

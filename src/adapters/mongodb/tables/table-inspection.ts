@@ -3,16 +3,16 @@ import type { ColumnType, Table } from "../../../domain/sync/table/table.ts";
 import { DURABLE } from "../driver/durable.ts";
 import { hasNumbers, type IndexKeys, layoutOf } from "./table-layout.ts";
 
-// What the registry said about each table when it was last prepared, to notice what a changed registry would break.
+// Looks at a collection before its table is prepared: what is there, and what a changed registry would break.
 
-/** A table as it was last prepared. Columns that left the registry stay, as documents keep their values. */
+/** A table as the registry had it when it was last prepared. Dropped columns stay: documents keep their values. */
 export interface TableDefinition {
   /** Table name. */
   readonly _id: string;
   readonly columns: Readonly<Record<string, ColumnType>>;
   readonly upsert_key: readonly string[];
   readonly timestamp_column: string | null;
-  /** As `hasNumbers()`; absent from older ones. */
+  /** As `hasNumbers()`; absent in older definitions. */
   readonly has_numbers?: boolean;
 }
 
@@ -34,7 +34,7 @@ export class TableDefinitions {
     );
   }
 
-  /** Keeps a table's definition, durably. `earlier` is the one that its rows were written by; null without rows. */
+  /** Keeps a table's definition, durably. `earlier` is the one its rows were written by; null without rows. */
   async save(table: Table, earlier: TableDefinition | null): Promise<void> {
     const columns = table.columns.map(({ name, type }) => [name, type] as const);
     const definition = {
@@ -48,8 +48,6 @@ export class TableDefinitions {
   }
 }
 
-// What a collection is like before a table is prepared, and what speaks against preparing it.
-
 /** The state of a table's collection. */
 export interface Inspection {
   readonly table: Table;
@@ -57,23 +55,24 @@ export interface Inspection {
   readonly definition: TableDefinition | null;
   readonly exists: boolean;
   readonly hasRows: boolean;
-  /** Those that stay. */
+  /** The indexes that stay. */
   readonly indexes: readonly IndexDescriptionInfo[];
-  /** Names of those that have to go first, as they are of a former upsert key. */
+  /** Names of the indexes of a former upsert key, which have to go first. */
   readonly formerIndexes: readonly string[];
-  /** Why the table must not be prepared, with what to do; empty when nothing speaks against it. */
+  /** Why the table must not be prepared, and what to do; empty when it may be. */
   readonly problems: readonly string[];
 }
 
-/** How the names of repsync's own indexes begin. */
+/** Prefix of the names of repsync's own indexes. */
 export const OWN_INDEX = "repsync_";
-/** Of MongoDB itself. */
+/** MongoDB's own limit. */
 const MAX_INDEX_FIELDS = 32;
 
 /** Looks at a table's collection without changing anything. */
 export async function inspectTable(
   table: Table,
-  { db, definitions }: { readonly db: Db; readonly definitions: TableDefinitions },
+  db: Db,
+  definitions: TableDefinitions,
 ): Promise<Inspection> {
   const collection = db.collection(table.name);
   const [info] = await db.listCollections({ name: table.name }).toArray();
@@ -106,8 +105,8 @@ function hasKeys(index: IndexDescriptionInfo, keys: IndexKeys): boolean {
 }
 
 /**
- * True for an index of repsync's own that a changed upsert key cannot do with: the former key's would refuse rows, and one
- * that was there for the order alone would let keys come twice. Where the former key is the order now, its index serves.
+ * True for an index of repsync's own that does not fit a changed upsert key: the unique index of the former key would
+ * refuse rows, and a plain index on the new key would allow it twice. A unique index on what is the order now may stay.
  */
 function isOfFormerKey(index: IndexDescriptionInfo, table: Table): boolean {
   if (!index.name?.startsWith(OWN_INDEX)) return false;
@@ -155,7 +154,7 @@ function indexProblems({ table, indexes }: Pick<Inspection, "table" | "indexes">
   });
 }
 
-/** Every change that documents which are there already would not follow. */
+/** Changes of the registry that the documents of a table cannot follow. */
 function definitionProblems(table: Table, definition: TableDefinition | null): string[] {
   if (definition === null) return [];
   const problems: string[] = [];
@@ -182,7 +181,7 @@ function definitionProblems(table: Table, definition: TableDefinition | null): s
   return problems;
 }
 
-/** What stands in the documents of a collection that other tools filled. */
+/** What is wrong with the documents of a collection that other tools filled. */
 async function rowProblems(
   collection: Collection,
   { table, definition, indexes }: Pick<Inspection, "table" | "definition" | "indexes">,

@@ -1,17 +1,17 @@
-// How a table of the registry lies in its collection: the fields, indexes and bounds of its rows.
+// How a table of the registry is stored in its collection: fields, indexes and bounds.
 import { type Document, MinKey } from "mongodb";
 import { type Row, type Table, timestampColumnOf } from "../../../domain/sync/table/table.ts";
 import { type StoredValue, storeTime, storeValue } from "./column-values.ts";
 
-/** Hidden field: the timestamp as it was pushed, where it cannot be parsed and the column itself holds null. */
+/** Hidden field: the timestamp as it was pushed when it cannot be parsed; the column itself is null then. */
 export const UNPARSED_FIELD = "_repsync";
-/** Hidden field: the parsed timestamp where the timestamp column is also a key column, which keeps its own text. */
+/** Hidden field: the parsed timestamp when the timestamp column is also a key column, which keeps its own text. */
 export const KEY_TIME_FIELD = "_repsync_time";
 
 /** An index with all fields ascending. */
 export type IndexKeys = Readonly<Record<string, 1>>;
 
-/** A table with the names its documents use. Rows' columns are fields of the same name. */
+/** A table and how it is stored. Columns are fields of the same name. */
 export interface TableLayout {
   readonly table: Table;
   /** Field that holds the canonical timestamp, or null where it cannot be parsed; null without a timestamp column. */
@@ -42,7 +42,7 @@ export function hasNumbers(table: Table): boolean {
   return table.columns.some((column) => column.autoIncrement && !column.isKey);
 }
 
-/** The least stored time that `since` lets through, for `{$gte}`; only texts compare, so null never matches. */
+/** The stored form of `sinceTime`, for `{$gte}`: it compares with texts only, so null never matches. */
 export function sinceBound(layout: TableLayout, sinceTime: string): string {
   const withoutZone = sinceTime.slice(0, -1);
   const isDate = timestampColumnOf(layout.table)?.type === "date";
@@ -50,20 +50,20 @@ export function sinceBound(layout: TableLayout, sinceTime: string): string {
   return isDate && withoutZone.endsWith("T00:00:00") ? withoutZone.slice(0, 10) : withoutZone;
 }
 
-/** A condition for the rows at or after `sinceTime`; every row when it is null or the table has no timestamp. */
+/** Selects the rows at or after `sinceTime`; every row when it is null or the table has no timestamp. */
 export function sinceFilter(layout: TableLayout, sinceTime: string | null): Document {
   if (sinceTime === null || layout.timeField === null) return {};
   return { [layout.timeField]: { $gte: sinceBound(layout, sinceTime) } };
 }
 
-/** As `sinceFilter()`, but always a bound on the order index: so the server counts index keys alone. */
+/** As `sinceFilter()`, but always with a bound on the order index, so that the server counts index keys alone. */
 export function countFilter(layout: TableLayout, sinceTime: string | null): Document {
   if (sinceTime !== null && layout.timeField !== null) return sinceFilter(layout, sinceTime);
   const [firstField = "_id"] = Object.keys(layout.orderIndex);
   return { [firstField]: { $gte: new MinKey() } };
 }
 
-/** The values of the order index at the place that a row's values tell. */
+/** The values of the order index for a row. */
 export function positionOf({ table, timeField }: TableLayout, row: Row): Document {
   const position: Record<string, StoredValue> = {};
   const time = timestampColumnOf(table);

@@ -1,4 +1,4 @@
-// Makes collections and indexes. All tables are looked at before the first is changed.
+// Makes collections and indexes. All tables are inspected before the first is changed.
 import { type Collection, type Db, Long } from "mongodb";
 import { AppError } from "../../../domain/shared/errors.ts";
 import type { Table } from "../../../domain/sync/table/table.ts";
@@ -46,7 +46,7 @@ export class TablePreparer {
   /** Prepares tables and returns the names of the empty ones. */
   async prepare(tables: readonly Table[]): Promise<string[]> {
     try {
-      // An election in between starts it again: every step may be done twice.
+      // After an election it starts again, so every step may be done twice.
       return await retry(startDeadline(this.#clock), () => this.#prepareAll(tables));
     } catch (error) {
       throw toAppError(error);
@@ -56,7 +56,7 @@ export class TablePreparer {
   async #prepareAll(tables: readonly Table[]): Promise<string[]> {
     const inspections: Inspection[] = [];
     for (const table of tables) {
-      inspections.push(await inspectTable(table, { db: this.#db, definitions: this.#definitions }));
+      inspections.push(await inspectTable(table, this.#db, this.#definitions));
     }
     const problems = inspections.flatMap((inspection) =>
       inspection.problems.map((text) => `Table "${inspection.table.name}": ${text}`),
@@ -72,16 +72,16 @@ export class TablePreparer {
     if (!inspection.exists) await createCollection(this.#db, table.name);
     for (const name of inspection.formerIndexes) await dropIndex(collection, name);
     const { keyIndex, orderIndex } = layoutOf(table);
-    await makeIndex(collection, { inspection, keys: keyIndex });
+    await makeIndex(collection, inspection, keyIndex);
     await alignTimes(collection, inspection);
-    if (orderIndex !== keyIndex) await makeIndex(collection, { inspection, keys: orderIndex });
+    if (orderIndex !== keyIndex) await makeIndex(collection, inspection, orderIndex);
     if (hasNumbers(table) && inspection.hasRows && definition?.has_numbers !== true) {
       await this.#reserveIds(collection, table.name);
     }
     await this.#definitions.save(table, inspection.hasRows ? definition : null);
   }
 
-  /** Rows that were written while nothing numbered them, by other tools too, may have numbers already. */
+  /** Rows that came while the registry numbered nothing, or from other tools, may have numbers already. */
   async #reserveIds(collection: Collection, tableName: string): Promise<void> {
     const [greatest] = await collection
       .aggregate(
@@ -98,7 +98,8 @@ export class TablePreparer {
 
 async function makeIndex(
   collection: Collection,
-  { inspection, keys }: { readonly inspection: Inspection; readonly keys: IndexKeys },
+  inspection: Inspection,
+  keys: IndexKeys,
 ): Promise<void> {
   const { table, indexes } = inspection;
   if (findIndex(indexes, keys) !== undefined) return;
@@ -106,10 +107,10 @@ async function makeIndex(
   const isKey = keys === layoutOf(table).keyIndex;
   try {
     await collection.createIndex(keys, {
-      // No column has a hyphen in its name, so no two indexes have one name.
+      // Column names have no hyphen, so names of indexes differ.
       name: `${OWN_INDEX}${names.join("-")}`,
       unique: isKey,
-      // By default MongoDB waits for every member, also for one that is down.
+      // By default MongoDB waits for all members, also for one that is down.
       commitQuorum: "majority",
     });
   } catch (error) {
@@ -128,8 +129,8 @@ async function makeIndex(
   }
 }
 
-/** Removes an index where there is one of that name. */
-export async function dropIndex(collection: Collection, name: string): Promise<void> {
+/** Removes an index if it exists. */
+async function dropIndex(collection: Collection, name: string): Promise<void> {
   try {
     await collection.dropIndex(name, { writeConcern: DURABLE });
   } catch (error) {
@@ -137,7 +138,7 @@ export async function dropIndex(collection: Collection, name: string): Promise<v
   }
 }
 
-/** Brings the order fields of rows that are there already into the form that a new timestamp column needs. */
+/** Brings the order fields of existing rows into the form that a new timestamp column needs. */
 async function alignTimes(collection: Collection, inspection: Inspection): Promise<void> {
   const { table, definition, hasRows } = inspection;
   if (!hasRows) return;
@@ -156,13 +157,13 @@ async function alignTimes(collection: Collection, inspection: Inspection): Promi
   if (time !== null && timeField === time) await hideUnparsedTimes(collection, time);
 }
 
-/** A column that no longer orders rows gets its unparsed texts back, as any other column keeps them. */
+/** A column that no longer orders rows gets its unparsed texts back. */
 async function restoreTimes(collection: Collection, former: string): Promise<void> {
   const hidden = `${UNPARSED_FIELD}.${former}`;
   const stages = [{ $set: { [former]: { json: `$${hidden}` } } }, { $unset: UNPARSED_FIELD }];
   const filter = { [hidden]: { $type: "string" }, [former]: null };
   await collection.updateMany(filter, stages, { writeConcern: DURABLE });
-  // Beside a time that took its place a text means nothing any more.
+  // A text left beside a parsed time was replaced by it.
   const isLeft = { [hidden]: { $exists: true } };
   await collection.updateMany(
     isLeft,
@@ -171,7 +172,7 @@ async function restoreTimes(collection: Collection, former: string): Promise<voi
   );
 }
 
-/** The opposite, for the column that orders rows from now on. */
+/** Moves unparsed texts out of the column that orders rows from now on. */
 async function hideUnparsedTimes(collection: Collection, time: string): Promise<void> {
   const text = `${time}.json`;
   const stages = [

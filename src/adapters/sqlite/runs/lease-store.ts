@@ -1,4 +1,9 @@
-import type { HeldLease, LeaseRequest, LeaseStore } from "../../../ports/runs/lease-store.ts";
+import type {
+  HeldLease,
+  LeaseRefusal,
+  LeaseRequest,
+  LeaseStore,
+} from "../../../ports/runs/lease-store.ts";
 import type { SqliteDatabase } from "../driver/database.ts";
 
 /** A row per lease that is held: `turn` is made by chance, so that a former holder is never taken for the present one. */
@@ -40,7 +45,7 @@ export class SqliteLeaseStore implements LeaseStore {
     this.#database = database;
   }
 
-  async acquire(request: LeaseRequest): Promise<HeldLease | { readonly heldBy: string }> {
+  async acquire(request: LeaseRequest): Promise<HeldLease | LeaseRefusal> {
     const database = this.#database;
     const { name, holder, ttlMs } = request;
     return database.keep(() => {

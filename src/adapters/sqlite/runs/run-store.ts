@@ -1,6 +1,6 @@
 import { MAX_KEPT_RUNS } from "../../../domain/shared/limits.ts";
 import type { SyncRun } from "../../../domain/sync/run/run.ts";
-import type { RunStore } from "../../../ports/runs/run-store.ts";
+import type { RunQuery, RunStore } from "../../../ports/runs/run-store.ts";
 import type { SqliteDatabase } from "../driver/database.ts";
 import type { SqliteRow } from "../driver/driver.ts";
 
@@ -49,11 +49,7 @@ export class SqliteRunStore implements RunStore {
     return row === undefined ? null : readRun(row);
   }
 
-  async list(query: {
-    readonly limit: number;
-    readonly beforeId: string | null;
-  }): Promise<readonly SyncRun[]> {
-    const { beforeId, limit } = query;
+  async list({ beforeId, limit }: RunQuery): Promise<readonly SyncRun[]> {
     const rows = await this.#database.read(() =>
       beforeId === null
         ? this.#database.all(LIST, [limit])

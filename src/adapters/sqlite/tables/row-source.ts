@@ -1,6 +1,11 @@
 import { compareUtf8 } from "../../../domain/shared/json.ts";
 import { type Row, type Table, timestampColumnOf } from "../../../domain/sync/table/table.ts";
-import type { KeyRange, RowPosition, RowSource } from "../../../ports/tables/row-source.ts";
+import type {
+  KeyRange,
+  RowPosition,
+  RowSource,
+  RowsAfterQuery,
+} from "../../../ports/tables/row-source.ts";
 import type { SqliteDatabase } from "../driver/database.ts";
 import type { SqliteRow, SqliteValue } from "../driver/driver.ts";
 import { decodeRows, textWithNul, valueEncoder } from "./column-values.ts";
@@ -37,14 +42,7 @@ export class SqliteRowSource implements RowSource {
     this.#database = database;
   }
 
-  async readAfter(
-    table: Table,
-    query: {
-      readonly after: RowPosition | null;
-      readonly sinceTime: string | null;
-      readonly limitRows: number;
-    },
-  ): Promise<readonly Row[]> {
+  async readAfter(table: Table, query: RowsAfterQuery): Promise<readonly Row[]> {
     const { kind, values } = this.#start(table, query);
     const sql = this.#readerOf(table).sql.after(kind);
     return this.#database.read(() => this.#rows(table, sql, [...values, query.limitRows]));
