@@ -15,13 +15,13 @@ interface LeaseDocument {
   /** Name of the lease. */
   readonly _id: string;
   readonly holder: string;
-  /** Made by whoever took it, so that nobody takes a former holder for the present one, nor a repeated call for two. */
+  /** Made by the call that took the lease: tells the present holder from former ones, and a repeated call from two. */
   readonly turn: ObjectId;
   readonly ttlMs: number;
   readonly expiresAt: Date;
 }
 
-/** True when a lease may be taken. One that ends later than it can was taken before the clock was set back. */
+/** A lease may be taken when it has run out, or ends later than it could: then the clock was set back since. */
 const IS_FREE: Document = {
   $or: [
     { $lte: ["$expiresAt", "$$NOW"] },

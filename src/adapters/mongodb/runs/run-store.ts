@@ -32,13 +32,13 @@ export class MongoRunStore implements RunStore {
   async save(run: SyncRun): Promise<void> {
     const { db } = this.#parts;
     const [_id, text] = [run.runId, JSON.stringify(run)];
-    await writeTogether(this.#parts, async (session) => {
-      const known = await this.#runs.updateOne({ _id }, { $set: { run: text } }, { session });
+    await writeTogether(this.#parts, async (tx) => {
+      const known = await this.#runs.updateOne({ _id }, { $set: { run: text } }, { session: tx });
       if (known.matchedCount > 0) return;
-      const number = await takeNumbers(db, { name: RUNS.name, count: 1, session });
-      await this.#runs.insertOne({ _id, number, run: text }, { session });
-      // Numbers are taken and given in one commit, so none is missing between the oldest and this one.
-      await this.#runs.deleteMany({ number: { $lte: number - MAX_KEPT_RUNS } }, { session });
+      const number = await takeNumbers(db, { name: RUNS.name, count: 1, session: tx });
+      await this.#runs.insertOne({ _id, number, run: text }, { session: tx });
+      // A number is taken in the commit that uses it, so the kept ones have no gaps.
+      await this.#runs.deleteMany({ number: { $lte: number - MAX_KEPT_RUNS } }, { session: tx });
     });
   }
 

@@ -6,7 +6,7 @@ import type {
 } from "../../../ports/runs/lease-store.ts";
 import type { SqliteDatabase } from "../driver/database.ts";
 
-/** A row per lease that is held: `turn` is made by chance, so that a former holder is never taken for the present one. */
+/** A row per held lease. `turn` is random and tells the present holder from former ones. */
 export const LEASE_TABLES = [
   `CREATE TABLE IF NOT EXISTS repsync_leases (
     name TEXT PRIMARY KEY, holder TEXT NOT NULL, turn INTEGER NOT NULL,
@@ -14,10 +14,10 @@ export const LEASE_TABLES = [
   ) WITHOUT ROWID`,
 ];
 
-/** When a lease may be taken. One that ends later than it can was taken before the clock was set back. */
+/** A lease may be taken when it has run out, or ends later than it could: then the clock was set back since. */
 const IS_FREE = "(expires_at_ms <= :now OR expires_at_ms > :now + 2 * ttl_ms)";
 
-/** 53 random bits, which a JavaScript number holds. */
+/** 53 random bits: what a JavaScript number holds. */
 const RANDOM_TURN = "random() >> 11";
 
 const ACQUIRE = `
@@ -37,7 +37,7 @@ const RENEW = `
 
 const RELEASE = "DELETE FROM repsync_leases WHERE name = ? AND turn = ?";
 
-/** Leases in a table; the clock is that of the machine, which all processes on the file share. */
+/** Leases in a table, by the clock of the machine, which all processes on the file share. */
 export class SqliteLeaseStore implements LeaseStore {
   readonly #database: SqliteDatabase;
 

@@ -9,7 +9,7 @@ import type {
 import type { SqliteDatabase } from "../driver/database.ts";
 import type { SqliteRow } from "../driver/driver.ts";
 
-/** Numbers are counted beside the entries, so that one is not used again after the newest entry is gone. */
+/** Numbers are counted apart from the entries, so that the number of a removed entry is not used again. */
 export const REJECTED_TABLES = [
   `CREATE TABLE IF NOT EXISTS repsync_rejected (
     number INTEGER PRIMARY KEY, table_name TEXT NOT NULL, direction TEXT NOT NULL,
@@ -26,7 +26,7 @@ export const REJECTED_TABLES = [
   ) WITHOUT ROWID`,
 ];
 
-/** Digits of an id, so that ids sort as their numbers do. */
+/** Digits of an id: with leading zeros, ids sort as their numbers do. */
 const ID_DIGITS = 16;
 
 const IS_ENTRY = "table_name = ? AND direction = ? AND key_id = ?";
@@ -52,7 +52,10 @@ const COUNT =
   "SELECT table_name AS tableName, count(*) AS n FROM repsync_rejected" +
   " WHERE ?1 IS NULL OR direction = ?1 GROUP BY table_name";
 
-/** Refused records in a table; key, record and message as JSON. */
+/** What is kept of a refusal as JSON. */
+type Details = Pick<RejectedRecord, "key" | "record" | "message">;
+
+/** Rejected records in a table. */
 export class SqliteRejectedRecords implements RejectedRecords {
   readonly #database: SqliteDatabase;
 
@@ -99,36 +102,32 @@ export class SqliteRejectedRecords implements RejectedRecords {
 
   #note({ table, direction, key, record, message, lastAtMs }: Refusal): void {
     const entry = [table, direction, keyId(key)] as const;
-    const details = JSON.stringify({ key, record, message });
+    const details = JSON.stringify({ key, record, message } satisfies Details);
     if (this.#database.run(NOTE_AGAIN, [details, lastAtMs, ...entry]) > 0) return;
     const [counter] = this.#database.all(NEXT_NUMBER);
     this.#database.run(NOTE, [Number(counter?.["last"]), ...entry, details, lastAtMs]);
   }
 }
 
-/** A text that two keys share when they have the same columns with the same values, in any order. */
+/** Identifies a key. Keys with the same columns and values give the same text, in any order. */
 function keyId(key: JsonObject): string {
   return JSON.stringify(Object.entries(key).sort(([a], [b]) => (a < b ? -1 : 1)));
 }
 
-/** The number of an entry; 0, which none has, for a text that is no id. */
+/** The number of an entry; 0, which no entry has, when the text is not an id. */
 function numberOf(id: string): number {
   return /^\d+$/.test(id) && id.length === ID_DIGITS ? Number(id) : 0;
 }
 
 function readEntry(row: SqliteRow): RejectedRecord {
-  const details = parseJson(String(row["details"])) as {
-    readonly key: JsonObject;
-    readonly record: JsonObject | null;
-    readonly message: string;
-  };
+  const { key, record, message } = parseJson(String(row["details"])) as unknown as Details;
   return {
     id: String(row["number"]).padStart(ID_DIGITS, "0"),
     table: String(row["table_name"]),
     direction: row["direction"] as SyncDirection,
-    key: details.key,
-    record: details.record,
-    message: details.message,
+    key,
+    record,
+    message,
     attempts: Number(row["attempts"]),
     firstAtMs: Number(row["first_at_ms"]),
     lastAtMs: Number(row["last_at_ms"]),
