@@ -1,24 +1,31 @@
-// One SQLite file with its transactions; every store of this adapter works through it.
-import { mkdir, open, realpath } from "node:fs/promises";
-import { dirname, resolve } from "node:path";
+// One SQLite file and its transactions; every store of this adapter works through it.
+import { resolve } from "node:path";
 import { AppError } from "../../../domain/shared/errors.ts";
 import type { Clock } from "../../../ports/runtime/runtime.ts";
-import type {
-  OpenSqlite,
-  SqliteConnection,
-  SqliteRow,
-  SqliteStatement,
-  SqliteValue,
+import { DatabaseFile, makeDatabaseFile } from "./database-file.ts";
+import {
+  type OpenSqlite,
+  type SqliteConnection,
+  type SqliteRow,
+  type SqliteStatement,
+  type SqliteValue,
+  StatementCache,
 } from "./driver.ts";
-import { FileIdentity } from "./file-identity.ts";
-import { isBusy, isDiskFailure, LogInUse, recordReason, storeError } from "./result-codes.ts";
+import {
+  type FailureKind,
+  isBusy,
+  isDiskFailure,
+  LogInUse,
+  recordReason,
+  storeError,
+} from "./result-codes.ts";
 import { type OpenSyncedFile, WalSync } from "./wal-sync.ts";
 
-/** How long work waits for another process unless the options say otherwise. */
+/** How long work waits for another process by default. */
 const BUSY_DEADLINE_MS = 10_000;
-/** Waits between tries grow to this; short, so that the pauses of a busy writer are not missed. */
+/** Waits between tries grow to this; they are short, to catch the pauses of a busy writer. */
 const BUSY_WAIT_MAX_MS = 10;
-/** Prepared statements kept; the longest unused one goes first. */
+/** Prepared statements that are kept. */
 const MAX_STATEMENTS = 400;
 
 /** The machine's time in milliseconds since 1970. */
@@ -30,44 +37,34 @@ const PRAGMAS = {
   busy_timeout: 0,
   journal_mode: "WAL",
   synchronous: "FULL",
-  // In KiB. Rows of a page lie scattered over the file: with the default of 2,000 they read half as fast.
+  // 64 MiB. Rows of a page lie scattered over the file; with the default of 2,000 KiB reading takes twice as long.
   cache_size: -65_536,
-  // In pages. Who comes when so many are in the log copies them back, which takes some milliseconds.
+  // In pages. The commit that finds this many in the log copies them to the file, which takes some milliseconds.
   wal_autocheckpoint: 1_000,
 };
 
-/** What is set otherwise for one commit. */
+/** A setting for one commit. */
 type CommitSetting = readonly [pragma: keyof typeof PRAGMAS, value: string | number];
 
-/** Pages of the file that pushes change again and again are copied back less often: a quarter faster. */
+/** For pushes, which change the same pages again and again: copied back less often, they are a quarter faster. */
 const LARGE_COMMIT: CommitSetting = ["wal_autocheckpoint", 4_000];
-/** Whoever wants to know of the commit syncs it afterwards. */
+/** For commits that are synced afterwards. */
 const UNSYNCED_COMMIT: CommitSetting = ["synchronous", "NORMAL"];
 
-/** What work that fails is refused with. */
-type FailureKind = "store_unavailable" | "commit_failed";
-
-/** What may be set per store. */
+/** Options of a store. */
 export interface SqliteOptions {
   /** How long work waits for another process that holds the file. */
   readonly busyDeadlineMs?: number;
   /**
-   * Tells the time of leases and sessions; without one SQLite does, by the machine's clock. The same for all processes
-   * on the file.
+   * Tells the time of leases and sessions; by default SQLite does, by the machine's clock. All processes on a file must
+   * agree on it.
    */
   readonly clock?: Pick<Clock, "nowMs">;
-  /** Opens the write-ahead log to sync it; without one the system does. */
+  /** Opens the write-ahead log for syncing; by default the file system does. */
   readonly openLog?: OpenSyncedFile;
 }
 
-/** Where a database is. */
-interface DatabaseFile {
-  readonly identity: FileIdentity;
-  /** Where SQLite keeps the log: beside the file itself, not beside a link to it. */
-  readonly realPath: string;
-}
-
-/** The tables a write may change, so that only what was remembered about them is forgotten. */
+/** The tables that a write may change: only what is remembered about these is forgotten. */
 export type ChangedTables = readonly string[] | "all";
 
 const OPEN_PROBLEM =
@@ -79,14 +76,15 @@ const OPEN_PROBLEM =
  */
 export class SqliteDatabase {
   readonly #connection: SqliteConnection;
-  readonly #file: FileIdentity | null;
+  /** Null for `:memory:`. */
+  readonly #file: DatabaseFile | null;
   readonly #busyDeadlineMs: number;
   readonly #clock: Pick<Clock, "nowMs"> | null;
   readonly #wal: WalSync | null;
-  readonly #statements = new Map<string, SqliteStatement>();
+  readonly #statements: StatementCache;
   readonly #changesOfTables = new Map<string, number>();
   #changesOfAll = 0;
-  /** True after a sync has failed: what the log holds may not be on the disk, whatever later syncs say. */
+  /** True after a failed sync: the log may not be on the disk, whatever later syncs say. */
   #isLogInDoubt = false;
   #isClosed = false;
 
@@ -96,7 +94,8 @@ export class SqliteDatabase {
     { busyDeadlineMs = BUSY_DEADLINE_MS, clock, openLog }: SqliteOptions,
   ) {
     this.#connection = connection;
-    this.#file = file?.identity ?? null;
+    this.#file = file;
+    this.#statements = new StatementCache(connection, MAX_STATEMENTS);
     this.#busyDeadlineMs = busyDeadlineMs;
     this.#clock = clock ?? null;
     this.#wal = file === null ? null : new WalSync(file.realPath, openLog);
@@ -113,9 +112,9 @@ export class SqliteDatabase {
   ): Promise<SqliteDatabase> {
     const file = path === ":memory:" ? null : resolve(path);
     try {
-      if (file !== null) await makeFile(file);
+      if (file !== null) await makeDatabaseFile(file);
       const connection = await openSqlite(file ?? path);
-      const opened = file === null ? null : await findFile(file);
+      const opened = file === null ? null : await DatabaseFile.find(file);
       return await new SqliteDatabase(connection, opened, options).#configured();
     } catch (cause) {
       if (cause instanceof AppError) throw cause;
@@ -128,13 +127,9 @@ export class SqliteDatabase {
     return this.#connection.cutsTextAtNul;
   }
 
-  /** A prepared statement, good until the work that asks for it ends or asks for another. */
+  /** A prepared statement, valid until the work that asks for it ends or asks for another. */
   statement(sql: string): SqliteStatement {
-    const statement = this.#statements.get(sql) ?? this.#connection.prepare(sql);
-    this.#statements.delete(sql);
-    this.#statements.set(sql, statement);
-    if (this.#statements.size > MAX_STATEMENTS) this.#dropOldestStatement();
-    return statement;
+    return this.#statements.get(sql);
   }
 
   /** Runs a statement and returns its rows. */
@@ -152,7 +147,7 @@ export class SqliteDatabase {
    * Throws `store_unavailable` for every failure of the database.
    */
   async read<T>(work: () => T, deadlineMs = this.#busyDeadlineMs): Promise<T> {
-    return this.#retried({ kind: "store_unavailable", deadlineMs }, () => {
+    return this.#retried("store_unavailable", deadlineMs, () => {
       this.run("BEGIN");
       return this.#finished(work);
     });
@@ -163,7 +158,7 @@ export class SqliteDatabase {
    * `store_unavailable` when another process kept the file busy for too long.
    */
   async write<T>(work: () => T, changedTables: ChangedTables = "all"): Promise<T> {
-    return this.#committed({ kind: "commit_failed", setting: LARGE_COMMIT }, () => {
+    return this.#committed("commit_failed", LARGE_COMMIT, () => {
       const changesBefore = this.#totalChanges();
       const result = work();
       if (this.#totalChanges() !== changesBefore) this.#noteChange(changedTables);
@@ -171,21 +166,18 @@ export class SqliteDatabase {
     });
   }
 
-  /**
-   * As `write`, for what is in no table of the registry. Throws `store_unavailable` for every failure of the database.
-   */
+  /** As `write`, for tables of repsync's own. Throws `store_unavailable` for every failure of the database. */
   async keep<T>(work: () => T): Promise<T> {
-    return this.#committed({ kind: "store_unavailable", setting: null }, work);
+    return this.#committed("store_unavailable", null, work);
   }
 
   /**
-   * As `keep`, with two differences: the wait for the disk leaves the event loop free, and is shared by all who wait at
-   * the same time. `committed` is called with the result right after the commit, before any other work; when the disk
-   * fails after that, this throws though others may see the commit.
+   * As `keep`, but the wait for the disk leaves the event loop free, and is shared by all callers that wait at the same
+   * time. `committed` is called with the result right after the commit, before any other work; when the disk fails after
+   * that, this throws although others may see the commit.
    */
   async keepTogether<T>(work: () => T, committed: (result: T) => void): Promise<T> {
-    const how = { kind: "store_unavailable", setting: UNSYNCED_COMMIT } as const;
-    const result = await this.#committed(how, work, committed);
+    const result = await this.#committed("store_unavailable", UNSYNCED_COMMIT, work, committed);
     try {
       await this.#wal?.sync();
     } catch (error) {
@@ -201,8 +193,8 @@ export class SqliteDatabase {
   }
 
   /**
-   * Names the state of a table, within `read`: equal to an earlier name only when nothing was committed to the table in
-   * between, by this process or another.
+   * Names the state of a table, within `read`: equal to an earlier name only when no process has committed to the table
+   * in between.
    */
   versionOf(tableName: string): string {
     const [row] = this.all("PRAGMA data_version");
@@ -211,8 +203,8 @@ export class SqliteDatabase {
   }
 
   /**
-   * Why a statement within `write` refused one record, when the transaction goes on without it; null when the whole
-   * write has to fail.
+   * Why a statement within `write` refused a record, if the transaction goes on without it; null when the whole write has
+   * to fail.
    */
   recordReason(error: unknown): string | null {
     const reason = recordReason(this.#connection.resultCode(error));
@@ -236,7 +228,6 @@ export class SqliteDatabase {
     } catch {
       // Another process is using the file; the last one to close it does this.
     }
-    for (const statement of this.#statements.values()) statement.finalize();
     this.#statements.clear();
     this.#connection.close();
     void this.#wal?.close();
@@ -244,7 +235,7 @@ export class SqliteDatabase {
 
   async #configured(): Promise<SqliteDatabase> {
     try {
-      await this.#retried({ kind: "store_unavailable", deadlineMs: this.#busyDeadlineMs }, () => {
+      await this.#retried("store_unavailable", this.#busyDeadlineMs, () => {
         for (const [name, value] of Object.entries(PRAGMAS)) this.#set(name, value);
       });
       return this;
@@ -267,11 +258,12 @@ export class SqliteDatabase {
   }
 
   async #committed<T>(
-    { kind, setting }: { kind: FailureKind; setting: CommitSetting | null },
+    kind: FailureKind,
+    setting: CommitSetting | null,
     work: () => T,
     committed: (result: T) => void = () => {},
   ): Promise<T> {
-    return this.#retried({ kind, deadlineMs: this.#busyDeadlineMs }, () => {
+    return this.#retried(kind, this.#busyDeadlineMs, () => {
       this.#file?.check();
       if (this.#isLogInDoubt) this.#emptyLog();
       if (setting !== null) this.#set(...setting);
@@ -290,9 +282,9 @@ export class SqliteDatabase {
   }
 
   /**
-   * Writes everything in the log to the database file, syncs that, and lets the log begin anew. Nothing may be
-   * acknowledged before: after a sync that failed the system takes pages for written that are not, and a commit behind
-   * them would be lost with them.
+   * Writes the whole log to the database file, syncs that, and starts the log anew. Nothing may be acknowledged before:
+   * after a failed sync the system takes pages for written that are not, and a commit behind them would be lost with
+   * them.
    */
   #emptyLog(): void {
     const [row] = this.all("PRAGMA wal_checkpoint(TRUNCATE)");
@@ -307,10 +299,7 @@ export class SqliteDatabase {
     statement.finalize();
   }
 
-  async #retried<T>(
-    { kind, deadlineMs }: { kind: FailureKind; deadlineMs: number },
-    work: () => T,
-  ): Promise<T> {
+  async #retried<T>(kind: FailureKind, deadlineMs: number, work: () => T): Promise<T> {
     let deadline: AbortSignal | null = null;
     for (let waitMs = 1; ; waitMs = Math.min(waitMs + 1, BUSY_WAIT_MAX_MS)) {
       if (this.#isClosed) throw new AppError("store_unavailable", "The database is closed");
@@ -319,19 +308,11 @@ export class SqliteDatabase {
       } catch (error) {
         const code =
           error instanceof LogInUse ? error.resultCode : this.#connection.resultCode(error);
-        // By the time that passes: a busy event loop makes every wait longer than it was to be.
+        // By real time, as a busy event loop makes each wait longer than asked for.
         deadline ??= AbortSignal.timeout(deadlineMs);
         if (!isBusy(code) || deadline.aborted) throw storeError(kind, code, error);
       }
       await new Promise((wake) => setTimeout(wake, waitMs));
-    }
-  }
-
-  #dropOldestStatement(): void {
-    for (const [sql, statement] of this.#statements) {
-      this.#statements.delete(sql);
-      statement.finalize();
-      return;
     }
   }
 
@@ -347,23 +328,4 @@ export class SqliteDatabase {
   #changesOf(tableName: string): number {
     return this.#changesOfTables.get(tableName) ?? 0;
   }
-}
-
-/**
- * Makes an empty file unless there is one. Others may not read it: it will hold secrets. One that exists is not opened,
- * as closing it would drop the locks that this process may have on it.
- */
-async function makeFile(path: string): Promise<void> {
-  await mkdir(dirname(path), { recursive: true });
-  try {
-    const file = await open(path, "wx", 0o600);
-    await file.close();
-  } catch (error) {
-    if (!(error instanceof Error && "code" in error && error.code === "EEXIST")) throw error;
-  }
-}
-
-async function findFile(path: string): Promise<DatabaseFile> {
-  const found = await realpath(path);
-  return { identity: new FileIdentity(path, found), realPath: found };
 }

@@ -1,6 +1,6 @@
-// The seam between the adapter and the two SQLite drivers it runs on, so that the rest knows neither.
+// What the adapter needs of a SQLite driver, so that it runs on that of Bun and that of Node and Deno.
 
-/** What a statement takes and a row holds. Booleans, big integers and dates are the adapter's to translate. */
+/** What a statement takes and a row holds. The adapter translates booleans, big integers and dates. */
 export type SqliteValue = null | number | string | Uint8Array;
 
 /** A row by column name, free for the caller to change. */
@@ -14,7 +14,7 @@ export interface SqliteStatement {
   /** Runs it for its effect; returns how many rows an INSERT, UPDATE or DELETE changed. */
   run(values: readonly SqliteValue[]): number;
 
-  /** Frees it; it may not be used any more. */
+  /** Frees it; it must not be used afterwards. */
   finalize(): void;
 }
 
@@ -33,6 +33,40 @@ export interface SqliteConnection {
 
   /** The primary result code of SQLite (5 is SQLITE_BUSY) in an error of this driver; null for any other error. */
   resultCode(error: unknown): number | null;
+}
+
+/** Prepared statements of one connection, by their SQL; the longest unused one goes first. */
+export class StatementCache {
+  readonly #connection: SqliteConnection;
+  readonly #maxStatements: number;
+  readonly #statements = new Map<string, SqliteStatement>();
+
+  constructor(connection: SqliteConnection, maxStatements: number) {
+    this.#connection = connection;
+    this.#maxStatements = maxStatements;
+  }
+
+  /** The statement of this SQL, prepared when it is not kept. */
+  get(sql: string): SqliteStatement {
+    const statement = this.#statements.get(sql) ?? this.#connection.prepare(sql);
+    this.#statements.delete(sql);
+    this.#statements.set(sql, statement);
+    if (this.#statements.size > this.#maxStatements) this.#dropOldest();
+    return statement;
+  }
+
+  /** Finalizes all of them. */
+  clear(): void {
+    for (const statement of this.#statements.values()) statement.finalize();
+    this.#statements.clear();
+  }
+
+  #dropOldest(): void {
+    const [oldest] = this.#statements;
+    if (oldest === undefined) return;
+    this.#statements.delete(oldest[0]);
+    oldest[1].finalize();
+  }
 }
 
 /** Opens or makes a database file, or `:memory:`. */

@@ -1,4 +1,4 @@
-// What SQLite's primary result codes mean, in words for the callers of the ports: no path, no driver text.
+// What SQLite's primary result codes mean, in messages for callers of the ports: without paths or texts of the driver.
 import { AppError } from "../../../domain/shared/errors.ts";
 
 const BUSY = 5;
@@ -25,17 +25,20 @@ const RECORD_REASONS: ReadonlyMap<number, string> = new Map([
   [20, "a value does not fit the table in the database"],
 ]);
 
+/** The kinds of error that failing work may throw. */
+export type FailureKind = "store_unavailable" | "commit_failed";
+
 /** True when another process holds the file: the same work may succeed a moment later. */
 export function isBusy(resultCode: number | null): boolean {
   return resultCode === BUSY || resultCode === LOCKED;
 }
 
-/** True when the disk did not do what it was told. */
+/** True when the disk failed to read or write. */
 export function isDiskFailure(resultCode: number | null): boolean {
   return resultCode === IO_ERROR;
 }
 
-/** The log cannot be emptied while others read or write it; SQLite tells so by a row, not by an error. */
+/** The log cannot be emptied while others use it. SQLite says so in a row, not by an error. */
 export class LogInUse extends Error {
   override readonly name = "LogInUse";
   readonly resultCode = BUSY;
@@ -46,12 +49,8 @@ export function recordReason(resultCode: number | null): string | null {
   return resultCode === null ? null : (RECORD_REASONS.get(resultCode) ?? null);
 }
 
-/** What to throw for a failure of the store. An error that is not the driver's is a bug and stays as it is. */
-export function storeError(
-  kind: "store_unavailable" | "commit_failed",
-  resultCode: number | null,
-  cause: unknown,
-): unknown {
+/** What to throw for a failure of the store. An error that is not the driver's is a bug, and thrown as it is. */
+export function storeError(kind: FailureKind, resultCode: number | null, cause: unknown): unknown {
   if (resultCode === null || cause instanceof AppError) return cause;
   const reason = STORE_REASONS.get(resultCode) ?? `result code ${resultCode}`;
   if (kind === "store_unavailable" || isBusy(resultCode)) {

@@ -1,7 +1,7 @@
 import { open } from "node:fs/promises";
 import { AppError } from "../../../domain/shared/errors.ts";
 
-/** An open file, as far as bringing it to the disk needs it. */
+/** An open file that can be synced. */
 export interface SyncedFile {
   /** Resolves when everything written to the file, by whatever process, is on the disk. */
   datasync(): Promise<void>;
@@ -12,9 +12,9 @@ export interface SyncedFile {
 export type OpenSyncedFile = (path: string) => Promise<SyncedFile>;
 
 /**
- * Brings the write-ahead log of a database to the disk without stopping the event loop, once for all who wait for it.
- * A commit that SQLite did not sync itself is durable when a sync that began after it has ended well: its frames are in
- * the log, or a checkpoint has synced both files since (docs/decisions/0040).
+ * Syncs the write-ahead log of a database without blocking the event loop; callers that wait at the same time share one
+ * sync. A commit that SQLite did not sync itself is durable once a sync that began after it has succeeded: its frames
+ * are in the log, or a checkpoint has synced both files since (docs/decisions/0040).
  */
 export class WalSync {
   readonly #path: string;
@@ -39,7 +39,7 @@ export class WalSync {
     return this.#next;
   }
 
-  /** Lets the file go. */
+  /** Closes the log file. */
   async close(): Promise<void> {
     const file = await this.#file?.catch(() => null);
     this.#file = null;

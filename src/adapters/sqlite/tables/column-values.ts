@@ -1,5 +1,5 @@
-// How values are kept in SQLite: in its own types where they keep every digit and the order of D-3.1, and as a BLOB of
-// JSON text where a value is not of its column's type. No column changes a BLOB, and BLOBs sort after everything else.
+// How values are stored in SQLite: in its own types where these keep every digit and the order of D-3.1. A value of
+// another type than its column's is a BLOB of its JSON text: no column changes a BLOB, and BLOBs sort after all else.
 import { isRawNumber, numberText, parseJson, rawNumber } from "../../../domain/shared/json.ts";
 import { MAX_INT64 } from "../../../domain/shared/limits.ts";
 import {
@@ -14,7 +14,7 @@ import type { SqliteRow, SqliteValue } from "../driver/driver.ts";
 const encoder = new TextEncoder();
 const decoder = new TextDecoder("utf-8", { ignoreBOM: true });
 
-/** The declared type, which is also the affinity: TEXT where SQLite must not take digits for a number. */
+/** The declared type, which is also the affinity: TEXT where SQLite must not turn digits into a number. */
 export function declaredType(column: Column): "TEXT" | "INTEGER" | "REAL" {
   switch (column.type) {
     case "integer":
@@ -77,7 +77,7 @@ function encodeInteger(value: ColumnValue): SqliteValue | undefined {
   return isRawNumber(value) ? int64Digits(value.rawJSON) : undefined;
 }
 
-/** Plain digits of a whole number that an INTEGER holds. */
+/** The digits of a whole number that an INTEGER can hold; undefined for other text. */
 function int64Digits(text: string): string | undefined {
   if (!/^(?:0|-?[1-9]\d{0,18})$/.test(text)) return undefined;
   const value = BigInt(text);
@@ -103,7 +103,7 @@ export function readExpression(column: Column, cutsTextAtNul: boolean): string {
 
 /**
  * Turns rows as read by `readExpression` into values, in place. Values that other tools wrote come out as near to their
- * column's type as they can be read.
+ * column's type as possible.
  */
 export function decodeRows(rows: SqliteRow[], columns: readonly Column[]): Row[] {
   const decoded = rows as Record<string, ColumnValue | Uint8Array>[];
@@ -119,7 +119,7 @@ export function decodeRows(rows: SqliteRow[], columns: readonly Column[]): Row[]
   return decoded as Row[];
 }
 
-/** What is left to do for a value that is neither NULL nor BLOB; null for nothing. */
+/** Decodes a value that is neither NULL nor BLOB; null when it needs no decoding. */
 function typeDecoder(type: Column["type"]): ((value: string | number) => ColumnValue) | null {
   switch (type) {
     case "text":
@@ -160,12 +160,12 @@ function decodeJson(text: string): ColumnValue {
   }
 }
 
-/** A value of another type than its column's; or a text with a NUL, which is never JSON. */
+/** Reads a value of another type than its column's, or text with a NUL, which is never JSON. */
 function decodeBlob(bytes: Uint8Array): ColumnValue {
   return decodeJson(decoder.decode(bytes));
 }
 
-/** A text that was read as BLOB for its NUL is a text again; no JSON text holds one. */
+/** Turns a text that was read as BLOB for its NUL back into text; JSON text never has one. */
 export function textWithNul(value: SqliteValue): SqliteValue {
   return value instanceof Uint8Array && value.includes(0) ? decoder.decode(value) : value;
 }

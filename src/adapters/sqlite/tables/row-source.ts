@@ -9,9 +9,9 @@ import type {
 import type { SqliteDatabase } from "../driver/database.ts";
 import type { SqliteRow, SqliteValue } from "../driver/driver.ts";
 import { decodeRows, textWithNul, valueEncoder } from "./column-values.ts";
-import { ORDER_COLUMN, orderBound, type PageStart, type RowSql, rowSql } from "./statements.ts";
+import { firstStart, ORDER_COLUMN, type RowSql, rowSql, type Start } from "./statements.ts";
 
-/** Where a row stands, as the file has it. */
+/** Where a row stands in the order of its table, as the file has it. */
 interface Place {
   /** Its `repsync_order`; null in a table without timestamp. */
   readonly order: SqliteValue;
@@ -21,21 +21,15 @@ interface Place {
 /** What is made once per table. */
 interface TableReader {
   readonly sql: RowSql;
-  /** The place that a row's values tell. */
+  /** The place of a row by its values. */
   placeOf(row: RowPosition): Place;
 }
 
-/** Where reading begins, and the values for it. */
-interface Start {
-  readonly kind: PageStart;
-  readonly values: readonly SqliteValue[];
-}
-
-/** Rows read by ranges of the two indexes that every table has. */
+/** Reads rows by ranges of the two indexes that every table has. */
 export class SqliteRowSource implements RowSource {
   readonly #database: SqliteDatabase;
   readonly #readers = new WeakMap<Table, TableReader>();
-  /** Places of rows that were read: what other tools write may show as values that stand elsewhere in the order. */
+  /** Places of rows that were read: other tools may write values whose place the row does not tell. */
   readonly #places = new WeakMap<RowPosition, Place>();
 
   constructor(database: SqliteDatabase) {
@@ -76,18 +70,15 @@ export class SqliteRowSource implements RowSource {
       row === null ? null : this.#placeOf(table, row).key,
     );
     const sql = this.#readerOf(table).sql.keyRange({
-      after: after ? "some" : "none",
-      through: through ? "some" : "none",
+      after: after != null,
+      through: through != null,
     });
     const values = [...(after ?? []), ...(through ?? []), limitRows];
     return this.#database.read(() => this.#rows(table, sql, values));
   }
 
-  /** A position before `sinceTime` is no better start than that, and one condition makes one range of the index. */
-  #start(
-    table: Table,
-    query: { readonly after: RowPosition | null; readonly sinceTime: string | null },
-  ): Start {
+  /** Starts after the position or at `sinceTime`, whichever is later: one condition makes one range of the index. */
+  #start(table: Table, query: RowsAfterQuery): Start {
     const first = firstStart(table, query.sinceTime);
     if (query.after === null) return first;
     const { order, key } = this.#placeOf(table, query.after);
@@ -136,7 +127,7 @@ function makeReader(table: Table, cutsTextAtNul: boolean): TableReader {
     placeOf(row) {
       const time = encodeTime?.(row[timestamp?.name ?? ""] ?? null);
       return {
-        // What is no time is kept as null or BLOB.
+        // A timestamp that is not a time is stored as NULL or BLOB.
         order: encodeTime === null ? null : typeof time === "string" ? time : "",
         key: keys.map(({ column, encode }) => encode(row[column.name] ?? null)),
       };
@@ -144,19 +135,11 @@ function makeReader(table: Table, cutsTextAtNul: boolean): TableReader {
   };
 }
 
-function firstStart(
-  table: Table,
-  sinceTime: string | null,
-): Start & { readonly kind: "first" | "time" } {
-  if (sinceTime === null || table.timestampColumn === null) return { kind: "first", values: [] };
-  return { kind: "time", values: [orderBound(table, sinceTime)] };
-}
-
 function withoutOrder({ [ORDER_COLUMN]: _order, ...values }: SqliteRow): SqliteRow {
   return values;
 }
 
-/** Keys in lists of a full lookup's length; the last key stands there as often as it takes. */
+/** Cuts keys into lists of a full lookup; the last list is filled up with its last key. */
 function lookupsOf(
   keys: readonly (readonly SqliteValue[])[],
   keysPerLookup: number,

@@ -1,27 +1,26 @@
+// Makes the registry's tables, and refuses changes that would lose data or break a promise. D-2.4.
 import { AppError } from "../../../domain/shared/errors.ts";
 import type { Column, Table } from "../../../domain/sync/table/table.ts";
 import type { SqliteDatabase } from "../driver/database.ts";
 import { declaredType } from "./column-values.ts";
 import { ORDER_COLUMN, orderColumns, orderExpression } from "./statements.ts";
 
-// What a database file holds of a table before it is prepared.
-
-/** What is remembered of a prepared table, to tell a changed registry from the one before. */
-export interface Definition {
+/** What a table was last prepared as, to notice what a changed registry would break. */
+interface Definition {
   /** The upsert key's columns in their order. */
   readonly key: readonly string[];
-  /** Type by column name, columns that the registry dropped since included. */
+  /** Type by column name, columns that the registry has dropped since included. */
   readonly columns: Readonly<Record<string, string>>;
   /** The expression that the order column is generated from; null without one. */
   readonly order: string | null;
 }
 
 /** A table in the file, made here or by another tool. */
-export interface FoundTable {
-  /** As written there: SQLite does not tell letters by case. */
+interface FoundTable {
+  /** As the file has it; SQLite ignores case in names. */
   readonly name: string;
   readonly isView: boolean;
-  /** Null for a table that repsync did not prepare yet. */
+  /** Null for a table that was never prepared. */
   readonly definition: Definition | null;
   /** Affinity by column name. */
   readonly affinities: ReadonlyMap<string, string>;
@@ -30,58 +29,7 @@ export interface FoundTable {
   readonly hasRows: boolean;
 }
 
-/** Looks for a table by name, in any case; null when there is none. */
-export function findTable(database: SqliteDatabase, tableName: string): FoundTable | null {
-  const [schema] = database.all(
-    "SELECT name, type FROM sqlite_schema WHERE type IN ('table', 'view') AND name = ? COLLATE NOCASE",
-    [tableName],
-  );
-  if (schema === undefined) return null;
-  const name = String(schema["name"]);
-  const columns = database.all("SELECT name, type, pk FROM pragma_table_xinfo(?)", [name]);
-  const numbers = columns.filter((column) => column["pk"] === 1 && column["type"] === "INTEGER");
-  const isSingleKey = columns.every((column) => Number(column["pk"]) <= 1);
-  const [row] = database.all(`SELECT EXISTS (SELECT 1 FROM "${name}") AS hasRows`);
-  return {
-    name,
-    isView: schema["type"] === "view",
-    definition: readDefinition(database, name),
-    affinities: new Map(
-      columns.map((column) => [String(column["name"]), affinityOf(String(column["type"]))]),
-    ),
-    rowNumberColumn: isSingleKey && numbers[0] ? String(numbers[0]["name"]) : null,
-    hasRows: row?.["hasRows"] === 1,
-  };
-}
-
-/** Remembers what a table was prepared as. */
-export function saveDefinition(
-  database: SqliteDatabase,
-  tableName: string,
-  definition: Definition,
-): void {
-  database.run("INSERT OR REPLACE INTO repsync_tables (name, definition) VALUES (?, ?)", [
-    tableName,
-    JSON.stringify(definition),
-  ]);
-}
-
-function readDefinition(database: SqliteDatabase, tableName: string): Definition | null {
-  const [row] = database.all("SELECT definition FROM repsync_tables WHERE name = ?", [tableName]);
-  return row === undefined ? null : (JSON.parse(String(row["definition"])) as Definition);
-}
-
-/** SQLite's rule for the affinity of a declared type. */
-function affinityOf(declaredType: string): string {
-  if (/INT/i.test(declaredType)) return "INTEGER";
-  if (/CHAR|CLOB|TEXT/i.test(declaredType)) return "TEXT";
-  if (declaredType === "" || /BLOB/i.test(declaredType)) return "BLOB";
-  return /REAL|FLOA|DOUB/i.test(declaredType) ? "REAL" : "NUMERIC";
-}
-
-// Makes the registry's tables, and refuses what would lose data or break a promise. D-2.4.
-
-/** Makes what is missing, within the caller's transaction. Throws `schema_conflict`; its rollback undoes the rest. */
+/** Makes what is missing, within the caller's transaction. Throws `schema_conflict`; the caller then rolls back. */
 export function prepareTables(database: SqliteDatabase, tables: readonly Table[]): void {
   for (const table of tables) prepareTable(database, table);
 }
@@ -106,7 +54,7 @@ function prepareTable(database: SqliteDatabase, table: Table): void {
   }
 }
 
-/** What keeps a table that exists from becoming the registry's. */
+/** Why an existing table cannot become the registry's. */
 function changeProblems(table: Table, found: FoundTable): string[] {
   const problems: string[] = [];
   if (found.isView) problems.push("it is a view in the database");
@@ -164,12 +112,12 @@ function addColumns(database: SqliteDatabase, table: Table, found: FoundTable): 
   }
 }
 
-/** Only the type: whether a value may be null is decided before, so a registry may drop a column and go on. */
+/** Without NOT NULL: nulls are checked before writing, so a registry may drop a column and go on. */
 function columnSql(column: Column): string {
   return `"${column.name}" ${declaredType(column)}${isNumbered(column) ? " PRIMARY KEY" : ""}`;
 }
 
-/** Makes the order column anew when it is generated from something else by now. */
+/** Makes the order column, anew when what it is generated from has changed. */
 function setOrderColumn(database: SqliteDatabase, table: Table, found: FoundTable | null): void {
   const wanted = orderExpression(table);
   const isThere = found?.affinities.has(ORDER_COLUMN) ?? false;
@@ -208,7 +156,7 @@ function orderIndexName(table: Table): string {
   return `repsync_order_${table.name}`;
 }
 
-/** Makes an index unless it is there just so. */
+/** Makes an index, anew when it is not exactly this one. */
 function setIndex(database: SqliteDatabase, sql: string): void {
   const name = /INDEX "(\w+)"/.exec(sql)?.[1] ?? "";
   const [index] = database.all("SELECT sql FROM sqlite_schema WHERE type = 'index' AND name = ?", [
@@ -219,7 +167,7 @@ function setIndex(database: SqliteDatabase, sql: string): void {
   database.run(sql);
 }
 
-/** What to remember of a prepared table; columns that the registry dropped are still there. */
+/** The definition of a prepared table; columns that the registry dropped stay in it. */
 function definitionOf(table: Table, earlier: Definition | null): Definition {
   const types = table.columns.map((column) => [column.name, typeName(column)]);
   return {
@@ -229,12 +177,56 @@ function definitionOf(table: Table, earlier: Definition | null): Definition {
   };
 }
 
-/** A column whose type name differs is another column to the rows that exist. */
+/** Rows that exist cannot follow a column to another type name. */
 function typeName(column: Column): string {
   return isNumbered(column) ? `${column.type} auto_increment` : column.type;
 }
 
-/** True for an `id` that the store numbers. Within the key it is a column like others. */
+/** True for an `id` that SQLite numbers. An `id` in the key is a column like others. */
 function isNumbered(column: Column): boolean {
   return column.autoIncrement && !column.isKey;
+}
+
+/** Finds a table by its name in any case; null when there is none. */
+function findTable(database: SqliteDatabase, tableName: string): FoundTable | null {
+  const [schema] = database.all(
+    "SELECT name, type FROM sqlite_schema WHERE type IN ('table', 'view') AND name = ? COLLATE NOCASE",
+    [tableName],
+  );
+  if (schema === undefined) return null;
+  const name = String(schema["name"]);
+  const columns = database.all("SELECT name, type, pk FROM pragma_table_xinfo(?)", [name]);
+  const numbers = columns.filter((column) => column["pk"] === 1 && column["type"] === "INTEGER");
+  const isSingleKey = columns.every((column) => Number(column["pk"]) <= 1);
+  const [row] = database.all(`SELECT EXISTS (SELECT 1 FROM "${name}") AS hasRows`);
+  return {
+    name,
+    isView: schema["type"] === "view",
+    definition: readDefinition(database, name),
+    affinities: new Map(
+      columns.map((column) => [String(column["name"]), affinityOf(String(column["type"]))]),
+    ),
+    rowNumberColumn: isSingleKey && numbers[0] ? String(numbers[0]["name"]) : null,
+    hasRows: row?.["hasRows"] === 1,
+  };
+}
+
+function saveDefinition(database: SqliteDatabase, tableName: string, definition: Definition): void {
+  database.run("INSERT OR REPLACE INTO repsync_tables (name, definition) VALUES (?, ?)", [
+    tableName,
+    JSON.stringify(definition),
+  ]);
+}
+
+function readDefinition(database: SqliteDatabase, tableName: string): Definition | null {
+  const [row] = database.all("SELECT definition FROM repsync_tables WHERE name = ?", [tableName]);
+  return row === undefined ? null : (JSON.parse(String(row["definition"])) as Definition);
+}
+
+/** SQLite's rule for the affinity of a declared type. */
+function affinityOf(declaredType: string): string {
+  if (/INT/i.test(declaredType)) return "INTEGER";
+  if (/CHAR|CLOB|TEXT/i.test(declaredType)) return "TEXT";
+  if (declaredType === "" || /BLOB/i.test(declaredType)) return "BLOB";
+  return /REAL|FLOA|DOUB/i.test(declaredType) ? "REAL" : "NUMERIC";
 }

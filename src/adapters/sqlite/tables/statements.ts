@@ -1,18 +1,35 @@
+// The SQL of one table. Names come from the registry, which allows only letters, digits and underscores.
 import { type Column, type Table, timestampColumnOf } from "../../../domain/sync/table/table.ts";
+import type { SqliteValue } from "../driver/driver.ts";
 import { readExpression } from "./column-values.ts";
-
-// The SQL of one table. Names come from the registry, which allows letters, digits and underscores only.
 
 /** The generated column that a table with a timestamp is ordered by: '' for null and unparseable ones. */
 export const ORDER_COLUMN = "repsync_order";
 
-/** Where a page starts: with the first row, with a time, or right after a known row. */
+/** Where reading starts: at the first row, at a time, or right after a known row. */
 export type PageStart = "first" | "time" | "position";
 
-/** The SQL of one table, each text made once. */
+/** Where reading starts, with the values for it. */
+export interface Start {
+  readonly kind: PageStart;
+  readonly values: readonly SqliteValue[];
+}
+
+/** A start that is no row's place. */
+export interface FirstStart extends Start {
+  readonly kind: "first" | "time";
+}
+
+/** The start of all rows, or of those at or after a canonical time. It has no effect on a table without a timestamp. */
+export function firstStart(table: Table, sinceTime: string | null): FirstStart {
+  if (sinceTime === null || table.timestampColumn === null) return { kind: "first", values: [] };
+  return { kind: "time", values: [orderBound(table, sinceTime)] };
+}
+
+/** The SQL of pages and pushes of one table. */
 export interface TableSql {
   /** Counts the rows; from `time` on with the time as value. */
-  count(start: "first" | "time"): string;
+  count(start: FirstStart["kind"]): string;
 
   /** Reads the page columns in order. Values: those of the start, the number of rows, the rows to skip. */
   page(start: PageStart): string;
@@ -21,13 +38,13 @@ export interface TableSql {
   position(start: PageStart): string;
 
   /** As `position`, counted from the last row: the number is that of the rows after it. */
-  positionFromEnd(start: "first" | "time"): string;
+  positionFromEnd(start: FirstStart["kind"]): string;
 
   /** Writes one row; the values are those of `pushColumns` without the absent ones. */
   upsert(absent: readonly Column[]): string;
 }
 
-/** Makes the SQL of a table. */
+/** Makes the SQL of pages and pushes of a table. */
 export function tableSql(table: Table, cutsTextAtNul: boolean): TableSql {
   const read = (column: Column) => `${readExpression(column, cutsTextAtNul)} AS "${column.name}"`;
   const pageColumns = table.pageColumns.map(read).join(", ");
@@ -56,13 +73,13 @@ export function orderColumns(table: Table): string[] {
   return table.timestampColumn === null ? keys : [ORDER_COLUMN, ...keys];
 }
 
-/** A time as this adapter writes it. JSON text in a BLOB may look like one but for its first character. */
+/** Times as this adapter writes them. JSON text in a BLOB can look like one, except for its first character. */
 const OWN_TIMES = ["", ".???", ".??????"].map((fraction) => `[0-9]???-??-??T??:??:??${fraction}`);
 const ANY_DATE = "[0-9][0-9][0-9][0-9]-[0-9][0-9]-[0-9][0-9]*";
 
 /**
- * What `repsync_order` is generated from: the timestamp where it is one, else ''. Times in the other forms that tools
- * write (with a space, `Z` or `+00:00`, fewer digits) are brought to the full one; another zone is not looked at.
+ * What `repsync_order` is generated from: the timestamp if it is a time, else ''. Times in other forms that tools write
+ * (with a space, `Z` or `+00:00`, fewer digits) are completed; other zones are ignored.
  */
 export function orderExpression(table: Table): string | null {
   const timestamp = timestampColumnOf(table);
@@ -77,14 +94,14 @@ export function orderExpression(table: Table): string | null {
   return `CASE WHEN ${isOwn} THEN ${name} WHEN ${isDate} THEN ${padded} ELSE '' END`;
 }
 
-/** What to compare `repsync_order` with for rows at or after a canonical time. */
-export function orderBound(table: Table, sinceTime: string): string {
+/** The value of `repsync_order` from which rows are at or after a canonical time. */
+function orderBound(table: Table, sinceTime: string): string {
   const isDate = timestampColumnOf(table)?.type === "date";
   const time = sinceTime.slice(0, -1);
   return isDate && time.endsWith("T00:00:00") ? time.slice(0, 10) : time;
 }
 
-/** Qualified, as a bare name would mean the expression that a query reads the column by. */
+/** As `orderColumns()`, qualified: a bare name would mean the expression by which a query reads the column. */
 export function qualifiedOrder(table: Table): string[] {
   return orderColumns(table).map((column) => `"${table.name}".${column}`);
 }
@@ -101,7 +118,7 @@ function upsertSql(table: Table, absent: readonly Column[]): string {
   const written = table.pushColumns.filter((column) => !absent.includes(column));
   const updated = names(table.updateColumns.filter((column) => !absent.includes(column)));
   const marks = written.map(() => "?").join(", ");
-  // The alias is for a table that is called "excluded" itself.
+  // With an alias, as a table may be called "excluded".
   const insert = `INSERT INTO "${table.name}" AS stored (${names(written).join(", ")}) VALUES (${marks})`;
   const conflict = `${insert} ON CONFLICT (${names(table.keyColumns).join(", ")})`;
   if (updated.length === 0) return `${conflict} DO NOTHING`;
@@ -115,10 +132,10 @@ function upsertSql(table: Table, absent: readonly Column[]): string {
   return `${conflict} DO UPDATE SET ${set} WHERE ${isNewer}${isChanged}`;
 }
 
-/** Texts remembered per kind; columns may be absent in many combinations. */
+/** Texts that are kept per kind: columns may be absent in many combinations. */
 const MAX_TEXTS = 64;
 
-/** Makes a text once per argument; lists of columns count as the same when their names do. */
+/** Makes a text once per argument; lists of columns with the same names are the same. */
 function remembered<Key extends string | readonly Column[]>(make: (key: Key) => string) {
   const texts = new Map<string, string>();
   return (key: Key): string => {
@@ -130,20 +147,20 @@ function remembered<Key extends string | readonly Column[]>(make: (key: Key) => 
   };
 }
 
-// The SQL that reads a table for runs and comparisons. Names come from the registry, which allows letters, digits and
-// underscores only.
-
-/** Values that one statement binds; SQLite allows more, older versions of it no more than 999. */
+/** Values that one statement binds; older versions of SQLite allow no more than 999. */
 const MAX_VALUES = 900;
-/** Keys that one statement looks up; more do not make it faster. */
+/** Keys that one statement looks up; more would not make it faster. */
 const MAX_KEYS = 100;
 
-/** A bound of a range that is given or not. */
-type Bound = "none" | "some";
+/** Which bounds a range of keys has. */
+interface KeyBounds {
+  readonly after: boolean;
+  readonly through: boolean;
+}
 
-/** The SQL of one table. Rows without a key are in none of it. */
+/** The SQL that reads one table for runs and comparisons. It leaves out rows without a key. */
 export interface RowSql {
-  /** What each row holds: the columns that runs send. */
+  /** The columns of each row: those that runs send. */
   readonly columns: readonly Column[];
 
   /** Keys that one `byKeys` takes. */
@@ -153,16 +170,16 @@ export interface RowSql {
   after(start: PageStart): string;
 
   /** Counts the rows; from `time` on with the time as value. */
-  count(start: "first" | "time"): string;
+  count(start: FirstStart["kind"]): string;
 
   /** Reads the rows with one key, or with `keysPerLookup` of them, which may be the same. Values: the keys. */
   byKeys(keys: "one" | "many"): string;
 
-  /** Reads in the order of the key. Values: those of the bounds that are given, then the number of rows. */
-  keyRange(bounds: { readonly after: Bound; readonly through: Bound }): string;
+  /** Reads in the order of the key. Values: those of the bounds that it has, then the number of rows. */
+  keyRange(bounds: KeyBounds): string;
 }
 
-/** Makes the SQL of a table. Each row also has its `repsync_order`, where the table has one. */
+/** Makes the SQL of runs and comparisons of a table. Rows also have the `repsync_order` of a table that has one. */
 export function rowSql(table: Table, cutsTextAtNul: boolean): RowSql {
   const columns = table.pageColumns.filter((column) => table.pushColumns.includes(column));
   const read = columns.map((c) => `${readExpression(c, cutsTextAtNul)} AS "${c.name}"`);
@@ -190,8 +207,8 @@ export function rowSql(table: Table, cutsTextAtNul: boolean): RowSql {
     },
     keyRange: ({ after, through }) => {
       const bounds = [
-        ...(after === "none" ? [] : [`${tuple(key)} > ${marks(key)}`]),
-        ...(through === "none" ? [] : [`${tuple(key)} <= ${marks(key)}`]),
+        ...(after ? [`${tuple(key)} > ${marks(key)}`] : []),
+        ...(through ? [`${tuple(key)} <= ${marks(key)}`] : []),
       ];
       return `SELECT ${select} ${from(...bounds)} ORDER BY ${key.join(", ")} LIMIT ?`;
     },

@@ -14,21 +14,15 @@ import type { SqliteStatement, SqliteValue } from "../driver/driver.ts";
 import { setMarkers } from "../runs/marker-store.ts";
 import { decodeRows, textWithNul, valueEncoder } from "./column-values.ts";
 import { prepareTables } from "./schema.ts";
-import { orderBound, type PageStart, type TableSql, tableSql } from "./statements.ts";
+import { type FirstStart, firstStart, type Start, type TableSql, tableSql } from "./statements.ts";
 
 /** A row's place in the order of its table: the values of `orderColumns`. */
 type Position = readonly SqliteValue[];
 
-/** Where reading begins: the SQL for it and its values. */
-interface Start {
-  readonly kind: PageStart;
-  readonly values: readonly SqliteValue[];
-  /** Rows still to be skipped from there on. */
+/** A start, and the rows to be skipped from there on. */
+interface SkippingStart extends Start {
   readonly skipRows: number;
 }
-
-/** Where a sequence of pages begins. */
-type FirstStart = Start & { readonly kind: "first" | "time" };
 
 /** The state of a table within one read. */
 interface Reading {
@@ -38,7 +32,7 @@ interface Reading {
   readonly totalRows: number;
 }
 
-/** A record as it is bound. */
+/** A record as its values are bound. */
 interface BoundWrite {
   readonly index: number;
   readonly absent: readonly Column[];
@@ -95,7 +89,7 @@ export class SqliteTableStore implements TableStore {
     return this.#database.read(() => this.#beginReading(table, null).totalRows);
   }
 
-  /** Looks at the state of a table, and counts its rows unless they are known. */
+  /** Finds the state of a table, and counts its rows unless the number is known. */
   #beginReading(table: Table, sinceTime: string | null): Reading {
     const sql = this.#sqlOf(table);
     const version = this.#database.versionOf(table.name);
@@ -109,10 +103,10 @@ export class SqliteTableStore implements TableStore {
     return { sql, sequence, first, totalRows };
   }
 
-  /** Goes to an offset from the nearest known place, in the index alone, and remembers where that leads. */
-  #findStart({ sql, sequence, first, totalRows }: Reading, offsetRows: number): Start {
+  /** Goes from the nearest known place to an offset, in the index alone, and remembers the place found. */
+  #findStart({ sql, sequence, first, totalRows }: Reading, offsetRows: number): SkippingStart {
     const bookmark = this.#bookmarks.find(sequence, offsetRows);
-    const nearest: Start =
+    const nearest: SkippingStart =
       bookmark === null
         ? { ...first, skipRows: offsetRows }
         : {
@@ -127,13 +121,13 @@ export class SqliteTableStore implements TableStore {
         ? this.#database.all(sql.positionFromEnd(first.kind), [...first.values, rowsAfter])
         : this.#database.all(sql.position(nearest.kind), [...nearest.values, nearest.skipRows - 1]);
     const position = Object.values(row ?? { end: null }).map((value) => this.#compared(value));
-    // Nothing comes right after a key with a NULL in it, which other tools may have written.
+    // No row compares as after a key with NULL in it, which other tools may have written.
     if (position.includes(null)) return nearest;
     this.#bookmarks.remember(sequence, { offsetRows, position });
     return { kind: "position", values: position, skipRows: 0 };
   }
 
-  /** A value as it is bound again: a text that was read as BLOB for its NUL is a text. */
+  /** A value in the form in which it is bound: text with a NUL was read as BLOB. */
   #compared(value: SqliteValue): SqliteValue {
     return this.#database.cutsTextAtNul ? textWithNul(value) : value;
   }
@@ -163,11 +157,6 @@ export class SqliteTableStore implements TableStore {
     this.#sql.set(table, sql);
     return sql;
   }
-}
-
-function firstStart(table: Table, sinceTime: string | null): FirstStart {
-  if (sinceTime === null) return { kind: "first", values: [], skipRows: 0 };
-  return { kind: "time", values: [orderBound(table, sinceTime)], skipRows: 0 };
 }
 
 function bindWrites(table: Table, writes: readonly RowWrite[]): BoundWrite[] {

@@ -1,29 +1,50 @@
 import { statSync } from "node:fs";
+import { mkdir, open, realpath } from "node:fs/promises";
+import { dirname } from "node:path";
 import { AppError } from "../../../domain/shared/errors.ts";
+
+/**
+ * Makes an empty file, with its folder, unless there is one. Only its owner may read it: it will hold secrets. A file
+ * that exists is not opened, as closing it would drop the locks that this process may have on it.
+ */
+export async function makeDatabaseFile(path: string): Promise<void> {
+  await mkdir(dirname(path), { recursive: true });
+  try {
+    const file = await open(path, "wx", 0o600);
+    await file.close();
+  } catch (error) {
+    if (!(error instanceof Error && "code" in error && error.code === "EEXIST")) throw error;
+  }
+}
 
 /**
  * Remembers which file was opened. SQLite goes on writing to a file that was deleted or replaced since, and everything
  * it acknowledges is lost at exit.
  */
-export class FileIdentity {
-  readonly path: string;
+export class DatabaseFile {
+  /** Where links lead: SQLite keeps the log there. */
+  readonly realPath: string;
+  readonly #path: string;
   readonly #opened: string;
-  readonly #realPath: string;
-  /** Of the log and its index, once they are there; they stay while the file is open. */
+  /** Identities of the log and its index, once they exist: both stay as long as the file is open. */
   readonly #companions = new Map<string, string>();
 
-  /** Takes the file that is at the path now; `realPath` is where links lead, and the log lies. */
-  constructor(path: string, realPath: string) {
-    this.path = path;
-    this.#realPath = realPath;
+  private constructor(path: string, realPath: string) {
+    this.realPath = realPath;
+    this.#path = path;
     this.#opened = identityOf(path);
   }
 
-  /** Throws `store_unavailable` when another file, or none, is at the path by now, or in the places of its log. */
+  /** Remembers the file that is at the path now. */
+  static async find(path: string): Promise<DatabaseFile> {
+    return new DatabaseFile(path, await realpath(path));
+  }
+
+  /** Throws `store_unavailable` when the file or its log was deleted or replaced. */
   check(): void {
     let found: string;
     try {
-      found = identityOf(this.path);
+      found = identityOf(this.#path);
     } catch (cause) {
       throw new AppError("store_unavailable", "The database file is gone", { cause });
     }
@@ -36,7 +57,7 @@ export class FileIdentity {
   #checkLog(): void {
     for (const suffix of ["-wal", "-shm"]) {
       const opened = this.#companions.get(suffix);
-      const found = identityIfThere(`${this.#realPath}${suffix}`);
+      const found = identityIfThere(`${this.realPath}${suffix}`);
       if (opened === undefined) {
         if (found !== null) this.#companions.set(suffix, found);
       } else if (found !== opened) {
