@@ -1,11 +1,15 @@
+// What the service and the command line share as programs: the file .env, and two exit codes.
 import { statSync } from "node:fs";
 import process from "node:process";
 
-const EXIT_USAGE = 2;
+/** Exit code of a program that failed. */
+export const EXIT_FAILED = 1;
+/** Exit code for a wrong configuration or command line. */
+export const EXIT_USAGE = 2;
 
 /**
- * Puts the file `.env` of the working directory under the environment, its values as they stand. Ends the process when it
- * cannot be read.
+ * Adds the settings of the file `.env` in the working directory to the environment, whose own values win. Ends the process
+ * when the file cannot be read.
  */
 export function loadEnvFile(): void {
   try {

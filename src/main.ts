@@ -4,12 +4,10 @@ import process from "node:process";
 import { compose, type Deployment } from "./compose.ts";
 import { type Config, readConfig } from "./config.ts";
 import { isAppError } from "./domain/shared/errors.ts";
-import { loadEnvFile } from "./environment.ts";
+import { EXIT_FAILED, EXIT_USAGE, loadEnvFile } from "./environment.ts";
 
 /** Time that requests in hand get to finish after SIGTERM or SIGINT; Docker kills after 10 s. */
 const GRACE_MS = 8_000;
-const EXIT_FAILED = 1;
-const EXIT_USAGE = 2;
 
 loadEnvFile();
 const { config, problems } = readConfig(process.env, (path) => readFileSync(path, "utf8"));
@@ -19,7 +17,7 @@ if (config === null) {
   process.exit(EXIT_USAGE);
 }
 
-/** Until the service listens there is nothing to end in order; as the first process of a container it is not ended else. */
+/** Until the service listens there is nothing to shut down. Without a handler the first process of a container ignores signals. */
 const exitAtOnce = () => process.exit(0);
 const STOP_SIGNALS = ["SIGTERM", "SIGINT"] as const;
 for (const signal of STOP_SIGNALS) process.on(signal, exitAtOnce);
@@ -40,13 +38,13 @@ async function serve(config: Config): Promise<void> {
   const stop = async () => {
     if (isStopping) return;
     isStopping = true;
-    // Streams of runs end with their runs.
+    // The streams of runs end only with their runs, so both stop together.
     await Promise.all([server.stop(GRACE_MS), deployment.stopRuns(GRACE_MS)]);
     await deployment.close();
     process.exit(0);
   };
   for (const signal of STOP_SIGNALS) process.off(signal, exitAtOnce).on(signal, stop);
-  // Last, as whoever reads it may stop the service at once.
+  // Printed last: a program that reads this line may stop the service at once.
   console.log(`repsync is listening on ${server.url}`);
 }
 
@@ -59,10 +57,10 @@ async function listen(deployment: Deployment, { host, port }: Config) {
   }
 }
 
-/** Bun calls a port in use whatever the reason was; a free one that is picked never is. */
+/** Bun reports every failure as a port in use; with port 0 that cannot be the reason. */
 function listenProblem(error: unknown, port: number): string {
   const code = error instanceof Error && "code" in error ? error.code : null;
-  const noAddress = "HOST is no address of this machine";
+  const noAddress = "HOST is not an address of this machine";
   if (code === "EADDRINUSE") return port === 0 ? noAddress : `the port is in use, or ${noAddress}`;
   return code === "EADDRNOTAVAIL" || code === "EINVAL" ? noAddress : errorText(error);
 }

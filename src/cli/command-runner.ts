@@ -1,12 +1,17 @@
-// What all commands share: how they are declared, opened, told, interrupted and ended.
+// What all commands share: how they are declared, given a deployment, interrupted and ended.
+import { readFileSync } from "node:fs";
 import type { Command } from "commander";
+import { type Config, readConfig } from "../config.ts";
 import type { Services } from "../services.ts";
-import { boundMemory } from "./bound-memory.ts";
-import { describeFailure } from "./describe-failure.ts";
-import { EXIT, type ExitCode } from "./exit-code.ts";
-import { type Interruption, watchInterruption } from "./interruption.ts";
-import { type OpenedDeployment, openDeployment } from "./open-deployment.ts";
-import { flushOutput, type Output, startOutput } from "./output.ts";
+import { describeFailure, EXIT, type ExitCode, UsageError } from "./failure.ts";
+import { Interruption } from "./interruption.ts";
+import { flushOutput, Output } from "./output.ts";
+
+/** The deployment of the environment, opened in this process: a running service may be using the same store. */
+export interface OpenedDeployment {
+  readonly config: Config;
+  readonly services: Services;
+}
 
 /** What a command works with. */
 export interface CommandTools {
@@ -21,7 +26,7 @@ export interface CommonOptions {
   readonly json?: true;
 }
 
-/** Does the work of a command and ends the process with its exit code. */
+/** Runs the work of a command and ends the process with its exit code. */
 export type RunCommand = (
   options: CommonOptions,
   work: (tools: CommandTools) => Promise<ExitCode>,
@@ -37,57 +42,95 @@ export function declareCommand(parent: Command, name: string): Command {
 
 /** Runs the work of one command. Never rejects: a failure is told and becomes the exit code. */
 export const runCommand: RunCommand = async (options, work) => {
-  const output = startOutput({ isJson: options.json === true });
+  const output = new Output(options.json === true);
   const opened: OpenedDeployment[] = [];
-  const interruption = watchInterruption((signal) => {
+  const open = async () => {
+    const deployment = await openDeployment();
+    opened.push(deployment);
+    return deployment;
+  };
+  const interruption = new Interruption((signal) => {
     restoreTerminal();
     output.warn(`Ended by ${signal}`);
     process.exit(EXIT.failed);
   });
-  boundMemory();
+  collectGarbageEarly();
   let code: ExitCode;
   try {
-    code = await work({
-      ...{ output, interruption },
-      open: async () => {
-        const deployment = await openDeployment();
-        opened.push(deployment);
-        return deployment;
-      },
-    });
+    code = await work({ output, interruption, open });
   } catch (error) {
     code = tellFailure(output, error);
   }
-  for (const deployment of opened) await closeQuietly(deployment.services);
+  for (const { services } of opened) await closeQuietly(services);
   await flushOutput();
   process.exit(code);
 };
+
+/** Reads the environment as the service does. Throws `UsageError`. */
+export function readDeploymentConfig(): Config {
+  const { config, problems } = readConfig(process.env, (path) => readFileSync(path, "utf8"));
+  if (config === null) throw new UsageError("The configuration has these problems", problems);
+  // Commands report failures themselves, and log lines would break progress bars. "info" is also what a copy of
+  // .env.example says, so only another level counts as a wish for a log.
+  return config.logLevel === "info" ? { ...config, logLevel: "silent" } : config;
+}
+
+/** Opens the deployment that the environment describes. Throws `UsageError` and `AppError`. */
+async function openDeployment(): Promise<OpenedDeployment> {
+  const config = readDeploymentConfig();
+  const { openServices } = await import("../services.ts");
+  return { config, services: await openServices(config) };
+}
 
 /** Tells a failure on stderr, and with `--json` also as a document. Returns its exit code. */
 function tellFailure(output: Output, error: unknown): ExitCode {
   const failure = describeFailure(error);
   if (failure === null) return EXIT.failed;
   const { code, message, problems } = failure;
-  output.warn(
-    problems.length === 0 ? message : `${message}:`,
-    ...problems.map((problem) => `- ${problem}`),
-  );
-  output.printJson({ error: message, ...(problems.length === 0 ? {} : { problems }) });
-  if (process.env["LOG_LEVEL"] === "debug" && error instanceof Error)
+  if (problems.length === 0) {
+    output.warn(message);
+    output.printJson({ error: message });
+  } else {
+    output.warn(`${message}:`, ...problems.map((problem) => `- ${problem}`));
+    output.printJson({ error: message, problems });
+  }
+  if (process.env["LOG_LEVEL"] === "debug" && error instanceof Error) {
     output.warn(error.stack ?? error.message);
+  }
   return code;
 }
 
-/** Shows the cursor and wraps lines again, which bars do without. */
+/** Shows the cursor and wraps lines again, which progress bars switch off. */
 function restoreTerminal(): void {
   if (process.stderr.isTTY) process.stderr.write("\u001b[?25h\u001b[?7h\n");
 }
 
-/** What was done is done, whatever closing says. */
+/** A store that cannot be closed does not change the command's result. */
 async function closeQuietly(services: Services): Promise<void> {
   try {
     await services.close();
   } catch (error) {
     services.logger.error("The store could not be closed", error);
   }
+}
+
+/** Resident memory up to which garbage is left to the runtime. */
+const UNTOUCHED_BYTES = 130_000_000;
+/** Growth since the last collection that starts another, so that memory in use does not. */
+const GROWTH = 1.1;
+const CHECK_EVERY_MS = 50;
+
+/** JavaScriptCore lets garbage grow to several times what is in use; a command beside a service collects earlier. */
+function collectGarbageEarly(): void {
+  let limitBytes = UNTOUCHED_BYTES;
+  const timer = setInterval(() => {
+    try {
+      if (process.memoryUsage.rss() < limitBytes) return;
+      Bun.gc(true);
+      limitBytes = Math.max(UNTOUCHED_BYTES, process.memoryUsage.rss() * GROWTH);
+    } catch {
+      // Reading the memory needs a file descriptor, and the process may have none left.
+    }
+  }, CHECK_EVERY_MS);
+  timer.unref();
 }

@@ -3,9 +3,9 @@
 import { CommanderError } from "commander";
 import { loadEnvFile } from "../environment.ts";
 import { runCommand } from "./command-runner.ts";
-import { EXIT } from "./exit-code.ts";
+import { EXIT } from "./failure.ts";
 import { systemReason } from "./files/read-text.ts";
-import { flushOutput, startOutput } from "./output.ts";
+import { flushOutput, Output } from "./output.ts";
 import { buildProgram, usageMessage } from "./program.ts";
 
 process.stdout.on("error", (error: NodeJS.ErrnoException) => {
@@ -23,7 +23,7 @@ try {
 } catch (error) {
   if (!(error instanceof CommanderError)) throw error;
   if (error.exitCode !== 0 && process.argv.includes("--json")) {
-    startOutput({ isJson: true }).printJson({ error: usageMessage(error) });
+    new Output(true).printJson({ error: usageMessage(error) });
   }
   await flushOutput();
   // Help that was asked for is a success; whatever else it says is about the command line.

@@ -1,55 +1,47 @@
-// What a command tells: text for people or one JSON document on stdout, problems on stderr.
-
+// What a command writes: text for people or one JSON document on stdout, problems on stderr.
 import { toWire } from "../domain/shared/wire-names.ts";
 
 /** Where a command writes to. */
-export interface Output {
+export class Output {
   readonly isJson: boolean;
   /** True when progress may be drawn: both streams are a terminal that can, and nobody asked for JSON. */
   readonly isTerminal: boolean;
+
+  constructor(isJson: boolean) {
+    this.isJson = isJson;
+    const isTerminal = process.stdout.isTTY === true && process.stderr.isTTY === true;
+    this.isTerminal = !isJson && isTerminal && process.env["TERM"] !== "dumb";
+  }
+
   /** Lines on stdout, for people only. */
-  print(...lines: readonly string[]): void;
-  /** One JSON document on stdout, for programs only, with the names of the wire. Call it once, or once per event of a stream. */
-  printJson(document: unknown): void;
-  /** Lines on stderr, for both. */
-  warn(...lines: readonly string[]): void;
+  print(...lines: readonly string[]): void {
+    if (!this.isJson) for (const line of lines) process.stdout.write(`${line}\n`);
+  }
+
+  /**
+   * One JSON document on stdout, for programs only, with the names of the wire. Call it once, or once per event of a
+   * stream.
+   */
+  printJson(document: unknown): void {
+    if (this.isJson) process.stdout.write(`${JSON.stringify(toWire(document))}\n`);
+  }
+
+  /** Lines on stderr, for people and programs. */
+  warn(...lines: readonly string[]): void {
+    for (const line of lines) process.stderr.write(`${line}\n`);
+  }
 }
 
-/** Starts the output of one command. */
-export function startOutput({ isJson }: { readonly isJson: boolean }): Output {
-  const isTerminal = process.stdout.isTTY === true && process.stderr.isTTY === true;
-  return {
-    isJson,
-    isTerminal: !isJson && isTerminal && process.env["TERM"] !== "dumb",
-    print: (...lines) => {
-      if (!isJson) for (const line of lines) process.stdout.write(`${line}\n`);
-    },
-    printJson: (document) => {
-      if (isJson) process.stdout.write(`${JSON.stringify(toWire(document))}\n`);
-    },
-    warn: (...lines) => {
-      for (const line of lines) process.stderr.write(`${line}\n`);
-    },
-  };
-}
-
-/** Columns side by side, the first row their names; the columns named in `right` end at their right side. */
+/** Lines with columns; the first row has their names, and those in `right` are aligned right. */
 export function tableLines(
   rows: readonly (readonly string[])[],
   right: readonly string[] = [],
 ): string[] {
   const names = rows[0] ?? [];
   const widths = names.map((_, i) => Math.max(...rows.map((row) => row[i]?.length ?? 0)));
-  return rows.map((row) =>
-    row
-      .map((cell, i) =>
-        right.includes(names[i] ?? "")
-          ? cell.padStart(widths[i] ?? 0)
-          : cell.padEnd(widths[i] ?? 0),
-      )
-      .join("  ")
-      .trimEnd(),
-  );
+  const pad = (text: string, i: number) =>
+    right.includes(names[i] ?? "") ? text.padStart(widths[i] ?? 0) : text.padEnd(widths[i] ?? 0);
+  return rows.map((row) => row.map(pad).join("  ").trimEnd());
 }
 
 /** A whole number with separators, such as `171,075`. */
@@ -62,7 +54,28 @@ export function countOf(value: number, noun: string): string {
   return `${formatCount(value)} ${noun}${value === 1 ? "" : "s"}`;
 }
 
-/** Ends both streams; resolves when what was written has left the process, or when nobody reads it any more. */
+/** What a transfer moved. */
+export interface MovedRows {
+  readonly rows: number;
+  readonly elapsedMs: number;
+  readonly bytesCompressed: number;
+  readonly bytesUncompressed: number;
+}
+
+/** Rows, rate and bytes saved, such as `10 rows, 500 rows/s, 80 of 320 bytes sent (75% saved)`. */
+export function movedText(moved: MovedRows): string {
+  const { rows, elapsedMs, bytesCompressed, bytesUncompressed } = moved;
+  if (rows === 0) return "0 rows";
+  const rate = rows / Math.max(0.001, elapsedMs / 1000);
+  const savedPercent = 100 * (1 - bytesCompressed / Math.max(1, bytesUncompressed));
+  return (
+    `${countOf(rows, "row")}, ${formatCount(rate)} rows/s, ` +
+    `${formatCount(bytesCompressed)} of ${formatCount(bytesUncompressed)} bytes sent ` +
+    `(${Math.max(0, savedPercent).toFixed(0)}% saved)`
+  );
+}
+
+/** Ends both streams; resolves when everything written has left the process, or when its reader is gone. */
 export async function flushOutput(): Promise<void> {
   for (const stream of [process.stdout, process.stderr]) {
     await new Promise<void>((resolve) => {

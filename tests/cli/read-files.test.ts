@@ -1,7 +1,7 @@
 // What the three formats are read as, whatever the pieces they arrive in.
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
-import type { FileFormat } from "../../src/cli/files/file-format.ts";
+import type { FileFormat } from "../../src/cli/files/file-arguments.ts";
 import type { CsvHeader } from "../../src/cli/files/read-csv.ts";
 import { LISTINGS, makeTable } from "../support/make-table.ts";
 import { checkAsyncProperty } from "../support/seed.ts";

@@ -2,7 +2,7 @@
 
 import { afterEach, expect, setDefaultTimeout, test } from "bun:test";
 import fc from "fast-check";
-import { FILE_FORMATS } from "../../src/cli/files/file-format.ts";
+import { FILE_FORMATS } from "../../src/cli/files/file-arguments.ts";
 import { readConfig } from "../../src/config.ts";
 import { convertRecord } from "../../src/domain/sync/rows/convert.ts";
 import { comparedColumns } from "../../src/domain/sync/rows/row-text.ts";

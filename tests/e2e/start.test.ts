@@ -197,7 +197,7 @@ describe("a start that fails", () => {
     const ended = await runProcess(START, { folder, env });
     expect([ended.code, ended.stdout]).toEqual([1, ""]);
     expect(ended.stderr).toStartWith(
-      "repsync cannot start: Cannot listen on not.a.host.invalid:0: HOST is no address of this machine",
+      "repsync cannot start: Cannot listen on not.a.host.invalid:0: HOST is not an address of this machine",
     );
   });
 });

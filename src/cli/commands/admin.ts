@@ -1,3 +1,6 @@
+import { createInterface } from "node:readline/promises";
+import { Writable } from "node:stream";
+import { text } from "node:stream/consumers";
 import { isPassword } from "../../domain/reputation/accounts/account.ts";
 import { ReputationError } from "../../domain/reputation/accounts/reputation-error.ts";
 import { isForeignUsername } from "../../domain/reputation/accounts/username.ts";
@@ -9,9 +12,7 @@ import {
   type CommonOptions,
   declareCommand,
 } from "../command-runner.ts";
-import { UsageError } from "../describe-failure.ts";
-import { EXIT, type ExitCode } from "../exit-code.ts";
-import { readPassword } from "../read-password.ts";
+import { EXIT, type ExitCode, UsageError } from "../failure.ts";
 
 /** `repsync admin`. D-4.1, D-4.12. */
 export const addAdminCommand: AddCommand = (parent, run) => {
@@ -44,4 +45,46 @@ async function createAdmin({ output, open }: CommandTools, username: string): Pr
   output.printJson({ username, role: "administrator" });
   output.print(`Administrator "${username}" can sign in at POST /v1/sessions`);
   return EXIT.success;
+}
+
+/**
+ * Asks twice on a terminal, without showing it; takes the first line of standard input otherwise. Never from the command
+ * line, which other users can see. Throws `UsageError`.
+ */
+async function readPassword(subject: string): Promise<string> {
+  if (process.stdin.isTTY !== true) return await readLine();
+  const password = await ask(`Password for ${subject}: `);
+  if ((await ask("The same again: ")) === password) return password;
+  throw new UsageError("The two passwords are not the same");
+}
+
+async function readLine(): Promise<string> {
+  const line = (await text(process.stdin)).split(/\r?\n/)[0] ?? "";
+  if (line !== "") return line;
+  throw noPassword();
+}
+
+function noPassword(): UsageError {
+  return new UsageError("There is no password: type it at the prompt or give it on standard input");
+}
+
+async function ask(question: string): Promise<string> {
+  const silent = new Writable({ write: (_chunk, _encoding, done) => done() });
+  const prompt = createInterface({ input: process.stdin, output: silent, terminal: true });
+  // The prompt takes Ctrl-C from the terminal; pass it on.
+  prompt.on("SIGINT", () => {
+    prompt.close();
+    process.kill(process.pid, "SIGINT");
+  });
+  try {
+    process.stderr.write(question);
+    return await prompt.question("");
+  } catch (error) {
+    // Ctrl-D.
+    if (error instanceof Error && error.name === "AbortError") throw noPassword();
+    throw error;
+  } finally {
+    prompt.close();
+    process.stderr.write("\n");
+  }
 }

@@ -7,8 +7,8 @@ import {
   type CommonOptions,
   declareCommand,
 } from "../command-runner.ts";
-import { EXIT, type ExitCode } from "../exit-code.ts";
-import { countOf } from "../output.ts";
+import { EXIT, type ExitCode } from "../failure.ts";
+import { countOf, type Output } from "../output.ts";
 import { openProgress } from "../progress.ts";
 
 /** `repsync audit`. D-6.5. */
@@ -66,8 +66,8 @@ async function prune({ output, open }: CommandTools): Promise<ExitCode> {
   return EXIT.success;
 }
 
-function tellProblem({ warn }: CommandTools["output"], { message }: AuditProblem): void {
-  warn(`The audit log does not verify: ${message}`);
+function tellProblem(output: Output, { message }: AuditProblem): void {
+  output.warn(`The audit log does not verify: ${message}`);
 }
 
 function item(problem: AuditProblem | null) {

@@ -8,7 +8,7 @@ import {
   type CommonOptions,
   declareCommand,
 } from "../command-runner.ts";
-import { EXIT, type ExitCode } from "../exit-code.ts";
+import { EXIT, type ExitCode } from "../failure.ts";
 import { countOf, formatCount } from "../output.ts";
 
 interface CompareOptions extends CommonOptions {

@@ -6,10 +6,10 @@ import {
   type CommandTools,
   type CommonOptions,
   declareCommand,
+  type OpenedDeployment,
+  readDeploymentConfig,
 } from "../command-runner.ts";
-import { UsageError } from "../describe-failure.ts";
-import { EXIT, type ExitCode } from "../exit-code.ts";
-import { type OpenedDeployment, readDeploymentConfig } from "../open-deployment.ts";
+import { EXIT, type ExitCode, UsageError } from "../failure.ts";
 
 /** `repsync doctor`. D-4.12. */
 export const addDoctorCommand: AddCommand = (parent, run) => {

@@ -3,14 +3,19 @@ import type { FullStorage } from "../../ports/storage.ts";
 import { exportRows } from "../../usecases/sync/files/export-rows.ts";
 import { findTable } from "../../usecases/sync/pages/pull-page.ts";
 import { type AddCommand, type CommandTools, declareCommand } from "../command-runner.ts";
-import { EXIT, type ExitCode } from "../exit-code.ts";
+import { EXIT, type ExitCode } from "../failure.ts";
 import { startRowEncoder } from "../files/encode-rows.ts";
-import { type FileFormat, STANDARD_STREAM } from "../files/file-format.ts";
+import {
+  type FileFormat,
+  type FileOptions,
+  type FileRequest,
+  formatOption,
+  readFileArguments,
+  STANDARD_STREAM,
+} from "../files/file-arguments.ts";
 import { writeText } from "../files/write-text.ts";
-import { stopSignal } from "../interruption.ts";
 import { countOf } from "../output.ts";
 import { openProgress, type Progress } from "../progress.ts";
-import { type FileOptions, formatOption, readFileArguments } from "./import.ts";
 
 /** `repsync export`. D-4.12. */
 export const addExportCommand: AddCommand = (parent, run) => {
@@ -24,22 +29,19 @@ export const addExportCommand: AddCommand = (parent, run) => {
     .argument("<file>", "path, or - for standard output")
     .addOption(formatOption())
     .action((tableName: string, file: string, { format: asked, ...options }: FileOptions) =>
-      run(options, (tools) => {
-        const [path, format] = readFileArguments(file, asked);
-        return exportFile(tools, { tableName, path, format });
-      }),
+      run(options, (tools) => exportFile(tools, readFileArguments(tableName, file, asked))),
     );
 };
 
 async function exportFile(
   { output, interruption, open }: CommandTools,
-  request: { readonly tableName: string; readonly path: string; readonly format: FileFormat },
+  request: FileRequest,
 ): Promise<ExitCode> {
   const { tableName, path, format } = request;
   const { config, services } = await open();
   const { storage } = services;
   const table = findTable(config.registry, tableName);
-  const stop = stopSignal(interruption);
+  const stop = interruption.stopSignal();
   const board = openProgress(output);
   const progress = board.start(`export ${table.name}`);
   const counts = { rows: 0, total: await storage.tables.countRows(table) };
@@ -55,17 +57,19 @@ async function exportFile(
   return EXIT.success;
 }
 
+/** An export under way. */
+interface ExportJob {
+  readonly table: Table;
+  readonly format: FileFormat;
+  readonly counts: { rows: number; readonly total: number };
+  readonly progress: Progress;
+  readonly stop: AbortSignal;
+}
+
 async function* textOf(
   storage: FullStorage,
-  job: {
-    readonly table: Table;
-    readonly format: FileFormat;
-    readonly counts: { rows: number; readonly total: number };
-    readonly progress: Progress;
-    readonly stop: AbortSignal;
-  },
+  { table, format, counts, progress, stop }: ExportJob,
 ): AsyncGenerator<string, void, undefined> {
-  const { table, format, counts, progress, stop } = job;
   const encoder = startRowEncoder(format, table);
   yield encoder.begin();
   for await (const rows of exportRows(storage, table)) {

@@ -1,5 +1,3 @@
-import { resolve } from "node:path";
-import { Option } from "commander";
 import type { Table } from "../../domain/sync/table/table.ts";
 import {
   type FoundRecord,
@@ -8,42 +6,21 @@ import {
   importRows,
 } from "../../usecases/sync/files/import-rows.ts";
 import { findTable } from "../../usecases/sync/pages/pull-page.ts";
+import { type AddCommand, type CommandTools, declareCommand } from "../command-runner.ts";
+import { EXIT, type ExitCode, FileProblem, UsageError } from "../failure.ts";
 import {
-  type AddCommand,
-  type CommandTools,
-  type CommonOptions,
-  declareCommand,
-} from "../command-runner.ts";
-import { UsageError } from "../describe-failure.ts";
-import { EXIT, type ExitCode } from "../exit-code.ts";
-import {
-  FILE_FORMATS,
-  type FileFormat,
-  fileFormatOf,
-  STANDARD_STREAM,
-} from "../files/file-format.ts";
-import { FileProblem } from "../files/file-problem.ts";
+  type FileOptions,
+  type FileRequest,
+  formatOption,
+  readFileArguments,
+} from "../files/file-arguments.ts";
 import { readCsv } from "../files/read-csv.ts";
-import { readJsonArray } from "../files/read-json-array.ts";
-import { readNdjson } from "../files/read-ndjson.ts";
+import { readJsonArray, readNdjson } from "../files/read-json.ts";
 import { readText, type TextSource } from "../files/read-text.ts";
-import { stopSignal } from "../interruption.ts";
 import { countOf, formatCount, type Output } from "../output.ts";
 import { openProgress } from "../progress.ts";
 
-/** Options of imports and exports. */
-export interface FileOptions extends CommonOptions {
-  readonly format?: FileFormat;
-}
-
-/** A file and what it holds. */
-interface ImportRequest {
-  readonly tableName: string;
-  readonly path: string;
-  readonly format: FileFormat;
-}
-
-/** Failed records that are told one by one. */
+/** Failed records that are listed one by one. */
 const MAX_TOLD_FAILURES = 1_000;
 
 /** `repsync import`. D-4.12. */
@@ -58,45 +35,16 @@ export const addImportCommand: AddCommand = (parent, run) => {
     .argument("<file>", "path, or - for standard input")
     .addOption(formatOption())
     .action((tableName: string, file: string, { format: asked, ...options }: FileOptions) =>
-      run(options, (tools) => {
-        const [path, format] = readFileArguments(file, asked);
-        return importFile(tools, { tableName, path, format });
-      }),
+      run(options, (tools) => importFile(tools, readFileArguments(tableName, file, asked))),
     );
 };
 
-/** `--format` of imports and exports. */
-export function formatOption(): Option {
-  return new Option(
-    "--format <format>",
-    "format of the file; its ending tells it otherwise",
-  ).choices(FILE_FORMATS);
-}
-
-/** The path as the caller meant it, and the format. Throws `UsageError`. */
-export function readFileArguments(
-  file: string,
-  asked: FileFormat | undefined,
-): [string, FileFormat] {
-  try {
-    return [file === STANDARD_STREAM ? file : fromCallersFolder(file), fileFormatOf(file, asked)];
-  } catch (error) {
-    throw error instanceof FileProblem ? new UsageError(error.message) : error;
-  }
-}
-
-/** `npm run repsync` changes to the package's folder before it starts us. */
-function fromCallersFolder(path: string): string {
-  const { npm_lifecycle_event: script, INIT_CWD: folder } = process.env;
-  return script === "repsync" && folder !== undefined ? resolve(folder, path) : path;
-}
-
-async function importFile(tools: CommandTools, request: ImportRequest): Promise<ExitCode> {
+async function importFile(tools: CommandTools, request: FileRequest): Promise<ExitCode> {
   const { output, interruption, open } = tools;
   const source = await openSource(request.path);
   const { config, services } = await open();
   const table = findTable(config.registry, request.tableName);
-  const stop = stopSignal(interruption);
+  const stop = interruption.stopSignal();
   interruption.onStop(() => source.close());
   const board = openProgress(output);
   const progress = board.start(`import ${table.name}`);
@@ -142,7 +90,7 @@ async function openSource(path: string): Promise<TextSource> {
 }
 
 function recordsOf(
-  { format }: ImportRequest,
+  { format }: FileRequest,
   from: { readonly source: TextSource; readonly table: Table; readonly output: Output },
 ): AsyncIterable<readonly FoundRecord[]> {
   const { source, table, output } = from;

@@ -10,7 +10,7 @@ import {
   type CommonOptions,
   declareCommand,
 } from "../command-runner.ts";
-import { EXIT, type ExitCode } from "../exit-code.ts";
+import { EXIT, type ExitCode } from "../failure.ts";
 import { tableLines } from "../output.ts";
 
 interface CreateOptions extends CommonOptions {

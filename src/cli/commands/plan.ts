@@ -11,7 +11,7 @@ import {
   type CommonOptions,
   declareCommand,
 } from "../command-runner.ts";
-import { EXIT, type ExitCode } from "../exit-code.ts";
+import { EXIT, type ExitCode } from "../failure.ts";
 import { formatCount } from "../output.ts";
 
 interface PlanOptions extends CommonOptions {

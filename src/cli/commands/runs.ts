@@ -6,7 +6,7 @@ import {
   type CommonOptions,
   declareCommand,
 } from "../command-runner.ts";
-import { EXIT, type ExitCode } from "../exit-code.ts";
+import { EXIT, type ExitCode } from "../failure.ts";
 import { formatCount, tableLines } from "../output.ts";
 
 /** Options of a list. */

@@ -8,10 +8,9 @@ import {
   type CommonOptions,
   declareCommand,
 } from "../command-runner.ts";
-import { EXIT, type ExitCode } from "../exit-code.ts";
-import { countOf, formatCount, type Output } from "../output.ts";
+import { EXIT, type ExitCode } from "../failure.ts";
+import { countOf, formatCount, movedText, type Output } from "../output.ts";
 import { openProgress, type Progress, type ProgressBoard } from "../progress.ts";
-import { movedText } from "../transfer-text.ts";
 
 interface SyncOptions extends CommonOptions {
   readonly full?: true;

@@ -4,7 +4,7 @@ import { mkdtemp, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { CommandTools } from "../command-runner.ts";
-import { EXIT, type ExitCode } from "../exit-code.ts";
+import { EXIT, type ExitCode } from "../failure.ts";
 import { CITIES_REGISTRY } from "./cities.ts";
 import {
   ADMINISTRATOR,

@@ -1,11 +1,17 @@
 // The first half of the demo: rows go from one deployment to another and to a third, by runs of the service itself.
 import { createSyncClient, type JsonObject, type SyncClient } from "repsync/client";
-import { countOf, formatCount } from "../output.ts";
+import { countOf, formatCount, type MovedRows, movedText } from "../output.ts";
 import { openProgress, type Progress, type ProgressBoard } from "../progress.ts";
-import { type MovedRows, movedText } from "../transfer-text.ts";
-import { callApi, readEvents } from "./api.ts";
 import { CITIES_TABLE, readCities } from "./cities.ts";
-import { type Deployment, type Deployments, type Stage, SYNC_KEY, signIn } from "./deployments.ts";
+import {
+  callApi,
+  type Deployment,
+  type Deployments,
+  readEvents,
+  type Stage,
+  SYNC_KEY,
+  signIn,
+} from "./deployments.ts";
 
 /** Rows of one page or batch. */
 const BATCH_ROWS = 5000;

@@ -3,8 +3,15 @@ import { execFile } from "node:child_process";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 import { createSyncClient, type JsonObject } from "repsync/client";
-import { callApi, callData } from "./api.ts";
-import { type Deployment, type Deployments, type Stage, SYNC_KEY, signIn } from "./deployments.ts";
+import {
+  callApi,
+  callData,
+  type Deployment,
+  type Deployments,
+  type Stage,
+  SYNC_KEY,
+  signIn,
+} from "./deployments.ts";
 import { childEnvironment } from "./service.ts";
 
 const CLI = fileURLToPath(new URL("../main.ts", import.meta.url));

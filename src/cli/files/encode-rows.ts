@@ -2,7 +2,7 @@ import { stringify } from "csv-stringify/sync";
 import { comparedColumns } from "../../domain/sync/rows/row-text.ts";
 import type { Column, Row, Table } from "../../domain/sync/table/table.ts";
 import { csvField } from "./csv-fields.ts";
-import type { FileFormat } from "./file-format.ts";
+import type { FileFormat } from "./file-arguments.ts";
 
 /** How rows are written in one format. */
 export interface RowEncoder {

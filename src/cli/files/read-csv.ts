@@ -3,9 +3,9 @@ import { CsvError, parse } from "csv-parse";
 import type { JsonValue } from "../../domain/shared/json.ts";
 import type { Column, Table } from "../../domain/sync/table/table.ts";
 import type { FoundRecord } from "../../usecases/sync/files/import-rows.ts";
+import { FileProblem } from "../failure.ts";
 import { type CsvField, readCsvField } from "./csv-fields.ts";
-import { FileProblem } from "./file-problem.ts";
-import { MAX_RECORD_CHARS } from "./read-ndjson.ts";
+import { MAX_RECORD_CHARS } from "./read-json.ts";
 
 /** What the header of a CSV file says about the table's columns. */
 export interface CsvHeader {

@@ -2,8 +2,8 @@
 import { open } from "node:fs/promises";
 import { pipeline } from "node:stream";
 import { createGunzip } from "node:zlib";
-import { STANDARD_STREAM } from "./file-format.ts";
-import { FileProblem } from "./file-problem.ts";
+import { FileProblem } from "../failure.ts";
+import { STANDARD_STREAM } from "./file-arguments.ts";
 
 /** A file that is being read. */
 export interface TextSource {

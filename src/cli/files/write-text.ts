@@ -1,18 +1,19 @@
-// Text into a file or standard output, compressed where the name says so; a file is replaced only when it is whole.
+// Writes text to a file or standard output, compressed when the name ends in .gz. A file is replaced only when it is
+// complete.
 import { createWriteStream } from "node:fs";
 import { realpath, rename, rm, stat } from "node:fs/promises";
 import { Readable } from "node:stream";
 import { pipeline } from "node:stream/promises";
 import { createGzip } from "node:zlib";
 import { GZIP_LEVEL } from "../../domain/shared/limits.ts";
-import { isGzipName, STANDARD_STREAM } from "./file-format.ts";
-import { FileProblem } from "./file-problem.ts";
+import { FileProblem } from "../failure.ts";
+import { STANDARD_STREAM } from "./file-arguments.ts";
 import { systemReason } from "./read-text.ts";
 
-/** Less what the umask takes. */
+/** The umask takes its bits away. */
 const NEW_FILE_MODE = 0o666;
 
-/** Writes all parts, waiting for slow readers. Throws `FileProblem`, and what the parts throw; no half file is left. */
+/** Writes all parts, waiting for slow readers. Throws `FileProblem`, and what the parts throw; leaves no partial file. */
 export async function writeText(path: string, parts: AsyncIterable<string>): Promise<void> {
   let problem: { readonly error: unknown } | null = null;
   const next = async (iterator: AsyncIterator<string>) => {
@@ -28,7 +29,7 @@ export async function writeText(path: string, parts: AsyncIterable<string>): Pro
       const iterator = parts[Symbol.asyncIterator]();
       try {
         for (let part = await next(iterator); part.done !== true; part = await next(iterator)) {
-          // What cannot be written is thrown here, and is no problem of the parts.
+          // A failed write is thrown here, and is not a problem of the parts.
           yield part.value;
         }
       } finally {
@@ -51,7 +52,7 @@ async function writeFile(path: string, source: Readable): Promise<void> {
   const target = isReplaceable ? `${realPath}.part-${process.pid}` : realPath;
   try {
     const file = createWriteStream(target, { mode });
-    if (isGzipName(path)) await pipeline(source, createGzip({ level: GZIP_LEVEL }), file);
+    if (/\.gz$/i.test(path)) await pipeline(source, createGzip({ level: GZIP_LEVEL }), file);
     else await pipeline(source, file);
     if (isReplaceable) await rename(target, realPath);
   } catch (error) {
@@ -60,7 +61,7 @@ async function writeFile(path: string, source: Readable): Promise<void> {
   }
 }
 
-/** Pipes and devices are written to as they are; a link stays one, and what is private stays so. */
+/** Pipes and devices are written in place; a link stays a link, and a file keeps its mode. */
 async function inspect(path: string) {
   try {
     const found = await stat(path);

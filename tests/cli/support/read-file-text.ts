@@ -1,9 +1,8 @@
 // The readers and encoders of files, without files.
 import { startRowEncoder } from "../../../src/cli/files/encode-rows.ts";
-import type { FileFormat } from "../../../src/cli/files/file-format.ts";
+import type { FileFormat } from "../../../src/cli/files/file-arguments.ts";
 import { type CsvHeader, readCsv } from "../../../src/cli/files/read-csv.ts";
-import { readJsonArray } from "../../../src/cli/files/read-json-array.ts";
-import { readNdjson } from "../../../src/cli/files/read-ndjson.ts";
+import { readJsonArray, readNdjson } from "../../../src/cli/files/read-json.ts";
 import type { Row, Table } from "../../../src/domain/sync/table/table.ts";
 import type { FoundRecord } from "../../../src/usecases/sync/files/import-rows.ts";
 

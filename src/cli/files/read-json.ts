@@ -1,8 +1,60 @@
-// Finds the elements of one long JSON array, and leaves each to the parser that keeps every digit. Streaming JSON
-// libraries make JS numbers, or tokens that cost many times more than the parser.
+// Records of NDJSON files and of JSON arrays of any length. Each record is parsed alone, by the parser that keeps every
+// digit: streaming JSON libraries make JS numbers, or tokens that cost many times more than the parser.
+import { parseJson } from "../../domain/shared/json.ts";
 import type { FoundRecord } from "../../usecases/sync/files/import-rows.ts";
-import { FileProblem } from "./file-problem.ts";
-import { MAX_RECORD_CHARS, parseRecord, tooLong } from "./read-ndjson.ts";
+import { FileProblem } from "../failure.ts";
+
+/** Length of one record's text. Without a limit a file of another format would be read as one endless record. */
+export const MAX_RECORD_CHARS = 64 * 1024 * 1024;
+
+/** One JSON value per line; blank lines are skipped. A line that is not JSON is a failed record. */
+export async function* readNdjson(
+  chunks: AsyncIterable<string>,
+): AsyncGenerator<readonly FoundRecord[], void, undefined> {
+  let line = 1;
+  let begun: string[] = [];
+  let begunChars = 0;
+  for await (const chunk of chunks) {
+    const pieces = chunk.split("\n");
+    const found: FoundRecord[] = [];
+    for (const [i, piece] of pieces.entries()) {
+      begun.push(piece);
+      begunChars += piece.length;
+      if (begunChars > MAX_RECORD_CHARS) throw tooLong(line);
+      if (i === pieces.length - 1) break;
+      addRecord(found, begun.join(""), line);
+      [begun, begunChars] = [[], 0];
+      line++;
+    }
+    if (found.length > 0) yield found;
+  }
+  const last: FoundRecord[] = [];
+  addRecord(last, begun.join(""), line);
+  yield last;
+}
+
+/** Parses one record's text without losing a digit. */
+function parseRecord(text: string, line: number): FoundRecord {
+  const place = { line, chars: text.length };
+  try {
+    return { ...place, record: parseJson(text), problem: null };
+  } catch (error) {
+    const problem = error instanceof RangeError ? "is nested too deeply" : "is not JSON";
+    return { ...place, record: null, problem };
+  }
+}
+
+/** The error for a record that does not end within the limit. */
+function tooLong(line: number): FileProblem {
+  const limit = `${MAX_RECORD_CHARS / 1024 / 1024} Mi characters`;
+  return new FileProblem(
+    `Line ${line} begins a record longer than ${limit}: is it the right format?`,
+  );
+}
+
+function addRecord(found: FoundRecord[], text: string, line: number): void {
+  if (text.trim() !== "") found.push(parseRecord(text, line));
+}
 
 const QUOTE = 0x22;
 const COMMA = 0x2c;
@@ -15,8 +67,8 @@ const NEWLINE = 0x0a;
 const NO_BLANK = /[^ \t\r\n]/;
 
 /**
- * The elements of a JSON array. One that is no JSON is a failed record; a text that is no array, or ends inside of it,
- * throws `FileProblem` after the elements before.
+ * The elements of a JSON array. An element that is not JSON is a failed record. A text that is not an array, or ends
+ * inside it, throws `FileProblem` after the elements before.
  */
 export async function* readJsonArray(
   chunks: AsyncIterable<string>,
@@ -31,22 +83,22 @@ export async function* readJsonArray(
   if (problem !== null) throw problem;
 }
 
-/** Where the text stands that was scanned last. */
+/** Finds the elements of an array, chunk by chunk. */
 class ArrayScanner {
-  /** Brackets that are open; 1 between the elements. */
+  /** Open brackets; 1 between the elements. */
   #depth = 0;
   #hasEnded = false;
   #isInString = false;
   #isEscaped = false;
   #line = 1;
-  /** The element under way, as far as it stands in earlier chunks. */
+  /** The part of the current element that earlier chunks had. */
   #parts: string[] = [];
   #chars = 0;
-  /** Null before the element's first character. */
+  /** Line of the element's first character; null before it. */
   #elementLine: number | null = null;
   #elements = 0;
 
-  /** The elements that end in this chunk, and what was wrong after them. */
+  /** The elements that end in this chunk, and the problem after them. */
   scan(chunk: string): { readonly found: FoundRecord[]; readonly problem: FileProblem | null } {
     const found: FoundRecord[] = [];
     let start = 0;
@@ -61,7 +113,7 @@ class ArrayScanner {
       }
       if (code <= 0x20) continue;
       if (this.#depth === 0) {
-        if (this.#hasEnded || code !== ARRAY_BEGIN) return { found, problem: this.#noArray() };
+        if (this.#hasEnded || code !== ARRAY_BEGIN) return { found, problem: this.#notAnArray() };
         this.#depth = 1;
         start = i + 1;
         continue;
@@ -72,7 +124,7 @@ class ArrayScanner {
         start = i + 1;
         if (isEnd) [this.#depth, this.#hasEnded] = [0, true];
         if (NO_BLANK.test(text)) this.#add(found, text);
-        else if (!isEnd || this.#elements > 0) return { found, problem: this.#noElement() };
+        else if (!isEnd || this.#elements > 0) return { found, problem: this.#missingElement() };
         this.#elementLine = null;
         continue;
       }
@@ -93,7 +145,7 @@ class ArrayScanner {
 
   problemAtEnd(): FileProblem | null {
     if (this.#hasEnded) return null;
-    if (this.#depth === 0) return this.#noArray();
+    if (this.#depth === 0) return this.#notAnArray();
     return new FileProblem(`Line ${this.#line}: the file ends inside the JSON array`);
   }
 
@@ -108,14 +160,14 @@ class ArrayScanner {
     found.push(parseRecord(text, this.#elementLine ?? this.#line));
   }
 
-  #noArray(): FileProblem {
+  #notAnArray(): FileProblem {
     const text = this.#hasEnded
       ? "there is more after the JSON array"
       : "a JSON file must hold one array of objects; for one object per line give --format ndjson";
     return new FileProblem(`Line ${this.#line}: ${text}`);
   }
 
-  #noElement(): FileProblem {
+  #missingElement(): FileProblem {
     return new FileProblem(`Line ${this.#line}: the JSON array lacks a value before this place`);
   }
 }

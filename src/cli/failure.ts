@@ -1,0 +1,71 @@
+// How a command ends: its exit code, and what its user is told when it fails.
+import { CommanderError } from "commander";
+import { isReputationError } from "../domain/reputation/accounts/reputation-error.ts";
+import { type AppErrorKind, isAppError } from "../domain/shared/errors.ts";
+import { EXIT_FAILED, EXIT_USAGE } from "../environment.ts";
+import { RemotePeerError } from "../ports/tables/remote-peer.ts";
+
+/** How a command ends. D-4.12. */
+export const EXIT = {
+  success: 0,
+  failed: EXIT_FAILED,
+  /** A wrong command line or configuration: nothing was done. */
+  usage: EXIT_USAGE,
+  /** Done except for some records; or compared and found different. */
+  partial: 3,
+  /** The demo was interrupted before its end: 128 and the number of SIGINT. */
+  interrupted: 130,
+} as const;
+
+/** One of the exit codes. */
+export type ExitCode = (typeof EXIT)[keyof typeof EXIT];
+
+/** A wrong command line or configuration. `message` is safe to show. */
+export class UsageError extends Error {
+  override readonly name = "UsageError";
+  /** Every single problem; empty when the message says it all. */
+  readonly problems: readonly string[];
+
+  constructor(message: string, problems: readonly string[] = []) {
+    super(message);
+    this.problems = problems;
+  }
+}
+
+/** A problem of a file that is read or written. `message` is safe to show. */
+export class FileProblem extends Error {
+  override readonly name = "FileProblem";
+}
+
+/** A failure as the user is told it: no stack, no secret. */
+export interface FailureText {
+  readonly code: ExitCode;
+  readonly message: string;
+  readonly problems: readonly string[];
+}
+
+const USAGE_KINDS: readonly AppErrorKind[] = [
+  "invalid_request",
+  "schema_conflict",
+  "sync_misconfigured",
+  "unknown_table",
+];
+const INTERNAL_MESSAGE = "Internal error; set LOG_LEVEL to debug to see its cause";
+
+/** What to tell about anything that a command throws; null when the user was told already. */
+export function describeFailure(error: unknown): FailureText | null {
+  if (error instanceof CommanderError) return null;
+  const message = error instanceof Error ? error.message : "";
+  if (error instanceof UsageError) return { code: EXIT.usage, message, problems: error.problems };
+  if (isReputationError(error, "invalid_request")) {
+    const problems = error.fields.map(({ pointer, detail }) => `${pointer.slice(1)}: ${detail}`);
+    return { code: EXIT.usage, message: "These values cannot be used", problems };
+  }
+  if (isAppError(error, ...USAGE_KINDS)) return { code: EXIT.usage, message, problems: [] };
+  const isExpected =
+    isAppError(error) ||
+    isReputationError(error) ||
+    error instanceof RemotePeerError ||
+    error instanceof FileProblem;
+  return { code: EXIT.failed, message: isExpected ? message : INTERNAL_MESSAGE, problems: [] };
+}

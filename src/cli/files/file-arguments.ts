@@ -1,0 +1,69 @@
+// The file that an import or export names: its path and its format.
+import { resolve } from "node:path";
+import { Option } from "commander";
+import type { CommonOptions } from "../command-runner.ts";
+import { UsageError } from "../failure.ts";
+
+/** Formats of imports and exports. D-4.12. */
+export const FILE_FORMATS = ["json", "ndjson", "csv"] as const;
+
+/** One of them. */
+export type FileFormat = (typeof FILE_FORMATS)[number];
+
+const ENDINGS: ReadonlyMap<string, FileFormat> = new Map([
+  ["json", "json"],
+  ["ndjson", "ndjson"],
+  ["jsonl", "ndjson"],
+  ["csv", "csv"],
+]);
+
+/** The name of standard input and output. */
+export const STANDARD_STREAM = "-";
+
+/** Options of imports and exports. */
+export interface FileOptions extends CommonOptions {
+  readonly format?: FileFormat;
+}
+
+/** What to import or export. */
+export interface FileRequest {
+  readonly tableName: string;
+  /** Absolute, relative to the working directory, or `STANDARD_STREAM`. */
+  readonly path: string;
+  readonly format: FileFormat;
+}
+
+/** `--format` of imports and exports. */
+export function formatOption(): Option {
+  return new Option(
+    "--format <format>",
+    "format of the file; without it, by the file's name",
+  ).choices(FILE_FORMATS);
+}
+
+/** The file as the caller meant it. Throws `UsageError` when nothing tells its format. */
+export function readFileArguments(
+  tableName: string,
+  file: string,
+  asked: FileFormat | undefined,
+): FileRequest {
+  const path = file === STANDARD_STREAM ? file : fromCallersFolder(file);
+  return { tableName, path, format: asked ?? formatByName(file) };
+}
+
+/** `npm run repsync` changes to the package's folder before it starts us. */
+function fromCallersFolder(path: string): string {
+  const { npm_lifecycle_event: script, INIT_CWD: folder } = process.env;
+  return script === "repsync" && folder !== undefined ? resolve(folder, path) : path;
+}
+
+/** By the ending of the name, `.gz` left out. */
+function formatByName(path: string): FileFormat {
+  const ending = /\.([a-z]+)(?:\.gz)?$/i.exec(path)?.[1]?.toLowerCase() ?? "";
+  const format = ENDINGS.get(ending);
+  if (format !== undefined) return format;
+  const subject = path === STANDARD_STREAM ? "Standard input or output has" : `"${path}" has`;
+  throw new UsageError(
+    `${subject} no ending that tells its format: give --format json, ndjson or csv`,
+  );
+}
