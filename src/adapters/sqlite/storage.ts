@@ -13,11 +13,12 @@ import { MARKER_TABLES, SqliteMarkerStore } from "./runs/marker-store.ts";
 import { REJECTED_TABLES, SqliteRejectedRecords } from "./runs/rejected-records.ts";
 import { RUN_TABLES, SqliteRunStore } from "./runs/run-store.ts";
 import { SqliteRowSource } from "./tables/row-source.ts";
+import { DEFINITION_TABLES } from "./tables/schema.ts";
 import { SqliteTableStore } from "./tables/table-store.ts";
 
-/** Tables of repsync's own, besides the registry's. */
+/** Tables of repsync's own, beside those of the registry. */
 const INTERNAL_TABLES = [
-  "CREATE TABLE IF NOT EXISTS repsync_tables (name TEXT PRIMARY KEY, definition TEXT NOT NULL) WITHOUT ROWID",
+  ...DEFINITION_TABLES,
   ...MARKER_TABLES,
   ...LEASE_TABLES,
   ...RUN_TABLES,

@@ -1,11 +1,11 @@
-/** The most that one batch holds; one item may be larger. */
+/** The most that one batch holds. A single item may be larger. */
 export interface BatchLimits<T> {
   readonly maxItems: number;
   readonly maxBytes: number;
   bytesOf(item: T): number;
 }
 
-/** Cuts items into batches that fit a message, in order. None of them is empty. */
+/** Cuts items into batches that fit a message, in order. No batch is empty. */
 export function cutBatches<T>(items: readonly T[], limits: BatchLimits<T>): T[][] {
   const batches: T[][] = [];
   let batch: T[] = [];

@@ -1,4 +1,4 @@
-// What a driver error means for us, and the only place where one becomes an `AppError`.
+// What errors of the driver mean. Only here does one become an `AppError`.
 import {
   MongoBulkWriteError,
   MongoClientClosedError,
@@ -14,7 +14,7 @@ import {
 } from "mongodb";
 import { AppError } from "../../../domain/shared/errors.ts";
 
-/** Server codes of states that end by themselves: elections, restarts, conflicts, young or old snapshots. */
+/** Server codes of states that pass: elections, restarts, conflicts, snapshots that are too new or too old. */
 const PASSING_CODES: ReadonlySet<number> = new Set([
   6, // HostUnreachable
   7, // HostNotFound
@@ -46,14 +46,14 @@ const PASSING_CODES: ReadonlySet<number> = new Set([
 /** Server code TransactionTooLargeForCache. */
 const TOO_LARGE_FOR_CACHE = 388;
 
-/** What went wrong itself: in a bulk write the driver makes even a lost connection look like a server's answer. */
+/** The actual error: in a bulk write the driver makes even a lost connection look like an answer of the server. */
 export function innerError(error: unknown): unknown {
   if (!(error instanceof MongoBulkWriteError)) return error;
   const inner: unknown = error.errorResponse;
   return inner instanceof Error ? inner : error;
 }
 
-/** True when no server took the operation, or the connection broke before its answer. */
+/** True when no server took the operation, or the connection broke before the answer. */
 export function isUnreachable(error: unknown): boolean {
   return (
     error instanceof MongoNetworkError ||
@@ -65,8 +65,8 @@ export function isUnreachable(error: unknown): boolean {
 }
 
 /**
- * True when the same work may succeed a moment later. Errors of a killed primary come without any of the driver's
- * labels, so the class and code count too.
+ * True when the same work may succeed a moment later. A killed primary causes errors without any of the driver's labels,
+ * so class and code count too.
  */
 export function isPassing(error: unknown): boolean {
   if (isUnreachable(error) || isRerunnable(error)) return true;
@@ -74,12 +74,12 @@ export function isPassing(error: unknown): boolean {
   return error instanceof MongoError && error.hasErrorLabel("RetryableWriteError");
 }
 
-/** True when the server says that the transaction was not committed and may be run again. */
+/** True when the server says that the transaction was not committed and may run again. */
 export function isRerunnable(error: unknown): boolean {
   return error instanceof MongoError && error.hasErrorLabel("TransientTransactionError");
 }
 
-/** True when a commit may or may not have happened: only a server's own word settles it. */
+/** True when a commit may or may not have happened: only an answer of the server can tell. */
 export function isOutcomeUnknown(error: unknown): boolean {
   if (!(error instanceof MongoServerError)) return true;
   if (isRerunnable(error)) return false;
@@ -102,15 +102,15 @@ export function hasCode(error: unknown, ...codes: readonly number[]): error is M
   return error instanceof MongoServerError && codes.includes(Number(error.code));
 }
 
-/** The server's own word for a refusal, such as `Unauthorized`; it holds no value and no address. */
+/** The server's name of an error, such as `Unauthorized`; it holds no value and no address. */
 export function refusalWord(error: unknown): string {
   if (!(error instanceof MongoServerError)) return "no answer";
   return error.codeName ?? `error ${String(error.code)}`;
 }
 
 /**
- * The error of a commit as the ports allow it, for work whose unknown outcomes are `AppError`s already: of anything
- * else nothing was written.
+ * Turns the error of a commit into one that the ports allow. An unknown outcome is an `AppError` already; after all other
+ * errors nothing was written.
  */
 export function toCommitError(error: unknown): AppError {
   if (error instanceof AppError || isUnreachable(error) || isClosed(error)) {
@@ -128,7 +128,7 @@ function commitProblem(error: unknown): string {
     : `MongoDB refused the batch: ${refusalWord(error)}`;
 }
 
-/** The error as the ports allow it: an `AppError` stays, all others become `store_unavailable`. */
+/** Turns an error into one that the ports allow: an `AppError` stays, all others become `store_unavailable`. */
 export function toAppError(error: unknown): AppError {
   if (error instanceof AppError) return error;
   return new AppError("store_unavailable", unavailability(error), { cause: error });

@@ -1,4 +1,4 @@
-// Numbers for auto-incrementing `id` columns: each push takes a range that no other instance gets.
+// Numbers for auto-incrementing `id` columns: each push takes a range that no other push gets.
 import {
   type ClientSession,
   type Collection,
@@ -11,7 +11,7 @@ import { type Deadline, retry } from "./deadline.ts";
 import { DURABLE } from "./durable.ts";
 import { isPassing } from "./errors.ts";
 
-/** The counters, by the name of the table; repsync's own collections have one by theirs. */
+/** The counters, by name of the table or of a collection of repsync's own. */
 export const COUNTERS: InternalCollection = { name: "repsync_counters" };
 
 const GIVE_BACK_TRIES = 3;
@@ -19,7 +19,7 @@ const GIVE_BACK_TRIES = 3;
 interface CounterDocument {
   /** Table name. */
   readonly _id: string;
-  /** Greatest number given out. */
+  /** The greatest number that was taken. */
   readonly last: Long;
 }
 
@@ -38,7 +38,7 @@ export class IdCounters {
     this.#collection = collectionOf(db);
   }
 
-  /** Takes the next `count` numbers, durably, before any row can have one of them. */
+  /** Takes the next `count` numbers, durably, before any row is written with one of them. */
   async take(wanted: Pick<IdRange, "tableName" | "count">, deadline: Deadline): Promise<IdRange> {
     const { tableName, count } = wanted;
     const options = {
@@ -59,8 +59,8 @@ export class IdCounters {
   }
 
   /**
-   * Gives back all but the first `usedCount` numbers of a range, unless more were taken since. Never fails: a gap in
-   * the numbers does no harm, so it is not worth waiting for a server either.
+   * Gives back all but the first `usedCount` numbers of a range, unless more were taken since. Never fails, nor waits for
+   * a server: a gap in the numbers does no harm.
    */
   async giveBack({ tableName, first, count }: IdRange, usedCount: number): Promise<void> {
     if (usedCount === count) return;
@@ -77,7 +77,7 @@ export class IdCounters {
     }
   }
 
-  /** Makes sure that numbers up to `last` are not given out. */
+  /** Makes sure that the numbers up to `last` are never taken. */
   async reserve(tableName: string, last: Long): Promise<void> {
     await this.#collection.updateOne(
       { _id: tableName },
@@ -89,7 +89,7 @@ export class IdCounters {
 
 /**
  * Takes the next `count` numbers of a collection of repsync's own, within the caller's transaction, and returns the
- * first of them: 1 or more. So numbers are in the order of commits, and none is taken in vain.
+ * first of them, 1 or more. So numbers are in the order of commits, without gaps.
  */
 export async function takeNumbers(
   db: Db,

@@ -5,6 +5,13 @@ import type { SqliteDatabase } from "../driver/database.ts";
 import { declaredType } from "./column-values.ts";
 import { ORDER_COLUMN, orderColumns, orderExpression } from "./statements.ts";
 
+/** What each table was last prepared as. */
+export const DEFINITION_TABLES = [
+  `CREATE TABLE IF NOT EXISTS repsync_tables (
+    name TEXT PRIMARY KEY, definition TEXT NOT NULL
+  ) WITHOUT ROWID`,
+];
+
 /** What a table was last prepared as, to notice what a changed registry would break. */
 interface Definition {
   /** The upsert key's columns in their order. */
