@@ -14,7 +14,7 @@ import type { RequestHandler, StartHttpServer } from "./ports/http/http-server.t
 import type { CacheCounts, VersionedCache } from "./ports/lookups/versioned-cache.ts";
 import { openServices, type Services, type TimeDeps } from "./services.ts";
 import { createLookups } from "./usecases/reputation/lookups/look-up.ts";
-import { type ActiveRuns, createActiveRuns } from "./usecases/sync/runs/active-runs.ts";
+import { ActiveRuns } from "./usecases/sync/runs/active-runs.ts";
 import { startSchedule } from "./usecases/sync/runs/scheduled-runs.ts";
 
 /** Time that runs under way have to end when a deployment closes. */
@@ -42,7 +42,7 @@ export async function compose(config: Config, time?: TimeDeps): Promise<Deployme
     runtimeVersion,
     startedAtMs: clock.nowMs(),
   });
-  const activeRuns = createActiveRuns(sync, metrics);
+  const activeRuns = new ActiveRuns(sync, metrics);
   const lookups = createLookups(services.lookups);
   const cache = () => sumCounts(services.caches);
   const handler = createRequestHandler({
@@ -116,9 +116,9 @@ function scheduleRuns(
     logger.warn("SYNC_SCHEDULE is ignored, because SYNC_ENABLED is not true");
     return null;
   }
-  const { leases, ids } = sync;
+  const { leases, ids, clock } = sync;
   const scheduler = new CronerScheduler();
-  return startSchedule({ scheduler, activeRuns, leases, timer, ids, logger }, cronText);
+  return startSchedule({ scheduler, activeRuns, leases, clock, timer, ids, logger }, cronText);
 }
 
 function sumCounts(caches: readonly VersionedCache<unknown>[]): CacheCounts {

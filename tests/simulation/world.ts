@@ -1,9 +1,8 @@
 // Two deployments, their writers, the network between them, and the runs of one of them.
-import type { RunDirection } from "../../src/domain/sync/run/run.ts";
+import type { RunDirection, RunRequest } from "../../src/domain/sync/run/run.ts";
 import type { Row, Table } from "../../src/domain/sync/table/table.ts";
-import type { RunOutcome } from "../../src/usecases/sync/runs/run-sync.ts";
 import {
-  type RunRequest,
+  type RunOutcome,
   type StartedRun,
   startRun,
 } from "../../src/usecases/sync/runs/start-run.ts";

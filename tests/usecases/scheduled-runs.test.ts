@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
+import type { RunRequest } from "../../src/domain/sync/run/run.ts";
 import type { Scheduler } from "../../src/ports/runtime/runtime.ts";
 import { startSchedule } from "../../src/usecases/sync/runs/scheduled-runs.ts";
-import type { RunRequest } from "../../src/usecases/sync/runs/start-run.ts";
 import { FakeClock } from "../support/fake-clock.ts";
 import { MemoryLeaseStore } from "../support/memory-sync-stores.ts";
 
@@ -26,7 +26,7 @@ function startInstance(leases: MemoryLeaseStore, holder: string) {
   };
   const schedule = startSchedule(
     {
-      ...{ scheduler, leases, ids: { next: () => holder } },
+      ...{ scheduler, leases, clock: new FakeClock(), ids: { next: () => holder } },
       activeRuns: {
         start(request) {
           started.push(request);

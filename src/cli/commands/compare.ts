@@ -1,7 +1,7 @@
 import { Option } from "commander";
 import type { SyncDirection } from "../../domain/sync/run/marker.ts";
-import type { CompareResult } from "../../usecases/sync/compare/compare-findings.ts";
 import { compareTables } from "../../usecases/sync/compare/compare-tables.ts";
+import type { CompareResult } from "../../usecases/sync/compare/comparison.ts";
 import {
   type AddCommand,
   type CommandTools,

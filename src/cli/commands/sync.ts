@@ -1,7 +1,13 @@
 import { Argument } from "commander";
 import { isAppError } from "../../domain/shared/errors.ts";
-import type { DoneEvent, RunDirection, RunEvent, SyncRun } from "../../domain/sync/run/run.ts";
-import { type RunRequest, startRun } from "../../usecases/sync/runs/start-run.ts";
+import type {
+  DoneEvent,
+  RunDirection,
+  RunEvent,
+  RunRequest,
+  SyncRun,
+} from "../../domain/sync/run/run.ts";
+import { startRun } from "../../usecases/sync/runs/start-run.ts";
 import {
   type AddCommand,
   type CommandTools,

@@ -1,9 +1,10 @@
 // The stream of a run: its form, its events, and readers that are slow or leave.
+
 import { afterEach, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { connect, createServer } from "node:net";
 import type { BatchEvent } from "../../../src/domain/sync/run/run.ts";
 import { eventStream } from "../../../src/http/event-stream.ts";
-import { startRunFeed } from "../../../src/usecases/sync/runs/run-feed.ts";
+import { RunFeed } from "../../../src/usecases/sync/runs/run-progress.ts";
 import { pollUntil } from "../../e2e/support/poll-until.ts";
 import { jsonBody } from "../reputation/people.ts";
 import { fastTime } from "../support/fast-time.ts";
@@ -215,7 +216,7 @@ describe("eventStream()", () => {
   });
 
   test("D-4.4 a reader that does not read holds up nothing, and gets batches put together", async () => {
-    const feed = startRunFeed();
+    const feed = new RunFeed();
     const server = Bun.serve({
       ...{ port: 0, hostname: "127.0.0.1", idleTimeout: 0 },
       fetch: () => eventStream(feed.read(), never),

@@ -3,8 +3,10 @@ import { expect, test } from "bun:test";
 import { PullCursor } from "../../../src/domain/sync/pull/pull-cursor.ts";
 import { BatchSize } from "../../../src/domain/sync/run/pacing.ts";
 import type { PulledPage, RemotePeer } from "../../../src/ports/tables/remote-peer.ts";
+import { RemoteCalls } from "../../../src/usecases/sync/shared/call-remote.ts";
+import type { RunContext } from "../../../src/usecases/sync/shared/run-context.ts";
 import { openRemote } from "../../../src/usecases/sync/shared/sync-deps.ts";
-import { askPage } from "../../../src/usecases/sync/transfer/ask-page.ts";
+import { askPage } from "../../../src/usecases/sync/transfer/remote-pages.ts";
 import { makeTwoEnds } from "./two-ends.ts";
 
 /** Asks for pages whose replies have these lengths, and tells how many rows each was to have. */
@@ -20,17 +22,20 @@ async function askedFor(lengths: readonly number[]): Promise<number[]> {
       return { ...(await peer.pullPage(tableName, request)), bytesUncompressed };
     },
   };
-  const transfer = {
-    ...{ table, remote: { peer: measured, address } },
-    calls: {
-      call: <T>(request: (signal: AbortSignal) => Promise<T>) =>
-        request(new AbortController().signal),
-      progressed: () => {},
-    },
+  const run: RunContext = {
+    runId: "run",
+    deps,
+    remote: { peer: measured, address },
+    isFull: false,
+    isDryRun: false,
+    startedAt: "2026-03-01T12:00:00Z",
+    stop: new AbortController().signal,
+    publish: () => {},
   };
+  const calls = new RemoteCalls(deps, run.stop);
   const cursor = PullCursor.beginSince(table, "2026-03-01T10:00:00Z", 1000);
   const size = new BatchSize(1000, 1000);
-  for (const _ of lengths) await askPage(transfer, { cursor, size });
+  for (const _ of lengths) await askPage({ run, table, calls }, cursor, size);
   return asked;
 }
 

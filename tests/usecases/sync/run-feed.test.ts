@@ -1,7 +1,8 @@
 // What a run tells, to readers of any speed. S-6, D-4.4.
+
 import { expect, test } from "bun:test";
 import type { BatchEvent, RunEvent } from "../../../src/domain/sync/run/run.ts";
-import { startRunFeed } from "../../../src/usecases/sync/runs/run-feed.ts";
+import { RunFeed } from "../../../src/usecases/sync/runs/run-progress.ts";
 
 const START: RunEvent = { type: "start", table: "a", direction: "push", totalRecords: 9 };
 
@@ -15,7 +16,7 @@ function batch(number: number, changes: Partial<BatchEvent> = {}): BatchEvent {
 }
 
 test("S-6 a reader that keeps up gets every event", async () => {
-  const feed = startRunFeed();
+  const feed = new RunFeed();
   const reader = feed.read();
   const got: RunEvent[] = [];
   for (const event of [START, batch(1), batch(2)]) {
@@ -31,7 +32,7 @@ test("S-6 a reader that keeps up gets every event", async () => {
 });
 
 test("D-4.4 a slow reader gets batches put together, with nothing missing from their sums", async () => {
-  const feed = startRunFeed();
+  const feed = new RunFeed();
   const reader = feed.read();
   const first = reader.next();
   feed.publish(START);
@@ -51,7 +52,7 @@ test("D-4.4 a slow reader gets batches put together, with nothing missing from t
 });
 
 test("D-4.9 a reader that comes late gets the events from the first on, and one that leaves does not stop the run", async () => {
-  const feed = startRunFeed();
+  const feed = new RunFeed();
   feed.publish(START);
   const early = feed.read();
   await early.next();
@@ -65,7 +66,7 @@ test("D-4.9 a reader that comes late gets the events from the first on, and one 
 });
 
 test("D-4.4 batches of both directions of one table stay apart", async () => {
-  const feed = startRunFeed();
+  const feed = new RunFeed();
   feed.publish(batch(1));
   feed.publish(batch(1, { direction: "pull" }));
   feed.close();

@@ -1,6 +1,6 @@
 // Two deployments in memory and the requests between them, for tests that want to say exactly what happens.
 import type { JsonObject } from "../../../src/domain/shared/json.ts";
-import type { RunEvent } from "../../../src/domain/sync/run/run.ts";
+import type { RunEvent, RunRequest } from "../../../src/domain/sync/run/run.ts";
 import type { TableEntry } from "../../../src/domain/sync/table/registry-schema.ts";
 import type { Row, Table } from "../../../src/domain/sync/table/table.ts";
 import {
@@ -9,9 +9,8 @@ import {
   type RemotePeer,
   RemotePeerError,
 } from "../../../src/ports/tables/remote-peer.ts";
-import type { RunOutcome } from "../../../src/usecases/sync/runs/run-sync.ts";
 import {
-  type RunRequest,
+  type RunOutcome,
   type StartedRun,
   startRun,
 } from "../../../src/usecases/sync/runs/start-run.ts";

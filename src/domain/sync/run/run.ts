@@ -7,6 +7,18 @@ export type RunDirection = SyncDirection | "both";
 /** Who started a run. D-4.9. */
 export type RunTrigger = "api" | "stream" | "cli" | "schedule";
 
+/** What to sync. S-2.6, D-4.11. */
+export interface RunRequest {
+  readonly direction: RunDirection;
+  /** Null for every table of the registry. */
+  readonly tableName: string | null;
+  /** Clears the markers first and moves every row. */
+  readonly isFull: boolean;
+  /** Counts what would move; writes and clears nothing. */
+  readonly isDryRun: boolean;
+  readonly trigger: RunTrigger;
+}
+
 /** How a run stands or ended: `partial` when records were rejected there or here. D-4.3. */
 export type RunStatus = "running" | "success" | "partial" | "failed";
 

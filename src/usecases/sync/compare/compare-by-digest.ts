@@ -16,8 +16,14 @@ import { comparedColumns, keyText } from "../../../domain/sync/rows/row-text.ts"
 import type { Row } from "../../../domain/sync/table/table.ts";
 import type { RemotePeerError } from "../../../ports/tables/remote-peer.ts";
 import { digestRange, rowsByKey } from "../pages/digest-table.ts";
-import { differenceOf, type RowPair } from "./compare-findings.ts";
-import { type Comparison, MAX_YOUNG_ROWS, SECOND_LOOK_MS } from "./comparison.ts";
+import {
+  type Comparison,
+  differenceOf,
+  isYoung,
+  MAX_YOUNG_ROWS,
+  type RowPair,
+  SECOND_LOOK_MS,
+} from "./comparison.ts";
 
 /** Rows of a segment when a long one differs. */
 const SHORT_SEGMENT_ROWS = 64;
@@ -44,7 +50,7 @@ interface YoungRanges {
  * has none; both before anything was counted.
  */
 export async function compareByDigest(comparison: Comparison): Promise<boolean> {
-  const { table, deps, findings } = comparison;
+  const { run, table, findings } = comparison;
   const columns = comparedColumns(table).map(({ name }) => name);
   const young: YoungRanges = { ranges: [], rows: 0 };
   let after: UpsertKey | null = null;
@@ -59,13 +65,13 @@ export async function compareByDigest(comparison: Comparison): Promise<boolean> 
     for (const { through, count, digest } of page.segments) {
       const span: KeySpan = { after, through };
       checkSpan(comparison, span);
-      const own = await digestRange(deps, table, span);
+      const own = await digestRange(run.deps, table, span);
       const isEqual = own.count === count && own.digest === digest;
       if (isEqual) findings.match(count);
       else await compareSegment(comparison, span, young);
       after = through;
       // Others have their turn, as a table may be long.
-      await deps.timer.sleep(0);
+      await run.deps.timer.sleep(0);
     }
     if (!page.hasMore) break;
   }
@@ -119,7 +125,7 @@ async function compareSegment(
   span: KeySpan,
   young: YoungRanges,
 ): Promise<void> {
-  const { table, deps, findings } = comparison;
+  const { run, table, findings } = comparison;
   const different: KeySpan[] = [];
   let matched = 0;
   let { after } = span;
@@ -129,7 +135,7 @@ async function compareSegment(
     for (const { through, count, digest } of page.segments) {
       const part: KeySpan = { after, through };
       checkSpan(comparison, part);
-      const own = await digestRange(deps, table, part);
+      const own = await digestRange(run.deps, table, part);
       if (own.count === count && own.digest === digest) matched += count;
       else different.push(part);
       after = through;
@@ -150,7 +156,7 @@ async function compareRows(
   span: KeySpan,
   young: YoungRanges,
 ): Promise<void> {
-  const { table, findings, isYoung } = comparison;
+  const { table, findings } = comparison;
   let { after } = span;
   let keys = new Set<string>();
   const leave = (through: UpsertKey | null) => {
@@ -163,8 +169,9 @@ async function compareRows(
     const row = pair.here ?? pair.there ?? {};
     const difference = differenceOf(table, pair.here, pair.there);
     if (difference === null) findings.match(1);
-    else if (isYoung(pair.here) || isYoung(pair.there)) keys.add(keyText(table, row));
-    else await findings.differ(difference, { ...pair, key: recordKey(table, row) });
+    else if (isYoung(comparison, pair.here) || isYoung(comparison, pair.there))
+      keys.add(keyText(table, row));
+    else await findings.differ(difference, pair, recordKey(table, row));
     if (young.rows + keys.size < MAX_YOUNG_ROWS) continue;
     leave(keyOf(table, row));
     await lookAgain(comparison, young);
@@ -174,19 +181,19 @@ async function compareRows(
 
 /** What was on its way at the first look may have arrived. */
 async function lookAgain(comparison: Comparison, young: YoungRanges): Promise<void> {
-  const { table, deps, findings, signal } = comparison;
+  const { run, table, findings, signal } = comparison;
   const { ranges } = young;
   if (ranges.length === 0) return;
   young.ranges = [];
   young.rows = 0;
-  await deps.timer.sleep(SECOND_LOOK_MS, signal);
+  await run.deps.timer.sleep(SECOND_LOOK_MS, signal);
   for (const { span, keys } of ranges) {
     for await (const pair of pairsByKey(comparison, span)) {
       const row = pair.here ?? pair.there ?? {};
       if (!keys.has(keyText(table, row))) continue;
       const difference = differenceOf(table, pair.here, pair.there);
       if (difference === null) findings.match(1);
-      else await findings.differ(difference, { ...pair, key: recordKey(table, row) });
+      else await findings.differ(difference, pair, recordKey(table, row));
     }
   }
 }
@@ -196,8 +203,8 @@ async function* pairsByKey(
   comparison: Comparison,
   span: KeySpan,
 ): AsyncGenerator<RowPair, void, undefined> {
-  const { table, deps } = comparison;
-  const own = rowsByKey(deps, table, span);
+  const { run, table } = comparison;
+  const own = rowsByKey(run.deps, table, span);
   const remote = remoteRows(comparison, span);
   let here = await own.next();
   let there = await remote.next();
@@ -238,8 +245,8 @@ async function readDigest(
   query: DigestQuery,
   passes: (error: RemotePeerError) => boolean = () => false,
 ): Promise<DigestPage> {
-  const { remote, table, calls } = comparison;
-  const read = (signal: AbortSignal) => remote.peer.readDigest(table.name, query, { signal });
+  const { run, table, calls } = comparison;
+  const read = (signal: AbortSignal) => run.remote.peer.readDigest(table.name, query, { signal });
   const { page } = await calls.call(read, passes);
   checkEnd(comparison, page, query);
   return page;

@@ -1,19 +1,17 @@
-import { dateTimeMs, formatMs, parseDateTime } from "../../../domain/shared/time.ts";
+import { dateTimeMs, formatMs } from "../../../domain/shared/time.ts";
 import { type SyncDirection, startOfDay } from "../../../domain/sync/run/marker.ts";
-import { type Row, type Table, timestampColumnOf } from "../../../domain/sync/table/table.ts";
+import { type Table, timestampColumnOf } from "../../../domain/sync/table/table.ts";
 import { RemotePeerError } from "../../../ports/tables/remote-peer.ts";
 import { findTable } from "../pages/pull-page.ts";
-import { startRemoteCalls } from "../shared/call-remote.ts";
-import { holdLease, type RunLease, transferLeaseName } from "../shared/hold-lease.ts";
-import { openRemote, type Remote, type SyncDeps } from "../shared/sync-deps.ts";
-import { asSyncError } from "../shared/sync-error.ts";
-import { startTransferReport } from "../shared/transfer-report.ts";
-import { openRefusals } from "../transfer/refusal-book.ts";
-import { lagSecondsOf, readClocks, type Transfer } from "../transfer/transfer.ts";
+import { RemoteCalls } from "../shared/call-remote.ts";
+import { holdLease, transferLeaseName } from "../shared/hold-lease.ts";
+import type { RemoteTable, RunContext } from "../shared/run-context.ts";
+import { asSyncError, openRemote, type SyncDeps } from "../shared/sync-deps.ts";
+import { type Clocks, lagSecondsOf, readClocks } from "../transfer/begin-transfer.ts";
+import { TransferReport } from "../transfer/transfer-report.ts";
 import { compareByDigest } from "./compare-by-digest.ts";
 import { compareByPages } from "./compare-by-pages.ts";
-import { type CompareResult, type Repair, startFindings } from "./compare-findings.ts";
-import type { Comparison } from "./comparison.ts";
+import { type CompareResult, type Comparison, Findings, Repair } from "./comparison.ts";
 
 /** What to compare. D-4.10. */
 export interface CompareRequest {
@@ -31,49 +29,64 @@ export async function compareTables(
   request: CompareRequest,
 ): Promise<CompareResult> {
   const table = findTable(deps.registry, request.tableName);
-  const remote = openRemote(deps);
-  const runId = deps.ids.next();
+  const run: RunContext = {
+    runId: deps.ids.next(),
+    deps,
+    remote: openRemote(deps),
+    isFull: false,
+    isDryRun: false,
+    startedAt: formatMs(deps.clock.nowMs()),
+    stop: new AbortController().signal,
+    publish: () => {},
+  };
   try {
-    if (request.repair === null) return await compare(deps, { table, remote, repair: null });
-    const name = transferLeaseName(request.repair, table.name);
-    const lease = await holdLease(deps, { name, runId, stop: new AbortController().signal });
-    try {
-      const repair = { direction: request.repair, lease };
-      return await compare(deps, { table, remote, repair });
-    } finally {
-      await lease.release();
+    if (request.repair === null) {
+      const calls = new RemoteCalls(deps, run.stop);
+      return await compare({ run, table, calls }, run.stop, null);
     }
+    return await compareAndRepair(run, table, request.repair);
   } catch (error) {
     deps.logger.error("Comparison failed", error, { table: table.name });
     throw asSyncError(error);
   }
 }
 
-async function compare(
-  deps: SyncDeps,
-  subject: {
-    readonly table: Table;
-    readonly remote: Remote;
-    readonly repair: { readonly direction: SyncDirection; readonly lease: RunLease } | null;
-  },
+async function compareAndRepair(
+  run: RunContext,
+  table: Table,
+  direction: SyncDirection,
 ): Promise<CompareResult> {
-  const { table, remote, repair } = subject;
-  const signal = repair?.lease.signal ?? new AbortController().signal;
-  const calls = startRemoteCalls(deps, signal);
-  const clocks = await readClocks({ deps, remote, calls, table });
-  const earlierMs = Math.min(dateTimeMs(clocks.ownTime), dateTimeMs(clocks.remoteTime));
-  const lagStartMs = earlierMs - lagSecondsOf({ deps, table }) * 1000;
-  const isByDays = timestampColumnOf(table)?.type === "date";
-  const youngFromMs = isByDays ? startOfDay(lagStartMs) : lagStartMs;
-  const comparison = {
-    ...{ deps, table, remote, calls, clocks, signal, youngFromMs },
-    isYoung: (row: Row | null) => timeMs(table, row) >= youngFromMs,
-  };
-  const opened = repair === null ? null : await openRepair(comparison, repair);
-  const findings = startFindings(opened);
-  const compared = { ...comparison, findings };
-  if (!(await tryDigests(compared))) await compareByPages(compared);
+  const name = transferLeaseName(direction, table.name);
+  const lease = await holdLease(run.deps, name, run.runId, run.stop);
+  try {
+    const calls = new RemoteCalls(run.deps, lease.signal);
+    const report = new TransferReport(run, table.name, direction);
+    const transfer = { run, table, direction, lease, calls, report, twoWay: null };
+    return await compare(transfer, lease.signal, await Repair.open(transfer));
+  } finally {
+    await lease.release();
+  }
+}
+
+async function compare(
+  source: RemoteTable,
+  signal: AbortSignal,
+  repair: Repair | null,
+): Promise<CompareResult> {
+  const { run, table, calls } = source;
+  const clocks = await readClocks(source);
+  const youngFromMs = youngFrom(run.deps, table, clocks);
+  const findings = new Findings(repair);
+  const comparison: Comparison = { run, table, calls, clocks, findings, signal, youngFromMs };
+  if (!(await tryDigests(comparison))) await compareByPages(comparison);
   return await findings.finish();
+}
+
+/** From when on rows may still be on their way, in ms since 1970: the allowance before the clock that is behind. */
+function youngFrom(deps: SyncDeps, table: Table, clocks: Clocks): number {
+  const earlierMs = Math.min(dateTimeMs(clocks.ownTime), dateTimeMs(clocks.remoteTime));
+  const lagStartMs = earlierMs - lagSecondsOf(deps, table) * 1000;
+  return timestampColumnOf(table)?.type === "date" ? startOfDay(lagStartMs) : lagStartMs;
 }
 
 /** Resolves to false, with nothing counted, for a remote that has no digests, or other ones. */
@@ -84,28 +97,4 @@ async function tryDigests(comparison: Comparison): Promise<boolean> {
     if (error instanceof RemotePeerError) return false;
     throw error;
   }
-}
-
-async function openRepair(
-  comparison: Omit<Comparison, "findings">,
-  repair: { readonly direction: SyncDirection; readonly lease: RunLease },
-): Promise<Repair> {
-  const { deps, table } = comparison;
-  const { direction } = repair;
-  const subject = { table: table.name, direction };
-  const transfer: Transfer = {
-    ...{ ...comparison, ...repair },
-    report: startTransferReport(subject, { clock: deps.clock, publish: () => {} }),
-    isFull: false,
-    twoWay: null,
-    startedAt: formatMs(deps.clock.nowMs()),
-  };
-  return { transfer, refusals: await openRefusals(transfer) };
-}
-
-/** Minus infinity for a row without a timestamp, whose age nobody knows. */
-function timeMs(table: Table, row: Row | null): number {
-  const value = table.timestampColumn === null ? null : row?.[table.timestampColumn];
-  const time = typeof value === "string" ? parseDateTime(value) : null;
-  return time === null ? Number.NEGATIVE_INFINITY : dateTimeMs(time);
 }

@@ -1,18 +1,13 @@
 // Runs that begin by the clock. Of several instances on a store one does them. D-1.3.10.
-import { LEASE_TTL_MS } from "../../../domain/shared/limits.ts";
-import type { HeldLease, LeaseStore } from "../../../ports/runs/lease-store.ts";
-import type { Logger } from "../../../ports/runtime/logger.ts";
-import type { Ids, Scheduler, Timer } from "../../../ports/runtime/runtime.ts";
+import type { Ids, Scheduler } from "../../../ports/runtime/runtime.ts";
+import { type LeaseDeps, tryLease } from "../shared/hold-lease.ts";
 import type { ActiveRuns } from "./active-runs.ts";
 
 /** What scheduled runs need. */
-export interface ScheduledRunsDeps {
+export interface ScheduledRunsDeps extends LeaseDeps {
   readonly scheduler: Scheduler;
   readonly activeRuns: Pick<ActiveRuns, "start">;
-  readonly leases: LeaseStore;
-  readonly timer: Timer;
   readonly ids: Ids;
-  readonly logger: Logger;
 }
 
 const LEASE_NAME = "sync schedule";
@@ -30,50 +25,23 @@ export function startSchedule(deps: ScheduledRunsDeps, cronText: string): { stop
   });
 }
 
+/** A lease that is lost meanwhile does no harm: every transfer holds one of its own. */
 async function runOnce(deps: ScheduledRunsDeps, holder: string): Promise<void> {
-  const request = { name: LEASE_NAME, holder, ttlMs: LEASE_TTL_MS };
-  const lease = await deps.leases.acquire(request);
+  const lease = await tryLease(deps, LEASE_NAME, holder, new AbortController().signal);
   if ("heldBy" in lease) {
     deps.logger.info("Scheduled sync run left to another instance, which is at it");
     return;
   }
-  const ended = new AbortController();
-  const renewing = renewUntil(deps, lease, ended.signal);
   try {
-    const { outcome } = deps.activeRuns.start({
-      ...{ direction: "both", tableName: null, isFull: false, isDryRun: false },
+    const run = deps.activeRuns.start({
+      direction: "both",
+      tableName: null,
+      isFull: false,
+      isDryRun: false,
       trigger: "schedule",
     });
-    await outcome;
+    await run.outcome;
   } finally {
-    ended.abort();
-    await renewing;
-    await release(deps, lease);
-  }
-}
-
-/** A lease that stays ends by itself. */
-async function release({ logger }: ScheduledRunsDeps, lease: HeldLease): Promise<void> {
-  try {
     await lease.release();
-  } catch (error) {
-    logger.error("Lease could not be released", error, { lease: LEASE_NAME });
-  }
-}
-
-/** A lease that is lost does no harm: every transfer holds one of its own. */
-async function renewUntil(
-  { timer, logger }: ScheduledRunsDeps,
-  lease: HeldLease,
-  ended: AbortSignal,
-): Promise<void> {
-  for (;;) {
-    await timer.sleep(LEASE_TTL_MS / 4, ended);
-    if (ended.aborted) return;
-    try {
-      await lease.renew();
-    } catch (error) {
-      logger.error("Lease could not be renewed", error, { lease: LEASE_NAME });
-    }
   }
 }

@@ -1,23 +1,18 @@
-import { AppError } from "../../../domain/shared/errors.ts";
-import { SYNC_DIRECTIONS } from "../../../domain/sync/run/marker.ts";
-import type { RunDirection, RunEvent, RunTrigger } from "../../../domain/sync/run/run.ts";
+// A run, top to bottom: each table in turn, each of its directions in turn (`transferTable`), and what is kept of it.
+import { AppError, isAppError } from "../../../domain/shared/errors.ts";
+import { allMarkerNames } from "../../../domain/sync/run/marker.ts";
+import type { RunEvent, RunRequest, SyncRun } from "../../../domain/sync/run/run.ts";
 import type { Table } from "../../../domain/sync/table/table.ts";
+import type { Logger } from "../../../ports/runtime/logger.ts";
+import { RemotePeerError } from "../../../ports/tables/remote-peer.ts";
 import { findTable } from "../pages/pull-page.ts";
-import type { SyncDeps } from "../shared/sync-deps.ts";
-import { startRunFeed } from "./run-feed.ts";
-import { type RunOutcome, runSync, type SyncProblem } from "./run-sync.ts";
-
-/** What to sync. S-2.6, D-4.11. */
-export interface RunRequest {
-  readonly direction: RunDirection;
-  /** Null for every table of the registry. */
-  readonly tableName: string | null;
-  /** Clears the markers first and moves every row. */
-  readonly isFull: boolean;
-  /** Counts what would move; writes and clears nothing. */
-  readonly isDryRun: boolean;
-  readonly trigger: RunTrigger;
-}
+import type { RunLease } from "../shared/hold-lease.ts";
+import type { RunContext } from "../shared/run-context.ts";
+import { openRemote, type SyncDeps } from "../shared/sync-deps.ts";
+import { TwoWay } from "../transfer/begin-transfer.ts";
+import { transferTable } from "../transfer/transfer-table.ts";
+import { RunProgress } from "./run-progress.ts";
+import { endAbandonedRuns, holdRun } from "./sync-lists.ts";
 
 /** A run that goes on to its end, whoever reads. */
 export interface StartedRun {
@@ -30,38 +25,121 @@ export interface StartedRun {
   stop(): void;
 }
 
+/** How a run ended. */
+export interface RunOutcome {
+  readonly run: SyncRun;
+  /** `sync_misconfigured` or `sync_failed`; null unless the run failed. */
+  readonly error: AppError | null;
+}
+
 /** Starts a run. Throws `unknown_table`; every other failure is its outcome and an event. S-4.4, S-4.5, D-4. */
 export function startRun(deps: SyncDeps, request: RunRequest): StartedRun {
   const { tableName } = request;
-  const tables: readonly Table[] =
+  const tables =
     tableName === null ? [...deps.registry.values()] : [findTable(deps.registry, tableName)];
-  const runId = deps.ids.next();
-  const feed = startRunFeed();
+  const progress = new RunProgress(deps, deps.ids.next(), request);
   const stopping = new AbortController();
-  const directions = request.direction === "both" ? SYNC_DIRECTIONS : [request.direction];
-  const job = { ...request, runId, tables, directions, stop: stopping.signal };
-  const publishProblem = ({ error, ...subject }: SyncProblem) =>
-    feed.publish({
-      type: "error",
-      table: subject.table ?? tableName ?? "?",
-      direction: subject.direction ?? directions[0] ?? "push",
-      error: error.message,
-    });
-
-  async function run(): Promise<RunOutcome> {
-    try {
-      return await runSync(deps, { ...job, publish: feed.publish, publishProblem });
-    } finally {
-      feed.publish({ type: "finished" });
-      feed.close();
-    }
-  }
-
+  const stopped = new AppError("sync_failed", "The run was stopped; run it again to go on");
   return {
-    runId,
-    outcome: run(),
-    events: () => feed.read(),
-    stop: () =>
-      stopping.abort(new AppError("sync_failed", "The run was stopped; run it again to go on")),
+    runId: progress.runId,
+    outcome: runTables(progress, tables, stopping.signal).finally(() => progress.end()),
+    events: () => progress.events.read(),
+    stop: () => stopping.abort(stopped),
   };
+}
+
+/** Does a whole run. A dry run leaves no trace; any other is listed until its result is kept. D-4.3, D-4.9, D-4.11. */
+async function runTables(
+  progress: RunProgress,
+  tables: readonly Table[],
+  stop: AbortSignal,
+): Promise<RunOutcome> {
+  const { deps, directions, request, runId } = progress;
+  const run = openRun(progress, stop);
+  if (run === null) return { run: progress.finished(), error: progress.error };
+  let lease: RunLease | null = null;
+  try {
+    if (!run.isDryRun) {
+      lease = await holdRun(deps, runId, stop);
+      await endAbandonedRuns(deps);
+      await deps.runs.save(progress.running());
+      if (run.isFull) await clearMarkers(deps, tables);
+    }
+    let isHopeless = false;
+    for (const table of tables) {
+      if (isHopeless) break;
+      const twoWay = request.direction === "both" ? new TwoWay() : null;
+      for (const direction of directions) {
+        const { totals, error } = await transferTable(run, table, direction, twoWay);
+        if (totals !== null) progress.add(table.name, direction, totals);
+        if (error === null) continue;
+        progress.fail(error, table.name, direction);
+        isHopeless = concernsAllTables(error, stop);
+        // What was not pushed must not be pulled over.
+        break;
+      }
+    }
+  } catch (error) {
+    progress.fail(error);
+  }
+  const finished = progress.finished();
+  if (!run.isDryRun) await keepRun(deps, finished);
+  await lease?.release();
+  logEnd(deps.logger, finished);
+  return { run: finished, error: progress.error };
+}
+
+/** Null when the configuration names no remote that can be used: then nothing is done, and nothing listed. S-4.4.5. */
+function openRun(progress: RunProgress, stop: AbortSignal): RunContext | null {
+  const { deps, request } = progress;
+  try {
+    return {
+      runId: progress.runId,
+      deps,
+      remote: openRemote(deps),
+      isFull: request.isFull,
+      isDryRun: request.isDryRun,
+      startedAt: progress.startedAt,
+      stop,
+      publish: (event) => progress.events.publish(event),
+    };
+  } catch (error) {
+    progress.fail(error);
+    return null;
+  }
+}
+
+/** S-4.4.2. */
+async function clearMarkers(deps: SyncDeps, tables: readonly Table[]): Promise<void> {
+  const names = tables.flatMap(({ name }) => allMarkerNames(name));
+  await deps.markers.writeAll(new Map(names.map((name) => [name, ""])));
+}
+
+/** True when the other tables would meet the same: the run stops, the store or the remote is out of reach. */
+function concernsAllTables(error: unknown, stop: AbortSignal): boolean {
+  if (stop.aborted || isAppError(error, "store_unavailable", "commit_failed")) return true;
+  const cause = error instanceof Error ? error.cause : null;
+  return cause instanceof RemotePeerError && cause.status !== 400 && cause.status !== 404;
+}
+
+/** A result that cannot be kept is no reason to call the run failed: its rows are where they belong. */
+async function keepRun({ runs, logger }: SyncDeps, run: SyncRun): Promise<void> {
+  try {
+    await runs.save(run);
+  } catch (error) {
+    logger.error("Result of a sync run could not be kept", error);
+  }
+}
+
+function logEnd(logger: Logger, run: SyncRun): void {
+  logger.info("Sync run finished", {
+    status: run.status,
+    trigger: run.trigger,
+    direction: run.direction,
+    dry_run: run.dryRun,
+    total_pushed: run.totalPushed,
+    total_pulled: run.totalPulled,
+    error_count: run.errorCount,
+    duration_ms: run.durationMs,
+  });
 }

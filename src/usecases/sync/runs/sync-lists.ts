@@ -1,5 +1,5 @@
-// What administrators list: runs, and records that were rejected. D-4.9.
-
+// What administrators list: runs, and records that were rejected. A run whose process has ended is listed as failed by
+// whoever looks, or starts the next one. D-4.9.
 import {
   BAD_CURSOR,
   checkListQuery,
@@ -9,14 +9,15 @@ import {
 } from "../../../domain/reputation/accounts/list-query.ts";
 import type { FieldProblem } from "../../../domain/reputation/accounts/problem.ts";
 import { AppError } from "../../../domain/shared/errors.ts";
-import { formatMs } from "../../../domain/shared/time.ts";
+import { LEASE_TTL_MS } from "../../../domain/shared/limits.ts";
+import { dateTimeMs, formatMs } from "../../../domain/shared/time.ts";
 import type { RejectedItem } from "../../../domain/sync/run/rejected-item.ts";
 import type { SyncRun } from "../../../domain/sync/run/run.ts";
 import type { Registry } from "../../../domain/sync/table/table.ts";
 import type { RejectedRecord, RejectedRecords } from "../../../ports/runs/rejected-records.ts";
 import { findTable } from "../pages/pull-page.ts";
+import { holdLease, type RunLease } from "../shared/hold-lease.ts";
 import type { SyncDeps } from "../shared/sync-deps.ts";
-import { endAbandonedRuns } from "./abandoned-runs.ts";
 
 /** `limit` and `cursor` as texts. D-5.5. */
 export interface ListParameters {
@@ -24,11 +25,49 @@ export interface ListParameters {
   readonly cursor: string | null;
 }
 
+/** Runs that are looked at for abandoned ones; older ones are not still going on. */
+const LOOK_BACK_RUNS = 50;
 const RUN_CURSOR = /^[\w-]{8,64}$/;
 const REJECTED_CURSOR = /^\d{16}$/;
 
 /** A run, as lists show it: dry runs are in none. */
 export type RunItem = Omit<SyncRun, "dryRun">;
+
+/** Takes the lease that shows that a run is alive. */
+export function holdRun(deps: SyncDeps, runId: string, stop: AbortSignal): Promise<RunLease> {
+  return holdLease(deps, leaseName(runId), runId, stop);
+}
+
+/** Lists runs as failed that are `running` and whose process has ended. */
+export async function endAbandonedRuns(deps: SyncDeps): Promise<void> {
+  const runs = await deps.runs.list({ limit: LOOK_BACK_RUNS, beforeId: null });
+  for (const { runId, status } of runs) {
+    if (status === "running") await endIfAbandoned(deps, runId);
+  }
+}
+
+async function endIfAbandoned({ leases, runs, clock }: SyncDeps, runId: string): Promise<void> {
+  const request = { name: leaseName(runId), holder: "nobody", ttlMs: LEASE_TTL_MS };
+  const lease = await leases.acquire(request);
+  if ("heldBy" in lease) return;
+  const run = await runs.find(runId);
+  if (run?.status === "running") await runs.save(abandonedRun(run, clock.nowMs()));
+  await lease.release();
+}
+
+function abandonedRun(run: SyncRun, nowMs: number): SyncRun {
+  return {
+    ...run,
+    status: "failed",
+    finishedAt: formatMs(nowMs),
+    durationMs: Math.max(0, nowMs - dateTimeMs(run.startedAt)),
+    error: "The process that ran it ended; the next run goes on where it stopped",
+  };
+}
+
+function leaseName(runId: string): string {
+  return `sync run ${runId}`;
+}
 
 /** Lists runs, newest first; those whose process has ended have failed. Throws `invalid_request`. */
 export async function listRuns(
@@ -78,8 +117,16 @@ function runItem({ dryRun: _, ...item }: SyncRun): RunItem {
 
 function rejectedItem(entry: RejectedRecord): RejectedItem {
   const { id, table, direction, key, message, attempts, firstAtMs, lastAtMs } = entry;
-  const times = { firstAt: formatMs(firstAtMs), lastAt: formatMs(lastAtMs) };
-  return { id, table, direction, key, message, attempts, ...times };
+  return {
+    id,
+    table,
+    direction,
+    key,
+    message,
+    attempts,
+    firstAt: formatMs(firstAtMs),
+    lastAt: formatMs(lastAtMs),
+  };
 }
 
 function readListQuery(parameters: ListParameters, cursorShape: RegExp): ListQuery {

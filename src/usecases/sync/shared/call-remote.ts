@@ -5,60 +5,64 @@ import { retryWaitMs } from "../../../domain/sync/run/pacing.ts";
 import { RemotePeerError } from "../../../ports/tables/remote-peer.ts";
 import type { SyncDeps } from "./sync-deps.ts";
 
+/** Says of a failure that the caller has another way, so that it is thrown to it as it is. */
+type PassesFailure = (error: RemotePeerError) => boolean;
+
 /** Requests to the remote, each repeated until it succeeds or there is no hope. D-4.6. */
-export interface RemoteCalls {
+export class RemoteCalls {
+  readonly #deps: SyncDeps;
+  readonly #signal: AbortSignal;
+  /** When something last went well. */
+  #progressAtMs: number;
+
+  /** Starts counting the time without progress. */
+  constructor(deps: SyncDeps, signal: AbortSignal) {
+    this.#deps = deps;
+    this.#signal = signal;
+    this.#progressAtMs = deps.clock.monotonicMs();
+  }
+
+  /** Something other than a request went well: the time without progress begins anew. */
+  progressed(): void {
+    this.#progressAtMs = this.#deps.clock.monotonicMs();
+  }
+
   /**
    * Makes a request. Throws `sync_failed` when it failed for good, the signal's reason when the run has to stop, and
-   * the `RemotePeerError` itself where `passes` says that the caller has another way.
+   * the `RemotePeerError` itself where `passes` says so.
    */
-  call<T>(
+  async call<T>(
     request: (signal: AbortSignal) => Promise<T>,
-    passes?: (error: RemotePeerError) => boolean,
-  ): Promise<T>;
-  /** Something went well: the time without progress begins anew. */
-  progressed(): void;
-}
-
-/** Starts counting the time without progress. */
-export function startRemoteCalls(
-  { clock, timer, random, logger }: Pick<SyncDeps, "clock" | "timer" | "random" | "logger">,
-  signal: AbortSignal,
-): RemoteCalls {
-  let progressAtMs = clock.monotonicMs();
-
-  async function call<T>(
-    request: (signal: AbortSignal) => Promise<T>,
-    passes: (error: RemotePeerError) => boolean = () => false,
+    passes: PassesFailure = () => false,
   ): Promise<T> {
     for (let attempts = 1; ; attempts++) {
-      signal.throwIfAborted();
+      this.#signal.throwIfAborted();
       try {
-        const reply = await request(signal);
-        progressAtMs = clock.monotonicMs();
+        const reply = await request(this.#signal);
+        this.progressed();
         return reply;
       } catch (error) {
-        signal.throwIfAborted();
+        this.#signal.throwIfAborted();
         if (!(error instanceof RemotePeerError)) throw error;
-        const stalledMs = clock.monotonicMs() - progressAtMs;
-        if (passes(error) && stalledMs < MAX_STALL_MS) throw error;
-        const waitMs = retryWaitMs(error, { attempts, stalledMs, random: random.next() });
-        if (waitMs === null) throw failedForGood(error, attempts);
-        logger.warn("Request to the remote failed", {
-          attempts,
-          wait_ms: waitMs,
-          problem: error.message,
-        });
-        await timer.sleep(waitMs, signal);
+        await this.#waitAfter(error, attempts, passes);
       }
     }
   }
 
-  return {
-    call,
-    progressed() {
-      progressAtMs = clock.monotonicMs();
-    },
-  };
+  /** Waits before the next attempt. Throws when there must be none. */
+  async #waitAfter(error: RemotePeerError, attempts: number, passes: PassesFailure): Promise<void> {
+    const { clock, timer, random, logger } = this.#deps;
+    const stalledMs = clock.monotonicMs() - this.#progressAtMs;
+    if (passes(error) && stalledMs < MAX_STALL_MS) throw error;
+    const waitMs = retryWaitMs(error, { attempts, stalledMs, random: random.next() });
+    if (waitMs === null) throw failedForGood(error, attempts);
+    logger.warn("Request to the remote failed", {
+      attempts,
+      wait_ms: waitMs,
+      problem: error.message,
+    });
+    await timer.sleep(waitMs, this.#signal);
+  }
 }
 
 function failedForGood(error: RemotePeerError, attempts: number): AppError {

@@ -8,39 +8,39 @@ import {
 } from "../../../domain/sync/run/pacing.ts";
 import type { Row, Table } from "../../../domain/sync/table/table.ts";
 import { RemotePeerError } from "../../../ports/tables/remote-peer.ts";
-import type { RefusedRecord } from "./refusal-book.ts";
-import type { Transfer } from "./transfer.ts";
+import type { TableTransfer } from "./begin-transfer.ts";
+import type { Rejection } from "./table-rejections.ts";
 
 /** What became of rows that were sent. */
 export interface SentRows {
   readonly accepted: readonly Row[];
-  readonly refused: readonly RefusedRecord[];
+  readonly rejected: readonly Rejection[];
 }
 
 /**
- * Sends rows until each is either written there or refused alone: a batch that is too much at once, or of which some
+ * Sends rows until each is either written there or rejected alone: a batch that is too much at once, or of which some
  * records failed, is halved. Sending a row again does no harm. D-4.6.
  */
 export async function sendRows(
-  transfer: Transfer,
+  transfer: TableTransfer,
   size: BatchSize,
   rows: readonly Row[],
 ): Promise<SentRows> {
-  if (rows.length === 0) return { accepted: [], refused: [] };
+  if (rows.length === 0) return { accepted: [], rejected: [] };
   const reply = await sendBatch(transfer, size, rows);
   if (reply === "too_much") return sendHalves(transfer, size, rows);
-  if ("refusedAlone" in reply) return { accepted: [], refused: [reply.refusedAlone] };
+  if ("rejectedAlone" in reply) return { accepted: [], rejected: [reply.rejectedAlone] };
   const { errors = [], errorCount = 0 } = reply;
-  if (errorCount === 0) return { accepted: rows, refused: [] };
+  if (errorCount === 0) return { accepted: rows, rejected: [] };
   // Every record failed, and each has its message, in the order of the records.
   const isEachNamed = errorCount === rows.length && errors.length === rows.length;
   if (!isEachNamed && rows.length > 1) return sendHalves(transfer, size, rows);
-  const refused = rows.map((record, i) => refusal(transfer.table, record, errors[i]));
-  return { accepted: [], refused };
+  const rejected = rows.map((record, i) => rejection(transfer.table, record, errors[i]));
+  return { accepted: [], rejected };
 }
 
 async function sendHalves(
-  transfer: Transfer,
+  transfer: TableTransfer,
   size: BatchSize,
   rows: readonly Row[],
 ): Promise<SentRows> {
@@ -49,32 +49,32 @@ async function sendHalves(
   const after = await sendRows(transfer, size, second);
   return {
     accepted: [...before.accepted, ...after.accepted],
-    refused: [...before.refused, ...after.refused],
+    rejected: [...before.rejected, ...after.rejected],
   };
 }
 
 async function sendBatch(
-  transfer: Transfer,
+  transfer: TableTransfer,
   size: BatchSize,
   rows: readonly Row[],
-): Promise<PushResult | "too_much" | { readonly refusedAlone: RefusedRecord }> {
-  const { table, remote, lease, calls, report, startedAt } = transfer;
+): Promise<PushResult | "too_much" | { readonly rejectedAlone: Rejection }> {
+  const { run, table, lease, calls, report } = transfer;
   const [only] = rows;
   const isAlone = rows.length === 1;
   try {
-    const batch = { records: rows, syncTimestamp: startedAt };
     const send = (signal: AbortSignal) => {
       lease.assertHeld();
-      return remote.peer.pushBatch(table.name, { ...batch, signal });
+      const request = { records: rows, syncTimestamp: run.startedAt, signal };
+      return run.remote.peer.pushBatch(table.name, request);
     };
-    const { result, ...bytes } = await calls.call(send, isAlone ? isTooLarge : isTooMuchAtOnce);
-    report.addBytes(bytes);
-    checkResult(result, rows.length);
-    return result;
+    const pushed = await calls.call(send, isAlone ? isTooLarge : isTooMuchAtOnce);
+    report.addBytes(pushed);
+    checkResult(pushed.result, rows.length);
+    return pushed.result;
   } catch (error) {
     if (!(error instanceof RemotePeerError)) throw error;
     if (isAlone && only !== undefined) {
-      return { refusedAlone: { record: only, message: error.message } };
+      return { rejectedAlone: { record: only, message: error.message } };
     }
     if (isTooLarge(error)) size.limit(rows.length);
     else size.shrink(rows.length);
@@ -97,8 +97,8 @@ function checkResult(result: PushResult, sent: number): void {
   );
 }
 
-/** An entry of `errors` begins with the key, which a refused record has beside its message. S-2.4. */
-function refusal(table: Table, record: Row, entry = "Refused without a reason"): RefusedRecord {
+/** An entry of `errors` begins with the key, which a rejected record has beside its message. S-2.4. */
+function rejection(table: Table, record: Row, entry = "Refused without a reason"): Rejection {
   const prefix = `${keyLabel(table, record)}: `;
   return { record, message: entry.startsWith(prefix) ? entry.slice(prefix.length) : entry };
 }

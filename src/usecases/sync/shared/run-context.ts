@@ -1,0 +1,44 @@
+import type { RunEvent } from "../../../domain/sync/run/run.ts";
+import type { Table } from "../../../domain/sync/table/table.ts";
+import type { LogFields, Logger } from "../../../ports/runtime/logger.ts";
+import type { RemoteCalls } from "./call-remote.ts";
+import type { Remote, SyncDeps } from "./sync-deps.ts";
+
+/** One run, or the comparison of a table: what all its parts work with. It is passed on as it is. */
+export interface RunContext {
+  readonly runId: string;
+  /** Their logger names the run in every line. */
+  readonly deps: SyncDeps;
+  readonly remote: Remote;
+  /** Every table begins at its first row, whatever the markers say. S-4.4.2. */
+  readonly isFull: boolean;
+  /** Rows are counted; nothing is written. D-4.11. */
+  readonly isDryRun: boolean;
+  /** When it began, ISO 8601. */
+  readonly startedAt: string;
+  /** Aborted, with an `AppError`, to end the run from outside. */
+  readonly stop: AbortSignal;
+  publish(event: RunEvent): void;
+}
+
+/** A table at the remote, and the way to ask for it. */
+export interface RemoteTable {
+  readonly run: RunContext;
+  readonly table: Table;
+  readonly calls: RemoteCalls;
+}
+
+/** The same dependencies with a logger whose lines all say which run they belong to. */
+export function depsOfRun(deps: SyncDeps, runId: string): SyncDeps {
+  return { ...deps, logger: runLogger(deps.logger, runId) };
+}
+
+function runLogger(logger: Logger, runId: string): Logger {
+  const withRun = (fields: LogFields = {}): LogFields => ({ run_id: runId, ...fields });
+  return {
+    debug: (message, fields) => logger.debug(message, withRun(fields)),
+    info: (message, fields) => logger.info(message, withRun(fields)),
+    warn: (message, fields) => logger.warn(message, withRun(fields)),
+    error: (message, cause, fields) => logger.error(message, cause, withRun(fields)),
+  };
+}
