@@ -13,7 +13,7 @@ export {
 } from "./domain/shared/json.ts";
 export type { PullPage } from "./domain/sync/rows/page.ts";
 export type { PushResult } from "./domain/sync/rows/push-result.ts";
-export type { SyncStatus } from "./domain/sync/run/sync-status.ts";
+export type { SyncStatus } from "./domain/sync/run/run.ts";
 export {
   type PulledPage,
   type PullRequest,

@@ -98,7 +98,7 @@ async function open(backend: Backend): Promise<FullStorage> {
 async function contents(storage: FullStorage, table: Table): Promise<string[]> {
   const names = comparedColumns(table).map(({ name }) => name);
   const rows: Row[] = [];
-  for await (const part of exportRows(storage, table)) rows.push(...part);
+  for await (const part of exportRows(storage.rows, table)) rows.push(...part);
   return rows.map((row) => JSON.stringify(names.map((name) => row[name] ?? null)));
 }
 
@@ -116,13 +116,13 @@ async function checkRoundTrip(
   await from.tables.write(source, writes);
   const expected = await contents(from, source);
   const exported: Row[] = [];
-  for await (const part of exportRows(from, source)) exported.push(...part);
+  for await (const part of exportRows(from.rows, source)) exported.push(...part);
   for (const format of FILE_FORMATS) {
     const target = makeTable(entry, `target_${tables}_${format}`);
     await to.tables.prepare([target]);
     const text = fileText(format, source, exported);
     const failures: unknown[] = [];
-    const counts = await importRows(to, {
+    const counts = await importRows(to.tables, {
       table: target,
       records: recordsOf(format, { table: target, text, chunkChars: 11 }),
       stop: new AbortController().signal,

@@ -1,4 +1,5 @@
 // Two deployments that a run may have at its other end: this service, and somebody else's after the same document.
+
 import type { JsonObject, JsonValue } from "../../src/domain/shared/json.ts";
 import {
   type DigestPage,
@@ -8,7 +9,7 @@ import {
 import { convertRecord } from "../../src/domain/sync/rows/convert.ts";
 import type { PullPage } from "../../src/domain/sync/rows/page.ts";
 import type { PushResult } from "../../src/domain/sync/rows/push-result.ts";
-import type { SyncStatus } from "../../src/domain/sync/run/sync-status.ts";
+import type { SyncStatus } from "../../src/domain/sync/run/run.ts";
 import type { Registry, Row, Table } from "../../src/domain/sync/table/table.ts";
 import type { Clock } from "../../src/ports/runtime/runtime.ts";
 import { RemotePeerError } from "../../src/ports/tables/remote-peer.ts";
@@ -50,7 +51,7 @@ export function repsyncServer(parts: ServerParts): SimServer {
     status: () => readSyncStatus(deps),
     pull(tableName, { since, offset, limit }) {
       const query = { since, offset: String(offset), limit: String(limit) };
-      return pullPage(deps, { tableName, query });
+      return pullPage(deps, tableName, query);
     },
     async push(tableName, records) {
       logger.lines.length = 0;
@@ -61,7 +62,8 @@ export function repsyncServer(parts: ServerParts): SimServer {
     digest: (tableName, query) =>
       digestTable(
         { ...parts, rows: new MemoryRowSource(storage), timer: { sleep: async () => {} } },
-        { tableName, parameters: digestParameters(query) },
+        tableName,
+        digestParameters(query),
       ),
   };
 }

@@ -22,7 +22,7 @@ async function pullAfterPush(
   const deps = { tables: storage, logger: new MemoryLogger(), registry, maxPageRows: 5000 };
   const push = { table, records, integrity: "no_checksum", syncTimestamp: null } as const;
   expect((await pushRecords(deps, push)).result.errorCount).toBeUndefined();
-  return await pullPage(deps, { tableName: "items", query: { ...NOTHING, ...query } });
+  return await pullPage(deps, "items", { ...NOTHING, ...query });
 }
 
 /** What one column of the page holds, in the order of the page. */
@@ -39,7 +39,7 @@ describe("pullPage()", () => {
     const registry = makeRegistry({});
     const deps = { registry, tables: await openMemoryStorage([]), maxPageRows: 5000 };
     for (const tableName of ["orders", "", "__proto__", "constructor", "PROFILES", "profiles "]) {
-      const pull = pullPage(deps, { tableName, query: NOTHING });
+      const pull = pullPage(deps, tableName, NOTHING);
       await expect(pull).rejects.toMatchObject({ name: "AppError", kind: "unknown_table" });
     }
   });
@@ -182,6 +182,6 @@ describe("pullPage()", () => {
     const storage = await openMemoryStorage(registry.values());
     const deps = { registry, tables: storage, maxPageRows: 10 };
     const query = { ...NOTHING, limit: "11" };
-    expect((await pullPage(deps, { tableName: "profiles", query })).limit).toBe(10);
+    expect((await pullPage(deps, "profiles", query)).limit).toBe(10);
   });
 });

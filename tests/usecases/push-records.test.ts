@@ -25,7 +25,7 @@ async function deploy(entry: TableEntry, storage = new MemoryStorage()) {
       pushRecords(deps, { table, records, integrity: "no_checksum", syncTimestamp }),
     rows: async () => {
       const query = { since: null, offset: null, limit: null };
-      return (await pullPage(deps, { tableName: "items", query })).records;
+      return (await pullPage(deps, "items", query)).records;
     },
   };
 }

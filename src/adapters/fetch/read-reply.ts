@@ -1,4 +1,5 @@
 // Checks that a reply has the fields that the document says and answers the request. Other fields are dropped.
+
 import type { JsonObject } from "../../domain/shared/json.ts";
 import type {
   DigestPage,
@@ -8,7 +9,7 @@ import type {
 import type { PullPage } from "../../domain/sync/rows/page.ts";
 import type { Integrity, PushResult } from "../../domain/sync/rows/push-result.ts";
 import type { UpsertKey } from "../../domain/sync/rows/row-key.ts";
-import type { SyncStatus } from "../../domain/sync/run/sync-status.ts";
+import type { SyncStatus } from "../../domain/sync/run/run.ts";
 import type { Reply } from "./exchange.ts";
 import {
   arrayOf,

@@ -1,10 +1,11 @@
 // A peer of the table synchronization document over HTTP. Web standards only, so that the same code runs on Bun, Deno,
 // Node 20 and in browsers.
+
 import { CHECKSUM_PREFIX_CHARS } from "../../domain/shared/limits.ts";
 import { wireName } from "../../domain/shared/wire-names.ts";
 import { type DigestQuery, digestParameters } from "../../domain/sync/digest/digest-page.ts";
 import type { PullPage } from "../../domain/sync/rows/page.ts";
-import type { SyncStatus } from "../../domain/sync/run/sync-status.ts";
+import type { SyncStatus } from "../../domain/sync/run/run.ts";
 import type { Digest } from "../../ports/crypto/crypto.ts";
 import {
   type DigestReply,

@@ -72,7 +72,7 @@ async function* textOf(
 ): AsyncGenerator<string, void, undefined> {
   const encoder = startRowEncoder(format, table);
   yield encoder.begin();
-  for await (const rows of exportRows(storage, table)) {
+  for await (const rows of exportRows(storage.rows, table)) {
     stop.throwIfAborted();
     yield encoder.encode(rows);
     counts.rows += rows.length;

@@ -51,7 +51,7 @@ async function importFile(tools: CommandTools, request: FileRequest): Promise<Ex
   const failures: ImportFailure[] = [];
   let counts: ImportCounts = { read: 0, written: 0, failed: 0 };
   try {
-    await importRows(services.storage, {
+    await importRows(services.storage.tables, {
       table,
       records: recordsOf(request, { source, table, output }),
       stop,

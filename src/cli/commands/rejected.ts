@@ -37,7 +37,7 @@ async function list(
 ): Promise<ExitCode> {
   const { sync } = (await open()).services;
   const { limit, cursor = null, table } = query;
-  const part = await listRejected(sync, { limit, cursor, table });
+  const part = await listRejected(sync, { limit, cursor }, table);
   output.printJson(part);
   for (const { id, table, direction, key, message, attempts, lastAt } of part.items) {
     output.print(`${id}  ${direction} ${table} ${JSON.stringify(key)}`);

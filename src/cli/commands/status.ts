@@ -1,5 +1,5 @@
 import { markerName } from "../../domain/sync/run/marker.ts";
-import type { SyncStatus } from "../../domain/sync/run/sync-status.ts";
+import type { SyncStatus } from "../../domain/sync/run/run.ts";
 import { readRemoteStatus } from "../../usecases/operations/read-remote-status.ts";
 import { readSyncStatus } from "../../usecases/sync/pages/read-sync-status.ts";
 import {

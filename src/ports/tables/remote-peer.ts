@@ -2,7 +2,7 @@ import type { JsonObject } from "../../domain/shared/json.ts";
 import type { DigestPage, DigestQuery } from "../../domain/sync/digest/digest-page.ts";
 import type { PullPage } from "../../domain/sync/rows/page.ts";
 import type { PushResult } from "../../domain/sync/rows/push-result.ts";
-import type { SyncStatus } from "../../domain/sync/run/sync-status.ts";
+import type { SyncStatus } from "../../domain/sync/run/run.ts";
 
 /** What to ask a pull for; absent fields leave the peer's default. */
 export interface PullRequest {

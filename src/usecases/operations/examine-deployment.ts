@@ -16,7 +16,7 @@ export interface Finding {
 }
 
 /** What examining needs. */
-export interface ExamineDeps {
+interface ExamineDeps {
   readonly sync: SyncDeps;
   readonly storage: Pick<Storage, "ping">;
   /** Empty when not configured. */

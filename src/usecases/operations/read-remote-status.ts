@@ -1,6 +1,6 @@
 import { AppError } from "../../domain/shared/errors.ts";
 import { dateTimeMs, parseDateTime } from "../../domain/shared/time.ts";
-import type { SyncStatus } from "../../domain/sync/run/sync-status.ts";
+import type { SyncStatus } from "../../domain/sync/run/run.ts";
 import { RemotePeerError } from "../../ports/tables/remote-peer.ts";
 import { openRemote, type SyncDeps } from "../sync/shared/sync-deps.ts";
 

@@ -23,19 +23,19 @@ test("S-2.5 the directions of markers are push and pull", () => {
   expect(SYNC_DIRECTIONS).toEqual(["push", "pull"]);
 });
 
-const START = { atMs: Date.parse("2026-03-01T12:00:00Z"), lagSeconds: 90 };
+const STARTED_AT_MS = Date.parse("2026-03-01T12:00:00Z");
 
 test("D-4.5 a marker is capped at the run's start without the allowance, written as the rows are", () => {
   const table = makeTable(BY_TIME);
   const sample = "2026-02-28T00:00:00.123456";
-  expect(markerCap(table, { ...START, sample })).toBe("2026-03-01T11:58:30");
+  expect(markerCap(table, sample, STARTED_AT_MS, 90)).toBe("2026-03-01T11:58:30");
 });
 
 test.each([
   ["2026-02-28", "2026-03-01"],
   ["2026-02-28T00:00:00Z", "2026-03-01T00:00:00Z"],
 ])("D-4.5 a table by days that has %p is capped at the start of the day", (sample, cap) => {
-  expect(markerCap(makeTable(BY_DAY), { ...START, sample })).toBe(cap);
+  expect(markerCap(makeTable(BY_DAY), sample, STARTED_AT_MS, 90)).toBe(cap);
 });
 
 test("D-4.5 a marker is the text that was seen, as long as it is not later than its cap", () => {

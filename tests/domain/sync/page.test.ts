@@ -121,7 +121,7 @@ describe("buildPullPage()", () => {
   ];
 
   test("S-2.2 buildPullPage() gives the fields of a pull page in their order", () => {
-    const page = buildPullPage(listings, read({ since: "x", limit: "2" }), { rows, totalRows: 5 });
+    const page = buildPullPage(listings, read({ since: "x", limit: "2" }), rows, 5);
     expect(JSON.stringify(page)).toBe(
       '{"table":"listings","since":"x","count":2,"total":5,"offset":0,"limit":2,' +
         '"hasMore":true,"nextOffset":2,"records":[{"shop":"a","sku":"1"},{"shop":"a","sku":"2"}]}',
@@ -138,7 +138,7 @@ describe("buildPullPage()", () => {
     { offset: "99999999999999999999", limit: "2", total: 3, hasMore: false, nextOffset: null },
   ])("S-2.2 buildPullPage() has more while offset + limit is less than total: %j", (asked) => {
     const { total: totalRows, hasMore, nextOffset } = asked;
-    const page = buildPullPage(listings, read(asked), { rows: [], totalRows });
+    const page = buildPullPage(listings, read(asked), [], totalRows);
     expect(page).toMatchObject({ count: 0, total: totalRows, hasMore, nextOffset });
   });
 });

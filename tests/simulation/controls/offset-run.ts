@@ -35,7 +35,7 @@ async function pull(world: World, deps: SyncDeps) {
   }
   if (seenUpTo !== null) {
     const atMs = dateTimeMs(parseDateTime(serverTime) ?? "");
-    const cap = markerCap(table, { sample: seenUpTo, atMs, lagSeconds: scenario.lagSeconds });
+    const cap = markerCap(table, seenUpTo, atMs, scenario.lagSeconds);
     await deps.markers.writeAll(new Map([[MARKER, cappedMarker(seenUpTo, cap)]]));
   }
   return { run: SUCCESS, error: null };

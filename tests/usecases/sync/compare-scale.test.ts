@@ -108,11 +108,11 @@ function countedPeer(there: SqliteStorage, wire: { exchanges: number; bytes: num
     readStatus: async () => count(await readSyncStatus(deps)),
     async readDigest(tableName, query) {
       const parameters = digestParameters(query);
-      return { page: count(await digestTable(deps, { tableName, parameters })), ...bytes };
+      return { page: count(await digestTable(deps, tableName, parameters)), ...bytes };
     },
     async pullPage(tableName, { offset = 0, limit = 1000 } = {}) {
       const query = { since: null, offset: String(offset), limit: String(limit) };
-      return { page: count(await pullPage(deps, { tableName, query })), ...bytes };
+      return { page: count(await pullPage(deps, tableName, query)), ...bytes };
     },
     pushBatch: () => Promise.reject(new Error("Nothing is to be pushed")),
   };

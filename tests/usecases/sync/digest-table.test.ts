@@ -21,9 +21,9 @@ async function tableOf(rows: number) {
   };
   const deps = { registry: ends.deps.registry, rows: source, clock, timer };
   const digest = (parameters: Partial<DigestParameters> = {}, tableName = "items") =>
-    digestTable(deps, {
-      tableName,
-      parameters: { after: null, through: null, segmentRows: null, records: null, ...parameters },
+    digestTable(deps, tableName, {
+      ...{ after: null, through: null, segmentRows: null, records: null },
+      ...parameters,
     });
   return { ...ends, clock, deps, digest, pauses };
 }

@@ -31,7 +31,7 @@ import {
 } from "./pull-parts.ts";
 
 /** What a page brought: records to apply, in order. */
-export interface AcceptedPage extends BroughtRecords {
+interface AcceptedPage extends BroughtRecords {
   /** A timestamp as received: every row before it has been brought, this page included. Null while there is none. */
   readonly seenUpTo: string | null;
   /** Rows the pull is going to bring, as far as the peer has told; null while nothing is known. */

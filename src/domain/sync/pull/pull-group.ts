@@ -24,7 +24,7 @@ const MAX_GROWTH = 4;
 const MIN_GROWTH_ROWS = 10_000;
 
 /** Which rows belong together. */
-export interface GroupOptions {
+interface GroupOptions {
   readonly table: Table;
   /** True for a record's canonical time when the record belongs to the group. */
   isMember(time: string | null): boolean;
@@ -45,7 +45,7 @@ export interface BroughtRecords {
 }
 
 /** What a page of a group brought. */
-export interface GroupPage extends BroughtRecords {
+interface GroupPage extends BroughtRecords {
   /** Where the rows behind the group begin on the page, once all of the group has been seen; null before that. */
   readonly end: number | null;
   /** False when rows may stand between the group and `end`, as pages of one row never show both. */

@@ -12,7 +12,7 @@ import { parseDate, parseDateTime } from "../../shared/time.ts";
 import type { Column, ColumnValue, Row, Table } from "../table/table.ts";
 
 /** A record's row, or why the record fails. */
-export type ConvertedRecord =
+type ConvertedRecord =
   | { readonly row: Row; readonly problem: null }
   | { readonly row: null; readonly problem: string };
 

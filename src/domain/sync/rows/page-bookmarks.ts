@@ -18,7 +18,7 @@ export interface PageSequence {
 }
 
 /** A known place in a sequence. */
-export interface PageBookmark<Position> {
+interface PageBookmark<Position> {
   /** Rows before this place, 1 or more. */
   readonly offsetRows: number;
   /** Where the last of those rows stands in the order of the table; the next row comes right after it. */

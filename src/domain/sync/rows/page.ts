@@ -4,7 +4,7 @@ import { parseSince } from "../../shared/time.ts";
 import type { Row, Table } from "../table/table.ts";
 
 /** One page of a table as a caller asked for it, with the defaults and caps of S-4.1 applied. */
-export interface PageRequest {
+interface PageRequest {
   /** `since` as received, after percent decoding; null when not given. Echoed, never used. */
   readonly since: string | null;
   /** Canonical time of `since`; null for no filter: not given, empty, unparseable, or no timestamp column. */
@@ -51,20 +51,21 @@ export function readPageRequest(table: Table, query: PageQuery, maxRows: number)
 export function buildPullPage(
   table: Table,
   request: PageRequest,
-  stored: { readonly rows: readonly Row[]; readonly totalRows: number },
+  rows: readonly Row[],
+  totalRows: number,
 ): PullPage {
   const end = request.offsetRows + request.limitRows;
-  const hasMore = end < stored.totalRows;
+  const hasMore = end < totalRows;
   return {
     table: table.name,
     since: request.since,
-    count: stored.rows.length,
-    total: stored.totalRows,
+    count: rows.length,
+    total: totalRows,
     offset: request.offsetRows,
     limit: request.limitRows,
     hasMore: hasMore,
     nextOffset: hasMore ? end : null,
-    records: stored.rows,
+    records: rows,
   };
 }
 

@@ -14,7 +14,7 @@ export interface KnownRow {
 }
 
 /** A row as texts: equal texts mean the same row. */
-export interface RowToRemember {
+interface RowToRemember {
   readonly key: string;
   /** Left out where only keys matter. */
   readonly content?: string;

@@ -46,12 +46,14 @@ export function allMarkerNames(tableName: string): readonly string[] {
  */
 export function markerCap(
   table: Table,
-  start: { readonly sample: string; readonly atMs: number; readonly lagSeconds: number },
+  sample: string,
+  startedAtMs: number,
+  lagSeconds: number,
 ): string {
-  const atMs = start.atMs - start.lagSeconds * 1000;
-  if (timestampColumnOf(table)?.type !== "date") return formatLike(start.sample, atMs);
-  const day = formatLike(start.sample, startOfDay(atMs));
-  return start.sample.length === DATE_CHARS ? day.slice(0, DATE_CHARS) : day;
+  const atMs = startedAtMs - lagSeconds * 1000;
+  if (timestampColumnOf(table)?.type !== "date") return formatLike(sample, atMs);
+  const day = formatLike(sample, startOfDay(atMs));
+  return sample.length === DATE_CHARS ? day.slice(0, DATE_CHARS) : day;
 }
 
 /** Midnight, UTC, of the day that a time in milliseconds since 1970 is part of. */

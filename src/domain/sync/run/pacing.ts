@@ -92,7 +92,7 @@ export interface RequestFailure {
 }
 
 /** Where a request stands when it has failed. */
-export interface RetryState {
+interface RetryState {
   /** Attempts so far, 1 or more. */
   readonly attempts: number;
   /** Time since something last went well. */

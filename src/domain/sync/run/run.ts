@@ -1,11 +1,12 @@
-// Sync runs, their results and their events. S-2.6, S-4.4, S-6, D-4.
+// Sync runs, what lists and the status show of them, and their events. S-2.5, S-2.6, S-4.4, S-6, D-4.
+import type { JsonObject } from "../../shared/json.ts";
 import type { SyncDirection } from "./marker.ts";
 
 /** What a trigger asks for. S-2.6. */
 export type RunDirection = SyncDirection | "both";
 
 /** Who started a run. D-4.9. */
-export type RunTrigger = "api" | "stream" | "cli" | "schedule";
+type RunTrigger = "api" | "stream" | "cli" | "schedule";
 
 /** What to sync. S-2.6, D-4.11. */
 export interface RunRequest {
@@ -56,11 +57,48 @@ export interface SyncRun {
   readonly error?: string;
 }
 
+/** A rejected record, as lists show it. D-4.9. */
+export interface RejectedItem {
+  readonly id: string;
+  readonly table: string;
+  readonly direction: SyncDirection;
+  /** The key columns. */
+  readonly key: JsonObject;
+  readonly message: string;
+  /** Times it was refused, 1 or more. */
+  readonly attempts: number;
+  /** ISO 8601. */
+  readonly firstAt: string;
+  readonly lastAt: string;
+}
+
+/** The status result. S-2.5, in its field order. */
+export interface SyncStatus {
+  /** Whether sync is enabled by configuration. */
+  readonly syncEnabled: boolean;
+  /** Registry table names; empty when sync is disabled. */
+  readonly tables: readonly string[];
+  /** Rows by table name; -1 for a table that cannot be counted. */
+  readonly tableCounts: Readonly<Record<string, number>>;
+  /** Non-empty markers by name. */
+  readonly lastSync: Readonly<Record<string, string>>;
+  /** Current UTC time, ISO 8601. */
+  readonly serverTime: string;
+  readonly features: SyncFeatures;
+}
+
+/** What this interface can do. Always all of it. S-2.5. */
+interface SyncFeatures {
+  readonly gzip: true;
+  readonly sha256: true;
+  readonly incremental: true;
+}
+
 /** S-6, D-4.4. Every event names its table and direction; `finished` has neither. */
 export type RunEvent = StartEvent | BatchEvent | DoneEvent | ErrorEvent | FinishedEvent;
 
 /** A table's transfer begins. */
-export interface StartEvent {
+interface StartEvent {
   readonly type: "start";
   readonly table: string;
   readonly direction: SyncDirection;
@@ -103,7 +141,7 @@ export interface DoneEvent {
 }
 
 /** A table's transfer failed. */
-export interface ErrorEvent {
+interface ErrorEvent {
   readonly type: "error";
   /** `?` when the request named none. */
   readonly table: string;
@@ -113,6 +151,6 @@ export interface ErrorEvent {
 }
 
 /** Always last. */
-export interface FinishedEvent {
+interface FinishedEvent {
   readonly type: "finished";
 }

@@ -1,5 +1,5 @@
 import { Elysia } from "elysia";
-import { MAX_SEGMENT_ROWS } from "../../../domain/sync/digest/digest-query.ts";
+import { MAX_SEGMENT_ROWS } from "../../../domain/sync/digest/digest-page.ts";
 import { type DigestTableDeps, digestTable } from "../../../usecases/sync/pages/digest-table.ts";
 import { requireSyncKey, type SyncKeyGuardDeps } from "../../guards/sync-key.ts";
 import { jsonReply, parameterDoc, SYNC_KEY_SECURITY } from "../../openapi.ts";
@@ -25,14 +25,11 @@ export function digestRoute(deps: DigestRouteDeps) {
     async ({ request, params }) => {
       requireSyncKey(deps, request.headers);
       const query = queryOf(request);
-      const page = await digestTable(deps, {
-        tableName: params.table_name,
-        parameters: {
-          after: query.get("after"),
-          through: query.get("through"),
-          segmentRows: query.get("segment_rows"),
-          records: query.get("records"),
-        },
+      const page = await digestTable(deps, params.table_name, {
+        after: query.get("after"),
+        through: query.get("through"),
+        segmentRows: query.get("segment_rows"),
+        records: query.get("records"),
       });
       return await pageReply(deps, page);
     },

@@ -25,13 +25,10 @@ export function pullRoute(deps: PullRouteDeps) {
     async ({ request, params }) => {
       requireSyncKey(deps, request.headers);
       const query = queryOf(request);
-      const page = await pullPage(deps, {
-        tableName: params.table_name,
-        query: {
-          since: query.get("since"),
-          offset: query.get("offset"),
-          limit: query.get("limit"),
-        },
+      const page = await pullPage(deps, params.table_name, {
+        since: query.get("since"),
+        offset: query.get("offset"),
+        limit: query.get("limit"),
       });
       return await pageReply(deps, page);
     },

@@ -46,7 +46,7 @@ export function runRoutes(deps: RunRouteDeps) {
       async ({ request }) => {
         await allow(request);
         const table = queryOf(request).get("table") || null;
-        return jsonResponse(await listRejected(deps.sync, { table, ...listParameters(request) }));
+        return jsonResponse(await listRejected(deps.sync, listParameters(request), table));
       },
       { detail: REJECTED_DETAIL },
     )

@@ -2,7 +2,7 @@
 
 import { AppError } from "../../../domain/shared/errors.ts";
 import { DIGEST_SEGMENT_ROWS } from "../../../domain/shared/limits.ts";
-import type { DigestPage, DigestQuery } from "../../../domain/sync/digest/digest-page.ts";
+import type { DigestPage, DigestQuery, KeyRange } from "../../../domain/sync/digest/digest-page.ts";
 import { DIGEST_FORMAT } from "../../../domain/sync/digest/row-digest.ts";
 import {
   compareKeys,
@@ -30,12 +30,9 @@ const SHORT_SEGMENT_ROWS = 64;
 /** When so many short segments of a long one differ, all its rows are fetched. */
 const MAX_SHORT_SEGMENTS = 8;
 
-/** A part of the table by its keys: behind one, up to another; nulls for its ends. */
-type KeySpan = Pick<DigestQuery, "after" | "through">;
-
 /** A range that has young rows which differ, by their keys. */
 interface YoungRange {
-  readonly span: KeySpan;
+  readonly span: KeyRange;
   readonly keys: ReadonlySet<string>;
 }
 
@@ -63,7 +60,7 @@ export async function compareByDigest(comparison: Comparison): Promise<boolean> 
     const end = page.segments.at(-1)?.through ?? null;
     if (page.hasMore) asked = askDigest(comparison, end);
     for (const { through, count, digest } of page.segments) {
-      const span: KeySpan = { after, through };
+      const span: KeyRange = { after, through };
       checkSpan(comparison, span);
       const own = await digestRange(run.deps, table, span);
       const isEqual = own.count === count && own.digest === digest;
@@ -98,7 +95,7 @@ function askDigest(
 }
 
 /** A span that leads nowhere would be followed for ever. */
-function checkSpan({ table }: Comparison, { after, through }: KeySpan): void {
+function checkSpan({ table }: Comparison, { after, through }: KeyRange): void {
   if (through === null) return;
   if (convertPosition(table, keyRow(table, through)) === null) {
     throw unusable("sent keys that are none of this table");
@@ -108,7 +105,7 @@ function checkSpan({ table }: Comparison, { after, through }: KeySpan): void {
 }
 
 /** The last range of all must reach the end of what was asked for: nothing behind it would be looked at. */
-function checkEnd({ table }: Comparison, page: DigestPage, { through }: KeySpan): void {
+function checkEnd({ table }: Comparison, page: DigestPage, { through }: KeyRange): void {
   const end = page.segments.at(-1)?.through;
   const isWhole =
     end === through || (end && through && compareKeys(table, end, through) === 0) || page.hasMore;
@@ -122,18 +119,18 @@ function unusable(problem: string): AppError {
 /** Finds the parts of a long segment that differ, and compares their rows. */
 async function compareSegment(
   comparison: Comparison,
-  span: KeySpan,
+  span: KeyRange,
   young: YoungRanges,
 ): Promise<void> {
   const { run, table, findings } = comparison;
-  const different: KeySpan[] = [];
+  const different: KeyRange[] = [];
   let matched = 0;
   let { after } = span;
   for (;;) {
     const query = { after, through: span.through, segmentRows: SHORT_SEGMENT_ROWS };
     const page = await readDigest(comparison, { ...query, withRecords: false });
     for (const { through, count, digest } of page.segments) {
-      const part: KeySpan = { after, through };
+      const part: KeyRange = { after, through };
       checkSpan(comparison, part);
       const own = await digestRange(run.deps, table, part);
       if (own.count === count && own.digest === digest) matched += count;
@@ -153,7 +150,7 @@ async function compareSegment(
 /** Compares the rows of a range one by one. Young ones that differ are left for a second look. */
 async function compareRows(
   comparison: Comparison,
-  span: KeySpan,
+  span: KeyRange,
   young: YoungRanges,
 ): Promise<void> {
   const { table, findings } = comparison;
@@ -201,7 +198,7 @@ async function lookAgain(comparison: Comparison, young: YoungRanges): Promise<vo
 /** The rows of a range at both ends, side by side, in the order of the key. */
 async function* pairsByKey(
   comparison: Comparison,
-  span: KeySpan,
+  span: KeyRange,
 ): AsyncGenerator<RowPair, void, undefined> {
   const { run, table } = comparison;
   const own = rowsByKey(run.deps, table, span);
@@ -221,7 +218,7 @@ async function* pairsByKey(
 
 async function* remoteRows(
   comparison: Comparison,
-  span: KeySpan,
+  span: KeyRange,
 ): AsyncGenerator<Row, void, undefined> {
   let { after } = span;
   for (;;) {

@@ -14,7 +14,7 @@ const SAMPLED_ROWS = 20;
  * meanwhile: with the columns that runs move, as they are at the moment of reading. Throws `store_unavailable`. D-4.12.
  */
 export async function* exportRows(
-  { rows }: { readonly rows: RowSource },
+  rows: RowSource,
   table: Table,
 ): AsyncGenerator<readonly Row[], void, undefined> {
   let limitRows = FIRST_ROWS;

@@ -35,7 +35,7 @@ export interface ImportCounts {
 }
 
 /** What to import, and whom to tell. */
-export interface ImportJob {
+interface ImportJob {
   readonly table: Table;
   /** Records in the order of the file, in parts of any length. */
   readonly records: AsyncIterable<readonly FoundRecord[]>;
@@ -54,10 +54,7 @@ const BATCH_CHARS = 1 * 1024 * 1024;
  * A record that fails stops no other. What was committed stays when a later batch cannot be: importing the file again
  * is safe. Throws `commit_failed`, `store_unavailable`, the stop's reason, and what reading the records throws.
  */
-export async function importRows(
-  { tables }: { readonly tables: TableStore },
-  job: ImportJob,
-): Promise<ImportCounts> {
+export async function importRows(tables: TableStore, job: ImportJob): Promise<ImportCounts> {
   const counts = { read: 0, written: 0, failed: 0 };
   let batch: FoundRecord[] = [];
   let chars = 0;

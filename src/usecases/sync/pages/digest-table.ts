@@ -5,13 +5,14 @@ import {
   MAX_DIGEST_ROWS,
   MAX_DIGEST_SEGMENTS,
 } from "../../../domain/shared/limits.ts";
-import type {
-  DigestPage,
-  DigestParameters,
-  DigestQuery,
-  DigestSegment,
+import {
+  type DigestPage,
+  type DigestParameters,
+  type DigestQuery,
+  type DigestSegment,
+  type KeyRange,
+  readDigestQuery,
 } from "../../../domain/sync/digest/digest-page.ts";
-import { readDigestQuery } from "../../../domain/sync/digest/digest-query.ts";
 import { DIGEST_FORMAT, DigestSum } from "../../../domain/sync/digest/row-digest.ts";
 import { keyOf, keyRow, type UpsertKey } from "../../../domain/sync/rows/row-key.ts";
 import { comparedColumns } from "../../../domain/sync/rows/row-text.ts";
@@ -30,7 +31,7 @@ export interface DigestTableDeps extends KeyReaderDeps {
 }
 
 /** What reading by key needs. */
-export interface KeyReaderDeps {
+interface KeyReaderDeps {
   readonly rows: RowSource;
   /** Lets others have their turn, as a table may be long. */
   readonly timer: Timer;
@@ -42,10 +43,11 @@ export interface KeyReaderDeps {
  */
 export async function digestTable(
   deps: DigestTableDeps,
-  input: { readonly tableName: string; readonly parameters: DigestParameters },
+  tableName: string,
+  parameters: DigestParameters,
 ): Promise<DigestPage> {
-  const table = findTable(deps.registry, input.tableName);
-  const query = readDigestQuery(table, input.parameters);
+  const table = findTable(deps.registry, tableName);
+  const query = readDigestQuery(table, parameters);
   const columns = comparedColumns(table).map(({ name }) => name);
   const head = { table: table.name, format: DIGEST_FORMAT, columns };
   if (query.withRecords) return { ...head, ...(await readRecords(deps, table, query)) };
@@ -94,11 +96,7 @@ async function readSegments(deps: DigestTableDeps, table: Table, query: DigestQu
 }
 
 /** The digest of all rows of a range. */
-export async function digestRange(
-  deps: KeyReaderDeps,
-  table: Table,
-  range: Pick<DigestQuery, "after" | "through">,
-) {
+export async function digestRange(deps: KeyReaderDeps, table: Table, range: KeyRange) {
   const sum: DigestSum = new DigestSum(table);
   for await (const chunk of chunksByKey(deps, table, range)) {
     for (const row of chunk) sum.add(row);
@@ -110,7 +108,7 @@ export async function digestRange(
 export async function* rowsByKey(
   deps: KeyReaderDeps,
   table: Table,
-  range: Pick<DigestQuery, "after" | "through">,
+  range: KeyRange,
 ): AsyncGenerator<Row, void, undefined> {
   for await (const chunk of chunksByKey(deps, table, range)) yield* chunk;
 }
@@ -118,7 +116,7 @@ export async function* rowsByKey(
 async function* chunksByKey(
   deps: KeyReaderDeps,
   table: Table,
-  range: Pick<DigestQuery, "after" | "through">,
+  range: KeyRange,
 ): AsyncGenerator<readonly Row[], void, undefined> {
   const { throughKey, ...start } = rangeOf(table, range);
   let { afterKey } = start;
@@ -131,7 +129,7 @@ async function* chunksByKey(
   }
 }
 
-function rangeOf(table: Table, { after, through }: Pick<DigestQuery, "after" | "through">) {
+function rangeOf(table: Table, { after, through }: KeyRange) {
   return {
     afterKey: after === null ? null : keyRow(table, after),
     throughKey: through === null ? null : keyRow(table, through),

@@ -23,11 +23,13 @@ export interface PullPageDeps {
 /** Serves one page of a table. Throws `unknown_table`, `store_unavailable`. S-4.1. */
 export async function pullPage(
   deps: PullPageDeps,
-  input: { readonly tableName: string; readonly query: PageQuery },
+  tableName: string,
+  query: PageQuery,
 ): Promise<PullPage> {
-  const table = findTable(deps.registry, input.tableName);
-  const request = readPageRequest(table, input.query, deps.maxPageRows);
-  return buildPullPage(table, request, await deps.tables.readPage(table, request));
+  const table = findTable(deps.registry, tableName);
+  const request = readPageRequest(table, query, deps.maxPageRows);
+  const { rows, totalRows } = await deps.tables.readPage(table, request);
+  return buildPullPage(table, request, rows, totalRows);
 }
 
 /** The table of that name. Throws `unknown_table`. S-4.1.1, S-4.2.1. */

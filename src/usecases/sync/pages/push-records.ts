@@ -24,7 +24,7 @@ export interface PushRecordsDeps {
 }
 
 /** A push body, read and checked. */
-export interface PushInput {
+interface PushInput {
   readonly table: Table;
   readonly records: readonly JsonValue[];
   readonly integrity: Integrity;
@@ -33,7 +33,7 @@ export interface PushInput {
 }
 
 /** Whether the push was committed, and its result either way. */
-export interface PushOutcome {
+interface PushOutcome {
   readonly isCommitted: boolean;
   readonly result: PushResult;
 }

@@ -1,6 +1,6 @@
 import { formatMs } from "../../../domain/shared/time.ts";
 import { markerName, SYNC_DIRECTIONS } from "../../../domain/sync/run/marker.ts";
-import type { SyncStatus } from "../../../domain/sync/run/sync-status.ts";
+import type { SyncStatus } from "../../../domain/sync/run/run.ts";
 import type { Registry } from "../../../domain/sync/table/table.ts";
 import type { MarkerStore } from "../../../ports/runs/marker-store.ts";
 import type { Logger } from "../../../ports/runtime/logger.ts";

@@ -4,7 +4,7 @@ import { type LeaseDeps, tryLease } from "../shared/hold-lease.ts";
 import type { ActiveRuns } from "./active-runs.ts";
 
 /** What scheduled runs need. */
-export interface ScheduledRunsDeps extends LeaseDeps {
+interface ScheduledRunsDeps extends LeaseDeps {
   readonly scheduler: Scheduler;
   readonly activeRuns: Pick<ActiveRuns, "start">;
   readonly ids: Ids;

@@ -11,10 +11,8 @@ import type { FieldProblem } from "../../../domain/reputation/accounts/problem.t
 import { AppError } from "../../../domain/shared/errors.ts";
 import { LEASE_TTL_MS } from "../../../domain/shared/limits.ts";
 import { dateTimeMs, formatMs } from "../../../domain/shared/time.ts";
-import type { RejectedItem } from "../../../domain/sync/run/rejected-item.ts";
-import type { SyncRun } from "../../../domain/sync/run/run.ts";
-import type { Registry } from "../../../domain/sync/table/table.ts";
-import type { RejectedRecord, RejectedRecords } from "../../../ports/runs/rejected-records.ts";
+import type { RejectedItem, SyncRun } from "../../../domain/sync/run/run.ts";
+import type { RejectedRecord } from "../../../ports/runs/rejected-records.ts";
 import { findTable } from "../pages/pull-page.ts";
 import { holdLease, type RunLease } from "../shared/hold-lease.ts";
 import type { SyncDeps } from "../shared/sync-deps.ts";
@@ -92,10 +90,11 @@ export async function findRun(deps: SyncDeps, runId: string): Promise<RunItem> {
 
 /** Lists rejected records, newest first; a null table names all. Throws `unknown_table`, `invalid_request`. */
 export async function listRejected(
-  deps: { readonly rejected: RejectedRecords; readonly registry: Registry },
-  parameters: ListParameters & { readonly table: string | null },
+  deps: SyncDeps,
+  parameters: ListParameters,
+  tableName: string | null,
 ): Promise<ListPart<RejectedItem>> {
-  const table = parameters.table === null ? null : findTable(deps.registry, parameters.table).name;
+  const table = tableName === null ? null : findTable(deps.registry, tableName).name;
   const { limit, cursor } = readListQuery(parameters, REJECTED_CURSOR);
   const query = { table, direction: null, limit: limit + 1, beforeId: cursor };
   const found = await deps.rejected.list(query);
@@ -103,10 +102,7 @@ export async function listRejected(
 }
 
 /** Drops a rejected record, so that no run tries it again. Throws `not_found`. */
-export async function dropRejected(
-  { rejected }: { readonly rejected: RejectedRecords },
-  id: string,
-): Promise<void> {
+export async function dropRejected({ rejected }: SyncDeps, id: string): Promise<void> {
   if (await rejected.remove(id)) return;
   throw new AppError("not_found", "No rejected record has this id");
 }

@@ -64,7 +64,7 @@ async function planRecords(
     if (row === null) rejected.set(index, problem);
     else writes.push({ index, row: withoutHidden(table, row) });
   }
-  await rejections.note(listRejected(records, rejected));
+  await rejections.note(rejectionsOf(records, rejected));
   return { records, writes, rejected };
 }
 
@@ -80,12 +80,12 @@ async function commitPlan(
   const failures = await tables.write(table, writes, options);
   if (failures.length === 0) return;
   const failed = new Map(failures.map(({ index, message }) => [index, message]));
-  await rejections.note(listRejected(records, failed));
+  await rejections.note(rejectionsOf(records, failed));
   for (const [index, message] of failed) rejected.set(index, message);
   if (markers.size > 0) await tables.write(table, [], options);
 }
 
-function listRejected(
+function rejectionsOf(
   records: readonly JsonObject[],
   problems: ReadonlyMap<number, string>,
 ): Rejection[] {

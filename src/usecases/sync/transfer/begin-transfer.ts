@@ -138,7 +138,7 @@ export class TransferMarkers {
     const { table, direction, clocks, lagSeconds } = this.#options;
     const startedAt = direction === "pull" ? clocks.remoteTime : clocks.ownTime;
     // Written as the rows have their times, which whoever sent them can read.
-    const cap = markerCap(table, { sample: seenUpTo, atMs: dateTimeMs(startedAt), lagSeconds });
+    const cap = markerCap(table, seenUpTo, dateTimeMs(startedAt), lagSeconds);
     const wanted = new Map(this.#companions);
     wanted.set(this.#name, cappedMarker(seenUpTo, cap));
     if ([...wanted].every(([name, value]) => this.#written.get(name) === value)) return new Map();

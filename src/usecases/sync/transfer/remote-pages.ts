@@ -50,7 +50,7 @@ async function readPage(
 }
 
 /** A page, and the records of it that had not come before. */
-export interface PulledRecords extends PulledPage {
+interface PulledRecords extends PulledPage {
   readonly records: readonly JsonObject[];
 }
 

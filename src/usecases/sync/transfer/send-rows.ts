@@ -12,7 +12,7 @@ import type { TableTransfer } from "./begin-transfer.ts";
 import type { Rejection } from "./table-rejections.ts";
 
 /** What became of rows that were sent. */
-export interface SentRows {
+interface SentRows {
   readonly accepted: readonly Row[];
   readonly rejected: readonly Rejection[];
 }

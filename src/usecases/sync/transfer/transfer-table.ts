@@ -26,7 +26,7 @@ import { readWaiting } from "./table-rejections.ts";
 import { TransferReport, type TransferTotals } from "./transfer-report.ts";
 
 /** How the transfer of a table ended. */
-export interface TransferOutcome {
+interface TransferOutcome {
   /** What it did, also when it failed; null when it never began. */
   readonly totals: TransferTotals | null;
   /** Why it failed, as it was thrown; null when it ended well. */
