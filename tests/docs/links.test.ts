@@ -9,12 +9,17 @@ const DECISIONS = join(ROOT, "docs/decisions");
 const documents = [join(ROOT, "README.md"), ...filesBelow(join(ROOT, "docs"), ".md")];
 const decisions = readdirSync(DECISIONS).filter((name) => /^\d{4}-.*\.md$/.test(name));
 
-test("every relative link of a document leads to a file", () => {
+test("every relative link of a document leads to a file, and to a heading of it", () => {
   const broken = documents.flatMap((path) =>
-    [...readFileSync(path, "utf8").matchAll(/\]\((?!https?:|#)([^)#\s]+)(?:#[^)]*)?\)/g)]
-      .map(([, link = ""]) => join(dirname(path), link))
-      .filter((target) => !existsSync(target))
-      .map((target) => `${relative(ROOT, path)}: ${relative(ROOT, target)}`),
+    [...readFileSync(path, "utf8").matchAll(/\]\((?!https?:)([^)#\s]*)(?:#([^)]*))?\)/g)]
+      .map(([, link = "", anchor]) => ({
+        target: link === "" ? path : join(dirname(path), link),
+        anchor,
+      }))
+      .filter(({ target, anchor }) => !existsSync(target) || !hasAnchor(target, anchor))
+      .map(
+        ({ target, anchor = "" }) => `${relative(ROOT, path)}: ${relative(ROOT, target)}#${anchor}`,
+      ),
   );
   expect(broken).toEqual([]);
 });
@@ -35,6 +40,19 @@ test("every decision that code or documents name exists", () => {
   );
   expect(unknown).toEqual([]);
 });
+
+/** Hosting sites name a heading by its text in lowercase, without punctuation, with hyphens for spaces. */
+function hasAnchor(document: string, anchor: string | undefined): boolean {
+  if (anchor === undefined) return true;
+  const headings = readFileSync(document, "utf8").matchAll(/^#+ (.*)$/gm);
+  const names = [...headings].map(([, text = ""]) =>
+    text
+      .toLowerCase()
+      .replace(/[^\p{L}\p{N}\- _]/gu, "")
+      .replaceAll(" ", "-"),
+  );
+  return names.includes(anchor);
+}
 
 function filesBelow(folder: string, ending: string): string[] {
   return readdirSync(folder, { recursive: true, encoding: "utf8" })

@@ -204,7 +204,7 @@ describe("me", () => {
     expect((await ana.send("/v1/me/accesses?cursor=x")).status).toBe(400);
   });
 
-  test("D-6.6 reputation() explains the score by points that sum to it", async () => {
+  test("D-6.6, D-5.5.4 reputation() explains the score by points that sum to it", async () => {
     const { app, ana } = await setScene();
     const record = { username: "ana", platform: "github", verified: true, activity_count: 900 };
     await app.push("platform_accounts", {
