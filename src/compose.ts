@@ -47,6 +47,7 @@ export async function compose(config: Config, time?: TimeDeps): Promise<Deployme
   const cache = () => sumCounts(services.caches);
   const handler = createRequestHandler({
     clock,
+    timer,
     ids: new SystemIds(),
     logger,
     metrics,

@@ -2,12 +2,13 @@
 import { openapi } from "@elysiajs/openapi";
 import { Elysia } from "elysia";
 import { AppError } from "../domain/shared/errors.ts";
+import { REPLY_DEADLINE_MS } from "../domain/shared/limits.ts";
 import { cutText } from "../domain/sync/rows/push-result.ts";
 import type { DocsAssets } from "../ports/http/docs-assets.ts";
 import type { RequestHandler } from "../ports/http/http-server.ts";
 import type { Metrics } from "../ports/http/metrics.ts";
 import type { Logger } from "../ports/runtime/logger.ts";
-import type { Clock, Ids } from "../ports/runtime/runtime.ts";
+import type { Clock, Ids, Timer } from "../ports/runtime/runtime.ts";
 import type { HealthDeps } from "../usecases/operations/check-health.ts";
 import { failureReply, isReputationPath } from "./errors.ts";
 import { beginExchange, exchangeOf } from "./exchange.ts";
@@ -29,6 +30,7 @@ import { asRouted, readTarget, type Target } from "./target.ts";
 /** What answering requests needs; each group of routes has its own part. */
 export interface AppDeps {
   readonly clock: Clock;
+  readonly timer: Timer;
   readonly ids: Ids;
   readonly logger: Logger;
   readonly metrics: Metrics;
@@ -63,7 +65,8 @@ export function createRequestHandler(deps: AppDeps): RequestHandler {
     }
     const { method } = request;
     if (!route.methods.includes(method)) throw new MethodNotAllowed(method, route.methods);
-    const reply = await app.handle(asRouted(request, target));
+    const replying = app.handle(asRouted(request, target));
+    const reply = await (hasDeadline(target.path) ? inTime(replying, deps.timer) : replying);
     const { failure } = exchangeOf(request);
     if (failure !== null) throw failure.error;
     return reply;
@@ -93,6 +96,25 @@ export function createRequestHandler(deps: AppDeps): RequestHandler {
     deps.logger[requestLogLevel(answered)]("Request answered", answered);
     return reply;
   };
+}
+
+/** Whether a request is answered in time whatever the store does; of lookups their queue sees to that. D-8.3. */
+function hasDeadline(path: string): boolean {
+  return isReputationPath(path) && !path.startsWith("/v1/public/");
+}
+
+/** The reply; throws when it takes too long, though what was asked for may still be done. */
+async function inTime(replying: Promise<Response>, timer: Timer): Promise<Response> {
+  const replied = new AbortController();
+  const deadline = timer.sleep(REPLY_DEADLINE_MS, replied.signal).then(() => {
+    throw new AppError("store_unavailable", "The store did not answer in time");
+  });
+  deadline.catch(() => {});
+  try {
+    return await Promise.race([replying, deadline]);
+  } finally {
+    replied.abort();
+  }
 }
 
 /** The caller's own id where it fits, else a new one. D-5.3. */

@@ -164,7 +164,7 @@ async function changeRecord(storageUrl: string, seq: number): Promise<void> {
   keepResource(() => client.close());
   const changed = await client
     .db()
-    .collection("repsync_ledger")
+    .collection("repsync_lookup_log")
     .updateOne({ "records.seq": seq }, { $set: { "records.$.code": "consent_required" } });
   expect(changed.modifiedCount).toBe(1);
 }

@@ -1,6 +1,3 @@
-import type { LookupSubject } from "../../domain/reputation/lookups/lookup.ts";
-import type { LimitedCaller } from "../../domain/reputation/lookups/lookup-batch.ts";
-import { MAX_REMEMBERED_LOOKUPS } from "../../domain/shared/limits.ts";
 import type { ReputationOptions, ReputationStores } from "../../ports/reputation-stores.ts";
 import type { PreparedTables } from "../../ports/tables/table-store.ts";
 import { API_KEYS, MongoApiKeyStore } from "./accounts/api-key-store.ts";
@@ -16,19 +13,18 @@ import { AUDIT_PARTS, AuditPartLister } from "./audit/audit-parts.ts";
 import { makeCollections } from "./driver/collections.ts";
 import { retry, startDeadline } from "./driver/deadline.ts";
 import { toAppError } from "./driver/errors.ts";
-import type { VersionedParts } from "./driver/known-changes.ts";
-import { LEDGER, moveFormerLedger } from "./driver/ledger-documents.ts";
+import { LOOKUP_LOG } from "./driver/lookup-log.ts";
 import type { StoreParts } from "./driver/operations.ts";
+import type { VersionedParts } from "./driver/person-changes.ts";
 import { prepareTime, TIME } from "./driver/server-clock.ts";
-import { CallCounter } from "./lookups/call-counter.ts";
-import { MongoLookupLedger } from "./lookups/lookup-ledger.ts";
-import type { Aged } from "./lookups/lookup-memory.ts";
+import { LookupCache } from "./lookups/lookup-cache.ts";
+import { MongoLookupProcessor } from "./lookups/lookup-processor.ts";
 import { LookupReader } from "./lookups/lookup-reader.ts";
 
 /** Collections of the reputation half. */
 const REPUTATION_COLLECTIONS = [
   ...[TIME, SUBJECTS, API_KEYS, CONSENTS],
-  ...[LEDGER, AUDIT_PARTS, AUDIT_ANCHORS, AUDIT_CENSUS],
+  ...[LOOKUP_LOG, AUDIT_PARTS, AUDIT_ANCHORS, AUDIT_CENSUS],
 ];
 
 /** Makes the collections of the reputation half, and its stores on them. Throws `store_unavailable`. */
@@ -42,17 +38,10 @@ export async function openMongoReputation(
   await prepare(parts, [profiles, platformAccounts]);
   const subjects = new Subjects({ ...parts, ...options });
   const people = { ...parts, profiles, platformAccounts, subjects };
-  const chain = new AuditChainWriter({ ...parts, ...options });
+  const chainWriter = new AuditChainWriter({ ...parts, ...options });
   const lister = new AuditPartLister(parts.db);
-  // Lasts as long as the client.
-  const session = parts.client.startSession({ causalConsistency: false });
-  const counter = new CallCounter({ ...parts, ...options, session });
-  const reader = new LookupReader({
-    ...people,
-    counter,
-    callerCache: options.makeCache<Aged<LimitedCaller>>(MAX_REMEMBERED_LOOKUPS),
-    subjectCache: options.makeCache<Aged<LookupSubject>>(MAX_REMEMBERED_LOOKUPS),
-  });
+  const cache = new LookupCache(options.makeCache);
+  const reader = new LookupReader({ ...people, cache });
   return {
     apiKeys: new MongoApiKeyStore(parts),
     consents: new MongoConsentStore(parts),
@@ -60,7 +49,14 @@ export async function openMongoReputation(
     membership: new MongoMembership(people),
     usage: new MongoUsageStore(parts),
     audit: new MongoAuditLog(people),
-    lookupProcessor: new MongoLookupLedger({ ...people, session, reader, chain, lister, counter }),
+    lookupProcessor: new MongoLookupProcessor({
+      ...people,
+      mac: options.mac,
+      reader,
+      cache,
+      chainWriter,
+      lister,
+    }),
   };
 }
 
@@ -70,7 +66,6 @@ async function prepare({ db, clock }: StoreParts, rows: readonly PersonRows[]): 
     // An election in between starts it again: every step may be done twice.
     await retry(startDeadline(clock), async () => {
       await makeCollections(db, [...REPUTATION_COLLECTIONS, ...indexes]);
-      await moveFormerLedger(db);
       await prepareTime(db);
     });
   } catch (error) {

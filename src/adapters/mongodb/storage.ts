@@ -15,11 +15,18 @@ import { MongoSecretStore, SECRETS } from "./accounts/secret-store.ts";
 import { MongoSessionStore, SESSIONS } from "./accounts/session-store.ts";
 import { ATTEMPTS, MongoSignInGuard } from "./accounts/sign-in-guard.ts";
 import { makeCollections } from "./driver/collections.ts";
-import { retry, type Stopwatch, startDeadline } from "./driver/deadline.ts";
+import {
+  REQUEST_CALLS,
+  retry,
+  type Stopwatch,
+  SYNC_CALLS,
+  startDeadline,
+} from "./driver/deadline.ts";
 import { hasCode, toAppError } from "./driver/errors.ts";
 import { COUNTERS } from "./driver/id-counters.ts";
-import type { VersionedParts } from "./driver/known-changes.ts";
 import type { StoreParts } from "./driver/operations.ts";
+import type { VersionedParts } from "./driver/person-changes.ts";
+import { PERSON_VERSIONS } from "./driver/person-versions.ts";
 import { PrimaryWatch } from "./driver/primary-monitor.ts";
 import type { StoreClock } from "./driver/server-clock.ts";
 import { TableVersions } from "./driver/table-versions.ts";
@@ -76,7 +83,7 @@ const INTERNAL_COLLECTIONS = [
   { name: MongoMarkerStore.collectionName },
   { name: TableDefinitions.collectionName },
   { name: TableVersions.collectionName },
-  ...[COUNTERS, LEASES, RUNS, REJECTED, REJECTED_DETAILS],
+  ...[PERSON_VERSIONS, COUNTERS, LEASES, RUNS, REJECTED, REJECTED_DETAILS],
   ...[ACCOUNTS, SESSIONS, ATTEMPTS, SECRETS],
 ];
 
@@ -122,21 +129,23 @@ class MongoStorage implements FullStorage {
   readonly sessions: MongoSessionStore;
   readonly signIns: MongoSignInGuard;
   readonly secrets: MongoSecretStore;
+  /** Of the accounts half, whose calls requests under `/v1` wait for. */
   readonly #parts: VersionedParts;
   #closing: Promise<void> | undefined;
 
   constructor(parts: StoreParts) {
-    this.#parts = { ...parts, versions: new TableVersions(parts.db) };
-    this.tables = new MongoTableStore(this.#parts);
+    const versions = new TableVersions(parts.db);
+    this.#parts = { ...parts, versions, callLimit: REQUEST_CALLS };
+    this.tables = new MongoTableStore({ ...parts, versions });
     this.markers = new MongoMarkerStore(parts);
     this.rows = new MongoRowSource(parts);
     this.leases = new MongoLeaseStore(parts);
     this.runs = new MongoRunStore(parts);
     this.rejected = new MongoRejectedRecords(parts);
     this.accounts = new MongoAccountStore(this.#parts);
-    this.sessions = new MongoSessionStore(parts);
-    this.signIns = new MongoSignInGuard(parts);
-    this.secrets = new MongoSecretStore(parts);
+    this.sessions = new MongoSessionStore(this.#parts);
+    this.signIns = new MongoSignInGuard(this.#parts);
+    this.secrets = new MongoSecretStore(this.#parts);
   }
 
   openReputation(tables: PreparedTables, options: ReputationOptions): Promise<ReputationStores> {
@@ -189,13 +198,15 @@ function makeClient(url: string): MongoClient {
   }
 }
 
-async function openStorage(parts: Omit<StoreParts, "primaryWatch">): Promise<FullStorage> {
+async function openStorage(
+  parts: Omit<StoreParts, "primaryWatch" | "callLimit">,
+): Promise<FullStorage> {
   const { client, db } = parts;
   const primaryWatch = new PrimaryWatch(client, db);
   await client.connect();
   await checkDeployment(db);
   await makeCollections(db, INTERNAL_COLLECTIONS);
-  return new MongoStorage({ ...parts, primaryWatch });
+  return new MongoStorage({ ...parts, primaryWatch, callLimit: SYNC_CALLS });
 }
 
 async function checkDeployment(db: Db): Promise<void> {

@@ -118,6 +118,8 @@ export const MAX_API_BODY_BYTES = 64 * 1024;
 export const MAX_PROFILE_TEXT_CHARS = 10_000;
 /** Time in which a request under `/v1` is decided: half a second less than D-8.3 gives it, for what is around. */
 export const REQUEST_DEADLINE_MS = 9_500;
+/** Time after which a request under `/v1` is answered 503 though what it asked the store for goes on. D-8.3. */
+export const REPLY_DEADLINE_MS = 9_750;
 /** Lookups decided in one commit; more wait for the next one. */
 export const MAX_LOOKUP_BATCH_CALLS = 1_000;
 /** Looked-up people and callers that are remembered, each. */
@@ -126,8 +128,8 @@ export const MAX_REMEMBERED_LOOKUPS = 50_000;
 export const MAX_REMEMBERED_ABSENT_NAMES = 2_000;
 /** Longer absent names are not remembered, in characters. D-6.3. */
 export const MAX_REMEMBERED_ABSENT_NAME_CHARS = 200;
-/** How long they are remembered at most, so that nobody's data is kept for long without being asked for. */
-export const REMEMBERED_LOOKUP_MS = 3_600_000;
+/** How long they are remembered at most: other tools' changes that raise no version show after it. */
+export const REMEMBERED_LOOKUP_MS = 600_000;
 /** Time after which a silent stream of run events gets a comment. D-4.4. */
 export const KEEP_ALIVE_MS = 5_000;
 /** Time the store has for what /metrics shows of it. D-6.8. */

@@ -64,7 +64,7 @@ export class LaterClock {
 }
 
 /** The collection that lookups write. */
-export const LEDGER = "repsync_ledger";
+export const LEDGER = "repsync_lookup_log";
 /** Its documents by kind: blocks of audit records, heads of chains, counts of accounts. */
 export const BLOCKS = { records: { $exists: true } };
 export const HEADS = { chainNumber: { $exists: true } };

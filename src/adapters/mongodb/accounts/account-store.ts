@@ -7,8 +7,8 @@ import type {
   AccountStore,
 } from "../../../ports/accounts/account-store.ts";
 import type { InternalCollection } from "../driver/collections.ts";
-import { changeKnown, type VersionedParts } from "../driver/known-changes.ts";
 import { COMMITTED, readCommitted, writeTogether } from "../driver/operations.ts";
+import { changePerson, type VersionedParts } from "../driver/person-changes.ts";
 import { endSessionsOf } from "./session-store.ts";
 
 /** The accounts by username; of those with an address no two have the same. */
@@ -49,8 +49,8 @@ export class MongoAccountStore implements AccountStore {
   }
 
   async update(username: string, changes: AccountChanges): Promise<Account | null> {
-    const changed = await changeKnown(this.#parts, async ({ session, raise }) => {
-      const options = { session, returnDocument: "after" } as const;
+    const changed = await changePerson(this.#parts, username, async ({ tx, raise }) => {
+      const options = { session: tx, returnDocument: "after" } as const;
       const account = await this.#accounts.findOneAndUpdate(
         { _id: username },
         { $set: changes },
@@ -63,8 +63,8 @@ export class MongoAccountStore implements AccountStore {
   }
 
   async remove(username: string): Promise<boolean> {
-    return await changeKnown(this.#parts, async ({ session, raise }) => {
-      const isRemoved = await removeAccount(this.#parts.db, { username, session });
+    return await changePerson(this.#parts, username, async ({ tx, raise }) => {
+      const isRemoved = await removeAccount(this.#parts.db, { username, session: tx });
       if (isRemoved) await raise();
       return isRemoved;
     });

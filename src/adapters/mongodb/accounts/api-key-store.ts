@@ -12,8 +12,8 @@ import type {
 } from "../../../ports/accounts/api-key-store.ts";
 import type { InternalCollection } from "../driver/collections.ts";
 import { takeNumbers } from "../driver/id-counters.ts";
-import { changeKnown, type VersionedParts } from "../driver/known-changes.ts";
-import { readSnapshot, SNAPSHOT, writeTogether } from "../driver/operations.ts";
+import { readSnapshot, SNAPSHOT } from "../driver/operations.ts";
+import { changePerson, type VersionedParts } from "../driver/person-changes.ts";
 import { hasAccount } from "./account-store.ts";
 
 /** The keys by id, found by what their texts hash to and by account. */
@@ -44,10 +44,12 @@ export class MongoApiKeyStore implements ApiKeyStore {
   }
 
   async create(key: StoredApiKey): Promise<boolean> {
-    return await writeTogether(this.#parts, async (session) => {
-      const number = await this.#takeNumber(session);
-      if (!(await hasAccount(this.#parts.db, { username: key.username, session }))) return false;
-      await this.#insert(key, number, session);
+    const { username, hash } = key;
+    return await changePerson(this.#parts, username, async ({ tx, raise }) => {
+      const number = await this.#takeNumber(tx);
+      if (!(await hasAccount(this.#parts.db, { username, session: tx }))) return false;
+      await this.#insert(key, number, tx);
+      await raise(hash);
       return true;
     });
   }
@@ -76,11 +78,11 @@ export class MongoApiKeyStore implements ApiKeyStore {
     username: string,
     { id, nowMs }: { readonly id: string; readonly nowMs: number },
   ): Promise<StoredApiKey | null> {
-    return await changeKnown(this.#parts, async ({ session, raise }) => {
-      const key = await this.#find(username, { id, session });
+    return await changePerson(this.#parts, username, async ({ tx, raise }) => {
+      const key = await this.#find(username, { id, session: tx });
       if (key === null || key.isRevoked) return key;
       const revoked = { ...key, revokedAt: revokedAtNow(key, nowMs), isRevoked: true };
-      await this.#end(revoked, session);
+      await this.#end(revoked, tx);
       await raise();
       return revoked;
     });
@@ -88,13 +90,13 @@ export class MongoApiKeyStore implements ApiKeyStore {
 
   async rotate(username: string, rotation: KeyRotation): Promise<StoredApiKey | "conflict" | null> {
     const { id, nowMs, overlapSeconds } = rotation;
-    return await changeKnown(this.#parts, async ({ session, raise }) => {
-      const old = await this.#find(username, { id, session });
+    return await changePerson(this.#parts, username, async ({ tx, raise }) => {
+      const old = await this.#find(username, { id, session: tx });
       if (old === null) return null;
       const revokedAt = revokedAtAfterRotation(old, rotation);
       if (revokedAt === null || keptKeyStatus(old, nowMs) !== "active") return "conflict";
-      await this.#end({ ...old, revokedAt, isRevoked: overlapSeconds === 0 }, session);
-      await raise();
+      await this.#end({ ...old, revokedAt, isRevoked: overlapSeconds === 0 }, tx);
+      await raise(rotation.successor.hash);
       const successor: StoredApiKey = {
         ...old,
         ...rotation.successor,
@@ -102,7 +104,7 @@ export class MongoApiKeyStore implements ApiKeyStore {
         revokedAt: null,
         isRevoked: false,
       };
-      await this.#insert(successor, await this.#takeNumber(session), session);
+      await this.#insert(successor, await this.#takeNumber(tx), tx);
       return successor;
     });
   }

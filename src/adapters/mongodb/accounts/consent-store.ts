@@ -10,8 +10,8 @@ import { formatMs } from "../../../domain/shared/time.ts";
 import type { ConsentQuery, ConsentStore } from "../../../ports/accounts/consent-store.ts";
 import type { InternalCollection } from "../driver/collections.ts";
 import { takeNumbers } from "../driver/id-counters.ts";
-import { changeKnown, type VersionedParts } from "../driver/known-changes.ts";
 import { COMMITTED, readCommitted } from "../driver/operations.ts";
+import { changePerson, type VersionedParts } from "../driver/person-changes.ts";
 import { hasAccount } from "./account-store.ts";
 
 /** The consents by id, found by owner, and among those the ones that nobody ended. */
@@ -60,17 +60,17 @@ export class MongoConsentStore implements ConsentStore {
   ): Promise<Consent | null> {
     const { purpose, expiresAt } = grant;
     const grantedAt = formatMs(grant.nowMs);
-    return await changeKnown(this.#parts, async ({ session, raise }) => {
-      const taken = { name: CONSENTS.name, count: 1, session };
+    return await changePerson(this.#parts, username, async ({ tx, raise }) => {
+      const taken = { name: CONSENTS.name, count: 1, session: tx };
       const id = await takeNumbers(this.#parts.db, taken);
-      if (!(await hasAccount(this.#parts.db, { username, session }))) return null;
+      if (!(await hasAccount(this.#parts.db, { username, session: tx }))) return null;
       const isOpen = openConsentsOf([username], new Date(grant.nowMs));
-      const open = await this.#consents.find(isOpen, { session }).toArray();
+      const open = await this.#consents.find(isOpen, { session: tx }).toArray();
       for (const ended of supersededBy(open.map(consentOf), grant)) {
-        await this.#keepEnd(ended, session);
+        await this.#keepEnd(ended, tx);
       }
       const consent = { username, purpose, grantedAt, expiresAt, ended: null };
-      await this.#consents.insertOne({ _id: id, ...consent }, { session });
+      await this.#consents.insertOne({ _id: id, ...consent }, { session: tx });
       await raise();
       return { id, ...consent };
     });
@@ -80,13 +80,13 @@ export class MongoConsentStore implements ConsentStore {
     username: string,
     { id, nowMs }: { readonly id: number; readonly nowMs: number },
   ): Promise<Consent | null> {
-    return await changeKnown(this.#parts, async ({ session, raise }) => {
-      const found = await this.#consents.findOne({ _id: id, username }, { session });
+    return await changePerson(this.#parts, username, async ({ tx, raise }) => {
+      const found = await this.#consents.findOne({ _id: id, username }, { session: tx });
       if (found === null) return null;
       const consent = consentOf(found);
       const revoked = revokeConsent(consent, nowMs);
       if (revoked === consent) return consent;
-      await this.#keepEnd(revoked, session);
+      await this.#keepEnd(revoked, tx);
       await raise();
       return revoked;
     });

@@ -2,9 +2,8 @@ import { formatMs } from "../../../domain/shared/time.ts";
 import type { AccountConflict } from "../../../ports/accounts/account-store.ts";
 import type { Enrolment, Membership } from "../../../ports/accounts/membership.ts";
 import { takeNumbers } from "../driver/id-counters.ts";
-import { changeKnown } from "../driver/known-changes.ts";
-import { ledgerOf } from "../driver/ledger-documents.ts";
-import { endSessionsInTheWay } from "../driver/open-sessions.ts";
+import { lookupLogOf } from "../driver/lookup-log.ts";
+import { changePerson } from "../driver/person-changes.ts";
 import { createAccount, removeAccount } from "./account-store.ts";
 import { type UsageDocument, usageId } from "./account-usage.ts";
 import { API_KEYS } from "./api-key-store.ts";
@@ -31,11 +30,14 @@ export class MongoMembership implements Membership {
     const times = { created_at: now, updated_at: now };
     const profile = { username, display_name: displayName, verified: false, ...times };
     const id = await profiles.takeId();
-    const outcome = await changeKnown(this.#parts, async ({ session, slot }) => {
-      if ((await profiles.find([username], { session })).length > 0) return "username_taken";
-      const created = await createAccount(db, account, session);
+    const outcome = await changePerson(this.#parts, username, async (change) => {
+      const { tx } = change;
+      const found = await profiles.find([username], { session: tx });
+      if (found.length > 0) return "username_taken";
+      const created = await createAccount(db, account, tx);
       if (created !== "created") return created;
-      await profiles.insert(profile, { session, slot, id });
+      await profiles.insert(profile, id, change);
+      await change.raise();
       return "enrolled";
     });
     if (outcome !== "enrolled") await profiles.giveBack(id);
@@ -44,21 +46,21 @@ export class MongoMembership implements Membership {
 
   async erase(username: string): Promise<boolean> {
     const { db, profiles, platformAccounts, subjects } = this.#parts;
-    return await changeKnown(this.#parts, async ({ session, slot, tries, raise }) => {
-      await endSessionsInTheWay(db, { tries, session });
+    return await changePerson(this.#parts, username, async (change) => {
+      const { tx: session } = change;
       if (!(await removeAccount(db, { username, session }))) return false;
       const accountId = await subjects.remove(username, session);
       // An account without an id has made no call.
-      const usages = ledgerOf<UsageDocument>(db);
+      const usages = lookupLogOf<UsageDocument>(db);
       await usages.deleteOne({ _id: usageId(accountId ?? "") }, { session });
       for (const name of REMOVED_BY_NAME) {
         // Whoever is making one at this moment takes a number too: so one of the two begins anew and sees the other.
         await takeNumbers(db, { name, count: 1, session });
         await db.collection(name).deleteMany({ username }, { session });
       }
-      await platformAccounts.remove(username, { session, slot });
-      await profiles.remove(username, { session, slot });
-      await raise();
+      await platformAccounts.remove(username, change);
+      await profiles.remove(username, change);
+      await change.raise();
       return true;
     });
   }

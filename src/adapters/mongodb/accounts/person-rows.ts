@@ -5,7 +5,7 @@ import type { Row, Table } from "../../../domain/sync/table/table.ts";
 import type { InternalCollection } from "../driver/collections.ts";
 import { type Stopwatch, startDeadline } from "../driver/deadline.ts";
 import { IdCounters, type IdRange } from "../driver/id-counters.ts";
-import type { RowChange } from "../driver/known-changes.ts";
+import type { VersionedChange } from "../driver/person-versions.ts";
 import type { TableVersions } from "../driver/table-versions.ts";
 import { RowReader } from "../tables/row-reader.ts";
 import { hasNumbers, layoutOf, UNPARSED_FIELD } from "../tables/table-layout.ts";
@@ -96,32 +96,36 @@ export class PersonRows {
     if (id !== null) await this.#counters.giveBack(id, 0);
   }
 
-  /** Adds a row with the given fields, as far as the table has such columns. */
-  async insert(
-    fields: Row,
-    { session, slot, id }: RowChange & { readonly id: IdRange | null },
-  ): Promise<void> {
+  /** Adds a row with the given fields, as far as the table has such columns; whoever calls it raises the person's version. */
+  async insert(fields: Row, id: IdRange | null, change: VersionedChange): Promise<void> {
     const table = this.#table;
     const writes = [{ index: 0, row: fields }];
     const { upserts } = planUpserts(table, writes, id?.first ?? null);
     const documents = upserts.map(({ document }) => document);
-    await this.#collection.insertMany(documents, { session });
-    await this.#parts.versions.raise({ tableName: table.name, slot, session });
+    await this.#collection.insertMany(documents, { session: change.tx });
+    await this.#raiseTable(change);
   }
 
   /** Changes the given fields of every row of the person, as far as the table has such columns. */
-  async update(username: string, fields: Row, { session, slot }: RowChange): Promise<void> {
+  async update(username: string, fields: Row, change: VersionedChange): Promise<void> {
     const $set = storedFields(this.#table, fields);
     if (!this.#hasName || Object.keys($set).length === 0) return;
-    await this.#collection.updateMany({ username }, { $set }, { session });
-    await this.#parts.versions.raise({ tableName: this.#table.name, slot, session });
+    await this.#collection.updateMany({ username }, { $set }, { session: change.tx });
+    await this.#raiseTable(change);
   }
 
   /** Removes every row of the person. */
-  async remove(username: string, { session, slot }: RowChange): Promise<void> {
+  async remove(username: string, change: VersionedChange): Promise<void> {
     if (!this.#hasName) return;
-    const { deletedCount } = await this.#collection.deleteMany({ username }, { session });
-    if (deletedCount === 0) return;
-    await this.#parts.versions.raise({ tableName: this.#table.name, slot, session });
+    const { deletedCount } = await this.#collection.deleteMany(
+      { username },
+      { session: change.tx },
+    );
+    if (deletedCount > 0) await this.#raiseTable(change);
+  }
+
+  async #raiseTable({ tx, lane }: VersionedChange): Promise<void> {
+    const table = { tableName: this.#table.name, people: [] };
+    await this.#parts.versions.raise({ ...table, slot: lane, session: tx });
   }
 }

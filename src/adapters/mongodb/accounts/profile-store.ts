@@ -2,8 +2,8 @@ import type { ProfileChanges } from "../../../domain/reputation/accounts/profile
 import type { JsonObject } from "../../../domain/shared/json.ts";
 import { formatMs } from "../../../domain/shared/time.ts";
 import type { ProfileStore, StoredPerson } from "../../../ports/accounts/profile-store.ts";
-import { changeKnown, type VersionedParts } from "../driver/known-changes.ts";
 import { readSnapshot, SNAPSHOT } from "../driver/operations.ts";
+import { changePerson, type VersionedParts } from "../driver/person-changes.ts";
 import type { PersonRows } from "./person-rows.ts";
 
 /** What the profiles are kept with. */
@@ -34,12 +34,13 @@ export class MongoProfileStore implements ProfileStore {
     { nowMs, ...changes }: ProfileChanges & { readonly nowMs: number },
   ): Promise<JsonObject | null> {
     const { profiles } = this.#parts;
-    return await changeKnown(this.#parts, async ({ session, slot }) => {
+    return await changePerson(this.#parts, username, async (change) => {
       if (Object.keys(changes).length > 0) {
         const fields = { ...changes, updated_at: formatMs(nowMs) };
-        await profiles.update(username, fields, { session, slot });
+        await profiles.update(username, fields, change);
+        await change.raise();
       }
-      const [row = null] = await profiles.read(username, { session });
+      const [row = null] = await profiles.read(username, { session: change.tx });
       return row;
     });
   }

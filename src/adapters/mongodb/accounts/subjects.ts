@@ -1,5 +1,5 @@
 // What stands for a person in the audit: an id for callers, an HMAC for those looked up.
-import type { ClientSession, Collection, Db } from "mongodb";
+import type { ClientSession, Collection, Db, FindOptions } from "mongodb";
 import type { Mac } from "../../../ports/crypto/crypto.ts";
 import type { InternalCollection } from "../driver/collections.ts";
 
@@ -38,9 +38,18 @@ export class Subjects {
     return { _id: username, id: this.#randomHex(ID_BYTES), key: this.#randomHex(KEY_BYTES) };
   }
 
-  /** Keeps new ids and keys, within a transaction that saw that these people have none. */
-  async insert(subjects: readonly SubjectDocument[], session: ClientSession): Promise<void> {
-    if (subjects.length > 0) await this.#collection.insertMany([...subjects], { session });
+  /** Keeps new ids and keys, within a transaction. */
+  async insert(subjects: readonly SubjectDocument[], tx: ClientSession): Promise<void> {
+    if (subjects.length > 0) await this.#collection.insertMany([...subjects], { session: tx });
+  }
+
+  /** The ids and keys of people by username, as far as they have any. */
+  async findAll(
+    usernames: readonly string[],
+    options: FindOptions,
+  ): Promise<ReadonlyMap<string, SubjectDocument>> {
+    const found = await this.#collection.find({ _id: { $in: usernames } }, options).toArray();
+    return new Map(found.map((document) => [document._id, document]));
   }
 
   /** A person's id and key; null when they have none. */
@@ -74,13 +83,13 @@ export class Subjects {
     return found?.id ?? null;
   }
 
-  /** What names a person with a profile. */
+  /** What names a person who can be found. */
   hmacOf({ _id, key }: SubjectDocument): string {
     return this.#mac.hmacHex(Uint8Array.fromHex(key), _id);
   }
 
-  /** What stands for a name that nobody has: no key is kept for it. */
-  hmacOfNobody(username: string): string {
+  /** What stands for a name that cannot be found, as nobody has it or its profile is hidden: no key is kept for it. */
+  hmacOfAbsent(username: string): string {
     return this.#mac.hmacHex(this.#auditKey, `repsync.audit.nobody.v1\n${username}`);
   }
 

@@ -9,7 +9,8 @@ import { type AuditPart, auditParts, filterBits, findUnlisted } from "./audit-pa
 
 /** Whose records, and how many. */
 export interface WantedAccesses {
-  readonly subjectHmac: string;
+  /** What the person is named by. */
+  readonly subjectHmacs: readonly string[];
   readonly limit: number;
   readonly before: AccessPosition | null;
 }
@@ -23,14 +24,15 @@ export async function readAccessRecords(
   wanted: WantedAccesses,
   session: ClientSession,
 ): Promise<readonly AuditRecord[]> {
-  const { subjectHmac, limit, before } = wanted;
+  const { subjectHmacs, limit, before } = wanted;
+  const isAbout = { $in: subjectHmacs };
   const end = before === null ? null : accessPlace(before);
   const options = { ...SNAPSHOT, session };
   let found: readonly AuditRecord[] = [];
   const lookThrough = async (ranges: readonly Filter<AuditBlock>[]) => {
     if (ranges.length === 0) return;
-    const filter = { $or: [...ranges], "records.subjectHmac": subjectHmac, ...notAfter(before) };
-    const projection = { at: 1, version: 1, records: namesOnly(subjectHmac) };
+    const filter = { $or: [...ranges], "records.subjectHmac": isAbout, ...notAfter(before) };
+    const projection = { at: 1, version: 1, records: namesOnly(subjectHmacs) };
     const blocks = await auditBlocks(db)
       .find(filter, { ...options, projection })
       .toArray();
@@ -42,7 +44,7 @@ export async function readAccessRecords(
   const unlisted = await findUnlisted(db, options);
   await lookThrough(unlisted.map(({ chainId, afterSeq }) => behind(chainId, afterSeq)));
   const mayName = {
-    filter: { $bitsAllSet: filterBits(subjectHmac) },
+    $or: subjectHmacs.map((hmac) => ({ filter: { $bitsAllSet: filterBits(hmac) } })),
     ...(before === null ? {} : { firstAt: { $lte: before.at } }),
   };
   const parts = auditParts(db).find(mayName, {
@@ -78,10 +80,10 @@ function within({ _id, chainId, lastSeq }: AuditPart): Filter<AuditBlock> {
   return { _id: { $gte: _id, $lte: blockId(chainId, lastSeq) } };
 }
 
-/** Of a block's records those that name a person; others are not worth sending. What is damaged has none. */
-function namesOnly(subjectHmac: string): Document {
+/** Of a block's records those that name a person; a damaged block has none. */
+function namesOnly(subjectHmacs: readonly string[]): Document {
   const input = { $cond: [{ $isArray: "$records" }, "$records", []] };
-  return { $filter: { input, cond: { $eq: ["$$this.subjectHmac", subjectHmac] } } };
+  return { $filter: { input, cond: { $in: ["$$this.subjectHmac", subjectHmacs] } } };
 }
 
 /** A condition for blocks that may have records before a position. */

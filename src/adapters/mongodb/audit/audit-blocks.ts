@@ -4,8 +4,8 @@
 import type { Collection, Db } from "mongodb";
 import type { AuditRecord } from "../../../domain/reputation/audit/audit-chain.ts";
 import type { StoredRecord } from "../../../domain/reputation/audit/audit-check.ts";
-import { type IdRange, idsUnder } from "../driver/id-range.ts";
-import { ledgerOf } from "../driver/ledger-documents.ts";
+import { type IdBounds, idsUnder } from "../driver/collections.ts";
+import { lookupLogOf } from "../driver/lookup-log.ts";
 
 /** Consecutive records of one chain, made at the same moment. */
 export interface AuditBlock {
@@ -21,9 +21,9 @@ export interface AuditBlock {
 const SEQ_DIGITS = 16;
 const BLOCK_ID = /^([^/]+)\/(\d{16})$/;
 
-/** The blocks of a store, beside the other documents of the ledger. */
+/** The blocks of a store, beside the other documents of the lookup log. */
 export function auditBlocks(db: Db): Collection<AuditBlock> {
-  return ledgerOf<AuditBlock>(db);
+  return lookupLogOf<AuditBlock>(db);
 }
 
 /** The id of a block that begins with a record. Ids of one chain are in the order of `seq`. */
@@ -32,7 +32,7 @@ export function blockId(chainId: string, seq: number): string {
 }
 
 /** A condition for the ids of all blocks of a chain. */
-export function idsOfChain(chainId: string): IdRange {
+export function idsOfChain(chainId: string): IdBounds {
   return idsUnder(chainId);
 }
 
@@ -49,7 +49,8 @@ export function makeBlock(records: readonly AuditRecord[]): AuditBlock {
   const { chainId, at, version, seq } = first;
   return {
     _id: blockId(chainId, seq),
-    ...{ at, version },
+    at,
+    version,
     records: records.map(({ chainId: _chainId, at: _at, version: _version, ...own }) => own),
   };
 }
@@ -62,7 +63,7 @@ export function recordsOf(block: AuditBlock): StoredRecord[] {
   return records.map((own: unknown) => ({ chainId, ...common, ...asFields(own) }));
 }
 
-/** What is no set of fields becomes one that no record has. */
+/** Wraps a value that is not an object, so that its verification fails. */
 function asFields(value: unknown): object {
   const isFields = typeof value === "object" && value !== null && !Array.isArray(value);
   return isFields ? value : { records: value };

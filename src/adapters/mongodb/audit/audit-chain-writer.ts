@@ -12,8 +12,7 @@ import {
 } from "../../../domain/reputation/audit/audit-chain.ts";
 import type { Mac } from "../../../ports/crypto/crypto.ts";
 import type { InternalCollection } from "../driver/collections.ts";
-import { HEADS, ledgerId, ledgerOf } from "../driver/ledger-documents.ts";
-import type { LedgerWrite } from "../driver/ledger-writes.ts";
+import { HEADS, type LogWrite, logId, lookupLogOf } from "../driver/lookup-log.ts";
 import { makeBlock } from "./audit-blocks.ts";
 
 /** The anchors by chain. */
@@ -26,7 +25,7 @@ export const CENSUS_ID = "census";
 
 /** A signed head or anchor as stored. */
 export type SignedDocument<Statement extends ChainTip> = Omit<Statement, "chainId"> & {
-  /** Of an anchor the chain id, of a head its `ledgerId`. */
+  /** Of an anchor the chain id, of a head its `logId`. */
   readonly _id: string;
   readonly signature: string;
 };
@@ -39,7 +38,7 @@ export interface CensusDocument extends AuditCensus {
 
 /** What is beside the records. */
 export interface AuditCollections {
-  /** Among other documents of the ledger. */
+  /** Among other documents of the lookup log. */
   readonly heads: Collection<SignedDocument<AuditHead>>;
   readonly anchors: Collection<SignedDocument<AuditAnchor>>;
   readonly census: Collection<CensusDocument>;
@@ -53,7 +52,7 @@ export interface WrittenChain {
 
 /** Writes that append to a chain. */
 export interface ChainAppend {
-  readonly writes: readonly LedgerWrite[];
+  readonly writes: readonly LogWrite[];
   /** The chain, once they are committed. */
   readonly written: WrittenChain;
 }
@@ -63,18 +62,17 @@ const CHAIN_ID_BYTES = 8;
 /** What is beside the records. */
 export function auditCollections(db: Db): AuditCollections {
   return {
-    heads: ledgerOf(db),
+    heads: lookupLogOf(db),
     anchors: db.collection(AUDIT_ANCHORS.name),
     census: db.collection(AUDIT_CENSUS.name),
   };
 }
 
-/** Writes one chain, begun with the first records. */
+/** Makes the writes that append to a chain, signed. */
 export class AuditChainWriter {
   readonly #collections: AuditCollections;
   readonly #mac: Mac;
   readonly #key: Uint8Array;
-  #chain: WrittenChain | null = null;
 
   constructor({ db, mac, auditKey }: { readonly db: Db; mac: Mac; auditKey: Uint8Array }) {
     this.#collections = auditCollections(db);
@@ -82,70 +80,43 @@ export class AuditChainWriter {
     this.#key = auditKey;
   }
 
-  /** Whether the next records go on with a chain. */
-  get isBegun(): boolean {
-    return this.#chain !== null;
+  /** Begins another chain, within a transaction. The number of one that was removed is not given again. */
+  async begin(tx: ClientSession): Promise<WrittenChain> {
+    const { heads, census } = this.#collections;
+    const chainId = this.#mac.randomBytes(CHAIN_ID_BYTES).toHex();
+    const isNumbered = { chainNumber: { $exists: true } };
+    const last = await heads.findOne(isNumbered, { session: tx, sort: { chainNumber: -1 } });
+    const counted = await census.findOne({ _id: CENSUS_ID }, { session: tx });
+    const chains = Math.max(last?.chainNumber ?? 0, counted?.chains ?? 0) + 1;
+    const signature = this.#sign(censusInput({ chains }));
+    const replacement = { chains, signature };
+    await census.replaceOne({ _id: CENSUS_ID }, replacement, { upsert: true, session: tx });
+    return { number: chains, tip: emptyChain(chainId) };
   }
 
-  /**
-   * Appends entries of one moment and moves the head, by writes of the transaction that this is called in; begins a chain
-   * there when none is. `goOnFrom` the result once that is committed, `abandon` when that is not known, or when the head
-   * is not where this process left it. Null without entries.
-   */
-  async append(
-    entries: readonly AuditEntry[],
-    session: ClientSession,
-  ): Promise<ChainAppend | null> {
-    const last = entries.at(-1);
-    if (last === undefined) return null;
+  /** Writes that append entries of one moment to a chain and move its head. There is at least one entry. */
+  append({ number, tip: before }: WrittenChain, entries: readonly AuditEntry[]): ChainAppend {
     const hash = (text: string) => this.#mac.hmacHex(this.#key, text);
-    const before = this.#chain ?? (await this.#begin(session));
-    let tip = before.tip;
+    let tip = before;
     const records = entries.map((entry) => {
       const record = appendEntry(tip, entry, hash);
       tip = record;
       return record;
     });
     const { chainId, seq, hash: tipHash } = tip;
-    const written = { number: before.number, tip: { chainId, seq, hash: tipHash } };
+    const written = { number, tip: { chainId, seq, hash: tipHash } };
     const { _id, ...block } = makeBlock(records);
-    const writes = [
-      this.#moveHead(before.tip, { ...written.tip, chainNumber: written.number, at: last.at }),
-      { q: { _id }, u: block, isNew: true },
-    ];
-    return { writes, written };
+    const head = { ...written.tip, chainNumber: number, at: records.at(-1)?.at ?? "" };
+    const addBlock = { filter: { _id }, replacement: block, isNew: true };
+    return { writes: [this.#moveHead(before, head), addBlock], written };
   }
 
-  /** Takes a committed chain as the one to append to. */
-  goOnFrom(written: WrittenChain): void {
-    this.#chain = written;
-  }
-
-  /** Begins another chain with the next records: how far this one has come is not certain. */
-  abandon(): void {
-    this.#chain = null;
-  }
-
-  /** Counts another chain. The number of one that was removed is not given again. */
-  async #begin(session: ClientSession): Promise<WrittenChain> {
-    const { heads, census } = this.#collections;
-    const chainId = this.#mac.randomBytes(CHAIN_ID_BYTES).toHex();
-    const isNumbered = { chainNumber: { $exists: true } };
-    const last = await heads.findOne(isNumbered, { session, sort: { chainNumber: -1 } });
-    const counted = await census.findOne({ _id: CENSUS_ID }, { session });
-    const chains = Math.max(last?.chainNumber ?? 0, counted?.chains ?? 0) + 1;
-    const signature = this.#sign(censusInput({ chains }));
-    const replacement = { chains, signature };
-    await census.replaceOne({ _id: CENSUS_ID }, replacement, { upsert: true, session });
-    return { number: chains, tip: emptyChain(chainId) };
-  }
-
-  #moveHead(before: ChainTip, head: AuditHead): LedgerWrite {
+  #moveHead({ seq, hash }: ChainTip, head: AuditHead): LogWrite {
     const { chainId, ...moved } = head;
-    const _id = ledgerId(HEADS, chainId);
-    const u = { ...moved, signature: this.#sign(headInput(head)) };
-    if (before.seq === 0) return { q: { _id }, u, isNew: true };
-    return { q: { _id, seq: before.seq, hash: before.hash }, u };
+    const _id = logId(HEADS, chainId);
+    const replacement = { ...moved, signature: this.#sign(headInput(head)) };
+    if (seq === 0) return { filter: { _id }, replacement, isNew: true };
+    return { filter: { _id, seq, hash }, replacement, isNew: false };
   }
 
   #sign(input: string): string {

@@ -10,7 +10,7 @@ import type {
 import type { StoredRecord } from "../../../domain/reputation/audit/audit-check.ts";
 import type { AccessPosition, AuditLog, RecordPage } from "../../../ports/lookups/audit-log.ts";
 import type { Subjects } from "../accounts/subjects.ts";
-import { HEADS, kindOfId, ledgerId, nameInLedger } from "../driver/ledger-documents.ts";
+import { HEADS, kindOfId, logId, nameInLog } from "../driver/lookup-log.ts";
 import {
   COMMITTED,
   readCommitted,
@@ -72,7 +72,7 @@ export class MongoAuditLog implements AuditLog {
 
   async head(chainId: string): Promise<Signed<AuditHead> | null> {
     const found = await this.#read(() =>
-      this.#collections.heads.findOne({ _id: ledgerId(HEADS, chainId) }, AS_STORED),
+      this.#collections.heads.findOne({ _id: logId(HEADS, chainId) }, AS_STORED),
     );
     return found === null ? null : signedHeadOf(found);
   }
@@ -161,9 +161,10 @@ export class MongoAuditLog implements AuditLog {
     const { subjects } = this.#parts;
     return await readSnapshot(this.#parts, async (session) => {
       const subject = await subjects.find(username, session, SNAPSHOT);
-      if (subject === null) return [];
-      const subjectHmac = subjects.hmacOf(subject);
-      const wanted = { subjectHmac, limit, before };
+      // Lookups of a hidden profile name it as they would name nobody. D-8.5.
+      const asAbsent = subjects.hmacOfAbsent(username);
+      const subjectHmacs = subject === null ? [asAbsent] : [subjects.hmacOf(subject), asAbsent];
+      const wanted = { subjectHmacs, limit, before };
       const found = await readAccessRecords(this.#parts.db, wanted, session);
       const accountIds = found.map(({ accountId }) => accountId);
       const names = await subjects.namesOf(accountIds, session, SNAPSHOT);
@@ -192,7 +193,7 @@ export class MongoAuditLog implements AuditLog {
 }
 
 function signedHeadOf(head: SignedDocument<AuditHead>): Signed<AuditHead> {
-  return signedOf({ ...head, _id: nameInLedger(HEADS, head._id) });
+  return signedOf({ ...head, _id: nameInLog(HEADS, head._id) });
 }
 
 /** Fields that nobody signed make the statement another one, and what is no text is no signature. */

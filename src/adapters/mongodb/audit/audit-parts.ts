@@ -5,7 +5,7 @@ import { type AggregateOptions, Binary, type Collection, type Db } from "mongodb
 import type { ChainTip } from "../../../domain/reputation/audit/audit-chain.ts";
 import type { InternalCollection } from "../driver/collections.ts";
 import { insertNew } from "../driver/insert-new.ts";
-import { HEADS, nameInLedger } from "../driver/ledger-documents.ts";
+import { HEADS, nameInLog } from "../driver/lookup-log.ts";
 import { COMMITTED } from "../driver/operations.ts";
 import { auditBlocks, blockId, idsOfChain, readBlockId } from "./audit-blocks.ts";
 import { auditCollections } from "./audit-chain-writer.ts";
@@ -84,7 +84,7 @@ export async function findUnlisted(
     done.set(_id, Math.max(seq, done.get(_id) ?? 0));
   }
   const chains = reached.map(({ _id, seq: throughSeq }) => {
-    const chainId = nameInLedger(HEADS, _id);
+    const chainId = nameInLog(HEADS, _id);
     return { chainId, afterSeq: done.get(chainId) ?? 0, throughSeq };
   });
   return chains.filter(({ afterSeq, throughSeq }) => throughSeq > afterSeq);

@@ -12,6 +12,18 @@ export interface InternalCollection {
   readonly indexes?: readonly (IndexDescription & { readonly name: string })[];
 }
 
+/** A condition for ids that begin with a name and a slash. */
+export interface IdBounds {
+  readonly $gte: string;
+  readonly $lt: string;
+}
+
+/** The ids that begin with a name and a slash. */
+export function idsUnder(name: string): IdBounds {
+  // "0" is the character after the slash.
+  return { $gte: `${name}/`, $lt: `${name}0` };
+}
+
 /** Makes what is missing. Idempotent, and safe when several instances do it at once. */
 export async function makeCollections(
   db: Db,

@@ -1,39 +1,88 @@
 // Work that is tried again while its failure is a passing one, within a time of our own.
+import { AppError } from "../../../domain/shared/errors.ts";
+import { REQUEST_DEADLINE_MS } from "../../../domain/shared/limits.ts";
 import type { Clock } from "../../../ports/runtime/runtime.ts";
 import { isPassing } from "./errors.ts";
-
-/**
- * Time for one call of a port. An election takes 10 s after the loss of a primary with MongoDB's own settings, and
- * the measured whole of it 11 to 13 s.
- */
-export const CALL_DEADLINE_MS = 20_000;
 
 /** What measures deadlines. */
 export type Stopwatch = Pick<Clock, "monotonicMs">;
 
+/** How long one call of a port may take. */
+export interface CallLimit {
+  readonly durationMs: number;
+  /** Whether a call ends in time though MongoDB does not answer at all; else only tries end. */
+  readonly isHard: boolean;
+}
+
+/**
+ * For pushes, pulls and runs. An election takes 10 s after the loss of a primary with MongoDB's own settings, and the
+ * measured whole of it 11 to 13 s; a large push may take its time.
+ */
+export const SYNC_CALLS: CallLimit = { durationMs: 20_000, isHard: false };
+/** For whatever requests under `/v1` ask. D-8.3. */
+export const REQUEST_CALLS: CallLimit = { durationMs: REQUEST_DEADLINE_MS, isHard: true };
+
 const FIRST_PAUSE_MS = 4;
 const LONGEST_PAUSE_MS = 250;
+/** Longer waits overflow the runtime's timers. */
+const MAX_TIMER_MS = 2 ** 31 - 1;
+
+/** A hard deadline has passed while MongoDB did not answer. */
+export class TimeUp extends AppError {
+  constructor() {
+    super("store_unavailable", "MongoDB did not answer in time");
+  }
+}
 
 /** The end of the time a call has. */
-export interface Deadline {
-  isOver(): boolean;
+export class Deadline {
+  readonly isHard: boolean;
+  readonly #clock: Stopwatch;
+  readonly #endMs: number;
+
+  constructor(clock: Stopwatch, end: { readonly endMs: number; readonly isHard: boolean }) {
+    this.#clock = clock;
+    this.#endMs = end.endMs;
+    this.isHard = end.isHard;
+  }
+
+  isOver(): boolean {
+    return this.#leftMs() <= 0;
+  }
+
   /** Waits before try number `tries` + 1, longer each time, at most to the end. */
-  pause(tries: number): Promise<void>;
+  pause(tries: number): Promise<void> {
+    const longestMs = Math.min(LONGEST_PAUSE_MS, FIRST_PAUSE_MS * 2 ** Math.min(tries, 10));
+    // The fraction of the clock spreads callers that collided, so that they do not meet again.
+    const pauseMs = longestMs * (0.5 + ((this.#clock.monotonicMs() * 1000) % 500) / 1000);
+    return new Promise((resolve) => setTimeout(resolve, Math.min(pauseMs, this.#leftMs())));
+  }
+
+  /** Settles as the work does; throws `TimeUp` at the end of a hard deadline, whatever the work goes on to do. */
+  async race<T>(work: Promise<T>): Promise<T> {
+    if (!this.isHard) return await work;
+    let timer: ReturnType<typeof setTimeout> | undefined;
+    const end = new Promise<never>((_, reject) => {
+      timer = setTimeout(() => reject(new TimeUp()), Math.min(this.#leftMs(), MAX_TIMER_MS));
+    });
+    try {
+      return await Promise.race([work, end]);
+    } finally {
+      clearTimeout(timer);
+    }
+  }
+
+  #leftMs(): number {
+    return Math.max(0, this.#endMs - this.#clock.monotonicMs());
+  }
 }
 
 /** Starts the time of a call. */
-export function startDeadline(clock: Stopwatch, durationMs = CALL_DEADLINE_MS): Deadline {
-  const endMs = clock.monotonicMs() + durationMs;
-  return {
-    isOver: () => clock.monotonicMs() >= endMs,
-    pause(tries) {
-      const longestMs = Math.min(LONGEST_PAUSE_MS, FIRST_PAUSE_MS * 2 ** Math.min(tries, 10));
-      // The fraction of the clock spreads callers that collided, so that they do not meet again.
-      const pauseMs = longestMs * (0.5 + ((clock.monotonicMs() * 1000) % 500) / 1000);
-      const leftMs = Math.max(0, endMs - clock.monotonicMs());
-      return new Promise((resolve) => setTimeout(resolve, Math.min(pauseMs, leftMs)));
-    },
-  };
+export function startDeadline(
+  clock: Stopwatch,
+  { durationMs, isHard }: CallLimit = SYNC_CALLS,
+): Deadline {
+  return new Deadline(clock, { endMs: clock.monotonicMs() + durationMs, isHard });
 }
 
 /** Repeats an attempt whose failures are passing ones. Throws the last failure when the time is over. */

@@ -1,9 +1,17 @@
 // The ways in which a store asks MongoDB. Each repeats what failed for a passing reason, within the time of a call, and
 // throws nothing but `AppError`s.
 import { type ClientSession, type Db, type MongoClient, MongoServerError } from "mongodb";
-import { retry, type Stopwatch, startDeadline } from "./deadline.ts";
+import {
+  type CallLimit,
+  type Deadline,
+  retry,
+  type Stopwatch,
+  startDeadline,
+  TimeUp,
+} from "./deadline.ts";
 import { DURABLE } from "./durable.ts";
-import { toAppError } from "./errors.ts";
+import { isPassing, toAppError } from "./errors.ts";
+import { giveUpSession } from "./orphaned-transactions.ts";
 import type { PrimaryWatch } from "./primary-monitor.ts";
 import type { StoreClock } from "./server-clock.ts";
 import { commitTransaction, type TransactionBody } from "./transaction.ts";
@@ -15,6 +23,8 @@ export interface StoreParts {
   readonly clock: Stopwatch;
   readonly primaryWatch: PrimaryWatch;
   readonly storeClock: StoreClock;
+  /** How long each call may take: `SYNC_CALLS` or `REQUEST_CALLS`. */
+  readonly callLimit: CallLimit;
 }
 
 /** Options of reads by `readCommitted()`. */
@@ -37,11 +47,12 @@ const NO_SUCH_TRANSACTION = 251;
  * not know it yet, may still answer, so nothing that must end at once is decided by such a read.
  */
 export async function readCommitted<T>(
-  { clock, primaryWatch }: Pick<StoreParts, "clock" | "primaryWatch">,
+  { clock, primaryWatch, callLimit }: Pick<StoreParts, "clock" | "primaryWatch" | "callLimit">,
   read: () => Promise<T>,
+  deadline: Deadline = startDeadline(clock, callLimit),
 ): Promise<T> {
   try {
-    return await retry(startDeadline(clock), () => primaryWatch.read(read));
+    return await deadline.race(retry(deadline, () => primaryWatch.read(read)));
   } catch (error) {
     throw toAppError(error);
   }
@@ -49,17 +60,19 @@ export async function readCommitted<T>(
 
 /** As `readCommitted()`, but all reads of the session see one moment; they take `SNAPSHOT`. */
 export async function readSnapshot<T>(
-  parts: Pick<StoreParts, "client" | "clock" | "primaryWatch">,
+  parts: Pick<StoreParts, "client" | "clock" | "primaryWatch" | "callLimit">,
   read: (session: ClientSession) => Promise<T>,
+  deadline?: Deadline,
 ): Promise<T> {
-  return await readCommitted(parts, async () => {
+  const readOnce = async () => {
     const session = parts.client.startSession({ snapshot: true });
     try {
       return await read(session);
     } finally {
       await session.endSession();
     }
-  });
+  };
+  return await readCommitted(parts, readOnce, deadline);
 }
 
 /**
@@ -67,46 +80,53 @@ export async function readSnapshot<T>(
  * try comes into effect after a later one was acknowledged: they share a session, in which servers refuse that.
  */
 export async function writeOne<T>(
-  { client, clock }: Pick<StoreParts, "client" | "clock">,
+  { client, clock, callLimit }: Pick<StoreParts, "client" | "clock" | "callLimit">,
   write: (options: WriteOptions) => Promise<T>,
 ): Promise<T> {
   const session = client.startSession({ causalConsistency: false });
+  const deadline = startDeadline(clock, callLimit);
+  let isHanging = false;
   try {
-    return await retry(startDeadline(clock), () => write({ session, writeConcern: DURABLE }));
+    const attempt = () => write({ session, writeConcern: DURABLE });
+    return await deadline.race(retry(deadline, attempt));
   } catch (error) {
+    isHanging = error instanceof TimeUp;
     throw toAppError(error);
   } finally {
-    await session.endSession();
+    if (isHanging) giveUpSession(client, session);
+    else await session.endSession();
   }
 }
 
 /**
- * Makes several reads and writes one step, durably, done once; in a lasting session if there is one. What it reads is as
- * in `readCommitted()`.
+ * Makes several reads and writes one step, durably, done once. What it reads is as in `readCommitted()`.
  */
 export async function writeTogether<T>(
-  {
-    client,
-    clock,
-    primaryWatch,
-    session,
-  }: Pick<StoreParts, "client" | "clock" | "primaryWatch"> & { readonly session?: ClientSession },
+  { client, clock, primaryWatch, callLimit }: Omit<StoreParts, "db" | "storeClock">,
   body: TransactionBody<T>,
 ): Promise<T> {
-  const scope = { client, clock, deadline: startDeadline(clock), session };
+  const scope = { client, clock, deadline: startDeadline(clock, callLimit) };
   try {
-    return await commitTransaction(scope, async (session, tries) => {
+    return await commitTransaction(scope, async (tx) => {
       const primary = await primaryWatch.confirm();
-      const result = await body(session, tries);
+      const result = await body(tx);
       if ((await primaryWatch.confirm()) === primary) return result;
-      throw runAgain("The primary changed");
+      throw new MongoServerError({ message: "The primary changed", code: NO_SUCH_TRANSACTION });
     });
   } catch (error) {
     throw toAppError(error);
   }
 }
 
-/** What the work of a transaction throws to be run again from its start. */
-export function runAgain(message: string): MongoServerError {
-  return new MongoServerError({ message, code: NO_SUCH_TRANSACTION });
+/**
+ * All results of messages that are under way at once. When some fail, throws once all have ended, as a session must not be
+ * in use when its work has failed; of several failures the one that the others follow from.
+ */
+export async function settleAll<const Work extends readonly Promise<unknown>[]>(
+  work: Work,
+): Promise<{ -readonly [Place in keyof Work]: Awaited<Work[Place]> }> {
+  const ended = await Promise.allSettled(work);
+  const failures = ended.flatMap((one) => (one.status === "rejected" ? [one.reason] : []));
+  if (failures.length > 0) throw failures.find((error) => !isPassing(error)) ?? failures[0];
+  return await Promise.all(work);
 }

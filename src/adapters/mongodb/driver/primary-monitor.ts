@@ -44,11 +44,6 @@ export class PrimaryWatch {
   }
 }
 
-/** Whether a server that says this of its election was that primary, as `confirm()` has it, in the same term. */
-export function isElectionOf(primary: string, electionId: string | null): boolean {
-  return primary.endsWith(` ${electionId}`);
-}
-
 /** The address and election of a replica set's primary. */
 function primaryOf({ servers }: TopologyDescription): string | null {
   for (const server of servers.values()) {

@@ -1,17 +1,10 @@
-// A number per table that grows with every push that changed it, in the same commit.
-import {
-  type ClientSession,
-  type Collection,
-  type Db,
-  type Document,
-  Long,
-  ObjectId,
-} from "mongodb";
-import { idsUnder } from "./id-range.ts";
+// A number per table that grows in the commit of every change of its rows. Readers of pages compare what they remember by
+// it; lookups have versions of their own, one per person (person-versions.ts).
+import { type ClientSession, type Collection, type Db, Long, ObjectId } from "mongodb";
+import { idsUnder } from "./collections.ts";
+import { type ChangedNames, raisePersonVersions } from "./person-versions.ts";
 
 const COLLECTION = "repsync_table_versions";
-/** No name of a table: those of repsync's own are reserved. */
-const PEOPLE = "repsync_people";
 /** Documents a version may be spread over, so that concurrent pushes rarely touch the same one. */
 const SLOTS = 256;
 
@@ -23,12 +16,14 @@ interface SlotDocument {
 
 /** Versions of all tables. A table's version is the sum over its slots. */
 export class TableVersions {
+  readonly #db: Db;
   readonly #collection: Collection<SlotDocument>;
   /** Where this instance's slots begin: instances start at random places. */
   readonly #firstSlot = new ObjectId().id[4] ?? 0;
   readonly #slotsInUse = new Set<number>();
 
   constructor(db: Db) {
+    this.#db = db;
     this.#collection = db.collection(COLLECTION);
   }
 
@@ -48,42 +43,21 @@ export class TableVersions {
     }
   }
 
-  /** Raises a table's version as part of the session's transaction. */
-  async raise(push: {
+  /** Raises a table's version, and those of the people whose rows there change, within the session's transaction. */
+  async raise(change: {
     readonly tableName: string;
+    readonly people: ChangedNames;
     readonly slot: number;
     readonly session: ClientSession;
   }): Promise<void> {
-    const { tableName, slot, session } = push;
+    const { tableName, people, slot, session } = change;
+    await raisePersonVersions(this.#db, people, { tx: session, lane: slot });
     const _id = `${tableName}/${slot}`;
     await this.#collection.updateOne(
       { _id },
       { $inc: { version: Long.ONE } },
       { upsert: true, session },
     );
-  }
-
-  /** Raises the version of what lookups know beside people's rows: consents, accounts, API keys, keys of the audit. */
-  async raisePeople(change: {
-    readonly slot: number;
-    readonly session: ClientSession;
-  }): Promise<void> {
-    await this.raise({ tableName: PEOPLE, ...change });
-  }
-
-  /**
-   * A stage that joins, as the field `version`, how often the rows of these tables and what `raisePeople` tells of have
-   * changed: one document with the number as text in `sum`, none before the first change.
-   */
-  static joinPeople(tableNames: readonly string[]): Document {
-    const isSlot = [...tableNames, PEOPLE].map((name) => ({ _id: idsUnder(name) }));
-    const sum = { _id: null, sum: { $sum: "$version" } };
-    const pipeline = [
-      { $match: { $or: isSlot } },
-      { $group: sum },
-      { $set: { sum: { $toString: "$sum" } } },
-    ];
-    return { $lookup: { from: COLLECTION, pipeline, as: "version" } };
   }
 
   /** A table's version in the session's snapshot, as text; "0" before its first change. */

@@ -13,6 +13,7 @@ import { AppError } from "../../../domain/shared/errors.ts";
 import type { WriteFailure } from "../../../ports/tables/table-store.ts";
 import { isPassing } from "../driver/errors.ts";
 import type { IdRange } from "../driver/id-counters.ts";
+import type { ChangedNames } from "../driver/person-versions.ts";
 import type { TableVersions } from "../driver/table-versions.ts";
 import { commitTransaction, type TransactionScope, tryTransaction } from "../driver/transaction.ts";
 import { setMarkers } from "../runs/marker-store.ts";
@@ -51,6 +52,8 @@ export interface TablePushRequest {
   readonly markers: ReadonlyMap<string, string>;
   /** Throws when the push may no longer be done. */
   readonly beforeCommit: () => void;
+  /** Whose rows it changes. */
+  readonly people: ChangedNames;
   /** Slot of the table's version that no other push of this instance uses. */
   readonly slot: number;
 }
@@ -224,8 +227,8 @@ export class TablePush {
   }
 
   #raiseVersion(tx: ClientSession): Promise<void> {
-    const { tableName, slot } = this.#push;
-    return this.#versions.raise({ tableName, slot, session: tx });
+    const { tableName, people, slot } = this.#push;
+    return this.#versions.raise({ tableName, people, slot, session: tx });
   }
 
   #setMarkers(tx: ClientSession): Promise<void> {

@@ -12,7 +12,8 @@ import {
 import { startDeadline } from "../driver/deadline.ts";
 import { toCommitError } from "../driver/errors.ts";
 import { IdCounters } from "../driver/id-counters.ts";
-import type { VersionedParts } from "../driver/known-changes.ts";
+import type { VersionedParts } from "../driver/person-changes.ts";
+import { namesChangedBy } from "../driver/person-versions.ts";
 import { PageReader } from "./page-reader.ts";
 import { hasNumbers } from "./table-layout.ts";
 import { TablePreparer } from "./table-preparer.ts";
@@ -87,8 +88,10 @@ export class MongoTableStore implements TableStore {
     const { upserts, ordered } = plan;
     const isWhole = !ordered && plan.failures.length === 0;
     const expectsNewKeys = isWhole && this.#filling.has(tableName);
+    const rows = writes.map(({ row }) => row);
     const request = {
       tableName,
+      people: namesChangedBy(table, rows),
       upserts,
       ordered,
       expectsNewKeys,

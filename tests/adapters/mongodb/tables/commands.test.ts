@@ -2,6 +2,7 @@
 // goes on with the next after one that has ended the transaction.
 import { describe, expect, spyOn, test } from "bun:test";
 import { BSON, Collection, type Document, MongoClient } from "mongodb";
+import { SYNC_CALLS } from "../../../../src/adapters/mongodb/driver/deadline.ts";
 import { PrimaryWatch } from "../../../../src/adapters/mongodb/driver/primary-monitor.ts";
 import { TableVersions } from "../../../../src/adapters/mongodb/driver/table-versions.ts";
 import { MongoTableStore } from "../../../../src/adapters/mongodb/tables/table-store.ts";
@@ -67,6 +68,7 @@ class Watched {
       clock,
       primaryWatch,
       storeClock: null,
+      callLimit: SYNC_CALLS,
       versions,
     });
     this.client.on("commandStarted", ({ commandName, command, requestId }) => {

@@ -2,13 +2,13 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
 import {
-  addRun,
+  addCalls,
   blockingMs,
-  type CallRuns,
-  NO_RUNS,
-  settleRuns,
-  takeFromRun,
-} from "../../../../src/adapters/mongodb/accounts/call-runs.ts";
+  type CallBuckets,
+  NO_CALLS,
+  settleBuckets,
+  takeCalls,
+} from "../../../../src/adapters/mongodb/accounts/call-buckets.ts";
 import { SEED } from "../../../support/seed.ts";
 
 const WINDOW_MS = 60_000;
@@ -39,20 +39,20 @@ describe("MongoDB: packed calls", () => {
     fc.assert(
       fc.property(STEPS, (steps) => {
         let nowMs = START_MS;
-        let runs: CallRuns = NO_RUNS;
+        let buckets: CallBuckets = NO_CALLS;
         let times: number[] = [];
         for (const { stepMs, calls, limit, isTakenBack } of steps) {
           nowMs += stepMs;
-          runs = settleRuns(runs, nowMs);
+          buckets = settleBuckets(buckets, nowMs);
           times = times.map((atMs) => Math.min(atMs, nowMs)).filter((t) => t > nowMs - WINDOW_MS);
-          expect(runs.calls).toBe(times.length);
-          expect(blockingMs(runs, limit)).toBe(blockingOf(times, limit));
-          runs = addRun(runs, { atMs: nowMs, calls });
+          expect(buckets.calls).toBe(times.length);
+          expect(blockingMs(buckets, limit)).toBe(blockingOf(times, limit));
+          buckets = addCalls(buckets, { atMs: nowMs, calls });
           times = [...times, ...Array(calls).fill(nowMs)];
           if (!isTakenBack) continue;
-          runs = takeFromRun(runs, { atMs: nowMs, calls });
+          buckets = takeCalls(buckets, { atMs: nowMs, calls });
           times = times.slice(0, times.length - calls);
-          expect(runs.calls).toBe(times.length);
+          expect(buckets.calls).toBe(times.length);
         }
       }),
       { seed: SEED, numRuns: 300 },
@@ -60,12 +60,13 @@ describe("MongoDB: packed calls", () => {
   });
 
   test("D-6.4 a minute with calls in every tenth millisecond takes some kilobytes", () => {
-    let runs: CallRuns = NO_RUNS;
-    for (let i = 0; i < 6_000; i++) runs = addRun(runs, { atMs: START_MS + 10 * i, calls: 60 });
-    expect(runs.calls).toBe(360_000);
-    expect(runs.packed.length).toBe(12_000);
-    expect(settleRuns(runs, START_MS + 90_000)).toMatchObject({ calls: 179_940 });
-    expect(blockingMs(runs, 359_939)).toBe(START_MS + 10);
-    expect(settleRuns(runs, START_MS + 2 * WINDOW_MS)).toEqual(NO_RUNS);
+    let buckets: CallBuckets = NO_CALLS;
+    for (let i = 0; i < 6_000; i++)
+      buckets = addCalls(buckets, { atMs: START_MS + 10 * i, calls: 60 });
+    expect(buckets.calls).toBe(360_000);
+    expect(buckets.packed.length).toBe(12_000);
+    expect(settleBuckets(buckets, START_MS + 90_000)).toMatchObject({ calls: 179_940 });
+    expect(blockingMs(buckets, 359_939)).toBe(START_MS + 10);
+    expect(settleBuckets(buckets, START_MS + 2 * WINDOW_MS)).toEqual(NO_CALLS);
   });
 });

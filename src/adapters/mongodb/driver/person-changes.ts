@@ -1,0 +1,31 @@
+import { type StoreParts, writeTogether } from "./operations.ts";
+import { raisePersonVersions, type VersionedChange } from "./person-versions.ts";
+import type { TableVersions } from "./table-versions.ts";
+
+/** What stores work with whose changes lookups have to see. */
+export interface VersionedParts extends StoreParts {
+  readonly versions: TableVersions;
+}
+
+/** A change of what is known of one person. */
+export interface PersonChange extends VersionedChange {
+  /** Raises the version of the person, and of other names with it. A body that changes anything calls it. */
+  raise(...others: readonly string[]): Promise<void>;
+}
+
+/** As `writeTogether()`, for a change that lookups of a person, or by their keys, have to see. */
+export async function changePerson<T>(
+  parts: VersionedParts,
+  username: string,
+  body: (change: PersonChange) => Promise<T>,
+): Promise<T> {
+  return await parts.versions.withSlot((lane) =>
+    writeTogether(parts, (tx) =>
+      body({
+        tx,
+        lane,
+        raise: (...others) => raisePersonVersions(parts.db, [username, ...others], { tx, lane }),
+      }),
+    ),
+  );
+}

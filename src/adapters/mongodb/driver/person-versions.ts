@@ -1,0 +1,121 @@
+// What lookups compare their caches by: numbers that grow in the commit of any change of what a lookup of a person, or by
+// a key, is decided by. Pages have versions of their own, one per table (table-versions.ts). docs/decisions/0037
+import type { ClientSession, Collection, Db, Document } from "mongodb";
+import type { Row, Table } from "../../../domain/sync/table/table.ts";
+import { type InternalCollection, idsUnder } from "./collections.ts";
+
+/** The version slots, `slot/<number>`, and what counts for every name, `all/<lane>`; other tools raise `all/tool`. */
+export const PERSON_VERSIONS: InternalCollection = { name: "repsync_versions" };
+
+/** Names whose versions a commit raises; `everybody` where they are too many to name, or not known. */
+export type ChangedNames = readonly string[] | "everybody";
+
+/** A change within a transaction. */
+export interface VersionedChange {
+  readonly tx: ClientSession;
+  /** A number that no other change of this instance uses meanwhile. */
+  readonly lane: number;
+}
+
+/** What `joinPersonVersions` joins. */
+export interface JoinedVersions {
+  readonly slots: readonly VersionDocument[];
+  readonly everybody: readonly { readonly v: number }[];
+}
+
+interface VersionDocument {
+  readonly _id: string;
+  readonly v: number;
+}
+
+/** So many that unrelated changes practically never meet in a slot, nor does a change reach people it is not about. */
+const SLOTS = 65_536;
+/** A commit that changes more people raises the version of everybody: one document instead of many. */
+const MAX_NAMED = 64;
+/** Documents that pushes raise for everybody, so that concurrent ones meet in none; lookups add them all up. */
+const LANES = 32;
+
+/** The tables whose rows lookups read. */
+const TABLES_OF_PEOPLE: ReadonlySet<string> = new Set(["profiles", "platform_accounts"]);
+
+/** Raises the versions of names, as part of a transaction: usernames, and hashes of keys that begin. */
+export async function raisePersonVersions(
+  db: Db,
+  names: ChangedNames,
+  { tx, lane }: VersionedChange,
+): Promise<void> {
+  const slots = names === "everybody" ? [] : [...new Set(names.map(versionSlotOf))];
+  const isEverybody = names === "everybody" || slots.length > MAX_NAMED;
+  const ids = isEverybody ? [`all/${lane % LANES}`] : slots.map(slotId);
+  if (ids.length === 0) return;
+  const raises = ids.map((_id) => {
+    return { updateOne: { filter: { _id }, update: { $inc: { v: 1 } }, upsert: true } };
+  });
+  await collectionOf(db).bulkWrite(raises, { session: tx, ordered: true });
+}
+
+/** Names whose versions a write of rows raises; none for a table that lookups do not read. */
+export function namesChangedBy(table: Table, rows: readonly Row[]): ChangedNames {
+  if (!TABLES_OF_PEOPLE.has(table.name)) return [];
+  // A row that is found by other columns may take its name from somebody who is not named here.
+  if (!table.keyColumns.some(({ name }) => name === "username")) return "everybody";
+  const names = new Set(rows.map((row) => String(row["username"])));
+  return names.size > MAX_NAMED ? "everybody" : [...names];
+}
+
+/** Stages that join, as `JoinedVersions`, what the versions of names are added up from. */
+export function joinPersonVersions(names: Iterable<string>): Document[] {
+  const slots = [...new Set(Array.from(names, versionSlotOf))].map(slotId);
+  const ofSlots = [{ $match: { _id: { $in: slots } } }];
+  const ofEverybody = [
+    { $match: { _id: idsUnder("all") } },
+    { $group: { _id: null, v: { $sum: "$v" } } },
+  ];
+  const from = PERSON_VERSIONS.name;
+  return [
+    { $lookup: { from, pipeline: ofSlots, as: "slots" } },
+    { $lookup: { from, pipeline: ofEverybody, as: "everybody" } },
+  ];
+}
+
+/**
+ * Versions of names, all of one moment: the sum of what counts for the slot and for everybody. Neither ever falls, so equal
+ * sums mean that neither has changed.
+ */
+export class PersonVersions {
+  /** What counts for every name. */
+  readonly everybody: number;
+  readonly #slots: ReadonlyMap<string, number>;
+
+  constructor({ slots, everybody }: JoinedVersions) {
+    this.#slots = new Map(slots.map(({ _id, v }) => [_id, v]));
+    this.everybody = everybody[0]?.v ?? 0;
+  }
+
+  /** The version of a name that was among those asked for. */
+  of(name: string): number {
+    return this.ofSlot(name) + this.everybody;
+  }
+
+  /** The part of the version that counts for the name's slot. */
+  ofSlot(name: string): number {
+    return this.#slots.get(slotId(versionSlotOf(name))) ?? 0;
+  }
+}
+
+/** The slot of a name, 0 to 65,535: FNV-1a over its UTF-16 code units, folded. Stored, so it never changes. */
+export function versionSlotOf(name: string): number {
+  let hash = 0x811c9dc5;
+  for (let i = 0; i < name.length; i++) {
+    hash = Math.imul(hash ^ name.charCodeAt(i), 0x01000193);
+  }
+  return (hash ^ (hash >>> 16)) & (SLOTS - 1);
+}
+
+function slotId(slot: number): string {
+  return `slot/${slot}`;
+}
+
+function collectionOf(db: Db): Collection<VersionDocument> {
+  return db.collection(PERSON_VERSIONS.name);
+}

@@ -1,0 +1,82 @@
+import type { LookupSubject } from "../../../domain/reputation/lookups/lookup.ts";
+import type { LookupCall } from "../../../domain/reputation/lookups/lookup-batch.ts";
+import type { SubjectDocument } from "../accounts/subjects.ts";
+import type { PersonVersions } from "../driver/person-versions.ts";
+import type { OwnedCaller, Versioned } from "./lookup-cache.ts";
+
+/**
+ * What one batch knows of the callers and people that its calls name, each with the version it was read at. The batch holds
+ * this itself, so it does not matter what caches forget meanwhile.
+ */
+export class BatchFacts {
+  readonly keyHashes: readonly string[];
+  readonly usernames: readonly string[];
+  /** By key hash; the value is null for a key that is not there or has no account. */
+  readonly callers = new Map<string, Versioned<OwnedCaller | null>>();
+  /** By username. */
+  readonly people = new Map<string, Versioned<LookupSubject>>();
+  /** Ids and keys that people have only once this batch has kept them, by username. */
+  readonly newSubjects = new Map<string, SubjectDocument>();
+
+  constructor(calls: readonly LookupCall[]) {
+    this.keyHashes = [...new Set(calls.map(({ keyHash }) => keyHash))];
+    this.usernames = [...new Set(calls.map(({ username }) => username))];
+  }
+
+  /** Whether any of the keys is known to belong to an account. */
+  get hasCallers(): boolean {
+    return this.callers.values().some(({ value }) => value !== null);
+  }
+
+  /** The accounts of the callers, by the ids that the audit names them by. */
+  get accountIds(): readonly string[] {
+    const ids = this.callers
+      .values()
+      .flatMap(({ value }) => (value === null ? [] : [value.accountId]));
+    return [...new Set(ids)];
+  }
+
+  /** The names whose versions everything held is proven by: of a key that is not there, its hash. */
+  get versionedNames(): ReadonlySet<string> {
+    const owners = this.callers.entries().map(([hash, { value }]) => value?.username ?? hash);
+    return new Set([...owners, ...this.people.keys()]);
+  }
+
+  /** Lets go of what was read at other versions than these; true when nothing was. */
+  dropOutdated(versions: PersonVersions): boolean {
+    let areAllCurrent = true;
+    for (const [hash, { value, version }] of this.callers) {
+      const name = value?.username ?? hash;
+      if (versions.of(name) === version) continue;
+      this.callers.delete(hash);
+      this.newSubjects.delete(name);
+      areAllCurrent = false;
+    }
+    for (const [username, { version }] of this.people) {
+      if (versions.of(username) === version) continue;
+      this.people.delete(username);
+      this.newSubjects.delete(username);
+      areAllCurrent = false;
+    }
+    return areAllCurrent;
+  }
+
+  /** Lets go of ids and keys that were never kept, and of whoever has them: another instance may have made others. */
+  dropNewSubjects(): void {
+    for (const [hash, { value }] of this.callers) {
+      if (value !== null && this.newSubjects.has(value.username)) this.callers.delete(hash);
+    }
+    for (const username of this.newSubjects.keys()) this.people.delete(username);
+    this.newSubjects.clear();
+  }
+
+  caller(keyHash: string): OwnedCaller | null {
+    return this.callers.get(keyHash)?.value ?? null;
+  }
+
+  person(username: string): LookupSubject {
+    const held = this.people.get(username);
+    if (held === undefined) throw new Error("A person was not read");
+    return held.value;
+  }
+}
