@@ -1,5 +1,5 @@
 /** The most that one batch holds. A single item may be larger. */
-export interface BatchLimits<T> {
+interface BatchLimits<T> {
   readonly maxItems: number;
   readonly maxBytes: number;
   bytesOf(item: T): number;

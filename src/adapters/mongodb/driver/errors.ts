@@ -54,7 +54,7 @@ export function innerError(error: unknown): unknown {
 }
 
 /** True when no server took the operation, or the connection broke before the answer. */
-export function isUnreachable(error: unknown): boolean {
+function isUnreachable(error: unknown): boolean {
   return (
     error instanceof MongoNetworkError ||
     error instanceof MongoServerSelectionError ||
@@ -75,7 +75,7 @@ export function isPassing(error: unknown): boolean {
 }
 
 /** True when the server says that the transaction was not committed and may run again. */
-export function isRerunnable(error: unknown): boolean {
+function isRerunnable(error: unknown): boolean {
   return error instanceof MongoError && error.hasErrorLabel("TransientTransactionError");
 }
 
@@ -103,7 +103,7 @@ export function hasCode(error: unknown, ...codes: readonly number[]): error is M
 }
 
 /** The server's name of an error, such as `Unauthorized`; it holds no value and no address. */
-export function refusalWord(error: unknown): string {
+function refusalWord(error: unknown): string {
   if (!(error instanceof MongoServerError)) return "no answer";
   return error.codeName ?? `error ${String(error.code)}`;
 }

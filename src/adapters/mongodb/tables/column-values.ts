@@ -11,7 +11,7 @@ import { formatMs, isCanonicalDateTime, parseDate } from "../../../domain/shared
 import type { Column, ColumnValue } from "../../../domain/sync/table/table.ts";
 
 /** A value of another type than its column's, as JSON text: BSON orders it after numbers and texts, by its bytes. */
-export interface VerbatimValue {
+interface VerbatimValue {
   readonly json: string;
 }
 

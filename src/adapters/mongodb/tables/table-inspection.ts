@@ -6,7 +6,7 @@ import { hasNumbers, type IndexKeys, layoutOf } from "./table-layout.ts";
 // Looks at a collection before its table is prepared: what is there, and what a changed registry would break.
 
 /** A table as the registry had it when it was last prepared. Dropped columns stay: documents keep their values. */
-export interface TableDefinition {
+interface TableDefinition {
   /** Table name. */
   readonly _id: string;
   readonly columns: Readonly<Record<string, ColumnType>>;

@@ -39,7 +39,7 @@ const BATCH_PROBLEMS: ReadonlySet<number> = new Set([
 const FIRST_TRIED = 8;
 
 /** What a push is made of. */
-export interface TablePushRequest {
+interface TablePushRequest {
   readonly tableName: string;
   readonly upserts: readonly Upsert[];
   /** Whether the upserts take effect one after the other. */
@@ -59,7 +59,7 @@ export interface TablePushRequest {
 }
 
 /** What a push did. */
-export interface TablePushResult {
+interface TablePushResult {
   readonly insertedRows: number;
   readonly failures: readonly WriteFailure[];
 }

@@ -36,7 +36,7 @@ export interface Upsert {
 }
 
 /** The upserts of a push in the order of sending, and the records that are not sent. */
-export interface UpsertPlan {
+interface UpsertPlan {
   readonly upserts: readonly Upsert[];
   /** True when a key occurs twice: then the upserts take effect one after the other. */
   readonly ordered: boolean;

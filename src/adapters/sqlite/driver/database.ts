@@ -65,7 +65,7 @@ export interface SqliteOptions {
 }
 
 /** The tables that a write may change: only what is remembered about these is forgotten. */
-export type ChangedTables = readonly string[] | "all";
+type ChangedTables = readonly string[] | "all";
 
 const OPEN_PROBLEM =
   "The database cannot be opened: see that STORAGE_URL names a database file, in a folder that can be made and written";

@@ -2,7 +2,7 @@ import { open } from "node:fs/promises";
 import { AppError } from "../../../domain/shared/errors.ts";
 
 /** An open file that can be synced. */
-export interface SyncedFile {
+interface SyncedFile {
   /** Resolves when everything written to the file, by whatever process, is on the disk. */
   datasync(): Promise<void>;
   close(): Promise<void>;

@@ -7,7 +7,7 @@ import { readExpression } from "./column-values.ts";
 export const ORDER_COLUMN = "repsync_order";
 
 /** Where reading starts: at the first row, at a time, or right after a known row. */
-export type PageStart = "first" | "time" | "position";
+type PageStart = "first" | "time" | "position";
 
 /** Where reading starts, with the values for it. */
 export interface Start {
@@ -102,7 +102,7 @@ function orderBound(table: Table, sinceTime: string): string {
 }
 
 /** As `orderColumns()`, qualified: a bare name would mean the expression by which a query reads the column. */
-export function qualifiedOrder(table: Table): string[] {
+function qualifiedOrder(table: Table): string[] {
   return orderColumns(table).map((column) => `"${table.name}".${column}`);
 }
 
