@@ -14,8 +14,8 @@ import { makeCollections } from "./driver/collections.ts";
 import { retry, startDeadline } from "./driver/deadline.ts";
 import { toAppError } from "./driver/errors.ts";
 import { LOOKUP_LOG } from "./driver/lookup-log.ts";
-import type { StoreParts } from "./driver/operations.ts";
-import type { VersionedParts } from "./driver/person-changes.ts";
+import type { StoreDeps } from "./driver/operations.ts";
+import type { VersionedDeps } from "./driver/person-changes.ts";
 import { prepareTime, TIME } from "./driver/server-clock.ts";
 import { LookupCache } from "./lookups/lookup-cache.ts";
 import { MongoLookupProcessor } from "./lookups/lookup-processor.ts";
@@ -29,7 +29,7 @@ const REPUTATION_COLLECTIONS = [
 
 /** Makes the collections of the reputation half, and its stores on them. Throws `store_unavailable`. */
 export async function openMongoReputation(
-  parts: VersionedParts,
+  parts: VersionedDeps,
   tables: PreparedTables,
   options: ReputationOptions,
 ): Promise<ReputationStores> {
@@ -60,7 +60,7 @@ export async function openMongoReputation(
   };
 }
 
-async function prepare({ db, clock }: StoreParts, rows: readonly PersonRows[]): Promise<void> {
+async function prepare({ db, clock }: StoreDeps, rows: readonly PersonRows[]): Promise<void> {
   const indexes = rows.map(({ index }) => index).filter((index) => index !== null);
   try {
     // An election in between starts it again: every step may be done twice.

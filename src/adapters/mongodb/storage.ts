@@ -24,10 +24,10 @@ import {
 } from "./driver/deadline.ts";
 import { hasCode, toAppError } from "./driver/errors.ts";
 import { COUNTERS } from "./driver/id-counters.ts";
-import type { StoreParts } from "./driver/operations.ts";
-import type { VersionedParts } from "./driver/person-changes.ts";
+import type { StoreDeps } from "./driver/operations.ts";
+import type { VersionedDeps } from "./driver/person-changes.ts";
 import { PERSON_VERSIONS } from "./driver/person-versions.ts";
-import { PrimaryWatch } from "./driver/primary-monitor.ts";
+import { PrimaryWatch } from "./driver/primary-watch.ts";
 import type { StoreClock } from "./driver/server-clock.ts";
 import { TableVersions } from "./driver/table-versions.ts";
 import { openMongoReputation } from "./reputation-stores.ts";
@@ -130,10 +130,10 @@ class MongoStorage implements FullStorage {
   readonly signIns: MongoSignInGuard;
   readonly secrets: MongoSecretStore;
   /** Of the accounts half, whose calls requests under `/v1` wait for. */
-  readonly #parts: VersionedParts;
+  readonly #parts: VersionedDeps;
   #closing: Promise<void> | undefined;
 
-  constructor(parts: StoreParts) {
+  constructor(parts: StoreDeps) {
     const versions = new TableVersions(parts.db);
     this.#parts = { ...parts, versions, callLimit: REQUEST_CALLS };
     this.tables = new MongoTableStore({ ...parts, versions });
@@ -199,7 +199,7 @@ function makeClient(url: string): MongoClient {
 }
 
 async function openStorage(
-  parts: Omit<StoreParts, "primaryWatch" | "callLimit">,
+  parts: Omit<StoreDeps, "primaryWatch" | "callLimit">,
 ): Promise<FullStorage> {
   const { client, db } = parts;
   const primaryWatch = new PrimaryWatch(client, db);

@@ -8,7 +8,7 @@ import type {
 } from "../../../ports/accounts/account-store.ts";
 import type { InternalCollection } from "../driver/collections.ts";
 import { COMMITTED, readCommitted, writeTogether } from "../driver/operations.ts";
-import { changePerson, type VersionedParts } from "../driver/person-changes.ts";
+import { changePerson, type VersionedDeps } from "../driver/person-changes.ts";
 import { endSessionsOf } from "./session-store.ts";
 
 /** The accounts by username; of those with an address no two have the same. */
@@ -27,10 +27,10 @@ export interface AccountDocument extends Omit<Account, "username"> {
 
 /** Accounts as documents. */
 export class MongoAccountStore implements AccountStore {
-  readonly #parts: VersionedParts;
+  readonly #parts: VersionedDeps;
   readonly #accounts: Collection<AccountDocument>;
 
-  constructor(parts: VersionedParts) {
+  constructor(parts: VersionedDeps) {
     this.#parts = parts;
     this.#accounts = collectionOf(parts.db);
   }

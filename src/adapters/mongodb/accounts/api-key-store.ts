@@ -13,7 +13,7 @@ import type {
 import type { InternalCollection } from "../driver/collections.ts";
 import { takeNumbers } from "../driver/id-counters.ts";
 import { readSnapshot, SNAPSHOT } from "../driver/operations.ts";
-import { changePerson, type VersionedParts } from "../driver/person-changes.ts";
+import { changePerson, type VersionedDeps } from "../driver/person-changes.ts";
 import { hasAccount } from "./account-store.ts";
 
 /** The keys by id, found by what their texts hash to and by account. */
@@ -35,10 +35,10 @@ export interface ApiKeyDocument extends Omit<StoredApiKey, "id"> {
 
 /** API keys as documents. */
 export class MongoApiKeyStore implements ApiKeyStore {
-  readonly #parts: VersionedParts;
+  readonly #parts: VersionedDeps;
   readonly #keys: Collection<ApiKeyDocument>;
 
-  constructor(parts: VersionedParts) {
+  constructor(parts: VersionedDeps) {
     this.#parts = parts;
     this.#keys = parts.db.collection(API_KEYS.name);
   }

@@ -11,7 +11,7 @@ import type { ConsentQuery, ConsentStore } from "../../../ports/accounts/consent
 import type { InternalCollection } from "../driver/collections.ts";
 import { takeNumbers } from "../driver/id-counters.ts";
 import { COMMITTED, readCommitted } from "../driver/operations.ts";
-import { changePerson, type VersionedParts } from "../driver/person-changes.ts";
+import { changePerson, type VersionedDeps } from "../driver/person-changes.ts";
 import { hasAccount } from "./account-store.ts";
 
 /** The consents by id, found by owner, and among those the ones that nobody ended. */
@@ -45,10 +45,10 @@ export function openConsentsOf(usernames: readonly string[], now: "$$NOW" | Date
 
 /** Consents as documents. */
 export class MongoConsentStore implements ConsentStore {
-  readonly #parts: VersionedParts;
+  readonly #parts: VersionedDeps;
   readonly #consents: Collection<ConsentDocument>;
 
-  constructor(parts: VersionedParts) {
+  constructor(parts: VersionedDeps) {
     this.#parts = parts;
     this.#consents = parts.db.collection(CONSENTS.name);
   }

@@ -3,11 +3,11 @@ import type { JsonObject } from "../../../domain/shared/json.ts";
 import { formatMs } from "../../../domain/shared/time.ts";
 import type { ProfileStore, StoredPerson } from "../../../ports/accounts/profile-store.ts";
 import { readSnapshot, SNAPSHOT } from "../driver/operations.ts";
-import { changePerson, type VersionedParts } from "../driver/person-changes.ts";
+import { changePerson, type VersionedDeps } from "../driver/person-changes.ts";
 import type { PersonRows } from "./person-rows.ts";
 
 /** What the profiles are kept with. */
-export interface ProfileParts extends VersionedParts {
+export interface ProfileParts extends VersionedDeps {
   readonly profiles: PersonRows;
   readonly platformAccounts: PersonRows;
 }

@@ -1,7 +1,7 @@
 import type { Collection } from "mongodb";
 import type { SecretName, SecretStore } from "../../../ports/accounts/secret-store.ts";
 import type { InternalCollection } from "../driver/collections.ts";
-import { type StoreParts, writeOne } from "../driver/operations.ts";
+import { type StoreDeps, writeOne } from "../driver/operations.ts";
 
 /** The secrets by name. */
 export const SECRETS: InternalCollection = { name: "repsync_secrets" };
@@ -13,10 +13,10 @@ interface SecretDocument {
 
 /** Secrets as documents. */
 export class MongoSecretStore implements SecretStore {
-  readonly #parts: StoreParts;
+  readonly #parts: StoreDeps;
   readonly #secrets: Collection<SecretDocument>;
 
-  constructor(parts: StoreParts) {
+  constructor(parts: StoreDeps) {
     this.#parts = parts;
     this.#secrets = parts.db.collection(SECRETS.name);
   }

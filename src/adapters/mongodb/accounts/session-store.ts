@@ -1,7 +1,7 @@
 import type { ClientSession, Collection, Db } from "mongodb";
 import type { Session, SessionStore } from "../../../ports/accounts/session-store.ts";
 import type { InternalCollection } from "../driver/collections.ts";
-import { type StoreParts, writeOne } from "../driver/operations.ts";
+import { type StoreDeps, writeOne } from "../driver/operations.ts";
 import { nowExpression } from "../driver/server-clock.ts";
 
 /** The sessions by id, found by account too. MongoDB drops those past their end, some time later. */
@@ -26,10 +26,10 @@ interface SessionDocument {
 
 /** Sessions as documents, by the clock of the server. */
 export class MongoSessionStore implements SessionStore {
-  readonly #parts: StoreParts;
+  readonly #parts: StoreDeps;
   readonly #sessions: Collection<SessionDocument>;
 
-  constructor(parts: StoreParts) {
+  constructor(parts: StoreDeps) {
     this.#parts = parts;
     this.#sessions = collectionOf(parts.db);
   }

@@ -1,7 +1,7 @@
 import type { ClientSession, Collection } from "mongodb";
 import type { AttemptCounter, SignInGuard } from "../../../ports/accounts/sign-in-guard.ts";
 import type { InternalCollection } from "../driver/collections.ts";
-import { COMMITTED, readCommitted, type StoreParts, writeTogether } from "../driver/operations.ts";
+import { COMMITTED, readCommitted, type StoreDeps, writeTogether } from "../driver/operations.ts";
 
 /** A document per counter that was used. */
 export const ATTEMPTS: InternalCollection = {
@@ -23,10 +23,10 @@ type Events = ReadonlyMap<string, readonly number[]>;
 
 /** Failed sign-ins and signups as documents; what is counted together is one transaction. */
 export class MongoSignInGuard implements SignInGuard {
-  readonly #parts: StoreParts;
+  readonly #parts: StoreDeps;
   readonly #attempts: Collection<AttemptDocument>;
 
-  constructor(parts: StoreParts) {
+  constructor(parts: StoreDeps) {
     this.#parts = parts;
     this.#attempts = parts.db.collection(ATTEMPTS.name);
   }

@@ -1,16 +1,16 @@
 import type { MeterReading } from "../../../domain/reputation/accounts/call-meter.ts";
 import type { EffectiveLimits } from "../../../domain/reputation/accounts/plan.ts";
 import type { UsageStore } from "../../../ports/accounts/usage-store.ts";
-import { COMMITTED, readCommitted, type StoreParts } from "../driver/operations.ts";
+import { COMMITTED, readCommitted, type StoreDeps } from "../driver/operations.ts";
 import { readTimed } from "../driver/server-clock.ts";
 import { joinUsage, readingOf, type UsageDocument, usageOf } from "./account-usage.ts";
 import { SUBJECTS } from "./subjects.ts";
 
 /** Reads what the ledger has counted. */
 export class MongoUsageStore implements UsageStore {
-  readonly #parts: StoreParts;
+  readonly #parts: StoreDeps;
 
-  constructor(parts: StoreParts) {
+  constructor(parts: StoreDeps) {
     this.#parts = parts;
   }
 

@@ -16,7 +16,7 @@ import {
   readCommitted,
   readSnapshot,
   SNAPSHOT,
-  type StoreParts,
+  type StoreDeps,
   writeTogether,
 } from "../driver/operations.ts";
 import { readAccessRecords } from "./access-records.ts";
@@ -46,10 +46,10 @@ const IS_NO_TEXT = { $not: { $type: "string" } } as const;
 
 /** The audit log in collections of its own. */
 export class MongoAuditLog implements AuditLog {
-  readonly #parts: StoreParts & { readonly subjects: Subjects };
+  readonly #parts: StoreDeps & { readonly subjects: Subjects };
   readonly #collections: AuditCollections;
 
-  constructor(parts: StoreParts & { readonly subjects: Subjects }) {
+  constructor(parts: StoreDeps & { readonly subjects: Subjects }) {
     this.#parts = parts;
     this.#collections = auditCollections(parts.db);
   }

@@ -3,8 +3,7 @@
 // in it, made beside the lookups. Whatever it says is checked against the records: parts are no part of the log.
 import { type AggregateOptions, Binary, type Collection, type Db } from "mongodb";
 import type { ChainTip } from "../../../domain/reputation/audit/audit-chain.ts";
-import type { InternalCollection } from "../driver/collections.ts";
-import { insertNew } from "../driver/insert-new.ts";
+import { type InternalCollection, insertNew } from "../driver/collections.ts";
 import { HEADS, nameInLog } from "../driver/lookup-log.ts";
 import { COMMITTED } from "../driver/operations.ts";
 import { auditBlocks, blockId, idsOfChain, readBlockId } from "./audit-blocks.ts";

@@ -1,11 +1,22 @@
-import type { Db, IndexDescription } from "mongodb";
-import { DURABLE } from "./durable.ts";
+// Collections of repsync's own, and how documents are put into them.
+import type {
+  Collection,
+  Db,
+  Document,
+  IndexDescription,
+  InsertOneOptions,
+  OptionalUnlessRequiredId,
+} from "mongodb";
 import { hasCode } from "./errors.ts";
 
-/** Server code of a collection that is already there. */
-const NAMESPACE_EXISTS = 48;
+/** The write concern of every write that is acknowledged: a majority of the members has it on disk. */
+export const DURABLE = { w: "majority", j: true } as const;
 
-/** A collection of repsync's own, besides those of the registry's tables. */
+/** Server codes. */
+const NAMESPACE_EXISTS = 48;
+const DUPLICATE_KEY = 11000;
+
+/** A collection of repsync's own, beside those of the registry's tables. */
 export interface InternalCollection {
   /** Starts with `repsync_`. */
   readonly name: string;
@@ -35,15 +46,56 @@ export async function makeCollections(
 async function makeCollection(db: Db, { name, indexes = [] }: InternalCollection): Promise<void> {
   await createCollection(db, name);
   if (indexes.length === 0) return;
-  // By default MongoDB waits for every member, also for one that is down.
+  // By default MongoDB waits for all members, also for one that is down.
   await db.collection(name).createIndexes([...indexes], { commitQuorum: "majority" });
 }
 
-/** Makes a collection unless it is there. A transaction must not have to. */
+/** Makes a collection unless it exists. Transactions must find it: making one would fail them. */
 export async function createCollection(db: Db, name: string): Promise<void> {
   try {
     await db.createCollection(name, { writeConcern: DURABLE });
   } catch (error) {
     if (!hasCode(error, NAMESPACE_EXISTS)) throw error;
   }
+}
+
+/** Inserts a document; false when one exists with its id, or with another value that must be unique. */
+export async function insertNew<Stored extends Document>(
+  collection: Collection<Stored>,
+  document: OptionalUnlessRequiredId<Stored>,
+  options?: InsertOneOptions,
+): Promise<boolean> {
+  try {
+    await collection.insertOne(document, options);
+    return true;
+  } catch (error) {
+    if (hasCode(error, DUPLICATE_KEY)) return false;
+    throw error;
+  }
+}
+
+/** The most that one batch holds. A single item may be larger. */
+interface BatchLimits<T> {
+  readonly maxItems: number;
+  readonly maxBytes: number;
+  bytesOf(item: T): number;
+}
+
+/** Cuts items into batches that fit a message, in order. No batch is empty. */
+export function cutBatches<T>(items: readonly T[], limits: BatchLimits<T>): T[][] {
+  const batches: T[][] = [];
+  let batch: T[] = [];
+  let batchBytes = 0;
+  for (const item of items) {
+    const bytes = limits.bytesOf(item);
+    const isFull = batch.length === limits.maxItems || batchBytes + bytes > limits.maxBytes;
+    if (batch.length === 0 || isFull) {
+      batch = [];
+      batchBytes = 0;
+      batches.push(batch);
+    }
+    batch.push(item);
+    batchBytes += bytes;
+  }
+  return batches;
 }

@@ -6,9 +6,8 @@ import {
   Long,
   MongoServerSelectionError,
 } from "mongodb";
-import type { InternalCollection } from "./collections.ts";
+import { DURABLE, type InternalCollection } from "./collections.ts";
 import { type Deadline, retry } from "./deadline.ts";
-import { DURABLE } from "./durable.ts";
 import { isPassing } from "./errors.ts";
 
 /** The counters, by name of the table or of a collection of repsync's own. */

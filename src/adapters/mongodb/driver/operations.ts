@@ -1,6 +1,7 @@
 // The ways in which a store asks MongoDB. Each repeats what failed for a passing reason, within the time of a call, and
 // throws nothing but `AppError`s.
 import { type ClientSession, type Db, type MongoClient, MongoServerError } from "mongodb";
+import { DURABLE } from "./collections.ts";
 import {
   type CallLimit,
   type Deadline,
@@ -9,15 +10,14 @@ import {
   startDeadline,
   TimeUp,
 } from "./deadline.ts";
-import { DURABLE } from "./durable.ts";
 import { isPassing, toAppError } from "./errors.ts";
 import { giveUpSession } from "./orphaned-transactions.ts";
-import type { PrimaryWatch } from "./primary-monitor.ts";
+import type { PrimaryWatch } from "./primary-watch.ts";
 import type { StoreClock } from "./server-clock.ts";
 import { commitTransaction, type TransactionBody } from "./transaction.ts";
 
 /** What every store works with. */
-export interface StoreParts {
+export interface StoreDeps {
   readonly client: MongoClient;
   readonly db: Db;
   readonly clock: Stopwatch;
@@ -47,7 +47,7 @@ const NO_SUCH_TRANSACTION = 251;
  * not know it yet, may still answer, so nothing that must end at once is decided by such a read.
  */
 export async function readCommitted<T>(
-  { clock, primaryWatch, callLimit }: Pick<StoreParts, "clock" | "primaryWatch" | "callLimit">,
+  { clock, primaryWatch, callLimit }: Pick<StoreDeps, "clock" | "primaryWatch" | "callLimit">,
   read: () => Promise<T>,
   deadline: Deadline = startDeadline(clock, callLimit),
 ): Promise<T> {
@@ -60,7 +60,7 @@ export async function readCommitted<T>(
 
 /** As `readCommitted()`, but all reads of the session see one moment; they take `SNAPSHOT`. */
 export async function readSnapshot<T>(
-  parts: Pick<StoreParts, "client" | "clock" | "primaryWatch" | "callLimit">,
+  parts: Pick<StoreDeps, "client" | "clock" | "primaryWatch" | "callLimit">,
   read: (session: ClientSession) => Promise<T>,
   deadline?: Deadline,
 ): Promise<T> {
@@ -80,7 +80,7 @@ export async function readSnapshot<T>(
  * try comes into effect after a later one was acknowledged: they share a session, in which servers refuse that.
  */
 export async function writeOne<T>(
-  { client, clock, callLimit }: Pick<StoreParts, "client" | "clock" | "callLimit">,
+  { client, clock, callLimit }: Pick<StoreDeps, "client" | "clock" | "callLimit">,
   write: (options: WriteOptions) => Promise<T>,
 ): Promise<T> {
   const session = client.startSession({ causalConsistency: false });
@@ -102,7 +102,7 @@ export async function writeOne<T>(
  * Makes several reads and writes one step, durably, done once. What it reads is as in `readCommitted()`.
  */
 export async function writeTogether<T>(
-  { client, clock, primaryWatch, callLimit }: Omit<StoreParts, "db" | "storeClock">,
+  { client, clock, primaryWatch, callLimit }: Omit<StoreDeps, "db" | "storeClock">,
   body: TransactionBody<T>,
 ): Promise<T> {
   const scope = { client, clock, deadline: startDeadline(clock, callLimit) };

@@ -1,9 +1,9 @@
-import { type StoreParts, writeTogether } from "./operations.ts";
+import { type StoreDeps, writeTogether } from "./operations.ts";
 import { raisePersonVersions, type VersionedChange } from "./person-versions.ts";
 import type { TableVersions } from "./table-versions.ts";
 
 /** What stores work with whose changes lookups have to see. */
-export interface VersionedParts extends StoreParts {
+export interface VersionedDeps extends StoreDeps {
   readonly versions: TableVersions;
 }
 
@@ -15,7 +15,7 @@ export interface PersonChange extends VersionedChange {
 
 /** As `writeTogether()`, for a change that lookups of a person, or by their keys, have to see. */
 export async function changePerson<T>(
-  parts: VersionedParts,
+  parts: VersionedDeps,
   username: string,
   body: (change: PersonChange) => Promise<T>,
 ): Promise<T> {

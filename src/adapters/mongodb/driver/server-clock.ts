@@ -2,8 +2,7 @@
 import type { AggregateOptions, Collection, Db, Document } from "mongodb";
 import { AppError } from "../../../domain/shared/errors.ts";
 import type { Clock } from "../../../ports/runtime/runtime.ts";
-import type { InternalCollection } from "./collections.ts";
-import { DURABLE } from "./durable.ts";
+import { DURABLE, type InternalCollection } from "./collections.ts";
 
 /** One document, which whatever asks for the time is joined to. */
 export const TIME: InternalCollection = { name: "repsync_time" };

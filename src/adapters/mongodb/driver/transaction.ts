@@ -1,8 +1,8 @@
 // Transactions that survive conflicts, elections and lost replies.
 import type { ClientSession, MongoClient, TransactionOptions } from "mongodb";
 import { AppError } from "../../../domain/shared/errors.ts";
+import { DURABLE } from "./collections.ts";
 import { type Deadline, type Stopwatch, startDeadline, TimeUp } from "./deadline.ts";
-import { DURABLE } from "./durable.ts";
 import { hasCode, innerError, isClosed, isOutcomeUnknown, isPassing } from "./errors.ts";
 import { ConflictPatience, giveUpSession } from "./orphaned-transactions.ts";
 

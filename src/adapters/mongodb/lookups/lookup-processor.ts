@@ -28,7 +28,7 @@ import type { AuditPartLister } from "../audit/audit-parts.ts";
 import { Deadline } from "../driver/deadline.ts";
 import { hasCode, innerError, isPassing, toAppError } from "../driver/errors.ts";
 import { type LogWrite, writeLookupLog } from "../driver/lookup-log.ts";
-import type { StoreParts } from "../driver/operations.ts";
+import type { StoreDeps } from "../driver/operations.ts";
 import { ConflictPatience, giveUpSession } from "../driver/orphaned-transactions.ts";
 import {
   CommitInDoubt,
@@ -42,7 +42,7 @@ import type { BatchReading, LookupReader } from "./lookup-reader.ts";
 import { OwnChain } from "./own-chain.ts";
 
 /** What a processor works with. */
-export interface LookupProcessorDeps extends StoreParts {
+export interface LookupProcessorDeps extends StoreDeps {
   readonly mac: Mac;
   readonly reader: LookupReader;
   readonly cache: LookupCache;

@@ -18,7 +18,7 @@ import type { PersonRows } from "../accounts/person-rows.ts";
 import { SUBJECTS, type SubjectDocument, type Subjects } from "../accounts/subjects.ts";
 import type { Deadline } from "../driver/deadline.ts";
 import { HEADS, LOOKUP_LOG, logId, nameInLog } from "../driver/lookup-log.ts";
-import { readSnapshot, SNAPSHOT, type StoreParts, settleAll } from "../driver/operations.ts";
+import { readSnapshot, SNAPSHOT, type StoreDeps, settleAll } from "../driver/operations.ts";
 import {
   type JoinedVersions,
   joinPersonVersions,
@@ -30,7 +30,7 @@ import type { LookupCache } from "./lookup-cache.ts";
 import type { StoredHead } from "./own-chain.ts";
 
 /** What a reader works with. */
-export interface LookupReaderDeps extends StoreParts {
+export interface LookupReaderDeps extends StoreDeps {
   readonly profiles: PersonRows;
   readonly platformAccounts: PersonRows;
   readonly subjects: Subjects;

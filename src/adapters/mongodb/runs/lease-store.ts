@@ -6,7 +6,7 @@ import type {
   LeaseStore,
 } from "../../../ports/runs/lease-store.ts";
 import type { InternalCollection } from "../driver/collections.ts";
-import { type StoreParts, writeOne } from "../driver/operations.ts";
+import { type StoreDeps, writeOne } from "../driver/operations.ts";
 
 /** A document per lease that is held. */
 export const LEASES: InternalCollection = { name: "repsync_leases" };
@@ -31,12 +31,12 @@ const IS_FREE: Document = {
 
 /** Leases as documents, by the clock of the server. */
 export class MongoLeaseStore implements LeaseStore {
-  readonly #parts: StoreParts;
+  readonly #deps: StoreDeps;
   readonly #leases: Collection<LeaseDocument>;
 
-  constructor(parts: StoreParts) {
-    this.#parts = parts;
-    this.#leases = parts.db.collection(LEASES.name);
+  constructor(deps: StoreDeps) {
+    this.#deps = deps;
+    this.#leases = deps.db.collection(LEASES.name);
   }
 
   async acquire(request: LeaseRequest): Promise<HeldLease | LeaseRefusal> {
@@ -50,7 +50,7 @@ export class MongoLeaseStore implements LeaseStore {
       expiresAt: { $add: ["$$NOW", ttlMs] },
     };
     const takeIfFree = [{ $replaceWith: { $cond: [IS_FREE, taken, "$$ROOT"] } }];
-    const lease = await writeOne(this.#parts, (options) =>
+    const lease = await writeOne(this.#deps, (options) =>
       this.#leases.findOneAndUpdate({ _id: name }, takeIfFree, {
         ...options,
         upsert: true,
@@ -66,13 +66,13 @@ export class MongoLeaseStore implements LeaseStore {
     const isHeld = { _id, turn, $expr: { $not: [IS_FREE] } };
     return {
       renew: async () => {
-        const { matchedCount } = await writeOne(this.#parts, (options) =>
+        const { matchedCount } = await writeOne(this.#deps, (options) =>
           this.#leases.updateOne(isHeld, renewal, options),
         );
         return matchedCount > 0;
       },
       release: async () => {
-        await writeOne(this.#parts, (options) => this.#leases.deleteOne({ _id, turn }, options));
+        await writeOne(this.#deps, (options) => this.#leases.deleteOne({ _id, turn }, options));
       },
     };
   }

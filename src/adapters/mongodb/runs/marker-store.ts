@@ -2,7 +2,7 @@ import type { ClientSession, Collection, Db } from "mongodb";
 import type { MarkerStore } from "../../../ports/runs/marker-store.ts";
 import { startDeadline } from "../driver/deadline.ts";
 import { toCommitError } from "../driver/errors.ts";
-import { COMMITTED, readCommitted, type StoreParts } from "../driver/operations.ts";
+import { COMMITTED, readCommitted, type StoreDeps } from "../driver/operations.ts";
 import { commitTransaction } from "../driver/transaction.ts";
 
 interface MarkerDocument {
@@ -15,15 +15,15 @@ interface MarkerDocument {
 export class MongoMarkerStore implements MarkerStore {
   static readonly collectionName = "repsync_markers";
 
-  readonly #parts: StoreParts;
+  readonly #deps: StoreDeps;
 
-  constructor(parts: StoreParts) {
-    this.#parts = parts;
+  constructor(deps: StoreDeps) {
+    this.#deps = deps;
   }
 
   async readAll(): Promise<ReadonlyMap<string, string>> {
-    const markers = await readCommitted(this.#parts, () =>
-      collectionOf(this.#parts.db)
+    const markers = await readCommitted(this.#deps, () =>
+      collectionOf(this.#deps.db)
         .find({ value: { $ne: "" } }, { ...COMMITTED, sort: { _id: 1 } })
         .toArray(),
     );
@@ -32,7 +32,7 @@ export class MongoMarkerStore implements MarkerStore {
 
   async writeAll(markers: ReadonlyMap<string, string>): Promise<void> {
     if (markers.size === 0) return;
-    const { client, db, clock } = this.#parts;
+    const { client, db, clock } = this.#deps;
     const scope = { client, clock, deadline: startDeadline(clock) };
     try {
       await commitTransaction(scope, (tx) => setMarkers(db, markers, tx));

@@ -7,15 +7,14 @@ import type {
   RejectedRecord,
   RejectedRecords,
 } from "../../../ports/runs/rejected-records.ts";
-import { cutBatches } from "../driver/batches.ts";
-import type { InternalCollection } from "../driver/collections.ts";
+import { cutBatches, type InternalCollection } from "../driver/collections.ts";
 import { takeNumbers } from "../driver/id-counters.ts";
 import {
   COMMITTED,
   readCommitted,
   readSnapshot,
   SNAPSHOT,
-  type StoreParts,
+  type StoreDeps,
   writeTogether,
 } from "../driver/operations.ts";
 
@@ -74,14 +73,14 @@ const LOOKUP = { maxItems: 1_000, maxBytes: 8 * 1024 * 1024 };
 
 /** Rejected records as documents. */
 export class MongoRejectedRecords implements RejectedRecords {
-  readonly #parts: StoreParts;
+  readonly #deps: StoreDeps;
   readonly #entries: Collection<EntryDocument>;
   readonly #details: RejectedDetails;
 
-  constructor(parts: StoreParts) {
-    this.#parts = parts;
-    this.#entries = parts.db.collection(REJECTED.name);
-    this.#details = new RejectedDetails(parts.db);
+  constructor(deps: StoreDeps) {
+    this.#deps = deps;
+    this.#entries = deps.db.collection(REJECTED.name);
+    this.#details = new RejectedDetails(deps.db);
   }
 
   async note(refusals: readonly Refusal[]): Promise<void> {
@@ -92,7 +91,7 @@ export class MongoRejectedRecords implements RejectedRecords {
       const { attempts, firstAtMs } = noted.get(entry) ?? { attempts: 0, firstAtMs: last.lastAtMs };
       noted.set(entry, { attempts: attempts + 1, firstAtMs, last });
     }
-    await writeTogether(this.#parts, (tx) => this.#note(noted, tx));
+    await writeTogether(this.#deps, (tx) => this.#note(noted, tx));
   }
 
   async list(query: RejectedQuery): Promise<readonly RejectedRecord[]> {
@@ -102,7 +101,7 @@ export class MongoRejectedRecords implements RejectedRecords {
       ...(direction === null ? {} : { direction }),
       ...(beforeId === null ? {} : { _id: { $lt: numberOf(beforeId) } }),
     };
-    return await readSnapshot(this.#parts, async (tx) => {
+    return await readSnapshot(this.#deps, async (tx) => {
       const options = { ...SNAPSHOT, session: tx, sort: { _id: -1 }, limit } as const;
       const entries = await this.#entries.find(filter, options).toArray();
       const numbers = entries.map(({ _id }) => _id);
@@ -114,14 +113,14 @@ export class MongoRejectedRecords implements RejectedRecords {
   async clear(table: string, direction: SyncDirection, keys: readonly JsonObject[]): Promise<void> {
     if (keys.length === 0) return;
     const entries = [...new Set(keys.map((key) => entryOf(table, direction, key)))];
-    await writeTogether(this.#parts, async (tx) => {
+    await writeTogether(this.#deps, async (tx) => {
       const known = await this.#find(entries, tx);
       await this.#drop([...known.values()], tx);
     });
   }
 
   async remove(id: string): Promise<boolean> {
-    return await writeTogether(this.#parts, async (tx) => {
+    return await writeTogether(this.#deps, async (tx) => {
       return (await this.#drop([numberOf(id)], tx)) > 0;
     });
   }
@@ -129,14 +128,14 @@ export class MongoRejectedRecords implements RejectedRecords {
   async countByTable(direction?: SyncDirection): Promise<ReadonlyMap<string, number>> {
     const $match = direction === undefined ? {} : { direction };
     const stages = [{ $match }, { $group: { _id: "$table", entries: { $sum: 1 } } }];
-    const counts = await readCommitted(this.#parts, () =>
+    const counts = await readCommitted(this.#deps, () =>
       this.#entries.aggregate<{ _id: string; entries: number }>(stages, COMMITTED).toArray(),
     );
     return new Map(counts.map(({ _id, entries }) => [_id, entries]));
   }
 
   async #note(noted: ReadonlyMap<string, Noted>, tx: ClientSession): Promise<void> {
-    const { db } = this.#parts;
+    const { db } = this.#deps;
     const numbers = await this.#find([...noted.keys()], tx);
     const count = noted.size - numbers.size;
     let next = count === 0 ? 0 : await takeNumbers(db, { name: REJECTED.name, count, session: tx });

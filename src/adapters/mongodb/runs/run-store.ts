@@ -4,7 +4,7 @@ import type { SyncRun } from "../../../domain/sync/run/run.ts";
 import type { RunQuery, RunStore } from "../../../ports/runs/run-store.ts";
 import type { InternalCollection } from "../driver/collections.ts";
 import { takeNumbers } from "../driver/id-counters.ts";
-import { COMMITTED, readCommitted, type StoreParts, writeTogether } from "../driver/operations.ts";
+import { COMMITTED, readCommitted, type StoreDeps, writeTogether } from "../driver/operations.ts";
 
 /** Runs by id, numbered in the order in which they were first saved. */
 export const RUNS: InternalCollection = {
@@ -21,18 +21,18 @@ interface RunDocument {
 
 /** Runs as documents. */
 export class MongoRunStore implements RunStore {
-  readonly #parts: StoreParts;
+  readonly #deps: StoreDeps;
   readonly #runs: Collection<RunDocument>;
 
-  constructor(parts: StoreParts) {
-    this.#parts = parts;
-    this.#runs = parts.db.collection(RUNS.name);
+  constructor(deps: StoreDeps) {
+    this.#deps = deps;
+    this.#runs = deps.db.collection(RUNS.name);
   }
 
   async save(run: SyncRun): Promise<void> {
-    const { db } = this.#parts;
+    const { db } = this.#deps;
     const [_id, text] = [run.runId, JSON.stringify(run)];
-    await writeTogether(this.#parts, async (tx) => {
+    await writeTogether(this.#deps, async (tx) => {
       const known = await this.#runs.updateOne({ _id }, { $set: { run: text } }, { session: tx });
       if (known.matchedCount > 0) return;
       const number = await takeNumbers(db, { name: RUNS.name, count: 1, session: tx });
@@ -51,7 +51,7 @@ export class MongoRunStore implements RunStore {
     const before = beforeId === null ? null : await this.#find(beforeId);
     if (beforeId !== null && before === null) return [];
     const filter = before === null ? {} : { number: { $lt: before.number } };
-    const found = await readCommitted(this.#parts, () =>
+    const found = await readCommitted(this.#deps, () =>
       this.#runs
         .find(filter, { ...COMMITTED, sort: { number: -1 }, limit, batchSize: limit + 1 })
         .toArray(),
@@ -60,7 +60,7 @@ export class MongoRunStore implements RunStore {
   }
 
   async #find(runId: string): Promise<RunDocument | null> {
-    return await readCommitted(this.#parts, () => this.#runs.findOne({ _id: runId }, COMMITTED));
+    return await readCommitted(this.#deps, () => this.#runs.findOne({ _id: runId }, COMMITTED));
   }
 }
 

@@ -6,7 +6,7 @@ import type { StoredPage, StoredPageQuery } from "../../../ports/tables/table-st
 import { retry, startDeadline } from "../driver/deadline.ts";
 import { toAppError } from "../driver/errors.ts";
 import { SNAPSHOT } from "../driver/operations.ts";
-import type { VersionedParts } from "../driver/person-changes.ts";
+import type { VersionedDeps } from "../driver/person-changes.ts";
 import { readActivity, TableStates } from "./page-cache.ts";
 import { RowReader, readPosition } from "./row-reader.ts";
 import { countFilter, layoutOf, sinceFilter, type TableLayout } from "./table-layout.ts";
@@ -20,14 +20,14 @@ interface Reading {
 
 /** Reads the rows of tables. */
 export class PageReader {
-  readonly #parts: VersionedParts;
+  readonly #deps: VersionedDeps;
   readonly #states: TableStates;
   readonly #bookmarks = new PageBookmarks<Document>();
   readonly #rowReaders = new WeakMap<TableLayout, RowReader>();
 
-  constructor(parts: VersionedParts) {
-    this.#parts = parts;
-    this.#states = new TableStates(parts.clock);
+  constructor(deps: VersionedDeps) {
+    this.#deps = deps;
+    this.#states = new TableStates(deps.clock);
   }
 
   async readPage(table: Table, query: StoredPageQuery): Promise<StoredPage> {
@@ -47,7 +47,7 @@ export class PageReader {
     work: (reading: Reading) => Promise<T>,
   ): Promise<T> {
     try {
-      const { clock, primaryWatch } = this.#parts;
+      const { clock, primaryWatch } = this.#deps;
       return await retry(startDeadline(clock), () =>
         primaryWatch.read(() => this.#readOnce(table, sinceTime, work)),
       );
@@ -61,7 +61,7 @@ export class PageReader {
     sinceTime: string | null,
     work: (reading: Reading) => Promise<T>,
   ): Promise<T> {
-    const { client, db, versions } = this.#parts;
+    const { client, db, versions } = this.#deps;
     let tx = client.startSession({ snapshot: true });
     try {
       const [activity, seenVersion] = await Promise.all([
@@ -85,7 +85,7 @@ export class PageReader {
 
   async #readPage(reading: Reading, query: StoredPageQuery): Promise<StoredPage> {
     const { layout, sequence } = reading;
-    const { clock } = this.#parts;
+    const { clock } = this.#deps;
     const knownRows = this.#bookmarks.totalRows(sequence);
     if (knownRows !== null && query.offsetRows >= knownRows) {
       return { rows: [], totalRows: knownRows };
@@ -118,7 +118,7 @@ export class PageReader {
     skip: number,
     limit: number,
   ): Promise<Uint8Array[]> {
-    const documents: unknown[] = await this.#parts.db
+    const documents: unknown[] = await this.#deps.db
       .collection(layout.table.name)
       .find(sinceFilter(layout, sequence.sinceTime), {
         ...SNAPSHOT,
@@ -138,7 +138,7 @@ export class PageReader {
   }
 
   async #countRows({ layout, tx, sequence }: Reading): Promise<number> {
-    const [counted] = await this.#parts.db
+    const [counted] = await this.#deps.db
       .collection(layout.table.name)
       .aggregate([{ $match: countFilter(layout, sequence.sinceTime) }, { $count: "rows" }], {
         ...SNAPSHOT,

@@ -9,9 +9,9 @@ import type {
   RowSource,
   RowsAfterQuery,
 } from "../../../ports/tables/row-source.ts";
-import { cutBatches } from "../driver/batches.ts";
+import { cutBatches } from "../driver/collections.ts";
 import { hasCode } from "../driver/errors.ts";
-import { readSnapshot, SNAPSHOT, type StoreParts } from "../driver/operations.ts";
+import { readSnapshot, SNAPSHOT, type StoreDeps } from "../driver/operations.ts";
 import { RowReader, readPosition } from "./row-reader.ts";
 import {
   countFilter,
@@ -42,13 +42,13 @@ interface Range {
 
 /** Reads rows by keyset. */
 export class MongoRowSource implements RowSource {
-  readonly #parts: StoreParts;
+  readonly #deps: StoreDeps;
   readonly #rowReaders = new WeakMap<Table, RowReader>();
   /** The documents of rows that were read: other tools may write values whose index place the row does not tell. */
   readonly #documents = new WeakMap<RowPosition, Uint8Array>();
 
-  constructor(parts: StoreParts) {
-    this.#parts = parts;
+  constructor(deps: StoreDeps) {
+    this.#deps = deps;
   }
 
   async readAfter(table: Table, query: RowsAfterQuery): Promise<readonly Row[]> {
@@ -59,14 +59,14 @@ export class MongoRowSource implements RowSource {
     const after = isBefore(place, layout, sinceTime) ? null : place;
     const conditions = [sinceFilter(layout, sinceTime), ...hasKey(table)];
     const range = { table, index, after, conditions, limitRows };
-    const documents = await readSnapshot(this.#parts, (tx) => this.#find(range, tx));
+    const documents = await readSnapshot(this.#deps, (tx) => this.#find(range, tx));
     return this.#rows(table, documents);
   }
 
   async countSince(table: Table, sinceTime: string | null): Promise<number> {
     const layout = layoutOf(table);
-    const [counted] = await readSnapshot(this.#parts, (tx) =>
-      this.#parts.db
+    const [counted] = await readSnapshot(this.#deps, (tx) =>
+      this.#deps.db
         .collection(table.name)
         .aggregate(
           [
@@ -85,7 +85,7 @@ export class MongoRowSource implements RowSource {
     const wanted = keys.map((row) => this.#keyOf(layout, row)).filter(isWhole);
     const lookups = cutBatches(wanted, { ...LOOKUP, bytesOf: BSON.calculateObjectSize });
     const found = new Map<string, Uint8Array>();
-    await readSnapshot(this.#parts, async (tx) => {
+    await readSnapshot(this.#deps, async (tx) => {
       found.clear();
       for (const lookup of lookups) {
         const conditions = [{ $or: lookup.map(equalTo) }];
@@ -107,7 +107,7 @@ export class MongoRowSource implements RowSource {
       row === null ? null : this.#keyOf(layout, row),
     ) as [Document | null, Document | null];
     const rest = { table, index, after, conditions: hasKey(table), limitRows };
-    const documents = await readSnapshot(this.#parts, async (tx) => {
+    const documents = await readSnapshot(this.#deps, async (tx) => {
       if (through === null) return await this.#find(rest, tx);
       const before = await this.#findBefore({ ...rest, before: through }, tx);
       if (before === null || before.length === limitRows) return before ?? [];
@@ -135,7 +135,7 @@ export class MongoRowSource implements RowSource {
     const isAfter = after === null ? [] : [{ $nor: [equalTo(after)] }];
     // A list that another tool wrote has several places in an index: reading on from it would never end.
     const isPlaced = Object.keys(index).map((name) => ({ [name]: { $not: { $type: "array" } } }));
-    const documents: unknown[] = await this.#parts.db
+    const documents: unknown[] = await this.#deps.db
       .collection(table.name)
       .find(
         { $and: [...conditions, ...isPlaced, ...isAfter] },

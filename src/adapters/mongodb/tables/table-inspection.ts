@@ -1,6 +1,6 @@
 import type { Collection, Db, Document, IndexDescriptionInfo } from "mongodb";
 import type { ColumnType, Table } from "../../../domain/sync/table/table.ts";
-import { DURABLE } from "../driver/durable.ts";
+import { DURABLE } from "../driver/collections.ts";
 import { hasNumbers, type IndexKeys, layoutOf } from "./table-layout.ts";
 
 // Looks at a collection before its table is prepared: what is there, and what a changed registry would break.

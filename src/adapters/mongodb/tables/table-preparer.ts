@@ -2,9 +2,8 @@
 import { type Collection, type Db, Long } from "mongodb";
 import { AppError } from "../../../domain/shared/errors.ts";
 import type { Table } from "../../../domain/sync/table/table.ts";
-import { createCollection } from "../driver/collections.ts";
+import { createCollection, DURABLE } from "../driver/collections.ts";
 import { retry, type Stopwatch, startDeadline } from "../driver/deadline.ts";
-import { DURABLE } from "../driver/durable.ts";
 import { hasCode, toAppError } from "../driver/errors.ts";
 import { IdCounters } from "../driver/id-counters.ts";
 import {

@@ -12,7 +12,7 @@ import {
 import { startDeadline } from "../driver/deadline.ts";
 import { toCommitError } from "../driver/errors.ts";
 import { IdCounters } from "../driver/id-counters.ts";
-import type { VersionedParts } from "../driver/person-changes.ts";
+import type { VersionedDeps } from "../driver/person-changes.ts";
 import { namesChangedBy } from "../driver/person-versions.ts";
 import { PageReader } from "./page-reader.ts";
 import { hasNumbers } from "./table-layout.ts";
@@ -28,19 +28,19 @@ const NO_MARKERS: ReadonlyMap<string, string> = new Map();
 /** Tables as collections of the same name. */
 export class MongoTableStore implements TableStore {
   readonly #db: Db;
-  readonly #parts: VersionedParts;
+  readonly #deps: VersionedDeps;
   readonly #preparer: TablePreparer;
   readonly #reader: PageReader;
   readonly #counters: IdCounters;
   /** Tables that are being filled: the next push is expected to bring new rows only. */
   readonly #filling = new Set<string>();
 
-  constructor(parts: VersionedParts) {
-    this.#db = parts.db;
-    this.#parts = parts;
-    this.#preparer = new TablePreparer(parts.db, parts.clock);
-    this.#reader = new PageReader(parts);
-    this.#counters = new IdCounters(parts.db);
+  constructor(deps: VersionedDeps) {
+    this.#db = deps.db;
+    this.#deps = deps;
+    this.#preparer = new TablePreparer(deps.db, deps.clock);
+    this.#reader = new PageReader(deps);
+    this.#counters = new IdCounters(deps.db);
   }
 
   async prepare(tables: readonly Table[]): Promise<PreparedTables> {
@@ -64,9 +64,7 @@ export class MongoTableStore implements TableStore {
     const { markers = NO_MARKERS } = options;
     if (writes.length === 0 && markers.size === 0) return [];
     try {
-      return await this.#parts.versions.withSlot((slot) =>
-        this.#push(table, writes, options, slot),
-      );
+      return await this.#deps.versions.withSlot((slot) => this.#push(table, writes, options, slot));
     } catch (error) {
       throw toCommitError(error);
     }
@@ -78,7 +76,7 @@ export class MongoTableStore implements TableStore {
     { markers = NO_MARKERS, beforeCommit = () => {} }: WriteOptions,
     slot: number,
   ): Promise<readonly WriteFailure[]> {
-    const { client, clock, versions } = this.#parts;
+    const { client, clock, versions } = this.#deps;
     const scope = { client, clock, deadline: startDeadline(clock) };
     const tableName = table.name;
     const count = writes.length;

@@ -2,7 +2,7 @@
 import { type AnyBulkWriteOperation, BSON, type Document, type Long } from "mongodb";
 import type { Column, ColumnValue, Row, Table } from "../../../domain/sync/table/table.ts";
 import type { RowWrite, WriteFailure } from "../../../ports/tables/table-store.ts";
-import { cutBatches } from "../driver/batches.ts";
+import { cutBatches } from "../driver/collections.ts";
 import { type StoredValue, storeTime, storeValue } from "./column-values.ts";
 import { KEY_TIME_FIELD, layoutOf, UNPARSED_FIELD } from "./table-layout.ts";
 

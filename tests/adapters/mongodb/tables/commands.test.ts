@@ -3,7 +3,7 @@
 import { describe, expect, spyOn, test } from "bun:test";
 import { BSON, Collection, type Document, MongoClient } from "mongodb";
 import { SYNC_CALLS } from "../../../../src/adapters/mongodb/driver/deadline.ts";
-import { PrimaryWatch } from "../../../../src/adapters/mongodb/driver/primary-monitor.ts";
+import { PrimaryWatch } from "../../../../src/adapters/mongodb/driver/primary-watch.ts";
 import { TableVersions } from "../../../../src/adapters/mongodb/driver/table-versions.ts";
 import { MongoTableStore } from "../../../../src/adapters/mongodb/tables/table-store.ts";
 import { SystemClock } from "../../../../src/adapters/system/system.ts";
