@@ -1,6 +1,5 @@
 // How a command ends: its exit code, and what its user is told when it fails.
 import { CommanderError } from "commander";
-import { isReputationError } from "../domain/reputation/accounts/reputation-error.ts";
 import { type AppErrorKind, isAppError } from "../domain/shared/errors.ts";
 import { EXIT_FAILED, EXIT_USAGE } from "../environment.ts";
 import { RemotePeerError } from "../ports/tables/remote-peer.ts";
@@ -57,15 +56,12 @@ export function describeFailure(error: unknown): FailureText | null {
   if (error instanceof CommanderError) return null;
   const message = error instanceof Error ? error.message : "";
   if (error instanceof UsageError) return { code: EXIT.usage, message, problems: error.problems };
-  if (isReputationError(error, "invalid_request")) {
-    const problems = error.fields.map(({ pointer, detail }) => `${pointer.slice(1)}: ${detail}`);
+  if (isAppError(error, "invalid_request") && error.problems.length > 0) {
+    const problems = error.problems.map(({ pointer, detail }) => `${pointer.slice(1)}: ${detail}`);
     return { code: EXIT.usage, message: "These values cannot be used", problems };
   }
   if (isAppError(error, ...USAGE_KINDS)) return { code: EXIT.usage, message, problems: [] };
   const isExpected =
-    isAppError(error) ||
-    isReputationError(error) ||
-    error instanceof RemotePeerError ||
-    error instanceof FileProblem;
+    isAppError(error) || error instanceof RemotePeerError || error instanceof FileProblem;
   return { code: EXIT.failed, message: isExpected ? message : INTERNAL_MESSAGE, problems: [] };
 }

@@ -1,20 +1,19 @@
 // Puts the routes together and gives every reply what all replies share.
+
 import { openapi } from "@elysiajs/openapi";
 import { Elysia } from "elysia";
 import { AppError } from "../domain/shared/errors.ts";
 import { REPLY_DEADLINE_MS } from "../domain/shared/limits.ts";
-import { cutText } from "../domain/sync/rows/push-result.ts";
+import { cutText } from "../domain/shared/text.ts";
 import type { DocsAssets } from "../ports/http/docs-assets.ts";
 import type { RequestHandler } from "../ports/http/http-server.ts";
-import type { Metrics } from "../ports/http/metrics.ts";
+import type { AnsweredRequest, Metrics } from "../ports/http/metrics.ts";
 import type { Logger } from "../ports/runtime/logger.ts";
 import type { Clock, Ids, Timer } from "../ports/runtime/runtime.ts";
 import type { HealthDeps } from "../usecases/operations/check-health.ts";
 import { failureReply, isReputationPath } from "./errors.ts";
 import { beginExchange, exchangeOf } from "./exchange.ts";
-import { createRouteFinder, MethodNotAllowed, type Route } from "./methods.ts";
 import { documentOf } from "./openapi.ts";
-import { requestLogLevel } from "./request-log-level.ts";
 import { docsAssetsRoute } from "./routes/operations/docs-assets-route.ts";
 import { healthRoute } from "./routes/operations/health-route.ts";
 import { type MetricsRouteDeps, metricsRoute } from "./routes/operations/metrics-route.ts";
@@ -25,7 +24,14 @@ import {
   type RunRoutesDeps,
   syncRunRoutes,
 } from "./routes/sync-routes.ts";
-import { asRouted, readTarget, type Target } from "./target.ts";
+import {
+  asRouted,
+  createRouteFinder,
+  MethodNotAllowed,
+  type Route,
+  readTarget,
+  type Target,
+} from "./routing.ts";
 
 /** What answering requests needs; each group of routes has its own part. */
 export interface AppDeps {
@@ -43,6 +49,7 @@ export interface AppDeps {
 }
 
 const REQUEST_ID = /^[\w-]{8,64}$/;
+const LOOKUPS = "/v1/public/";
 /** A path that is not served is not repeated whole. */
 const MAX_PATH_ECHO_CHARS = 200;
 
@@ -159,4 +166,12 @@ function createElysia(deps: AppDeps) {
       }),
     )
     .use(routes);
+}
+
+/**
+ * Level of the line that each answered request gets. Lookups that were allowed are the bulk of what a deployment answers,
+ * and each is in the audit log: their lines are for debugging. D-5.3.
+ */
+export function requestLogLevel({ route, status }: AnsweredRequest): "info" | "debug" {
+  return status === 200 && route?.startsWith(LOOKUPS) ? "debug" : "info";
 }

@@ -1,40 +1,66 @@
 // The one place that turns failures into replies. S-7, D-5.2.
-
-import {
-  authenticateChallenge,
-  PROBLEMS,
-  type ProblemCode,
-} from "../domain/reputation/accounts/problem.ts";
-import { ReputationError } from "../domain/reputation/accounts/reputation-error.ts";
-import { AppError, type AppErrorKind } from "../domain/shared/errors.ts";
+import { AppError, type AppErrorKind, type InputProblem } from "../domain/shared/errors.ts";
 import { formatMs } from "../domain/shared/time.ts";
-import { jsonResponse } from "./json-response.ts";
-import { MethodNotAllowed } from "./methods.ts";
-import { problemText } from "./problem-text.ts";
+import { jsonResponse } from "./replies.ts";
+import { MethodNotAllowed } from "./routing.ts";
 
-/** What a reply to a failure needs to know of its request. */
-export interface FailureContext {
-  readonly path: string;
-  readonly requestId: string;
-  readonly nowMs: number;
-}
-
-interface SyncReply {
+interface Problem {
   readonly status: number;
-  /** S-7. */
-  readonly type?: string;
-  /** `WWW-Authenticate`. */
+  /** The same words for every occurrence. */
+  readonly title: string;
+  /** `WWW-Authenticate`, with every 401 (RFC 9110 11.6.1, RFC 6750 3). */
   readonly challenge?: string;
 }
 
-/** Statuses outside of the reputation interface, and the `type` their errors carry. S-7. */
-const SYNC_REPLIES: Record<AppErrorKind, SyncReply> = {
+const API_KEY_CHALLENGE = 'ApiKey realm="repsync", header="X-API-Key"';
+const BEARER_CHALLENGE = 'Bearer realm="repsync"';
+const BAD_BEARER_CHALLENGE = 'Bearer realm="repsync", error="invalid_token"';
+
+/** Every code that an error of the reputation interface may carry. D-5.2. */
+export const PROBLEMS = {
+  invalid_request: { status: 400, title: "Invalid request" },
+  api_key_missing: { status: 401, title: "API key missing", challenge: API_KEY_CHALLENGE },
+  api_key_invalid: { status: 401, title: "API key invalid", challenge: API_KEY_CHALLENGE },
+  api_key_revoked: { status: 401, title: "API key revoked", challenge: API_KEY_CHALLENGE },
+  api_key_expired: { status: 401, title: "API key expired", challenge: API_KEY_CHALLENGE },
+  token_missing: { status: 401, title: "Token missing", challenge: BEARER_CHALLENGE },
+  token_invalid: { status: 401, title: "Token invalid", challenge: BAD_BEARER_CHALLENGE },
+  token_expired: { status: 401, title: "Token expired", challenge: BAD_BEARER_CHALLENGE },
+  credentials_invalid: { status: 401, title: "Credentials invalid", challenge: BEARER_CHALLENGE },
+  consent_required: { status: 403, title: "Consent required" },
+  forbidden: { status: 403, title: "Forbidden" },
+  profile_not_found: { status: 404, title: "Profile not found" },
+  not_found: { status: 404, title: "Not found" },
+  method_not_allowed: { status: 405, title: "Method not allowed" },
+  username_taken: { status: 409, title: "Username taken" },
+  email_taken: { status: 409, title: "E-mail address taken" },
+  conflict: { status: 409, title: "Conflict" },
+  body_too_large: { status: 413, title: "Body too large" },
+  rate_limited: { status: 429, title: "Rate limit exceeded" },
+  quota_exceeded: { status: 429, title: "Monthly quota exceeded" },
+  internal_error: { status: 500, title: "Internal error" },
+  unavailable: { status: 503, title: "Service unavailable" },
+} as const satisfies Readonly<Record<string, Problem>>;
+
+/** The code of an error of the reputation interface. D-5.2. */
+export type ProblemCode = keyof typeof PROBLEMS;
+
+/** Every code, in the order of their statuses. */
+export const PROBLEM_CODES: readonly ProblemCode[] = Object.keys(PROBLEMS) as ProblemCode[];
+
+interface SyncFailure {
+  readonly status: number;
+  /** `type` of the body. S-7. */
+  readonly type?: string;
+  readonly challenge?: string;
+}
+
+/** Kinds that the reputation interface has no code for. */
+const SYNC_FAILURES: Record<Exclude<AppErrorKind, ProblemCode>, SyncFailure> = {
   sync_disabled: { status: 403 },
   sync_key_not_configured: { status: 500 },
   sync_key_rejected: { status: 401 },
   unknown_table: { status: 400 },
-  invalid_request: { status: 400 },
-  body_too_large: { status: 413 },
   integrity: { status: 422, type: "integrity_error" },
   commit_failed: { status: 500 },
   store_unavailable: { status: 503 },
@@ -44,28 +70,23 @@ const SYNC_REPLIES: Record<AppErrorKind, SyncReply> = {
   remote_invalid: { status: 500, type: "sync_error" },
   metrics_token_rejected: { status: 401, challenge: "Bearer" },
   metrics_forbidden: { status: 403 },
-  not_found: { status: 404 },
-  method_not_allowed: { status: 405 },
-};
-
-/** What the reputation interface says of failures that are not its own; every other kind is a bug there. D-5.2. */
-const PROBLEM_CODES: Partial<Record<AppErrorKind, ProblemCode>> = {
-  invalid_request: "invalid_request",
-  body_too_large: "body_too_large",
-  not_found: "not_found",
-  method_not_allowed: "method_not_allowed",
-  commit_failed: "unavailable",
-  store_unavailable: "unavailable",
 };
 
 /** Fixed text for bugs: the cause goes to the log only. */
 const INTERNAL_MESSAGE = "Internal error; the log has the details under this request's id";
-const RETRY_AFTER_SECONDS = "1";
+const RETRY_AFTER_SECONDS = 1;
+
+/** What a reply to a failure needs to know of its request. */
+export interface FailureContext {
+  readonly path: string;
+  readonly requestId: string;
+  readonly nowMs: number;
+}
 
 /** The reply to anything a handler throws. */
 export function failureReply(error: unknown, context: FailureContext): Response {
   const reply = isReputationPath(context.path)
-    ? problemReply(error, context)
+    ? problemReply({ ...readProblem(error), ...context })
     : syncErrorReply(error);
   if (error instanceof MethodNotAllowed) reply.headers.set("Allow", error.methods.join(", "));
   return reply;
@@ -76,56 +97,93 @@ export function isReputationPath(path: string): boolean {
   return path === "/v1" || path.startsWith("/v1/");
 }
 
+/** `{error}`, with `type` where S-7 wants one. */
 function syncErrorReply(error: unknown): Response {
-  if (error instanceof ReputationError) {
-    const { status } = PROBLEMS[error.problem];
-    const headers = failureHeaders(status, authenticateChallenge(error.problem));
-    return jsonResponse({ error: error.message }, { status, headers });
+  if (!(error instanceof AppError)) {
+    return jsonResponse({ error: INTERNAL_MESSAGE }, { status: 500 });
   }
-  const known = error instanceof AppError ? error : null;
-  const { status, type, challenge }: SyncReply =
-    known === null ? { status: 500 } : SYNC_REPLIES[known.kind];
-  const body = {
-    error: known?.message ?? INTERNAL_MESSAGE,
-    ...(type === undefined ? {} : { type }),
-  };
-  return jsonResponse(body, { status, headers: failureHeaders(status, challenge ?? null) });
+  const { kind } = error;
+  const failure: SyncFailure = isProblemCode(kind) ? PROBLEMS[kind] : SYNC_FAILURES[kind];
+  const { status, type, challenge } = failure;
+  const body = { error: syncMessage(error), ...(type === undefined ? {} : { type }) };
+  const waitSeconds = error.retryAfterSeconds;
+  return jsonResponse(body, {
+    status,
+    headers: failureHeaders(status, { challenge, waitSeconds }),
+  });
 }
 
-function problemReply(error: unknown, context: FailureContext): Response {
-  const { code, detail, errors, retryAfterSeconds } = readProblem(error);
-  const { status, text } = problemText({
-    code,
-    detail,
-    errors,
-    requestId: context.requestId,
-    timestamp: formatMs(context.nowMs),
-  });
-  const headers: Record<string, string> = {
-    "Content-Type": "application/problem+json",
-    ...failureHeaders(status, authenticateChallenge(code)),
-  };
-  if (retryAfterSeconds !== null) headers["Retry-After"] = String(retryAfterSeconds);
-  return new Response(text, { status, headers });
+/** The first thing that is wrong with what was given, such as `table must be a string`. */
+function syncMessage({ problems: [problem], message }: AppError): string {
+  if (problem === undefined) return message;
+  const { pointer, detail } = problem;
+  return `${pointer.slice(1)} ${detail.charAt(0).toLowerCase()}${detail.slice(1)}`;
+}
+
+function isProblemCode(kind: string): kind is ProblemCode {
+  return Object.hasOwn(PROBLEMS, kind);
 }
 
 function readProblem(error: unknown) {
-  if (error instanceof ReputationError) {
-    const { problem, message, fields, retryAfterSeconds } = error;
-    return { code: problem, detail: message, errors: fields, retryAfterSeconds };
-  }
-  const code = error instanceof AppError ? PROBLEM_CODES[error.kind] : undefined;
-  return {
-    code: code ?? "internal_error",
-    detail: error instanceof AppError && code !== undefined ? error.message : INTERNAL_MESSAGE,
-    errors: [],
-    retryAfterSeconds: null,
-  };
+  if (!(error instanceof AppError))
+    return { code: "internal_error", detail: INTERNAL_MESSAGE } as const;
+  const { kind, message, problems, retryAfterSeconds } = error;
+  if (isProblemCode(kind)) return { code: kind, detail: message, problems, retryAfterSeconds };
+  const isOfStore = kind === "commit_failed" || kind === "store_unavailable";
+  return isOfStore
+    ? ({ code: "unavailable", detail: message } as const)
+    : ({ code: "internal_error", detail: INTERNAL_MESSAGE } as const);
 }
 
-function failureHeaders(status: number, challenge: string | null): Record<string, string> {
+/** One failure of the reputation interface. */
+export interface ProblemOccurrence {
+  readonly code: ProblemCode;
+  /** What happened this time, for the caller to read; never a secret. */
+  readonly detail: string;
+  readonly requestId: string;
+  readonly nowMs: number;
+  /** Only with `invalid_request`; absent or empty when no single field is to blame. */
+  readonly problems?: readonly InputProblem[];
+  readonly retryAfterSeconds?: number | null;
+}
+
+/**
+ * The reply of RFC 9457, with further headers; its `type` is a name, not an address: nothing is served there. D-5.2.
+ */
+export function problemReply(
+  occurrence: ProblemOccurrence,
+  others: Readonly<Record<string, string>> = {},
+): Response {
+  const { code, detail, requestId, nowMs, problems = [] } = occurrence;
+  const { status, title, challenge }: Problem = PROBLEMS[code];
+  const isOfWhole = code === "invalid_request" && problems.length === 0;
+  const errors = isOfWhole ? [{ pointer: "", detail }] : problems;
+  const body = {
+    success: false,
+    type: `urn:repsync:problem:${code}`,
+    title,
+    status,
+    detail,
+    code,
+    request_id: requestId,
+    ...(errors.length === 0 ? {} : { errors }),
+    meta: { timestamp: formatMs(nowMs), version: "v1" },
+  };
+  const headers = {
+    "Content-Type": "application/problem+json",
+    ...failureHeaders(status, { challenge, waitSeconds: occurrence.retryAfterSeconds ?? null }),
+    ...others,
+  };
+  return new Response(JSON.stringify(body), { status, headers });
+}
+
+function failureHeaders(
+  status: number,
+  { challenge, waitSeconds }: { challenge: string | undefined; waitSeconds: number | null },
+): Record<string, string> {
+  const retryAfter = waitSeconds ?? (status === 503 ? RETRY_AFTER_SECONDS : null);
   return {
-    ...(status === 503 ? { "Retry-After": RETRY_AFTER_SECONDS } : {}),
-    ...(challenge === null ? {} : { "WWW-Authenticate": challenge }),
+    ...(retryAfter === null ? {} : { "Retry-After": String(retryAfter) }),
+    ...(challenge === undefined ? {} : { "WWW-Authenticate": challenge }),
   };
 }

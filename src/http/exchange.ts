@@ -38,3 +38,37 @@ export function beginExchange(
 export function exchangeOf(request: RequestWithExchange): Exchange {
   return request[EXCHANGE] ?? NO_EXCHANGE;
 }
+
+/**
+ * The address of whoever asks. Proxies append to `X-Forwarded-For` the address they were asked from; as many of its last
+ * entries are believed as there are proxies, and what stands before them anybody may have written. D-1.3.
+ */
+export function clientAddress(
+  headers: Headers,
+  {
+    connection,
+    trustedHops,
+  }: { readonly connection: ConnectionInfo; readonly trustedHops: number },
+): string {
+  const socketAddress = connection.remoteAddress ?? "unknown";
+  if (trustedHops === 0) return socketAddress;
+  const forwarded = (headers.get("x-forwarded-for") ?? "")
+    .split(",")
+    .map((entry) => entry.trim())
+    .filter((entry) => entry !== "");
+  const path = [...forwarded, socketAddress];
+  return plainAddress(path[Math.max(0, path.length - 1 - trustedHops)] ?? socketAddress);
+}
+
+/** One text for each address, as proxies write it in several ways and some with the port; other text as it is. */
+function plainAddress(entry: string): string {
+  const [, inBrackets, beforePort] = /^(?:\[(.*)\]|([^:]+))(?::\d+)?$/.exec(entry) ?? [];
+  const address = inBrackets ?? beforePort ?? entry;
+  const asHost = `http://[${address.replace(/%.*$/, "")}]`;
+  if (!URL.canParse(asHost)) return address;
+  const canonical = new URL(asHost).hostname.slice(1, -1);
+  const [, high, low] = /^::ffff:([0-9a-f]{1,4}):([0-9a-f]{1,4})$/.exec(canonical) ?? [];
+  if (high === undefined || low === undefined) return canonical;
+  const [a, b] = [Number.parseInt(high, 16), Number.parseInt(low, 16)];
+  return [a >> 8, a & 255, b >> 8, b & 255].join(".");
+}

@@ -1,6 +1,6 @@
 // Whose attempts are counted together.
 import { expect, test } from "bun:test";
-import { clientAddress } from "../../src/http/client-address.ts";
+import { clientAddress } from "../../src/http/exchange.ts";
 
 const addressOf = (forwarded: string, trustedHops = 1) =>
   clientAddress(new Headers({ "X-Forwarded-For": forwarded }), {

@@ -64,7 +64,7 @@ test("D-5.4, D-5.4.3 of many guesses at once few passwords are looked at, two at
   const deps = signInDeps(store, passwords);
   const guesses = Array.from({ length: 100 }, () =>
     signIn(deps, { username: "ana", password: "x" }, "203.0.113.7").catch(
-      ({ problem }: { readonly problem: string }) => problem,
+      ({ kind }: { readonly kind: string }) => kind,
     ),
   );
   const problems = await Promise.all(guesses);
@@ -92,7 +92,7 @@ test("D-5.4, D-5.4.3 a password that is right gives no session when others faile
   const problemOf = (password: string) =>
     signIn(deps, { username: "ana", password }, "203.0.113.7").then(
       () => null,
-      ({ problem }: { readonly problem: string }) => problem,
+      ({ kind }: { readonly kind: string }) => kind,
     );
   const right = problemOf("right");
   others = Promise.all(Array.from({ length: 10 }, () => problemOf("wrong")));

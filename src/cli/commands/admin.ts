@@ -2,8 +2,8 @@ import { createInterface } from "node:readline/promises";
 import { Writable } from "node:stream";
 import { text } from "node:stream/consumers";
 import { isPassword } from "../../domain/reputation/accounts/account.ts";
-import { ReputationError } from "../../domain/reputation/accounts/reputation-error.ts";
 import { isForeignUsername } from "../../domain/reputation/accounts/username.ts";
+import { AppError } from "../../domain/shared/errors.ts";
 import { MAX_PASSWORD_CHARS, MIN_PASSWORD_CHARS } from "../../domain/shared/limits.ts";
 import { createAdministrator } from "../../usecases/reputation/accounts/create-administrator.ts";
 import {
@@ -40,7 +40,7 @@ async function createAdmin({ output, open }: CommandTools, username: string): Pr
   }
   const { services } = await open();
   if (!(await createAdministrator(services.accounts, { username, password }))) {
-    throw new ReputationError("username_taken", `There is an account "${username}" already`);
+    throw new AppError("username_taken", `There is an account "${username}" already`);
   }
   output.printJson({ username, role: "administrator" });
   output.print(`Administrator "${username}" can sign in at POST /v1/sessions`);

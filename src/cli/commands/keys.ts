@@ -1,4 +1,6 @@
-import { ReputationError } from "../../domain/reputation/accounts/reputation-error.ts";
+import { AppError, refuse } from "../../domain/shared/errors.ts";
+import { MAX_API_KEY_NAME_CHARS } from "../../domain/shared/limits.ts";
+import { isTextOf } from "../../domain/shared/text.ts";
 import type { ApiKeyItem } from "../../usecases/reputation/accounts/api-key-item.ts";
 import type { AccountDeps } from "../../usecases/reputation/accounts/deps.ts";
 import { issueApiKey } from "../../usecases/reputation/accounts/issue-api-key.ts";
@@ -49,14 +51,18 @@ async function createKey(
   request: CreateOptions & { readonly username: string },
 ): Promise<ExitCode> {
   const { username, name, expires } = request;
+  if (!isTextOf(name, { minChars: 1, maxChars: MAX_API_KEY_NAME_CHARS })) {
+    const detail = `Must be a text of 1 to ${MAX_API_KEY_NAME_CHARS} characters`;
+    refuse([{ pointer: "/name", detail }]);
+  }
   const { accounts: deps } = (await open()).services;
   await requireAccount(deps, username);
-  const issued = await issueApiKey(deps, username, { name, expires_at: expires ?? null });
+  const issued = await issueApiKey(deps, username, { name, expiresAt: expires ?? null });
   output.printJson(issued);
   output.print(
     issued.key,
     `Key "${issued.name}" of "${username}", shown this once`,
-    `id ${issued.id}, expires ${issued.expires_at ?? "never"}`,
+    `id ${issued.id}, expires ${issued.expiresAt ?? "never"}`,
   );
   return EXIT.success;
 }
@@ -77,8 +83,8 @@ async function listKeys({ output, open }: CommandTools, username: string): Promi
     item.name,
     `${item.prefix}…${item.last4}`,
     item.status,
-    item.created_at,
-    item.expires_at ?? "never",
+    item.createdAt,
+    item.expiresAt ?? "never",
   ]);
   if (rows.length === 0) output.print(`"${username}" has no key`);
   else
@@ -104,5 +110,5 @@ async function requireAccount(
   username: string,
 ): Promise<void> {
   if ((await accounts.find(username)) !== null) return;
-  throw new ReputationError("not_found", `There is no account "${username}"`);
+  throw new AppError("not_found", `There is no account "${username}"`);
 }

@@ -4,6 +4,8 @@ import {
   PLAN_NAMES,
   type PlanName,
 } from "../../domain/reputation/accounts/plan.ts";
+import { type InputProblem, refuse } from "../../domain/shared/errors.ts";
+import { MAX_PLAN_NUMBER } from "../../domain/shared/limits.ts";
 import { changePlan } from "../../usecases/reputation/accounts/change-plan.ts";
 import {
   type AddCommand,
@@ -38,17 +40,21 @@ async function setPlan(
   change: PlanOptions & { readonly username: string; readonly plan: PlanName },
 ): Promise<ExitCode> {
   const { username, plan, callsPerMonth, rateLimitPerMinute } = change;
+  refuse([
+    ...numberProblems("/calls_per_month", callsPerMonth),
+    ...numberProblems("/rate_limit_per_minute", rateLimitPerMinute),
+  ]);
   const { services } = await open();
   const changed = await changePlan(services.accounts, username, {
     plan,
-    calls_per_month: callsPerMonth ?? null,
-    rate_limit_per_minute: rateLimitPerMinute ?? null,
+    callsPerMonth: callsPerMonth ?? null,
+    rateLimitPerMinute: rateLimitPerMinute ?? null,
   });
   output.printJson(changed);
   const limits = effectiveLimits({
     plan: changed.plan,
-    callsPerMonth: changed.calls_per_month,
-    rateLimitPerMinute: changed.rate_limit_per_minute,
+    callsPerMonth: changed.callsPerMonth,
+    rateLimitPerMinute: changed.rateLimitPerMinute,
   });
   const month = limits.callsPerMonth === null ? "unlimited" : formatCount(limits.callsPerMonth);
   output.print(
@@ -56,6 +62,11 @@ async function setPlan(
       `${formatCount(limits.callsPerMinute)} per minute`,
   );
   return EXIT.success;
+}
+
+function numberProblems(pointer: string, value: number | undefined): InputProblem[] {
+  if (value !== 0) return [];
+  return [{ pointer, detail: `Must be a whole number from 1 to ${MAX_PLAN_NUMBER}` }];
 }
 
 function readWhole(text: string): number {

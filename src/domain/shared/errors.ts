@@ -2,36 +2,91 @@
 
 /** What went wrong, in words that no transport knows; `http/errors.ts` gives each its status. */
 export type AppErrorKind =
+  | "invalid_request"
+  | "body_too_large"
+  | "not_found"
+  | "method_not_allowed"
+  // The store.
+  | "commit_failed"
+  | "store_unavailable"
+  | "schema_conflict"
+  // Synchronization.
   | "sync_disabled"
   | "sync_key_not_configured"
   | "sync_key_rejected"
   | "unknown_table"
-  | "invalid_request"
-  | "body_too_large"
   | "integrity"
-  | "commit_failed"
-  | "store_unavailable"
-  | "schema_conflict"
   | "sync_misconfigured"
   | "sync_failed"
   | "remote_invalid"
+  // Metrics.
   | "metrics_token_rejected"
   | "metrics_forbidden"
-  | "not_found"
-  | "method_not_allowed";
+  // Reputation and accounts. D-5.2.
+  | "api_key_missing"
+  | "api_key_invalid"
+  | "api_key_revoked"
+  | "api_key_expired"
+  | "token_missing"
+  | "token_invalid"
+  | "token_expired"
+  | "credentials_invalid"
+  | "consent_required"
+  | "forbidden"
+  | "profile_not_found"
+  | "username_taken"
+  | "email_taken"
+  | "conflict"
+  | "rate_limited"
+  | "quota_exceeded";
+
+/** What is wrong with one value that somebody gave. */
+export interface InputProblem {
+  /** JSON pointer (RFC 6901) into a body, such as `/purpose`; a query parameter is pointed at by name alike. */
+  readonly pointer: string;
+  /** A sentence about the value without its name, such as `Must be true or false`. */
+  readonly detail: string;
+}
+
+/** What an error says beside its message. */
+interface AppErrorOptions {
+  readonly cause?: unknown;
+  readonly problems?: readonly InputProblem[];
+  readonly retryAfterSeconds?: number;
+}
 
 /** An expected failure. `message` is safe to show to the caller: no secret, path or driver text. */
 export class AppError extends Error {
   override readonly name = "AppError";
   readonly kind: AppErrorKind;
+  /** Only with `invalid_request`; empty when no single value is to blame. */
+  readonly problems: readonly InputProblem[];
+  /** Seconds to wait, 1 or more; null when waiting does not help. */
+  readonly retryAfterSeconds: number | null;
 
-  constructor(kind: AppErrorKind, message: string, options?: { readonly cause?: unknown }) {
-    super(message, options);
+  constructor(kind: AppErrorKind, message: string, options: AppErrorOptions = {}) {
+    super(message, "cause" in options ? { cause: options.cause } : undefined);
     this.kind = kind;
+    this.problems = options.problems ?? [];
+    this.retryAfterSeconds = options.retryAfterSeconds ?? null;
   }
 }
 
 /** True for an expected failure of one of the given kinds, or of any kind when none is given. */
 export function isAppError(error: unknown, ...kinds: readonly AppErrorKind[]): error is AppError {
   return error instanceof AppError && (kinds.length === 0 || kinds.includes(error.kind));
+}
+
+/** Problems that an error lists, and those that its message names: a body may have thousands. */
+const MAX_LISTED_PROBLEMS = 100;
+const MAX_NAMED_PROBLEMS = 10;
+
+/** Throws `invalid_request` with every problem, unless there is none. */
+export function refuse(problems: readonly InputProblem[]): void {
+  if (problems.length === 0) return;
+  const listed = problems.slice(0, MAX_LISTED_PROBLEMS);
+  const named = listed.slice(0, MAX_NAMED_PROBLEMS).map(({ pointer }) => pointer);
+  const more = problems.length > named.length ? `, and ${problems.length - named.length} more` : "";
+  const message = `Invalid fields: ${named.join(", ")}${more}`;
+  throw new AppError("invalid_request", message, { problems: listed });
 }

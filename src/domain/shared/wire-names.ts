@@ -40,3 +40,18 @@ function fieldToWire(name: string, value: unknown): unknown {
   const tables = Object.entries(value as object).map(([table, result]) => [table, toWire(result)]);
   return Object.fromEntries(tables);
 }
+
+/** A flat object from outside with the names of this code. */
+export function fromWire(fields: object): Record<string, unknown> {
+  const named = Object.entries(fields).map(([name, value]) => [fieldName(name), value]);
+  return Object.fromEntries(named);
+}
+
+type FieldName<Wire extends string> = Wire extends `${infer Head}_${infer Tail}`
+  ? `${Head}${Capitalize<FieldName<Tail>>}`
+  : Wire;
+
+/** What `fromWire` makes of a flat object. */
+export type FromWire<Fields> = {
+  [Name in keyof Fields as FieldName<Name & string>]: Fields[Name];
+};

@@ -1,10 +1,20 @@
+import type { TObject } from "@sinclair/typebox";
 import {
   type Identity,
   type IdentityDeps,
   identify,
   identifyAdministrator,
 } from "../../usecases/reputation/accounts/identity.ts";
-import { bearerCredentials } from "./bearer-credentials.ts";
+import { readBody } from "../bodies.ts";
+
+/** The scheme and the blanks after it: nothing that could be matched in two ways, as a header can be long. */
+const BEARER = /^Bearer(?: +|$)/i;
+
+/** What an `Authorization` header says after `Bearer`, perhaps nothing; null for another scheme. */
+export function bearerCredentials(authorization: string): string | null {
+  const scheme = BEARER.exec(authorization);
+  return scheme === null ? null : authorization.slice(scheme[0].length);
+}
 
 /** Name of the cookie of a session. D-5.4. */
 export const SESSION_COOKIE = "repsync_session";
@@ -27,17 +37,29 @@ export async function requireUsername(deps: IdentityDeps, headers: Headers): Pro
   return (await requireUser(deps, headers)).account.username;
 }
 
-/**
- * Lets a caller pass, reads what they send, and asks for them again: a session that has ended while the body was on
- * its way does nothing any more. D-3.11, D-6.3.
- */
-export async function requireThenRead<Caller, Body>(
-  require: () => Promise<Caller>,
-  read: () => Promise<Body>,
-): Promise<{ readonly caller: Caller; readonly body: Body }> {
-  await require();
-  const body = await read();
-  return { caller: await require(), body };
+/** Who sends a body, and the body. Throws as `requireUser` and `readBody`. */
+export async function readUserBody<Schema extends TObject>(
+  deps: IdentityDeps,
+  request: Request,
+  schema: Schema,
+) {
+  await requireUser(deps, request.headers);
+  const body = await readBody(request, schema);
+  // Again: a session that has ended while the body was on its way does nothing any more. D-3.11, D-6.3.
+  return { username: await requireUsername(deps, request.headers), body };
+}
+
+/** The body that an administrator sends. Throws as `requireAdministrator` and `readBody`. */
+export async function readAdministratorBody<Schema extends TObject>(
+  deps: IdentityDeps,
+  request: Request,
+  schema: Schema,
+) {
+  await requireAdministrator(deps, request.headers);
+  const body = await readBody(request, schema);
+  // Again, for the same reason.
+  await requireAdministrator(deps, request.headers);
+  return body;
 }
 
 /** The token of a request, from `Authorization` or else the cookie; null when there is none. */

@@ -1,7 +1,7 @@
 import { AppError } from "../../domain/shared/errors.ts";
 import type { SecretComparison } from "../../ports/crypto/crypto.ts";
 import type { ConnectionInfo } from "../../ports/http/http-server.ts";
-import { bearerCredentials } from "./bearer-credentials.ts";
+import { bearerCredentials } from "./bearer.ts";
 import { headerBytes } from "./sync-key.ts";
 
 /** What the guard of the metrics checks against. */

@@ -4,8 +4,8 @@ import type { Lookups } from "../../usecases/reputation/lookups/look-up.ts";
 import { apiKeyRoutes } from "./account/api-key-routes.ts";
 import { consentRoutes } from "./account/consent-routes.ts";
 import { meRoutes } from "./account/me-routes.ts";
-import { planRoute } from "./account/plan-route.ts";
 import { sessionRoutes } from "./account/session-routes.ts";
+import { planRoutes } from "./admin/plan-routes.ts";
 import { lookupRoutes } from "./reputation/lookup-routes.ts";
 
 /** What the routes of the reputation interface need. */
@@ -24,5 +24,5 @@ export function reputationRoutes({ accounts, lookups, trustedProxyHops }: Reputa
     .use(meRoutes(accounts))
     .use(apiKeyRoutes(accounts))
     .use(consentRoutes(accounts))
-    .use(planRoute(accounts));
+    .use(planRoutes(accounts));
 }

@@ -1,4 +1,4 @@
-import { PROBLEMS, type ProblemCode } from "../../domain/reputation/accounts/problem.ts";
+import type { LookupRefusal } from "../../domain/reputation/accounts/consent.ts";
 import { HEALTH_PROBE_MS, METRICS_READ_MS } from "../../domain/shared/limits.ts";
 import { dateTimeMs, parseDateTime } from "../../domain/shared/time.ts";
 import { markerName, SYNC_DIRECTIONS } from "../../domain/sync/run/marker.ts";
@@ -85,8 +85,7 @@ function lookupCounts(counts: LookupCounts): LookupCount[] {
   );
 }
 
-function outcomeOf(code: ProblemCode): LookupCount["outcome"] {
-  const { status } = PROBLEMS[code];
-  if (status === 429) return "limited";
-  return status === 401 ? "refused" : "denied";
+function outcomeOf(code: LookupRefusal): LookupCount["outcome"] {
+  if (code === "rate_limited" || code === "quota_exceeded") return "limited";
+  return code === "profile_not_found" || code === "consent_required" ? "denied" : "refused";
 }

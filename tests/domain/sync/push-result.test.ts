@@ -1,8 +1,8 @@
 import { describe, expect, test } from "bun:test";
 import { parseJson } from "../../../src/domain/shared/json.ts";
+import { cutText } from "../../../src/domain/shared/text.ts";
 import {
   commitFailedResult,
-  cutText,
   noRecordsResult,
   pushedResult,
   type RecordFailure,

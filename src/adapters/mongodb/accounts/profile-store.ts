@@ -1,6 +1,8 @@
-import type { ProfileChanges } from "../../../domain/reputation/accounts/profile-changes.ts";
+import {
+  changedColumns,
+  type ProfileChanges,
+} from "../../../domain/reputation/accounts/profile-changes.ts";
 import type { JsonObject } from "../../../domain/shared/json.ts";
-import { formatMs } from "../../../domain/shared/time.ts";
 import type { ProfileStore, StoredPerson } from "../../../ports/accounts/profile-store.ts";
 import { readSnapshot, SNAPSHOT } from "../driver/operations.ts";
 import { changePerson, type VersionedDeps } from "../driver/person-changes.ts";
@@ -34,10 +36,10 @@ export class MongoProfileStore implements ProfileStore {
     { nowMs, ...changes }: ProfileChanges & { readonly nowMs: number },
   ): Promise<JsonObject | null> {
     const { profiles } = this.#parts;
+    const columns = changedColumns(changes, nowMs);
     return await changePerson(this.#parts, username, async (change) => {
-      if (Object.keys(changes).length > 0) {
-        const fields = { ...changes, updated_at: formatMs(nowMs) };
-        await profiles.update(username, fields, change);
+      if (Object.keys(columns).length > 0) {
+        await profiles.update(username, columns, change);
         await change.raise();
       }
       const [row = null] = await profiles.read(username, { session: change.tx });

@@ -1,6 +1,8 @@
-import type { ProfileChanges } from "../../../domain/reputation/accounts/profile-changes.ts";
+import {
+  changedColumns,
+  type ProfileChanges,
+} from "../../../domain/reputation/accounts/profile-changes.ts";
 import type { JsonObject } from "../../../domain/shared/json.ts";
-import { formatMs } from "../../../domain/shared/time.ts";
 import type { ProfileStore, StoredPerson } from "../../../ports/accounts/profile-store.ts";
 import type { SqliteDatabase } from "../driver/database.ts";
 import type { PersonRows } from "./person-rows.ts";
@@ -31,10 +33,9 @@ export class SqliteProfileStore implements ProfileStore {
     username: string,
     { nowMs, ...changes }: ProfileChanges & { readonly nowMs: number },
   ): Promise<JsonObject | null> {
+    const columns = changedColumns(changes, nowMs);
     return this.#database.write(() => {
-      if (Object.keys(changes).length > 0) {
-        this.#profiles.update(username, { ...changes, updated_at: formatMs(nowMs) });
-      }
+      if (Object.keys(columns).length > 0) this.#profiles.update(username, columns);
       return this.#profiles.read(username)[0] ?? null;
     }, [this.#profiles.tableName]);
   }

@@ -1,24 +1,15 @@
 // Accounts: what signup asks, and what is shown. D-5.4, D-5.5.
 
-import {
-  MAX_EMAIL_CHARS,
-  MAX_PASSWORD_CHARS,
-  MAX_PROFILE_TEXT_CHARS,
-  MIN_PASSWORD_CHARS,
-} from "../../shared/limits.ts";
+import { MAX_EMAIL_CHARS, MAX_PASSWORD_CHARS, MIN_PASSWORD_CHARS } from "../../shared/limits.ts";
+import { isTextOf } from "../../shared/text.ts";
 import type { PlanName } from "./plan.ts";
-import { type Checked, checked, type FieldProblem } from "./problem.ts";
 import type { Account, Role } from "./roles.ts";
-import { isTextOf } from "./text-length.ts";
-import { isSignUpUsername } from "./username.ts";
 
 /**
  * Something, one `@`, a name with a dot inside; no blanks, angle brackets or characters that cannot
  * be seen. Whether mail arrives there only mail can tell.
  */
 const EMAIL_SHAPE = /^[^\s\p{Cc}\p{Cf}<>@]+@[^\s\p{Cc}\p{Cf}<>@.]+(?:\.[^\s\p{Cc}\p{Cf}<>@.]+)+$/u;
-
-const DISPLAY_NAME_LENGTH = { minChars: 0, maxChars: MAX_PROFILE_TEXT_CHARS };
 
 /** The body of a signup reply and of `GET /v1/me`. D-5.4. */
 export interface AccountBody {
@@ -35,41 +26,8 @@ export interface SignUp {
   /** As written. */
   readonly email: string;
   readonly password: string;
-  /** Null when not given. */
-  readonly displayName: string | null;
-}
-
-/** Reads the body of a signup; every problem is reported. D-5.4. */
-export function checkSignUp(body: {
-  readonly username?: unknown;
-  readonly email?: unknown;
-  readonly password?: unknown;
-  readonly display_name?: unknown;
-}): Checked<SignUp> {
-  const problems: FieldProblem[] = [];
-  if (!isSignUpUsername(body.username)) {
-    const detail =
-      "Must be 1 to 40 characters of a-z, 0-9, _ and -, the first and last a letter or a digit";
-    problems.push({ pointer: "/username", detail });
-  }
-  if (!isEmail(body.email)) {
-    problems.push({ pointer: "/email", detail: "Must be an e-mail address" });
-  }
-  if (!isPassword(body.password)) {
-    const detail = `Must be a text of ${MIN_PASSWORD_CHARS} to ${MAX_PASSWORD_CHARS} characters`;
-    problems.push({ pointer: "/password", detail });
-  }
-  const displayName = body.display_name ?? null;
-  if (displayName !== null && !isTextOf(displayName, DISPLAY_NAME_LENGTH)) {
-    const detail = `Must be a text of at most ${MAX_PROFILE_TEXT_CHARS} characters`;
-    problems.push({ pointer: "/display_name", detail });
-  }
-  return checked(problems, () => ({
-    username: String(body.username),
-    email: String(body.email),
-    password: String(body.password),
-    displayName: displayName === null ? null : String(displayName),
-  }));
+  /** Null or absent when not given. */
+  readonly displayName?: string | null;
 }
 
 /** True for a text of the shape of an e-mail address, at most 254 characters. */

@@ -1,9 +1,6 @@
 // API keys: their text, and when they may be used. D-5.5, D-5.6.
-import { MAX_API_KEY_NAME_CHARS, MAX_ROTATION_OVERLAP_SECONDS } from "../../shared/limits.ts";
 import { formatMs } from "../../shared/time.ts";
-import { checkExpiry, isOver } from "./expiry.ts";
-import { type Checked, checked, type FieldProblem } from "./problem.ts";
-import { isTextOf } from "./text-length.ts";
+import { isOver } from "./expiry.ts";
 
 /** What every key starts with. R-5, D-5.6. */
 export const API_KEY_PREFIX = "rep_live_";
@@ -120,39 +117,6 @@ export function revokedAtAfterRotation(
   return times.revokedAt !== null && isOver(times.revokedAt, endMs)
     ? times.revokedAt
     : formatMs(endMs);
-}
-
-/**
- * Reads the body of a new key. Problems: a name that is not 1 to 100 characters, an `expires_at`
- * not after now.
- */
-export function checkApiKeyRequest(
-  body: { readonly name?: unknown; readonly expires_at?: unknown },
-  nowMs: number,
-): Checked<ApiKeyRequest> {
-  const expiry = checkExpiry(body.expires_at, nowMs);
-  const problems: FieldProblem[] = [];
-  if (!isTextOf(body.name, { minChars: 1, maxChars: MAX_API_KEY_NAME_CHARS })) {
-    const detail = `Must be a text of 1 to ${MAX_API_KEY_NAME_CHARS} characters`;
-    problems.push({ pointer: "/name", detail });
-  }
-  if (expiry.problem !== null) problems.push(expiry.problem);
-  return checked(problems, () => ({ name: String(body.name), expiresAt: expiry.expiresAt }));
-}
-
-/** Reads the body of a rotation: whole seconds from 0 to a day, absent is 0. D-5.5. */
-export function checkRotation(body: {
-  readonly overlap_seconds?: unknown;
-}): Checked<{ readonly overlapSeconds: number }> {
-  const seconds = body.overlap_seconds === undefined ? 0 : body.overlap_seconds;
-  const isValid =
-    Number.isInteger(seconds) &&
-    Number(seconds) >= 0 &&
-    Number(seconds) <= MAX_ROTATION_OVERLAP_SECONDS;
-  const detail = `Must be a whole number from 0 to ${MAX_ROTATION_OVERLAP_SECONDS}`;
-  return checked(isValid ? [] : [{ pointer: "/overlap_seconds", detail }], () => ({
-    overlapSeconds: Number(seconds),
-  }));
 }
 
 /** The CRC-32 of ASCII characters as base62 digits, left-padded with `0`. */

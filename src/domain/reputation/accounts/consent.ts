@@ -1,7 +1,18 @@
 // Consents of a profile's owner to lookups. R-2.4, D-6.1.
+import type { InputProblem } from "../../shared/errors.ts";
 import { formatMs } from "../../shared/time.ts";
-import { checkExpiry, isOver } from "./expiry.ts";
-import { type Checked, checked, type FieldProblem } from "./problem.ts";
+import { isOver } from "./expiry.ts";
+
+/** Why a lookup is refused, as the reply and the audit log say it. D-5.2. */
+export type LookupRefusal =
+  | "api_key_missing"
+  | "api_key_invalid"
+  | "api_key_revoked"
+  | "api_key_expired"
+  | "rate_limited"
+  | "quota_exceeded"
+  | "profile_not_found"
+  | "consent_required";
 
 /** The three lookups of R-4. */
 export type LookupEndpoint = "reputation" | "profile" | "platforms";
@@ -47,8 +58,8 @@ export interface ConsentEnd {
 export interface ConsentItem {
   readonly id: number;
   readonly purpose: ConsentPurpose;
-  readonly granted_at: string;
-  readonly expires_at: string | null;
+  readonly grantedAt: string;
+  readonly expiresAt: string | null;
   readonly status: ConsentStatus;
 }
 
@@ -114,25 +125,6 @@ export function findCoveringConsent(
 }
 
 /**
- * Reads the body of a grant. Problems: an unknown purpose, an `expires_at` that is no time or not
- * after now. D-6.1.
- */
-export function checkGrant(
-  body: { readonly purpose?: unknown; readonly expires_at?: unknown },
-  nowMs: number,
-): Checked<ConsentGrant> {
-  const purpose = CONSENT_PURPOSES.find((known) => known === body.purpose);
-  const expiry = checkExpiry(body.expires_at, nowMs);
-  const problems: FieldProblem[] = [];
-  if (purpose === undefined) problems.push(oneOf("/purpose", CONSENT_PURPOSES));
-  if (expiry.problem !== null) problems.push(expiry.problem);
-  return checked(problems, () => ({
-    purpose: purpose ?? "reputation_lookup",
-    expiresAt: expiry.expiresAt,
-  }));
-}
-
-/**
  * The consents of the same owner that a grant made now ends, as they become: the active ones of the
  * same purpose are superseded. Revoked, superseded and expired ones stay what they are. D-6.1.
  */
@@ -161,28 +153,24 @@ export function consentItem(consent: Consent, nowMs: number): ConsentItem {
   return {
     id: consent.id,
     purpose: consent.purpose,
-    granted_at: consent.grantedAt,
-    expires_at: consent.expiresAt,
+    grantedAt: consent.grantedAt,
+    expiresAt: consent.expiresAt,
     status: consentStatus(consent, nowMs),
   };
 }
 
 /**
- * Reads the filters of the list. Absent, null or empty is none; an unknown value is a problem.
- * D-6.1.
+ * Reads the filters of the list. Absent, null or empty is none; an unknown value is added to `problems`. D-6.1.
  */
-export function checkConsentFilter(query: {
-  readonly status?: string | null;
-  readonly purpose?: string | null;
-}): Checked<ConsentFilter> {
+export function readConsentFilter(
+  query: { readonly status?: string | null; readonly purpose?: string | null },
+  problems: InputProblem[],
+): ConsentFilter {
   const status = CONSENT_STATUSES.find((known) => known === query.status) ?? null;
   const purpose = CONSENT_PURPOSES.find((known) => known === query.purpose) ?? null;
-  const problems: FieldProblem[] = [];
-  if (status === null && isGiven(query.status)) problems.push(oneOf("/status", CONSENT_STATUSES));
-  if (purpose === null && isGiven(query.purpose)) {
-    problems.push(oneOf("/purpose", CONSENT_PURPOSES));
-  }
-  return checked(problems, () => ({ status, purpose }));
+  if (status === null && query.status) problems.push(oneOf("/status", CONSENT_STATUSES));
+  if (purpose === null && query.purpose) problems.push(oneOf("/purpose", CONSENT_PURPOSES));
+  return { status, purpose };
 }
 
 /** True when a list with these filters shows a consent at this time. */
@@ -194,10 +182,6 @@ export function matchesFilter(
   return status === null || consentStatus(consent, nowMs) === status;
 }
 
-function isGiven(value: string | null | undefined): boolean {
-  return value !== undefined && value !== null && value !== "";
-}
-
-function oneOf(pointer: string, values: readonly string[]): FieldProblem {
+function oneOf(pointer: string, values: readonly string[]): InputProblem {
   return { pointer, detail: `Must be one of ${values.join(", ")}` };
 }

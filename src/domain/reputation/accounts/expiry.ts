@@ -1,34 +1,28 @@
 // `expires_at` of consents and API keys. D-5.5, D-6.1.
+import { refuse } from "../../shared/errors.ts";
 import { compareDateTimes, formatMs, parseDateTime } from "../../shared/time.ts";
-import type { FieldProblem } from "./problem.ts";
 
 /** `YYYY-MM-DDThh:mm:ss` */
 const LAST_OVER_CHARS = 19;
 
-/** The time a right ends, canonical text, null for never; or what is wrong with the field. */
-export type CheckedExpiry =
-  | { readonly expiresAt: string | null; readonly problem: null }
-  | { readonly expiresAt: null; readonly problem: FieldProblem };
+/** What the reply says of an `expires_at` that is no time. */
+export const NO_EXPIRY = "Must be an ISO 8601 date and time, or null";
 
 /**
- * Reads `expires_at` of a body: absent or null is never; else ISO 8601 text (D-3.2) of a time after
- * now.
+ * The time a right ends as canonical text, null for never. Throws `invalid_request` for text that is no time (D-3.2), and
+ * for a time that is not after now.
  */
-export function checkExpiry(expiresAt: unknown, nowMs: number): CheckedExpiry {
-  if (expiresAt === undefined || expiresAt === null) return { expiresAt: null, problem: null };
-  const time = typeof expiresAt === "string" ? parseDateTime(expiresAt) : null;
-  if (time === null) return refused("Must be an ISO 8601 date and time, or null");
-  if (isOver(time, nowMs)) return refused("Must be in the future");
-  return { expiresAt: time, problem: null };
+export function readExpiry(expiresAt: string | null | undefined, nowMs: number): string | null {
+  if (expiresAt === undefined || expiresAt === null) return null;
+  const time = parseDateTime(expiresAt);
+  if (time === null) refuse([{ pointer: "/expires_at", detail: NO_EXPIRY }]);
+  if (isOver(time, nowMs)) refuse([{ pointer: "/expires_at", detail: "Must be in the future" }]);
+  return time;
 }
 
 /** True from `expiresAt` on, that moment included; null is never. */
 export function isOver(expiresAt: string | null, nowMs: number): boolean {
   return expiresAt !== null && compareDateTimes(expiresAt, formatMs(nowMs)) <= 0;
-}
-
-function refused(detail: string): CheckedExpiry {
-  return { expiresAt: null, problem: { pointer: "/expires_at", detail } };
 }
 
 /**

@@ -1,6 +1,6 @@
 // Plans and what they allow. R-8, D-5.7.
-import { MAX_PLAN_NUMBER, PLAN_LIMITS } from "../../shared/limits.ts";
-import { type Checked, checked, type FieldProblem } from "./problem.ts";
+import { type InputProblem, refuse } from "../../shared/errors.ts";
+import { PLAN_LIMITS } from "../../shared/limits.ts";
 
 /** R-8. */
 export type PlanName = keyof typeof PLAN_LIMITS;
@@ -42,36 +42,20 @@ export function effectiveLimits(plan: AccountPlan): EffectiveLimits {
   };
 }
 
-/**
- * Reads the body of a plan change. An absent or null number is none. Problems: an unknown plan, a
- * number for another plan than enterprise, one that is not whole or not within 1 to
- * `MAX_PLAN_NUMBER`. D-5.7.
- */
-export function checkPlanChange(body: {
-  readonly plan?: unknown;
-  readonly calls_per_month?: unknown;
-  readonly rate_limit_per_minute?: unknown;
-}): Checked<AccountPlan> {
-  const plan = PLAN_NAMES.find((name) => name === body.plan);
-  const problems: FieldProblem[] = [];
-  if (plan === undefined) {
-    problems.push({ pointer: "/plan", detail: `Must be one of ${PLAN_NAMES.join(", ")}` });
-  }
-  for (const name of ["calls_per_month", "rate_limit_per_minute"] as const) {
-    const detail = numberProblem(body[name] ?? null, plan);
-    if (detail !== null) problems.push({ pointer: `/${name}`, detail });
-  }
-  return checked(problems, () => ({
-    plan: plan ?? "free",
-    callsPerMonth: (body.calls_per_month ?? null) as number | null,
-    rateLimitPerMinute: (body.rate_limit_per_minute ?? null) as number | null,
-  }));
+/** A plan that was asked for; an absent or null number is none. */
+export interface PlanChange {
+  readonly plan: PlanName;
+  readonly callsPerMonth?: number | null;
+  readonly rateLimitPerMinute?: number | null;
 }
 
-function numberProblem(value: unknown, plan: PlanName | undefined): string | null {
-  if (value === null) return null;
-  if (!Number.isInteger(value) || Number(value) < 1 || Number(value) > MAX_PLAN_NUMBER) {
-    return `Must be a whole number from 1 to ${MAX_PLAN_NUMBER}`;
-  }
-  return plan === undefined || plan === "enterprise" ? null : "Only the enterprise plan has it";
+/** The plan that an account gets. Throws `invalid_request` for a number of another plan than enterprise. D-5.7. */
+export function requirePlan(change: PlanChange): AccountPlan {
+  const { plan, callsPerMonth = null, rateLimitPerMinute = null } = change;
+  const detail = "Only the enterprise plan has it";
+  const problems: InputProblem[] = [];
+  if (callsPerMonth !== null) problems.push({ pointer: "/calls_per_month", detail });
+  if (rateLimitPerMinute !== null) problems.push({ pointer: "/rate_limit_per_minute", detail });
+  if (plan !== "enterprise") refuse(problems);
+  return { plan, callsPerMonth, rateLimitPerMinute };
 }

@@ -1,42 +1,19 @@
 // What owners may change of their profile. D-5.5.
-import { MAX_PROFILE_TEXT_CHARS } from "../../shared/limits.ts";
-import { type Checked, checked, type FieldProblem } from "./problem.ts";
-import { isTextOf } from "./text-length.ts";
-
-const TEXT_FIELDS = ["display_name", "bio", "profession", "location"] as const;
+import type { JsonObject } from "../../shared/json.ts";
+import { formatMs } from "../../shared/time.ts";
 
 /** The fields to change; absent ones stay. A null text is cleared. */
 export interface ProfileChanges {
-  readonly display_name?: string | null;
+  readonly displayName?: string | null;
   readonly bio?: string | null;
   readonly profession?: string | null;
   readonly location?: string | null;
   readonly public?: boolean;
 }
 
-/** Names of the fields that `checkProfileChanges` reads. */
-export const PROFILE_FIELDS: readonly string[] = [...TEXT_FIELDS, "public"];
-
-/** Reads the body of a profile change; every problem is reported. D-5.5. */
-export function checkProfileChanges(
-  body: Readonly<Record<string, unknown>>,
-): Checked<ProfileChanges> {
-  const problems: FieldProblem[] = [];
-  const changes: Record<string, string | boolean | null> = {};
-  for (const name of TEXT_FIELDS) {
-    const value = body[name];
-    if (value === undefined) continue;
-    if (value === null || isTextOf(value, { minChars: 0, maxChars: MAX_PROFILE_TEXT_CHARS })) {
-      changes[name] = value;
-    } else {
-      const detail = `Must be a text of at most ${MAX_PROFILE_TEXT_CHARS} characters, or null`;
-      problems.push({ pointer: `/${name}`, detail });
-    }
-  }
-  const isPublic = body["public"];
-  if (typeof isPublic === "boolean") changes["public"] = isPublic;
-  else if (isPublic !== undefined) {
-    problems.push({ pointer: "/public", detail: "Must be true or false" });
-  }
-  return checked(problems, () => changes);
+/** The columns of the profile's row that change; none when nothing is to change. */
+export function changedColumns(changes: ProfileChanges, nowMs: number): JsonObject {
+  const { displayName, ...others } = changes;
+  const columns = displayName === undefined ? others : { ...others, display_name: displayName };
+  return Object.keys(columns).length === 0 ? {} : { ...columns, updated_at: formatMs(nowMs) };
 }

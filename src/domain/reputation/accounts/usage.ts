@@ -12,7 +12,7 @@ export interface LimitUsage {
   readonly used: number;
   readonly remaining: number | null;
   /** When more calls are possible than now; now when nothing is used. */
-  readonly reset_at: string;
+  readonly resetAt: string;
 }
 
 /** D-5.5. */
@@ -39,5 +39,5 @@ export function usageBody(
 }
 
 function limitUsage({ limit, used, remaining }: Quota, resetMs: number): LimitUsage {
-  return { limit, used, remaining, reset_at: formatMs(resetMs) };
+  return { limit, used, remaining, resetAt: formatMs(resetMs) };
 }

@@ -1,8 +1,9 @@
 // Names of accounts and profiles. D-5.4.
 import { MAX_FOREIGN_USERNAME_CHARS } from "../../shared/limits.ts";
-import { isTextOf } from "./text-length.ts";
+import { isTextOf } from "../../shared/text.ts";
 
-const SIGN_UP_USERNAME = /^[a-z0-9](?:[a-z0-9_-]{0,38}[a-z0-9])?$/;
+/** The shape of a name that signup gives. */
+export const SIGN_UP_USERNAME = /^[a-z0-9](?:[a-z0-9_-]{0,38}[a-z0-9])?$/;
 
 /**
  * True for a name that signup gives: 1 to 40 lowercase letters, digits, `-`, `_`, the last two

@@ -1,5 +1,4 @@
-import type { ConsentPurpose } from "../accounts/consent.ts";
-import type { ProblemCode } from "../accounts/problem.ts";
+import type { ConsentPurpose, LookupRefusal } from "../accounts/consent.ts";
 import type { AuditRecord } from "./audit-chain.ts";
 
 /** One lookup, as the person who was looked up sees it, in the field order of D-5.5. */
@@ -11,8 +10,8 @@ export interface AccessItem {
   readonly purpose: ConsentPurpose;
   readonly decision: "allowed" | "denied";
   /** Null when allowed. */
-  readonly code: ProblemCode | null;
-  readonly request_id: string;
+  readonly code: LookupRefusal | null;
+  readonly requestId: string;
 }
 
 /**
@@ -27,7 +26,7 @@ export function accessItem(record: AuditRecord, accountName: string | null): Acc
     purpose: record.purpose,
     decision: record.decision,
     code: record.code,
-    request_id: record.requestId,
+    requestId: record.requestId,
   };
 }
 

@@ -5,8 +5,8 @@
 // kept apart from it, in a signed head; what pruning took away leaves a signed anchor. A record
 // names nobody: callers by an id that means nothing once the account is gone, looked-up people by
 // an HMAC. audit-check.ts verifies all this.
-import type { ConsentPurpose, LookupEndpoint } from "../accounts/consent.ts";
-import type { ProblemCode } from "../accounts/problem.ts";
+
+import type { ConsentPurpose, LookupEndpoint, LookupRefusal } from "../accounts/consent.ts";
 
 /** Format of records; another one has another hash input. */
 export const AUDIT_VERSION = 1 as const;
@@ -36,7 +36,7 @@ export interface AuditEntry {
   readonly consentId: number | null;
   readonly decision: "allowed" | "denied";
   /** Null when allowed. */
-  readonly code: ProblemCode | null;
+  readonly code: LookupRefusal | null;
   /** HTTP status of the reply. */
   readonly status: number;
 }

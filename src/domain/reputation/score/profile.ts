@@ -8,15 +8,15 @@ import { NO_TIME, readBoolean, readText } from "./value-readers.ts";
 export interface ReputationBody {
   readonly username: string;
   readonly score: number;
-  readonly star_level: number;
-  readonly verified_platforms: number;
-  readonly updated_at: string;
+  readonly starLevel: number;
+  readonly verifiedPlatforms: number;
+  readonly updatedAt: string;
 }
 
 /** in its field order. */
 export interface ProfileBody {
   readonly username: string;
-  readonly display_name: string;
+  readonly displayName: string;
   readonly bio: string;
   readonly profession: string;
   readonly location: string;
@@ -28,16 +28,16 @@ export interface PlatformEntry {
   readonly platform: string;
   readonly handle: string;
   readonly verified: boolean;
-  readonly last_synced_at: string;
+  readonly lastSyncedAt: string;
 }
 
 /** The owner's explanation, in the field order of D-6.6. */
 export interface ScoreExplanation {
   readonly username: string;
   readonly score: number;
-  readonly star_level: number;
-  readonly score_version: string;
-  readonly updated_at: string;
+  readonly starLevel: number;
+  readonly scoreVersion: string;
+  readonly updatedAt: string;
   readonly points: readonly PlatformPoints[];
 }
 
@@ -51,9 +51,9 @@ export function reputationBody(username: string, score: Score): ReputationBody {
   return {
     username,
     score: score.score,
-    star_level: score.starLevel,
-    verified_platforms: score.verifiedPlatforms,
-    updated_at: score.updatedAt,
+    starLevel: score.starLevel,
+    verifiedPlatforms: score.verifiedPlatforms,
+    updatedAt: score.updatedAt,
   };
 }
 
@@ -62,9 +62,9 @@ export function scoreExplanation(username: string, score: Score): ScoreExplanati
   return {
     username,
     score: score.score,
-    star_level: score.starLevel,
-    score_version: score.scoreVersion,
-    updated_at: score.updatedAt,
+    starLevel: score.starLevel,
+    scoreVersion: score.scoreVersion,
+    updatedAt: score.updatedAt,
     points: score.points,
   };
 }
@@ -76,7 +76,7 @@ export function scoreExplanation(username: string, score: Score): ScoreExplanati
 export function profileBody(profile: JsonObject): ProfileBody {
   return {
     username: readText(profile, "username") ?? "",
-    display_name: readText(profile, "display_name") ?? "",
+    displayName: readText(profile, "display_name") ?? "",
     bio: readText(profile, "bio") ?? "",
     profession: readText(profile, "profession") ?? "",
     location: readText(profile, "location") ?? "",
@@ -94,6 +94,6 @@ export function platformEntries(accounts: readonly JsonObject[]): readonly Platf
     platform: account.platform,
     handle: account.handle,
     verified: account.isVerified,
-    last_synced_at: account.lastSyncedAt ?? account.updatedAt ?? NO_TIME,
+    lastSyncedAt: account.lastSyncedAt ?? account.updatedAt ?? NO_TIME,
   }));
 }

@@ -6,6 +6,7 @@ import {
   MAX_PUSH_ERRORS,
   MAX_RECORD_MESSAGE_CHARS,
 } from "../../shared/limits.ts";
+import { cutText } from "../../shared/text.ts";
 import type { Table } from "../table/table.ts";
 import { recordKey } from "./row-key.ts";
 
@@ -64,13 +65,6 @@ export function pushedResult(
 /** The result when nothing was committed. S-4.2.11. */
 export function commitFailedResult(table: Table, error: string): PushResult {
   return { table: table.name, upserted: 0, error: cutText(error, MAX_COMMIT_ERROR_CHARS) };
-}
-
-/** Cuts a text to a number of characters without splitting one. */
-export function cutText(text: string, maxChars: number): string {
-  return text.length <= maxChars
-    ? text
-    : [...text.slice(0, 2 * maxChars)].slice(0, maxChars).join("");
 }
 
 /** The key columns of a record as `key=value, key=value`. D-3.6. */

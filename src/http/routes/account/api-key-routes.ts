@@ -8,10 +8,21 @@ import {
 import { listApiKeys } from "../../../usecases/reputation/accounts/list-api-keys.ts";
 import { revokeApiKey } from "../../../usecases/reputation/accounts/revoke-api-key.ts";
 import { rotateApiKey } from "../../../usecases/reputation/accounts/rotate-api-key.ts";
-import { dataReply } from "../../data-reply.ts";
-import { requireUsername } from "../../guards/bearer.ts";
-import { API_KEY_DETAILS } from "./api-key-docs.ts";
-import { readUserBody } from "./read-user-body.ts";
+import { readUserBody, requireUsername } from "../../guards/bearer.ts";
+import { jsonRequest } from "../../openapi.ts";
+import {
+  BODY_PROBLEMS,
+  bodyDoc,
+  dataDoc,
+  ID,
+  LIST_PARAMETERS,
+  problemDocs,
+  USER_PROBLEMS,
+  USER_SECURITY,
+} from "../../operation-docs.ts";
+import { dataReply } from "../../replies.ts";
+import { ApiKey, ApiKeyRequest, IssuedApiKey, Rotation } from "../../schemas/account.ts";
+import { listOf } from "../../schemas/parts.ts";
 
 /** What the routes of API keys need. */
 type ApiKeyRouteDeps = IdentityDeps & NewKeyDeps & Pick<AccountDeps, "apiKeys" | "clock">;
@@ -29,7 +40,7 @@ export function apiKeyRoutes(deps: ApiKeyRouteDeps) {
     .post(
       "/v1/me/api-keys",
       async ({ request }) => {
-        const { username, body } = await readUserBody(deps, request, ["name", "expires_at"]);
+        const { username, body } = await readUserBody(deps, request, ApiKeyRequest);
         return dataReply(deps.clock, await issueApiKey(deps, username, body), { status: 201 });
       },
       { parse: "none", detail: API_KEY_DETAILS.issue },
@@ -43,10 +54,64 @@ export function apiKeyRoutes(deps: ApiKeyRouteDeps) {
     .post(
       "/v1/me/api-keys/:id/rotate",
       async ({ request, params: { id } }) => {
-        const { username, body } = await readUserBody(deps, request, ["overlap_seconds"]);
-        const issued = await rotateApiKey(deps, { username, id, body });
+        const { username, body } = await readUserBody(deps, request, Rotation);
+        const { overlapSeconds = 0 } = body;
+        const issued = await rotateApiKey(deps, { username, id, overlapSeconds });
         return dataReply(deps.clock, issued, { status: 201 });
       },
       { parse: "none", detail: API_KEY_DETAILS.rotate },
     );
 }
+
+const shared = { tags: ["account"], security: USER_SECURITY };
+const UNKNOWN = { 404: "No such key of this account" };
+
+/** Documents of the routes of API keys. */
+export const API_KEY_DETAILS = {
+  list: {
+    ...shared,
+    operationId: "listApiKeys",
+    summary: "Your API keys",
+    parameters: LIST_PARAMETERS,
+    responses: {
+      200: dataDoc("Newest first", listOf(ApiKey)),
+      ...problemDocs({ ...USER_PROBLEMS, 400: "A bad limit or cursor" }),
+    },
+  },
+  issue: {
+    ...shared,
+    operationId: "issueApiKey",
+    summary: "Make an API key",
+    requestBody: bodyDoc(ApiKeyRequest),
+    responses: {
+      201: dataDoc("The key, shown this once", IssuedApiKey),
+      ...problemDocs({ ...USER_PROBLEMS, ...BODY_PROBLEMS }),
+    },
+  },
+  revoke: {
+    ...shared,
+    operationId: "revokeApiKey",
+    summary: "Revoke an API key at once",
+    parameters: [ID],
+    responses: {
+      200: dataDoc("The key, revoked", ApiKey),
+      ...problemDocs({ ...USER_PROBLEMS, ...UNKNOWN }),
+    },
+  },
+  rotate: {
+    ...shared,
+    operationId: "rotateApiKey",
+    summary: "Put a new API key in place of another",
+    parameters: [ID],
+    requestBody: jsonRequest(Rotation),
+    responses: {
+      201: dataDoc("The new key, shown this once", IssuedApiKey),
+      ...problemDocs({
+        ...USER_PROBLEMS,
+        ...BODY_PROBLEMS,
+        ...UNKNOWN,
+        409: "The key is not active",
+      }),
+    },
+  },
+};

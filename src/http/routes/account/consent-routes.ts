@@ -1,4 +1,5 @@
 import { Elysia } from "elysia";
+import { CONSENT_PURPOSES, CONSENT_STATUSES } from "../../../domain/reputation/accounts/consent.ts";
 import {
   endConsent,
   grantConsent,
@@ -6,10 +7,21 @@ import {
 } from "../../../usecases/reputation/accounts/consents.ts";
 import type { AccountDeps } from "../../../usecases/reputation/accounts/deps.ts";
 import type { IdentityDeps } from "../../../usecases/reputation/accounts/identity.ts";
-import { dataReply } from "../../data-reply.ts";
-import { requireUsername } from "../../guards/bearer.ts";
-import { CONSENT_DETAILS } from "./consent-docs.ts";
-import { readUserBody } from "./read-user-body.ts";
+import { readUserBody, requireUsername } from "../../guards/bearer.ts";
+import { parameterDoc } from "../../openapi.ts";
+import {
+  BODY_PROBLEMS,
+  bodyDoc,
+  dataDoc,
+  ID,
+  LIST_PARAMETERS,
+  problemDocs,
+  USER_PROBLEMS,
+  USER_SECURITY,
+} from "../../operation-docs.ts";
+import { dataReply } from "../../replies.ts";
+import { Consent, ConsentGrant } from "../../schemas/account.ts";
+import { listOf } from "../../schemas/parts.ts";
 
 /** What the routes of consents need. */
 type ConsentRouteDeps = IdentityDeps & Pick<AccountDeps, "consents" | "clock">;
@@ -27,7 +39,7 @@ export function consentRoutes(deps: ConsentRouteDeps) {
     .post(
       "/v1/me/consents",
       async ({ request }) => {
-        const { username, body } = await readUserBody(deps, request, ["purpose", "expires_at"]);
+        const { username, body } = await readUserBody(deps, request, ConsentGrant);
         return dataReply(deps.clock, await grantConsent(deps, username, body), { status: 201 });
       },
       { parse: "none", detail: CONSENT_DETAILS.grant },
@@ -39,3 +51,49 @@ export function consentRoutes(deps: ConsentRouteDeps) {
       { parse: "none", detail: CONSENT_DETAILS.revoke },
     );
 }
+
+const shared = { tags: ["reputation"], security: USER_SECURITY };
+const FILTERS = [
+  parameterDoc("query", "status", {
+    description: "Only consents of this status",
+    schema: { type: "string", enum: [...CONSENT_STATUSES] },
+  }),
+  parameterDoc("query", "purpose", {
+    description: "Only consents of this purpose",
+    schema: { type: "string", enum: [...CONSENT_PURPOSES] },
+  }),
+];
+
+/** Documents of the routes of consents. */
+export const CONSENT_DETAILS = {
+  list: {
+    ...shared,
+    operationId: "listConsents",
+    summary: "Your consents",
+    parameters: [...FILTERS, ...LIST_PARAMETERS],
+    responses: {
+      200: dataDoc("Newest first", listOf(Consent)),
+      ...problemDocs({ ...USER_PROBLEMS, 400: "An unknown filter value, a bad limit or cursor" }),
+    },
+  },
+  grant: {
+    ...shared,
+    operationId: "grantConsent",
+    summary: "Consent to a purpose",
+    requestBody: bodyDoc(ConsentGrant),
+    responses: {
+      201: dataDoc("The consent", Consent),
+      ...problemDocs({ ...USER_PROBLEMS, ...BODY_PROBLEMS }),
+    },
+  },
+  revoke: {
+    ...shared,
+    operationId: "revokeConsent",
+    summary: "Revoke a consent at once",
+    parameters: [ID],
+    responses: {
+      200: dataDoc("The consent as it is now", Consent),
+      ...problemDocs({ ...USER_PROBLEMS, 404: "No such consent of this person" }),
+    },
+  },
+};

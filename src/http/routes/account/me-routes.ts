@@ -1,6 +1,5 @@
 import { Elysia } from "elysia";
 import { accountBody } from "../../../domain/reputation/accounts/account.ts";
-import { PROFILE_FIELDS } from "../../../domain/reputation/accounts/profile-changes.ts";
 import type { AccountDeps } from "../../../usecases/reputation/accounts/deps.ts";
 import type { IdentityDeps } from "../../../usecases/reputation/accounts/identity.ts";
 import {
@@ -9,10 +8,27 @@ import {
   listAccesses,
   readUsage,
 } from "../../../usecases/reputation/accounts/me.ts";
-import { dataReply } from "../../data-reply.ts";
-import { requireUser, requireUsername } from "../../guards/bearer.ts";
-import { ME_DETAILS } from "./me-docs.ts";
-import { readUserBody } from "./read-user-body.ts";
+import { readUserBody, requireUser, requireUsername } from "../../guards/bearer.ts";
+import { jsonRequest } from "../../openapi.ts";
+import {
+  BODY_PROBLEMS,
+  dataDoc,
+  LIST_PARAMETERS,
+  problemDocs,
+  USER_PROBLEMS,
+  USER_SECURITY,
+} from "../../operation-docs.ts";
+import { dataReply } from "../../replies.ts";
+import {
+  Access,
+  Account,
+  Explanation,
+  OwnProfile,
+  ProfileChange,
+  statusOf,
+  Usage,
+} from "../../schemas/account.ts";
+import { listOf } from "../../schemas/parts.ts";
 
 /** What the routes of the signed-in user need. */
 type MeRouteDeps = IdentityDeps &
@@ -41,7 +57,7 @@ export function meRoutes(deps: MeRouteDeps) {
     .patch(
       "/v1/me/profile",
       async ({ request }) => {
-        const { username, body } = await readUserBody(deps, request, PROFILE_FIELDS);
+        const { username, body } = await readUserBody(deps, request, ProfileChange);
         return dataReply(deps.clock, await changeProfile(deps, username, body));
       },
       { parse: "none", detail: ME_DETAILS.profile },
@@ -66,3 +82,60 @@ export function meRoutes(deps: MeRouteDeps) {
       { detail: ME_DETAILS.accesses },
     );
 }
+
+const shared = { tags: ["account"], security: USER_SECURITY };
+
+/** Documents of `/v1/me` without keys and consents. */
+export const ME_DETAILS = {
+  account: {
+    ...shared,
+    operationId: "readAccount",
+    summary: "The signed-in account",
+    responses: { 200: dataDoc("The account", Account), ...problemDocs(USER_PROBLEMS) },
+  },
+  erase: {
+    ...shared,
+    operationId: "eraseAccount",
+    summary: "Erase the account and everything about the person",
+    description: "Audit records stay, nameless.",
+    responses: {
+      200: dataDoc("Erased", statusOf("Erasure", "erased")),
+      ...problemDocs(USER_PROBLEMS),
+    },
+  },
+  profile: {
+    ...shared,
+    operationId: "changeProfile",
+    summary: "Change your profile",
+    requestBody: jsonRequest(ProfileChange),
+    responses: {
+      200: dataDoc("The profile", OwnProfile),
+      ...problemDocs({ ...USER_PROBLEMS, ...BODY_PROBLEMS, 404: "The account has no profile" }),
+    },
+  },
+  reputation: {
+    ...shared,
+    operationId: "explainReputation",
+    summary: "How your score comes about",
+    responses: {
+      200: dataDoc("The score and its points", Explanation),
+      ...problemDocs({ ...USER_PROBLEMS, 404: "The account has no profile" }),
+    },
+  },
+  usage: {
+    ...shared,
+    operationId: "readUsage",
+    summary: "Where the account stands with its limits",
+    responses: { 200: dataDoc("Usage", Usage), ...problemDocs(USER_PROBLEMS) },
+  },
+  accesses: {
+    ...shared,
+    operationId: "listAccesses",
+    summary: "Who looked the person up",
+    parameters: LIST_PARAMETERS,
+    responses: {
+      200: dataDoc("Newest first", listOf(Access)),
+      ...problemDocs({ ...USER_PROBLEMS, 400: "A bad limit or cursor" }),
+    },
+  },
+};

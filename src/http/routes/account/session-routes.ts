@@ -8,12 +8,20 @@ import {
   type SignUpDeps,
   signUp,
 } from "../../../usecases/reputation/accounts/sign-up.ts";
-import { clientAddress } from "../../client-address.ts";
-import { dataReply } from "../../data-reply.ts";
-import { exchangeOf } from "../../exchange.ts";
+import { readBody } from "../../bodies.ts";
+import { clientAddress, exchangeOf } from "../../exchange.ts";
 import { requireUser, SESSION_COOKIE } from "../../guards/bearer.ts";
-import { readJsonObject } from "../../json-object-body.ts";
-import { SESSION_DETAILS } from "./session-docs.ts";
+import { headerDoc } from "../../openapi.ts";
+import {
+  BODY_PROBLEMS,
+  bodyDoc,
+  dataDoc,
+  problemDocs,
+  USER_PROBLEMS,
+  USER_SECURITY,
+} from "../../operation-docs.ts";
+import { dataReply } from "../../replies.ts";
+import { Account, Session, SignIn, SignUp, statusOf } from "../../schemas/account.ts";
 
 /** What signup and sessions need. */
 interface SessionRouteDeps extends SignInDeps, SignUpDeps, IdentityDeps {}
@@ -31,8 +39,7 @@ export function sessionRoutes(deps: SessionRouteDeps, trustedProxyHops: number) 
       "/v1/signup",
       async ({ request }) => {
         requireSignUpEnabled(deps);
-        const names = ["username", "email", "password", "display_name"];
-        const body = await readJsonObject(request, names);
+        const body = await readBody(request, SignUp);
         return dataReply(deps.clock, await signUp(deps, body, addressOf(request)), { status: 201 });
       },
       { parse: "none", detail: SESSION_DETAILS.signUp },
@@ -40,7 +47,7 @@ export function sessionRoutes(deps: SessionRouteDeps, trustedProxyHops: number) 
     .post(
       "/v1/sessions",
       async ({ request }) => {
-        const body = await readJsonObject(request, ["username", "password"]);
+        const body = await readBody(request, SignIn);
         const session = await signIn(deps, body, addressOf(request));
         const cookie = `${SESSION_COOKIE}=${session.token}; Max-Age=${SESSION_TTL_SECONDS}`;
         const headers = { "Set-Cookie": `${cookie}; ${COOKIE_RULES}` };
@@ -59,3 +66,50 @@ export function sessionRoutes(deps: SessionRouteDeps, trustedProxyHops: number) 
       { parse: "none", detail: SESSION_DETAILS.signOut },
     );
 }
+
+const COOKIE = { "Set-Cookie": headerDoc("repsync_session, HttpOnly and SameSite=Strict") };
+
+/** Documents of signup and sessions. */
+export const SESSION_DETAILS = {
+  signUp: {
+    operationId: "signUp",
+    tags: ["account"],
+    summary: "Make an account and its profile",
+    security: [],
+    requestBody: bodyDoc(SignUp),
+    responses: {
+      201: dataDoc("Made", Account),
+      ...problemDocs({
+        ...BODY_PROBLEMS,
+        403: "Signing up is disabled",
+        409: "Username or e-mail address taken",
+        429: "Too many attempts from this address",
+      }),
+    },
+  },
+  signIn: {
+    operationId: "signIn",
+    tags: ["account"],
+    summary: "Begin a session",
+    security: [],
+    requestBody: bodyDoc(SignIn),
+    responses: {
+      200: dataDoc("Begun", Session, COOKIE),
+      ...problemDocs({
+        ...BODY_PROBLEMS,
+        401: "Username or password wrong",
+        429: "Too many failures of this account or from this address",
+      }),
+    },
+  },
+  signOut: {
+    operationId: "signOut",
+    tags: ["account"],
+    summary: "End the session of the token",
+    security: USER_SECURITY,
+    responses: {
+      200: dataDoc("Ended", statusOf("SignOut", "ended"), COOKIE),
+      ...problemDocs(USER_PROBLEMS),
+    },
+  },
+};

@@ -1,9 +1,9 @@
 import { Elysia } from "elysia";
 import { checkHealth, type HealthDeps } from "../../../usecases/operations/check-health.ts";
-import { jsonResponse } from "../../json-response.ts";
 import { ALLOW, jsonReply, problemReplyDoc } from "../../openapi.ts";
-import { Problem } from "../../reputation-schemas.ts";
-import { HealthBody } from "../../schemas.ts";
+import { jsonResponse } from "../../replies.ts";
+import { Problem } from "../../schemas/account.ts";
+import { HealthBody } from "../../schemas/sync.ts";
 
 /** `GET /v1/health`. R-2.5, D-6.8. */
 export function healthRoute(deps: HealthDeps) {

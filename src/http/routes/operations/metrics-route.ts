@@ -11,7 +11,7 @@ import {
   METRICS_SECURITY,
   REQUEST_ID,
 } from "../../openapi.ts";
-import { SyncError } from "../../schemas.ts";
+import { SyncError } from "../../schemas/sync.ts";
 
 /** What the metrics route needs. */
 export interface MetricsRouteDeps extends ReadMetricsDeps, MetricsGuardDeps {}

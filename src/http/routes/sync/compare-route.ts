@@ -1,12 +1,11 @@
 import { Elysia } from "elysia";
-import { readCompareBody } from "../../../domain/sync/run/trigger-body.ts";
 import type { IdentityDeps } from "../../../usecases/reputation/accounts/identity.ts";
 import { compareTables } from "../../../usecases/sync/compare/compare-tables.ts";
 import type { SyncDeps } from "../../../usecases/sync/shared/sync-deps.ts";
 import { exchangeOf } from "../../exchange.ts";
-import { requireAdministrator, requireThenRead } from "../../guards/bearer.ts";
-import { jsonResponse } from "../../json-response.ts";
-import { readObjectBody } from "../../object-body.ts";
+import { readAdministratorBody } from "../../guards/bearer.ts";
+import { jsonResponse } from "../../replies.ts";
+import { CompareRequest } from "../../schemas/runs.ts";
 import { COMPARE_DETAIL } from "./run-docs.ts";
 
 /** What comparing needs. */
@@ -20,13 +19,13 @@ export function compareRoute({ identity, sync }: CompareRouteDeps) {
   return new Elysia().post(
     "/api/v1/sync/compare",
     async ({ request }) => {
-      const { body: fields } = await requireThenRead(
-        () => requireAdministrator(identity, request.headers),
-        () => readObjectBody(request),
+      const { table, repair = null } = await readAdministratorBody(
+        identity,
+        request,
+        CompareRequest,
       );
-      const body = readCompareBody(fields);
       exchangeOf(request).connection.keepOpen();
-      return jsonResponse(await compareTables(sync, body));
+      return jsonResponse(await compareTables(sync, { tableName: table, repair }));
     },
     { parse: "none", detail: COMPARE_DETAIL },
   );

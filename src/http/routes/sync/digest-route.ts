@@ -3,17 +3,17 @@ import { MAX_SEGMENT_ROWS } from "../../../domain/sync/digest/digest-page.ts";
 import { type DigestTableDeps, digestTable } from "../../../usecases/sync/pages/digest-table.ts";
 import { requireSyncKey, type SyncKeyGuardDeps } from "../../guards/sync-key.ts";
 import { jsonReply, parameterDoc, SYNC_KEY_SECURITY } from "../../openapi.ts";
-import { type PageReplyDeps, pageReply } from "../../page-reply.ts";
-import { DigestPage } from "../../run-schemas.ts";
-import { SyncError } from "../../schemas.ts";
-import { queryOf } from "../../target.ts";
 import {
   PAGE_HEADERS,
   SYNC_KEY_FAILURES,
   tableNameDoc,
   UNAVAILABLE,
   WRONG_METHOD,
-} from "./shared-docs.ts";
+} from "../../operation-docs.ts";
+import { type PageReplyDeps, pageReply } from "../../replies.ts";
+import { queryOf } from "../../routing.ts";
+import { DigestPage } from "../../schemas/runs.ts";
+import { SyncError } from "../../schemas/sync.ts";
 
 /** What the digest route needs. */
 export interface DigestRouteDeps extends DigestTableDeps, PageReplyDeps, SyncKeyGuardDeps {}

@@ -3,9 +3,6 @@ import { DEFAULT_PAGE_ROWS } from "../../../domain/shared/limits.ts";
 import { type PullPageDeps, pullPage } from "../../../usecases/sync/pages/pull-page.ts";
 import { requireSyncKey, type SyncKeyGuardDeps } from "../../guards/sync-key.ts";
 import { jsonReply, parameterDoc, SYNC_KEY_SECURITY } from "../../openapi.ts";
-import { type PageReplyDeps, pageReply } from "../../page-reply.ts";
-import { PullPageBody } from "../../schemas.ts";
-import { queryOf } from "../../target.ts";
 import {
   PAGE_HEADERS,
   SYNC_KEY_FAILURES,
@@ -13,7 +10,10 @@ import {
   UNAVAILABLE,
   UNKNOWN_TABLE,
   WRONG_METHOD,
-} from "./shared-docs.ts";
+} from "../../operation-docs.ts";
+import { type PageReplyDeps, pageReply } from "../../replies.ts";
+import { queryOf } from "../../routing.ts";
+import { PullPageBody } from "../../schemas/sync.ts";
 
 /** What the pull route needs. */
 export interface PullRouteDeps extends PullPageDeps, PageReplyDeps, SyncKeyGuardDeps {}

@@ -7,10 +7,11 @@ import {
   type ReadPushBodyDeps,
   readPushBody,
 } from "../../../usecases/sync/pages/read-push-body.ts";
+import { readRequestBody } from "../../bodies.ts";
 import { requireSyncKey, type SyncKeyGuardDeps } from "../../guards/sync-key.ts";
-import { jsonResponse } from "../../json-response.ts";
 import { jsonReply, jsonRequest, parameterDoc, SYNC_KEY_SECURITY } from "../../openapi.ts";
-import { readRequestBody } from "../../request-body.ts";
+import { SYNC_KEY_FAILURES, tableNameDoc, WRONG_METHOD } from "../../operation-docs.ts";
+import { jsonResponse } from "../../replies.ts";
 import {
   CommitFailedBody,
   IntegrityError,
@@ -18,8 +19,7 @@ import {
   PushRequestBody,
   PushResultBody,
   SyncError,
-} from "../../schemas.ts";
-import { SYNC_KEY_FAILURES, tableNameDoc, WRONG_METHOD } from "./shared-docs.ts";
+} from "../../schemas/sync.ts";
 
 /** What the push route needs. */
 export interface PushRouteDeps extends PushRecordsDeps, ReadPushBodyDeps, SyncKeyGuardDeps {

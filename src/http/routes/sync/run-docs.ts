@@ -8,7 +8,8 @@ import {
   parameterDoc,
   REQUEST_ID,
 } from "../../openapi.ts";
-import { bodyDoc, LIST_PARAMETERS } from "../../reputation-docs.ts";
+import { bodyDoc, LIST_PARAMETERS, UNAVAILABLE, WRONG_METHOD } from "../../operation-docs.ts";
+import { model } from "../../schemas/parts.ts";
 import {
   CompareRequest,
   CompareResult,
@@ -21,10 +22,8 @@ import {
   SyncRunError,
   TriggerRequest,
   TriggerResult,
-} from "../../run-schemas.ts";
-import { model } from "../../schema-parts.ts";
-import { SyncError } from "../../schemas.ts";
-import { UNAVAILABLE, WRONG_METHOD } from "./shared-docs.ts";
+} from "../../schemas/runs.ts";
+import { SyncError } from "../../schemas/sync.ts";
 
 /** Failures of every operation of an administrator. D-4.1. */
 const ADMINISTRATOR_FAILURES = {

@@ -1,16 +1,16 @@
 import { Elysia } from "elysia";
+import type { ListParameters } from "../../../domain/shared/list-query.ts";
 import type { IdentityDeps } from "../../../usecases/reputation/accounts/identity.ts";
 import {
   dropRejected,
   findRun,
-  type ListParameters,
   listRejected,
   listRuns,
 } from "../../../usecases/sync/runs/sync-lists.ts";
 import type { SyncDeps } from "../../../usecases/sync/shared/sync-deps.ts";
 import { requireAdministrator } from "../../guards/bearer.ts";
-import { jsonResponse } from "../../json-response.ts";
-import { queryOf } from "../../target.ts";
+import { jsonResponse } from "../../replies.ts";
+import { queryOf } from "../../routing.ts";
 import { DROP_REJECTED_DETAIL, REJECTED_DETAIL, RUN_DETAIL, RUNS_DETAIL } from "./run-docs.ts";
 
 /** What the lists of runs and of rejected records need. */

@@ -3,10 +3,10 @@ import {
   readSyncStatus,
   type SyncStatusDeps,
 } from "../../../usecases/sync/pages/read-sync-status.ts";
-import { jsonResponse } from "../../json-response.ts";
 import { jsonReply } from "../../openapi.ts";
-import { SyncStatusBody } from "../../schemas.ts";
-import { UNAVAILABLE, WRONG_METHOD } from "./shared-docs.ts";
+import { UNAVAILABLE, WRONG_METHOD } from "../../operation-docs.ts";
+import { jsonResponse } from "../../replies.ts";
+import { SyncStatusBody } from "../../schemas/sync.ts";
 
 /** `GET /api/v1/sync/status`. S-4.3. */
 export function statusRoute(deps: SyncStatusDeps) {

@@ -8,8 +8,8 @@ export interface ApiKeyItem {
   readonly prefix: string;
   readonly last4: string;
   readonly status: ApiKeyStatus;
-  readonly created_at: string;
-  readonly expires_at: string | null;
+  readonly createdAt: string;
+  readonly expiresAt: string | null;
 }
 
 /** A new key with its text, which is shown this once. D-5.5. */
@@ -25,8 +25,8 @@ export function apiKeyItem(stored: StoredApiKey, nowMs: number): ApiKeyItem {
     prefix: stored.prefix,
     last4: stored.last4,
     status: keptKeyStatus(stored, nowMs),
-    created_at: stored.createdAt,
-    expires_at: stored.expiresAt,
+    createdAt: stored.createdAt,
+    expiresAt: stored.expiresAt,
   };
 }
 

@@ -1,7 +1,7 @@
 // How often sign-ins may fail and signups be made. D-5.4.
 
-import { ReputationError } from "../../../domain/reputation/accounts/reputation-error.ts";
 import { isForeignUsername } from "../../../domain/reputation/accounts/username.ts";
+import { AppError } from "../../../domain/shared/errors.ts";
 import {
   MAX_ACCOUNT_SIGN_IN_FAILURES,
   MAX_ADDRESS_SIGN_IN_FAILURES,
@@ -42,7 +42,7 @@ export function addressCounter(address: string, nowMs: number): AttemptCounter {
 /** Throws `rate_limited` when there is a time to wait. */
 export function requireNoWait(seconds: number | null): void {
   if (seconds === null) return;
-  throw new ReputationError("rate_limited", `Too many attempts; try again in ${seconds} s`, {
+  throw new AppError("rate_limited", `Too many attempts; try again in ${seconds} s`, {
     retryAfterSeconds: Math.max(1, seconds),
   });
 }

@@ -1,8 +1,9 @@
-import { checkPlanChange, type PlanName } from "../../../domain/reputation/accounts/plan.ts";
 import {
-  ReputationError,
-  requireValid,
-} from "../../../domain/reputation/accounts/reputation-error.ts";
+  type PlanChange,
+  type PlanName,
+  requirePlan,
+} from "../../../domain/reputation/accounts/plan.ts";
+import { AppError } from "../../../domain/shared/errors.ts";
 import type { AccountDeps } from "./deps.ts";
 
 /** An account's plan, in the field order of D-5.7. */
@@ -10,23 +11,23 @@ export interface PlanBody {
   readonly username: string;
   readonly plan: PlanName;
   /** Null: what the plan says. */
-  readonly calls_per_month: number | null;
-  readonly rate_limit_per_minute: number | null;
+  readonly callsPerMonth: number | null;
+  readonly rateLimitPerMinute: number | null;
 }
 
 /** Changes an account's plan, for its next call. Throws `invalid_request`, `not_found`. D-5.7. */
 export async function changePlan(
   deps: Pick<AccountDeps, "accounts">,
   username: string,
-  body: Readonly<Record<string, unknown>>,
+  change: PlanChange,
 ): Promise<PlanBody> {
-  const plan = requireValid(checkPlanChange(body));
+  const plan = requirePlan(change);
   const account = await deps.accounts.update(username, plan);
-  if (account === null) throw new ReputationError("not_found", "There is no such account");
+  if (account === null) throw new AppError("not_found", "There is no such account");
   return {
     username,
     plan: account.plan,
-    calls_per_month: account.callsPerMonth,
-    rate_limit_per_minute: account.rateLimitPerMinute,
+    callsPerMonth: account.callsPerMonth,
+    rateLimitPerMinute: account.rateLimitPerMinute,
   };
 }

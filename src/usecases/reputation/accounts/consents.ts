@@ -1,31 +1,33 @@
 import {
   type ConsentItem,
-  checkConsentFilter,
-  checkGrant,
+  type ConsentPurpose,
   consentItem,
+  readConsentFilter,
 } from "../../../domain/reputation/accounts/consent.ts";
+import { readExpiry } from "../../../domain/reputation/accounts/expiry.ts";
+import { AppError, type InputProblem, refuse } from "../../../domain/shared/errors.ts";
 import {
-  checkListQuery,
+  type ListParameters,
   type ListPart,
-  type ListQuery,
   listPart,
-} from "../../../domain/reputation/accounts/list-query.ts";
-import {
-  invalidFields,
-  ReputationError,
-  requireValid,
-} from "../../../domain/reputation/accounts/reputation-error.ts";
+  readListQuery,
+} from "../../../domain/shared/list-query.ts";
 import type { AccountDeps } from "./deps.ts";
 import { erasedMeanwhile } from "./identity.ts";
 
 type ConsentDeps = Pick<AccountDeps, "consents" | "clock">;
 
+/** A consent that somebody gives. */
+export interface ConsentRequest {
+  readonly purpose: ConsentPurpose;
+  /** ISO 8601; null or absent for a consent without end. */
+  readonly expiresAt?: string | null;
+}
+
 /** Query of the list of consents. */
-export interface ConsentListInput {
+export interface ConsentListInput extends ListParameters {
   readonly status?: string | null;
   readonly purpose?: string | null;
-  readonly limit?: string | null;
-  readonly cursor?: string | null;
 }
 
 const CURSOR = /^[1-9]\d{0,14}$/;
@@ -37,11 +39,12 @@ const CURSOR = /^[1-9]\d{0,14}$/;
 export async function grantConsent(
   deps: ConsentDeps,
   username: string,
-  body: { readonly purpose?: unknown; readonly expires_at?: unknown },
+  request: ConsentRequest,
 ): Promise<ConsentItem> {
   const nowMs = deps.clock.nowMs();
-  const grant = requireValid(checkGrant(body, nowMs));
-  const consent = await deps.consents.grant(username, { ...grant, nowMs });
+  const { purpose } = request;
+  const expiresAt = readExpiry(request.expiresAt, nowMs);
+  const consent = await deps.consents.grant(username, { purpose, expiresAt, nowMs });
   if (consent === null) throw erasedMeanwhile();
   return consentItem(consent, nowMs);
 }
@@ -57,7 +60,7 @@ export async function endConsent(
   const nowMs = deps.clock.nowMs();
   const target = CURSOR.test(id) ? { id: Number(id), nowMs } : null;
   const consent = target === null ? null : await deps.consents.revoke(username, target);
-  if (consent === null) throw new ReputationError("not_found", "There is no such consent");
+  if (consent === null) throw new AppError("not_found", "There is no such consent");
   return consentItem(consent, nowMs);
 }
 
@@ -67,15 +70,14 @@ export async function listConsents(
   username: string,
   input: ConsentListInput,
 ): Promise<ListPart<ConsentItem>> {
-  const filter = checkConsentFilter(input);
-  const query = checkListQuery(input, CURSOR);
-  const problems = [...filter.problems, ...query.problems];
-  if (problems.length > 0) throw invalidFields(problems);
-  const { limit, cursor }: ListQuery = requireValid(query);
+  const problems: InputProblem[] = [];
+  const filter = readConsentFilter(input, problems);
+  const { limit, cursor } = readListQuery(input, CURSOR, problems);
+  refuse(problems);
   const nowMs = deps.clock.nowMs();
   const beforeId = cursor === null ? null : Number(cursor);
   const found = await deps.consents.list(username, {
-    filter: requireValid(filter),
+    filter,
     nowMs,
     limit: limit + 1,
     beforeId,

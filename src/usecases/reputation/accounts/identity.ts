@@ -1,9 +1,9 @@
 // Who a request speaks for. D-5.4, D-5.5.
 
 import { NEW_ACCOUNT_PLAN } from "../../../domain/reputation/accounts/plan.ts";
-import { ReputationError } from "../../../domain/reputation/accounts/reputation-error.ts";
 import { type Account, OWN_ISSUER, type Role } from "../../../domain/reputation/accounts/roles.ts";
 import { isForeignUsername } from "../../../domain/reputation/accounts/username.ts";
+import { AppError } from "../../../domain/shared/errors.ts";
 import type { ForeignIdentity, TokenClaims } from "../../../ports/crypto/tokens.ts";
 import type { AccountDeps } from "./deps.ts";
 
@@ -36,7 +36,7 @@ export const NOBODY = "";
  */
 export async function identify(deps: IdentityDeps, token: string | null): Promise<Identity> {
   if (token === null) {
-    throw new ReputationError("token_missing", "Send a token as Authorization: Bearer");
+    throw new AppError("token_missing", "Send a token as Authorization: Bearer");
   }
   const own = await deps.tokens.verify(token);
   if (typeof own !== "string") return await ownIdentity(deps, own);
@@ -53,7 +53,7 @@ export async function identifyAdministrator(
 ): Promise<Identity> {
   const identity = await identify(deps, token);
   if (identity.role === "administrator") return identity;
-  throw new ReputationError("forbidden", "Only an administrator may do this");
+  throw new AppError("forbidden", "Only an administrator may do this");
 }
 
 /** The role is that of the account now, which may have changed since the token was made. */
@@ -80,7 +80,7 @@ async function foreignIdentity(
   if (hasEnded) throw tokenError("token_invalid");
   const account = found ?? (await makeForeignAccount(deps, token));
   if (account.issuer !== issuer) {
-    throw new ReputationError("forbidden", "This username belongs to an account of another issuer");
+    throw new AppError("forbidden", "This username belongs to an account of another issuer");
   }
   return { account, role: "user", session: { kind: "foreign", endId, expiresAtMs } };
 }
@@ -112,14 +112,14 @@ async function makeForeignAccount(
 }
 
 /** For who was identified, and then erased before what they asked for was done. D-5.5. */
-export function erasedMeanwhile(): ReputationError {
-  return new ReputationError("token_invalid", "The account was erased a moment ago");
+export function erasedMeanwhile(): AppError {
+  return new AppError("token_invalid", "The account was erased a moment ago");
 }
 
-function tokenError(problem: "token_invalid" | "token_expired"): ReputationError {
+function tokenError(problem: "token_invalid" | "token_expired"): AppError {
   const message =
     problem === "token_expired"
       ? "The token has expired; sign in again"
       : "The token is not valid here, or its session has ended";
-  return new ReputationError(problem, message);
+  return new AppError(problem, message);
 }

@@ -1,10 +1,9 @@
 import {
   API_KEY_RANDOM_BYTES,
   apiKeyDisplay,
-  checkApiKeyRequest,
   makeApiKey,
 } from "../../../domain/reputation/accounts/api-key.ts";
-import { requireValid } from "../../../domain/reputation/accounts/reputation-error.ts";
+import { readExpiry } from "../../../domain/reputation/accounts/expiry.ts";
 import { formatMs } from "../../../domain/shared/time.ts";
 import type { StoredApiKey } from "../../../ports/accounts/api-key-store.ts";
 import { type IssuedApiKey, issuedApiKey } from "./api-key-item.ts";
@@ -13,6 +12,13 @@ import { erasedMeanwhile } from "./identity.ts";
 
 /** What making a key needs. */
 export type NewKeyDeps = Pick<AccountDeps, "mac" | "ids" | "pepperMac">;
+
+/** A key that somebody asks for. */
+export interface ApiKeyRequest {
+  readonly name: string;
+  /** ISO 8601; null or absent for a key that does not expire. */
+  readonly expiresAt?: string | null;
+}
 
 /** The text of a new key, and what is kept of it. */
 export function makeKey(deps: NewKeyDeps): {
@@ -24,19 +30,19 @@ export function makeKey(deps: NewKeyDeps): {
   return { key, kept: { id: deps.ids.next(), hash, ...apiKeyDisplay(key) } };
 }
 
-/** Issues a key to an account. Throws `invalid_request`, and `token_invalid` when the account was just erased. D-5.5. */
+/** Issues a key to an account. Throws `invalid_request` for an end that is not ahead, and `token_invalid` when the account was just erased. D-5.5. */
 export async function issueApiKey(
   deps: NewKeyDeps & Pick<AccountDeps, "apiKeys" | "clock">,
   username: string,
-  body: { readonly name?: unknown; readonly expires_at?: unknown },
+  request: ApiKeyRequest,
 ): Promise<IssuedApiKey> {
   const nowMs = deps.clock.nowMs();
-  const { name, expiresAt } = requireValid(checkApiKeyRequest(body, nowMs));
+  const expiresAt = readExpiry(request.expiresAt, nowMs);
   const { key, kept } = makeKey(deps);
   const stored: StoredApiKey = {
     ...kept,
     username,
-    name,
+    name: request.name,
     createdAt: formatMs(nowMs),
     expiresAt,
     revokedAt: null,

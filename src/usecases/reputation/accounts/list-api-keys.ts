@@ -1,13 +1,11 @@
+import { refuse } from "../../../domain/shared/errors.ts";
 import {
   BAD_CURSOR,
-  checkListQuery,
+  type ListParameters,
   type ListPart,
   listPart,
-} from "../../../domain/reputation/accounts/list-query.ts";
-import {
-  invalidFields,
-  requireValid,
-} from "../../../domain/reputation/accounts/reputation-error.ts";
+  requireListQuery,
+} from "../../../domain/shared/list-query.ts";
 import { type ApiKeyItem, apiKeyItem } from "./api-key-item.ts";
 import type { AccountDeps } from "./deps.ts";
 
@@ -17,13 +15,13 @@ const CURSOR = /^[\w-]{8,64}$/;
 export async function listApiKeys(
   deps: Pick<AccountDeps, "apiKeys" | "clock">,
   username: string,
-  query: { readonly limit?: string | null; readonly cursor?: string | null },
+  query: ListParameters,
 ): Promise<ListPart<ApiKeyItem>> {
-  const { limit, cursor } = requireValid(checkListQuery(query, CURSOR));
+  const { limit, cursor } = requireListQuery(query, CURSOR);
   const nowMs = deps.clock.nowMs();
   const found = await deps.apiKeys.list(username, { limit: limit + 1, beforeId: cursor });
   // A cursor is given out only where another key follows, and keys stay listed.
-  if (cursor !== null && found.length === 0) throw invalidFields([BAD_CURSOR]);
+  if (cursor !== null && found.length === 0) refuse([BAD_CURSOR]);
   return listPart(found, limit, {
     toItem: (key) => apiKeyItem(key, nowMs),
     cursorOf: ({ id }) => id,

@@ -1,17 +1,8 @@
 // What people see and change of themselves. D-5.5, D-6.6.
 
 import { chargeCalls } from "../../../domain/reputation/accounts/call-meter.ts";
-import {
-  checkListQuery,
-  type ListPart,
-  listPart,
-} from "../../../domain/reputation/accounts/list-query.ts";
 import { effectiveLimits } from "../../../domain/reputation/accounts/plan.ts";
-import { checkProfileChanges } from "../../../domain/reputation/accounts/profile-changes.ts";
-import {
-  ReputationError,
-  requireValid,
-} from "../../../domain/reputation/accounts/reputation-error.ts";
+import type { ProfileChanges } from "../../../domain/reputation/accounts/profile-changes.ts";
 import type { Account } from "../../../domain/reputation/accounts/roles.ts";
 import { type UsageBody, usageBody } from "../../../domain/reputation/accounts/usage.ts";
 import type { AccessItem } from "../../../domain/reputation/audit/access-item.ts";
@@ -23,6 +14,13 @@ import {
   scoreExplanation,
 } from "../../../domain/reputation/score/profile.ts";
 import { computeScore } from "../../../domain/reputation/score/score.ts";
+import { AppError } from "../../../domain/shared/errors.ts";
+import {
+  type ListParameters,
+  type ListPart,
+  listPart,
+  requireListQuery,
+} from "../../../domain/shared/list-query.ts";
 import type { AccountDeps } from "./deps.ts";
 
 /** A profile as its owner sees it. */
@@ -49,9 +47,9 @@ export async function readUsage(
 export async function listAccesses(
   deps: Pick<AccountDeps, "audit">,
   username: string,
-  query: { readonly limit?: string | null; readonly cursor?: string | null },
+  query: ListParameters,
 ): Promise<ListPart<AccessItem>> {
-  const { limit, cursor } = requireValid(checkListQuery(query, ACCESS_CURSOR));
+  const { limit, cursor } = requireListQuery(query, ACCESS_CURSOR);
   const [, at, id] = ACCESS_CURSOR.exec(cursor ?? "") ?? [];
   const before = at === undefined || id === undefined ? null : { at, id };
   const found = await deps.audit.accesses(username, { limit: limit + 1, before });
@@ -72,18 +70,17 @@ export async function explainScore(
   return scoreExplanation(username, computeScore({ profile, accounts, nowMs }));
 }
 
-/** Changes the owner's profile. Throws `invalid_request`, and `profile_not_found` when there is none. */
+/** Changes the owner's profile. Throws `profile_not_found` when there is none. */
 export async function changeProfile(
   deps: Pick<AccountDeps, "profiles" | "clock">,
   username: string,
-  body: Readonly<Record<string, unknown>>,
+  changes: ProfileChanges,
 ): Promise<OwnProfileBody> {
-  const changes = requireValid(checkProfileChanges(body));
   const row = await deps.profiles.change(username, { ...changes, nowMs: deps.clock.nowMs() });
   if (row === null) throw noProfile();
   return { ...profileBody(row), public: isPublicProfile(row) };
 }
 
-function noProfile(): ReputationError {
-  return new ReputationError("profile_not_found", "This account has no profile");
+function noProfile(): AppError {
+  return new AppError("profile_not_found", "This account has no profile");
 }

@@ -1,4 +1,4 @@
-import { ReputationError } from "../../../domain/reputation/accounts/reputation-error.ts";
+import { AppError } from "../../../domain/shared/errors.ts";
 import { type ApiKeyItem, apiKeyItem } from "./api-key-item.ts";
 import type { AccountDeps } from "./deps.ts";
 
@@ -15,6 +15,6 @@ export async function revokeApiKey(
 }
 
 /** The error for a key that is unknown or somebody else's. */
-export function unknownKey(): ReputationError {
-  return new ReputationError("not_found", "There is no such API key");
+export function unknownKey(): AppError {
+  return new AppError("not_found", "There is no such API key");
 }

@@ -1,15 +1,9 @@
-import type { FieldProblem } from "../../../domain/reputation/accounts/problem.ts";
-import {
-  invalidFields,
-  ReputationError,
-} from "../../../domain/reputation/accounts/reputation-error.ts";
 import { type Account, OWN_ISSUER, type Role } from "../../../domain/reputation/accounts/roles.ts";
+import { AppError } from "../../../domain/shared/errors.ts";
 import { SESSION_TTL_SECONDS } from "../../../domain/shared/limits.ts";
 import { formatMs } from "../../../domain/shared/time.ts";
 import { attemptCounters, requireNoWait } from "./attempts.ts";
 import type { AccountDeps } from "./deps.ts";
-
-const NOT_EMPTY = "Must be a text that is not empty";
 
 /** What signing in needs. */
 export type SignInDeps = Pick<
@@ -17,24 +11,29 @@ export type SignInDeps = Pick<
   "accounts" | "sessions" | "signIns" | "tokens" | "passwords" | "passwordSlots" | "clock" | "ids"
 >;
 
+/** What somebody signs in with. */
+export interface Credentials {
+  readonly username: string;
+  readonly password: string;
+}
+
 /** A new session, in the field order of D-5.4. */
 export interface SessionBody {
   readonly token: string;
-  readonly token_type: "Bearer";
-  readonly expires_at: string;
+  readonly tokenType: "Bearer";
+  readonly expiresAt: string;
   readonly role: Role;
 }
 
 /**
  * Begins a session. Throws `credentials_invalid` for a wrong password and an unknown name alike, `rate_limited` after too
- * many failures, `invalid_request`. D-5.4.
+ * many failures. D-5.4.
  */
 export async function signIn(
   deps: SignInDeps,
-  body: { readonly username?: unknown; readonly password?: unknown },
+  { username, password }: Credentials,
   address: string,
 ): Promise<SessionBody> {
-  const { username, password } = readCredentials(body);
   const nowMs = deps.clock.nowMs();
   const counters = attemptCounters({ username, address, nowMs });
   const requireTry = async () => requireNoWait(await deps.signIns.retryAfterSeconds(counters));
@@ -74,22 +73,9 @@ async function beginSession(deps: SignInDeps, account: Account): Promise<Session
     await deps.sessions.end(sessionId);
     throw wrongCredentials();
   }
-  return { token, token_type: "Bearer", expires_at: formatMs(expiresAtMs), role };
+  return { token, tokenType: "Bearer", expiresAt: formatMs(expiresAtMs), role };
 }
 
-function wrongCredentials(): ReputationError {
-  return new ReputationError("credentials_invalid", "Username or password is wrong");
-}
-
-function readCredentials(body: { readonly username?: unknown; readonly password?: unknown }) {
-  const { username, password } = body;
-  const problems: FieldProblem[] = [];
-  if (!isText(username)) problems.push({ pointer: "/username", detail: NOT_EMPTY });
-  if (!isText(password)) problems.push({ pointer: "/password", detail: NOT_EMPTY });
-  if (!isText(username) || !isText(password)) throw invalidFields(problems);
-  return { username, password };
-}
-
-function isText(value: unknown): value is string {
-  return typeof value === "string" && value.length > 0 && value.isWellFormed();
+function wrongCredentials(): AppError {
+  return new AppError("credentials_invalid", "Username or password is wrong");
 }

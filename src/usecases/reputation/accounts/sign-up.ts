@@ -1,14 +1,11 @@
 import {
   type AccountBody,
   accountBody,
-  checkSignUp,
+  type SignUp,
 } from "../../../domain/reputation/accounts/account.ts";
 import { NEW_ACCOUNT_PLAN } from "../../../domain/reputation/accounts/plan.ts";
-import {
-  ReputationError,
-  requireValid,
-} from "../../../domain/reputation/accounts/reputation-error.ts";
 import { type Account, OWN_ISSUER } from "../../../domain/reputation/accounts/roles.ts";
+import { AppError } from "../../../domain/shared/errors.ts";
 import { addressCounter, requireNoWait } from "./attempts.ts";
 import type { AccountDeps } from "./deps.ts";
 
@@ -21,19 +18,19 @@ export type SignUpDeps = Pick<
 /** Throws `forbidden` where nobody may sign up. D-1.3. */
 export function requireSignUpEnabled(deps: Pick<SignUpDeps, "isSignupEnabled">): void {
   if (deps.isSignupEnabled) return;
-  throw new ReputationError("forbidden", "Signing up is disabled here");
+  throw new AppError("forbidden", "Signing up is disabled here");
 }
 
 /**
- * Makes an account and its profile. Throws `invalid_request`, `username_taken` (also when a profile of that name came by
+ * Makes an account and its profile. Throws `username_taken` (also when a profile of that name came by
  * sync), `email_taken`, `rate_limited`. D-5.4.
  */
 export async function signUp(
   deps: SignUpDeps,
-  body: Readonly<Record<string, unknown>>,
+  request: SignUp,
   address: string,
 ): Promise<AccountBody> {
-  const { username, email, password, displayName } = requireValid(checkSignUp(body));
+  const { username, email, password, displayName = null } = request;
   const nowMs = deps.clock.nowMs();
   requireNoWait(await deps.signIns.count([addressCounter(address, nowMs)]));
   const account: Account = {
@@ -48,5 +45,5 @@ export async function signUp(
   const outcome = await deps.membership.enrol({ account, displayName });
   if (outcome === "enrolled") return accountBody(account);
   const what = outcome === "username_taken" ? "username" : "e-mail address";
-  throw new ReputationError(outcome, `This ${what} is taken`);
+  throw new AppError(outcome, `This ${what} is taken`);
 }

@@ -1,8 +1,8 @@
 // Answers lookups.
+
 import { isWellFormedApiKey } from "../../../domain/reputation/accounts/api-key.ts";
 import type { Quotas } from "../../../domain/reputation/accounts/call-meter.ts";
-import type { LookupEndpoint } from "../../../domain/reputation/accounts/consent.ts";
-import type { ProblemCode } from "../../../domain/reputation/accounts/problem.ts";
+import type { LookupEndpoint, LookupRefusal } from "../../../domain/reputation/accounts/consent.ts";
 import type { LookupSubject } from "../../../domain/reputation/lookups/lookup.ts";
 import {
   platformEntries,
@@ -25,7 +25,7 @@ export interface LookupInput {
 /** What to reply. */
 export interface LookupReply {
   /** Null when allowed. */
-  readonly problem: ProblemCode | null;
+  readonly problem: LookupRefusal | null;
   /** The body's `data` when allowed, the same object for as long as it says the same; else null. */
   readonly data: object | null;
   /** Null when the key was refused: then nothing was metered. */
@@ -35,7 +35,7 @@ export interface LookupReply {
 }
 
 /** Lookups by outcome since the start, for /metrics: `allowed` or the code of the problem. */
-export type LookupCounts = ReadonlyMap<"allowed" | ProblemCode, number>;
+export type LookupCounts = ReadonlyMap<"allowed" | LookupRefusal, number>;
 
 /** Answers lookups. */
 export interface Lookups {
@@ -57,7 +57,7 @@ const DAY_MS = 86_400_000;
 export function createLookups(deps: LookupDeps): Lookups {
   const queue = new LookupQueue(deps);
   const dataOf = createAnswers();
-  const counts = new Map<"allowed" | ProblemCode, number>();
+  const counts = new Map<"allowed" | LookupRefusal, number>();
 
   async function answer(input: LookupInput): Promise<LookupReply> {
     const { apiKey, endpoint, username, requestId } = input;
@@ -86,12 +86,12 @@ export function createLookups(deps: LookupDeps): Lookups {
   };
 }
 
-function apiKeyProblem(apiKey: string | null): ProblemCode | null {
+function apiKeyProblem(apiKey: string | null): LookupRefusal | null {
   if (apiKey === null || apiKey === "") return "api_key_missing";
   return isWellFormedApiKey(apiKey) ? null : "api_key_invalid";
 }
 
-function refusal(problem: ProblemCode | null, nowMs: number): LookupReply {
+function refusal(problem: LookupRefusal | null, nowMs: number): LookupReply {
   return { problem, data: null, quotas: null, nowMs };
 }
 

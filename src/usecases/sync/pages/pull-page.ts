@@ -1,11 +1,11 @@
 import { AppError } from "../../../domain/shared/errors.ts";
+import { cutText } from "../../../domain/shared/text.ts";
 import {
   buildPullPage,
   type PageQuery,
   type PullPage,
   readPageRequest,
 } from "../../../domain/sync/rows/page.ts";
-import { cutText } from "../../../domain/sync/rows/push-result.ts";
 import type { Registry, Table } from "../../../domain/sync/table/table.ts";
 import type { TableStore } from "../../../ports/tables/table-store.ts";
 

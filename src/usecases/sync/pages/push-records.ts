@@ -1,9 +1,9 @@
 import { isAppError } from "../../../domain/shared/errors.ts";
 import type { JsonValue } from "../../../domain/shared/json.ts";
+import { cutText } from "../../../domain/shared/text.ts";
 import { convertRecord } from "../../../domain/sync/rows/convert.ts";
 import {
   commitFailedResult,
-  cutText,
   type Integrity,
   noRecordsResult,
   type PushResult,

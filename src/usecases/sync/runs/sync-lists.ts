@@ -1,27 +1,21 @@
 // What administrators list: runs, and records that were rejected. A run whose process has ended is listed as failed by
 // whoever looks, or starts the next one. D-4.9.
+
+import { AppError, refuse } from "../../../domain/shared/errors.ts";
+import { LEASE_TTL_MS } from "../../../domain/shared/limits.ts";
 import {
   BAD_CURSOR,
-  checkListQuery,
+  type ListParameters,
   type ListPart,
-  type ListQuery,
   listPart,
-} from "../../../domain/reputation/accounts/list-query.ts";
-import type { FieldProblem } from "../../../domain/reputation/accounts/problem.ts";
-import { AppError } from "../../../domain/shared/errors.ts";
-import { LEASE_TTL_MS } from "../../../domain/shared/limits.ts";
+  requireListQuery,
+} from "../../../domain/shared/list-query.ts";
 import { dateTimeMs, formatMs } from "../../../domain/shared/time.ts";
 import type { RejectedItem, SyncRun } from "../../../domain/sync/run/run.ts";
 import type { RejectedRecord } from "../../../ports/runs/rejected-records.ts";
 import { findTable } from "../pages/pull-page.ts";
 import { holdLease, type RunLease } from "../shared/hold-lease.ts";
 import type { SyncDeps } from "../shared/sync-deps.ts";
-
-/** `limit` and `cursor` as texts. D-5.5. */
-export interface ListParameters {
-  readonly limit: string | null;
-  readonly cursor: string | null;
-}
 
 /** Runs that are looked at for abandoned ones; older ones are not still going on. */
 const LOOK_BACK_RUNS = 50;
@@ -73,9 +67,9 @@ export async function listRuns(
   parameters: ListParameters,
 ): Promise<ListPart<RunItem>> {
   const { runs } = deps;
-  const { limit, cursor } = readListQuery(parameters, RUN_CURSOR);
+  const { limit, cursor } = requireListQuery(parameters, RUN_CURSOR);
   await endAbandonedRuns(deps);
-  if (cursor !== null && (await runs.find(cursor)) === null) throw badParameter(BAD_CURSOR);
+  if (cursor !== null && (await runs.find(cursor)) === null) refuse([BAD_CURSOR]);
   const found = await runs.list({ limit: limit + 1, beforeId: cursor });
   return listPart(found, limit, { toItem: runItem, cursorOf: ({ runId }) => runId });
 }
@@ -95,7 +89,7 @@ export async function listRejected(
   tableName: string | null,
 ): Promise<ListPart<RejectedItem>> {
   const table = tableName === null ? null : findTable(deps.registry, tableName).name;
-  const { limit, cursor } = readListQuery(parameters, REJECTED_CURSOR);
+  const { limit, cursor } = requireListQuery(parameters, REJECTED_CURSOR);
   const query = { table, direction: null, limit: limit + 1, beforeId: cursor };
   const found = await deps.rejected.list(query);
   return listPart(found, limit, { toItem: rejectedItem, cursorOf: ({ id }) => id });
@@ -123,16 +117,4 @@ function rejectedItem(entry: RejectedRecord): RejectedItem {
     firstAt: formatMs(firstAtMs),
     lastAt: formatMs(lastAtMs),
   };
-}
-
-function readListQuery(parameters: ListParameters, cursorShape: RegExp): ListQuery {
-  const { value, problems } = checkListQuery(parameters, cursorShape);
-  const [problem] = problems;
-  if (problem !== undefined) throw badParameter(problem);
-  return value as ListQuery;
-}
-
-function badParameter({ pointer, detail }: FieldProblem): AppError {
-  const text = `${pointer.slice(1)} ${detail.charAt(0).toLowerCase()}${detail.slice(1)}`;
-  return new AppError("invalid_request", text);
 }

@@ -1,6 +1,6 @@
 import { AppError } from "../../../domain/shared/errors.ts";
 import { MAX_RUN_ERROR_CHARS, MAX_STALL_MS } from "../../../domain/shared/limits.ts";
-import { cutText } from "../../../domain/sync/rows/push-result.ts";
+import { cutText } from "../../../domain/shared/text.ts";
 import { retryWaitMs } from "../../../domain/sync/run/pacing.ts";
 import { RemotePeerError } from "../../../ports/tables/remote-peer.ts";
 import type { SyncDeps } from "./sync-deps.ts";

@@ -1,6 +1,6 @@
 import { AppError, isAppError } from "../../../domain/shared/errors.ts";
 import { MAX_RUN_ERROR_CHARS } from "../../../domain/shared/limits.ts";
-import { cutText } from "../../../domain/sync/rows/push-result.ts";
+import { cutText } from "../../../domain/shared/text.ts";
 import type { Registry } from "../../../domain/sync/table/table.ts";
 import type { LeaseStore } from "../../../ports/runs/lease-store.ts";
 import type { MarkerStore } from "../../../ports/runs/marker-store.ts";

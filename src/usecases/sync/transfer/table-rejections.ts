@@ -1,8 +1,9 @@
 // Records of one table and direction that one end rejected: noted durably, tried again by the next run. D-4.6.
+
 import { AppError } from "../../../domain/shared/errors.ts";
 import type { JsonObject } from "../../../domain/shared/json.ts";
 import { MAX_RECORD_MESSAGE_CHARS, MAX_REFUSALS_PER_RUN } from "../../../domain/shared/limits.ts";
-import { cutText } from "../../../domain/sync/rows/push-result.ts";
+import { cutText } from "../../../domain/shared/text.ts";
 import { rowKey } from "../../../domain/sync/rows/row-key.ts";
 import { RowMemory } from "../../../domain/sync/rows/row-memory.ts";
 import { keyText, rowText } from "../../../domain/sync/rows/row-text.ts";

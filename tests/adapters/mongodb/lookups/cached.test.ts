@@ -85,7 +85,7 @@ const CHANGES: readonly Change[] = [
   {
     what: "a profile that another instance changed",
     make: ({ second }) =>
-      second.parts.profiles.change("ana", { display_name: "Patched", nowMs: Date.now() }),
+      second.parts.profiles.change("ana", { displayName: "Patched", nowMs: Date.now() }),
     seen: nameOf,
     expected: "Patched",
   },

@@ -1,7 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import {
   accountBody,
-  checkSignUp,
   emailKey,
   isEmail,
   isPassword,
@@ -10,8 +9,6 @@ import {
   isForeignUsername,
   isSignUpUsername,
 } from "../../../../src/domain/reputation/accounts/username.ts";
-
-const SIGN_UP = { username: "ana", email: "ana@example.org", password: "correct horse" };
 
 describe("usernames", () => {
   test.each(["a", "0", "ana", "ana-b_c", "a--b", "1_2", "a".repeat(40)])(
@@ -78,27 +75,7 @@ describe("passwords and addresses", () => {
   });
 });
 
-describe("signup", () => {
-  test("D-5.4 checkSignUp() reads the body", () => {
-    expect(checkSignUp(SIGN_UP).value).toEqual({ ...SIGN_UP, displayName: null });
-    expect(checkSignUp({ ...SIGN_UP, display_name: null }).value?.displayName).toBeNull();
-    expect(checkSignUp({ ...SIGN_UP, display_name: "Ana" }).value?.displayName).toBe("Ana");
-  });
-
-  test("D-5.4 checkSignUp() reports all problems, and never the password", () => {
-    const body = { username: "Ana", email: "ana", password: "short-one", display_name: 5 };
-    const { value, problems } = checkSignUp(body);
-    expect(value).toBeNull();
-    expect(problems.map(({ pointer }) => pointer)).toEqual([
-      "/username",
-      "/email",
-      "/password",
-      "/display_name",
-    ]);
-    expect(JSON.stringify(problems)).not.toContain("short-one");
-    expect(checkSignUp({}).problems).toHaveLength(3);
-  });
-
+describe("an account", () => {
   test("D-5.4 accountBody() has the reply's fields in its order", () => {
     const account = { username: "ana", email: null, plan: "free", role: "user" } as const;
     expect(JSON.stringify(accountBody(account))).toBe(

@@ -5,8 +5,6 @@ import {
   API_KEY_RANDOM_BYTES,
   apiKeyDisplay,
   apiKeyStatus,
-  checkApiKeyRequest,
-  checkRotation,
   isWellFormedApiKey,
   makeApiKey,
   revokedAtAfterRotation,
@@ -148,38 +146,5 @@ describe("status", () => {
     const rotation = { overlapSeconds: 60, nowMs: NOW_MS };
     expect(revokedAtAfterRotation({ ...USABLE, revokedAt: NOW }, rotation)).toBeNull();
     expect(revokedAtAfterRotation({ ...USABLE, expiresAt: NOW }, rotation)).toBeNull();
-  });
-});
-
-describe("requests", () => {
-  const pointers = (check: { problems: readonly { pointer: string }[] }) =>
-    check.problems.map(({ pointer }) => pointer);
-
-  test("D-5.5 checkApiKeyRequest() reads a name and an optional expires_at", () => {
-    expect(checkApiKeyRequest({ name: "shop" }, NOW_MS).value).toEqual({
-      name: "shop",
-      expiresAt: null,
-    });
-    const body = { name: "🔑".repeat(100), expires_at: "2026-03-02" };
-    expect(checkApiKeyRequest(body, NOW_MS).value?.expiresAt).toBe("2026-03-02T00:00:00Z");
-  });
-
-  test("D-5.5 checkApiKeyRequest() refuses other names and ends that are not ahead", () => {
-    for (const name of [undefined, null, "", 5, "x".repeat(101), "\ud800"]) {
-      expect(pointers(checkApiKeyRequest({ name }, NOW_MS))).toEqual(["/name"]);
-    }
-    expect(pointers(checkApiKeyRequest({ name: "", expires_at: NOW }, NOW_MS))).toEqual([
-      "/name",
-      "/expires_at",
-    ]);
-  });
-
-  test("D-5.5 checkRotation() takes whole seconds from 0 to 86,400", () => {
-    expect(checkRotation({}).value).toEqual({ overlapSeconds: 0 });
-    expect(checkRotation({ overlap_seconds: 0 }).value).toEqual({ overlapSeconds: 0 });
-    expect(checkRotation({ overlap_seconds: 86_400 }).value).toEqual({ overlapSeconds: 86_400 });
-    for (const overlap_seconds of [-1, 86_401, 1.5, "60", null, true]) {
-      expect(pointers(checkRotation({ overlap_seconds }))).toEqual(["/overlap_seconds"]);
-    }
   });
 });

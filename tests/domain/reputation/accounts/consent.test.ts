@@ -4,8 +4,6 @@ import {
   CONSENT_STATUSES,
   type Consent,
   type ConsentPurpose,
-  checkConsentFilter,
-  checkGrant,
   consentItem,
   consentStatus,
   coveringPurposes,
@@ -13,9 +11,12 @@ import {
   type LookupEndpoint,
   matchesFilter,
   ownPurpose,
+  readConsentFilter,
   revokeConsent,
   supersededBy,
 } from "../../../../src/domain/reputation/accounts/consent.ts";
+import { readExpiry } from "../../../../src/domain/reputation/accounts/expiry.ts";
+import type { InputProblem } from "../../../../src/domain/shared/errors.ts";
 
 const NOW = "2026-03-01T12:00:00.500Z";
 const NOW_MS = Date.parse(NOW);
@@ -110,49 +111,30 @@ describe("coverage", () => {
 });
 
 describe("a grant", () => {
-  test("D-6.1 checkGrant() reads purpose and expires_at", () => {
-    expect(checkGrant({ purpose: "profile_lookup" }, NOW_MS)).toEqual({
-      value: { purpose: "profile_lookup", expiresAt: null },
-      problems: [],
-    });
-    const body = { purpose: "reputation_lookup", expires_at: "2027-01-01T07:00:00+07:00" };
-    expect(checkGrant(body, NOW_MS).value?.expiresAt).toBe("2027-01-01T00:00:00Z");
-    expect(checkGrant({ ...body, expires_at: null }, NOW_MS).value?.expiresAt).toBeNull();
-    expect(checkGrant({ ...body, expires_at: "2027-01-01" }, NOW_MS).value?.expiresAt).toBe(
-      "2027-01-01T00:00:00Z",
+  test("D-6.1 its end is canonical text, or null for never", () => {
+    expect(readExpiry(undefined, NOW_MS)).toBeNull();
+    expect(readExpiry(null, NOW_MS)).toBeNull();
+    expect(readExpiry("2027-01-01T07:00:00+07:00", NOW_MS)).toBe("2027-01-01T00:00:00Z");
+    expect(readExpiry("2027-01-01", NOW_MS)).toBe("2027-01-01T00:00:00Z");
+    expect(readExpiry("2026-03-01T12:00:00.500001Z", NOW_MS)).toBe("2026-03-01T12:00:00.500001Z");
+  });
+
+  test.each([
+    ...["", "soon", "2026-13-01T00:00:00Z"].map((text) => [
+      text,
+      "Must be an ISO 8601 date and time, or null",
+    ]),
+    ...[NOW, "2026-03-01T12:00:00.499999Z", "2020-01-01"].map((text) => [
+      text,
+      "Must be in the future",
+    ]),
+  ])("D-5.5, D-6.1 the end %p is refused", (text, detail) => {
+    expect(() => readExpiry(text, NOW_MS)).toThrow(
+      expect.objectContaining({
+        kind: "invalid_request",
+        problems: [{ pointer: "/expires_at", detail }],
+      }),
     );
-  });
-
-  test("D-6.1 checkGrant() refuses unknown purposes", () => {
-    for (const purpose of [
-      undefined,
-      null,
-      "",
-      "Reputation_lookup",
-      "all",
-      1,
-      ["profile_lookup"],
-    ]) {
-      const { value, problems } = checkGrant({ purpose }, NOW_MS);
-      expect(value).toBeNull();
-      expect(problems.map(({ pointer }) => pointer)).toEqual(["/purpose"]);
-    }
-  });
-
-  test("D-6.1 checkGrant() refuses an expires_at that is no time, in the past or now", () => {
-    const odd = ["", "soon", 1893456000, true, {}, "2026-13-01T00:00:00Z"];
-    for (const expires_at of [...odd, NOW, "2026-03-01T12:00:00.499999Z", "2020-01-01"]) {
-      const { value, problems } = checkGrant({ purpose: "profile_lookup", expires_at }, NOW_MS);
-      expect(value).toBeNull();
-      expect(problems.map(({ pointer }) => pointer)).toEqual(["/expires_at"]);
-    }
-    const justAfter = { purpose: "profile_lookup", expires_at: "2026-03-01T12:00:00.500001Z" };
-    expect(checkGrant(justAfter, NOW_MS).problems).toEqual([]);
-  });
-
-  test("D-5.2 checkGrant() reports all problems together", () => {
-    const { problems } = checkGrant({ purpose: "x", expires_at: "x" }, NOW_MS);
-    expect(problems.map(({ pointer }) => pointer)).toEqual(["/purpose", "/expires_at"]);
   });
 
   test("D-6.1 a newer grant supersedes the active ones of its purpose and nothing else", () => {
@@ -193,34 +175,36 @@ describe("the list", () => {
     expect(item).toEqual({
       id: 6,
       purpose: "reputation_lookup",
-      granted_at: "2026-01-01T00:00:00Z",
-      expires_at: "2026-02-01T00:00:00Z",
+      grantedAt: "2026-01-01T00:00:00Z",
+      expiresAt: "2026-02-01T00:00:00Z",
       status: "expired",
     });
-    expect(Object.keys(item)).toEqual(["id", "purpose", "granted_at", "expires_at", "status"]);
-    expect(consentItem(ACTIVE, NOW_MS).expires_at).toBeNull();
+    expect(Object.keys(item)).toEqual(["id", "purpose", "grantedAt", "expiresAt", "status"]);
+    expect(consentItem(ACTIVE, NOW_MS).expiresAt).toBeNull();
   });
 
   test("D-6.1 filters take the known values, and empty for none", () => {
-    expect(checkConsentFilter({}).value).toEqual({ status: null, purpose: null });
-    expect(checkConsentFilter({ status: "", purpose: null }).value).toEqual({
+    const given = { status: "expired", purpose: "platforms_lookup" } as const;
+    const problems: InputProblem[] = [];
+    expect(readConsentFilter({}, problems)).toEqual({ status: null, purpose: null });
+    expect(readConsentFilter({ status: "", purpose: null }, problems)).toEqual({
       status: null,
       purpose: null,
     });
-    const given = { status: "expired", purpose: "platforms_lookup" } as const;
-    expect(checkConsentFilter(given).value).toEqual(given);
+    expect(readConsentFilter(given, problems)).toEqual(given);
+    expect(problems).toEqual([]);
   });
 
   test("D-6.1 an unknown filter value is a problem", () => {
-    const { value, problems } = checkConsentFilter({ status: "Active", purpose: "all" });
-    expect(value).toBeNull();
+    const problems: InputProblem[] = [];
+    readConsentFilter({ status: "Active", purpose: "all" }, problems);
     expect(problems.map(({ pointer }) => pointer)).toEqual(["/status", "/purpose"]);
   });
 
   test("D-6.1 matchesFilter() compares the status at read time", () => {
     const show = (consent: Consent, status: string | null, purpose: string | null) => {
-      const { value } = checkConsentFilter({ status, purpose });
-      return value !== null && matchesFilter(consent, { ...value, nowMs: NOW_MS });
+      const filter = readConsentFilter({ status, purpose }, []);
+      return matchesFilter(consent, { ...filter, nowMs: NOW_MS });
     };
     expect(show(EXPIRED, "expired", null)).toBe(true);
     expect(show(EXPIRED, "active", null)).toBe(false);

@@ -1,9 +1,9 @@
 import { expect, test } from "bun:test";
 import {
-  checkPlanChange,
   effectiveLimits,
   NEW_ACCOUNT_PLAN,
   PLAN_NAMES,
+  requirePlan,
 } from "../../../../src/domain/reputation/accounts/plan.ts";
 
 const NONE = { callsPerMonth: null, rateLimitPerMinute: null };
@@ -54,32 +54,29 @@ test("D-5.4 a new account is on the free plan", () => {
   expect(NEW_ACCOUNT_PLAN).toEqual({ plan: "free", ...NONE });
 });
 
-test("D-5.7 checkPlanChange() reads a plan and, for enterprise, its numbers", () => {
-  expect(checkPlanChange({ plan: "business" }).value).toEqual({ plan: "business", ...NONE });
-  const numbers = { calls_per_month: 1, rate_limit_per_minute: 999_999_999_999_999 };
-  expect(checkPlanChange({ plan: "enterprise", ...numbers }).value).toEqual({
+test("D-5.7 an account gets a plan and, on enterprise, numbers of its own", () => {
+  expect(requirePlan({ plan: "business" })).toEqual({ plan: "business", ...NONE });
+  const numbers = { callsPerMonth: 1, rateLimitPerMinute: 999_999_999_999_999 };
+  expect(requirePlan({ plan: "enterprise", ...numbers })).toEqual({
     plan: "enterprise",
     callsPerMonth: 1,
     rateLimitPerMinute: 999_999_999_999_999,
   });
-  const nulls = { calls_per_month: null, rate_limit_per_minute: null };
-  expect(checkPlanChange({ plan: "enterprise", ...nulls }).value).toEqual({
-    plan: "enterprise",
-    ...NONE,
-  });
-  expect(checkPlanChange({ plan: "free", ...nulls }).value?.plan).toBe("free");
+  expect(requirePlan({ plan: "enterprise", ...NONE })).toEqual({ plan: "enterprise", ...NONE });
+  expect(requirePlan({ plan: "free", ...NONE })).toEqual({ plan: "free", ...NONE });
 });
 
-test("D-5.7 checkPlanChange() refuses unknown plans and numbers for other plans", () => {
-  const pointers = (body: Parameters<typeof checkPlanChange>[0]) =>
-    checkPlanChange(body).problems.map(({ pointer }) => pointer);
-  expect(pointers({})).toEqual(["/plan"]);
-  expect(pointers({ plan: "Free" })).toEqual(["/plan"]);
-  expect(pointers({ plan: "toString" })).toEqual(["/plan"]);
-  expect(pointers({ plan: "business", calls_per_month: 5 })).toEqual(["/calls_per_month"]);
-  for (const odd of [0, -1, 1.5, "5", true, 1e15, Number.NaN]) {
-    expect(pointers({ plan: "enterprise", rate_limit_per_minute: odd })).toEqual([
-      "/rate_limit_per_minute",
-    ]);
-  }
+test("D-5.7 numbers of their own are refused for other plans", () => {
+  const detail = "Only the enterprise plan has it";
+  expect(() => requirePlan({ plan: "business", callsPerMonth: 5 })).toThrow(
+    expect.objectContaining({ problems: [{ pointer: "/calls_per_month", detail }] }),
+  );
+  expect(() => requirePlan({ plan: "free", callsPerMonth: 5, rateLimitPerMinute: 5 })).toThrow(
+    expect.objectContaining({
+      problems: [
+        { pointer: "/calls_per_month", detail },
+        { pointer: "/rate_limit_per_minute", detail },
+      ],
+    }),
+  );
 });

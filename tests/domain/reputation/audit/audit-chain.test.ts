@@ -11,6 +11,7 @@ import {
   hashInput,
   headInput,
 } from "../../../../src/domain/reputation/audit/audit-chain.ts";
+import { toWire } from "../../../../src/domain/shared/wire-names.ts";
 
 const sha256Hex = (text: string) => createHash("sha256").update(text).digest("hex");
 
@@ -99,7 +100,7 @@ describe("records", () => {
   });
 
   test("D-5.5 accessItem() shows who looked, by a name that may be gone", () => {
-    expect(JSON.stringify(accessItem(second, "shop"))).toBe(
+    expect(JSON.stringify(toWire(accessItem(second, "shop")))).toBe(
       '{"id":"chain-a-2","at":"2026-03-01T12:00:01Z","account":"shop",' +
         '"purpose":"reputation_lookup","decision":"denied","code":"consent_required",' +
         '"request_id":"req_00000002"}',

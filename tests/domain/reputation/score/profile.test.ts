@@ -8,6 +8,7 @@ import {
 } from "../../../../src/domain/reputation/score/profile.ts";
 import { computeScore } from "../../../../src/domain/reputation/score/score.ts";
 import { type JsonObject, rawNumber } from "../../../../src/domain/shared/json.ts";
+import { toWire } from "../../../../src/domain/shared/wire-names.ts";
 import { GOLDEN_NOW_MS } from "./golden-scores.ts";
 
 const PROFILE: JsonObject = {
@@ -34,14 +35,14 @@ const ETSY: JsonObject = {
 
 describe("the profile", () => {
   test("R-2.2 profileBody() has the six fields in the document's order", () => {
-    expect(JSON.stringify(profileBody(PROFILE))).toBe(
+    expect(JSON.stringify(toWire(profileBody(PROFILE)))).toBe(
       '{"username":"ana","display_name":"Ana","bio":"Potter","profession":"artist",' +
         '"location":"Bandung","verified":true}',
     );
   });
 
   test('D-6.2 null texts are "", and a null verified is false', () => {
-    const empty = { display_name: "", bio: "", profession: "", location: "", verified: false };
+    const empty = { displayName: "", bio: "", profession: "", location: "", verified: false };
     expect(profileBody({ username: "ana" })).toEqual({ username: "ana", ...empty });
     const nulls = { display_name: null, bio: null, profession: null, location: null };
     expect(profileBody({ username: "ana", ...nulls, verified: null })).toEqual({
@@ -60,7 +61,7 @@ describe("the profile", () => {
     };
     expect(profileBody(odd)).toEqual({
       username: "42",
-      display_name: "12345678901234567890",
+      displayName: "12345678901234567890",
       bio: "false",
       profession: "",
       location: "1.5",
@@ -89,7 +90,7 @@ describe("the profile", () => {
 
 describe("the platforms", () => {
   test("R-2.3 an entry has the four fields in the document's order", () => {
-    expect(JSON.stringify(platformEntries([ETSY]))).toBe(
+    expect(JSON.stringify(toWire(platformEntries([ETSY])))).toBe(
       '[{"platform":"etsy","handle":"ana-pots","verified":true,' +
         '"last_synced_at":"2026-02-03T00:00:00Z"}]',
     );
@@ -120,12 +121,12 @@ describe("the platforms", () => {
   test("D-6.2 a null handle is empty, and a null last_synced_at is updated_at", () => {
     const entry = (values: JsonObject) => platformEntries([{ ...ETSY, ...values }])[0];
     expect(entry({ handle: null })?.handle).toBe("");
-    expect(entry({ last_synced_at: null })?.last_synced_at).toBe("2026-02-02T00:00:00Z");
-    expect(entry({ last_synced_at: "lately" })?.last_synced_at).toBe("2026-02-02T00:00:00Z");
-    expect(entry({ last_synced_at: null, updated_at: null })?.last_synced_at).toBe(
+    expect(entry({ last_synced_at: null })?.lastSyncedAt).toBe("2026-02-02T00:00:00Z");
+    expect(entry({ last_synced_at: "lately" })?.lastSyncedAt).toBe("2026-02-02T00:00:00Z");
+    expect(entry({ last_synced_at: null, updated_at: null })?.lastSyncedAt).toBe(
       "1970-01-01T00:00:00Z",
     );
-    expect(entry({ last_synced_at: "2026-02-03 07:00+07:00" })?.last_synced_at).toBe(
+    expect(entry({ last_synced_at: "2026-02-03 07:00+07:00" })?.lastSyncedAt).toBe(
       "2026-02-03T00:00:00Z",
     );
   });
@@ -135,14 +136,14 @@ describe("the score", () => {
   const score = computeScore({ profile: PROFILE, accounts: [ETSY], nowMs: GOLDEN_NOW_MS });
 
   test("R-2.1 reputationBody() has the five fields in the document's order", () => {
-    expect(JSON.stringify(reputationBody("ana", score))).toBe(
+    expect(JSON.stringify(toWire(reputationBody("ana", score)))).toBe(
       '{"username":"ana","score":7,"star_level":1,"verified_platforms":1,' +
         '"updated_at":"2026-02-02T00:00:00Z"}',
     );
   });
 
   test("D-6.6 scoreExplanation() has the decision's fields in its order", () => {
-    expect(JSON.stringify(scoreExplanation("ana", score))).toBe(
+    expect(JSON.stringify(toWire(scoreExplanation("ana", score)))).toBe(
       '{"username":"ana","score":7,"star_level":1,"score_version":"rep-1",' +
         '"updated_at":"2026-02-02T00:00:00Z","points":[{"platform":"etsy","points":7}]}',
     );

@@ -1,11 +1,11 @@
 import { expect, test } from "bun:test";
 import {
-  authenticateChallenge,
   PROBLEM_CODES,
   PROBLEMS,
   type ProblemCode,
-  problemBody,
-} from "../../../../src/domain/reputation/accounts/problem.ts";
+  type ProblemOccurrence,
+  problemReply,
+} from "../../../src/http/errors.ts";
 
 const STATUSES: Record<ProblemCode, number> = {
   invalid_request: 400,
@@ -31,10 +31,12 @@ const STATUSES: Record<ProblemCode, number> = {
   internal_error: 500,
   unavailable: 503,
 };
+const bodyOf = async (of: ProblemOccurrence) =>
+  (await problemReply(of).json()) as Record<string, unknown>;
 const OCCURRENCE = {
   detail: "The profile's owner has no active consent for this",
   requestId: "req_00000001",
-  timestamp: "2026-03-01T12:00:00Z",
+  nowMs: Date.parse("2026-03-01T12:00:00Z"),
 };
 
 test("D-5.2 the codes are the closed list of the decision, each with status and title", () => {
@@ -45,8 +47,8 @@ test("D-5.2 the codes are the closed list of the decision, each with status and 
   }
 });
 
-test("D-5.2, D-5.2.1 problemBody() has the decision's fields in its order", () => {
-  const body = problemBody({ ...OCCURRENCE, code: "consent_required" });
+test("D-5.2, D-5.2.1 problemReply() has the decision's fields in its order", async () => {
+  const body = await bodyOf({ ...OCCURRENCE, code: "consent_required" });
   expect(JSON.stringify(body)).toBe(
     '{"success":false,"type":"urn:repsync:problem:consent_required","title":"Consent required",' +
       '"status":403,"detail":"The profile\'s owner has no active consent for this",' +
@@ -55,26 +57,26 @@ test("D-5.2, D-5.2.1 problemBody() has the decision's fields in its order", () =
   );
 });
 
-test("D-5.2, D-5.2.2 problemBody() lists the fields that are wrong, or points at the whole request", () => {
-  const errors = [{ pointer: "/purpose", detail: "Must be one of a, b" }];
-  const body = problemBody({ ...OCCURRENCE, code: "invalid_request", errors });
-  expect(body.errors).toEqual([{ pointer: "/purpose", detail: "Must be one of a, b" }]);
-  for (const none of [{}, { errors: [] }]) {
-    const whole = problemBody({ ...OCCURRENCE, ...none, code: "invalid_request" });
-    expect(whole.errors).toEqual([{ pointer: "", detail: OCCURRENCE.detail }]);
-    expect(problemBody({ ...OCCURRENCE, ...none, code: "not_found" })).not.toHaveProperty("errors");
+test("D-5.2, D-5.2.2 problemReply() lists the fields that are wrong, or points at the whole request", async () => {
+  const problems = [{ pointer: "/purpose", detail: "Must be one of a, b" }];
+  const body = await bodyOf({ ...OCCURRENCE, code: "invalid_request", problems });
+  expect(body["errors"]).toEqual([{ pointer: "/purpose", detail: "Must be one of a, b" }]);
+  for (const none of [{}, { problems: [] }]) {
+    const whole = await bodyOf({ ...OCCURRENCE, ...none, code: "invalid_request" });
+    expect(whole["errors"]).toEqual([{ pointer: "", detail: OCCURRENCE.detail }]);
+    expect(await bodyOf({ ...OCCURRENCE, ...none, code: "not_found" })).not.toHaveProperty(
+      "errors",
+    );
   }
 });
 
 test("D-5.2, D-5.2.1 every 401 has a challenge, and no other", () => {
+  const challengeOf = (code: ProblemCode) =>
+    problemReply({ ...OCCURRENCE, code }).headers.get("WWW-Authenticate");
   for (const code of PROBLEM_CODES) {
-    expect(authenticateChallenge(code) !== null).toBe(STATUSES[code] === 401);
+    expect(challengeOf(code) !== null).toBe(STATUSES[code] === 401);
   }
-  expect(authenticateChallenge("api_key_revoked")).toBe(
-    'ApiKey realm="repsync", header="X-API-Key"',
-  );
-  expect(authenticateChallenge("token_missing")).toBe('Bearer realm="repsync"');
-  expect(authenticateChallenge("token_expired")).toBe(
-    'Bearer realm="repsync", error="invalid_token"',
-  );
+  expect(challengeOf("api_key_revoked")).toBe('ApiKey realm="repsync", header="X-API-Key"');
+  expect(challengeOf("token_missing")).toBe('Bearer realm="repsync"');
+  expect(challengeOf("token_expired")).toBe('Bearer realm="repsync", error="invalid_token"');
 });

@@ -1,9 +1,11 @@
 // Bodies of the reputation interface, as the OpenAPI document shows them.
 import { type TSchema, Type } from "@sinclair/typebox";
-import { CONSENT_PURPOSES, CONSENT_STATUSES } from "../domain/reputation/accounts/consent.ts";
-import { PLAN_NAMES } from "../domain/reputation/accounts/plan.ts";
-import { PROBLEM_CODES } from "../domain/reputation/accounts/problem.ts";
-import { ROLES } from "../domain/reputation/accounts/roles.ts";
+import { isEmail } from "../../domain/reputation/accounts/account.ts";
+import { CONSENT_PURPOSES, CONSENT_STATUSES } from "../../domain/reputation/accounts/consent.ts";
+import { NO_EXPIRY } from "../../domain/reputation/accounts/expiry.ts";
+import { PLAN_NAMES } from "../../domain/reputation/accounts/plan.ts";
+import { ROLES } from "../../domain/reputation/accounts/roles.ts";
+import { isSignUpUsername, SIGN_UP_USERNAME } from "../../domain/reputation/accounts/username.ts";
 import {
   MAX_API_KEY_NAME_CHARS,
   MAX_EMAIL_CHARS,
@@ -12,13 +14,30 @@ import {
   MAX_PROFILE_TEXT_CHARS,
   MAX_ROTATION_OVERLAP_SECONDS,
   MIN_PASSWORD_CHARS,
-} from "../domain/shared/limits.ts";
-import { Count, model, nullable, oneOf, Text, Time } from "./schema-parts.ts";
+} from "../../domain/shared/limits.ts";
+import { isTextOf } from "../../domain/shared/text.ts";
+import { parseDateTime } from "../../domain/shared/time.ts";
+import { PROBLEM_CODES } from "../errors.ts";
+import { Count, checked, model, nullable, oneOf, someText, Text, Time, textOf } from "./parts.ts";
 
 const NullableTime = nullable(Time);
 const NullableCount = nullable(Count);
-const NullableProfileText = Type.Optional(
-  nullable(Type.String({ maxLength: MAX_PROFILE_TEXT_CHARS })),
+const ProfileText = Type.Optional(
+  checked<string | null>(
+    { type: ["string", "null"], maxLength: MAX_PROFILE_TEXT_CHARS },
+    (value) => value === null || isTextOf(value, { minChars: 0, maxChars: MAX_PROFILE_TEXT_CHARS }),
+    `Must be a text of at most ${MAX_PROFILE_TEXT_CHARS} characters, or null`,
+  ),
+);
+/** `expires_at` of what somebody asks for; whether it is ahead the use case says. */
+const Expiry = Type.Optional(
+  nullable(
+    checked<string>(
+      { ...Time },
+      (value) => typeof value === "string" && parseDateTime(value) !== null,
+      NO_EXPIRY,
+    ),
+  ),
 );
 const PlanNumber = Type.Integer({ minimum: 1, maximum: MAX_PLAN_NUMBER });
 /** Whom the examples of requests are about. */
@@ -79,7 +98,7 @@ export const Consent = model("Consent", {
 /** D-6.1. */
 export const ConsentGrant = model(
   "ConsentGrant",
-  { purpose: oneOf(CONSENT_PURPOSES), expires_at: Type.Optional(NullableTime) },
+  { purpose: oneOf(CONSENT_PURPOSES), expires_at: Expiry },
   { examples: [{ purpose: "reputation_lookup" }] },
 );
 
@@ -95,10 +114,18 @@ export const Account = model("Account", {
 export const SignUp = model(
   "SignUp",
   {
-    username: Type.String({ pattern: "^[a-z0-9](?:[a-z0-9_-]{0,38}[a-z0-9])?$" }),
-    email: Type.String({ format: "email", maxLength: MAX_EMAIL_CHARS }),
-    password: Type.String({ minLength: MIN_PASSWORD_CHARS, maxLength: MAX_PASSWORD_CHARS }),
-    display_name: NullableProfileText,
+    username: checked<string>(
+      { type: "string", pattern: SIGN_UP_USERNAME.source },
+      isSignUpUsername,
+      "Must be 1 to 40 characters of a-z, 0-9, _ and -, the first and last a letter or a digit",
+    ),
+    email: checked<string>(
+      { type: "string", format: "email", maxLength: MAX_EMAIL_CHARS },
+      isEmail,
+      "Must be an e-mail address",
+    ),
+    password: textOf(MIN_PASSWORD_CHARS, MAX_PASSWORD_CHARS),
+    display_name: ProfileText,
   },
   { examples: [{ ...NEWCOMER, email: "ana@example.com", display_name: "Ana" }] },
 );
@@ -106,7 +133,7 @@ export const SignUp = model(
 /** D-5.4. */
 export const SignIn = model(
   "SignIn",
-  { username: Type.String({ minLength: 1 }), password: Type.String({ minLength: 1 }) },
+  { username: someText(), password: someText() },
   { examples: [NEWCOMER] },
 );
 
@@ -141,8 +168,8 @@ export const IssuedApiKey = model("IssuedApiKey", {
 export const ApiKeyRequest = model(
   "ApiKeyRequest",
   {
-    name: Type.String({ minLength: 1, maxLength: MAX_API_KEY_NAME_CHARS }),
-    expires_at: Type.Optional(NullableTime),
+    name: textOf(1, MAX_API_KEY_NAME_CHARS),
+    expires_at: Expiry,
   },
   { examples: [{ name: "shop" }] },
 );
@@ -158,10 +185,10 @@ export const Rotation = model("Rotation", {
 export const ProfileChange = model(
   "ProfileChange",
   {
-    display_name: NullableProfileText,
-    bio: NullableProfileText,
-    profession: NullableProfileText,
-    location: NullableProfileText,
+    display_name: ProfileText,
+    bio: ProfileText,
+    profession: ProfileText,
+    location: ProfileText,
     public: Type.Optional(Type.Boolean()),
   },
   { examples: [{ bio: "Woodworker" }] },

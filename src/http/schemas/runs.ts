@@ -1,11 +1,28 @@
 // Bodies of sync runs on the wire, as the OpenAPI document shows them. S-2.6, S-4.4, S-6, D-4.
 import { Type } from "@sinclair/typebox";
-import { Count, exact, listOf, model, nullable, oneOf, Text, Time } from "./schema-parts.ts";
+import { Count, checked, exact, listOf, model, nullable, oneOf, Text, Time } from "./parts.ts";
 
 const Direction = oneOf(["push", "pull"]);
 const KeyObject = Type.Object({}, { additionalProperties: true, description: "The key columns" });
-const Table = Type.String({ minLength: 1, description: "Name of a table of the registry" });
-const TableOrNone = Type.Optional(nullable(Table, { description: "One table; all when absent" }));
+const TABLE = { type: "string", minLength: 1, description: "Name of a table of the registry" };
+/** Whether there is such a table is not the body's business: an empty name is an unknown one. */
+const TableOrNone = Type.Optional(
+  nullable(
+    checked<string>(TABLE, (value) => typeof value === "string", "Must be a string"),
+    { description: "One table; all when absent" },
+  ),
+);
+
+/** A table that has to be named; `purpose` says what for. */
+function requiredTable(purpose: string) {
+  const isAbsent = (value: unknown) => value === undefined || value === null || value === "";
+  return checked<string>(
+    TABLE,
+    (value) => typeof value === "string" && value !== "",
+    (value) => (isAbsent(value) ? `Is required ${purpose}; name one table` : "Must be a string"),
+  );
+}
+
 const FLAGS = {
   full: Type.Optional(
     Type.Boolean({ default: false, description: "Clear the last-sync markers first" }),
@@ -29,7 +46,7 @@ export const TriggerRequest = Type.Object(
 export const StreamRequest = Type.Object(
   {
     direction: Type.Optional(oneOf(["push", "pull"], { default: "push" })),
-    table: Table,
+    table: requiredTable("for a sync with a stream"),
     ...FLAGS,
   },
   { $id: "StreamRequest", examples: [{ direction: "push", table: "profiles" }] },
@@ -38,7 +55,7 @@ export const StreamRequest = Type.Object(
 /** D-4.10. */
 export const CompareRequest = Type.Object(
   {
-    table: Table,
+    table: requiredTable("for a comparison"),
     repair: Type.Optional(
       nullable(Direction, {
         description: "Send the rows that differ, or fetch them; null changes nothing",

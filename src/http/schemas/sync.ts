@@ -1,6 +1,6 @@
 // Bodies on the wire, as the OpenAPI document shows them. Field names are those of the two documents.
 import { Type } from "@sinclair/typebox";
-import { exact, model, nullable, oneOf, Text } from "./schema-parts.ts";
+import { exact, model, nullable, oneOf, Text } from "./parts.ts";
 
 const RowObject = Type.Object(
   {},

@@ -1,6 +1,6 @@
 // `limit` and `cursor` of lists. D-5.5.
-import { DEFAULT_LIST_ITEMS, MAX_LIST_ITEMS } from "../../shared/limits.ts";
-import { type Checked, checked, type FieldProblem } from "./problem.ts";
+import { type InputProblem, refuse } from "./errors.ts";
+import { DEFAULT_LIST_ITEMS, MAX_LIST_ITEMS } from "./limits.ts";
 
 /** Which part of a list is asked for. */
 export interface ListQuery {
@@ -17,25 +17,42 @@ export interface ListPart<Item> {
   readonly nextCursor: string | null;
 }
 
-/** Reads both parameters; absent or empty is the default. `cursorShape` is what this list gives out. */
-export function checkListQuery(
-  query: { readonly limit?: string | null; readonly cursor?: string | null },
+/** `limit` and `cursor` as texts; absent, null or empty is the default. */
+export interface ListParameters {
+  readonly limit?: string | null;
+  readonly cursor?: string | null;
+}
+
+/**
+ * Reads both parameters; what is wrong with them is added to `problems`, to be refused with all others. `cursorShape` is
+ * what this list gives out.
+ */
+export function readListQuery(
+  query: ListParameters,
   cursorShape: RegExp,
-): Checked<ListQuery> {
+  problems: InputProblem[],
+): ListQuery {
   const limitText = query.limit || String(DEFAULT_LIST_ITEMS);
   const cursor = query.cursor || null;
   const limit = /^\d{1,4}$/.test(limitText) ? Number(limitText) : 0;
-  const problems: FieldProblem[] = [];
   if (limit < 1 || limit > MAX_LIST_ITEMS) {
     const detail = `Must be a whole number from 1 to ${MAX_LIST_ITEMS}`;
     problems.push({ pointer: "/limit", detail });
   }
   if (cursor !== null && !cursorShape.test(cursor)) problems.push(BAD_CURSOR);
-  return checked(problems, () => ({ limit, cursor }));
+  return { limit, cursor };
+}
+
+/** As `readListQuery`, for lists without other parameters. Throws `invalid_request`. */
+export function requireListQuery(query: ListParameters, cursorShape: RegExp): ListQuery {
+  const problems: InputProblem[] = [];
+  const read = readListQuery(query, cursorShape, problems);
+  refuse(problems);
+  return read;
 }
 
 /** A cursor that this list never gave out. */
-export const BAD_CURSOR: FieldProblem = {
+export const BAD_CURSOR: InputProblem = {
   pointer: "/cursor",
   detail: "Must be a next_cursor of this list",
 };

@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { fieldName, toWire, wireName } from "../../src/domain/shared/wire-names.ts";
+import { fieldName, fromWire, toWire, wireName } from "../../../src/domain/shared/wire-names.ts";
 
 test.each([
   ["limit", "limit"],
@@ -37,4 +37,8 @@ test("toWire() leaves names of columns and tables as they are, and rows uncopied
     tables: ["myTable"],
     table_counts: { myTable: 2 },
   });
+});
+
+test("fromWire() names the fields of a flat object as this code does", () => {
+  expect(fromWire({ display_name: "Ana", bio: null })).toEqual({ displayName: "Ana", bio: null });
 });

@@ -1,0 +1,19 @@
+// Lengths of texts, in characters (code points).
+
+/** Cuts a text to a number of characters without splitting one. */
+export function cutText(text: string, maxChars: number): string {
+  return text.length <= maxChars
+    ? text
+    : [...text.slice(0, 2 * maxChars)].slice(0, maxChars).join("");
+}
+
+/** True for a text without lone surrogates whose length is within both bounds. */
+export function isTextOf(
+  value: unknown,
+  length: { readonly minChars: number; readonly maxChars: number },
+): value is string {
+  if (typeof value !== "string" || value.length > 2 * length.maxChars) return false;
+  if (!value.isWellFormed()) return false;
+  const chars = [...value].length;
+  return chars >= length.minChars && chars <= length.maxChars;
+}

@@ -1,0 +1,105 @@
+// Bodies of requests: read within a limit, parsed, and checked by the schema that the document shows.
+import type { Static, TObject } from "@sinclair/typebox";
+import { TypeCompiler } from "@sinclair/typebox/compiler";
+import { ValueErrorType } from "@sinclair/typebox/errors";
+import { AppError, type InputProblem, refuse } from "../domain/shared/errors.ts";
+import { MAX_API_BODY_BYTES } from "../domain/shared/limits.ts";
+import { cutText } from "../domain/shared/text.ts";
+import { type FromWire, fromWire } from "../domain/shared/wire-names.ts";
+import { detailOf } from "./schemas/parts.ts";
+
+const MAX_POINTER_CHARS = 200;
+
+type Check = ReturnType<typeof TypeCompiler.Compile>;
+const checks = new WeakMap<TObject, Check>();
+
+/**
+ * Reads a JSON object as its schema says, with the names of this code; no body at all is an empty object. Call it after
+ * the caller was identified. Throws `body_too_large`, and `invalid_request` with every problem. D-4.2, D-5.2, D-5.5.
+ */
+export async function readBody<Schema extends TObject>(
+  request: Request,
+  schema: Schema,
+): Promise<FromWire<Static<Schema>>> {
+  const bytes = await readRequestBody(request, MAX_API_BODY_BYTES);
+  const body = bytes.length === 0 ? {} : parse(bytes);
+  if (typeof body !== "object" || body === null || Array.isArray(body)) {
+    throw new AppError("invalid_request", "The body must be a JSON object");
+  }
+  refuse(findProblems(schema, body));
+  return fromWire(body) as FromWire<Static<Schema>>;
+}
+
+/** What a body has that its schema refuses, in the order of the schema's fields; unknown ones last. */
+export function findProblems(schema: TObject, body: object): InputProblem[] {
+  const check = checks.get(schema) ?? TypeCompiler.Compile(schema);
+  checks.set(schema, check);
+  if (check.Check(body)) return [];
+  const problems = new Map<string, InputProblem>();
+  // Most fields have one problem at most, and those that are missing two that say the same.
+  for (const { type, path, schema: part, value } of check.Errors(body)) {
+    if (problems.has(path)) continue;
+    const isUnknown = type === ValueErrorType.ObjectAdditionalProperties;
+    const detail = isUnknown ? "Unknown field" : detailOf(part, value);
+    problems.set(path, { pointer: pointerTo(path), detail });
+  }
+  const names = Object.keys(schema.properties);
+  const placeOf = (path: string) => names.indexOf(path.slice(1)) + 1 || names.length + 1;
+  return [...problems]
+    .toSorted(([a], [b]) => placeOf(a) - placeOf(b))
+    .map(([, problem]) => problem);
+}
+
+/** RFC 6901; a lone surrogate would not survive the reply. */
+function pointerTo(path: string): string {
+  return `/${cutText(path.slice(1).toWellFormed(), MAX_POINTER_CHARS)}`;
+}
+
+function parse(bytes: Uint8Array): unknown {
+  try {
+    return JSON.parse(new TextDecoder("utf-8", { fatal: true }).decode(bytes));
+  } catch (cause) {
+    throw new AppError("invalid_request", "The body is not JSON in UTF-8", { cause });
+  }
+}
+
+/**
+ * Reads a body of at most `maxBytes`, and no further; `advice` follows the message about a larger one. D-3.5.
+ * Throws `body_too_large`, and `invalid_request` when the body breaks off.
+ */
+export async function readRequestBody(
+  request: Request,
+  maxBytes: number,
+  advice = "",
+): Promise<Uint8Array> {
+  const declaredBytes = Number(request.headers.get("content-length") ?? 0);
+  if (declaredBytes > maxBytes) throw tooLarge(maxBytes, advice);
+  if (request.body === null) return new Uint8Array();
+  const chunks: Uint8Array[] = [];
+  let receivedBytes = 0;
+  try {
+    for await (const chunk of request.body) {
+      receivedBytes += chunk.length;
+      if (receivedBytes > maxBytes) throw tooLarge(maxBytes, advice);
+      chunks.push(chunk);
+    }
+  } catch (error) {
+    if (error instanceof AppError) throw error;
+    throw new AppError("invalid_request", "The body broke off before its end", { cause: error });
+  }
+  return chunks.length === 1 && chunks[0] !== undefined ? chunks[0] : join(chunks, receivedBytes);
+}
+
+function join(chunks: readonly Uint8Array[], totalBytes: number): Uint8Array {
+  const bytes = new Uint8Array(totalBytes);
+  let at = 0;
+  for (const chunk of chunks) {
+    bytes.set(chunk, at);
+    at += chunk.length;
+  }
+  return bytes;
+}
+
+function tooLarge(maxBytes: number, advice: string): AppError {
+  return new AppError("body_too_large", `Body is larger than ${maxBytes} bytes${advice}`);
+}

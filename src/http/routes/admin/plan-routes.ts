@@ -1,0 +1,46 @@
+import { Elysia } from "elysia";
+import { changePlan } from "../../../usecases/reputation/accounts/change-plan.ts";
+import type { IdentityDeps } from "../../../usecases/reputation/accounts/identity.ts";
+import { readAdministratorBody } from "../../guards/bearer.ts";
+import {
+  BODY_PROBLEMS,
+  bodyDoc,
+  dataDoc,
+  problemDocs,
+  USER_PROBLEMS,
+  USER_SECURITY,
+  USERNAME,
+} from "../../operation-docs.ts";
+import { dataReply } from "../../replies.ts";
+import { Plan, PlanChange } from "../../schemas/account.ts";
+
+/** `PUT /v1/admin/accounts/{username}/plan`. D-5.7. */
+export function planRoutes(deps: IdentityDeps) {
+  return new Elysia().put(
+    "/v1/admin/accounts/:username/plan",
+    async ({ request, params }) => {
+      const body = await readAdministratorBody(deps, request, PlanChange);
+      return dataReply(deps.clock, await changePlan(deps, params.username, body));
+    },
+    { parse: "none", detail: PLAN_DETAIL },
+  );
+}
+
+/** Document of the administrator's change of a plan. */
+export const PLAN_DETAIL = {
+  operationId: "changePlan",
+  tags: ["administration"],
+  summary: "Change an account's plan",
+  security: USER_SECURITY,
+  parameters: [USERNAME],
+  requestBody: bodyDoc(PlanChange),
+  responses: {
+    200: dataDoc("The plan", Plan),
+    ...problemDocs({
+      ...USER_PROBLEMS,
+      ...BODY_PROBLEMS,
+      403: "Not an administrator, or another issuer's account",
+      404: "No such account",
+    }),
+  },
+};

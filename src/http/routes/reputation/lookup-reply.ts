@@ -1,0 +1,106 @@
+import type { LookupRefusal } from "../../../domain/reputation/accounts/consent.ts";
+import type { CallOutcome, Quota } from "../../../domain/reputation/accounts/quota.ts";
+import { MINUTE_WINDOW_MS } from "../../../domain/shared/limits.ts";
+import { formatMs } from "../../../domain/shared/time.ts";
+import { toWire } from "../../../domain/shared/wire-names.ts";
+import type { LookupReply } from "../../../usecases/reputation/lookups/look-up.ts";
+import { problemReply } from "../../errors.ts";
+
+// Replies of the three lookups. This is the path that has to be fast: texts that do not change are made once.
+
+/** What each refusal says. None tells what consents there are, or whether a profile is hidden or absent. */
+const DETAILS: Record<LookupRefusal, string> = {
+  api_key_missing: "Send an API key in the X-API-Key header",
+  api_key_invalid: "This API key is not known here",
+  api_key_revoked: "This API key was revoked",
+  api_key_expired: "This API key has expired",
+  rate_limited: "All calls of the last 60 seconds are used",
+  quota_exceeded: "All calls of this month are used",
+  profile_not_found: "There is no public profile of this name",
+  consent_required: "The profile's owner has given no active consent to this",
+};
+
+/** JSON of `data`, by the object it is of. */
+const encoded = new WeakMap<object, string>();
+
+/** The reply to a lookup. D-5.1 to D-5.3. */
+export function lookupReply(reply: LookupReply, requestId: string): Response {
+  const { problem, data, quotas, nowMs } = reply;
+  const headers: Record<string, string> = {
+    "Cache-Control": "private, no-store",
+    "X-Request-Id": requestId,
+  };
+  if (quotas !== null)
+    Object.assign(headers, rateLimitHeaders({ ...quotas, outcome: outcomeOf(problem) }));
+  if (data === null) {
+    const refusal =
+      problem === null
+        ? ({ code: "internal_error", detail: "" } as const)
+        : { code: problem, detail: DETAILS[problem] };
+    return problemReply({ ...refusal, requestId, nowMs }, headers);
+  }
+  headers["Content-Type"] = "application/json";
+  const meta = `{"timestamp":"${formatMs(nowMs)}","version":"v1"}`;
+  return new Response(`{"success":true,"data":${encode(data)},"meta":${meta}}`, { headers });
+}
+
+function outcomeOf(problem: LookupRefusal | null) {
+  return problem === "rate_limited" || problem === "quota_exceeded" ? problem : "allowed";
+}
+
+function encode(data: object): string {
+  const known = encoded.get(data);
+  if (known !== undefined) return known;
+  const text = JSON.stringify(toWire(data));
+  encoded.set(data, text);
+  return text;
+}
+
+// Headers of metered replies: the IETF draft's two (draft-ietf-httpapi-ratelimit-headers-10) and
+// the customary three. D-5.3.
+
+/** Header texts by name. */
+export type RateLimitHeaders = Readonly<Record<string, string>>;
+
+/**
+ * The headers of a metered reply; an unlimited month has no `month` policy. `Retry-After` only when
+ * refused. D-5.3.
+ */
+export function rateLimitHeaders(decision: {
+  readonly outcome: CallOutcome;
+  readonly minute: Quota;
+  readonly month: Quota;
+}): RateLimitHeaders {
+  const { outcome, minute, month } = decision;
+  const headers: Record<string, string> = {
+    "RateLimit-Policy": joinPolicies(policyItem(minute), month, (limit) => `"month";q=${limit}`),
+    RateLimit: joinPolicies(
+      `"minute";r=${minute.remaining};t=${minute.resetSeconds}`,
+      month,
+      () => `"month";r=${month.remaining};t=${month.resetSeconds}`,
+    ),
+    "X-RateLimit-Limit": String(minute.limit),
+    "X-RateLimit-Remaining": String(minute.remaining),
+    "X-RateLimit-Reset": String(minute.resetSeconds),
+  };
+  if (outcome === "rate_limited") headers["Retry-After"] = retryAfter(minute);
+  if (outcome === "quota_exceeded") headers["Retry-After"] = retryAfter(month);
+  return headers;
+}
+
+/** `Retry-After` of a refused call: whole seconds until the next can succeed, 1 or more. */
+export function retryAfter(quota: Quota): string {
+  return String(Math.max(1, quota.resetSeconds));
+}
+
+function policyItem(minute: Quota): string {
+  return `"minute";q=${minute.limit};w=${MINUTE_WINDOW_MS / 1000}`;
+}
+
+function joinPolicies(
+  minuteItem: string,
+  month: Quota,
+  monthItem: (limit: number) => string,
+): string {
+  return month.limit === null ? minuteItem : `${minuteItem}, ${monthItem(month.limit)}`;
+}
