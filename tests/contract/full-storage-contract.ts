@@ -3,7 +3,7 @@ import { accountStoreContract } from "./accounts/account-store-contract.ts";
 import { secretStoreContract } from "./accounts/secret-store-contract.ts";
 import { sessionStoreContract } from "./accounts/session-store-contract.ts";
 import { signInGuardContract } from "./accounts/sign-in-guard-contract.ts";
-import type { PartsHarness } from "./parts-harness.ts";
+import type { StoreHarness } from "./harness.ts";
 import { leaseStoreContract } from "./runs/lease-store-contract.ts";
 import { rejectedRecordsContract } from "./runs/rejected-records-contract.ts";
 import { runStoreContract } from "./runs/run-store-contract.ts";
@@ -14,7 +14,7 @@ import { tableMarkerTests } from "./tables/table-store-markers.ts";
 export type RunAndSignInParts = Omit<FullStorage, "ping" | "openReputation">;
 
 /** What every `FullStorage` does beside `storageContract`: what sync runs and sign-in need. */
-export function fullStorageContract(harness: PartsHarness<RunAndSignInParts>): void {
+export function fullStorageContract(harness: StoreHarness<RunAndSignInParts>): void {
   tableMarkerTests(harness);
   rowSourceContract(harness);
   leaseStoreContract(harness);

@@ -1,8 +1,9 @@
 import { describe, expect } from "bun:test";
 import { makeTable } from "../support/make-table.ts";
+import { openSecond, type StoreHarness, storeTests } from "./harness.ts";
 import { markerStoreContract } from "./runs/marker-store-contract.ts";
-import { openSecond, type StoreHarness, storeTests, TableUnderTest } from "./store-harness.ts";
 import { tableStoreContract } from "./tables/table-store-contract.ts";
+import { TableUnderTest } from "./tables/table-under-test.ts";
 
 const ITEMS = makeTable({
   upsert_key: ["k"],

@@ -17,9 +17,9 @@ import { digestTable } from "../../src/usecases/sync/pages/digest-table.ts";
 import { pullPage } from "../../src/usecases/sync/pages/pull-page.ts";
 import { pushRecords } from "../../src/usecases/sync/pages/push-records.ts";
 import { readSyncStatus } from "../../src/usecases/sync/pages/read-sync-status.ts";
+import { MemoryRowSource } from "../support/memory/runs.ts";
+import type { MemoryTables } from "../support/memory/tables.ts";
 import { MemoryLogger } from "../support/memory-logger.ts";
-import type { MemoryStorage } from "../support/memory-storage.ts";
-import { MemoryRowSource } from "../support/memory-sync-stores.ts";
 import type { SeededRandom } from "../support/seeded-random.ts";
 
 /** What a server answers, each at one moment. */
@@ -35,7 +35,7 @@ export interface SimServer {
 
 /** What both servers are made of. */
 export interface ServerParts {
-  readonly storage: MemoryStorage;
+  readonly storage: MemoryTables;
   readonly registry: Registry;
   readonly clock: Clock;
   /** Rows of a page at most. */

@@ -3,7 +3,7 @@
 import { formatMs } from "../../src/domain/shared/time.ts";
 import type { Row, Table } from "../../src/domain/sync/table/table.ts";
 import type { Clock } from "../../src/ports/runtime/runtime.ts";
-import type { MemoryStorage } from "../support/memory-storage.ts";
+import type { MemoryTables } from "../support/memory/tables.ts";
 import type { SeededRandom } from "../support/seeded-random.ts";
 import type { SimTime } from "../support/sim-time.ts";
 import type { Scenario } from "./scenario.ts";
@@ -11,7 +11,7 @@ import type { Scenario } from "./scenario.ts";
 /** One end as its writers see it. */
 export interface WritersEnd {
   readonly name: "here" | "there";
-  readonly storage: MemoryStorage;
+  readonly storage: MemoryTables;
   readonly clock: Clock;
   readonly table: Table;
 }

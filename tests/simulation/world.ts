@@ -8,14 +8,14 @@ import {
 } from "../../src/usecases/sync/runs/start-run.ts";
 import type { SyncDeps } from "../../src/usecases/sync/shared/sync-deps.ts";
 import { makeRegistry } from "../support/make-table.ts";
-import { MemoryLogger } from "../support/memory-logger.ts";
-import { MemoryStorage } from "../support/memory-storage.ts";
 import {
   MemoryLeaseStore,
   MemoryRejectedRecords,
   MemoryRowSource,
   MemoryRunStore,
-} from "../support/memory-sync-stores.ts";
+} from "../support/memory/runs.ts";
+import { MemoryTables } from "../support/memory/tables.ts";
+import { MemoryLogger } from "../support/memory-logger.ts";
 import { SeededRandom } from "../support/seeded-random.ts";
 import { SimTime } from "../support/sim-time.ts";
 import { chooseScenario, type Scenario } from "./scenario.ts";
@@ -34,8 +34,8 @@ export interface World {
   readonly random: SeededRandom;
   readonly time: SimTime;
   readonly table: Table;
-  readonly here: MemoryStorage;
-  readonly there: MemoryStorage;
+  readonly here: MemoryTables;
+  readonly there: MemoryTables;
   readonly rejected: MemoryRejectedRecords;
   readonly leases: MemoryLeaseStore;
   readonly runs: MemoryRunStore;
@@ -144,7 +144,7 @@ export async function runQuietly(
 /** True when the row is as it was sent, or has a version that the next run sends. */
 function isSentAgain(
   table: Table,
-  sent: { readonly record: Row; readonly here: MemoryStorage; readonly oldestMs: number },
+  sent: { readonly record: Row; readonly here: MemoryTables; readonly oldestMs: number },
 ): boolean {
   const row = sent.here.rowByKey(table, sent.record);
   const time = table.timestampColumn === null ? null : row?.[table.timestampColumn];
@@ -152,8 +152,8 @@ function isSentAgain(
   return Date.parse(time) > sent.oldestMs + 1000;
 }
 
-async function openStorage(table: Table): Promise<MemoryStorage> {
-  const storage = new MemoryStorage();
+async function openStorage(table: Table): Promise<MemoryTables> {
+  const storage = new MemoryTables();
   await storage.prepare([table]);
   return storage;
 }

@@ -5,8 +5,8 @@ import type { TableEntry } from "../../src/domain/sync/table/registry-schema.ts"
 import { pullPage } from "../../src/usecases/sync/pages/pull-page.ts";
 import { pushRecords } from "../../src/usecases/sync/pages/push-records.ts";
 import { LISTINGS, makeRegistry } from "../support/make-table.ts";
+import { openMemoryTables } from "../support/memory/tables.ts";
 import { MemoryLogger } from "../support/memory-logger.ts";
-import { openMemoryStorage } from "../support/memory-storage.ts";
 
 const NOTHING: PageQuery = { since: null, offset: null, limit: null };
 
@@ -18,7 +18,7 @@ async function pullAfterPush(
 ) {
   const registry = makeRegistry({ items: entry });
   const table = registry.get("items")!;
-  const storage = await openMemoryStorage([table]);
+  const storage = await openMemoryTables([table]);
   const deps = { tables: storage, logger: new MemoryLogger(), registry, maxPageRows: 5000 };
   const push = { table, records, integrity: "no_checksum", syncTimestamp: null } as const;
   expect((await pushRecords(deps, push)).result.errorCount).toBeUndefined();
@@ -37,7 +37,7 @@ async function pulledValues(
 describe("pullPage()", () => {
   test("S-4.1.1 pullPage() refuses a table that is not in the registry", async () => {
     const registry = makeRegistry({});
-    const deps = { registry, tables: await openMemoryStorage([]), maxPageRows: 5000 };
+    const deps = { registry, tables: await openMemoryTables([]), maxPageRows: 5000 };
     for (const tableName of ["orders", "", "__proto__", "constructor", "PROFILES", "profiles "]) {
       const pull = pullPage(deps, tableName, NOTHING);
       await expect(pull).rejects.toMatchObject({ name: "AppError", kind: "unknown_table" });
@@ -179,7 +179,7 @@ describe("pullPage()", () => {
 
   test("S-4.1 pullPage() caps a page at the configured maximum", async () => {
     const registry = makeRegistry({});
-    const storage = await openMemoryStorage(registry.values());
+    const storage = await openMemoryTables(registry.values());
     const deps = { registry, tables: storage, maxPageRows: 10 };
     const query = { ...NOTHING, limit: "11" };
     expect((await pullPage(deps, "profiles", query)).limit).toBe(10);

@@ -8,11 +8,11 @@ import type { RowWrite, WriteFailure } from "../../src/ports/tables/table-store.
 import { pullPage } from "../../src/usecases/sync/pages/pull-page.ts";
 import { pushRecords } from "../../src/usecases/sync/pages/push-records.ts";
 import { LISTINGS, makeRegistry } from "../support/make-table.ts";
+import { MemoryTables } from "../support/memory/tables.ts";
 import { MemoryLogger } from "../support/memory-logger.ts";
-import { MemoryStorage } from "../support/memory-storage.ts";
 
 /** A deployment with the table `items`. */
-async function deploy(entry: TableEntry, storage = new MemoryStorage()) {
+async function deploy(entry: TableEntry, storage = new MemoryTables()) {
   const registry = makeRegistry({ items: entry });
   const table = registry.get("items")!;
   await storage.prepare([table]);
@@ -160,7 +160,7 @@ describe("pushRecords()", () => {
   });
 
   test("S-4.2.10 records that the store refuses are listed in the order of the request", async () => {
-    class RefusingStorage extends MemoryStorage {
+    class RefusingStorage extends MemoryTables {
       override async write(table: Table, writes: readonly RowWrite[]): Promise<WriteFailure[]> {
         const refused = writes.filter(({ row }) => row.a === 13);
         await super.write(
@@ -213,7 +213,7 @@ describe("pushRecords()", () => {
   );
 
   test("S-4.2.11 pushRecords() lets a bug through instead of showing its text", async () => {
-    class BrokenStorage extends MemoryStorage {
+    class BrokenStorage extends MemoryTables {
       override write(): Promise<WriteFailure[]> {
         return Promise.reject(new TypeError("undefined is not a function"));
       }

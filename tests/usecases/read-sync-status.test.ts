@@ -4,15 +4,15 @@ import { pushRecords } from "../../src/usecases/sync/pages/push-records.ts";
 import { readSyncStatus } from "../../src/usecases/sync/pages/read-sync-status.ts";
 import { FakeClock } from "../support/fake-clock.ts";
 import { makeRegistry } from "../support/make-table.ts";
+import { openMemoryTables } from "../support/memory/tables.ts";
 import { MemoryLogger } from "../support/memory-logger.ts";
-import { openMemoryStorage } from "../support/memory-storage.ts";
 
 const FEATURES = { gzip: true, sha256: true, incremental: true };
 
 /** A deployment with the built-in tables, at noon. */
 async function deploy(isSyncEnabled = true) {
   const registry = makeRegistry({});
-  const storage = await openMemoryStorage(registry.values());
+  const storage = await openMemoryTables(registry.values());
   const logger = new MemoryLogger();
   const clock = new FakeClock("2026-03-01T12:00:00Z");
   const deps = { isSyncEnabled, registry, tables: storage, markers: storage, clock, logger };

@@ -1,54 +1,45 @@
 // The reference models keep the contracts that they stand for in other tests.
-import { describe } from "bun:test";
-import { leaseStoreContract } from "../../contract/runs/lease-store-contract.ts";
-import { rejectedRecordsContract } from "../../contract/runs/rejected-records-contract.ts";
-import { runStoreContract } from "../../contract/runs/run-store-contract.ts";
+import { fullStorageContract } from "../../contract/full-storage-contract.ts";
+import { reputationContract } from "../../contract/lookups/reputation-contract.ts";
+import { openParts } from "../../contract/lookups/reputation-harness.ts";
 import { storageContract } from "../../contract/storage-contract.ts";
-import { rowSourceContract } from "../../contract/tables/row-source-contract.ts";
-import { tableMarkerTests } from "../../contract/tables/table-store-markers.ts";
 import { FakeClock } from "../../support/fake-clock.ts";
-import { MemoryStorage } from "../../support/memory-storage.ts";
-import {
-  MemoryLeaseStore,
-  MemoryRejectedRecords,
-  MemoryRowSource,
-  MemoryRunStore,
-} from "../../support/memory-sync-stores.ts";
+import { MemoryDatabase, MemoryStorage } from "../../support/memory/storage.ts";
 
-const options = { isShared: false, randomRuns: 100 };
+const options = { isShared: true, randomRuns: 100 };
 
-storageContract({
+/** A store of its own, whose instances and time are one object each. */
+function open() {
+  const clock = new FakeClock();
+  const database = new MemoryDatabase(clock);
+  const openSecond = async () => new MemoryStorage(database);
+  return {
+    storage: new MemoryStorage(database),
+    openSecond,
+    nowMs: () => clock.nowMs(),
+    advance: async (durationMs: number) => clock.advance(durationMs),
+    dispose: async () => {},
+  };
+}
+
+/** The store keeps everything at hand and asks for no cache. */
+const noCache = (): never => {
+  throw new Error("A store in memory needs no cache");
+};
+
+storageContract({ name: "memory", options, open: async () => open() });
+fullStorageContract({ name: "memory", options, open: async () => open() });
+reputationContract({
   name: "memory",
   options,
   async open() {
-    const storage = new MemoryStorage();
-    return { storage, dispose: () => storage.close() };
+    const store = open();
+    return {
+      storage: await openParts(store.storage, noCache),
+      openSecond: async () => await openParts(await store.openSecond(), noCache),
+      nowMs: store.nowMs,
+      advance: store.advance,
+      dispose: store.dispose,
+    };
   },
 });
-
-describe("memory: stores of sync runs", () => {
-  const harness = { name: "memory", options, open };
-  tableMarkerTests(harness);
-  rowSourceContract(harness);
-  leaseStoreContract(harness);
-  runStoreContract(harness);
-  rejectedRecordsContract(harness);
-});
-
-async function open() {
-  const clock = new FakeClock();
-  const tables = new MemoryStorage();
-  const storage = {
-    ...{ tables, markers: tables, close: () => tables.close() },
-    rows: new MemoryRowSource(tables),
-    leases: new MemoryLeaseStore(clock),
-    runs: new MemoryRunStore(),
-    rejected: new MemoryRejectedRecords(),
-  };
-  return {
-    storage,
-    nowMs: () => clock.nowMs(),
-    advance: async (durationMs: number) => clock.advance(durationMs),
-    dispose: () => tables.close(),
-  };
-}

@@ -7,6 +7,7 @@ import {
   type AuditVerdict,
   verifyAudit,
 } from "../../../src/usecases/reputation/audit/verify-audit.ts";
+import type { OpenedStore } from "../../contract/harness.ts";
 import {
   AUDIT_KEY,
   MAC,
@@ -14,14 +15,13 @@ import {
   type ReputationParts,
   Scene,
 } from "../../contract/lookups/reputation-harness.ts";
-import type { OpenedParts } from "../../contract/parts-harness.ts";
 import { FakeClock } from "../../support/fake-clock.ts";
 import { makeDatabase, type TestDatabase } from "./support.ts";
 
 /** A store whose time the tests decide. */
 export async function openReputationStore(
   makeCache: <Value>() => VersionedCache<Value>,
-): Promise<OpenedParts<ReputationParts>> {
+): Promise<OpenedStore<ReputationParts>> {
   const database = await makeDatabase();
   // The server would remove sessions that are over by its own clock.
   await database.db.admin().command({ setParameter: 1, ttlMonitorEnabled: false });

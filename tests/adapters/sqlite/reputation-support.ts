@@ -2,14 +2,14 @@
 import { LruVersionedCache } from "../../../src/adapters/lru-cache/lru-versioned-cache.ts";
 import type { VersionedCache } from "../../../src/ports/lookups/versioned-cache.ts";
 import type { FullStorage } from "../../../src/ports/storage.ts";
+import type { OpenedStore } from "../../contract/harness.ts";
 import { openParts, type ReputationParts } from "../../contract/lookups/reputation-harness.ts";
-import type { OpenedParts } from "../../contract/parts-harness.ts";
 
 /** A store of the whole adapter as the suites of the reputation half take it. */
 export async function asReputation(
-  store: OpenedParts<FullStorage>,
+  store: OpenedStore<FullStorage>,
   makeCache: <Value>() => VersionedCache<Value>,
-): Promise<OpenedParts<ReputationParts>> {
+): Promise<OpenedStore<ReputationParts>> {
   const { openSecond } = store;
   return {
     storage: await openParts(store.storage, makeCache),

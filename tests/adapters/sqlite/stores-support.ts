@@ -4,23 +4,25 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { openBunSqlite } from "../../../src/adapters/sqlite/driver/bun-driver.ts";
 import { SqliteStorage } from "../../../src/adapters/sqlite/storage.ts";
-import type { OpenedParts } from "../../contract/parts-harness.ts";
+import type { OpenedStore } from "../../contract/harness.ts";
 import { FakeClock } from "../../support/fake-clock.ts";
 
 /** A store in memory. */
-export async function openMemoryStore(): Promise<OpenedParts<SqliteStorage>> {
+export async function openMemoryStore(): Promise<OpenedStore<SqliteStorage>> {
   const clock = new FakeClock();
   const storage = await SqliteStorage.open(openBunSqlite, ":memory:", { clock });
   return { storage, ...timeOf(clock), dispose: () => storage.close() };
 }
 
 /** A store in a file of its own; in memory shared by processes where many commits are what is tested. */
-export async function openFileStore(parent = tmpdir()): Promise<OpenedParts<SqliteStorage>> {
+export async function openFileStore(parent = tmpdir()): Promise<OpenedStore<SqliteStorage>> {
   const folder = await mkdtemp(join(parent, "repsync-sqlite-"));
   const clock = new FakeClock();
   const opened: SqliteStorage[] = [];
   const openInstance = async () => {
-    const storage = await SqliteStorage.open(openBunSqlite, join(folder, "test.db"), { clock });
+    const storage = await SqliteStorage.open(openBunSqlite, join(folder, "data", "test.db"), {
+      clock,
+    });
     opened.push(storage);
     return storage;
   };

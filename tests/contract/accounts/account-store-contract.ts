@@ -1,12 +1,12 @@
 import { describe, expect } from "bun:test";
 import type { Account } from "../../../src/domain/reputation/accounts/roles.ts";
 import type { FullStorage } from "../../../src/ports/storage.ts";
-import { type OpenedParts, openOther, type PartsHarness, partsTests } from "../parts-harness.ts";
+import { type OpenedStore, openSecond, type StoreHarness, storeTests } from "../harness.ts";
 
 type Parts = Pick<FullStorage, "accounts" | "sessions" | "close">;
 
 /** What every `AccountStore` does. */
-export function accountStoreContract(harness: PartsHarness<Parts>): void {
+export function accountStoreContract(harness: StoreHarness<Parts>): void {
   describe(`${harness.name}: accounts`, () => {
     createTests(harness);
     changeTests(harness);
@@ -15,8 +15,8 @@ export function accountStoreContract(harness: PartsHarness<Parts>): void {
   });
 }
 
-function createTests(harness: PartsHarness<Parts>): void {
-  const it = partsTests(harness);
+function createTests(harness: StoreHarness<Parts>): void {
+  const it = storeTests(harness);
 
   it("D-5.4 find() gives an account as it was created", async ({ accounts }) => {
     const own = makeAccount("ana", {
@@ -85,8 +85,8 @@ function createTests(harness: PartsHarness<Parts>): void {
   });
 }
 
-function changeTests(harness: PartsHarness<Parts>): void {
-  const it = partsTests(harness);
+function changeTests(harness: StoreHarness<Parts>): void {
+  const it = storeTests(harness);
 
   it("D-5.7 update() changes the given fields and resolves to the whole account", async ({
     accounts,
@@ -115,8 +115,8 @@ function changeTests(harness: PartsHarness<Parts>): void {
   });
 }
 
-function removeTests(harness: PartsHarness<Parts>): void {
-  const it = partsTests(harness);
+function removeTests(harness: StoreHarness<Parts>): void {
+  const it = storeTests(harness);
 
   it("D-5.5 remove() ends an account and its sessions, and nobody else's", async (storage, store) => {
     const { accounts, sessions } = storage;
@@ -142,11 +142,11 @@ function removeTests(harness: PartsHarness<Parts>): void {
   });
 }
 
-function sharingTests(harness: PartsHarness<Parts>): void {
-  const it = partsTests(harness);
+function sharingTests(harness: StoreHarness<Parts>): void {
+  const it = storeTests(harness);
 
   it("D-5.4 of many create()s of one username at once, one wins", async ({ accounts }, store) => {
-    const other = await openOther(store);
+    const other = await openSecond(store);
     for (let round = 0; round < 5; round++) {
       const outcomes = await Promise.all(
         Array.from({ length: 10 }, (_, n) =>
@@ -164,7 +164,7 @@ function sharingTests(harness: PartsHarness<Parts>): void {
   it("D-5.4 of many create()s with one e-mail address at once, one wins", async ({
     accounts,
   }, store) => {
-    const other = await openOther(store);
+    const other = await openSecond(store);
     for (let round = 0; round < 5; round++) {
       const emails = [`ana${round}@example.org`, `ANA${round}@example.org`];
       const outcomes = await Promise.all(
@@ -179,7 +179,7 @@ function sharingTests(harness: PartsHarness<Parts>): void {
   });
 
   it("D-6.3 what one instance does to an account, the other sees at once", async (storage, store) => {
-    const other = await openOther(store);
+    const other = await openSecond(store);
     await storage.accounts.create(makeAccount("ana"));
     await beginSession(store, "s", "ana");
     for (const callsPerMonth of [1, 2, 3]) {
@@ -196,7 +196,7 @@ function sharingTests(harness: PartsHarness<Parts>): void {
   });
 
   it("D-5.7 update()s of different fields at once are all kept", async ({ accounts }, store) => {
-    const other = await openOther(store);
+    const other = await openSecond(store);
     for (let round = 0; round < 10; round++) {
       const name = `ana${round}`;
       await accounts.create(makeAccount(name));
@@ -233,7 +233,7 @@ function makeAccount(username: string, changes: Partial<Account> = {}): Account 
 }
 
 async function beginSession(
-  store: OpenedParts<Parts>,
+  store: OpenedStore<Parts>,
   id: string,
   username: string,
 ): Promise<void> {

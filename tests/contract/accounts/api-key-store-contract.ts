@@ -1,12 +1,12 @@
 import { describe, expect } from "bun:test";
+import { storeTests } from "../harness.ts";
 import { type ReputationHarness, Scene } from "../lookups/reputation-harness.ts";
-import { partsTests } from "../parts-harness.ts";
 
 const ALL = { limit: 100, beforeId: null };
 
 /** What every `ApiKeyStore` does. */
 export function apiKeyStoreContract(harness: ReputationHarness): void {
-  const it = partsTests(harness);
+  const it = storeTests(harness);
 
   describe(`${harness.name}: API keys`, () => {
     it("D-5.5 list() gives an account's keys as they were kept, newest first, in parts", async (parts, store) => {

@@ -1,12 +1,12 @@
 import { describe, expect } from "bun:test";
+import { storeTests } from "../harness.ts";
 import { type ReputationHarness, Scene, wordOf } from "../lookups/reputation-harness.ts";
-import { partsTests } from "../parts-harness.ts";
 
 const ALL = { filter: { status: null, purpose: null }, limit: 100, beforeId: null };
 
 /** What every `ConsentStore` does. */
 export function consentStoreContract(harness: ReputationHarness): void {
-  const it = partsTests(harness);
+  const it = storeTests(harness);
 
   describe(`${harness.name}: consents`, () => {
     it("D-6.1 grant() keeps a consent that list() shows", async (parts, store) => {

@@ -1,4 +1,5 @@
 import { describe, expect } from "bun:test";
+import { openSecond, storeTests } from "../harness.ts";
 import {
   PLATFORM_ACCOUNTS,
   PROFILES,
@@ -6,13 +7,12 @@ import {
   Scene,
   wordOf,
 } from "../lookups/reputation-harness.ts";
-import { openOther, partsTests } from "../parts-harness.ts";
 
 const ALL_KEYS = { limit: 100, beforeId: null };
 
 /** What every `Membership` and `ProfileStore` does. */
 export function membershipContract(harness: ReputationHarness): void {
-  const it = partsTests(harness);
+  const it = storeTests(harness);
 
   describe(`${harness.name}: membership`, () => {
     it("D-5.4 enrol() makes an account and its profile", async (parts, store) => {
@@ -142,7 +142,7 @@ export function membershipContract(harness: ReputationHarness): void {
 
     it("D-6.3 erase() is seen by another instance at once", async (parts, store) => {
       const scene = new Scene(parts, store);
-      const other = new Scene(await openOther(store), store);
+      const other = new Scene(await openSecond(store), store);
       await scene.enrol("ana");
       await scene.enrol("bea");
       await scene.consent("bea");

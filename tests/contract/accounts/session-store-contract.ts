@@ -1,14 +1,14 @@
 import { describe, expect } from "bun:test";
 import type { FullStorage } from "../../../src/ports/storage.ts";
-import { openOther, type PartsHarness, partsTests } from "../parts-harness.ts";
+import { openSecond, type StoreHarness, storeTests } from "../harness.ts";
 
 type Parts = Pick<FullStorage, "sessions" | "close">;
 
 const MINUTE_MS = 60_000;
 
 /** What every `SessionStore` does. */
-export function sessionStoreContract(harness: PartsHarness<Parts>): void {
-  const it = partsTests(harness);
+export function sessionStoreContract(harness: StoreHarness<Parts>): void {
+  const it = storeTests(harness);
 
   describe(`${harness.name}: sessions`, () => {
     it("D-5.4 isKnown() knows a session that was begun, for its account only", async ({
@@ -68,7 +68,7 @@ export function sessionStoreContract(harness: PartsHarness<Parts>): void {
     it("D-6.3 a session that one instance ends is known to no other one", async ({
       sessions,
     }, store) => {
-      const other = await openOther(store);
+      const other = await openSecond(store);
       for (let n = 0; n < 20; n++) {
         const [here, there] = n % 2 ? [sessions, other.sessions] : [other.sessions, sessions];
         await here.begin({ id: `s${n}`, username: "ana", expiresAtMs: store.nowMs() + 3_600_000 });
@@ -80,7 +80,7 @@ export function sessionStoreContract(harness: PartsHarness<Parts>): void {
     });
 
     it("D-5.4 sessions outlive the instance that began them", async (storage, store) => {
-      const other = await openOther(store);
+      const other = await openSecond(store);
       const ids = Array.from({ length: 20 }, (_, n) => `s${n}`);
       const expiresAtMs = store.nowMs() + 3_600_000;
       await Promise.all(

@@ -1,7 +1,7 @@
 import { describe, expect } from "bun:test";
 import type { AttemptCounter } from "../../../src/ports/accounts/sign-in-guard.ts";
 import type { FullStorage } from "../../../src/ports/storage.ts";
-import { openOther, type PartsHarness, partsTests } from "../parts-harness.ts";
+import { openSecond, type StoreHarness, storeTests } from "../harness.ts";
 
 type Parts = Pick<FullStorage, "signIns" | "close">;
 
@@ -9,7 +9,7 @@ const START_MS = 1_772_366_400_000;
 const WINDOW_MS = 900_000;
 
 /** What every `SignInGuard` does. */
-export function signInGuardContract(harness: PartsHarness<Parts>): void {
+export function signInGuardContract(harness: StoreHarness<Parts>): void {
   describe(`${harness.name}: sign-in guard`, () => {
     countTests(harness);
     slidingTests(harness);
@@ -17,8 +17,8 @@ export function signInGuardContract(harness: PartsHarness<Parts>): void {
   });
 }
 
-function countTests(harness: PartsHarness<Parts>): void {
-  const it = partsTests(harness);
+function countTests(harness: StoreHarness<Parts>): void {
+  const it = storeTests(harness);
 
   it("D-5.4 a counter lets through until it has reached its limit", async ({ signIns }) => {
     const counter = counterAt(0, { limit: 3 });
@@ -72,8 +72,8 @@ function countTests(harness: PartsHarness<Parts>): void {
   });
 }
 
-function slidingTests(harness: PartsHarness<Parts>): void {
-  const it = partsTests(harness);
+function slidingTests(harness: StoreHarness<Parts>): void {
+  const it = storeTests(harness);
 
   it("D-5.4 the count slides: an event counts for 15 minutes, to the millisecond", async ({
     signIns,
@@ -111,11 +111,11 @@ function slidingTests(harness: PartsHarness<Parts>): void {
   });
 }
 
-function sharingTests(harness: PartsHarness<Parts>): void {
-  const it = partsTests(harness);
+function sharingTests(harness: StoreHarness<Parts>): void {
+  const it = storeTests(harness);
 
   it("D-5.4 of many count()s at once on two instances, no more than the limit are let through", async (storage, store) => {
-    const other = await openOther(store);
+    const other = await openSecond(store);
     const counters = [
       counterAt(0, { name: "account:ana", limit: 10 }),
       counterAt(0, { name: "address:1", limit: 30 }),

@@ -4,7 +4,7 @@ import type { AuditRecord } from "../../../src/domain/reputation/audit/audit-cha
 import type { AccessPosition } from "../../../src/ports/lookups/audit-log.ts";
 import { pruneAudit } from "../../../src/usecases/reputation/audit/prune-audit.ts";
 import { verifyAudit } from "../../../src/usecases/reputation/audit/verify-audit.ts";
-import { openOther, partsTests } from "../parts-harness.ts";
+import { openSecond, storeTests } from "../harness.ts";
 import {
   AUDIT_KEY,
   MAC,
@@ -17,7 +17,7 @@ const PAGE = { limit: 100, before: null };
 
 /** What every `AuditLog` holds and shows. */
 export function auditLogContract(harness: ReputationHarness): void {
-  const it = partsTests(harness);
+  const it = storeTests(harness);
   const verify = ({ audit }: ReputationParts) =>
     verifyAudit({ audit, mac: MAC, auditKey: AUDIT_KEY });
 
@@ -172,7 +172,7 @@ export function auditLogContract(harness: ReputationHarness): void {
 
     it("D-6.5 every instance writes a chain of its own, numbered without gaps", async (parts, store) => {
       const scene = new Scene(parts, store);
-      const others = [await openOther(store), await openOther(store)];
+      const others = [await openSecond(store), await openSecond(store)];
       await scene.enrol("ana", { plan: "business" });
       const { hash } = await scene.giveKey("ana");
       const scenes = [scene, ...others.map((other) => new Scene(other, store))];
@@ -187,7 +187,7 @@ export function auditLogContract(harness: ReputationHarness): void {
 
     it("D-6.5 the log verifies at any moment while it is written", async (parts, store) => {
       const scene = new Scene(parts, store);
-      const writer = new Scene(await openOther(store), store);
+      const writer = new Scene(await openSecond(store), store);
       await scene.enrol("ana", { plan: "enterprise", rateLimitPerMinute: 1_000_000 });
       const { hash } = await scene.giveKey("ana");
       let isWriting = true;

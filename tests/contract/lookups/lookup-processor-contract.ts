@@ -2,7 +2,7 @@ import { describe, expect } from "bun:test";
 import { decideCall, NO_USAGE } from "../../domain/reputation/accounts/sliding-window.ts";
 import { SEED } from "../../support/seed.ts";
 import { SeededRandom } from "../../support/seeded-random.ts";
-import { openOther, partsTests } from "../parts-harness.ts";
+import { openSecond, storeTests } from "../harness.ts";
 import {
   PLATFORM_ACCOUNTS,
   PROFILES,
@@ -26,7 +26,7 @@ async function caller(scene: Scene, plan: object = {}) {
 }
 
 function decisionTests(harness: ReputationHarness): void {
-  const it = partsTests(harness);
+  const it = storeTests(harness);
 
   it("D-5.8 decide() checks key, limits, profile and consent in this order", async (parts, store) => {
     const scene = new Scene(parts, store);
@@ -129,7 +129,7 @@ function decisionTests(harness: ReputationHarness): void {
 }
 
 function freshnessTests(harness: ReputationHarness): void {
-  const it = partsTests(harness);
+  const it = storeTests(harness);
 
   it("D-6.7 a pushed profile or platform account shows in the next lookup", async (parts, store) => {
     const scene = new Scene(parts, store);
@@ -173,7 +173,7 @@ function freshnessTests(harness: ReputationHarness): void {
 
   it("D-6.3 changes by one instance are seen by the other at once", async (parts, store) => {
     const scene = new Scene(parts, store);
-    const other = new Scene(await openOther(store), store);
+    const other = new Scene(await openSecond(store), store);
     const key = await caller(scene, { plan: "business" });
     for (let round = 0; round < 20; round++) {
       const [writer, reader] = round % 2 === 0 ? [scene, other] : [other, scene];
@@ -188,7 +188,7 @@ function freshnessTests(harness: ReputationHarness): void {
 }
 
 function limitTests(harness: ReputationHarness): void {
-  const it = partsTests(harness);
+  const it = storeTests(harness);
 
   it("R-8 the free plan allows 30 calls a minute, all keys together, and 29 are never refused", async (parts, store) => {
     const scene = new Scene(parts, store);

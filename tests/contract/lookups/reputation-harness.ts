@@ -1,4 +1,5 @@
 // What the suites of the reputation half work on, and the shortest ways to set a scene.
+
 import { NodeMac } from "../../../src/adapters/node-crypto/node-crypto.ts";
 import type {
   Consent,
@@ -15,7 +16,7 @@ import type { Row, Table } from "../../../src/domain/sync/table/table.ts";
 import type { StoredApiKey } from "../../../src/ports/accounts/api-key-store.ts";
 import type { ReputationOptions, ReputationStores } from "../../../src/ports/reputation-stores.ts";
 import type { FullStorage } from "../../../src/ports/storage.ts";
-import type { OpenedParts, PartsHarness } from "../parts-harness.ts";
+import type { OpenedStore, StoreHarness } from "../harness.ts";
 
 /** The deadline of lookups that may take any time. */
 export const NO_DEADLINE = Number.POSITIVE_INFINITY;
@@ -26,7 +27,7 @@ export interface ReputationParts extends ReputationStores {
 }
 
 /** A harness of the reputation half. */
-export type ReputationHarness = PartsHarness<ReputationParts>;
+export type ReputationHarness = StoreHarness<ReputationParts>;
 
 /** The key of every audit log of the tests. */
 export const AUDIT_KEY = new Uint8Array(32).fill(7);
@@ -52,10 +53,10 @@ export async function openParts(
 /** Sets scenes in one store. */
 export class Scene {
   readonly parts: ReputationParts;
-  readonly store: OpenedParts<ReputationParts>;
+  readonly store: OpenedStore<ReputationParts>;
   #count = 0;
 
-  constructor(parts: ReputationParts, store: OpenedParts<ReputationParts>) {
+  constructor(parts: ReputationParts, store: OpenedStore<ReputationParts>) {
     this.parts = parts;
     this.store = store;
   }

@@ -1,7 +1,7 @@
 import { describe, expect } from "bun:test";
 import type { HeldLease } from "../../../src/ports/runs/lease-store.ts";
 import type { FullStorage } from "../../../src/ports/storage.ts";
-import { openOther, type PartsHarness, partsTests } from "../parts-harness.ts";
+import { openSecond, type StoreHarness, storeTests } from "../harness.ts";
 
 type Parts = Pick<FullStorage, "leases" | "close">;
 
@@ -10,7 +10,7 @@ const MINUTE_MS = 60_000;
 const TTL_MS = 10 * MINUTE_MS;
 
 /** What every `LeaseStore` does. */
-export function leaseStoreContract(harness: PartsHarness<Parts>): void {
+export function leaseStoreContract(harness: StoreHarness<Parts>): void {
   describe(`${harness.name}: leases`, () => {
     holdingTests(harness);
     expiryTests(harness);
@@ -18,8 +18,8 @@ export function leaseStoreContract(harness: PartsHarness<Parts>): void {
   });
 }
 
-function holdingTests(harness: PartsHarness<Parts>): void {
-  const it = partsTests(harness);
+function holdingTests(harness: StoreHarness<Parts>): void {
+  const it = storeTests(harness);
 
   it("D-4.8 acquire() takes a free lease, and names the holder to everyone else", async ({
     leases,
@@ -59,8 +59,8 @@ function holdingTests(harness: PartsHarness<Parts>): void {
   });
 }
 
-function expiryTests(harness: PartsHarness<Parts>): void {
-  const it = partsTests(harness);
+function expiryTests(harness: StoreHarness<Parts>): void {
+  const it = storeTests(harness);
 
   it("D-4.8 a lease that ran out is free, and one that did not is not", async ({
     leases,
@@ -116,13 +116,13 @@ function expiryTests(harness: PartsHarness<Parts>): void {
   });
 }
 
-function sharingTests(harness: PartsHarness<Parts>): void {
-  const it = partsTests(harness);
+function sharingTests(harness: StoreHarness<Parts>): void {
+  const it = storeTests(harness);
 
   it("D-4.8 of many that acquire() at once on two instances, one gets the lease", async ({
     leases,
   }, store) => {
-    const other = await openOther(store);
+    const other = await openSecond(store);
     for (let round = 0; round < 5; round++) {
       const holders = Array.from({ length: 10 }, (_, n) => `run-${n}`);
       const results = await Promise.all(
@@ -137,7 +137,7 @@ function sharingTests(harness: PartsHarness<Parts>): void {
   });
 
   it("D-4.8 a lease outlives the instance that took it until it runs out", async (storage, store) => {
-    const other = await openOther(store);
+    const other = await openSecond(store);
     await acquired(storage.leases, "run-1");
     await storage.close();
     expect(await other.leases.acquire(wanted("run-2"))).toEqual({ heldBy: "run-1" });
@@ -146,7 +146,7 @@ function sharingTests(harness: PartsHarness<Parts>): void {
   });
 
   it("D-4.8 release() on one instance is seen by the other", async ({ leases }, store) => {
-    const other = await openOther(store);
+    const other = await openSecond(store);
     for (let round = 0; round < 10; round++) {
       const [here, there] = round % 2 === 0 ? [leases, other.leases] : [other.leases, leases];
       const lease = await acquired(here, `run-${round}`);

@@ -1,5 +1,5 @@
 import { describe, expect } from "bun:test";
-import { openSecond, type StoreHarness, storeTests } from "../store-harness.ts";
+import { openSecond, type StoreHarness, storeTests } from "../harness.ts";
 
 /** What every `MarkerStore` does. */
 export function markerStoreContract(harness: StoreHarness): void {

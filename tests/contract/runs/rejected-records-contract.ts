@@ -2,13 +2,13 @@ import { describe, expect } from "bun:test";
 import { rawNumber } from "../../../src/domain/shared/json.ts";
 import type { Refusal, RejectedQuery } from "../../../src/ports/runs/rejected-records.ts";
 import type { FullStorage } from "../../../src/ports/storage.ts";
-import { openOther, type PartsHarness, partsTests } from "../parts-harness.ts";
+import { openSecond, type StoreHarness, storeTests } from "../harness.ts";
 
 type Parts = Pick<FullStorage, "rejected" | "close">;
 type Rejected = Parts["rejected"];
 
 /** What every `RejectedRecords` does. */
-export function rejectedRecordsContract(harness: PartsHarness<Parts>): void {
+export function rejectedRecordsContract(harness: StoreHarness<Parts>): void {
   describe(`${harness.name}: rejected records`, () => {
     noteTests(harness);
     listTests(harness);
@@ -17,8 +17,8 @@ export function rejectedRecordsContract(harness: PartsHarness<Parts>): void {
   });
 }
 
-function noteTests(harness: PartsHarness<Parts>): void {
-  const it = partsTests(harness);
+function noteTests(harness: StoreHarness<Parts>): void {
+  const it = storeTests(harness);
 
   it("D-4.6 note() keeps a refusal with its key and record as they were", async ({ rejected }) => {
     const key = { b: "é😀$.'\"", a: rawNumber("9007199254740993"), c: true };
@@ -110,8 +110,8 @@ function noteTests(harness: PartsHarness<Parts>): void {
   });
 }
 
-function listTests(harness: PartsHarness<Parts>): void {
-  const it = partsTests(harness);
+function listTests(harness: StoreHarness<Parts>): void {
+  const it = storeTests(harness);
 
   it("D-4.9 list() is newest first by the order of noting, whatever the clock said", async ({
     rejected,
@@ -179,8 +179,8 @@ function listTests(harness: PartsHarness<Parts>): void {
   });
 }
 
-function removeTests(harness: PartsHarness<Parts>): void {
-  const it = partsTests(harness);
+function removeTests(harness: StoreHarness<Parts>): void {
+  const it = storeTests(harness);
 
   it("D-4.6 clear() drops the entries of the given keys, and ignores unknown ones", async ({
     rejected,
@@ -236,11 +236,11 @@ function removeTests(harness: PartsHarness<Parts>): void {
   });
 }
 
-function sharingTests(harness: PartsHarness<Parts>): void {
-  const it = partsTests(harness);
+function sharingTests(harness: StoreHarness<Parts>): void {
+  const it = storeTests(harness);
 
   it("D-4.6 refusals that two instances note at once are all counted", async (storage, store) => {
-    const other = await openOther(store);
+    const other = await openSecond(store);
     const notes = Array.from({ length: 20 }, (_, n) =>
       (n % 2 ? storage : other).rejected.note([refusal({}), refusal({ key: { k: `own ${n}` } })]),
     );
@@ -255,7 +255,7 @@ function sharingTests(harness: PartsHarness<Parts>): void {
   it("D-4.9 entries noted in turn by two instances are listed in that order by both", async ({
     rejected,
   }, store) => {
-    const other = await openOther(store);
+    const other = await openSecond(store);
     for (let n = 0; n < 10; n++) {
       await (n % 2 ? rejected : other.rejected).note([refusal({ key: { n } })]);
     }

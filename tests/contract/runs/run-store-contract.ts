@@ -1,13 +1,13 @@
 import { describe, expect } from "bun:test";
 import type { SyncRun } from "../../../src/domain/sync/run/run.ts";
 import type { FullStorage } from "../../../src/ports/storage.ts";
-import { openOther, type PartsHarness, partsTests } from "../parts-harness.ts";
+import { openSecond, type StoreHarness, storeTests } from "../harness.ts";
 
 type Parts = Pick<FullStorage, "runs" | "close">;
 
 /** What every `RunStore` does. */
-export function runStoreContract(harness: PartsHarness<Parts>): void {
-  const it = partsTests(harness);
+export function runStoreContract(harness: StoreHarness<Parts>): void {
+  const it = storeTests(harness);
 
   describe(`${harness.name}: runs`, () => {
     it("D-4.9 find() gives a run as it was saved, and null for an unknown id", async ({ runs }) => {
@@ -59,7 +59,7 @@ export function runStoreContract(harness: PartsHarness<Parts>): void {
     if (!harness.options.isShared) return;
 
     it("D-4.9 another instance sees a run at once, and after the first one closed", async (storage, store) => {
-      const other = await openOther(store);
+      const other = await openSecond(store);
       await storage.runs.save(makeRun("a", { status: "running" }));
       expect((await other.runs.find("a"))?.status).toBe("running");
       await other.runs.save(makeRun("b"));
@@ -70,7 +70,7 @@ export function runStoreContract(harness: PartsHarness<Parts>): void {
     });
 
     it("D-4.9 runs that two instances save at once are all kept", async ({ runs }, store) => {
-      const other = await openOther(store);
+      const other = await openSecond(store);
       const ids = Array.from({ length: 30 }, (_, n) => `run-${n}`);
       await Promise.all(ids.map((id, n) => (n % 2 ? runs : other.runs).save(makeRun(id))));
       expect((await listed(runs, 100)).toSorted()).toEqual(ids.toSorted());

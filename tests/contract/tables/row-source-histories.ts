@@ -3,11 +3,11 @@ import fc from "fast-check";
 import type { Row, Table } from "../../../src/domain/sync/table/table.ts";
 import { makeTable } from "../../support/make-table.ts";
 import { checkAsyncProperty } from "../../support/seed.ts";
-import { type PartsHarness, partsTests } from "../parts-harness.ts";
-import { asWrites } from "../store-harness.ts";
+import { type StoreHarness, storeTests } from "../harness.ts";
 import type { RowParts } from "./row-source-reading.ts";
 import { arbitraryEntry, arbitraryQuery, arbitraryRows } from "./table-arbitraries.ts";
 import { comparePlaces, compareRowKeys, TableModel } from "./table-model.ts";
+import { asWrites } from "./table-under-test.ts";
 
 /** Where and how much to read. */
 interface Reading {
@@ -19,8 +19,8 @@ interface Reading {
 }
 
 /** Random histories: whatever was pushed, every read is the model's, and walks are in the order of pages. */
-export function rowHistoryTests(harness: PartsHarness<RowParts>): void {
-  const it = partsTests(harness);
+export function rowHistoryTests(harness: StoreHarness<RowParts>): void {
+  const it = storeTests(harness);
   let tables = 0;
 
   describe(`${harness.name}: histories of rows`, () => {

@@ -3,8 +3,8 @@ import { rawNumber } from "../../../src/domain/shared/json.ts";
 import type { ColumnValue, Row, Table } from "../../../src/domain/sync/table/table.ts";
 import type { FullStorage } from "../../../src/ports/storage.ts";
 import { makeTable } from "../../support/make-table.ts";
-import { openOther, type PartsHarness, partsTests } from "../parts-harness.ts";
-import { asWrites } from "../store-harness.ts";
+import { openSecond, type StoreHarness, storeTests } from "../harness.ts";
+import { asWrites } from "./table-under-test.ts";
 
 /** What the suites of `RowSource` look at. */
 export type RowParts = Pick<FullStorage, "tables" | "rows" | "close">;
@@ -42,7 +42,7 @@ const HIDING = makeTable(
 );
 
 /** Reading by place, by key and by range. */
-export function rowReadingTests(harness: PartsHarness<RowParts>): void {
+export function rowReadingTests(harness: StoreHarness<RowParts>): void {
   describe(`${harness.name}: rows`, () => {
     orderTests(harness);
     sinceTests(harness);
@@ -52,8 +52,8 @@ export function rowReadingTests(harness: PartsHarness<RowParts>): void {
   });
 }
 
-function orderTests(harness: PartsHarness<RowParts>): void {
-  const it = partsTests(harness);
+function orderTests(harness: StoreHarness<RowParts>): void {
+  const it = storeTests(harness);
 
   it("D-4.6 readAfter() reads on in the order of the table, ties by key, nulls first", async (storage) => {
     await prepared(storage, EVENTS, [
@@ -135,8 +135,8 @@ function orderTests(harness: PartsHarness<RowParts>): void {
   });
 }
 
-function sinceTests(harness: PartsHarness<RowParts>): void {
-  const it = partsTests(harness);
+function sinceTests(harness: StoreHarness<RowParts>): void {
+  const it = storeTests(harness);
 
   it("D-4.6 readAfter() and countSince() take rows at or after sinceTime", async (storage) => {
     await prepared(storage, EVENTS, [
@@ -199,8 +199,8 @@ function sinceTests(harness: PartsHarness<RowParts>): void {
   });
 }
 
-function keyTests(harness: PartsHarness<RowParts>): void {
-  const it = partsTests(harness);
+function keyTests(harness: StoreHarness<RowParts>): void {
+  const it = storeTests(harness);
 
   it("D-4.6 readByKeys() finds rows by their whole key, and nothing for unknown keys", async (storage) => {
     await prepared(storage, PLAIN, [
@@ -254,8 +254,8 @@ function keyTests(harness: PartsHarness<RowParts>): void {
   });
 }
 
-function rangeTests(harness: PartsHarness<RowParts>): void {
-  const it = partsTests(harness);
+function rangeTests(harness: StoreHarness<RowParts>): void {
+  const it = storeTests(harness);
 
   it("D-4.10 readKeyRange() reads in key order, whatever the timestamps, first key out, last key in", async (storage) => {
     await prepared(
@@ -301,12 +301,12 @@ function rangeTests(harness: PartsHarness<RowParts>): void {
   });
 }
 
-function visibilityTests(harness: PartsHarness<RowParts>): void {
-  const it = partsTests(harness);
+function visibilityTests(harness: StoreHarness<RowParts>): void {
+  const it = storeTests(harness);
 
   it("D-4.6 every read sees the writes acknowledged before it", async (storage, store) => {
     await storage.tables.prepare([EVENTS]);
-    const other = harness.options.isShared ? await openOther(store) : storage;
+    const other = harness.options.isShared ? await openSecond(store) : storage;
     for (let n = 0; n < 10; n++) {
       const [here, there] = n % 2 ? [storage, other] : [other, storage];
       await write(here, EVENTS, [{ name: `${n}`, at: `2024-01-01T00:00:0${n}Z` }]);
@@ -322,7 +322,7 @@ function visibilityTests(harness: PartsHarness<RowParts>): void {
 
   it("D-4.6 no read holds a part of a write", async (storage, store) => {
     await storage.tables.prepare([EVENTS]);
-    const other = await openOther(store);
+    const other = await openSecond(store);
     const keys = Array.from({ length: 400 }, (_, n) => ({ name: String(n).padStart(3, "0") }));
     let isWriting = true;
     const writing = (async () => {

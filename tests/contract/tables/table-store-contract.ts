@@ -1,4 +1,4 @@
-import type { StoreHarness } from "../store-harness.ts";
+import type { StoreHarness } from "../harness.ts";
 import { tableHistoryTests } from "./table-store-histories.ts";
 import { tablePageTests } from "./table-store-pages.ts";
 import { tablePrepareTests } from "./table-store-prepare.ts";

@@ -2,9 +2,10 @@ import { describe, expect } from "bun:test";
 import fc from "fast-check";
 import { makeTable } from "../../support/make-table.ts";
 import { checkAsyncProperty } from "../../support/seed.ts";
-import { type StoreHarness, storeTests, TableUnderTest } from "../store-harness.ts";
+import { type StoreHarness, storeTests } from "../harness.ts";
 import { arbitraryEntry, arbitraryQuery, arbitraryRows } from "./table-arbitraries.ts";
 import { TableModel } from "./table-model.ts";
+import { TableUnderTest } from "./table-under-test.ts";
 
 /** Random histories: whatever was pushed, every page is the model's. */
 export function tableHistoryTests(harness: StoreHarness): void {

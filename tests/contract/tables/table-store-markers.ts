@@ -3,8 +3,8 @@ import { AppError } from "../../../src/domain/shared/errors.ts";
 import type { Row } from "../../../src/domain/sync/table/table.ts";
 import type { Storage } from "../../../src/ports/storage.ts";
 import { makeTable } from "../../support/make-table.ts";
-import { openOther, type PartsHarness, partsTests } from "../parts-harness.ts";
-import { asWrites } from "../store-harness.ts";
+import { openSecond, type StoreHarness, storeTests } from "../harness.ts";
+import { asWrites } from "./table-under-test.ts";
 
 type Parts = Pick<Storage, "tables" | "markers" | "close">;
 
@@ -14,8 +14,8 @@ const ITEMS = makeTable({
 });
 
 /** Markers that `write()` sets with the rows. */
-export function tableMarkerTests(harness: PartsHarness<Parts>): void {
-  const it = partsTests(harness);
+export function tableMarkerTests(harness: StoreHarness<Parts>): void {
+  const it = storeTests(harness);
 
   describe(`${harness.name}: markers of a write`, () => {
     it("D-4.5 write() sets the given markers and leaves the others", async (storage) => {
@@ -55,7 +55,7 @@ export function tableMarkerTests(harness: PartsHarness<Parts>): void {
     if (!harness.options.isShared) return;
 
     it("D-4.5 another instance never sees a marker before its rows, nor rows of a later one", async (storage, store) => {
-      const other = await openOther(store);
+      const other = await openSecond(store);
       await storage.tables.prepare([ITEMS]);
       const writing = (async () => {
         for (let v = 1; v <= 30; v++) {
@@ -76,8 +76,8 @@ export function tableMarkerTests(harness: PartsHarness<Parts>): void {
   });
 }
 
-function beforeCommitTests(harness: PartsHarness<Parts>): void {
-  const it = partsTests(harness);
+function beforeCommitTests(harness: StoreHarness<Parts>): void {
+  const it = storeTests(harness);
   const row = { k: "a", v: 1 };
   const lost = new AppError("sync_failed", "The lease was lost");
 

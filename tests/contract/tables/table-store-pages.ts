@@ -2,7 +2,8 @@ import { describe, expect } from "bun:test";
 import { rawNumber } from "../../../src/domain/shared/json.ts";
 import type { ColumnType, ColumnValue } from "../../../src/domain/sync/table/table.ts";
 import { makeTable } from "../../support/make-table.ts";
-import { type StoreHarness, storeTests, TableUnderTest } from "../store-harness.ts";
+import { type StoreHarness, storeTests } from "../harness.ts";
+import { TableUnderTest } from "./table-under-test.ts";
 
 /** Key values in the order of D-3.1, by the type of the key column. */
 const ORDERED_KEYS: Readonly<Partial<Record<ColumnType, readonly ColumnValue[]>>> = {

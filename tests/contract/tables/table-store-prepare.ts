@@ -3,7 +3,8 @@ import type { TableEntry } from "../../../src/domain/sync/table/registry-schema.
 import type { Table } from "../../../src/domain/sync/table/table.ts";
 import type { Storage } from "../../../src/ports/storage.ts";
 import { makeTable } from "../../support/make-table.ts";
-import { openSecond, type StoreHarness, storeTests, TableUnderTest } from "../store-harness.ts";
+import { openSecond, type StoreHarness, storeTests } from "../harness.ts";
+import { TableUnderTest } from "./table-under-test.ts";
 
 const COLUMNS: TableEntry["columns"] = {
   k: { type: "text" },

@@ -1,7 +1,8 @@
 import { describe, expect } from "bun:test";
 import type { Row } from "../../../src/domain/sync/table/table.ts";
 import { makeTable } from "../../support/make-table.ts";
-import { openSecond, type StoreHarness, storeTests, TableUnderTest } from "../store-harness.ts";
+import { openSecond, type StoreHarness, storeTests } from "../harness.ts";
+import { TableUnderTest } from "./table-under-test.ts";
 
 const EVENTS = makeTable({
   timestamp_column: "at",

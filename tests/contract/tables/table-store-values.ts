@@ -4,8 +4,9 @@ import { type JsonValue, parseJson, rawNumber } from "../../../src/domain/shared
 import type { ColumnType, ColumnValue } from "../../../src/domain/sync/table/table.ts";
 import { makeTable } from "../../support/make-table.ts";
 import { checkAsyncProperty } from "../../support/seed.ts";
-import { type StoreHarness, storeTests, TableUnderTest } from "../store-harness.ts";
+import { type StoreHarness, storeTests } from "../harness.ts";
 import { arbitraryValue } from "./table-arbitraries.ts";
+import { TableUnderTest } from "./table-under-test.ts";
 
 /** Values that stores are known to change, by column type. */
 const HARD_VALUES: Readonly<Record<ColumnType, readonly ColumnValue[]>> = {

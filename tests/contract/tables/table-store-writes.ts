@@ -1,6 +1,7 @@
 import { describe, expect } from "bun:test";
 import { makeTable } from "../../support/make-table.ts";
-import { asWrites, type StoreHarness, storeTests, TableUnderTest } from "../store-harness.ts";
+import { type StoreHarness, storeTests } from "../harness.ts";
+import { asWrites, TableUnderTest } from "./table-under-test.ts";
 
 const ITEMS = makeTable({
   upsert_key: ["k"],

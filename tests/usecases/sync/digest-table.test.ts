@@ -5,7 +5,7 @@ import { DigestSum } from "../../../src/domain/sync/digest/row-digest.ts";
 import type { Table } from "../../../src/domain/sync/table/table.ts";
 import { digestTable } from "../../../src/usecases/sync/pages/digest-table.ts";
 import { FakeClock } from "../../support/fake-clock.ts";
-import { MemoryRowSource } from "../../support/memory-sync-stores.ts";
+import { MemoryRowSource } from "../../support/memory/runs.ts";
 import { makeTwoEnds, manyRows, put, type TestRow } from "./two-ends.ts";
 
 async function tableOf(rows: number) {

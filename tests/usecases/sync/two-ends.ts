@@ -17,14 +17,14 @@ import {
 import type { SyncDeps } from "../../../src/usecases/sync/shared/sync-deps.ts";
 import { repsyncServer, type SimServer } from "../../simulation/sim-servers.ts";
 import { makeRegistry } from "../../support/make-table.ts";
-import { MemoryLogger } from "../../support/memory-logger.ts";
-import { MemoryStorage } from "../../support/memory-storage.ts";
 import {
   MemoryLeaseStore,
   MemoryRejectedRecords,
   MemoryRowSource,
   MemoryRunStore,
-} from "../../support/memory-sync-stores.ts";
+} from "../../support/memory/runs.ts";
+import { MemoryTables } from "../../support/memory/tables.ts";
+import { MemoryLogger } from "../../support/memory-logger.ts";
 import { SimTime } from "../../support/sim-time.ts";
 
 /** A request as the remote sees it. */
@@ -44,8 +44,8 @@ export type Intercept = (request: SeenRequest, send: () => Promise<unknown>) => 
 export interface TwoEnds {
   readonly table: Table;
   readonly time: SimTime;
-  readonly here: MemoryStorage;
-  readonly there: MemoryStorage;
+  readonly here: MemoryTables;
+  readonly there: MemoryTables;
   readonly rejected: MemoryRejectedRecords;
   readonly runs: MemoryRunStore;
   readonly leases: MemoryLeaseStore;
@@ -82,7 +82,7 @@ export async function makeTwoEnds(options: TwoEndsOptions = {}): Promise<TwoEnds
   const all = makeRegistry({ items: entry });
   const table = all.get("items")!;
   const registry = new Map([["items", table]]);
-  const [here, there] = [new MemoryStorage(), new MemoryStorage()];
+  const [here, there] = [new MemoryTables(), new MemoryTables()];
   for (const storage of [here, there]) await storage.prepare([table]);
   const server = (options.server ?? repsyncServer)({
     ...{ storage: there, registry, clock: time.clock(), maxPageRows },
@@ -188,7 +188,7 @@ export async function runOf(
 }
 
 /** Puts rows of the form [key, value, timestamp]. */
-export function put(storage: MemoryStorage, table: Table, rows: readonly TestRow[]): void {
+export function put(storage: MemoryTables, table: Table, rows: readonly TestRow[]): void {
   for (const [k, v, at] of rows) storage.writeOwn(table, { k, v, at });
 }
 
@@ -196,7 +196,7 @@ export function put(storage: MemoryStorage, table: Table, rows: readonly TestRow
 export type TestRow = readonly [k: string, v: string, at: string | null];
 
 /** The rows of a store as [key, value, timestamp], by key. */
-export function rowsOf(storage: MemoryStorage, table: Table): TestRow[] {
+export function rowsOf(storage: MemoryTables, table: Table): TestRow[] {
   return storage
     .sortedRows(table)
     .map((row: Row): TestRow => [String(row["k"]), String(row["v"]), textOrNull(row["at"])])

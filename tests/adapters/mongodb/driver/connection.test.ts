@@ -9,7 +9,7 @@ import { type Document, MongoClient } from "mongodb";
 import { openMongoStorage } from "../../../../src/adapters/mongodb/storage.ts";
 import { SystemClock } from "../../../../src/adapters/system/system.ts";
 import { type AppError, isAppError } from "../../../../src/domain/shared/errors.ts";
-import { asWrites, TableUnderTest } from "../../../contract/store-harness.ts";
+import { asWrites, TableUnderTest } from "../../../contract/tables/table-under-test.ts";
 import { makeTable } from "../../../support/make-table.ts";
 import { findMongod } from "../../../support/mongod-binary.mjs";
 import { mongoAvailable } from "../../../support/shared-mongo.ts";

@@ -8,7 +8,7 @@ import { TableVersions } from "../../../../src/adapters/mongodb/driver/table-ver
 import { MongoTableStore } from "../../../../src/adapters/mongodb/tables/table-store.ts";
 import { SystemClock } from "../../../../src/adapters/system/system.ts";
 import type { Row } from "../../../../src/domain/sync/table/table.ts";
-import { asWrites } from "../../../contract/store-harness.ts";
+import { asWrites } from "../../../contract/tables/table-under-test.ts";
 import { makeTable } from "../../../support/make-table.ts";
 import { mongoAvailable } from "../../../support/shared-mongo.ts";
 import { makeDatabase } from "../support.ts";

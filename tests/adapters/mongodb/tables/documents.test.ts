@@ -3,7 +3,7 @@ import { describe, expect } from "bun:test";
 import { Decimal128, Double, Long, ObjectId } from "mongodb";
 import { rawNumber } from "../../../../src/domain/shared/json.ts";
 import type { ColumnType } from "../../../../src/domain/sync/table/table.ts";
-import { asWrites, TableUnderTest } from "../../../contract/store-harness.ts";
+import { asWrites, TableUnderTest } from "../../../contract/tables/table-under-test.ts";
 import { LISTINGS, makeTable } from "../../../support/make-table.ts";
 import { mongoAvailable } from "../../../support/shared-mongo.ts";
 import { databaseTest as it } from "../support.ts";

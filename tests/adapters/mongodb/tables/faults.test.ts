@@ -6,12 +6,12 @@ import { sessionStoreContract } from "../../../contract/accounts/session-store-c
 import { signInGuardContract } from "../../../contract/accounts/sign-in-guard-contract.ts";
 import { leaseStoreContract } from "../../../contract/runs/lease-store-contract.ts";
 import { rejectedRecordsContract } from "../../../contract/runs/rejected-records-contract.ts";
-import { TableUnderTest } from "../../../contract/store-harness.ts";
 import { rowHistoryTests } from "../../../contract/tables/row-source-histories.ts";
 import { tableHistoryTests } from "../../../contract/tables/table-store-histories.ts";
 import { tableMarkerTests } from "../../../contract/tables/table-store-markers.ts";
 import { tableSharingTests } from "../../../contract/tables/table-store-sharing.ts";
 import { tableWriteTests } from "../../../contract/tables/table-store-writes.ts";
+import { TableUnderTest } from "../../../contract/tables/table-under-test.ts";
 import { makeTable } from "../../../support/make-table.ts";
 import { mongoAvailable } from "../../../support/shared-mongo.ts";
 import { databaseTest, makeDatabase, makeOlder } from "../support.ts";

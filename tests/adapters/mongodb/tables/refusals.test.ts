@@ -1,7 +1,7 @@
 // Records and tables that MongoDB itself refuses.
 import { describe, expect } from "bun:test";
 import { isAppError } from "../../../../src/domain/shared/errors.ts";
-import { asWrites, TableUnderTest } from "../../../contract/store-harness.ts";
+import { asWrites, TableUnderTest } from "../../../contract/tables/table-under-test.ts";
 import { makeTable } from "../../../support/make-table.ts";
 import { mongoAvailable } from "../../../support/shared-mongo.ts";
 import { databaseTest as it, type TestDatabase } from "../support.ts";

@@ -5,8 +5,8 @@ import { tmpdir } from "node:os";
 import { createInterface } from "node:readline";
 import { Readable } from "node:stream";
 import type { VersionedCache } from "../../../../src/ports/lookups/versioned-cache.ts";
+import { openSecond } from "../../../contract/harness.ts";
 import { openParts, Scene, wordOf } from "../../../contract/lookups/reputation-harness.ts";
-import { openOther } from "../../../contract/parts-harness.ts";
 import { asReputation, remembering } from "../reputation-support.ts";
 import { openFileStore } from "../stores-support.ts";
 import { SqliteFile } from "../support.ts";
@@ -26,7 +26,7 @@ describe("SQLite: revocation", () => {
       const store = await asReputation(await openFileStore(parent), remembering);
       try {
         const here = new Scene(store.storage, store);
-        const there = new Scene(await openOther(store), store);
+        const there = new Scene(await openSecond(store), store);
         await here.enrol("ana", UNLIMITED);
         const { hash } = await here.giveKey("ana");
         let isEnding = false;
@@ -98,7 +98,7 @@ describe("SQLite: revocation", () => {
     const store = await asReputation(await openFileStore(), holding);
     try {
       const scene = new Scene(store.storage, store);
-      const other = new Scene(await openOther(store), store);
+      const other = new Scene(await openSecond(store), store);
       await scene.enrol("ana", UNLIMITED);
       const key = await scene.giveKey("ana");
       const { id } = await scene.consent("ana");

@@ -5,7 +5,7 @@ import type { SqliteRowSource } from "../../../../src/adapters/sqlite/tables/row
 import { rowSql } from "../../../../src/adapters/sqlite/tables/statements.ts";
 import type { TableEntry } from "../../../../src/domain/sync/table/registry-schema.ts";
 import type { Row, Table } from "../../../../src/domain/sync/table/table.ts";
-import { asWrites } from "../../../contract/store-harness.ts";
+import { asWrites } from "../../../contract/tables/table-under-test.ts";
 import { FakeClock } from "../../../support/fake-clock.ts";
 import { makeTable } from "../../../support/make-table.ts";
 import { failureOf, SqliteFile } from "../support.ts";

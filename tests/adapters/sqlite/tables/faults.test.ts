@@ -5,7 +5,7 @@ import { openBunSqlite } from "../../../../src/adapters/sqlite/driver/bun-driver
 import type { OpenSqlite } from "../../../../src/adapters/sqlite/driver/driver.ts";
 import { SqliteStorage } from "../../../../src/adapters/sqlite/storage.ts";
 import type { Storage } from "../../../../src/ports/storage.ts";
-import { asWrites, TableUnderTest } from "../../../contract/store-harness.ts";
+import { asWrites, TableUnderTest } from "../../../contract/tables/table-under-test.ts";
 import { makeTable } from "../../../support/make-table.ts";
 import { failureOf, SqliteFile } from "../support.ts";
 

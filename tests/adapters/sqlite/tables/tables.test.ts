@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import type { TableEntry } from "../../../../src/domain/sync/table/registry-schema.ts";
-import { asWrites, TableUnderTest } from "../../../contract/store-harness.ts";
+import { asWrites, TableUnderTest } from "../../../contract/tables/table-under-test.ts";
 import { LISTINGS, makeTable } from "../../../support/make-table.ts";
 import { failureOf, SqliteFile } from "../support.ts";
 

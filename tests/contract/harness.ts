@@ -1,8 +1,9 @@
-// What a storage adapter hands to the suites of single ports: no more of the store than the suite looks at.
+// What a storage adapter hands to the contract suites: no more of the store than the suite looks at.
 import { test } from "bun:test";
+import type { Storage } from "../../src/ports/storage.ts";
 
 /** One kind of store under test, as far as a suite needs it. */
-export interface PartsHarness<Parts> {
+export interface StoreHarness<Parts = Storage> {
   /** Stands before the test names. */
   readonly name: string;
   readonly options: {
@@ -13,11 +14,11 @@ export interface PartsHarness<Parts> {
   };
 
   /** Opens a new, empty store of its own. */
-  open(): Promise<OpenedParts<Parts>>;
+  open(): Promise<OpenedStore<Parts>>;
 }
 
 /** A store of one test. */
-export interface OpenedParts<Parts> {
+export interface OpenedStore<Parts = Storage> {
   readonly storage: Parts;
 
   /** Opens another instance on the same store, as another process would; `dispose` closes it when the test did not. */
@@ -37,15 +38,15 @@ export interface OpenedParts<Parts> {
 }
 
 /** The body of a test, with a store of its own. */
-export type PartsTestBody<Parts> = (storage: Parts, store: OpenedParts<Parts>) => Promise<void>;
+export type StoreTestBody<Parts> = (storage: Parts, store: OpenedStore<Parts>) => Promise<void>;
 
 /** Far above what any case needs, so that only a hanging one meets it. */
 const TEST_TIMEOUT_MS = 120_000;
 
 /** Gives the function that defines tests on a store. */
-export function partsTests<Parts>(
-  harness: PartsHarness<Parts>,
-): (name: string, body: PartsTestBody<Parts>) => void {
+export function storeTests<Parts>(
+  harness: StoreHarness<Parts>,
+): (name: string, body: StoreTestBody<Parts>) => void {
   return (name, body) =>
     test(
       name,
@@ -62,7 +63,7 @@ export function partsTests<Parts>(
 }
 
 /** Opens another instance on a shared store. */
-export async function openOther<Parts>(store: OpenedParts<Parts>): Promise<Parts> {
+export async function openSecond<Parts>(store: OpenedStore<Parts>): Promise<Parts> {
   if (store.openSecond === undefined) throw new Error("The harness has no openSecond()");
   return await store.openSecond();
 }

@@ -1,31 +1,25 @@
 // The stores of sync runs in memory, as simple as their contracts allow.
-import { MAX_KEPT_RUNS } from "../../src/domain/shared/limits.ts";
-import type { SyncDirection } from "../../src/domain/sync/run/marker.ts";
-import type { SyncRun } from "../../src/domain/sync/run/run.ts";
-import type { Row, Table } from "../../src/domain/sync/table/table.ts";
-import type { HeldLease, LeaseRequest, LeaseStore } from "../../src/ports/runs/lease-store.ts";
+import { MAX_KEPT_RUNS } from "../../../src/domain/shared/limits.ts";
+import type { SyncDirection } from "../../../src/domain/sync/run/marker.ts";
+import type { SyncRun } from "../../../src/domain/sync/run/run.ts";
+import type { Row, Table } from "../../../src/domain/sync/table/table.ts";
+import type { HeldLease, LeaseRequest, LeaseStore } from "../../../src/ports/runs/lease-store.ts";
 import type {
   Refusal,
   RejectedQuery,
   RejectedRecord,
   RejectedRecords,
-} from "../../src/ports/runs/rejected-records.ts";
-import type { RunStore } from "../../src/ports/runs/run-store.ts";
-import type { Clock } from "../../src/ports/runtime/runtime.ts";
-import type { KeyRange, RowPosition, RowSource } from "../../src/ports/tables/row-source.ts";
-import {
-  compareRows,
-  keyText,
-  type MemoryStorage,
-  rowIndex,
-  sinceIndex,
-} from "./memory-storage.ts";
+} from "../../../src/ports/runs/rejected-records.ts";
+import type { RunStore } from "../../../src/ports/runs/run-store.ts";
+import type { Clock } from "../../../src/ports/runtime/runtime.ts";
+import type { KeyRange, RowPosition, RowSource } from "../../../src/ports/tables/row-source.ts";
+import { compareRows, keyText, type MemoryTables, rowIndex, sinceIndex } from "./tables.ts";
 
-/** Reads the rows of a `MemoryStorage`. */
+/** Reads the rows of a `MemoryTables`. */
 export class MemoryRowSource implements RowSource {
-  readonly #storage: MemoryStorage;
+  readonly #storage: MemoryTables;
 
-  constructor(storage: MemoryStorage) {
+  constructor(storage: MemoryTables) {
     this.#storage = storage;
   }
 

@@ -1,15 +1,15 @@
 // A store in memory, as simple as the contract allows: the reference that real stores are compared with.
-import { AppError } from "../../src/domain/shared/errors.ts";
-import { compareUtf8, isRawNumber, numberText } from "../../src/domain/shared/json.ts";
+import { AppError } from "../../../src/domain/shared/errors.ts";
+import { compareUtf8, isRawNumber, numberText } from "../../../src/domain/shared/json.ts";
 import {
   compareDateTimes,
   isCanonicalDateTime,
   parseDate,
   parseDateTime,
-} from "../../src/domain/shared/time.ts";
-import type { Column, ColumnValue, Row, Table } from "../../src/domain/sync/table/table.ts";
-import type { MarkerStore } from "../../src/ports/runs/marker-store.ts";
-import type { Storage } from "../../src/ports/storage.ts";
+} from "../../../src/domain/shared/time.ts";
+import type { Column, ColumnValue, Row, Table } from "../../../src/domain/sync/table/table.ts";
+import type { MarkerStore } from "../../../src/ports/runs/marker-store.ts";
+import type { Storage } from "../../../src/ports/storage.ts";
 import {
   PreparedTables,
   type RowWrite,
@@ -18,7 +18,7 @@ import {
   type TableStore,
   type WriteFailure,
   type WriteOptions,
-} from "../../src/ports/tables/table-store.ts";
+} from "../../../src/ports/tables/table-store.ts";
 
 /** What is kept of one table. */
 interface StoredTable {
@@ -37,7 +37,7 @@ interface TableShape {
 }
 
 /** Tables and markers in memory. `failure` makes every call fail, as a broken store would. */
-export class MemoryStorage implements Storage, TableStore, MarkerStore {
+export class MemoryTables implements Storage, TableStore, MarkerStore {
   /** Thrown by every method while it is set. */
   failure: AppError | null = null;
   /** Names of tables whose rows cannot be counted. */
@@ -172,8 +172,8 @@ export class MemoryStorage implements Storage, TableStore, MarkerStore {
 }
 
 /** Opens a store in memory with its tables made. */
-export async function openMemoryStorage(tables: Iterable<Table>): Promise<MemoryStorage> {
-  const storage = new MemoryStorage();
+export async function openMemoryTables(tables: Iterable<Table>): Promise<MemoryTables> {
+  const storage = new MemoryTables();
   await storage.prepare([...tables]);
   return storage;
 }

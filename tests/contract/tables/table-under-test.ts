@@ -1,0 +1,56 @@
+import type { ColumnValue, Row, Table } from "../../../src/domain/sync/table/table.ts";
+import type { Storage } from "../../../src/ports/storage.ts";
+import type {
+  RowWrite,
+  StoredPage,
+  StoredPageQuery,
+} from "../../../src/ports/tables/table-store.ts";
+
+/** Rows as a push hands them to `write()`. */
+export function asWrites(rows: readonly Row[]): RowWrite[] {
+  return rows.map((row, index) => ({ index, row }));
+}
+
+/** One prepared table of a store, read and written in the shortest way. */
+export class TableUnderTest {
+  readonly #storage: Storage;
+  readonly #table: Table;
+
+  constructor(storage: Storage, table: Table) {
+    this.#storage = storage;
+    this.#table = table;
+  }
+
+  /** Prepares the table. */
+  static async prepare(storage: Storage, table: Table): Promise<TableUnderTest> {
+    await storage.tables.prepare([table]);
+    return new TableUnderTest(storage, table);
+  }
+
+  /** Writes rows as one push. Throws when the store refuses one. */
+  async write(...rows: Row[]): Promise<void> {
+    const failures = await this.#storage.tables.write(this.#table, asWrites(rows));
+    if (failures.length > 0) throw new Error(`Rows were refused: ${JSON.stringify(failures)}`);
+  }
+
+  /** Reads a page: every row of the table unless the query says otherwise. */
+  async page(query: Partial<StoredPageQuery> = {}): Promise<StoredPage> {
+    const everything = { sinceTime: null, offsetRows: 0, limitRows: 100_000 };
+    return await this.#storage.tables.readPage(this.#table, { ...everything, ...query });
+  }
+
+  /** The rows of a page. */
+  async rows(query: Partial<StoredPageQuery> = {}): Promise<Row[]> {
+    return (await this.page(query)).rows;
+  }
+
+  /** One column of the rows of a page. */
+  async column(name: string, query: Partial<StoredPageQuery> = {}): Promise<ColumnValue[]> {
+    return (await this.rows(query)).map((row) => row[name] ?? null);
+  }
+
+  /** The number of rows. */
+  async count(): Promise<number> {
+    return await this.#storage.tables.countRows(this.#table);
+  }
+}

@@ -1,0 +1,296 @@
+// Accounts, sessions, attempts, secrets, keys and consents in memory. JavaScript runs one method at a time, so whatever a
+// method does without `await` is one commit.
+import { emailKey } from "../../../src/domain/reputation/accounts/account.ts";
+import {
+  keptKeyStatus,
+  revokedAtAfterRotation,
+  revokedAtNow,
+} from "../../../src/domain/reputation/accounts/api-key.ts";
+import {
+  type Consent,
+  type ConsentGrant,
+  matchesFilter,
+  revokeConsent,
+  supersededBy,
+} from "../../../src/domain/reputation/accounts/consent.ts";
+import type { Account } from "../../../src/domain/reputation/accounts/roles.ts";
+import { formatMs } from "../../../src/domain/shared/time.ts";
+import type {
+  AccountChanges,
+  AccountConflict,
+  AccountStore,
+} from "../../../src/ports/accounts/account-store.ts";
+import type {
+  ApiKeyStore,
+  KeyRotation,
+  StoredApiKey,
+} from "../../../src/ports/accounts/api-key-store.ts";
+import type { ConsentQuery, ConsentStore } from "../../../src/ports/accounts/consent-store.ts";
+import type { SecretName, SecretStore } from "../../../src/ports/accounts/secret-store.ts";
+import type { Session, SessionStore } from "../../../src/ports/accounts/session-store.ts";
+import type { AttemptCounter, SignInGuard } from "../../../src/ports/accounts/sign-in-guard.ts";
+import type { Clock } from "../../../src/ports/runtime/runtime.ts";
+
+/** Sessions by id. */
+export class MemorySessionStore implements SessionStore {
+  readonly #clock: Clock;
+  readonly #sessions = new Map<string, Session>();
+
+  constructor(clock: Clock) {
+    this.#clock = clock;
+  }
+
+  async begin(session: Session): Promise<void> {
+    for (const { id } of this.#sessions.values()) if (this.#isOver(id)) this.#sessions.delete(id);
+    this.#sessions.set(session.id, session);
+  }
+
+  async isKnown(id: string, username: string): Promise<boolean> {
+    return this.#sessions.get(id)?.username === username && !this.#isOver(id);
+  }
+
+  async end(id: string): Promise<void> {
+    this.#sessions.delete(id);
+  }
+
+  /** Ends every session of an account, in the caller's commit. */
+  endAllOf(username: string): void {
+    for (const session of this.#sessions.values()) {
+      if (session.username === username) this.#sessions.delete(session.id);
+    }
+  }
+
+  #isOver(id: string): boolean {
+    return (this.#sessions.get(id)?.expiresAtMs ?? 0) <= this.#clock.nowMs();
+  }
+}
+
+/** Accounts by username. */
+export class MemoryAccountStore implements AccountStore {
+  readonly #sessions: MemorySessionStore;
+  readonly #accounts = new Map<string, Account>();
+
+  constructor(sessions: MemorySessionStore) {
+    this.#sessions = sessions;
+  }
+
+  async create(account: Account): Promise<"created" | AccountConflict> {
+    return this.createNow(account);
+  }
+
+  async find(username: string): Promise<Account | null> {
+    return this.findNow(username);
+  }
+
+  async update(username: string, changes: AccountChanges): Promise<Account | null> {
+    const account = this.#accounts.get(username);
+    if (account === undefined) return null;
+    const changed = { ...account, ...changes };
+    this.#accounts.set(username, changed);
+    return changed;
+  }
+
+  async remove(username: string): Promise<boolean> {
+    return this.removeNow(username);
+  }
+
+  /** As `create`, in the caller's commit. */
+  createNow(account: Account): "created" | AccountConflict {
+    if (this.#accounts.has(account.username)) return "username_taken";
+    if (this.#hasEmail(account.email)) return "email_taken";
+    this.#accounts.set(account.username, account);
+    this.#sessions.endAllOf(account.username);
+    return "created";
+  }
+
+  /** As `find`, in the caller's commit. */
+  findNow(username: string): Account | null {
+    return this.#accounts.get(username) ?? null;
+  }
+
+  /** As `remove`, in the caller's commit. */
+  removeNow(username: string): boolean {
+    this.#sessions.endAllOf(username);
+    return this.#accounts.delete(username);
+  }
+
+  #hasEmail(email: string | null): boolean {
+    if (email === null) return false;
+    const emails = [...this.#accounts.values()].map((account) => account.email);
+    return emails.some((other) => other !== null && emailKey(other) === emailKey(email));
+  }
+}
+
+/** Times of events by counter. */
+export class MemorySignInGuard implements SignInGuard {
+  readonly #events = new Map<string, number[]>();
+
+  async retryAfterSeconds(counters: readonly AttemptCounter[]): Promise<number | null> {
+    return this.#longestWait(counters);
+  }
+
+  async count(counters: readonly AttemptCounter[]): Promise<number | null> {
+    const seconds = this.#longestWait(counters);
+    if (seconds !== null) return seconds;
+    for (const counter of counters) {
+      this.#events.set(counter.name, [...this.#counted(counter), counter.nowMs]);
+    }
+    return null;
+  }
+
+  #longestWait(counters: readonly AttemptCounter[]): number | null {
+    const waits = counters.map((counter) => this.#waitMs(counter)).filter((ms) => ms !== null);
+    return waits.length === 0 ? null : Math.ceil(Math.max(...waits) / 1000);
+  }
+
+  /** The event that has to leave the window before another may come is the newest but `limit` - 1. */
+  #waitMs(counter: AttemptCounter): number | null {
+    const newestFirst = this.#counted(counter).sort((a, b) => b - a);
+    const limiting = newestFirst[counter.limit - 1];
+    return limiting === undefined ? null : limiting + counter.windowMs - counter.nowMs;
+  }
+
+  #counted({ name, nowMs, windowMs }: AttemptCounter): number[] {
+    const events = this.#events.get(name) ?? [];
+    return events.filter((atMs) => Math.abs(atMs - nowMs) < windowMs);
+  }
+}
+
+/** Secrets by name. */
+export class MemorySecretStore implements SecretStore {
+  readonly #secrets = new Map<SecretName, string>();
+
+  async getOrCreate(name: SecretName, fresh: string): Promise<string> {
+    const secret = this.#secrets.get(name) ?? fresh;
+    this.#secrets.set(name, secret);
+    return secret;
+  }
+}
+
+/** API keys in the order in which they were made. */
+export class MemoryApiKeyStore implements ApiKeyStore {
+  readonly #accounts: MemoryAccountStore;
+  readonly #keys = new Map<string, StoredApiKey>();
+
+  constructor(accounts: MemoryAccountStore) {
+    this.#accounts = accounts;
+  }
+
+  async create(key: StoredApiKey): Promise<boolean> {
+    if (this.#accounts.findNow(key.username) === null) return false;
+    this.#keys.set(key.id, key);
+    return true;
+  }
+
+  async list(
+    username: string,
+    { limit, beforeId }: { readonly limit: number; readonly beforeId: string | null },
+  ): Promise<readonly StoredApiKey[]> {
+    const newest = [...this.#keys.values()].filter((key) => key.username === username).reverse();
+    const before = newest.findIndex(({ id }) => id === beforeId);
+    if (beforeId !== null && before === -1) return [];
+    return newest.slice(before + 1, before + 1 + limit);
+  }
+
+  async revoke(
+    username: string,
+    { id, nowMs }: { readonly id: string; readonly nowMs: number },
+  ): Promise<StoredApiKey | null> {
+    const key = this.#find(username, id);
+    if (key === null || key.isRevoked) return key;
+    const revoked = { ...key, revokedAt: revokedAtNow(key, nowMs), isRevoked: true };
+    this.#keys.set(id, revoked);
+    return revoked;
+  }
+
+  async rotate(username: string, rotation: KeyRotation): Promise<StoredApiKey | "conflict" | null> {
+    const { nowMs, overlapSeconds } = rotation;
+    const old = this.#find(username, rotation.id);
+    if (old === null) return null;
+    const revokedAt = revokedAtAfterRotation(old, rotation);
+    if (revokedAt === null || keptKeyStatus(old, nowMs) !== "active") return "conflict";
+    this.#keys.set(old.id, { ...old, revokedAt, isRevoked: overlapSeconds === 0 });
+    const successor: StoredApiKey = {
+      ...old,
+      ...rotation.successor,
+      createdAt: formatMs(nowMs),
+      revokedAt: null,
+      isRevoked: false,
+    };
+    this.#keys.set(successor.id, successor);
+    return successor;
+  }
+
+  /** The key with this hash; null when there is none. */
+  findByHash(hash: string): StoredApiKey | null {
+    return [...this.#keys.values()].find((key) => key.hash === hash) ?? null;
+  }
+
+  /** Removes every key of an account, in the caller's commit. */
+  removeAllOf(username: string): void {
+    for (const key of this.#keys.values()) {
+      if (key.username === username) this.#keys.delete(key.id);
+    }
+  }
+
+  #find(username: string, id: string): StoredApiKey | null {
+    const key = this.#keys.get(id);
+    return key?.username === username ? key : null;
+  }
+}
+
+/** Consents by id. */
+export class MemoryConsentStore implements ConsentStore {
+  readonly #accounts: MemoryAccountStore;
+  readonly #consents = new Map<number, Consent>();
+  /** Outlives the consents: an id is never given twice. */
+  #lastId = 0;
+
+  constructor(accounts: MemoryAccountStore) {
+    this.#accounts = accounts;
+  }
+
+  async grant(
+    username: string,
+    { purpose, expiresAt, nowMs }: ConsentGrant & { readonly nowMs: number },
+  ): Promise<Consent | null> {
+    if (this.#accounts.findNow(username) === null) return null;
+    for (const ended of supersededBy(this.allOf(username), { purpose, nowMs })) {
+      this.#consents.set(ended.id, ended);
+    }
+    const grantedAt = formatMs(nowMs);
+    const consent = { id: ++this.#lastId, username, purpose, grantedAt, expiresAt, ended: null };
+    this.#consents.set(consent.id, consent);
+    return consent;
+  }
+
+  async revoke(
+    username: string,
+    { id, nowMs }: { readonly id: number; readonly nowMs: number },
+  ): Promise<Consent | null> {
+    const consent = this.#consents.get(id);
+    if (consent?.username !== username) return null;
+    const revoked = revokeConsent(consent, nowMs);
+    this.#consents.set(id, revoked);
+    return revoked;
+  }
+
+  async list(username: string, query: ConsentQuery): Promise<readonly Consent[]> {
+    const { filter, nowMs, limit, beforeId } = query;
+    return this.allOf(username)
+      .filter(({ id }) => beforeId === null || id < beforeId)
+      .filter((consent) => matchesFilter(consent, { ...filter, nowMs }))
+      .reverse()
+      .slice(0, limit);
+  }
+
+  /** Every consent of a person, the oldest first. */
+  allOf(username: string): Consent[] {
+    return [...this.#consents.values()].filter((consent) => consent.username === username);
+  }
+
+  /** Removes every consent of a person, in the caller's commit. */
+  removeAllOf(username: string): void {
+    for (const { id } of this.allOf(username)) this.#consents.delete(id);
+  }
+}

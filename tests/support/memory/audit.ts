@@ -1,0 +1,159 @@
+// The audit log in memory, and the chain that one process appends to it.
+import {
+  type AccessItem,
+  accessItem,
+  accessPlace,
+  newestAccessFirst,
+} from "../../../src/domain/reputation/audit/access-item.ts";
+import {
+  type AuditCensus,
+  censusInput,
+} from "../../../src/domain/reputation/audit/audit-census.ts";
+import {
+  type AuditAnchor,
+  type AuditEntry,
+  type AuditHead,
+  type AuditRecord,
+  appendEntry,
+  type ChainTip,
+  emptyChain,
+  headInput,
+  type Signed,
+} from "../../../src/domain/reputation/audit/audit-chain.ts";
+import type { StoredRecord } from "../../../src/domain/reputation/audit/audit-check.ts";
+import type { Mac } from "../../../src/ports/crypto/crypto.ts";
+import type { AccessPosition, AuditLog, RecordPage } from "../../../src/ports/lookups/audit-log.ts";
+import type { Subjects } from "./people.ts";
+
+const CHAIN_ID_BYTES = 8;
+
+/** Records in the order of their commits, and what is signed about them. */
+export class MemoryAuditLog implements AuditLog {
+  readonly #subjects: Subjects;
+  #census: Signed<AuditCensus> | null = null;
+  #records: AuditRecord[] = [];
+  readonly #heads = new Map<string, Signed<AuditHead>>();
+  readonly #anchors = new Map<string, Signed<AuditAnchor>>();
+
+  constructor(subjects: Subjects) {
+    this.#subjects = subjects;
+  }
+
+  async census(): Promise<Signed<AuditCensus> | null> {
+    return this.#census;
+  }
+
+  async heads(): Promise<readonly Signed<AuditHead>[]> {
+    return [...this.#heads.values()];
+  }
+
+  async head(chainId: string): Promise<Signed<AuditHead> | null> {
+    return this.#heads.get(chainId) ?? null;
+  }
+
+  async anchors(): Promise<readonly Signed<AuditAnchor>[]> {
+    return [...this.#anchors.values()];
+  }
+
+  async chainIds(): Promise<readonly string[]> {
+    return [...new Set(this.#records.map(({ chainId }) => chainId))];
+  }
+
+  async records(
+    chainId: string,
+    { afterSeq, limit }: RecordPage,
+  ): Promise<readonly StoredRecord[]> {
+    return this.#records
+      .filter((record) => record.chainId === chainId && record.seq > (afterSeq ?? 0))
+      .slice(0, limit);
+  }
+
+  async prune(anchor: Signed<AuditAnchor>): Promise<void> {
+    const { chainId, seq } = anchor.statement;
+    this.#anchors.set(chainId, anchor);
+    this.#records = this.#records.filter(
+      (record) => record.chainId !== chainId || record.seq > seq,
+    );
+  }
+
+  async accesses(
+    username: string,
+    { limit, before }: { readonly limit: number; readonly before: AccessPosition | null },
+  ): Promise<readonly AccessItem[]> {
+    const hmac = this.#subjects.knownHmac(username);
+    const place = before === null ? null : accessPlace(before);
+    return this.#records
+      .filter(({ subjectHmac }) => subjectHmac === hmac)
+      .filter((record) => place === null || newestAccessFirst(record, place) > 0)
+      .sort(newestAccessFirst)
+      .slice(0, limit)
+      .map((record) => accessItem(record, this.#subjects.usernameOf(record.accountId)));
+  }
+
+  /** Numbers chains without gaps: beyond the count of chains too, so that no number is given again. */
+  nextChainNumber(): number {
+    const numbers = [...this.#heads.values()].map(({ statement }) => statement.chainNumber);
+    return Math.max(0, ...numbers, this.#census?.statement.chains ?? 0) + 1;
+  }
+
+  /** Writes records with the chain's head, and the count of chains when a chain begins, in one commit. */
+  write(
+    records: readonly AuditRecord[],
+    head: Signed<AuditHead>,
+    census: Signed<AuditCensus> | null,
+  ): void {
+    this.#records.push(...records);
+    this.#heads.set(head.statement.chainId, head);
+    if (census !== null) this.#census = census;
+  }
+}
+
+/** Appends to the chain of one process, begun with its first records. */
+export class MemoryChainWriter {
+  readonly #log: MemoryAuditLog;
+  readonly #mac: Mac;
+  readonly #auditKey: Uint8Array;
+  #chain: { readonly chainNumber: number; readonly tip: ChainTip } | null = null;
+
+  constructor(log: MemoryAuditLog, mac: Mac, auditKey: Uint8Array) {
+    this.#log = log;
+    this.#mac = mac;
+    this.#auditKey = auditKey;
+  }
+
+  /** Appends the entries of one batch. */
+  append(entries: readonly AuditEntry[]): void {
+    const last = entries.at(-1);
+    if (last === undefined) return;
+    const before = this.#chain ?? this.#newChain();
+    let tip = before.tip;
+    const records = entries.map((entry) => {
+      const record = appendEntry(tip, entry, (text) => this.#hmacHex(text));
+      tip = record;
+      return record;
+    });
+    const { chainId, seq, hash } = tip;
+    const { chainNumber } = before;
+    const head = { chainId, seq, hash, chainNumber, at: last.at };
+    const census = { chains: chainNumber };
+    this.#log.write(
+      records,
+      this.#signed(head, headInput(head)),
+      this.#chain === null ? this.#signed(census, censusInput(census)) : null,
+    );
+    this.#chain = { chainNumber, tip: { chainId, seq, hash } };
+  }
+
+  #newChain() {
+    const chainId = this.#mac.randomBytes(CHAIN_ID_BYTES).toHex();
+    return { chainNumber: this.#log.nextChainNumber(), tip: emptyChain(chainId) };
+  }
+
+  #signed<Statement>(statement: Statement, input: string): Signed<Statement> {
+    return { statement, signature: this.#hmacHex(input) };
+  }
+
+  #hmacHex(text: string): string {
+    return this.#mac.hmacHex(this.#auditKey, text);
+  }
+}

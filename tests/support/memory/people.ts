@@ -1,0 +1,170 @@
+// People in memory: their rows in the synchronized tables, what names them in the audit, and how they come and go.
+import type { ProfileChanges } from "../../../src/domain/reputation/accounts/profile-changes.ts";
+import type { JsonObject } from "../../../src/domain/shared/json.ts";
+import { formatMs } from "../../../src/domain/shared/time.ts";
+import type { Row, Table } from "../../../src/domain/sync/table/table.ts";
+import type { AccountConflict } from "../../../src/ports/accounts/account-store.ts";
+import type { Enrolment, Membership } from "../../../src/ports/accounts/membership.ts";
+import type { ProfileStore, StoredPerson } from "../../../src/ports/accounts/profile-store.ts";
+import type { Mac } from "../../../src/ports/crypto/crypto.ts";
+import type { MemoryAccountStore, MemoryApiKeyStore, MemoryConsentStore } from "./accounts.ts";
+import type { MemoryTables } from "./tables.ts";
+import type { MemoryUsageStore } from "./usage.ts";
+
+const ID_BYTES = 8;
+const KEY_BYTES = 32;
+
+/** The rows of one synchronized table by the username in them. A registry may give the table any columns. */
+export class PersonRows {
+  readonly #storage: MemoryTables;
+  readonly #table: Table;
+
+  constructor(storage: MemoryTables, table: Table) {
+    this.#storage = storage;
+    this.#table = table;
+  }
+
+  /** Every row of a person. */
+  read(username: string): readonly JsonObject[] {
+    const rows = this.#storage.sortedRows(this.#table);
+    return rows.filter((row) => row["username"] === username);
+  }
+
+  /** Puts the given fields, as far as the table has such columns, over a row or in a new one. */
+  put(before: Row, fields: Row): void {
+    const known = this.#table.columns.filter(({ name }) => Object.hasOwn(fields, name));
+    const changed = Object.fromEntries(known.map(({ name }) => [name, fields[name] ?? null]));
+    this.#storage.writeOwn(this.#table, { ...before, ...changed });
+  }
+
+  /** Removes every row of a person. */
+  remove(username: string): void {
+    for (const row of this.read(username)) this.#storage.remove(this.#table, row);
+  }
+}
+
+/** What stands for a person in the audit: an id for callers, an HMAC for those looked up. */
+export class Subjects {
+  readonly #mac: Mac;
+  readonly #auditKey: Uint8Array;
+  readonly #subjects = new Map<string, { readonly id: string; readonly key: Uint8Array }>();
+
+  constructor(mac: Mac, auditKey: Uint8Array) {
+    this.#mac = mac;
+    this.#auditKey = auditKey;
+  }
+
+  /** The id of an account, made when it has none. */
+  accountId(username: string): string {
+    return this.#findOrMake(username).id;
+  }
+
+  /** Whose id it is; null once they are erased. */
+  usernameOf(accountId: string): string | null {
+    const found = [...this.#subjects].find(([, { id }]) => id === accountId);
+    return found?.[0] ?? null;
+  }
+
+  /** What names a person who can be found, by a key of their own, made when there is none. */
+  hmac(username: string): string {
+    return this.#mac.hmacHex(this.#findOrMake(username).key, username);
+  }
+
+  /** As `hmac`; null for a person without a key, who was never looked up. */
+  knownHmac(username: string): string | null {
+    return this.#subjects.has(username) ? this.hmac(username) : null;
+  }
+
+  /** What stands for a name that cannot be found: no key is kept for it. */
+  hmacOfNobody(username: string): string {
+    return this.#mac.hmacHex(this.#auditKey, `repsync.audit.nobody.v1\n${username}`);
+  }
+
+  /** Destroys the key: the person's audit records name nobody from then on. */
+  forget(username: string): void {
+    this.#subjects.delete(username);
+  }
+
+  #findOrMake(username: string) {
+    const found = this.#subjects.get(username);
+    if (found !== undefined) return found;
+    const id = this.#mac.randomBytes(ID_BYTES).toHex();
+    const made = { id, key: this.#mac.randomBytes(KEY_BYTES) };
+    this.#subjects.set(username, made);
+    return made;
+  }
+}
+
+/** A person's rows in both synchronized tables. */
+export interface PeopleTables {
+  readonly profiles: PersonRows;
+  readonly platformAccounts: PersonRows;
+}
+
+/** Profiles in the synchronized tables. */
+export class MemoryProfileStore implements ProfileStore {
+  readonly #tables: PeopleTables;
+
+  constructor(tables: PeopleTables) {
+    this.#tables = tables;
+  }
+
+  async read(username: string): Promise<StoredPerson> {
+    const [profile = null] = this.#tables.profiles.read(username);
+    return { profile, accounts: this.#tables.platformAccounts.read(username) };
+  }
+
+  async change(
+    username: string,
+    { nowMs, ...changes }: ProfileChanges & { readonly nowMs: number },
+  ): Promise<JsonObject | null> {
+    const { profiles } = this.#tables;
+    if (Object.keys(changes).length > 0) {
+      const fields = { ...changes, updated_at: formatMs(nowMs) };
+      for (const row of profiles.read(username)) profiles.put(row, fields);
+    }
+    return profiles.read(username)[0] ?? null;
+  }
+}
+
+/** Everything that goes when a person goes. */
+export interface MembershipDeps extends PeopleTables {
+  readonly accounts: MemoryAccountStore;
+  readonly apiKeys: MemoryApiKeyStore;
+  readonly consents: MemoryConsentStore;
+  readonly usage: MemoryUsageStore;
+  readonly subjects: Subjects;
+}
+
+/** How people come and go. */
+export class MemoryMembership implements Membership {
+  readonly #deps: MembershipDeps;
+
+  constructor(deps: MembershipDeps) {
+    this.#deps = deps;
+  }
+
+  async enrol({ account, displayName }: Enrolment): Promise<"enrolled" | AccountConflict> {
+    const { accounts, profiles } = this.#deps;
+    const { username } = account;
+    if (profiles.read(username).length > 0) return "username_taken";
+    const outcome = accounts.createNow(account);
+    if (outcome !== "created") return outcome;
+    const now = formatMs(account.createdAtMs);
+    const profile = { username, display_name: displayName, verified: false };
+    profiles.put({}, { ...profile, created_at: now, updated_at: now });
+    return "enrolled";
+  }
+
+  async erase(username: string): Promise<boolean> {
+    const { accounts, apiKeys, consents, usage, subjects } = this.#deps;
+    if (!accounts.removeNow(username)) return false;
+    usage.forget(username);
+    apiKeys.removeAllOf(username);
+    consents.removeAllOf(username);
+    subjects.forget(username);
+    this.#deps.platformAccounts.remove(username);
+    this.#deps.profiles.remove(username);
+    return true;
+  }
+}

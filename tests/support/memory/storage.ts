@@ -1,0 +1,128 @@
+// A whole store in memory: the example that docs/writing-an-adapter.md explains.
+import type { Mac } from "../../../src/ports/crypto/crypto.ts";
+import type { ReputationOptions, ReputationStores } from "../../../src/ports/reputation-stores.ts";
+import type { Clock } from "../../../src/ports/runtime/runtime.ts";
+import type { FullStorage } from "../../../src/ports/storage.ts";
+import type { PreparedTables } from "../../../src/ports/tables/table-store.ts";
+import {
+  MemoryAccountStore,
+  MemoryApiKeyStore,
+  MemoryConsentStore,
+  MemorySecretStore,
+  MemorySessionStore,
+  MemorySignInGuard,
+} from "./accounts.ts";
+import { MemoryAuditLog, MemoryChainWriter } from "./audit.ts";
+import { MemoryLookupProcessor } from "./lookups.ts";
+import { MemoryMembership, MemoryProfileStore, PersonRows, Subjects } from "./people.ts";
+import {
+  MemoryLeaseStore,
+  MemoryRejectedRecords,
+  MemoryRowSource,
+  MemoryRunStore,
+} from "./runs.ts";
+import { MemoryTables } from "./tables.ts";
+import { MemoryUsageStore } from "./usage.ts";
+
+/** What instances share, as the processes of a service share a database. */
+export class MemoryDatabase {
+  readonly clock: Clock;
+  readonly tables = new MemoryTables();
+  readonly rows = new MemoryRowSource(this.tables);
+  readonly leases: MemoryLeaseStore;
+  readonly runs = new MemoryRunStore();
+  readonly rejected = new MemoryRejectedRecords();
+  readonly sessions: MemorySessionStore;
+  readonly accounts: MemoryAccountStore;
+  readonly signIns = new MemorySignInGuard();
+  readonly secrets = new MemorySecretStore();
+  readonly apiKeys: MemoryApiKeyStore;
+  readonly consents: MemoryConsentStore;
+  readonly usage: MemoryUsageStore;
+  #audited: { readonly subjects: Subjects; readonly audit: MemoryAuditLog } | null = null;
+
+  /** `clock` is the store's own: leases, sessions and lookups go by it in all instances. */
+  constructor(clock: Clock) {
+    this.clock = clock;
+    this.leases = new MemoryLeaseStore(clock);
+    this.sessions = new MemorySessionStore(clock);
+    this.accounts = new MemoryAccountStore(this.sessions);
+    this.apiKeys = new MemoryApiKeyStore(this.accounts);
+    this.consents = new MemoryConsentStore(this.accounts);
+    this.usage = new MemoryUsageStore(clock);
+  }
+
+  /** The audit log and those who are named in it, made by the first instance that asks. */
+  audited(mac: Mac, auditKey: Uint8Array) {
+    if (this.#audited === null) {
+      const subjects = new Subjects(mac, auditKey);
+      this.#audited = { subjects, audit: new MemoryAuditLog(subjects) };
+    }
+    return this.#audited;
+  }
+}
+
+/** One instance on a database in memory. */
+export class MemoryStorage implements FullStorage {
+  readonly #database: MemoryDatabase;
+  readonly tables: MemoryTables;
+  readonly markers: MemoryTables;
+  readonly rows: MemoryRowSource;
+  readonly leases: MemoryLeaseStore;
+  readonly runs: MemoryRunStore;
+  readonly rejected: MemoryRejectedRecords;
+  readonly sessions: MemorySessionStore;
+  readonly accounts: MemoryAccountStore;
+  readonly signIns: MemorySignInGuard;
+  readonly secrets: MemorySecretStore;
+
+  constructor(database: MemoryDatabase) {
+    this.#database = database;
+    this.tables = database.tables;
+    this.markers = database.tables;
+    this.rows = database.rows;
+    this.leases = database.leases;
+    this.runs = database.runs;
+    this.rejected = database.rejected;
+    this.sessions = database.sessions;
+    this.accounts = database.accounts;
+    this.signIns = database.signIns;
+    this.secrets = database.secrets;
+  }
+
+  async openReputation(
+    prepared: PreparedTables,
+    { mac, auditKey }: ReputationOptions,
+  ): Promise<ReputationStores> {
+    const { tables, apiKeys, consents, usage } = this.#database;
+    const { subjects, audit } = this.#database.audited(mac, auditKey);
+    const people = {
+      profiles: new PersonRows(tables, prepared.get("profiles")),
+      platformAccounts: new PersonRows(tables, prepared.get("platform_accounts")),
+    };
+    const deps = {
+      profiles: people.profiles,
+      platformAccounts: people.platformAccounts,
+      accounts: this.accounts,
+      apiKeys,
+      consents,
+      usage,
+      subjects,
+      chain: new MemoryChainWriter(audit, mac, auditKey),
+      clock: this.#database.clock,
+    };
+    return {
+      apiKeys,
+      consents,
+      profiles: new MemoryProfileStore(people),
+      membership: new MemoryMembership(deps),
+      usage,
+      audit,
+      lookupProcessor: new MemoryLookupProcessor(deps),
+    };
+  }
+
+  async ping(): Promise<void> {}
+
+  async close(): Promise<void> {}
+}

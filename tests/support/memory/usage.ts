@@ -1,0 +1,68 @@
+// What accounts have used, in memory.
+import {
+  chargeCalls,
+  type MeterCharge,
+  type MeterReading,
+} from "../../../src/domain/reputation/accounts/call-meter.ts";
+import type { EffectiveLimits } from "../../../src/domain/reputation/accounts/plan.ts";
+import type { MonthUsage } from "../../../src/domain/reputation/accounts/quota.ts";
+import { MINUTE_WINDOW_MS } from "../../../src/domain/shared/limits.ts";
+import type { UsageStore } from "../../../src/ports/accounts/usage-store.ts";
+import type { Clock } from "../../../src/ports/runtime/runtime.ts";
+
+/** What one account has used. */
+interface Usage {
+  /** A time per call, the oldest first. */
+  readonly callsMs: readonly number[];
+  readonly month: MonthUsage | null;
+}
+
+const UNUSED: Usage = { callsMs: [], month: null };
+
+/** Calls by account. */
+export class MemoryUsageStore implements UsageStore {
+  readonly #clock: Clock;
+  readonly #usage = new Map<string, Usage>();
+
+  constructor(clock: Clock) {
+    this.#clock = clock;
+  }
+
+  async read(
+    username: string,
+    limits: EffectiveLimits,
+  ): Promise<{ readonly reading: MeterReading; readonly nowMs: number }> {
+    const nowMs = this.#clock.nowMs();
+    return { reading: this.#reading(username, limits, nowMs), nowMs };
+  }
+
+  /** Counts as many of the calls as the limits allow, in the caller's commit. */
+  charge(username: string, calls: number, limits: EffectiveLimits): MeterCharge {
+    const nowMs = this.#clock.nowMs();
+    const charge = chargeCalls(this.#reading(username, limits, nowMs), { calls, limits, nowMs });
+    const callsMs = this.#callsOf(username, nowMs);
+    for (let call = 0; call < charge.admitted; call++) callsMs.push(nowMs);
+    this.#usage.set(username, { callsMs, month: charge.month });
+    return charge;
+  }
+
+  /** Forgets an account, in the caller's commit. */
+  forget(username: string): void {
+    this.#usage.delete(username);
+  }
+
+  #reading(username: string, { callsPerMinute }: EffectiveLimits, nowMs: number): MeterReading {
+    const callsMs = this.#callsOf(username, nowMs);
+    const minuteCalls = callsMs.length;
+    const blockingMs = callsMs[Math.max(0, minuteCalls - callsPerMinute)] ?? null;
+    return { minuteCalls, blockingMs, month: this.#usage.get(username)?.month ?? null };
+  }
+
+  /** The calls of the last minute; those in the future, after the clock was set back, count as made now. */
+  #callsOf(username: string, nowMs: number): number[] {
+    const { callsMs } = this.#usage.get(username) ?? UNUSED;
+    return callsMs
+      .filter((atMs) => atMs > nowMs - MINUTE_WINDOW_MS)
+      .map((atMs) => Math.min(atMs, nowMs));
+  }
+}
