@@ -12,7 +12,7 @@ export interface Health {
   readonly timestamp: string;
 }
 
-/** What a health check needs. */
+/** Dependencies of `checkHealth`. */
 export interface HealthDeps {
   readonly storage: Pick<Storage, "ping">;
   readonly clock: Clock;
@@ -21,7 +21,7 @@ export interface HealthDeps {
   readonly runtimeVersion: string;
 }
 
-/** Asks the store for a sign of life. Answers within a second either way. D-6.8. */
+/** Pings the store. Answers within a second, whatever the store does. D-6.8. */
 export async function checkHealth(deps: HealthDeps): Promise<Health> {
   const isReachable = await reach(deps);
   return {

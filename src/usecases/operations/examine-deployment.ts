@@ -1,4 +1,4 @@
-// What an operator should know before trusting a deployment: every part looked at, each with what to do about it.
+// Checks every part of a deployment for its operator, and says what to do about each problem.
 import { isAppError } from "../../domain/shared/errors.ts";
 import type { Storage } from "../../ports/storage.ts";
 import { RemotePeerError } from "../../ports/tables/remote-peer.ts";
@@ -11,11 +11,11 @@ export interface Finding {
   readonly check: string;
   readonly status: "ok" | "warn" | "fail";
   readonly message: string;
-  /** What to do; null when there is nothing to do. */
+  /** What to do about it; null when nothing is wrong. */
   readonly advice: string | null;
 }
 
-/** What examining needs. */
+/** Dependencies of `examineDeployment`. */
 interface ExamineDeps {
   readonly sync: SyncDeps;
   readonly storage: Pick<Storage, "ping">;
@@ -28,14 +28,14 @@ interface ExamineDeps {
 type Verdict = Omit<Finding, "check">;
 
 const PING_MS = 5_000;
-/** Life of the lease that shows that the store can be written. */
+/** Lifetime of the lease whose taking proves that the store can be written. */
 const PROBE_LEASE_MS = 1_000;
-/** A key that is shorter can be guessed. */
+/** A shorter key can be guessed. */
 const SHORT_KEY_CHARS = 16;
-/** A difference of clocks that time servers do not leave. */
+/** Clocks set by time servers differ by less. */
 const CLOCK_WARN_MS = 5_000;
 
-/** Looks at one part after the other. What fails is a finding; only a bug throws. */
+/** Checks one part after the other. A failure is a finding; only a bug throws. */
 export async function* examineDeployment(
   deps: ExamineDeps,
 ): AsyncGenerator<Finding, void, undefined> {
@@ -154,7 +154,7 @@ function checkRemoteTables({ status }: RemoteStatus, { registry }: SyncDeps): Ve
   return warn(`it lacks ${lacking.join(", ")}`, "Give both deployments the same SYNC_TABLES");
 }
 
-/** A pull of one row is the least that needs the key. */
+/** Pulls one row: the smallest request that needs the key. */
 async function checkRemoteKey({ status }: RemoteStatus, sync: SyncDeps): Promise<Verdict> {
   const table = [...sync.registry.keys()].find((name) => status?.tables.includes(name));
   if (table === undefined) return warn("it could not be tried: there is no table in common", null);

@@ -11,14 +11,14 @@ import type { FullStorage } from "../../ports/storage.ts";
 import type { LookupCounts } from "../reputation/lookups/look-up.ts";
 import type { ActiveRuns } from "../sync/runs/active-runs.ts";
 
-/** Counts of lookups by outcome, and how what is remembered for them has done. */
+/** Counts of lookups by outcome, and of the caches that they use. */
 export interface LookupMetrics {
   outcomes(): LookupCounts;
   /** Sums over all caches. */
   cache(): CacheCounts;
 }
 
-/** What reading the metrics needs. */
+/** Dependencies of `readMetrics`. */
 export interface ReadMetricsDeps {
   readonly metrics: Metrics;
   readonly activeRuns: Pick<ActiveRuns, "count">;
@@ -30,7 +30,7 @@ export interface ReadMetricsDeps {
   readonly logger: Logger;
 }
 
-/** Everything that is counted, as text. A store that does not answer is shown as such, within three seconds. D-6.8. */
+/** All metrics as text. A store that does not answer within three seconds is reported as down. D-6.8. */
 export async function readMetrics(deps: ReadMetricsDeps): Promise<Exposition> {
   const { lookupMetrics } = deps;
   return await deps.metrics.expose({

@@ -4,22 +4,22 @@ import type { SyncStatus } from "../../domain/sync/run/run.ts";
 import { RemotePeerError } from "../../ports/tables/remote-peer.ts";
 import { openRemote, type SyncDeps } from "../sync/shared/sync-deps.ts";
 
-/** The other deployment, as far as it answers. */
+/** The remote deployment and its status, or why the status could not be read. */
 export type RemoteStatus = {
   readonly url: string;
-  /** Milliseconds that its clock is ahead of ours, at most half a request's time wrong; null when unknown. */
+  /** Milliseconds that its clock is ahead of ours, wrong by at most half the time of the request; null: unknown. */
   readonly clockAheadMs: number | null;
 } & (
   | { readonly status: SyncStatus; readonly error: null }
   | { readonly status: null; readonly error: string }
 );
 
-/** Asks the remote for its status, once. Null when none is configured. Never throws for what the remote does. */
+/** Asks the remote for its status, once. Null when no remote is configured. A failure of the remote is a result. */
 export async function readRemoteStatus(deps: SyncDeps): Promise<RemoteStatus | null> {
   if (deps.remoteUrl === null) return null;
   const url = deps.remoteUrl;
   try {
-    // Whether sync is enabled here does not matter to looking there.
+    // Reading the status there needs no sync here.
     const { peer } = openRemote({ ...deps, isSyncEnabled: true });
     const askedAtMs = deps.clock.nowMs();
     const status = await peer.readStatus();

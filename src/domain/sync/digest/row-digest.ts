@@ -6,7 +6,7 @@ import type { Row, Table } from "../table/table.ts";
 /** Names the way rows are written and hashed; ends with different ones cannot compare digests. */
 export const DIGEST_FORMAT = "rows-1";
 
-/** How many rows there are and what they hold, whatever their order. */
+/** The number of rows and a digest of their content; both are the same in any order of the rows. */
 export interface RowsDigest {
   readonly count: number;
   /** Sums of the words of the rows' hashes: 32 hexadecimal digits. */

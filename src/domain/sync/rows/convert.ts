@@ -141,7 +141,7 @@ function jsonProblem(value: JsonValue, depthLeft: number): string | null {
   return null;
 }
 
-/** A double that has exactly the value of the text; null when there is none, and for minus zero. */
+/** The double with exactly the value of the text; null when no double has it, and for minus zero. */
 function toReal(text: string): number | null {
   const number = Number(text);
   if (!Number.isFinite(number) || (text.startsWith("-0") && number === 0)) return null;

@@ -1,4 +1,4 @@
-// What a store remembers between pages, so that a deep page costs about what the first costs. D-3.4.
+// Places and totals that a store remembers between pages, so that a deep page costs about as much as the first. D-3.4.
 
 /** Sequences (table and `since`) that are remembered at once; the longest unused one goes first. */
 const MAX_SEQUENCES = 64;
@@ -39,7 +39,7 @@ interface Remembered<Position> {
 export class PageBookmarks<Position> {
   readonly #sequences = new Map<string, Remembered<Position>>();
 
-  /** The nearest remembered place at or before an offset; null when there is none. */
+  /** The nearest remembered place at or before an offset; null when no place is remembered there. */
   find(sequence: PageSequence, offsetRows: number): PageBookmark<Position> | null {
     const bookmarks = this.#current(sequence)?.bookmarks ?? [];
     return bookmarks[countUpTo(bookmarks, offsetRows) - 1] ?? null;
@@ -52,7 +52,7 @@ export class PageBookmarks<Position> {
     if (remembered.bookmarks[at - 1]?.offsetRows === bookmark.offsetRows) return;
     remembered.bookmarks.splice(at, 0, bookmark);
     if (remembered.bookmarks.length > MAX_BOOKMARKS) {
-      // The new one stays: whoever reads in order asks for it next.
+      // The new one stays: a caller that reads in order needs it next.
       remembered.bookmarks.splice(leastNeeded(remembered.bookmarks, bookmark), 1);
     }
   }

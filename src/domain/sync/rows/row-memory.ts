@@ -5,7 +5,7 @@ const SLOT_WORDS = 4;
 const FIRST_SLOTS = 64;
 const MAX_LOAD = 0.65;
 
-/** What was known of a row when it was noted. */
+/** How a row was noted before. */
 export interface KnownRow {
   /** The number it was last noted with; 0 when its key was not known. */
   readonly note: number;
@@ -36,7 +36,7 @@ export class RowMemory {
     return this.#size;
   }
 
-  /** Notes a row with a number from 1, and tells what was known of it. */
+  /** Notes a row with a number from 1, and returns how it was noted before. */
   note(row: RowToRemember, note: number): KnownRow {
     if (this.#size >= (this.#slots.length / SLOT_WORDS) * MAX_LOAD) this.#grow();
     const { at, content } = this.#locate(row);
@@ -50,7 +50,7 @@ export class RowMemory {
     return known;
   }
 
-  /** What is known of a row. */
+  /** How a row was last noted. */
   find(row: RowToRemember): KnownRow {
     const { at, content } = this.#locate(row);
     return knownAt(this.#slots, at, content);

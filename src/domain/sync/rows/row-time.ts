@@ -1,5 +1,5 @@
-// The timestamp of a row: as it was written, as canonical time, and other times written the same way, so that whoever
-// sent it can read them.
+// The timestamp of a row, as text and as canonical time, and other times in the same notation: a peer is asked with
+// times written as it writes them.
 import { dateTimeMs, formatMs, parseDateTime } from "../../shared/time.ts";
 import type { Row, Table } from "../table/table.ts";
 
@@ -29,7 +29,7 @@ export function formatLike(sample: string, atMs: number): string {
   return writeLike(sample, formatMs(atMs));
 }
 
-/** The next time that can be told apart, one microsecond later, written as the given one is. */
+/** The time one microsecond later, the smallest step that is kept, in the same notation. */
 export function justAfter(time: string): string {
   const canonical = parseDateTime(time);
   if (canonical === null) throw new Error("Only a date and time has one behind it");

@@ -15,22 +15,22 @@ export function markerName(direction: SyncDirection, tableName: string): string 
   return `sync_last_${direction}_${tableName}`;
 }
 
-/** Where the address of the remote is kept that a marker belongs to. Not listed by the status. */
+/** The key of the remote address that a marker belongs to. Not in the status result. */
 export function remoteMarkerName(direction: SyncDirection, tableName: string): string {
   return `sync_remote_${direction}_${tableName}`;
 }
 
-/** Where the latest `server_time` is kept that the remote has sent. Not listed by the status. */
+/** The key of the latest `server_time` that the remote sent. Not in the status result. */
 export function clockMarkerName(direction: SyncDirection, tableName: string): string {
   return `sync_clock_${direction}_${tableName}`;
 }
 
-/** Where the latest time is kept at which this deployment has begun to push a table. Not listed by the status. */
+/** The key of the latest time at which this deployment began to push a table. Not in the status result. */
 export function ownClockMarkerName(tableName: string): string {
   return `sync_own_clock_push_${tableName}`;
 }
 
-/** Every name that belongs to a table: cleared together. */
+/** All keys of a table: they are cleared together. */
 export function allMarkerNames(tableName: string): readonly string[] {
   const names = SYNC_DIRECTIONS.flatMap((direction) => [
     markerName(direction, tableName),
@@ -41,8 +41,9 @@ export function allMarkerNames(tableName: string): readonly string[] {
 }
 
 /**
- * The latest time that a marker may hold: `lagSeconds` before a run's start, written as `sample` is, so that whoever
- * wrote that can read it. A table by days takes the start of the day, as a row of that day may come until its end.
+ * The latest time that a marker may hold: `lagSeconds` before a run's start, in the notation of
+ * `sample`, so that the end that wrote that can read it. A table with a `date` column takes the start of the day: a row
+ * of that day may come until its end.
  */
 export function markerCap(
   table: Table,

@@ -10,10 +10,10 @@ import {
 } from "../../shared/limits.ts";
 import type { Row } from "../table/table.ts";
 
-/** Once a batch was too much, each good one adds one part of so many. */
+/** Once a batch was too large, each good one makes the next larger by this fraction: an eighth. */
 const SLOW_GROWTH = 8;
 
-/** Rows of the next push batch or pull page. Doubles until something was too much, then grows slowly. */
+/** The size of the next push batch or pull page. It doubles until one was too large, and grows slowly after that. */
 export class BatchSize {
   #ceilingRows: number;
   #rows: number;
@@ -49,7 +49,7 @@ export class BatchSize {
   }
 }
 
-/** How many rows from the first on fit into one batch by their bytes: 1 at least. */
+/** How many of the rows, from the first on, fit into one batch by their bytes; at least 1. */
 export function rowsThatFit(rows: readonly Row[], maxBytes = MAX_PUSH_BATCH_BYTES): number {
   let bytes = 0;
   for (const [i, row] of rows.entries()) {
@@ -91,11 +91,11 @@ export interface RequestFailure {
   readonly isTooLong: boolean;
 }
 
-/** Where a request stands when it has failed. */
+/** The attempts of a request that has failed. */
 interface RetryState {
   /** Attempts so far, 1 or more. */
   readonly attempts: number;
-  /** Time since something last went well. */
+  /** Time since the last success. */
   readonly stalledMs: number;
   /** A random number from 0 to below 1. */
   readonly random: number;
@@ -104,10 +104,10 @@ interface RetryState {
 const FIRST_WAIT_MS = 250;
 const MAX_WAIT_MS = 10_000;
 
-/** Statuses that say nothing against the request itself. 422: the body was damaged on its way (S-4.2.2 to S-4.2.4). */
+/** Statuses after which the same request may succeed. 422: the body was damaged on its way (S-4.2.2 to S-4.2.4). */
 const PASSING_STATUSES: readonly number[] = [408, 422, 425, 429, 500, 502, 503, 504];
 
-/** Milliseconds to wait before the next attempt; null when there must be none. */
+/** Milliseconds to wait before the next attempt; null to give up. */
 export function retryWaitMs(failure: RequestFailure, state: RetryState): number | null {
   if (state.attempts >= maxAttempts(failure)) return null;
   const backoffMs = Math.min(MAX_WAIT_MS, FIRST_WAIT_MS * 2 ** (state.attempts - 1));

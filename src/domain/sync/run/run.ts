@@ -20,7 +20,7 @@ export interface RunRequest {
   readonly trigger: RunTrigger;
 }
 
-/** How a run stands or ended: `partial` when records were rejected there or here. D-4.3. */
+/** `partial`: it ended, and records were rejected at either end. D-4.3. */
 export type RunStatus = "running" | "success" | "partial" | "failed";
 
 /** What a run did to one table. D-4.3. */
@@ -87,7 +87,7 @@ export interface SyncStatus {
   readonly features: SyncFeatures;
 }
 
-/** What this interface can do. Always all of it. S-2.5. */
+/** What this interface supports: always everything. S-2.5. */
 interface SyncFeatures {
   readonly gzip: true;
   readonly sha256: true;

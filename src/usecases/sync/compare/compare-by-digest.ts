@@ -25,9 +25,9 @@ import {
   SECOND_LOOK_MS,
 } from "./comparison.ts";
 
-/** Rows of a segment when a long one differs. */
+/** Rows of the short segments that a long one which differs is cut into. */
 const SHORT_SEGMENT_ROWS = 64;
-/** When so many short segments of a long one differ, all its rows are fetched. */
+/** When more short segments of a long one differ, all rows of the long one are fetched. */
 const MAX_SHORT_SEGMENTS = 8;
 
 /** A range that has young rows which differ, by their keys. */
@@ -67,7 +67,7 @@ export async function compareByDigest(comparison: Comparison): Promise<boolean> 
       if (isEqual) findings.match(count);
       else await compareSegment(comparison, span, young);
       after = through;
-      // Others have their turn, as a table may be long.
+      // A long table must not keep the event loop from other work.
       await run.deps.timer.sleep(0);
     }
     if (!page.hasMore) break;
@@ -76,7 +76,7 @@ export async function compareByDigest(comparison: Comparison): Promise<boolean> 
   return true;
 }
 
-/** True for what servers answer that know no such path: the document knows none. */
+/** True for the answers of servers without this path: the sync document has none. */
 function hasNoDigests({ kind, status }: RemotePeerError): boolean {
   return kind === "invalid_reply" || [400, 404, 405, 501].includes(status ?? 0);
 }
@@ -94,7 +94,7 @@ function askDigest(
   return asked;
 }
 
-/** A span that leads nowhere would be followed for ever. */
+/** Refuses a range that does not lead forward: the comparison would never end. */
 function checkSpan({ table }: Comparison, { after, through }: KeyRange): void {
   if (through === null) return;
   if (convertPosition(table, keyRow(table, through)) === null) {
@@ -104,7 +104,7 @@ function checkSpan({ table }: Comparison, { after, through }: KeyRange): void {
   if (!isForward) throw unusable("sent keys that are not in their order");
 }
 
-/** The last range of all must reach the end of what was asked for: nothing behind it would be looked at. */
+/** The last range must reach the end of the query: rows behind it would not be compared. */
 function checkEnd({ table }: Comparison, page: DigestPage, { through }: KeyRange): void {
   const end = page.segments.at(-1)?.through;
   const isWhole =
@@ -176,7 +176,7 @@ async function compareRows(
   leave(span.through);
 }
 
-/** What was on its way at the first look may have arrived. */
+/** Looks at young rows that differed once more: a change that was on its way may have arrived. */
 async function lookAgain(comparison: Comparison, young: YoungRanges): Promise<void> {
   const { run, table, findings, signal } = comparison;
   const { ranges } = young;

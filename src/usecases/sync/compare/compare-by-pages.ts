@@ -21,7 +21,7 @@ import {
 /** Rows of the local table that are read at once. */
 const SCAN_ROWS = 4_096;
 
-/** What a key was counted as, in the order of their notes, from 1. */
+/** What a key can be counted as; `RowMemory` notes the place in this list, from 1. */
 const NOTES = ["matched", "different", "missingHere", "missingThere", "young"] as const;
 type Note = (typeof NOTES)[number];
 
@@ -44,7 +44,7 @@ class PageComparison {
   readonly #seen = new RowMemory();
   /** Rows that are looked at twice, by key: the first look. */
   readonly #young = new Map<string, RowPair>();
-  /** A timestamp as the remote writes it; null while none has come. */
+  /** A timestamp in the notation of the remote; null until one has come. */
   #sampleTime: string | null = null;
 
   constructor(comparison: Comparison) {
@@ -99,13 +99,13 @@ class PageComparison {
     if (this.#young.size >= MAX_YOUNG_ROWS) await this.#lookAgain();
   }
 
-  /** Notes what a row counts as, and tells what it counted as before. */
+  /** Notes what a row counts as, and returns what it counted as before. */
   #noteAs(key: string, note: Note): Note | null {
     const known = this.#seen.note({ key }, NOTES.indexOf(note) + 1).note;
     return NOTES[known - 1] ?? null;
   }
 
-  /** What was on its way at the first look may have arrived. */
+  /** Looks at young rows that differed once more: a change that was on its way may have arrived. */
   async #lookAgain(): Promise<void> {
     const { run, table, findings, signal } = this.#comparison;
     const first = new Map(this.#young);
@@ -163,7 +163,7 @@ function remoteRow(table: Table, record: JsonObject): RemoteRow {
 function differenceOfRow(table: Table, pair: RowPair, row: Row | null): Difference | null {
   if (pair.there === null) return differenceOf(table, pair.here, null);
   if (pair.here === null) return "missingHere";
-  // What it lacks is of the row here, as a pull would have it.
+  // A column that the record lacks keeps its value here, as in a pull.
   const whole = row ?? convertRecord(table, { ...pair.here, ...pair.there }).row;
   if (whole === null) return "different";
   const sent = Object.entries(whole).filter(([name]) => Object.hasOwn(pair.there ?? {}, name));

@@ -1,4 +1,4 @@
-// What a comparison works with, what it finds, and what it does about it. D-4.10.
+// A comparison: its state, its findings, and the repair of rows that differ. D-4.10.
 import type { JsonObject } from "../../../domain/shared/json.ts";
 import { MAX_COMPARE_EXAMPLES } from "../../../domain/shared/limits.ts";
 import { dateTimeMs } from "../../../domain/shared/time.ts";

@@ -32,7 +32,7 @@ export async function* exportRows(
   }
 }
 
-/** The length of the longest of some rows, as few long ones cost more than many short ones. */
+/** The length of the longest row of a sample, as few long rows cost more than many short ones. */
 function longestChars(rows: readonly Row[]): number {
   const step = Math.max(1, Math.floor(rows.length / SAMPLED_ROWS));
   let most = 1;

@@ -6,11 +6,11 @@ import { keyLabel } from "../../../domain/sync/rows/push-result.ts";
 import type { Table } from "../../../domain/sync/table/table.ts";
 import type { RowWrite, TableStore } from "../../../ports/tables/table-store.ts";
 
-/** One place of a file: the record that stands there, or why it holds none. */
+/** A record of a file, or why a place of the file could not be read as one. */
 export type FoundRecord = {
   /** Line on which it begins, from 1. */
   readonly line: number;
-  /** Length of its text, which stands for the memory that it takes. */
+  /** Length of its text, for an estimate of the memory it takes. */
   readonly chars: number;
 } & (
   | { readonly record: JsonValue; readonly problem: null }
@@ -25,7 +25,7 @@ export interface ImportFailure {
   readonly message: string;
 }
 
-/** How far an import has come. */
+/** Counts of an import so far. */
 export interface ImportCounts {
   /** Records found so far. */
   readonly read: number;
@@ -34,7 +34,7 @@ export interface ImportCounts {
   readonly failed: number;
 }
 
-/** What to import, and whom to tell. */
+/** An import, and who is notified of its progress. */
 interface ImportJob {
   readonly table: Table;
   /** Records in the order of the file, in parts of any length. */
@@ -82,7 +82,7 @@ export async function importRows(tables: TableStore, job: ImportJob): Promise<Im
     }
   } catch (error) {
     job.stop.throwIfAborted();
-    // The records before a place that cannot be read are good.
+    // Records before a place that cannot be read are written all the same.
     if (!isAppError(error, "commit_failed", "store_unavailable")) await writeBatch();
     throw error;
   }

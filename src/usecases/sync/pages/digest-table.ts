@@ -21,19 +21,19 @@ import type { Clock, Timer } from "../../../ports/runtime/runtime.ts";
 import type { RowSource } from "../../../ports/tables/row-source.ts";
 import { findTable } from "./pull-page.ts";
 
-/** Rows that are read at once: one more than a segment has, so that its end shows. */
+/** Rows that are read at once: one more than a segment has, to see whether another segment follows. */
 const READ_ROWS = DIGEST_SEGMENT_ROWS + 1;
 
-/** What digesting needs. */
+/** Dependencies of `digestTable`. */
 export interface DigestTableDeps extends KeyReaderDeps {
   readonly registry: Registry;
   readonly clock: Clock;
 }
 
-/** What reading by key needs. */
+/** Dependencies of reading rows by key. */
 interface KeyReaderDeps {
   readonly rows: RowSource;
-  /** Lets others have their turn, as a table may be long. */
+  /** Yields to other work between reads, as a table may be long. */
   readonly timer: Timer;
 }
 

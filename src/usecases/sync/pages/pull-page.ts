@@ -12,7 +12,7 @@ import type { TableStore } from "../../../ports/tables/table-store.ts";
 /** A table name may have 63 characters; a longer text is not repeated whole. */
 const MAX_NAME_ECHO_CHARS = 63;
 
-/** What pulling needs. */
+/** Dependencies of `pullPage`. */
 export interface PullPageDeps {
   readonly registry: Registry;
   readonly tables: TableStore;

@@ -14,10 +14,10 @@ import type { Table } from "../../../domain/sync/table/table.ts";
 import type { Logger } from "../../../ports/runtime/logger.ts";
 import type { RowWrite, TableStore } from "../../../ports/tables/table-store.ts";
 
-/** No time is longer; whatever else a caller sends there does not fill the log. */
+/** Longer than any time; other text that a caller sends there is cut in the log. */
 const MAX_LOGGED_TIMESTAMP_CHARS = 100;
 
-/** What pushing needs. */
+/** Dependencies of `pushRecords`. */
 export interface PushRecordsDeps {
   readonly tables: TableStore;
   readonly logger: Logger;

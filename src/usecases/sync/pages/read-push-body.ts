@@ -9,7 +9,7 @@ import { CHECKSUM_PREFIX_CHARS } from "../../../domain/shared/limits.ts";
 import type { Integrity } from "../../../domain/sync/rows/push-result.ts";
 import type { Digest, Gzip, SecretComparison } from "../../../ports/crypto/crypto.ts";
 
-/** What reading a push body needs. */
+/** Dependencies of `readPushBody`. */
 export interface ReadPushBodyDeps {
   readonly gzip: Gzip;
   readonly digest: Digest;

@@ -7,7 +7,7 @@ import type { Logger } from "../../../ports/runtime/logger.ts";
 import type { Clock } from "../../../ports/runtime/runtime.ts";
 import type { TableStore } from "../../../ports/tables/table-store.ts";
 
-/** What the status needs. */
+/** Dependencies of `readSyncStatus`. */
 export interface SyncStatusDeps {
   readonly isSyncEnabled: boolean;
   readonly registry: Registry;
@@ -17,7 +17,7 @@ export interface SyncStatusDeps {
   readonly logger: Logger;
 }
 
-/** Reports what is synchronized. A table that cannot be counted is -1 and hurts nothing else. S-4.3, D-3.10. */
+/** The status result. A table that cannot be counted is reported as -1; the others are unaffected. S-4.3, D-3.10. */
 export async function readSyncStatus(deps: SyncStatusDeps): Promise<SyncStatus> {
   const names = deps.isSyncEnabled ? [...deps.registry.keys()] : [];
   const [tableCounts, lastSync] = await Promise.all([

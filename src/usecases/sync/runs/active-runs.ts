@@ -6,7 +6,7 @@ import type { TransferredBytes } from "../../../ports/tables/remote-peer.ts";
 import type { SyncDeps } from "../shared/sync-deps.ts";
 import { type StartedRun, startRun } from "./start-run.ts";
 
-/** Starts runs and knows those that have not ended. */
+/** Starts runs and keeps track of those that have not ended. */
 export class ActiveRuns {
   readonly #deps: SyncDeps;
   readonly #metrics: Metrics;
@@ -74,7 +74,7 @@ const NO_BYTES: TransferredBytes = { bytesCompressed: 0, bytesUncompressed: 0 };
 async function countMoved(metrics: Metrics, run: StartedRun): Promise<void> {
   let counted = NO_BYTES;
   for await (const event of run.events()) {
-    // Not with the end of a transfer: one that fails ends without telling its bytes.
+    // Reset here and not at the end of a transfer: one that fails ends without a `done` event.
     if (event.type === "start") counted = NO_BYTES;
     const moved = movedBy(event, counted);
     if (moved === null) continue;
@@ -86,7 +86,7 @@ async function countMoved(metrics: Metrics, run: StartedRun): Promise<void> {
   }
 }
 
-/** What an event shows that those before it did not; null for nothing. `counted` are the bytes of its transfer so far. */
+/** What an event adds to the counts; null for events without rows and bytes. `counted` are its transfer's bytes so far. */
 function movedBy(event: RunEvent, counted: TransferredBytes): MovedRows | null {
   if (event.type !== "batch" && event.type !== "done") return null;
   const isBatch = event.type === "batch";

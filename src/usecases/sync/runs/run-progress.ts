@@ -1,4 +1,4 @@
-// What a run has done so far: its results, and the events that any number of readers follow. S-6, D-4.3, D-4.4.
+// The results of a run so far, and its events, which any number of readers follow. S-6, D-4.3, D-4.4.
 import type { AppError } from "../../../domain/shared/errors.ts";
 import { formatMs } from "../../../domain/shared/time.ts";
 import { SYNC_DIRECTIONS, type SyncDirection } from "../../../domain/sync/run/marker.ts";
@@ -121,7 +121,7 @@ export class RunProgress {
   }
 }
 
-/** One reader's events that it has not taken yet. */
+/** The events that one reader has not taken yet. */
 interface Reader {
   readonly events: RunEvent[];
   wake(): void;

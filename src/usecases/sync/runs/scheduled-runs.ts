@@ -1,9 +1,9 @@
-// Runs that begin by the clock. Of several instances on a store one does them. D-1.3.10.
+// Runs on a schedule. Of several instances on one store, one starts each of them. D-1.3.10.
 import type { Ids, Scheduler } from "../../../ports/runtime/runtime.ts";
 import { type LeaseDeps, tryLease } from "../shared/hold-lease.ts";
 import type { ActiveRuns } from "./active-runs.ts";
 
-/** What scheduled runs need. */
+/** Dependencies of `startSchedule`. */
 interface ScheduledRunsDeps extends LeaseDeps {
   readonly scheduler: Scheduler;
   readonly activeRuns: Pick<ActiveRuns, "start">;

@@ -14,7 +14,7 @@ import { transferTable } from "../transfer/transfer-table.ts";
 import { RunProgress } from "./run-progress.ts";
 import { endAbandonedRuns, holdRun } from "./sync-lists.ts";
 
-/** A run that goes on to its end, whoever reads. */
+/** A run; it goes on to its end whether or not its events are read. */
 export interface StartedRun {
   readonly runId: string;
   /** Never rejects. */
@@ -75,7 +75,7 @@ async function runTables(
         if (error === null) continue;
         progress.fail(error, table.name, direction);
         isHopeless = concernsAllTables(error, stop);
-        // What was not pushed must not be pulled over.
+        // Rows that were not pushed must not be overwritten by a pull.
         break;
       }
     }
@@ -115,7 +115,7 @@ async function clearMarkers(deps: SyncDeps, tables: readonly Table[]): Promise<v
   await deps.markers.writeAll(new Map(names.map((name) => [name, ""])));
 }
 
-/** True when the other tables would meet the same: the run stops, the store or the remote is out of reach. */
+/** True when the other tables would fail too: the run was stopped, or the store or the remote cannot be reached. */
 function concernsAllTables(error: unknown, stop: AbortSignal): boolean {
   if (stop.aborted || isAppError(error, "store_unavailable", "commit_failed")) return true;
   const cause = error instanceof Error ? error.cause : null;

@@ -1,6 +1,5 @@
-// What administrators list: runs, and records that were rejected. A run whose process has ended is listed as failed by
-// whoever looks, or starts the next one. D-4.9.
-
+// The lists of administrators: runs and rejected records. A run whose process has ended is marked as failed when runs
+// are listed, or when the next one begins. D-4.9.
 import { AppError, refuse } from "../../../domain/shared/errors.ts";
 import { LEASE_TTL_MS } from "../../../domain/shared/limits.ts";
 import {

@@ -5,14 +5,14 @@ import { retryWaitMs } from "../../../domain/sync/run/pacing.ts";
 import { RemotePeerError } from "../../../ports/tables/remote-peer.ts";
 import type { SyncDeps } from "./sync-deps.ts";
 
-/** Says of a failure that the caller has another way, so that it is thrown to it as it is. */
+/** True for a failure that the caller handles itself: it is thrown unchanged, without another attempt. */
 type PassesFailure = (error: RemotePeerError) => boolean;
 
 /** Requests to the remote, each repeated until it succeeds or there is no hope. D-4.6. */
 export class RemoteCalls {
   readonly #deps: SyncDeps;
   readonly #signal: AbortSignal;
-  /** When something last went well. */
+  /** Time of the last success. */
   #progressAtMs: number;
 
   /** Starts counting the time without progress. */
@@ -22,7 +22,7 @@ export class RemoteCalls {
     this.#progressAtMs = deps.clock.monotonicMs();
   }
 
-  /** Something other than a request went well: the time without progress begins anew. */
+  /** Records a success that was no request, such as a commit: the time without progress begins anew. */
   progressed(): void {
     this.#progressAtMs = this.#deps.clock.monotonicMs();
   }
@@ -49,7 +49,7 @@ export class RemoteCalls {
     }
   }
 
-  /** Waits before the next attempt. Throws when there must be none. */
+  /** Waits before the next attempt. Throws when the request is given up. */
   async #waitAfter(error: RemotePeerError, attempts: number, passes: PassesFailure): Promise<void> {
     const { clock, timer, random, logger } = this.#deps;
     const stalledMs = clock.monotonicMs() - this.#progressAtMs;
@@ -68,7 +68,7 @@ export class RemoteCalls {
 function failedForGood(error: RemotePeerError, attempts: number): AppError {
   const tried = attempts === 1 ? "" : ` (${attempts} attempts)`;
   const end = `${tried}; ${adviceFor(error)}`;
-  // The whole is cut to this, and the advice is what must not go missing.
+  // The whole message is limited; the advice must not be cut off.
   const text = cutText(error.message, MAX_RUN_ERROR_CHARS - end.length) + end;
   return new AppError("sync_failed", text, { cause: error });
 }

@@ -23,7 +23,7 @@ export interface RunLease {
   release(): Promise<void>;
 }
 
-/** What holding a lease needs. */
+/** Dependencies of leases. */
 export interface LeaseDeps {
   readonly leases: LeaseStore;
   readonly clock: Pick<Clock, "monotonicMs">;
@@ -37,7 +37,7 @@ export function transferLeaseName(direction: SyncDirection, tableName: string): 
 }
 
 /**
- * Takes a lease, waiting for whoever has it; `stop` ends the wait, and the lease, with an `AppError`. D-4.8.
+ * Takes a lease, waiting while another run has it; `stop` ends the wait, and the lease, with an `AppError`. D-4.8.
  * Throws `sync_failed` naming the run in the way when that takes longer than `LEASE_WAIT_MS`.
  */
 export async function holdLease(
@@ -74,7 +74,7 @@ export async function tryLease(
   return lease;
 }
 
-/** Stands for a lease in a run that writes nothing, and so needs none. */
+/** The lease of a run that writes nothing: it excludes no other run. */
 export function leaseOfReader(stop: AbortSignal): RunLease {
   return {
     signal: stop,

@@ -12,7 +12,7 @@ import type { ConnectPeer, RemotePeer } from "../../../ports/tables/remote-peer.
 import type { RowSource } from "../../../ports/tables/row-source.ts";
 import type { TableStore } from "../../../ports/tables/table-store.ts";
 
-/** What runs and comparisons need. */
+/** Dependencies of runs and comparisons. */
 export interface SyncDeps {
   readonly isSyncEnabled: boolean;
   /** `SYNC_REMOTE_URL`; null when it is not set. */
@@ -68,7 +68,7 @@ function misconfigured(message: string): AppError {
   return new AppError("sync_misconfigured", message);
 }
 
-/** What a caller may know of any failure: a configuration problem whole, any other cut. S-4.4.5, S-6.1. */
+/** A failure as callers see it: a configuration problem in full, any other cut to its limit. S-4.4.5, S-6.1. */
 export function asSyncError(error: unknown): AppError {
   if (isAppError(error, "sync_misconfigured", "unknown_table")) return error;
   const text =

@@ -8,7 +8,7 @@ import type { RowWrite } from "../../../ports/tables/table-store.ts";
 import type { TableTransfer } from "./begin-transfer.ts";
 import type { Rejection, TableRejections } from "./table-rejections.ts";
 
-/** Records, the rows they make, and why some make none. */
+/** Records, the rows they convert to, and the messages of those that do not convert. */
 interface WritePlan {
   readonly records: readonly JsonObject[];
   readonly writes: readonly RowWrite[];
@@ -32,7 +32,7 @@ export async function applyRecords(
   markers = NO_MARKERS,
 ): Promise<number> {
   const plan = await planRecords(transfer, rejections, records);
-  // What was rejected of the same keys must be forgotten first: tried again after a crash it would replace these.
+  // Older rejected records of the same keys are dropped first: retried after a crash they would replace these.
   await rejections.accept(plan.writes.map(({ index }) => records[index] ?? {}));
   await commitPlan(transfer, rejections, plan, markers);
   return plan.rejected.size;

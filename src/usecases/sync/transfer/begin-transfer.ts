@@ -30,7 +30,7 @@ export interface TableTransfer extends RemoteTable {
   readonly twoWay: TwoWay | null;
 }
 
-/** What the push and the pull of one table in one run know of each other. */
+/** What the pull of a table needs to know of its push in the same run. D-4.7. */
 export class TwoWay {
   /** This deployment's time when the push began, canonical; null before that. */
   pushedAt: string | null = null;
@@ -91,7 +91,7 @@ export async function openMarkers(
   });
 }
 
-/** What the markers of one transfer are made of. */
+/** What `TransferMarkers` is made from. */
 interface MarkerOptions {
   readonly table: Table;
   readonly direction: SyncDirection;
@@ -110,7 +110,7 @@ export class TransferMarkers {
   readonly #name: string;
   /** Values by name, with what has been committed since. */
   readonly #written: Map<string, string>;
-  /** The remote's address and the clocks, which the marker is worth nothing without. */
+  /** The remote's address and the clocks: without them a marker cannot be trusted. */
   readonly #companions: ReadonlyMap<string, string>;
 
   /** Throws `sync_failed` for a marker that cannot be trusted. */
@@ -137,7 +137,7 @@ export class TransferMarkers {
     if (seenUpTo === null) return new Map();
     const { table, direction, clocks, lagSeconds } = this.#options;
     const startedAt = direction === "pull" ? clocks.remoteTime : clocks.ownTime;
-    // Written as the rows have their times, which whoever sent them can read.
+    // In the notation of the rows' own times, which the end that sent them can read.
     const cap = markerCap(table, seenUpTo, dateTimeMs(startedAt), lagSeconds);
     const wanted = new Map(this.#companions);
     wanted.set(this.#name, cappedMarker(seenUpTo, cap));
@@ -154,7 +154,7 @@ export class TransferMarkers {
     if (address !== remoteAddress) throw this.#distrust(`it belongs to another remote, ${address}`);
   }
 
-  /** The clocks to keep. Throws when one is further back than the allowance makes up for. */
+  /** The clocks to keep. Throws when one was set back by more than the allowance for late commits. */
   #latestClocks(): [string, string][] {
     const { table, direction, clocks } = this.#options;
     const remoteName = clockMarkerName(direction, table.name);

@@ -19,7 +19,7 @@ import { type Clocks, lagSecondsOf, type TableTransfer } from "./begin-transfer.
 import { pullRecords } from "./remote-pages.ts";
 import { readWaiting } from "./table-rejections.ts";
 
-/** A timestamp this far ahead of its clock says nothing about what is newer. */
+/** A timestamp further ahead of the clock than this does not make a row newer. */
 const MAX_AHEAD_MS = 300_000;
 
 /** Rows that the remote has changed since they were last pulled. */

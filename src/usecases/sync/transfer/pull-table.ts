@@ -54,7 +54,7 @@ export async function pullTable(transfer: TableTransfer): Promise<void> {
   }
 }
 
-/** What was rejected here before is tried again first. Resolves to what became of it. */
+/** Retries the records that earlier runs rejected, before any page. Resolves to their counts. */
 async function retryRejected(
   transfer: TableTransfer,
   rejections: TableRejections,

@@ -10,10 +10,10 @@ import { TableRejections } from "./table-rejections.ts";
 
 /** Rejected rows that are read again at once. */
 const RETRY_ROWS = 500;
-/** A table that is written to faster than it is pushed is left after so many times its rows. */
+/** A push of a table that is written to faster than it is pushed ends after this many times its rows. */
 const MAX_GROWTH = 4;
 
-/** What every batch of a push works with. */
+/** The state that all batches of a push share. */
 interface Push {
   readonly transfer: TableTransfer;
   readonly rejections: TableRejections;
@@ -76,7 +76,7 @@ function readAhead(transfer: TableTransfer, reader: PushReader): Promise<PushRow
   return reading;
 }
 
-/** What is written after the run began is for the next one, if there is no end of it. */
+/** True for rows written after the run began: a table that is written to all the time is left to the next run. */
 function isAfter({ readUpTo }: PushRows, time: string): boolean {
   const readTime = readUpTo === null ? null : parseDateTime(readUpTo);
   return readTime !== null && compareDateTimes(readTime, time) > 0;
