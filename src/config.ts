@@ -18,11 +18,11 @@ import {
 import { readRegistry } from "./domain/sync/table/registry.ts";
 import type { Registry } from "./domain/sync/table/table.ts";
 
-/** Level of the log lines, most talkative first. */
+/** Least level of the lines that are logged, most verbose first. */
 export type LogLevel = "debug" | "info" | "warn" | "error" | "silent";
 const LOG_LEVELS: readonly LogLevel[] = ["debug", "info", "warn", "error", "silent"];
 
-/** The whole configuration. Texts that are not set are null. D-1.3. */
+/** The whole configuration. A setting without a value is null. D-1.3. */
 export interface Config {
   readonly host: string;
   /** 0 picks a free port. */
@@ -56,7 +56,7 @@ export interface Config {
 /** Environment variables by name. */
 export type Environment = Readonly<Record<string, string | undefined>>;
 
-/** Either the configuration or everything that is wrong with it. */
+/** Either the configuration or all of its problems. */
 export type ConfigResult =
   | { readonly config: Config; readonly problems: readonly [] }
   | { readonly config: null; readonly problems: readonly string[] };
@@ -74,7 +74,7 @@ const SYNC_NAMES: readonly string[] = [
   "SYNC_SCHEDULE",
 ];
 
-/** Reads the configuration. `readFile` gives the text of the registry file and throws when it cannot. */
+/** Reads the configuration. `readFile` returns the text of the registry file, or throws. */
 export function readConfig(env: Environment, readFile: (path: string) => string): ConfigResult {
   const reader = new EnvironmentReader(env);
   const registry = readTables(reader, readFile);
@@ -98,15 +98,15 @@ function readService(reader: EnvironmentReader) {
 }
 
 function readSync(reader: EnvironmentReader) {
+  const isSyncEnabled = reader.flag("SYNC_ENABLED", false);
   const syncApiKey = reader.headerText("SYNC_API_KEY") ?? "";
   const remoteUrl = readRemoteUrl(reader);
-  const run = {
-    isSyncEnabled: reader.flag("SYNC_ENABLED", false),
-    remoteUrl,
-    remoteKey: readRemoteKey(reader, { remoteUrl, syncApiKey }),
-  };
+  const remoteKey = readRemoteKey(reader, remoteUrl, syncApiKey);
+  const canRun = remoteUrl !== null && remoteKey !== "";
   return {
-    ...run,
+    isSyncEnabled,
+    remoteUrl,
+    remoteKey,
     syncApiKey,
     maxPageRows: reader.integer("SYNC_MAX_BATCH_SIZE", { fallback: DEFAULT_MAX_PAGE_ROWS, min: 1 }),
     maxBodyBytes: reader.integer("SYNC_MAX_BODY_BYTES", {
@@ -122,35 +122,32 @@ function readSync(reader: EnvironmentReader) {
       min: 0,
       max: MAX_LAG_SECONDS,
     }),
-    schedule: readSchedule(reader, run),
+    schedule: readSchedule(reader, isSyncEnabled && !canRun),
   };
 }
 
-/** A schedule whose every run would fail is a problem; while sync is disabled it only rests. */
-function readSchedule(
-  reader: EnvironmentReader,
-  run: Pick<Config, "isSyncEnabled" | "remoteUrl" | "remoteKey">,
-): string | null {
+/** A schedule whose runs would all fail is a problem. While sync is disabled none of them starts. */
+function readSchedule(reader: EnvironmentReader, wouldFail: boolean): string | null {
   const text = reader.text("SYNC_SCHEDULE");
   if (text === null) return null;
   const problem = cronProblem(text);
   if (problem !== null) {
     reader.problems.push(
-      `SYNC_SCHEDULE must be cron text, such as */15 * * * *: "${text}" ${problem}`,
+      `SYNC_SCHEDULE must be a cron expression, such as */15 * * * *: "${text}" ${problem}`,
     );
   }
-  if (run.isSyncEnabled && (run.remoteUrl === null || run.remoteKey === "")) {
+  if (wouldFail) {
     reader.problems.push(
-      "SYNC_SCHEDULE needs SYNC_REMOTE_URL, and SYNC_REMOTE_KEY or SYNC_API_KEY, beside it",
+      "SYNC_SCHEDULE also needs SYNC_REMOTE_URL, and SYNC_REMOTE_KEY or SYNC_API_KEY",
     );
   }
   return text;
 }
 
-/** Null when the text names times to come. */
+/** Null when the expression names times to come. */
 function cronProblem(text: string): string | null {
-  // The library takes a single date, too.
-  if (text.includes(":")) return "is a time, not cron text";
+  // The library accepts a single date as well.
+  if (text.includes(":")) return "is a time, not a cron expression";
   try {
     const isEver = new Cron(text, { mode: "5-or-6-parts", paused: true }).nextRun() !== null;
     return isEver ? null : "names a time that never comes";
@@ -160,32 +157,33 @@ function cronProblem(text: string): string | null {
   }
 }
 
-/** As the client for other deployments takes it. */
+/** Checks what the client for other deployments would refuse. */
 function readRemoteUrl(reader: EnvironmentReader): string | null {
   const text = reader.httpUrl("SYNC_REMOTE_URL");
   if (text === null || !URL.canParse(text)) return text;
   const url = new URL(text);
   if (!/^https?:$/.test(url.protocol)) return text;
   if (url.username !== "" || url.password !== "" || url.search !== "" || url.hash !== "") {
-    reader.problems.push("SYNC_REMOTE_URL must not hold credentials, a query or a fragment");
+    reader.problems.push("SYNC_REMOTE_URL must not contain credentials, a query or a fragment");
   }
   if (/\/api\/v1\/sync\/*$/.test(url.pathname)) {
-    reader.problems.push("SYNC_REMOTE_URL must be the base address, without /api/v1/sync");
+    reader.problems.push("SYNC_REMOTE_URL must be the base address without /api/v1/sync");
   }
   return text;
 }
 
-/** As the client for other deployments takes it. */
+/** The key that runs send: its own, or else `SYNC_API_KEY`. */
 function readRemoteKey(
   reader: EnvironmentReader,
-  { remoteUrl, syncApiKey }: { readonly remoteUrl: string | null; readonly syncApiKey: string },
+  remoteUrl: string | null,
+  syncApiKey: string,
 ): string {
   const own = reader.headerText("SYNC_REMOTE_KEY");
   const sent = own ?? (remoteUrl === null ? "" : syncApiKey);
   if (!/^[\x20-\x7e]*$/.test(sent)) {
     const name =
       own === null
-        ? "SYNC_API_KEY, which runs send as there is no SYNC_REMOTE_KEY,"
+        ? "SYNC_API_KEY, which runs send because SYNC_REMOTE_KEY is not set,"
         : "SYNC_REMOTE_KEY";
     reader.problems.push(`${name} must be printable ASCII`);
   }
@@ -201,7 +199,7 @@ function readReputation(reader: EnvironmentReader) {
   const jwtIssuer = reader.text("JWT_ISSUER");
   const jwtAudience = reader.text("JWT_AUDIENCE");
   if (jwtJwksUrl !== null && (jwtIssuer === null || jwtAudience === null)) {
-    reader.problems.push("JWT_JWKS_URL needs JWT_ISSUER and JWT_AUDIENCE beside it");
+    reader.problems.push("JWT_JWKS_URL also needs JWT_ISSUER and JWT_AUDIENCE");
   }
   if (jwtIssuer === OWN_ISSUER) {
     reader.problems.push(`JWT_ISSUER must not be ${OWN_ISSUER}: that is this service itself`);
@@ -266,10 +264,17 @@ function readTables(
   return registry;
 }
 
-/** All but the tab, which may stand within a header. */
+/** Without the tab, which a header may contain. */
 const CONTROL_CHARACTER = /[^\P{Cc}\t]/u;
 
-/** Reads single variables; an empty one counts as not set. */
+/** Range of an integer, and its value when it is not set. */
+interface IntegerRule {
+  readonly fallback: number;
+  readonly min: number;
+  readonly max?: number;
+}
+
+/** Reads single variables and collects their problems; an empty variable counts as not set. */
 class EnvironmentReader {
   readonly problems: string[] = [];
   readonly #env: Environment;
@@ -283,13 +288,13 @@ class EnvironmentReader {
     return value === undefined || value === "" ? null : value;
   }
 
-  /** A text that callers send in a header. The text itself is not repeated in the problem. */
+  /** A text that callers send in a header. The problem does not repeat the text. */
   headerText(name: string): string | null {
     const text = this.text(name);
     if (text !== null && text !== text.trim()) {
-      this.problems.push(`${name} must not begin or end with a blank: HTTP takes those away`);
+      this.problems.push(`${name} must not begin or end with white space: HTTP removes it`);
     } else if (text !== null && CONTROL_CHARACTER.test(text)) {
-      this.problems.push(`${name} must not hold control characters: HTTP cannot send those`);
+      this.problems.push(`${name} must not contain control characters: HTTP cannot send them`);
     }
     return text;
   }
@@ -300,7 +305,7 @@ class EnvironmentReader {
     return value === null ? fallback : /^(true|1|yes|on)$/i.test(value);
   }
 
-  integer(name: string, rule: { fallback: number; min: number; max?: number }): number {
+  integer(name: string, rule: IntegerRule): number {
     const text = this.text(name);
     if (text === null) return rule.fallback;
     const value = /^\d+$/.test(text) ? Number(text) : Number.NaN;
@@ -323,7 +328,7 @@ class EnvironmentReader {
     return value ?? fallback;
   }
 
-  /** The text itself is not repeated in the problem, as it may hold credentials. */
+  /** The problem does not repeat the text, which may contain credentials. */
   httpUrl(name: string): string | null {
     const text = this.text(name);
     if (text === null) return null;

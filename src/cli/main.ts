@@ -9,7 +9,7 @@ import { flushOutput, Output } from "./output.ts";
 import { buildProgram, usageMessage } from "./program.ts";
 
 process.stdout.on("error", (error: NodeJS.ErrnoException) => {
-  // A reader that has seen enough, such as `head`, needs no explanation.
+  // A reader that stops early, such as `head`, needs no message.
   if (error.code !== "EPIPE") {
     process.stderr.write(`Standard output cannot be written: ${systemReason(error)}\n`);
   }
@@ -26,6 +26,6 @@ try {
     new Output(true).printJson({ error: usageMessage(error) });
   }
   await flushOutput();
-  // Help that was asked for is a success; whatever else it says is about the command line.
+  // Requested help is a success; every other CommanderError is a wrong command line.
   process.exit(error.exitCode === 0 ? EXIT.success : EXIT.usage);
 }

@@ -34,7 +34,7 @@ const COMMANDS: readonly AddCommand[] = [
 
 const EXIT_CODES = `
 Exit codes: 0 success, 1 failed, 2 wrong command line or configuration, 3 partial.
-Settings come from the environment and from .env, as those of the service do.`;
+Settings come from the environment and from .env, as for the service.`;
 
 /** The whole command line. Help and wrong usage end as `CommanderError`. D-4.12. */
 export function buildProgram(run: RunCommand): Command {
@@ -50,7 +50,7 @@ export function buildProgram(run: RunCommand): Command {
   return program;
 }
 
-/** What is wrong with the command line, in one sentence. */
+/** The problem of the command line, in one sentence. */
 export function usageMessage({ code, message }: CommanderError): string {
   return code === "commander.help"
     ? "There is no command; see repsync --help"

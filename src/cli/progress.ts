@@ -1,27 +1,27 @@
-// How far a command has come: bars on a terminal, plain lines elsewhere, nothing beside JSON. All of it on stderr.
+// The progress of a command, on stderr: bars on a terminal, plain lines elsewhere, nothing with --json.
 import { MultiBar, Presets } from "cli-progress";
 import { countOf, formatCount, type Output } from "./output.ts";
 
-/** How far one job has come. */
+/** The progress of one job. */
 export interface ProgressState {
   readonly rows: number;
-  /** From 0 to 1; null when nobody knows how much there is. */
+  /** From 0 to 1; null when the total is unknown. */
   readonly part: number | null;
 }
 
-/** Shows how far one job has come. */
+/** Shows the progress of one job. */
 export interface Progress {
   update(state: ProgressState): void;
 }
 
-/** The jobs of one command, one below the other. */
+/** The jobs of one command, one line each. */
 export interface ProgressBoard {
   start(label: string): Progress;
   /** Ends the display; call it before the last lines, also after a failure. Idempotent. */
   finish(): void;
 }
 
-/** Part of a job, and rows of one whose end is unknown, after which a plain line is written. */
+/** A plain line is written after each such part of a job, or after so many rows when the total is unknown. */
 const PLAIN_STEP = 0.25;
 const PLAIN_STEP_ROWS = 100_000;
 /** Steps of a bar. */
@@ -29,7 +29,7 @@ const BAR_STEPS = 1_000;
 
 const LONGEST_BAR_CHARS = 30;
 const SHORTEST_BAR_CHARS = 5;
-/** From the longest on, with what it has beside label and bar where numbers have 8 digits. */
+/** The longest first; `chars` is the width without label and bar, for numbers of 8 digits. */
 const LINES = [
   { format: "{label} [{bar}] {percentage}% | {rows} | {rate} rows/s", chars: 48, hasBar: true },
   { format: "{label} [{bar}] {percentage}% | {rows}", chars: 26, hasBar: true },
@@ -37,75 +37,84 @@ const LINES = [
   { format: "{label} {percentage}%", chars: 5, hasBar: false },
 ] as const;
 
-/** Opens the display that fits where a command writes to; labels are made `labelChars` long. */
-export function openProgress(
-  output: Pick<Output, "isJson" | "isTerminal">,
-  labelChars = 0,
-): ProgressBoard {
-  if (output.isJson) return { start: () => ({ update: () => {} }), finish: () => {} };
-  return output.isTerminal ? openBars(labelChars) : { start: startLines, finish: () => {} };
+/** Opens the display for where a command writes to; labels are padded to `labelChars`. */
+export function openProgress(output: Output, labelChars = 0): ProgressBoard {
+  if (output.isJson) return NO_BOARD;
+  return output.isTerminal ? new BarBoard(labelChars) : LINE_BOARD;
 }
 
-function openBars(labelChars: number): ProgressBoard {
-  const bars = new MultiBar(
-    {
-      emptyOnZero: true,
-      gracefulExit: false,
-      hideCursor: true,
-      stream: process.stderr,
-    },
+const NO_BOARD: ProgressBoard = { start: () => ({ update: () => {} }), finish: () => {} };
+const LINE_BOARD: ProgressBoard = {
+  start: (label) => new LineProgress(label),
+  finish: () => {},
+};
+
+class BarBoard implements ProgressBoard {
+  readonly #labelChars: number;
+  readonly #bars = new MultiBar(
+    { emptyOnZero: true, gracefulExit: false, hideCursor: true, stream: process.stderr },
     Presets.shades_classic,
   );
-  return {
-    start(label) {
-      const startedAtMs = performance.now();
-      const payload = (rows: number) => ({
-        label: label.padEnd(labelChars),
-        rows: countOf(rows, "row"),
-        rate: formatCount(rows / Math.max(0.001, (performance.now() - startedAtMs) / 1000)),
-      });
-      const bar = bars.create(
-        BAR_STEPS,
-        0,
-        payload(0),
-        lineFor(Math.max(label.length, labelChars)),
-      );
-      return {
-        update: ({ rows, part }) => bar.update(Math.floor((part ?? 0) * BAR_STEPS), payload(rows)),
-      };
-    },
-    finish: () => bars.stop(),
-  };
+
+  constructor(labelChars: number) {
+    this.#labelChars = labelChars;
+  }
+
+  start(label: string): Progress {
+    const startedAtMs = performance.now();
+    const payload = (rows: number) => ({
+      label: label.padEnd(this.#labelChars),
+      rows: countOf(rows, "row"),
+      rate: formatCount(rows / Math.max(0.001, (performance.now() - startedAtMs) / 1000)),
+    });
+    const line = lineFor(Math.max(label.length, this.#labelChars));
+    const bar = this.#bars.create(BAR_STEPS, 0, payload(0), line);
+    return {
+      update: ({ rows, part }) => bar.update(Math.floor((part ?? 0) * BAR_STEPS), payload(rows)),
+    };
+  }
+
+  finish(): void {
+    this.#bars.stop();
+  }
 }
 
-/** As much as the terminal has room for; what is left must never be cut, as cut figures are wrong ones. */
-function lineFor(label: number): { readonly format: string; readonly barsize: number } {
+/** The longest line that fits the terminal: a line that is cut off would show wrong figures. */
+function lineFor(labelChars: number) {
   const columns = process.stderr.columns ?? Number.POSITIVE_INFINITY;
-  const free = (line: (typeof LINES)[number]) => columns - label - line.chars;
+  const free = (line: (typeof LINES)[number]) => columns - labelChars - line.chars;
   const fits = LINES.find((line) => free(line) >= (line.hasBar ? SHORTEST_BAR_CHARS : 0));
   const line = fits ?? LINES[3];
   return { format: line.format, barsize: Math.min(LONGEST_BAR_CHARS, free(line)) };
 }
 
-function startLines(label: string): Progress {
-  let shownPart = 0;
-  let shownRows = 0;
-  let isFirst = true;
-  const show = (state: string) => process.stderr.write(`${label} ${state}\n`);
-  return {
-    update({ rows, part }) {
-      if (part === null) {
-        if (rows - shownRows < PLAIN_STEP_ROWS) return;
-        shownRows = rows;
-        show(countOf(rows, "row"));
-        return;
-      }
-      const step = Math.floor(part / PLAIN_STEP) * PLAIN_STEP;
-      // What is done at once needs no progress.
-      if (step <= shownPart || (isFirst && part >= 1)) return;
-      isFirst = false;
-      shownPart = step;
-      show(`${Math.round(100 * part)}% (${countOf(rows, "row")})`);
-    },
-  };
+/** Plain lines for one job. */
+class LineProgress implements Progress {
+  readonly #label: string;
+  #shownPart = 0;
+  #shownRows = 0;
+  #isFirst = true;
+
+  constructor(label: string) {
+    this.#label = label;
+  }
+
+  update({ rows, part }: ProgressState): void {
+    if (part === null) {
+      if (rows - this.#shownRows < PLAIN_STEP_ROWS) return;
+      this.#shownRows = rows;
+      this.#show(countOf(rows, "row"));
+      return;
+    }
+    const step = Math.floor(part / PLAIN_STEP) * PLAIN_STEP;
+    // A job that ends with its first update needs no progress.
+    if (step <= this.#shownPart || (this.#isFirst && part >= 1)) return;
+    this.#isFirst = false;
+    this.#shownPart = step;
+    this.#show(`${Math.round(100 * part)}% (${countOf(rows, "row")})`);
+  }
+
+  #show(state: string): void {
+    process.stderr.write(`${this.#label} ${state}\n`);
+  }
 }

@@ -69,7 +69,7 @@ onEveryBackend("repsync beside a service", (backend) => {
 
     const again = await cli(["admin", "create", "root", "--json"], "another password");
     expect(again.code).toBe(1);
-    expect(again.json).toEqual({ error: 'There is an account "root" already' });
+    expect(again.json).toEqual({ error: 'The account "root" already exists' });
     expect(await signIn("root")).toMatchObject({ status: 200 });
   });
 
@@ -189,7 +189,7 @@ describe("repsync on accounts", () => {
   });
 
   test.each([
-    [["admin", "create", "root"], "", "There is no password: type it at the prompt"],
+    [["admin", "create", "root"], "", "No password was given: type it at the prompt"],
     [["admin", "create", "root"], "short", "A password has 10 to 200 characters"],
     [["admin", "create", ""], PASSWORD, "A username has 1 to 200 characters"],
     [["admin", "create", "root", PASSWORD], "", "Too many arguments"],
@@ -240,7 +240,7 @@ describe("repsync on accounts", () => {
     const prompt = startInTerminal(["admin", "create", "root"], { folder, env });
     await prompt.waitFor("Password for root: ");
     prompt.type(`${PASSWORD}\r`);
-    await prompt.waitFor("The same again: ");
+    await prompt.waitFor("Repeat the password: ");
     prompt.type(`${PASSWORD}\r`);
     await prompt.waitFor('Administrator "root" can sign in');
     expect(await prompt.exited).toBe(0);
@@ -249,9 +249,9 @@ describe("repsync on accounts", () => {
     const other = startInTerminal(["admin", "create", "boss"], { folder, env });
     await other.waitFor("Password for boss: ");
     other.type(`${PASSWORD}\r`);
-    await other.waitFor("The same again: ");
+    await other.waitFor("Repeat the password: ");
     other.type("something else\r");
-    await other.waitFor("The two passwords are not the same");
+    await other.waitFor("The two passwords differ");
     expect(await other.exited).toBe(2);
   });
 });

@@ -193,7 +193,7 @@ describe("repsync import and export", () => {
     });
     expect(ended.code).toBe(1);
     expect(ended.stderr).toBe(
-      "2 rows written before this; importing again is safe\n" +
+      "2 rows written before this failure; importing the file again is safe\n" +
         "Line 1: the file ends inside the JSON array\n",
     );
   });
@@ -247,7 +247,7 @@ describe("repsync import and export", () => {
     started.kill("SIGTERM");
     expect(await started.ended).toEqual({ code: 1, signal: null });
     expect(started.stderr()).toMatch(
-      /^import notes 100,000 rows\n(import notes 200,000 rows\n)?[\d,]+ rows written before this; importing again is safe\nStopped by SIGTERM\n$/,
+      /^import notes 100,000 rows\n(import notes 200,000 rows\n)?[\d,]+ rows written before this failure; importing the file again is safe\nStopped by SIGTERM\n$/,
     );
     const { json } = await runCli(["status", "--json"], { folder, env });
     const [, written] = /([\d,]+) rows written/.exec(started.stderr()) ?? [];

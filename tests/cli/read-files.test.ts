@@ -184,8 +184,8 @@ describe("CSV files", () => {
     ["sku,price\n1,2\n", 'it lacks the key of "items": "shop"'],
     ["shop,sku,shop\na,b,c\n", 'Line 1 names the column "shop" twice'],
     ['shop,sku\na,"b\n', "a quoted field does not end"],
-    ['shop,sku\na,"b" c\n', "Line 2: a quoted field goes on after its closing quote"],
-    ['shop,sku\na,b\na,b "c"\n', "Line 3: a quote stands inside a field that is not quoted"],
+    ['shop,sku\na,"b" c\n', "Line 2: text follows the closing quote of a field"],
+    ['shop,sku\na,b\na,b "c"\n', "Line 3: a field that is not quoted contains a quote"],
   ])("D-4.12 %p is refused: %s", async (text, problem) => {
     expect((await read("csv", text, 1_000)).problem).toContain(problem);
   });

@@ -199,9 +199,7 @@ describe("repsync sync", () => {
     await run.waitFor("progress", ({ stderr }) => /^push notes \d+%/m.exec(stderr()));
     run.kill("SIGINT");
     expect(await run.ended).toEqual({ code: 1, signal: null });
-    expect(run.stderr()).toContain(
-      "Stopped by SIGINT; the same command goes on where this one stopped\n",
-    );
+    expect(run.stderr()).toContain("Stopped by SIGINT; run the same command to continue\n");
     const moved = Number((await remote.pull("notes", "?limit=1")).json["total"]);
     expect(moved).toBeGreaterThan(0);
     expect(moved).toBeLessThan(60_000);
@@ -297,7 +295,7 @@ describe("repsync doctor", () => {
     expect((await runCli(["doctor"], { folder, env })).code).toBe(0);
     const other = { ...env, API_KEY_PEPPER: "another pepper" };
     const { code, stdout } = await runCli(["doctor"], { folder, env: other });
-    expect(stdout).toContain(`\nfail  API_KEY_PEPPER: ${OTHER_PEPPER}. Set API_KEY_PEPPER as`);
+    expect(stdout).toContain(`\nfail  API_KEY_PEPPER: ${OTHER_PEPPER}. Set API_KEY_PEPPER to`);
     expect(stdout).not.toContain("another pepper");
     expect(code).toBe(1);
     expect((await runCli(["doctor"], { folder, env })).code).toBe(0);
@@ -336,7 +334,7 @@ describe("repsync doctor", () => {
   });
 
   test.each([
-    ["remote: fail", 1, { SYNC_REMOTE_URL: "http://127.0.0.1:9" }, "See that SYNC_REMOTE_URL"],
+    ["remote: fail", 1, { SYNC_REMOTE_URL: "http://127.0.0.1:9" }, "Check that SYNC_REMOTE_URL"],
     ["remote: warn", 0, { SYNC_REMOTE_URL: "" }, "Set SYNC_REMOTE_URL"],
     ["sync: warn", 0, { SYNC_ENABLED: "" }, "Set SYNC_ENABLED=true"],
     ["sync: warn", 0, { SYNC_API_KEY: "short" }, "openssl rand -hex 32"],
@@ -345,7 +343,7 @@ describe("repsync doctor", () => {
       "store: fail",
       1,
       { STORAGE_URL: "sqlite:/proc/none/x.db" },
-      "See that the store of STORAGE_URL",
+      "Check that the store of STORAGE_URL",
     ],
     ["configuration: fail", 2, { PORT: "x" }, "docs/operating.md"],
   ])("D-4.12 doctor finds %s, exit code %i", async (...[expected, code, more, advice]) => {

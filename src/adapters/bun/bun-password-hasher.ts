@@ -3,10 +3,10 @@ import type { PasswordHasher } from "../../ports/crypto/crypto.ts";
 /** OWASP's parameters for Argon2id: 19 MiB, two passes; Bun always takes one lane. */
 const ARGON2ID = { algorithm: "argon2id", memoryCost: 19_456, timeCost: 2 } as const;
 
-/** 32 zero bytes in base64, as salt and as hash: no password is known to belong to them. */
+/** 32 zero bytes in base64, as salt and as hash; no password is known to match them. */
 const ZEROS = "A".repeat(43);
 
-/** What stands in for the hash of an account that is not there: the same work. */
+/** Verified in place of the hash of a missing account, so that both take the same time. */
 const DECOY = `$argon2id$v=19$m=${ARGON2ID.memoryCost},t=${ARGON2ID.timeCost},p=1$${ZEROS}$${ZEROS}`;
 
 /** Hashes passwords with the runtime's Argon2id, in threads of its own. */

@@ -2,11 +2,11 @@ import type { HttpServer, ListenOptions, RequestHandler } from "../../ports/http
 import { boundMemory } from "./memory-bound.ts";
 
 /**
- * Seconds a connection may be silent; handlers that take longer call `keepOpen`. A push to a store that is away takes up to
- * 40: as long for the commit as for all before it.
+ * Seconds a connection may be silent; handlers that take longer call `keepOpen`. A push to a store that does not answer takes
+ * up to 40: 20 for the commit, and 20 for everything before it.
  */
 const IDLE_TIMEOUT_SECONDS = 60;
-/** Bodies are capped while they are read, with a proper reply; Bun's own cap would close without one. */
+/** Bodies are limited while they are read, with a proper reply; Bun's own limit would close the connection without one. */
 const NO_BODY_CAP = Number.MAX_SAFE_INTEGER;
 
 /** Serves with `Bun.serve`. */

@@ -1,14 +1,14 @@
-// JavaScriptCore lets garbage grow to several times what is in use: hundreds of megabytes.
-// A service that shares its machine collects earlier.
+// JavaScriptCore lets garbage grow to several times the memory in use, to hundreds of megabytes. A service that shares its
+// machine collects earlier.
 import process from "node:process";
 
-/** Resident memory up to which nothing is done. */
+/** Resident memory up to which garbage is left to the runtime. */
 const UNTOUCHED_BYTES = 200_000_000;
-/** Growth since the start or the last collection that is waited for: what is in use must not cause them. */
+/** Growth since the last collection that starts another, so that memory in use does not. */
 const GROWTH = 1.2;
 /**
- * The same after a collection that gave less than half of the growth back. Each stops the service for up to 100 ms; where
- * they free little, as under lookups, what JavaScriptCore does beside the work keeps the process as small.
+ * The same after a collection that freed less than half of the growth. A collection stops the service for up to 100 ms;
+ * where it frees little, as under lookups, JavaScriptCore's own collections keep the process as small.
  */
 const GROWTH_AFTER_VAIN = 1.4;
 const CHECK_EVERY_MS = 50;
@@ -30,7 +30,7 @@ export function boundMemory(): () => void {
   return () => clearInterval(timer);
 }
 
-/** 0 where it cannot be told, as while the process has no file descriptor left to read it with. */
+/** 0 when it cannot be read, such as while the process has no file descriptor left. */
 function residentBytes(): number {
   try {
     return process.memoryUsage.rss();

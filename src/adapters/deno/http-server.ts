@@ -12,10 +12,7 @@ interface DenoServe {
   };
 }
 
-/**
- * Serves with `Deno.serve`. A request whose body is still on its way when the server stops is cut: Deno reads no more
- * of it.
- */
+/** Serves with `Deno.serve`. A request whose body is still arriving when the server stops is cut: Deno stops reading it. */
 export async function startDenoServer(
   handler: RequestHandler,
   options: ListenOptions,

@@ -61,7 +61,7 @@ function readSyncUrl(baseUrl: string): string {
     throw new TypeError("baseUrl does not start with http:// or https://");
   }
   if (url.username !== "" || url.password !== "") {
-    throw new TypeError("baseUrl must not hold a user name or password");
+    throw new TypeError("baseUrl must not contain a user name or password");
   }
   if (url.search !== "" || url.hash !== "") {
     throw new TypeError("baseUrl must not have a query or fragment");
@@ -74,7 +74,7 @@ function readSyncUrl(baseUrl: string): string {
 /** Checked here, because runtimes quote a header value that they refuse. */
 function readKey(key: string): string {
   if (typeof key === "string" && /^[!-~](?:[ -~]*[!-~])?$/.test(key)) return key;
-  throw new TypeError("key must be printable ASCII, not empty and without blanks at its ends");
+  throw new TypeError("key must be printable ASCII, not empty and without spaces at its ends");
 }
 
 function readLimit(name: string, value: number, greatest: number): number {

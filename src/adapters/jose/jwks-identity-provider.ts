@@ -10,7 +10,7 @@ import { AppError } from "../../domain/shared/errors.ts";
 import type { ForeignIdentity, IdentityProvider } from "../../ports/crypto/tokens.ts";
 import type { Clock } from "../../ports/runtime/runtime.ts";
 
-/** Asymmetric ones only: whoever can verify must not be able to sign. */
+/** Asymmetric algorithms only: a key that verifies must not be able to sign. */
 const ALGORITHMS = [
   "RS256",
   "RS384",
@@ -25,7 +25,7 @@ const ALGORITHMS = [
   "Ed25519",
 ];
 const CLOCK_TOLERANCE_SECONDS = 5;
-/** How long fetched keys are good, the least time between two fetches, and how long one may take. */
+/** How long fetched keys are used, the least time between two fetches, and the time limit of a fetch. */
 const KEYS_MAX_AGE_MS = 600_000;
 const KEYS_COOLDOWN_MS = 30_000;
 const KEYS_TIMEOUT_MS = 5_000;
@@ -90,7 +90,7 @@ export class JwksIdentityProvider implements IdentityProvider {
   }
 }
 
-/** Marks what the network says, as its errors are of the kind that keys of a wrong type make. */
+/** Turns network errors into another type: keys of a wrong type raise `TypeError` as well. */
 async function fetchKeys(url: string, options: RequestInit): Promise<Response> {
   try {
     return await fetch(url, options);
@@ -103,16 +103,16 @@ async function fetchKeys(url: string, options: RequestInit): Promise<Response> {
 function refusalOf(cause: unknown): "token_invalid" | "token_expired" {
   if (cause instanceof errors.JWTExpired) return "token_expired";
   if (isTokensFault(cause)) return "token_invalid";
-  // The provider gave no keys.
+  // The keys could not be fetched.
   const message = "The identity provider cannot be reached";
   throw new AppError("store_unavailable", message, { cause });
 }
 
-/** True for what is wrong with the token; anything else is about fetching the keys. */
+/** True when the token is at fault; false when fetching the keys failed. */
 function isTokensFault(cause: unknown): boolean {
   if (cause instanceof errors.JWKSTimeout || cause instanceof errors.JWKSInvalid) return false;
   if (cause instanceof errors.JOSEError) return cause.code !== "ERR_JOSE_GENERIC";
-  // It names a key that is none.
+  // The token names a key that cannot be used.
   if (cause instanceof DOMException) return cause.name === "DataError";
   // A key of another type than the algorithm's, or a signature of another length.
   return cause instanceof TypeError;

@@ -1,8 +1,8 @@
 import { type Logger as Pino, pino } from "pino";
 import type { LogFields, Logger } from "../../ports/runtime/logger.ts";
 
-/** Lines that wait for a slow reader of stderr; past that, lines are dropped. */
-const MAX_WAITING_BYTES = 1024 * 1024;
+/** Characters that may wait for a slow reader of stderr; further lines are dropped. */
+const MAX_PENDING_CHARS = 1024 * 1024;
 
 /** JSON lines on stderr. */
 export class PinoLogger implements Logger {
@@ -10,7 +10,7 @@ export class PinoLogger implements Logger {
 
   constructor(level: string) {
     const options = { level, base: null, timestamp: pino.stdTimeFunctions.isoTime };
-    this.#pino = pino(options, waitlessStderr());
+    this.#pino = pino(options, new StderrLines());
   }
 
   debug(message: string, fields: LogFields = {}): void {
@@ -31,30 +31,34 @@ export class PinoLogger implements Logger {
 }
 
 /**
- * Pino's own destinations stop the process while the reader of a full pipe does not read. Bun's `process.stderr` does
- * not, and is written out at exit. On Deno it waits.
+ * Writes lines to stderr and never blocks: Pino's own destinations stop the process while the reader of a full pipe does not
+ * read. Bun's `process.stderr` does not, and is flushed at exit. On Deno it blocks.
  */
-function waitlessStderr() {
-  let waitingBytes = 0;
-  let lines = "";
-  // A reader that is gone must not end the service.
-  if (process.stderr.listenerCount("error") === 0) process.stderr.on("error", () => {});
-  const flush = () => {
-    const text = lines;
-    lines = "";
+class StderrLines {
+  /** Characters given to stderr that it has not written. */
+  #pendingChars = 0;
+  #lines = "";
+
+  constructor() {
+    // A reader that is gone must not end the service.
+    if (process.stderr.listenerCount("error") === 0) process.stderr.on("error", () => {});
+    process.once("exit", () => this.#flush());
+  }
+
+  write(line: string): void {
+    if (this.#pendingChars + this.#lines.length > MAX_PENDING_CHARS) return;
+    // The lines of one turn of the event loop are written together.
+    if (this.#lines === "") setImmediate(() => this.#flush());
+    this.#lines += line;
+  }
+
+  #flush(): void {
+    const text = this.#lines;
+    this.#lines = "";
     if (text === "") return;
-    waitingBytes += text.length;
+    this.#pendingChars += text.length;
     process.stderr.write(text, () => {
-      waitingBytes -= text.length;
+      this.#pendingChars -= text.length;
     });
-  };
-  process.once("exit", flush);
-  return {
-    write(line: string): void {
-      if (waitingBytes + lines.length > MAX_WAITING_BYTES) return;
-      // The lines of one turn of the event loop are written together.
-      if (lines === "") setImmediate(flush);
-      lines += line;
-    },
-  };
+  }
 }

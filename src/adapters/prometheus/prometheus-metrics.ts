@@ -14,7 +14,7 @@ import { RequestDurations } from "./request-durations.ts";
 const RUN_BUCKETS_SECONDS = [0.1, 0.5, 1, 2.5, 5, 10, 30, 60, 300, 900, 3600];
 const TABLE_LABELS = ["table", "direction"] as const;
 
-/** What the process is. */
+/** Labels and start of the process. */
 export interface ProcessInfo {
   readonly version: string;
   /** Such as `bun 1.4.5`. */
@@ -82,7 +82,7 @@ function runMetrics(registers: Registry[]) {
   return {
     runs: new Counter({
       name: "repsync_sync_runs_total",
-      help: "Sync runs that this process has ended",
+      help: "Sync runs that ended in this process",
       labelNames: ["status", "direction", "trigger"],
       registers,
     }),
@@ -95,13 +95,13 @@ function runMetrics(registers: Registry[]) {
     }),
     rows: new Counter({
       name: "repsync_sync_rows_total",
-      help: "Rows that runs have written there or that have arrived here",
+      help: "Rows that runs have written at the remote or here",
       labelNames: TABLE_LABELS,
       registers,
     }),
     refused: new Counter({
       name: "repsync_sync_refusals_total",
-      help: "Times that a record of a run was rejected, there or here",
+      help: "Rejections of records by the remote or here",
       labelNames: TABLE_LABELS,
       registers,
     }),
@@ -122,10 +122,7 @@ function stateMetrics(registers: Registry[]) {
   return {
     activeRuns: gauge("repsync_sync_runs_active", "Sync runs under way in this process"),
     storeUp: gauge("repsync_store_up", "1 when the store answers, else 0"),
-    markerLags: tableGauge(
-      "repsync_sync_marker_lag_seconds",
-      "How far each last-sync marker is behind now",
-    ),
+    markerLags: tableGauge("repsync_sync_marker_lag_seconds", "Age of each last-sync marker"),
     rejected: tableGauge(
       "repsync_sync_rejected_records",
       "Rejected records that wait for the next run",
@@ -136,13 +133,16 @@ function stateMetrics(registers: Registry[]) {
       labelNames: ["outcome", "code"],
       registers,
     }),
-    cacheHits: counter("repsync_lookup_cache_hits_total", "Lookup parts answered from memory"),
-    cacheMisses: counter("repsync_lookup_cache_misses_total", "Lookup parts read from the store"),
+    cacheHits: counter("repsync_lookup_cache_hits_total", "Lookup reads answered from the cache"),
+    cacheMisses: counter(
+      "repsync_lookup_cache_misses_total",
+      "Lookup reads answered from the store",
+    ),
     cacheEvictions: counter(
       "repsync_lookup_cache_evictions_total",
-      "Values that went because the memory was full",
+      "Values evicted because the cache was full",
     ),
-    cacheEntries: gauge("repsync_lookup_cache_entries", "Values that are remembered for lookups"),
+    cacheEntries: gauge("repsync_lookup_cache_entries", "Values in the lookup caches"),
   };
 }
 
@@ -151,7 +151,7 @@ function setTableGauges(gauge: Gauge<"table" | "direction">, values: readonly Ta
   for (const { table, direction, value } of values) gauge.set({ table, direction }, value);
 }
 
-/** The number is counted elsewhere. */
+/** For a number that is counted elsewhere. */
 function setTo(counter: Counter, value: number): void {
   counter.reset();
   counter.inc(value);

@@ -8,43 +8,43 @@ const BUCKETS_MS = [1, 2.5, 5, 10, 25, 50, 100, 250, 500, 1_000, 2_500, 5_000, 1
 const METHODS: readonly string[] = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"];
 
 /** The requests with the same labels. */
-interface Cell {
+interface Series {
   readonly labels: Readonly<Record<"route" | "method" | "status", string>>;
-  /** By bucket, not summed up; the last one has no bound. */
+  /** By bucket, not cumulative; the last bucket has no bound. */
   readonly counts: number[];
   sumMs: number;
 }
 
 /**
- * Durations of requests. The histogram of the library makes a text of the labels for each observation, which is much of
- * what a request costs that is answered from memory; this one only adds to numbers.
+ * Durations of requests. The library's histogram makes a text of the labels for each observation, a large part of the cost
+ * of a request that is answered from memory; this one only adds to numbers.
  */
 export class RequestDurations {
   /** By route, method and status. */
-  readonly #cells = new Map<string, Map<string, Map<number, Cell>>>();
+  readonly #series = new Map<string, Map<string, Map<number, Series>>>();
 
   constructor(registry: Registry) {
     const head = { name: NAME, help: HELP, type: "histogram", aggregator: "sum" };
-    const get = async () => ({ ...head, values: [...this.#allCells()].flatMap(valuesOf) });
-    // All that a registry asks of a metric; the library's types know its own classes only.
+    const get = async () => ({ ...head, values: [...this.#allSeries()].flatMap(valuesOf) });
+    // A registry needs no more of a metric, but the library's types accept only its own classes.
     registry.registerMetric({ ...head, get } as unknown as Histogram);
   }
 
   /** Counts one request. */
   count({ route, method, status }: AnsweredRequest, durationMs: number): void {
-    const byMethod = entryOf(this.#cells, route ?? NO_ROUTE, () => new Map());
-    // A caller may make up methods, which must not become labels.
+    const byMethod = entryOf(this.#series, route ?? NO_ROUTE, () => new Map());
+    // Callers may send invented methods, which must not become labels.
     const name = METHODS.includes(method) ? method : "other";
     const byStatus = entryOf(byMethod, name, () => new Map());
-    const cell = entryOf(byStatus, status, () => newCell(route ?? NO_ROUTE, name, status));
+    const series = entryOf(byStatus, status, () => newSeries(route ?? NO_ROUTE, name, status));
     let bucket = 0;
     while (bucket < BUCKETS_MS.length && durationMs > (BUCKETS_MS[bucket] ?? 0)) bucket++;
-    cell.counts[bucket] = (cell.counts[bucket] ?? 0) + 1;
-    cell.sumMs += durationMs;
+    series.counts[bucket] = (series.counts[bucket] ?? 0) + 1;
+    series.sumMs += durationMs;
   }
 
-  *#allCells(): Generator<Cell> {
-    for (const byMethod of this.#cells.values()) {
+  *#allSeries(): Generator<Series> {
+    for (const byMethod of this.#series.values()) {
       for (const byStatus of byMethod.values()) yield* byStatus.values();
     }
   }
@@ -58,12 +58,12 @@ function entryOf<Key, Value>(map: Map<Key, Value>, key: Key, make: () => Value):
   return value;
 }
 
-function newCell(route: string, method: string, status: number): Cell {
+function newSeries(route: string, method: string, status: number): Series {
   const counts = [...BUCKETS_MS.map(() => 0), 0];
   return { labels: { route, method, status: String(status) }, counts, sumMs: 0 };
 }
 
-function valuesOf({ labels, counts, sumMs }: Cell) {
+function valuesOf({ labels, counts, sumMs }: Series) {
   let total = 0;
   const buckets = counts.map((count, i) => {
     total += count;

@@ -40,7 +40,7 @@ async function createAdmin({ output, open }: CommandTools, username: string): Pr
   }
   const { services } = await open();
   if (!(await createAdministrator(services.accounts, { username, password }))) {
-    throw new AppError("username_taken", `There is an account "${username}" already`);
+    throw new AppError("username_taken", `The account "${username}" already exists`);
   }
   output.printJson({ username, role: "administrator" });
   output.print(`Administrator "${username}" can sign in at POST /v1/sessions`);
@@ -54,8 +54,8 @@ async function createAdmin({ output, open }: CommandTools, username: string): Pr
 async function readPassword(subject: string): Promise<string> {
   if (process.stdin.isTTY !== true) return await readLine();
   const password = await ask(`Password for ${subject}: `);
-  if ((await ask("The same again: ")) === password) return password;
-  throw new UsageError("The two passwords are not the same");
+  if ((await ask("Repeat the password: ")) === password) return password;
+  throw new UsageError("The two passwords differ");
 }
 
 async function readLine(): Promise<string> {
@@ -65,7 +65,9 @@ async function readLine(): Promise<string> {
 }
 
 function noPassword(): UsageError {
-  return new UsageError("There is no password: type it at the prompt or give it on standard input");
+  return new UsageError(
+    "No password was given: type it at the prompt or pass it on standard input",
+  );
 }
 
 async function ask(question: string): Promise<string> {

@@ -12,12 +12,12 @@ export const addDemoCommand: AddCommand = (parent, run) => {
       "Starts three deployments on this machine, moves 171,075 real rows between them, compares them row by row, and " +
         "makes a reputation lookup with an API key. Everything is in a temporary folder that is removed at the end.",
     )
-    .option("--once", "end by itself: exit 0 when everything is as it should be, else 1")
+    .option("--once", "end by itself: exit code 0 when everything is as expected, else 1")
     .action((options: DemoOptions) =>
       run(options, async (tools) => {
-        // Loaded here only, as it needs what a deployment does not.
+        // Loaded only here: the demo needs packages that a deployment does not.
         const { runDemo } = await import("../demo/demo.ts");
-        return await runDemo({ isOnce: options.once === true }, tools);
+        return await runDemo(tools, options.once === true);
       }),
     );
 };

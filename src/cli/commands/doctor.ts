@@ -55,7 +55,7 @@ function checkConfig(tell: (finding: Finding) => void): boolean {
   const check = "configuration";
   try {
     readDeploymentConfig();
-    tell({ check, status: "ok", message: "every setting can be used", advice: null });
+    tell({ check, status: "ok", message: "every setting is valid", advice: null });
     return true;
   } catch (error) {
     if (!(error instanceof UsageError)) throw error;
@@ -75,7 +75,7 @@ async function openTelling(
     if (!isAppError(error)) throw error;
     const advice = isAppError(error, "schema_conflict")
       ? "docs/operating.md says what a changed registry may do"
-      : "See that the store of STORAGE_URL runs, can be read and written, and has room";
+      : "Check that the store of STORAGE_URL runs, can be read and written, and has room";
     tell({ check: "store", status: "fail", message: error.message, advice });
     return null;
   }

@@ -9,14 +9,15 @@ import { findTable } from "../../usecases/sync/pages/pull-page.ts";
 import { type AddCommand, type CommandTools, declareCommand } from "../command-runner.ts";
 import { EXIT, type ExitCode, FileProblem, UsageError } from "../failure.ts";
 import {
+  type FileFormat,
   type FileOptions,
   type FileRequest,
   formatOption,
   readFileArguments,
 } from "../files/file-arguments.ts";
-import { readCsv } from "../files/read-csv.ts";
+import { type CsvHeader, readCsv } from "../files/read-csv.ts";
 import { readJsonArray, readNdjson } from "../files/read-json.ts";
-import { readText, type TextSource } from "../files/read-text.ts";
+import { TextSource } from "../files/read-text.ts";
 import { countOf, formatCount, type Output } from "../output.ts";
 import { openProgress } from "../progress.ts";
 
@@ -53,7 +54,7 @@ async function importFile(tools: CommandTools, request: FileRequest): Promise<Ex
   try {
     await importRows(services.storage.tables, {
       table,
-      records: recordsOf(request, { source, table, output }),
+      records: recordsOf(request.format, source, table, output),
       stop,
       onFailure: (failure) => {
         if (failures.length < MAX_TOLD_FAILURES) failures.push(failure);
@@ -70,7 +71,9 @@ async function importFile(tools: CommandTools, request: FileRequest): Promise<Ex
     board.finish();
     tellFailures(output, counts, failures);
     if (counts.written > 0) {
-      output.warn(`${countOf(counts.written, "row")} written before this; importing again is safe`);
+      output.warn(
+        `${countOf(counts.written, "row")} written before this failure; importing the file again is safe`,
+      );
     }
     throw error;
   }
@@ -83,32 +86,36 @@ async function importFile(tools: CommandTools, request: FileRequest): Promise<Ex
 
 async function openSource(path: string): Promise<TextSource> {
   try {
-    return await readText(path);
+    return await TextSource.open(path);
   } catch (error) {
     throw error instanceof FileProblem ? new UsageError(error.message) : error;
   }
 }
 
 function recordsOf(
-  { format }: FileRequest,
-  from: { readonly source: TextSource; readonly table: Table; readonly output: Output },
+  format: FileFormat,
+  source: TextSource,
+  table: Table,
+  output: Output,
 ): AsyncIterable<readonly FoundRecord[]> {
-  const { source, table, output } = from;
   switch (format) {
     case "json":
       return readJsonArray(source.chunks);
     case "ndjson":
       return readNdjson(source.chunks);
     case "csv":
-      return readCsv(source.chunks, {
-        table,
-        onHeader: ({ unknown, missing }) => {
-          if (unknown.length > 0)
-            output.warn(`Ignored, as the table has no such columns: ${unknown.join(", ")}`);
-          if (missing.length > 0)
-            output.warn(`Set to null, as the file lacks them: ${missing.join(", ")}`);
-        },
-      });
+      return readCsv(source.chunks, table, (header) => tellHeader(output, header));
+  }
+}
+
+function tellHeader(output: Output, { unknown, missing }: CsvHeader): void {
+  if (unknown.length > 0) {
+    const names = unknown.join(", ");
+    output.warn(`Ignored, because the table does not have these columns: ${names}`);
+  }
+  if (missing.length > 0) {
+    const names = missing.join(", ");
+    output.warn(`Set to null, because the file does not have these columns: ${names}`);
   }
 }
 

@@ -24,33 +24,33 @@ interface CreateOptions extends CommonOptions {
 export const addKeysCommand: AddCommand = (parent, run) => {
   const group = parent.command("keys").description("issue, list or revoke API keys");
   declareCommand(group, "create")
-    .description("Issues an API key to an account. The key is shown this once.")
+    .description("Issues an API key to an account. The key is shown only this once.")
     .argument("<username>", "account of the business")
     .requiredOption("--name <name>", "what the key is for")
-    .option("--expires <time>", "when it ends, ISO 8601; never without it")
+    .option("--expires <time>", "when it expires, ISO 8601; without it never")
     .action((username: string, options: CreateOptions) =>
-      run(options, (tools) => createKey(tools, { username, ...options })),
+      run(options, (tools) => createKey(tools, username, options)),
     );
   declareCommand(group, "list")
-    .description("Lists the keys of an account, newest first; never their text.")
+    .description("Lists the keys of an account, newest first, without their text.")
     .argument("<username>", "account of the business")
     .action((username: string, options: CommonOptions) =>
       run(options, (tools) => listKeys(tools, username)),
     );
   declareCommand(group, "revoke")
-    .description("Ends a key at once, in every running instance too.")
+    .description("Revokes a key at once, on every running instance.")
     .argument("<username>", "account of the business")
     .argument("<id>", "id of the key, as listed")
     .action((username: string, id: string, options: CommonOptions) =>
-      run(options, (tools) => revokeKey(tools, { username, id })),
+      run(options, (tools) => revokeKey(tools, username, id)),
     );
 };
 
 async function createKey(
   { output, open }: CommandTools,
-  request: CreateOptions & { readonly username: string },
+  username: string,
+  { name, expires }: CreateOptions,
 ): Promise<ExitCode> {
-  const { username, name, expires } = request;
   if (!isTextOf(name, { minChars: 1, maxChars: MAX_API_KEY_NAME_CHARS })) {
     const detail = `Must be a text of 1 to ${MAX_API_KEY_NAME_CHARS} characters`;
     refuse([{ pointer: "/name", detail }]);
@@ -94,7 +94,8 @@ async function listKeys({ output, open }: CommandTools, username: string): Promi
 
 async function revokeKey(
   { output, open }: CommandTools,
-  { username, id }: { readonly username: string; readonly id: string },
+  username: string,
+  id: string,
 ): Promise<ExitCode> {
   const { accounts: deps } = (await open()).services;
   await requireAccount(deps, username);

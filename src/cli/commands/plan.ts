@@ -28,18 +28,19 @@ export const addPlanCommand: AddCommand = (parent, run) => {
     .description("Puts an account on a plan, from its next call on.")
     .argument("<username>", "account of the business")
     .addArgument(new Argument("<plan>", "the plan").choices(PLAN_NAMES))
-    .option("--calls-per-month <n>", "enterprise only; unlimited without it", readWhole)
+    .option("--calls-per-month <n>", "enterprise only; without it unlimited", readWhole)
     .option("--rate-limit-per-minute <n>", "enterprise only", readWhole)
     .action((username: string, plan: PlanName, options: PlanOptions) =>
-      run(options, (tools) => setPlan(tools, { ...options, username, plan })),
+      run(options, (tools) => setPlan(tools, username, plan, options)),
     );
 };
 
 async function setPlan(
   { output, open }: CommandTools,
-  change: PlanOptions & { readonly username: string; readonly plan: PlanName },
+  username: string,
+  plan: PlanName,
+  { callsPerMonth, rateLimitPerMinute }: PlanOptions,
 ): Promise<ExitCode> {
-  const { username, plan, callsPerMonth, rateLimitPerMinute } = change;
   refuse([
     ...numberProblems("/calls_per_month", callsPerMonth),
     ...numberProblems("/rate_limit_per_minute", rateLimitPerMinute),

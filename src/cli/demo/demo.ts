@@ -19,8 +19,8 @@ import { showReputation } from "./show-reputation.ts";
 
 /** Runs the demo: success when everything was as it should be. Waits for Ctrl-C unless `isOnce`. D-1.2. */
 export async function runDemo(
-  options: { readonly isOnce: boolean },
-  { output, interruption }: Pick<CommandTools, "output" | "interruption">,
+  { output, interruption }: CommandTools,
+  isOnce: boolean,
 ): Promise<ExitCode> {
   const interrupted = new Promise<"interrupted">((resolve) => {
     interruption.onStop(() => resolve("interrupted"));
@@ -34,9 +34,9 @@ export async function runDemo(
   const ending = new AbortController();
   try {
     const crew = { services, ending: ending.signal };
-    const outcome = await Promise.race([play({ folder, output, crew }), interrupted]);
+    const outcome = await Promise.race([play({ folder, output }, crew), interrupted]);
     if (outcome === "interrupted") return EXIT.interrupted;
-    if (!options.isOnce) {
+    if (!isOnce) {
       output.print("", exampleLine(outcome.production));
       output.print("", "The deployments run until you press Ctrl-C.");
       await interrupted;
@@ -52,18 +52,18 @@ export async function runDemo(
 /** The processes of the demo. */
 interface Crew {
   readonly services: Service[];
-  /** Once it is aborted, nobody stops a process that is started. */
+  /** Once this is aborted no process may be started, because none would be stopped. */
   readonly ending: AbortSignal;
 }
 
-/** How the demo went, and a deployment to try. */
+/** The result of the demo, and a deployment to try. */
 interface Outcome {
   readonly isAsExpected: boolean;
   readonly production: Deployment;
 }
 
-async function play(stage: Stage & { readonly crew: Crew }): Promise<Outcome> {
-  const { folder, output, crew } = stage;
+async function play(stage: Stage, crew: Crew): Promise<Outcome> {
+  const { folder, output } = stage;
   await writeFile(join(folder, "tables.json"), JSON.stringify(CITIES_REGISTRY));
   const production = await startDeployment({ folder, crew, name: "production" });
   const remote = { SYNC_REMOTE_URL: production.url };

@@ -5,17 +5,17 @@ import type { Output } from "../output.ts";
 export interface Deployment {
   /** Its address. */
   readonly url: string;
-  /** What it was configured with; the command line works with the same. */
+  /** Its environment, for the command line too. */
   readonly settings: Readonly<Record<string, string>>;
 }
 
-/** All of them. */
+/** The deployments by name. */
 export type Deployments = Readonly<Record<"local" | "production" | "copy", Deployment>>;
 
 /** What every part of the demo works with. */
 export interface Stage {
   readonly output: Output;
-  /** Of the demo's own, removed at the end. */
+  /** The demo's temporary folder, removed at the end. */
   readonly folder: string;
 }
 
@@ -24,7 +24,7 @@ export const SYNC_KEY = "demo-sync-key";
 /** `ADMIN_USERNAME` and `ADMIN_PASSWORD` of all deployments. */
 export const ADMINISTRATOR = { username: "admin", password: "demo-admin-password" };
 
-/** Signs in and gives the header for further requests; as administrator when nobody else is named. */
+/** Signs in, as the administrator unless another account is named, and returns the header for further requests. */
 export async function signIn(
   url: string,
   { username, password }: { readonly username: string; readonly password: string } = ADMINISTRATOR,
@@ -57,11 +57,11 @@ export interface ApiRequest {
   readonly method?: "GET" | "POST" | "DELETE";
   readonly headers?: Readonly<Record<string, string>>;
   readonly body?: object;
-  /** The status that is right; 200 when absent. */
+  /** The expected status; 200 when absent. */
   readonly expect?: number;
 }
 
-/** Sends a request and parses its reply. Throws when the status is another one, with what the reply says. */
+/** Sends a request and parses its reply. Throws, with the text of the reply, when the status is another one. */
 export async function callApi<Body>(url: string, request: ApiRequest = {}): Promise<Body> {
   const response = await send(url, request);
   return (await response.json()) as Body;

@@ -17,12 +17,12 @@ import {
 const BATCH_ROWS = 5000;
 const LABEL_CHARS = "Push to production".length;
 
-/** What moving the cities came to. */
+/** The result of moving the cities. */
 export interface CitiesResult {
   readonly loaded: MovedRows;
   readonly pushed: MovedRows;
   readonly pulled: MovedRows;
-  /** Rows that are not the same at both ends of the way. */
+  /** Rows that differ between the first and the last deployment. */
   readonly differences: number;
 }
 
@@ -36,8 +36,8 @@ export async function moveCities({ output }: Stage, urls: Deployments): Promise<
   const board = openProgress(output, LABEL_CHARS);
   try {
     const loaded = await load(clientOf(urls.local), cities, board.start("Load into local"));
-    const pushed = await runSync(urls.local, { direction: "push", board });
-    const pulled = await runSync(urls.copy, { direction: "pull", board });
+    const pushed = await runSync(urls.local, "push", board);
+    const pulled = await runSync(urls.copy, "pull", board);
     board.finish();
     output.print(
       `Loaded into local: ${movedText(loaded)}`,
@@ -54,7 +54,7 @@ export async function moveCities({ output }: Stage, urls: Deployments): Promise<
   }
 }
 
-/** As any program would fill the table: batch by batch with the client. */
+/** Fills the table batch by batch with the client, as any program would. */
 async function load(
   target: SyncClient,
   cities: readonly JsonObject[],
@@ -79,7 +79,8 @@ async function load(
 /** The administrator starts a run and watches its stream. */
 async function runSync(
   { url }: Deployment,
-  { direction, board }: { readonly direction: "push" | "pull"; readonly board: ProgressBoard },
+  direction: "push" | "pull",
+  board: ProgressBoard,
 ): Promise<MovedRows> {
   const progress = board.start(direction === "push" ? "Push to production" : "Pull into a copy");
   const headers = await signIn(url);
@@ -101,7 +102,7 @@ async function runSync(
   throw new Error(`The ${direction} ended without a result`);
 }
 
-/** What an operator would do: range digests prove most of the table equal without sending it. */
+/** As an operator would: range digests prove most of the table equal without sending it. */
 async function compareByDigests({ url }: Deployment): Promise<string> {
   const headers = await signIn(url);
   const startedAtMs = performance.now();
@@ -113,7 +114,7 @@ async function compareByDigests({ url }: Deployment): Promise<string> {
   return `Compared by digests: ${formatCount(result.matched)} rows are equal, ${seconds} s.`;
 }
 
-/** Reads both tables in their order and counts the places where they are not the same. */
+/** Reads both tables in their order and counts the places where they differ. */
 async function countDifferences(a: SyncClient, b: SyncClient): Promise<number> {
   let differences = 0;
   const others = rowsOf(b);

@@ -6,14 +6,14 @@ import { fileURLToPath } from "node:url";
 
 /** A deployment that runs or is about to. */
 export interface Service {
-  /** Its address once it listens. Rejects when it does not start; it has said why on stderr then. */
+  /** Its address once it listens. Rejects when it does not start; its stderr says why. */
   readonly url: Promise<string>;
   /** Stops it gracefully and waits for its end. Idempotent. */
   stop(): Promise<void>;
 }
 
 const MAIN = fileURLToPath(new URL("../../main.ts", import.meta.url));
-/** All else stays behind: settings of the machine's own deployment would change the demo. */
+/** Nothing else is inherited: settings of this machine's own deployment would change the demo. */
 const INHERITED = ["PATH", "HOME", "TMPDIR", "TEMP", "TMP", "TZ", "SYSTEMROOT"];
 
 /** Starts a deployment on a free port of this machine. `folder` holds no `.env`. */
@@ -26,14 +26,14 @@ export function startService(options: {
     env: childEnvironment({
       HOST: "127.0.0.1",
       PORT: "0",
-      // What fails is told by the demo; Ctrl-C ends runs, which would be logged between the bars.
+      // The demo reports failures itself, and a log of runs that Ctrl-C ends would break the progress bars.
       LOG_LEVEL: "silent",
       ...options.settings,
     }),
     stdio: ["ignore", "pipe", "inherit"],
   });
   const ended = once(child, "exit");
-  // However the demo ends.
+  // Stops the process however the demo ends.
   const kill = () => child.kill("SIGTERM");
   process.once("exit", kill);
   void ended.then(() => process.off("exit", kill));
@@ -46,7 +46,7 @@ export function startService(options: {
   };
 }
 
-/** The environment of a process of the demo: its settings, and what programs need. */
+/** The environment of a process of the demo: its settings, and what every program needs. */
 export function childEnvironment(
   settings: Readonly<Record<string, string>>,
 ): Record<string, string | undefined> {

@@ -18,7 +18,7 @@ const CLI = fileURLToPath(new URL("../main.ts", import.meta.url));
 const PERSON = { username: "sari", email: "sari@example.com", password: "sari-demo-password" };
 const BUSINESS = { username: "toko", email: "toko@example.com", password: "toko-demo-password" };
 
-/** What a lookup brings. R-2.1. */
+/** The reply of a lookup. R-2.1. */
 interface Reputation {
   readonly username: string;
   readonly score: number;
@@ -35,11 +35,11 @@ interface Access {
   readonly code: string | null;
 }
 
-/** What the second half came to. */
+/** The result of the second half. */
 export interface ReputationResult {
   readonly reputation: Reputation;
   readonly accesses: readonly Access[];
-  /** What `repsync audit verify` said. */
+  /** The output of `repsync audit verify`. */
   readonly audit: string;
   readonly isAsExpected: boolean;
 }
@@ -63,7 +63,7 @@ export async function showReputation(
   const lookupUrl = `${url}/v1/public/profiles/${PERSON.username}/reputation`;
   output.print(
     "",
-    `Reputation: "${PERSON.username}" and "${BUSINESS.username}" have signed up at production, and the profile came by sync.`,
+    `Reputation: "${PERSON.username}" and "${BUSINESS.username}" have signed up at production, and the profile arrived by sync.`,
     `API key of "${BUSINESS.username}": rep_live_…${issued.last4}`,
   );
 
@@ -127,21 +127,38 @@ function personRows(now: string): Readonly<Record<string, readonly JsonObject[]>
   return {
     profiles: [
       {
-        ...{ username, display_name: "Sari Dewi", bio: "Batik, made to order", verified: true },
-        ...{ profession: "crafts", location: "Yogyakarta", created_at: now, updated_at: now },
+        username,
+        display_name: "Sari Dewi",
+        bio: "Batik, made to order",
+        verified: true,
+        profession: "crafts",
+        location: "Yogyakarta",
+        created_at: now,
+        updated_at: now,
       },
     ],
     platform_accounts: [
       {
-        ...{ ...account, platform: "tokopedia", handle: "saribatik", activity_count: 1240 },
-        ...{ account_created_at: "2017-03-01T00:00:00Z", rating: "4.9", rating_count: 860 },
+        ...account,
+        platform: "tokopedia",
+        handle: "saribatik",
+        activity_count: 1240,
+        account_created_at: "2017-03-01T00:00:00Z",
+        rating: "4.9",
+        rating_count: 860,
       },
       {
-        ...{ ...account, platform: "instagram", handle: "sari.batik", activity_count: 410 },
+        ...account,
+        platform: "instagram",
+        handle: "sari.batik",
+        activity_count: 410,
         account_created_at: "2015-06-01T00:00:00Z",
       },
       {
-        ...{ ...account, platform: "github", handle: "saridewi", activity_count: 95 },
+        ...account,
+        platform: "github",
+        handle: "saridewi",
+        activity_count: 95,
         account_created_at: "2020-01-15T00:00:00Z",
       },
     ],

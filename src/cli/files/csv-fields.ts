@@ -9,21 +9,21 @@ import {
 } from "../../domain/shared/json.ts";
 import type { Column, ColumnValue } from "../../domain/sync/table/table.ts";
 
-/** A field as it stands in a file; null is an empty one without quotes. */
+/** A field of a file; null is an empty field without quotes. */
 export type CsvField = string | null;
 
-/** Begins a field that is JSON text in a column where a plain one would be read as something else. */
+/** Marks a field as JSON text, in a column where the plain text would be read as another value. */
 const JSON_MARK = "\\";
 const JSON_NUMBER = /^-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?$/;
 
-/** The field for a value. `readCsvField` makes of it what conversion turns into the same value. */
+/** The field for a value. `readCsvField` and conversion turn it back into the same value. */
 export function csvField(column: Column, value: ColumnValue): CsvField {
   if (value === null) return null;
   if (column.type === "json") return JSON.stringify(value);
   return plainField(column, value) ?? `${JSON_MARK}${JSON.stringify(value)}`;
 }
 
-/** Null where the plain text would not come back as this value. */
+/** Null when the plain text would be read as another value. */
 function plainField(column: Column, value: Exclude<ColumnValue, null>): string | null {
   switch (column.type) {
     case "boolean":
@@ -41,12 +41,12 @@ function plainField(column: Column, value: Exclude<ColumnValue, null>): string |
   }
 }
 
-/** The value that a field stands for, to be converted as a pushed one, or what is wrong with it. */
+/** The value of a field, to be converted like a pushed one, or its problem. */
 export function readCsvField(
   column: Column,
   field: CsvField,
 ): { readonly value: JsonValue; readonly problem: null } | { readonly problem: string } {
-  // Programs that quote every field quote what is null, too; only in a text can that be told apart.
+  // Programs that quote every field quote null as well; only a text column can hold an empty text.
   if (field === null || (field === "" && column.type !== "text")) return found(null);
   if (column.type === "json") {
     const value = tryParse(field);
@@ -61,7 +61,7 @@ export function readCsvField(
   return found(field);
 }
 
-/** Other spellings of a whole number, such as `007` or `+5`, are one too. */
+/** Accepts other spellings of a whole number, such as `007` or `+5`. */
 function readInteger(field: string): JsonValue {
   if (JSON_NUMBER.test(field)) return parseJson(field);
   const integer = parseInt64(field);

@@ -6,15 +6,15 @@ import type { FileFormat } from "./file-arguments.ts";
 
 /** How rows are written in one format. */
 export interface RowEncoder {
-  /** What stands before all rows. */
+  /** The text before all rows. */
   begin(): string;
-  /** Some rows in their order; not none. */
+  /** One or more rows, in order. */
   encode(rows: readonly Row[]): string;
-  /** What stands after all rows. */
+  /** The text after all rows. */
   end(): string;
 }
 
-/** An empty text is not null, and other programs cut blanks off what is not quoted. */
+/** An empty text is not null, and other programs trim fields that are not quoted. */
 const QUOTED_FIELDS = /^$|^[\s\uFEFF]|\s$/;
 
 /** Starts a file of a table's rows, with the columns that runs move, in the order of the registry. */
@@ -23,7 +23,7 @@ export function startRowEncoder(format: FileFormat, table: Table): RowEncoder {
   const columns = table.columns.filter((column) => compared.includes(column));
   switch (format) {
     case "json":
-      return jsonEncoder(columns);
+      return new JsonEncoder(columns);
     case "ndjson":
       return {
         begin: () => "",
@@ -40,18 +40,29 @@ export function startRowEncoder(format: FileFormat, table: Table): RowEncoder {
   }
 }
 
-function jsonEncoder(columns: readonly Column[]): RowEncoder {
-  let separator = "\n";
-  return {
-    begin: () => "[",
-    encode(rows) {
-      const text = rows.map((row) => JSON.stringify(ordered(columns, row))).join(",\n");
-      const part = `${separator}${text}`;
-      separator = ",\n";
-      return part;
-    },
-    end: () => "\n]\n",
-  };
+/** One JSON array, a row per line. */
+class JsonEncoder implements RowEncoder {
+  readonly #columns: readonly Column[];
+  #separator = "\n";
+
+  constructor(columns: readonly Column[]) {
+    this.#columns = columns;
+  }
+
+  begin(): string {
+    return "[";
+  }
+
+  encode(rows: readonly Row[]): string {
+    const text = rows.map((row) => JSON.stringify(ordered(this.#columns, row))).join(",\n");
+    const part = `${this.#separator}${text}`;
+    this.#separator = ",\n";
+    return part;
+  }
+
+  end(): string {
+    return "\n]\n";
+  }
 }
 
 function ordered(columns: readonly Column[], row: Row): Row {

@@ -63,7 +63,5 @@ function formatByName(path: string): FileFormat {
   const format = ENDINGS.get(ending);
   if (format !== undefined) return format;
   const subject = path === STANDARD_STREAM ? "Standard input or output has" : `"${path}" has`;
-  throw new UsageError(
-    `${subject} no ending that tells its format: give --format json, ndjson or csv`,
-  );
+  throw new UsageError(`${subject} no known file extension: give --format json, ndjson or csv`);
 }

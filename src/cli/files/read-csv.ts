@@ -9,29 +9,30 @@ import { MAX_RECORD_CHARS } from "./read-json.ts";
 
 /** What the header of a CSV file says about the table's columns. */
 export interface CsvHeader {
-  /** Names that are no columns of the table: their fields are left out. */
+  /** Names that are not columns of the table: their fields are ignored. */
   readonly unknown: readonly string[];
-  /** Columns that the file lacks: they become null, as in a push. */
+  /** Columns that the file does not have: they become null, as in a push. */
   readonly missing: readonly string[];
 }
 
-/** One record as the parser gives it, which counts a CRLF inside of quotes as two lines. */
+/** One record as the parser returns it; the parser counts a CRLF inside quotes as two lines. */
 interface ParsedRecord {
   readonly record: readonly CsvField[];
-  /** `lines`: the one on which it ends. */
+  /** `lines`: number of the line on which it ends. */
   readonly info: { readonly lines: number };
 }
 
-/** Records that are handed on together. */
+/** Records per yielded part. */
 const PART_RECORDS = 1_000;
 
 /**
  * The records of a CSV file (RFC 4180, any line ends) whose first line names the columns. Throws `FileProblem` for a
- * header that cannot be used and where the quotes do not fit, after the records before.
+ * header that cannot be used and for unbalanced quotes, after the records before.
  */
 export async function* readCsv(
   chunks: AsyncIterable<string>,
-  { table, onHeader }: { readonly table: Table; onHeader(header: CsvHeader): void },
+  table: Table,
+  onHeader: (header: CsvHeader) => void,
 ): AsyncGenerator<readonly FoundRecord[], void, undefined> {
   let columns: readonly (Column | null)[] | null = null;
   let part: FoundRecord[] = [];
@@ -69,7 +70,7 @@ function parseCsv(chunks: AsyncIterable<string>): AsyncIterable<ParsedRecord> {
     relax_column_count: true,
     skip_empty_lines: true,
   });
-  // A failure ends the parser, and whoever reads it hears of it.
+  // A failure destroys the parser, and reading it throws.
   pipeline(Readable.from(chunks), parser, () => {});
   return parser;
 }
@@ -135,12 +136,12 @@ function toRecord(
   return { ...place, record, problem: null };
 }
 
-/** The parser's own words say where, and what stands there. */
+/** The parser's own messages quote the data. */
 function csvProblem(error: CsvError): string {
   const line = "lines" in error ? `Line ${error.lines}` : "The CSV file";
   const problems: Partial<Record<string, string>> = {
-    CSV_INVALID_CLOSING_QUOTE: "a quoted field goes on after its closing quote",
-    INVALID_OPENING_QUOTE: "a quote stands inside a field that is not quoted",
+    CSV_INVALID_CLOSING_QUOTE: "text follows the closing quote of a field",
+    INVALID_OPENING_QUOTE: "a field that is not quoted contains a quote",
     CSV_QUOTE_NOT_CLOSED: "a quoted field does not end",
     CSV_MAX_RECORD_SIZE: "a record is too long: is it the right format?",
   };

@@ -1,42 +1,55 @@
-// A file or standard input as text: decompressed where it is gzip, and strictly UTF-8.
+// Reads a file or standard input as text: gzip is decompressed, and invalid UTF-8 refused.
 import { open } from "node:fs/promises";
-import { pipeline } from "node:stream";
+import { pipeline, type Readable } from "node:stream";
 import { createGunzip } from "node:zlib";
 import { FileProblem } from "../failure.ts";
 import { STANDARD_STREAM } from "./file-arguments.ts";
 
-/** A file that is being read. */
-export interface TextSource {
-  /** The text without byte order mark, in parts. Throws `FileProblem`. Read it once. */
-  readonly chunks: AsyncIterable<string>;
-  /** Length of the file; null for what has none that is known. */
-  readonly totalBytes: number | null;
-  /** Bytes of the file read so far. */
-  bytesRead(): number;
-  /** Ends the reading, also while it waits for a pipe: `chunks` throws. */
-  close(): void;
-}
-
 const GZIP_MAGIC = [0x1f, 0x8b];
 const CHUNK_BYTES = 64 * 1024;
 
-/** Opens a file, or standard input for `-`. Throws `FileProblem` when there is none that can be read. */
-export async function readText(path: string): Promise<TextSource> {
-  const { input, totalBytes } =
-    path === STANDARD_STREAM ? { input: process.stdin, totalBytes: null } : await openFile(path);
-  let bytes = 0;
-  const counted = count(input, (length) => {
-    bytes += length;
-  });
-  return {
-    chunks: decode(path, inflate(counted)),
-    totalBytes,
-    bytesRead: () => bytes,
-    close: () => void input.destroy(new FileProblem("Reading was ended")),
-  };
+/** A file that is being read. */
+export class TextSource {
+  /** Length of the file; null when it is unknown, as of a pipe. */
+  readonly totalBytes: number | null;
+  /** The text without byte order mark, in parts. Throws `FileProblem`. Read it once. */
+  readonly chunks: AsyncIterable<string>;
+  readonly #input: Readable;
+  #bytesRead = 0;
+
+  private constructor(name: string, input: Readable, totalBytes: number | null) {
+    this.totalBytes = totalBytes;
+    this.#input = input;
+    this.chunks = decode(name, inflate(this.#bytes()));
+  }
+
+  /** Opens a file, or standard input for `-`. Throws `FileProblem` when it cannot be read. */
+  static async open(path: string): Promise<TextSource> {
+    if (path === STANDARD_STREAM) return new TextSource("Standard input", process.stdin, null);
+    const { input, totalBytes } = await openFile(path);
+    return new TextSource(`"${path}"`, input, totalBytes);
+  }
+
+  /** Bytes of the file read so far. */
+  bytesRead(): number {
+    return this.#bytesRead;
+  }
+
+  /** Ends the reading, also while it waits for a pipe: `chunks` throws. */
+  close(): void {
+    this.#input.destroy(new FileProblem("Reading was stopped"));
+  }
+
+  async *#bytes(): AsyncGenerator<Uint8Array, void, undefined> {
+    for await (const chunk of this.#input) {
+      const bytes = typeof chunk === "string" ? Buffer.from(chunk) : chunk;
+      this.#bytesRead += bytes.length;
+      yield bytes;
+    }
+  }
 }
 
-/** Opened once, as a pipe that is closed has lost its writer. Pipes and devices have no length. */
+/** Opens only once: a pipe that is closed loses its writer. Pipes and devices have no length. */
 async function openFile(path: string) {
   try {
     const file = await open(path, "r");
@@ -53,18 +66,7 @@ async function openFile(path: string) {
   }
 }
 
-async function* count(
-  input: NodeJS.ReadableStream,
-  onBytes: (length: number) => void,
-): AsyncGenerator<Uint8Array, void, undefined> {
-  for await (const chunk of input) {
-    const bytes = typeof chunk === "string" ? Buffer.from(chunk) : chunk;
-    onBytes(bytes.length);
-    yield bytes;
-  }
-}
-
-/** Gzip is known by its first bytes, whatever the file is called. */
+/** Recognizes gzip by its first bytes, not by the file name. */
 async function* inflate(
   source: AsyncGenerator<Uint8Array, void, undefined>,
 ): AsyncGenerator<Uint8Array, void, undefined> {
@@ -90,10 +92,9 @@ async function* startingWith(head: Uint8Array, rest: AsyncIterable<Uint8Array>) 
 }
 
 async function* decode(
-  path: string,
+  name: string,
   bytes: AsyncIterable<Uint8Array>,
 ): AsyncGenerator<string, void, undefined> {
-  const name = path === STANDARD_STREAM ? "Standard input" : `"${path}"`;
   const decoder = new TextDecoder("utf-8", { fatal: true });
   const toText = (chunk?: Uint8Array) => {
     try {
@@ -107,11 +108,13 @@ async function* decode(
     yield toText();
   } catch (error) {
     if (error instanceof FileProblem) throw error;
-    throw new FileProblem(`${name} cannot be read on: ${systemReason(error)}`, { cause: error });
+    throw new FileProblem(`${name} cannot be read further: ${systemReason(error)}`, {
+      cause: error,
+    });
   }
 }
 
-/** Why the system refused, without its words about places in the program. */
+/** The reason in plain words; the system's own message would name paths. */
 export function systemReason(error: unknown): string {
   const code = error instanceof Error && "code" in error ? String(error.code) : "unknown reason";
   const reasons: Readonly<Record<string, string>> = {

@@ -59,7 +59,7 @@ async function guarded(check: () => Promise<Verdict>): Promise<Verdict> {
     return await check();
   } catch (error) {
     if (!isAppError(error)) throw error;
-    return fail(error.message, "See that the store of STORAGE_URL runs and can be written");
+    return fail(error.message, "Check that the store of STORAGE_URL runs and can be written");
   }
 }
 
@@ -83,14 +83,14 @@ async function checkTables({ registry, tables }: SyncDeps): Promise<Verdict> {
     const rows = await tables.countRows(table);
     counts.push(`${table.name} (${rows} ${rows === 1 ? "row" : "rows"})`);
   }
-  return ok(`they are there with their indexes: ${counts.join(", ")}`);
+  return ok(`they exist with their indexes: ${counts.join(", ")}`);
 }
 
 function checkPepper({ isFirstPepper }: ExamineDeps): Verdict {
-  if (isFirstPepper) return ok("it is the one that this store began with");
+  if (isFirstPepper) return ok("it is the one this store was created with");
   return fail(
     OTHER_PEPPER,
-    "Set API_KEY_PEPPER as it was at first, or not at all if it was not set then",
+    "Set API_KEY_PEPPER to its first value, or remove it if it was not set at first",
   );
 }
 
@@ -99,7 +99,7 @@ function checkSync({ sync, syncApiKey }: ExamineDeps): Verdict {
     return warn("it is disabled: pull and push answer 403", "Set SYNC_ENABLED=true to use it");
   }
   if (syncApiKey === "") {
-    return warn("there is no key: pull and push answer 500", "Set SYNC_API_KEY");
+    return warn("no key is set: pull and push answer 500", "Set SYNC_API_KEY");
   }
   if (syncApiKey.length < SHORT_KEY_CHARS) {
     const advice = "Set a random SYNC_API_KEY, such as `openssl rand -hex 32` makes";
@@ -110,14 +110,14 @@ function checkSync({ sync, syncApiKey }: ExamineDeps): Verdict {
 
 async function checkRejected({ rejected }: SyncDeps): Promise<Verdict> {
   const counts = [...(await rejected.countByTable())].filter(([, count]) => count > 0);
-  if (counts.length === 0) return ok("none waits");
+  if (counts.length === 0) return ok("none are waiting");
   const text = counts.map(([table, count]) => `${count} of ${table}`).join(", ");
-  return warn(`${text}`, "`repsync rejected list` tells why; the next run tries them again");
+  return warn(`${text}`, "`repsync rejected list` says why; the next run tries them again");
 }
 
 async function checkLastRun({ runs }: SyncDeps): Promise<Verdict> {
   const [last] = await runs.list({ limit: 1, beforeId: null });
-  if (last === undefined) return ok("there has been none");
+  if (last === undefined) return ok("there was none yet");
   const text = `it began at ${last.startedAt}: ${last.status}`;
   if (last.status !== "failed") return ok(text);
   return warn(`${text}, ${last.error ?? "for an unknown reason"}`, "`repsync runs` lists them all");
@@ -130,7 +130,10 @@ function checkRemote(remote: RemoteStatus | null, { sync }: ExamineDeps): Verdic
       : ok("none is configured");
   }
   if (remote.status === null) {
-    return fail(remote.error, "See that SYNC_REMOTE_URL is the base address of a running service");
+    return fail(
+      remote.error,
+      "Check that SYNC_REMOTE_URL is the base address of a running service",
+    );
   }
   if (remote.status.syncEnabled) return ok("it answers, and sync is enabled there");
   return fail("it answers, but sync is disabled there", "Set SYNC_ENABLED=true there");
@@ -138,7 +141,7 @@ function checkRemote(remote: RemoteStatus | null, { sync }: ExamineDeps): Verdic
 
 function checkClock({ clockAheadMs }: RemoteStatus, { lagSeconds }: SyncDeps): Verdict {
   if (clockAheadMs === null) {
-    return fail("its server_time is no time", "See that SYNC_REMOTE_URL is a sync service");
+    return fail("its server_time is not a time", "Check that SYNC_REMOTE_URL is a sync service");
   }
   const seconds = (Math.abs(clockAheadMs) / 1000).toFixed(1);
   const text = `it is ${seconds} s ${clockAheadMs < 0 ? "behind" : "ahead of"} this machine's`;
@@ -151,19 +154,23 @@ function checkRemoteTables({ status }: RemoteStatus, { registry }: SyncDeps): Ve
   const there = status?.tables ?? [];
   const lacking = [...registry.keys()].filter((name) => !there.includes(name));
   if (lacking.length === 0) return ok("it has every table of this deployment");
-  return warn(`it lacks ${lacking.join(", ")}`, "Give both deployments the same SYNC_TABLES");
+  return warn(
+    `it does not have ${lacking.join(", ")}`,
+    "Give both deployments the same SYNC_TABLES",
+  );
 }
 
 /** Pulls one row: the smallest request that needs the key. */
 async function checkRemoteKey({ status }: RemoteStatus, sync: SyncDeps): Promise<Verdict> {
   const table = [...sync.registry.keys()].find((name) => status?.tables.includes(name));
-  if (table === undefined) return warn("it could not be tried: there is no table in common", null);
+  if (table === undefined)
+    return warn("it could not be tested: the deployments have no table in common", null);
   try {
     await openRemote({ ...sync, isSyncEnabled: true }).peer.pullPage(table, { limit: 1 });
     return ok("it is accepted");
   } catch (error) {
     if (!(error instanceof RemotePeerError)) throw error;
-    if (error.status !== 401) return fail(error.message, "See the log of the remote");
+    if (error.status !== 401) return fail(error.message, "Look at the log of the remote");
     return fail("it is refused", "Set SYNC_REMOTE_KEY to the SYNC_API_KEY of the remote");
   }
 }

@@ -279,7 +279,7 @@ test("createSyncClient() refuses options it cannot use and never shows what they
     new TypeError("baseUrl does not start with http:// or https://"),
   );
   expect(make({ baseUrl: "https://me:hunter2@peer.example" })).toThrow(
-    new TypeError("baseUrl must not hold a user name or password"),
+    new TypeError("baseUrl must not contain a user name or password"),
   );
   expect(make({ baseUrl: "https://peer.example/?key=hunter2" })).toThrow(
     new TypeError("baseUrl must not have a query or fragment"),
@@ -289,7 +289,7 @@ test("createSyncClient() refuses options it cannot use and never shows what they
   );
   for (const key of ["", " k", "k\n", "ключ", undefined]) {
     expect(make({ key })).toThrow(
-      new TypeError("key must be printable ASCII, not empty and without blanks at its ends"),
+      new TypeError("key must be printable ASCII, not empty and without spaces at its ends"),
     );
   }
   expect(make({ timeoutMs: 0 })).toThrow(

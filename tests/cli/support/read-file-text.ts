@@ -24,7 +24,7 @@ export function recordsOf(
 ): AsyncGenerator<readonly FoundRecord[]> {
   const { table, text, chunkChars = 7, onHeader = () => {} } = options;
   const chunks = chunksOf(text, chunkChars);
-  if (format === "csv") return readCsv(chunks, { table, onHeader });
+  if (format === "csv") return readCsv(chunks, table, onHeader);
   return format === "json" ? readJsonArray(chunks) : readNdjson(chunks);
 }
 

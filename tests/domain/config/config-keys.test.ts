@@ -5,17 +5,17 @@ import { type Environment, readConfig } from "../../../src/config.ts";
 test.each<[env: Environment, problem: string]>([
   [
     { SYNC_API_KEY: "a\nkey" },
-    "SYNC_API_KEY must not hold control characters: HTTP cannot send those",
+    "SYNC_API_KEY must not contain control characters: HTTP cannot send them",
   ],
   [{ SYNC_REMOTE_KEY: "schön" }, "SYNC_REMOTE_KEY must be printable ASCII"],
   [{ SYNC_REMOTE_KEY: "a\tkey" }, "SYNC_REMOTE_KEY must be printable ASCII"],
   [
     { SYNC_REMOTE_URL: "http://remote.example", SYNC_API_KEY: "schön" },
-    "SYNC_API_KEY, which runs send as there is no SYNC_REMOTE_KEY, must be printable ASCII",
+    "SYNC_API_KEY, which runs send because SYNC_REMOTE_KEY is not set, must be printable ASCII",
   ],
   [
     { SYNC_REMOTE_URL: "https://remote.example/api/v1/sync//" },
-    "SYNC_REMOTE_URL must be the base address, without /api/v1/sync",
+    "SYNC_REMOTE_URL must be the base address without /api/v1/sync",
   ],
 ])("D-1.3 with %j the service does not start", (env, problem) => {
   expect(readConfig(env, () => "").problems).toEqual([problem]);

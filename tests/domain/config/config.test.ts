@@ -165,15 +165,14 @@ describe("readConfig() of SYNC_SCHEDULE", () => {
     "* * * * * * *",
   ])("D-1.3.10 readConfig() refuses what names no times to come: %p", (text) => {
     const [problem, ...others] = problemsOf({ ...env, SYNC_SCHEDULE: text });
-    const start = `SYNC_SCHEDULE must be cron text, such as */15 * * * *: "${text}" `;
+    const start = `SYNC_SCHEDULE must be a cron expression, such as */15 * * * *: "${text}" `;
     expect(problem).toStartWith(start);
     expect(others).toEqual([]);
   });
 
   test("D-1.3.10 a schedule needs a remote and its key, unless sync is disabled", () => {
     expect(problemsOf({ ...env, SYNC_SCHEDULE })).toEqual([]);
-    const needs =
-      "SYNC_SCHEDULE needs SYNC_REMOTE_URL, and SYNC_REMOTE_KEY or SYNC_API_KEY, beside it";
+    const needs = "SYNC_SCHEDULE also needs SYNC_REMOTE_URL, and SYNC_REMOTE_KEY or SYNC_API_KEY";
     expect(problemsOf({ ...env, SYNC_SCHEDULE, SYNC_REMOTE_URL: "" })).toEqual([needs]);
     expect(problemsOf({ ...env, SYNC_SCHEDULE, SYNC_API_KEY: "" })).toEqual([needs]);
     expect(problemsOf({ SYNC_SCHEDULE })).toEqual([]);
@@ -244,12 +243,12 @@ describe("readConfig() of an environment with problems", () => {
     [
       "D-1.3.7",
       { SYNC_REMOTE_URL: "https://u:p@remote.example" },
-      "SYNC_REMOTE_URL must not hold credentials, a query or a fragment",
+      "SYNC_REMOTE_URL must not contain credentials, a query or a fragment",
     ],
     [
       "D-1.3.7",
       { SYNC_REMOTE_URL: "https://remote.example/api/v1/sync/" },
-      "SYNC_REMOTE_URL must be the base address, without /api/v1/sync",
+      "SYNC_REMOTE_URL must be the base address without /api/v1/sync",
     ],
     [
       "D-1.3.12",
@@ -264,7 +263,7 @@ describe("readConfig() of an environment with problems", () => {
     [
       "D-1.3.5",
       { SYNC_API_KEY: " a key" },
-      "SYNC_API_KEY must not begin or end with a blank: HTTP takes those away",
+      "SYNC_API_KEY must not begin or end with white space: HTTP removes it",
     ],
     [
       "D-1.3.10",
@@ -310,7 +309,7 @@ describe("readConfig() of an environment with problems", () => {
     [
       "D-1.3.14",
       { JWT_JWKS_URL: "https://id/keys", JWT_ISSUER: "i" },
-      "JWT_JWKS_URL needs JWT_ISSUER and JWT_AUDIENCE beside it",
+      "JWT_JWKS_URL also needs JWT_ISSUER and JWT_AUDIENCE",
     ],
     [
       "D-1.3.14",

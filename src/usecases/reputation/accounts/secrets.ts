@@ -7,7 +7,7 @@ const PEPPER_MARK_CONTEXT = "repsync.pepper.mark.v1";
 
 /** The message for operators when `isFirstPepper` is false. */
 export const OTHER_PEPPER =
-  "The store began with another API_KEY_PEPPER: API keys made with that are refused, and its audit log does not verify";
+  "The store was created with another API_KEY_PEPPER: API keys made with it are refused, and the audit log does not verify";
 
 /** HMAC-SHA-256 with one key, which cannot be read out. */
 export class KeyedMac {

@@ -29,7 +29,7 @@ export function startSchedule(deps: ScheduledRunsDeps, cronText: string): { stop
 async function runOnce(deps: ScheduledRunsDeps, holder: string): Promise<void> {
   const lease = await tryLease(deps, LEASE_NAME, holder, new AbortController().signal);
   if ("heldBy" in lease) {
-    deps.logger.info("Scheduled sync run left to another instance, which is at it");
+    deps.logger.info("Scheduled sync run skipped: another instance is running it");
     return;
   }
   try {
