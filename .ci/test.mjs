@@ -1,48 +1,63 @@
-// node .ci/test.mjs [arguments of bun test]: set-up, mongod, all tests; the last line has the counts.
-import { mkdtempSync, readFileSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
+// node .ci/test.mjs [arguments of bun test]: set-up, mongod, all tests over all cores; the last line has the counts.
+// TEST_STORES=sqlite leaves MongoDB out.
+import { mkdirSync, mkdtempSync, rmSync } from "node:fs";
+import { availableParallelism, tmpdir } from "node:os";
+import { dirname, join } from "node:path";
 import { findMongod } from "../tests/support/mongod-binary.mjs";
 import { runChild } from "./run-child.mjs";
 import { BUN, ROOT, setUp } from "./setup.mjs";
+import { countTests, describeFailures, describeStores, readReport } from "./test-report.mjs";
+
+// Tests wait for timers, disks and servers of their own part of the time.
+const WORKERS = availableParallelism() + 1;
+// Remembers how long files take, so that the longest begin first; everything works without it.
+const TIMINGS = join(ROOT, "node_modules", ".cache", "repsync", "test-timings.json");
 
 await setUp();
 // Found here, so that a download does not count as a test's time.
-const mongod = await findMongod({ say: (text) => console.error(text) });
+const mongod = await findMongodUnlessLeftOut();
 const env = "path" in mongod ? { ...process.env, MONGOD_BINARY: mongod.path } : process.env;
 
 const folder = mkdtempSync(join(tmpdir(), "repsync-test-"));
 const reportFile = join(folder, "report.xml");
-const report = ["--reporter=junit", `--reporter-outfile=${reportFile}`];
-const { code, error } = await runChild(BUN, ["test", ...report, ...process.argv.slice(2)], {
+mkdirSync(dirname(TIMINGS), { recursive: true });
+const flags = [
+  `--parallel=${WORKERS}`,
+  // Files have always shared one process; that spares each its imports and its mongod.
+  "--no-isolate",
+  `--timings=${TIMINGS}`,
+  "--update-timings",
+  // Has to be said here: what the preload sets counts for the first file of a worker only.
+  "--timeout=60000",
+  "--reporter=junit",
+  `--reporter-outfile=${reportFile}`,
+];
+const { code, error } = await runChild(BUN, ["test", ...flags, ...process.argv.slice(2)], {
   cwd: ROOT,
   env,
 });
-const counts = readCounts();
+const tests = readReport(reportFile);
 rmSync(folder, { recursive: true, force: true });
 
+const counts = countTests(tests);
 const problem = findProblem();
+if (counts.failed > 0) console.log(`\n${describeFailures(tests)}`);
 if (problem) console.log(problem);
+console.log(describeStores(tests));
 const failed = Math.max(counts.failed, problem || code !== 0 ? 1 : 0);
 console.log(`${counts.passed} passed, ${failed} failed, ${counts.skipped} skipped`);
 process.exit(failed > 0 ? code || 1 : 0);
 
-function readCounts() {
-  let head = "";
-  try {
-    head = /<testsuites [^>]*>/.exec(readFileSync(reportFile, "utf8"))?.[0] ?? "";
-  } catch {
-    // The runner writes no report when it crashes or finds nothing.
-  }
-  const read = (name) => Number(new RegExp(` ${name}="(\\d+)"`).exec(head)?.[1] ?? 0);
-  const [tests, failures, skipped] = [read("tests"), read("failures"), read("skipped")];
-  return { passed: tests - failures - skipped, failed: failures, skipped };
+async function findMongodUnlessLeftOut() {
+  if (process.env.TEST_STORES === "sqlite") return {};
+  return await findMongod({ say: (text) => console.error(text) });
 }
 
 function findProblem() {
   if (error) return `The test runner cannot be started: ${error.message}`;
   if (code > 128) return `The test runner was ended by signal ${code - 128}`;
   if (counts.passed + counts.failed === 0) return "No test was run, or the runner ended too soon";
+  if (code !== 0 && counts.failed === 0) return "An error outside of all tests: see above";
   if ("reason" in mongod && process.env.CI === "true") return `CI needs a mongod: ${mongod.reason}`;
   return undefined;
 }
