@@ -19,10 +19,10 @@ const RETRY = { "Retry-After": headerDoc("Seconds to wait before trying again") 
 /** Headers of metered replies. D-5.3. */
 export const RATE_LIMIT_HEADERS = {
   "RateLimit-Policy": headerDoc("The limits, draft-ietf-httpapi-ratelimit-headers"),
-  RateLimit: headerDoc("What is left of each limit, and seconds until more is"),
+  RateLimit: headerDoc("Calls left in each limit, and seconds until there are more"),
   "X-RateLimit-Limit": headerDoc("Calls per minute"),
   "X-RateLimit-Remaining": headerDoc("Calls left now"),
-  "X-RateLimit-Reset": headerDoc("Seconds until more calls are possible than now"),
+  "X-RateLimit-Reset": headerDoc("Seconds until more calls are possible"),
 };
 
 /** One successful reply. */
@@ -66,7 +66,7 @@ export const USER_PROBLEMS = {
 
 /** Failures of a route that takes a body. */
 export const BODY_PROBLEMS = {
-  400: "The body is not what it should be; `errors` points at the fields",
+  400: "The body is invalid; `errors` lists the fields",
   413: "Body too large",
 };
 

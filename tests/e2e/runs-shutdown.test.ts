@@ -42,7 +42,7 @@ test.each(["SIGTERM", "SIGINT"] as const)(
     held.release();
     await local.start();
     expect(await runsOf(local)).toMatchObject([
-      { status: "failed", trigger: "api", error: "The run was stopped; run it again to go on" },
+      { status: "failed", trigger: "api", error: "The run was stopped; run it again to continue" },
       { status: "failed", trigger: "stream", error: last[0].error },
     ]);
     const again = await local.ask("/trigger", body);

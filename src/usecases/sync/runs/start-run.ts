@@ -39,7 +39,7 @@ export function startRun(deps: SyncDeps, request: RunRequest): StartedRun {
     tableName === null ? [...deps.registry.values()] : [findTable(deps.registry, tableName)];
   const progress = new RunProgress(deps, deps.ids.next(), request);
   const stopping = new AbortController();
-  const stopped = new AppError("sync_failed", "The run was stopped; run it again to go on");
+  const stopped = new AppError("sync_failed", "The run was stopped; run it again to continue");
   return {
     runId: progress.runId,
     outcome: runTables(progress, tables, stopping.signal).finally(() => progress.end()),

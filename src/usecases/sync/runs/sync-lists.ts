@@ -52,7 +52,7 @@ function abandonedRun(run: SyncRun, nowMs: number): SyncRun {
     status: "failed",
     finishedAt: formatMs(nowMs),
     durationMs: Math.max(0, nowMs - dateTimeMs(run.startedAt)),
-    error: "The process that ran it ended; the next run goes on where it stopped",
+    error: "The process that ran it ended; the next run continues where it stopped",
   };
 }
 
