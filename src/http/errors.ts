@@ -75,6 +75,8 @@ const SYNC_FAILURES: Record<Exclude<AppErrorKind, ProblemCode>, SyncFailure> = {
 /** Fixed text for bugs: the cause goes to the log only. */
 const INTERNAL_MESSAGE = "Internal error; the log has the details under this request's id";
 const RETRY_AFTER_SECONDS = 1;
+/** A body may have thousands. D-5.2.2. */
+const MAX_LISTED_PROBLEMS = 100;
 
 /** What a reply to a failure needs to know of its request. */
 export interface FailureContext {
@@ -157,7 +159,7 @@ export function problemReply(
   const { code, detail, requestId, nowMs, problems = [] } = occurrence;
   const { status, title, challenge }: Problem = PROBLEMS[code];
   const isOfWhole = code === "invalid_request" && problems.length === 0;
-  const errors = isOfWhole ? [{ pointer: "", detail }] : problems;
+  const errors = isOfWhole ? [{ pointer: "", detail }] : problems.slice(0, MAX_LISTED_PROBLEMS);
   const body = {
     success: false,
     type: `urn:repsync:problem:${code}`,
