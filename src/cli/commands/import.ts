@@ -1,11 +1,11 @@
 import type { Table } from "../../domain/sync/table/table.ts";
+import { findTable } from "../../domain/sync/table/table.ts";
 import {
   type FoundRecord,
   type ImportCounts,
   type ImportFailure,
   importRows,
 } from "../../usecases/sync/files/import-rows.ts";
-import { findTable } from "../../usecases/sync/pages/pull-page.ts";
 import { type AddCommand, type CommandTools, declareCommand } from "../command-runner.ts";
 import { EXIT, type ExitCode, FileProblem, UsageError } from "../failure.ts";
 import {

@@ -10,7 +10,7 @@ import {
   RATE_LIMIT_HEADERS,
   USERNAME,
 } from "../../operation-docs.ts";
-import { PlatformList, Profile, Reputation } from "../../schemas/account.ts";
+import { PlatformList, Profile, Reputation } from "../../schemas/reputation.ts";
 import { lookupReply } from "./lookup-reply.ts";
 
 const PROFILE = "/v1/public/profiles/:username";

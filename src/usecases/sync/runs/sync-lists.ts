@@ -11,8 +11,8 @@ import {
 } from "../../../domain/shared/list-query.ts";
 import { dateTimeMs, formatMs } from "../../../domain/shared/time.ts";
 import type { RejectedItem, SyncRun } from "../../../domain/sync/run/run.ts";
+import { findTable } from "../../../domain/sync/table/table.ts";
 import type { RejectedRecord } from "../../../ports/runs/rejected-records.ts";
-import { findTable } from "../pages/pull-page.ts";
 import { holdLease, type RunLease } from "../shared/hold-lease.ts";
 import type { SyncDeps } from "../shared/sync-deps.ts";
 
