@@ -45,12 +45,10 @@ export function exchangeOf(request: RequestWithExchange): Exchange {
  */
 export function clientAddress(
   headers: Headers,
-  {
-    connection,
-    trustedHops,
-  }: { readonly connection: ConnectionInfo; readonly trustedHops: number },
+  { remoteAddress }: ConnectionInfo,
+  trustedHops: number,
 ): string {
-  const socketAddress = connection.remoteAddress ?? "unknown";
+  const socketAddress = remoteAddress ?? "unknown";
   if (trustedHops === 0) return socketAddress;
   const forwarded = (headers.get("x-forwarded-for") ?? "")
     .split(",")

@@ -32,7 +32,7 @@ const COOKIE_RULES = "Path=/; HttpOnly; SameSite=Strict";
 export function sessionRoutes(deps: SessionRouteDeps, trustedProxyHops: number) {
   const addressOf = (request: Request) => {
     const { connection } = exchangeOf(request);
-    return clientAddress(request.headers, { connection, trustedHops: trustedProxyHops });
+    return clientAddress(request.headers, connection, trustedProxyHops);
   };
   return new Elysia()
     .post(
