@@ -37,7 +37,7 @@ import {
 } from "./routing.ts";
 
 /** What answering requests needs; each group of routes has its own part. */
-export interface AppDeps {
+interface AppDeps {
   readonly clock: Clock;
   readonly timer: Timer;
   readonly ids: Ids;

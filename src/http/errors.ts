@@ -79,7 +79,7 @@ const RETRY_AFTER_SECONDS = 1;
 const MAX_LISTED_PROBLEMS = 100;
 
 /** What a reply to a failure needs to know of its request. */
-export interface FailureContext {
+interface FailureContext {
   readonly path: string;
   readonly requestId: string;
   readonly nowMs: number;
@@ -108,11 +108,8 @@ function syncErrorReply(error: unknown): Response {
   const failure: SyncFailure = isProblemCode(kind) ? PROBLEMS[kind] : SYNC_FAILURES[kind];
   const { status, type, challenge } = failure;
   const body = { error: syncMessage(error), ...(type === undefined ? {} : { type }) };
-  const waitSeconds = error.retryAfterSeconds;
-  return jsonResponse(body, {
-    status,
-    headers: failureHeaders(status, { challenge, waitSeconds }),
-  });
+  const headers = failureHeaders(status, challenge, error.retryAfterSeconds);
+  return jsonResponse(body, { status, headers });
 }
 
 /** The first thing that is wrong with what was given, such as `table must be a string`. */
@@ -173,7 +170,7 @@ export function problemReply(
   };
   const headers = {
     "Content-Type": "application/problem+json",
-    ...failureHeaders(status, { challenge, waitSeconds: occurrence.retryAfterSeconds ?? null }),
+    ...failureHeaders(status, challenge, occurrence.retryAfterSeconds),
     ...others,
   };
   return new Response(JSON.stringify(body), { status, headers });
@@ -181,11 +178,12 @@ export function problemReply(
 
 function failureHeaders(
   status: number,
-  { challenge, waitSeconds }: { challenge: string | undefined; waitSeconds: number | null },
+  challenge: string | undefined,
+  waitSeconds: number | null | undefined,
 ): Record<string, string> {
   const retryAfter = waitSeconds ?? (status === 503 ? RETRY_AFTER_SECONDS : null);
-  return {
-    ...(retryAfter === null ? {} : { "Retry-After": String(retryAfter) }),
-    ...(challenge === undefined ? {} : { "WWW-Authenticate": challenge }),
-  };
+  const headers: Record<string, string> = {};
+  if (retryAfter !== null) headers["Retry-After"] = String(retryAfter);
+  if (challenge !== undefined) headers["WWW-Authenticate"] = challenge;
+  return headers;
 }

@@ -1,7 +1,7 @@
 import type { ConnectionInfo } from "../ports/http/http-server.ts";
 
 /** What is known of a request while it is answered, beside the request itself. */
-export interface Exchange {
+interface Exchange {
   /** D-5.3. */
   readonly requestId: string;
   readonly connection: ConnectionInfo;

@@ -4,7 +4,7 @@ import { PROBLEM_CODES } from "../errors.ts";
 import { Count, model, oneOf, Text, Time } from "./parts.ts";
 
 /** D-5.1. */
-export const Meta = model("Meta", { timestamp: Time, version: Type.Literal("v1") });
+const Meta = model("Meta", { timestamp: Time, version: Type.Literal("v1") });
 
 /** `{success, data, meta}`. R-2.6, D-5.1. */
 export function envelopeOf(data: TSchema): TSchema {

@@ -66,7 +66,7 @@ const shared = { tags: ["account"], security: USER_SECURITY };
 const UNKNOWN = { 404: "No such key of this account" };
 
 /** Documents of the routes of API keys. */
-export const API_KEY_DETAILS = {
+const API_KEY_DETAILS = {
   list: {
     ...shared,
     operationId: "listApiKeys",

@@ -79,7 +79,7 @@ export function meRoutes(deps: MeRouteDeps) {
 const shared = { tags: ["account"], security: USER_SECURITY };
 
 /** Documents of `/v1/me` without keys and consents. */
-export const ME_DETAILS = {
+const ME_DETAILS = {
   account: {
     ...shared,
     operationId: "readAccount",

@@ -70,7 +70,7 @@ export function sessionRoutes(deps: SessionRouteDeps, trustedProxyHops: number) 
 const COOKIE = { "Set-Cookie": headerDoc("repsync_session, HttpOnly and SameSite=Strict") };
 
 /** Documents of signup and sessions. */
-export const SESSION_DETAILS = {
+const SESSION_DETAILS = {
   signUp: {
     operationId: "signUp",
     tags: ["account"],

@@ -58,7 +58,7 @@ function lookupDetail(of: { id: string; summary: string; purpose: string; data: 
 }
 
 /** Documents of the three lookups. */
-export const LOOKUP_DETAILS = {
+const LOOKUP_DETAILS = {
   reputation: lookupDetail({
     id: "lookUpReputation",
     summary: "Score, star level and number of verified platforms",

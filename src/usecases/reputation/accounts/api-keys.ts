@@ -47,7 +47,7 @@ export interface ApiKeyRequest {
 }
 
 /** Which key to rotate, and for how long both work. */
-export interface RotationInput {
+interface RotationInput {
   readonly username: string;
   readonly id: string;
   /** 0 or more. */

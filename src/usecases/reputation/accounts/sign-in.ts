@@ -25,7 +25,7 @@ export interface Credentials {
 }
 
 /** A new session, in the field order of D-5.4. */
-export interface SessionBody {
+interface SessionBody {
   readonly token: string;
   readonly tokenType: "Bearer";
   readonly expiresAt: string;
