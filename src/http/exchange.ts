@@ -1,7 +1,7 @@
 import type { ConnectionInfo } from "../ports/http/http-server.ts";
 
 /** What is known of a request while it is answered, beside the request itself. */
-interface Exchange {
+export interface Exchange {
   /** D-5.3. */
   readonly requestId: string;
   readonly connection: ConnectionInfo;
@@ -45,10 +45,12 @@ export function exchangeOf(request: RequestWithExchange): Exchange {
  */
 export function clientAddress(
   headers: Headers,
-  { remoteAddress }: ConnectionInfo,
-  trustedHops: number,
+  {
+    connection,
+    trustedHops,
+  }: { readonly connection: ConnectionInfo; readonly trustedHops: number },
 ): string {
-  const socketAddress = remoteAddress ?? "unknown";
+  const socketAddress = connection.remoteAddress ?? "unknown";
   if (trustedHops === 0) return socketAddress;
   const forwarded = (headers.get("x-forwarded-for") ?? "")
     .split(",")

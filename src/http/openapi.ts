@@ -1,5 +1,6 @@
-// Small builders for the parts of the OpenAPI document that routes share.
 import type { TSchema } from "@sinclair/typebox";
+
+// Small builders for the parts of the OpenAPI document that routes share.
 
 /** One reply of an operation. */
 export function jsonReply(

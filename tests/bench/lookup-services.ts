@@ -42,14 +42,11 @@ export class LookupScene {
       return;
     }
     const scene = new LookupScene(store);
-    const removeFolder = () => rmSync(scene.folder, { recursive: true, force: true });
-    process.once("exit", removeFolder);
     try {
       await measure(scene);
     } finally {
       for (const server of scene.#servers) await server.stop();
-      removeFolder();
-      process.off("exit", removeFolder);
+      rmSync(scene.folder, { recursive: true });
     }
   }
 

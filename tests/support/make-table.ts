@@ -24,7 +24,9 @@ export const LISTINGS: TableEntry = {
 
 /** The registry with the given tables beside the built-in ones. Throws when an entry is refused. */
 export function makeRegistry(tables: Readonly<Record<string, TableEntry>>): Registry {
-  return readRegistry({ tables });
+  const { registry, problems } = readRegistry({ tables });
+  if (registry === null) throw new Error(problems.join("; "));
+  return registry;
 }
 
 /** One table from its registry entry. Throws when the entry is refused. */

@@ -1,20 +1,30 @@
-import type { LookupSubject } from "../../domain/reputation/lookups/lookup.ts";
-import type { LimitedCaller } from "../../domain/reputation/lookups/lookup-batch.ts";
-import { MAX_REMEMBERED_LOOKUPS } from "../../domain/shared/limits.ts";
 import type { ReputationOptions, ReputationStores } from "../../ports/reputation-stores.ts";
 import type { PreparedTables } from "../../ports/tables/table-store.ts";
-import { SqliteApiKeyStore } from "./accounts/api-key-store.ts";
-import { SqliteConsentStore } from "./accounts/consent-store.ts";
+import { API_KEY_TABLES, SqliteApiKeyStore } from "./accounts/api-key-store.ts";
+import { CALL_TABLES } from "./accounts/call-counter.ts";
+import { CONSENT_TABLES, SqliteConsentStore } from "./accounts/consent-store.ts";
 import { SqliteMembership } from "./accounts/membership.ts";
 import { PersonRows } from "./accounts/person-rows.ts";
 import { SqliteProfileStore } from "./accounts/profile-store.ts";
-import { Subjects } from "./accounts/subjects.ts";
+import { SUBJECT_TABLES, Subjects } from "./accounts/subjects.ts";
 import { SqliteUsageStore } from "./accounts/usage-store.ts";
 import { AuditChainWriter } from "./audit/audit-chain-writer.ts";
 import { SqliteAuditLog } from "./audit/audit-log.ts";
+import { AUDIT_PART_TABLES } from "./audit/audit-parts.ts";
+import { AUDIT_TABLES } from "./audit/audit-tables.ts";
 import type { SqliteDatabase } from "./driver/database.ts";
-import { SqliteLookupLedger } from "./lookups/lookup-ledger.ts";
-import { prepareReputation } from "./lookups/reputation-schema.ts";
+import { SqliteLookupProcessor } from "./lookups/lookup-processor.ts";
+import { PersonReader } from "./lookups/person-reader.ts";
+import { prepareVersions } from "./lookups/person-versions.ts";
+
+const REPUTATION_TABLES = [
+  ...SUBJECT_TABLES,
+  ...API_KEY_TABLES,
+  ...CONSENT_TABLES,
+  ...CALL_TABLES,
+  ...AUDIT_TABLES,
+  ...AUDIT_PART_TABLES,
+];
 
 /** Makes the tables of the reputation half, and its stores on them. Throws `store_unavailable` or `commit_failed`. */
 export async function openSqliteReputation(
@@ -24,14 +34,20 @@ export async function openSqliteReputation(
 ): Promise<ReputationStores> {
   const profiles = new PersonRows(database, tables.get("profiles"));
   const platformAccounts = new PersonRows(database, tables.get("platform_accounts"));
-  const people = {
-    profiles: profiles.tableName,
-    platformAccounts: platformAccounts.tableName,
-  };
-  await database.write(() => prepareReputation(database, people), []);
+  await database.write(() => {
+    for (const sql of REPUTATION_TABLES) database.run(sql);
+    prepareVersions(database, [
+      profiles.tableName,
+      platformAccounts.tableName,
+      "repsync_consents",
+      "repsync_subjects",
+    ]);
+  }, []);
   const subjects = new Subjects(database, options);
   const chain = new AuditChainWriter(database, options);
   const rows = { profiles, platformAccounts };
+  const { makeCache } = options;
+  const people = new PersonReader(database, { profiles, platformAccounts, subjects, makeCache });
   return {
     apiKeys: new SqliteApiKeyStore(database),
     consents: new SqliteConsentStore(database),
@@ -39,12 +55,6 @@ export async function openSqliteReputation(
     membership: new SqliteMembership(database, { ...rows, subjects }),
     usage: new SqliteUsageStore(database, subjects),
     audit: new SqliteAuditLog(database, subjects),
-    lookupProcessor: new SqliteLookupLedger(database, {
-      ...rows,
-      subjects,
-      chain,
-      callerCache: options.makeCache<LimitedCaller>(MAX_REMEMBERED_LOOKUPS),
-      subjectCache: options.makeCache<LookupSubject>(MAX_REMEMBERED_LOOKUPS),
-    }),
+    lookupProcessor: new SqliteLookupProcessor(database, { people, subjects, chain }),
   };
 }

@@ -88,8 +88,8 @@ export const MAX_RUN_ERROR_CHARS = 200;
 export const FIRST_PUSH_BATCH_ROWS = 1_000;
 /** JSON of one push batch, in bytes, as far as it can be foreseen. D-4.6. */
 export const MAX_PUSH_BATCH_BYTES = 8 * 1024 * 1024;
-/** Records of one table that may be rejected in one run before it is given up. */
-export const MAX_REJECTIONS_PER_RUN = 10_000;
+/** Records of one table that may be refused in one run before it is given up. */
+export const MAX_REFUSALS_PER_RUN = 10_000;
 /** Keys that a comparison shows of each kind of difference. D-4.10. */
 export const MAX_COMPARE_EXAMPLES = 20;
 /** Rows of a digest's segment when the request names none. D-4.10. */
@@ -120,6 +120,8 @@ export const MAX_PROFILE_TEXT_CHARS = 10_000;
 export const REQUEST_DEADLINE_MS = 9_500;
 /** Time after which a request under `/v1` is answered 503 though what it asked the store for goes on. D-8.3. */
 export const REPLY_DEADLINE_MS = 9_750;
+/** A lookup whose reply comes later after its first read is confirmed by another read. D-8.3. */
+export const MAX_UNCONFIRMED_LOOKUP_MS = 1_000;
 /** Lookups decided in one commit; more wait for the next one. */
 export const MAX_LOOKUP_BATCH_CALLS = 1_000;
 /** Looked-up people and callers that are remembered, each. */

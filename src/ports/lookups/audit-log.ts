@@ -9,6 +9,14 @@ export interface AccessPosition {
   readonly id: string;
 }
 
+/** Which of a person's accesses to read. */
+export interface AccessPage {
+  /** 1 or more. */
+  readonly limit: number;
+  /** Null for the newest ones. */
+  readonly before: AccessPosition | null;
+}
+
 /** Which records of a chain to read. */
 export interface RecordPage {
   /** Null for the very first. */
@@ -53,8 +61,5 @@ export interface AuditLog {
    * Who looked a person up: newest first by time, then by chain and place descending; at most `limit`, only those after
    * the position when given. Empty for a person that was never looked up. Callers whose accounts are gone have no name.
    */
-  accesses(
-    username: string,
-    page: { readonly limit: number; readonly before: AccessPosition | null },
-  ): Promise<readonly AccessItem[]>;
+  accesses(username: string, page: AccessPage): Promise<readonly AccessItem[]>;
 }

@@ -62,10 +62,8 @@ export function membershipContract(harness: ReputationHarness): void {
       const scene = new Scene(parts, store);
       await scene.push(PROFILES, { username: "ana", bio: "old", verified: true, location: "Łódź" });
       const nowMs = store.nowMs();
-      const changes = { displayName: "Ana", bio: "nový 🙂", public: false };
-      const row = await parts.profiles.change("ana", { ...changes, nowMs });
+      const row = await parts.profiles.change("ana", { bio: "nový 🙂", public: false, nowMs });
       expect(row).toMatchObject({
-        display_name: "Ana",
         bio: "nový 🙂",
         public: false,
         verified: true,
@@ -105,7 +103,7 @@ export function membershipContract(harness: ReputationHarness): void {
         await parts.storage.sessions.begin({
           id: `session-${name}`,
           username: name,
-          expiresAtMs: Date.UTC(2100, 0),
+          expiresAtMs: store.nowMs() + 60_000,
         });
       }
       const ana = await scene.giveKey("ana");

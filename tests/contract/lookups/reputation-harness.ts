@@ -34,7 +34,8 @@ export const AUDIT_KEY = new Uint8Array(32).fill(7);
 /** The function behind it. */
 export const MAC = new NodeMac();
 
-const registry = readRegistry({ tables: {} });
+const { registry } = readRegistry({ tables: {} });
+if (registry === null) throw new Error("The built-in registry is not valid");
 /** The built-in tables. */
 export const PROFILES = registry.get("profiles") as Table;
 export const PLATFORM_ACCOUNTS = registry.get("platform_accounts") as Table;

@@ -46,7 +46,8 @@ export async function setPlan(
 /** Verifies the audit of a store as an instance of its own does. */
 export async function verifyStore(storageUrl: string): Promise<AuditVerdict> {
   const env = { STORAGE_URL: storageUrl, LOG_LEVEL: "silent" };
-  const config = readConfig(env, () => "");
+  const { config } = readConfig(env, () => "");
+  if (config === null) throw new Error("The configuration is not valid");
   const services = await openServices(config);
   try {
     return await verifyAudit(services.audit);

@@ -13,6 +13,16 @@ import type { SqliteDatabase } from "../driver/database.ts";
 import type { SqliteRow } from "../driver/driver.ts";
 import { findAccount } from "./account-store.ts";
 
+/** The API keys of all accounts, `n` in the order of their making. */
+export const API_KEY_TABLES = [
+  `CREATE TABLE IF NOT EXISTS repsync_api_keys (
+    n INTEGER PRIMARY KEY, id TEXT NOT NULL UNIQUE, username TEXT NOT NULL, name TEXT NOT NULL,
+    hash TEXT NOT NULL UNIQUE, prefix TEXT NOT NULL, last4 TEXT NOT NULL, created_at TEXT NOT NULL,
+    expires_at TEXT, revoked_at TEXT, is_revoked INTEGER NOT NULL
+  )`,
+  "CREATE INDEX IF NOT EXISTS repsync_api_keys_of ON repsync_api_keys (username, n)",
+];
+
 const COLUMNS =
   "id, username, name, hash, prefix, last4, created_at, expires_at, revoked_at, is_revoked";
 const INSERT = `INSERT INTO repsync_api_keys (${COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`;

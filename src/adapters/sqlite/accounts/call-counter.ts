@@ -1,19 +1,36 @@
 // Counts calls per account: a row for the sums, and one per millisecond of the last minute that had calls. D-6.4.
-
-import type { MeterCharge, MeterReading } from "../../../domain/reputation/accounts/call-meter.ts";
-import { monthOf as monthOfTime } from "../../../domain/reputation/accounts/quota.ts";
+import {
+  chargeCalls,
+  type MeterCharge,
+  type MeterReading,
+} from "../../../domain/reputation/accounts/call-meter.ts";
+import type { EffectiveLimits } from "../../../domain/reputation/accounts/plan.ts";
 import { MINUTE_WINDOW_MS } from "../../../domain/shared/limits.ts";
 import type { SqliteDatabase } from "../driver/database.ts";
 import type { SqliteRow } from "../driver/driver.ts";
 
-const USAGE = `SELECT minute_calls, oldest_ms, newest_ms, month, month_calls FROM repsync_usage
-  WHERE account_id = ?`;
+/** Tables of the counts. */
+export const CALL_TABLES = [
+  `CREATE TABLE IF NOT EXISTS repsync_usage (
+    account_id TEXT PRIMARY KEY, minute_calls INTEGER NOT NULL, oldest_ms INTEGER,
+    newest_ms INTEGER, month TEXT NOT NULL, month_calls INTEGER NOT NULL
+  ) WITHOUT ROWID`,
+  // The calls of the last minute, those of one millisecond together.
+  `CREATE TABLE IF NOT EXISTS repsync_calls (
+    account_id TEXT, at_ms INTEGER, calls INTEGER NOT NULL, PRIMARY KEY (account_id, at_ms)
+  ) WITHOUT ROWID`,
+];
+
+/** Columns of the row of sums, named `u`, as `usageOf` reads them. */
+export const USAGE_COLUMNS = "u.minute_calls, u.oldest_ms, u.newest_ms, u.month, u.month_calls";
+
+const USAGE = `SELECT ${USAGE_COLUMNS} FROM repsync_usage u WHERE u.account_id = ?`;
 const CALLS_AFTER = `SELECT at_ms, calls FROM repsync_calls WHERE account_id = ? AND at_ms > ?
   ORDER BY at_ms`;
-const OLD_CALLS = `SELECT sum(calls) AS calls FROM repsync_calls
-  WHERE account_id = ? AND at_ms <= ?`;
-const FORGET = "DELETE FROM repsync_calls WHERE account_id = ? AND at_ms <= ?";
-const FORGET_FROM = "DELETE FROM repsync_calls WHERE account_id = ? AND at_ms >= ?";
+const FORGET_UNTIL = `DELETE FROM repsync_calls WHERE account_id = ? AND at_ms <= ?
+  RETURNING calls`;
+const FORGET_AFTER = `DELETE FROM repsync_calls WHERE account_id = ? AND at_ms > ?
+  RETURNING calls`;
 const OLDEST = "SELECT min(at_ms) AS at_ms FROM repsync_calls WHERE account_id = ?";
 const ADD = `INSERT INTO repsync_calls (account_id, at_ms, calls) VALUES (?, ?, ?)
   ON CONFLICT DO UPDATE SET calls = calls + excluded.calls`;
@@ -21,120 +38,106 @@ const KEEP = `INSERT INTO repsync_usage
   (account_id, minute_calls, oldest_ms, newest_ms, month, month_calls) VALUES (?, ?, ?, ?, ?, ?)
   ON CONFLICT DO UPDATE SET minute_calls = excluded.minute_calls, oldest_ms = excluded.oldest_ms,
   newest_ms = excluded.newest_ms, month = excluded.month, month_calls = excluded.month_calls`;
-const TAKE_BACK = `UPDATE repsync_calls SET calls = calls - min(calls, ?)
-  WHERE account_id = ? AND at_ms = ?`;
-const FORGET_EMPTY = "DELETE FROM repsync_calls WHERE account_id = ? AND calls = 0";
-const RECOUNT = `UPDATE repsync_usage SET (minute_calls, oldest_ms, newest_ms) =
-  (SELECT coalesce(sum(calls), 0), min(at_ms), max(at_ms) FROM repsync_calls WHERE account_id = ?),
-  month_calls = month_calls - CASE month WHEN ? THEN min(month_calls, ?) ELSE 0 END
-  WHERE account_id = ?`;
-const SETTLE = `UPDATE repsync_usage SET minute_calls = ?, oldest_ms = ?, newest_ms = ?
-  WHERE account_id = ?`;
 
-/** Whose calls, by how many a minute, at what time. */
-export interface CallsOf {
+/** What the row of an account says. */
+export interface Usage {
+  /** Of all calls in `repsync_calls`, those that are over by now included. */
+  readonly minuteCalls: number;
+  readonly oldestMs: number | null;
+  readonly newestMs: number | null;
+  /** Null before the first call. */
+  readonly month: MeterReading["month"];
+}
+
+/** The calls of an account that ask to be counted. */
+export interface CallAttempt {
   readonly accountId: string;
-  readonly callsPerMinute: number;
+  readonly limits: EffectiveLimits;
+  /** 1 or more. */
+  readonly calls: number;
   readonly nowMs: number;
 }
 
-/** Calls that were counted and then could not be answered. */
-export interface CallsToGiveBack {
-  readonly accountId: string;
-  readonly atMs: number;
-  /** 1 or more. */
-  readonly calls: number;
+/** The sums in a row with `USAGE_COLUMNS`, which may come from a LEFT JOIN. */
+export function usageOf(row: SqliteRow | undefined): Usage {
+  const month = row?.["month"];
+  if (row === undefined || typeof month !== "string") {
+    return { minuteCalls: 0, oldestMs: null, newestMs: null, month: null };
+  }
+  return {
+    minuteCalls: Number(row["minute_calls"]),
+    oldestMs: row["oldest_ms"] as number | null,
+    newestMs: row["newest_ms"] as number | null,
+    month: { month, used: Number(row["month_calls"]) },
+  };
 }
 
-/** The calls of one minute, as sums. */
-interface Window {
-  readonly calls: number;
-  readonly oldestMs: number | null;
-}
-
-/** What an account has used, without writing anything: for within a read. */
-export function readCalls(database: SqliteDatabase, of: CallsOf): MeterReading {
-  const [usage] = database.all(USAGE, [of.accountId]);
+/** What an account has used, within a read or a write. */
+export function readCalls(
+  database: SqliteDatabase,
+  accountId: string,
+  at: { readonly callsPerMinute: number; readonly nowMs: number },
+): MeterReading {
+  const { month } = usageOf(database.all(USAGE, [accountId])[0]);
   // Calls in the future, after the clock was set back, count as if made now.
-  const runs = database
-    .all(CALLS_AFTER, [of.accountId, of.nowMs - MINUTE_WINDOW_MS])
-    .map((row) => ({
-      atMs: Math.min(Number(row["at_ms"]), of.nowMs),
-      calls: Number(row["calls"]),
-    }));
-  const minuteCalls = runs.reduce((sum, { calls }) => sum + calls, 0);
-  let before = Math.max(0, minuteCalls - of.callsPerMinute);
-  const blocking = runs.find(({ calls }) => {
+  const times = database.all(CALLS_AFTER, [accountId, at.nowMs - MINUTE_WINDOW_MS]).map((row) => ({
+    atMs: Math.min(Number(row["at_ms"]), at.nowMs),
+    calls: Number(row["calls"]),
+  }));
+  const minuteCalls = times.reduce((sum, { calls }) => sum + calls, 0);
+  let before = Math.max(0, minuteCalls - at.callsPerMinute);
+  const blocking = times.find(({ calls }) => {
     before -= calls;
     return before < 0;
   });
-  return { minuteCalls, blockingMs: blocking?.atMs ?? null, month: monthOf(usage) };
+  return { minuteCalls, blockingMs: blocking?.atMs ?? null, month };
 }
 
-/** As `readCalls`, and tidies up, for within a write that goes on with `keepCalls`. */
-export function settleCalls(database: SqliteDatabase, of: CallsOf): MeterReading {
-  const [usage] = database.all(USAGE, [of.accountId]);
-  if (usage === undefined) return { minuteCalls: 0, blockingMs: null, month: null };
-  const { accountId, nowMs, callsPerMinute } = of;
-  const window = settleWindow(database, usage, of);
-  // More calls than the limit, after it was lowered: the one that blocks has to be looked for.
-  if (window.calls > callsPerMinute)
-    return readCalls(database, { accountId, nowMs, callsPerMinute });
-  return { minuteCalls: window.calls, blockingMs: window.oldestMs, month: monthOf(usage) };
-}
-
-/** Keeps a charge with admitted calls. */
-export function keepCalls(
+/** Decides how many calls an account may make and counts them, within the write that read `usage`. */
+export function countCalls(
   database: SqliteDatabase,
-  of: CallsOf,
-  { reading, charge }: { readonly reading: MeterReading; readonly charge: MeterCharge },
-): void {
-  const { accountId, nowMs } = of;
-  const { month, minuteCalls, admitted } = charge;
-  database.run(ADD, [accountId, nowMs, admitted]);
-  const oldestMs = reading.blockingMs ?? nowMs;
-  const kept = [minuteCalls, oldestMs, nowMs, month?.month ?? "", month?.used ?? 0];
-  database.run(KEEP, [accountId, ...kept]);
+  usage: Usage,
+  attempt: CallAttempt,
+): MeterCharge {
+  const { accountId, limits, nowMs } = attempt;
+  const settled = settle(database, usage, attempt);
+  // More calls than the limit, after it was lowered: the one that blocks has to be looked for.
+  const reading =
+    settled.minuteCalls > limits.callsPerMinute
+      ? readCalls(database, accountId, { callsPerMinute: limits.callsPerMinute, nowMs })
+      : { minuteCalls: settled.minuteCalls, blockingMs: settled.oldestMs, month: settled.month };
+  const charge = chargeCalls(reading, attempt);
+  const { admitted, minuteCalls } = charge;
+  if (admitted > 0) database.run(ADD, [accountId, nowMs, admitted]);
+  if (admitted > 0 || settled !== usage) {
+    const addedMs = admitted > 0 ? nowMs : null;
+    const times = [settled.oldestMs ?? addedMs, addedMs ?? settled.newestMs];
+    const { month = "", used = 0 } = charge.month ?? {};
+    database.run(KEEP, [accountId, minuteCalls, ...times, month, used]);
+  }
+  return charge;
 }
 
-/** Takes calls back that were counted, within a write; those that are over by now only from their month. D-5.8. */
-export function giveBackCalls(database: SqliteDatabase, of: CallsToGiveBack): void {
-  const { accountId, atMs, calls } = of;
-  database.run(TAKE_BACK, [calls, accountId, atMs]);
-  database.run(FORGET_EMPTY, [accountId]);
-  database.run(RECOUNT, [accountId, monthOfTime(atMs), calls, accountId]);
-}
-
-/** Forgets calls that are over, in both tables alike. */
-function settleWindow(database: SqliteDatabase, usage: SqliteRow, of: CallsOf): Window {
-  const { accountId, nowMs } = of;
-  const isAhead = Number(usage["newest_ms"]) > nowMs;
-  if (isAhead) moveToNow(database, of);
-  const calls = Number(usage["minute_calls"]);
-  const oldestMs = usage["oldest_ms"] as number | null;
+/** Forgets calls that are over; the same object when there are none. The caller keeps the new sums. */
+function settle(database: SqliteDatabase, usage: Usage, attempt: CallAttempt): Usage {
+  const { accountId, nowMs } = attempt;
+  const { newestMs, oldestMs } = usage;
   const endMs = nowMs - MINUTE_WINDOW_MS;
-  if (!isAhead && (oldestMs === null || oldestMs > endMs)) return { calls, oldestMs };
-  const [old] = database.all(OLD_CALLS, [accountId, endMs]);
-  database.run(FORGET, [accountId, endMs]);
+  const isAhead = newestMs !== null && newestMs > nowMs;
+  if (!isAhead && (oldestMs === null || oldestMs > endMs)) return usage;
+  // After the clock was set back: calls that lie in the future are moved to now.
+  const moved = isAhead ? sumOf(database.all(FORGET_AFTER, [accountId, nowMs])) : 0;
+  if (moved > 0) database.run(ADD, [accountId, nowMs, moved]);
+  const over = sumOf(database.all(FORGET_UNTIL, [accountId, endMs]));
   const [oldest] = database.all(OLDEST, [accountId]);
-  const settled = {
-    calls: calls - Number(old?.["calls"] ?? 0),
+  return {
+    minuteCalls: usage.minuteCalls - over,
     oldestMs: oldest?.["at_ms"] as number | null,
+    newestMs: Math.min(newestMs ?? nowMs, nowMs),
+    month: usage.month,
   };
-  const newestMs = Math.min(Number(usage["newest_ms"]), nowMs);
-  database.run(SETTLE, [settled.calls, settled.oldestMs, newestMs, accountId]);
-  return settled;
 }
 
-/** After the clock was set back: calls that lie in the future are moved to now. */
-function moveToNow(database: SqliteDatabase, { accountId, nowMs }: CallsOf): void {
-  const later = database.all(CALLS_AFTER, [accountId, nowMs]);
-  const calls = later.reduce((sum, row) => sum + Number(row["calls"]), 0);
-  database.run(FORGET_FROM, [accountId, nowMs + 1]);
-  if (calls > 0) database.run(ADD, [accountId, nowMs, calls]);
-}
-
-function monthOf(usage: SqliteRow | undefined): MeterReading["month"] {
-  if (usage === undefined) return null;
-  return { month: String(usage["month"]), used: Number(usage["month_calls"]) };
+function sumOf(rows: readonly SqliteRow[]): number {
+  return rows.reduce((sum, row) => sum + Number(row["calls"]), 0);
 }

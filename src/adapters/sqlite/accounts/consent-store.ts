@@ -14,6 +14,17 @@ import type { SqliteDatabase } from "../driver/database.ts";
 import type { SqliteRow } from "../driver/driver.ts";
 import { findAccount } from "./account-store.ts";
 
+/** The consents of all people. */
+export const CONSENT_TABLES = [
+  `CREATE TABLE IF NOT EXISTS repsync_consents (
+    id INTEGER PRIMARY KEY AUTOINCREMENT, username TEXT NOT NULL, purpose TEXT NOT NULL,
+    granted_at TEXT NOT NULL, expires_at TEXT, ended_as TEXT, ended_at TEXT
+  )`,
+  "CREATE INDEX IF NOT EXISTS repsync_consents_of ON repsync_consents (username, id)",
+  `CREATE INDEX IF NOT EXISTS repsync_consents_open
+    ON repsync_consents (username, coalesce(expires_at, '~')) WHERE ended_as IS NULL`,
+];
+
 const COLUMNS = "id, username, purpose, granted_at, expires_at, ended_as, ended_at";
 /** Of those that nobody ended, the ones that may not be over yet. */
 const OPEN = `SELECT ${COLUMNS} FROM repsync_consents

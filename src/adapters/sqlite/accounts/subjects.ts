@@ -2,6 +2,13 @@
 import type { Mac } from "../../../ports/crypto/crypto.ts";
 import type { SqliteDatabase } from "../driver/database.ts";
 
+/** What connects a person with their audit records; gone with the person. */
+export const SUBJECT_TABLES = [
+  `CREATE TABLE IF NOT EXISTS repsync_subjects (
+    username TEXT PRIMARY KEY, id TEXT NOT NULL UNIQUE, key TEXT NOT NULL
+  ) WITHOUT ROWID`,
+];
+
 const FIND = "SELECT id, key FROM repsync_subjects WHERE username = ?";
 const INSERT = "INSERT INTO repsync_subjects (username, id, key) VALUES (?, ?, ?)";
 const ID_BYTES = 8;
@@ -32,19 +39,19 @@ export class Subjects {
     return this.#find(username)?.id ?? null;
   }
 
-  /** What names a person with a profile; the key is made when there is none yet, which needs a write. */
+  /** What names a person who can be found; their key is made when there is none yet, which needs a write. */
   makeHmac(username: string): string {
     return this.#hmacWith(this.#findOrMake(username).key, username);
   }
 
-  /** What names a person in the audit; null when they have no key, so were never looked up. */
+  /** What names a person with a key of their own; null without one. */
   hmac(username: string): string | null {
     const found = this.#find(username);
     return found === null ? null : this.#hmacWith(found.key, username);
   }
 
-  /** What stands for a name that nobody has: no key is kept for it. */
-  hmacOfNobody(username: string): string {
+  /** What stands for a name that cannot be found, as nobody has it or its profile is hidden: no key is kept for it. */
+  hmacOfAbsent(username: string): string {
     return this.#mac.hmacHex(this.#auditKey, `repsync.audit.nobody.v1\n${username}`);
   }
 

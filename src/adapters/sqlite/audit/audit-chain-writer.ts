@@ -14,8 +14,8 @@ import { AppError } from "../../../domain/shared/errors.ts";
 import type { Mac } from "../../../ports/crypto/crypto.ts";
 import type { SqliteDatabase } from "../driver/database.ts";
 import type { SqliteValue } from "../driver/driver.ts";
-import { AUDIT_COLUMNS } from "./audit-columns.ts";
 import { AUDIT_SLICE_RECORDS, listAuditRecords } from "./audit-parts.ts";
+import { AUDIT_COLUMNS } from "./audit-tables.ts";
 
 const COLUMNS = AUDIT_COLUMNS.map(([column]) => column).join(", ");
 const MARKS = `(${AUDIT_COLUMNS.map(() => "?").join(", ")})`;
@@ -57,7 +57,10 @@ export class AuditChainWriter {
     this.#key = auditKey;
   }
 
-  /** Appends entries and moves the head, within a write. `goOnFrom` the result once that is committed. */
+  /**
+   * Appends entries and moves the head, within a write; `goOnFrom` the result once that is committed. Throws
+   * `commit_failed` when another process has changed the chain.
+   */
   append(entries: readonly AuditEntry[]): WrittenChain | null {
     const last = entries.at(-1);
     if (last === undefined) return null;
@@ -92,6 +95,11 @@ export class AuditChainWriter {
     }
   }
 
+  /** Leaves the chain as it is and begins another with the next records: a copy of this process may go on with it. */
+  beginAnother(): void {
+    this.#chain = null;
+  }
+
   /** Takes a committed chain as the one to append to. */
   goOnFrom(written: WrittenChain): void {
     this.#chain = written;
@@ -118,8 +126,6 @@ export class AuditChainWriter {
     }
     const values = [seq, hash, at, signature, chainId, before.seq, before.hash];
     if (this.#database.run(MOVE_HEAD, values) === 1) return;
-    // A copy of this process goes on with its chain; this one begins another with the next batch.
-    this.#chain = null;
     throw new AppError("commit_failed", "The audit chain of this process was changed by another");
   }
 }

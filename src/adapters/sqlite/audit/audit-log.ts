@@ -1,4 +1,8 @@
-import { type AccessItem, accessItem } from "../../../domain/reputation/audit/access-item.ts";
+import {
+  type AccessItem,
+  accessItem,
+  newestAccessFirst,
+} from "../../../domain/reputation/audit/access-item.ts";
 import type { AuditCensus } from "../../../domain/reputation/audit/audit-census.ts";
 import type {
   AuditAnchor,
@@ -6,12 +10,12 @@ import type {
   Signed,
 } from "../../../domain/reputation/audit/audit-chain.ts";
 import type { StoredRecord } from "../../../domain/reputation/audit/audit-check.ts";
-import type { AccessPosition, AuditLog, RecordPage } from "../../../ports/lookups/audit-log.ts";
+import type { AccessPage, AuditLog, RecordPage } from "../../../ports/lookups/audit-log.ts";
 import type { Subjects } from "../accounts/subjects.ts";
 import type { SqliteDatabase } from "../driver/database.ts";
 import type { SqliteRow } from "../driver/driver.ts";
-import { AUDIT_COLUMNS } from "./audit-columns.ts";
 import { dropAuditParts, readAccessRecords } from "./audit-parts.ts";
+import { AUDIT_COLUMNS } from "./audit-tables.ts";
 
 const FIELDS = AUDIT_COLUMNS.map(([column, field]) => `a.${column} AS "${field}"`).join(", ");
 const HEADS = "SELECT chain_id, chain_number, seq, hash, at, signature FROM repsync_audit_heads";
@@ -74,15 +78,16 @@ export class SqliteAuditLog implements AuditLog {
     });
   }
 
-  async accesses(
-    username: string,
-    page: { readonly limit: number; readonly before: AccessPosition | null },
-  ): Promise<readonly AccessItem[]> {
+  async accesses(username: string, page: AccessPage): Promise<readonly AccessItem[]> {
     return this.#database.read(() => {
-      const subjectHmac = this.#subjects.hmac(username);
-      if (subjectHmac === null) return [];
-      const records = readAccessRecords(this.#database, { ...page, subjectHmac });
-      return records.map((record) => accessItem(record, record.accountName));
+      // Lookups of a hidden profile name it as they would name nobody. D-8.5.
+      const names = [this.#subjects.hmac(username), this.#subjects.hmacOfAbsent(username)];
+      return names
+        .filter((name) => name !== null)
+        .flatMap((subjectHmac) => readAccessRecords(this.#database, subjectHmac, page))
+        .sort(newestAccessFirst)
+        .slice(0, page.limit)
+        .map((record) => accessItem(record, record.accountName));
     });
   }
 

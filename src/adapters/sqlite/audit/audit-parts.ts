@@ -3,10 +3,10 @@
 // and in order, and those behind the last part are looked through as they are.
 import { accessPlace, newestAccessFirst } from "../../../domain/reputation/audit/access-item.ts";
 import type { AuditRecord } from "../../../domain/reputation/audit/audit-chain.ts";
-import type { AccessPosition } from "../../../ports/lookups/audit-log.ts";
+import type { AccessPage, AccessPosition } from "../../../ports/lookups/audit-log.ts";
 import type { SqliteDatabase } from "../driver/database.ts";
 import type { SqliteRow } from "../driver/driver.ts";
-import { AUDIT_COLUMNS } from "./audit-columns.ts";
+import { AUDIT_COLUMNS } from "./audit-tables.ts";
 
 /** Tables of the parts. Whatever they say is checked against the records: they are no part of the log. */
 export const AUDIT_PART_TABLES = [
@@ -107,27 +107,24 @@ export function dropAuditParts(
 /** Records about a person within a read, as `AuditLog.accesses` orders and limits them. */
 export function readAccessRecords(
   database: SqliteDatabase,
-  of: {
-    readonly subjectHmac: string;
-    readonly limit: number;
-    readonly before: AccessPosition | null;
-  },
+  subjectHmac: string,
+  page: AccessPage,
 ): readonly AccessRecord[] {
-  const { at, chainId, seq } = accessPlace(of.before ?? END);
-  const person = [of.subjectHmac, at, chainId, seq, of.limit];
+  const { at, chainId, seq } = accessPlace(page.before ?? END);
+  const person = [subjectHmac, at, chainId, seq, page.limit];
   let found: readonly AccessRecord[] = [];
   const add = (rows: readonly SqliteRow[]) => {
     if (rows.length === 0) return;
     const records = rows as unknown as readonly AccessRecord[];
-    found = [...found, ...records].sort(newestAccessFirst).slice(0, of.limit);
+    found = [...found, ...records].sort(newestAccessFirst).slice(0, page.limit);
   };
   for (const { chain_id: chainId } of database.all(CHAINS)) {
     const listed = lastListed(database, String(chainId));
     add(database.all(BEHIND_PARTS, [chainId as string, listed, ...person]));
   }
-  const subject = of.subjectHmac.slice(0, SUBJECT_DIGITS);
+  const subject = subjectHmac.slice(0, SUBJECT_DIGITS);
   for (const part of database.all(PARTS, [at])) {
-    const last = found.length < of.limit ? undefined : found.at(-1);
+    const last = found.length < page.limit ? undefined : found.at(-1);
     if (last !== undefined && last.at > String(part["last_at"])) break;
     const place = [part["chain_id"] as string, part["part"] as number, subject];
     add(database.all(IN_PART, [...place, ...person]));

@@ -23,14 +23,14 @@ export async function makeDatabaseFile(path: string): Promise<void> {
  */
 export class DatabaseFile {
   /** Where links lead: SQLite keeps the log there. */
-  readonly realPath: string;
+  readonly #realPath: string;
   readonly #path: string;
   readonly #opened: string;
   /** Identities of the log and its index, once they exist: both stay as long as the file is open. */
   readonly #companions = new Map<string, string>();
 
   private constructor(path: string, realPath: string) {
-    this.realPath = realPath;
+    this.#realPath = realPath;
     this.#path = path;
     this.#opened = identityOf(path);
   }
@@ -57,7 +57,7 @@ export class DatabaseFile {
   #checkLog(): void {
     for (const suffix of ["-wal", "-shm"]) {
       const opened = this.#companions.get(suffix);
-      const found = identityIfThere(`${this.realPath}${suffix}`);
+      const found = identityIfThere(`${this.#realPath}${suffix}`);
       if (opened === undefined) {
         if (found !== null) this.#companions.set(suffix, found);
       } else if (found !== opened) {

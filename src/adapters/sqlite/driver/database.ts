@@ -1,6 +1,7 @@
 // One SQLite file and its transactions; every store of this adapter works through it.
 import { resolve } from "node:path";
 import { AppError } from "../../../domain/shared/errors.ts";
+import { REQUEST_DEADLINE_MS } from "../../../domain/shared/limits.ts";
 import type { Clock } from "../../../ports/runtime/runtime.ts";
 import { DatabaseFile, makeDatabaseFile } from "./database-file.ts";
 import {
@@ -11,18 +12,8 @@ import {
   type SqliteValue,
   StatementCache,
 } from "./driver.ts";
-import {
-  type FailureKind,
-  isBusy,
-  isDiskFailure,
-  LogInUse,
-  recordReason,
-  storeError,
-} from "./result-codes.ts";
-import { type OpenSyncedFile, WalSync } from "./wal-sync.ts";
+import { type FailureKind, isBusy, recordReason, storeError } from "./result-codes.ts";
 
-/** How long work waits for another process by default. */
-const BUSY_DEADLINE_MS = 10_000;
 /** Waits between tries grow to this; they are short, to catch the pauses of a busy writer. */
 const BUSY_WAIT_MAX_MS = 10;
 /** Prepared statements that are kept. */
@@ -48,27 +39,31 @@ type CommitSetting = readonly [pragma: keyof typeof PRAGMAS, value: string | num
 
 /** For pushes, which change the same pages again and again: copied back less often, they are a quarter faster. */
 const LARGE_COMMIT: CommitSetting = ["wal_autocheckpoint", 4_000];
-/** For commits that are synced afterwards. */
-const UNSYNCED_COMMIT: CommitSetting = ["synchronous", "NORMAL"];
 
 /** Options of a store. */
 export interface SqliteOptions {
   /** How long work waits for another process that holds the file. */
   readonly busyDeadlineMs?: number;
   /**
-   * Tells the time of leases and sessions; by default SQLite does, by the machine's clock. All processes on a file must
-   * agree on it.
+   * Tells the time of leases and sessions, on which all processes on a file must agree, and durations. Without one SQLite
+   * tells the time by the machine's clock, and nothing takes any time.
    */
-  readonly clock?: Pick<Clock, "nowMs">;
-  /** Opens the write-ahead log for syncing; by default the file system does. */
-  readonly openLog?: OpenSyncedFile;
+  readonly clock?: Clock;
+}
+
+/** How a `keep` may go. */
+interface KeepOptions<T> {
+  /** How long to wait for another process that holds the file, if less than other work does. */
+  readonly deadlineMs?: number;
+  /** Called with the result right after the commit, before any other work of this process. */
+  readonly committed?: (result: T) => void;
 }
 
 /** The tables that a write may change: only what is remembered about these is forgotten. */
 type ChangedTables = readonly string[] | "all";
 
 const OPEN_PROBLEM =
-  "The database cannot be opened: check that STORAGE_URL names a database file in a folder that can be created and written";
+  "The database cannot be opened: see that STORAGE_URL names a database file, in a folder that can be made and written";
 
 /**
  * Shared by the stores of one file. Work given to `read` and `write` is synchronous, so it never interleaves with other
@@ -79,26 +74,22 @@ export class SqliteDatabase {
   /** Null for `:memory:`. */
   readonly #file: DatabaseFile | null;
   readonly #busyDeadlineMs: number;
-  readonly #clock: Pick<Clock, "nowMs"> | null;
-  readonly #wal: WalSync | null;
+  readonly #clock: Clock | null;
   readonly #statements: StatementCache;
   readonly #changesOfTables = new Map<string, number>();
   #changesOfAll = 0;
-  /** True after a failed sync: the log may not be on the disk, whatever later syncs say. */
-  #isLogInDoubt = false;
   #isClosed = false;
 
   private constructor(
     connection: SqliteConnection,
     file: DatabaseFile | null,
-    { busyDeadlineMs = BUSY_DEADLINE_MS, clock, openLog }: SqliteOptions,
+    { busyDeadlineMs = REQUEST_DEADLINE_MS, clock }: SqliteOptions,
   ) {
     this.#connection = connection;
     this.#file = file;
     this.#statements = new StatementCache(connection, MAX_STATEMENTS);
     this.#busyDeadlineMs = busyDeadlineMs;
     this.#clock = clock ?? null;
-    this.#wal = file === null ? null : new WalSync(file.realPath, openLog);
   }
 
   /**
@@ -167,29 +158,18 @@ export class SqliteDatabase {
   }
 
   /** As `write`, for tables of repsync's own. Throws `store_unavailable` for every failure of the database. */
-  async keep<T>(work: () => T): Promise<T> {
-    return this.#committed("store_unavailable", null, work);
-  }
-
-  /**
-   * As `keep`, but the wait for the disk leaves the event loop free, and is shared by all callers that wait at the same
-   * time. `committed` is called with the result right after the commit, before any other work; when the disk fails after
-   * that, this throws although others may see the commit.
-   */
-  async keepTogether<T>(work: () => T, committed: (result: T) => void): Promise<T> {
-    const result = await this.#committed("store_unavailable", UNSYNCED_COMMIT, work, committed);
-    try {
-      await this.#wal?.sync();
-    } catch (error) {
-      this.#isLogInDoubt = true;
-      throw error;
-    }
-    return result;
+  async keep<T>(work: () => T, options: KeepOptions<T> = {}): Promise<T> {
+    return this.#committed("store_unavailable", null, work, options);
   }
 
   /** The time that all processes on the file share, in milliseconds since 1970. */
   nowMs(): number {
     return this.#clock?.nowMs() ?? Number(this.all(NOW_MS)[0]?.["nowMs"]);
+  }
+
+  /** `Clock.monotonicMs`; without a clock it stands still. */
+  monotonicMs(): number {
+    return this.#clock?.monotonicMs() ?? 0;
   }
 
   /**
@@ -230,7 +210,6 @@ export class SqliteDatabase {
     }
     this.#statements.clear();
     this.#connection.close();
-    void this.#wal?.close();
   }
 
   async #configured(): Promise<SqliteDatabase> {
@@ -261,35 +240,21 @@ export class SqliteDatabase {
     kind: FailureKind,
     setting: CommitSetting | null,
     work: () => T,
-    committed: (result: T) => void = () => {},
+    { deadlineMs = this.#busyDeadlineMs, committed }: KeepOptions<T> = {},
   ): Promise<T> {
-    return this.#retried(kind, this.#busyDeadlineMs, () => {
+    const busyMs = Math.min(Math.max(deadlineMs, 0), this.#busyDeadlineMs);
+    return this.#retried(kind, busyMs, () => {
       this.#file?.check();
-      if (this.#isLogInDoubt) this.#emptyLog();
       if (setting !== null) this.#set(...setting);
       try {
         this.run("BEGIN IMMEDIATE");
         const result = this.#finished(work);
-        committed(result);
+        committed?.(result);
         return result;
-      } catch (error) {
-        if (isDiskFailure(this.#connection.resultCode(error))) this.#isLogInDoubt = true;
-        throw error;
       } finally {
         if (setting !== null) this.#set(setting[0], PRAGMAS[setting[0]]);
       }
     });
-  }
-
-  /**
-   * Writes the whole log to the database file, syncs that, and starts the log anew. Nothing may be acknowledged before:
-   * after a failed sync the system takes pages for written that are not, and a commit behind them would be lost with
-   * them.
-   */
-  #emptyLog(): void {
-    const [row] = this.all("PRAGMA wal_checkpoint(TRUNCATE)");
-    if (row?.["busy"] !== 0) throw new LogInUse();
-    this.#isLogInDoubt = false;
   }
 
   /** SQLite takes a setting while it prepares the statement, so a kept one would have no effect. */
@@ -306,8 +271,7 @@ export class SqliteDatabase {
       try {
         return work();
       } catch (error) {
-        const code =
-          error instanceof LogInUse ? error.resultCode : this.#connection.resultCode(error);
+        const code = this.#connection.resultCode(error);
         // By real time, as a busy event loop makes each wait longer than asked for.
         deadline ??= AbortSignal.timeout(deadlineMs);
         if (!isBusy(code) || deadline.aborted) throw storeError(kind, code, error);

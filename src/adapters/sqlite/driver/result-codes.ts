@@ -33,17 +33,6 @@ export function isBusy(resultCode: number | null): boolean {
   return resultCode === BUSY || resultCode === LOCKED;
 }
 
-/** True when the disk failed to read or write. */
-export function isDiskFailure(resultCode: number | null): boolean {
-  return resultCode === IO_ERROR;
-}
-
-/** The log cannot be emptied while others use it. SQLite says so in a row, not by an error. */
-export class LogInUse extends Error {
-  override readonly name = "LogInUse";
-  readonly resultCode = BUSY;
-}
-
 /** Why SQLite refused one record alone; null when the failure is not about a record. */
 export function recordReason(resultCode: number | null): string | null {
   return resultCode === null ? null : (RECORD_REASONS.get(resultCode) ?? null);

@@ -1,12 +1,13 @@
 import { Elysia } from "elysia";
-import {
-  type ApiKeyDeps,
-  issueApiKey,
-  listApiKeys,
-  revokeApiKey,
-  rotateApiKey,
-} from "../../../usecases/reputation/accounts/api-keys.ts";
+import type { AccountDeps } from "../../../usecases/reputation/accounts/deps.ts";
 import type { IdentityDeps } from "../../../usecases/reputation/accounts/identity.ts";
+import {
+  issueApiKey,
+  type NewKeyDeps,
+} from "../../../usecases/reputation/accounts/issue-api-key.ts";
+import { listApiKeys } from "../../../usecases/reputation/accounts/list-api-keys.ts";
+import { revokeApiKey } from "../../../usecases/reputation/accounts/revoke-api-key.ts";
+import { rotateApiKey } from "../../../usecases/reputation/accounts/rotate-api-key.ts";
 import { readUserBody, requireUsername } from "../../guards/bearer.ts";
 import { jsonRequest } from "../../openapi.ts";
 import {
@@ -24,7 +25,7 @@ import { ApiKey, ApiKeyRequest, IssuedApiKey, Rotation } from "../../schemas/acc
 import { listOf } from "../../schemas/parts.ts";
 
 /** What the routes of API keys need. */
-interface ApiKeyRouteDeps extends IdentityDeps, ApiKeyDeps {}
+type ApiKeyRouteDeps = IdentityDeps & NewKeyDeps & Pick<AccountDeps, "apiKeys" | "clock">;
 
 /** `/v1/me/api-keys`. D-5.5, D-5.6. */
 export function apiKeyRoutes(deps: ApiKeyRouteDeps) {
@@ -66,7 +67,7 @@ const shared = { tags: ["account"], security: USER_SECURITY };
 const UNKNOWN = { 404: "No such key of this account" };
 
 /** Documents of the routes of API keys. */
-const API_KEY_DETAILS = {
+export const API_KEY_DETAILS = {
   list: {
     ...shared,
     operationId: "listApiKeys",

@@ -65,7 +65,7 @@ const FILTERS = [
 ];
 
 /** Documents of the routes of consents. */
-const CONSENT_DETAILS = {
+export const CONSENT_DETAILS = {
   list: {
     ...shared,
     operationId: "listConsents",

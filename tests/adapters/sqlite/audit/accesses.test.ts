@@ -17,7 +17,10 @@ interface Found {
 /** A service on the file whose clock a test moves. */
 async function openScene(file: SqliteFile, clock: { ms: number }) {
   const nowMs = () => clock.ms;
-  const parts = await openParts(await file.open({ clock: { nowMs } }), remembering);
+  const parts = await openParts(
+    await file.open({ clock: { nowMs, monotonicMs: nowMs } }),
+    remembering,
+  );
   const scene = new Scene(parts, {
     storage: parts,
     nowMs,

@@ -40,7 +40,10 @@ async function makeCalls({ parts, call }: Child, calls: number): Promise<void> {
 async function answerLines({ call }: Child): Promise<void> {
   let isEnding = false;
   const readers = Array.from({ length: 4 }, async () => {
-    while (!isEnding) await call();
+    while (!isEnding) {
+      await call();
+      await new Promise((resolve) => setImmediate(resolve));
+    }
   });
   writeSync(1, "ready\n");
   for await (const _line of createInterface({ input: process.stdin })) {

@@ -1,0 +1,146 @@
+// Decides lookups in one transaction per batch, whose commit is one wait for the disk. Nothing else writes the file
+// meanwhile, so an answer is of the very moment that its audit record is of.
+import { keptKeyStatus } from "../../../domain/reputation/accounts/api-key.ts";
+import type { MeterCharge } from "../../../domain/reputation/accounts/call-meter.ts";
+import { type AccountPlan, effectiveLimits } from "../../../domain/reputation/accounts/plan.ts";
+import {
+  decideBatch,
+  type LimitedCaller,
+  type LookupCall,
+  type LookupOutcome,
+  placeCalls,
+} from "../../../domain/reputation/lookups/lookup-batch.ts";
+import { AppError, isAppError } from "../../../domain/shared/errors.ts";
+import { MAX_UNCONFIRMED_LOOKUP_MS } from "../../../domain/shared/limits.ts";
+import type { LookupProcessor } from "../../../ports/lookups/lookup-processor.ts";
+import { storedKeyOf } from "../accounts/api-key-store.ts";
+import { countCalls, USAGE_COLUMNS, type Usage, usageOf } from "../accounts/call-counter.ts";
+import type { Subjects } from "../accounts/subjects.ts";
+import type { AuditChainWriter, WrittenChain } from "../audit/audit-chain-writer.ts";
+import type { SqliteDatabase } from "../driver/database.ts";
+import type { PeopleOfBatch, PersonReader } from "./person-reader.ts";
+
+/** Read anew with every batch: counts have to be, and the rest of the row costs little more. */
+const CALLER = `SELECT k.id, k.username, k.name, k.hash, k.prefix, k.last4, k.created_at, k.expires_at,
+  k.revoked_at, k.is_revoked, a.plan, a.calls_per_month, a.rate_limit_per_minute, s.id AS account_id,
+  ${USAGE_COLUMNS} FROM repsync_api_keys k JOIN repsync_accounts a ON a.username = k.username
+  LEFT JOIN repsync_subjects s ON s.username = k.username
+  LEFT JOIN repsync_usage u ON u.account_id = s.id WHERE k.hash = ?`;
+
+/** What a processor works with. */
+export interface ProcessorDeps {
+  readonly people: PersonReader;
+  readonly subjects: Subjects;
+  readonly chain: AuditChainWriter;
+}
+
+/** Who a key belongs to, and what the account has used. */
+interface CountedCaller extends LimitedCaller {
+  readonly usage: Usage;
+}
+
+/** A batch whose transaction is about to be committed. */
+interface DecidedBatch {
+  readonly outcomes: readonly LookupOutcome[];
+  /** By the hash of the key. */
+  readonly callers: ReadonlyMap<string, CountedCaller | null>;
+  readonly people: PeopleOfBatch;
+  /** The chain after the batch; null when nothing was appended. */
+  readonly tip: WrittenChain | null;
+  /** Monotonic time before anything was read. */
+  readonly readAtMs: number;
+  readonly nowMs: number;
+}
+
+/** Decides lookups on one SQLite file. */
+export class SqliteLookupProcessor implements LookupProcessor {
+  readonly #database: SqliteDatabase;
+  readonly #deps: ProcessorDeps;
+
+  constructor(database: SqliteDatabase, deps: ProcessorDeps) {
+    this.#database = database;
+    this.#deps = deps;
+  }
+
+  async decide(
+    calls: readonly LookupCall[],
+    deadlineMs: number,
+  ): Promise<readonly LookupOutcome[]> {
+    const { people, chain } = this.#deps;
+    try {
+      const batch = await this.#database.keep(() => this.#decideAll(calls), {
+        deadlineMs: deadlineMs - this.#database.monotonicMs(),
+        committed: (decided) => {
+          if (decided.tip !== null) chain.goOnFrom(decided.tip);
+          people.remember(decided.people);
+        },
+      });
+      await this.#confirm(batch);
+      return batch.outcomes;
+    } catch (error) {
+      // The file may have been restored from a copy: its versions count again from there.
+      people.forgetAll();
+      if (isAppError(error, "commit_failed")) chain.beginAnother();
+      throw error;
+    }
+  }
+
+  #decideAll(calls: readonly LookupCall[]): DecidedBatch {
+    const readAtMs = this.#database.monotonicMs();
+    const nowMs = this.#database.nowMs();
+    const callers = new Map<string, CountedCaller | null>();
+    const callerOf = (keyHash: string) => {
+      const known = callers.get(keyHash);
+      const caller = known === undefined ? this.#readCaller(keyHash) : known;
+      callers.set(keyHash, caller);
+      return caller;
+    };
+    const { placed, counted } = placeCalls(calls, { nowMs, callerOf });
+    const charges = new Map<string, MeterCharge>();
+    for (const { caller, calls } of counted) {
+      const { accountId, limits, usage } = caller;
+      const attempt = { accountId, limits, calls, nowMs };
+      charges.set(accountId, countCalls(this.#database, usage, attempt));
+    }
+    const people = this.#deps.people.begin(calls.map(({ username }) => username));
+    const subjectOf = (username: string) => this.#deps.people.read(people, username, nowMs);
+    const { outcomes, entries } = decideBatch(placed, { nowMs, subjectOf, charges });
+    const tip = this.#deps.chain.append(entries);
+    return { outcomes, callers, people, tip, readAtMs, nowMs };
+  }
+
+  #readCaller(keyHash: string): CountedCaller | null {
+    const [row] = this.#database.all(CALLER, [keyHash]);
+    if (row === undefined) return null;
+    const key = storedKeyOf(row);
+    const plan = {
+      plan: row["plan"],
+      callsPerMonth: row["calls_per_month"],
+      rateLimitPerMinute: row["rate_limit_per_minute"],
+    } as AccountPlan;
+    const accountId = row["account_id"] as string | null;
+    return {
+      key,
+      accountId: accountId ?? this.#deps.subjects.makeAccountId(key.username),
+      limits: effectiveLimits(plan),
+      usage: usageOf(row),
+    };
+  }
+
+  /** A batch that took long may be answered only if its people and keys are still as it read them. D-8.3. */
+  async #confirm({ callers, people, readAtMs, nowMs }: DecidedBatch): Promise<void> {
+    if (this.#database.monotonicMs() - readAtMs <= MAX_UNCONFIRMED_LOOKUP_MS) return;
+    const isActive = ({ key }: LimitedCaller) => keptKeyStatus(key, nowMs) === "active";
+    const isCurrent = await this.#database.read(() => {
+      for (const [keyHash, caller] of callers) {
+        if (caller === null || !isActive(caller)) continue;
+        const now = this.#readCaller(keyHash);
+        if (now === null || !isActive(now)) return false;
+      }
+      return this.#deps.people.isCurrent(people);
+    });
+    if (!isCurrent) {
+      throw new AppError("store_unavailable", "A right changed while the lookup was under way");
+    }
+  }
+}

@@ -1,0 +1,145 @@
+// Counts the changes of what lookups are answered from, by person: triggers do it in the commit of the change, whichever
+// program makes it. A person's changes count in one of 4,096 version slots, found by a hash of the username, so that the
+// numbers outlive an erasure without the name.
+import type { SqliteDatabase } from "../driver/database.ts";
+
+/** Version slots. */
+const SLOTS = 4_096;
+/** Characters of a username that its hash takes from the beginning. */
+const FIRST_CHARS = 24;
+/** Characters of a username that its hash takes from the end, the last one first. */
+const LAST_CHARS = 4;
+const LENGTH_FACTOR = 40_503;
+/** One per character. */
+const FACTORS = powersOf(75, 65_537, FIRST_CHARS + LAST_CHARS);
+/** The low bits of the sum are the least mixed ones. */
+const DROPPED_BITS = 4;
+
+const CREATE = `CREATE TABLE IF NOT EXISTS repsync_versions (
+  slot INTEGER PRIMARY KEY, version INTEGER NOT NULL
+)`;
+const FILL = `INSERT INTO repsync_versions (slot, version)
+  WITH RECURSIVE slots (slot) AS (SELECT 0 UNION ALL SELECT slot + 1 FROM slots WHERE slot + 1 < ${SLOTS})
+  SELECT slot, 0 FROM slots WHERE true ON CONFLICT DO NOTHING`;
+const RAISE_ALL = "UPDATE repsync_versions SET version = version + 1";
+const READ = `SELECT slot, version FROM repsync_versions
+  WHERE slot IN (SELECT value FROM json_each(?))`;
+const TRIGGERS = `SELECT name, sql FROM sqlite_schema
+  WHERE type = 'trigger' AND substr(name, 1, 15) = 'repsync_change_'`;
+const HAS_USERNAME = "SELECT 1 FROM pragma_table_info(?) WHERE name = 'username'";
+/** The primary key that is the number of the row, which no index is for. */
+const ROW_NUMBER = "SELECT name FROM pragma_table_info(?) WHERE pk = 1 AND type = 'INTEGER'";
+/** The columns of unique keys; null in the place of an expression. */
+const UNIQUE_COLUMNS = `SELECT i.name AS key, c.name AS column
+  FROM pragma_index_list(?) i, pragma_index_info(i.name) c WHERE i."unique"`;
+
+/** Versions by slot. They only grow. */
+export type SlotVersions = ReadonlyMap<number, number>;
+
+/**
+ * Makes the slots and the triggers of these tables, within a write. Where a trigger was missing or another one, changes
+ * may have gone uncounted, so all versions are raised.
+ */
+export function prepareVersions(database: SqliteDatabase, tables: readonly string[]): void {
+  database.run(CREATE);
+  database.run(FILL);
+  const wanted = new Map(tables.flatMap((table) => [...triggersOf(database, table)]));
+  const found = new Map(
+    database.all(TRIGGERS).map(({ name, sql }) => [String(name), String(sql)] as const),
+  );
+  const missing = [...wanted].filter(([name, sql]) => found.get(name) !== sql);
+  for (const [name, sql] of found) {
+    if (wanted.get(name) !== sql) database.run(`DROP TRIGGER ${quoted(name)}`);
+  }
+  for (const [, sql] of missing) database.run(sql);
+  if (missing.length > 0) database.run(RAISE_ALL);
+}
+
+/** The present versions of slots, within a read or a write. */
+export function readVersions(database: SqliteDatabase, slots: Iterable<number>): SlotVersions {
+  const rows = database.all(READ, [JSON.stringify([...slots])]);
+  return new Map(rows.map(({ slot, version }) => [Number(slot), Number(version)]));
+}
+
+/** The slot that a person's changes count in. The triggers compute the same in SQL. */
+export function slotOf(username: string): number {
+  // SQLite's functions see no further than a NUL.
+  const text = username.toWellFormed().split("\0", 1)[0] ?? "";
+  const chars = [...text];
+  let sum = chars.length * LENGTH_FACTOR;
+  for (let i = 0; i < FIRST_CHARS; i++) sum += codeOf(chars[i]) * (FACTORS[i] ?? 0);
+  for (let i = 0; i < LAST_CHARS; i++) {
+    sum += codeOf(chars[chars.length - 1 - i]) * (FACTORS[FIRST_CHARS + i] ?? 0);
+  }
+  return Math.floor(sum / 2 ** DROPPED_BITS) % SLOTS;
+}
+
+/** The first powers of a number by a prime. */
+function powersOf(base: number, prime: number, count: number): readonly number[] {
+  const powers: number[] = [];
+  for (let power = base; powers.length < count; power = (power * base) % prime) powers.push(power);
+  return powers;
+}
+
+function codeOf(char: string | undefined): number {
+  return char?.codePointAt(0) ?? 0;
+}
+
+/** `slotOf` of an SQL expression; null for null. */
+function slotSql(username: string): string {
+  const code = (place: string) => `ifnull(unicode(substr(${username}, ${place})), 0)`;
+  const terms = [`length(${username}) * ${LENGTH_FACTOR}`];
+  for (let i = 0; i < FIRST_CHARS; i++) terms.push(`${code(`${i + 1}`)} * ${FACTORS[i]}`);
+  for (let i = 0; i < LAST_CHARS; i++)
+    terms.push(`${code(`${-1 - i}, 1`)} * ${FACTORS[FIRST_CHARS + i]}`);
+  return `((${terms.join(" + ")}) >> ${DROPPED_BITS}) % ${SLOTS}`;
+}
+
+/** The triggers of a table, by name; none for one that a registry gave no `username`. */
+function triggersOf(database: SqliteDatabase, table: string): ReadonlyMap<string, string> {
+  const triggers = new Map<string, string>();
+  if (database.all(HAS_USERNAME, [table]).length === 0) return triggers;
+  const add = (name: string, event: string, body: string) => {
+    const full = `repsync_change_${table}_${name}`;
+    const sql = `CREATE TRIGGER ${quoted(full)} ${event} ON ${quoted(table)} BEGIN ${body}; END`;
+    triggers.set(full, sql);
+  };
+  const raise = (condition: string) =>
+    `UPDATE repsync_versions SET version = version + 1 WHERE ${condition}`;
+  const raiseNew = raise(`slot = ${slotSql("NEW.username")}`);
+  const raiseOld = `slot = ${slotSql("OLD.username")}`;
+  // Nothing that is remembered of a person without an audit key becomes wrong when a lookup makes one.
+  if (table !== "repsync_subjects") add("insert", "AFTER INSERT", raiseNew);
+  const moved = raise(`OLD.username IS NOT NEW.username AND ${raiseOld}`);
+  add("update", "AFTER UPDATE", `${raiseNew}; ${moved}`);
+  add("delete", "AFTER DELETE", raise(raiseOld));
+  // REPLACE removes the rows in its way without firing their DELETE triggers.
+  for (const columns of otherUniqueKeys(database, table)) {
+    const names = columns.map(quoted);
+    const isTaken = names.map((name) => `taken.${name} = NEW.${name}`).join(" AND ");
+    const taken = `FROM ${quoted(table)} AS taken WHERE ${isTaken}`;
+    const body = raise(`slot IN (SELECT ${slotSql("taken.username")} ${taken})`);
+    add(`insert_${columns.join("_")}`, "BEFORE INSERT", body);
+    add(`update_${columns.join("_")}`, `BEFORE UPDATE OF ${names.join(", ")}`, body);
+  }
+  return triggers;
+}
+
+/** Unique keys by which a row of one person can take the place of another person's. */
+function otherUniqueKeys(database: SqliteDatabase, table: string): readonly (readonly string[])[] {
+  const keys = new Map<string, (string | null)[]>();
+  for (const row of database.all(UNIQUE_COLUMNS, [table])) {
+    const columns = keys.get(String(row["key"])) ?? [];
+    columns.push(row["column"] as string | null);
+    keys.set(String(row["key"]), columns);
+  }
+  const [number] = database.all(ROW_NUMBER, [table]);
+  if (number !== undefined) keys.set("", [String(number["name"])]);
+  return [...keys.values()].filter((columns): columns is string[] =>
+    columns.every((column) => column !== null && column !== "username"),
+  );
+}
+
+function quoted(name: string): string {
+  return `"${name.replaceAll('"', '""')}"`;
+}

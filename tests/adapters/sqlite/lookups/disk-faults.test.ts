@@ -1,0 +1,179 @@
+// D-6.3, D-6.5, D-5.8, D-8.3: what a disk that fails or stalls makes of lookups.
+import { describe, expect, test } from "bun:test";
+import { openBunSqlite } from "../../../../src/adapters/sqlite/driver/bun-driver.ts";
+import type { OpenSqlite } from "../../../../src/adapters/sqlite/driver/driver.ts";
+import { openParts, Scene, wordOf } from "../../../contract/lookups/reputation-harness.ts";
+import { FakeClock } from "../../../support/fake-clock.ts";
+import { remembering } from "../reputation-support.ts";
+import { failureOf, SqliteFile } from "../support.ts";
+
+const TIME = { nowMs: () => Date.now(), advance: async () => {}, dispose: async () => {} };
+const LIMITS = { callsPerMinute: 1_000_000, callsPerMonth: null };
+const UNLIMITED = { plan: "enterprise", rateLimitPerMinute: 1_000_000 } as const;
+const SQLITE_IOERR = 10;
+const SQLITE_FULL = 13;
+/** As many as a full disk fails in some seconds. */
+const FAILURES = 9_500;
+
+/** A disk that a test fills and empties. */
+class Disk {
+  /** Of every commit; null: it works. */
+  resultCode: number | null = null;
+  /** Called after every commit. */
+  committed: () => void = () => {};
+  readonly #error = new Error("the disk");
+
+  /** The driver of the service on this disk. */
+  readonly openSqlite: OpenSqlite = async (path) => {
+    const connection = await openBunSqlite(path);
+    return {
+      ...connection,
+      get isInTransaction() {
+        return connection.isInTransaction;
+      },
+      prepare: (sql) => {
+        const statement = connection.prepare(sql);
+        if (sql !== "COMMIT") return statement;
+        const run: typeof statement.run = (values) => {
+          if (this.resultCode !== null) throw this.#error;
+          const changes = statement.run(values);
+          this.committed();
+          return changes;
+        };
+        return { ...statement, run };
+      },
+      resultCode: (error) =>
+        error === this.#error ? this.resultCode : connection.resultCode(error),
+    };
+  };
+}
+
+describe("SQLite: lookups and the disk", () => {
+  test("D-6.5 every commit waits for the disk: the log is synced before a lookup is answered", () =>
+    SqliteFile.use(async (file) => {
+      const settings = new Set<string>();
+      const parts = await openParts(
+        await file.open({}, async (path) => {
+          const connection = await openBunSqlite(path);
+          const prepare: typeof connection.prepare = (sql) => {
+            if (/synchronous|journal_mode/.test(sql)) settings.add(sql);
+            return connection.prepare(sql);
+          };
+          return { ...connection, prepare };
+        }),
+        remembering,
+      );
+      const scene = new Scene(parts, { storage: parts, ...TIME });
+      await scene.enrol("ana");
+      const { hash } = await scene.giveKey("ana");
+      expect(wordOf(await scene.lookUp(hash, "x"))).toBe("profile_not_found");
+      expect([...settings]).toEqual(["PRAGMA journal_mode = WAL", "PRAGMA synchronous = FULL"]);
+    }));
+
+  test(
+    `D-6.3 after ${FAILURES} failed batches a revocation holds as before`,
+    () =>
+      SqliteFile.use(async (file) => {
+        const disk = new Disk();
+        const parts = await openParts(await file.open({}, disk.openSqlite), remembering);
+        const scene = new Scene(parts, { storage: parts, ...TIME });
+        await scene.enrol("ana", UNLIMITED);
+        const { hash, id: keyId } = await scene.giveKey("ana");
+        const { id } = await scene.consent("ana");
+        expect(wordOf(await scene.lookUp(hash, "ana"))).toBe("allowed");
+        disk.resultCode = SQLITE_FULL;
+        const failure = {
+          kind: "store_unavailable",
+          message: "The database is unavailable: the disk is full",
+        };
+        for (let i = 0; i < FAILURES; i++) {
+          expect(await failureOf(scene.lookUp(hash, "ana"))).toEqual(failure);
+        }
+        disk.resultCode = null;
+        expect(wordOf(await scene.lookUp(hash, "ana"))).toBe("allowed");
+        await parts.consents.revoke("ana", { id, nowMs: Date.now() });
+        expect(wordOf(await scene.lookUp(hash, "ana"))).toBe("consent_required");
+        await parts.apiKeys.revoke("ana", { id: keyId, nowMs: Date.now() });
+        expect(wordOf(await scene.lookUp(hash, "ana"))).toBe("api_key_revoked");
+      }),
+    60_000,
+  );
+
+  test("D-8.3 a reply more than 1 s after its first read is sent only if nobody changed meanwhile", () =>
+    SqliteFile.use(async (file) => {
+      const clock = new FakeClock();
+      const disk = new Disk();
+      const parts = await openParts(await file.open({ clock }, disk.openSqlite), remembering);
+      const scene = new Scene(parts, { ...TIME, storage: parts, nowMs: () => clock.nowMs() });
+      await scene.enrol("ana", UNLIMITED);
+      const { hash } = await scene.giveKey("ana");
+      await scene.consent("ana");
+      const tool = file.openElsewhere();
+      const lookUpWhile = async (durationMs: number, change: string) => {
+        disk.committed = () => {
+          disk.committed = () => {};
+          clock.advance(durationMs);
+          tool.run(change);
+        };
+        return await scene.lookUp(hash, "ana").then(wordOf, ({ kind }) => kind);
+      };
+      const nothing = "UPDATE profiles SET bio = 'x' WHERE username = 'somebody else'";
+      const revocation = "UPDATE repsync_consents SET ended_as = 'revoked', ended_at = granted_at";
+      const restoration = "UPDATE repsync_consents SET ended_as = NULL, ended_at = NULL";
+      expect(await lookUpWhile(60_000, nothing)).toBe("allowed");
+      expect(await lookUpWhile(1_000, revocation)).toBe("allowed");
+      tool.run(restoration);
+      expect(await lookUpWhile(1_001, revocation)).toBe("store_unavailable");
+      expect(wordOf(await scene.lookUp(hash, "ana"))).toBe("consent_required");
+      tool.run(restoration);
+      expect(await lookUpWhile(1_001, "UPDATE repsync_api_keys SET is_revoked = 1")).toBe(
+        "store_unavailable",
+      );
+      // Those that were answered 503 count, as their records are kept.
+      expect(tool.query("SELECT month_calls FROM repsync_usage").get()).toEqual({ month_calls: 5 });
+    }));
+
+  test("D-8.3 a batch that waits for another process is given up at its deadline", () =>
+    SqliteFile.use(async (file) => {
+      const parts = await openParts(await file.open({ clock: new FakeClock() }), remembering);
+      const scene = new Scene(parts, { storage: parts, ...TIME });
+      await scene.enrol("ana");
+      const { hash } = await scene.giveKey("ana");
+      const tool = file.openElsewhere();
+      tool.run("BEGIN IMMEDIATE");
+      const call = { keyHash: hash, username: "x", endpoint: "profile", requestId: "r" } as const;
+      const failure = await failureOf(parts.lookupProcessor.decide([call], 30));
+      expect(failure).toEqual({
+        kind: "store_unavailable",
+        message: "The database is unavailable: another process is using it",
+      });
+      tool.run("ROLLBACK");
+      expect(wordOf(await scene.lookUp(hash, "x"))).toBe("profile_not_found");
+    }));
+
+  test.each([SQLITE_IOERR, SQLITE_FULL])(
+    "D-6.5, D-5.8 a batch whose commit fails with %i is not answered, does not count and leaves no record",
+    (resultCode) =>
+      SqliteFile.use(async (file) => {
+        const disk = new Disk();
+        const parts = await openParts(await file.open({}, disk.openSqlite), remembering);
+        const scene = new Scene(parts, { storage: parts, ...TIME });
+        await scene.enrol("ana", UNLIMITED);
+        const { hash } = await scene.giveKey("ana");
+        disk.resultCode = resultCode;
+        const failures = await Promise.all(
+          ["x", "ana"].map((name) => failureOf(scene.lookUp(hash, name))),
+        );
+        for (const failure of failures)
+          expect(failure).toMatchObject({ kind: "store_unavailable" });
+        disk.resultCode = null;
+        expect(wordOf(await scene.lookUp(hash, "x"))).toBe("profile_not_found");
+        const { reading } = await parts.usage.read("ana", LIMITS);
+        expect([reading.minuteCalls, reading.month?.used]).toEqual([1, 1]);
+        const tool = file.openElsewhere();
+        expect(tool.query("SELECT count(*) AS records FROM repsync_audit").get()).toEqual({
+          records: 1,
+        });
+      }),
+  );
+});
