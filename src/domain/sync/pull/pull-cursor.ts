@@ -9,7 +9,7 @@
 //
 // Peers put rows without a timestamp first or last. So a pull begins with a look at the first row, and then reads
 //
-//     first look ─┬─ no timestamp there: the group without timestamps, then the ordered part
+//     first look ─┬─ no timestamp there: the group without timestamps, then the ordered part (from a marker on: reversed)
 //                 ├─ a timestamp there: count the rows that have one, then the ordered part, then the rest as a group
 //                 └─ no row at all: done
 //     a table without a timestamp column: one group
