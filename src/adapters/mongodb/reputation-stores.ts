@@ -9,7 +9,7 @@ import { SUBJECTS, Subjects } from "./accounts/subjects.ts";
 import { MongoUsageStore } from "./accounts/usage-store.ts";
 import { AUDIT_ANCHORS, AUDIT_CENSUS, AuditChainWriter } from "./audit/audit-chain-writer.ts";
 import { MongoAuditLog } from "./audit/audit-log.ts";
-import { AUDIT_PARTS, AuditPartLister } from "./audit/audit-parts.ts";
+import { INDEX_SEGMENTS, SegmentWriter } from "./audit/index-segments.ts";
 import { makeCollections } from "./driver/collections.ts";
 import { retry, startDeadline } from "./driver/deadline.ts";
 import { toAppError } from "./driver/errors.ts";
@@ -24,7 +24,7 @@ import { LookupReader } from "./lookups/lookup-reader.ts";
 /** Collections of the reputation half. */
 const REPUTATION_COLLECTIONS = [
   ...[TIME, SUBJECTS, API_KEYS, CONSENTS],
-  ...[LOOKUP_LOG, AUDIT_PARTS, AUDIT_ANCHORS, AUDIT_CENSUS],
+  ...[LOOKUP_LOG, INDEX_SEGMENTS, AUDIT_ANCHORS, AUDIT_CENSUS],
 ];
 
 /** Makes the collections of the reputation half, and its stores on them. Throws `store_unavailable`. */
@@ -39,7 +39,7 @@ export async function openMongoReputation(
   const subjects = new Subjects({ ...parts, ...options });
   const people = { ...parts, profiles, platformAccounts, subjects };
   const chainWriter = new AuditChainWriter({ ...parts, ...options });
-  const lister = new AuditPartLister(parts.db);
+  const segments = new SegmentWriter(parts.db);
   const cache = new LookupCache(options.makeCache);
   const reader = new LookupReader({ ...people, cache });
   return {
@@ -55,7 +55,7 @@ export async function openMongoReputation(
       reader,
       cache,
       chainWriter,
-      lister,
+      segments,
     }),
   };
 }

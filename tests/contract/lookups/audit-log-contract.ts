@@ -86,6 +86,24 @@ export function auditLogContract(harness: ReputationHarness): void {
       expect(await parts.audit.accesses("ana", PAGE)).toEqual([]);
     });
 
+    it("D-5.5, D-6.2 accesses() shows lookups of a profile while it was hidden, among the others", async (parts, store) => {
+      const scene = new Scene(parts, store);
+      await scene.enrol("ana");
+      await scene.enrol("bea");
+      const { hash } = await scene.giveKey("ana");
+      for (const isPublic of [false, true, false]) {
+        await parts.profiles.change("bea", { public: isPublic, nowMs: store.nowMs() });
+        await scene.lookUp(hash, "bea");
+        await store.advance(1_000);
+      }
+      const all = await parts.audit.accesses("bea", PAGE);
+      expect(all.map(({ at, account, decision, code }) => [at, account, decision, code])).toEqual([
+        ["2026-03-01T12:00:02.000Z", "ana", "denied", "profile_not_found"],
+        ["2026-03-01T12:00:01.000Z", "ana", "denied", "consent_required"],
+        ["2026-03-01T12:00:00.000Z", "ana", "denied", "profile_not_found"],
+      ]);
+    });
+
     it("D-5.5 accesses() come in the order of their times, whole seconds too, also while more are written", async (parts, store) => {
       const scene = new Scene(parts, store);
       await scene.enrol("ana", { plan: "business" });

@@ -1,11 +1,11 @@
-// Finds a person's audit records: in the parts that may name them, and behind all parts.
+// Finds a person's audit records: in the index segments that may name them, and behind all segments.
 import type { ClientSession, Db, Document, Filter } from "mongodb";
 import { accessPlace, newestAccessFirst } from "../../../domain/reputation/audit/access-item.ts";
 import type { AuditRecord } from "../../../domain/reputation/audit/audit-chain.ts";
 import type { AccessPosition } from "../../../ports/lookups/audit-log.ts";
 import { SNAPSHOT } from "../driver/operations.ts";
 import { type AuditBlock, auditBlocks, blockId, idsOfChain, recordsOf } from "./audit-blocks.ts";
-import { type AuditPart, auditParts, filterBits, findUnlisted } from "./audit-parts.ts";
+import { filterBits, findUnindexed, type IndexSegment, indexSegments } from "./index-segments.ts";
 
 /** Whose records, and how many. */
 export interface WantedAccesses {
@@ -15,8 +15,8 @@ export interface WantedAccesses {
   readonly before: AccessPosition | null;
 }
 
-/** Parts that are looked through at once. */
-const PARTS_AT_ONCE = 4;
+/** Segments that are looked through at once. */
+const SEGMENTS_AT_ONCE = 4;
 
 /** Records about a person in a session's snapshot, as `AuditLog.accesses` orders and limits them. */
 export async function readAccessRecords(
@@ -41,19 +41,19 @@ export async function readAccessRecords(
     found = [...found, ...older].sort(newestAccessFirst).slice(0, limit);
   };
 
-  const unlisted = await findUnlisted(db, options);
-  await lookThrough(unlisted.map(({ chainId, afterSeq }) => behind(chainId, afterSeq)));
+  const unindexed = await findUnindexed(db, options);
+  await lookThrough(unindexed.map(({ chainId, afterSeq }) => behind(chainId, afterSeq)));
   const mayName = {
     $or: subjectHmacs.map((hmac) => ({ filter: { $bitsAllSet: filterBits(hmac) } })),
     ...(before === null ? {} : { firstAt: { $lte: before.at } }),
   };
-  const parts = auditParts(db).find(mayName, {
+  const segments = indexSegments(db).find(mayName, {
     ...options,
     sort: { lastAt: -1 },
     projection: { filter: 0 },
-    batchSize: PARTS_AT_ONCE,
+    batchSize: SEGMENTS_AT_ONCE,
   });
-  for await (const next of inGroups(parts)) {
+  for await (const next of inGroups(segments)) {
     const last = found.length < limit ? undefined : found.at(-1);
     if (last !== undefined && last.at > (next[0]?.lastAt ?? "")) break;
     await lookThrough(next.map(within));
@@ -61,11 +61,13 @@ export async function readAccessRecords(
   return found;
 }
 
-async function* inGroups(parts: AsyncIterable<AuditPart>): AsyncGenerator<readonly AuditPart[]> {
-  let group: AuditPart[] = [];
-  for await (const part of parts) {
-    group.push(part);
-    if (group.length < PARTS_AT_ONCE) continue;
+async function* inGroups(
+  segments: AsyncIterable<IndexSegment>,
+): AsyncGenerator<readonly IndexSegment[]> {
+  let group: IndexSegment[] = [];
+  for await (const segment of segments) {
+    group.push(segment);
+    if (group.length < SEGMENTS_AT_ONCE) continue;
     yield group;
     group = [];
   }
@@ -76,7 +78,7 @@ function behind(chainId: string, afterSeq: number): Filter<AuditBlock> {
   return { _id: { $gt: blockId(chainId, afterSeq), $lt: idsOfChain(chainId).$lt } };
 }
 
-function within({ _id, chainId, lastSeq }: AuditPart): Filter<AuditBlock> {
+function within({ _id, chainId, lastSeq }: IndexSegment): Filter<AuditBlock> {
   return { _id: { $gte: _id, $lte: blockId(chainId, lastSeq) } };
 }
 

@@ -34,7 +34,7 @@ import {
   CENSUS_ID,
   type SignedDocument,
 } from "./audit-chain-writer.ts";
-import { auditParts } from "./audit-parts.ts";
+import { indexSegments } from "./index-segments.ts";
 
 /** Text of a damaged record need not be UTF-8; it has to be read to be found. */
 const AS_STORED = { ...COMMITTED, enableUtf8Validation: false } as const;
@@ -46,12 +46,12 @@ const IS_NO_TEXT = { $not: { $type: "string" } } as const;
 
 /** The audit log in collections of its own. */
 export class MongoAuditLog implements AuditLog {
-  readonly #parts: StoreDeps & { readonly subjects: Subjects };
+  readonly #deps: StoreDeps & { readonly subjects: Subjects };
   readonly #collections: AuditCollections;
 
-  constructor(parts: StoreDeps & { readonly subjects: Subjects }) {
-    this.#parts = parts;
-    this.#collections = auditCollections(parts.db);
+  constructor(deps: StoreDeps & { readonly subjects: Subjects }) {
+    this.#deps = deps;
+    this.#collections = auditCollections(deps.db);
   }
 
   async census(): Promise<Signed<AuditCensus> | null> {
@@ -89,7 +89,7 @@ export class MongoAuditLog implements AuditLog {
       const isLater = { $gte: next };
       const options = { ...AS_STORED, sort: { _id: 1 }, projection: { _id: 1 } } as const;
       const found = await this.#read(() =>
-        auditBlocks(this.#parts.db).findOne({ _id: isLater }, options),
+        auditBlocks(this.#deps.db).findOne({ _id: isLater }, options),
       );
       if (found === null) return chainIds;
       const kind = kindOfId(found._id);
@@ -103,7 +103,7 @@ export class MongoAuditLog implements AuditLog {
   async #hasOnlyTextIds(): Promise<boolean> {
     for (const direction of [1, -1] as const) {
       const options = { ...COMMITTED, sort: { _id: direction }, projection: { _id: 1 } };
-      const end = await this.#read(() => auditBlocks(this.#parts.db).findOne({}, options));
+      const end = await this.#read(() => auditBlocks(this.#deps.db).findOne({}, options));
       if (end !== null && typeof (end._id as unknown) !== "string") return false;
     }
     return true;
@@ -113,7 +113,7 @@ export class MongoAuditLog implements AuditLog {
     chainId: string,
     { afterSeq, limit }: RecordPage,
   ): Promise<readonly StoredRecord[]> {
-    return await readSnapshot(this.#parts, async (session) => {
+    return await readSnapshot(this.#deps, async (session) => {
       const start =
         afterSeq === null ? null : await this.#blockWith({ chainId, seq: afterSeq, session });
       // Something whose id is none of a block goes by that id as a chain.
@@ -123,7 +123,7 @@ export class MongoAuditLog implements AuditLog {
       let passed = start === null || afterSeq === null ? 0 : afterSeq - firstSeq + 1;
       const found: StoredRecord[] = [];
       const options = { ...AS_STORED, ...SNAPSHOT, session, sort: { _id: 1 } } as const;
-      for await (const block of auditBlocks(this.#parts.db).find({ _id: isLater }, options)) {
+      for await (const block of auditBlocks(this.#deps.db).find({ _id: isLater }, options)) {
         const records = recordsOf(block);
         found.push(...records.slice(passed, passed + limit - found.length));
         if (found.length === limit) break;
@@ -135,17 +135,17 @@ export class MongoAuditLog implements AuditLog {
 
   async prune({ statement, signature }: Signed<AuditAnchor>): Promise<void> {
     const { chainId, ...pruned } = statement;
-    await writeTogether(this.#parts, async (session) => {
+    await writeTogether(this.#deps, async (session) => {
       const { anchors } = this.#collections;
       const anchor = { ...pruned, signature };
       await anchors.replaceOne({ _id: chainId }, anchor, { upsert: true, session });
-      const blocks = auditBlocks(this.#parts.db);
+      const blocks = auditBlocks(this.#deps.db);
       const last = await this.#blockWith({ chainId, seq: statement.seq, session });
       if (last === null) return;
       const isPruned = { ...idsOfChain(chainId), $lte: last._id };
       await blocks.deleteMany({ _id: isPruned }, { session });
       const isWhole = { chainId, lastSeq: { $lte: statement.seq } };
-      await auditParts(this.#parts.db).deleteMany(isWhole, { session });
+      await indexSegments(this.#deps.db).deleteMany(isWhole, { session });
       const firstSeq = readBlockId(last._id)?.firstSeq ?? 0;
       const records = last.records.slice(statement.seq - firstSeq + 1);
       if (records.length === 0) return;
@@ -158,14 +158,14 @@ export class MongoAuditLog implements AuditLog {
     username: string,
     { limit, before }: { readonly limit: number; readonly before: AccessPosition | null },
   ): Promise<readonly AccessItem[]> {
-    const { subjects } = this.#parts;
-    return await readSnapshot(this.#parts, async (session) => {
+    const { subjects } = this.#deps;
+    return await readSnapshot(this.#deps, async (session) => {
       const subject = await subjects.find(username, session, SNAPSHOT);
       // Lookups of a hidden profile name it as they would name nobody. D-8.5.
       const asAbsent = subjects.hmacOfAbsent(username);
       const subjectHmacs = subject === null ? [asAbsent] : [subjects.hmacOf(subject), asAbsent];
       const wanted = { subjectHmacs, limit, before };
-      const found = await readAccessRecords(this.#parts.db, wanted, session);
+      const found = await readAccessRecords(this.#deps.db, wanted, session);
       const accountIds = found.map(({ accountId }) => accountId);
       const names = await subjects.namesOf(accountIds, session, SNAPSHOT);
       return found.map((record) => accessItem(record, names.get(record.accountId) ?? null));
@@ -181,14 +181,14 @@ export class MongoAuditLog implements AuditLog {
     const { chainId, seq, session } = place;
     const isNotLater = { $gte: idsOfChain(chainId).$gte, $lte: blockId(chainId, seq) };
     const options = session.inTransaction() ? { session } : { ...SNAPSHOT, session };
-    return await auditBlocks(this.#parts.db).findOne(
+    return await auditBlocks(this.#deps.db).findOne(
       { _id: isNotLater },
       { ...options, enableUtf8Validation: false, sort: { _id: -1 } },
     );
   }
 
   async #read<T>(read: () => Promise<T>): Promise<T> {
-    return await readCommitted(this.#parts, read);
+    return await readCommitted(this.#deps, read);
   }
 }
 

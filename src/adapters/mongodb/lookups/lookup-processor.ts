@@ -24,7 +24,7 @@ import {
 } from "../accounts/account-usage.ts";
 import type { Subjects } from "../accounts/subjects.ts";
 import type { AuditChainWriter, WrittenChain } from "../audit/audit-chain-writer.ts";
-import type { AuditPartLister } from "../audit/audit-parts.ts";
+import type { SegmentWriter } from "../audit/index-segments.ts";
 import { Deadline } from "../driver/deadline.ts";
 import { hasCode, innerError, isPassing, toAppError } from "../driver/errors.ts";
 import { type LogWrite, writeLookupLog } from "../driver/lookup-log.ts";
@@ -48,7 +48,7 @@ export interface LookupProcessorDeps extends StoreDeps {
   readonly cache: LookupCache;
   readonly subjects: Subjects;
   readonly chainWriter: AuditChainWriter;
-  readonly lister: AuditPartLister;
+  readonly segments: SegmentWriter;
 }
 
 /** A batch on its way through transactions. */
@@ -246,10 +246,10 @@ export class MongoLookupProcessor implements LookupProcessor {
   }
 
   #remember(facts: BatchFacts, written: WrittenChain | null): void {
-    const { cache, lister } = this.#deps;
+    const { cache, segments } = this.#deps;
     if (written !== null) {
       this.#ownChain.goOnFrom(written);
-      lister.keepUpWith(written.tip);
+      segments.keepUpWith(written.tip);
     } else {
       // Nothing was kept of them.
       facts.dropNewSubjects();

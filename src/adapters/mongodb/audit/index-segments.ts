@@ -1,6 +1,6 @@
-// Who may be named in which part of the audit log. An index over all records would be changed in another place by every
-// lookup, which cost a fifth of all that lookups do; so each part of some hundred records has a Bloom filter of the people
-// in it, made beside the lookups. Whatever it says is checked against the records: parts are no part of the log.
+// Which people are named in which segment of the audit log. An index over all records would be changed in another place by
+// every lookup, which cost a fifth of all that lookups do; so each segment of some hundred records has a Bloom filter of the
+// people in it, made in the background. Readers check it against the records: segments are not verified with the log.
 import { type AggregateOptions, Binary, type Collection, type Db } from "mongodb";
 import type { ChainTip } from "../../../domain/reputation/audit/audit-chain.ts";
 import { type InternalCollection, insertNew } from "../driver/collections.ts";
@@ -9,8 +9,8 @@ import { COMMITTED } from "../driver/operations.ts";
 import { auditBlocks, blockId, idsOfChain, readBlockId } from "./audit-blocks.ts";
 import { auditCollections } from "./audit-chain-writer.ts";
 
-/** The parts by time and by chain. */
-export const AUDIT_PARTS: InternalCollection = {
+/** The segments by time and by chain. */
+export const INDEX_SEGMENTS: InternalCollection = {
   name: "repsync_audit_parts",
   indexes: [
     { name: "repsync_time", key: { lastAt: -1 } },
@@ -19,7 +19,7 @@ export const AUDIT_PARTS: InternalCollection = {
 };
 
 /** Consecutive blocks of a chain. */
-export interface AuditPart {
+export interface IndexSegment {
   /** `blockId` of the first. */
   readonly _id: string;
   readonly chainId: string;
@@ -31,55 +31,57 @@ export interface AuditPart {
   readonly filter: Binary;
 }
 
-/** Records of a chain that are in no part: those behind a place, up to where the chain had come. */
-export interface UnlistedRecords {
+/** Records of a chain that are in no segment: those behind a place, up to where the chain had come. */
+export interface UnindexedRecords {
   readonly chainId: string;
   readonly afterSeq: number;
   readonly throughSeq: number;
 }
 
-/** A block as far as it is listed: nothing about it is certain. */
+/** A block as far as it is indexed: nothing about it is certain. */
 interface BlockSubjects {
   readonly _id: string;
   readonly at?: unknown;
   readonly subjects?: unknown;
 }
 
-/** Records that make a part, with the rest of the last block; to look through as many takes about a millisecond. */
-const PART_RECORDS = 512;
-/** Ten or more for each record: then of a thousand parts without a person less than ten seem to have one. */
+/** Records that make a segment, with the rest of the last block; to look through as many takes about a millisecond. */
+const SEGMENT_RECORDS = 512;
+/** Ten or more for each record: then of a thousand segments without a person less than ten seem to have one. */
 const FILTER_BITS = 8_192;
 /** So many bits stand for a person, of four hexadecimal digits of the HMAC each. */
 const BITS_OF_PERSON = 7;
 
-/** The parts of a store. */
-export function auditParts(db: Db): Collection<AuditPart> {
-  return db.collection(AUDIT_PARTS.name);
+/** The segments of a store. */
+export function indexSegments(db: Db): Collection<IndexSegment> {
+  return db.collection(INDEX_SEGMENTS.name);
 }
 
-/** The bits that are set in the filter of every part that names a person. */
+/** The bits that are set in the filter of every segment that names a person. */
 export function filterBits(subjectHmac: string): number[] {
   return Array.from({ length: BITS_OF_PERSON }, (_, i) => {
     return Number.parseInt(subjectHmac.slice(4 * i, 4 * i + 4), 16) % FILTER_BITS;
   });
 }
 
-/** Of every chain that has any, the records in no part; pruned ones count as listed. */
-export async function findUnlisted(
+/** Of every chain that has any, the records in no segment; pruned ones count as indexed. */
+export async function findUnindexed(
   db: Db,
   options: AggregateOptions,
-): Promise<readonly UnlistedRecords[]> {
+): Promise<readonly UnindexedRecords[]> {
   const { heads, anchors } = auditCollections(db);
-  const lastParts = [
+  const lastSegments = [
     { $sort: { chainId: 1, lastSeq: -1 } },
     { $group: { _id: "$chainId", seq: { $first: "$lastSeq" } } },
   ];
   const places = { ...options, projection: { seq: 1 } };
   const reached = await heads.find({ _id: HEADS.ids }, places).toArray();
   const pruned = await anchors.find({}, places).toArray();
-  const listed = await auditParts(db).aggregate<(typeof pruned)[0]>(lastParts, options).toArray();
+  const indexed = await indexSegments(db)
+    .aggregate<(typeof pruned)[0]>(lastSegments, options)
+    .toArray();
   const done = new Map<string, number>();
-  for (const { _id, seq } of [...pruned, ...listed]) {
+  for (const { _id, seq } of [...pruned, ...indexed]) {
     done.set(_id, Math.max(seq, done.get(_id) ?? 0));
   }
   const chains = reached.map(({ _id, seq: throughSeq }) => {
@@ -89,8 +91,8 @@ export async function findUnlisted(
   return chains.filter(({ afterSeq, throughSeq }) => throughSeq > afterSeq);
 }
 
-/** Lists what one process appends, and what ended ones have left. */
-export class AuditPartLister {
+/** Indexes what one process appends, and what ended ones have left. */
+export class SegmentWriter {
   readonly #db: Db;
   #chainId = "";
   #dueSeq = 0;
@@ -102,9 +104,9 @@ export class AuditPartLister {
   }
 
   /**
-   * Lists what is due once a chain is committed up to a place, without keeping the caller waiting: whole parts of this
+   * Indexes what is due once a chain is committed up to a place, without keeping the caller waiting: whole segments of this
    * chain, and all of the others when it has just begun, as most likely their processes have ended. What fails is due
-   * again with the next part; until then it is only slower to find.
+   * again with the next segment; until then it is only slower to find.
    */
   keepUpWith(tip: ChainTip): void {
     const { chainId, seq } = tip;
@@ -112,39 +114,39 @@ export class AuditPartLister {
     if (!isNew && seq < this.#dueSeq) return;
     if (isNew) this.#areOthersDue = true;
     this.#chainId = chainId;
-    this.#dueSeq = seq + PART_RECORDS;
-    this.#last = this.#last.then(() => this.#listDue(tip)).catch(() => {});
+    this.#dueSeq = seq + SEGMENT_RECORDS;
+    this.#last = this.#last.then(() => this.#indexDue(tip)).catch(() => {});
   }
 
-  async #listDue(tip: ChainTip): Promise<void> {
-    if (this.#areOthersDue) await this.#listOthers(tip.chainId);
+  async #indexDue(tip: ChainTip): Promise<void> {
+    if (this.#areOthersDue) await this.#indexOthers(tip.chainId);
     this.#areOthersDue = false;
-    await this.#listWholeParts(tip);
+    await this.#indexWholeSegments(tip);
   }
 
-  async #listOthers(chainId: string): Promise<void> {
-    for (const unlisted of await findUnlisted(this.#db, COMMITTED)) {
-      if (unlisted.chainId !== chainId) await this.#list(unlisted, 1);
+  async #indexOthers(chainId: string): Promise<void> {
+    for (const unindexed of await findUnindexed(this.#db, COMMITTED)) {
+      if (unindexed.chainId !== chainId) await this.#index(unindexed, 1);
     }
   }
 
-  async #listWholeParts({ chainId, seq: throughSeq }: ChainTip): Promise<void> {
+  async #indexWholeSegments({ chainId, seq: throughSeq }: ChainTip): Promise<void> {
     const options = { ...COMMITTED, sort: { lastSeq: -1 } } as const;
-    const last = await auditParts(this.#db).findOne({ chainId }, options);
-    await this.#list({ chainId, afterSeq: last?.lastSeq ?? 0, throughSeq }, PART_RECORDS);
+    const last = await indexSegments(this.#db).findOne({ chainId }, options);
+    await this.#index({ chainId, afterSeq: last?.lastSeq ?? 0, throughSeq }, SEGMENT_RECORDS);
   }
 
-  /** Ends where another process lists the same: only one of them can begin a part at a record. */
-  async #list(unlisted: UnlistedRecords, leastRecords: number): Promise<void> {
-    const { chainId, throughSeq } = unlisted;
-    // Others may go on: whoever is at work there lists whole parts.
-    for (let next = unlisted.afterSeq + 1; next <= throughSeq; ) {
+  /** Ends where another process indexes the same: only one of them can begin a segment at a record. */
+  async #index(unindexed: UnindexedRecords, leastRecords: number): Promise<void> {
+    const { chainId, throughSeq } = unindexed;
+    // Others may go on: whoever is at work there indexes whole segments.
+    for (let next = unindexed.afterSeq + 1; next <= throughSeq; ) {
       const blocks = await this.#nextBlocks(chainId, next);
       const names = blocks.flatMap(subjectsOf);
       if (names.length < leastRecords) return;
       const times = blocks.map(({ at }) => String(at)).sort();
       const lastSeq = Math.max(...blocks.map(lastSeqOf));
-      const isFirst = await insertNew(auditParts(this.#db), {
+      const isFirst = await insertNew(indexSegments(this.#db), {
         _id: blockId(chainId, next),
         ...{ chainId, lastSeq },
         ...{ firstAt: times.at(0) ?? "", lastAt: times.at(-1) ?? "" },
@@ -155,7 +157,7 @@ export class AuditPartLister {
     }
   }
 
-  /** The blocks of the next part, as far as there are any. */
+  /** The blocks of the next segment, as far as there are any. */
   async #nextBlocks(chainId: string, firstSeq: number): Promise<readonly BlockSubjects[]> {
     const isNext = { $gte: blockId(chainId, firstSeq), $lt: idsOfChain(chainId).$lt };
     const stages = [
@@ -169,7 +171,7 @@ export class AuditPartLister {
     for await (const block of auditBlocks(this.#db).aggregate<BlockSubjects>(stages, options)) {
       found.push(block);
       records += subjectsOf(block).length;
-      if (records >= PART_RECORDS) break;
+      if (records >= SEGMENT_RECORDS) break;
     }
     return found;
   }
