@@ -126,6 +126,6 @@ export class PersonRows {
 
   async #raiseTable({ tx, lane }: VersionedChange): Promise<void> {
     const table = { tableName: this.#table.name, people: [] };
-    await this.#parts.versions.raise({ ...table, slot: lane, session: tx });
+    await this.#parts.versions.raise({ ...table, lane, session: tx });
   }
 }

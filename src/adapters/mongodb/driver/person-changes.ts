@@ -19,7 +19,7 @@ export async function changePerson<T>(
   username: string,
   body: (change: PersonChange) => Promise<T>,
 ): Promise<T> {
-  return await parts.versions.withSlot((lane) =>
+  return await parts.versions.withLane((lane) =>
     writeTogether(parts, (tx) =>
       body({
         tx,

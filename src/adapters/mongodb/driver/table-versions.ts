@@ -6,21 +6,21 @@ import { type ChangedNames, raisePersonVersions } from "./person-versions.ts";
 
 const COLLECTION = "repsync_table_versions";
 /** Documents a version may be spread over, so that concurrent pushes rarely touch the same one. */
-const SLOTS = 256;
+const LANES = 256;
 
-interface SlotDocument {
-  /** Table name, a slash, slot number. */
+interface LaneDocument {
+  /** Table name, a slash, lane number. */
   readonly _id: string;
   readonly version: Long;
 }
 
-/** Versions of all tables. A table's version is the sum over its slots. */
+/** Versions of all tables. A table's version is the sum over its lanes. */
 export class TableVersions {
   readonly #db: Db;
-  readonly #collection: Collection<SlotDocument>;
-  /** Where this instance's slots begin: instances start at random places. */
-  readonly #firstSlot = new ObjectId().id[4] ?? 0;
-  readonly #slotsInUse = new Set<number>();
+  readonly #collection: Collection<LaneDocument>;
+  /** Where this instance's lanes begin: instances start at random places. */
+  readonly #firstLane = new ObjectId().id[4] ?? 0;
+  readonly #lanesInUse = new Set<number>();
 
   constructor(db: Db) {
     this.#db = db;
@@ -30,16 +30,16 @@ export class TableVersions {
   /** The collection's name, for set-up: a transaction must not have to make it. */
   static readonly collectionName = COLLECTION;
 
-  /** Runs a push with a slot that no other push of this instance uses meanwhile. */
-  async withSlot<T>(push: (slot: number) => Promise<T>): Promise<T> {
-    let slot = this.#firstSlot % SLOTS;
-    for (let i = 1; this.#slotsInUse.has(slot) && i < SLOTS; i++)
-      slot = (this.#firstSlot + i) % SLOTS;
-    this.#slotsInUse.add(slot);
+  /** Runs a push with a lane that no other push of this instance uses meanwhile. */
+  async withLane<T>(push: (lane: number) => Promise<T>): Promise<T> {
+    let lane = this.#firstLane % LANES;
+    for (let i = 1; this.#lanesInUse.has(lane) && i < LANES; i++)
+      lane = (this.#firstLane + i) % LANES;
+    this.#lanesInUse.add(lane);
     try {
-      return await push(slot);
+      return await push(lane);
     } finally {
-      this.#slotsInUse.delete(slot);
+      this.#lanesInUse.delete(lane);
     }
   }
 
@@ -47,12 +47,12 @@ export class TableVersions {
   async raise(change: {
     readonly tableName: string;
     readonly people: ChangedNames;
-    readonly slot: number;
+    readonly lane: number;
     readonly session: ClientSession;
   }): Promise<void> {
-    const { tableName, people, slot, session } = change;
-    await raisePersonVersions(this.#db, people, { tx: session, lane: slot });
-    const _id = `${tableName}/${slot}`;
+    const { tableName, people, lane, session } = change;
+    await raisePersonVersions(this.#db, people, { tx: session, lane });
+    const _id = `${tableName}/${lane}`;
     await this.#collection.updateOne(
       { _id },
       { $inc: { version: Long.ONE } },
@@ -62,15 +62,15 @@ export class TableVersions {
 
   /** A table's version in the session's snapshot, as text; "0" before its first change. */
   async read(tableName: string, session: ClientSession): Promise<string> {
-    const slots = await this.#collection
+    const lanes = await this.#collection
       .find({ _id: idsUnder(tableName) }, { session, ...READ_OPTIONS })
       .toArray();
-    return String(slots.reduce((sum, { version }) => sum + BigInt(version.toString()), 0n));
+    return String(lanes.reduce((sum, { version }) => sum + BigInt(version.toString()), 0n));
   }
 }
 
 const READ_OPTIONS = {
   readConcern: { level: "snapshot" },
-  batchSize: SLOTS + 1,
+  batchSize: LANES + 1,
   promoteLongs: false,
 } as const;

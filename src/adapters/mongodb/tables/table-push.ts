@@ -54,8 +54,8 @@ interface TablePushRequest {
   readonly beforeCommit: () => void;
   /** Whose rows it changes. */
   readonly people: ChangedNames;
-  /** Slot of the table's version that no other push of this instance uses. */
-  readonly slot: number;
+  /** Lane of the table's version that no other push of this instance uses. */
+  readonly lane: number;
 }
 
 /** What a push did. */
@@ -227,8 +227,8 @@ export class TablePush {
   }
 
   #raiseVersion(tx: ClientSession): Promise<void> {
-    const { tableName, people, slot } = this.#push;
-    return this.#versions.raise({ tableName, people, slot, session: tx });
+    const { tableName, people, lane } = this.#push;
+    return this.#versions.raise({ tableName, people, lane, session: tx });
   }
 
   #setMarkers(tx: ClientSession): Promise<void> {

@@ -64,7 +64,7 @@ export class MongoTableStore implements TableStore {
     const { markers = NO_MARKERS } = options;
     if (writes.length === 0 && markers.size === 0) return [];
     try {
-      return await this.#deps.versions.withSlot((slot) => this.#push(table, writes, options, slot));
+      return await this.#deps.versions.withLane((lane) => this.#push(table, writes, options, lane));
     } catch (error) {
       throw toCommitError(error);
     }
@@ -74,7 +74,7 @@ export class MongoTableStore implements TableStore {
     table: Table,
     writes: readonly RowWrite[],
     { markers = NO_MARKERS, beforeCommit = () => {} }: WriteOptions,
-    slot: number,
+    lane: number,
   ): Promise<readonly WriteFailure[]> {
     const { client, clock, versions } = this.#deps;
     const scope = { client, clock, deadline: startDeadline(clock) };
@@ -96,7 +96,7 @@ export class MongoTableStore implements TableStore {
       ids,
       markers,
       beforeCommit,
-      slot,
+      lane,
     };
     const push = new TablePush(this.#db, versions, scope, request);
     const { insertedRows, failures } = await push.commit();
