@@ -13,7 +13,7 @@ import type { PageRoutesDeps } from "./http/routes/sync-routes.ts";
 import type { RequestHandler, StartHttpServer } from "./ports/http/http-server.ts";
 import type { CacheCounts, VersionedCache } from "./ports/lookups/versioned-cache.ts";
 import { openServices, type Services, type TimeDeps } from "./services.ts";
-import { createLookups } from "./usecases/reputation/lookups/look-up.ts";
+import { Lookups } from "./usecases/reputation/lookups/look-up.ts";
 import { ActiveRuns } from "./usecases/sync/runs/active-runs.ts";
 import { startSchedule } from "./usecases/sync/runs/scheduled-runs.ts";
 
@@ -43,7 +43,7 @@ export async function compose(config: Config, time?: TimeDeps): Promise<Deployme
     startedAtMs: clock.nowMs(),
   });
   const activeRuns = new ActiveRuns(sync, metrics);
-  const lookups = createLookups(services.lookups);
+  const lookups = new Lookups(services.lookups);
   const cache = () => sumCounts(services.caches);
   const handler = createRequestHandler({
     clock,

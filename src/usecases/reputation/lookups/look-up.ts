@@ -37,14 +37,6 @@ export interface LookupReply {
 /** Lookups by outcome since the start, for /metrics: `allowed` or the code of the problem. */
 export type LookupCounts = ReadonlyMap<"allowed" | LookupRefusal, number>;
 
-/** Answers lookups. */
-export interface Lookups {
-  /** Decides one lookup; what it resolves to is in the audit log already. Throws as `LookupProcessor`. D-5.8. */
-  lookUp(input: LookupInput): Promise<LookupReply>;
-  /** Counts so far. */
-  counts(): LookupCounts;
-}
-
 /** What lookups need. */
 export interface LookupDeps extends LookupQueueDeps {
   /** Keyed by `API_KEY_PEPPER`. */
@@ -53,37 +45,45 @@ export interface LookupDeps extends LookupQueueDeps {
 
 const DAY_MS = 86_400_000;
 
-/** Makes the one place that lookups of this process go through. */
-export function createLookups(deps: LookupDeps): Lookups {
-  const queue = new LookupQueue(deps);
-  const dataOf = createAnswers();
-  const counts = new Map<"allowed" | LookupRefusal, number>();
+/** Answers the lookups of this process. */
+export class Lookups {
+  readonly #deps: LookupDeps;
+  readonly #queue: LookupQueue;
+  readonly #bodies = new LookupBodies();
+  readonly #counts = new Map<"allowed" | LookupRefusal, number>();
 
-  async function answer(input: LookupInput): Promise<LookupReply> {
-    const { apiKey, endpoint, username, requestId } = input;
+  constructor(deps: LookupDeps) {
+    this.#deps = deps;
+    this.#queue = new LookupQueue(deps);
+  }
+
+  /** Decides one lookup; what it resolves to is in the audit log already. Throws as `LookupProcessor`. D-5.8. */
+  async lookUp(input: LookupInput): Promise<LookupReply> {
+    const reply = await this.#answer(input);
+    const name = reply.problem ?? "allowed";
+    this.#counts.set(name, (this.#counts.get(name) ?? 0) + 1);
+    return reply;
+  }
+
+  /** Counts so far. */
+  counts(): LookupCounts {
+    return this.#counts;
+  }
+
+  async #answer({ apiKey, endpoint, username, requestId }: LookupInput): Promise<LookupReply> {
     const problem = apiKeyProblem(apiKey);
-    if (apiKey === null || problem !== null) return refusal(problem, deps.clock.nowMs());
-    const keyHash = deps.pepperMac.hex(apiKey);
-    const outcome = await queue.decide({ keyHash, endpoint, username, requestId });
+    if (apiKey === null || problem !== null) return refusal(problem, this.#deps.clock.nowMs());
+    const keyHash = this.#deps.pepperMac.hex(apiKey);
+    const outcome = await this.#queue.decide({ keyHash, endpoint, username, requestId });
     const { nowMs } = outcome;
     if (outcome.kind === "key_refused") return refusal(outcome.problem, nowMs);
     const { quotas } = outcome;
     if (outcome.kind === "limited") return { problem: outcome.problem, data: null, quotas, nowMs };
     const { code } = outcome.decision;
     if (code !== null) return { problem: code, data: null, quotas, nowMs };
-    const data = dataOf(outcome.subject, { endpoint, username, nowMs });
+    const data = this.#bodies.of(outcome.subject, { endpoint, username, nowMs });
     return { problem: null, data, quotas, nowMs };
   }
-
-  return {
-    async lookUp(input) {
-      const reply = await answer(input);
-      const name = reply.problem ?? "allowed";
-      counts.set(name, (counts.get(name) ?? 0) + 1);
-      return reply;
-    },
-    counts: () => counts,
-  };
 }
 
 function apiKeyProblem(apiKey: string | null): LookupRefusal | null {
@@ -95,38 +95,43 @@ function refusal(problem: LookupRefusal | null, nowMs: number): LookupReply {
   return { problem, data: null, quotas: null, nowMs };
 }
 
+/** Which body is asked for. */
+interface WantedBody {
+  readonly endpoint: LookupEndpoint;
+  readonly username: string;
+  readonly nowMs: number;
+}
+
 /** What a subject's lookups show on one UTC day. */
-interface Answers {
+interface DayBodies {
   readonly day: number;
-  readonly data: Map<string, object>;
+  readonly byEndpoint: Map<LookupEndpoint, object>;
 }
 
-/** Makes each answer once for as long as nothing about the person changes and the day lasts. */
-function createAnswers() {
-  const known = new WeakMap<LookupSubject, Answers>();
-  return (
-    subject: LookupSubject,
-    of: { readonly endpoint: LookupEndpoint; readonly username: string; readonly nowMs: number },
-  ): object => {
-    const day = Math.floor(of.nowMs / DAY_MS);
-    let answers = known.get(subject);
-    if (answers?.day !== day) {
-      answers = { day, data: new Map() };
-      known.set(subject, answers);
+/** Makes each body once for as long as nothing about the person changes and the day lasts. */
+class LookupBodies {
+  readonly #known = new WeakMap<LookupSubject, DayBodies>();
+
+  of(subject: LookupSubject, wanted: WantedBody): object {
+    const day = Math.floor(wanted.nowMs / DAY_MS);
+    let bodies = this.#known.get(subject);
+    if (bodies?.day !== day) {
+      bodies = { day, byEndpoint: new Map() };
+      this.#known.set(subject, bodies);
     }
-    const data = answers.data.get(of.endpoint) ?? makeAnswer(subject, of);
-    answers.data.set(of.endpoint, data);
-    return data;
-  };
+    const body = bodies.byEndpoint.get(wanted.endpoint) ?? makeBody(subject, wanted);
+    bodies.byEndpoint.set(wanted.endpoint, body);
+    return body;
+  }
 }
 
-function makeAnswer(
+function makeBody(
   { profile, accounts }: LookupSubject,
-  of: { readonly endpoint: LookupEndpoint; readonly username: string; readonly nowMs: number },
+  { endpoint, username, nowMs }: WantedBody,
 ): object {
-  switch (of.endpoint) {
+  switch (endpoint) {
     case "reputation":
-      return reputationBody(of.username, computeScore({ profile, accounts, nowMs: of.nowMs }));
+      return reputationBody(username, computeScore({ profile, accounts, nowMs }));
     case "profile":
       return profileBody(profile ?? {});
     case "platforms":
