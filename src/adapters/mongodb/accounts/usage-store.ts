@@ -6,20 +6,20 @@ import { readTimed } from "../driver/server-clock.ts";
 import { joinUsage, readingOf, type UsageDocument, usageOf } from "./account-usage.ts";
 import { SUBJECTS } from "./subjects.ts";
 
-/** Reads what the ledger has counted. */
+/** Reads what lookups have counted. */
 export class MongoUsageStore implements UsageStore {
-  readonly #parts: StoreDeps;
+  readonly #deps: StoreDeps;
 
-  constructor(parts: StoreDeps) {
-    this.#parts = parts;
+  constructor(deps: StoreDeps) {
+    this.#deps = deps;
   }
 
   async read(
     username: string,
     { callsPerMinute }: EffectiveLimits,
   ): Promise<{ readonly reading: MeterReading; readonly nowMs: number }> {
-    const { nowMs, usage } = await readCommitted(this.#parts, () =>
-      readTimed<{ usage: UsageDocument[] }>(this.#parts, joinUsageOf(username), COMMITTED),
+    const { nowMs, usage } = await readCommitted(this.#deps, () =>
+      readTimed<{ usage: UsageDocument[] }>(this.#deps, joinUsageOf(username), COMMITTED),
     );
     const found = usageOf(usage[0], nowMs);
     return { reading: readingOf(found, callsPerMinute), nowMs: found.atMs };
