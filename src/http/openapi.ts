@@ -50,17 +50,36 @@ export function parameterDoc(
   return { name, in: place, required: place === "path", ...rest };
 }
 
+/** A route, as far as the document shows it. */
+interface DocumentedRoute {
+  readonly method: string;
+  readonly path: string;
+  readonly hooks: { readonly detail?: object };
+}
+
 /**
  * The document of routes, from the `detail` of each: the plugin itself leaves `parameters` out. A schema with an `$id`
- * stands once among the components, under that name, and is referred to wherever it is used.
+ * stands once among the components, under that name, and is referred to wherever it is used. Made when somebody asks for
+ * it, as it is a third of the work of a start.
  */
-export function documentOf(
-  routes: readonly {
-    readonly method: string;
-    readonly path: string;
-    readonly hooks: { readonly detail?: object };
-  }[],
-) {
+export function documentOf(routes: readonly DocumentedRoute[]) {
+  let made: ReturnType<typeof describeRoutes> | undefined;
+  const parts = () => {
+    made ??= describeRoutes(routes);
+    return made;
+  };
+  return {
+    ...DOCUMENTATION,
+    get paths() {
+      return parts().paths;
+    },
+    get components() {
+      return { ...DOCUMENTATION.components, schemas: parts().schemas };
+    },
+  };
+}
+
+function describeRoutes(routes: readonly DocumentedRoute[]) {
   const schemas: Record<string, object> = {};
   const paths: Record<string, Record<string, object>> = {};
   for (const { method, path, hooks } of routes) {
@@ -68,7 +87,7 @@ export function documentOf(
     const operation = withReferences(hooks.detail ?? {}, schemas) as object;
     paths[name] = { ...paths[name], [method.toLowerCase()]: operation };
   }
-  return { ...DOCUMENTATION, paths, components: { ...DOCUMENTATION.components, schemas } };
+  return { paths, schemas };
 }
 
 /** A part of a document with references in place of named schemas, which are put into `schemas`. */

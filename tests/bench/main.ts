@@ -87,7 +87,10 @@ function chosenOf(names: readonly string[], named: readonly string[]): readonly 
 async function bench(choice: Choice): Promise<void> {
   const results: BenchResult[] = [];
   const reporter: Reporter = {
-    add: (result) => results.push(result),
+    add: (result) => {
+      results.push(result);
+      console.log(`  ${result.name}: ${result.ratio.toFixed(2)}`);
+    },
     say: (text) => console.log(text),
   };
   console.log(describeMachine());
