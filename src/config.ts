@@ -3,6 +3,7 @@ import { Cron } from "croner";
 import { isPassword } from "./domain/reputation/accounts/account.ts";
 import { OWN_ISSUER } from "./domain/reputation/accounts/roles.ts";
 import { isForeignUsername } from "./domain/reputation/accounts/username.ts";
+import { isAppError, refuse } from "./domain/shared/errors.ts";
 import {
   DEFAULT_AUDIT_RETENTION_DAYS,
   DEFAULT_LAG_SECONDS,
@@ -56,11 +57,6 @@ export interface Config {
 /** Environment variables by name. */
 export type Environment = Readonly<Record<string, string | undefined>>;
 
-/** Either the configuration or all of its problems. */
-export type ConfigResult =
-  | { readonly config: Config; readonly problems: readonly [] }
-  | { readonly config: null; readonly problems: readonly string[] };
-
 const SYNC_NAMES: readonly string[] = [
   "SYNC_ENABLED",
   "SYNC_API_KEY",
@@ -74,16 +70,20 @@ const SYNC_NAMES: readonly string[] = [
   "SYNC_SCHEDULE",
 ];
 
-/** Reads the configuration. `readFile` returns the text of the registry file, or throws. */
-export function readConfig(env: Environment, readFile: (path: string) => string): ConfigResult {
+/**
+ * Reads the configuration. `readFile` returns the text of the registry file, or throws. Throws
+ * `invalid_request` with all problems.
+ */
+export function readConfig(env: Environment, readFile: (path: string) => string): Config {
   const reader = new EnvironmentReader(env);
   const registry = readTables(reader, readFile);
   const config = { ...readService(reader), ...readSync(reader), ...readReputation(reader) };
   reader.reportUnknownSyncNames();
-  if (registry === null || reader.problems.length > 0) {
-    return { config: null, problems: reader.problems };
-  }
-  return { config: { ...config, registry }, problems: [] };
+  refuse(
+    reader.problems.map((detail) => ({ pointer: "", detail })),
+    "The configuration has these problems",
+  );
+  return { ...config, registry };
 }
 
 function readService(reader: EnvironmentReader) {
@@ -243,10 +243,7 @@ function readStorageUrl(reader: EnvironmentReader): string {
   return url;
 }
 
-function readTables(
-  reader: EnvironmentReader,
-  readFile: (path: string) => string,
-): Registry | null {
+function readTables(reader: EnvironmentReader, readFile: (path: string) => string): Registry {
   const path = reader.text("SYNC_TABLES");
   let file: unknown = { tables: {} };
   if (path !== null) {
@@ -256,12 +253,15 @@ function readTables(
       const reason =
         error instanceof SyntaxError ? `is not JSON: ${error.message}` : "cannot be read";
       reader.problems.push(`SYNC_TABLES: the file "${path}" ${reason}`);
-      return null;
     }
   }
-  const { registry, problems } = readRegistry(file);
-  for (const problem of problems) reader.problems.push(`SYNC_TABLES: ${problem}`);
-  return registry;
+  try {
+    return readRegistry(file);
+  } catch (error) {
+    if (!isAppError(error, "invalid_request")) throw error;
+    for (const { detail } of error.problems) reader.problems.push(`SYNC_TABLES: ${detail}`);
+    return new Map();
+  }
 }
 
 /** Without the tab, which a header may contain. */

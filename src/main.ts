@@ -10,12 +10,7 @@ import { EXIT_FAILED, EXIT_USAGE, loadEnvFile } from "./environment.ts";
 const GRACE_MS = 8_000;
 
 loadEnvFile();
-const { config, problems } = readConfig(process.env, (path) => readFileSync(path, "utf8"));
-if (config === null) {
-  console.error("repsync cannot start; the configuration has these problems:");
-  for (const problem of problems) console.error(`- ${problem}`);
-  process.exit(EXIT_USAGE);
-}
+const config = readConfigOrExit();
 
 /** Until the service listens there is nothing to shut down. Without a handler the first process of a container ignores signals. */
 const exitAtOnce = () => process.exit(0);
@@ -28,6 +23,17 @@ try {
   console.error(`repsync cannot start: ${errorText(error)}`);
   const isConfiguration = isAppError(error, "schema_conflict", "invalid_request");
   process.exit(isConfiguration ? EXIT_USAGE : EXIT_FAILED);
+}
+
+function readConfigOrExit(): Config {
+  try {
+    return readConfig(process.env, (path) => readFileSync(path, "utf8"));
+  } catch (error) {
+    if (!isAppError(error, "invalid_request")) throw error;
+    console.error("repsync cannot start; the configuration has these problems:");
+    for (const { detail } of error.problems) console.error(`- ${detail}`);
+    process.exit(EXIT_USAGE);
+  }
 }
 
 /** Resolves when the deployment listens; it ends the process after SIGTERM or SIGINT. */

@@ -10,7 +10,7 @@ import {
   SystemIds,
   SystemRandom,
   SystemTimer,
-  SystemTurns,
+  systemDefer,
 } from "./adapters/system/system.ts";
 import { createSyncClient } from "./client.ts";
 import type { Config } from "./config.ts";
@@ -28,13 +28,13 @@ import {
   type ReputationSecrets,
   readReputationSecrets,
 } from "./usecases/reputation/accounts/secrets.ts";
-import { Slots } from "./usecases/reputation/accounts/slots.ts";
+import { Semaphore } from "./usecases/reputation/accounts/semaphore.ts";
 import type { PruneAuditDeps } from "./usecases/reputation/audit/prune-audit.ts";
 import type { LookupDeps } from "./usecases/reputation/lookups/look-up.ts";
 import type { SyncDeps } from "./usecases/sync/shared/sync-deps.ts";
 
 /** Passwords hashed at once: more would leave no core to anything else. */
-const PASSWORD_SLOTS = 2;
+const MAX_PASSWORD_TASKS = 2;
 
 /** An opened store, and what the use cases need, by group. */
 export interface Services {
@@ -108,7 +108,7 @@ async function makeServices(config: Config, opened: OpenedStore): Promise<Servic
     storage,
     sync: syncDeps(config, opened),
     accounts,
-    lookups: { lookupProcessor, pepperMac, clock, timer, turns: new SystemTurns() },
+    lookups: { lookupProcessor, pepperMac, clock, timer, defer: systemDefer },
     audit: { audit, mac, auditKey, clock },
     isFirstPepper,
     caches,
@@ -165,7 +165,7 @@ async function accountDeps(
     audit: stores.audit,
     tokens,
     passwords: new BunPasswordHasher(),
-    passwordSlots: new Slots(PASSWORD_SLOTS),
+    passwordSemaphore: new Semaphore(MAX_PASSWORD_TASKS),
     identityProvider: identityProviderOf(config, clock),
     mac,
     pepperMac,

@@ -3,7 +3,7 @@ import { readFileSync } from "node:fs";
 import type { Command } from "commander";
 import { type Config, readConfig } from "../config.ts";
 import type { Services } from "../services.ts";
-import { describeFailure, EXIT, type ExitCode, UsageError } from "./failure.ts";
+import { describeFailure, EXIT, type ExitCode } from "./failure.ts";
 import { Interruption } from "./interruption.ts";
 import { flushOutput, Output } from "./output.ts";
 
@@ -66,16 +66,15 @@ export const runCommand: RunCommand = async (options, work) => {
   process.exit(code);
 };
 
-/** Reads the environment as the service does. Throws `UsageError`. */
+/** Reads the environment as the service does. Throws `invalid_request`. */
 export function readDeploymentConfig(): Config {
-  const { config, problems } = readConfig(process.env, (path) => readFileSync(path, "utf8"));
-  if (config === null) throw new UsageError("The configuration has these problems", problems);
+  const config = readConfig(process.env, (path) => readFileSync(path, "utf8"));
   // Commands report failures themselves, and log lines would break progress bars. "info" is also what a copy of
   // .env.example says, so only another level counts as a wish for a log.
   return config.logLevel === "info" ? { ...config, logLevel: "silent" } : config;
 }
 
-/** Opens the deployment that the environment describes. Throws `UsageError` and `AppError`. */
+/** Opens the deployment that the environment describes. Throws `AppError`. */
 async function openDeployment(): Promise<OpenedDeployment> {
   const config = readDeploymentConfig();
   const { openServices } = await import("../services.ts");

@@ -1,6 +1,6 @@
 // How a command ends: its exit code, and what its user is told when it fails.
 import { CommanderError } from "commander";
-import { type AppErrorKind, isAppError } from "../domain/shared/errors.ts";
+import { type AppErrorKind, type InputProblem, isAppError } from "../domain/shared/errors.ts";
 import { EXIT_FAILED, EXIT_USAGE } from "../environment.ts";
 import { RemotePeerError } from "../ports/tables/remote-peer.ts";
 
@@ -19,16 +19,9 @@ export const EXIT = {
 /** One of the exit codes. */
 export type ExitCode = (typeof EXIT)[keyof typeof EXIT];
 
-/** A wrong command line or configuration. `message` is safe to show. */
+/** A wrong command line. `message` is safe to show. */
 export class UsageError extends Error {
   override readonly name = "UsageError";
-  /** Every single problem; empty when the message says it all. */
-  readonly problems: readonly string[];
-
-  constructor(message: string, problems: readonly string[] = []) {
-    super(message);
-    this.problems = problems;
-  }
 }
 
 /** A problem of a file that is read or written. `message` is safe to show. */
@@ -55,13 +48,21 @@ const INTERNAL_MESSAGE = "Internal error; set LOG_LEVEL to debug to see its caus
 export function describeFailure(error: unknown): FailureText | null {
   if (error instanceof CommanderError) return null;
   const message = error instanceof Error ? error.message : "";
-  if (error instanceof UsageError) return { code: EXIT.usage, message, problems: error.problems };
+  if (error instanceof UsageError) return { code: EXIT.usage, message, problems: [] };
   if (isAppError(error, "invalid_request") && error.problems.length > 0) {
-    const problems = error.problems.map(({ pointer, detail }) => `${pointer.slice(1)}: ${detail}`);
-    return { code: EXIT.usage, message: "These values cannot be used", problems };
+    const hasPlaces = error.problems.some(({ pointer }) => pointer !== "");
+    return {
+      code: EXIT.usage,
+      message: hasPlaces ? "These values cannot be used" : message,
+      problems: error.problems.map(problemText),
+    };
   }
   if (isAppError(error, ...USAGE_KINDS)) return { code: EXIT.usage, message, problems: [] };
   const isExpected =
     isAppError(error) || error instanceof RemotePeerError || error instanceof FileProblem;
   return { code: EXIT.failed, message: isExpected ? message : INTERNAL_MESSAGE, problems: [] };
+}
+
+function problemText({ pointer, detail }: InputProblem): string {
+  return pointer === "" ? detail : `${pointer.slice(1)}: ${detail}`;
 }

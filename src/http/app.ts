@@ -14,9 +14,12 @@ import type { HealthDeps } from "../usecases/operations/check-health.ts";
 import { failureReply, isReputationPath } from "./errors.ts";
 import { beginExchange, exchangeOf } from "./exchange.ts";
 import { documentOf } from "./openapi.ts";
-import { docsAssetsRoute } from "./routes/operations/docs-assets-route.ts";
-import { healthRoute } from "./routes/operations/health-route.ts";
-import { type MetricsRouteDeps, metricsRoute } from "./routes/operations/metrics-route.ts";
+import {
+  docsAssetsRoute,
+  healthRoute,
+  type MetricsRouteDeps,
+  metricsRoute,
+} from "./routes/operations/operation-routes.ts";
 import { type ReputationRoutesDeps, reputationRoutes } from "./routes/reputation-routes.ts";
 import {
   type PageRoutesDeps,
@@ -34,7 +37,7 @@ import {
 } from "./routing.ts";
 
 /** What answering requests needs; each group of routes has its own part. */
-export interface AppDeps {
+interface AppDeps {
   readonly clock: Clock;
   readonly timer: Timer;
   readonly ids: Ids;

@@ -75,9 +75,11 @@ const SYNC_FAILURES: Record<Exclude<AppErrorKind, ProblemCode>, SyncFailure> = {
 /** Fixed text for bugs: the cause goes to the log only. */
 const INTERNAL_MESSAGE = "Internal error; the log has the details under this request's id";
 const RETRY_AFTER_SECONDS = 1;
+/** A body may have thousands. D-5.2.2. */
+const MAX_LISTED_PROBLEMS = 100;
 
 /** What a reply to a failure needs to know of its request. */
-export interface FailureContext {
+interface FailureContext {
   readonly path: string;
   readonly requestId: string;
   readonly nowMs: number;
@@ -106,11 +108,8 @@ function syncErrorReply(error: unknown): Response {
   const failure: SyncFailure = isProblemCode(kind) ? PROBLEMS[kind] : SYNC_FAILURES[kind];
   const { status, type, challenge } = failure;
   const body = { error: syncMessage(error), ...(type === undefined ? {} : { type }) };
-  const waitSeconds = error.retryAfterSeconds;
-  return jsonResponse(body, {
-    status,
-    headers: failureHeaders(status, { challenge, waitSeconds }),
-  });
+  const headers = failureHeaders(status, challenge, error.retryAfterSeconds);
+  return jsonResponse(body, { status, headers });
 }
 
 /** The first thing that is wrong with what was given, such as `table must be a string`. */
@@ -157,7 +156,7 @@ export function problemReply(
   const { code, detail, requestId, nowMs, problems = [] } = occurrence;
   const { status, title, challenge }: Problem = PROBLEMS[code];
   const isOfWhole = code === "invalid_request" && problems.length === 0;
-  const errors = isOfWhole ? [{ pointer: "", detail }] : problems;
+  const errors = isOfWhole ? [{ pointer: "", detail }] : problems.slice(0, MAX_LISTED_PROBLEMS);
   const body = {
     success: false,
     type: `urn:repsync:problem:${code}`,
@@ -171,7 +170,7 @@ export function problemReply(
   };
   const headers = {
     "Content-Type": "application/problem+json",
-    ...failureHeaders(status, { challenge, waitSeconds: occurrence.retryAfterSeconds ?? null }),
+    ...failureHeaders(status, challenge, occurrence.retryAfterSeconds),
     ...others,
   };
   return new Response(JSON.stringify(body), { status, headers });
@@ -179,11 +178,12 @@ export function problemReply(
 
 function failureHeaders(
   status: number,
-  { challenge, waitSeconds }: { challenge: string | undefined; waitSeconds: number | null },
+  challenge: string | undefined,
+  waitSeconds: number | null | undefined,
 ): Record<string, string> {
   const retryAfter = waitSeconds ?? (status === 503 ? RETRY_AFTER_SECONDS : null);
-  return {
-    ...(retryAfter === null ? {} : { "Retry-After": String(retryAfter) }),
-    ...(challenge === undefined ? {} : { "WWW-Authenticate": challenge }),
-  };
+  const headers: Record<string, string> = {};
+  if (retryAfter !== null) headers["Retry-After"] = String(retryAfter);
+  if (challenge !== undefined) headers["WWW-Authenticate"] = challenge;
+  return headers;
 }

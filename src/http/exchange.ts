@@ -1,7 +1,7 @@
 import type { ConnectionInfo } from "../ports/http/http-server.ts";
 
 /** What is known of a request while it is answered, beside the request itself. */
-export interface Exchange {
+interface Exchange {
   /** D-5.3. */
   readonly requestId: string;
   readonly connection: ConnectionInfo;
@@ -45,12 +45,10 @@ export function exchangeOf(request: RequestWithExchange): Exchange {
  */
 export function clientAddress(
   headers: Headers,
-  {
-    connection,
-    trustedHops,
-  }: { readonly connection: ConnectionInfo; readonly trustedHops: number },
+  { remoteAddress }: ConnectionInfo,
+  trustedHops: number,
 ): string {
-  const socketAddress = connection.remoteAddress ?? "unknown";
+  const socketAddress = remoteAddress ?? "unknown";
   if (trustedHops === 0) return socketAddress;
   const forwarded = (headers.get("x-forwarded-for") ?? "")
     .split(",")

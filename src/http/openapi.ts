@@ -1,6 +1,5 @@
-import type { TSchema } from "@sinclair/typebox";
-
 // Small builders for the parts of the OpenAPI document that routes share.
+import type { TSchema } from "@sinclair/typebox";
 
 /** One reply of an operation. */
 export function jsonReply(

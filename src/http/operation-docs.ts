@@ -1,7 +1,8 @@
 // What the documents of several operations share.
-import type { TSchema } from "@sinclair/typebox";
+import { type TSchema, Type } from "@sinclair/typebox";
 import type { Registry } from "../domain/sync/table/table.ts";
 import {
+  ADMINISTRATOR_SECURITY,
   ALLOW,
   CHALLENGE,
   headerDoc,
@@ -10,7 +11,8 @@ import {
   parameterDoc,
   problemReplyDoc,
 } from "./openapi.ts";
-import { envelopeOf, Problem } from "./schemas/account.ts";
+import { envelopeOf, Problem } from "./schemas/reputation.ts";
+import { ConfigError, SyncRunError } from "./schemas/runs.ts";
 import { SyncError } from "./schemas/sync.ts";
 
 const CACHE = { "Cache-Control": headerDoc("Always private, no-store") };
@@ -19,10 +21,10 @@ const RETRY = { "Retry-After": headerDoc("Seconds to wait before trying again") 
 /** Headers of metered replies. D-5.3. */
 export const RATE_LIMIT_HEADERS = {
   "RateLimit-Policy": headerDoc("The limits, draft-ietf-httpapi-ratelimit-headers"),
-  RateLimit: headerDoc("What is left of each limit, and seconds until more is"),
+  RateLimit: headerDoc("Calls left in each limit, and seconds until there are more"),
   "X-RateLimit-Limit": headerDoc("Calls per minute"),
   "X-RateLimit-Remaining": headerDoc("Calls left now"),
-  "X-RateLimit-Reset": headerDoc("Seconds until more calls are possible than now"),
+  "X-RateLimit-Reset": headerDoc("Seconds until more calls are possible"),
 };
 
 /** One successful reply. */
@@ -66,7 +68,7 @@ export const USER_PROBLEMS = {
 
 /** Failures of a route that takes a body. */
 export const BODY_PROBLEMS = {
-  400: "The body is not what it should be; `errors` points at the fields",
+  400: "The body is invalid; `errors` lists the fields",
   413: "Body too large",
 };
 
@@ -135,3 +137,32 @@ export const WRONG_METHOD = jsonReply("Another method than this path takes", Syn
 export const UNAVAILABLE = jsonReply("The store cannot be reached", SyncError, {
   "Retry-After": headerDoc("Seconds to wait before trying again"),
 });
+
+/** Failures of every operation of an administrator. D-4.1. */
+export const ADMINISTRATOR_FAILURES = {
+  401: jsonReply("Token missing, invalid or expired", SyncError, CHALLENGE),
+  403: jsonReply("Signed in, but not as an administrator", SyncError),
+  405: WRONG_METHOD,
+  503: UNAVAILABLE,
+};
+
+/** Failures of an administrator's operation that takes a body. D-4.2. */
+export const BODY_FAILURES = {
+  400: jsonReply("The body is not what it should be, or an unknown table", SyncError),
+  413: jsonReply("Body too large", SyncError),
+};
+
+/** Failures of an operation that talks to the remote. S-4.4.5, S-7. */
+export const REMOTE_FAILURES = {
+  ...BODY_FAILURES,
+  400: jsonReply(
+    "The body is not what it should be, an unknown table, or a configuration problem",
+    Type.Union([SyncError, ConfigError]),
+  ),
+  500: jsonReply("Any other failure", Type.Union([SyncRunError, SyncError])),
+};
+
+/** The document of an operation on sync runs. */
+export function administratorDetail(operationId: string, summary: string, rest: object) {
+  return { operationId, summary, tags: ["sync"], security: ADMINISTRATOR_SECURITY, ...rest };
+}

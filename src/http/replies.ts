@@ -1,3 +1,4 @@
+// What handlers reply with when nothing fails. Names become those of the wire here.
 import { COMPRESSION_THRESHOLD_BYTES, KEEP_ALIVE_MS } from "../domain/shared/limits.ts";
 import { formatMs } from "../domain/shared/time.ts";
 import { toWire } from "../domain/shared/wire-names.ts";
@@ -50,7 +51,7 @@ export async function pageReply(deps: PageReplyDeps, page: object): Promise<Resp
   });
 }
 
-const HEADERS = {
+const STREAM_HEADERS = {
   "Content-Type": "text/event-stream",
   "Cache-Control": "no-cache",
   "X-Accel-Buffering": "no",
@@ -92,7 +93,7 @@ export function eventStream(
     },
     { highWaterMark: 0 },
   );
-  return new Response(body, { headers: HEADERS });
+  return new Response(body, { headers: STREAM_HEADERS });
 }
 
 /** Null when nothing has come in time. */

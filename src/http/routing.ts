@@ -1,7 +1,6 @@
+// The address of a request: what it names, and how the router is to see it.
 import { Memoirist } from "memoirist";
 import { AppError } from "../domain/shared/errors.ts";
-
-// The address of a request: what it names, and how the router is to see it.
 
 /** Where Elysia begins to look for the path of an address. */
 const ROUTER_PATH_FROM = 11;

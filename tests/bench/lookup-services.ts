@@ -42,11 +42,14 @@ export class LookupScene {
       return;
     }
     const scene = new LookupScene(store);
+    const removeFolder = () => rmSync(scene.folder, { recursive: true, force: true });
+    process.once("exit", removeFolder);
     try {
       await measure(scene);
     } finally {
       for (const server of scene.#servers) await server.stop();
-      rmSync(scene.folder, { recursive: true });
+      removeFolder();
+      process.off("exit", removeFolder);
     }
   }
 

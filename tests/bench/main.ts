@@ -25,8 +25,8 @@ interface Section {
 
 const STORES: readonly string[] = ["sqlite", "mongodb"];
 const SECTIONS: Readonly<Record<string, Section>> = {
-  pull: { run: benchPull, storeNames: STORES },
-  push: { run: benchPush, storeNames: STORES },
+  pull: { run: benchPull, storeNames: STORES, isForBeside: true },
+  push: { run: benchPush, storeNames: STORES, isForBeside: true },
   memory: { run: benchMillion, storeNames: STORES },
   runs: { run: benchRuns, storeNames: ["sqlite"] },
   lookups: { run: benchLookups, storeNames: STORES, isForBeside: true },

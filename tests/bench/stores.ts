@@ -72,25 +72,48 @@ export async function openStores(names: readonly string[]): Promise<BenchStores>
   };
 }
 
-/** Starts service and floor, each on a place of its own with the same rows, made by the service. */
+/** What a service is measured with: its rows, and the checkout to compare it with, or the floor when that is null. */
+export interface PairOptions {
+  readonly label: string;
+  readonly rows: number;
+  readonly beside: Checkout | null;
+}
+
+/** Our service, and what it is compared with. */
+export interface Pair {
+  readonly service: Server;
+  readonly other: Server;
+  stop(): Promise<void>;
+}
+
+/** Starts both, each on a place of its own with the same rows, made by a service. */
 export async function startBoth(
   store: BenchStore,
-  { label, rows }: { readonly label: string; readonly rows: number },
-): Promise<{ readonly service: Server; readonly floor: Server; stop(): Promise<void> }> {
-  const maker = await store.startService(`${label}_floor`);
+  { label, rows, beside }: PairOptions,
+): Promise<Pair> {
+  const otherLabel = `${label}_other`;
+  const maker = await store.startService(otherLabel, {}, beside ?? OURS);
   await fill(maker, rows).finally(() => maker.stop());
   const service = await store.startService(label);
   try {
     await fill(service, rows);
-    const floor = await store.startFloor(`${label}_floor`);
+    const other =
+      beside === null
+        ? await store.startFloor(otherLabel)
+        : await store.startService(otherLabel, {}, beside);
     const stop = async () => {
-      await Promise.all([service.stop(), floor.stop()]);
+      await Promise.all([service.stop(), other.stop()]);
     };
-    return { service, floor, stop };
+    return { service, other, stop };
   } catch (error) {
     await service.stop();
     throw error;
   }
+}
+
+/** Part of a result's name that says what it is compared with. */
+export function besideText(beside: Checkout | null): string {
+  return beside === null ? "" : ", against the other checkout";
 }
 
 /** Pushes the first rows of the measured table. */

@@ -84,11 +84,10 @@ interface Stores {
 let tables = 0;
 
 async function open(backend: Backend): Promise<FullStorage> {
-  const { config } = readConfig(
+  const config = readConfig(
     { STORAGE_URL: await backend.makeUrl(), LOG_LEVEL: "silent" },
     () => "",
   );
-  if (config === null) throw new Error("The configuration is wrong");
   const services = await openServices(config);
   keepResource(() => services.close());
   return services.storage;

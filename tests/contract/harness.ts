@@ -11,6 +11,11 @@ export interface StoreHarness<Parts = Storage> {
     readonly isShared: boolean;
     /** Random histories per property; fewer for a store across a network. */
     readonly randomRuns: number;
+    /**
+     * `own`: the store goes by a clock that tests cannot move. `nowMs` and `advance` are then the time of callers only, and
+     * `timedTests` are left out.
+     */
+    readonly clock?: "own";
   };
 
   /** Opens a new, empty store of its own. */
@@ -60,6 +65,13 @@ export function storeTests<Parts>(
       },
       TEST_TIMEOUT_MS,
     );
+}
+
+/** As `storeTests`, for cases in which the time of lookups has to pass or be known. */
+export function timedTests<Parts>(
+  harness: StoreHarness<Parts>,
+): (name: string, body: StoreTestBody<Parts>) => void {
+  return harness.options.clock === "own" ? () => {} : storeTests(harness);
 }
 
 /** Opens another instance on a shared store. */

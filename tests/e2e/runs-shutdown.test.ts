@@ -34,7 +34,7 @@ test.each(["SIGTERM", "SIGINT"] as const)(
       { type: "error", table: "items", direction: "push" },
       { type: "finished" },
     ]);
-    expect(last[0].error).toEndWith("; run it again to go on");
+    expect(last[0].error).toEndWith("; run it again to continue");
     const reply = await waiting;
     expect([reply.status, await reply.json()]).toMatchObject([500, { type: "sync_error" }]);
     expect(await local.process().ended).toEqual({ code: 0, signal: null });
@@ -42,7 +42,7 @@ test.each(["SIGTERM", "SIGINT"] as const)(
     held.release();
     await local.start();
     expect(await runsOf(local)).toMatchObject([
-      { status: "failed", trigger: "api", error: "The run was stopped; run it again to go on" },
+      { status: "failed", trigger: "api", error: "The run was stopped; run it again to continue" },
       { status: "failed", trigger: "stream", error: last[0].error },
     ]);
     const again = await local.ask("/trigger", body);

@@ -3,10 +3,11 @@ import { expect, test } from "bun:test";
 import { clientAddress } from "../../src/http/exchange.ts";
 
 const addressOf = (forwarded: string, trustedHops = 1) =>
-  clientAddress(new Headers({ "X-Forwarded-For": forwarded }), {
-    connection: { remoteAddress: "192.0.2.1", keepOpen: () => {} },
+  clientAddress(
+    new Headers({ "X-Forwarded-For": forwarded }),
+    { remoteAddress: "192.0.2.1", keepOpen: () => {} },
     trustedHops,
-  });
+  );
 
 test.each([
   ["203.0.113.5", "203.0.113.5"],

@@ -24,9 +24,7 @@ export const LISTINGS: TableEntry = {
 
 /** The registry with the given tables beside the built-in ones. Throws when an entry is refused. */
 export function makeRegistry(tables: Readonly<Record<string, TableEntry>>): Registry {
-  const { registry, problems } = readRegistry({ tables });
-  if (registry === null) throw new Error(problems.join("; "));
-  return registry;
+  return readRegistry({ tables });
 }
 
 /** One table from its registry entry. Throws when the entry is refused. */

@@ -41,7 +41,7 @@ function makeScene(gatherMs?: number) {
   const queue = new LookupQueue({
     lookupProcessor,
     clock,
-    turns: { afterThis: (work) => turns.push(work) },
+    defer: (work) => turns.push(work),
     timer: {
       sleep: (ms, signal) =>
         new Promise((wake) => (signal === undefined ? sleepers : deadlineWaits).push({ ms, wake })),

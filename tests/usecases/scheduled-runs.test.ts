@@ -92,7 +92,7 @@ describe("startSchedule()", () => {
     const running = one.time();
     await two.time();
     expect([one.started.length, two.started.length]).toEqual([1, 0]);
-    expect(two.lines.at(-1)).toContain("left to another instance");
+    expect(two.lines.at(-1)).toContain("another instance is running it");
     one.end();
     await running;
     const next = two.time();

@@ -1,8 +1,8 @@
 // Signing in while the account changes hands.
 import { expect, test } from "bun:test";
 import type { PasswordHasher } from "../../src/ports/crypto/crypto.ts";
+import { Semaphore } from "../../src/usecases/reputation/accounts/semaphore.ts";
 import { signIn } from "../../src/usecases/reputation/accounts/sign-in.ts";
-import { Slots } from "../../src/usecases/reputation/accounts/slots.ts";
 import { forgetful } from "../adapters/sqlite/reputation-support.ts";
 import { openMemoryStore } from "../adapters/sqlite/stores-support.ts";
 import { openParts, Scene } from "../contract/lookups/reputation-harness.ts";
@@ -29,7 +29,7 @@ test("D-5.4, D-6.3, D-5.4.4 a password that was right gives no session on an acc
   const issued: string[] = [];
   const { accounts, sessions, signIns } = store.storage;
   const deps = {
-    ...{ accounts, sessions, signIns, passwords, passwordSlots: new Slots(2) },
+    ...{ accounts, sessions, signIns, passwords, passwordSemaphore: new Semaphore(2) },
     tokens: {
       issue: async ({ sessionId }: { sessionId: string }) => `${issued.push(sessionId)}`,
       verify: async () => "token_invalid" as const,
@@ -109,7 +109,7 @@ function signInDeps(
 ) {
   const { accounts, sessions, signIns } = storage;
   return {
-    ...{ accounts, sessions, signIns, passwords, passwordSlots: new Slots(2) },
+    ...{ accounts, sessions, signIns, passwords, passwordSemaphore: new Semaphore(2) },
     tokens: { issue: async () => "", verify: async () => "token_invalid" as const },
     clock: { nowMs, monotonicMs: nowMs },
     ids: { next: () => "session-1" },

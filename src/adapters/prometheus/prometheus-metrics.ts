@@ -52,7 +52,7 @@ export class PrometheusMetrics implements Metrics {
 
   countMoved({ table, direction, ...moved }: MovedRows): void {
     this.#runs.rows.inc({ table, direction }, moved.rows);
-    this.#runs.refused.inc({ table, direction }, moved.refused);
+    this.#runs.rejected.inc({ table, direction }, moved.rejected);
     const bytes = { compressed: moved.bytesCompressed, uncompressed: moved.bytesUncompressed };
     for (const [form, count] of Object.entries(bytes)) {
       this.#runs.bytes.inc({ table, direction, form }, count);
@@ -99,7 +99,7 @@ function runMetrics(registers: Registry[]) {
       labelNames: TABLE_LABELS,
       registers,
     }),
-    refused: new Counter({
+    rejected: new Counter({
       name: "repsync_sync_refusals_total",
       help: "Rejections of records by the remote or here",
       labelNames: TABLE_LABELS,

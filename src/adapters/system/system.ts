@@ -1,4 +1,4 @@
-import type { Clock, Ids, Random, Timer, Turns } from "../../ports/runtime/runtime.ts";
+import type { Clock, Defer, Ids, Random, Timer } from "../../ports/runtime/runtime.ts";
 
 /** The machine's clock. */
 export class SystemClock implements Clock {
@@ -41,9 +41,5 @@ export class SystemRandom implements Random {
   }
 }
 
-/** Turns of the runtime's event loop. */
-export class SystemTurns implements Turns {
-  afterThis(work: () => void): void {
-    setImmediate(work);
-  }
-}
+/** The next turn of the runtime's event loop. */
+export const systemDefer: Defer = (work) => void setImmediate(work);

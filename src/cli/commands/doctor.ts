@@ -9,7 +9,7 @@ import {
   type OpenedDeployment,
   readDeploymentConfig,
 } from "../command-runner.ts";
-import { EXIT, type ExitCode, UsageError } from "../failure.ts";
+import { EXIT, type ExitCode } from "../failure.ts";
 
 /** `repsync doctor`. D-4.12. */
 export const addDoctorCommand: AddCommand = (parent, run) => {
@@ -58,9 +58,11 @@ function checkConfig(tell: (finding: Finding) => void): boolean {
     tell({ check, status: "ok", message: "every setting is valid", advice: null });
     return true;
   } catch (error) {
-    if (!(error instanceof UsageError)) throw error;
+    if (!isAppError(error, "invalid_request")) throw error;
     const advice = "docs/operating.md and .env.example describe the settings";
-    for (const message of error.problems) tell({ check, status: "fail", message, advice });
+    for (const { detail } of error.problems) {
+      tell({ check, status: "fail", message: detail, advice });
+    }
     return false;
   }
 }

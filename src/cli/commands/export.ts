@@ -1,7 +1,7 @@
 import type { Table } from "../../domain/sync/table/table.ts";
+import { findTable } from "../../domain/sync/table/table.ts";
 import type { FullStorage } from "../../ports/storage.ts";
 import { exportRows } from "../../usecases/sync/files/export-rows.ts";
-import { findTable } from "../../usecases/sync/pages/pull-page.ts";
 import { type AddCommand, type CommandTools, declareCommand } from "../command-runner.ts";
 import { EXIT, type ExitCode } from "../failure.ts";
 import { startRowEncoder } from "../files/encode-rows.ts";

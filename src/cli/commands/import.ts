@@ -1,13 +1,13 @@
 import type { Table } from "../../domain/sync/table/table.ts";
+import { findTable } from "../../domain/sync/table/table.ts";
 import {
   type FoundRecord,
   type ImportCounts,
   type ImportFailure,
   importRows,
 } from "../../usecases/sync/files/import-rows.ts";
-import { findTable } from "../../usecases/sync/pages/pull-page.ts";
 import { type AddCommand, type CommandTools, declareCommand } from "../command-runner.ts";
-import { EXIT, type ExitCode, FileProblem, UsageError } from "../failure.ts";
+import { EXIT, type ExitCode } from "../failure.ts";
 import {
   type FileFormat,
   type FileOptions,
@@ -42,7 +42,7 @@ export const addImportCommand: AddCommand = (parent, run) => {
 
 async function importFile(tools: CommandTools, request: FileRequest): Promise<ExitCode> {
   const { output, interruption, open } = tools;
-  const source = await openSource(request.path);
+  const source = await TextSource.open(request.path);
   const { config, services } = await open();
   const table = findTable(config.registry, request.tableName);
   const stop = interruption.stopSignal();
@@ -82,14 +82,6 @@ async function importFile(tools: CommandTools, request: FileRequest): Promise<Ex
   output.printJson({ table: table.name, ...counts, failures });
   output.print(`${table.name}: ${countOf(counts.written, "row")} imported`);
   return counts.failed > 0 ? EXIT.partial : EXIT.success;
-}
-
-async function openSource(path: string): Promise<TextSource> {
-  try {
-    return await TextSource.open(path);
-  } catch (error) {
-    throw error instanceof FileProblem ? new UsageError(error.message) : error;
-  }
 }
 
 function recordsOf(

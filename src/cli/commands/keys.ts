@@ -1,11 +1,13 @@
 import { AppError, refuse } from "../../domain/shared/errors.ts";
 import { MAX_API_KEY_NAME_CHARS } from "../../domain/shared/limits.ts";
 import { isTextOf } from "../../domain/shared/text.ts";
-import type { ApiKeyItem } from "../../usecases/reputation/accounts/api-key-item.ts";
+import {
+  type ApiKeyItem,
+  issueApiKey,
+  listApiKeys,
+  revokeApiKey,
+} from "../../usecases/reputation/accounts/api-keys.ts";
 import type { AccountDeps } from "../../usecases/reputation/accounts/deps.ts";
-import { issueApiKey } from "../../usecases/reputation/accounts/issue-api-key.ts";
-import { listApiKeys } from "../../usecases/reputation/accounts/list-api-keys.ts";
-import { revokeApiKey } from "../../usecases/reputation/accounts/revoke-api-key.ts";
 import {
   type AddCommand,
   type CommandTools,

@@ -2,7 +2,7 @@
 import { open } from "node:fs/promises";
 import { pipeline, type Readable } from "node:stream";
 import { createGunzip } from "node:zlib";
-import { FileProblem } from "../failure.ts";
+import { FileProblem, UsageError } from "../failure.ts";
 import { STANDARD_STREAM } from "./file-arguments.ts";
 
 const GZIP_MAGIC = [0x1f, 0x8b];
@@ -23,7 +23,7 @@ export class TextSource {
     this.chunks = decode(name, inflate(this.#bytes()));
   }
 
-  /** Opens a file, or standard input for `-`. Throws `FileProblem` when it cannot be read. */
+  /** Opens a file, or standard input for `-`. Throws `UsageError` when it cannot be opened. */
   static async open(path: string): Promise<TextSource> {
     if (path === STANDARD_STREAM) return new TextSource("Standard input", process.stdin, null);
     const { input, totalBytes } = await openFile(path);
@@ -56,13 +56,13 @@ async function openFile(path: string) {
     const stat = await file.stat();
     if (stat.isDirectory()) {
       await file.close();
-      throw new FileProblem(`"${path}" is a folder`);
+      throw new UsageError(`"${path}" is a folder`);
     }
     const input = file.createReadStream({ highWaterMark: CHUNK_BYTES });
     return { input, totalBytes: stat.isFile() ? stat.size : null };
   } catch (error) {
-    if (error instanceof FileProblem) throw error;
-    throw new FileProblem(`"${path}" cannot be read: ${systemReason(error)}`, { cause: error });
+    if (error instanceof UsageError) throw error;
+    throw new UsageError(`"${path}" cannot be read: ${systemReason(error)}`);
   }
 }
 

@@ -42,9 +42,12 @@ export type AppErrorKind =
 
 /** What is wrong with one value that somebody gave. */
 export interface InputProblem {
-  /** JSON pointer (RFC 6901) into a body, such as `/purpose`; a query parameter is pointed at by name alike. */
+  /**
+   * JSON pointer (RFC 6901) into a body, such as `/purpose`; a query parameter is pointed at by name alike. Empty where
+   * the detail names its place itself.
+   */
   readonly pointer: string;
-  /** A sentence about the value without its name, such as `Must be true or false`. */
+  /** A sentence about the value, without its name where there is a pointer: `Must be true or false`. */
   readonly detail: string;
 }
 
@@ -77,16 +80,17 @@ export function isAppError(error: unknown, ...kinds: readonly AppErrorKind[]): e
   return error instanceof AppError && (kinds.length === 0 || kinds.includes(error.kind));
 }
 
-/** Problems that an error lists, and those that its message names: a body may have thousands. */
-const MAX_LISTED_PROBLEMS = 100;
+/** Problems that a message names: a body may have thousands. */
 const MAX_NAMED_PROBLEMS = 10;
 
-/** Throws `invalid_request` with every problem, unless there is none. */
-export function refuse(problems: readonly InputProblem[]): void {
+/** Throws `invalid_request` with every problem, unless there is none. The message names fields unless one is given. */
+export function refuse(problems: readonly InputProblem[], message?: string): void {
   if (problems.length === 0) return;
-  const listed = problems.slice(0, MAX_LISTED_PROBLEMS);
-  const named = listed.slice(0, MAX_NAMED_PROBLEMS).map(({ pointer }) => pointer);
+  throw new AppError("invalid_request", message ?? fieldsMessage(problems), { problems });
+}
+
+function fieldsMessage(problems: readonly InputProblem[]): string {
+  const named = problems.slice(0, MAX_NAMED_PROBLEMS).map(({ pointer }) => pointer);
   const more = problems.length > named.length ? `, and ${problems.length - named.length} more` : "";
-  const message = `Invalid fields: ${named.join(", ")}${more}`;
-  throw new AppError("invalid_request", message, { problems: listed });
+  return `Invalid fields: ${named.join(", ")}${more}`;
 }

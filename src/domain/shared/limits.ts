@@ -88,8 +88,8 @@ export const MAX_RUN_ERROR_CHARS = 200;
 export const FIRST_PUSH_BATCH_ROWS = 1_000;
 /** JSON of one push batch, in bytes, as far as it can be foreseen. D-4.6. */
 export const MAX_PUSH_BATCH_BYTES = 8 * 1024 * 1024;
-/** Records of one table that may be refused in one run before it is given up. */
-export const MAX_REFUSALS_PER_RUN = 10_000;
+/** Records of one table that may be rejected in one run before it is given up. */
+export const MAX_REJECTIONS_PER_RUN = 10_000;
 /** Keys that a comparison shows of each kind of difference. D-4.10. */
 export const MAX_COMPARE_EXAMPLES = 20;
 /** Rows of a digest's segment when the request names none. D-4.10. */

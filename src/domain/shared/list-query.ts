@@ -3,7 +3,7 @@ import { type InputProblem, refuse } from "./errors.ts";
 import { DEFAULT_LIST_ITEMS, MAX_LIST_ITEMS } from "./limits.ts";
 
 /** Which part of a list is asked for. */
-export interface ListQuery {
+interface ListQuery {
   /** 1 to `MAX_LIST_ITEMS`. */
   readonly limit: number;
   /** `next_cursor` of the part before; null for the first part. */

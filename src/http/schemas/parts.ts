@@ -65,7 +65,7 @@ export const Time = Type.String({ format: "date-time", description: "ISO 8601, U
 /** Options of an object that has no other fields. */
 export const exact = { additionalProperties: false };
 
-/** A text of at least one character; the fields of a body have no other empty ones. */
+/** A text of at least one character. */
 export function someText(): TUnsafe<string> {
   const fits = (value: unknown) =>
     isTextOf(value, { minChars: 1, maxChars: Number.POSITIVE_INFINITY });
@@ -88,19 +88,19 @@ export function model<Fields extends TProperties>(
   return Type.Object(fields, { $id: name, ...exact, ...options });
 }
 
-/**
- * A value or null, as one type: many generators make a class of its own of a choice between the two. `detail` is what to
- * tell where the words of the schema itself do not fit.
- */
+/** A value or null, as one type: many generators make a class of its own of a choice between the two. */
 export function nullable<Schema extends TSchema>(
   schema: Schema,
   options: object = {},
-  detail = (value: unknown) => detailOf(schema, value),
 ): TUnsafe<Static<Schema> | null> {
   const { type, enum: values } = schema as { type?: string; enum?: readonly unknown[] };
   const orNull = values === undefined ? {} : { enum: [...values, null] };
   const documented = { ...schema, ...orNull, ...options, type: [type, "null"] };
-  return checked(documented, (value) => value === null || Value.Check(schema, value), detail);
+  return checked(
+    documented,
+    (value) => value === null || Value.Check(schema, value),
+    (value) => detailOf(schema, value),
+  );
 }
 
 /** One of some texts. */

@@ -16,8 +16,8 @@ export interface MovedRows {
   readonly direction: SyncDirection;
   /** Written there, or arrived here. */
   readonly rows: number;
-  /** Refused there or here. */
-  readonly refused: number;
+  /** Rejected there or here. */
+  readonly rejected: number;
   readonly bytesCompressed: number;
   readonly bytesUncompressed: number;
 }

@@ -1,7 +1,7 @@
 import type { JsonObject } from "../../domain/shared/json.ts";
 import type { SyncDirection } from "../../domain/sync/run/marker.ts";
 
-/** A record that one end refused. D-4.6, D-4.9. */
+/** A record that one end rejected. D-4.6, D-4.9. */
 export interface RejectedRecord {
   /** Opaque; never used again. As texts, ids are in the order in which the entries were first noted. */
   readonly id: string;
@@ -12,14 +12,14 @@ export interface RejectedRecord {
   /** The whole record as it was pulled; null for a push, whose row is in the table. */
   readonly record: JsonObject | null;
   readonly message: string;
-  /** Times it was refused, 1 or more. */
+  /** Times it was rejected, 1 or more. */
   readonly attempts: number;
   readonly firstAtMs: number;
   readonly lastAtMs: number;
 }
 
-/** A refusal to note. */
-export type Refusal = Pick<
+/** A rejection to note. */
+export type NewRejection = Pick<
   RejectedRecord,
   "table" | "direction" | "key" | "record" | "message" | "lastAtMs"
 >;
@@ -37,15 +37,15 @@ export interface RejectedQuery {
 }
 
 /**
- * Records that were refused and wait for the next run. One entry per table, direction and key; keys are the same when
+ * Records that were rejected and wait for the next run. One entry per table, direction and key; keys are the same when
  * their columns hold the same values. Every method throws `store_unavailable`.
  */
 export interface RejectedRecords {
   /**
-   * Notes refusals in one durable commit, in their order: a known one keeps its id and `firstAtMs` and gets another
+   * Notes rejections in one durable commit, in their order: a known one keeps its id and `firstAtMs` and gets another
    * attempt, the new message, the new record and the new `lastAtMs`.
    */
-  note(refusals: readonly Refusal[]): Promise<void>;
+  note(rejections: readonly NewRejection[]): Promise<void>;
 
   /** Newest first: in the order in which they were first noted, by any instance and whatever their times. */
   list(query: RejectedQuery): Promise<readonly RejectedRecord[]>;

@@ -19,23 +19,20 @@ export interface Ids {
   next(): string;
 }
 
-/** Random numbers that nobody's security depends on, so that tests can foresee them. */
+/** Random numbers, not for security; a port, so that tests can foresee them. */
 export interface Random {
   /** A number from 0 to below 1. */
   next(): number;
 }
 
-/** The turns of the event loop, so that what one turn brings can be done together. */
-export interface Turns {
-  /** Calls `work` once, when everything that has arrived by now has been looked at. */
-  afterThis(work: () => void): void;
-}
+/** Calls `work` once, after the events that have arrived by now, so that they can be handled together. */
+export type Defer = (work: () => void) => void;
 
-/** Calls work at the times that a cron text names, in the time zone of the process. */
+/** Calls work at the times of a cron expression, in the time zone of the process. */
 export interface Scheduler {
   /**
-   * Begins. A time that comes while the work of an earlier one still goes on is passed over. `work` never rejects.
-   * Throws when the text is no cron text.
+   * Begins. A time that comes while earlier work is still running is skipped. `work` never rejects. Throws when the text
+   * is not a cron expression.
    */
   start(cronText: string, work: () => Promise<void>): { stop(): void };
 }

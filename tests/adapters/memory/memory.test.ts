@@ -1,4 +1,6 @@
 // The reference models keep the contracts that they stand for in other tests.
+import { SystemClock } from "../../../src/adapters/system/system.ts";
+import type { Clock } from "../../../src/ports/runtime/runtime.ts";
 import { fullStorageContract } from "../../contract/full-storage-contract.ts";
 import { reputationContract } from "../../contract/lookups/reputation-contract.ts";
 import { openParts } from "../../contract/lookups/reputation-harness.ts";
@@ -6,40 +8,43 @@ import { storageContract } from "../../contract/storage-contract.ts";
 import { FakeClock } from "../../support/fake-clock.ts";
 import { MemoryDatabase, MemoryStorage } from "../../support/memory/storage.ts";
 
-const options = { isShared: true, randomRuns: 100 };
+const OPTIONS = { isShared: true, randomRuns: 100 };
 
-/** A store of its own, whose instances and time are one object each. */
-function open() {
+/** A store of its own, whose instances are objects on one database. `clock` is the time of callers. */
+function open(storeClock?: Clock) {
   const clock = new FakeClock();
-  const database = new MemoryDatabase(clock);
-  const openSecond = async () => new MemoryStorage(database);
+  const database = new MemoryDatabase(storeClock ?? clock);
   return {
     storage: new MemoryStorage(database),
-    openSecond,
+    openSecond: async () => new MemoryStorage(database),
     nowMs: () => clock.nowMs(),
     advance: async (durationMs: number) => clock.advance(durationMs),
     dispose: async () => {},
   };
 }
 
-/** The store keeps everything at hand and asks for no cache. */
-const noCache = (): never => {
-  throw new Error("A store in memory needs no cache");
-};
+/** The same with its reputation half. */
+async function openReputation(storeClock?: Clock) {
+  const { storage, openSecond, nowMs, advance, dispose } = open(storeClock);
+  return {
+    storage: await openParts(storage, noCache),
+    openSecond: async () => await openParts(await openSecond(), noCache),
+    nowMs,
+    advance,
+    dispose,
+  };
+}
 
-storageContract({ name: "memory", options, open: async () => open() });
-fullStorageContract({ name: "memory", options, open: async () => open() });
+/** The store has everything at hand, and asks for no cache. */
+function noCache(): never {
+  throw new Error("A store in memory needs no cache");
+}
+
+storageContract({ name: "memory", options: OPTIONS, open: async () => open() });
+fullStorageContract({ name: "memory", options: OPTIONS, open: async () => open() });
+reputationContract({ name: "memory", options: OPTIONS, open: () => openReputation() });
 reputationContract({
-  name: "memory",
-  options,
-  async open() {
-    const store = open();
-    return {
-      storage: await openParts(store.storage, noCache),
-      openSecond: async () => await openParts(await store.openSecond(), noCache),
-      nowMs: store.nowMs,
-      advance: store.advance,
-      dispose: store.dispose,
-    };
-  },
+  name: "memory with a clock of its own",
+  options: { isShared: true, randomRuns: 100, clock: "own" },
+  open: () => openReputation(new SystemClock()),
 });

@@ -1,8 +1,9 @@
 import { alternate } from "../alternate.ts";
 import { makeRow } from "../bench-rows.ts";
+import type { Checkout } from "../checkout.ts";
 import { type OpenRow, openPage, pullPage } from "../client.ts";
 import { type Reporter, rowRate } from "../result.ts";
-import { type BenchStore, startBoth } from "../stores.ts";
+import { type BenchStore, besideText, startBoth } from "../stores.ts";
 
 const TABLE_ROWS = 50_000;
 const PAGE_ROWS = [1_000, 5_000];
@@ -10,22 +11,29 @@ const BARS = { SQLite: 0.7, MongoDB: 0.8 };
 const ROUNDS = { warmUpRounds: 20, rounds: 80 };
 
 /** Pull pages, read in order, against the same read, JSON, SHA-256 and gzip without the service. */
-export async function benchPull(store: BenchStore, reporter: Reporter): Promise<void> {
-  const { service, floor, stop } = await startBoth(store, { label: "pull", rows: TABLE_ROWS });
+export async function benchPull(
+  store: BenchStore,
+  reporter: Reporter,
+  beside: Checkout | null,
+): Promise<void> {
+  const options = { label: "pull", rows: TABLE_ROWS, beside };
+  const { service, other: compared, stop } = await startBoth(store, options);
   try {
     for (const rows of PAGE_ROWS) {
       const offsetOf = (round: number) => (round * rows) % TABLE_ROWS;
-      const ours = (round: number) =>
-        pullPage(service.url, `limit=${rows}&offset=${offsetOf(round)}`);
-      const other = (round: number) => pullPage(floor.url, floorQuery(rows, offsetOf(round)));
+      const queryOf = (round: number) => `limit=${rows}&offset=${offsetOf(round)}`;
+      const otherQuery = (round: number) =>
+        beside === null ? floorQuery(rows, offsetOf(round)) : queryOf(round);
+      const ours = (round: number) => pullPage(service.url, queryOf(round));
+      const other = (round: number) => pullPage(compared.url, otherQuery(round));
       checkSame(openPage(await ours(1)), openPage(await other(1)));
       const { oursMs, otherMs } = await alternate({ ours, other }, ROUNDS);
       reporter.add({
-        name: `pull, pages of ${rows}, ${store.name}`,
+        name: `pull, pages of ${rows}${besideText(beside)}, ${store.name}`,
         ours: rowRate(rows, oursMs),
         other: rowRate(rows, otherMs),
         ratio: otherMs / oursMs,
-        bar: { atLeast: BARS[store.name] },
+        bar: beside === null ? { atLeast: BARS[store.name] } : null,
       });
     }
   } finally {
@@ -42,6 +50,6 @@ function floorQuery(rows: number, offset: number): string {
 function checkSame(ours: readonly OpenRow[], other: readonly OpenRow[]): void {
   const isSame = ours.every((row, i) => row["sku"] === other[i]?.["sku"]);
   if (ours.length === 0 || ours.length !== other.length || !isSame) {
-    throw new Error("Service and floor do not give the same page");
+    throw new Error("Both servers do not give the same page");
   }
 }

@@ -1,8 +1,9 @@
 import { alternate } from "../alternate.ts";
 import { makePushBody, makeRows, type PushedRows } from "../bench-rows.ts";
+import type { Checkout } from "../checkout.ts";
 import { openPage, pullPage, pushRows } from "../client.ts";
 import { type Reporter, rowRate } from "../result.ts";
-import { type BenchStore, startBoth } from "../stores.ts";
+import { type BenchStore, besideText, startBoth } from "../stores.ts";
 
 const TABLE_ROWS = 50_000;
 const BARS = { SQLite: 0.5, MongoDB: 0.85 };
@@ -19,8 +20,13 @@ const BATCHES = {
 };
 
 /** Pushes of existing keys with changed values, then of new keys, against the same upserts without the service. */
-export async function benchPush(store: BenchStore, reporter: Reporter): Promise<void> {
-  const { service, floor, stop } = await startBoth(store, { label: "push", rows: TABLE_ROWS });
+export async function benchPush(
+  store: BenchStore,
+  reporter: Reporter,
+  beside: Checkout | null,
+): Promise<void> {
+  const options = { label: "push", rows: TABLE_ROWS, beside };
+  const { service, other: compared, stop } = await startBoth(store, options);
   try {
     let version = 0;
     let newRows = 0;
@@ -38,20 +44,20 @@ export async function benchPush(store: BenchStore, reporter: Reporter): Promise<
         const { oursMs, otherMs } = await alternate(
           {
             ours: (round) => pushRows(service.url, bodies[round] as PushedRows),
-            other: (round) => pushRows(floor.url, bodies[round] as PushedRows),
+            other: (round) => pushRows(compared.url, bodies[round] as PushedRows),
           },
           rounds,
         );
         reporter.add({
-          name: `push of ${rows} ${keys} keys, ${store.name}`,
+          name: `push of ${rows} ${keys} keys${besideText(beside)}, ${store.name}`,
           ours: rowRate(rows, oursMs),
           other: rowRate(rows, otherMs),
           ratio: otherMs / oursMs,
-          bar: { atLeast: BARS[store.name] },
+          bar: beside === null ? { atLeast: BARS[store.name] } : null,
         });
       }
     }
-    await checkSame(service.url, floor.url);
+    await checkSame(service.url, compared.url);
   } finally {
     await stop();
   }
@@ -66,6 +72,6 @@ async function checkSame(serviceUrl: string, floorUrl: string): Promise<void> {
   const views = (page: Parameters<typeof openPage>[0]) =>
     openPage(page).map((row) => `${row["sku"]} ${row["views"]} ${row["price"]}`);
   if (views(ours).join() !== views(other).join()) {
-    throw new Error("Service and floor have not written the same rows");
+    throw new Error("Both servers have not written the same rows");
   }
 }

@@ -1,5 +1,5 @@
 import { describe, expect } from "bun:test";
-import { storeTests } from "../harness.ts";
+import { storeTests, timedTests } from "../harness.ts";
 import { type ReputationHarness, Scene, wordOf } from "../lookups/reputation-harness.ts";
 
 const ALL = { filter: { status: null, purpose: null }, limit: 100, beforeId: null };
@@ -7,6 +7,7 @@ const ALL = { filter: { status: null, purpose: null }, limit: 100, beforeId: nul
 /** What every `ConsentStore` does. */
 export function consentStoreContract(harness: ReputationHarness): void {
   const it = storeTests(harness);
+  const timed = timedTests(harness);
 
   describe(`${harness.name}: consents`, () => {
     it("D-6.1 grant() keeps a consent that list() shows", async (parts, store) => {
@@ -51,24 +52,27 @@ export function consentStoreContract(harness: ReputationHarness): void {
       expect(await parts.consents.list("bea", { ...ALL, nowMs })).toEqual([someoneElses]);
     });
 
-    it("D-6.3 what was revoked after its expiry allows nothing, also before that by another clock", async (parts, store) => {
-      const scene = new Scene(parts, store);
-      await scene.enrol("ana");
-      const { hash } = await scene.giveKey("ana");
-      const grant = {
-        purpose: "reputation_lookup" as const,
-        expiresAt: "2026-03-01T12:00:10Z",
-      };
-      const { id } = await scene.grant("ana", grant);
-      expect(wordOf(await scene.lookUp(hash, "ana"))).toBe("allowed");
-      const aheadMs = store.nowMs() + 60_000;
-      const revoked = await parts.consents.revoke("ana", { id, nowMs: aheadMs });
-      expect(revoked?.ended?.as).toBe("expired");
-      expect(wordOf(await scene.lookUp(hash, "ana"))).toBe("consent_required");
-      expect(await parts.consents.list("ana", { ...ALL, nowMs: store.nowMs() })).toEqual([
-        revoked as never,
-      ]);
-    });
+    timed(
+      "D-6.3 what was revoked after its expiry allows nothing, also before that by another clock",
+      async (parts, store) => {
+        const scene = new Scene(parts, store);
+        await scene.enrol("ana");
+        const { hash } = await scene.giveKey("ana");
+        const grant = {
+          purpose: "reputation_lookup" as const,
+          expiresAt: "2026-03-01T12:00:10Z",
+        };
+        const { id } = await scene.grant("ana", grant);
+        expect(wordOf(await scene.lookUp(hash, "ana"))).toBe("allowed");
+        const aheadMs = store.nowMs() + 60_000;
+        const revoked = await parts.consents.revoke("ana", { id, nowMs: aheadMs });
+        expect(revoked?.ended?.as).toBe("expired");
+        expect(wordOf(await scene.lookUp(hash, "ana"))).toBe("consent_required");
+        expect(await parts.consents.list("ana", { ...ALL, nowMs: store.nowMs() })).toEqual([
+          revoked as never,
+        ]);
+      },
+    );
 
     it("D-6.1 grant() leaves an expired consent expired", async (parts, store) => {
       const grant = {

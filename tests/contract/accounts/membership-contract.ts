@@ -62,8 +62,10 @@ export function membershipContract(harness: ReputationHarness): void {
       const scene = new Scene(parts, store);
       await scene.push(PROFILES, { username: "ana", bio: "old", verified: true, location: "Łódź" });
       const nowMs = store.nowMs();
-      const row = await parts.profiles.change("ana", { bio: "nový 🙂", public: false, nowMs });
+      const changes = { displayName: "Ana", bio: "nový 🙂", public: false };
+      const row = await parts.profiles.change("ana", { ...changes, nowMs });
       expect(row).toMatchObject({
+        display_name: "Ana",
         bio: "nový 🙂",
         public: false,
         verified: true,
@@ -103,7 +105,7 @@ export function membershipContract(harness: ReputationHarness): void {
         await parts.storage.sessions.begin({
           id: `session-${name}`,
           username: name,
-          expiresAtMs: store.nowMs() + 60_000,
+          expiresAtMs: Date.UTC(2100, 0),
         });
       }
       const ana = await scene.giveKey("ana");

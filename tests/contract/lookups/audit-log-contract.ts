@@ -4,7 +4,7 @@ import type { AuditRecord } from "../../../src/domain/reputation/audit/audit-cha
 import type { AccessPosition } from "../../../src/ports/lookups/audit-log.ts";
 import { pruneAudit } from "../../../src/usecases/reputation/audit/prune-audit.ts";
 import { verifyAudit } from "../../../src/usecases/reputation/audit/verify-audit.ts";
-import { openSecond, storeTests } from "../harness.ts";
+import { openSecond, storeTests, timedTests } from "../harness.ts";
 import {
   AUDIT_KEY,
   MAC,
@@ -18,6 +18,7 @@ const PAGE = { limit: 100, before: null };
 /** What every `AuditLog` holds and shows. */
 export function auditLogContract(harness: ReputationHarness): void {
   const it = storeTests(harness);
+  const timed = timedTests(harness);
   const verify = ({ audit }: ReputationParts) =>
     verifyAudit({ audit, mac: MAC, auditKey: AUDIT_KEY });
 
@@ -52,87 +53,101 @@ export function auditLogContract(harness: ReputationHarness): void {
       expect(await verify(parts)).toEqual({ problem: null, chains: 1, records: 3 });
     });
 
-    it("D-5.5 accesses() shows who looked a person up, newest first, in parts", async (parts, store) => {
-      const scene = new Scene(parts, store);
-      await scene.enrol("ana");
-      await scene.enrol("bea");
-      await scene.consent("bea", "profile_lookup");
-      const { hash } = await scene.giveKey("ana");
-      for (const endpoint of ["profile", "reputation", "profile"] as const) {
-        await scene.lookUp(hash, "bea", endpoint);
-        await store.advance(1_000);
-      }
-      const all = await parts.audit.accesses("bea", PAGE);
-      expect(
-        all.map(({ at, account, purpose, decision, code }) => [
-          at,
-          account,
-          purpose,
-          decision,
-          code,
-        ]),
-      ).toEqual([
-        ["2026-03-01T12:00:02.000Z", "ana", "profile_lookup", "allowed", null],
-        ["2026-03-01T12:00:01.000Z", "ana", "reputation_lookup", "denied", "consent_required"],
-        ["2026-03-01T12:00:00.000Z", "ana", "profile_lookup", "allowed", null],
-      ]);
-      const [newest, middle] = all;
-      expect(await parts.audit.accesses("bea", { limit: 1, before: null })).toEqual([
-        newest as never,
-      ]);
-      expect(await parts.audit.accesses("bea", { limit: 1, before: newest as never })).toEqual([
-        middle as never,
-      ]);
-      expect(await parts.audit.accesses("ana", PAGE)).toEqual([]);
-    });
+    timed(
+      "D-5.5 accesses() shows who looked a person up, newest first, in parts",
+      async (parts, store) => {
+        const scene = new Scene(parts, store);
+        await scene.enrol("ana");
+        await scene.enrol("bea");
+        await scene.consent("bea", "profile_lookup");
+        const { hash } = await scene.giveKey("ana");
+        for (const endpoint of ["profile", "reputation", "profile"] as const) {
+          await scene.lookUp(hash, "bea", endpoint);
+          await store.advance(1_000);
+        }
+        const all = await parts.audit.accesses("bea", PAGE);
+        expect(
+          all.map(({ at, account, purpose, decision, code }) => [
+            at,
+            account,
+            purpose,
+            decision,
+            code,
+          ]),
+        ).toEqual([
+          ["2026-03-01T12:00:02.000Z", "ana", "profile_lookup", "allowed", null],
+          ["2026-03-01T12:00:01.000Z", "ana", "reputation_lookup", "denied", "consent_required"],
+          ["2026-03-01T12:00:00.000Z", "ana", "profile_lookup", "allowed", null],
+        ]);
+        const [newest, middle] = all;
+        expect(await parts.audit.accesses("bea", { limit: 1, before: null })).toEqual([
+          newest as never,
+        ]);
+        expect(await parts.audit.accesses("bea", { limit: 1, before: newest as never })).toEqual([
+          middle as never,
+        ]);
+        expect(await parts.audit.accesses("ana", PAGE)).toEqual([]);
+      },
+    );
 
-    it("D-5.5, D-6.2 accesses() shows lookups of a profile while it was hidden, among the others", async (parts, store) => {
-      const scene = new Scene(parts, store);
-      await scene.enrol("ana");
-      await scene.enrol("bea");
-      const { hash } = await scene.giveKey("ana");
-      for (const isPublic of [false, true, false]) {
-        await parts.profiles.change("bea", { public: isPublic, nowMs: store.nowMs() });
-        await scene.lookUp(hash, "bea");
-        await store.advance(1_000);
-      }
-      const all = await parts.audit.accesses("bea", PAGE);
-      expect(all.map(({ at, account, decision, code }) => [at, account, decision, code])).toEqual([
-        ["2026-03-01T12:00:02.000Z", "ana", "denied", "profile_not_found"],
-        ["2026-03-01T12:00:01.000Z", "ana", "denied", "consent_required"],
-        ["2026-03-01T12:00:00.000Z", "ana", "denied", "profile_not_found"],
-      ]);
-    });
+    timed(
+      "D-5.5, D-6.2 accesses() shows lookups of a profile while it was hidden, among the others",
+      async (parts, store) => {
+        const scene = new Scene(parts, store);
+        await scene.enrol("ana");
+        await scene.enrol("bea");
+        const { hash } = await scene.giveKey("ana");
+        for (const isPublic of [false, true, false]) {
+          await parts.profiles.change("bea", { public: isPublic, nowMs: store.nowMs() });
+          await scene.lookUp(hash, "bea");
+          await store.advance(1_000);
+        }
+        const all = await parts.audit.accesses("bea", PAGE);
+        expect(all.map(({ at, account, decision, code }) => [at, account, decision, code])).toEqual(
+          [
+            ["2026-03-01T12:00:02.000Z", "ana", "denied", "profile_not_found"],
+            ["2026-03-01T12:00:01.000Z", "ana", "denied", "consent_required"],
+            ["2026-03-01T12:00:00.000Z", "ana", "denied", "profile_not_found"],
+          ],
+        );
+      },
+    );
 
-    it("D-5.5 accesses() come in the order of their times, whole seconds too, also while more are written", async (parts, store) => {
-      const scene = new Scene(parts, store);
-      await scene.enrol("ana", { plan: "business" });
-      const { hash } = await scene.giveKey("ana");
-      for (let i = 0; i < 9; i++) {
-        await scene.lookUp(hash, "ana");
-        await store.advance(250);
-      }
-      const seen: string[] = [];
-      let before: AccessPosition | null = null;
-      for (;;) {
-        const part: readonly AccessItem[] = await parts.audit.accesses("ana", { limit: 2, before });
-        seen.push(...part.map(({ at }) => at));
-        before = part.at(-1) ?? null;
-        if (before === null) break;
-        await scene.lookUp(hash, "ana");
-      }
-      expect(seen).toEqual([
-        "2026-03-01T12:00:02.000Z",
-        "2026-03-01T12:00:01.750Z",
-        "2026-03-01T12:00:01.500Z",
-        "2026-03-01T12:00:01.250Z",
-        "2026-03-01T12:00:01.000Z",
-        "2026-03-01T12:00:00.750Z",
-        "2026-03-01T12:00:00.500Z",
-        "2026-03-01T12:00:00.250Z",
-        "2026-03-01T12:00:00.000Z",
-      ]);
-    });
+    timed(
+      "D-5.5 accesses() come in the order of their times, whole seconds too, also while more are written",
+      async (parts, store) => {
+        const scene = new Scene(parts, store);
+        await scene.enrol("ana", { plan: "business" });
+        const { hash } = await scene.giveKey("ana");
+        for (let i = 0; i < 9; i++) {
+          await scene.lookUp(hash, "ana");
+          await store.advance(250);
+        }
+        const seen: string[] = [];
+        let before: AccessPosition | null = null;
+        for (;;) {
+          const part: readonly AccessItem[] = await parts.audit.accesses("ana", {
+            limit: 2,
+            before,
+          });
+          seen.push(...part.map(({ at }) => at));
+          before = part.at(-1) ?? null;
+          if (before === null) break;
+          await scene.lookUp(hash, "ana");
+        }
+        expect(seen).toEqual([
+          "2026-03-01T12:00:02.000Z",
+          "2026-03-01T12:00:01.750Z",
+          "2026-03-01T12:00:01.500Z",
+          "2026-03-01T12:00:01.250Z",
+          "2026-03-01T12:00:01.000Z",
+          "2026-03-01T12:00:00.750Z",
+          "2026-03-01T12:00:00.500Z",
+          "2026-03-01T12:00:00.250Z",
+          "2026-03-01T12:00:00.000Z",
+        ]);
+      },
+    );
 
     it("D-6.5 the log verifies after an erasure", async (parts, store) => {
       const scene = new Scene(parts, store);
@@ -144,25 +159,28 @@ export function auditLogContract(harness: ReputationHarness): void {
       expect(await verify(parts)).toEqual({ problem: null, chains: 1, records: 1 });
     });
 
-    it("D-6.5 pruning removes what is older than it keeps, and the rest verifies", async (parts, store) => {
-      const scene = new Scene(parts, store);
-      await scene.enrol("ana");
-      const { hash } = await scene.giveKey("ana");
-      const clock = { nowMs: () => store.nowMs(), monotonicMs: () => 0 };
-      const prune = (days: number) =>
-        pruneAudit({ audit: parts.audit, mac: MAC, auditKey: AUDIT_KEY, clock }, days);
-      for (let day = 0; day < 6; day++) {
-        await scene.lookUpMany(Array(3).fill({ keyHash: hash, username: "x" }));
-        await store.advance(86_400_000);
-      }
-      expect(await prune(100)).toEqual({ problem: null, removed: 0 });
-      expect(await prune(3)).toEqual({ problem: null, removed: 9 });
-      expect(await verify(parts)).toEqual({ problem: null, chains: 1, records: 9 });
-      expect(await prune(0)).toEqual({ problem: null, removed: 9 });
-      expect(await verify(parts)).toEqual({ problem: null, chains: 1, records: 0 });
-      await scene.lookUp(hash, "x");
-      expect(await verify(parts)).toEqual({ problem: null, chains: 1, records: 1 });
-    });
+    timed(
+      "D-6.5 pruning removes what is older than it keeps, and the rest verifies",
+      async (parts, store) => {
+        const scene = new Scene(parts, store);
+        await scene.enrol("ana");
+        const { hash } = await scene.giveKey("ana");
+        const clock = { nowMs: () => store.nowMs(), monotonicMs: () => 0 };
+        const prune = (days: number) =>
+          pruneAudit({ audit: parts.audit, mac: MAC, auditKey: AUDIT_KEY, clock }, days);
+        for (let day = 0; day < 6; day++) {
+          await scene.lookUpMany(Array(3).fill({ keyHash: hash, username: "x" }));
+          await store.advance(86_400_000);
+        }
+        expect(await prune(100)).toEqual({ problem: null, removed: 0 });
+        expect(await prune(3)).toEqual({ problem: null, removed: 9 });
+        expect(await verify(parts)).toEqual({ problem: null, chains: 1, records: 9 });
+        expect(await prune(0)).toEqual({ problem: null, removed: 9 });
+        expect(await verify(parts)).toEqual({ problem: null, chains: 1, records: 0 });
+        await scene.lookUp(hash, "x");
+        expect(await verify(parts)).toEqual({ problem: null, chains: 1, records: 1 });
+      },
+    );
 
     it("D-6.5 what is stored is exactly the fields that the hash covers", async (parts, store) => {
       const scene = new Scene(parts, store);

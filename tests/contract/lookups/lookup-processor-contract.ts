@@ -2,7 +2,7 @@ import { describe, expect } from "bun:test";
 import { decideCall, NO_USAGE } from "../../domain/reputation/accounts/sliding-window.ts";
 import { SEED } from "../../support/seed.ts";
 import { SeededRandom } from "../../support/seeded-random.ts";
-import { openSecond, storeTests } from "../harness.ts";
+import { openSecond, storeTests, timedTests } from "../harness.ts";
 import {
   PLATFORM_ACCOUNTS,
   PROFILES,
@@ -27,6 +27,7 @@ async function caller(scene: Scene, plan: object = {}) {
 
 function decisionTests(harness: ReputationHarness): void {
   const it = storeTests(harness);
+  const timed = timedTests(harness);
 
   it("D-5.8 decide() checks key, limits, profile and consent in this order", async (parts, store) => {
     const scene = new Scene(parts, store);
@@ -40,19 +41,22 @@ function decisionTests(harness: ReputationHarness): void {
     expect(wordOf(await scene.lookUp("unknown", "nobody"))).toBe("api_key_invalid");
   });
 
-  it("D-5.8 a key is refused when it has expired, is revoked, or has no account", async (parts, store) => {
-    const scene = new Scene(parts, store);
-    await caller(scene);
-    const expiring = await scene.giveKey("caller", { expiresAt: "2026-03-01T12:00:01Z" });
-    const orphan = await scene.giveKey("nobody");
-    await parts.storage.accounts.remove("nobody");
-    expect(wordOf(await scene.lookUp(expiring.hash, "x"))).toBe("profile_not_found");
-    await store.advance(1_000);
-    expect(wordOf(await scene.lookUp(expiring.hash, "x"))).toBe("api_key_expired");
-    await parts.apiKeys.revoke("caller", { id: expiring.id, nowMs: store.nowMs() });
-    expect(wordOf(await scene.lookUp(expiring.hash, "x"))).toBe("api_key_revoked");
-    expect(wordOf(await scene.lookUp(orphan.hash, "x"))).toBe("api_key_invalid");
-  });
+  timed(
+    "D-5.8 a key is refused when it has expired, is revoked, or has no account",
+    async (parts, store) => {
+      const scene = new Scene(parts, store);
+      await caller(scene);
+      const expiring = await scene.giveKey("caller", { expiresAt: "2026-03-01T12:00:01Z" });
+      const orphan = await scene.giveKey("nobody");
+      await parts.storage.accounts.remove("nobody");
+      expect(wordOf(await scene.lookUp(expiring.hash, "x"))).toBe("profile_not_found");
+      await store.advance(1_000);
+      expect(wordOf(await scene.lookUp(expiring.hash, "x"))).toBe("api_key_expired");
+      await parts.apiKeys.revoke("caller", { id: expiring.id, nowMs: store.nowMs() });
+      expect(wordOf(await scene.lookUp(expiring.hash, "x"))).toBe("api_key_revoked");
+      expect(wordOf(await scene.lookUp(orphan.hash, "x"))).toBe("api_key_invalid");
+    },
+  );
 
   it("D-6.3, D-5.6.1 a key that was revoked stays so when the clock goes back", async (parts, store) => {
     const scene = new Scene(parts, store);
@@ -189,6 +193,7 @@ function freshnessTests(harness: ReputationHarness): void {
 
 function limitTests(harness: ReputationHarness): void {
   const it = storeTests(harness);
+  const timed = timedTests(harness);
 
   it("R-8 the free plan allows 30 calls a minute, all keys together, and 29 are never refused", async (parts, store) => {
     const scene = new Scene(parts, store);
@@ -204,109 +209,126 @@ function limitTests(harness: ReputationHarness): void {
     expect(wordOf(await scene.lookUp(second, "x"))).toBe("rate_limited");
   });
 
-  it("D-6.4 calls come back when the 60 seconds are over, at that moment and not before", async (parts, store) => {
-    const scene = new Scene(parts, store);
-    const { hash } = await caller(scene, { plan: "enterprise", rateLimitPerMinute: 2 });
-    const call = async () => wordOf(await scene.lookUp(hash, "x"));
-    expect(await call()).toBe("profile_not_found");
-    await store.advance(10_000);
-    expect([await call(), await call()]).toEqual(["profile_not_found", "rate_limited"]);
-    await store.advance(49_999);
-    expect(await call()).toBe("rate_limited");
-    await store.advance(1);
-    expect([await call(), await call()]).toEqual(["profile_not_found", "rate_limited"]);
-  });
+  timed(
+    "D-6.4 calls come back when the 60 seconds are over, at that moment and not before",
+    async (parts, store) => {
+      const scene = new Scene(parts, store);
+      const { hash } = await caller(scene, { plan: "enterprise", rateLimitPerMinute: 2 });
+      const call = async () => wordOf(await scene.lookUp(hash, "x"));
+      expect(await call()).toBe("profile_not_found");
+      await store.advance(10_000);
+      expect([await call(), await call()]).toEqual(["profile_not_found", "rate_limited"]);
+      await store.advance(49_999);
+      expect(await call()).toBe("rate_limited");
+      await store.advance(1);
+      expect([await call(), await call()]).toEqual(["profile_not_found", "rate_limited"]);
+    },
+  );
 
-  it("D-6.4 the month is the calendar month in UTC, and goes before the minute", async (parts, store) => {
-    const scene = new Scene(parts, store);
-    const plan = { plan: "enterprise", callsPerMonth: 3, rateLimitPerMinute: 3 };
-    const { hash } = await caller(scene, plan);
-    const call = async () => wordOf(await scene.lookUp(hash, "x"));
-    const no = "profile_not_found";
-    expect([await call(), await call(), await call(), await call()]).toEqual([
-      no,
-      no,
-      no,
-      "quota_exceeded",
-    ]);
-    // 30 days, 12 hours: the last moment of March.
-    await store.advance(31 * 86_400_000 - 12 * 3_600_000 - 1);
-    expect(await call()).toBe("quota_exceeded");
-    await store.advance(1);
-    expect([await call(), await call(), await call(), await call()]).toEqual([
-      no,
-      no,
-      no,
-      "quota_exceeded",
-    ]);
-  });
+  timed(
+    "D-6.4 the month is the calendar month in UTC, and goes before the minute",
+    async (parts, store) => {
+      const scene = new Scene(parts, store);
+      const plan = { plan: "enterprise", callsPerMonth: 3, rateLimitPerMinute: 3 };
+      const { hash } = await caller(scene, plan);
+      const call = async () => wordOf(await scene.lookUp(hash, "x"));
+      const no = "profile_not_found";
+      expect([await call(), await call(), await call(), await call()]).toEqual([
+        no,
+        no,
+        no,
+        "quota_exceeded",
+      ]);
+      // 30 days, 12 hours: the last moment of March.
+      await store.advance(31 * 86_400_000 - 12 * 3_600_000 - 1);
+      expect(await call()).toBe("quota_exceeded");
+      await store.advance(1);
+      expect([await call(), await call(), await call(), await call()]).toEqual([
+        no,
+        no,
+        no,
+        "quota_exceeded",
+      ]);
+    },
+  );
 
-  it("D-5.5 usage() tells what was counted, and nothing for an account that made no call", async (parts, store) => {
-    const scene = new Scene(parts, store);
-    const account = await scene.enrol("caller");
-    const limits = { callsPerMinute: 30, callsPerMonth: 1_000 };
-    const before = await parts.usage.read(account.username, limits);
-    expect(before.reading).toEqual({ minuteCalls: 0, blockingMs: null, month: null });
-    const { hash } = await scene.giveKey("caller");
-    await scene.lookUpMany(Array(3).fill({ keyHash: hash, username: "x" }));
-    const firstMs = store.nowMs();
-    await store.advance(5_000);
-    await scene.lookUp(hash, "x");
-    expect((await parts.usage.read("caller", limits)).reading).toEqual({
-      minuteCalls: 4,
-      blockingMs: firstMs,
-      month: { month: "2026-03", used: 4 },
-    });
-    await store.advance(55_000);
-    expect((await parts.usage.read("caller", limits)).reading.minuteCalls).toBe(1);
-  });
-
-  it("D-6.4 random calls over time are decided as the log of every call says", async (parts, store) => {
-    const random = new SeededRandom(SEED);
-    const scene = new Scene(parts, store);
-    for (let run = 0; run < Math.ceil(harness.options.randomRuns / 10); run++) {
-      const limits = { callsPerMinute: random.int(1, 12), callsPerMonth: random.int(40, 79) };
-      const plan = {
-        callsPerMonth: limits.callsPerMonth,
-        rateLimitPerMinute: limits.callsPerMinute,
-      };
-      await scene.enrol(`caller-${run}`, { plan: "enterprise", ...plan });
-      const { hash } = await scene.giveKey(`caller-${run}`);
-      let state = NO_USAGE;
-      for (let step = 0; step < 40; step++) {
-        await store.advance(random.int(0, 3) === 0 ? random.int(0, 69_999) : random.int(0, 2_999));
-        const calls = random.int(1, 6);
-        const expected = Array.from({ length: calls }, () => {
-          const decision = decideCall(state, { limits, nowMs: store.nowMs() });
-          state = decision.state;
-          return { outcome: decision.outcome, minute: decision.minute, month: decision.month };
-        });
-        const batch = Array(calls).fill({ keyHash: hash, username: "x" });
-        const outcomes = await scene.lookUpMany(batch);
-        const seen = outcomes.map((one) => ({
-          outcome: one.kind === "answered" ? "allowed" : one.problem,
-          ...(one.kind === "key_refused" ? {} : one.quotas),
-        }));
-        expect({ seed: SEED, seen }).toEqual({ seed: SEED, seen: expected as never });
-      }
-    }
-  });
-
-  it("D-6.4 a limit that was lowered refuses until enough calls have gone by", async (parts, store) => {
-    const scene = new Scene(parts, store);
-    const { hash } = await caller(scene, { plan: "enterprise", rateLimitPerMinute: 5 });
-    for (let i = 0; i < 5; i++) {
+  timed(
+    "D-5.5 usage() tells what was counted, and nothing for an account that made no call",
+    async (parts, store) => {
+      const scene = new Scene(parts, store);
+      const account = await scene.enrol("caller");
+      const limits = { callsPerMinute: 30, callsPerMonth: 1_000 };
+      const before = await parts.usage.read(account.username, limits);
+      expect(before.reading).toEqual({ minuteCalls: 0, blockingMs: null, month: null });
+      const { hash } = await scene.giveKey("caller");
+      await scene.lookUpMany(Array(3).fill({ keyHash: hash, username: "x" }));
+      const firstMs = store.nowMs();
+      await store.advance(5_000);
       await scene.lookUp(hash, "x");
-      await store.advance(1_000);
-    }
-    await parts.storage.accounts.update("caller", { rateLimitPerMinute: 2 });
-    const outcome = await scene.lookUp(hash, "x");
-    expect(wordOf(outcome)).toBe("rate_limited");
-    // Five calls at 0 to 4 s; one is possible when only one is left, the one of second 4: at 63 s; now it is 5 s.
-    expect(outcome.kind === "limited" ? outcome.quotas.minute.resetSeconds : null).toBe(58);
-    await store.advance(57_999);
-    expect(wordOf(await scene.lookUp(hash, "x"))).toBe("rate_limited");
-    await store.advance(1);
-    expect(wordOf(await scene.lookUp(hash, "x"))).toBe("profile_not_found");
-  });
+      expect((await parts.usage.read("caller", limits)).reading).toEqual({
+        minuteCalls: 4,
+        blockingMs: firstMs,
+        month: { month: "2026-03", used: 4 },
+      });
+      await store.advance(55_000);
+      expect((await parts.usage.read("caller", limits)).reading.minuteCalls).toBe(1);
+    },
+  );
+
+  timed(
+    "D-6.4 random calls over time are decided as the log of every call says",
+    async (parts, store) => {
+      const random = new SeededRandom(SEED);
+      const scene = new Scene(parts, store);
+      for (let run = 0; run < Math.ceil(harness.options.randomRuns / 10); run++) {
+        const limits = { callsPerMinute: random.int(1, 12), callsPerMonth: random.int(40, 79) };
+        const plan = {
+          callsPerMonth: limits.callsPerMonth,
+          rateLimitPerMinute: limits.callsPerMinute,
+        };
+        await scene.enrol(`caller-${run}`, { plan: "enterprise", ...plan });
+        const { hash } = await scene.giveKey(`caller-${run}`);
+        let state = NO_USAGE;
+        for (let step = 0; step < 40; step++) {
+          await store.advance(
+            random.int(0, 3) === 0 ? random.int(0, 69_999) : random.int(0, 2_999),
+          );
+          const calls = random.int(1, 6);
+          const expected = Array.from({ length: calls }, () => {
+            const decision = decideCall(state, { limits, nowMs: store.nowMs() });
+            state = decision.state;
+            return { outcome: decision.outcome, minute: decision.minute, month: decision.month };
+          });
+          const batch = Array(calls).fill({ keyHash: hash, username: "x" });
+          const outcomes = await scene.lookUpMany(batch);
+          const seen = outcomes.map((one) => ({
+            outcome: one.kind === "answered" ? "allowed" : one.problem,
+            ...(one.kind === "key_refused" ? {} : one.quotas),
+          }));
+          expect({ seed: SEED, seen }).toEqual({ seed: SEED, seen: expected as never });
+        }
+      }
+    },
+  );
+
+  timed(
+    "D-6.4 a limit that was lowered refuses until enough calls have gone by",
+    async (parts, store) => {
+      const scene = new Scene(parts, store);
+      const { hash } = await caller(scene, { plan: "enterprise", rateLimitPerMinute: 5 });
+      for (let i = 0; i < 5; i++) {
+        await scene.lookUp(hash, "x");
+        await store.advance(1_000);
+      }
+      await parts.storage.accounts.update("caller", { rateLimitPerMinute: 2 });
+      const outcome = await scene.lookUp(hash, "x");
+      expect(wordOf(outcome)).toBe("rate_limited");
+      // Five calls at 0 to 4 s; one is possible when only one is left, the one of second 4: at 63 s; now it is 5 s.
+      expect(outcome.kind === "limited" ? outcome.quotas.minute.resetSeconds : null).toBe(58);
+      await store.advance(57_999);
+      expect(wordOf(await scene.lookUp(hash, "x"))).toBe("rate_limited");
+      await store.advance(1);
+      expect(wordOf(await scene.lookUp(hash, "x"))).toBe("profile_not_found");
+    },
+  );
 }

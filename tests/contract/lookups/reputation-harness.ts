@@ -34,8 +34,7 @@ export const AUDIT_KEY = new Uint8Array(32).fill(7);
 /** The function behind it. */
 export const MAC = new NodeMac();
 
-const { registry } = readRegistry({ tables: {} });
-if (registry === null) throw new Error("The built-in registry is not valid");
+const registry = readRegistry({ tables: {} });
 /** The built-in tables. */
 export const PROFILES = registry.get("profiles") as Table;
 export const PLATFORM_ACCOUNTS = registry.get("platform_accounts") as Table;

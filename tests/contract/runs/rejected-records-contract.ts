@@ -1,6 +1,6 @@
 import { describe, expect } from "bun:test";
 import { rawNumber } from "../../../src/domain/shared/json.ts";
-import type { Refusal, RejectedQuery } from "../../../src/ports/runs/rejected-records.ts";
+import type { NewRejection, RejectedQuery } from "../../../src/ports/runs/rejected-records.ts";
 import type { FullStorage } from "../../../src/ports/storage.ts";
 import { openSecond, type StoreHarness, storeTests } from "../harness.ts";
 
@@ -20,12 +20,14 @@ export function rejectedRecordsContract(harness: StoreHarness<Parts>): void {
 function noteTests(harness: StoreHarness<Parts>): void {
   const it = storeTests(harness);
 
-  it("D-4.6 note() keeps a refusal with its key and record as they were", async ({ rejected }) => {
+  it("D-4.6 note() keeps a rejection with its key and record as they were", async ({
+    rejected,
+  }) => {
     const key = { b: "é😀$.'\"", a: rawNumber("9007199254740993"), c: true };
     const record = { ...key, price: rawNumber("1.10"), extra: { "$x.y": [null, -1] }, "": "\0" };
     await rejected.note([
-      refusal({ table: "a", direction: "pull", key, record, message: "No \0 ü", lastAtMs: 1000 }),
-      refusal({ table: "a", direction: "push", key, record: null, message: "", lastAtMs: 2000 }),
+      rejection({ table: "a", direction: "pull", key, record, message: "No \0 ü", lastAtMs: 1000 }),
+      rejection({ table: "a", direction: "push", key, record: null, message: "", lastAtMs: 2000 }),
     ]);
     const [pushed, pulled] = await listed(rejected);
     expect(JSON.stringify(pulled)).toBe(
@@ -48,10 +50,10 @@ function noteTests(harness: StoreHarness<Parts>): void {
   it("D-4.6 note() of a known key counts an attempt and takes the new message and record", async ({
     rejected,
   }) => {
-    await rejected.note([refusal({ record: { k: "a", v: 1 }, message: "One", lastAtMs: 1000 })]);
-    await rejected.note([refusal({ key: { k: "b" }, lastAtMs: 1500 })]);
+    await rejected.note([rejection({ record: { k: "a", v: 1 }, message: "One", lastAtMs: 1000 })]);
+    await rejected.note([rejection({ key: { k: "b" }, lastAtMs: 1500 })]);
     const [, before] = await listed(rejected);
-    await rejected.note([refusal({ record: { k: "a", v: 2 }, message: "Two", lastAtMs: 2000 })]);
+    await rejected.note([rejection({ record: { k: "a", v: 2 }, message: "Two", lastAtMs: 2000 })]);
     const entries = await listed(rejected);
     expect(entries.map(({ key }) => key)).toEqual([{ k: "b" }, { k: "a" }]);
     expect(entries[1]).toEqual({
@@ -66,9 +68,9 @@ function noteTests(harness: StoreHarness<Parts>): void {
 
   it("D-4.6 one key twice in one note() is two attempts", async ({ rejected }) => {
     await rejected.note([
-      refusal({ message: "One" }),
-      refusal({ key: { k: "b" } }),
-      refusal({ message: "Two" }),
+      rejection({ message: "One" }),
+      rejection({ key: { k: "b" } }),
+      rejection({ message: "Two" }),
     ]);
     const entries = await listed(rejected);
     expect(entries.map(({ key, attempts }) => [key, attempts])).toEqual([
@@ -83,14 +85,14 @@ function noteTests(harness: StoreHarness<Parts>): void {
   }) => {
     const key = { a: 1, b: "x" };
     await rejected.note([
-      refusal({ key }),
-      refusal({ key: { b: "x", a: 1 } }),
-      refusal({ key: { a: "1", b: "x" } }),
-      refusal({ key: { a: rawNumber("1.0"), b: "x" } }),
-      refusal({ key: { a: "x", b: 1 } }),
-      refusal({ key: { a: 1, b: "X" } }),
-      refusal({ key, direction: "pull" }),
-      refusal({ key, table: "Items" }),
+      rejection({ key }),
+      rejection({ key: { b: "x", a: 1 } }),
+      rejection({ key: { a: "1", b: "x" } }),
+      rejection({ key: { a: rawNumber("1.0"), b: "x" } }),
+      rejection({ key: { a: "x", b: 1 } }),
+      rejection({ key: { a: 1, b: "X" } }),
+      rejection({ key, direction: "pull" }),
+      rejection({ key, table: "Items" }),
     ]);
     const attempts = (await listed(rejected)).map((entry) => entry.attempts);
     expect(attempts).toEqual([1, 1, 1, 1, 1, 1, 2]);
@@ -100,8 +102,8 @@ function noteTests(harness: StoreHarness<Parts>): void {
     await rejected.note([]);
     expect(await listed(rejected)).toEqual([]);
     const keys = Array.from({ length: 2_000 }, (_, n) => ({ k: `key ${n}` }));
-    await rejected.note(keys.map((key) => refusal({ key })));
-    await rejected.note(keys.map((key) => refusal({ key, message: "Again" })));
+    await rejected.note(keys.map((key) => rejection({ key })));
+    await rejected.note(keys.map((key) => rejection({ key, message: "Again" })));
     const entries = await listed(rejected, { limit: 3_000 });
     expect(entries.map(({ key }) => key)).toEqual(keys.toReversed());
     expect(new Set(entries.map(({ attempts, message }) => `${attempts} ${message}`))).toEqual(
@@ -117,10 +119,10 @@ function listTests(harness: StoreHarness<Parts>): void {
     rejected,
   }) => {
     await rejected.note([
-      refusal({ key: { k: "a" }, lastAtMs: 9000 }),
-      refusal({ key: { k: "b" }, lastAtMs: 8000 }),
+      rejection({ key: { k: "a" }, lastAtMs: 9000 }),
+      rejection({ key: { k: "b" }, lastAtMs: 8000 }),
     ]);
-    await rejected.note([refusal({ key: { k: "c" }, lastAtMs: 7000 })]);
+    await rejected.note([rejection({ key: { k: "c" }, lastAtMs: 7000 })]);
     const entries = await listed(rejected);
     expect(entries.map(({ key }) => key["k"])).toEqual(["c", "b", "a"]);
     const ids = entries.map(({ id }) => id);
@@ -131,7 +133,11 @@ function listTests(harness: StoreHarness<Parts>): void {
   it("D-4.9 list() is cut by table, direction, limit and the id before", async ({ rejected }) => {
     for (let n = 0; n < 6; n++) {
       await rejected.note([
-        refusal({ key: { n }, table: n % 3 === 0 ? "b" : "a", direction: n % 2 ? "push" : "pull" }),
+        rejection({
+          key: { n },
+          table: n % 3 === 0 ? "b" : "a",
+          direction: n % 2 ? "push" : "pull",
+        }),
       ]);
     }
     const numbers = async (query: Partial<RejectedQuery>) =>
@@ -151,7 +157,7 @@ function listTests(harness: StoreHarness<Parts>): void {
   });
 
   it("D-4.9 list() goes on before an entry that is gone", async ({ rejected }) => {
-    await rejected.note(["a", "b", "c"].map((k) => refusal({ key: { k } })));
+    await rejected.note(["a", "b", "c"].map((k) => rejection({ key: { k } })));
     const beforeId = (await listed(rejected))[1]!.id;
     expect(await rejected.remove(beforeId)).toBe(true);
     const entries = await listed(rejected, { beforeId });
@@ -161,10 +167,10 @@ function listTests(harness: StoreHarness<Parts>): void {
   it("D-4.9 countByTable() counts both directions, or one", async ({ rejected }) => {
     expect(await rejected.countByTable()).toEqual(new Map());
     await rejected.note([
-      refusal({ table: "a", direction: "push" }),
-      refusal({ table: "a", direction: "pull" }),
-      refusal({ table: "a", direction: "pull" }),
-      refusal({ table: "b" }),
+      rejection({ table: "a", direction: "push" }),
+      rejection({ table: "a", direction: "pull" }),
+      rejection({ table: "a", direction: "pull" }),
+      rejection({ table: "b" }),
     ]);
     expect(await rejected.countByTable()).toEqual(
       new Map([
@@ -186,10 +192,10 @@ function removeTests(harness: StoreHarness<Parts>): void {
     rejected,
   }) => {
     const keys = ["a", "b", "c", "d"].map((k) => ({ k, n: 1 }));
-    await rejected.note(keys.map((key) => refusal({ key })));
+    await rejected.note(keys.map((key) => rejection({ key })));
     await rejected.note([
-      refusal({ key: keys[0]!, direction: "pull" }),
-      refusal({ key: keys[0]!, table: "other" }),
+      rejection({ key: keys[0]!, direction: "pull" }),
+      rejection({ key: keys[0]!, table: "other" }),
     ]);
     await rejected.clear("items", "push", [
       { n: 1, k: "a" },
@@ -213,24 +219,24 @@ function removeTests(harness: StoreHarness<Parts>): void {
   });
 
   it("D-4.6 a key that is refused again after clear() is a new entry", async ({ rejected }) => {
-    await rejected.note([refusal({ lastAtMs: 1000 })]);
+    await rejected.note([rejection({ lastAtMs: 1000 })]);
     const [before] = await listed(rejected);
     await rejected.clear("items", "push", [{ k: "a" }]);
-    await rejected.note([refusal({ lastAtMs: 2000 })]);
+    await rejected.note([rejection({ lastAtMs: 2000 })]);
     const [after] = await listed(rejected);
     expect(after).toMatchObject({ attempts: 1, firstAtMs: 2000 });
     expect(after!.id > before!.id).toBe(true);
   });
 
   it("D-4.9 remove() drops one entry, and tells when there is none", async ({ rejected }) => {
-    await rejected.note(["a", "b"].map((k) => refusal({ key: { k } })));
+    await rejected.note(["a", "b"].map((k) => rejection({ key: { k } })));
     const [newest] = await listed(rejected);
     for (const id of ["", "0", "1", "unknown", `${newest!.id}0`, newest!.id.replace(/^0+/, "")]) {
       if (id !== newest!.id) expect(await rejected.remove(id)).toBe(false);
     }
     expect(await rejected.remove(newest!.id)).toBe(true);
     expect(await rejected.remove(newest!.id)).toBe(false);
-    await rejected.note([refusal({ key: { k: "c" } })]);
+    await rejected.note([rejection({ key: { k: "c" } })]);
     expect(await rejected.remove(newest!.id)).toBe(false);
     expect((await listed(rejected)).map(({ key }) => key["k"])).toEqual(["c", "a"]);
   });
@@ -242,7 +248,10 @@ function sharingTests(harness: StoreHarness<Parts>): void {
   it("D-4.6 refusals that two instances note at once are all counted", async (storage, store) => {
     const other = await openSecond(store);
     const notes = Array.from({ length: 20 }, (_, n) =>
-      (n % 2 ? storage : other).rejected.note([refusal({}), refusal({ key: { k: `own ${n}` } })]),
+      (n % 2 ? storage : other).rejected.note([
+        rejection({}),
+        rejection({ key: { k: `own ${n}` } }),
+      ]),
     );
     await Promise.all(notes);
     await storage.close();
@@ -257,7 +266,7 @@ function sharingTests(harness: StoreHarness<Parts>): void {
   }, store) => {
     const other = await openSecond(store);
     for (let n = 0; n < 10; n++) {
-      await (n % 2 ? rejected : other.rejected).note([refusal({ key: { n } })]);
+      await (n % 2 ? rejected : other.rejected).note([rejection({ key: { n } })]);
     }
     const numbers = (await listed(rejected)).map(({ key }) => key["n"]);
     expect(numbers).toEqual([9, 8, 7, 6, 5, 4, 3, 2, 1, 0]);
@@ -267,7 +276,7 @@ function sharingTests(harness: StoreHarness<Parts>): void {
   });
 }
 
-function refusal(changes: Partial<Refusal>): Refusal {
+function rejection(changes: Partial<NewRejection>): NewRejection {
   return {
     table: "items",
     direction: "push",

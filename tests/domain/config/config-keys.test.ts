@@ -1,6 +1,7 @@
 // Keys and addresses that no request could be made with. D-1.3.
 import { expect, test } from "bun:test";
 import { type Environment, readConfig } from "../../../src/config.ts";
+import { refused } from "../../support/refused.ts";
 
 test.each<[env: Environment, problem: string]>([
   [
@@ -18,10 +19,10 @@ test.each<[env: Environment, problem: string]>([
     "SYNC_REMOTE_URL must be the base address without /api/v1/sync",
   ],
 ])("D-1.3 with %j the service does not start", (env, problem) => {
-  expect(readConfig(env, () => "").problems).toEqual([problem]);
+  expect(refused(() => readConfig(env, () => ""))).toEqual([problem]);
 });
 
 test("D-1.3 a key that only others send may be any text that a header can hold", () => {
   const env = { SYNC_API_KEY: "schön\tund gut" };
-  expect(readConfig(env, () => "").config?.syncApiKey).toBe("schön\tund gut");
+  expect(readConfig(env, () => "").syncApiKey).toBe("schön\tund gut");
 });

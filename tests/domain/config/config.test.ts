@@ -1,18 +1,17 @@
 import { describe, expect, test } from "bun:test";
 import { type Config, type Environment, readConfig } from "../../../src/config.ts";
+import { refused } from "../../support/refused.ts";
 
 const NO_FILE = (path: string): string => {
   throw new Error(`Nothing should be read, but was: ${path}`);
 };
 
 function configOf(env: Environment, readFile = NO_FILE): Config {
-  const { config, problems } = readConfig(env, readFile);
-  if (config === null) throw new Error(problems.join("; "));
-  return config;
+  return readConfig(env, readFile);
 }
 
 function problemsOf(env: Environment, readFile = NO_FILE): readonly string[] {
-  return readConfig(env, readFile).problems;
+  return refused(() => readConfig(env, readFile));
 }
 
 /** Every setting but the registry, as it is when the environment is empty. */

@@ -1,6 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { readRegistry } from "../../../src/domain/sync/table/registry.ts";
 import type { TableEntry } from "../../../src/domain/sync/table/registry-schema.ts";
+import { refused } from "../../support/refused.ts";
 
 const PATTERN = "^[A-Za-z_][A-Za-z0-9_]{0,62}$";
 const UNKNOWN = `unknown entry, or a name that does not fit ${PATTERN}`;
@@ -12,7 +13,7 @@ const ITEMS = {
 } as const satisfies TableEntry;
 
 function problemsOf(file: unknown): readonly string[] {
-  return readRegistry(file).problems;
+  return refused(() => readRegistry(file));
 }
 
 function problemsOfTable(change: object): readonly string[] {

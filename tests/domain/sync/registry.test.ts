@@ -2,6 +2,7 @@ import { describe, expect, test } from "bun:test";
 import { readRegistry } from "../../../src/domain/sync/table/registry.ts";
 import type { TableEntry } from "../../../src/domain/sync/table/registry-schema.ts";
 import { LISTINGS, makeRegistry, makeTable } from "../../support/make-table.ts";
+import { refused } from "../../support/refused.ts";
 
 /** A table keyed by `k` with a datetime `t`, changed as a test needs it. */
 const ITEMS = {
@@ -141,7 +142,7 @@ describe("readRegistry() of a table", () => {
 
 describe("readRegistry() of a file", () => {
   test("D-2.3 the built-in registry holds profiles and platform_accounts", () => {
-    const { registry } = readRegistry();
+    const registry = readRegistry();
     expect([...(registry?.keys() ?? [])]).toEqual(["profiles", "platform_accounts"]);
     const [profiles, accounts] = [...(registry?.values() ?? [])];
     expect(names(profiles?.keyColumns ?? [])).toEqual(["username"]);
@@ -176,7 +177,7 @@ describe("readRegistry() of a file", () => {
   });
 
   test("D-2.3 the columns of the built-in tables have the types that their values need", () => {
-    const types = [...(readRegistry().registry?.values() ?? [])].map((table) =>
+    const types = [...readRegistry().values()].map((table) =>
       table.columns.map(({ name, type }) => `${name} ${type}`).join(", "),
     );
     expect(types).toEqual([
@@ -200,13 +201,12 @@ describe("readRegistry() of a file", () => {
 
   test("D-2.1 what is wrong with one table hides nothing of the others", () => {
     const columns = { k: { type: "text" } };
-    const { problems } = readRegistry({
-      tables: {
-        a: { upsert_key: ["k"], columns: { k: { type: "foo" } } },
-        repsync_z: { upsert_key: ["k"], columns },
-        b: { upsert_key: ["zz"], columns },
-      },
-    });
+    const tables = {
+      a: { upsert_key: ["k"], columns: { k: { type: "foo" } } },
+      repsync_z: { upsert_key: ["k"], columns },
+      b: { upsert_key: ["zz"], columns },
+    };
+    const problems = refused(() => readRegistry({ tables }));
     expect(problems.map((text) => text.slice(0, 30))).toEqual([
       "/tables/a/columns/k/type: must",
       'Table "repsync_z": this name i',
@@ -215,6 +215,8 @@ describe("readRegistry() of a file", () => {
   });
 
   test("D-2.1 a registry file may name its schema", () => {
-    expect(readRegistry({ $schema: "./tables.schema.json", tables: {} }).problems).toEqual([]);
+    expect(refused(() => readRegistry({ $schema: "./tables.schema.json", tables: {} }))).toEqual(
+      [],
+    );
   });
 });

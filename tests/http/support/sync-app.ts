@@ -89,8 +89,7 @@ export async function startApp(
     PORT: "0",
     ...options.env,
   };
-  const { config, problems } = readConfig(env, () => registry);
-  if (config === null) throw new Error(problems.join("\n"));
+  const config = readConfig(env, () => registry);
   const deployment = await compose(config, options.time);
   const { idleTimeoutSeconds } = options;
   const server = await deployment.startServer(deployment.handler, {

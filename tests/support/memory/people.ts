@@ -1,5 +1,8 @@
 // People in memory: their rows in the synchronized tables, what names them in the audit, and how they come and go.
-import type { ProfileChanges } from "../../../src/domain/reputation/accounts/profile-changes.ts";
+import {
+  changedColumns,
+  type ProfileChanges,
+} from "../../../src/domain/reputation/accounts/profile-changes.ts";
 import type { JsonObject } from "../../../src/domain/shared/json.ts";
 import { formatMs } from "../../../src/domain/shared/time.ts";
 import type { Row, Table } from "../../../src/domain/sync/table/table.ts";
@@ -119,9 +122,9 @@ export class MemoryProfileStore implements ProfileStore {
     { nowMs, ...changes }: ProfileChanges & { readonly nowMs: number },
   ): Promise<JsonObject | null> {
     const { profiles } = this.#tables;
-    if (Object.keys(changes).length > 0) {
-      const fields = { ...changes, updated_at: formatMs(nowMs) };
-      for (const row of profiles.read(username)) profiles.put(row, fields);
+    const columns = changedColumns(changes, nowMs);
+    if (Object.keys(columns).length > 0) {
+      for (const row of profiles.read(username)) profiles.put(row, columns);
     }
     return profiles.read(username)[0] ?? null;
   }

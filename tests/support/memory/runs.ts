@@ -5,7 +5,7 @@ import type { SyncRun } from "../../../src/domain/sync/run/run.ts";
 import type { Row, Table } from "../../../src/domain/sync/table/table.ts";
 import type { HeldLease, LeaseRequest, LeaseStore } from "../../../src/ports/runs/lease-store.ts";
 import type {
-  Refusal,
+  NewRejection,
   RejectedQuery,
   RejectedRecord,
   RejectedRecords,
@@ -147,15 +147,15 @@ export class MemoryRejectedRecords implements RejectedRecords {
   /** Called after every change. */
   onCommit: () => void = () => {};
 
-  async note(refusals: readonly Refusal[]): Promise<void> {
-    for (const refusal of refusals) {
-      const { table, direction, key, record, message, lastAtMs } = refusal;
-      const before = this.#entries.get(entryName(refusal));
+  async note(rejections: readonly NewRejection[]): Promise<void> {
+    for (const rejection of rejections) {
+      const { table, direction, key, record, message, lastAtMs } = rejection;
+      const before = this.#entries.get(entryName(rejection));
       const id = before?.id ?? String(++this.#ids).padStart(16, "0");
       const attempts = (before?.attempts ?? 0) + 1;
       const times = { firstAtMs: before?.firstAtMs ?? lastAtMs, lastAtMs };
       const entry = { id, table, direction, key, record, message, attempts, ...times };
-      this.#entries.set(entryName(refusal), entry);
+      this.#entries.set(entryName(rejection), entry);
     }
     this.onCommit();
   }

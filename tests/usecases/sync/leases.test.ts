@@ -19,9 +19,7 @@ test("D-4.8 a second run waits up to 10 s and then names the run in the way", as
   const startedAtMs = ends.time.nowMs;
   const { run, error } = await runOf(ends);
   expect(run.status).toBe("failed");
-  expect(error?.message).toBe(
-    'Run other is in the way: it holds "sync pull items"; try again later',
-  );
+  expect(error?.message).toBe('Run other holds "sync pull items"; try again later');
   expect(ends.time.nowMs - startedAtMs).toBe(10_000);
 });
 
@@ -59,7 +57,7 @@ test("D-4.8 a run that is stopped while it asks for its lease writes nothing", a
   };
   const run = start({ ...ends, deps: { ...ends.deps, leases: stopping } });
   const { error } = await ends.time.run(run.outcome);
-  expect(error?.message).toBe("The run was stopped; run it again to go on");
+  expect(error?.message).toBe("The run was stopped; run it again to continue");
   expect(rowsOf(ends.here, ends.table)).toEqual([]);
   expect(ends.leases.holderOf("sync pull items")).toBe(null);
 });

@@ -230,7 +230,7 @@ test("D-4.9 a marker of another remote stops the run with what to do; full begin
   for (const direction of ["push", "pull"] as const) {
     const { error } = await runOf(moved, { direction });
     expect(error?.message).toBe(
-      `The ${direction} marker of "items" cannot be trusted, run with full to begin anew: it belongs to another remote, https://there.example`,
+      `The ${direction} marker of "items" cannot be trusted, run with full to start again: it belongs to another remote, https://there.example`,
     );
   }
   const full = await runOf(moved, { direction: "both", isFull: true });
@@ -268,7 +268,7 @@ test.each([
   const { run, error } = await runOf(ends, { direction });
   expect(run.status).toBe("failed");
   expect(error?.message).toMatch(message);
-  expect(error?.message).toContain("run with full to begin anew");
+  expect(error?.message).toContain("run with full to start again");
 });
 
 test("this deployment's own time gone back stops a push", async () => {
@@ -349,7 +349,7 @@ test("D-4.9 a run whose process is gone is marked as failed by the next one", as
     status: "failed",
     durationMs: Date.parse("2026-03-01T12:00:00Z") - Date.parse(run.startedAt),
     finishedAt: "2026-03-01T12:00:00Z",
-    error: "The process that ran it ended; the next run goes on where it stopped",
+    error: "The process that ran it ended; the next run continues where it stopped",
   });
   expect((await ends.runs.find("alive"))?.status).toBe("running");
 });
@@ -366,7 +366,7 @@ test("a run that is stopped ends as failed before its next write, and the next o
   const { run } = await ends.time.run(started.outcome);
   expect(run).toMatchObject({
     status: "failed",
-    error: "The run was stopped; run it again to go on",
+    error: "The run was stopped; run it again to continue",
   });
   expect(rowsOf(ends.here, ends.table).length).toBeLessThan(7);
   ends.intercept = (_, send) => send();

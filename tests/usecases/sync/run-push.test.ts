@@ -229,7 +229,7 @@ test("D-4.6 a failure with a long reason still says what to do", async () => {
 test.each([
   [
     { upserted: 2 },
-    "The remote accounts for 2 written and 0 failed of 3 records; look at the remote's log",
+    "The remote reports 2 written and 0 failed of 3 records; look at the remote's log",
   ],
   [
     { upserted: 3, integrity: "no_checksum" },
@@ -237,7 +237,7 @@ test.each([
   ],
   [
     { upserted: 0, error: "Disk is full" },
-    "The remote accounts for 0 written and 0 failed of 3 records: Disk is full; look at the remote's log",
+    "The remote reports 0 written and 0 failed of 3 records: Disk is full; look at the remote's log",
   ],
 ])("D-4.6 a reply with %j is no acknowledgement", async (fields, message) => {
   const ends = await endsWithRows(3);

@@ -273,7 +273,10 @@ export class MongoLookupProcessor implements LookupProcessor {
       const nothing = { accountIds: [], chainIds: [] };
       const { versions } = await deadline.race(reader.readBatch(facts, nothing, tx));
       if (!facts.dropOutdated(versions)) {
-        throw new AppError("store_unavailable", "What the lookup was decided by has changed since");
+        throw new AppError(
+          "store_unavailable",
+          "The data that the lookup was decided by has changed since",
+        );
       }
       await commit(tx, deadline);
     }

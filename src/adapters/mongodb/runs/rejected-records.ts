@@ -2,7 +2,7 @@ import type { AnyBulkWriteOperation, ClientSession, Collection, Db, Filter } fro
 import { type JsonObject, parseJson } from "../../../domain/shared/json.ts";
 import type { SyncDirection } from "../../../domain/sync/run/marker.ts";
 import type {
-  Refusal,
+  NewRejection,
   RejectedQuery,
   RejectedRecord,
   RejectedRecords,
@@ -63,7 +63,7 @@ type Details = Pick<RejectedRecord, "key" | "record" | "message">;
 interface Noted {
   readonly attempts: number;
   readonly firstAtMs: number;
-  readonly last: Refusal;
+  readonly last: NewRejection;
 }
 
 /** Digits of an id: with leading zeros, ids sort as their numbers do. */
@@ -83,10 +83,10 @@ export class MongoRejectedRecords implements RejectedRecords {
     this.#details = new RejectedDetails(deps.db);
   }
 
-  async note(refusals: readonly Refusal[]): Promise<void> {
-    if (refusals.length === 0) return;
+  async note(rejections: readonly NewRejection[]): Promise<void> {
+    if (rejections.length === 0) return;
     const noted = new Map<string, Noted>();
-    for (const last of refusals) {
+    for (const last of rejections) {
       const entry = entryOf(last.table, last.direction, last.key);
       const { attempts, firstAtMs } = noted.get(entry) ?? { attempts: 0, firstAtMs: last.lastAtMs };
       noted.set(entry, { attempts: attempts + 1, firstAtMs, last });

@@ -63,7 +63,7 @@ interface KeepOptions<T> {
 type ChangedTables = readonly string[] | "all";
 
 const OPEN_PROBLEM =
-  "The database cannot be opened: see that STORAGE_URL names a database file, in a folder that can be made and written";
+  "The database cannot be opened: check that STORAGE_URL names a database file in a folder that can be created and written";
 
 /**
  * Shared by the stores of one file. Work given to `read` and `write` is synchronous, so it never interleaves with other

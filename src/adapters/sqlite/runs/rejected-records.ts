@@ -1,7 +1,7 @@
 import { type JsonObject, parseJson } from "../../../domain/shared/json.ts";
 import type { SyncDirection } from "../../../domain/sync/run/marker.ts";
 import type {
-  Refusal,
+  NewRejection,
   RejectedQuery,
   RejectedRecord,
   RejectedRecords,
@@ -52,7 +52,7 @@ const COUNT =
   "SELECT table_name AS tableName, count(*) AS n FROM repsync_rejected" +
   " WHERE ?1 IS NULL OR direction = ?1 GROUP BY table_name";
 
-/** What is kept of a refusal as JSON. */
+/** What is kept of a rejection as JSON. */
 type Details = Pick<RejectedRecord, "key" | "record" | "message">;
 
 /** Rejected records in a table. */
@@ -63,10 +63,10 @@ export class SqliteRejectedRecords implements RejectedRecords {
     this.#database = database;
   }
 
-  async note(refusals: readonly Refusal[]): Promise<void> {
-    if (refusals.length === 0) return;
+  async note(rejections: readonly NewRejection[]): Promise<void> {
+    if (rejections.length === 0) return;
     await this.#database.keep(() => {
-      for (const refusal of refusals) this.#note(refusal);
+      for (const rejection of rejections) this.#note(rejection);
     });
   }
 
@@ -100,7 +100,7 @@ export class SqliteRejectedRecords implements RejectedRecords {
     return new Map(rows.map((row) => [String(row["tableName"]), Number(row["n"])]));
   }
 
-  #note({ table, direction, key, record, message, lastAtMs }: Refusal): void {
+  #note({ table, direction, key, record, message, lastAtMs }: NewRejection): void {
     const entry = [table, direction, keyId(key)] as const;
     const details = JSON.stringify({ key, record, message } satisfies Details);
     if (this.#database.run(NOTE_AGAIN, [details, lastAtMs, ...entry]) > 0) return;

@@ -6,7 +6,7 @@ import type { PlanName } from "./plan.ts";
 import type { Quota } from "./quota.ts";
 
 /** One limit, in the field order of D-5.5. */
-export interface LimitUsage {
+interface LimitUsage {
   /** Null when unlimited. */
   readonly limit: number | null;
   readonly used: number;

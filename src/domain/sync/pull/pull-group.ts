@@ -263,7 +263,7 @@ export function checkGrowth(rows: number, firstTotal: number): void {
   if (rows <= MAX_GROWTH * firstTotal + MIN_GROWTH_ROWS) return;
   throw new AppError(
     "remote_invalid",
-    `The remote sent ${rows} rows, far more than the ${firstTotal} it said it has, and goes on`,
+    `The remote sent ${rows} rows, far more than the ${firstTotal} it reported, and does not stop`,
   );
 }
 

@@ -65,7 +65,7 @@ export interface RejectedItem {
   /** The key columns. */
   readonly key: JsonObject;
   readonly message: string;
-  /** Times it was refused, 1 or more. */
+  /** Times it was rejected, 1 or more. */
   readonly attempts: number;
   /** ISO 8601. */
   readonly firstAt: string;

@@ -1,5 +1,6 @@
 // Reads the registry file: structure by schema, then what a schema cannot say. D-2.
 import { Value, type ValueError, ValueErrorType } from "@sinclair/typebox/value";
+import { refuse } from "../../shared/errors.ts";
 import { BUILT_IN_TABLES } from "./built-in-tables.ts";
 import {
   type ColumnEntry,
@@ -10,20 +11,21 @@ import {
 } from "./registry-schema.ts";
 import type { Column, Registry, Table } from "./table.ts";
 
-/** Either the tables or everything that is wrong with the registry, each problem with its place. */
-export type RegistryResult =
-  | { readonly registry: Registry; readonly problems: readonly [] }
-  | { readonly registry: null; readonly problems: readonly string[] };
-
-/** Reads a parsed registry file, or none, on top of the built-in tables. D-2.2, D-2.3. */
-export function readRegistry(file: unknown = { tables: {} }): RegistryResult {
+/**
+ * Reads a parsed registry file, or none, on top of the built-in tables. Throws `invalid_request` with everything that is
+ * wrong, each problem with its place. D-2.2, D-2.3.
+ */
+export function readRegistry(file: unknown = { tables: {} }): Registry {
   const entries: Record<string, TableEntry> = { ...BUILT_IN_TABLES, ...wellFormedTables(file) };
   const problems = structuralProblems(file);
   for (const [name, entry] of Object.entries(entries)) problems.push(...tableProblems(name, entry));
   problems.push(...sameNameProblems(Object.keys(entries), (a, b) => `Tables "${a}" and "${b}"`));
-  if (problems.length > 0) return { registry: null, problems };
+  refuse(
+    problems.map((detail) => ({ pointer: "", detail })),
+    "The registry has these problems",
+  );
   const tables = Object.entries(entries).map(([name, entry]) => buildTable(name, entry));
-  return { registry: new Map(tables.map((table) => [table.name, table])), problems: [] };
+  return new Map(tables.map((table) => [table.name, table]));
 }
 
 /** The tables that can be looked at more closely, whatever is wrong with others. */

@@ -1,5 +1,7 @@
 // A table of the registry, as the rest of the code sees it: validated, with its defaults filled in.
+import { AppError } from "../../shared/errors.ts";
 import type { JsonObject, JsonValue } from "../../shared/json.ts";
+import { cutText } from "../../shared/text.ts";
 
 /** D-2.2. */
 export type ColumnType =
@@ -72,4 +74,16 @@ export type Registry = ReadonlyMap<string, Table>;
 /** The timestamp column's own entry; null for a table without one. */
 export function timestampColumnOf(table: Table): Column | null {
   return table.columns.find((column) => column.name === table.timestampColumn) ?? null;
+}
+
+/** A table name may have 63 characters; a longer text is not repeated whole. */
+const MAX_NAME_ECHO_CHARS = 63;
+
+/** The table of that name. Throws `unknown_table`. S-4.1.1, S-4.2.1. */
+export function findTable(registry: Registry, tableName: string): Table {
+  const table = registry.get(tableName);
+  if (table !== undefined) return table;
+  const name = cutText(tableName, MAX_NAME_ECHO_CHARS);
+  const known = [...registry.keys()].join(", ");
+  throw new AppError("unknown_table", `Unknown table "${name}"; tables here: ${known}`);
 }

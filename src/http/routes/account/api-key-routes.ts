@@ -1,13 +1,12 @@
 import { Elysia } from "elysia";
-import type { AccountDeps } from "../../../usecases/reputation/accounts/deps.ts";
-import type { IdentityDeps } from "../../../usecases/reputation/accounts/identity.ts";
 import {
+  type ApiKeyDeps,
   issueApiKey,
-  type NewKeyDeps,
-} from "../../../usecases/reputation/accounts/issue-api-key.ts";
-import { listApiKeys } from "../../../usecases/reputation/accounts/list-api-keys.ts";
-import { revokeApiKey } from "../../../usecases/reputation/accounts/revoke-api-key.ts";
-import { rotateApiKey } from "../../../usecases/reputation/accounts/rotate-api-key.ts";
+  listApiKeys,
+  revokeApiKey,
+  rotateApiKey,
+} from "../../../usecases/reputation/accounts/api-keys.ts";
+import type { IdentityDeps } from "../../../usecases/reputation/accounts/identity.ts";
 import { readUserBody, requireUsername } from "../../guards/bearer.ts";
 import { jsonRequest } from "../../openapi.ts";
 import {
@@ -25,7 +24,7 @@ import { ApiKey, ApiKeyRequest, IssuedApiKey, Rotation } from "../../schemas/acc
 import { listOf } from "../../schemas/parts.ts";
 
 /** What the routes of API keys need. */
-type ApiKeyRouteDeps = IdentityDeps & NewKeyDeps & Pick<AccountDeps, "apiKeys" | "clock">;
+interface ApiKeyRouteDeps extends IdentityDeps, ApiKeyDeps {}
 
 /** `/v1/me/api-keys`. D-5.5, D-5.6. */
 export function apiKeyRoutes(deps: ApiKeyRouteDeps) {
@@ -67,7 +66,7 @@ const shared = { tags: ["account"], security: USER_SECURITY };
 const UNKNOWN = { 404: "No such key of this account" };
 
 /** Documents of the routes of API keys. */
-export const API_KEY_DETAILS = {
+const API_KEY_DETAILS = {
   list: {
     ...shared,
     operationId: "listApiKeys",

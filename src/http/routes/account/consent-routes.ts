@@ -65,7 +65,7 @@ const FILTERS = [
 ];
 
 /** Documents of the routes of consents. */
-export const CONSENT_DETAILS = {
+const CONSENT_DETAILS = {
   list: {
     ...shared,
     operationId: "listConsents",

@@ -19,16 +19,9 @@ import {
   USER_SECURITY,
 } from "../../operation-docs.ts";
 import { dataReply } from "../../replies.ts";
-import {
-  Access,
-  Account,
-  Explanation,
-  OwnProfile,
-  ProfileChange,
-  statusOf,
-  Usage,
-} from "../../schemas/account.ts";
+import { Access, Account, ProfileChange, statusOf, Usage } from "../../schemas/account.ts";
 import { listOf } from "../../schemas/parts.ts";
+import { Explanation, OwnProfile } from "../../schemas/reputation.ts";
 
 /** What the routes of the signed-in user need. */
 type MeRouteDeps = IdentityDeps &
@@ -86,7 +79,7 @@ export function meRoutes(deps: MeRouteDeps) {
 const shared = { tags: ["account"], security: USER_SECURITY };
 
 /** Documents of `/v1/me` without keys and consents. */
-export const ME_DETAILS = {
+const ME_DETAILS = {
   account: {
     ...shared,
     operationId: "readAccount",

@@ -32,7 +32,7 @@ const COOKIE_RULES = "Path=/; HttpOnly; SameSite=Strict";
 export function sessionRoutes(deps: SessionRouteDeps, trustedProxyHops: number) {
   const addressOf = (request: Request) => {
     const { connection } = exchangeOf(request);
-    return clientAddress(request.headers, { connection, trustedHops: trustedProxyHops });
+    return clientAddress(request.headers, connection, trustedProxyHops);
   };
   return new Elysia()
     .post(
@@ -70,7 +70,7 @@ export function sessionRoutes(deps: SessionRouteDeps, trustedProxyHops: number) 
 const COOKIE = { "Set-Cookie": headerDoc("repsync_session, HttpOnly and SameSite=Strict") };
 
 /** Documents of signup and sessions. */
-export const SESSION_DETAILS = {
+const SESSION_DETAILS = {
   signUp: {
     operationId: "signUp",
     tags: ["account"],

@@ -27,7 +27,7 @@ export function planRoutes(deps: IdentityDeps) {
 }
 
 /** Document of the administrator's change of a plan. */
-export const PLAN_DETAIL = {
+const PLAN_DETAIL = {
   operationId: "changePlan",
   tags: ["administration"],
   summary: "Change an account's plan",

@@ -60,7 +60,7 @@ function encode(data: object): string {
 // the customary three. D-5.3.
 
 /** Header texts by name. */
-export type RateLimitHeaders = Readonly<Record<string, string>>;
+type RateLimitHeaders = Readonly<Record<string, string>>;
 
 /**
  * The headers of a metered reply; an unlimited month has no `month` policy. `Retry-After` only when

@@ -10,7 +10,7 @@ import {
   RATE_LIMIT_HEADERS,
   USERNAME,
 } from "../../operation-docs.ts";
-import { PlatformList, Profile, Reputation } from "../../schemas/account.ts";
+import { PlatformList, Profile, Reputation } from "../../schemas/reputation.ts";
 import { lookupReply } from "./lookup-reply.ts";
 
 const PROFILE = "/v1/public/profiles/:username";
@@ -58,7 +58,7 @@ function lookupDetail(of: { id: string; summary: string; purpose: string; data: 
 }
 
 /** Documents of the three lookups. */
-export const LOOKUP_DETAILS = {
+const LOOKUP_DETAILS = {
   reputation: lookupDetail({
     id: "lookUpReputation",
     summary: "Score, star level and number of verified platforms",

@@ -4,9 +4,15 @@ import { compareTables } from "../../../usecases/sync/compare/compare-tables.ts"
 import type { SyncDeps } from "../../../usecases/sync/shared/sync-deps.ts";
 import { exchangeOf } from "../../exchange.ts";
 import { readAdministratorBody } from "../../guards/bearer.ts";
+import { jsonReply } from "../../openapi.ts";
+import {
+  ADMINISTRATOR_FAILURES,
+  administratorDetail,
+  bodyDoc,
+  REMOTE_FAILURES,
+} from "../../operation-docs.ts";
 import { jsonResponse } from "../../replies.ts";
-import { CompareRequest } from "../../schemas/runs.ts";
-import { COMPARE_DETAIL } from "./run-docs.ts";
+import { CompareRequest, CompareResult } from "../../schemas/runs.ts";
 
 /** What comparing needs. */
 export interface CompareRouteDeps {
@@ -30,3 +36,14 @@ export function compareRoute({ identity, sync }: CompareRouteDeps) {
     { parse: "none", detail: COMPARE_DETAIL },
   );
 }
+
+/** `POST /api/v1/sync/compare`. D-4.10. */
+const COMPARE_DETAIL = administratorDetail("compareTable", "Compare a table with the remote's", {
+  description: "With `repair` the rows that differ are sent or fetched.",
+  requestBody: bodyDoc(CompareRequest),
+  responses: {
+    ...ADMINISTRATOR_FAILURES,
+    ...REMOTE_FAILURES,
+    200: jsonReply("What was found", CompareResult),
+  },
+});

@@ -1,7 +1,7 @@
 import { Type } from "@sinclair/typebox";
 import { Elysia } from "elysia";
 import type { Registry } from "../../../domain/sync/table/table.ts";
-import { findTable } from "../../../usecases/sync/pages/pull-page.ts";
+import { findTable } from "../../../domain/sync/table/table.ts";
 import { type PushRecordsDeps, pushRecords } from "../../../usecases/sync/pages/push-records.ts";
 import {
   type ReadPushBodyDeps,

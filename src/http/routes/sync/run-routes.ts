@@ -1,3 +1,4 @@
+import { Type } from "@sinclair/typebox";
 import { Elysia } from "elysia";
 import type { ListParameters } from "../../../domain/shared/list-query.ts";
 import type { IdentityDeps } from "../../../usecases/reputation/accounts/identity.ts";
@@ -9,9 +10,17 @@ import {
 } from "../../../usecases/sync/runs/sync-lists.ts";
 import type { SyncDeps } from "../../../usecases/sync/shared/sync-deps.ts";
 import { requireAdministrator } from "../../guards/bearer.ts";
+import { jsonReply, parameterDoc } from "../../openapi.ts";
+import {
+  ADMINISTRATOR_FAILURES,
+  administratorDetail,
+  LIST_PARAMETERS,
+} from "../../operation-docs.ts";
 import { jsonResponse } from "../../replies.ts";
 import { queryOf } from "../../routing.ts";
-import { DROP_REJECTED_DETAIL, REJECTED_DETAIL, RUN_DETAIL, RUNS_DETAIL } from "./run-docs.ts";
+import { model } from "../../schemas/parts.ts";
+import { RejectedList, Run, RunList } from "../../schemas/runs.ts";
+import { SyncError } from "../../schemas/sync.ts";
 
 /** What the lists of runs and of rejected records need. */
 export interface RunRouteDeps {
@@ -64,4 +73,63 @@ export function runRoutes(deps: RunRouteDeps) {
 function listParameters(request: Request): ListParameters {
   const query = queryOf(request);
   return { limit: query.get("limit"), cursor: query.get("cursor") };
+}
+
+/** `GET /api/v1/sync/runs`. D-4.9. */
+const RUNS_DETAIL = administratorDetail("listSyncRuns", "List the last 1,000 runs, newest first", {
+  parameters: LIST_PARAMETERS,
+  responses: {
+    ...ADMINISTRATOR_FAILURES,
+    400: jsonReply("A bad limit or cursor", SyncError),
+    200: jsonReply("A part of the list", RunList),
+  },
+});
+
+/** `GET /api/v1/sync/runs/{run_id}`. D-4.9. */
+const RUN_DETAIL = administratorDetail("readSyncRun", "Read one run", {
+  parameters: [idParameter("run_id", "Id of a run")],
+  responses: {
+    ...ADMINISTRATOR_FAILURES,
+    404: jsonReply("No run has this id", SyncError),
+    200: jsonReply("The run", Run),
+  },
+});
+
+/** `GET /api/v1/sync/rejected`. D-4.9. */
+const REJECTED_DETAIL = administratorDetail(
+  "listRejectedRecords",
+  "List records that one end rejected, newest first",
+  {
+    description: "The next run tries them again first.",
+    parameters: [
+      parameterDoc("query", "table", {
+        description: "Only records of this table",
+        schema: { type: "string" },
+      }),
+      ...LIST_PARAMETERS,
+    ],
+    responses: {
+      ...ADMINISTRATOR_FAILURES,
+      400: jsonReply("Unknown table, or a bad limit or cursor", SyncError),
+      200: jsonReply("A part of the list", RejectedList),
+    },
+  },
+);
+
+/** `DELETE /api/v1/sync/rejected/{id}`. D-4.9. */
+const DROP_REJECTED_DETAIL = administratorDetail(
+  "dropRejectedRecord",
+  "Drop a rejected record, so that no run tries it again",
+  {
+    parameters: [idParameter("id", "Id of a rejected record")],
+    responses: {
+      ...ADMINISTRATOR_FAILURES,
+      404: jsonReply("No rejected record has this id", SyncError),
+      200: jsonReply("It was dropped", model("DroppedRecord", { status: Type.Literal("dropped") })),
+    },
+  },
+);
+
+function idParameter(name: string, description: string) {
+  return parameterDoc("path", name, { description, schema: { type: "string", minLength: 1 } });
 }

@@ -1,4 +1,5 @@
 import type { Static } from "@sinclair/typebox";
+import { type TSchema, Type } from "@sinclair/typebox";
 import { Elysia } from "elysia";
 import type { FromWire } from "../../../domain/shared/wire-names.ts";
 import type { RunRequest, SyncRun } from "../../../domain/sync/run/run.ts";
@@ -7,9 +8,23 @@ import type { IdentityDeps } from "../../../usecases/reputation/accounts/identit
 import type { ActiveRuns } from "../../../usecases/sync/runs/active-runs.ts";
 import { exchangeOf } from "../../exchange.ts";
 import { readAdministratorBody } from "../../guards/bearer.ts";
+import { jsonReply, jsonRequest, REQUEST_ID } from "../../openapi.ts";
+import {
+  ADMINISTRATOR_FAILURES,
+  administratorDetail,
+  BODY_FAILURES,
+  bodyDoc,
+  REMOTE_FAILURES,
+} from "../../operation-docs.ts";
 import { eventStream, jsonResponse } from "../../replies.ts";
-import { StreamRequest, TriggerRequest } from "../../schemas/runs.ts";
-import { STREAM_DETAIL, TRIGGER_DETAIL } from "./run-docs.ts";
+import {
+  RunEvent,
+  StreamRequest,
+  SyncRunError,
+  TriggerRequest,
+  TriggerResult,
+} from "../../schemas/runs.ts";
+import { SyncError } from "../../schemas/sync.ts";
 
 /** What the trigger routes need. */
 export interface TriggerRouteDeps {
@@ -58,4 +73,50 @@ function runRequest(
 /** D-4.3, S-4.4.4. */
 function triggerResult({ trigger: _, dryRun: isDryRun, ...result }: SyncRun) {
   return isDryRun ? { ...result, dryRun: true } : result;
+}
+
+/** `POST /api/v1/sync/trigger`. S-4.4. */
+const TRIGGER_DETAIL = administratorDetail("triggerSync", "Run a sync and wait for its end", {
+  description:
+    "With `both` a table is pushed, then pulled. A client that leaves does not end the run.",
+  requestBody: optionalBody(TriggerRequest),
+  responses: {
+    ...ADMINISTRATOR_FAILURES,
+    ...REMOTE_FAILURES,
+    200: jsonReply("The result of the run", TriggerResult),
+  },
+});
+
+/** `POST /api/v1/sync/trigger-sse`. S-4.5. */
+const STREAM_DETAIL = administratorDetail("triggerSyncStream", "Run a sync and watch it", {
+  description:
+    "Server-sent events, each one `data:` line of JSON; `finished` is always the last. " +
+    "A comment comes when nothing else was sent for 5 seconds.",
+  requestBody: bodyDoc(StreamRequest),
+  responses: {
+    ...ADMINISTRATOR_FAILURES,
+    ...BODY_FAILURES,
+    500: jsonReply(
+      "The service is stopping, or an internal error",
+      Type.Union([SyncRunError, SyncError]),
+    ),
+    200: {
+      description: "The events; failures of the run are among them",
+      headers: {
+        ...REQUEST_ID,
+        "Cache-Control": { description: "Always no-cache", schema: { type: "string" } },
+        "X-Accel-Buffering": { description: "Always no", schema: { type: "string" } },
+      },
+      content: {
+        "text/event-stream": {
+          schema: Type.String({ description: "Each `data:` line is an `x-event`" }),
+          "x-event": RunEvent,
+        },
+      },
+    },
+  },
+});
+
+function optionalBody(schema: TSchema) {
+  return { ...jsonRequest(schema), required: false };
 }

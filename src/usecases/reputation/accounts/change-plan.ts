@@ -7,7 +7,7 @@ import { AppError } from "../../../domain/shared/errors.ts";
 import type { AccountDeps } from "./deps.ts";
 
 /** An account's plan, in the field order of D-5.7. */
-export interface PlanBody {
+interface PlanBody {
   readonly username: string;
   readonly plan: PlanName;
   /** Null: what the plan says. */

@@ -18,14 +18,14 @@ import { erasedMeanwhile } from "./identity.ts";
 type ConsentDeps = Pick<AccountDeps, "consents" | "clock">;
 
 /** A consent that somebody gives. */
-export interface ConsentRequest {
+interface ConsentRequest {
   readonly purpose: ConsentPurpose;
   /** ISO 8601; null or absent for a consent without end. */
   readonly expiresAt?: string | null;
 }
 
 /** Query of the list of consents. */
-export interface ConsentListInput extends ListParameters {
+interface ConsentListInput extends ListParameters {
   readonly status?: string | null;
   readonly purpose?: string | null;
 }

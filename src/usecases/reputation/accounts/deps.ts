@@ -11,7 +11,7 @@ import type { IdentityProvider, TokenIssuer } from "../../../ports/crypto/tokens
 import type { AuditLog } from "../../../ports/lookups/audit-log.ts";
 import type { Clock, Ids } from "../../../ports/runtime/runtime.ts";
 import type { KeyedMac } from "./secrets.ts";
-import type { Slots } from "./slots.ts";
+import type { Semaphore } from "./semaphore.ts";
 
 /** What the use cases of accounts need; each names what it takes of it. Holds no secret that could be read out. */
 export interface AccountDeps {
@@ -27,7 +27,7 @@ export interface AccountDeps {
   readonly tokens: TokenIssuer;
   readonly passwords: PasswordHasher;
   /** Limits all work with passwords: each takes a core for about 50 ms, and 19 MiB. */
-  readonly passwordSlots: Slots;
+  readonly passwordSemaphore: Semaphore;
   /** Null when none is configured. */
   readonly identityProvider: IdentityProvider | null;
   readonly mac: Mac;

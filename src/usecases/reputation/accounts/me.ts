@@ -24,7 +24,7 @@ import {
 import type { AccountDeps } from "./deps.ts";
 
 /** A profile as its owner sees it. */
-export interface OwnProfileBody extends ProfileBody {
+interface OwnProfileBody extends ProfileBody {
   readonly public: boolean;
 }
 

@@ -8,7 +8,14 @@ import type { AccountDeps } from "./deps.ts";
 /** What signing in needs. */
 export type SignInDeps = Pick<
   AccountDeps,
-  "accounts" | "sessions" | "signIns" | "tokens" | "passwords" | "passwordSlots" | "clock" | "ids"
+  | "accounts"
+  | "sessions"
+  | "signIns"
+  | "tokens"
+  | "passwords"
+  | "passwordSemaphore"
+  | "clock"
+  | "ids"
 >;
 
 /** What somebody signs in with. */
@@ -18,7 +25,7 @@ export interface Credentials {
 }
 
 /** A new session, in the field order of D-5.4. */
-export interface SessionBody {
+interface SessionBody {
   readonly token: string;
   readonly tokenType: "Bearer";
   readonly expiresAt: string;
@@ -38,7 +45,7 @@ export async function signIn(
   const counters = attemptCounters({ username, address, nowMs });
   const requireTry = async () => requireNoWait(await deps.signIns.retryAfterSeconds(counters));
   await requireTry();
-  return await deps.passwordSlots.use(async () => {
+  return await deps.passwordSemaphore.use(async () => {
     // Asked again once there is a slot: many guesses at once must not keep others from theirs.
     await requireTry();
     const account = await deps.accounts.find(username);

@@ -12,7 +12,7 @@ import type { AccountDeps } from "./deps.ts";
 /** What signing up needs. */
 export type SignUpDeps = Pick<
   AccountDeps,
-  "membership" | "signIns" | "passwords" | "passwordSlots" | "clock" | "isSignupEnabled"
+  "membership" | "signIns" | "passwords" | "passwordSemaphore" | "clock" | "isSignupEnabled"
 >;
 
 /** Throws `forbidden` where nobody may sign up. D-1.3. */
@@ -36,7 +36,7 @@ export async function signUp(
   const account: Account = {
     username,
     email,
-    passwordHash: await deps.passwordSlots.use(() => deps.passwords.hash(password)),
+    passwordHash: await deps.passwordSemaphore.use(() => deps.passwords.hash(password)),
     role: "user",
     issuer: OWN_ISSUER,
     ...NEW_ACCOUNT_PLAN,

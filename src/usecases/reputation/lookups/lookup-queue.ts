@@ -4,12 +4,12 @@ import type { LookupCall, LookupOutcome } from "../../../domain/reputation/looku
 import { AppError } from "../../../domain/shared/errors.ts";
 import { MAX_LOOKUP_BATCH_CALLS, REQUEST_DEADLINE_MS } from "../../../domain/shared/limits.ts";
 import type { LookupProcessor } from "../../../ports/lookups/lookup-processor.ts";
-import type { Clock, Timer, Turns } from "../../../ports/runtime/runtime.ts";
+import type { Clock, Defer, Timer } from "../../../ports/runtime/runtime.ts";
 
 /** What the queue needs. */
 export interface LookupQueueDeps {
   readonly lookupProcessor: LookupProcessor;
-  readonly turns: Turns;
+  readonly defer: Defer;
   readonly timer: Timer;
   readonly clock: Clock;
 }
@@ -67,7 +67,7 @@ export class LookupQueue {
 
   #goOn(): void {
     this.#state = this.#waiting.length > 0 ? "busy" : "idle";
-    if (this.#state === "busy") this.#deps.turns.afterThis(() => void this.#decideWaiting());
+    if (this.#state === "busy") this.#deps.defer(() => void this.#decideWaiting());
   }
 
   async #decideWaiting(): Promise<void> {

@@ -2,7 +2,12 @@
 
 import { AppError } from "../../../domain/shared/errors.ts";
 import { DIGEST_SEGMENT_ROWS } from "../../../domain/shared/limits.ts";
-import type { DigestPage, DigestQuery, KeyRange } from "../../../domain/sync/digest/digest-page.ts";
+import type {
+  DigestPage,
+  DigestQuery,
+  DigestSegment,
+  KeyRange,
+} from "../../../domain/sync/digest/digest-page.ts";
 import { DIGEST_FORMAT } from "../../../domain/sync/digest/row-digest.ts";
 import {
   compareKeys,
@@ -32,14 +37,8 @@ const MAX_SHORT_SEGMENTS = 8;
 
 /** A range that has young rows which differ, by their keys. */
 interface YoungRange {
-  readonly span: KeyRange;
+  readonly range: KeyRange;
   readonly keys: ReadonlySet<string>;
-}
-
-/** Ranges that are left for a second look. */
-interface YoungRanges {
-  ranges: YoungRange[];
-  rows: number;
 }
 
 /**
@@ -47,33 +46,123 @@ interface YoungRanges {
  * has none; both before anything was counted.
  */
 export async function compareByDigest(comparison: Comparison): Promise<boolean> {
-  const { run, table, findings } = comparison;
-  const columns = comparedColumns(table).map(({ name }) => name);
-  const young: YoungRanges = { ranges: [], rows: 0 };
-  let after: UpsertKey | null = null;
-  let asked = askDigest(comparison, null, hasNoDigests);
-  for (let pages = 0; ; pages++) {
-    const page: DigestPage = await asked;
-    const isAlike = page.format === DIGEST_FORMAT && page.columns.join() === columns.join();
-    if (!isAlike && pages === 0) return false;
-    if (!isAlike) throw unusable("has begun to digest other columns");
-    const end = page.segments.at(-1)?.through ?? null;
-    if (page.hasMore) asked = askDigest(comparison, end);
-    for (const { through, count, digest } of page.segments) {
-      const span: KeyRange = { after, through };
-      checkSpan(comparison, span);
-      const own = await digestRange(run.deps, table, span);
-      const isEqual = own.count === count && own.digest === digest;
-      if (isEqual) findings.match(count);
-      else await compareSegment(comparison, span, young);
-      after = through;
-      // A long table must not keep the event loop from other work.
-      await run.deps.timer.sleep(0);
-    }
-    if (!page.hasMore) break;
+  return await new DigestComparison(comparison).run();
+}
+
+class DigestComparison {
+  readonly #comparison: Comparison;
+  /** Ranges that are left for a second look, and the number of rows that this is about. */
+  #young: YoungRange[] = [];
+  #youngRows = 0;
+
+  constructor(comparison: Comparison) {
+    this.#comparison = comparison;
   }
-  await lookAgain(comparison, young);
-  return true;
+
+  async run(): Promise<boolean> {
+    const { run, table } = this.#comparison;
+    const columns = comparedColumns(table).map(({ name }) => name);
+    let after: UpsertKey | null = null;
+    let asked = askDigest(this.#comparison, null, hasNoDigests);
+    for (let pages = 0; ; pages++) {
+      const page: DigestPage = await asked;
+      const isAlike = page.format === DIGEST_FORMAT && page.columns.join() === columns.join();
+      if (!isAlike && pages === 0) return false;
+      if (!isAlike) throw unusable("has begun to digest other columns");
+      const end = page.segments.at(-1)?.through ?? null;
+      if (page.hasMore) asked = askDigest(this.#comparison, end);
+      for (const segment of page.segments) {
+        await this.#compareSegment({ after, through: segment.through }, segment);
+        after = segment.through;
+        // A long table must not keep the event loop from other work.
+        await run.deps.timer.sleep(0);
+      }
+      if (!page.hasMore) break;
+    }
+    await this.#lookAgain();
+    return true;
+  }
+
+  /** Compares a long segment by its digest; where that differs by short ones, and the rows of those that differ. */
+  async #compareSegment(range: KeyRange, segment: DigestSegment): Promise<void> {
+    const { findings } = this.#comparison;
+    checkRange(this.#comparison, range);
+    if (await this.#isEqual(range, segment)) {
+      findings.match(segment.count);
+      return;
+    }
+    const different: KeyRange[] = [];
+    let matched = 0;
+    let { after } = range;
+    for (let hasMore = true; hasMore; ) {
+      const query = { after, through: range.through, segmentRows: SHORT_SEGMENT_ROWS };
+      const page = await readDigest(this.#comparison, { ...query, withRecords: false });
+      for (const short of page.segments) {
+        const part: KeyRange = { after, through: short.through };
+        checkRange(this.#comparison, part);
+        if (await this.#isEqual(part, short)) matched += short.count;
+        else different.push(part);
+        after = short.through;
+      }
+      hasMore = page.hasMore;
+    }
+    if (different.length > MAX_SHORT_SEGMENTS) {
+      await this.#compareRows(range);
+      return;
+    }
+    findings.match(matched);
+    for (const part of different) await this.#compareRows(part);
+  }
+
+  async #isEqual(range: KeyRange, segment: DigestSegment): Promise<boolean> {
+    const { run, table } = this.#comparison;
+    const own = await digestRange(run.deps, table, range);
+    return own.count === segment.count && own.digest === segment.digest;
+  }
+
+  /** Compares the rows of a range one by one. Young ones that differ are left for a second look. */
+  async #compareRows(range: KeyRange): Promise<void> {
+    const { table, findings } = this.#comparison;
+    let { after } = range;
+    let keys = new Set<string>();
+    const leave = (through: UpsertKey | null) => {
+      if (keys.size > 0) this.#young.push({ range: { after, through }, keys });
+      this.#youngRows += keys.size;
+      keys = new Set();
+      after = through;
+    };
+    for await (const pair of pairsByKey(this.#comparison, range)) {
+      const row = pair.here ?? pair.there ?? {};
+      const difference = differenceOf(table, pair.here, pair.there);
+      if (difference === null) findings.match(1);
+      else if (isYoung(this.#comparison, pair.here) || isYoung(this.#comparison, pair.there)) {
+        keys.add(keyText(table, row));
+      } else await findings.differ(difference, pair, recordKey(table, row));
+      if (this.#youngRows + keys.size < MAX_YOUNG_ROWS) continue;
+      leave(keyOf(table, row));
+      await this.#lookAgain();
+    }
+    leave(range.through);
+  }
+
+  /** Looks at young rows that differed once more: a change that was on its way may have arrived. */
+  async #lookAgain(): Promise<void> {
+    const { run, table, findings, signal } = this.#comparison;
+    const young = this.#young;
+    if (young.length === 0) return;
+    this.#young = [];
+    this.#youngRows = 0;
+    await run.deps.timer.sleep(SECOND_LOOK_MS, signal);
+    for (const { range, keys } of young) {
+      for await (const pair of pairsByKey(this.#comparison, range)) {
+        const row = pair.here ?? pair.there ?? {};
+        if (!keys.has(keyText(table, row))) continue;
+        const difference = differenceOf(table, pair.here, pair.there);
+        if (difference === null) findings.match(1);
+        else await findings.differ(difference, pair, recordKey(table, row));
+      }
+    }
+  }
 }
 
 /** True for the answers of servers without this path: the sync document has none. */
@@ -87,15 +176,19 @@ function askDigest(
   after: UpsertKey | null,
   passes?: (error: RemotePeerError) => boolean,
 ): Promise<DigestPage> {
-  const range = { after, through: null };
-  const query = { ...range, segmentRows: DIGEST_SEGMENT_ROWS, withRecords: false };
+  const query = {
+    after,
+    through: null,
+    segmentRows: DIGEST_SEGMENT_ROWS,
+    withRecords: false,
+  };
   const asked = readDigest(comparison, query, passes);
   asked.catch(() => {});
   return asked;
 }
 
 /** Refuses a range that does not lead forward: the comparison would never end. */
-function checkSpan({ table }: Comparison, { after, through }: KeyRange): void {
+function checkRange({ table }: Comparison, { after, through }: KeyRange): void {
   if (through === null) return;
   if (convertPosition(table, keyRow(table, through)) === null) {
     throw unusable("sent keys that are none of this table");
@@ -116,93 +209,14 @@ function unusable(problem: string): AppError {
   return new AppError("remote_invalid", `The remote ${problem}; its digests cannot be compared`);
 }
 
-/** Finds the parts of a long segment that differ, and compares their rows. */
-async function compareSegment(
-  comparison: Comparison,
-  span: KeyRange,
-  young: YoungRanges,
-): Promise<void> {
-  const { run, table, findings } = comparison;
-  const different: KeyRange[] = [];
-  let matched = 0;
-  let { after } = span;
-  for (;;) {
-    const query = { after, through: span.through, segmentRows: SHORT_SEGMENT_ROWS };
-    const page = await readDigest(comparison, { ...query, withRecords: false });
-    for (const { through, count, digest } of page.segments) {
-      const part: KeyRange = { after, through };
-      checkSpan(comparison, part);
-      const own = await digestRange(run.deps, table, part);
-      if (own.count === count && own.digest === digest) matched += count;
-      else different.push(part);
-      after = through;
-    }
-    if (!page.hasMore) break;
-  }
-  if (different.length > MAX_SHORT_SEGMENTS) {
-    await compareRows(comparison, span, young);
-    return;
-  }
-  findings.match(matched);
-  for (const part of different) await compareRows(comparison, part, young);
-}
-
-/** Compares the rows of a range one by one. Young ones that differ are left for a second look. */
-async function compareRows(
-  comparison: Comparison,
-  span: KeyRange,
-  young: YoungRanges,
-): Promise<void> {
-  const { table, findings } = comparison;
-  let { after } = span;
-  let keys = new Set<string>();
-  const leave = (through: UpsertKey | null) => {
-    if (keys.size > 0) young.ranges.push({ span: { after, through }, keys });
-    young.rows += keys.size;
-    keys = new Set();
-    after = through;
-  };
-  for await (const pair of pairsByKey(comparison, span)) {
-    const row = pair.here ?? pair.there ?? {};
-    const difference = differenceOf(table, pair.here, pair.there);
-    if (difference === null) findings.match(1);
-    else if (isYoung(comparison, pair.here) || isYoung(comparison, pair.there))
-      keys.add(keyText(table, row));
-    else await findings.differ(difference, pair, recordKey(table, row));
-    if (young.rows + keys.size < MAX_YOUNG_ROWS) continue;
-    leave(keyOf(table, row));
-    await lookAgain(comparison, young);
-  }
-  leave(span.through);
-}
-
-/** Looks at young rows that differed once more: a change that was on its way may have arrived. */
-async function lookAgain(comparison: Comparison, young: YoungRanges): Promise<void> {
-  const { run, table, findings, signal } = comparison;
-  const { ranges } = young;
-  if (ranges.length === 0) return;
-  young.ranges = [];
-  young.rows = 0;
-  await run.deps.timer.sleep(SECOND_LOOK_MS, signal);
-  for (const { span, keys } of ranges) {
-    for await (const pair of pairsByKey(comparison, span)) {
-      const row = pair.here ?? pair.there ?? {};
-      if (!keys.has(keyText(table, row))) continue;
-      const difference = differenceOf(table, pair.here, pair.there);
-      if (difference === null) findings.match(1);
-      else await findings.differ(difference, pair, recordKey(table, row));
-    }
-  }
-}
-
 /** The rows of a range at both ends, side by side, in the order of the key. */
 async function* pairsByKey(
   comparison: Comparison,
-  span: KeyRange,
+  range: KeyRange,
 ): AsyncGenerator<RowPair, void, undefined> {
   const { run, table } = comparison;
-  const own = rowsByKey(run.deps, table, span);
-  const remote = remoteRows(comparison, span);
+  const own = rowsByKey(run.deps, table, range);
+  const remote = remoteRows(comparison, range);
   let here = await own.next();
   let there = await remote.next();
   while (!here.done || !there.done) {
@@ -218,17 +232,17 @@ async function* pairsByKey(
 
 async function* remoteRows(
   comparison: Comparison,
-  span: KeyRange,
+  range: KeyRange,
 ): AsyncGenerator<Row, void, undefined> {
-  let { after } = span;
+  let { after } = range;
   for (;;) {
-    const query = { after, through: span.through, segmentRows: 1, withRecords: true };
+    const query = { after, through: range.through, segmentRows: 1, withRecords: true };
     const { records = [], hasMore } = await readDigest(comparison, query);
     yield* records;
     const last = records.at(-1);
     if (!hasMore || last === undefined) return;
     const through = keyOf(comparison.table, last);
-    checkSpan(comparison, { after, through });
+    checkRange(comparison, { after, through });
     after = through;
   }
 }

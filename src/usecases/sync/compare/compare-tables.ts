@@ -1,8 +1,7 @@
 import { dateTimeMs, formatMs } from "../../../domain/shared/time.ts";
 import { type SyncDirection, startOfDay } from "../../../domain/sync/run/marker.ts";
-import { type Table, timestampColumnOf } from "../../../domain/sync/table/table.ts";
+import { findTable, type Table, timestampColumnOf } from "../../../domain/sync/table/table.ts";
 import { RemotePeerError } from "../../../ports/tables/remote-peer.ts";
-import { findTable } from "../pages/pull-page.ts";
 import { RemoteCalls } from "../shared/call-remote.ts";
 import { holdLease, transferLeaseName } from "../shared/hold-lease.ts";
 import type { RemoteTable, RunContext } from "../shared/run-context.ts";

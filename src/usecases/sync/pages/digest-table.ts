@@ -17,9 +17,9 @@ import { DIGEST_FORMAT, DigestSum } from "../../../domain/sync/digest/row-digest
 import { keyOf, keyRow, type UpsertKey } from "../../../domain/sync/rows/row-key.ts";
 import { comparedColumns } from "../../../domain/sync/rows/row-text.ts";
 import type { Registry, Row, Table } from "../../../domain/sync/table/table.ts";
+import { findTable } from "../../../domain/sync/table/table.ts";
 import type { Clock, Timer } from "../../../ports/runtime/runtime.ts";
 import type { RowSource } from "../../../ports/tables/row-source.ts";
-import { findTable } from "./pull-page.ts";
 
 /** Rows that are read at once: one more than a segment has, to see whether another segment follows. */
 const READ_ROWS = DIGEST_SEGMENT_ROWS + 1;

@@ -96,7 +96,7 @@ function movedBy(event: RunEvent, counted: TransferredBytes): MovedRows | null {
     table: event.table,
     direction: event.direction,
     rows: isBatch ? event.upserted : 0,
-    refused: isBatch ? event.errorCount : 0,
+    rejected: isBatch ? event.errorCount : 0,
     bytesCompressed: event.bytesCompressed - shown.bytesCompressed,
     bytesUncompressed: event.bytesUncompressed - shown.bytesUncompressed,
   };

@@ -12,7 +12,7 @@ interface ScheduledRunsDeps extends LeaseDeps {
 
 const LEASE_NAME = "sync schedule";
 
-/** Moves all tables both ways at the times of a cron text. `stop` lets no further run begin. */
+/** Moves all tables both ways at the times of a cron expression. `stop` lets no further run begin. */
 export function startSchedule(deps: ScheduledRunsDeps, cronText: string): { stop(): void } {
   const holder = deps.ids.next();
   deps.logger.info("Schedule started", { schedule: cronText });

@@ -3,9 +3,9 @@ import { AppError, isAppError } from "../../../domain/shared/errors.ts";
 import { allMarkerNames } from "../../../domain/sync/run/marker.ts";
 import type { RunEvent, RunRequest, SyncRun } from "../../../domain/sync/run/run.ts";
 import type { Table } from "../../../domain/sync/table/table.ts";
+import { findTable } from "../../../domain/sync/table/table.ts";
 import type { Logger } from "../../../ports/runtime/logger.ts";
 import { RemotePeerError } from "../../../ports/tables/remote-peer.ts";
-import { findTable } from "../pages/pull-page.ts";
 import type { RunLease } from "../shared/hold-lease.ts";
 import type { RunContext } from "../shared/run-context.ts";
 import { openRemote, type SyncDeps } from "../shared/sync-deps.ts";
@@ -39,7 +39,7 @@ export function startRun(deps: SyncDeps, request: RunRequest): StartedRun {
     tableName === null ? [...deps.registry.values()] : [findTable(deps.registry, tableName)];
   const progress = new RunProgress(deps, deps.ids.next(), request);
   const stopping = new AbortController();
-  const stopped = new AppError("sync_failed", "The run was stopped; run it again to go on");
+  const stopped = new AppError("sync_failed", "The run was stopped; run it again to continue");
   return {
     runId: progress.runId,
     outcome: runTables(progress, tables, stopping.signal).finally(() => progress.end()),

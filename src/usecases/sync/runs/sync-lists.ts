@@ -11,8 +11,8 @@ import {
 } from "../../../domain/shared/list-query.ts";
 import { dateTimeMs, formatMs } from "../../../domain/shared/time.ts";
 import type { RejectedItem, SyncRun } from "../../../domain/sync/run/run.ts";
+import { findTable } from "../../../domain/sync/table/table.ts";
 import type { RejectedRecord } from "../../../ports/runs/rejected-records.ts";
-import { findTable } from "../pages/pull-page.ts";
 import { holdLease, type RunLease } from "../shared/hold-lease.ts";
 import type { SyncDeps } from "../shared/sync-deps.ts";
 
@@ -52,7 +52,7 @@ function abandonedRun(run: SyncRun, nowMs: number): SyncRun {
     status: "failed",
     finishedAt: formatMs(nowMs),
     durationMs: Math.max(0, nowMs - dateTimeMs(run.startedAt)),
-    error: "The process that ran it ended; the next run goes on where it stopped",
+    error: "The process that ran it ended; the next run continues where it stopped",
   };
 }
 

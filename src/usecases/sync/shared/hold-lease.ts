@@ -52,7 +52,7 @@ export async function holdLease(
     const answer = await tryLease(deps, name, holder, stop);
     if (!("heldBy" in answer)) return answer;
     if (deps.clock.monotonicMs() - startedAtMs >= LEASE_WAIT_MS) {
-      const text = `Run ${answer.heldBy} is in the way: it holds "${name}"; try again later`;
+      const text = `Run ${answer.heldBy} holds "${name}"; try again later`;
       throw new AppError("sync_failed", text);
     }
     await deps.timer.sleep(WAIT_STEP_MS, stop);

@@ -65,7 +65,7 @@ export async function readClocks({ run, calls }: RemoteTable): Promise<Clocks> {
   if (remoteTime === null) {
     throw new AppError(
       "remote_invalid",
-      `The remote's server_time is no date and time: "${status.serverTime}"`,
+      `The remote's server_time is not a date and time: "${status.serverTime}"`,
     );
   }
   return { remoteText: status.serverTime, remoteTime, ownTime };
@@ -181,7 +181,7 @@ export class TransferMarkers {
 
   #distrust(problem: string): AppError {
     const { table, direction } = this.#options;
-    const text = `The ${direction} marker of "${table.name}" cannot be trusted, run with full to begin anew`;
+    const text = `The ${direction} marker of "${table.name}" cannot be trusted, run with full to start again`;
     return new AppError("sync_failed", `${text}: ${problem}`);
   }
 }

@@ -86,7 +86,7 @@ async function sendBatch(
 function checkResult(result: PushResult, sent: number): void {
   const { upserted, errorCount = 0, integrity } = result;
   if (result.error !== undefined || upserted + errorCount !== sent) {
-    const text = `The remote accounts for ${upserted} written and ${errorCount} failed of ${sent} records`;
+    const text = `The remote reports ${upserted} written and ${errorCount} failed of ${sent} records`;
     const reason = result.error === undefined ? "" : `: ${result.error}`;
     throw new AppError("remote_invalid", `${text}${reason}; look at the remote's log`);
   }

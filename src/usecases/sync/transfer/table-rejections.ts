@@ -2,7 +2,7 @@
 
 import { AppError } from "../../../domain/shared/errors.ts";
 import type { JsonObject } from "../../../domain/shared/json.ts";
-import { MAX_RECORD_MESSAGE_CHARS, MAX_REFUSALS_PER_RUN } from "../../../domain/shared/limits.ts";
+import { MAX_RECORD_MESSAGE_CHARS, MAX_REJECTIONS_PER_RUN } from "../../../domain/shared/limits.ts";
 import { cutText } from "../../../domain/shared/text.ts";
 import { rowKey } from "../../../domain/sync/rows/row-key.ts";
 import { RowMemory } from "../../../domain/sync/rows/row-memory.ts";
@@ -70,7 +70,7 @@ export class TableRejections {
         lastAtMs,
       })),
     );
-    if (this.#rejections <= MAX_REFUSALS_PER_RUN) return;
+    if (this.#rejections <= MAX_REJECTIONS_PER_RUN) return;
     const whose = direction === "push" ? "The remote refuses" : "This deployment refuses";
     const last = rejections.at(-1)?.message ?? "";
     const text = `${whose} too many records of "${table.name}"; the last one: ${last}`;
@@ -107,7 +107,7 @@ export async function readWaiting(
   direction: SyncDirection,
 ): Promise<RejectedRecord[]> {
   const waiting: RejectedRecord[] = [];
-  for (let beforeId: string | null = null; waiting.length < MAX_REFUSALS_PER_RUN; ) {
+  for (let beforeId: string | null = null; waiting.length < MAX_REJECTIONS_PER_RUN; ) {
     const query = { table: table.name, direction, limit: LIST_ROWS, beforeId };
     const listed: readonly RejectedRecord[] = await run.deps.rejected.list(query);
     waiting.push(...listed);

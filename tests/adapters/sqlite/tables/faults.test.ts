@@ -177,13 +177,13 @@ describe("SQLite: when the file is not what it was", () => {
       });
       expect(await failureOf(SqliteStorage.open(openBunSqlite, file.folder))).toEqual({
         kind: "store_unavailable",
-        message: expect.stringContaining("The database cannot be opened: see that STORAGE_URL"),
+        message: expect.stringContaining("The database cannot be opened: check that STORAGE_URL"),
       });
       expect(
         await failureOf(SqliteStorage.open(openBunSqlite, `${file.path}/folder/test.db`)),
       ).toEqual({
         kind: "store_unavailable",
-        message: expect.stringContaining("The database cannot be opened: see that STORAGE_URL"),
+        message: expect.stringContaining("The database cannot be opened: check that STORAGE_URL"),
       });
     }));
 

@@ -8,6 +8,7 @@ import {
   readListQuery,
   requireListQuery,
 } from "../../../../src/domain/shared/list-query.ts";
+import { refused } from "../../../support/refused.ts";
 
 const CURSOR = /^\d+$/;
 const problemsOf = (query: ListParameters) => {
@@ -18,9 +19,9 @@ const problemsOf = (query: ListParameters) => {
 
 test("D-5.4, D-1.3.14, D-5.4.7 an identity provider may not have the name of this service's own issuer", () => {
   const env = { JWT_JWKS_URL: "https://id.example.com/keys", JWT_AUDIENCE: "x" };
-  const { problems } = readConfig({ ...env, JWT_ISSUER: "repsync" }, () => "");
+  const problems = refused(() => readConfig({ ...env, JWT_ISSUER: "repsync" }, () => ""));
   expect(problems).toEqual(["JWT_ISSUER must not be repsync: that is this service itself"]);
-  expect(readConfig({ ...env, JWT_ISSUER: "other" }, () => "").problems).toEqual([]);
+  expect(refused(() => readConfig({ ...env, JWT_ISSUER: "other" }, () => ""))).toEqual([]);
 });
 
 describe("readListQuery()", () => {

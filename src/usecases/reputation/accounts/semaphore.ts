@@ -1,5 +1,5 @@
-/** Lets work through, so much at a time, in the order in which it came. */
-export class Slots {
+/** Runs at most so many tasks at once, in the order in which they came. */
+export class Semaphore {
   #free: number;
   readonly #waiting: (() => void)[] = [];
 
@@ -8,7 +8,7 @@ export class Slots {
     this.#free = count;
   }
 
-  /** Does the work once there is a slot for it; settles as the work does. */
+  /** Runs the work once there is a slot for it; settles as the work does. */
   async use<T>(work: () => Promise<T>): Promise<T> {
     if (this.#free > 0) this.#free--;
     else await new Promise<void>((resume) => this.#waiting.push(resume));

@@ -1,0 +1,107 @@
+import { Type } from "@sinclair/typebox";
+import { Elysia } from "elysia";
+import type { DocsAssets } from "../../../ports/http/docs-assets.ts";
+import { checkHealth, type HealthDeps } from "../../../usecases/operations/check-health.ts";
+import { type ReadMetricsDeps, readMetrics } from "../../../usecases/operations/read-metrics.ts";
+import { exchangeOf } from "../../exchange.ts";
+import { type MetricsGuardDeps, requireMetricsAccess } from "../../guards/metrics-token.ts";
+import {
+  ALLOW,
+  CHALLENGE,
+  headerDoc,
+  jsonReply,
+  METRICS_SECURITY,
+  problemReplyDoc,
+  REQUEST_ID,
+} from "../../openapi.ts";
+import { jsonResponse } from "../../replies.ts";
+import { Problem } from "../../schemas/reputation.ts";
+import { HealthBody, SyncError } from "../../schemas/sync.ts";
+
+/** `GET /v1/health`. R-2.5, D-6.8. */
+export function healthRoute(deps: HealthDeps) {
+  return new Elysia().get(
+    "/v1/health",
+    async () => {
+      const health = await checkHealth(deps);
+      const isOk = health.status === "ok";
+      return jsonResponse({ success: isOk, ...health }, { status: isOk ? 200 : 503 });
+    },
+    { detail: HEALTH_DETAIL },
+  );
+}
+
+const HEALTH_DETAIL = {
+  operationId: "checkHealth",
+  tags: ["operations"],
+  summary: "Tell whether the service and its store are alive",
+  security: [],
+  responses: {
+    200: jsonReply("Alive", HealthBody),
+    405: problemReplyDoc("Another method than this path takes", Problem, ALLOW),
+    503: jsonReply("The store does not answer", HealthBody),
+  },
+};
+
+/** What the metrics route needs. */
+export interface MetricsRouteDeps extends ReadMetricsDeps, MetricsGuardDeps {}
+
+/** `GET /metrics`. D-1.3, D-6.8. */
+export function metricsRoute(deps: MetricsRouteDeps) {
+  return new Elysia().get(
+    "/metrics",
+    async ({ request }) => {
+      requireMetricsAccess(deps, request.headers, exchangeOf(request).connection);
+      const { contentType, text } = await readMetrics(deps);
+      return new Response(text, {
+        headers: { "Content-Type": contentType, "Cache-Control": "no-store" },
+      });
+    },
+    { detail: METRICS_DETAIL },
+  );
+}
+
+const METRICS_DETAIL = {
+  operationId: "readMetrics",
+  tags: ["operations"],
+  summary: "Read counters and gauges for Prometheus",
+  description: "With METRICS_TOKEN its bearer is served, without it callers on this machine.",
+  security: METRICS_SECURITY,
+  responses: {
+    200: {
+      description: "The metrics",
+      headers: { ...REQUEST_ID, "Cache-Control": headerDoc("Always no-store") },
+      content: { "text/plain; version=0.0.4; charset=utf-8": { schema: Type.String() } },
+    },
+    401: jsonReply("Token missing or wrong", SyncError, CHALLENGE),
+    403: jsonReply("No token is configured, and the caller is on another machine", SyncError),
+    405: jsonReply("Another method than this path takes", SyncError, ALLOW),
+  },
+};
+
+/** Script and style of the page at `/swagger`. */
+export function docsAssetsRoute(assets: DocsAssets) {
+  const hidden = { detail: { hide: true } };
+  return (
+    new Elysia()
+      .get(
+        "/swagger/swagger-ui-bundle.js",
+        async () =>
+          asset(await assets.read("swagger-ui-bundle.js"), "text/javascript; charset=utf-8"),
+        hidden,
+      )
+      .get(
+        "/swagger/swagger-ui.css",
+        async () => asset(await assets.read("swagger-ui.css"), "text/css; charset=utf-8"),
+        hidden,
+      )
+      // Browsers ask for one on every page.
+      .get("/favicon.ico", () => new Response(null, { status: 204 }), hidden)
+  );
+}
+
+function asset(bytes: Uint8Array<ArrayBuffer>, contentType: string): Response {
+  return new Response(bytes, {
+    headers: { "Content-Type": contentType, "Cache-Control": "public, max-age=3600" },
+  });
+}

@@ -1,0 +1,158 @@
+// API keys of an account: issued, listed, revoked and rotated. D-5.5.
+import {
+  API_KEY_RANDOM_BYTES,
+  type ApiKeyStatus,
+  apiKeyDisplay,
+  keptKeyStatus,
+  makeApiKey,
+} from "../../../domain/reputation/accounts/api-key.ts";
+import { readExpiry } from "../../../domain/reputation/accounts/expiry.ts";
+import { AppError, refuse } from "../../../domain/shared/errors.ts";
+import {
+  BAD_CURSOR,
+  type ListParameters,
+  type ListPart,
+  listPart,
+  requireListQuery,
+} from "../../../domain/shared/list-query.ts";
+import { formatMs } from "../../../domain/shared/time.ts";
+import type { StoredApiKey } from "../../../ports/accounts/api-key-store.ts";
+import type { AccountDeps } from "./deps.ts";
+import { erasedMeanwhile } from "./identity.ts";
+
+/** What the use cases of API keys need. */
+export type ApiKeyDeps = Pick<AccountDeps, "apiKeys" | "mac" | "pepperMac" | "ids" | "clock">;
+
+/** A key as its owner sees it, in the field order of D-5.5. */
+export interface ApiKeyItem {
+  readonly id: string;
+  readonly name: string;
+  readonly prefix: string;
+  readonly last4: string;
+  readonly status: ApiKeyStatus;
+  readonly createdAt: string;
+  readonly expiresAt: string | null;
+}
+
+/** A new key with its text, which is shown only this once. D-5.5. */
+export interface IssuedApiKey extends ApiKeyItem {
+  readonly key: string;
+}
+
+/** The key that is wanted. */
+export interface ApiKeyRequest {
+  readonly name: string;
+  /** ISO 8601; null or absent for a key that does not expire. */
+  readonly expiresAt?: string | null;
+}
+
+/** Which key to rotate, and for how long both work. */
+interface RotationInput {
+  readonly username: string;
+  readonly id: string;
+  /** 0 or more. */
+  readonly overlapSeconds: number;
+}
+
+const CURSOR = /^[\w-]{8,64}$/;
+
+/**
+ * Issues a key to an account. Throws `invalid_request` for an expiry in the past, and `token_invalid` when the account was
+ * just erased.
+ */
+export async function issueApiKey(
+  deps: ApiKeyDeps,
+  username: string,
+  request: ApiKeyRequest,
+): Promise<IssuedApiKey> {
+  const nowMs = deps.clock.nowMs();
+  const expiresAt = readExpiry(request.expiresAt, nowMs);
+  const { key, kept } = makeKey(deps);
+  const stored: StoredApiKey = {
+    ...kept,
+    username,
+    name: request.name,
+    createdAt: formatMs(nowMs),
+    expiresAt,
+    revokedAt: null,
+    isRevoked: false,
+  };
+  if (!(await deps.apiKeys.create(stored))) throw erasedMeanwhile();
+  return issuedApiKey(stored, key, nowMs);
+}
+
+/** Lists an account's keys, newest first. Throws `invalid_request`. */
+export async function listApiKeys(
+  deps: ApiKeyDeps,
+  username: string,
+  query: ListParameters,
+): Promise<ListPart<ApiKeyItem>> {
+  const { limit, cursor } = requireListQuery(query, CURSOR);
+  const nowMs = deps.clock.nowMs();
+  const found = await deps.apiKeys.list(username, { limit: limit + 1, beforeId: cursor });
+  // A cursor is given out only where another key follows, and keys stay listed.
+  if (cursor !== null && found.length === 0) refuse([BAD_CURSOR]);
+  return listPart(found, limit, {
+    toItem: (key) => apiKeyItem(key, nowMs),
+    cursorOf: ({ id }) => id,
+  });
+}
+
+/** Revokes a key at once. Idempotent. Throws `not_found` for a key that is not the account's. D-6.3. */
+export async function revokeApiKey(
+  deps: ApiKeyDeps,
+  username: string,
+  id: string,
+): Promise<ApiKeyItem> {
+  const nowMs = deps.clock.nowMs();
+  const key = await deps.apiKeys.revoke(username, { id, nowMs });
+  if (key === null) throw unknownKey();
+  return apiKeyItem(key, nowMs);
+}
+
+/**
+ * Issues a key in place of another, which is revoked after the overlap. Throws `not_found`, and `conflict` for a key that is
+ * not active.
+ */
+export async function rotateApiKey(
+  deps: ApiKeyDeps,
+  { username, id, overlapSeconds }: RotationInput,
+): Promise<IssuedApiKey> {
+  const nowMs = deps.clock.nowMs();
+  const { key, kept } = makeKey(deps);
+  const rotation = { id, successor: kept, overlapSeconds, nowMs };
+  const stored = await deps.apiKeys.rotate(username, rotation);
+  if (stored === null) throw unknownKey();
+  if (stored === "conflict") {
+    throw new AppError("conflict", "Only an active API key can be rotated");
+  }
+  return issuedApiKey(stored, key, nowMs);
+}
+
+/** The text of a new key, and what the store keeps of it. */
+function makeKey({ mac, pepperMac, ids }: ApiKeyDeps) {
+  const key = makeApiKey(mac.randomBytes(API_KEY_RANDOM_BYTES));
+  return { key, kept: { id: ids.next(), hash: pepperMac.hex(key), ...apiKeyDisplay(key) } };
+}
+
+function apiKeyItem(stored: StoredApiKey, nowMs: number): ApiKeyItem {
+  return {
+    id: stored.id,
+    name: stored.name,
+    prefix: stored.prefix,
+    last4: stored.last4,
+    status: keptKeyStatus(stored, nowMs),
+    createdAt: stored.createdAt,
+    expiresAt: stored.expiresAt,
+  };
+}
+
+function issuedApiKey(stored: StoredApiKey, key: string, nowMs: number): IssuedApiKey {
+  const { id, name, ...rest } = apiKeyItem(stored, nowMs);
+  return { id, name, key, ...rest };
+}
+
+/** The error for a key that does not exist or is another account's. */
+function unknownKey(): AppError {
+  return new AppError("not_found", "There is no such API key");
+}
