@@ -1,0 +1,93 @@
+// docs/architecture.md has every folder of src, and every table and collection of a new deployment with its columns.
+import { Database } from "bun:sqlite";
+import { afterEach, describe, expect, setDefaultTimeout, test } from "bun:test";
+import { readdirSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { MongoClient } from "mongodb";
+import { lookUp, Person } from "../http/reputation/people.ts";
+import { MONGODB, SQLITE_FILE } from "../http/support/backends.ts";
+import { releaseResources } from "../http/support/resources.ts";
+import { startApp } from "../http/support/sync-app.ts";
+import { startRunApp } from "../http/sync-runs/support/run-apps.ts";
+
+afterEach(releaseResources);
+setDefaultTimeout(60_000);
+
+const ROOT = join(import.meta.dir, "../..");
+const DOCUMENT = readFileSync(join(ROOT, "docs/architecture.md"), "utf8");
+/** The built-in registry. */
+const BUILT_IN = { SYNC_TABLES: "" };
+
+test("docs/architecture.md has a line for every folder of src", () => {
+  const files = readdirSync(join(ROOT, "src"), { recursive: true, withFileTypes: true })
+    .filter((entry) => entry.isFile())
+    .map(({ parentPath }) => parentPath.slice(ROOT.length + 1));
+  const listed = [...DOCUMENT.matchAll(/^\| `(src[\w/-]*)` \|/gm)].map(([, folder = ""]) => folder);
+  expect(listed.sort()).toEqual([...new Set(files)].sort());
+});
+
+test("docs/architecture.md has every table of SQLite with its columns", async () => {
+  const url = await SQLITE_FILE.makeUrl();
+  await startApp({ env: { ...BUILT_IN, STORAGE_URL: url } });
+  const database = new Database(url.slice("sqlite:".length), { readonly: true });
+  const tables = database
+    .query<{ name: string; columns: string }, []>(
+      `SELECT t.name, json_group_array(c.name ORDER BY c.cid) AS columns
+       FROM sqlite_schema t, pragma_table_xinfo(t.name) c
+       WHERE t.type = 'table' AND t.name NOT LIKE 'sqlite!_%' ESCAPE '!' GROUP BY t.name`,
+    )
+    .all();
+  database.close();
+  expect(documented("SQLite")).toEqual(
+    Object.fromEntries(tables.map(({ name, columns }) => [name, JSON.parse(columns)])),
+  );
+});
+
+describe.skipIf(!MONGODB.isAvailable)("MongoDB", () => {
+  test("docs/architecture.md has every collection of MongoDB, and every field that comes up", async () => {
+    const url = await MONGODB.makeUrl();
+    await useEverything(url);
+    const fields = documented("MongoDB");
+    const client = new MongoClient(url);
+    try {
+      const collections = await client.db().listCollections({}, { nameOnly: true }).toArray();
+      const names = collections.map(({ name }) => name).filter((name) => !/^system\./.test(name));
+      expect(Object.keys(fields).sort()).toEqual(names.sort());
+      for (const name of names) {
+        const documents = await client.db().collection(name).find().toArray();
+        const used = new Set(documents.flatMap((document) => Object.keys(document)));
+        const unknown = [...used].filter((field) => !fields[name]?.includes(field));
+        expect([name, unknown]).toEqual([name, []]);
+      }
+    } finally {
+      await client.close();
+    }
+  });
+});
+
+/** A run, a lookup and a failed sign-in, so that most collections have a document. */
+async function useEverything(url: string): Promise<void> {
+  const remote = await startApp();
+  const env = { ...BUILT_IN, STORAGE_URL: url, SYNC_REMOTE_URL: remote.url };
+  const app = await startRunApp({ env });
+  const ana = await Person.signUp(app, "ana");
+  const key = await ana.issueKey();
+  await ana.consent();
+  expect((await lookUp(app, key, { username: "ana" })).status).toBe(200);
+  await app.push("platform_accounts", { records: [{ username: "ana", platform: "github" }] });
+  const wrong = JSON.stringify({ username: "ana", password: "not the password" });
+  expect((await app.send("/v1/sessions", { method: "POST", body: wrong })).status).toBe(401);
+  await app.trigger({ direction: "push" });
+}
+
+/** Columns by table, as a section lists them: `| `name` | `a`, `b` | text |`. */
+function documented(heading: string): Readonly<Record<string, readonly string[]>> {
+  const [, section = ""] = DOCUMENT.split(`\n### ${heading}\n`);
+  const [rows = ""] = section.split("\n#");
+  return Object.fromEntries(
+    [...rows.matchAll(/^\| `(\w+)` \| (.*?) \|/gm)].map(([, name = "", columns = ""]) => [
+      name,
+      [...columns.matchAll(/`([^`]+)`/g)].map(([, column = ""]) => column),
+    ]),
+  );
+}
