@@ -30,6 +30,13 @@ test("docs/decisions/README.md lists every decision once, in order", () => {
   expect(listed).toEqual(decisions.sort());
 });
 
+test("a decision has at most 40 lines", () => {
+  const long = decisions.filter(
+    (name) => readFileSync(join(DECISIONS, name), "utf8").trimEnd().split("\n").length > 40,
+  );
+  expect(long).toEqual([]);
+});
+
 test("every decision that code or documents name exists", () => {
   const numbers = new Set(decisions.map((name) => Number(name.slice(0, 4))));
   const sources = ["src", "tests"].flatMap((folder) => filesBelow(join(ROOT, folder), ".ts"));
