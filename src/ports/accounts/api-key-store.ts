@@ -1,27 +1,4 @@
-import type { KeptApiKey } from "../../domain/reputation/accounts/api-key.ts";
-
-/** An API key as kept: everything but its text. */
-export interface StoredApiKey extends KeptApiKey {
-  /** Its account. */
-  readonly username: string;
-  readonly name: string;
-  /** The HMAC of its text with `API_KEY_PEPPER`. Unique. */
-  readonly hash: string;
-  readonly prefix: string;
-  readonly last4: string;
-  /** Canonical time. */
-  readonly createdAt: string;
-}
-
-/** What a rotation needs. */
-export interface KeyRotation {
-  readonly id: string;
-  /** The key that takes its place, complete but for what it keeps of the old one: name, expiry and account. */
-  readonly successor: Pick<StoredApiKey, "id" | "hash" | "prefix" | "last4">;
-  /** Seconds the old key stays usable; 0 revokes it at once. */
-  readonly overlapSeconds: number;
-  readonly nowMs: number;
-}
+import type { KeyRotation, StoredApiKey } from "../../domain/reputation/accounts/api-key.ts";
 
 /** API keys of accounts. Every method throws `store_unavailable` or, when it writes, `commit_failed`. */
 export interface ApiKeyStore {

@@ -2,29 +2,25 @@
 // method does without `await` is one commit.
 import { emailKey } from "../../../src/domain/reputation/accounts/account.ts";
 import {
-  keptKeyStatus,
-  revokedAtAfterRotation,
-  revokedAtNow,
+  type KeyRotation,
+  planRotation,
+  revokedKey,
+  type StoredApiKey,
 } from "../../../src/domain/reputation/accounts/api-key.ts";
 import {
   type Consent,
   type ConsentGrant,
   matchesFilter,
+  planGrant,
   revokeConsent,
-  supersededBy,
 } from "../../../src/domain/reputation/accounts/consent.ts";
 import type { Account } from "../../../src/domain/reputation/accounts/roles.ts";
-import { formatMs } from "../../../src/domain/shared/time.ts";
 import type {
   AccountChanges,
   AccountConflict,
   AccountStore,
 } from "../../../src/ports/accounts/account-store.ts";
-import type {
-  ApiKeyStore,
-  KeyRotation,
-  StoredApiKey,
-} from "../../../src/ports/accounts/api-key-store.ts";
+import type { ApiKeyStore } from "../../../src/ports/accounts/api-key-store.ts";
 import type { ConsentQuery, ConsentStore } from "../../../src/ports/accounts/consent-store.ts";
 import type { SecretName, SecretStore } from "../../../src/ports/accounts/secret-store.ts";
 import type { Session, SessionStore } from "../../../src/ports/accounts/session-store.ts";
@@ -197,28 +193,19 @@ export class MemoryApiKeyStore implements ApiKeyStore {
     { id, nowMs }: { readonly id: string; readonly nowMs: number },
   ): Promise<StoredApiKey | null> {
     const key = this.#find(username, id);
-    if (key === null || key.isRevoked) return key;
-    const revoked = { ...key, revokedAt: revokedAtNow(key, nowMs), isRevoked: true };
+    if (key === null) return null;
+    const revoked = revokedKey(key, nowMs);
     this.#keys.set(id, revoked);
     return revoked;
   }
 
   async rotate(username: string, rotation: KeyRotation): Promise<StoredApiKey | "conflict" | null> {
-    const { nowMs, overlapSeconds } = rotation;
-    const old = this.#find(username, rotation.id);
-    if (old === null) return null;
-    const revokedAt = revokedAtAfterRotation(old, rotation);
-    if (revokedAt === null || keptKeyStatus(old, nowMs) !== "active") return "conflict";
-    this.#keys.set(old.id, { ...old, revokedAt, isRevoked: overlapSeconds === 0 });
-    const successor: StoredApiKey = {
-      ...old,
-      ...rotation.successor,
-      createdAt: formatMs(nowMs),
-      revokedAt: null,
-      isRevoked: false,
-    };
-    this.#keys.set(successor.id, successor);
-    return successor;
+    const key = this.#find(username, rotation.id);
+    if (key === null) return null;
+    const plan = planRotation(key, rotation);
+    if (plan === null) return "conflict";
+    for (const kept of [plan.old, plan.successor]) this.#keys.set(kept.id, kept);
+    return plan.successor;
   }
 
   /** The key with this hash; null when there is none. */
@@ -252,15 +239,12 @@ export class MemoryConsentStore implements ConsentStore {
 
   async grant(
     username: string,
-    { purpose, expiresAt, nowMs }: ConsentGrant & { readonly nowMs: number },
+    grant: ConsentGrant & { readonly nowMs: number },
   ): Promise<Consent | null> {
     if (this.#accounts.findNow(username) === null) return null;
-    for (const ended of supersededBy(this.allOf(username), { purpose, nowMs })) {
-      this.#consents.set(ended.id, ended);
-    }
-    const grantedAt = formatMs(nowMs);
-    const consent = { id: ++this.#lastId, username, purpose, grantedAt, expiresAt, ended: null };
-    this.#consents.set(consent.id, consent);
+    const { superseded, granted } = planGrant(username, this.allOf(username), grant);
+    const consent: Consent = { id: ++this.#lastId, ...granted };
+    for (const kept of [...superseded, consent]) this.#consents.set(kept.id, kept);
     return consent;
   }
 

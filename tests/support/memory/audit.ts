@@ -14,11 +14,10 @@ import {
   type AuditEntry,
   type AuditHead,
   type AuditRecord,
-  appendEntry,
-  type ChainTip,
   emptyChain,
-  headInput,
+  planAppend,
   type Signed,
+  type WrittenChain,
 } from "../../../src/domain/reputation/audit/audit-chain.ts";
 import type { StoredRecord } from "../../../src/domain/reputation/audit/audit-check.ts";
 import type { Mac } from "../../../src/ports/crypto/crypto.ts";
@@ -113,7 +112,7 @@ export class MemoryChainWriter {
   readonly #log: MemoryAuditLog;
   readonly #mac: Mac;
   readonly #auditKey: Uint8Array;
-  #chain: { readonly chainNumber: number; readonly tip: ChainTip } | null = null;
+  #chain: WrittenChain | null = null;
 
   constructor(log: MemoryAuditLog, mac: Mac, auditKey: Uint8Array) {
     this.#log = log;
@@ -123,30 +122,18 @@ export class MemoryChainWriter {
 
   /** Appends the entries of one batch. */
   append(entries: readonly AuditEntry[]): void {
-    const last = entries.at(-1);
-    if (last === undefined) return;
-    const before = this.#chain ?? this.#newChain();
-    let tip = before.tip;
-    const records = entries.map((entry) => {
-      const record = appendEntry(tip, entry, (text) => this.#hmacHex(text));
-      tip = record;
-      return record;
-    });
-    const { chainId, seq, hash } = tip;
-    const { chainNumber } = before;
-    const head = { chainId, seq, hash, chainNumber, at: last.at };
-    const census = { chains: chainNumber };
-    this.#log.write(
-      records,
-      this.#signed(head, headInput(head)),
-      this.#chain === null ? this.#signed(census, censusInput(census)) : null,
-    );
-    this.#chain = { chainNumber, tip: { chainId, seq, hash } };
+    if (entries.length === 0) return;
+    const chain = this.#chain ?? this.#newChain();
+    const { records, head, written } = planAppend(chain, entries, (text) => this.#hmacHex(text));
+    const census = { chains: chain.number };
+    const isNew = this.#chain === null;
+    this.#log.write(records, head, isNew ? this.#signed(census, censusInput(census)) : null);
+    this.#chain = written;
   }
 
-  #newChain() {
+  #newChain(): WrittenChain {
     const chainId = this.#mac.randomBytes(CHAIN_ID_BYTES).toHex();
-    return { chainNumber: this.#log.nextChainNumber(), tip: emptyChain(chainId) };
+    return { number: this.#log.nextChainNumber(), tip: emptyChain(chainId) };
   }
 
   #signed<Statement>(statement: Statement, input: string): Signed<Statement> {

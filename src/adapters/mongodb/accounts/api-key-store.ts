@@ -1,15 +1,11 @@
 import type { ClientSession, Collection } from "mongodb";
 import {
-  keptKeyStatus,
-  revokedAtAfterRotation,
-  revokedAtNow,
+  type KeyRotation,
+  planRotation,
+  revokedKey,
+  type StoredApiKey,
 } from "../../../domain/reputation/accounts/api-key.ts";
-import { formatMs } from "../../../domain/shared/time.ts";
-import type {
-  ApiKeyStore,
-  KeyRotation,
-  StoredApiKey,
-} from "../../../ports/accounts/api-key-store.ts";
+import type { ApiKeyStore } from "../../../ports/accounts/api-key-store.ts";
 import type { InternalCollection } from "../driver/collections.ts";
 import { takeNumbers } from "../driver/id-counters.ts";
 import { readSnapshot, SNAPSHOT } from "../driver/operations.ts";
@@ -80,8 +76,9 @@ export class MongoApiKeyStore implements ApiKeyStore {
   ): Promise<StoredApiKey | null> {
     return await changePerson(this.#parts, username, async ({ tx, raise }) => {
       const key = await this.#find(username, { id, session: tx });
-      if (key === null || key.isRevoked) return key;
-      const revoked = { ...key, revokedAt: revokedAtNow(key, nowMs), isRevoked: true };
+      if (key === null) return null;
+      const revoked = revokedKey(key, nowMs);
+      if (revoked === key) return key;
       await this.#end(revoked, tx);
       await raise();
       return revoked;
@@ -89,23 +86,15 @@ export class MongoApiKeyStore implements ApiKeyStore {
   }
 
   async rotate(username: string, rotation: KeyRotation): Promise<StoredApiKey | "conflict" | null> {
-    const { id, nowMs, overlapSeconds } = rotation;
     return await changePerson(this.#parts, username, async ({ tx, raise }) => {
-      const old = await this.#find(username, { id, session: tx });
-      if (old === null) return null;
-      const revokedAt = revokedAtAfterRotation(old, rotation);
-      if (revokedAt === null || keptKeyStatus(old, nowMs) !== "active") return "conflict";
-      await this.#end({ ...old, revokedAt, isRevoked: overlapSeconds === 0 }, tx);
-      await raise(rotation.successor.hash);
-      const successor: StoredApiKey = {
-        ...old,
-        ...rotation.successor,
-        createdAt: formatMs(nowMs),
-        revokedAt: null,
-        isRevoked: false,
-      };
-      await this.#insert(successor, await this.#takeNumber(tx), tx);
-      return successor;
+      const key = await this.#find(username, { id: rotation.id, session: tx });
+      if (key === null) return null;
+      const plan = planRotation(key, rotation);
+      if (plan === null) return "conflict";
+      await this.#end(plan.old, tx);
+      await raise(plan.successor.hash);
+      await this.#insert(plan.successor, await this.#takeNumber(tx), tx);
+      return plan.successor;
     });
   }
 

@@ -3,10 +3,9 @@ import {
   type Consent,
   type ConsentGrant,
   matchesFilter,
+  planGrant,
   revokeConsent,
-  supersededBy,
 } from "../../../domain/reputation/accounts/consent.ts";
-import { formatMs } from "../../../domain/shared/time.ts";
 import type { ConsentQuery, ConsentStore } from "../../../ports/accounts/consent-store.ts";
 import type { InternalCollection } from "../driver/collections.ts";
 import { takeNumbers } from "../driver/id-counters.ts";
@@ -58,21 +57,17 @@ export class MongoConsentStore implements ConsentStore {
     username: string,
     grant: ConsentGrant & { readonly nowMs: number },
   ): Promise<Consent | null> {
-    const { purpose, expiresAt } = grant;
-    const grantedAt = formatMs(grant.nowMs);
     return await changePerson(this.#parts, username, async ({ tx, raise }) => {
       const taken = { name: CONSENTS.name, count: 1, session: tx };
       const id = await takeNumbers(this.#parts.db, taken);
       if (!(await hasAccount(this.#parts.db, { username, session: tx }))) return null;
       const isOpen = openConsentsOf([username], new Date(grant.nowMs));
       const open = await this.#consents.find(isOpen, { session: tx }).toArray();
-      for (const ended of supersededBy(open.map(consentOf), grant)) {
-        await this.#keepEnd(ended, tx);
-      }
-      const consent = { username, purpose, grantedAt, expiresAt, ended: null };
-      await this.#consents.insertOne({ _id: id, ...consent }, { session: tx });
+      const { superseded, granted } = planGrant(username, open.map(consentOf), grant);
+      for (const ended of superseded) await this.#keepEnd(ended, tx);
+      await this.#consents.insertOne({ _id: id, ...granted }, { session: tx });
       await raise();
-      return { id, ...consent };
+      return { id, ...granted };
     });
   }
 

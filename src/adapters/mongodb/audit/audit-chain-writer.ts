@@ -5,10 +5,11 @@ import {
   type AuditAnchor,
   type AuditEntry,
   type AuditHead,
-  appendEntry,
   type ChainTip,
   emptyChain,
-  headInput,
+  planAppend,
+  type Signed,
+  type WrittenChain,
 } from "../../../domain/reputation/audit/audit-chain.ts";
 import type { Mac } from "../../../ports/crypto/crypto.ts";
 import type { InternalCollection } from "../driver/collections.ts";
@@ -44,14 +45,8 @@ export interface AuditCollections {
   readonly census: Collection<CensusDocument>;
 }
 
-/** A chain as far as it is written. */
-export interface WrittenChain {
-  readonly number: number;
-  readonly tip: ChainTip;
-}
-
 /** Writes that append to a chain. */
-export interface ChainAppend {
+export interface ChainWrites {
   readonly writes: readonly LogWrite[];
   /** The chain, once they are committed. */
   readonly written: WrittenChain;
@@ -95,31 +90,22 @@ export class AuditChainWriter {
   }
 
   /** Writes that append entries of one moment to a chain and move its head. There is at least one entry. */
-  append({ number, tip: before }: WrittenChain, entries: readonly AuditEntry[]): ChainAppend {
-    const hash = (text: string) => this.#mac.hmacHex(this.#key, text);
-    let tip = before;
-    const records = entries.map((entry) => {
-      const record = appendEntry(tip, entry, hash);
-      tip = record;
-      return record;
-    });
-    const { chainId, seq, hash: tipHash } = tip;
-    const written = { number, tip: { chainId, seq, hash: tipHash } };
+  append(chain: WrittenChain, entries: readonly AuditEntry[]): ChainWrites {
+    const { records, head, written } = planAppend(chain, entries, (text) => this.#sign(text));
     const { _id, ...block } = makeBlock(records);
-    const head = { ...written.tip, chainNumber: number, at: records.at(-1)?.at ?? "" };
     const addBlock = { filter: { _id }, replacement: block, isNew: true };
-    return { writes: [this.#moveHead(before, head), addBlock], written };
-  }
-
-  #moveHead({ seq, hash }: ChainTip, head: AuditHead): LogWrite {
-    const { chainId, ...moved } = head;
-    const _id = logId(HEADS, chainId);
-    const replacement = { ...moved, signature: this.#sign(headInput(head)) };
-    if (seq === 0) return { filter: { _id }, replacement, isNew: true };
-    return { filter: { _id, seq, hash }, replacement, isNew: false };
+    return { writes: [moveHead(chain.tip, head), addBlock], written };
   }
 
   #sign(input: string): string {
     return this.#mac.hmacHex(this.#key, input);
   }
+}
+
+function moveHead({ seq, hash }: ChainTip, { statement, signature }: Signed<AuditHead>): LogWrite {
+  const { chainId, ...moved } = statement;
+  const _id = logId(HEADS, chainId);
+  const replacement = { ...moved, signature };
+  if (seq === 0) return { filter: { _id }, replacement, isNew: true };
+  return { filter: { _id, seq, hash }, replacement, isNew: false };
 }

@@ -4,6 +4,7 @@
 // primary still, so that no answer comes from a right that has ended (docs/decisions/0037).
 import type { ClientSession } from "mongodb";
 import { chargeCalls, type MeterCharge } from "../../../domain/reputation/accounts/call-meter.ts";
+import type { WrittenChain } from "../../../domain/reputation/audit/audit-chain.ts";
 import {
   decideBatch,
   type LookupCall,
@@ -23,7 +24,7 @@ import {
   writeUsage,
 } from "../accounts/account-usage.ts";
 import type { Subjects } from "../accounts/subjects.ts";
-import type { AuditChainWriter, WrittenChain } from "../audit/audit-chain-writer.ts";
+import type { AuditChainWriter } from "../audit/audit-chain-writer.ts";
 import type { SegmentWriter } from "../audit/index-segments.ts";
 import { Deadline } from "../driver/deadline.ts";
 import { hasCode, innerError, isPassing, toAppError } from "../driver/errors.ts";

@@ -1,8 +1,7 @@
 // Where the audit chain of this process stands. After a commit of unknown outcome that is in doubt, until a later batch has
 // read the chain's head in its own transaction.
-import type { ChainTip } from "../../../domain/reputation/audit/audit-chain.ts";
+import type { ChainTip, WrittenChain } from "../../../domain/reputation/audit/audit-chain.ts";
 import type { CountedCalls } from "../accounts/account-usage.ts";
-import type { WrittenChain } from "../audit/audit-chain-writer.ts";
 
 /** A batch whose commit may have happened or not; its calls were answered 503. */
 interface Doubt {

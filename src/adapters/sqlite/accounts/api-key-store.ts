@@ -1,14 +1,10 @@
 import {
-  keptKeyStatus,
-  revokedAtAfterRotation,
-  revokedAtNow,
+  type KeyRotation,
+  planRotation,
+  revokedKey,
+  type StoredApiKey,
 } from "../../../domain/reputation/accounts/api-key.ts";
-import { formatMs } from "../../../domain/shared/time.ts";
-import type {
-  ApiKeyStore,
-  KeyRotation,
-  StoredApiKey,
-} from "../../../ports/accounts/api-key-store.ts";
+import type { ApiKeyStore } from "../../../ports/accounts/api-key-store.ts";
 import type { SqliteDatabase } from "../driver/database.ts";
 import type { SqliteRow } from "../driver/driver.ts";
 import { findAccount } from "./account-store.ts";
@@ -67,28 +63,22 @@ export class SqliteApiKeyStore implements ApiKeyStore {
   ): Promise<StoredApiKey | null> {
     return this.#database.keep(() => {
       const key = this.#find(username, id);
-      if (key === null || key.isRevoked) return key;
-      return this.#end({ ...key, revokedAt: revokedAtNow(key, nowMs), isRevoked: true });
+      if (key === null) return null;
+      const revoked = revokedKey(key, nowMs);
+      if (revoked !== key) this.#end(revoked);
+      return revoked;
     });
   }
 
   async rotate(username: string, rotation: KeyRotation): Promise<StoredApiKey | "conflict" | null> {
-    const { nowMs, overlapSeconds } = rotation;
     return this.#database.keep(() => {
-      const old = this.#find(username, rotation.id);
-      if (old === null) return null;
-      const revokedAt = revokedAtAfterRotation(old, rotation);
-      if (revokedAt === null || keptKeyStatus(old, nowMs) !== "active") return "conflict";
-      this.#end({ ...old, revokedAt, isRevoked: overlapSeconds === 0 });
-      const successor: StoredApiKey = {
-        ...old,
-        ...rotation.successor,
-        createdAt: formatMs(nowMs),
-        revokedAt: null,
-        isRevoked: false,
-      };
-      this.#insert(successor);
-      return successor;
+      const key = this.#find(username, rotation.id);
+      if (key === null) return null;
+      const plan = planRotation(key, rotation);
+      if (plan === null) return "conflict";
+      this.#end(plan.old);
+      this.#insert(plan.successor);
+      return plan.successor;
     });
   }
 
@@ -97,9 +87,8 @@ export class SqliteApiKeyStore implements ApiKeyStore {
     return row === undefined ? null : storedKeyOf(row);
   }
 
-  #end(key: StoredApiKey): StoredApiKey {
+  #end(key: StoredApiKey): void {
     this.#database.run(END, [key.revokedAt, Number(key.isRevoked), key.id]);
-    return key;
   }
 
   #insert(key: StoredApiKey): void {

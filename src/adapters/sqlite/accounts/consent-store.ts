@@ -4,11 +4,10 @@ import {
   type ConsentGrant,
   type ConsentPurpose,
   matchesFilter,
+  planGrant,
   revokeConsent,
-  supersededBy,
 } from "../../../domain/reputation/accounts/consent.ts";
 import { lastOver } from "../../../domain/reputation/accounts/expiry.ts";
-import { formatMs } from "../../../domain/shared/time.ts";
 import type { ConsentQuery, ConsentStore } from "../../../ports/accounts/consent-store.ts";
 import type { SqliteDatabase } from "../driver/database.ts";
 import type { SqliteRow } from "../driver/driver.ts";
@@ -48,18 +47,14 @@ export class SqliteConsentStore implements ConsentStore {
     username: string,
     grant: ConsentGrant & { readonly nowMs: number },
   ): Promise<Consent | null> {
-    const { purpose, expiresAt } = grant;
-    const grantedAt = formatMs(grant.nowMs);
     return this.#database.keep(() => {
       if (findAccount(this.#database, username) === null) return null;
-      for (const ended of supersededBy(
-        readOpenConsents(this.#database, username, grant.nowMs),
-        grant,
-      )) {
-        this.#keepEnd(ended);
-      }
+      const open = readOpenConsents(this.#database, username, grant.nowMs);
+      const { superseded, granted } = planGrant(username, open, grant);
+      for (const ended of superseded) this.#keepEnd(ended);
+      const { purpose, grantedAt, expiresAt } = granted;
       const [row] = this.#database.all(INSERT, [username, purpose, grantedAt, expiresAt]);
-      return { id: Number(row?.["id"]), username, purpose, grantedAt, expiresAt, ended: null };
+      return { id: Number(row?.["id"]), ...granted };
     });
   }
 

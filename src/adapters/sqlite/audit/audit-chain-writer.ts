@@ -5,10 +5,11 @@ import {
   type AuditEntry,
   type AuditHead,
   type AuditRecord,
-  appendEntry,
   type ChainTip,
   emptyChain,
-  headInput,
+  planAppend,
+  type Signed,
+  type WrittenChain,
 } from "../../../domain/reputation/audit/audit-chain.ts";
 import { AppError } from "../../../domain/shared/errors.ts";
 import type { Mac } from "../../../ports/crypto/crypto.ts";
@@ -35,12 +36,6 @@ const SET_CENSUS = `INSERT INTO repsync_audit_census (one, chains, signature) VA
 const CHAIN_IDS = "SELECT chain_id FROM repsync_audit_heads";
 const CHAIN_ID_BYTES = 8;
 
-/** A chain as far as it is written. */
-export interface WrittenChain {
-  readonly number: number;
-  readonly tip: ChainTip;
-}
-
 /** Writes one chain, begun with the first records. */
 export class AuditChainWriter {
   readonly #database: SqliteDatabase;
@@ -62,20 +57,13 @@ export class AuditChainWriter {
    * `commit_failed` when another process has changed the chain.
    */
   append(entries: readonly AuditEntry[]): WrittenChain | null {
-    const last = entries.at(-1);
-    if (last === undefined) return null;
-    const hash = (text: string) => this.#mac.hmacHex(this.#key, text);
+    if (entries.length === 0) return null;
     const before = this.#chain ?? this.#newChain();
-    let tip = before.tip;
-    const records = entries.map((entry) => {
-      const record = appendEntry(tip, entry, hash);
-      tip = record;
-      return record;
-    });
+    const sign = (text: string) => this.#mac.hmacHex(this.#key, text);
+    const { records, head, written } = planAppend(before, entries, sign);
     this.#insert(records);
-    const { chainId, seq, hash: tipHash } = tip;
-    const written = { number: before.number, tip: { chainId, seq, hash: tipHash } };
-    this.#moveHead(before.tip, { ...written.tip, chainNumber: written.number, at: last.at });
+    this.#moveHead(before.tip, head);
+    const { chainId, seq } = written.tip;
     const sliceOf = (place: number) => Math.floor(place / AUDIT_SLICE_RECORDS);
     if (sliceOf(seq) > sliceOf(before.tip.seq)) {
       listAuditRecords(this.#database, { chainId, hasEnded: false });
@@ -115,9 +103,8 @@ export class AuditChainWriter {
     return { number: Number(row?.["n"]), tip: emptyChain(chainId) };
   }
 
-  #moveHead(before: ChainTip, head: AuditHead): void {
-    const signature = this.#mac.hmacHex(this.#key, headInput(head));
-    const { chainId, chainNumber, seq, hash, at } = head;
+  #moveHead(before: ChainTip, { statement, signature }: Signed<AuditHead>): void {
+    const { chainId, chainNumber, seq, hash, at } = statement;
     if (before.seq === 0) {
       this.#database.run(NEW_HEAD, [chainId, chainNumber, seq, hash, at, signature]);
       const census = this.#mac.hmacHex(this.#key, censusInput({ chains: chainNumber }));

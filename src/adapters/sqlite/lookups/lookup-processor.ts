@@ -3,6 +3,7 @@
 import { keptKeyStatus } from "../../../domain/reputation/accounts/api-key.ts";
 import type { MeterCharge } from "../../../domain/reputation/accounts/call-meter.ts";
 import { type AccountPlan, effectiveLimits } from "../../../domain/reputation/accounts/plan.ts";
+import type { WrittenChain } from "../../../domain/reputation/audit/audit-chain.ts";
 import {
   decideBatch,
   type LimitedCaller,
@@ -16,7 +17,7 @@ import type { LookupProcessor } from "../../../ports/lookups/lookup-processor.ts
 import { storedKeyOf } from "../accounts/api-key-store.ts";
 import { countCalls, USAGE_COLUMNS, type Usage, usageOf } from "../accounts/call-counter.ts";
 import type { Subjects } from "../accounts/subjects.ts";
-import type { AuditChainWriter, WrittenChain } from "../audit/audit-chain-writer.ts";
+import type { AuditChainWriter } from "../audit/audit-chain-writer.ts";
 import type { SqliteDatabase } from "../driver/database.ts";
 import type { PeopleOfBatch, PersonReader } from "./person-reader.ts";
 

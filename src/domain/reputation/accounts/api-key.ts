@@ -93,30 +93,74 @@ export function keptKeyStatus(key: KeptApiKey, nowMs: number): ApiKeyStatus {
   return key.isRevoked ? "revoked" : apiKeyStatus(key, nowMs);
 }
 
-/**
- * When a key revoked now is revoked: now, or since an earlier time. Idempotent; ends a rotation's
- * overlap. D-5.5.
- */
-export function revokedAtNow(times: ApiKeyTimes, nowMs: number): string {
-  return times.revokedAt !== null && isOver(times.revokedAt, nowMs)
-    ? times.revokedAt
-    : formatMs(nowMs);
+/** An API key as kept: everything but its text. */
+export interface StoredApiKey extends KeptApiKey {
+  /** Its account. */
+  readonly username: string;
+  readonly name: string;
+  /** The HMAC of its text with `API_KEY_PEPPER`. Unique. */
+  readonly hash: string;
+  readonly prefix: string;
+  readonly last4: string;
+  /** Canonical time. */
+  readonly createdAt: string;
+}
+
+/** What a rotation needs. */
+export interface KeyRotation {
+  readonly id: string;
+  /** The key that takes its place, complete but for what it keeps of the old one: name, expiry and account. */
+  readonly successor: Pick<StoredApiKey, "id" | "hash" | "prefix" | "last4">;
+  /** Seconds the old key stays usable; 0 revokes it at once. */
+  readonly overlapSeconds: number;
+  readonly nowMs: number;
+}
+
+/** What a rotation writes, in one commit. */
+export interface RotationPlan {
+  /** The old key, as it becomes. */
+  readonly old: StoredApiKey;
+  readonly successor: StoredApiKey;
 }
 
 /**
- * When the old key of a rotation is revoked: after the overlap, but never later than it was to be
- * already. Null when the key is not active and so cannot be rotated. D-5.5.
+ * The key after it was revoked now: the same object when it was before; revoked since an earlier time when a rotation's
+ * overlap was over. Idempotent. D-5.5.
  */
-export function revokedAtAfterRotation(
-  times: ApiKeyTimes,
-  rotation: { readonly overlapSeconds: number; readonly nowMs: number },
-): string | null {
+export function revokedKey(key: StoredApiKey, nowMs: number): StoredApiKey {
+  if (key.isRevoked) return key;
+  const { revokedAt } = key;
+  const isEnded = revokedAt !== null && isOver(revokedAt, nowMs);
+  return { ...key, revokedAt: isEnded ? revokedAt : formatMs(nowMs), isRevoked: true };
+}
+
+/**
+ * Plans a rotation: the old key is revoked after the overlap, but never later than it was to be already. Null when it is
+ * not active and so cannot be rotated. D-5.5.
+ */
+export function planRotation(old: StoredApiKey, rotation: KeyRotation): RotationPlan | null {
   const { overlapSeconds, nowMs } = rotation;
-  if (apiKeyStatus(times, nowMs) !== "active") return null;
+  if (keptKeyStatus(old, nowMs) !== "active") return null;
   const endMs = nowMs + overlapSeconds * 1000;
-  return times.revokedAt !== null && isOver(times.revokedAt, endMs)
-    ? times.revokedAt
-    : formatMs(endMs);
+  const { revokedAt } = old;
+  const isSooner = revokedAt !== null && isOver(revokedAt, endMs);
+  const ended = isSooner ? revokedAt : formatMs(endMs);
+  const { id, hash, prefix, last4 } = rotation.successor;
+  return {
+    old: { ...old, revokedAt: ended, isRevoked: overlapSeconds === 0 },
+    successor: {
+      id,
+      username: old.username,
+      name: old.name,
+      hash,
+      prefix,
+      last4,
+      createdAt: formatMs(nowMs),
+      expiresAt: old.expiresAt,
+      revokedAt: null,
+      isRevoked: false,
+    },
+  };
 }
 
 /** The CRC-32 of ASCII characters as base62 digits, left-padded with `0`. */

@@ -124,18 +124,30 @@ export function findCoveringConsent(
   return null;
 }
 
+/** What a grant writes, in one commit. */
+export interface GrantPlan {
+  /** Consents that the grant ends, as they become. */
+  readonly superseded: readonly Consent[];
+  /** The new consent but for its id. */
+  readonly granted: Omit<Consent, "id">;
+}
+
 /**
- * The consents of the same owner that a grant made now ends, as they become: the active ones of the
- * same purpose are superseded. Revoked, superseded and expired ones stay what they are. D-6.1.
+ * Plans a grant made now by the owner of the earlier consents: the active ones of the same purpose are superseded.
+ * Revoked, superseded and expired ones stay what they are. D-6.1.
  */
-export function supersededBy(
+export function planGrant(
+  username: string,
   earlier: readonly Consent[],
-  grant: { readonly purpose: ConsentPurpose; readonly nowMs: number },
-): readonly Consent[] {
-  return earlier
-    .filter((consent) => consent.purpose === grant.purpose)
-    .filter((consent) => consentStatus(consent, grant.nowMs) === "active")
-    .map((consent) => ({ ...consent, ended: { as: "superseded", at: formatMs(grant.nowMs) } }));
+  grant: ConsentGrant & { readonly nowMs: number },
+): GrantPlan {
+  const { purpose, expiresAt, nowMs } = grant;
+  const grantedAt = formatMs(nowMs);
+  const superseded = earlier
+    .filter((consent) => consent.purpose === purpose)
+    .filter((consent) => consentStatus(consent, nowMs) === "active")
+    .map((consent): Consent => ({ ...consent, ended: { as: "superseded", at: grantedAt } }));
+  return { superseded, granted: { username, purpose, grantedAt, expiresAt, ended: null } };
 }
 
 /**

@@ -98,6 +98,45 @@ export function appendEntry(tip: ChainTip, entry: AuditEntry, sha256Hex: Sha256H
   return Object.assign(unhashed, { hash: sha256Hex(hashInput(unhashed)) });
 }
 
+/** A chain as far as it is written. */
+export interface WrittenChain {
+  /** Its `chainNumber`. */
+  readonly number: number;
+  readonly tip: ChainTip;
+}
+
+/** What appending entries to a chain writes, in one commit. */
+export interface ChainAppend {
+  readonly records: readonly AuditRecord[];
+  /** Takes the place of the head at the chain's tip, if that is still the stored one. */
+  readonly head: Signed<AuditHead>;
+  /** The chain, once that is committed. */
+  readonly written: WrittenChain;
+}
+
+/** Plans to append entries, at least one, to a chain. `sign` hashes the records and signs the head. D-6.5. */
+export function planAppend(
+  chain: WrittenChain,
+  entries: readonly AuditEntry[],
+  sign: Sha256Hex,
+): ChainAppend {
+  let last: ChainTip = chain.tip;
+  const records = entries.map((entry) => {
+    const record = appendEntry(last, entry, sign);
+    last = record;
+    return record;
+  });
+  const { chainId, seq, hash } = last;
+  const tip: ChainTip = { chainId, seq, hash };
+  const at = records.at(-1)?.at ?? "";
+  const head: AuditHead = { chainId, seq, hash, chainNumber: chain.number, at };
+  return {
+    records,
+    head: { statement: head, signature: sign(headInput(head)) },
+    written: { number: chain.number, tip },
+  };
+}
+
 /** The anchor that pruning a chain up to and including a record leaves. */
 export function anchorAt(lastPruned: AuditRecord, at: string): AuditAnchor {
   const { chainId, seq, hash } = lastPruned;

@@ -5,6 +5,7 @@ import {
   apiKeyDisplay,
   keptKeyStatus,
   makeApiKey,
+  type StoredApiKey,
 } from "../../../domain/reputation/accounts/api-key.ts";
 import { readExpiry } from "../../../domain/reputation/accounts/expiry.ts";
 import { AppError, refuse } from "../../../domain/shared/errors.ts";
@@ -16,7 +17,6 @@ import {
   requireListQuery,
 } from "../../../domain/shared/list-query.ts";
 import { formatMs } from "../../../domain/shared/time.ts";
-import type { StoredApiKey } from "../../../ports/accounts/api-key-store.ts";
 import type { AccountDeps } from "./deps.ts";
 import { erasedMeanwhile } from "./identity.ts";
 

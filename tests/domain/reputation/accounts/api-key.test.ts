@@ -7,8 +7,9 @@ import {
   apiKeyStatus,
   isWellFormedApiKey,
   makeApiKey,
-  revokedAtAfterRotation,
-  revokedAtNow,
+  planRotation,
+  revokedKey,
+  type StoredApiKey,
 } from "../../../../src/domain/reputation/accounts/api-key.ts";
 import { checkProperty } from "../../../support/seed.ts";
 
@@ -16,6 +17,19 @@ const NOW = "2026-03-01T12:00:00Z";
 const NOW_MS = Date.parse(NOW);
 const ALPHABET = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
 const USABLE = { expiresAt: null, revokedAt: null };
+const STORED: StoredApiKey = {
+  id: "key-1",
+  username: "ana",
+  name: "shop",
+  hash: "hash 1",
+  prefix: "rep_live_",
+  last4: "1111",
+  createdAt: "2026-01-01T00:00:00Z",
+  expiresAt: "2027-01-01T00:00:00Z",
+  revokedAt: null,
+  isRevoked: false,
+};
+const SUCCESSOR = { id: "key-2", hash: "hash 2", prefix: "rep_live_", last4: "2222" };
 
 /** Checksums by Python's zlib.crc32; the last one needs its padding. */
 const KEYS = [
@@ -125,26 +139,50 @@ describe("status", () => {
   });
 
   test("D-5.5 revoking is at once, also within an overlap, and keeps the first time", () => {
-    expect(revokedAtNow(USABLE, NOW_MS)).toBe(NOW);
-    expect(revokedAtNow({ ...USABLE, revokedAt: "2026-03-02T00:00:00Z" }, NOW_MS)).toBe(NOW);
-    const earlier = { ...USABLE, revokedAt: "2026-02-02T00:00:00Z" };
-    expect(revokedAtNow(earlier, NOW_MS)).toBe("2026-02-02T00:00:00Z");
-    expect(revokedAtNow({ ...USABLE, expiresAt: "2026-01-01T00:00:00Z" }, NOW_MS)).toBe(NOW);
+    const revoke = (key: Partial<StoredApiKey>) => revokedKey({ ...STORED, ...key }, NOW_MS);
+    expect(revoke({})).toEqual({ ...STORED, revokedAt: NOW, isRevoked: true });
+    expect(revoke({ revokedAt: "2026-03-02T00:00:00Z" }).revokedAt).toBe(NOW);
+    expect(revoke({ revokedAt: "2026-02-02T00:00:00Z" }).revokedAt).toBe("2026-02-02T00:00:00Z");
+    expect(revoke({ expiresAt: "2026-01-01T00:00:00Z" }).revokedAt).toBe(NOW);
+    const once = revoke({});
+    expect(revokedKey(once, NOW_MS + 1_000)).toBe(once);
   });
 
   test("D-5.5 a rotated key is revoked after the overlap", () => {
-    const rotate = (overlapSeconds: number, revokedAt: string | null = null) =>
-      revokedAtAfterRotation({ ...USABLE, revokedAt }, { overlapSeconds, nowMs: NOW_MS });
-    expect(rotate(0)).toBe(NOW);
-    expect(rotate(3600)).toBe("2026-03-01T13:00:00Z");
-    expect(apiKeyStatus({ ...USABLE, revokedAt: rotate(3600) }, NOW_MS + 3_599_999)).toBe("active");
-    expect(rotate(3600, "2026-03-01T12:30:00Z")).toBe("2026-03-01T12:30:00Z");
-    expect(rotate(60, "2026-03-01T12:30:00Z")).toBe("2026-03-01T12:01:00Z");
+    const rotate = (overlapSeconds: number, revokedAt: string | null = null) => {
+      const rotation = { id: "key-1", successor: SUCCESSOR, overlapSeconds, nowMs: NOW_MS };
+      return planRotation({ ...STORED, revokedAt }, rotation)?.old;
+    };
+    expect(rotate(0)).toEqual({ ...STORED, revokedAt: NOW, isRevoked: true });
+    const old = { ...STORED, revokedAt: "2026-03-01T13:00:00Z" };
+    expect(rotate(3600)).toEqual(old);
+    expect(apiKeyStatus(old, NOW_MS + 3_599_999)).toBe("active");
+    expect(rotate(3600, "2026-03-01T12:30:00Z")?.revokedAt).toBe("2026-03-01T12:30:00Z");
+    expect(rotate(60, "2026-03-01T12:30:00Z")?.revokedAt).toBe("2026-03-01T12:01:00Z");
+  });
+
+  test("D-5.5 the successor of a rotated key keeps its name, account and expiry", () => {
+    const rotation = { id: "key-1", successor: SUCCESSOR, overlapSeconds: 0, nowMs: NOW_MS };
+    expect(planRotation(STORED, rotation)?.successor).toEqual({
+      id: "key-2",
+      username: "ana",
+      name: "shop",
+      hash: "hash 2",
+      prefix: "rep_live_",
+      last4: "2222",
+      createdAt: NOW,
+      expiresAt: "2027-01-01T00:00:00Z",
+      revokedAt: null,
+      isRevoked: false,
+    });
   });
 
   test("D-5.5 a key that is not active cannot be rotated", () => {
-    const rotation = { overlapSeconds: 60, nowMs: NOW_MS };
-    expect(revokedAtAfterRotation({ ...USABLE, revokedAt: NOW }, rotation)).toBeNull();
-    expect(revokedAtAfterRotation({ ...USABLE, expiresAt: NOW }, rotation)).toBeNull();
+    const rotation = { id: "key-1", successor: SUCCESSOR, overlapSeconds: 60, nowMs: NOW_MS };
+    expect(planRotation({ ...STORED, revokedAt: NOW }, rotation)).toBeNull();
+    expect(planRotation({ ...STORED, expiresAt: NOW }, rotation)).toBeNull();
+    // Revoked by another clock, which was ahead.
+    const ahead = { ...STORED, revokedAt: "2026-03-02T00:00:00Z", isRevoked: true };
+    expect(planRotation(ahead, rotation)).toBeNull();
   });
 });

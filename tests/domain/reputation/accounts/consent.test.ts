@@ -11,9 +11,9 @@ import {
   type LookupEndpoint,
   matchesFilter,
   ownPurpose,
+  planGrant,
   readConsentFilter,
   revokeConsent,
-  supersededBy,
 } from "../../../../src/domain/reputation/accounts/consent.ts";
 import { readExpiry } from "../../../../src/domain/reputation/accounts/expiry.ts";
 import type { InputProblem } from "../../../../src/domain/shared/errors.ts";
@@ -140,11 +140,19 @@ describe("a grant", () => {
   test("D-6.1 a newer grant supersedes the active ones of its purpose and nothing else", () => {
     const other: Consent = { ...ACTIVE, id: 3, purpose: "profile_lookup" };
     const earlier = [ACTIVE, EXPIRED, REVOKED, SUPERSEDED, other];
-    const grant = { purpose: "reputation_lookup", nowMs: NOW_MS } as const;
-    expect(supersededBy(earlier, grant)).toEqual([
-      { ...ACTIVE, ended: { as: "superseded", at: NOW } },
-    ]);
-    expect(supersededBy([], grant)).toEqual([]);
+    const grant = { purpose: "reputation_lookup", expiresAt: null, nowMs: NOW_MS } as const;
+    const granted = {
+      username: "ana",
+      purpose: "reputation_lookup",
+      grantedAt: NOW,
+      expiresAt: null,
+      ended: null,
+    } as const;
+    expect(planGrant("ana", earlier, grant)).toEqual({
+      superseded: [{ ...ACTIVE, ended: { as: "superseded", at: NOW } }],
+      granted,
+    });
+    expect(planGrant("ana", [], grant)).toEqual({ superseded: [], granted });
   });
 });
 

@@ -10,6 +10,7 @@ import {
   emptyChain,
   hashInput,
   headInput,
+  planAppend,
 } from "../../../../src/domain/reputation/audit/audit-chain.ts";
 import { toWire } from "../../../../src/domain/shared/wire-names.ts";
 
@@ -61,6 +62,18 @@ describe("records", () => {
     expect(second.seq).toBe(2);
     expect(second.previousHash).toBe(FIRST_HASH);
     expect(second.hash).toBe(SECOND_HASH);
+  });
+
+  test("D-6.5 planAppend() goes on from the chain's tip, and signs the head that takes its place", () => {
+    const chain = { number: 4, tip: emptyChain("chain-a") };
+    const plan = planAppend(chain, [FIRST, SECOND], sha256Hex);
+    expect(plan.records).toEqual([first, second]);
+    const tip = { chainId: "chain-a", seq: 2, hash: SECOND_HASH };
+    expect(plan.written).toEqual({ number: 4, tip });
+    const head = { ...tip, chainNumber: 4, at: "2026-03-01T12:00:01Z" };
+    expect(plan.head).toEqual({ statement: head, signature: sha256Hex(headInput(head)) });
+    const next = planAppend(plan.written, [FIRST], sha256Hex);
+    expect(next.records[0]).toMatchObject({ seq: 3, previousHash: SECOND_HASH });
   });
 
   test("D-6.5 hashInput() is the format's name and the canonical JSON of all other fields", () => {
