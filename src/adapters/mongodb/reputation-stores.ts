@@ -11,7 +11,7 @@ import { AUDIT_ANCHORS, AUDIT_CENSUS, AuditChainWriter } from "./audit/audit-cha
 import { MongoAuditLog } from "./audit/audit-log.ts";
 import { INDEX_SEGMENTS, SegmentWriter } from "./audit/index-segments.ts";
 import { makeCollections } from "./driver/collections.ts";
-import { retry, startDeadline } from "./driver/deadline.ts";
+import { Deadline, retry } from "./driver/deadline.ts";
 import { toAppError } from "./driver/errors.ts";
 import { LOOKUP_LOG } from "./driver/lookup-log.ts";
 import type { StoreDeps } from "./driver/operations.ts";
@@ -23,8 +23,14 @@ import { LookupReader } from "./lookups/lookup-reader.ts";
 
 /** Collections of the reputation half. */
 const REPUTATION_COLLECTIONS = [
-  ...[TIME, SUBJECTS, API_KEYS, CONSENTS],
-  ...[LOOKUP_LOG, INDEX_SEGMENTS, AUDIT_ANCHORS, AUDIT_CENSUS],
+  TIME,
+  SUBJECTS,
+  API_KEYS,
+  CONSENTS,
+  LOOKUP_LOG,
+  INDEX_SEGMENTS,
+  AUDIT_ANCHORS,
+  AUDIT_CENSUS,
 ];
 
 /** Makes the collections of the reputation half, and its stores on them. Throws `store_unavailable`. */
@@ -63,8 +69,8 @@ export async function openMongoReputation(
 async function prepare({ db, clock }: StoreDeps, rows: readonly PersonRows[]): Promise<void> {
   const indexes = rows.map(({ index }) => index).filter((index) => index !== null);
   try {
-    // An election in between starts it again: every step may be done twice.
-    await retry(startDeadline(clock), async () => {
+    // After an election it starts again, so every step may be done twice.
+    await retry(Deadline.start(clock), async () => {
       await makeCollections(db, [...REPUTATION_COLLECTIONS, ...indexes]);
       await prepareTime(db);
     });

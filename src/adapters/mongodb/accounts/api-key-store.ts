@@ -115,7 +115,7 @@ export class MongoApiKeyStore implements ApiKeyStore {
 
   /** One commit after the other, that of an erasure too: so what is read after it stays so until the commit. */
   async #takeNumber(session: ClientSession): Promise<number> {
-    return await takeNumbers(this.#parts.db, { name: API_KEYS.name, count: 1, session });
+    return await takeNumbers(this.#parts.db, API_KEYS.name, 1, session);
   }
 
   async #insert(

@@ -58,8 +58,7 @@ export class MongoConsentStore implements ConsentStore {
     grant: ConsentGrant & { readonly nowMs: number },
   ): Promise<Consent | null> {
     return await changePerson(this.#parts, username, async ({ tx, raise }) => {
-      const taken = { name: CONSENTS.name, count: 1, session: tx };
-      const id = await takeNumbers(this.#parts.db, taken);
+      const id = await takeNumbers(this.#parts.db, CONSENTS.name, 1, tx);
       if (!(await hasAccount(this.#parts.db, { username, session: tx }))) return null;
       const isOpen = openConsentsOf([username], new Date(grant.nowMs));
       const open = await this.#consents.find(isOpen, { session: tx }).toArray();

@@ -55,7 +55,7 @@ export class MongoMembership implements Membership {
       await usages.deleteOne({ _id: usageId(accountId ?? "") }, { session });
       for (const name of REMOVED_BY_NAME) {
         // Whoever is making one at this moment takes a number too: so one of the two begins anew and sees the other.
-        await takeNumbers(db, { name, count: 1, session });
+        await takeNumbers(db, name, 1, session);
         await db.collection(name).deleteMany({ username }, { session });
       }
       await platformAccounts.remove(username, change);

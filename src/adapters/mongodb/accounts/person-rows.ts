@@ -3,7 +3,7 @@ import type { ClientSession, Collection, Db, Document } from "mongodb";
 import type { JsonObject } from "../../../domain/shared/json.ts";
 import type { Row, Table } from "../../../domain/sync/table/table.ts";
 import type { InternalCollection } from "../driver/collections.ts";
-import { type Stopwatch, startDeadline } from "../driver/deadline.ts";
+import { Deadline, type Stopwatch } from "../driver/deadline.ts";
 import { IdCounters, type IdRange } from "../driver/id-counters.ts";
 import type { VersionedChange } from "../driver/person-versions.ts";
 import type { TableVersions } from "../driver/table-versions.ts";
@@ -87,8 +87,7 @@ export class PersonRows {
   /** Takes a number for a row that `insert` is to add; null for a table that is not numbered. */
   async takeId(): Promise<IdRange | null> {
     if (!hasNumbers(this.#table)) return null;
-    const wanted = { tableName: this.#table.name, count: 1 };
-    return await this.#counters.take(wanted, startDeadline(this.#parts.clock));
+    return await this.#counters.take(this.#table.name, 1, Deadline.start(this.#parts.clock));
   }
 
   /** Gives a number back that was not used. */
@@ -125,7 +124,6 @@ export class PersonRows {
   }
 
   async #raiseTable({ tx, lane }: VersionedChange): Promise<void> {
-    const table = { tableName: this.#table.name, people: [] };
-    await this.#parts.versions.raise({ ...table, lane, session: tx });
+    await this.#parts.versions.raise(this.#table.name, [], lane, tx);
   }
 }

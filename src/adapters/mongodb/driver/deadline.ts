@@ -1,4 +1,4 @@
-// Work that is tried again while its failure is a passing one, within a time of our own.
+// Work that is tried again while it fails for a passing reason, within a deadline of repsync's own.
 import { AppError } from "../../../domain/shared/errors.ts";
 import { REQUEST_DEADLINE_MS } from "../../../domain/shared/limits.ts";
 import type { Clock } from "../../../ports/runtime/runtime.ts";
@@ -10,16 +10,16 @@ export type Stopwatch = Pick<Clock, "monotonicMs">;
 /** How long one call of a port may take. */
 export interface CallLimit {
   readonly durationMs: number;
-  /** Whether a call ends in time though MongoDB does not answer at all; else only tries end. */
+  /** Whether a call ends in time even if MongoDB does not answer at all; otherwise only new tries stop. */
   readonly isHard: boolean;
 }
 
 /**
- * For pushes, pulls and runs. An election takes 10 s after the loss of a primary with MongoDB's own settings, and the
- * measured whole of it 11 to 13 s; a large push may take its time.
+ * For pushes, pulls and runs. After the loss of a primary an election takes 10 s by MongoDB's default settings, measured in
+ * all 11 to 13 s; a large push may take longer.
  */
 export const SYNC_CALLS: CallLimit = { durationMs: 20_000, isHard: false };
-/** For whatever requests under `/v1` ask. D-8.3. */
+/** For calls of requests under `/v1`. D-8.3. */
 export const REQUEST_CALLS: CallLimit = { durationMs: REQUEST_DEADLINE_MS, isHard: true };
 
 const FIRST_PAUSE_MS = 4;
@@ -34,26 +34,31 @@ export class TimeUp extends AppError {
   }
 }
 
-/** The end of the time a call has. */
+/** When a call has to end. */
 export class Deadline {
   readonly isHard: boolean;
   readonly #clock: Stopwatch;
   readonly #endMs: number;
 
-  constructor(clock: Stopwatch, end: { readonly endMs: number; readonly isHard: boolean }) {
+  constructor(clock: Stopwatch, endMs: number, isHard: boolean) {
     this.#clock = clock;
-    this.#endMs = end.endMs;
-    this.isHard = end.isHard;
+    this.#endMs = endMs;
+    this.isHard = isHard;
+  }
+
+  /** Starts the time of a call. */
+  static start(clock: Stopwatch, { durationMs, isHard }: CallLimit = SYNC_CALLS): Deadline {
+    return new Deadline(clock, clock.monotonicMs() + durationMs, isHard);
   }
 
   isOver(): boolean {
     return this.#leftMs() <= 0;
   }
 
-  /** Waits before try number `tries` + 1, longer each time, at most to the end. */
+  /** Waits before try number `tries` + 1, longer each time, at most until the deadline. */
   pause(tries: number): Promise<void> {
     const longestMs = Math.min(LONGEST_PAUSE_MS, FIRST_PAUSE_MS * 2 ** Math.min(tries, 10));
-    // The fraction of the clock spreads callers that collided, so that they do not meet again.
+    // The fraction of the clock differs between callers that collided, so that they do not collide again.
     const pauseMs = longestMs * (0.5 + ((this.#clock.monotonicMs() * 1000) % 500) / 1000);
     return new Promise((resolve) => setTimeout(resolve, Math.min(pauseMs, this.#leftMs())));
   }
@@ -77,15 +82,7 @@ export class Deadline {
   }
 }
 
-/** Starts the time of a call. */
-export function startDeadline(
-  clock: Stopwatch,
-  { durationMs, isHard }: CallLimit = SYNC_CALLS,
-): Deadline {
-  return new Deadline(clock, { endMs: clock.monotonicMs() + durationMs, isHard });
-}
-
-/** Repeats an attempt whose failures are passing ones. Throws the last failure when the time is over. */
+/** Repeats an attempt while it fails for passing reasons. Throws the last failure after the deadline. */
 export async function retry<T>(deadline: Deadline, attempt: () => Promise<T>): Promise<T> {
   for (let tries = 0; ; tries++) {
     try {

@@ -38,8 +38,7 @@ export class IdCounters {
   }
 
   /** Takes the next `count` numbers, durably, before any row is written with one of them. */
-  async take(wanted: Pick<IdRange, "tableName" | "count">, deadline: Deadline): Promise<IdRange> {
-    const { tableName, count } = wanted;
+  async take(tableName: string, count: number, deadline: Deadline): Promise<IdRange> {
     const options = {
       upsert: true,
       returnDocument: "after",
@@ -92,13 +91,14 @@ export class IdCounters {
  */
 export async function takeNumbers(
   db: Db,
-  wanted: { readonly name: string; readonly count: number; readonly session: ClientSession },
+  name: string,
+  count: number,
+  tx: ClientSession,
 ): Promise<number> {
-  const { name, count, session } = wanted;
   const counter = await collectionOf(db).findOneAndUpdate(
     { _id: name },
     { $inc: { last: Long.fromNumber(count) } },
-    { upsert: true, returnDocument: "after", session },
+    { upsert: true, returnDocument: "after", session: tx },
   );
   if (counter === null) throw new Error("An upsert gave no document back");
   return Number(counter.last) - count + 1;

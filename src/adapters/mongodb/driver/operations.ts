@@ -1,22 +1,15 @@
-// The ways in which a store asks MongoDB. Each repeats what failed for a passing reason, within the time of a call, and
-// throws nothing but `AppError`s.
+// The ways to read from MongoDB and write to it. Each tries again what failed for a passing reason, until the deadline of
+// its call, and throws only `AppError`s.
 import { type ClientSession, type Db, type MongoClient, MongoServerError } from "mongodb";
 import { DURABLE } from "./collections.ts";
-import {
-  type CallLimit,
-  type Deadline,
-  retry,
-  type Stopwatch,
-  startDeadline,
-  TimeUp,
-} from "./deadline.ts";
+import { type CallLimit, Deadline, retry, type Stopwatch, TimeUp } from "./deadline.ts";
 import { isPassing, toAppError } from "./errors.ts";
 import { giveUpSession } from "./orphaned-transactions.ts";
 import type { PrimaryWatch } from "./primary-watch.ts";
 import type { StoreClock } from "./server-clock.ts";
 import { commitTransaction, type TransactionBody } from "./transaction.ts";
 
-/** What every store works with. */
+/** The dependencies of every store. */
 export interface StoreDeps {
   readonly client: MongoClient;
   readonly db: Db;
@@ -30,11 +23,11 @@ export interface StoreDeps {
 /** Options of reads by `readCommitted()`. */
 export const COMMITTED = { readConcern: { level: "majority" } } as const;
 
-/** Options of reads by `readSnapshot()`: outside of transactions every command needs them. */
+/** Options of reads by `readSnapshot()`: every command outside of transactions needs them. */
 export const SNAPSHOT = { readConcern: { level: "snapshot" } } as const;
 
-/** Options of a write by itself. */
-export interface WriteOptions {
+/** Options of a write outside of transactions. */
+interface DurableWriteOptions {
   readonly session: ClientSession;
   readonly writeConcern: typeof DURABLE;
 }
@@ -43,13 +36,13 @@ export interface WriteOptions {
 const NO_SUCH_TRANSACTION = 251;
 
 /**
- * Reads with `COMMITTED`. Sees every write acknowledged before; but a primary that was replaced a moment ago, and does
- * not know it yet, may still answer, so nothing that must end at once is decided by such a read.
+ * Reads with `COMMITTED`: sees every write acknowledged before. But a primary that was just replaced and does not know it
+ * yet may still answer, so such a read decides nothing that must take effect at once, as the end of a right.
  */
 export async function readCommitted<T>(
   { clock, primaryWatch, callLimit }: Pick<StoreDeps, "clock" | "primaryWatch" | "callLimit">,
   read: () => Promise<T>,
-  deadline: Deadline = startDeadline(clock, callLimit),
+  deadline: Deadline = Deadline.start(clock, callLimit),
 ): Promise<T> {
   try {
     return await deadline.race(retry(deadline, () => primaryWatch.read(read)));
@@ -58,54 +51,52 @@ export async function readCommitted<T>(
   }
 }
 
-/** As `readCommitted()`, but all reads of the session see one moment; they take `SNAPSHOT`. */
+/** As `readCommitted()`, but all reads of `tx` are of one snapshot; they take the options `SNAPSHOT`. */
 export async function readSnapshot<T>(
-  parts: Pick<StoreDeps, "client" | "clock" | "primaryWatch" | "callLimit">,
-  read: (session: ClientSession) => Promise<T>,
+  deps: Pick<StoreDeps, "client" | "clock" | "primaryWatch" | "callLimit">,
+  read: (tx: ClientSession) => Promise<T>,
   deadline?: Deadline,
 ): Promise<T> {
   const readOnce = async () => {
-    const session = parts.client.startSession({ snapshot: true });
+    const tx = deps.client.startSession({ snapshot: true });
     try {
-      return await read(session);
+      return await read(tx);
     } finally {
-      await session.endSession();
+      await tx.endSession();
     }
   };
-  return await readCommitted(parts, readOnce, deadline);
+  return await readCommitted(deps, readOnce, deadline);
 }
 
 /**
- * Makes one write to one document, durably. It may be done twice, so it must be one that this does not change; but no
- * try comes into effect after a later one was acknowledged: they share a session, in which servers refuse that.
+ * Makes one write to one document, durably. The write may happen twice, so it must be idempotent; but no try takes effect
+ * after a later one was acknowledged: servers refuse that within a session, which all tries share.
  */
 export async function writeOne<T>(
   { client, clock, callLimit }: Pick<StoreDeps, "client" | "clock" | "callLimit">,
-  write: (options: WriteOptions) => Promise<T>,
+  write: (options: DurableWriteOptions) => Promise<T>,
 ): Promise<T> {
-  const session = client.startSession({ causalConsistency: false });
-  const deadline = startDeadline(clock, callLimit);
+  const tx = client.startSession({ causalConsistency: false });
+  const deadline = Deadline.start(clock, callLimit);
   let isHanging = false;
   try {
-    const attempt = () => write({ session, writeConcern: DURABLE });
+    const attempt = () => write({ session: tx, writeConcern: DURABLE });
     return await deadline.race(retry(deadline, attempt));
   } catch (error) {
     isHanging = error instanceof TimeUp;
     throw toAppError(error);
   } finally {
-    if (isHanging) giveUpSession(client, session);
-    else await session.endSession();
+    if (isHanging) giveUpSession(client, tx);
+    else await tx.endSession();
   }
 }
 
-/**
- * Makes several reads and writes one step, durably, done once. What it reads is as in `readCommitted()`.
- */
+/** Makes several reads and writes as one durable transaction, done once. It reads as `readCommitted()` does. */
 export async function writeTogether<T>(
   { client, clock, primaryWatch, callLimit }: Omit<StoreDeps, "db" | "storeClock">,
   body: TransactionBody<T>,
 ): Promise<T> {
-  const scope = { client, clock, deadline: startDeadline(clock, callLimit) };
+  const scope = { client, clock, deadline: Deadline.start(clock, callLimit) };
   try {
     return await commitTransaction(scope, async (tx) => {
       const primary = await primaryWatch.confirm();
@@ -119,8 +110,8 @@ export async function writeTogether<T>(
 }
 
 /**
- * All results of messages that are under way at once. When some fail, throws once all have ended, as a session must not be
- * in use when its work has failed; of several failures the one that the others follow from.
+ * Awaits messages that were sent at once. When some fail, throws after all have ended, because nothing may use a session
+ * whose work has failed; of several failures it throws the one that caused the others.
  */
 export async function settleAll<const Work extends readonly Promise<unknown>[]>(
   work: Work,

@@ -1,9 +1,9 @@
-// A transaction of an instance that was killed keeps what it wrote for up to a minute, and MongoDB fails whoever else
-// writes that meanwhile. So whoever meets conflicts for long ends transactions that nobody goes on with.
+// The transaction of a killed instance blocks what it wrote for up to a minute: MongoDB fails every other write to it. So a
+// call that meets conflicts for long ends orphaned transactions.
 import type { ClientSession, MongoClient, UUID } from "mongodb";
 import type { Stopwatch } from "./deadline.ts";
 
-/** Conflicts that last so long are not with instances that go on. */
+/** Conflicts with running instances do not last as long as this. */
 const PATIENCE_MS = 1_000;
 const LOOK_AGAIN_MS = 250;
 /** Commands of a transaction follow one another within milliseconds, on a very busy machine within a second. */
@@ -26,14 +26,14 @@ export class ConflictPatience {
     this.#endsMs ??= nowMs + PATIENCE_MS;
     if (nowMs < this.#endsMs) return;
     this.#endsMs = nowMs + LOOK_AGAIN_MS;
-    // It only saves waiting for MongoDB to end them.
+    // Failing does no harm: MongoDB ends them later.
     await endOrphanedTransactions(this.#client).catch(() => {});
   }
 }
 
 /**
- * Ends transactions of this program that have had no command for two seconds: their instances are gone, or stand still and
- * run them again. Sees those of its own user only, and needs no other rights.
+ * Ends transactions of this program that have had no command for two seconds: their instances are gone, or stalled and run
+ * them again later. It sees only those of its own MongoDB user, and needs no further rights.
  */
 export async function endOrphanedTransactions(client: MongoClient): Promise<void> {
   const isOrphaned = {
@@ -48,7 +48,7 @@ export async function endOrphanedTransactions(client: MongoClient): Promise<void
   await killSessions(client, await found.toArray());
 }
 
-/** Ends whatever a session has under way, here and on the server, without waiting for it. The session is not used again. */
+/** Ends a session with everything it has under way, without waiting. It must not be used afterwards. */
 export function giveUpSession(client: MongoClient, session: ClientSession): void {
   const id = session.id?.id.toUUID();
   const ended = id === undefined ? Promise.resolve() : killSessions(client, [id]);
@@ -56,7 +56,7 @@ export function giveUpSession(client: MongoClient, session: ClientSession): void
 }
 
 async function killSessions(client: MongoClient, ids: readonly UUID[]): Promise<void> {
-  // None would mean all of the user's.
+  // An empty list would end all sessions of the user.
   if (ids.length === 0) return;
   await client.db("admin").command({ killSessions: ids.map((id) => ({ id })) });
 }

@@ -1,11 +1,11 @@
-// A primary that was just elected may for a moment show a state from before writes that the former one had
-// acknowledged: it knows what a majority holds only from its own first write on. Reads wait for that, once per primary.
+// A newly elected primary may for a moment miss writes that the former one had acknowledged: until its own first write it
+// does not know what a majority holds. Reads wait for that, once per primary.
 import type { Db, MongoClient, TopologyDescription } from "mongodb";
 
-/** Longest wait for a majority to confirm a primary; then the caller tries again. */
+/** Longest wait for a majority to confirm a primary; after that the caller tries again. */
 const CONFIRM_MAX_MS = 5_000;
 
-/** Confirms each new primary of a replica set. Sharded clusters do not show theirs: nothing is asked there. */
+/** Confirms each new primary of a replica set. Sharded clusters do not show their primaries, so none is confirmed. */
 export class PrimaryWatch {
   readonly #db: Db;
   #primary: string | null = null;
@@ -18,7 +18,7 @@ export class PrimaryWatch {
     });
   }
 
-  /** Reads so that every write acknowledged before the call is seen: again when the primary changed meanwhile. */
+  /** Runs a read that sees every write acknowledged before the call, again when the primary has changed meanwhile. */
   async read<T>(work: () => Promise<T>): Promise<T> {
     for (;;) {
       const primary = await this.confirm();
@@ -27,7 +27,7 @@ export class PrimaryWatch {
     }
   }
 
-  /** Resolves to the present primary when reads from it show every write acknowledged before the call. */
+  /** Resolves to the present primary, once reads from it see every write acknowledged before the call. */
   async confirm(): Promise<string | null> {
     const primary = this.#primary;
     if (primary === this.#confirmedPrimary) return primary;

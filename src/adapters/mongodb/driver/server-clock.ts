@@ -1,19 +1,25 @@
-// The time of sessions and lookups: that of the server, the same for all instances.
+// The server's time, which all instances share: sessions and lookups go by it.
 import type { AggregateOptions, Collection, Db, Document } from "mongodb";
 import { AppError } from "../../../domain/shared/errors.ts";
 import type { Clock } from "../../../ports/runtime/runtime.ts";
 import { DURABLE, type InternalCollection } from "./collections.ts";
 
-/** One document, which whatever asks for the time is joined to. */
+/** A single document: reading the time begins there, and joins what else is read. */
 export const TIME: InternalCollection = { name: "repsync_time" };
 
 const TIME_ID = "now";
+
+/** Where the time is read. */
+interface TimeSource {
+  readonly db: Db;
+  readonly storeClock: StoreClock;
+}
 
 interface TimeDocument {
   readonly _id: string;
 }
 
-/** Where the time comes from: the server, or in tests a clock that they set. */
+/** The source of time: null for the server's; tests give a clock of their own. */
 export type StoreClock = Pick<Clock, "nowMs"> | null;
 
 /** The time as an expression of a filter or pipeline. */
@@ -21,7 +27,7 @@ export function nowExpression(clock: StoreClock): "$$NOW" | Date {
   return clock === null ? "$$NOW" : new Date(clock.nowMs());
 }
 
-/** Puts the document of `TIME` where `readTimed` finds it. */
+/** Makes the document of `TIME`. */
 export async function prepareTime(db: Db): Promise<void> {
   const once = { $setOnInsert: { _id: TIME_ID } };
   await timeCollection(db).updateOne({ _id: TIME_ID }, once, {
@@ -30,29 +36,23 @@ export async function prepareTime(db: Db): Promise<void> {
   });
 }
 
+/** The moment of a read. */
+interface Timed {
+  readonly nowMs: number;
+}
+
 /**
- * Reads the time with what stages of an aggregation join to it, all of one moment within a transaction or snapshot, in
- * one message.
+ * Reads the time, and what stages of an aggregation join to it, in one message: all of one moment within a transaction or
+ * snapshot. Throws `store_unavailable` when the document of `TIME` is missing.
  */
 export async function readTimed<Joined>(
-  { db, storeClock }: { readonly db: Db; readonly storeClock: StoreClock },
+  { db, storeClock }: TimeSource,
   joins: readonly Document[],
   options: AggregateOptions,
-): Promise<Joined & { readonly nowMs: number }> {
-  const stages = timedStages(storeClock, joins);
-  return timedOf<Joined>(await timeCollection(db).aggregate(stages, options).toArray());
-}
-
-/** Stages that read the time with what others join to it; they have to begin in the collection `TIME`. */
-export function timedStages(storeClock: StoreClock, joins: readonly Document[]): Document[] {
-  return [{ $match: { _id: TIME_ID } }, ...joins, { $set: { now: nowExpression(storeClock) } }];
-}
-
-/** What `timedStages` have read, among documents of another kind. Throws `store_unavailable` when it is not there. */
-export function timedOf<Joined>(
-  documents: readonly Document[],
-): Joined & { readonly nowMs: number } {
-  const found = documents.find((one) => one["_id"] === TIME_ID);
+): Promise<Joined & Timed> {
+  const now = { $set: { now: nowExpression(storeClock) } };
+  const stages = [{ $match: { _id: TIME_ID } }, ...joins, now];
+  const [found] = await timeCollection(db).aggregate(stages, options).toArray();
   if (found === undefined) throw new AppError("store_unavailable", "MongoDB tells no time");
   return { ...(found as Joined), nowMs: (found["now"] as Date).getTime() };
 }

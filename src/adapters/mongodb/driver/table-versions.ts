@@ -1,11 +1,13 @@
-// A number per table that grows in the commit of every change of its rows. Readers of pages compare what they remember by
-// it; lookups have versions of their own, one per person (person-versions.ts).
+// A number per table that grows in the commit of every change of its rows. Pages are cached by it; lookups have versions
+// of their own, per person (person-versions.ts).
 import { type ClientSession, type Collection, type Db, Long, ObjectId } from "mongodb";
-import { idsUnder } from "./collections.ts";
+import { type InternalCollection, idsUnder } from "./collections.ts";
 import { type ChangedNames, raisePersonVersions } from "./person-versions.ts";
 
-const COLLECTION = "repsync_table_versions";
-/** Documents a version may be spread over, so that concurrent pushes rarely touch the same one. */
+/** The lanes. */
+export const TABLE_VERSIONS: InternalCollection = { name: "repsync_table_versions" };
+
+/** Lanes per table: so many that concurrent pushes rarely write to the same one. */
 const LANES = 256;
 
 interface LaneDocument {
@@ -14,7 +16,7 @@ interface LaneDocument {
   readonly version: Long;
 }
 
-/** Versions of all tables. A table's version is the sum over its lanes. */
+/** Versions of all tables. A table's version is the sum of its lanes. */
 export class TableVersions {
   readonly #db: Db;
   readonly #collection: Collection<LaneDocument>;
@@ -24,13 +26,10 @@ export class TableVersions {
 
   constructor(db: Db) {
     this.#db = db;
-    this.#collection = db.collection(COLLECTION);
+    this.#collection = db.collection(TABLE_VERSIONS.name);
   }
 
-  /** The collection's name, for set-up: a transaction must not have to make it. */
-  static readonly collectionName = COLLECTION;
-
-  /** Runs a push with a lane that no other push of this instance uses meanwhile. */
+  /** Runs a push with a lane that no other push of this instance uses at the same time. */
   async withLane<T>(push: (lane: number) => Promise<T>): Promise<T> {
     let lane = this.#firstLane % LANES;
     for (let i = 1; this.#lanesInUse.has(lane) && i < LANES; i++)
@@ -43,27 +42,23 @@ export class TableVersions {
     }
   }
 
-  /** Raises a table's version, and those of the people whose rows there change, within the session's transaction. */
-  async raise(change: {
-    readonly tableName: string;
-    readonly people: ChangedNames;
-    readonly lane: number;
-    readonly session: ClientSession;
-  }): Promise<void> {
-    const { tableName, people, lane, session } = change;
-    await raisePersonVersions(this.#db, people, { tx: session, lane });
-    const _id = `${tableName}/${lane}`;
-    await this.#collection.updateOne(
-      { _id },
-      { $inc: { version: Long.ONE } },
-      { upsert: true, session },
-    );
+  /** Raises the versions of a table, and of the people whose rows change in it, within the caller's transaction. */
+  async raise(
+    tableName: string,
+    people: ChangedNames,
+    lane: number,
+    tx: ClientSession,
+  ): Promise<void> {
+    await raisePersonVersions(this.#db, people, { tx, lane });
+    const raised = { $inc: { version: Long.ONE } };
+    const options = { upsert: true, session: tx };
+    await this.#collection.updateOne({ _id: `${tableName}/${lane}` }, raised, options);
   }
 
-  /** A table's version in the session's snapshot, as text; "0" before its first change. */
-  async read(tableName: string, session: ClientSession): Promise<string> {
+  /** A table's version in a snapshot, as text; "0" before its first change. */
+  async read(tableName: string, tx: ClientSession): Promise<string> {
     const lanes = await this.#collection
-      .find({ _id: idsUnder(tableName) }, { session, ...READ_OPTIONS })
+      .find({ _id: idsUnder(tableName) }, { ...READ_OPTIONS, session: tx })
       .toArray();
     return String(lanes.reduce((sum, { version }) => sum + BigInt(version.toString()), 0n));
   }

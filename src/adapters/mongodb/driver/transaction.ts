@@ -2,7 +2,7 @@
 import type { ClientSession, MongoClient, TransactionOptions } from "mongodb";
 import { AppError } from "../../../domain/shared/errors.ts";
 import { DURABLE } from "./collections.ts";
-import { type Deadline, type Stopwatch, startDeadline, TimeUp } from "./deadline.ts";
+import { Deadline, type Stopwatch, TimeUp } from "./deadline.ts";
 import { hasCode, innerError, isClosed, isOutcomeUnknown, isPassing } from "./errors.ts";
 import { ConflictPatience, giveUpSession } from "./orphaned-transactions.ts";
 
@@ -47,22 +47,20 @@ export function commitTransaction<T>(
 ): Promise<T> {
   const { deadline, clock } = scope;
   const finish = (tx: ClientSession) =>
-    commit(tx, deadline.isHard ? deadline : startDeadline(clock));
-  return runTransaction(scope, { body, finish });
+    commit(tx, deadline.isHard ? deadline : Deadline.start(clock));
+  return runTransaction(scope, body, finish);
 }
 
 /** As `commitTransaction`, but takes back whatever `body` wrote. */
 export function tryTransaction<T>(scope: TransactionScope, body: TransactionBody<T>): Promise<T> {
   const finish = (tx: ClientSession) => tx.abortTransaction();
-  return runTransaction(scope, { body, finish });
+  return runTransaction(scope, body, finish);
 }
 
 async function runTransaction<T>(
   { client, clock, deadline }: TransactionScope,
-  steps: {
-    readonly body: TransactionBody<T>;
-    readonly finish: (tx: ClientSession) => Promise<void>;
-  },
+  body: TransactionBody<T>,
+  finish: (tx: ClientSession) => Promise<void>,
 ): Promise<T> {
   // One session for all tries: the server then ends what a broken connection left behind of an earlier one.
   const tx = client.startSession({ causalConsistency: false });
@@ -72,8 +70,8 @@ async function runTransaction<T>(
     for (let tries = 0; ; tries++) {
       try {
         tx.startTransaction(TRANSACTION_OPTIONS);
-        const result = await deadline.race(steps.body(tx));
-        await steps.finish(tx);
+        const result = await deadline.race(body(tx));
+        await finish(tx);
         return result;
       } catch (thrown) {
         const error = innerError(thrown);

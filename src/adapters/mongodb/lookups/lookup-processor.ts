@@ -97,7 +97,7 @@ export class MongoLookupProcessor implements LookupProcessor {
 
   /** One batch after the other: they append to one chain. */
   decide(calls: readonly LookupCall[], deadlineMs: number): Promise<readonly LookupOutcome[]> {
-    const deadline = new Deadline(this.#deps.clock, { endMs: deadlineMs, isHard: true });
+    const deadline = new Deadline(this.#deps.clock, deadlineMs, true);
     const decided = this.#last.then(() => this.#decide(calls, deadline));
     this.#last = decided.catch(() => {});
     return decided;

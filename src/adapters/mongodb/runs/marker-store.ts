@@ -1,9 +1,13 @@
 import type { ClientSession, Collection, Db } from "mongodb";
 import type { MarkerStore } from "../../../ports/runs/marker-store.ts";
-import { startDeadline } from "../driver/deadline.ts";
+import type { InternalCollection } from "../driver/collections.ts";
+import { Deadline } from "../driver/deadline.ts";
 import { toCommitError } from "../driver/errors.ts";
 import { COMMITTED, readCommitted, type StoreDeps } from "../driver/operations.ts";
 import { commitTransaction } from "../driver/transaction.ts";
+
+/** The markers by name. */
+export const MARKERS: InternalCollection = { name: "repsync_markers" };
 
 interface MarkerDocument {
   /** Marker name. */
@@ -13,8 +17,6 @@ interface MarkerDocument {
 
 /** Markers as documents of one collection. */
 export class MongoMarkerStore implements MarkerStore {
-  static readonly collectionName = "repsync_markers";
-
   readonly #deps: StoreDeps;
 
   constructor(deps: StoreDeps) {
@@ -33,7 +35,7 @@ export class MongoMarkerStore implements MarkerStore {
   async writeAll(markers: ReadonlyMap<string, string>): Promise<void> {
     if (markers.size === 0) return;
     const { client, db, clock } = this.#deps;
-    const scope = { client, clock, deadline: startDeadline(clock) };
+    const scope = { client, clock, deadline: Deadline.start(clock) };
     try {
       await commitTransaction(scope, (tx) => setMarkers(db, markers, tx));
     } catch (error) {
@@ -56,5 +58,5 @@ export async function setMarkers(
 }
 
 function collectionOf(db: Db): Collection<MarkerDocument> {
-  return db.collection(MongoMarkerStore.collectionName);
+  return db.collection(MARKERS.name);
 }

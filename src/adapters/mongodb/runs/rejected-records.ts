@@ -138,7 +138,7 @@ export class MongoRejectedRecords implements RejectedRecords {
     const { db } = this.#deps;
     const numbers = await this.#find([...noted.keys()], tx);
     const count = noted.size - numbers.size;
-    let next = count === 0 ? 0 : await takeNumbers(db, { name: REJECTED.name, count, session: tx });
+    let next = count === 0 ? 0 : await takeNumbers(db, REJECTED.name, count, tx);
     const writes: AnyBulkWriteOperation<EntryDocument>[] = [];
     const details = new Map<number, string>();
     for (const [entry, { attempts, firstAtMs, last }] of noted) {

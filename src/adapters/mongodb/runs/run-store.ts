@@ -35,7 +35,7 @@ export class MongoRunStore implements RunStore {
     await writeTogether(this.#deps, async (tx) => {
       const known = await this.#runs.updateOne({ _id }, { $set: { run: text } }, { session: tx });
       if (known.matchedCount > 0) return;
-      const number = await takeNumbers(db, { name: RUNS.name, count: 1, session: tx });
+      const number = await takeNumbers(db, RUNS.name, 1, tx);
       await this.#runs.insertOne({ _id, number, run: text }, { session: tx });
       // A number is taken in the commit that uses it, so the kept ones have no gaps.
       await this.#runs.deleteMany({ number: { $lte: number - MAX_KEPT_RUNS } }, { session: tx });

@@ -1,5 +1,5 @@
 // How long a table's pages, totals and bookmarks may be used again: while no program has written to it.
-import type { Db, Document, Long } from "mongodb";
+import type { Db, Long } from "mongodb";
 import type { Stopwatch } from "../driver/deadline.ts";
 
 /**
@@ -61,48 +61,22 @@ interface Statistics {
   readonly latencyStats: { readonly writes: { readonly ops: Long; readonly latency: Long } };
 }
 
-/** What was read in one message. */
-export interface ActivityWith {
-  /** As `readActivity()` gives it. */
-  readonly activity: string;
-  /** What further stages have added. */
-  readonly added: readonly Document[];
-}
-
 /** All of it: with fewer fields it takes MongoDB a third longer. */
 const STATISTICS = [{ $collStats: { count: {}, latencyStats: {} } }];
 
 /** Includes what only this member has. */
 const NEWEST = { readConcern: { level: "local" } } as const;
-/** More than there are members with primaries. */
-const MOST_DOCUMENTS = 1_000;
+/** More than there are shards. */
+const MAX_DOCUMENTS = 1_000;
 
-/** A text that changes with every write of any program to one of the collections. */
-export async function readActivity(db: Db, names: readonly string[]): Promise<string> {
-  return (await readActivityWith(db, names, [])).activity;
-}
-
-/** As `readActivity()`, with few documents that further stages add. */
-export async function readActivityWith(
-  db: Db,
-  [first = "", ...others]: readonly string[],
-  stages: readonly Document[],
-): Promise<ActivityWith> {
-  const unions = others.map((coll) => ({ $unionWith: { coll, pipeline: STATISTICS } }));
-  const pipeline = [...STATISTICS, ...unions, ...stages];
-  // A cursor would take the driver as much again.
-  const cursor = { batchSize: MOST_DOCUMENTS };
-  const reply = await db.command({ aggregate: first, pipeline, cursor, ...NEWEST });
-  const found: readonly Document[] = reply["cursor"].firstBatch;
-  const statistics = found.filter(isStatistics);
-  return {
-    activity: statistics.map(textOf).sort().join(),
-    added: found.filter((one) => !isStatistics(one)),
-  };
-}
-
-function isStatistics(document: Document): document is Statistics {
-  return "latencyStats" in document;
+/** A text that changes with every write of any program to a table. */
+export async function readActivity(db: Db, tableName: string): Promise<string> {
+  // A cursor of the driver would take as long again.
+  const cursor = { batchSize: MAX_DOCUMENTS };
+  const command = { aggregate: tableName, pipeline: STATISTICS, cursor, ...NEWEST };
+  const reply = await db.command(command);
+  const found: readonly Statistics[] = reply["cursor"].firstBatch;
+  return found.map(textOf).sort().join();
 }
 
 function textOf({ ns, host, count, latencyStats: { writes } }: Statistics): string {

@@ -3,7 +3,7 @@ import type { ClientSession, Document } from "mongodb";
 import { PageBookmarks, type PageSequence } from "../../../domain/sync/rows/page-bookmarks.ts";
 import type { Table } from "../../../domain/sync/table/table.ts";
 import type { StoredPage, StoredPageQuery } from "../../../ports/tables/table-store.ts";
-import { retry, startDeadline } from "../driver/deadline.ts";
+import { Deadline, retry } from "../driver/deadline.ts";
 import { toAppError } from "../driver/errors.ts";
 import { SNAPSHOT } from "../driver/operations.ts";
 import type { VersionedDeps } from "../driver/person-changes.ts";
@@ -48,7 +48,7 @@ export class PageReader {
   ): Promise<T> {
     try {
       const { clock, primaryWatch } = this.#deps;
-      return await retry(startDeadline(clock), () =>
+      return await retry(Deadline.start(clock), () =>
         primaryWatch.read(() => this.#readOnce(table, sinceTime, work)),
       );
     } catch (error) {
@@ -65,7 +65,7 @@ export class PageReader {
     let tx = client.startSession({ snapshot: true });
     try {
       const [activity, seenVersion] = await Promise.all([
-        readActivity(db, [table.name]),
+        readActivity(db, table.name),
         versions.read(table.name, tx),
       ]);
       let state = `${seenVersion} ${activity}`;

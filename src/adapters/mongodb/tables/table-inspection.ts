@@ -1,9 +1,12 @@
 import type { Collection, Db, Document, IndexDescriptionInfo } from "mongodb";
 import type { ColumnType, Table } from "../../../domain/sync/table/table.ts";
-import { DURABLE } from "../driver/collections.ts";
+import { DURABLE, type InternalCollection } from "../driver/collections.ts";
 import { hasNumbers, type IndexKeys, layoutOf } from "./table-layout.ts";
 
 // Looks at a collection before its table is prepared: what is there, and what a changed registry would break.
+
+/** What the registry said of each table when it was last prepared. */
+export const TABLE_DEFINITIONS: InternalCollection = { name: "repsync_tables" };
 
 /** A table as the registry had it when it was last prepared. Dropped columns stay: documents keep their values. */
 interface TableDefinition {
@@ -18,12 +21,10 @@ interface TableDefinition {
 
 /** Definitions of all tables. */
 export class TableDefinitions {
-  static readonly collectionName = "repsync_tables";
-
   readonly #collection: Collection<TableDefinition>;
 
   constructor(db: Db) {
-    this.#collection = db.collection(TableDefinitions.collectionName);
+    this.#collection = db.collection(TABLE_DEFINITIONS.name);
   }
 
   /** The stored definition of a table; null when it was never prepared. */

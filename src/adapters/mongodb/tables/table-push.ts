@@ -228,7 +228,7 @@ export class TablePush {
 
   #raiseVersion(tx: ClientSession): Promise<void> {
     const { tableName, people, lane } = this.#push;
-    return this.#versions.raise({ tableName, people, lane, session: tx });
+    return this.#versions.raise(tableName, people, lane, tx);
   }
 
   #setMarkers(tx: ClientSession): Promise<void> {

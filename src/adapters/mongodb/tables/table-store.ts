@@ -9,7 +9,7 @@ import {
   type WriteFailure,
   type WriteOptions,
 } from "../../../ports/tables/table-store.ts";
-import { startDeadline } from "../driver/deadline.ts";
+import { Deadline } from "../driver/deadline.ts";
 import { toCommitError } from "../driver/errors.ts";
 import { IdCounters } from "../driver/id-counters.ts";
 import type { VersionedDeps } from "../driver/person-changes.ts";
@@ -77,11 +77,11 @@ export class MongoTableStore implements TableStore {
     lane: number,
   ): Promise<readonly WriteFailure[]> {
     const { client, clock, versions } = this.#deps;
-    const scope = { client, clock, deadline: startDeadline(clock) };
+    const scope = { client, clock, deadline: Deadline.start(clock) };
     const tableName = table.name;
     const count = writes.length;
     const takesIds = hasNumbers(table) && count > 0;
-    const ids = takesIds ? await this.#counters.take({ tableName, count }, scope.deadline) : null;
+    const ids = takesIds ? await this.#counters.take(tableName, count, scope.deadline) : null;
     const plan = planUpserts(table, writes, ids?.first ?? null);
     const { upserts, ordered } = plan;
     const isWhole = !ordered && plan.failures.length === 0;

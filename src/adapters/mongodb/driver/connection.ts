@@ -1,0 +1,140 @@
+// Connects to MongoDB: the options of the client, and the check that the deployment can do what repsync needs.
+import {
+  type Db,
+  MongoClient,
+  type MongoClientOptions,
+  MongoError,
+  MongoServerSelectionError,
+} from "mongodb";
+import { AppError } from "../../../domain/shared/errors.ts";
+import { Deadline, retry, type Stopwatch } from "./deadline.ts";
+import { hasCode, toAppError } from "./errors.ts";
+import { PrimaryWatch } from "./primary-watch.ts";
+
+/** Time for one try to find a server; a call of a port makes several until its deadline. */
+const SERVER_SELECTION_MS = 5_000;
+const CONNECT_MS = 5_000;
+/** With `CONNECT_MS` the time after which a frozen server is noticed and its calls end. */
+const HEARTBEAT_MS = 2_000;
+/** Connections per server; a page uses up to two at once. */
+const MAX_POOL_CONNECTIONS = 64;
+/** Longest wait for a free connection before the call is tried again. */
+const WAIT_QUEUE_MS = 5_000;
+
+/** Options that a URL may change. */
+const TUNABLE: MongoClientOptions = {
+  appName: "repsync",
+  serverSelectionTimeoutMS: SERVER_SELECTION_MS,
+  connectTimeoutMS: CONNECT_MS,
+  heartbeatFrequencyMS: HEARTBEAT_MS,
+  maxPoolSize: MAX_POOL_CONNECTIONS,
+  waitQueueTimeoutMS: WAIT_QUEUE_MS,
+};
+/** Options that the promises of the ports rest on, whatever the URL says. */
+const FIXED: MongoClientOptions = {
+  readPreference: "primary",
+  writeConcern: { w: "majority", journal: true },
+  retryReads: true,
+  retryWrites: true,
+};
+
+/** MongoDB 5.0, the first version that reads snapshots outside of transactions. */
+const MIN_WIRE_VERSION = 13;
+const AUTHENTICATION_FAILED = 18;
+/** Names of databases that MongoDB takes on every system, without percent-encoding. */
+const DATABASE_NAME = /^[^\s%."$*<>:|?\\/]{1,63}$/;
+/** Databases of MongoDB itself. */
+const SYSTEM_DATABASES: ReadonlySet<string> = new Set(["admin", "config", "local"]);
+
+/** A connected client. */
+interface Connection {
+  readonly client: MongoClient;
+  readonly db: Db;
+  readonly primaryWatch: PrimaryWatch;
+}
+
+/**
+ * Connects to the database of a URL and prepares it, both again while they fail for passing reasons.
+ * Throws `invalid_request` for a URL that cannot be used, and `store_unavailable` when the deployment cannot be reached,
+ * refuses the credentials, or is neither a replica set nor a sharded cluster. No message holds the URL.
+ */
+export async function connect(
+  url: string,
+  clock: Stopwatch,
+  prepare: (db: Db) => Promise<void>,
+): Promise<Connection> {
+  const databaseName = readDatabaseName(url);
+  try {
+    return await retry(Deadline.start(clock), async () => {
+      const client = makeClient(url);
+      try {
+        const db = client.db(databaseName);
+        const primaryWatch = new PrimaryWatch(client, db);
+        await client.connect();
+        await checkDeployment(db);
+        await prepare(db);
+        return { client, db, primaryWatch };
+      } catch (error) {
+        await client.close();
+        throw error;
+      }
+    });
+  } catch (error) {
+    throw toConnectError(error);
+  }
+}
+
+async function checkDeployment(db: Db): Promise<void> {
+  const hello = await db.command({ hello: 1 });
+  const isSharded = hello["msg"] === "isdbgrid";
+  if (!isSharded && hello["setName"] === undefined) {
+    throw new AppError(
+      "store_unavailable",
+      "MongoDB is a single server without transactions: start mongod with --replSet rs0 and run rs.initiate() once",
+    );
+  }
+  if (Number(hello["maxWireVersion"]) < MIN_WIRE_VERSION) {
+    throw new AppError("store_unavailable", "MongoDB is older than 5.0: upgrade it");
+  }
+}
+
+function readDatabaseName(url: string): string {
+  const name = /^mongodb(?:\+srv)?:\/\/[^/?]+\/([^/?]*)/.exec(url)?.[1] ?? "";
+  if (!DATABASE_NAME.test(name) || SYSTEM_DATABASES.has(name)) {
+    // The name is not shown: it may be part of a password.
+    const state = name === "" ? "none" : "none that can be used (in a password, write / as %2F)";
+    throw new AppError(
+      "invalid_request",
+      `The MongoDB URL needs a database name of its own, as in mongodb://host/repsync?replicaSet=rs0: it has ${state}`,
+    );
+  }
+  return name;
+}
+
+function makeClient(url: string): MongoClient {
+  const isInUrl = (name: string) => new RegExp(`[?&]${name}=`, "i").test(url);
+  const tuned = Object.entries(TUNABLE).filter(([name]) => !isInUrl(name));
+  try {
+    return new MongoClient(url, { ...Object.fromEntries(tuned), ...FIXED });
+  } catch (error) {
+    // Errors of the URL parser hold the URL; errors of the driver only name an option.
+    const detail = error instanceof MongoError ? `: ${error.message}` : "";
+    throw new AppError("invalid_request", `The MongoDB URL cannot be read${detail}`);
+  }
+}
+
+function toConnectError(error: unknown): AppError {
+  if (hasCode(error, AUTHENTICATION_FAILED)) {
+    const message = "MongoDB refused the credentials of the URL";
+    return new AppError("store_unavailable", message, { cause: error });
+  }
+  if (error instanceof MongoServerSelectionError) {
+    const servers = [...(error.reason?.servers.values() ?? [])];
+    if (servers.some((server) => server.type === "RSGhost")) {
+      const message =
+        "MongoDB runs with --replSet but without a replica set: run rs.initiate() once";
+      return new AppError("store_unavailable", message, { cause: error });
+    }
+  }
+  return toAppError(error);
+}
