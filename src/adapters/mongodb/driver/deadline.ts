@@ -4,7 +4,7 @@ import { REQUEST_DEADLINE_MS } from "../../../domain/shared/limits.ts";
 import type { Clock } from "../../../ports/runtime/runtime.ts";
 import { isPassing } from "./errors.ts";
 
-/** What measures deadlines. */
+/** Measures deadlines. */
 export type Stopwatch = Pick<Clock, "monotonicMs">;
 
 /** How long one call of a port may take. */

@@ -1,6 +1,6 @@
-// What batches of lookups write: blocks of audit records, heads of their chains, and counts of calls. All are documents of
-// one collection, as a message writes to one collection only, and each message costs a tenth of a batch. Ids tell them
-// apart: `<chain>/<place>`, `head/<chain>` and `usage/<account>`; ids of chains are hexadecimal.
+// Batches of lookups write blocks of audit records, heads of their chains, and counts of calls. All are documents of one
+// collection, because a message writes to one collection only, and each message costs a tenth of a batch. Their ids differ:
+// `<chain>/<place>`, `head/<chain>` and `usage/<account>`; ids of chains are hexadecimal.
 import type { ClientSession, Collection, Db, Document } from "mongodb";
 import { type IdBounds, type InternalCollection, idsUnder } from "./collections.ts";
 
@@ -17,7 +17,7 @@ export const LOOKUP_LOG: InternalCollection = {
   ],
 };
 
-/** Documents of one kind beside the blocks, by what their ids begin with. */
+/** A kind of documents other than blocks, by the prefix of their ids. */
 export interface LogKind {
   readonly prefix: string;
   /** A condition for the ids of all of them. */
@@ -29,16 +29,16 @@ export const HEADS = kindOf("head");
 /** Counts of calls, by account id. */
 export const USAGES = kindOf("usage");
 
-/** A document that a batch puts in place of another, or adds. */
+/** A document that a batch adds, or replaces. */
 export interface LogWrite {
-  /** What the present document is found by; it has at least the `_id`. */
+  /** Finds the present document; it has at least the `_id`. */
   readonly filter: Document & { readonly _id: string };
   readonly replacement: Document;
-  /** Whether the document must not be there yet; else it must. */
+  /** Whether the document must be missing; otherwise it must exist. */
   readonly isNew: boolean;
 }
 
-/** The documents of a store, as those of one kind. */
+/** The collection, typed as documents of one kind. */
 export function lookupLogOf<Stored extends Document>(db: Db): Collection<Stored> {
   return db.collection<Stored>(LOOKUP_LOG.name);
 }
@@ -53,14 +53,14 @@ export function kindOfId(id: string): LogKind | null {
   return [HEADS, USAGES].find(({ prefix }) => id.startsWith(prefix)) ?? null;
 }
 
-/** What a document of a kind is named by. */
+/** The name in the id of a document of a kind. */
 export function nameInLog({ prefix }: LogKind, id: string): string {
   return id.slice(prefix.length);
 }
 
 /**
- * Makes writes in one message, within a transaction. False when a document was not in the state that it had to be in; then
- * the transaction has to be given up.
+ * Makes writes in one message, within the caller's transaction. False when a document was not as its filter says: then the
+ * caller has to abort the transaction.
  */
 export async function writeLookupLog(
   db: Db,

@@ -2,14 +2,14 @@ import { type StoreDeps, writeTogether } from "./operations.ts";
 import { raisePersonVersions, type VersionedChange } from "./person-versions.ts";
 import type { TableVersions } from "./table-versions.ts";
 
-/** What stores work with whose changes lookups have to see. */
+/** The dependencies of stores whose changes lookups have to see. */
 export interface VersionedDeps extends StoreDeps {
   readonly versions: TableVersions;
 }
 
-/** A change of what is known of one person. */
+/** A change of one person's data, within a transaction. */
 export interface PersonChange extends VersionedChange {
-  /** Raises the version of the person, and of other names with it. A body that changes anything calls it. */
+  /** Raises the version of the person, and of these other names. A body that changes anything must call it. */
   raise(...others: readonly string[]): Promise<void>;
 }
 

@@ -1,5 +1,5 @@
-// What lookups compare their caches by: numbers that grow in the commit of any change of what a lookup of a person, or by
-// a key, is decided by. Pages have versions of their own, one per table (table-versions.ts). docs/decisions/0037
+// Versions by which lookups cache: a number per person and API key that grows in the commit of every change that a lookup
+// depends on. Pages have versions of their own, one per table (table-versions.ts). docs/decisions/0037
 import type { ClientSession, Collection, Db, Document } from "mongodb";
 import type { Row, Table } from "../../../domain/sync/table/table.ts";
 import { type InternalCollection, idsUnder } from "./collections.ts";
@@ -7,17 +7,17 @@ import { type InternalCollection, idsUnder } from "./collections.ts";
 /** The version slots, `slot/<number>`, and what counts for every name, `all/<lane>`; other tools raise `all/tool`. */
 export const PERSON_VERSIONS: InternalCollection = { name: "repsync_versions" };
 
-/** Names whose versions a commit raises; `everybody` where they are too many to name, or not known. */
+/** Names whose versions a commit raises; `everybody` when they are too many, or unknown. */
 export type ChangedNames = readonly string[] | "everybody";
 
 /** A change within a transaction. */
 export interface VersionedChange {
   readonly tx: ClientSession;
-  /** A number that no other change of this instance uses meanwhile. */
+  /** A number that no other change of this instance uses at the same time. */
   readonly lane: number;
 }
 
-/** What `joinPersonVersions` joins. */
+/** The documents that `joinPersonVersions` joins. */
 export interface JoinedVersions {
   readonly slots: readonly VersionDocument[];
   readonly everybody: readonly { readonly v: number }[];
@@ -28,17 +28,17 @@ interface VersionDocument {
   readonly v: number;
 }
 
-/** So many that unrelated changes practically never meet in a slot, nor does a change reach people it is not about. */
+/** So many that unrelated changes practically never share a slot. */
 const SLOTS = 65_536;
-/** A commit that changes more people raises the version of everybody: one document instead of many. */
+/** A commit that changes more people raises the version of everybody instead: one document, not many. */
 const MAX_NAMED = 64;
-/** Documents that pushes raise for everybody, so that concurrent ones meet in none; lookups add them all up. */
+/** The version of everybody is the sum of this many documents, so that concurrent pushes rarely write to the same one. */
 const LANES = 32;
 
 /** The tables whose rows lookups read. */
 const TABLES_OF_PEOPLE: ReadonlySet<string> = new Set(["profiles", "platform_accounts"]);
 
-/** Raises the versions of names, as part of a transaction: usernames, and hashes of keys that begin. */
+/** Raises the versions of names, usernames and hashes of new API keys, within the caller's transaction. */
 export async function raisePersonVersions(
   db: Db,
   names: ChangedNames,
@@ -54,16 +54,16 @@ export async function raisePersonVersions(
   await collectionOf(db).bulkWrite(raises, { session: tx, ordered: true });
 }
 
-/** Names whose versions a write of rows raises; none for a table that lookups do not read. */
+/** The names whose versions a write of rows raises; empty for a table that lookups do not read. */
 export function namesChangedBy(table: Table, rows: readonly Row[]): ChangedNames {
   if (!TABLES_OF_PEOPLE.has(table.name)) return [];
-  // A row that is found by other columns may take its name from somebody who is not named here.
+  // A row that is found by other columns may have had another username, which is not known here.
   if (!table.keyColumns.some(({ name }) => name === "username")) return "everybody";
   const names = new Set(rows.map((row) => String(row["username"])));
   return names.size > MAX_NAMED ? "everybody" : [...names];
 }
 
-/** Stages that join, as `JoinedVersions`, what the versions of names are added up from. */
+/** Aggregation stages that join the documents of these names' versions, as `JoinedVersions`. */
 export function joinPersonVersions(names: Iterable<string>): Document[] {
   const slots = [...new Set(Array.from(names, versionSlotOf))].map(slotId);
   const ofSlots = [{ $match: { _id: { $in: slots } } }];
@@ -79,11 +79,11 @@ export function joinPersonVersions(names: Iterable<string>): Document[] {
 }
 
 /**
- * Versions of names, all of one moment: the sum of what counts for the slot and for everybody. Neither ever falls, so equal
- * sums mean that neither has changed.
+ * Versions of names at one moment. A version is the sum of its slot's and everybody's; neither ever falls, so an equal sum
+ * means that neither has changed.
  */
 export class PersonVersions {
-  /** What counts for every name. */
+  /** The version of everybody. */
   readonly everybody: number;
   readonly #slots: ReadonlyMap<string, number>;
 

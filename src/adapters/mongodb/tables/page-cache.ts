@@ -7,7 +7,7 @@ import type { Stopwatch } from "../driver/deadline.ts";
  * transaction of another program counts as activity when its statements run, not when it commits.
  */
 const MIN_REUSE_MS = 2_000;
-/** What took long to find out is reused for this many times as long. */
+/** What took long to find out is reused for this multiple of that time. */
 const REUSE_PER_COST = 10;
 
 interface KnownState {

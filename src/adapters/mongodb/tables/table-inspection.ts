@@ -1,9 +1,8 @@
+// Looks at a collection before its table is prepared: what is there, and what a changed registry would break.
 import type { Collection, Db, Document, IndexDescriptionInfo } from "mongodb";
 import type { ColumnType, Table } from "../../../domain/sync/table/table.ts";
 import { DURABLE, type InternalCollection } from "../driver/collections.ts";
 import { hasNumbers, type IndexKeys, layoutOf } from "./table-layout.ts";
-
-// Looks at a collection before its table is prepared: what is there, and what a changed registry would break.
 
 /** What the registry said of each table when it was last prepared. */
 export const TABLE_DEFINITIONS: InternalCollection = { name: "repsync_tables" };

@@ -38,7 +38,7 @@ const BATCH_PROBLEMS: ReadonlySet<number> = new Set([
 /** Upserts sent first behind a refused one, then twice as many each time: the next refused one may be near. */
 const FIRST_TRIED = 8;
 
-/** What a push is made of. */
+/** One push. */
 interface TablePushRequest {
   readonly tableName: string;
   readonly upserts: readonly Upsert[];
@@ -52,19 +52,19 @@ interface TablePushRequest {
   readonly markers: ReadonlyMap<string, string>;
   /** Throws when the push may no longer be done. */
   readonly beforeCommit: () => void;
-  /** Whose rows it changes. */
+  /** The people whose rows it changes. */
   readonly people: ChangedNames;
   /** Lane of the table's version that no other push of this instance uses. */
   readonly lane: number;
 }
 
-/** What a push did. */
+/** The result of a push. */
 interface TablePushResult {
   readonly insertedRows: number;
   readonly failures: readonly WriteFailure[];
 }
 
-/** What the upserts of a transaction did. */
+/** The result of the upserts of a transaction. */
 interface Written {
   readonly inserted: readonly Upsert[];
   readonly changedRows: number;
@@ -121,7 +121,7 @@ export class TablePush {
     return { insertedRows: 0, failures };
   }
 
-  /** Commits the rows of all upserts as new ones, with the markers. A key that is there already is a refusal. */
+  /** Commits the rows of all upserts as new ones, with the markers. An existing key is a refusal. */
   #insertAll(): Promise<void> {
     const { upserts, beforeCommit } = this.#push;
     return commitTransaction(this.#scope, async (tx) => {

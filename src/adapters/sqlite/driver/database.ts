@@ -22,7 +22,7 @@ const MAX_STATEMENTS = 400;
 /** The machine's time in milliseconds since 1970. */
 const NOW_MS = "SELECT CAST(round((julianday('now') - 2440587.5) * 86400000) AS INTEGER) AS nowMs";
 
-/** What a connection is set to. */
+/** The settings of a connection. */
 const PRAGMAS = {
   // Waiting inside SQLite would block the event loop; `#retried` waits instead.
   busy_timeout: 0,

@@ -18,7 +18,7 @@ interface Place {
   readonly key: readonly SqliteValue[];
 }
 
-/** What is made once per table. */
+/** The reader of one table, made once. */
 interface TableReader {
   readonly sql: RowSql;
   /** The place of a row by its values. */
