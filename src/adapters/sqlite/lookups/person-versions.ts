@@ -99,27 +99,28 @@ function slotSql(username: string): string {
 function triggersOf(database: SqliteDatabase, table: string): ReadonlyMap<string, string> {
   const triggers = new Map<string, string>();
   if (database.all(HAS_USERNAME, [table]).length === 0) return triggers;
-  const add = (name: string, event: string, body: string) => {
+  const add = (name: string, event: string, body: string, condition = "") => {
     const full = `repsync_change_${table}_${name}`;
-    const sql = `CREATE TRIGGER ${quoted(full)} ${event} ON ${quoted(table)} BEGIN ${body}; END`;
+    const sql = `CREATE TRIGGER ${quoted(full)} ${event} ON ${quoted(table)} ${condition} BEGIN ${body}; END`;
     triggers.set(full, sql);
   };
   const raise = (condition: string) =>
     `UPDATE repsync_versions SET version = version + 1 WHERE ${condition}`;
   const raiseNew = raise(`slot = ${slotSql("NEW.username")}`);
-  const raiseOld = `slot = ${slotSql("OLD.username")}`;
+  const raiseOld = raise(`slot = ${slotSql("OLD.username")}`);
   // Nothing that is remembered of a person without an audit key becomes wrong when a lookup makes one.
   if (table !== "repsync_subjects") add("insert", "AFTER INSERT", raiseNew);
-  const moved = raise(`OLD.username IS NOT NEW.username AND ${raiseOld}`);
-  add("update", "AFTER UPDATE", `${raiseNew}; ${moved}`);
-  add("delete", "AFTER DELETE", raise(raiseOld));
+  add("update", "AFTER UPDATE", raiseNew);
+  add("rename", "AFTER UPDATE OF username", raiseOld);
+  add("delete", "AFTER DELETE", raiseOld);
   // REPLACE removes the rows in its way without firing their DELETE triggers.
   for (const columns of otherUniqueKeys(database, table)) {
     const names = columns.map(quoted);
     const isTaken = names.map((name) => `taken.${name} = NEW.${name}`).join(" AND ");
     const taken = `FROM ${quoted(table)} AS taken WHERE ${isTaken}`;
     const body = raise(`slot IN (SELECT ${slotSql("taken.username")} ${taken})`);
-    add(`insert_${columns.join("_")}`, "BEFORE INSERT", body);
+    const condition = `WHEN EXISTS (SELECT 1 ${taken})`;
+    add(`insert_${columns.join("_")}`, "BEFORE INSERT", body, condition);
     add(`update_${columns.join("_")}`, `BEFORE UPDATE OF ${names.join(", ")}`, body);
   }
   return triggers;
