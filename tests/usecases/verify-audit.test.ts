@@ -37,12 +37,12 @@ afterEach(() => store.dispose());
 function beforeReading(log: AuditLog, act: () => Promise<unknown>): AuditLog {
   let isActing = true;
   return {
-    census: () => log.census(),
+    chainCount: () => log.chainCount(),
     heads: () => log.heads(),
     head: (chainId) => log.head(chainId),
-    anchors: () => log.anchors(),
+    checkpoints: () => log.checkpoints(),
     chainIds: () => log.chainIds(),
-    prune: (anchor) => log.prune(anchor),
+    prune: (checkpoint) => log.prune(checkpoint),
     accesses: (username, page) => log.accesses(username, page),
     async records(chainId, page) {
       if (isActing) {
@@ -63,9 +63,9 @@ test("D-6.5 a chain that is pruned while it is verified is whole", async () => {
   expect(await verifyAudit({ audit, ...SIGNING })).toMatchObject({ problem: null, chains: 1 });
 });
 
-test("D-6.5 an anchor of a chain without head and records is found", async () => {
+test("D-6.5 a checkpoint of a chain without head and records is found", async () => {
   const statement = { chainId: "another", seq: 1, hash: "h", at: "2026-03-01T12:00:00.000Z" };
   await parts.audit.prune({ statement, signature: "s" });
   const { problem } = await verifyAudit({ audit: parts.audit, ...SIGNING });
-  expect(problem).toMatchObject({ kind: "anchor", chainId: "another" });
+  expect(problem).toMatchObject({ kind: "checkpoint", chainId: "another" });
 });

@@ -7,7 +7,11 @@ import { PersonRows } from "./accounts/person-rows.ts";
 import { MongoProfileStore } from "./accounts/profile-store.ts";
 import { SUBJECTS, Subjects } from "./accounts/subjects.ts";
 import { MongoUsageStore } from "./accounts/usage-store.ts";
-import { AUDIT_ANCHORS, AUDIT_CENSUS, AuditChainWriter } from "./audit/audit-chain-writer.ts";
+import {
+  AUDIT_CHAIN_COUNT,
+  AUDIT_CHECKPOINTS,
+  AuditChainWriter,
+} from "./audit/audit-chain-writer.ts";
 import { MongoAuditLog } from "./audit/audit-log.ts";
 import { INDEX_SEGMENTS, SegmentWriter } from "./audit/index-segments.ts";
 import { makeCollections } from "./driver/collections.ts";
@@ -29,8 +33,8 @@ const REPUTATION_COLLECTIONS = [
   CONSENTS,
   LOOKUP_LOG,
   INDEX_SEGMENTS,
-  AUDIT_ANCHORS,
-  AUDIT_CENSUS,
+  AUDIT_CHECKPOINTS,
+  AUDIT_CHAIN_COUNT,
 ];
 
 /** Makes the collections of the reputation half, and its stores on them. Throws `store_unavailable`. */

@@ -1,7 +1,11 @@
 import type { AccessItem } from "../../domain/reputation/audit/access-item.ts";
-import type { AuditCensus } from "../../domain/reputation/audit/audit-census.ts";
-import type { AuditAnchor, AuditHead, Signed } from "../../domain/reputation/audit/audit-chain.ts";
+import type {
+  AuditHead,
+  PruningCheckpoint,
+  Signed,
+} from "../../domain/reputation/audit/audit-chain.ts";
 import type { StoredRecord } from "../../domain/reputation/audit/audit-check.ts";
+import type { ChainCount } from "../../domain/reputation/audit/chain-count.ts";
 
 /** A position in a person's list of accesses: the time and id of an item. */
 export interface AccessPosition {
@@ -31,7 +35,7 @@ export interface RecordPage {
  */
 export interface AuditLog {
   /** The count of chains; null before the first one. */
-  census(): Promise<Signed<AuditCensus> | null>;
+  chainCount(): Promise<Signed<ChainCount> | null>;
 
   /** Every chain's head, in any order. */
   heads(): Promise<readonly Signed<AuditHead>[]>;
@@ -39,8 +43,8 @@ export interface AuditLog {
   /** The head of one chain as it is now; null when there is none. */
   head(chainId: string): Promise<Signed<AuditHead> | null>;
 
-  /** Every anchor that pruning has left. */
-  anchors(): Promise<readonly Signed<AuditAnchor>[]>;
+  /** Every checkpoint that pruning has left. */
+  checkpoints(): Promise<readonly Signed<PruningCheckpoint>[]>;
 
   /** Ids of all chains that have at least one record, whatever the heads say. */
   chainIds(): Promise<readonly string[]>;
@@ -52,10 +56,10 @@ export interface AuditLog {
   records(chainId: string, page: RecordPage): Promise<readonly StoredRecord[]>;
 
   /**
-   * Removes the records of a chain up to and including the anchor's and puts the anchor in place of the one before, in
+   * Removes the records of a chain up to and including the checkpoint's and replaces the chain's checkpoint before, in
    * one commit.
    */
-  prune(anchor: Signed<AuditAnchor>): Promise<void>;
+  prune(checkpoint: Signed<PruningCheckpoint>): Promise<void>;
 
   /**
    * Who looked a person up: newest first by time, then by chain and place descending; at most `limit`, only those after

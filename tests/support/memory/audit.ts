@@ -6,20 +6,20 @@ import {
   newestAccessFirst,
 } from "../../../src/domain/reputation/audit/access-item.ts";
 import {
-  type AuditCensus,
-  censusInput,
-} from "../../../src/domain/reputation/audit/audit-census.ts";
-import {
-  type AuditAnchor,
   type AuditEntry,
   type AuditHead,
   type AuditRecord,
   emptyChain,
+  type PruningCheckpoint,
   planAppend,
   type Signed,
   type WrittenChain,
 } from "../../../src/domain/reputation/audit/audit-chain.ts";
 import type { StoredRecord } from "../../../src/domain/reputation/audit/audit-check.ts";
+import {
+  type ChainCount,
+  chainCountInput,
+} from "../../../src/domain/reputation/audit/chain-count.ts";
 import type { Mac } from "../../../src/ports/crypto/crypto.ts";
 import type { AccessPosition, AuditLog, RecordPage } from "../../../src/ports/lookups/audit-log.ts";
 import type { Subjects } from "./people.ts";
@@ -29,17 +29,17 @@ const CHAIN_ID_BYTES = 8;
 /** Records in the order of their commits, and what is signed about them. */
 export class MemoryAuditLog implements AuditLog {
   readonly #subjects: Subjects;
-  #census: Signed<AuditCensus> | null = null;
+  #chainCount: Signed<ChainCount> | null = null;
   #records: AuditRecord[] = [];
   readonly #heads = new Map<string, Signed<AuditHead>>();
-  readonly #anchors = new Map<string, Signed<AuditAnchor>>();
+  readonly #checkpoints = new Map<string, Signed<PruningCheckpoint>>();
 
   constructor(subjects: Subjects) {
     this.#subjects = subjects;
   }
 
-  async census(): Promise<Signed<AuditCensus> | null> {
-    return this.#census;
+  async chainCount(): Promise<Signed<ChainCount> | null> {
+    return this.#chainCount;
   }
 
   async heads(): Promise<readonly Signed<AuditHead>[]> {
@@ -50,8 +50,8 @@ export class MemoryAuditLog implements AuditLog {
     return this.#heads.get(chainId) ?? null;
   }
 
-  async anchors(): Promise<readonly Signed<AuditAnchor>[]> {
-    return [...this.#anchors.values()];
+  async checkpoints(): Promise<readonly Signed<PruningCheckpoint>[]> {
+    return [...this.#checkpoints.values()];
   }
 
   async chainIds(): Promise<readonly string[]> {
@@ -67,9 +67,9 @@ export class MemoryAuditLog implements AuditLog {
       .slice(0, limit);
   }
 
-  async prune(anchor: Signed<AuditAnchor>): Promise<void> {
-    const { chainId, seq } = anchor.statement;
-    this.#anchors.set(chainId, anchor);
+  async prune(checkpoint: Signed<PruningCheckpoint>): Promise<void> {
+    const { chainId, seq } = checkpoint.statement;
+    this.#checkpoints.set(chainId, checkpoint);
     this.#records = this.#records.filter(
       (record) => record.chainId !== chainId || record.seq > seq,
     );
@@ -92,18 +92,18 @@ export class MemoryAuditLog implements AuditLog {
   /** Numbers chains without gaps: beyond the count of chains too, so that no number is given again. */
   nextChainNumber(): number {
     const numbers = [...this.#heads.values()].map(({ statement }) => statement.chainNumber);
-    return Math.max(0, ...numbers, this.#census?.statement.chains ?? 0) + 1;
+    return Math.max(0, ...numbers, this.#chainCount?.statement.chains ?? 0) + 1;
   }
 
   /** Writes records with the chain's head, and the count of chains when a chain begins, in one commit. */
   write(
     records: readonly AuditRecord[],
     head: Signed<AuditHead>,
-    census: Signed<AuditCensus> | null,
+    chainCount: Signed<ChainCount> | null,
   ): void {
     this.#records.push(...records);
     this.#heads.set(head.statement.chainId, head);
-    if (census !== null) this.#census = census;
+    if (chainCount !== null) this.#chainCount = chainCount;
   }
 }
 
@@ -125,9 +125,9 @@ export class MemoryChainWriter {
     if (entries.length === 0) return;
     const chain = this.#chain ?? this.#newChain();
     const { records, head, written } = planAppend(chain, entries, (text) => this.#hmacHex(text));
-    const census = { chains: chain.number };
+    const count = { chains: chain.number };
     const isNew = this.#chain === null;
-    this.#log.write(records, head, isNew ? this.#signed(census, censusInput(census)) : null);
+    this.#log.write(records, head, isNew ? this.#signed(count, chainCountInput(count)) : null);
     this.#chain = written;
   }
 

@@ -1,39 +1,39 @@
 // Appends to the chain of this process, and keeps its signed head. D-6.5.
 import type { ClientSession, Collection, Db } from "mongodb";
-import { type AuditCensus, censusInput } from "../../../domain/reputation/audit/audit-census.ts";
 import {
-  type AuditAnchor,
   type AuditEntry,
   type AuditHead,
   type ChainTip,
   emptyChain,
+  type PruningCheckpoint,
   planAppend,
   type Signed,
   type WrittenChain,
 } from "../../../domain/reputation/audit/audit-chain.ts";
+import { type ChainCount, chainCountInput } from "../../../domain/reputation/audit/chain-count.ts";
 import type { Mac } from "../../../ports/crypto/crypto.ts";
 import type { InternalCollection } from "../driver/collections.ts";
 import { HEADS, type LogWrite, logId, lookupLogOf } from "../driver/lookup-log.ts";
 import { makeBlock } from "./audit-blocks.ts";
 
-/** The anchors by chain. */
-export const AUDIT_ANCHORS: InternalCollection = { name: "repsync_audit_anchors" };
-/** The census, one document. */
-export const AUDIT_CENSUS: InternalCollection = { name: "repsync_audit_census" };
+/** The checkpoints by chain. */
+export const AUDIT_CHECKPOINTS: InternalCollection = { name: "repsync_audit_anchors" };
+/** The chain count, one document. */
+export const AUDIT_CHAIN_COUNT: InternalCollection = { name: "repsync_audit_census" };
 
-/** `_id` of the census. */
-export const CENSUS_ID = "census";
+/** `_id` of the chain count. */
+export const CHAIN_COUNT_ID = "census";
 
-/** A signed head or anchor as stored. */
+/** A signed head or checkpoint as stored. */
 export type SignedDocument<Statement extends ChainTip> = Omit<Statement, "chainId"> & {
-  /** Of an anchor the chain id, of a head its `logId`. */
+  /** Of a checkpoint the chain id, of a head its `logId`. */
   readonly _id: string;
   readonly signature: string;
 };
 
-/** The signed census as stored. */
-export interface CensusDocument extends AuditCensus {
-  readonly _id: typeof CENSUS_ID;
+/** The signed chain count as stored. */
+export interface ChainCountDocument extends ChainCount {
+  readonly _id: typeof CHAIN_COUNT_ID;
   readonly signature: string;
 }
 
@@ -41,8 +41,8 @@ export interface CensusDocument extends AuditCensus {
 export interface AuditCollections {
   /** Among other documents of the lookup log. */
   readonly heads: Collection<SignedDocument<AuditHead>>;
-  readonly anchors: Collection<SignedDocument<AuditAnchor>>;
-  readonly census: Collection<CensusDocument>;
+  readonly checkpoints: Collection<SignedDocument<PruningCheckpoint>>;
+  readonly chainCount: Collection<ChainCountDocument>;
 }
 
 /** Writes that append to a chain. */
@@ -58,8 +58,8 @@ const CHAIN_ID_BYTES = 8;
 export function auditCollections(db: Db): AuditCollections {
   return {
     heads: lookupLogOf(db),
-    anchors: db.collection(AUDIT_ANCHORS.name),
-    census: db.collection(AUDIT_CENSUS.name),
+    checkpoints: db.collection(AUDIT_CHECKPOINTS.name),
+    chainCount: db.collection(AUDIT_CHAIN_COUNT.name),
   };
 }
 
@@ -77,15 +77,16 @@ export class AuditChainWriter {
 
   /** Begins another chain, within a transaction. The number of one that was removed is not given again. */
   async begin(tx: ClientSession): Promise<WrittenChain> {
-    const { heads, census } = this.#collections;
+    const { heads, chainCount } = this.#collections;
     const chainId = this.#mac.randomBytes(CHAIN_ID_BYTES).toHex();
     const isNumbered = { chainNumber: { $exists: true } };
     const last = await heads.findOne(isNumbered, { session: tx, sort: { chainNumber: -1 } });
-    const counted = await census.findOne({ _id: CENSUS_ID }, { session: tx });
+    const counted = await chainCount.findOne({ _id: CHAIN_COUNT_ID }, { session: tx });
     const chains = Math.max(last?.chainNumber ?? 0, counted?.chains ?? 0) + 1;
-    const signature = this.#sign(censusInput({ chains }));
+    const signature = this.#sign(chainCountInput({ chains }));
     const replacement = { chains, signature };
-    await census.replaceOne({ _id: CENSUS_ID }, replacement, { upsert: true, session: tx });
+    const options = { upsert: true, session: tx };
+    await chainCount.replaceOne({ _id: CHAIN_COUNT_ID }, replacement, options);
     return { number: chains, tip: emptyChain(chainId) };
   }
 

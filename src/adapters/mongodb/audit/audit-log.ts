@@ -1,13 +1,13 @@
 import type { ClientSession, Document } from "mongodb";
 import { type AccessItem, accessItem } from "../../../domain/reputation/audit/access-item.ts";
-import type { AuditCensus } from "../../../domain/reputation/audit/audit-census.ts";
 import type {
-  AuditAnchor,
   AuditHead,
   ChainTip,
+  PruningCheckpoint,
   Signed,
 } from "../../../domain/reputation/audit/audit-chain.ts";
 import type { StoredRecord } from "../../../domain/reputation/audit/audit-check.ts";
+import type { ChainCount } from "../../../domain/reputation/audit/chain-count.ts";
 import type { AccessPosition, AuditLog, RecordPage } from "../../../ports/lookups/audit-log.ts";
 import type { Subjects } from "../accounts/subjects.ts";
 import { HEADS, kindOfId, logId, nameInLog } from "../driver/lookup-log.ts";
@@ -31,7 +31,7 @@ import {
 import {
   type AuditCollections,
   auditCollections,
-  CENSUS_ID,
+  CHAIN_COUNT_ID,
   type SignedDocument,
 } from "./audit-chain-writer.ts";
 import { indexSegments } from "./index-segments.ts";
@@ -54,9 +54,9 @@ export class MongoAuditLog implements AuditLog {
     this.#collections = auditCollections(deps.db);
   }
 
-  async census(): Promise<Signed<AuditCensus> | null> {
+  async chainCount(): Promise<Signed<ChainCount> | null> {
     const found = await this.#read(() =>
-      this.#collections.census.findOne({ _id: CENSUS_ID }, AS_STORED),
+      this.#collections.chainCount.findOne({ _id: CHAIN_COUNT_ID }, AS_STORED),
     );
     if (found === null) return null;
     const { _id, signature, ...statement } = found;
@@ -77,9 +77,11 @@ export class MongoAuditLog implements AuditLog {
     return found === null ? null : signedHeadOf(found);
   }
 
-  async anchors(): Promise<readonly Signed<AuditAnchor>[]> {
-    const found = await this.#read(() => this.#collections.anchors.find({}, AS_STORED).toArray());
-    return found.map(signedOf<AuditAnchor>);
+  async checkpoints(): Promise<readonly Signed<PruningCheckpoint>[]> {
+    const found = await this.#read(() =>
+      this.#collections.checkpoints.find({}, AS_STORED).toArray(),
+    );
+    return found.map(signedOf<PruningCheckpoint>);
   }
 
   /** Steps from chain to chain in the index, whatever their lengths. */
@@ -133,12 +135,12 @@ export class MongoAuditLog implements AuditLog {
     });
   }
 
-  async prune({ statement, signature }: Signed<AuditAnchor>): Promise<void> {
+  async prune({ statement, signature }: Signed<PruningCheckpoint>): Promise<void> {
     const { chainId, ...pruned } = statement;
     await writeTogether(this.#deps, async (session) => {
-      const { anchors } = this.#collections;
-      const anchor = { ...pruned, signature };
-      await anchors.replaceOne({ _id: chainId }, anchor, { upsert: true, session });
+      const { checkpoints } = this.#collections;
+      const checkpoint = { ...pruned, signature };
+      await checkpoints.replaceOne({ _id: chainId }, checkpoint, { upsert: true, session });
       const blocks = auditBlocks(this.#deps.db);
       const last = await this.#blockWith({ chainId, seq: statement.seq, session });
       if (last === null) return;

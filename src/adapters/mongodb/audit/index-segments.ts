@@ -69,14 +69,14 @@ export async function findUnindexed(
   db: Db,
   options: AggregateOptions,
 ): Promise<readonly UnindexedRecords[]> {
-  const { heads, anchors } = auditCollections(db);
+  const { heads, checkpoints } = auditCollections(db);
   const lastSegments = [
     { $sort: { chainId: 1, lastSeq: -1 } },
     { $group: { _id: "$chainId", seq: { $first: "$lastSeq" } } },
   ];
   const places = { ...options, projection: { seq: 1 } };
   const reached = await heads.find({ _id: HEADS.ids }, places).toArray();
-  const pruned = await anchors.find({}, places).toArray();
+  const pruned = await checkpoints.find({}, places).toArray();
   const indexed = await indexSegments(db)
     .aggregate<(typeof pruned)[0]>(lastSegments, options)
     .toArray();

@@ -1,6 +1,5 @@
 // Appends to the chain of this process, and keeps its signed head. D-6.5.
 
-import { censusInput } from "../../../domain/reputation/audit/audit-census.ts";
 import {
   type AuditEntry,
   type AuditHead,
@@ -11,6 +10,7 @@ import {
   type Signed,
   type WrittenChain,
 } from "../../../domain/reputation/audit/audit-chain.ts";
+import { chainCountInput } from "../../../domain/reputation/audit/chain-count.ts";
 import { AppError } from "../../../domain/shared/errors.ts";
 import type { Mac } from "../../../ports/crypto/crypto.ts";
 import type { SqliteDatabase } from "../driver/database.ts";
@@ -27,11 +27,11 @@ const NEW_HEAD = `INSERT INTO repsync_audit_heads
   (chain_id, chain_number, seq, hash, at, signature) VALUES (?, ?, ?, ?, ?, ?)`;
 const MOVE_HEAD = `UPDATE repsync_audit_heads SET seq = ?, hash = ?, at = ?, signature = ?
   WHERE chain_id = ? AND seq = ? AND hash = ?`;
-/** Beyond the census too: the number of a chain that was removed is not given again. */
+/** Beyond the chain count too: the number of a chain that was removed is not given again. */
 const NEXT_NUMBER = `SELECT max(
   coalesce((SELECT max(chain_number) FROM repsync_audit_heads), 0),
   coalesce((SELECT chains FROM repsync_audit_census), 0)) + 1 AS n`;
-const SET_CENSUS = `INSERT INTO repsync_audit_census (one, chains, signature) VALUES (1, ?, ?)
+const SET_CHAIN_COUNT = `INSERT INTO repsync_audit_census (one, chains, signature) VALUES (1, ?, ?)
   ON CONFLICT DO UPDATE SET chains = excluded.chains, signature = excluded.signature`;
 const CHAIN_IDS = "SELECT chain_id FROM repsync_audit_heads";
 const CHAIN_ID_BYTES = 8;
@@ -107,8 +107,8 @@ export class AuditChainWriter {
     const { chainId, chainNumber, seq, hash, at } = statement;
     if (before.seq === 0) {
       this.#database.run(NEW_HEAD, [chainId, chainNumber, seq, hash, at, signature]);
-      const census = this.#mac.hmacHex(this.#key, censusInput({ chains: chainNumber }));
-      this.#database.run(SET_CENSUS, [chainNumber, census]);
+      const chainCount = this.#mac.hmacHex(this.#key, chainCountInput({ chains: chainNumber }));
+      this.#database.run(SET_CHAIN_COUNT, [chainNumber, chainCount]);
       return;
     }
     const values = [seq, hash, at, signature, chainId, before.seq, before.hash];

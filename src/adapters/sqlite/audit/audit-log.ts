@@ -3,13 +3,13 @@ import {
   accessItem,
   newestAccessFirst,
 } from "../../../domain/reputation/audit/access-item.ts";
-import type { AuditCensus } from "../../../domain/reputation/audit/audit-census.ts";
 import type {
-  AuditAnchor,
   AuditHead,
+  PruningCheckpoint,
   Signed,
 } from "../../../domain/reputation/audit/audit-chain.ts";
 import type { StoredRecord } from "../../../domain/reputation/audit/audit-check.ts";
+import type { ChainCount } from "../../../domain/reputation/audit/chain-count.ts";
 import type { AccessPage, AuditLog, RecordPage } from "../../../ports/lookups/audit-log.ts";
 import type { Subjects } from "../accounts/subjects.ts";
 import type { SqliteDatabase } from "../driver/database.ts";
@@ -19,11 +19,11 @@ import { AUDIT_COLUMNS } from "./audit-tables.ts";
 
 const FIELDS = AUDIT_COLUMNS.map(([column, field]) => `a.${column} AS "${field}"`).join(", ");
 const HEADS = "SELECT chain_id, chain_number, seq, hash, at, signature FROM repsync_audit_heads";
-const ANCHORS = "SELECT chain_id, seq, hash, at, signature FROM repsync_audit_anchors";
+const CHECKPOINTS = "SELECT chain_id, seq, hash, at, signature FROM repsync_audit_anchors";
 const OF_CHAIN = `SELECT ${FIELDS} FROM repsync_audit a WHERE chain_id = ?`;
 const FIRST_RECORDS = `${OF_CHAIN} ORDER BY seq LIMIT ?`;
 const NEXT_RECORDS = `${OF_CHAIN} AND seq > ? ORDER BY seq LIMIT ?`;
-const SET_ANCHOR = `INSERT INTO repsync_audit_anchors (chain_id, seq, hash, at, signature)
+const SET_CHECKPOINT = `INSERT INTO repsync_audit_anchors (chain_id, seq, hash, at, signature)
   VALUES (?, ?, ?, ?, ?) ON CONFLICT DO UPDATE SET seq = excluded.seq, hash = excluded.hash,
   at = excluded.at, signature = excluded.signature`;
 const DELETE = "DELETE FROM repsync_audit WHERE chain_id = ? AND seq <= ?";
@@ -38,7 +38,7 @@ export class SqliteAuditLog implements AuditLog {
     this.#subjects = subjects;
   }
 
-  async census(): Promise<Signed<AuditCensus> | null> {
+  async chainCount(): Promise<Signed<ChainCount> | null> {
     const [row] = await this.#all("SELECT chains, signature FROM repsync_audit_census");
     return row === undefined ? null : signed(row, { chains: row["chains"] as number });
   }
@@ -52,8 +52,8 @@ export class SqliteAuditLog implements AuditLog {
     return row === undefined ? null : headOf(row);
   }
 
-  async anchors(): Promise<readonly Signed<AuditAnchor>[]> {
-    return (await this.#all(ANCHORS)).map((row) => signed<AuditAnchor>(row, tipOf(row)));
+  async checkpoints(): Promise<readonly Signed<PruningCheckpoint>[]> {
+    return (await this.#all(CHECKPOINTS)).map((row) => signed<PruningCheckpoint>(row, tipOf(row)));
   }
 
   async chainIds(): Promise<readonly string[]> {
@@ -69,10 +69,10 @@ export class SqliteAuditLog implements AuditLog {
     return await this.#all(NEXT_RECORDS, [chainId, afterSeq, limit]);
   }
 
-  async prune({ statement, signature }: Signed<AuditAnchor>): Promise<void> {
+  async prune({ statement, signature }: Signed<PruningCheckpoint>): Promise<void> {
     const { chainId, seq, hash, at } = statement;
     await this.#database.keep(() => {
-      this.#database.run(SET_ANCHOR, [chainId, seq, hash, at, signature]);
+      this.#database.run(SET_CHECKPOINT, [chainId, seq, hash, at, signature]);
       this.#database.run(DELETE, [chainId, seq]);
       dropAuditParts(this.#database, { chainId, throughSeq: seq });
     });
@@ -100,7 +100,7 @@ function headOf(row: SqliteRow): Signed<AuditHead> {
   return signed<AuditHead>(row, { ...tipOf(row), chainNumber: row["chain_number"] as number });
 }
 
-function tipOf(row: SqliteRow): AuditAnchor {
+function tipOf(row: SqliteRow): PruningCheckpoint {
   return {
     chainId: row["chain_id"] as string,
     seq: row["seq"] as number,

@@ -2,7 +2,7 @@
 //
 // Every process writes a chain of its own, so no two writers race for one end. A record's hash
 // covers all its fields, the hash of the record before it among them. What a chain has reached is
-// kept apart from it, in a signed head; what pruning took away leaves a signed anchor. A record
+// kept apart from it, in a signed head; what pruning took away leaves a signed checkpoint. A record
 // names nobody: callers by an id that means nothing once the account is gone, looked-up people by
 // an HMAC. audit-check.ts verifies all this.
 
@@ -75,12 +75,12 @@ export interface AuditHead extends ChainTip {
 }
 
 /** Stands for the pruned beginning of a chain: the last record that was pruned. */
-export interface AuditAnchor extends ChainTip {
+export interface PruningCheckpoint extends ChainTip {
   /** When it was pruned, canonical time. */
   readonly at: string;
 }
 
-/** A head or an anchor with the signature of its input, in whatever form the signer gives. */
+/** A head or a checkpoint with the signature of its input, in whatever form the signer gives. */
 export interface Signed<Statement> {
   readonly statement: Statement;
   readonly signature: string;
@@ -137,8 +137,8 @@ export function planAppend(
   };
 }
 
-/** The anchor that pruning a chain up to and including a record leaves. */
-export function anchorAt(lastPruned: AuditRecord, at: string): AuditAnchor {
+/** The checkpoint that pruning a chain up to and including a record leaves. */
+export function checkpointAt(lastPruned: AuditRecord, at: string): PruningCheckpoint {
   const { chainId, seq, hash } = lastPruned;
   return { chainId, seq, hash, at };
 }
@@ -164,9 +164,9 @@ export function headInput(head: AuditHead): string {
   return inputOf("repsync.audit.head.v1", canonicalJson({ ...head }));
 }
 
-/** What an anchor's signature is made of. */
-export function anchorInput(anchor: AuditAnchor): string {
-  return inputOf("repsync.audit.anchor.v1", canonicalJson({ ...anchor }));
+/** What a checkpoint's signature is made of. */
+export function checkpointInput(checkpoint: PruningCheckpoint): string {
+  return inputOf("repsync.audit.anchor.v1", canonicalJson({ ...checkpoint }));
 }
 
 /**

@@ -4,14 +4,14 @@
 // chain's head again. Records between the two heads were written meanwhile. From one snapshot both
 // heads are the same.
 import {
-  type AuditAnchor,
   type AuditHead,
   type AuditRecord,
-  anchorInput,
   type ChainTip,
+  checkpointInput,
   emptyChain,
   hashInput,
   headInput,
+  type PruningCheckpoint,
   type Sha256Hex,
   type Signed,
 } from "./audit-chain.ts";
@@ -31,9 +31,9 @@ export type AuditProblemKind =
   | "forked"
   /** A record stands where the head says the chain had ended, or in a chain without a head. */
   | "extra"
-  /** A head or an anchor is not what was signed, is gone, or contradicts the other. */
+  /** A head or a checkpoint is not what was signed, is gone, or contradicts the other. */
   | "head"
-  | "anchor";
+  | "checkpoint";
 
 /** The first thing that is wrong. */
 export interface AuditProblem {
@@ -57,7 +57,7 @@ export interface AuditTools {
 export interface ChainClaims {
   readonly chainId: string;
   /** Null when nothing was pruned. */
-  readonly anchor: Signed<AuditAnchor> | null;
+  readonly checkpoint: Signed<PruningCheckpoint> | null;
   /**
    * The store's head, and older ones that were kept elsewhere. Empty: the chain has none, so any
    * record is too much.
@@ -68,11 +68,11 @@ export interface ChainClaims {
 /** The check of one chain on its way. */
 export interface ChainCheck {
   readonly chainId: string;
-  /** The last record that was read and is good, or the anchor. */
+  /** The last record that was read and is good, or the checkpoint. */
   readonly last: ChainTip;
   /** Heads whose record is still to come, by `seq`. */
   readonly heads: readonly AuditHead[];
-  /** The greatest `seq` up to `last` whose hash the beginning, the anchor or a head confirms. */
+  /** The greatest `seq` up to `last` whose hash the beginning, the checkpoint or a head confirms. */
   readonly vouchedSeq: number;
   /** The `seq` the chain had reached before its records were read; null without a head. */
   readonly reachedSeq: number | null;
@@ -125,10 +125,10 @@ export function checkHeads(
   return null;
 }
 
-/** Starts the check of one chain: anchor and heads are looked at, then its records can come. */
+/** Starts the check of one chain: checkpoint and heads are looked at, then its records can come. */
 export function beginChainCheck(claims: ChainClaims, tools: AuditTools): ChainCheck {
-  const { chainId, anchor } = claims;
-  const last = anchor?.statement ?? emptyChain(chainId);
+  const { chainId, checkpoint } = claims;
+  const last = checkpoint?.statement ?? emptyChain(chainId);
   const all = claims.heads
     .map(({ statement }) => statement)
     .sort((a, b) => a.seq - b.seq || (a.hash < b.hash ? -1 : 1));
@@ -185,26 +185,26 @@ function claimsProblem(
   ordered: readonly AuditHead[],
   tools: AuditTools,
 ): AuditProblem | null {
-  const { chainId, anchor, heads } = claims;
+  const { chainId, checkpoint, heads } = claims;
   for (const head of heads) {
     if (head.statement.chainId !== chainId || !isSignedHead(head, tools)) {
       return headProblem(claims, "its head is not as signed");
     }
   }
-  if (anchor === null) return null;
-  const { statement, signature } = anchor;
+  if (checkpoint === null) return null;
+  const { statement, signature } = checkpoint;
   if (
     statement.chainId !== chainId ||
-    !isSignedInput(() => anchorInput(statement), signature, tools)
+    !isSignedInput(() => checkpointInput(statement), signature, tools)
   ) {
-    return anchorProblem(claims, "its anchor is not as signed");
+    return checkpointProblem(claims, "its checkpoint is not as signed");
   }
   const reached = ordered.at(-1);
   if (reached === undefined || reached.seq < statement.seq) {
-    return anchorProblem(claims, "its anchor is beyond its head");
+    return checkpointProblem(claims, "its checkpoint is beyond its head");
   }
   const contradicts = ordered.some((h) => h.seq === statement.seq && h.hash !== statement.hash);
-  return contradicts ? anchorProblem(claims, "its anchor and its head contradict") : null;
+  return contradicts ? checkpointProblem(claims, "its checkpoint and its head contradict") : null;
 }
 
 function recordProblem(
@@ -298,8 +298,8 @@ function headProblem({ chainId }: Chain, what: string): AuditProblem {
   return { kind: "head", chainId, seq: null, message: `Chain "${chainId}": ${what}` };
 }
 
-function anchorProblem({ chainId }: Chain, what: string): AuditProblem {
-  return { kind: "anchor", chainId, seq: null, message: `Chain "${chainId}": ${what}` };
+function checkpointProblem({ chainId }: Chain, what: string): AuditProblem {
+  return { kind: "checkpoint", chainId, seq: null, message: `Chain "${chainId}": ${what}` };
 }
 
 function recordIs(

@@ -1,8 +1,8 @@
 // Removes old audit records; what is left still verifies. D-1.3, D-6.5.
 import {
   type AuditRecord,
-  anchorAt,
-  anchorInput,
+  checkpointAt,
+  checkpointInput,
 } from "../../../domain/reputation/audit/audit-chain.ts";
 import { compareDateTimes, formatMs } from "../../../domain/shared/time.ts";
 import type { Clock } from "../../../ports/runtime/runtime.ts";
@@ -48,8 +48,8 @@ async function pruneChain(
     const old = kept < 0 ? records : records.slice(0, kept);
     const last = old.at(-1);
     if (last === undefined) return removed;
-    const statement = anchorAt(last, formatMs(deps.clock.nowMs()));
-    const signature = deps.mac.hmacHex(deps.auditKey, anchorInput(statement));
+    const statement = checkpointAt(last, formatMs(deps.clock.nowMs()));
+    const signature = deps.mac.hmacHex(deps.auditKey, checkpointInput(statement));
     await deps.audit.prune({ statement, signature });
     removed += old.length;
   }

@@ -1,8 +1,8 @@
 // Verifies the whole audit log, also while the service writes it. D-6.5.
-import { checkCensus } from "../../../domain/reputation/audit/audit-census.ts";
+
 import type {
-  AuditAnchor,
   AuditHead,
+  PruningCheckpoint,
   Signed,
 } from "../../../domain/reputation/audit/audit-chain.ts";
 import {
@@ -13,6 +13,7 @@ import {
   checkRecord,
   endChainCheck,
 } from "../../../domain/reputation/audit/audit-check.ts";
+import { checkChainCount } from "../../../domain/reputation/audit/chain-count.ts";
 import type { Mac } from "../../../ports/crypto/crypto.ts";
 import type { AuditLog } from "../../../ports/lookups/audit-log.ts";
 
@@ -54,10 +55,10 @@ export async function verifyAudit(
   onProgress: (progress: AuditProgress) => void = () => {},
 ): Promise<AuditVerdict> {
   const tools = auditTools(deps);
-  const before = await deps.audit.census();
+  const before = await deps.audit.chainCount();
   const heads = await deps.audit.heads();
-  const census = { before, heads: heads.length, after: await deps.audit.census() };
-  const problem = checkHeads(heads, tools) ?? checkCensus(census, tools);
+  const counts = { before, heads: heads.length, after: await deps.audit.chainCount() };
+  const problem = checkHeads(heads, tools) ?? checkChainCount(counts, tools);
   if (problem !== null) return { problem, chains: 0, records: 0 };
   const chainIds = await everyChain(deps.audit, heads);
   let records = 0;
@@ -78,8 +79,8 @@ async function everyChain(audit: AuditLog, heads: readonly Signed<AuditHead>[]) 
     .map(({ statement }) => statement)
     .sort((a, b) => a.chainNumber - b.chainNumber)
     .map(({ chainId }) => chainId);
-  const anchored = (await audit.anchors()).map(({ statement }) => statement.chainId);
-  return [...new Set([...numbered, ...anchored, ...(await audit.chainIds())])];
+  const pruned = (await audit.checkpoints()).map(({ statement }) => statement.chainId);
+  return [...new Set([...numbered, ...pruned, ...(await audit.chainIds())])];
 }
 
 interface ChainTask {
@@ -91,20 +92,21 @@ interface ChainTask {
 /** Checks a chain, and checks it again when it was pruned meanwhile. */
 async function verifyChain(audit: AuditLog, task: ChainTask): Promise<AuditProblem | null> {
   for (;;) {
-    const anchor = await anchorOf(audit, task.chainId);
-    const problem = await checkChain(audit, { ...task, anchor });
+    const checkpoint = await checkpointOf(audit, task.chainId);
+    const problem = await checkChain(audit, task, checkpoint);
     if (problem === null) return null;
-    const anchorNow = await anchorOf(audit, task.chainId);
-    if (anchorNow?.signature === anchor?.signature) return problem;
+    const latest = await checkpointOf(audit, task.chainId);
+    if (latest?.signature === checkpoint?.signature) return problem;
   }
 }
 
 async function checkChain(
   audit: AuditLog,
-  { chainId, tools, read, anchor }: ChainTask & { readonly anchor: Signed<AuditAnchor> | null },
+  { chainId, tools, read }: ChainTask,
+  checkpoint: Signed<PruningCheckpoint> | null,
 ): Promise<AuditProblem | null> {
   const head = await audit.head(chainId);
-  const claims = { chainId, anchor, heads: head === null ? [] : [head] };
+  const claims = { chainId, checkpoint, heads: head === null ? [] : [head] };
   let check = beginChainCheck(claims, tools);
   let seenSeq: number | null = null;
   for (let afterSeq: number | null = null; ; ) {
@@ -121,6 +123,9 @@ async function checkChain(
   return endChainCheck(check, await audit.head(chainId), tools);
 }
 
-async function anchorOf(audit: AuditLog, chainId: string): Promise<Signed<AuditAnchor> | null> {
-  return (await audit.anchors()).find(({ statement }) => statement.chainId === chainId) ?? null;
+async function checkpointOf(
+  audit: AuditLog,
+  chainId: string,
+): Promise<Signed<PruningCheckpoint> | null> {
+  return (await audit.checkpoints()).find(({ statement }) => statement.chainId === chainId) ?? null;
 }

@@ -168,8 +168,8 @@ describe.skipIf(!mongoAvailable)("MongoDB: accesses of a long log", () => {
       const [head] = await first.parts.audit.heads();
       const chainId = head?.statement.chainId ?? "";
       // Within a part, and within a batch.
-      const anchor = { chainId, seq: 850, hash: "h", at: "2026-03-02T00:00:00.000Z" };
-      await first.parts.audit.prune({ statement: anchor, signature: "s" });
+      const checkpoint = { chainId, seq: 850, hash: "h", at: "2026-03-02T00:00:00.000Z" };
+      await first.parts.audit.prune({ statement: checkpoint, signature: "s" });
       await partsListed(database, [2 * PART_CALLS, 3 * PART_CALLS]);
       const expected = await expectedIds(database, await namedTimes(database, 10));
       expect(await allIds(first, "bea", 3)).toEqual(expected);

@@ -1,7 +1,7 @@
 // D-6.5 in the collections themselves: every change of them is found, and no reply is ahead of its record.
 import { describe, expect } from "bun:test";
 import { Binary, type Collection, type Db, type Document, ObjectId } from "mongodb";
-import { anchorInput } from "../../../../src/domain/reputation/audit/audit-chain.ts";
+import { checkpointInput } from "../../../../src/domain/reputation/audit/audit-chain.ts";
 import { verifyAudit } from "../../../../src/usecases/reputation/audit/verify-audit.ts";
 import {
   AUDIT_KEY,
@@ -73,7 +73,7 @@ function changed(block: Document, index: number, change: object): Document[] {
 }
 
 describe.skipIf(!mongoAvailable)("MongoDB: the audit log verifies", () => {
-  logTest("D-6.5 no field of any record, head or census can be changed unseen", async (log) => {
+  logTest("D-6.5 no field of any record, head or count can be changed unseen", async (log) => {
     const { parts, blocks, db, restore } = log;
     expect(await verify(parts)).toEqual({ problem: null, chains: 2, records: 7 });
     let changes = 0;
@@ -112,10 +112,10 @@ describe.skipIf(!mongoAvailable)("MongoDB: the audit log verifies", () => {
       expect((await verify(parts)).problem).toMatchObject({ kind: "head" });
       await heads.replaceOne({ _id: head._id }, head);
     }
-    const census = db.collection("repsync_audit_census");
-    await census.updateOne({}, { $set: { chains: 1 } });
+    const chainCount = db.collection("repsync_audit_census");
+    await chainCount.updateOne({}, { $set: { chains: 1 } });
     expect((await verify(parts)).problem).toMatchObject({ kind: "head" });
-    await census.deleteMany({});
+    await chainCount.deleteMany({});
     expect((await verify(parts)).problem).toMatchObject({ kind: "head" });
     await restore();
     expect(changes).toBe(7 * 14 * 3);
@@ -282,9 +282,9 @@ describe.skipIf(!mongoAvailable)("MongoDB: the audit log verifies", () => {
       const page = { afterSeq: null, limit: 1 };
       const [first] = await parts.audit.records(statement.chainId, page);
       const { chainId, seq, hash } = first as { chainId: string; seq: number; hash: string };
-      const anchor = { chainId, seq, hash, at: statement.at };
-      const signature = MAC.hmacHex(AUDIT_KEY, anchorInput(anchor));
-      await parts.audit.prune({ statement: anchor, signature });
+      const checkpoint = { chainId, seq, hash, at: statement.at };
+      const signature = MAC.hmacHex(AUDIT_KEY, checkpointInput(checkpoint));
+      await parts.audit.prune({ statement: checkpoint, signature });
     }
     expect(await verify(parts)).toEqual({ problem: null, chains: 2, records: 5 });
   });

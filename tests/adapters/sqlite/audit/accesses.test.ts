@@ -125,8 +125,8 @@ describe("SQLite: accesses of a long log", () => {
       await lookUpMany(scene, hash, { calls: 500, clock });
       const [head] = await parts.audit.heads();
       const chainId = head?.statement.chainId ?? "";
-      const anchor = { chainId, seq: 17_000, hash: "h", at: "2026-03-02T00:00:00.000Z" };
-      await parts.audit.prune({ statement: anchor, signature: "s" });
+      const checkpoint = { chainId, seq: 17_000, hash: "h", at: "2026-03-02T00:00:00.000Z" };
+      await parts.audit.prune({ statement: checkpoint, signature: "s" });
       const page = { limit: 100, before: null };
       expect((await parts.audit.accesses("bea", page)).length).toBe(5);
       expect((await parts.audit.accesses("cyd", page)).length).toBe(1);

@@ -3,10 +3,10 @@ import { createHash } from "node:crypto";
 import { accessItem } from "../../../../src/domain/reputation/audit/access-item.ts";
 import {
   type AuditEntry,
-  anchorAt,
-  anchorInput,
   appendEntry,
   canonicalJson,
+  checkpointAt,
+  checkpointInput,
   emptyChain,
   hashInput,
   headInput,
@@ -92,19 +92,19 @@ describe("records", () => {
     expect(sha256Hex(hashInput(reversed))).toBe(SECOND_HASH);
   });
 
-  test("D-6.5 heads and anchors are signed under names of their own", () => {
+  test("D-6.5 heads and checkpoints are signed under names of their own", () => {
     const head = { chainId: "chain-a", chainNumber: 1, seq: 2, hash: FIRST_HASH, at: SECOND.at };
     expect(sha256Hex(headInput(head))).toBe(
       "65f10a4fa6eb907c9c73d9246ac64430c31bdb44cada6cdcf2cbb9b938b7f96e",
     );
-    const anchor = { chainId: "chain-a", seq: 2, hash: FIRST_HASH, at: SECOND.at };
-    expect(sha256Hex(anchorInput(anchor))).toBe(
+    const checkpoint = { chainId: "chain-a", seq: 2, hash: FIRST_HASH, at: SECOND.at };
+    expect(sha256Hex(checkpointInput(checkpoint))).toBe(
       "8e8cba06b8cab31139cc5550c820fdea66036101cfec190cc851035d8a9dff7e",
     );
   });
 
-  test("D-6.5 anchorAt() stands for the last pruned record", () => {
-    expect(anchorAt(second, "2027-04-05T00:00:00Z")).toEqual({
+  test("D-6.5 checkpointAt() stands for the last pruned record", () => {
+    expect(checkpointAt(second, "2027-04-05T00:00:00Z")).toEqual({
       chainId: "chain-a",
       seq: 2,
       hash: SECOND_HASH,

@@ -6,10 +6,10 @@ import {
   type AuditEntry,
   type AuditHead,
   type AuditRecord,
-  anchorAt,
-  anchorInput,
   appendEntry,
   type ChainTip,
+  checkpointAt,
+  checkpointInput,
   emptyChain,
   headInput,
   type Signed,
@@ -66,9 +66,9 @@ function headAt(tip: ChainTip, chainNumber = 1): Signed<AuditHead> {
   return { statement, signature: sign(headInput(statement)) };
 }
 
-function anchorOf(record: AuditRecord) {
-  const statement = anchorAt(record, "2027-04-05T00:00:00Z");
-  return { statement, signature: sign(anchorInput(statement)) };
+function checkpointOf(record: AuditRecord) {
+  const statement = checkpointAt(record, "2027-04-05T00:00:00Z");
+  return { statement, signature: sign(checkpointInput(statement)) };
 }
 
 /** Checks stored records, in the order in which a store reads them: by `seq`. */
@@ -78,7 +78,10 @@ function verify(
   headAfter: Signed<AuditHead> | null = claims.heads?.at(-1) ?? null,
 ): AuditProblem | null {
   const ordered = records.toSorted((a, b) => Number(a.seq) - Number(b.seq));
-  const begun = beginChainCheck({ chainId: "chain-a", anchor: null, heads: [], ...claims }, TOOLS);
+  const begun = beginChainCheck(
+    { chainId: "chain-a", checkpoint: null, heads: [], ...claims },
+    TOOLS,
+  );
   const check = ordered.reduce((state, record) => checkRecord(state, record, TOOLS), begun);
   return endChainCheck(check, headAfter, TOOLS);
 }
@@ -121,16 +124,16 @@ describe("a whole chain", () => {
 
   test("D-6.5 verifies after its beginning was pruned, or all of it", () => {
     for (const pruned of [1, 5, 10]) {
-      const anchor = anchorOf(CHAIN[pruned - 1] as AuditRecord);
-      expect(verify(CHAIN.slice(pruned), { ...CLAIMS, anchor })).toBeNull();
+      const checkpoint = checkpointOf(CHAIN[pruned - 1] as AuditRecord);
+      expect(verify(CHAIN.slice(pruned), { ...CLAIMS, checkpoint })).toBeNull();
     }
   });
 
   test("D-6.5 verifies against older heads that were kept elsewhere", () => {
     const kept = [2, 6].map((seq) => headAt(CHAIN[seq - 1] as AuditRecord));
     expect(verify(CHAIN, { heads: [...kept, HEAD] })).toBeNull();
-    const anchor = anchorOf(CHAIN[3] as AuditRecord);
-    expect(verify(CHAIN.slice(4), { heads: [...kept, HEAD], anchor })).toBeNull();
+    const checkpoint = checkpointOf(CHAIN[3] as AuditRecord);
+    expect(verify(CHAIN.slice(4), { heads: [...kept, HEAD], checkpoint })).toBeNull();
   });
 });
 
@@ -169,7 +172,7 @@ describe("a changed record", () => {
     for (const seq of [1, 5, 10]) {
       const records = withRecord(seq, (record) => ({ ...record, [field]: value }));
       // Record 5 alone would be read first under another place; keep the store's order.
-      const begun = beginChainCheck({ chainId: "chain-a", anchor: null, ...CLAIMS }, TOOLS);
+      const begun = beginChainCheck({ chainId: "chain-a", checkpoint: null, ...CLAIMS }, TOOLS);
       const check = records.reduce((state, one) => checkRecord(state, one, TOOLS), begun);
       expect(found(endChainCheck(check, HEAD, TOOLS))).toEqual(["changed", seq]);
     }
@@ -237,8 +240,8 @@ describe("removed and added records", () => {
     expect(found(verify(CHAIN.slice(0, 7), CLAIMS))).toEqual(["missing", 8]);
     expect(found(verify(CHAIN.slice(3), CLAIMS))).toEqual(["missing", 1]);
     expect(found(verify([], CLAIMS))).toEqual(["missing", 1]);
-    const anchor = anchorOf(CHAIN[3] as AuditRecord);
-    expect(found(verify([], { ...CLAIMS, anchor }))).toEqual(["missing", 5]);
+    const checkpoint = checkpointOf(CHAIN[3] as AuditRecord);
+    expect(found(verify([], { ...CLAIMS, checkpoint }))).toEqual(["missing", 5]);
   });
 
   test("D-6.5 a record moved behind the end leaves a gap that is named", () => {
@@ -253,7 +256,7 @@ describe("removed and added records", () => {
   });
 
   test("D-6.5 records read in another order than written are named", () => {
-    const begun = beginChainCheck({ chainId: "chain-a", anchor: null, ...CLAIMS }, TOOLS);
+    const begun = beginChainCheck({ chainId: "chain-a", checkpoint: null, ...CLAIMS }, TOOLS);
     const order = [1, 2, 4, 3].map((seq) => CHAIN[seq - 1] as AuditRecord);
     const check = order.reduce((state, one) => checkRecord(state, one, TOOLS), begun);
     expect(found(check.problem)).toEqual(["missing", 3]);
@@ -281,7 +284,7 @@ describe("removed and added records", () => {
   });
 });
 
-describe("heads and anchors", () => {
+describe("heads and checkpoints", () => {
   test("D-6.5 a head that is not as signed is found, before and after", () => {
     const forged = { ...HEAD, statement: { ...HEAD.statement, seq: 7 } };
     expect(found(verify(CHAIN.slice(0, 7), { heads: [forged] }))).toEqual(["head", null]);
@@ -313,31 +316,33 @@ describe("heads and anchors", () => {
     ]);
   });
 
-  test("D-6.5 an anchor that is not as signed is found", () => {
-    const anchor = anchorOf(CHAIN[2] as AuditRecord);
-    const forged = { ...anchor, statement: { ...anchor.statement, seq: 4 } };
-    expect(found(verify(CHAIN.slice(4), { ...CLAIMS, anchor: forged }))).toEqual(["anchor", null]);
-    const other = anchorOf({ ...(CHAIN[2] as AuditRecord), chainId: "chain-b" });
-    expect(found(verify(CHAIN.slice(3), { ...CLAIMS, anchor: other }))).toEqual(["anchor", null]);
+  test("D-6.5 a checkpoint that is not as signed is found", () => {
+    const checkpoint = checkpointOf(CHAIN[2] as AuditRecord);
+    const forged = { ...checkpoint, statement: { ...checkpoint.statement, seq: 4 } };
+    const withForged = { ...CLAIMS, checkpoint: forged };
+    expect(found(verify(CHAIN.slice(4), withForged))).toEqual(["checkpoint", null]);
+    const other = checkpointOf({ ...(CHAIN[2] as AuditRecord), chainId: "chain-b" });
+    const withOther = { ...CLAIMS, checkpoint: other };
+    expect(found(verify(CHAIN.slice(3), withOther))).toEqual(["checkpoint", null]);
   });
 
-  test("D-6.5 an anchor beyond the head, or against it, is found", () => {
-    const anchor = anchorOf(CHAIN[6] as AuditRecord);
+  test("D-6.5 a checkpoint beyond the head, or against it, is found", () => {
+    const checkpoint = checkpointOf(CHAIN[6] as AuditRecord);
     const earlier = headAt(CHAIN[3] as AuditRecord);
-    expect(found(verify([], { heads: [earlier], anchor }))).toEqual(["anchor", null]);
-    const against = anchorOf(rewritten(CHAIN[9] as AuditRecord, { status: 404 }));
-    expect(found(verify([], { ...CLAIMS, anchor: against }))).toEqual(["anchor", null]);
+    expect(found(verify([], { heads: [earlier], checkpoint }))).toEqual(["checkpoint", null]);
+    const against = checkpointOf(rewritten(CHAIN[9] as AuditRecord, { status: 404 }));
+    expect(found(verify([], { ...CLAIMS, checkpoint: against }))).toEqual(["checkpoint", null]);
   });
 
-  test("D-6.5 records before the anchor do not belong to the chain any more", () => {
-    const anchor = anchorOf(CHAIN[4] as AuditRecord);
-    expect(found(verify(CHAIN.slice(3), { ...CLAIMS, anchor }))).toEqual(["reordered", 4]);
+  test("D-6.5 records before the checkpoint do not belong to the chain any more", () => {
+    const checkpoint = checkpointOf(CHAIN[4] as AuditRecord);
+    expect(found(verify(CHAIN.slice(3), { ...CLAIMS, checkpoint }))).toEqual(["reordered", 4]);
   });
 
-  test("D-6.5 a record that does not follow the anchor is named itself", () => {
-    const anchor = anchorOf(CHAIN[4] as AuditRecord);
+  test("D-6.5 a record that does not follow the checkpoint is named itself", () => {
+    const checkpoint = checkpointOf(CHAIN[4] as AuditRecord);
     const records = withRecord(6, (r) => rewritten(r, { previousHash: "f".repeat(64) })).slice(5);
-    expect(found(verify(records, { ...CLAIMS, anchor }))).toEqual(["changed", 6]);
+    expect(found(verify(records, { ...CLAIMS, checkpoint }))).toEqual(["changed", 6]);
   });
 
   test("D-6.5 checkHeads() finds a chain that was removed whole", () => {

@@ -4,31 +4,31 @@ import { canonicalJson, type Signed } from "./audit-chain.ts";
 import type { AuditProblem, AuditTools } from "./audit-check.ts";
 
 /** Written in the commit that begins a chain. */
-export interface AuditCensus {
+export interface ChainCount {
   /** Chains that were ever begun, 1 or more. */
   readonly chains: number;
 }
 
-/** What a census's signature is made of. */
-export function censusInput({ chains }: AuditCensus): string {
+/** What a chain count's signature is made of. */
+export function chainCountInput({ chains }: ChainCount): string {
   return `repsync.audit.census.v1\n${canonicalJson({ chains })}`;
 }
 
 /**
- * Compares the number of heads with the census as it was read before and after them, as a chain may have begun
- * meanwhile; null is no census. Null when nothing is wrong.
+ * Compares the number of heads with the chain count as it was read before and after them, as a chain may have begun
+ * meanwhile; null is no chain count. Null when nothing is wrong.
  */
-export function checkCensus(
+export function checkChainCount(
   found: {
-    readonly before: Signed<AuditCensus> | null;
-    readonly after: Signed<AuditCensus> | null;
+    readonly before: Signed<ChainCount> | null;
+    readonly after: Signed<ChainCount> | null;
     readonly heads: number;
   },
   tools: AuditTools,
 ): AuditProblem | null {
   const { before, after, heads } = found;
-  for (const census of [before, after]) {
-    if (census !== null && !isSigned(census, tools)) return problem("is not as signed");
+  for (const chainCount of [before, after]) {
+    if (chainCount !== null && !isSigned(chainCount, tools)) return problem("is not as signed");
   }
   const least = before?.statement.chains ?? 0;
   const most = after?.statement.chains ?? 0;
@@ -36,10 +36,10 @@ export function checkCensus(
   return heads > most ? problem(`says ${most}, and ${heads} have a head`) : null;
 }
 
-/** A census from a damaged store may hold what has no canonical form. */
-function isSigned({ statement, signature }: Signed<AuditCensus>, tools: AuditTools): boolean {
+/** A chain count from a damaged store may hold what has no canonical form. */
+function isSigned({ statement, signature }: Signed<ChainCount>, tools: AuditTools): boolean {
   return (
-    Number.isSafeInteger(statement.chains) && tools.isSigned(censusInput(statement), signature)
+    Number.isSafeInteger(statement.chains) && tools.isSigned(chainCountInput(statement), signature)
   );
 }
 
