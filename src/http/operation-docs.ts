@@ -11,9 +11,9 @@ import {
   parameterDoc,
   problemReplyDoc,
 } from "./openapi.ts";
-import { envelopeOf, Problem } from "./schemas/reputation.ts";
-import { ConfigError, SyncRunError } from "./schemas/runs.ts";
-import { SyncError } from "./schemas/sync.ts";
+import { envelopeOf, ProblemSchema } from "./schemas/reputation.ts";
+import { ConfigErrorSchema, SyncRunErrorSchema } from "./schemas/runs.ts";
+import { SyncErrorSchema } from "./schemas/sync.ts";
 
 const CACHE = { "Cache-Control": headerDoc("Always private, no-store") };
 const RETRY = { "Retry-After": headerDoc("Seconds to wait before trying again") };
@@ -45,7 +45,7 @@ export function problemDocs(
   };
   const docs = Object.entries(all).map(([status, text]) => {
     const own = { ...CACHE, ...headersOf(Number(status)), ...headers[Number(status)] };
-    return [status, problemReplyDoc(text, Problem, own)];
+    return [status, problemReplyDoc(text, ProblemSchema, own)];
   });
   return Object.fromEntries(docs) as Record<string, ReturnType<typeof problemReplyDoc>>;
 }
@@ -121,35 +121,39 @@ export const PAGE_HEADERS = {
 };
 
 /** S-4.1.1, S-4.2.1. */
-export const UNKNOWN_TABLE = jsonReply("Unknown table", SyncError);
+export const UNKNOWN_TABLE = jsonReply("Unknown table", SyncErrorSchema);
 
 /** S-5, in its order. */
 export const SYNC_KEY_FAILURES = {
-  401: jsonReply("X-Sync-Key missing or wrong", SyncError),
-  403: jsonReply("Sync is disabled", SyncError),
-  500: jsonReply("No sync key is configured, or an internal error", SyncError),
+  401: jsonReply("X-Sync-Key missing or wrong", SyncErrorSchema),
+  403: jsonReply("Sync is disabled", SyncErrorSchema),
+  500: jsonReply("No sync key is configured, or an internal error", SyncErrorSchema),
 };
 
 /** D-3.11. */
-export const WRONG_METHOD = jsonReply("Another method than this path takes", SyncError, ALLOW);
+export const WRONG_METHOD = jsonReply(
+  "Another method than this path takes",
+  SyncErrorSchema,
+  ALLOW,
+);
 
 /** The store does not answer. */
-export const UNAVAILABLE = jsonReply("The store cannot be reached", SyncError, {
+export const UNAVAILABLE = jsonReply("The store cannot be reached", SyncErrorSchema, {
   "Retry-After": headerDoc("Seconds to wait before trying again"),
 });
 
 /** Failures of every operation of an administrator. D-4.1. */
 export const ADMINISTRATOR_FAILURES = {
-  401: jsonReply("Token missing, invalid or expired", SyncError, CHALLENGE),
-  403: jsonReply("Signed in, but not as an administrator", SyncError),
+  401: jsonReply("Token missing, invalid or expired", SyncErrorSchema, CHALLENGE),
+  403: jsonReply("Signed in, but not as an administrator", SyncErrorSchema),
   405: WRONG_METHOD,
   503: UNAVAILABLE,
 };
 
 /** Failures of an administrator's operation that takes a body. D-4.2. */
 export const BODY_FAILURES = {
-  400: jsonReply("The body is not what it should be, or an unknown table", SyncError),
-  413: jsonReply("Body too large", SyncError),
+  400: jsonReply("The body is not what it should be, or an unknown table", SyncErrorSchema),
+  413: jsonReply("Body too large", SyncErrorSchema),
 };
 
 /** Failures of an operation that talks to the remote. S-4.4.5, S-7. */
@@ -157,9 +161,9 @@ export const REMOTE_FAILURES = {
   ...BODY_FAILURES,
   400: jsonReply(
     "The body is not what it should be, an unknown table, or a configuration problem",
-    Type.Union([SyncError, ConfigError]),
+    Type.Union([SyncErrorSchema, ConfigErrorSchema]),
   ),
-  500: jsonReply("Any other failure", Type.Union([SyncRunError, SyncError])),
+  500: jsonReply("Any other failure", Type.Union([SyncRunErrorSchema, SyncErrorSchema])),
 };
 
 /** The document of an operation on sync runs. */

@@ -2,15 +2,15 @@ import { describe, expect, test } from "bun:test";
 import type { TObject } from "@sinclair/typebox";
 import { findProblems, readBody } from "../../src/http/bodies.ts";
 import {
-  ApiKeyRequest,
-  ConsentGrant,
-  PlanChange,
-  ProfileChange,
-  Rotation,
-  SignIn,
-  SignUp,
+  ApiKeyRequestSchema,
+  ConsentGrantSchema,
+  PlanChangeSchema,
+  ProfileChangeSchema,
+  RotationSchema,
+  SignInSchema,
+  SignUpSchema,
 } from "../../src/http/schemas/account.ts";
-import { TriggerRequest } from "../../src/http/schemas/runs.ts";
+import { TriggerRequestSchema } from "../../src/http/schemas/runs.ts";
 
 const ANA = { username: "ana", email: "Ana@example.org", password: "correct horse" };
 
@@ -23,12 +23,12 @@ const read = (schema: TObject, body: object | string) => {
 
 describe("a signup", () => {
   test("D-5.4 has a name, an e-mail address, a password and perhaps a display name", async () => {
-    expect(await read(SignUp, ANA)).toEqual(ANA);
-    expect(await read(SignUp, { ...ANA, display_name: null })).toEqual({
+    expect(await read(SignUpSchema, ANA)).toEqual(ANA);
+    expect(await read(SignUpSchema, { ...ANA, display_name: null })).toEqual({
       ...ANA,
       displayName: null,
     });
-    expect(await read(SignUp, { ...ANA, display_name: "Ana" })).toEqual({
+    expect(await read(SignUpSchema, { ...ANA, display_name: "Ana" })).toEqual({
       ...ANA,
       displayName: "Ana",
     });
@@ -36,7 +36,7 @@ describe("a signup", () => {
 
   test("D-5.2, D-5.4 every problem is reported, and never the password", () => {
     const body = { username: "Ana", email: "ana", password: "short-one", display_name: 5 };
-    const problems = findProblems(SignUp, body);
+    const problems = findProblems(SignUpSchema, body);
     expect(problems).toEqual([
       {
         pointer: "/username",
@@ -51,34 +51,34 @@ describe("a signup", () => {
       },
     ]);
     expect(JSON.stringify(problems)).not.toContain("short-one");
-    expect(pointers(SignUp, {})).toEqual(["/username", "/email", "/password"]);
+    expect(pointers(SignUpSchema, {})).toEqual(["/username", "/email", "/password"]);
   });
 
   test("D-5.4 a password has 10 to 200 characters, each one code point", () => {
-    expect(pointers(SignUp, { ...ANA, password: "🔑".repeat(10) })).toEqual([]);
-    expect(pointers(SignUp, { ...ANA, password: "🔑".repeat(200) })).toEqual([]);
-    expect(pointers(SignUp, { ...ANA, password: "🔑".repeat(9) })).toEqual(["/password"]);
-    expect(pointers(SignUp, { ...ANA, password: "🔑".repeat(201) })).toEqual(["/password"]);
-    expect(pointers(SignUp, { ...ANA, password: `${"x".repeat(10)}\ud800` })).toEqual([
+    expect(pointers(SignUpSchema, { ...ANA, password: "🔑".repeat(10) })).toEqual([]);
+    expect(pointers(SignUpSchema, { ...ANA, password: "🔑".repeat(200) })).toEqual([]);
+    expect(pointers(SignUpSchema, { ...ANA, password: "🔑".repeat(9) })).toEqual(["/password"]);
+    expect(pointers(SignUpSchema, { ...ANA, password: "🔑".repeat(201) })).toEqual(["/password"]);
+    expect(pointers(SignUpSchema, { ...ANA, password: `${"x".repeat(10)}\ud800` })).toEqual([
       "/password",
     ]);
   });
 });
 
 test("D-5.4 a sign-in has a name and a password that are not empty", () => {
-  expect(findProblems(SignIn, { username: "", password: 5 })).toEqual([
+  expect(findProblems(SignInSchema, { username: "", password: 5 })).toEqual([
     { pointer: "/username", detail: "Must be a text that is not empty" },
     { pointer: "/password", detail: "Must be a text that is not empty" },
   ]);
-  expect(pointers(SignIn, { username: "\ud800", password: "x" })).toEqual(["/username"]);
-  expect(pointers(SignIn, { username: "x".repeat(1_000), password: "x" })).toEqual([]);
+  expect(pointers(SignInSchema, { username: "\ud800", password: "x" })).toEqual(["/username"]);
+  expect(pointers(SignInSchema, { username: "x".repeat(1_000), password: "x" })).toEqual([]);
 });
 
 describe("an API key", () => {
   test("D-5.5 has a name and perhaps an end", async () => {
-    expect(await read(ApiKeyRequest, { name: "shop" })).toEqual({ name: "shop" });
+    expect(await read(ApiKeyRequestSchema, { name: "shop" })).toEqual({ name: "shop" });
     const body = { name: "🔑".repeat(100), expires_at: "2026-03-02" };
-    expect(await read(ApiKeyRequest, body)).toEqual({
+    expect(await read(ApiKeyRequestSchema, body)).toEqual({
       name: "🔑".repeat(100),
       expiresAt: "2026-03-02",
     });
@@ -86,20 +86,22 @@ describe("an API key", () => {
 
   test("D-5.5 other names and ends that are no time are refused together", () => {
     for (const name of [undefined, null, "", 5, "x".repeat(101), "\ud800"]) {
-      expect(pointers(ApiKeyRequest, { name })).toEqual(["/name"]);
+      expect(pointers(ApiKeyRequestSchema, { name })).toEqual(["/name"]);
     }
-    expect(findProblems(ApiKeyRequest, { name: "", expires_at: "soon" })).toEqual([
+    expect(findProblems(ApiKeyRequestSchema, { name: "", expires_at: "soon" })).toEqual([
       { pointer: "/name", detail: "Must be a text of 1 to 100 characters" },
       { pointer: "/expires_at", detail: "Must be an ISO 8601 date and time, or null" },
     ]);
   });
 
   test("D-5.5 a rotation takes whole seconds from 0 to 86,400", async () => {
-    expect(await read(Rotation, "")).toEqual({});
-    expect(await read(Rotation, { overlap_seconds: 0 })).toEqual({ overlapSeconds: 0 });
-    expect(await read(Rotation, { overlap_seconds: 86_400 })).toEqual({ overlapSeconds: 86_400 });
+    expect(await read(RotationSchema, "")).toEqual({});
+    expect(await read(RotationSchema, { overlap_seconds: 0 })).toEqual({ overlapSeconds: 0 });
+    expect(await read(RotationSchema, { overlap_seconds: 86_400 })).toEqual({
+      overlapSeconds: 86_400,
+    });
     for (const overlap_seconds of [-1, 86_401, 1.5, "60", null, true]) {
-      expect(findProblems(Rotation, { overlap_seconds })).toEqual([
+      expect(findProblems(RotationSchema, { overlap_seconds })).toEqual([
         { pointer: "/overlap_seconds", detail: "Must be a whole number from 0 to 86400" },
       ]);
     }
@@ -108,11 +110,11 @@ describe("an API key", () => {
 
 describe("a consent", () => {
   test("D-6.1 has a purpose and perhaps an end", async () => {
-    expect(await read(ConsentGrant, { purpose: "profile_lookup" })).toEqual({
+    expect(await read(ConsentGrantSchema, { purpose: "profile_lookup" })).toEqual({
       purpose: "profile_lookup",
     });
     const body = { purpose: "reputation_lookup", expires_at: null };
-    expect(await read(ConsentGrant, body)).toEqual({
+    expect(await read(ConsentGrantSchema, body)).toEqual({
       purpose: "reputation_lookup",
       expiresAt: null,
     });
@@ -128,7 +130,7 @@ describe("a consent", () => {
       1,
       ["profile_lookup"],
     ]) {
-      expect(findProblems(ConsentGrant, { purpose })).toEqual([
+      expect(findProblems(ConsentGrantSchema, { purpose })).toEqual([
         {
           pointer: "/purpose",
           detail: "Must be one of reputation_lookup, profile_lookup, platforms_lookup",
@@ -139,37 +141,36 @@ describe("a consent", () => {
 
   test("D-6.1 an expires_at that is no time is refused", () => {
     for (const expires_at of ["", "soon", 1893456000, true, {}, "2026-13-01T00:00:00Z"]) {
-      expect(pointers(ConsentGrant, { purpose: "profile_lookup", expires_at })).toEqual([
+      expect(pointers(ConsentGrantSchema, { purpose: "profile_lookup", expires_at })).toEqual([
         "/expires_at",
       ]);
     }
   });
 
   test("D-5.2 all problems are reported together, unknown fields last", () => {
-    expect(pointers(ConsentGrant, { b: 1, purpose: "x", "a/~": 1, expires_at: "x" })).toEqual([
-      "/purpose",
-      "/expires_at",
-      "/b",
-      "/a~1~0",
-    ]);
+    expect(pointers(ConsentGrantSchema, { b: 1, purpose: "x", "a/~": 1, expires_at: "x" })).toEqual(
+      ["/purpose", "/expires_at", "/b", "/a~1~0"],
+    );
   });
 });
 
 test("D-5.7 a plan is a known one, and its numbers are whole, from 1 on", async () => {
-  expect(await read(PlanChange, { plan: "business" })).toEqual({ plan: "business" });
+  expect(await read(PlanChangeSchema, { plan: "business" })).toEqual({ plan: "business" });
   const numbers = { calls_per_month: 1, rate_limit_per_minute: 999_999_999_999_999 };
-  expect(await read(PlanChange, { plan: "enterprise", ...numbers })).toEqual({
+  expect(await read(PlanChangeSchema, { plan: "enterprise", ...numbers })).toEqual({
     plan: "enterprise",
     callsPerMonth: 1,
     rateLimitPerMinute: 999_999_999_999_999,
   });
   const nulls = { calls_per_month: null, rate_limit_per_minute: null };
-  expect(pointers(PlanChange, { plan: "free", ...nulls })).toEqual([]);
+  expect(pointers(PlanChangeSchema, { plan: "free", ...nulls })).toEqual([]);
   for (const plan of [undefined, "Free", "toString"]) {
-    expect(pointers(PlanChange, { plan })).toEqual(["/plan"]);
+    expect(pointers(PlanChangeSchema, { plan })).toEqual(["/plan"]);
   }
   for (const odd of [0, -1, 1.5, "5", true, 1e15, Number.NaN]) {
-    expect(findProblems(PlanChange, { plan: "enterprise", rate_limit_per_minute: odd })).toEqual([
+    expect(
+      findProblems(PlanChangeSchema, { plan: "enterprise", rate_limit_per_minute: odd }),
+    ).toEqual([
       {
         pointer: "/rate_limit_per_minute",
         detail: "Must be a whole number from 1 to 999999999999999",
@@ -180,35 +181,37 @@ test("D-5.7 a plan is a known one, and its numbers are whole, from 1 on", async 
 
 test("D-5.5, D-5.5.1 a profile takes texts, nulls and public, and nothing of another type", async () => {
   const body = { display_name: "Ana", bio: null, public: false };
-  expect(await read(ProfileChange, body)).toEqual({
+  expect(await read(ProfileChangeSchema, body)).toEqual({
     displayName: "Ana",
     bio: null,
     public: false,
   });
-  expect(await read(ProfileChange, {})).toEqual({});
-  expect(pointers(ProfileChange, { public: "true", bio: 1, location: "\ud800" })).toEqual([
+  expect(await read(ProfileChangeSchema, {})).toEqual({});
+  expect(pointers(ProfileChangeSchema, { public: "true", bio: 1, location: "\ud800" })).toEqual([
     "/bio",
     "/location",
     "/public",
   ]);
-  expect(pointers(ProfileChange, { bio: "x".repeat(10_001) })).toEqual(["/bio"]);
+  expect(pointers(ProfileChangeSchema, { bio: "x".repeat(10_001) })).toEqual(["/bio"]);
 });
 
 test("D-5.2 what is no object is refused as a whole, and a field named __proto__ is unknown", async () => {
   for (const text of ["[]", "null", "5", '"x"']) {
-    await expect(read(ProfileChange, text)).rejects.toMatchObject({
+    await expect(read(ProfileChangeSchema, text)).rejects.toMatchObject({
       kind: "invalid_request",
       message: "The body must be a JSON object",
       problems: [],
     });
   }
-  await expect(read(ProfileChange, '{"__proto__": {}, "bio": "x"}')).rejects.toMatchObject({
+  await expect(read(ProfileChangeSchema, '{"__proto__": {}, "bio": "x"}')).rejects.toMatchObject({
     problems: [{ pointer: "/__proto__", detail: "Unknown field" }],
   });
 });
 
 test("D-4.2 a run ignores fields that it does not know", async () => {
-  expect(await read(TriggerRequest, { direction: "push", dry_run: true, other: 1 })).toMatchObject({
+  expect(
+    await read(TriggerRequestSchema, { direction: "push", dry_run: true, other: 1 }),
+  ).toMatchObject({
     direction: "push",
     dryRun: true,
   });

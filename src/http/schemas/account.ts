@@ -1,4 +1,4 @@
-// Bodies of accounts: signing up and in, keys, consents, usage and plans.
+// Bodies of accounts: signing up and in, keys, consents, usage and plans. R-2.4, D-5.4, D-5.5, D-5.7, D-6.1.
 import { type TSchema, Type } from "@sinclair/typebox";
 import { isEmail } from "../../domain/reputation/accounts/account.ts";
 import { CONSENT_PURPOSES, CONSENT_STATUSES } from "../../domain/reputation/accounts/consent.ts";
@@ -29,7 +29,7 @@ const ProfileText = Type.Optional(
     `Must be a text of at most ${MAX_PROFILE_TEXT_CHARS} characters, or null`,
   ),
 );
-/** `expires_at` of what somebody asks for; whether it is ahead the use case says. */
+/** `expires_at` of a request. The use case checks that it is in the future. */
 const Expiry = Type.Optional(
   nullable(
     checked<string>(
@@ -40,11 +40,9 @@ const Expiry = Type.Optional(
   ),
 );
 const PlanNumber = Type.Integer({ minimum: 1, maximum: MAX_PLAN_NUMBER });
-/** Whom the examples of requests are about. */
 const NEWCOMER = { username: "ana", password: "a password of ana" };
 
-/** R-2.4. */
-export const Consent = model("Consent", {
+export const ConsentSchema = model("Consent", {
   id: Type.Integer({ minimum: 1 }),
   purpose: oneOf(CONSENT_PURPOSES),
   granted_at: Time,
@@ -52,23 +50,20 @@ export const Consent = model("Consent", {
   status: oneOf(CONSENT_STATUSES),
 });
 
-/** D-6.1. */
-export const ConsentGrant = model(
+export const ConsentGrantSchema = model(
   "ConsentGrant",
   { purpose: oneOf(CONSENT_PURPOSES), expires_at: Expiry },
   { examples: [{ purpose: "reputation_lookup" }] },
 );
 
-/** D-5.4. */
-export const Account = model("Account", {
+export const AccountSchema = model("Account", {
   username: Text,
   email: Text,
   plan: oneOf(PLAN_NAMES),
   role: oneOf(ROLES),
 });
 
-/** D-5.4. */
-export const SignUp = model(
+export const SignUpSchema = model(
   "SignUp",
   {
     username: checked<string>(
@@ -87,15 +82,13 @@ export const SignUp = model(
   { examples: [{ ...NEWCOMER, email: "ana@example.com", display_name: "Ana" }] },
 );
 
-/** D-5.4. */
-export const SignIn = model(
+export const SignInSchema = model(
   "SignIn",
   { username: someText(), password: someText() },
   { examples: [NEWCOMER] },
 );
 
-/** D-5.4. */
-export const Session = model("Session", {
+export const SessionSchema = model("Session", {
   token: Type.String({ description: "A JWT, good for an hour" }),
   token_type: Type.Literal("Bearer"),
   expires_at: Time,
@@ -112,17 +105,14 @@ const API_KEY = {
   expires_at: NullableTime,
 };
 
-/** D-5.5. */
-export const ApiKey = model("ApiKey", API_KEY);
+export const ApiKeySchema = model("ApiKey", API_KEY);
 
-/** D-5.5. */
-export const IssuedApiKey = model("IssuedApiKey", {
+export const IssuedApiKeySchema = model("IssuedApiKey", {
   ...API_KEY,
   key: Type.String({ description: "The key itself, shown this once" }),
 });
 
-/** D-5.5. */
-export const ApiKeyRequest = model(
+export const ApiKeyRequestSchema = model(
   "ApiKeyRequest",
   {
     name: textOf(1, MAX_API_KEY_NAME_CHARS),
@@ -131,15 +121,13 @@ export const ApiKeyRequest = model(
   { examples: [{ name: "shop" }] },
 );
 
-/** D-5.5. */
-export const Rotation = model("Rotation", {
+export const RotationSchema = model("Rotation", {
   overlap_seconds: Type.Optional(
     Type.Integer({ minimum: 0, maximum: MAX_ROTATION_OVERLAP_SECONDS, default: 0 }),
   ),
 });
 
-/** D-5.5. */
-export const ProfileChange = model(
+export const ProfileChangeSchema = model(
   "ProfileChange",
   {
     display_name: ProfileText,
@@ -158,11 +146,9 @@ const Limit = model("Limit", {
   reset_at: Time,
 });
 
-/** D-5.5. */
-export const Usage = model("Usage", { plan: oneOf(PLAN_NAMES), minute: Limit, month: Limit });
+export const UsageSchema = model("Usage", { plan: oneOf(PLAN_NAMES), minute: Limit, month: Limit });
 
-/** D-5.5. */
-export const Access = model("Access", {
+export const AccessSchema = model("Access", {
   id: Text,
   at: Time,
   account: Type.String({ description: "Empty when that account is erased" }),
@@ -172,8 +158,7 @@ export const Access = model("Access", {
   request_id: Text,
 });
 
-/** D-5.7. */
-export const PlanChange = model(
+export const PlanChangeSchema = model(
   "PlanChange",
   {
     plan: oneOf(PLAN_NAMES),
@@ -183,15 +168,14 @@ export const PlanChange = model(
   { examples: [{ plan: "business" }] },
 );
 
-/** D-5.7. */
-export const Plan = model("Plan", {
+export const PlanSchema = model("Plan", {
   username: Text,
   plan: oneOf(PLAN_NAMES),
   calls_per_month: NullableCount,
   rate_limit_per_minute: NullableCount,
 });
 
-/** What a `DELETE` without a body of its own answers. */
+/** The reply to a `DELETE` that has no data of its own. */
 export function statusOf(name: string, word: string): TSchema {
   return model(name, { status: Type.Literal(word) });
 }

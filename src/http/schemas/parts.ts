@@ -1,4 +1,4 @@
-// What the schemas of both interfaces are made of.
+// Building blocks for the schemas of both interfaces.
 import {
   Kind,
   type ObjectOptions,
@@ -13,13 +13,13 @@ import {
 import { Value } from "@sinclair/typebox/value";
 import { isTextOf } from "../../domain/shared/text.ts";
 
-/** Values that JSON Schema cannot tell as exactly as the domain does. */
+/** The TypeBox kind of values that JSON Schema cannot describe as exactly as the domain checks them. */
 const CHECKED = "Checked";
 const CHECK = Symbol("check");
 
 interface Check {
   fits(value: unknown): boolean;
-  /** What to tell about a value that does not fit. */
+  /** The message for a value that does not fit. */
   detail(value: unknown): string;
 }
 
@@ -39,7 +39,7 @@ export function checked<Value>(
   return Type.Unsafe<Value>({ ...schema, [Kind]: CHECKED, [CHECK]: check });
 }
 
-/** What to tell about a value that a field's schema refused: our words for what it wants. D-5.2. */
+/** The message for a value that a field's schema refused, in our own words. D-5.2. */
 export function detailOf(schema: TSchema, value: unknown): string {
   switch (schema[Kind]) {
     case CHECKED:
@@ -53,19 +53,15 @@ export function detailOf(schema: TSchema, value: unknown): string {
   }
 }
 
-/** Any text. */
 export const Text = Type.String();
 
-/** A whole number from 0. */
 export const Count = Type.Integer({ minimum: 0 });
 
-/** A canonical time. */
 export const Time = Type.String({ format: "date-time", description: "ISO 8601, UTC" });
 
 /** Options of an object that has no other fields. */
 export const exact = { additionalProperties: false };
 
-/** A text of at least one character. */
 export function someText(): TUnsafe<string> {
   const fits = (value: unknown) =>
     isTextOf(value, { minChars: 1, maxChars: Number.POSITIVE_INFINITY });
@@ -79,7 +75,7 @@ export function textOf(minLength: number, maxLength: number): TUnsafe<string> {
   return checked({ type: "string", minLength, maxLength }, fits, detail);
 }
 
-/** An object with these fields and no other, by the name that clients made from the document give its type. */
+/** An object with exactly these fields. Clients generated from the document name its type so. */
 export function model<Fields extends TProperties>(
   name: string,
   fields: Fields,
@@ -88,7 +84,7 @@ export function model<Fields extends TProperties>(
   return Type.Object(fields, { $id: name, ...exact, ...options });
 }
 
-/** A value or null, as one type: many generators make a class of its own of a choice between the two. */
+/** A value or null as one type, because many client generators make a separate class of a union. */
 export function nullable<Schema extends TSchema>(
   schema: Schema,
   options: object = {},
@@ -103,7 +99,6 @@ export function nullable<Schema extends TSchema>(
   );
 }
 
-/** One of some texts. */
 export function oneOf<const Value extends string>(
   values: readonly Value[],
   options: object = {},

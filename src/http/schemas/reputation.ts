@@ -1,9 +1,8 @@
-// Bodies of lookups and profiles, and what all replies of the reputation interface are wrapped in.
+// Bodies of lookups and profiles, and the envelope of all replies of the reputation interface. R-2, D-5.1, D-6.6.
 import { type TSchema, Type } from "@sinclair/typebox";
 import { PROBLEM_CODES } from "../errors.ts";
 import { Count, model, oneOf, Text, Time } from "./parts.ts";
 
-/** D-5.1. */
 const Meta = model("Meta", { timestamp: Time, version: Type.Literal("v1") });
 
 /** `{success, data, meta}`. R-2.6, D-5.1. */
@@ -11,8 +10,7 @@ export function envelopeOf(data: TSchema): TSchema {
   return model(`${data.$id}Reply`, { success: Type.Literal(true), data, meta: Meta });
 }
 
-/** R-2.1. */
-export const Reputation = model("Reputation", {
+export const ReputationSchema = model("Reputation", {
   username: Text,
   score: Type.Integer({ minimum: 0, maximum: 100 }),
   star_level: Type.Integer({ minimum: 1, maximum: 5 }),
@@ -29,14 +27,12 @@ const PROFILE = {
   verified: Type.Boolean(),
 };
 
-/** R-2.2. */
-export const Profile = model("Profile", PROFILE);
+export const ProfileSchema = model("Profile", PROFILE);
 
 /** A profile as its owner sees it. */
-export const OwnProfile = model("OwnProfile", { ...PROFILE, public: Type.Boolean() });
+export const OwnProfileSchema = model("OwnProfile", { ...PROFILE, public: Type.Boolean() });
 
-/** R-2.3. */
-export const PlatformList = Type.Array(
+export const PlatformListSchema = Type.Array(
   model("Platform", {
     platform: Text,
     handle: Text,
@@ -46,8 +42,7 @@ export const PlatformList = Type.Array(
   { $id: "PlatformList" },
 );
 
-/** D-6.6. */
-export const Explanation = model("Explanation", {
+export const ExplanationSchema = model("Explanation", {
   username: Text,
   score: Type.Integer({ minimum: 0, maximum: 100 }),
   star_level: Type.Integer({ minimum: 1, maximum: 5 }),
@@ -57,7 +52,7 @@ export const Explanation = model("Explanation", {
 });
 
 /** D-5.2, RFC 9457. */
-export const Problem = model("Problem", {
+export const ProblemSchema = model("Problem", {
   success: Type.Literal(false),
   type: Type.String({ description: "urn:repsync:problem:<code>" }),
   title: Text,

@@ -1,11 +1,11 @@
-// Bodies of sync runs on the wire, as the OpenAPI document shows them. S-2.6, S-4.4, S-6, D-4.
+// Bodies of sync runs on the wire, as the OpenAPI document shows them. S-2.6, S-4.4, S-6, D-4.3, D-4.9 to D-4.11.
 import { Type } from "@sinclair/typebox";
 import { Count, checked, exact, listOf, model, nullable, oneOf, Text, Time } from "./parts.ts";
 
 const Direction = oneOf(["push", "pull"]);
 const KeyObject = Type.Object({}, { additionalProperties: true, description: "The key columns" });
 const TABLE = { type: "string", minLength: 1, description: "Name of a table of the registry" };
-/** Whether there is such a table is not the body's business: an empty name is an unknown one. */
+/** An empty name passes here; the use case refuses it as an unknown table. */
 const TableOrNone = Type.Optional(
   nullable(
     checked<string>(TABLE, (value) => typeof value === "string", "Must be a string"),
@@ -13,7 +13,7 @@ const TableOrNone = Type.Optional(
   ),
 );
 
-/** A table that has to be named; `purpose` says what for. */
+/** A table that the request must name; `purpose` completes the message when it does not. */
 function requiredTable(purpose: string) {
   const isAbsent = (value: unknown) => value === undefined || value === null || value === "";
   return checked<string>(
@@ -32,8 +32,7 @@ const FLAGS = {
   ),
 };
 
-/** S-2.6, D-4.11. */
-export const TriggerRequest = Type.Object(
+export const TriggerRequestSchema = Type.Object(
   {
     direction: Type.Optional(oneOf(["push", "pull", "both"], { default: "both" })),
     table: TableOrNone,
@@ -42,8 +41,7 @@ export const TriggerRequest = Type.Object(
   { $id: "TriggerRequest", examples: [{ direction: "both" }] },
 );
 
-/** S-2.6, D-4.11. */
-export const StreamRequest = Type.Object(
+export const StreamRequestSchema = Type.Object(
   {
     direction: Type.Optional(oneOf(["push", "pull"], { default: "push" })),
     table: requiredTable("for a sync with a stream"),
@@ -52,8 +50,7 @@ export const StreamRequest = Type.Object(
   { $id: "StreamRequest", examples: [{ direction: "push", table: "profiles" }] },
 );
 
-/** D-4.10. */
-export const CompareRequest = Type.Object(
+export const CompareRequestSchema = Type.Object(
   {
     table: requiredTable("for a comparison"),
     repair: Type.Optional(
@@ -86,16 +83,14 @@ const RESULT = {
   full_sync: Type.Boolean(),
 };
 
-/** D-4.3. */
-export const TriggerResult = model("TriggerResult", {
+export const TriggerResultSchema = model("TriggerResult", {
   ...RESULT,
   status: oneOf(["success", "partial"]),
   finished_at: Time,
   dry_run: Type.Optional(Type.Literal(true, { description: "Only of a dry run" })),
 });
 
-/** D-4.9. */
-export const Run = model("SyncRun", {
+export const RunSchema = model("SyncRun", {
   ...RESULT,
   status: oneOf(["running", "success", "partial", "failed"]),
   trigger: oneOf(["api", "stream", "cli", "schedule"]),
@@ -103,11 +98,9 @@ export const Run = model("SyncRun", {
   error: Type.Optional(Type.String({ description: "Why it failed; only when it did" })),
 });
 
-/** D-4.9. */
-export const RunList = listOf(Run);
+export const RunListSchema = listOf(RunSchema);
 
-/** D-4.9. */
-export const RejectedList = listOf(
+export const RejectedListSchema = listOf(
   model("RejectedRecord", {
     id: Text,
     table: Text,
@@ -122,8 +115,7 @@ export const RejectedList = listOf(
 
 const Examples = Type.Array(KeyObject, { maxItems: 20 });
 
-/** D-4.10. */
-export const CompareResult = model("CompareResult", {
+export const CompareResultSchema = model("CompareResult", {
   matched: Count,
   different: Count,
   missing_here: Count,
@@ -135,8 +127,7 @@ export const CompareResult = model("CompareResult", {
   repaired: Type.Optional(Count),
 });
 
-/** D-4.10. */
-export const DigestPage = model("DigestPage", {
+export const DigestPageSchema = model("DigestPage", {
   table: Text,
   format: Text,
   columns: Type.Array(Text),
@@ -152,13 +143,13 @@ export const DigestPage = model("DigestPage", {
 });
 
 /** S-7, a configuration problem. */
-export const ConfigError = model("ConfigError", {
+export const ConfigErrorSchema = model("ConfigError", {
   error: Text,
   type: Type.Literal("config_error"),
 });
 
 /** S-7, any other failure of a run. */
-export const SyncRunError = model("SyncRunError", {
+export const SyncRunErrorSchema = model("SyncRunError", {
   error: Text,
   type: Type.Literal("sync_error"),
 });
@@ -167,7 +158,7 @@ const SUBJECT = { table: Text, direction: Direction };
 const BYTES = { bytes_compressed: Count, bytes_uncompressed: Count };
 
 /** One event of the stream. S-6, D-4.4. */
-export const RunEvent = Type.Union(
+export const RunEventSchema = Type.Union(
   [
     model("RunStartEvent", { type: Type.Literal("start"), ...SUBJECT, total_records: Count }),
     model("RunBatchEvent", {

@@ -1,4 +1,4 @@
-// Bodies on the wire, as the OpenAPI document shows them. Field names are those of the two documents.
+// Bodies of pages, pushes, status and health on the wire, as the OpenAPI document shows them. S-2, S-7, R-2.5.
 import { Type } from "@sinclair/typebox";
 import { exact, model, nullable, oneOf, Text } from "./parts.ts";
 
@@ -7,17 +7,15 @@ const RowObject = Type.Object(
   { additionalProperties: true, description: "One row of a table" },
 );
 
-/** S-7. */
-export const SyncError = model("SyncError", { error: Type.String() });
+export const SyncErrorSchema = model("SyncError", { error: Type.String() });
 
 /** S-7, with the kind of failure. */
-export const IntegrityError = model("IntegrityError", {
+export const IntegrityErrorSchema = model("IntegrityError", {
   error: Type.String(),
   type: Type.Literal("integrity_error"),
 });
 
-/** S-2.2. */
-export const PullPageBody = model("PullPage", {
+export const PullPageSchema = model("PullPage", {
   table: Type.String(),
   since: nullable(Text),
   count: Type.Integer({ minimum: 0 }),
@@ -35,8 +33,7 @@ const PushRecord = Type.Unknown({
   examples: [{ username: "maria", updated_at: "2026-01-02T03:04:05Z" }],
 });
 
-/** S-2.3. */
-export const PushRequestBody = Type.Object(
+export const PushRequestSchema = Type.Object(
   {
     records: Type.Optional(
       nullable(Type.Array(PushRecord), { description: "Rows to upsert; keys are column names" }),
@@ -52,7 +49,7 @@ export const PushRequestBody = Type.Object(
 );
 
 /** S-2.4, normal result. */
-export const PushResultBody = model("PushResult", {
+export const PushResultSchema = model("PushResult", {
   table: Type.String(),
   received: Type.Integer({ minimum: 1 }),
   upserted: Type.Integer({ minimum: 0 }),
@@ -65,21 +62,20 @@ export const PushResultBody = model("PushResult", {
 const NONE = Type.Unsafe<0>({ type: "integer", const: 0 });
 
 /** S-2.4, no records. */
-export const NoRecordsBody = model("NoRecordsResult", {
+export const NoRecordsSchema = model("NoRecordsResult", {
   table: Type.String(),
   upserted: NONE,
   message: Type.String(),
 });
 
 /** S-2.4, commit failure. */
-export const CommitFailedBody = model("CommitFailure", {
+export const CommitFailedSchema = model("CommitFailure", {
   table: Type.String(),
   upserted: NONE,
   error: Type.String(),
 });
 
-/** S-2.5. */
-export const SyncStatusBody = model("SyncStatus", {
+export const SyncStatusSchema = model("SyncStatus", {
   sync_enabled: Type.Boolean(),
   tables: Type.Array(Type.String()),
   table_counts: Type.Record(Type.String(), Type.Integer({ minimum: -1 })),
@@ -91,8 +87,7 @@ export const SyncStatusBody = model("SyncStatus", {
   ),
 });
 
-/** D-5.1. */
-export const HealthBody = model("Health", {
+export const HealthSchema = model("Health", {
   success: Type.Boolean(),
   status: oneOf(["ok", "degraded"]),
   db: oneOf(["ok", "unavailable"]),

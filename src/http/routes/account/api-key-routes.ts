@@ -20,7 +20,12 @@ import {
   USER_SECURITY,
 } from "../../operation-docs.ts";
 import { dataReply } from "../../replies.ts";
-import { ApiKey, ApiKeyRequest, IssuedApiKey, Rotation } from "../../schemas/account.ts";
+import {
+  ApiKeyRequestSchema,
+  ApiKeySchema,
+  IssuedApiKeySchema,
+  RotationSchema,
+} from "../../schemas/account.ts";
 import { listOf } from "../../schemas/parts.ts";
 
 /** What the routes of API keys need. */
@@ -39,7 +44,7 @@ export function apiKeyRoutes(deps: ApiKeyRouteDeps) {
     .post(
       "/v1/me/api-keys",
       async ({ request }) => {
-        const { username, body } = await readUserBody(deps, request, ApiKeyRequest);
+        const { username, body } = await readUserBody(deps, request, ApiKeyRequestSchema);
         return dataReply(deps.clock, await issueApiKey(deps, username, body), { status: 201 });
       },
       { parse: "none", detail: API_KEY_DETAILS.issue },
@@ -53,7 +58,7 @@ export function apiKeyRoutes(deps: ApiKeyRouteDeps) {
     .post(
       "/v1/me/api-keys/:id/rotate",
       async ({ request, params: { id } }) => {
-        const { username, body } = await readUserBody(deps, request, Rotation);
+        const { username, body } = await readUserBody(deps, request, RotationSchema);
         const { overlapSeconds = 0 } = body;
         const issued = await rotateApiKey(deps, { username, id, overlapSeconds });
         return dataReply(deps.clock, issued, { status: 201 });
@@ -73,7 +78,7 @@ const API_KEY_DETAILS = {
     summary: "Your API keys",
     parameters: LIST_PARAMETERS,
     responses: {
-      200: dataDoc("Newest first", listOf(ApiKey)),
+      200: dataDoc("Newest first", listOf(ApiKeySchema)),
       ...problemDocs({ ...USER_PROBLEMS, 400: "A bad limit or cursor" }),
     },
   },
@@ -81,9 +86,9 @@ const API_KEY_DETAILS = {
     ...shared,
     operationId: "issueApiKey",
     summary: "Make an API key",
-    requestBody: bodyDoc(ApiKeyRequest),
+    requestBody: bodyDoc(ApiKeyRequestSchema),
     responses: {
-      201: dataDoc("The key, shown this once", IssuedApiKey),
+      201: dataDoc("The key, shown this once", IssuedApiKeySchema),
       ...problemDocs({ ...USER_PROBLEMS, ...BODY_PROBLEMS }),
     },
   },
@@ -93,7 +98,7 @@ const API_KEY_DETAILS = {
     summary: "Revoke an API key at once",
     parameters: [ID],
     responses: {
-      200: dataDoc("The key, revoked", ApiKey),
+      200: dataDoc("The key, revoked", ApiKeySchema),
       ...problemDocs({ ...USER_PROBLEMS, ...UNKNOWN }),
     },
   },
@@ -102,9 +107,9 @@ const API_KEY_DETAILS = {
     operationId: "rotateApiKey",
     summary: "Put a new API key in place of another",
     parameters: [ID],
-    requestBody: jsonRequest(Rotation),
+    requestBody: jsonRequest(RotationSchema),
     responses: {
-      201: dataDoc("The new key, shown this once", IssuedApiKey),
+      201: dataDoc("The new key, shown this once", IssuedApiKeySchema),
       ...problemDocs({
         ...USER_PROBLEMS,
         ...BODY_PROBLEMS,

@@ -20,7 +20,7 @@ import {
   USER_SECURITY,
 } from "../../operation-docs.ts";
 import { dataReply } from "../../replies.ts";
-import { Consent, ConsentGrant } from "../../schemas/account.ts";
+import { ConsentGrantSchema, ConsentSchema } from "../../schemas/account.ts";
 import { listOf } from "../../schemas/parts.ts";
 
 /** What the routes of consents need. */
@@ -39,7 +39,7 @@ export function consentRoutes(deps: ConsentRouteDeps) {
     .post(
       "/v1/me/consents",
       async ({ request }) => {
-        const { username, body } = await readUserBody(deps, request, ConsentGrant);
+        const { username, body } = await readUserBody(deps, request, ConsentGrantSchema);
         return dataReply(deps.clock, await grantConsent(deps, username, body), { status: 201 });
       },
       { parse: "none", detail: CONSENT_DETAILS.grant },
@@ -72,7 +72,7 @@ const CONSENT_DETAILS = {
     summary: "Your consents",
     parameters: [...FILTERS, ...LIST_PARAMETERS],
     responses: {
-      200: dataDoc("Newest first", listOf(Consent)),
+      200: dataDoc("Newest first", listOf(ConsentSchema)),
       ...problemDocs({ ...USER_PROBLEMS, 400: "An unknown filter value, a bad limit or cursor" }),
     },
   },
@@ -80,9 +80,9 @@ const CONSENT_DETAILS = {
     ...shared,
     operationId: "grantConsent",
     summary: "Consent to a purpose",
-    requestBody: bodyDoc(ConsentGrant),
+    requestBody: bodyDoc(ConsentGrantSchema),
     responses: {
-      201: dataDoc("The consent", Consent),
+      201: dataDoc("The consent", ConsentSchema),
       ...problemDocs({ ...USER_PROBLEMS, ...BODY_PROBLEMS }),
     },
   },
@@ -92,7 +92,7 @@ const CONSENT_DETAILS = {
     summary: "Revoke a consent at once",
     parameters: [ID],
     responses: {
-      200: dataDoc("The consent as it is now", Consent),
+      200: dataDoc("The consent as it is now", ConsentSchema),
       ...problemDocs({ ...USER_PROBLEMS, 404: "No such consent of this person" }),
     },
   },

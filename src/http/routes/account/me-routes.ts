@@ -19,9 +19,15 @@ import {
   USER_SECURITY,
 } from "../../operation-docs.ts";
 import { dataReply } from "../../replies.ts";
-import { Access, Account, ProfileChange, statusOf, Usage } from "../../schemas/account.ts";
+import {
+  AccessSchema,
+  AccountSchema,
+  ProfileChangeSchema,
+  statusOf,
+  UsageSchema,
+} from "../../schemas/account.ts";
 import { listOf } from "../../schemas/parts.ts";
-import { Explanation, OwnProfile } from "../../schemas/reputation.ts";
+import { ExplanationSchema, OwnProfileSchema } from "../../schemas/reputation.ts";
 
 /** What the routes of the signed-in user need. */
 type MeRouteDeps = IdentityDeps &
@@ -50,7 +56,7 @@ export function meRoutes(deps: MeRouteDeps) {
     .patch(
       "/v1/me/profile",
       async ({ request }) => {
-        const { username, body } = await readUserBody(deps, request, ProfileChange);
+        const { username, body } = await readUserBody(deps, request, ProfileChangeSchema);
         return dataReply(deps.clock, await changeProfile(deps, username, body));
       },
       { parse: "none", detail: ME_DETAILS.profile },
@@ -84,7 +90,7 @@ const ME_DETAILS = {
     ...shared,
     operationId: "readAccount",
     summary: "The signed-in account",
-    responses: { 200: dataDoc("The account", Account), ...problemDocs(USER_PROBLEMS) },
+    responses: { 200: dataDoc("The account", AccountSchema), ...problemDocs(USER_PROBLEMS) },
   },
   erase: {
     ...shared,
@@ -100,9 +106,9 @@ const ME_DETAILS = {
     ...shared,
     operationId: "changeProfile",
     summary: "Change your profile",
-    requestBody: jsonRequest(ProfileChange),
+    requestBody: jsonRequest(ProfileChangeSchema),
     responses: {
-      200: dataDoc("The profile", OwnProfile),
+      200: dataDoc("The profile", OwnProfileSchema),
       ...problemDocs({ ...USER_PROBLEMS, ...BODY_PROBLEMS, 404: "The account has no profile" }),
     },
   },
@@ -111,7 +117,7 @@ const ME_DETAILS = {
     operationId: "explainReputation",
     summary: "How your score comes about",
     responses: {
-      200: dataDoc("The score and its points", Explanation),
+      200: dataDoc("The score and its points", ExplanationSchema),
       ...problemDocs({ ...USER_PROBLEMS, 404: "The account has no profile" }),
     },
   },
@@ -119,7 +125,7 @@ const ME_DETAILS = {
     ...shared,
     operationId: "readUsage",
     summary: "Where the account stands with its limits",
-    responses: { 200: dataDoc("Usage", Usage), ...problemDocs(USER_PROBLEMS) },
+    responses: { 200: dataDoc("Usage", UsageSchema), ...problemDocs(USER_PROBLEMS) },
   },
   accesses: {
     ...shared,
@@ -127,7 +133,7 @@ const ME_DETAILS = {
     summary: "Who looked the person up",
     parameters: LIST_PARAMETERS,
     responses: {
-      200: dataDoc("Newest first", listOf(Access)),
+      200: dataDoc("Newest first", listOf(AccessSchema)),
       ...problemDocs({ ...USER_PROBLEMS, 400: "A bad limit or cursor" }),
     },
   },

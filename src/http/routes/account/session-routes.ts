@@ -21,7 +21,13 @@ import {
   USER_SECURITY,
 } from "../../operation-docs.ts";
 import { dataReply } from "../../replies.ts";
-import { Account, Session, SignIn, SignUp, statusOf } from "../../schemas/account.ts";
+import {
+  AccountSchema,
+  SessionSchema,
+  SignInSchema,
+  SignUpSchema,
+  statusOf,
+} from "../../schemas/account.ts";
 
 /** What signup and sessions need. */
 interface SessionRouteDeps extends SignInDeps, SignUpDeps, IdentityDeps {}
@@ -39,7 +45,7 @@ export function sessionRoutes(deps: SessionRouteDeps, trustedProxyHops: number) 
       "/v1/signup",
       async ({ request }) => {
         requireSignUpEnabled(deps);
-        const body = await readBody(request, SignUp);
+        const body = await readBody(request, SignUpSchema);
         return dataReply(deps.clock, await signUp(deps, body, addressOf(request)), { status: 201 });
       },
       { parse: "none", detail: SESSION_DETAILS.signUp },
@@ -47,7 +53,7 @@ export function sessionRoutes(deps: SessionRouteDeps, trustedProxyHops: number) 
     .post(
       "/v1/sessions",
       async ({ request }) => {
-        const body = await readBody(request, SignIn);
+        const body = await readBody(request, SignInSchema);
         const session = await signIn(deps, body, addressOf(request));
         const cookie = `${SESSION_COOKIE}=${session.token}; Max-Age=${SESSION_TTL_SECONDS}`;
         const headers = { "Set-Cookie": `${cookie}; ${COOKIE_RULES}` };
@@ -76,9 +82,9 @@ const SESSION_DETAILS = {
     tags: ["account"],
     summary: "Make an account and its profile",
     security: [],
-    requestBody: bodyDoc(SignUp),
+    requestBody: bodyDoc(SignUpSchema),
     responses: {
-      201: dataDoc("Made", Account),
+      201: dataDoc("Made", AccountSchema),
       ...problemDocs({
         ...BODY_PROBLEMS,
         403: "Signing up is disabled",
@@ -92,9 +98,9 @@ const SESSION_DETAILS = {
     tags: ["account"],
     summary: "Begin a session",
     security: [],
-    requestBody: bodyDoc(SignIn),
+    requestBody: bodyDoc(SignInSchema),
     responses: {
-      200: dataDoc("Begun", Session, COOKIE),
+      200: dataDoc("Begun", SessionSchema, COOKIE),
       ...problemDocs({
         ...BODY_PROBLEMS,
         401: "Username or password wrong",

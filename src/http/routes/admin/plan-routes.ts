@@ -12,14 +12,14 @@ import {
   USERNAME,
 } from "../../operation-docs.ts";
 import { dataReply } from "../../replies.ts";
-import { Plan, PlanChange } from "../../schemas/account.ts";
+import { PlanChangeSchema, PlanSchema } from "../../schemas/account.ts";
 
 /** `PUT /v1/admin/accounts/{username}/plan`. D-5.7. */
 export function planRoutes(deps: IdentityDeps) {
   return new Elysia().put(
     "/v1/admin/accounts/:username/plan",
     async ({ request, params }) => {
-      const body = await readAdministratorBody(deps, request, PlanChange);
+      const body = await readAdministratorBody(deps, request, PlanChangeSchema);
       return dataReply(deps.clock, await changePlan(deps, params.username, body));
     },
     { parse: "none", detail: PLAN_DETAIL },
@@ -33,9 +33,9 @@ const PLAN_DETAIL = {
   summary: "Change an account's plan",
   security: USER_SECURITY,
   parameters: [USERNAME],
-  requestBody: bodyDoc(PlanChange),
+  requestBody: bodyDoc(PlanChangeSchema),
   responses: {
-    200: dataDoc("The plan", Plan),
+    200: dataDoc("The plan", PlanSchema),
     ...problemDocs({
       ...USER_PROBLEMS,
       ...BODY_PROBLEMS,

@@ -15,8 +15,8 @@ import {
   REQUEST_ID,
 } from "../../openapi.ts";
 import { jsonResponse } from "../../replies.ts";
-import { Problem } from "../../schemas/reputation.ts";
-import { HealthBody, SyncError } from "../../schemas/sync.ts";
+import { ProblemSchema } from "../../schemas/reputation.ts";
+import { HealthSchema, SyncErrorSchema } from "../../schemas/sync.ts";
 
 /** `GET /v1/health`. R-2.5, D-6.8. */
 export function healthRoute(deps: HealthDeps) {
@@ -37,9 +37,9 @@ const HEALTH_DETAIL = {
   summary: "Tell whether the service and its store are alive",
   security: [],
   responses: {
-    200: jsonReply("Alive", HealthBody),
-    405: problemReplyDoc("Another method than this path takes", Problem, ALLOW),
-    503: jsonReply("The store does not answer", HealthBody),
+    200: jsonReply("Alive", HealthSchema),
+    405: problemReplyDoc("Another method than this path takes", ProblemSchema, ALLOW),
+    503: jsonReply("The store does not answer", HealthSchema),
   },
 };
 
@@ -73,9 +73,9 @@ const METRICS_DETAIL = {
       headers: { ...REQUEST_ID, "Cache-Control": headerDoc("Always no-store") },
       content: { "text/plain; version=0.0.4; charset=utf-8": { schema: Type.String() } },
     },
-    401: jsonReply("Token missing or wrong", SyncError, CHALLENGE),
-    403: jsonReply("No token is configured, and the caller is on another machine", SyncError),
-    405: jsonReply("Another method than this path takes", SyncError, ALLOW),
+    401: jsonReply("Token missing or wrong", SyncErrorSchema, CHALLENGE),
+    403: jsonReply("No token is configured, and the caller is on another machine", SyncErrorSchema),
+    405: jsonReply("Another method than this path takes", SyncErrorSchema, ALLOW),
   },
 };
 

@@ -10,7 +10,7 @@ import {
   RATE_LIMIT_HEADERS,
   USERNAME,
 } from "../../operation-docs.ts";
-import { PlatformList, Profile, Reputation } from "../../schemas/reputation.ts";
+import { PlatformListSchema, ProfileSchema, ReputationSchema } from "../../schemas/reputation.ts";
 import { lookupReply } from "./lookup-reply.ts";
 
 const PROFILE = "/v1/public/profiles/:username";
@@ -63,18 +63,18 @@ const LOOKUP_DETAILS = {
     id: "lookUpReputation",
     summary: "Score, star level and number of verified platforms",
     purpose: "reputation_lookup",
-    data: Reputation,
+    data: ReputationSchema,
   }),
   profile: lookupDetail({
     id: "lookUpProfile",
     summary: "Profile data",
     purpose: "profile_lookup or reputation_lookup",
-    data: Profile,
+    data: ProfileSchema,
   }),
   platforms: lookupDetail({
     id: "listPlatforms",
     summary: "Verified platforms",
     purpose: "platforms_lookup or reputation_lookup",
-    data: PlatformList,
+    data: PlatformListSchema,
   }),
 };

@@ -12,7 +12,7 @@ import {
   REMOTE_FAILURES,
 } from "../../operation-docs.ts";
 import { jsonResponse } from "../../replies.ts";
-import { CompareRequest, CompareResult } from "../../schemas/runs.ts";
+import { CompareRequestSchema, CompareResultSchema } from "../../schemas/runs.ts";
 
 /** What comparing needs. */
 export interface CompareRouteDeps {
@@ -28,7 +28,7 @@ export function compareRoute({ identity, sync }: CompareRouteDeps) {
       const { table, repair = null } = await readAdministratorBody(
         identity,
         request,
-        CompareRequest,
+        CompareRequestSchema,
       );
       exchangeOf(request).connection.keepOpen();
       return jsonResponse(await compareTables(sync, { tableName: table, repair }));
@@ -40,10 +40,10 @@ export function compareRoute({ identity, sync }: CompareRouteDeps) {
 /** `POST /api/v1/sync/compare`. D-4.10. */
 const COMPARE_DETAIL = administratorDetail("compareTable", "Compare a table with the remote's", {
   description: "With `repair` the rows that differ are sent or fetched.",
-  requestBody: bodyDoc(CompareRequest),
+  requestBody: bodyDoc(CompareRequestSchema),
   responses: {
     ...ADMINISTRATOR_FAILURES,
     ...REMOTE_FAILURES,
-    200: jsonReply("What was found", CompareResult),
+    200: jsonReply("What was found", CompareResultSchema),
   },
 });

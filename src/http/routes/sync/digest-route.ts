@@ -12,8 +12,8 @@ import {
 } from "../../operation-docs.ts";
 import { type PageReplyDeps, pageReply } from "../../replies.ts";
 import { queryOf } from "../../routing.ts";
-import { DigestPage } from "../../schemas/runs.ts";
-import { SyncError } from "../../schemas/sync.ts";
+import { DigestPageSchema } from "../../schemas/runs.ts";
+import { SyncErrorSchema } from "../../schemas/sync.ts";
 
 /** What the digest route needs. */
 export interface DigestRouteDeps extends DigestTableDeps, PageReplyDeps, SyncKeyGuardDeps {}
@@ -59,8 +59,8 @@ function digestDetail(deps: DigestRouteDeps) {
       }),
     ],
     responses: {
-      200: jsonReply("The digests", DigestPage, PAGE_HEADERS),
-      400: jsonReply("Unknown table, or a bad parameter", SyncError),
+      200: jsonReply("The digests", DigestPageSchema, PAGE_HEADERS),
+      400: jsonReply("Unknown table, or a bad parameter", SyncErrorSchema),
       ...SYNC_KEY_FAILURES,
       405: WRONG_METHOD,
       503: UNAVAILABLE,

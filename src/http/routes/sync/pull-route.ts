@@ -13,7 +13,7 @@ import {
 } from "../../operation-docs.ts";
 import { type PageReplyDeps, pageReply } from "../../replies.ts";
 import { queryOf } from "../../routing.ts";
-import { PullPageBody } from "../../schemas/sync.ts";
+import { PullPageSchema } from "../../schemas/sync.ts";
 
 /** What the pull route needs. */
 export interface PullRouteDeps extends PullPageDeps, PageReplyDeps, SyncKeyGuardDeps {}
@@ -61,7 +61,7 @@ function pullDetail(deps: PullRouteDeps) {
       }),
     ],
     responses: {
-      200: jsonReply("The page", PullPageBody, PAGE_HEADERS),
+      200: jsonReply("The page", PullPageSchema, PAGE_HEADERS),
       400: UNKNOWN_TABLE,
       ...SYNC_KEY_FAILURES,
       405: WRONG_METHOD,

@@ -13,12 +13,12 @@ import { jsonReply, jsonRequest, parameterDoc, SYNC_KEY_SECURITY } from "../../o
 import { SYNC_KEY_FAILURES, tableNameDoc, WRONG_METHOD } from "../../operation-docs.ts";
 import { jsonResponse } from "../../replies.ts";
 import {
-  CommitFailedBody,
-  IntegrityError,
-  NoRecordsBody,
-  PushRequestBody,
-  PushResultBody,
-  SyncError,
+  CommitFailedSchema,
+  IntegrityErrorSchema,
+  NoRecordsSchema,
+  PushRequestSchema,
+  PushResultSchema,
+  SyncErrorSchema,
 } from "../../schemas/sync.ts";
 
 /** What the push route needs. */
@@ -67,20 +67,23 @@ function pushDetail(deps: PushRouteDeps) {
         schema: { type: "string" },
       }),
     ],
-    requestBody: jsonRequest(PushRequestBody),
+    requestBody: jsonRequest(PushRequestSchema),
     responses: {
-      200: jsonReply("The push result", Type.Union([PushResultBody, NoRecordsBody])),
+      200: jsonReply("The push result", Type.Union([PushResultSchema, NoRecordsSchema])),
       ...SYNC_KEY_FAILURES,
-      400: jsonReply("Unknown table, or a body that is not what the document says", SyncError),
+      400: jsonReply(
+        "Unknown table, or a body that is not what the document says",
+        SyncErrorSchema,
+      ),
       405: WRONG_METHOD,
-      413: jsonReply("Body too large, as sent or after decompression", SyncError),
+      413: jsonReply("Body too large, as sent or after decompression", SyncErrorSchema),
       422: jsonReply(
         "Damaged gzip, checksum mismatch, or invalid JSON inside gzip",
-        IntegrityError,
+        IntegrityErrorSchema,
       ),
       500: jsonReply(
         "Nothing was committed, no sync key is configured, or an internal error",
-        Type.Union([CommitFailedBody, SyncError]),
+        Type.Union([CommitFailedSchema, SyncErrorSchema]),
       ),
     },
   };

@@ -19,8 +19,8 @@ import {
 import { jsonResponse } from "../../replies.ts";
 import { queryOf } from "../../routing.ts";
 import { model } from "../../schemas/parts.ts";
-import { RejectedList, Run, RunList } from "../../schemas/runs.ts";
-import { SyncError } from "../../schemas/sync.ts";
+import { RejectedListSchema, RunListSchema, RunSchema } from "../../schemas/runs.ts";
+import { SyncErrorSchema } from "../../schemas/sync.ts";
 
 /** What the lists of runs and of rejected records need. */
 export interface RunRouteDeps {
@@ -80,8 +80,8 @@ const RUNS_DETAIL = administratorDetail("listSyncRuns", "List the last 1,000 run
   parameters: LIST_PARAMETERS,
   responses: {
     ...ADMINISTRATOR_FAILURES,
-    400: jsonReply("A bad limit or cursor", SyncError),
-    200: jsonReply("A part of the list", RunList),
+    400: jsonReply("A bad limit or cursor", SyncErrorSchema),
+    200: jsonReply("A part of the list", RunListSchema),
   },
 });
 
@@ -90,8 +90,8 @@ const RUN_DETAIL = administratorDetail("readSyncRun", "Read one run", {
   parameters: [idParameter("run_id", "Id of a run")],
   responses: {
     ...ADMINISTRATOR_FAILURES,
-    404: jsonReply("No run has this id", SyncError),
-    200: jsonReply("The run", Run),
+    404: jsonReply("No run has this id", SyncErrorSchema),
+    200: jsonReply("The run", RunSchema),
   },
 });
 
@@ -110,8 +110,8 @@ const REJECTED_DETAIL = administratorDetail(
     ],
     responses: {
       ...ADMINISTRATOR_FAILURES,
-      400: jsonReply("Unknown table, or a bad limit or cursor", SyncError),
-      200: jsonReply("A part of the list", RejectedList),
+      400: jsonReply("Unknown table, or a bad limit or cursor", SyncErrorSchema),
+      200: jsonReply("A part of the list", RejectedListSchema),
     },
   },
 );
@@ -124,7 +124,7 @@ const DROP_REJECTED_DETAIL = administratorDetail(
     parameters: [idParameter("id", "Id of a rejected record")],
     responses: {
       ...ADMINISTRATOR_FAILURES,
-      404: jsonReply("No rejected record has this id", SyncError),
+      404: jsonReply("No rejected record has this id", SyncErrorSchema),
       200: jsonReply("It was dropped", model("DroppedRecord", { status: Type.Literal("dropped") })),
     },
   },

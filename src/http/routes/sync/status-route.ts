@@ -6,7 +6,7 @@ import {
 import { jsonReply } from "../../openapi.ts";
 import { UNAVAILABLE, WRONG_METHOD } from "../../operation-docs.ts";
 import { jsonResponse } from "../../replies.ts";
-import { SyncStatusBody } from "../../schemas/sync.ts";
+import { SyncStatusSchema } from "../../schemas/sync.ts";
 
 /** `GET /api/v1/sync/status`. S-4.3. */
 export function statusRoute(deps: SyncStatusDeps) {
@@ -24,5 +24,9 @@ const STATUS_DETAIL = {
   description:
     "Needs no key. Works when sync is disabled; tables, counts and markers are then empty.",
   security: [],
-  responses: { 200: jsonReply("The status", SyncStatusBody), 405: WRONG_METHOD, 503: UNAVAILABLE },
+  responses: {
+    200: jsonReply("The status", SyncStatusSchema),
+    405: WRONG_METHOD,
+    503: UNAVAILABLE,
+  },
 };

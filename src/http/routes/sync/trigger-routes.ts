@@ -18,13 +18,13 @@ import {
 } from "../../operation-docs.ts";
 import { eventStream, jsonResponse } from "../../replies.ts";
 import {
-  RunEvent,
-  StreamRequest,
-  SyncRunError,
-  TriggerRequest,
-  TriggerResult,
+  RunEventSchema,
+  StreamRequestSchema,
+  SyncRunErrorSchema,
+  TriggerRequestSchema,
+  TriggerResultSchema,
 } from "../../schemas/runs.ts";
-import { SyncError } from "../../schemas/sync.ts";
+import { SyncErrorSchema } from "../../schemas/sync.ts";
 
 /** What the trigger routes need. */
 export interface TriggerRouteDeps {
@@ -40,7 +40,7 @@ export function triggerRoutes(deps: TriggerRouteDeps) {
     .post(
       "/api/v1/sync/trigger",
       async ({ request }) => {
-        const wanted = await readAdministratorBody(identity, request, TriggerRequest);
+        const wanted = await readAdministratorBody(identity, request, TriggerRequestSchema);
         const run = activeRuns.start(runRequest(wanted, "api"));
         exchangeOf(request).connection.keepOpen();
         const outcome = await run.outcome;
@@ -52,7 +52,7 @@ export function triggerRoutes(deps: TriggerRouteDeps) {
     .post(
       "/api/v1/sync/trigger-sse",
       async ({ request }) => {
-        const wanted = await readAdministratorBody(identity, request, StreamRequest);
+        const wanted = await readAdministratorBody(identity, request, StreamRequestSchema);
         const run = activeRuns.start(runRequest({ direction: "push", ...wanted }, "stream"));
         exchangeOf(request).connection.keepOpen();
         return eventStream(run.events(), deps.timer);
@@ -63,7 +63,7 @@ export function triggerRoutes(deps: TriggerRouteDeps) {
 
 /** What to sync, with the defaults of S-4.4. */
 function runRequest(
-  wanted: FromWire<Static<typeof TriggerRequest>>,
+  wanted: FromWire<Static<typeof TriggerRequestSchema>>,
   trigger: RunRequest["trigger"],
 ): RunRequest {
   const { direction = "both", table = null, full = false, dryRun = false } = wanted;
@@ -79,11 +79,11 @@ function triggerResult({ trigger: _, dryRun: isDryRun, ...result }: SyncRun) {
 const TRIGGER_DETAIL = administratorDetail("triggerSync", "Run a sync and wait for its end", {
   description:
     "With `both` a table is pushed, then pulled. A client that leaves does not end the run.",
-  requestBody: optionalBody(TriggerRequest),
+  requestBody: optionalBody(TriggerRequestSchema),
   responses: {
     ...ADMINISTRATOR_FAILURES,
     ...REMOTE_FAILURES,
-    200: jsonReply("The result of the run", TriggerResult),
+    200: jsonReply("The result of the run", TriggerResultSchema),
   },
 });
 
@@ -92,13 +92,13 @@ const STREAM_DETAIL = administratorDetail("triggerSyncStream", "Run a sync and w
   description:
     "Server-sent events, each one `data:` line of JSON; `finished` is always the last. " +
     "A comment comes when nothing else was sent for 5 seconds.",
-  requestBody: bodyDoc(StreamRequest),
+  requestBody: bodyDoc(StreamRequestSchema),
   responses: {
     ...ADMINISTRATOR_FAILURES,
     ...BODY_FAILURES,
     500: jsonReply(
       "The service is stopping, or an internal error",
-      Type.Union([SyncRunError, SyncError]),
+      Type.Union([SyncRunErrorSchema, SyncErrorSchema]),
     ),
     200: {
       description: "The events; failures of the run are among them",
@@ -110,7 +110,7 @@ const STREAM_DETAIL = administratorDetail("triggerSyncStream", "Run a sync and w
       content: {
         "text/event-stream": {
           schema: Type.String({ description: "Each `data:` line is an `x-event`" }),
-          "x-event": RunEvent,
+          "x-event": RunEventSchema,
         },
       },
     },
