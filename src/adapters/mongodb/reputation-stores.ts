@@ -39,25 +39,25 @@ const REPUTATION_COLLECTIONS = [
 
 /** Makes the collections of the reputation half, and its stores on them. Throws `store_unavailable`. */
 export async function openMongoReputation(
-  parts: VersionedDeps,
+  deps: VersionedDeps,
   tables: PreparedTables,
   options: ReputationOptions,
 ): Promise<ReputationStores> {
-  const profiles = new PersonRows(parts, tables.get("profiles"));
-  const platformAccounts = new PersonRows(parts, tables.get("platform_accounts"));
-  await prepare(parts, [profiles, platformAccounts]);
-  const subjects = new Subjects({ ...parts, ...options });
-  const people = { ...parts, profiles, platformAccounts, subjects };
-  const chainWriter = new AuditChainWriter({ ...parts, ...options });
-  const segments = new SegmentWriter(parts.db);
+  const profiles = new PersonRows(deps, tables.get("profiles"));
+  const platformAccounts = new PersonRows(deps, tables.get("platform_accounts"));
+  await prepare(deps, [profiles, platformAccounts]);
+  const subjects = new Subjects({ ...deps, ...options });
+  const people = { ...deps, profiles, platformAccounts, subjects };
+  const chainWriter = new AuditChainWriter({ ...deps, ...options });
+  const segments = new SegmentWriter(deps.db);
   const cache = new LookupCache(options.makeCache);
   const reader = new LookupReader({ ...people, cache });
   return {
-    apiKeys: new MongoApiKeyStore(parts),
-    consents: new MongoConsentStore(parts),
+    apiKeys: new MongoApiKeyStore(deps),
+    consents: new MongoConsentStore(deps),
     profiles: new MongoProfileStore(people),
     membership: new MongoMembership(people),
-    usage: new MongoUsageStore(parts),
+    usage: new MongoUsageStore(deps),
     audit: new MongoAuditLog(people),
     lookupProcessor: new MongoLookupProcessor({
       ...people,

@@ -27,29 +27,27 @@ export interface AccountDocument extends Omit<Account, "username"> {
 
 /** Accounts as documents. */
 export class MongoAccountStore implements AccountStore {
-  readonly #parts: VersionedDeps;
+  readonly #deps: VersionedDeps;
   readonly #accounts: Collection<AccountDocument>;
 
-  constructor(parts: VersionedDeps) {
-    this.#parts = parts;
-    this.#accounts = collectionOf(parts.db);
+  constructor(deps: VersionedDeps) {
+    this.#deps = deps;
+    this.#accounts = collectionOf(deps.db);
   }
 
   async create(account: Account): Promise<"created" | AccountConflict> {
-    return await writeTogether(this.#parts, (session) =>
-      createAccount(this.#parts.db, account, session),
-    );
+    return await writeTogether(this.#deps, (tx) => createAccount(this.#deps.db, account, tx));
   }
 
   async find(username: string): Promise<Account | null> {
-    const found = await readCommitted(this.#parts, () =>
+    const found = await readCommitted(this.#deps, () =>
       this.#accounts.findOne({ _id: username }, COMMITTED),
     );
     return found === null ? null : readAccount(found);
   }
 
   async update(username: string, changes: AccountChanges): Promise<Account | null> {
-    const changed = await changePerson(this.#parts, username, async ({ tx, raise }) => {
+    const changed = await changePerson(this.#deps, username, async ({ tx, raise }) => {
       const options = { session: tx, returnDocument: "after" } as const;
       const account = await this.#accounts.findOneAndUpdate(
         { _id: username },
@@ -63,8 +61,8 @@ export class MongoAccountStore implements AccountStore {
   }
 
   async remove(username: string): Promise<boolean> {
-    return await changePerson(this.#parts, username, async ({ tx, raise }) => {
-      const isRemoved = await removeAccount(this.#parts.db, { username, session: tx });
+    return await changePerson(this.#deps, username, async ({ tx, raise }) => {
+      const isRemoved = await removeAccount(this.#deps.db, username, tx);
       if (isRemoved) await raise();
       return isRemoved;
     });
@@ -78,36 +76,30 @@ export class MongoAccountStore implements AccountStore {
 export async function createAccount(
   db: Db,
   account: Account,
-  session: ClientSession,
+  tx: ClientSession,
 ): Promise<"created" | AccountConflict> {
   const { username: _id, ...rest } = account;
   const key = account.email === null ? {} : { emailKey: emailKey(account.email) };
   const taken = await collectionOf(db)
-    .find({ $or: [{ _id }, ...("emailKey" in key ? [key] : [])] }, { session })
+    .find({ $or: [{ _id }, ...("emailKey" in key ? [key] : [])] }, { session: tx })
     .project<{ _id: string }>({ _id: 1 })
     .toArray();
   if (taken.some((other) => other._id === _id)) return "username_taken";
   if (taken.length > 0) return "email_taken";
-  await collectionOf(db).insertOne({ _id, ...rest, ...key }, { session });
-  await endSessionsOf(db, { username: _id, session });
+  await collectionOf(db).insertOne({ _id, ...rest, ...key }, { session: tx });
+  await endSessionsOf(db, _id, tx);
   return "created";
 }
 
 /** Whether there is an account of that name, within the caller's transaction. */
-export async function hasAccount(
-  db: Db,
-  { username, session }: { readonly username: string; readonly session: ClientSession },
-): Promise<boolean> {
-  return (await collectionOf(db).findOne({ _id: username }, { session })) !== null;
+export async function hasAccount(db: Db, username: string, tx: ClientSession): Promise<boolean> {
+  return (await collectionOf(db).findOne({ _id: username }, { session: tx })) !== null;
 }
 
 /** As `AccountStore.remove()`, within the caller's transaction. */
-export async function removeAccount(
-  db: Db,
-  { username, session }: { readonly username: string; readonly session: ClientSession },
-): Promise<boolean> {
-  await endSessionsOf(db, { username, session });
-  const { deletedCount } = await collectionOf(db).deleteOne({ _id: username }, { session });
+export async function removeAccount(db: Db, username: string, tx: ClientSession): Promise<boolean> {
+  await endSessionsOf(db, username, tx);
+  const { deletedCount } = await collectionOf(db).deleteOne({ _id: username }, { session: tx });
   return deletedCount > 0;
 }
 

@@ -31,19 +31,19 @@ export interface ApiKeyDocument extends Omit<StoredApiKey, "id"> {
 
 /** API keys as documents. */
 export class MongoApiKeyStore implements ApiKeyStore {
-  readonly #parts: VersionedDeps;
+  readonly #deps: VersionedDeps;
   readonly #keys: Collection<ApiKeyDocument>;
 
-  constructor(parts: VersionedDeps) {
-    this.#parts = parts;
-    this.#keys = parts.db.collection(API_KEYS.name);
+  constructor(deps: VersionedDeps) {
+    this.#deps = deps;
+    this.#keys = deps.db.collection(API_KEYS.name);
   }
 
   async create(key: StoredApiKey): Promise<boolean> {
     const { username, hash } = key;
-    return await changePerson(this.#parts, username, async ({ tx, raise }) => {
+    return await changePerson(this.#deps, username, async ({ tx, raise }) => {
       const number = await this.#takeNumber(tx);
-      if (!(await hasAccount(this.#parts.db, { username, session: tx }))) return false;
+      if (!(await hasAccount(this.#deps.db, username, tx))) return false;
       await this.#insert(key, number, tx);
       await raise(hash);
       return true;
@@ -54,8 +54,8 @@ export class MongoApiKeyStore implements ApiKeyStore {
     username: string,
     { limit, beforeId }: { readonly limit: number; readonly beforeId: string | null },
   ): Promise<readonly StoredApiKey[]> {
-    return await readSnapshot(this.#parts, async (session) => {
-      const options = { ...SNAPSHOT, session };
+    return await readSnapshot(this.#deps, async (tx) => {
+      const options = { ...SNAPSHOT, session: tx };
       const before =
         beforeId === null
           ? { number: Number.POSITIVE_INFINITY }
@@ -74,8 +74,8 @@ export class MongoApiKeyStore implements ApiKeyStore {
     username: string,
     { id, nowMs }: { readonly id: string; readonly nowMs: number },
   ): Promise<StoredApiKey | null> {
-    return await changePerson(this.#parts, username, async ({ tx, raise }) => {
-      const key = await this.#find(username, { id, session: tx });
+    return await changePerson(this.#deps, username, async ({ tx, raise }) => {
+      const key = await this.#find(username, id, tx);
       if (key === null) return null;
       const revoked = revokedKey(key, nowMs);
       if (revoked === key) return key;
@@ -86,8 +86,8 @@ export class MongoApiKeyStore implements ApiKeyStore {
   }
 
   async rotate(username: string, rotation: KeyRotation): Promise<StoredApiKey | "conflict" | null> {
-    return await changePerson(this.#parts, username, async ({ tx, raise }) => {
-      const key = await this.#find(username, { id: rotation.id, session: tx });
+    return await changePerson(this.#deps, username, async ({ tx, raise }) => {
+      const key = await this.#find(username, rotation.id, tx);
       if (key === null) return null;
       const plan = planRotation(key, rotation);
       if (plan === null) return "conflict";
@@ -98,36 +98,25 @@ export class MongoApiKeyStore implements ApiKeyStore {
     });
   }
 
-  async #find(
-    username: string,
-    { id, session }: { readonly id: string; readonly session: ClientSession },
-  ): Promise<StoredApiKey | null> {
-    const found = await this.#keys.findOne({ _id: id, username }, { session });
+  async #find(username: string, id: string, tx: ClientSession): Promise<StoredApiKey | null> {
+    const found = await this.#keys.findOne({ _id: id, username }, { session: tx });
     return found === null ? null : storedKeyOf(found);
   }
 
-  async #end(
-    { id: _id, revokedAt, isRevoked }: StoredApiKey,
-    session: ClientSession,
-  ): Promise<void> {
-    await this.#keys.updateOne({ _id }, { $set: { revokedAt, isRevoked } }, { session });
+  async #end({ id: _id, revokedAt, isRevoked }: StoredApiKey, tx: ClientSession): Promise<void> {
+    await this.#keys.updateOne({ _id }, { $set: { revokedAt, isRevoked } }, { session: tx });
   }
 
   /** One commit after the other, that of an erasure too: so what is read after it stays so until the commit. */
-  async #takeNumber(session: ClientSession): Promise<number> {
-    return await takeNumbers(this.#parts.db, API_KEYS.name, 1, session);
+  async #takeNumber(tx: ClientSession): Promise<number> {
+    return await takeNumbers(this.#deps.db, API_KEYS.name, 1, tx);
   }
 
-  async #insert(
-    { id, ...key }: StoredApiKey,
-    number: number,
-    session: ClientSession,
-  ): Promise<void> {
-    await this.#keys.insertOne({ _id: id, number, ...key }, { session });
+  async #insert({ id, ...key }: StoredApiKey, number: number, tx: ClientSession): Promise<void> {
+    await this.#keys.insertOne({ _id: id, number, ...key }, { session: tx });
   }
 }
 
-/** The key of a document. */
-export function storedKeyOf({ _id, number: _number, ...key }: ApiKeyDocument): StoredApiKey {
+function storedKeyOf({ _id, number: _number, ...key }: ApiKeyDocument): StoredApiKey {
   return { id: _id, ...key };
 }

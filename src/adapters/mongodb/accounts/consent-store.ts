@@ -44,12 +44,12 @@ export function openConsentsOf(usernames: readonly string[], now: "$$NOW" | Date
 
 /** Consents as documents. */
 export class MongoConsentStore implements ConsentStore {
-  readonly #parts: VersionedDeps;
+  readonly #deps: VersionedDeps;
   readonly #consents: Collection<ConsentDocument>;
 
-  constructor(parts: VersionedDeps) {
-    this.#parts = parts;
-    this.#consents = parts.db.collection(CONSENTS.name);
+  constructor(deps: VersionedDeps) {
+    this.#deps = deps;
+    this.#consents = deps.db.collection(CONSENTS.name);
   }
 
   /** Numbers are taken one commit after the other, by erasures too, so each sees the one before. */
@@ -57,9 +57,9 @@ export class MongoConsentStore implements ConsentStore {
     username: string,
     grant: ConsentGrant & { readonly nowMs: number },
   ): Promise<Consent | null> {
-    return await changePerson(this.#parts, username, async ({ tx, raise }) => {
-      const id = await takeNumbers(this.#parts.db, CONSENTS.name, 1, tx);
-      if (!(await hasAccount(this.#parts.db, { username, session: tx }))) return null;
+    return await changePerson(this.#deps, username, async ({ tx, raise }) => {
+      const id = await takeNumbers(this.#deps.db, CONSENTS.name, 1, tx);
+      if (!(await hasAccount(this.#deps.db, username, tx))) return null;
       const isOpen = openConsentsOf([username], new Date(grant.nowMs));
       const open = await this.#consents.find(isOpen, { session: tx }).toArray();
       const { superseded, granted } = planGrant(username, open.map(consentOf), grant);
@@ -74,7 +74,7 @@ export class MongoConsentStore implements ConsentStore {
     username: string,
     { id, nowMs }: { readonly id: number; readonly nowMs: number },
   ): Promise<Consent | null> {
-    return await changePerson(this.#parts, username, async ({ tx, raise }) => {
+    return await changePerson(this.#deps, username, async ({ tx, raise }) => {
       const found = await this.#consents.findOne({ _id: id, username }, { session: tx });
       if (found === null) return null;
       const consent = consentOf(found);
@@ -93,7 +93,7 @@ export class MongoConsentStore implements ConsentStore {
       ...(beforeId === null ? {} : { _id: { $lt: beforeId } }),
       ...(filter.purpose === null ? {} : { purpose: filter.purpose }),
     };
-    return await readCommitted(this.#parts, async () => {
+    return await readCommitted(this.#deps, async () => {
       const found: Consent[] = [];
       const options = { ...COMMITTED, sort: { _id: -1 }, batchSize: limit } as const;
       for await (const document of this.#consents.find(isWanted, options)) {
@@ -105,8 +105,8 @@ export class MongoConsentStore implements ConsentStore {
     });
   }
 
-  async #keepEnd({ id, ended }: Consent, session: ClientSession): Promise<void> {
-    await this.#consents.updateOne({ _id: id }, { $set: { ended } }, { session });
+  async #keepEnd({ id, ended }: Consent, tx: ClientSession): Promise<void> {
+    await this.#consents.updateOne({ _id: id }, { $set: { ended } }, { session: tx });
   }
 }
 

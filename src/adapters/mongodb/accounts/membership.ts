@@ -8,7 +8,7 @@ import { createAccount, removeAccount } from "./account-store.ts";
 import { type UsageDocument, usageId } from "./account-usage.ts";
 import { API_KEYS } from "./api-key-store.ts";
 import { CONSENTS } from "./consent-store.ts";
-import type { ProfileParts } from "./profile-store.ts";
+import type { ProfileDeps } from "./profile-store.ts";
 import type { Subjects } from "./subjects.ts";
 
 /** What goes with an account, by its username. */
@@ -16,21 +16,21 @@ const REMOVED_BY_NAME = [API_KEYS.name, CONSENTS.name];
 
 /** How people come and go, each in one transaction. */
 export class MongoMembership implements Membership {
-  readonly #parts: ProfileParts & { readonly subjects: Subjects };
+  readonly #deps: ProfileDeps & { readonly subjects: Subjects };
 
-  constructor(parts: ProfileParts & { readonly subjects: Subjects }) {
-    this.#parts = parts;
+  constructor(deps: ProfileDeps & { readonly subjects: Subjects }) {
+    this.#deps = deps;
   }
 
   async enrol(enrolment: Enrolment): Promise<"enrolled" | AccountConflict> {
     const { account, displayName } = enrolment;
-    const { db, profiles } = this.#parts;
+    const { db, profiles } = this.#deps;
     const { username } = account;
     const now = formatMs(account.createdAtMs);
     const times = { created_at: now, updated_at: now };
     const profile = { username, display_name: displayName, verified: false, ...times };
     const id = await profiles.takeId();
-    const outcome = await changePerson(this.#parts, username, async (change) => {
+    const outcome = await changePerson(this.#deps, username, async (change) => {
       const { tx } = change;
       const found = await profiles.find([username], { session: tx });
       if (found.length > 0) return "username_taken";
@@ -45,18 +45,18 @@ export class MongoMembership implements Membership {
   }
 
   async erase(username: string): Promise<boolean> {
-    const { db, profiles, platformAccounts, subjects } = this.#parts;
-    return await changePerson(this.#parts, username, async (change) => {
-      const { tx: session } = change;
-      if (!(await removeAccount(db, { username, session }))) return false;
-      const accountId = await subjects.remove(username, session);
+    const { db, profiles, platformAccounts, subjects } = this.#deps;
+    return await changePerson(this.#deps, username, async (change) => {
+      const { tx } = change;
+      if (!(await removeAccount(db, username, tx))) return false;
+      const accountId = await subjects.remove(username, tx);
       // An account without an id has made no call.
       const usages = lookupLogOf<UsageDocument>(db);
-      await usages.deleteOne({ _id: usageId(accountId ?? "") }, { session });
+      await usages.deleteOne({ _id: usageId(accountId ?? "") }, { session: tx });
       for (const name of REMOVED_BY_NAME) {
-        // Whoever is making one at this moment takes a number too: so one of the two begins anew and sees the other.
-        await takeNumbers(db, name, 1, session);
-        await db.collection(name).deleteMany({ username }, { session });
+        // A call that adds one takes a number too: of both, one starts again and sees the other.
+        await takeNumbers(db, name, 1, tx);
+        await db.collection(name).deleteMany({ username }, { session: tx });
       }
       await platformAccounts.remove(username, change);
       await profiles.remove(username, change);

@@ -15,7 +15,7 @@ import { planUpserts, storedFields } from "../tables/upserts.ts";
 export type RowBytes = Uint8Array;
 
 /** What the rows of one table are read and written with. */
-export interface PersonRowsParts {
+export interface PersonRowsDeps {
   readonly db: Db;
   readonly clock: Stopwatch;
   readonly versions: TableVersions;
@@ -23,7 +23,7 @@ export interface PersonRowsParts {
 
 /** The rows of one table by the username that they belong to. */
 export class PersonRows {
-  readonly #parts: PersonRowsParts;
+  readonly #deps: PersonRowsDeps;
   readonly #table: Table;
   readonly #collection: Collection;
   readonly #reader: RowReader;
@@ -31,12 +31,12 @@ export class PersonRows {
   readonly #projection: Document;
   readonly #hasName: boolean;
 
-  constructor(parts: PersonRowsParts, table: Table) {
-    this.#parts = parts;
+  constructor(deps: PersonRowsDeps, table: Table) {
+    this.#deps = deps;
     this.#table = table;
-    this.#collection = parts.db.collection(table.name);
+    this.#collection = deps.db.collection(table.name);
     this.#reader = new RowReader(layoutOf(table), table.columns);
-    this.#counters = new IdCounters(parts.db);
+    this.#counters = new IdCounters(deps.db);
     const names = [...table.columns.map(({ name }) => name), UNPARSED_FIELD];
     this.#projection = { _id: 0, ...Object.fromEntries(names.map((name) => [name, 1])) };
     this.#hasName = table.columns.some(({ name }) => name === "username");
@@ -87,7 +87,7 @@ export class PersonRows {
   /** Takes a number for a row that `insert` is to add; null for a table that is not numbered. */
   async takeId(): Promise<IdRange | null> {
     if (!hasNumbers(this.#table)) return null;
-    return await this.#counters.take(this.#table.name, 1, Deadline.start(this.#parts.clock));
+    return await this.#counters.take(this.#table.name, 1, Deadline.start(this.#deps.clock));
   }
 
   /** Gives a number back that was not used. */
@@ -124,6 +124,6 @@ export class PersonRows {
   }
 
   async #raiseTable({ tx, lane }: VersionedChange): Promise<void> {
-    await this.#parts.versions.raise(this.#table.name, [], lane, tx);
+    await this.#deps.versions.raise(this.#table.name, [], lane, tx);
   }
 }

@@ -9,23 +9,23 @@ import { changePerson, type VersionedDeps } from "../driver/person-changes.ts";
 import type { PersonRows } from "./person-rows.ts";
 
 /** What the profiles are kept with. */
-export interface ProfileParts extends VersionedDeps {
+export interface ProfileDeps extends VersionedDeps {
   readonly profiles: PersonRows;
   readonly platformAccounts: PersonRows;
 }
 
 /** Profiles in the synchronized tables. */
 export class MongoProfileStore implements ProfileStore {
-  readonly #parts: ProfileParts;
+  readonly #deps: ProfileDeps;
 
-  constructor(parts: ProfileParts) {
-    this.#parts = parts;
+  constructor(deps: ProfileDeps) {
+    this.#deps = deps;
   }
 
   async read(username: string): Promise<StoredPerson> {
-    const { profiles, platformAccounts } = this.#parts;
-    return await readSnapshot(this.#parts, async (session) => {
-      const options = { ...SNAPSHOT, session };
+    const { profiles, platformAccounts } = this.#deps;
+    return await readSnapshot(this.#deps, async (tx) => {
+      const options = { ...SNAPSHOT, session: tx };
       const [profile = null] = await profiles.read(username, options);
       return { profile, accounts: await platformAccounts.read(username, options) };
     });
@@ -35,9 +35,9 @@ export class MongoProfileStore implements ProfileStore {
     username: string,
     { nowMs, ...changes }: ProfileChanges & { readonly nowMs: number },
   ): Promise<JsonObject | null> {
-    const { profiles } = this.#parts;
+    const { profiles } = this.#deps;
     const columns = changedColumns(changes, nowMs);
-    return await changePerson(this.#parts, username, async (change) => {
+    return await changePerson(this.#deps, username, async (change) => {
       if (Object.keys(columns).length > 0) {
         await profiles.update(username, columns, change);
         await change.raise();

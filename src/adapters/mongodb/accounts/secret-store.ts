@@ -13,17 +13,17 @@ interface SecretDocument {
 
 /** Secrets as documents. */
 export class MongoSecretStore implements SecretStore {
-  readonly #parts: StoreDeps;
+  readonly #deps: StoreDeps;
   readonly #secrets: Collection<SecretDocument>;
 
-  constructor(parts: StoreDeps) {
-    this.#parts = parts;
-    this.#secrets = parts.db.collection(SECRETS.name);
+  constructor(deps: StoreDeps) {
+    this.#deps = deps;
+    this.#secrets = deps.db.collection(SECRETS.name);
   }
 
   async getOrCreate(name: SecretName, fresh: string): Promise<string> {
     const keepFirst = { $setOnInsert: { secret: fresh } };
-    const kept = await writeOne(this.#parts, (options) =>
+    const kept = await writeOne(this.#deps, (options) =>
       this.#secrets.findOneAndUpdate({ _id: name }, keepFirst, {
         ...options,
         upsert: true,

@@ -26,54 +26,50 @@ interface SessionDocument {
 
 /** Sessions as documents, by the clock of the server. */
 export class MongoSessionStore implements SessionStore {
-  readonly #parts: StoreDeps;
+  readonly #deps: StoreDeps;
   readonly #sessions: Collection<SessionDocument>;
 
-  constructor(parts: StoreDeps) {
-    this.#parts = parts;
-    this.#sessions = collectionOf(parts.db);
+  constructor(deps: StoreDeps) {
+    this.#deps = deps;
+    this.#sessions = collectionOf(deps.db);
   }
 
   async begin({ id, username, expiresAtMs }: Session): Promise<void> {
     const session = { username, expiresAt: new Date(expiresAtMs), uses: 0 };
-    await writeOne(this.#parts, (options) =>
+    await writeOne(this.#deps, (options) =>
       this.#sessions.replaceOne({ _id: id }, session, { ...options, upsert: true }),
     );
   }
 
   /**
-   * Asks by a write. A primary that lost its place without knowing it yet still answers reads, from before an `end()`
-   * that the next one acknowledged; a write it cannot get past a majority. A linearizable read is sure too, but waits
-   * for the next journal flush: 100 ms instead of 3.
+   * A read may reach a replaced primary that misses an `end()`; a write must reach a majority, so it cannot. (A
+   * linearizable read waits 100 ms for the journal.)
    */
   async isKnown(id: string, username: string): Promise<boolean> {
-    const now = nowExpression(this.#parts.storeClock);
+    const now = nowExpression(this.#deps.storeClock);
     const isAlive = { _id: id, username, $expr: { $gt: ["$expiresAt", now] } };
     const isKnownNow = async () => {
-      const { matchedCount } = await writeOne(this.#parts, (options) =>
+      const { matchedCount } = await writeOne(this.#deps, (options) =>
         this.#sessions.updateOne(isAlive, { $inc: { uses: 1 } }, options),
       );
       return matchedCount > 0;
     };
     if (await isKnownNow()) return true;
-    // What changes nothing waits for no majority, so that proves nothing; this does, and the answer comes after it.
-    await writeOne(this.#parts, (options) =>
+    // A write that changes nothing does not wait for a majority; this one does.
+    await writeOne(this.#deps, (options) =>
       this.#sessions.updateOne({ _id: PROBE }, { $inc: { uses: 1 } }, { ...options, upsert: true }),
     );
     return await isKnownNow();
   }
 
   async end(id: string): Promise<void> {
-    await writeOne(this.#parts, (options) => this.#sessions.deleteOne({ _id: id }, options));
+    await writeOne(this.#deps, (options) => this.#sessions.deleteOne({ _id: id }, options));
   }
 }
 
 /** Ends every session of an account, within the caller's transaction. */
-export async function endSessionsOf(
-  db: Db,
-  { username, session }: { readonly username: string; readonly session: ClientSession },
-): Promise<void> {
-  await collectionOf(db).deleteMany({ username }, { session });
+export async function endSessionsOf(db: Db, username: string, tx: ClientSession): Promise<void> {
+  await collectionOf(db).deleteMany({ username }, { session: tx });
 }
 
 function collectionOf(db: Db): Collection<SessionDocument> {

@@ -23,26 +23,26 @@ type Events = ReadonlyMap<string, readonly number[]>;
 
 /** Failed sign-ins and signups as documents; what is counted together is one transaction. */
 export class MongoSignInGuard implements SignInGuard {
-  readonly #parts: StoreDeps;
+  readonly #deps: StoreDeps;
   readonly #attempts: Collection<AttemptDocument>;
 
-  constructor(parts: StoreDeps) {
-    this.#parts = parts;
-    this.#attempts = parts.db.collection(ATTEMPTS.name);
+  constructor(deps: StoreDeps) {
+    this.#deps = deps;
+    this.#attempts = deps.db.collection(ATTEMPTS.name);
   }
 
   async retryAfterSeconds(counters: readonly AttemptCounter[]): Promise<number | null> {
     if (counters.length === 0) return null;
-    const events = await readCommitted(this.#parts, () => this.#find(counters, COMMITTED));
+    const events = await readCommitted(this.#deps, () => this.#find(counters, COMMITTED));
     return longestWait(counters, events);
   }
 
   async count(counters: readonly AttemptCounter[]): Promise<number | null> {
     if (counters.length === 0) return null;
-    const seconds = await writeTogether(this.#parts, async (session) => {
-      const events = await this.#find(counters, { session });
+    const seconds = await writeTogether(this.#deps, async (tx) => {
+      const events = await this.#find(counters, { session: tx });
       const wait = longestWait(counters, events);
-      if (wait === null) await this.#add(counters, { events, session });
+      if (wait === null) await this.#add(counters, events, tx);
       return wait;
     });
     if (seconds === null) await this.#dropEnded(counters);
@@ -60,7 +60,8 @@ export class MongoSignInGuard implements SignInGuard {
 
   async #add(
     counters: readonly AttemptCounter[],
-    { events, session }: { readonly events: Events; readonly session: ClientSession },
+    events: Events,
+    tx: ClientSession,
   ): Promise<void> {
     const changed = new Map(events);
     for (const { name, nowMs, windowMs } of counters) {
@@ -70,7 +71,7 @@ export class MongoSignInGuard implements SignInGuard {
     for (const { name, windowMs } of counters) {
       const atMs = changed.get(name) ?? [];
       const attempts = { atMs, endsAtMs: Math.max(...atMs) + windowMs };
-      await this.#attempts.replaceOne({ _id: name }, attempts, { upsert: true, session });
+      await this.#attempts.replaceOne({ _id: name }, attempts, { upsert: true, session: tx });
     }
   }
 

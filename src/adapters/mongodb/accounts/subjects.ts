@@ -53,18 +53,18 @@ export class Subjects {
   }
 
   /** A person's id and key; null when they have none. */
-  async find(username: string, session: ClientSession, options = {}) {
-    return await this.#collection.findOne({ _id: username }, { ...options, session });
+  async find(username: string, tx: ClientSession, options = {}) {
+    return await this.#collection.findOne({ _id: username }, { ...options, session: tx });
   }
 
   /** The usernames of accounts by id, as far as there are any. */
   async namesOf(
     ids: readonly string[],
-    session: ClientSession,
+    tx: ClientSession,
     options = {},
   ): Promise<ReadonlyMap<string, string>> {
     const filter = { id: { $in: [...new Set(ids)] } };
-    const found = await this.#collection.find(filter, { ...options, session }).toArray();
+    const found = await this.#collection.find(filter, { ...options, session: tx }).toArray();
     return new Map(found.map(({ _id, id }) => [id, _id]));
   }
 
@@ -72,14 +72,14 @@ export class Subjects {
    * Removes a person's id and key, within the caller's transaction, and returns the id; null when there was none. It
    * writes in either case: so a lookup that is making them at the same moment has to begin anew.
    */
-  async remove(username: string, session: ClientSession): Promise<string | null> {
+  async remove(username: string, tx: ClientSession): Promise<string | null> {
     const placeholder = this.make(username);
     const found = await this.#collection.findOneAndUpdate(
       { _id: username },
       { $setOnInsert: { id: placeholder.id, key: placeholder.key } },
-      { upsert: true, returnDocument: "before", session },
+      { upsert: true, returnDocument: "before", session: tx },
     );
-    await this.#collection.deleteOne({ _id: username }, { session });
+    await this.#collection.deleteOne({ _id: username }, { session: tx });
     return found?.id ?? null;
   }
 

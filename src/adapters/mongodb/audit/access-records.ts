@@ -22,12 +22,12 @@ const SEGMENTS_AT_ONCE = 4;
 export async function readAccessRecords(
   db: Db,
   wanted: WantedAccesses,
-  session: ClientSession,
+  tx: ClientSession,
 ): Promise<readonly AuditRecord[]> {
   const { subjectHmacs, limit, before } = wanted;
   const isAbout = { $in: subjectHmacs };
   const end = before === null ? null : accessPlace(before);
-  const options = { ...SNAPSHOT, session };
+  const options = { ...SNAPSHOT, session: tx };
   let found: readonly AuditRecord[] = [];
   const lookThrough = async (ranges: readonly Filter<AuditBlock>[]) => {
     if (ranges.length === 0) return;

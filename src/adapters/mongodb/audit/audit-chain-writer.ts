@@ -17,9 +17,9 @@ import { HEADS, type LogWrite, logId, lookupLogOf } from "../driver/lookup-log.t
 import { makeBlock } from "./audit-blocks.ts";
 
 /** The checkpoints by chain. */
-export const AUDIT_CHECKPOINTS: InternalCollection = { name: "repsync_audit_anchors" };
+export const AUDIT_CHECKPOINTS: InternalCollection = { name: "repsync_audit_checkpoints" };
 /** The chain count, one document. */
-export const AUDIT_CHAIN_COUNT: InternalCollection = { name: "repsync_audit_census" };
+export const AUDIT_CHAIN_COUNT: InternalCollection = { name: "repsync_audit_chain_count" };
 
 /** `_id` of the chain count. */
 export const CHAIN_COUNT_ID = "census";

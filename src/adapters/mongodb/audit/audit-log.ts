@@ -115,16 +115,16 @@ export class MongoAuditLog implements AuditLog {
     chainId: string,
     { afterSeq, limit }: RecordPage,
   ): Promise<readonly StoredRecord[]> {
-    return await readSnapshot(this.#deps, async (session) => {
+    return await readSnapshot(this.#deps, async (tx) => {
       const start =
-        afterSeq === null ? null : await this.#blockWith({ chainId, seq: afterSeq, session });
+        afterSeq === null ? null : await this.#blockWith({ chainId, seq: afterSeq, tx });
       // Something whose id is none of a block goes by that id as a chain.
       const isInChain = { $gte: start?._id ?? chainId, $lt: idsOfChain(chainId).$lt };
       const isLater = chainId === NO_BLOCKS ? IS_NO_TEXT : isInChain;
       const firstSeq = start === null ? 0 : (readBlockId(start._id)?.firstSeq ?? 0);
       let passed = start === null || afterSeq === null ? 0 : afterSeq - firstSeq + 1;
       const found: StoredRecord[] = [];
-      const options = { ...AS_STORED, ...SNAPSHOT, session, sort: { _id: 1 } } as const;
+      const options = { ...AS_STORED, ...SNAPSHOT, session: tx, sort: { _id: 1 } } as const;
       for await (const block of auditBlocks(this.#deps.db).find({ _id: isLater }, options)) {
         const records = recordsOf(block);
         found.push(...records.slice(passed, passed + limit - found.length));
@@ -137,22 +137,22 @@ export class MongoAuditLog implements AuditLog {
 
   async prune({ statement, signature }: Signed<PruningCheckpoint>): Promise<void> {
     const { chainId, ...pruned } = statement;
-    await writeTogether(this.#deps, async (session) => {
+    await writeTogether(this.#deps, async (tx) => {
       const { checkpoints } = this.#collections;
       const checkpoint = { ...pruned, signature };
-      await checkpoints.replaceOne({ _id: chainId }, checkpoint, { upsert: true, session });
+      await checkpoints.replaceOne({ _id: chainId }, checkpoint, { upsert: true, session: tx });
       const blocks = auditBlocks(this.#deps.db);
-      const last = await this.#blockWith({ chainId, seq: statement.seq, session });
+      const last = await this.#blockWith({ chainId, seq: statement.seq, tx });
       if (last === null) return;
       const isPruned = { ...idsOfChain(chainId), $lte: last._id };
-      await blocks.deleteMany({ _id: isPruned }, { session });
+      await blocks.deleteMany({ _id: isPruned }, { session: tx });
       const isWhole = { chainId, lastSeq: { $lte: statement.seq } };
-      await indexSegments(this.#deps.db).deleteMany(isWhole, { session });
+      await indexSegments(this.#deps.db).deleteMany(isWhole, { session: tx });
       const firstSeq = readBlockId(last._id)?.firstSeq ?? 0;
       const records = last.records.slice(statement.seq - firstSeq + 1);
       if (records.length === 0) return;
       const rest = { ...last, _id: blockId(chainId, statement.seq + 1), records };
-      await blocks.insertOne(rest, { session });
+      await blocks.insertOne(rest, { session: tx });
     });
   }
 
@@ -161,15 +161,15 @@ export class MongoAuditLog implements AuditLog {
     { limit, before }: { readonly limit: number; readonly before: AccessPosition | null },
   ): Promise<readonly AccessItem[]> {
     const { subjects } = this.#deps;
-    return await readSnapshot(this.#deps, async (session) => {
-      const subject = await subjects.find(username, session, SNAPSHOT);
+    return await readSnapshot(this.#deps, async (tx) => {
+      const subject = await subjects.find(username, tx, SNAPSHOT);
       // Lookups of a hidden profile name it as they would name nobody. D-8.5.
       const asAbsent = subjects.hmacOfAbsent(username);
       const subjectHmacs = subject === null ? [asAbsent] : [subjects.hmacOf(subject), asAbsent];
       const wanted = { subjectHmacs, limit, before };
-      const found = await readAccessRecords(this.#deps.db, wanted, session);
+      const found = await readAccessRecords(this.#deps.db, wanted, tx);
       const accountIds = found.map(({ accountId }) => accountId);
-      const names = await subjects.namesOf(accountIds, session, SNAPSHOT);
+      const names = await subjects.namesOf(accountIds, tx, SNAPSHOT);
       return found.map((record) => accessItem(record, names.get(record.accountId) ?? null));
     });
   }
@@ -178,11 +178,11 @@ export class MongoAuditLog implements AuditLog {
   async #blockWith(place: {
     readonly chainId: string;
     readonly seq: number;
-    readonly session: ClientSession;
+    readonly tx: ClientSession;
   }): Promise<AuditBlock | null> {
-    const { chainId, seq, session } = place;
+    const { chainId, seq, tx } = place;
     const isNotLater = { $gte: idsOfChain(chainId).$gte, $lte: blockId(chainId, seq) };
-    const options = session.inTransaction() ? { session } : { ...SNAPSHOT, session };
+    const options = tx.inTransaction() ? { session: tx } : { ...SNAPSHOT, session: tx };
     return await auditBlocks(this.#deps.db).findOne(
       { _id: isNotLater },
       { ...options, enableUtf8Validation: false, sort: { _id: -1 } },

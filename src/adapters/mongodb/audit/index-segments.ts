@@ -11,7 +11,7 @@ import { auditCollections } from "./audit-chain-writer.ts";
 
 /** The segments by time and by chain. */
 export const INDEX_SEGMENTS: InternalCollection = {
-  name: "repsync_audit_parts",
+  name: "repsync_audit_segments",
   indexes: [
     { name: "repsync_time", key: { lastAt: -1 } },
     { name: "repsync_chain", key: { chainId: 1, lastSeq: -1 } },

@@ -15,16 +15,16 @@ export interface PersonChange extends VersionedChange {
 
 /** As `writeTogether()`, for a change that lookups of a person, or by their keys, have to see. */
 export async function changePerson<T>(
-  parts: VersionedDeps,
+  deps: VersionedDeps,
   username: string,
   body: (change: PersonChange) => Promise<T>,
 ): Promise<T> {
-  return await parts.versions.withLane((lane) =>
-    writeTogether(parts, (tx) =>
+  return await deps.versions.withLane((lane) =>
+    writeTogether(deps, (tx) =>
       body({
         tx,
         lane,
-        raise: (...others) => raisePersonVersions(parts.db, [username, ...others], { tx, lane }),
+        raise: (...others) => raisePersonVersions(deps.db, [username, ...others], { tx, lane }),
       }),
     ),
   );

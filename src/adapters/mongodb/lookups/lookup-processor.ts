@@ -153,7 +153,7 @@ export class MongoLookupProcessor implements LookupProcessor {
         if (tx.inTransaction()) await deadline.race(tx.abortTransaction());
         facts.dropNewSubjects();
         if (isConflict) {
-          await patience.noteConflict();
+          await deadline.race(patience.noteConflict());
           await this.#pause();
         } else {
           await deadline.pause(tries);

@@ -113,7 +113,7 @@ export class LookupReader {
     read: (options: ReadOptions) => Promise<void>,
     deadline: Deadline,
   ): Promise<void> {
-    await readSnapshot(this.#deps, (session) => read({ ...SNAPSHOT, session }), deadline);
+    await readSnapshot(this.#deps, (tx) => read({ ...SNAPSHOT, session: tx }), deadline);
   }
 
   async #readCallers(

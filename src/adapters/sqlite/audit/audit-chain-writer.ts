@@ -15,7 +15,7 @@ import { AppError } from "../../../domain/shared/errors.ts";
 import type { Mac } from "../../../ports/crypto/crypto.ts";
 import type { SqliteDatabase } from "../driver/database.ts";
 import type { SqliteValue } from "../driver/driver.ts";
-import { AUDIT_SLICE_RECORDS, listAuditRecords } from "./audit-parts.ts";
+import { AUDIT_SLICE_RECORDS, listAuditRecords } from "./index-segments.ts";
 import { AUDIT_COLUMNS } from "./audit-tables.ts";
 
 const COLUMNS = AUDIT_COLUMNS.map(([column]) => column).join(", ");
@@ -30,8 +30,8 @@ const MOVE_HEAD = `UPDATE repsync_audit_heads SET seq = ?, hash = ?, at = ?, sig
 /** Beyond the chain count too: the number of a chain that was removed is not given again. */
 const NEXT_NUMBER = `SELECT max(
   coalesce((SELECT max(chain_number) FROM repsync_audit_heads), 0),
-  coalesce((SELECT chains FROM repsync_audit_census), 0)) + 1 AS n`;
-const SET_CHAIN_COUNT = `INSERT INTO repsync_audit_census (one, chains, signature) VALUES (1, ?, ?)
+  coalesce((SELECT chains FROM repsync_audit_chain_count), 0)) + 1 AS n`;
+const SET_CHAIN_COUNT = `INSERT INTO repsync_audit_chain_count (one, chains, signature) VALUES (1, ?, ?)
   ON CONFLICT DO UPDATE SET chains = excluded.chains, signature = excluded.signature`;
 const CHAIN_IDS = "SELECT chain_id FROM repsync_audit_heads";
 const CHAIN_ID_BYTES = 8;

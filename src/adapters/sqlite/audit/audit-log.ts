@@ -14,16 +14,16 @@ import type { AccessPage, AuditLog, RecordPage } from "../../../ports/lookups/au
 import type { Subjects } from "../accounts/subjects.ts";
 import type { SqliteDatabase } from "../driver/database.ts";
 import type { SqliteRow } from "../driver/driver.ts";
-import { dropAuditParts, readAccessRecords } from "./audit-parts.ts";
+import { dropSegments, readAccessRecords } from "./index-segments.ts";
 import { AUDIT_COLUMNS } from "./audit-tables.ts";
 
 const FIELDS = AUDIT_COLUMNS.map(([column, field]) => `a.${column} AS "${field}"`).join(", ");
 const HEADS = "SELECT chain_id, chain_number, seq, hash, at, signature FROM repsync_audit_heads";
-const CHECKPOINTS = "SELECT chain_id, seq, hash, at, signature FROM repsync_audit_anchors";
+const CHECKPOINTS = "SELECT chain_id, seq, hash, at, signature FROM repsync_audit_checkpoints";
 const OF_CHAIN = `SELECT ${FIELDS} FROM repsync_audit a WHERE chain_id = ?`;
 const FIRST_RECORDS = `${OF_CHAIN} ORDER BY seq LIMIT ?`;
 const NEXT_RECORDS = `${OF_CHAIN} AND seq > ? ORDER BY seq LIMIT ?`;
-const SET_CHECKPOINT = `INSERT INTO repsync_audit_anchors (chain_id, seq, hash, at, signature)
+const SET_CHECKPOINT = `INSERT INTO repsync_audit_checkpoints (chain_id, seq, hash, at, signature)
   VALUES (?, ?, ?, ?, ?) ON CONFLICT DO UPDATE SET seq = excluded.seq, hash = excluded.hash,
   at = excluded.at, signature = excluded.signature`;
 const DELETE = "DELETE FROM repsync_audit WHERE chain_id = ? AND seq <= ?";
@@ -39,7 +39,7 @@ export class SqliteAuditLog implements AuditLog {
   }
 
   async chainCount(): Promise<Signed<ChainCount> | null> {
-    const [row] = await this.#all("SELECT chains, signature FROM repsync_audit_census");
+    const [row] = await this.#all("SELECT chains, signature FROM repsync_audit_chain_count");
     return row === undefined ? null : signed(row, { chains: row["chains"] as number });
   }
 
@@ -74,7 +74,7 @@ export class SqliteAuditLog implements AuditLog {
     await this.#database.keep(() => {
       this.#database.run(SET_CHECKPOINT, [chainId, seq, hash, at, signature]);
       this.#database.run(DELETE, [chainId, seq]);
-      dropAuditParts(this.#database, { chainId, throughSeq: seq });
+      dropSegments(this.#database, { chainId, throughSeq: seq });
     });
   }
 

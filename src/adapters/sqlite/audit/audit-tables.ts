@@ -12,11 +12,11 @@ export const AUDIT_TABLES = [
     chain_id TEXT PRIMARY KEY, chain_number INTEGER NOT NULL UNIQUE, seq INTEGER NOT NULL,
     hash TEXT NOT NULL, at TEXT NOT NULL, signature TEXT NOT NULL
   ) WITHOUT ROWID`,
-  `CREATE TABLE IF NOT EXISTS repsync_audit_anchors (
+  `CREATE TABLE IF NOT EXISTS repsync_audit_checkpoints (
     chain_id TEXT PRIMARY KEY, seq INTEGER NOT NULL, hash TEXT NOT NULL, at TEXT NOT NULL,
     signature TEXT NOT NULL
   ) WITHOUT ROWID`,
-  `CREATE TABLE IF NOT EXISTS repsync_audit_census (
+  `CREATE TABLE IF NOT EXISTS repsync_audit_chain_count (
     one INTEGER PRIMARY KEY CHECK (one = 1), chains INTEGER NOT NULL, signature TEXT NOT NULL
   )`,
 ];

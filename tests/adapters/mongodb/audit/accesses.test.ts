@@ -49,7 +49,7 @@ async function setScene(database: TestDatabase) {
 /** Waits until the parts are these, by the place of their last records. */
 async function partsListed({ db }: TestDatabase, lastPlaces: readonly number[]): Promise<void> {
   for (;;) {
-    const parts = await db.collection("repsync_audit_parts").find().toArray();
+    const parts = await db.collection("repsync_audit_segments").find().toArray();
     const places = parts.map(({ lastSeq }) => lastSeq).sort((a, b) => a - b);
     if (Bun.deepEquals(places, lastPlaces)) return;
     expect(places.length).toBeLessThanOrEqual(lastPlaces.length);
@@ -115,7 +115,7 @@ describe.skipIf(!mongoAvailable)("MongoDB: accesses of a long log", () => {
       );
       await lookUpMany(first, BATCH_CALLS);
       for (const { filter } of await database.db
-        .collection<{ filter: Binary }>("repsync_audit_parts")
+        .collection<{ filter: Binary }>("repsync_audit_segments")
         .find()
         .toArray()) {
         // Seven for each of the three; some may be the same.
@@ -199,7 +199,7 @@ describe.skipIf(!mongoAvailable)("MongoDB: accesses of a long log", () => {
         .find(HEADS)
         .sort({ chainNumber: 1 })
         .toArray();
-      const parts = database.db.collection("repsync_audit_parts");
+      const parts = database.db.collection("repsync_audit_segments");
       const listed = await parts.countDocuments({
         chainId: chainOf(head),
       });

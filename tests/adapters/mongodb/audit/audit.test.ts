@@ -26,7 +26,7 @@ import {
 import { loadUntilKilled } from "../service.ts";
 import { databaseTest } from "../support.ts";
 
-const COLLECTIONS = [LEDGER, "repsync_audit_census"];
+const COLLECTIONS = [LEDGER, "repsync_audit_chain_count"];
 
 /** A log of two chains in the store, and how to bring it back to what it was. */
 interface Log {
@@ -112,7 +112,7 @@ describe.skipIf(!mongoAvailable)("MongoDB: the audit log verifies", () => {
       expect((await verify(parts)).problem).toMatchObject({ kind: "head" });
       await heads.replaceOne({ _id: head._id }, head);
     }
-    const chainCount = db.collection("repsync_audit_census");
+    const chainCount = db.collection("repsync_audit_chain_count");
     await chainCount.updateOne({}, { $set: { chains: 1 } });
     expect((await verify(parts)).problem).toMatchObject({ kind: "head" });
     await chainCount.deleteMany({});

@@ -68,7 +68,9 @@ describe("SQLite: accesses of a long log", () => {
       await lookUpMany(scene, hash, { calls: 500, clock });
 
       const tool = file.openElsewhere();
-      expect(tool.query("SELECT count(*) AS n FROM repsync_audit_parts").get()).toEqual({ n: 5 });
+      expect(tool.query("SELECT count(*) AS n FROM repsync_audit_segments").get()).toEqual({
+        n: 5,
+      });
       for (const [name, count] of [
         ["bea", 195],
         ["cyd", 39],
@@ -131,7 +133,7 @@ describe("SQLite: accesses of a long log", () => {
       expect((await parts.audit.accesses("bea", page)).length).toBe(5);
       expect((await parts.audit.accesses("cyd", page)).length).toBe(1);
       const tool = file.openElsewhere();
-      const places = "SELECT count(*) AS n, min(seq) AS first FROM repsync_audit_places";
+      const places = "SELECT count(*) AS n, min(seq) AS first FROM repsync_audit_segment_records";
       // Listed up to 17,408, the end of the seventeenth slice.
       expect(tool.query(places).get()).toEqual({ n: 408, first: 17_001 });
       await lookUpMany(scene, hash, { calls: 9_000, clock });

@@ -31,7 +31,7 @@ async function withLog(body: (parts: ReputationParts, tool: Database) => Promise
     const tool = file.openElsewhere();
     // What the tests undo again need not come to the disk.
     tool.run("PRAGMA synchronous = OFF");
-    for (const table of ["repsync_audit", "repsync_audit_heads", "repsync_audit_census"]) {
+    for (const table of ["repsync_audit", "repsync_audit_heads", "repsync_audit_chain_count"]) {
       tool.run(`CREATE TABLE copy_of_${table} AS SELECT * FROM ${table}`);
     }
     await body(parts, tool);
@@ -39,7 +39,7 @@ async function withLog(body: (parts: ReputationParts, tool: Database) => Promise
 }
 
 function restore(tool: Database) {
-  for (const table of ["repsync_audit", "repsync_audit_heads", "repsync_audit_census"]) {
+  for (const table of ["repsync_audit", "repsync_audit_heads", "repsync_audit_chain_count"]) {
     tool.run(`DELETE FROM ${table}`);
     tool.run(`INSERT INTO ${table} SELECT * FROM copy_of_${table}`);
   }
@@ -78,9 +78,9 @@ describe("SQLite: the audit log verifies", () => {
         expect([name, (await verify(parts)).problem === null]).toEqual([name, false]);
         restore(tool);
       }
-      tool.run("UPDATE repsync_audit_census SET chains = 1");
+      tool.run("UPDATE repsync_audit_chain_count SET chains = 1");
       expect((await verify(parts)).problem).toMatchObject({ kind: "head" });
-      tool.run("DELETE FROM repsync_audit_census");
+      tool.run("DELETE FROM repsync_audit_chain_count");
       expect((await verify(parts)).problem).toMatchObject({ kind: "head" });
       restore(tool);
       expect(changes).toBe(7 * 16 * 2);

@@ -10,12 +10,12 @@ import { AUDIT_COLUMNS } from "./audit-tables.ts";
 
 /** Tables of the parts. Whatever they say is checked against the records: they are no part of the log. */
 export const AUDIT_PART_TABLES = [
-  `CREATE TABLE IF NOT EXISTS repsync_audit_parts (
+  `CREATE TABLE IF NOT EXISTS repsync_audit_segments (
     part INTEGER PRIMARY KEY, chain_id TEXT NOT NULL, last_seq INTEGER NOT NULL,
     first_at TEXT NOT NULL, last_at TEXT NOT NULL, UNIQUE (chain_id, last_seq)
   )`,
-  "CREATE INDEX IF NOT EXISTS repsync_audit_parts_at ON repsync_audit_parts (last_at)",
-  `CREATE TABLE IF NOT EXISTS repsync_audit_places (
+  "CREATE INDEX IF NOT EXISTS repsync_audit_segments_at ON repsync_audit_segments (last_at)",
+  `CREATE TABLE IF NOT EXISTS repsync_audit_segment_records (
     part INTEGER, subject TEXT, seq INTEGER, PRIMARY KEY (part, subject, seq)
   ) WITHOUT ROWID`,
 ];
@@ -29,34 +29,34 @@ const SUBJECT_DIGITS = 16;
 
 /** Pruned records count as listed. */
 const LAST_LISTED = `SELECT max(
-  coalesce((SELECT max(last_seq) FROM repsync_audit_parts WHERE chain_id = ?1), 0),
-  coalesce((SELECT seq FROM repsync_audit_anchors WHERE chain_id = ?1), 0)) AS seq`;
+  coalesce((SELECT max(last_seq) FROM repsync_audit_segments WHERE chain_id = ?1), 0),
+  coalesce((SELECT seq FROM repsync_audit_checkpoints WHERE chain_id = ?1), 0)) AS seq`;
 const NEXT_SLICE = `SELECT count(*) AS records, max(seq) AS last_seq, min(at) AS first_at,
   max(at) AS last_at FROM (SELECT seq, at FROM repsync_audit
   WHERE chain_id = ? AND seq > ? ORDER BY seq LIMIT ${AUDIT_SLICE_RECORDS})`;
-const ADD_PART = `INSERT INTO repsync_audit_parts (chain_id, last_seq, first_at, last_at)
+const ADD_PART = `INSERT INTO repsync_audit_segments (chain_id, last_seq, first_at, last_at)
   VALUES (?, ?, ?, ?) RETURNING part`;
-const GROW_PART = `UPDATE repsync_audit_parts SET last_seq = ?, first_at = min(first_at, ?),
+const GROW_PART = `UPDATE repsync_audit_segments SET last_seq = ?, first_at = min(first_at, ?),
   last_at = max(last_at, ?) WHERE chain_id = ? AND last_seq = ? RETURNING part`;
-const ADD_PLACES = `INSERT INTO repsync_audit_places (part, subject, seq)
+const ADD_PLACES = `INSERT INTO repsync_audit_segment_records (part, subject, seq)
   SELECT ?, substr(subject_hmac, 1, ${SUBJECT_DIGITS}), seq FROM repsync_audit
   WHERE chain_id = ? AND seq > ? AND seq <= ? ORDER BY 2, 3`;
-const DROP_PLACES = `DELETE FROM repsync_audit_places WHERE part IN
-  (SELECT part FROM repsync_audit_parts WHERE chain_id = ?1 AND last_seq <= ?2)`;
+const DROP_PLACES = `DELETE FROM repsync_audit_segment_records WHERE part IN
+  (SELECT part FROM repsync_audit_segments WHERE chain_id = ?1 AND last_seq <= ?2)`;
 /** Of the part that the last pruned record stands in. */
-const CUT_PLACES = `DELETE FROM repsync_audit_places WHERE seq <= ?2 AND part = (SELECT part
-  FROM repsync_audit_parts WHERE chain_id = ?1 AND last_seq > ?2 ORDER BY last_seq LIMIT 1)`;
-const DROP_PARTS = "DELETE FROM repsync_audit_parts WHERE chain_id = ?1 AND last_seq <= ?2";
+const CUT_PLACES = `DELETE FROM repsync_audit_segment_records WHERE seq <= ?2 AND part = (SELECT part
+  FROM repsync_audit_segments WHERE chain_id = ?1 AND last_seq > ?2 ORDER BY last_seq LIMIT 1)`;
+const DROP_PARTS = "DELETE FROM repsync_audit_segments WHERE chain_id = ?1 AND last_seq <= ?2";
 
 const CHAINS = "SELECT chain_id FROM repsync_audit_heads";
-const PARTS = `SELECT part, chain_id, last_at FROM repsync_audit_parts WHERE first_at <= ?
+const PARTS = `SELECT part, chain_id, last_at FROM repsync_audit_segments WHERE first_at <= ?
   ORDER BY last_at DESC`;
 const FIELDS = AUDIT_COLUMNS.map(([column, field]) => `a.${column} AS "${field}"`).join(", ");
 const FOUND = `SELECT ${FIELDS}, s.username AS "accountName"`;
 const CALLER = "LEFT JOIN repsync_subjects s ON s.id = a.account_id";
 const OF_PERSON = `a.subject_hmac = ? AND (a.at, a.chain_id, a.seq) < (?, ?, ?)
   ORDER BY a.at DESC, a.seq DESC LIMIT ?`;
-const IN_PART = `${FOUND} FROM repsync_audit_places p
+const IN_PART = `${FOUND} FROM repsync_audit_segment_records p
   CROSS JOIN repsync_audit a ON a.chain_id = ? AND a.seq = p.seq ${CALLER}
   WHERE p.part = ? AND p.subject = ? AND ${OF_PERSON}`;
 const BEHIND_PARTS = `${FOUND} FROM repsync_audit a ${CALLER}
@@ -95,7 +95,7 @@ export function listAuditRecords(
 }
 
 /** Forgets the parts of records that were pruned, within a write. */
-export function dropAuditParts(
+export function dropSegments(
   database: SqliteDatabase,
   pruned: { readonly chainId: string; readonly throughSeq: number },
 ): void {
