@@ -22,7 +22,7 @@ export const AUDIT_CHECKPOINTS: InternalCollection = { name: "repsync_audit_chec
 export const AUDIT_CHAIN_COUNT: InternalCollection = { name: "repsync_audit_chain_count" };
 
 /** `_id` of the chain count. */
-export const CHAIN_COUNT_ID = "census";
+export const CHAIN_COUNT_ID = "chain_count";
 
 /** A signed head or checkpoint as stored. */
 export type SignedDocument<Statement extends ChainTip> = Omit<Statement, "chainId"> & {

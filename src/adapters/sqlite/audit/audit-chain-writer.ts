@@ -15,8 +15,8 @@ import { AppError } from "../../../domain/shared/errors.ts";
 import type { Mac } from "../../../ports/crypto/crypto.ts";
 import type { SqliteDatabase } from "../driver/database.ts";
 import type { SqliteValue } from "../driver/driver.ts";
-import { AUDIT_SLICE_RECORDS, listAuditRecords } from "./index-segments.ts";
 import { AUDIT_COLUMNS } from "./audit-tables.ts";
+import { AUDIT_SLICE_RECORDS, listAuditRecords } from "./index-segments.ts";
 
 const COLUMNS = AUDIT_COLUMNS.map(([column]) => column).join(", ");
 const MARKS = `(${AUDIT_COLUMNS.map(() => "?").join(", ")})`;

@@ -14,8 +14,8 @@ import type { AccessPage, AuditLog, RecordPage } from "../../../ports/lookups/au
 import type { Subjects } from "../accounts/subjects.ts";
 import type { SqliteDatabase } from "../driver/database.ts";
 import type { SqliteRow } from "../driver/driver.ts";
-import { dropSegments, readAccessRecords } from "./index-segments.ts";
 import { AUDIT_COLUMNS } from "./audit-tables.ts";
+import { dropSegments, readAccessRecords } from "./index-segments.ts";
 
 const FIELDS = AUDIT_COLUMNS.map(([column, field]) => `a.${column} AS "${field}"`).join(", ");
 const HEADS = "SELECT chain_id, chain_number, seq, hash, at, signature FROM repsync_audit_heads";
