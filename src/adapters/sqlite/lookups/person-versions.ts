@@ -6,7 +6,7 @@ import type { SqliteDatabase } from "../driver/database.ts";
 /** Version slots. */
 const SLOTS = 4_096;
 /** Characters of a username that its hash takes from the beginning. */
-const FIRST_CHARS = 24;
+const FIRST_CHARS = 14;
 /** Characters of a username that its hash takes from the end, the last one first. */
 const LAST_CHARS = 4;
 const LENGTH_FACTOR = 40_503;
