@@ -1,8 +1,8 @@
+import type { UsageStore } from "./accounts/account-store.ts";
 import type { ApiKeyStore } from "./accounts/api-key-store.ts";
 import type { ConsentStore } from "./accounts/consent-store.ts";
 import type { Membership } from "./accounts/membership.ts";
 import type { ProfileStore } from "./accounts/profile-store.ts";
-import type { UsageStore } from "./accounts/usage-store.ts";
 import type { Mac } from "./crypto/crypto.ts";
 import type { AuditLog } from "./lookups/audit-log.ts";
 import type { LookupProcessor } from "./lookups/lookup-processor.ts";

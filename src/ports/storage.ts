@@ -1,5 +1,5 @@
 import type { AccountStore } from "./accounts/account-store.ts";
-import type { SecretStore } from "./accounts/secret-store.ts";
+import type { SecretStore } from "./accounts/api-key-store.ts";
 import type { SessionStore } from "./accounts/session-store.ts";
 import type { SignInGuard } from "./accounts/sign-in-guard.ts";
 import type { ReputationOptions, ReputationStores } from "./reputation-stores.ts";

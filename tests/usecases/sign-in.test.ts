@@ -2,7 +2,7 @@
 import { expect, test } from "bun:test";
 import type { PasswordHasher } from "../../src/ports/crypto/crypto.ts";
 import { Semaphore } from "../../src/usecases/reputation/accounts/semaphore.ts";
-import { signIn } from "../../src/usecases/reputation/accounts/sign-in.ts";
+import { signIn } from "../../src/usecases/reputation/accounts/sessions.ts";
 import { forgetful } from "../adapters/sqlite/reputation-support.ts";
 import { openMemoryStore } from "../adapters/sqlite/stores-support.ts";
 import { openParts, Scene } from "../contract/lookups/reputation-harness.ts";

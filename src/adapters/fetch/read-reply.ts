@@ -97,7 +97,7 @@ export function readPushResult(reply: Reply, tableName: string, recordCount: num
 }
 
 /** The status, S-2.5. */
-export function readSyncStatus(reply: Reply): SyncStatus {
+export function readStatusReply(reply: Reply): SyncStatus {
   const fields = ReplyFields.of(reply);
   const status: SyncStatus = {
     syncEnabled: fields.read("sync_enabled", FLAG),

@@ -20,7 +20,7 @@ import {
 import { BatchEncoder } from "./batch-encoder.ts";
 import { invalidReply } from "./errors.ts";
 import { exchange, type Reply } from "./exchange.ts";
-import { readDigestPage, readPullPage, readPushResult, readSyncStatus } from "./read-reply.ts";
+import { readDigestPage, readPullPage, readPushResult, readStatusReply } from "./read-reply.ts";
 import { readSettings, type Settings, type SyncClientOptions } from "./settings.ts";
 
 /**
@@ -103,7 +103,7 @@ export class SyncClient implements RemotePeer {
 
   async readStatus({ signal }: StoppableRequest = {}): Promise<SyncStatus> {
     const request = { method: "GET", path: "/status", headers: {}, signal } as const;
-    return readSyncStatus(await exchange(this.#settings, request));
+    return readStatusReply(await exchange(this.#settings, request));
   }
 
   /** A reply to the sync key whose checksum was verified. */

@@ -1,5 +1,6 @@
 import { LRUCache } from "lru-cache";
-import type { CacheCounts, VersionedCache } from "../../ports/lookups/versioned-cache.ts";
+import type { VersionedCache } from "../../ports/lookups/versioned-cache.ts";
+import type { CacheCounts } from "../../ports/runtime/metrics.ts";
 import type { Clock } from "../../ports/runtime/runtime.ts";
 
 interface Entry<Value> {

@@ -5,10 +5,10 @@ import type {
   AnsweredRequest,
   Exposition,
   Metrics,
-  MovedRows,
   ServiceState,
   TableGauge,
-} from "../../ports/http/metrics.ts";
+  TransferCounts,
+} from "../../ports/runtime/metrics.ts";
 import { RequestDurations } from "./request-durations.ts";
 
 const RUN_BUCKETS_SECONDS = [0.1, 0.5, 1, 2.5, 5, 10, 30, 60, 300, 900, 3600];
@@ -50,7 +50,7 @@ export class PrometheusMetrics implements Metrics {
     this.#runs.durations.observe({ direction, status }, durationMs / 1000);
   }
 
-  countMoved({ table, direction, ...moved }: MovedRows): void {
+  countMoved({ table, direction, ...moved }: TransferCounts): void {
     this.#runs.rows.inc({ table, direction }, moved.rows);
     this.#runs.rejected.inc({ table, direction }, moved.rejected);
     const bytes = { compressed: moved.bytesCompressed, uncompressed: moved.bytesUncompressed };

@@ -1,5 +1,5 @@
 import type { Histogram, Registry } from "prom-client";
-import type { AnsweredRequest } from "../../ports/http/metrics.ts";
+import type { AnsweredRequest } from "../../ports/runtime/metrics.ts";
 
 const NAME = "repsync_http_request_duration_seconds";
 const HELP = "Time from a request's head to its reply's head, by path, method and status";

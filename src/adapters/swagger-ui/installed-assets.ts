@@ -1,5 +1,5 @@
 import { readFile } from "node:fs/promises";
-import type { DocsAssets } from "../../ports/http/docs-assets.ts";
+import type { DocsAssets } from "../../ports/http/http-server.ts";
 
 /** Reads from the installed `swagger-ui-dist` package. */
 export class InstalledAssets implements DocsAssets {

@@ -17,8 +17,8 @@ import {
 } from "../../domain/shared/limits.ts";
 import { isTextOf } from "../../domain/shared/text.ts";
 import { parseDateTime } from "../../domain/shared/time.ts";
-import { PROBLEM_CODES } from "../errors.ts";
 import { Count, checked, model, nullable, oneOf, someText, Text, Time, textOf } from "./parts.ts";
+import { PROBLEM_CODES } from "./problems.ts";
 
 const NullableTime = nullable(Time);
 const NullableCount = nullable(Count);

@@ -1,7 +1,7 @@
 // Bodies of lookups and profiles, and the envelope of all replies of the reputation interface. R-2, D-5.1, D-6.6.
 import { type TSchema, Type } from "@sinclair/typebox";
-import { PROBLEM_CODES } from "../errors.ts";
 import { Count, model, oneOf, Text, Time } from "./parts.ts";
+import { PROBLEM_CODES } from "./problems.ts";
 
 const Meta = model("Meta", { timestamp: Time, version: Type.Literal("v1") });
 

@@ -1,3 +1,5 @@
+import type { MeterReading } from "../../domain/reputation/accounts/call-meter.ts";
+import type { EffectiveLimits } from "../../domain/reputation/accounts/plan.ts";
 import type { Account } from "../../domain/reputation/accounts/roles.ts";
 
 /** Why an account could not be made. */
@@ -31,4 +33,13 @@ export interface AccountStore {
    * false when there was none.
    */
   remove(username: string): Promise<boolean>;
+}
+
+/** The calls that lookups have counted. */
+export interface UsageStore {
+  /** The calls of an account by now, other instances' included. Throws `store_unavailable`. */
+  read(
+    username: string,
+    limits: EffectiveLimits,
+  ): Promise<{ readonly reading: MeterReading; readonly nowMs: number }>;
 }

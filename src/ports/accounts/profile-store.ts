@@ -1,4 +1,4 @@
-import type { ProfileChanges } from "../../domain/reputation/accounts/profile-changes.ts";
+import type { ProfileChanges } from "../../domain/reputation/score/profile.ts";
 import type { JsonObject } from "../../domain/shared/json.ts";
 
 /** A person's rows in the synchronized tables, as stored. */

@@ -1,3 +1,5 @@
+import type { CacheCounts } from "../runtime/metrics.ts";
+
 /**
  * Values by key, each valid for one version of what it was read from. Whoever asks takes the version from the store, in
  * the transaction of the answer; there is no other way to read, so no answer can be older than that transaction. A cache
@@ -15,14 +17,4 @@ export interface VersionedCache<Value> {
 
   /** How it has done since the start. */
   counts(): CacheCounts;
-}
-
-/** For /metrics. */
-export interface CacheCounts {
-  readonly hits: number;
-  /** Keys that were not there, or with another version. */
-  readonly misses: number;
-  /** Values that went because the cache was full. */
-  readonly evictions: number;
-  readonly entries: number;
 }

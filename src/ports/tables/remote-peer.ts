@@ -126,7 +126,7 @@ export interface RemotePeer {
 }
 
 /** Where a peer is, and its sync key. */
-export interface PeerAddress {
+interface PeerAddress {
   readonly baseUrl: string;
   readonly key: string;
 }

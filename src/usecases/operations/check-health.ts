@@ -5,7 +5,7 @@ import type { Clock } from "../../ports/runtime/runtime.ts";
 import type { Storage } from "../../ports/storage.ts";
 
 /** R-2.5; `php` holds the runtime's name and version whatever the runtime is. D-6.8. */
-export interface Health {
+interface Health {
   readonly status: "ok" | "degraded";
   readonly db: "ok" | "unavailable";
   readonly php: string;

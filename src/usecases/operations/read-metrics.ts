@@ -3,16 +3,21 @@ import { HEALTH_PROBE_MS, METRICS_READ_MS } from "../../domain/shared/limits.ts"
 import { dateTimeMs, parseDateTime } from "../../domain/shared/time.ts";
 import { markerName, SYNC_DIRECTIONS } from "../../domain/sync/run/marker.ts";
 import type { Registry } from "../../domain/sync/table/table.ts";
-import type { Exposition, LookupCount, Metrics, ServiceState } from "../../ports/http/metrics.ts";
-import type { CacheCounts } from "../../ports/lookups/versioned-cache.ts";
 import type { Logger } from "../../ports/runtime/logger.ts";
+import type {
+  CacheCounts,
+  Exposition,
+  LookupCount,
+  Metrics,
+  ServiceState,
+} from "../../ports/runtime/metrics.ts";
 import type { Clock, Timer } from "../../ports/runtime/runtime.ts";
 import type { FullStorage } from "../../ports/storage.ts";
 import type { LookupCounts } from "../reputation/lookups/look-up.ts";
 import type { ActiveRuns } from "../sync/runs/active-runs.ts";
 
 /** Counts of lookups by outcome, and of the caches that they use. */
-export interface LookupMetrics {
+interface LookupMetrics {
   outcomes(): LookupCounts;
   /** Sums over all caches. */
   cache(): CacheCounts;

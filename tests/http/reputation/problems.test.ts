@@ -1,11 +1,6 @@
 import { expect, test } from "bun:test";
-import {
-  PROBLEM_CODES,
-  PROBLEMS,
-  type ProblemCode,
-  type ProblemOccurrence,
-  problemReply,
-} from "../../../src/http/errors.ts";
+import { type ProblemOccurrence, problemReply } from "../../../src/http/errors.ts";
+import { PROBLEM_CODES, PROBLEMS, type ProblemCode } from "../../../src/http/schemas/problems.ts";
 
 const STATUSES: Record<ProblemCode, number> = {
   invalid_request: 400,

@@ -20,9 +20,12 @@ import type {
   AccountConflict,
   AccountStore,
 } from "../../../src/ports/accounts/account-store.ts";
-import type { ApiKeyStore } from "../../../src/ports/accounts/api-key-store.ts";
+import type {
+  ApiKeyStore,
+  SecretName,
+  SecretStore,
+} from "../../../src/ports/accounts/api-key-store.ts";
 import type { ConsentQuery, ConsentStore } from "../../../src/ports/accounts/consent-store.ts";
-import type { SecretName, SecretStore } from "../../../src/ports/accounts/secret-store.ts";
 import type { Session, SessionStore } from "../../../src/ports/accounts/session-store.ts";
 import type { AttemptCounter, SignInGuard } from "../../../src/ports/accounts/sign-in-guard.ts";
 import type { Clock } from "../../../src/ports/runtime/runtime.ts";

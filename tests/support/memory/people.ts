@@ -2,7 +2,7 @@
 import {
   changedColumns,
   type ProfileChanges,
-} from "../../../src/domain/reputation/accounts/profile-changes.ts";
+} from "../../../src/domain/reputation/score/profile.ts";
 import type { JsonObject } from "../../../src/domain/shared/json.ts";
 import { formatMs } from "../../../src/domain/shared/time.ts";
 import type { Row, Table } from "../../../src/domain/sync/table/table.ts";

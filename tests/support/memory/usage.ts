@@ -7,7 +7,7 @@ import {
 import type { EffectiveLimits } from "../../../src/domain/reputation/accounts/plan.ts";
 import type { MonthUsage } from "../../../src/domain/reputation/accounts/quota.ts";
 import { MINUTE_WINDOW_MS } from "../../../src/domain/shared/limits.ts";
-import type { UsageStore } from "../../../src/ports/accounts/usage-store.ts";
+import type { UsageStore } from "../../../src/ports/accounts/account-store.ts";
 import type { Clock } from "../../../src/ports/runtime/runtime.ts";
 
 /** What one account has used. */

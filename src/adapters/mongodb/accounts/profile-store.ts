@@ -1,7 +1,4 @@
-import {
-  changedColumns,
-  type ProfileChanges,
-} from "../../../domain/reputation/accounts/profile-changes.ts";
+import { changedColumns, type ProfileChanges } from "../../../domain/reputation/score/profile.ts";
 import type { JsonObject } from "../../../domain/shared/json.ts";
 import type { ProfileStore, StoredPerson } from "../../../ports/accounts/profile-store.ts";
 import { readSnapshot, SNAPSHOT } from "../driver/operations.ts";

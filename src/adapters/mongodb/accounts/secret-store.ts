@@ -1,5 +1,5 @@
 import type { Collection } from "mongodb";
-import type { SecretName, SecretStore } from "../../../ports/accounts/secret-store.ts";
+import type { SecretName, SecretStore } from "../../../ports/accounts/api-key-store.ts";
 import type { InternalCollection } from "../driver/collections.ts";
 import { type StoreDeps, writeOne } from "../driver/operations.ts";
 

@@ -1,6 +1,6 @@
 import type { MeterReading } from "../../../domain/reputation/accounts/call-meter.ts";
 import type { EffectiveLimits } from "../../../domain/reputation/accounts/plan.ts";
-import type { UsageStore } from "../../../ports/accounts/usage-store.ts";
+import type { UsageStore } from "../../../ports/accounts/account-store.ts";
 import { COMMITTED, readCommitted, type StoreDeps } from "../driver/operations.ts";
 import { readTimed } from "../driver/server-clock.ts";
 import { joinUsage, readingOf, type UsageDocument, usageOf } from "./account-usage.ts";

@@ -1,4 +1,4 @@
-import type { SecretName, SecretStore } from "../../../ports/accounts/secret-store.ts";
+import type { SecretName, SecretStore } from "../../../ports/accounts/api-key-store.ts";
 import type { SqliteDatabase } from "../driver/database.ts";
 
 /** The secrets by name. */

@@ -1,6 +1,6 @@
 import type { MeterReading } from "../../../domain/reputation/accounts/call-meter.ts";
 import type { EffectiveLimits } from "../../../domain/reputation/accounts/plan.ts";
-import type { UsageStore } from "../../../ports/accounts/usage-store.ts";
+import type { UsageStore } from "../../../ports/accounts/account-store.ts";
 import type { SqliteDatabase } from "../driver/database.ts";
 import { readCalls } from "./call-counter.ts";
 import type { Subjects } from "./subjects.ts";

@@ -20,7 +20,7 @@ const CRC32_OF_BYTE = Int32Array.from({ length: 256 }, (_, byte) => crc32OfByte(
 export type ApiKeyStatus = "active" | "expired" | "revoked";
 
 /** The times that decide a key's status, canonical text. */
-export interface ApiKeyTimes {
+interface ApiKeyTimes {
   /** Null when it does not expire. */
   readonly expiresAt: string | null;
   /**
@@ -31,16 +31,10 @@ export interface ApiKeyTimes {
 }
 
 /** What may be shown of a key once it was issued. D-5.5. */
-export interface ApiKeyDisplay {
+interface ApiKeyDisplay {
   readonly prefix: string;
   /** The last four characters. */
   readonly last4: string;
-}
-
-/** What a new key is to be. */
-export interface ApiKeyRequest {
-  readonly name: string;
-  readonly expiresAt: string | null;
 }
 
 /**
@@ -117,7 +111,7 @@ export interface KeyRotation {
 }
 
 /** What a rotation writes, in one commit. */
-export interface RotationPlan {
+interface RotationPlan {
   /** The old key, as it becomes. */
   readonly old: StoredApiKey;
   readonly successor: StoredApiKey;

@@ -31,7 +31,7 @@ export type ConsentPurpose = (typeof CONSENT_PURPOSES)[number];
 export const CONSENT_STATUSES = ["active", "revoked", "expired", "superseded"] as const;
 
 /** One of `CONSENT_STATUSES`. */
-export type ConsentStatus = (typeof CONSENT_STATUSES)[number];
+type ConsentStatus = (typeof CONSENT_STATUSES)[number];
 
 /** A consent as stored. Times are canonical text. */
 export interface Consent {
@@ -125,7 +125,7 @@ export function findCoveringConsent(
 }
 
 /** What a grant writes, in one commit. */
-export interface GrantPlan {
+interface GrantPlan {
   /** Consents that the grant ends, as they become. */
   readonly superseded: readonly Consent[];
   /** The new consent but for its id. */

@@ -31,7 +31,7 @@ export function accessItem(record: AuditRecord, accountName: string | null): Acc
 }
 
 /** Where an access stands in a person's list. */
-export type AccessPlace = Pick<AuditRecord, "at" | "chainId" | "seq">;
+type AccessPlace = Pick<AuditRecord, "at" | "chainId" | "seq">;
 
 /** The place that the time and id of an item name. */
 export function accessPlace({ at, id }: Pick<AccessItem, "at" | "id">): AccessPlace {

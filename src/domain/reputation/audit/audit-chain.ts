@@ -9,9 +9,9 @@
 import type { ConsentPurpose, LookupEndpoint, LookupRefusal } from "../accounts/consent.ts";
 
 /** Format of records; another one has another hash input. */
-export const AUDIT_VERSION = 1 as const;
+const AUDIT_VERSION = 1 as const;
 /** `previousHash` of the first record of a chain. */
-export const GENESIS_HASH = "0".repeat(64);
+const GENESIS_HASH = "0".repeat(64);
 
 /**
  * A SHA-256 of a text's UTF-8 bytes as 64 lowercase hexadecimal digits; with a keyed one (HMAC)
@@ -106,7 +106,7 @@ export interface WrittenChain {
 }
 
 /** What appending entries to a chain writes, in one commit. */
-export interface ChainAppend {
+interface ChainAppend {
   readonly records: readonly AuditRecord[];
   /** Takes the place of the head at the chain's tip, if that is still the stored one. */
   readonly head: Signed<AuditHead>;

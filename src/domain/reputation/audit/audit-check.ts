@@ -17,7 +17,7 @@ import {
 } from "./audit-chain.ts";
 
 /** How the store was found to differ from what was written. */
-export type AuditProblemKind =
+type AuditProblemKind =
   /**
    * A field of the record, or of one before it that nothing else tells apart, is not what was
    * written.
@@ -66,7 +66,7 @@ export interface ChainClaims {
 }
 
 /** The check of one chain on its way. */
-export interface ChainCheck {
+interface ChainCheck {
   readonly chainId: string;
   /** The last record that was read and is good, or the checkpoint. */
   readonly last: ChainTip;

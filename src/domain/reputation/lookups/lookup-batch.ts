@@ -39,7 +39,7 @@ export type LookupOutcome = { readonly nowMs: number } & (
 );
 
 /** Who a key belongs to. */
-export interface LookupCaller {
+interface LookupCaller {
   readonly key: KeptApiKey;
   /** The account, as the audit names it. */
   readonly accountId: string;
@@ -51,7 +51,7 @@ export interface LimitedCaller extends LookupCaller {
 }
 
 /** What a store says of callers, at one moment. */
-export interface CallerFacts<Caller extends LookupCaller> {
+interface CallerFacts<Caller extends LookupCaller> {
   readonly nowMs: number;
   /** By the hash of the key; null for a key that is not there or has no account. */
   readonly callerOf: (keyHash: string) => Caller | null;
@@ -68,7 +68,7 @@ type PlacedCall =
   | Extract<LookupOutcome, { kind: "key_refused" }>;
 
 /** A batch whose keys have been looked at. */
-export interface PlacedBatch<Caller extends LookupCaller> {
+interface PlacedBatch<Caller extends LookupCaller> {
   /** In the order of the calls. */
   readonly placed: readonly PlacedCall[];
   /** What each account is to be charged for, 1 call or more. */
@@ -76,7 +76,7 @@ export interface PlacedBatch<Caller extends LookupCaller> {
 }
 
 /** What the decisions on a batch need beside its callers, of the same moment. */
-export interface BatchFacts {
+interface BatchFacts {
   readonly nowMs: number;
   readonly subjectOf: (username: string) => LookupSubject;
   /** What each account was charged, by its id. */
@@ -84,7 +84,7 @@ export interface BatchFacts {
 }
 
 /** What a batch comes to. */
-export interface DecidedBatch {
+interface DecidedBatch {
   /** In the order of the calls. */
   readonly outcomes: readonly LookupOutcome[];
   /** Of the answered calls, in their order. */

@@ -22,7 +22,7 @@ export interface LookupSubject {
 }
 
 /** Who asks for what. */
-export interface LookupRequest {
+interface LookupRequest {
   readonly endpoint: LookupEndpoint;
   readonly requestId: string;
   /** The caller's account, by the id that stands for it in the audit. */

@@ -28,7 +28,7 @@ export interface PlatformAccount {
 }
 
 /** Reads a stored row. Odd values read as unknown; it never fails. D-6.2. */
-export function readPlatformAccount(row: JsonObject): PlatformAccount {
+function readPlatformAccount(row: JsonObject): PlatformAccount {
   const spelling = readText(row, "platform") ?? "";
   const rating = readNumber(row, "rating");
   return {

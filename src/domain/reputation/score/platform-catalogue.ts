@@ -27,7 +27,7 @@ export interface Platform {
 /**
  * `N_p` of a platform outside the catalogue, which counts as a community without ratings. D-6.6.
  */
-export const UNKNOWN_PLATFORM_FULL_ACTIVITY = 2000;
+const UNKNOWN_PLATFORM_FULL_ACTIVITY = 2000;
 
 const WITHOUT_RATINGS: readonly (readonly [PlatformCategory, Readonly<Record<string, number>>])[] =
   [

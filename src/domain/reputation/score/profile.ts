@@ -1,11 +1,13 @@
-// Bodies of the three lookups from stored rows., D-6.2.
 import type { JsonObject } from "../../shared/json.ts";
+import { formatMs } from "../../shared/time.ts";
 import { verifiedAccounts } from "./platform-account.ts";
 import type { PlatformPoints, Score } from "./score.ts";
 import { NO_TIME, readBoolean, readText } from "./value-readers.ts";
 
+// Bodies of the three lookups from stored rows, and what owners may change., D-5.5, D-6.2.
+
 /** in its field order. */
-export interface ReputationBody {
+interface ReputationBody {
   readonly username: string;
   readonly score: number;
   readonly starLevel: number;
@@ -24,7 +26,7 @@ export interface ProfileBody {
 }
 
 /** in its field order. */
-export interface PlatformEntry {
+interface PlatformEntry {
   readonly platform: string;
   readonly handle: string;
   readonly verified: boolean;
@@ -96,4 +98,20 @@ export function platformEntries(accounts: readonly JsonObject[]): readonly Platf
     verified: account.isVerified,
     lastSyncedAt: account.lastSyncedAt ?? account.updatedAt ?? NO_TIME,
   }));
+}
+
+/** The fields to change; absent ones stay. A null text is cleared. */
+export interface ProfileChanges {
+  readonly displayName?: string | null;
+  readonly bio?: string | null;
+  readonly profession?: string | null;
+  readonly location?: string | null;
+  readonly public?: boolean;
+}
+
+/** The columns of the profile's row that change; none when no field was given. */
+export function changedColumns(changes: ProfileChanges, nowMs: number): JsonObject {
+  const { displayName, ...others } = changes;
+  const columns = displayName === undefined ? others : { ...others, display_name: displayName };
+  return Object.keys(columns).length === 0 ? {} : { ...columns, updated_at: formatMs(nowMs) };
 }

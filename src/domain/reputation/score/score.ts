@@ -71,7 +71,7 @@ export interface Score {
  * What a score is computed from: stored rows as they are, and the time, of which only the UTC day
  * matters.
  */
-export interface ScoreInput {
+interface ScoreInput {
   /** The row of `profiles`; only its times are read. Null when there is none. */
   readonly profile: JsonObject | null;
   /** The person's rows of `platform_accounts`, in any order. */

@@ -6,7 +6,7 @@ import { convertPosition, keyRow, type UpsertKey } from "../rows/row-key.ts";
 import type { Row, Table } from "../table/table.ts";
 
 /** A part of a table by its keys. */
-export interface KeyRange {
+export interface DigestRange {
   /** Only rows behind this key; null from the first on. */
   readonly after: UpsertKey | null;
   /** Only rows up to this key; null to the last. */
@@ -14,7 +14,7 @@ export interface KeyRange {
 }
 
 /** Which rows a digest is of. */
-export interface DigestQuery extends KeyRange {
+export interface DigestQuery extends DigestRange {
   /** Rows of one segment, 1 or more. */
   readonly segmentRows: number;
   /** True for the rows themselves, in place of short segments. */

@@ -7,7 +7,7 @@ import type { Row, Table } from "../table/table.ts";
 export const DIGEST_FORMAT = "rows-1";
 
 /** The number of rows and a digest of their content; both are the same in any order of the rows. */
-export interface RowsDigest {
+interface RowsDigest {
   readonly count: number;
   /** Sums of the words of the rows' hashes: 32 hexadecimal digits. */
   readonly digest: string;

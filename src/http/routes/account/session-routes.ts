@@ -1,8 +1,11 @@
 import { Elysia } from "elysia";
 import { SESSION_TTL_SECONDS } from "../../../domain/shared/limits.ts";
 import type { IdentityDeps } from "../../../usecases/reputation/accounts/identity.ts";
-import { type SignInDeps, signIn } from "../../../usecases/reputation/accounts/sign-in.ts";
-import { signOut } from "../../../usecases/reputation/accounts/sign-out.ts";
+import {
+  type SignInDeps,
+  signIn,
+  signOut,
+} from "../../../usecases/reputation/accounts/sessions.ts";
 import {
   requireSignUpEnabled,
   type SignUpDeps,

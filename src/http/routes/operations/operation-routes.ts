@@ -1,6 +1,6 @@
 import { Type } from "@sinclair/typebox";
 import { Elysia } from "elysia";
-import type { DocsAssets } from "../../../ports/http/docs-assets.ts";
+import type { DocsAssets } from "../../../ports/http/http-server.ts";
 import { checkHealth, type HealthDeps } from "../../../usecases/operations/check-health.ts";
 import { type ReadMetricsDeps, readMetrics } from "../../../usecases/operations/read-metrics.ts";
 import { exchangeOf } from "../../exchange.ts";

@@ -89,7 +89,7 @@ export function rateLimitHeaders(decision: {
 }
 
 /** `Retry-After` of a refused call: whole seconds until the next can succeed, 1 or more. */
-export function retryAfter(quota: Quota): string {
+function retryAfter(quota: Quota): string {
   return String(Math.max(1, quota.resetSeconds));
 }
 

@@ -35,12 +35,12 @@ export interface ApiKeyItem {
 }
 
 /** A new key with its text, which is shown only this once. D-5.5. */
-export interface IssuedApiKey extends ApiKeyItem {
+interface IssuedApiKey extends ApiKeyItem {
   readonly key: string;
 }
 
 /** The key that is wanted. */
-export interface ApiKeyRequest {
+interface ApiKeyRequest {
   readonly name: string;
   /** ISO 8601; null or absent for a key that does not expire. */
   readonly expiresAt?: string | null;

@@ -1,11 +1,10 @@
-import type { AccountStore } from "../../../ports/accounts/account-store.ts";
+import type { AccountStore, UsageStore } from "../../../ports/accounts/account-store.ts";
 import type { ApiKeyStore } from "../../../ports/accounts/api-key-store.ts";
 import type { ConsentStore } from "../../../ports/accounts/consent-store.ts";
 import type { Membership } from "../../../ports/accounts/membership.ts";
 import type { ProfileStore } from "../../../ports/accounts/profile-store.ts";
 import type { SessionStore } from "../../../ports/accounts/session-store.ts";
 import type { SignInGuard } from "../../../ports/accounts/sign-in-guard.ts";
-import type { UsageStore } from "../../../ports/accounts/usage-store.ts";
 import type { Mac, PasswordHasher } from "../../../ports/crypto/crypto.ts";
 import type { IdentityProvider, TokenIssuer } from "../../../ports/crypto/tokens.ts";
 import type { AuditLog } from "../../../ports/lookups/audit-log.ts";

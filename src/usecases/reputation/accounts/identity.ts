@@ -27,7 +27,7 @@ export type IdentityDeps = Pick<
 >;
 
 /** Stands for the account of ends that are kept: no account has this name, so none takes them with it. */
-export const NOBODY = "";
+export const NO_ACCOUNT = "";
 
 /**
  * Finds out who a token speaks for; null is no token. Throws `token_missing`, `token_invalid`, `token_expired`, and
@@ -75,7 +75,7 @@ async function foreignIdentity(
   if (!isForeignUsername(subject)) throw tokenError("token_invalid");
   const [found, hasEnded] = await Promise.all([
     deps.accounts.find(subject),
-    deps.sessions.isKnown(endId, NOBODY),
+    deps.sessions.isKnown(endId, NO_ACCOUNT),
   ]);
   if (hasEnded) throw tokenError("token_invalid");
   const account = found ?? (await makeForeignAccount(deps, token));

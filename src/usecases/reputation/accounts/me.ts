@@ -2,10 +2,10 @@
 
 import { chargeCalls } from "../../../domain/reputation/accounts/call-meter.ts";
 import { effectiveLimits } from "../../../domain/reputation/accounts/plan.ts";
-import type { ProfileChanges } from "../../../domain/reputation/accounts/profile-changes.ts";
 import type { Account } from "../../../domain/reputation/accounts/roles.ts";
 import { type UsageBody, usageBody } from "../../../domain/reputation/accounts/usage.ts";
 import type { AccessItem } from "../../../domain/reputation/audit/access-item.ts";
+import type { ProfileChanges } from "../../../domain/reputation/score/profile.ts";
 import {
   isPublicProfile,
   type ProfileBody,

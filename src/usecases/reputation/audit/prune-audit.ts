@@ -14,7 +14,7 @@ export interface PruneAuditDeps extends VerifyAuditDeps {
 }
 
 /** What pruning did; a log that does not verify is not pruned, as that would hide what is wrong. */
-export type PruneResult =
+type PruneResult =
   | { readonly problem: null; readonly removed: number }
   | {
       readonly problem: NonNullable<Awaited<ReturnType<typeof verifyAudit>>["problem"]>;

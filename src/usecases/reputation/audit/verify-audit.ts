@@ -34,7 +34,7 @@ export interface AuditVerdict {
 }
 
 /** How far the check has come. */
-export interface AuditProgress {
+interface AuditProgress {
   readonly chainId: string;
   readonly records: number;
 }
@@ -42,7 +42,7 @@ export interface AuditProgress {
 const PAGE_RECORDS = 1_000;
 
 /** The functions that the log was written with. */
-export function auditTools({ mac, auditKey }: Omit<VerifyAuditDeps, "audit">): AuditTools {
+function auditTools({ mac, auditKey }: Omit<VerifyAuditDeps, "audit">): AuditTools {
   return {
     sha256Hex: (text) => mac.hmacHex(auditKey, text),
     isSigned: (input, signature) => mac.hmacHex(auditKey, input) === signature,

@@ -14,7 +14,7 @@ import type { KeyedMac } from "../accounts/secrets.ts";
 import { LookupQueue, type LookupQueueDeps } from "./lookup-queue.ts";
 
 /** One lookup as it was asked for. */
-export interface LookupInput {
+interface LookupInput {
   /** `X-API-Key`; null when absent. */
   readonly apiKey: string | null;
   readonly endpoint: LookupEndpoint;

@@ -5,8 +5,8 @@ import { DIGEST_SEGMENT_ROWS } from "../../../domain/shared/limits.ts";
 import type {
   DigestPage,
   DigestQuery,
+  DigestRange,
   DigestSegment,
-  KeyRange,
 } from "../../../domain/sync/digest/digest-page.ts";
 import { DIGEST_FORMAT } from "../../../domain/sync/digest/row-digest.ts";
 import {
@@ -37,7 +37,7 @@ const MAX_SHORT_SEGMENTS = 8;
 
 /** A range that has young rows which differ, by their keys. */
 interface YoungRange {
-  readonly range: KeyRange;
+  readonly range: DigestRange;
   readonly keys: ReadonlySet<string>;
 }
 
@@ -84,21 +84,21 @@ class DigestComparison {
   }
 
   /** Compares a long segment by its digest; where that differs by short ones, and the rows of those that differ. */
-  async #compareSegment(range: KeyRange, segment: DigestSegment): Promise<void> {
+  async #compareSegment(range: DigestRange, segment: DigestSegment): Promise<void> {
     const { findings } = this.#comparison;
     checkRange(this.#comparison, range);
     if (await this.#isEqual(range, segment)) {
       findings.match(segment.count);
       return;
     }
-    const different: KeyRange[] = [];
+    const different: DigestRange[] = [];
     let matched = 0;
     let { after } = range;
     for (let hasMore = true; hasMore; ) {
       const query = { after, through: range.through, segmentRows: SHORT_SEGMENT_ROWS };
       const page = await readDigest(this.#comparison, { ...query, withRecords: false });
       for (const short of page.segments) {
-        const part: KeyRange = { after, through: short.through };
+        const part: DigestRange = { after, through: short.through };
         checkRange(this.#comparison, part);
         if (await this.#isEqual(part, short)) matched += short.count;
         else different.push(part);
@@ -114,14 +114,14 @@ class DigestComparison {
     for (const part of different) await this.#compareRows(part);
   }
 
-  async #isEqual(range: KeyRange, segment: DigestSegment): Promise<boolean> {
+  async #isEqual(range: DigestRange, segment: DigestSegment): Promise<boolean> {
     const { run, table } = this.#comparison;
     const own = await digestRange(run.deps, table, range);
     return own.count === segment.count && own.digest === segment.digest;
   }
 
   /** Compares the rows of a range one by one. Young ones that differ are left for a second look. */
-  async #compareRows(range: KeyRange): Promise<void> {
+  async #compareRows(range: DigestRange): Promise<void> {
     const { table, findings } = this.#comparison;
     let { after } = range;
     let keys = new Set<string>();
@@ -188,7 +188,7 @@ function askDigest(
 }
 
 /** Refuses a range that does not lead forward: the comparison would never end. */
-function checkRange({ table }: Comparison, { after, through }: KeyRange): void {
+function checkRange({ table }: Comparison, { after, through }: DigestRange): void {
   if (through === null) return;
   if (convertPosition(table, keyRow(table, through)) === null) {
     throw unusable("sent keys that are none of this table");
@@ -198,7 +198,7 @@ function checkRange({ table }: Comparison, { after, through }: KeyRange): void {
 }
 
 /** The last range must reach the end of the query: rows behind it would not be compared. */
-function checkEnd({ table }: Comparison, page: DigestPage, { through }: KeyRange): void {
+function checkEnd({ table }: Comparison, page: DigestPage, { through }: DigestRange): void {
   const end = page.segments.at(-1)?.through;
   const isWhole =
     end === through || (end && through && compareKeys(table, end, through) === 0) || page.hasMore;
@@ -212,7 +212,7 @@ function unusable(problem: string): AppError {
 /** The rows of a range at both ends, side by side, in the order of the key. */
 async function* pairsByKey(
   comparison: Comparison,
-  range: KeyRange,
+  range: DigestRange,
 ): AsyncGenerator<RowPair, void, undefined> {
   const { run, table } = comparison;
   const own = rowsByKey(run.deps, table, range);
@@ -232,7 +232,7 @@ async function* pairsByKey(
 
 async function* remoteRows(
   comparison: Comparison,
-  range: KeyRange,
+  range: DigestRange,
 ): AsyncGenerator<Row, void, undefined> {
   let { after } = range;
   for (;;) {

@@ -9,8 +9,8 @@ import {
   type DigestPage,
   type DigestParameters,
   type DigestQuery,
+  type DigestRange,
   type DigestSegment,
-  type KeyRange,
   readDigestQuery,
 } from "../../../domain/sync/digest/digest-page.ts";
 import { DIGEST_FORMAT, DigestSum } from "../../../domain/sync/digest/row-digest.ts";
@@ -96,7 +96,7 @@ async function readSegments(deps: DigestTableDeps, table: Table, query: DigestQu
 }
 
 /** The digest of all rows of a range. */
-export async function digestRange(deps: KeyReaderDeps, table: Table, range: KeyRange) {
+export async function digestRange(deps: KeyReaderDeps, table: Table, range: DigestRange) {
   const sum: DigestSum = new DigestSum(table);
   for await (const chunk of chunksByKey(deps, table, range)) {
     for (const row of chunk) sum.add(row);
@@ -108,7 +108,7 @@ export async function digestRange(deps: KeyReaderDeps, table: Table, range: KeyR
 export async function* rowsByKey(
   deps: KeyReaderDeps,
   table: Table,
-  range: KeyRange,
+  range: DigestRange,
 ): AsyncGenerator<Row, void, undefined> {
   for await (const chunk of chunksByKey(deps, table, range)) yield* chunk;
 }
@@ -116,7 +116,7 @@ export async function* rowsByKey(
 async function* chunksByKey(
   deps: KeyReaderDeps,
   table: Table,
-  range: KeyRange,
+  range: DigestRange,
 ): AsyncGenerator<readonly Row[], void, undefined> {
   const { throughKey, ...start } = rangeOf(table, range);
   let { afterKey } = start;
@@ -129,7 +129,7 @@ async function* chunksByKey(
   }
 }
 
-function rangeOf(table: Table, { after, through }: KeyRange) {
+function rangeOf(table: Table, { after, through }: DigestRange) {
   return {
     afterKey: after === null ? null : keyRow(table, after),
     throughKey: through === null ? null : keyRow(table, through),

@@ -1,7 +1,7 @@
 // The runs of this process: counted, and ended when the service stops.
 import { AppError } from "../../../domain/shared/errors.ts";
 import type { RunEvent, RunRequest } from "../../../domain/sync/run/run.ts";
-import type { Metrics, MovedRows } from "../../../ports/http/metrics.ts";
+import type { Metrics, TransferCounts } from "../../../ports/runtime/metrics.ts";
 import type { TransferredBytes } from "../../../ports/tables/remote-peer.ts";
 import type { SyncDeps } from "../shared/sync-deps.ts";
 import { type StartedRun, startRun } from "./start-run.ts";
@@ -87,7 +87,7 @@ async function countMoved(metrics: Metrics, run: StartedRun): Promise<void> {
 }
 
 /** What an event adds to the counts; null for events without rows and bytes. `counted` are its transfer's bytes so far. */
-function movedBy(event: RunEvent, counted: TransferredBytes): MovedRows | null {
+function movedBy(event: RunEvent, counted: TransferredBytes): TransferCounts | null {
   if (event.type !== "batch" && event.type !== "done") return null;
   const isBatch = event.type === "batch";
   // A batch shows its own bytes, the end of a transfer those of all of it.

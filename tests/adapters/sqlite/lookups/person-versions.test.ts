@@ -2,7 +2,7 @@
 import type { Database } from "bun:sqlite";
 import { describe, expect, test } from "bun:test";
 import { slotOf } from "../../../../src/adapters/sqlite/lookups/person-versions.ts";
-import type { CacheCounts } from "../../../../src/ports/lookups/versioned-cache.ts";
+import type { CacheCounts } from "../../../../src/ports/runtime/metrics.ts";
 import {
   openParts,
   PLATFORM_ACCOUNTS,

@@ -1,6 +1,5 @@
 import type { SyncDirection } from "../../domain/sync/run/marker.ts";
 import type { SyncRun } from "../../domain/sync/run/run.ts";
-import type { CacheCounts } from "../lookups/versioned-cache.ts";
 
 /** A request that was answered. */
 export interface AnsweredRequest {
@@ -11,7 +10,7 @@ export interface AnsweredRequest {
 }
 
 /** Rows of one table that a run has moved. */
-export interface MovedRows {
+export interface TransferCounts {
   readonly table: string;
   readonly direction: SyncDirection;
   /** Written there, or arrived here. */
@@ -29,7 +28,7 @@ export interface TableGauge {
   readonly value: number;
 }
 
-/** What is read at the moment when somebody looks. */
+/** State that is read when the metrics are asked for. */
 export interface ServiceState {
   readonly activeRuns: number;
   /** Null when the store does not answer. */
@@ -52,7 +51,17 @@ export interface LookupCount {
   readonly count: number;
 }
 
-/** Numbers as text. */
+/** How a cache has done since the start. */
+export interface CacheCounts {
+  readonly hits: number;
+  /** The key was absent, or had another version. */
+  readonly misses: number;
+  /** Values dropped because the cache was full. */
+  readonly evictions: number;
+  readonly entries: number;
+}
+
+/** All metrics in a text format. */
 export interface Exposition {
   readonly contentType: string;
   readonly text: string;
@@ -66,7 +75,7 @@ export interface Metrics {
   /** Counts a run that has ended. */
   countRun(run: SyncRun): void;
 
-  countMoved(moved: MovedRows): void;
+  countMoved(moved: TransferCounts): void;
 
   /** Everything counted so far, and the given state, in the text format of Prometheus. */
   expose(state: ServiceState): Promise<Exposition>;

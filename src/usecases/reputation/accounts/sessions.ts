@@ -4,6 +4,7 @@ import { SESSION_TTL_SECONDS } from "../../../domain/shared/limits.ts";
 import { formatMs } from "../../../domain/shared/time.ts";
 import { attemptCounters, requireNoWait } from "./attempts.ts";
 import type { AccountDeps } from "./deps.ts";
+import { type IdentityDeps, NO_ACCOUNT, type TokenSession } from "./identity.ts";
 
 /** What signing in needs. */
 export type SignInDeps = Pick<
@@ -19,7 +20,7 @@ export type SignInDeps = Pick<
 >;
 
 /** What somebody signs in with. */
-export interface Credentials {
+interface Credentials {
   readonly username: string;
   readonly password: string;
 }
@@ -85,4 +86,20 @@ async function beginSession(deps: SignInDeps, account: Account): Promise<Session
 
 function wrongCredentials(): AppError {
   return new AppError("credentials_invalid", "Username or password is wrong");
+}
+
+/** The store's clock may be behind the one that the token was checked by. */
+const CLOCK_MARGIN_MS = 60_000;
+/** The last moment that a `Date` can name; a token may claim to be good for longer. */
+const LAST_MS = 8_640_000_000_000_000;
+
+/** Ends a session at once, on every instance: its token is refused from then on. D-5.4, D-6.3. */
+export async function signOut(
+  { sessions }: Pick<IdentityDeps, "sessions">,
+  session: TokenSession,
+): Promise<void> {
+  if (session.kind === "own") return await sessions.end(session.id);
+  const { endId: id, expiresAtMs } = session;
+  const keptUntilMs = Math.min(expiresAtMs + CLOCK_MARGIN_MS, LAST_MS);
+  await sessions.begin({ id, username: NO_ACCOUNT, expiresAtMs: keptUntilMs });
 }
