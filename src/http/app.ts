@@ -96,7 +96,7 @@ export function createRequestHandler(deps: AppDeps): RequestHandler {
       exchange.hasCommonHeaders = false;
       return failure;
     });
-    if (!exchange.hasCommonHeaders) addCommonHeaders(reply, { path: target.path, requestId });
+    if (!exchange.hasCommonHeaders) addCommonHeaders(reply, target.path, requestId);
     // Bun leaves it out of replies to HEAD only.
     if (method === "HEAD") reply.headers.set("Date", new Date(deps.clock.nowMs()).toUTCString());
     const durationMs = deps.clock.monotonicMs() - startedAtMs;
@@ -132,13 +132,9 @@ function chooseRequestId(request: Request, ids: Ids): string {
   return REQUEST_ID.test(given) ? given : ids.next();
 }
 
-/** D-5.3. */
-function addCommonHeaders(
-  reply: Response,
-  to: { readonly path: string; readonly requestId: string },
-) {
-  reply.headers.set("X-Request-Id", to.requestId);
-  if (isReputationPath(to.path) && to.path !== "/v1/health") {
+function addCommonHeaders(reply: Response, path: string, requestId: string) {
+  reply.headers.set("X-Request-Id", requestId);
+  if (isReputationPath(path) && path !== "/v1/health") {
     reply.headers.set("Cache-Control", "private, no-store");
   }
 }

@@ -5,11 +5,13 @@ import { toWire } from "../domain/shared/wire-names.ts";
 import type { Digest, Gzip } from "../ports/crypto/crypto.ts";
 import type { Clock, Timer } from "../ports/runtime/runtime.ts";
 
+interface ReplyOptions {
+  readonly status?: number;
+  readonly headers?: Readonly<Record<string, string>>;
+}
+
 /** A reply of exactly `application/json`, as the document writes it; Bun alone would add a charset. */
-export function jsonResponse(
-  body: unknown,
-  options: { readonly status?: number; readonly headers?: Readonly<Record<string, string>> } = {},
-): Response {
+export function jsonResponse(body: unknown, options: ReplyOptions = {}): Response {
   const headers = { "Content-Type": "application/json", ...options.headers };
   return Response.json(toWire(body), { status: options.status ?? 200, headers });
 }
@@ -18,7 +20,7 @@ export function jsonResponse(
 export function dataReply(
   clock: Pick<Clock, "nowMs">,
   data: object,
-  options: { readonly status?: number; readonly headers?: Readonly<Record<string, string>> } = {},
+  options: ReplyOptions = {},
 ): Response {
   const meta = { timestamp: formatMs(clock.nowMs()), version: "v1" };
   return jsonResponse({ success: true, data, meta }, options);

@@ -53,7 +53,7 @@ async function createKey(
   username: string,
   { name, expires }: CreateOptions,
 ): Promise<ExitCode> {
-  if (!isTextOf(name, { minChars: 1, maxChars: MAX_API_KEY_NAME_CHARS })) {
+  if (!isTextOf(name, 1, MAX_API_KEY_NAME_CHARS)) {
     const detail = `Must be a text of 1 to ${MAX_API_KEY_NAME_CHARS} characters`;
     refuse([{ pointer: "/name", detail }]);
   }

@@ -8,12 +8,9 @@ export function cutText(text: string, maxChars: number): string {
 }
 
 /** True for a text without lone surrogates whose length is within both bounds. */
-export function isTextOf(
-  value: unknown,
-  length: { readonly minChars: number; readonly maxChars: number },
-): value is string {
-  if (typeof value !== "string" || value.length > 2 * length.maxChars) return false;
+export function isTextOf(value: unknown, minChars: number, maxChars: number): value is string {
+  if (typeof value !== "string" || value.length > 2 * maxChars) return false;
   if (!value.isWellFormed()) return false;
   const chars = [...value].length;
-  return chars >= length.minChars && chars <= length.maxChars;
+  return chars >= minChars && chars <= maxChars;
 }

@@ -25,7 +25,7 @@ const NullableCount = nullable(Count);
 const ProfileText = Type.Optional(
   checked<string | null>(
     { type: ["string", "null"], maxLength: MAX_PROFILE_TEXT_CHARS },
-    (value) => value === null || isTextOf(value, { minChars: 0, maxChars: MAX_PROFILE_TEXT_CHARS }),
+    (value) => value === null || isTextOf(value, 0, MAX_PROFILE_TEXT_CHARS),
     `Must be a text of at most ${MAX_PROFILE_TEXT_CHARS} characters, or null`,
   ),
 );

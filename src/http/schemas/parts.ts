@@ -63,14 +63,13 @@ export const Time = Type.String({ format: "date-time", description: "ISO 8601, U
 export const exact = { additionalProperties: false };
 
 export function someText(): TUnsafe<string> {
-  const fits = (value: unknown) =>
-    isTextOf(value, { minChars: 1, maxChars: Number.POSITIVE_INFINITY });
+  const fits = (value: unknown) => isTextOf(value, 1, Number.POSITIVE_INFINITY);
   return checked({ type: "string", minLength: 1 }, fits, "Must be a text that is not empty");
 }
 
 /** A text whose number of characters (code points) is within both bounds. */
 export function textOf(minLength: number, maxLength: number): TUnsafe<string> {
-  const fits = (value: unknown) => isTextOf(value, { minChars: minLength, maxChars: maxLength });
+  const fits = (value: unknown) => isTextOf(value, minLength, maxLength);
   const detail = `Must be a text of ${minLength} to ${maxLength} characters`;
   return checked({ type: "string", minLength, maxLength }, fits, detail);
 }

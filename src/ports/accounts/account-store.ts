@@ -35,11 +35,14 @@ export interface AccountStore {
   remove(username: string): Promise<boolean>;
 }
 
+/** The calls of an account at one moment of the store's clock. */
+export interface UsageReading {
+  readonly reading: MeterReading;
+  readonly nowMs: number;
+}
+
 /** The calls that lookups have counted. */
 export interface UsageStore {
   /** The calls of an account by now, other instances' included. Throws `store_unavailable`. */
-  read(
-    username: string,
-    limits: EffectiveLimits,
-  ): Promise<{ readonly reading: MeterReading; readonly nowMs: number }>;
+  read(username: string, limits: EffectiveLimits): Promise<UsageReading>;
 }

@@ -1,24 +1,31 @@
 import type { KeyRotation, StoredApiKey } from "../../domain/reputation/accounts/api-key.ts";
 
+/** Which part of a list of keys to read. */
+export interface KeyPage {
+  readonly limit: number;
+  /** Null for the first part. */
+  readonly beforeId: string | null;
+}
+
+/** Which key or consent to revoke, and when. */
+export interface Revocation<Id> {
+  readonly id: Id;
+  readonly nowMs: number;
+}
+
 /** API keys of accounts. Every method throws `store_unavailable` or, when it writes, `commit_failed`. */
 export interface ApiKeyStore {
   /** Keeps a new key, durably. False when the account is gone; nothing is written then. */
   create(key: StoredApiKey): Promise<boolean>;
 
   /** Newest first; only those older than the one with this id when given, none when that id is unknown. */
-  list(
-    username: string,
-    page: { readonly limit: number; readonly beforeId: string | null },
-  ): Promise<readonly StoredApiKey[]>;
+  list(username: string, page: KeyPage): Promise<readonly StoredApiKey[]>;
 
   /**
    * Revokes a key of this account at once. Idempotent: one that is revoked stays as it is. Once it has resolved no
    * instance accepts the key. Null when the account has no such key.
    */
-  revoke(
-    username: string,
-    target: { readonly id: string; readonly nowMs: number },
-  ): Promise<StoredApiKey | null>;
+  revoke(username: string, target: Revocation<string>): Promise<StoredApiKey | null>;
 
   /**
    * Makes the successor and ends the old key in one commit. `conflict` when the old key is not active, null when the

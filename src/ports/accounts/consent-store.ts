@@ -3,6 +3,7 @@ import type {
   ConsentFilter,
   ConsentGrant,
 } from "../../domain/reputation/accounts/consent.ts";
+import type { Revocation } from "./api-key-store.ts";
 
 /** Which consents to list. */
 export interface ConsentQuery {
@@ -22,19 +23,13 @@ export interface ConsentStore {
    * commit. Ids grow with every grant over all owners and are never used again. Of two grants at once, one is
    * superseded. Null when the owner has no account, or none any more; nothing is written then.
    */
-  grant(
-    username: string,
-    grant: ConsentGrant & { readonly nowMs: number },
-  ): Promise<Consent | null>;
+  grant(username: string, grant: ConsentGrant): Promise<Consent | null>;
 
   /**
    * Revokes a consent of this owner (`revokeConsent`). Idempotent. Once it has resolved no instance answers from it.
    * Null when the owner has no such consent.
    */
-  revoke(
-    username: string,
-    target: { readonly id: number; readonly nowMs: number },
-  ): Promise<Consent | null>;
+  revoke(username: string, target: Revocation<number>): Promise<Consent | null>;
 
   /** Newest first. */
   list(username: string, query: ConsentQuery): Promise<readonly Consent[]>;

@@ -17,8 +17,5 @@ export interface ProfileStore {
    * Changes the given fields of the profile and sets `updated_at`, leaving the rest of the row as it is. Without any
    * field nothing is written. Resolves to the new row; null when there is no profile.
    */
-  change(
-    username: string,
-    changes: ProfileChanges & { readonly nowMs: number },
-  ): Promise<JsonObject | null>;
+  change(username: string, changes: ProfileChanges, nowMs: number): Promise<JsonObject | null>;
 }

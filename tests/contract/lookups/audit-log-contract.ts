@@ -98,7 +98,7 @@ export function auditLogContract(harness: ReputationHarness): void {
         await scene.enrol("bea");
         const { hash } = await scene.giveKey("ana");
         for (const isPublic of [false, true, false]) {
-          await parts.profiles.change("bea", { public: isPublic, nowMs: store.nowMs() });
+          await parts.profiles.change("bea", { public: isPublic }, store.nowMs());
           await scene.lookUp(hash, "bea");
           await store.advance(1_000);
         }

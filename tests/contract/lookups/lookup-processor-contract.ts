@@ -87,7 +87,7 @@ function decisionTests(harness: ReputationHarness): void {
     const scene = new Scene(parts, store);
     const { hash } = await caller(scene);
     await scene.consent("caller");
-    await parts.profiles.change("caller", { public: false, nowMs: store.nowMs() });
+    await parts.profiles.change("caller", { public: false }, store.nowMs());
     expect(wordOf(await scene.lookUp(hash, "caller"))).toBe("profile_not_found");
   });
 

@@ -95,7 +95,7 @@ export class Scene {
   }
 
   /** Grants a consent of some duration. */
-  async grant(username: string, grant: ConsentGrant): Promise<Consent> {
+  async grant(username: string, grant: Omit<ConsentGrant, "nowMs">): Promise<Consent> {
     const nowMs = this.store.nowMs();
     await this.#giveAccount(username);
     const consent = await this.parts.consents.grant(username, { ...grant, nowMs });

@@ -158,9 +158,8 @@ describe("sessions", () => {
   });
 
   test("D-5.4 failures with a name that no account can have count for the address alone", () => {
-    const of = { address: "203.0.113.9", nowMs: 0 };
     const names = (username: string) =>
-      attemptCounters({ ...of, username }).map(({ name, limit }) => [name, limit]);
+      attemptCounters(username, "203.0.113.9", 0).map(({ name, limit }) => [name, limit]);
     const address = ["address:203.0.113.9", 30];
     expect(names("ana")).toEqual([["account:ana", 10], address]);
     expect(names("x".repeat(200))).toEqual([[`account:${"x".repeat(200)}`, 10], address]);

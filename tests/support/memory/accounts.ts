@@ -22,6 +22,8 @@ import type {
 } from "../../../src/ports/accounts/account-store.ts";
 import type {
   ApiKeyStore,
+  KeyPage,
+  Revocation,
   SecretName,
   SecretStore,
 } from "../../../src/ports/accounts/api-key-store.ts";
@@ -181,20 +183,14 @@ export class MemoryApiKeyStore implements ApiKeyStore {
     return true;
   }
 
-  async list(
-    username: string,
-    { limit, beforeId }: { readonly limit: number; readonly beforeId: string | null },
-  ): Promise<readonly StoredApiKey[]> {
+  async list(username: string, { limit, beforeId }: KeyPage): Promise<readonly StoredApiKey[]> {
     const newest = [...this.#keys.values()].filter((key) => key.username === username).reverse();
     const before = newest.findIndex(({ id }) => id === beforeId);
     if (beforeId !== null && before === -1) return [];
     return newest.slice(before + 1, before + 1 + limit);
   }
 
-  async revoke(
-    username: string,
-    { id, nowMs }: { readonly id: string; readonly nowMs: number },
-  ): Promise<StoredApiKey | null> {
+  async revoke(username: string, { id, nowMs }: Revocation<string>): Promise<StoredApiKey | null> {
     const key = this.#find(username, id);
     if (key === null) return null;
     const revoked = revokedKey(key, nowMs);
@@ -240,10 +236,7 @@ export class MemoryConsentStore implements ConsentStore {
     this.#accounts = accounts;
   }
 
-  async grant(
-    username: string,
-    grant: ConsentGrant & { readonly nowMs: number },
-  ): Promise<Consent | null> {
+  async grant(username: string, grant: ConsentGrant): Promise<Consent | null> {
     if (this.#accounts.findNow(username) === null) return null;
     const { superseded, granted } = planGrant(username, this.allOf(username), grant);
     const consent: Consent = { id: ++this.#lastId, ...granted };
@@ -251,10 +244,7 @@ export class MemoryConsentStore implements ConsentStore {
     return consent;
   }
 
-  async revoke(
-    username: string,
-    { id, nowMs }: { readonly id: number; readonly nowMs: number },
-  ): Promise<Consent | null> {
+  async revoke(username: string, { id, nowMs }: Revocation<number>): Promise<Consent | null> {
     const consent = this.#consents.get(id);
     if (consent?.username !== username) return null;
     const revoked = revokeConsent(consent, nowMs);
@@ -266,7 +256,7 @@ export class MemoryConsentStore implements ConsentStore {
     const { filter, nowMs, limit, beforeId } = query;
     return this.allOf(username)
       .filter(({ id }) => beforeId === null || id < beforeId)
-      .filter((consent) => matchesFilter(consent, { ...filter, nowMs }))
+      .filter((consent) => matchesFilter(consent, filter, nowMs))
       .reverse()
       .slice(0, limit);
   }

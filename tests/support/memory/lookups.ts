@@ -6,7 +6,7 @@ import {
   type LimitedCaller,
   type LookupCall,
   type LookupOutcome,
-  placeCalls,
+  resolveCallers,
 } from "../../../src/domain/reputation/lookups/lookup-batch.ts";
 import type { LookupProcessor } from "../../../src/ports/lookups/lookup-processor.ts";
 import type { Clock } from "../../../src/ports/runtime/runtime.ts";
@@ -38,7 +38,7 @@ export class MemoryLookupProcessor implements LookupProcessor {
     const { clock, usage, chain } = this.#deps;
     const nowMs = clock.nowMs();
     const callerOf = (keyHash: string) => this.#caller(keyHash);
-    const { placed, counted } = placeCalls(calls, { nowMs, callerOf });
+    const { resolved, counted } = resolveCallers(calls, { nowMs, callerOf });
     const charges = new Map(
       counted.map(({ caller, calls: count }) => [
         caller.accountId,
@@ -46,7 +46,7 @@ export class MemoryLookupProcessor implements LookupProcessor {
       ]),
     );
     const subjectOf = (username: string) => this.#subject(username);
-    const { outcomes, entries } = decideBatch(placed, { nowMs, subjectOf, charges });
+    const { outcomes, entries } = decideBatch(resolved, { nowMs, subjectOf, charges });
     chain.append(entries);
     return outcomes;
   }

@@ -119,7 +119,8 @@ export class MemoryProfileStore implements ProfileStore {
 
   async change(
     username: string,
-    { nowMs, ...changes }: ProfileChanges & { readonly nowMs: number },
+    changes: ProfileChanges,
+    nowMs: number,
   ): Promise<JsonObject | null> {
     const { profiles } = this.#tables;
     const columns = changedColumns(changes, nowMs);

@@ -5,7 +5,7 @@ import {
   revokedKey,
   type StoredApiKey,
 } from "../../../domain/reputation/accounts/api-key.ts";
-import type { ApiKeyStore } from "../../../ports/accounts/api-key-store.ts";
+import type { ApiKeyStore, KeyPage, Revocation } from "../../../ports/accounts/api-key-store.ts";
 import type { InternalCollection } from "../driver/collections.ts";
 import { takeNumbers } from "../driver/id-counters.ts";
 import { readSnapshot, SNAPSHOT } from "../driver/operations.ts";
@@ -50,10 +50,7 @@ export class MongoApiKeyStore implements ApiKeyStore {
     });
   }
 
-  async list(
-    username: string,
-    { limit, beforeId }: { readonly limit: number; readonly beforeId: string | null },
-  ): Promise<readonly StoredApiKey[]> {
+  async list(username: string, { limit, beforeId }: KeyPage): Promise<readonly StoredApiKey[]> {
     return await readSnapshot(this.#deps, async (tx) => {
       const options = { ...SNAPSHOT, session: tx };
       const before =
@@ -70,10 +67,7 @@ export class MongoApiKeyStore implements ApiKeyStore {
     });
   }
 
-  async revoke(
-    username: string,
-    { id, nowMs }: { readonly id: string; readonly nowMs: number },
-  ): Promise<StoredApiKey | null> {
+  async revoke(username: string, { id, nowMs }: Revocation<string>): Promise<StoredApiKey | null> {
     return await changePerson(this.#deps, username, async ({ tx, raise }) => {
       const key = await this.#find(username, id, tx);
       if (key === null) return null;

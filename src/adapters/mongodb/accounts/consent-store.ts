@@ -6,6 +6,7 @@ import {
   planGrant,
   revokeConsent,
 } from "../../../domain/reputation/accounts/consent.ts";
+import type { Revocation } from "../../../ports/accounts/api-key-store.ts";
 import type { ConsentQuery, ConsentStore } from "../../../ports/accounts/consent-store.ts";
 import type { InternalCollection } from "../driver/collections.ts";
 import { takeNumbers } from "../driver/id-counters.ts";
@@ -53,10 +54,7 @@ export class MongoConsentStore implements ConsentStore {
   }
 
   /** Numbers are taken one commit after the other, by erasures too, so each sees the one before. */
-  async grant(
-    username: string,
-    grant: ConsentGrant & { readonly nowMs: number },
-  ): Promise<Consent | null> {
+  async grant(username: string, grant: ConsentGrant): Promise<Consent | null> {
     return await changePerson(this.#deps, username, async ({ tx, raise }) => {
       const id = await takeNumbers(this.#deps.db, CONSENTS.name, 1, tx);
       if (!(await hasAccount(this.#deps.db, username, tx))) return null;
@@ -70,10 +68,7 @@ export class MongoConsentStore implements ConsentStore {
     });
   }
 
-  async revoke(
-    username: string,
-    { id, nowMs }: { readonly id: number; readonly nowMs: number },
-  ): Promise<Consent | null> {
+  async revoke(username: string, { id, nowMs }: Revocation<number>): Promise<Consent | null> {
     return await changePerson(this.#deps, username, async ({ tx, raise }) => {
       const found = await this.#consents.findOne({ _id: id, username }, { session: tx });
       if (found === null) return null;
@@ -98,7 +93,7 @@ export class MongoConsentStore implements ConsentStore {
       const options = { ...COMMITTED, sort: { _id: -1 }, batchSize: limit } as const;
       for await (const document of this.#consents.find(isWanted, options)) {
         const consent = consentOf(document);
-        if (matchesFilter(consent, { ...filter, nowMs })) found.push(consent);
+        if (matchesFilter(consent, filter, nowMs)) found.push(consent);
         if (found.length === limit) break;
       }
       return found;

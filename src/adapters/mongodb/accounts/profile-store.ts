@@ -30,7 +30,8 @@ export class MongoProfileStore implements ProfileStore {
 
   async change(
     username: string,
-    { nowMs, ...changes }: ProfileChanges & { readonly nowMs: number },
+    changes: ProfileChanges,
+    nowMs: number,
   ): Promise<JsonObject | null> {
     const { profiles } = this.#deps;
     const columns = changedColumns(changes, nowMs);

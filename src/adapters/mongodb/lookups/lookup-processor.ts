@@ -9,7 +9,7 @@ import {
   decideBatch,
   type LookupCall,
   type LookupOutcome,
-  placeCalls,
+  resolveCallers,
 } from "../../../domain/reputation/lookups/lookup-batch.ts";
 import { AppError, isAppError } from "../../../domain/shared/errors.ts";
 import type { Mac } from "../../../ports/crypto/crypto.ts";
@@ -221,7 +221,7 @@ export class MongoLookupProcessor implements LookupProcessor {
       }
     }
     const callerOf = (keyHash: string) => facts.caller(keyHash);
-    const { placed, counted: toCount } = placeCalls(calls, { nowMs, callerOf });
+    const { resolved, counted: toCount } = resolveCallers(calls, { nowMs, callerOf });
     const charges = new Map<string, MeterCharge>();
     const counted: CountedCalls[] = [];
     for (const { caller, calls } of toCount) {
@@ -235,7 +235,7 @@ export class MongoLookupProcessor implements LookupProcessor {
       counted.push({ accountId, atMs: usage.atMs, calls: charge.admitted });
     }
     const subjectOf = (username: string) => facts.person(username);
-    const { outcomes, entries } = decideBatch(placed, { nowMs, subjectOf, charges });
+    const { outcomes, entries } = decideBatch(resolved, { nowMs, subjectOf, charges });
     // Calls are given back only where the head moves too, so that a later batch can tell whether they were.
     if (entries.length === 0) return { outcomes, writes: [], counted: [], written: null };
     const from = chain ?? (await deadline.race(chainWriter.begin(tx)));

@@ -4,7 +4,7 @@ import {
   revokedKey,
   type StoredApiKey,
 } from "../../../domain/reputation/accounts/api-key.ts";
-import type { ApiKeyStore } from "../../../ports/accounts/api-key-store.ts";
+import type { ApiKeyStore, KeyPage, Revocation } from "../../../ports/accounts/api-key-store.ts";
 import type { SqliteDatabase } from "../driver/database.ts";
 import type { SqliteRow } from "../driver/driver.ts";
 import { findAccount } from "./account-store.ts";
@@ -44,10 +44,7 @@ export class SqliteApiKeyStore implements ApiKeyStore {
     });
   }
 
-  async list(
-    username: string,
-    { limit, beforeId }: { readonly limit: number; readonly beforeId: string | null },
-  ): Promise<readonly StoredApiKey[]> {
+  async list(username: string, { limit, beforeId }: KeyPage): Promise<readonly StoredApiKey[]> {
     return this.#database.read(() => {
       const rows =
         beforeId === null
@@ -57,10 +54,7 @@ export class SqliteApiKeyStore implements ApiKeyStore {
     });
   }
 
-  async revoke(
-    username: string,
-    { id, nowMs }: { readonly id: string; readonly nowMs: number },
-  ): Promise<StoredApiKey | null> {
+  async revoke(username: string, { id, nowMs }: Revocation<string>): Promise<StoredApiKey | null> {
     return this.#database.keep(() => {
       const key = this.#find(username, id);
       if (key === null) return null;

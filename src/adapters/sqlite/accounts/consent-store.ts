@@ -8,6 +8,7 @@ import {
   revokeConsent,
 } from "../../../domain/reputation/accounts/consent.ts";
 import { lastOver } from "../../../domain/reputation/accounts/expiry.ts";
+import type { Revocation } from "../../../ports/accounts/api-key-store.ts";
 import type { ConsentQuery, ConsentStore } from "../../../ports/accounts/consent-store.ts";
 import type { SqliteDatabase } from "../driver/database.ts";
 import type { SqliteRow } from "../driver/driver.ts";
@@ -43,10 +44,7 @@ export class SqliteConsentStore implements ConsentStore {
     this.#database = database;
   }
 
-  async grant(
-    username: string,
-    grant: ConsentGrant & { readonly nowMs: number },
-  ): Promise<Consent | null> {
+  async grant(username: string, grant: ConsentGrant): Promise<Consent | null> {
     return this.#database.keep(() => {
       if (findAccount(this.#database, username) === null) return null;
       const open = readOpenConsents(this.#database, username, grant.nowMs);
@@ -58,10 +56,7 @@ export class SqliteConsentStore implements ConsentStore {
     });
   }
 
-  async revoke(
-    username: string,
-    { id, nowMs }: { readonly id: number; readonly nowMs: number },
-  ): Promise<Consent | null> {
+  async revoke(username: string, { id, nowMs }: Revocation<number>): Promise<Consent | null> {
     return this.#database.keep(() => {
       const [row] = this.#database.all(ONE, [username, id]);
       if (row === undefined) return null;
@@ -80,7 +75,7 @@ export class SqliteConsentStore implements ConsentStore {
         const rows = this.#database.all(PART, [username, beforeId, query.limit]);
         for (const consent of rows.map(consentOf)) {
           beforeId = consent.id;
-          if (matchesFilter(consent, { ...query.filter, nowMs: query.nowMs })) found.push(consent);
+          if (matchesFilter(consent, query.filter, query.nowMs)) found.push(consent);
           if (found.length === query.limit) return found;
         }
         if (rows.length < query.limit) return found;

@@ -28,7 +28,8 @@ export class SqliteProfileStore implements ProfileStore {
 
   async change(
     username: string,
-    { nowMs, ...changes }: ProfileChanges & { readonly nowMs: number },
+    changes: ProfileChanges,
+    nowMs: number,
   ): Promise<JsonObject | null> {
     const columns = changedColumns(changes, nowMs);
     return this.#database.write(() => {

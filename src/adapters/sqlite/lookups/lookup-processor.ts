@@ -9,7 +9,7 @@ import {
   type LimitedCaller,
   type LookupCall,
   type LookupOutcome,
-  placeCalls,
+  resolveCallers,
 } from "../../../domain/reputation/lookups/lookup-batch.ts";
 import { AppError, isAppError } from "../../../domain/shared/errors.ts";
 import { MAX_UNCONFIRMED_LOOKUP_MS } from "../../../domain/shared/limits.ts";
@@ -96,7 +96,7 @@ export class SqliteLookupProcessor implements LookupProcessor {
       callers.set(keyHash, caller);
       return caller;
     };
-    const { placed, counted } = placeCalls(calls, { nowMs, callerOf });
+    const { resolved, counted } = resolveCallers(calls, { nowMs, callerOf });
     const charges = new Map<string, MeterCharge>();
     for (const { caller, calls } of counted) {
       const { accountId, limits, usage } = caller;
@@ -105,7 +105,7 @@ export class SqliteLookupProcessor implements LookupProcessor {
     }
     const people = this.#deps.people.begin(calls.map(({ username }) => username));
     const subjectOf = (username: string) => this.#deps.people.read(people, username, nowMs);
-    const { outcomes, entries } = decideBatch(placed, { nowMs, subjectOf, charges });
+    const { outcomes, entries } = decideBatch(resolved, { nowMs, subjectOf, charges });
     const tip = this.#deps.chain.append(entries);
     return { outcomes, callers, people, tip, readAtMs, nowMs };
   }

@@ -32,7 +32,7 @@ export interface SignUp {
 
 /** True for a text of the shape of an e-mail address, at most 254 characters. */
 export function isEmail(value: unknown): value is string {
-  return isTextOf(value, { minChars: 1, maxChars: MAX_EMAIL_CHARS }) && EMAIL_SHAPE.test(value);
+  return isTextOf(value, 1, MAX_EMAIL_CHARS) && EMAIL_SHAPE.test(value);
 }
 
 /**
@@ -44,7 +44,7 @@ export function emailKey(email: string): string {
 
 /** True for a password of 10-200 characters, of any kind. D-5.4. */
 export function isPassword(value: unknown): value is string {
-  return isTextOf(value, { minChars: MIN_PASSWORD_CHARS, maxChars: MAX_PASSWORD_CHARS });
+  return isTextOf(value, MIN_PASSWORD_CHARS, MAX_PASSWORD_CHARS);
 }
 
 /** An account as its owner sees it, in the field order of D-5.4. */

@@ -63,16 +63,23 @@ export interface ConsentItem {
   readonly status: ConsentStatus;
 }
 
-/** What a grant asks for. */
+/** A consent that its owner gives now. */
 export interface ConsentGrant {
   readonly purpose: ConsentPurpose;
   readonly expiresAt: string | null;
+  readonly nowMs: number;
 }
 
 /** Which consents a list shows; null for all. */
 export interface ConsentFilter {
   readonly status: ConsentStatus | null;
   readonly purpose: ConsentPurpose | null;
+}
+
+/** The filter as the query of a request gives it. */
+export interface ConsentFilterQuery {
+  readonly status?: string | null;
+  readonly purpose?: string | null;
 }
 
 const OWN_PURPOSES: Readonly<Record<LookupEndpoint, ConsentPurpose>> = {
@@ -111,13 +118,14 @@ export function consentStatus(consent: Consent, nowMs: number): ConsentStatus {
  */
 export function findCoveringConsent(
   consents: readonly Consent[],
-  lookup: { readonly endpoint: LookupEndpoint; readonly nowMs: number },
+  endpoint: LookupEndpoint,
+  nowMs: number,
 ): Consent | null {
-  for (const purpose of coveringPurposes(lookup.endpoint)) {
+  for (const purpose of coveringPurposes(endpoint)) {
     let newest: Consent | null = null;
     for (const consent of consents) {
       if (consent.purpose !== purpose || consent.id < (newest?.id ?? 0)) continue;
-      if (consentStatus(consent, lookup.nowMs) === "active") newest = consent;
+      if (consentStatus(consent, nowMs) === "active") newest = consent;
     }
     if (newest !== null) return newest;
   }
@@ -139,7 +147,7 @@ interface GrantPlan {
 export function planGrant(
   username: string,
   earlier: readonly Consent[],
-  grant: ConsentGrant & { readonly nowMs: number },
+  grant: ConsentGrant,
 ): GrantPlan {
   const { purpose, expiresAt, nowMs } = grant;
   const grantedAt = formatMs(nowMs);
@@ -175,7 +183,7 @@ export function consentItem(consent: Consent, nowMs: number): ConsentItem {
  * Reads the filters of the list. Absent, null or empty is none; an unknown value is added to `problems`. D-6.1.
  */
 export function readConsentFilter(
-  query: { readonly status?: string | null; readonly purpose?: string | null },
+  query: ConsentFilterQuery,
   problems: InputProblem[],
 ): ConsentFilter {
   const status = CONSENT_STATUSES.find((known) => known === query.status) ?? null;
@@ -188,7 +196,8 @@ export function readConsentFilter(
 /** True when a list with these filters shows a consent at this time. */
 export function matchesFilter(
   consent: Consent,
-  { status, purpose, nowMs }: ConsentFilter & { readonly nowMs: number },
+  { status, purpose }: ConsentFilter,
+  nowMs: number,
 ): boolean {
   if (purpose !== null && consent.purpose !== purpose) return false;
   return status === null || consentStatus(consent, nowMs) === status;

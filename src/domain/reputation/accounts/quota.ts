@@ -1,4 +1,4 @@
-// Where an account stands with its limits, and the UTC calendar month that one of them goes by. R-8, D-6.4.
+// Use of an account's limits, and the UTC calendar month of one of them. R-8, D-6.4.
 import type { EffectiveLimits } from "./plan.ts";
 
 /** Calls in one UTC calendar month. */
@@ -9,7 +9,7 @@ export interface MonthUsage {
   readonly used: number;
 }
 
-/** Where an account stands with one limit. */
+/** Use of one limit. */
 export interface Quota {
   /** Null when unlimited. */
   readonly limit: number | null;
@@ -31,19 +31,19 @@ export function monthOf(atMs: number): string {
   return new Date(atMs).toISOString().slice(0, 7);
 }
 
-/** Where an account stands with its calendar month. */
+/** Use of the limit of the calendar month. */
 export function monthQuota(
   usage: MonthUsage | null,
-  at: { readonly limits: EffectiveLimits; readonly nowMs: number },
+  { callsPerMonth: limit }: EffectiveLimits,
+  nowMs: number,
 ): Quota {
-  const month = monthAt(usage, at.nowMs);
+  const month = monthAt(usage, nowMs);
   const used = usage?.month === month ? usage.used : 0;
-  const limit = at.limits.callsPerMonth;
   return {
     limit,
     used,
     remaining: limit === null ? null : Math.max(0, limit - used),
-    resetSeconds: Math.ceil((endOfMonthMs(month) - at.nowMs) / 1000),
+    resetSeconds: Math.ceil((endOfMonthMs(month) - nowMs) / 1000),
   };
 }
 

@@ -15,19 +15,20 @@ interface LimitUsage {
   readonly resetAt: string;
 }
 
-/** D-5.5. */
+/** The reply's data, in the field order of D-5.5. */
 export interface UsageBody {
   readonly plan: PlanName;
   readonly minute: LimitUsage;
   readonly month: LimitUsage;
 }
 
-/** The body from where an account stands at a time; `blockingMs` as in `MeterReading`. */
+/** Makes the body; `blockingMs` as in `MeterReading`. */
 export function usageBody(
   plan: PlanName,
-  of: { readonly quotas: Quotas; readonly blockingMs: number | null; readonly nowMs: number },
+  quotas: Quotas,
+  blockingMs: number | null,
+  nowMs: number,
 ): UsageBody {
-  const { quotas, blockingMs, nowMs } = of;
   const minuteResetMs = blockingMs === null ? nowMs : blockingMs + MINUTE_WINDOW_MS;
   const monthResetMs = nowMs + quotas.month.resetSeconds * 1000;
   return {

@@ -18,5 +18,5 @@ export function isSignUpUsername(value: unknown): value is string {
  * characters. D-5.4.
  */
 export function isForeignUsername(value: unknown): value is string {
-  return isTextOf(value, { minChars: 1, maxChars: MAX_FOREIGN_USERNAME_CHARS });
+  return isTextOf(value, 1, MAX_FOREIGN_USERNAME_CHARS);
 }

@@ -216,15 +216,15 @@ function recordProblem(
   const nextSeq = last.seq + 1;
   const seq = Number.isSafeInteger(stored.seq) ? Number(stored.seq) : nextSeq;
   if (check.reachedSeq === null) {
-    return recordIs(check, { kind: "extra", seq, what: "belongs to a chain without a head" });
+    return recordIs(check, "extra", seq, "belongs to a chain without a head");
   }
   if (seq > nextSeq) return missingProblem(check);
   if (!isWholeRecord(stored, tools) || stored.chainId !== check.chainId) {
-    return recordIs(check, { kind: "changed", seq, what: "is not as written" });
+    return recordIs(check, "changed", seq, "is not as written");
   }
-  if (seq === last.seq) return recordIs(check, { kind: "forked", seq, what: "exists twice" });
+  if (seq === last.seq) return recordIs(check, "forked", seq, "exists twice");
   if (seq !== nextSeq) {
-    return recordIs(check, { kind: "reordered", seq, what: `stands after ${last.seq}` });
+    return recordIs(check, "reordered", seq, `stands after ${last.seq}`);
   }
   if (stored.previousHash !== last.hash) return brokenLink(check, seq);
   const isOther = check.heads.some((head) => head.seq === seq && head.hash !== stored.hash);
@@ -238,12 +238,8 @@ function recordProblem(
 function brokenLink(check: ChainCheck, seq: number): AuditProblem {
   const { last, vouchedSeq } = check;
   return last.seq === vouchedSeq
-    ? recordIs(check, { kind: "changed", seq, what: `does not follow ${last.seq}` })
-    : recordIs(check, {
-        kind: "changed",
-        seq: last.seq,
-        what: `is not the one that ${seq} follows`,
-      });
+    ? recordIs(check, "changed", seq, `does not follow ${last.seq}`)
+    : recordIs(check, "changed", last.seq, `is not the one that ${seq} follows`);
 }
 
 /**
@@ -282,16 +278,16 @@ function isSignedInput(makeInput: () => string, signature: string, tools: AuditT
 }
 
 function missingProblem(check: ChainCheck): AuditProblem {
-  return recordIs(check, { kind: "missing", seq: check.last.seq + 1, what: "is gone" });
+  return recordIs(check, "missing", check.last.seq + 1, "is gone");
 }
 
 function notTheHead(of: Chain, seq: number): AuditProblem {
   const what = "or one before it was changed: it is not the one that the head names";
-  return recordIs(of, { kind: "changed", seq, what });
+  return recordIs(of, "changed", seq, what);
 }
 
 function extraProblem(of: Chain, seq: number): AuditProblem {
-  return recordIs(of, { kind: "extra", seq, what: "stands where the head says the chain ends" });
+  return recordIs(of, "extra", seq, "stands where the head says the chain ends");
 }
 
 function headProblem({ chainId }: Chain, what: string): AuditProblem {
@@ -304,8 +300,9 @@ function checkpointProblem({ chainId }: Chain, what: string): AuditProblem {
 
 function recordIs(
   { chainId }: Chain,
-  found: { readonly kind: AuditProblemKind; readonly seq: number; readonly what: string },
+  kind: AuditProblemKind,
+  seq: number,
+  what: string,
 ): AuditProblem {
-  const { kind, seq, what } = found;
   return { kind, chainId, seq, message: `Chain "${chainId}": record ${seq} ${what}` };
 }

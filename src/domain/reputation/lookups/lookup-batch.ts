@@ -16,7 +16,7 @@ export interface LookupCall {
   readonly requestId: string;
 }
 
-/** What became of one lookup, all at the same moment `nowMs`. */
+/** The outcome of one lookup; all of a batch have the same `nowMs`. */
 export type LookupOutcome = { readonly nowMs: number } & (
   | {
       /** Not counted, not audited. */
@@ -38,44 +38,49 @@ export type LookupOutcome = { readonly nowMs: number } & (
     }
 );
 
-/** Who a key belongs to. */
+/** An API key and its account. */
 interface LookupCaller {
   readonly key: KeptApiKey;
   /** The account, as the audit names it. */
   readonly accountId: string;
 }
 
-/** Who a key belongs to, and how much the account may use: good for as long as neither of them changes. */
+/** A caller with the limits of the account; valid for as long as neither changes. */
 export interface LimitedCaller extends LookupCaller {
   readonly limits: EffectiveLimits;
 }
 
-/** What a store says of callers, at one moment. */
+/** The callers as stored at one moment. */
 interface CallerFacts<Caller extends LookupCaller> {
   readonly nowMs: number;
   /** By the hash of the key; null for a key that is not there or has no account. */
   readonly callerOf: (keyHash: string) => Caller | null;
 }
 
-/** One call with its caller, or the outcome of one whose key is refused. */
-type PlacedCall =
+/** A call with its caller, or the outcome when its key is refused. */
+type ResolvedCall =
   | {
       readonly call: LookupCall;
       readonly caller: LookupCaller;
       /** How many calls of the account come before it in the batch. */
-      readonly place: number;
+      readonly index: number;
     }
   | Extract<LookupOutcome, { kind: "key_refused" }>;
 
-/** A batch whose keys have been looked at. */
-interface PlacedBatch<Caller extends LookupCaller> {
-  /** In the order of the calls. */
-  readonly placed: readonly PlacedCall[];
-  /** What each account is to be charged for, 1 call or more. */
-  readonly counted: readonly { readonly caller: Caller; readonly calls: number }[];
+/** The calls of one account in a batch, 1 or more. */
+interface CountedCalls<Caller extends LookupCaller> {
+  readonly caller: Caller;
+  calls: number;
 }
 
-/** What the decisions on a batch need beside its callers, of the same moment. */
+/** A batch whose callers are known. */
+interface ResolvedBatch<Caller extends LookupCaller> {
+  /** In the order of the calls. */
+  readonly resolved: readonly ResolvedCall[];
+  readonly counted: readonly CountedCalls<Caller>[];
+}
+
+/** Subjects and charges of a batch, of the same moment as its callers. */
 interface BatchFacts {
   readonly nowMs: number;
   readonly subjectOf: (username: string) => LookupSubject;
@@ -83,7 +88,7 @@ interface BatchFacts {
   readonly charges: ReadonlyMap<string, MeterCharge>;
 }
 
-/** What a batch comes to. */
+/** The outcomes of a batch, and what the audit log gets. */
 interface DecidedBatch {
   /** In the order of the calls. */
   readonly outcomes: readonly LookupOutcome[];
@@ -91,13 +96,13 @@ interface DecidedBatch {
   readonly entries: readonly AuditEntry[];
 }
 
-/** Finds the caller of every call, and counts the calls of each account. */
-export function placeCalls<Caller extends LookupCaller>(
+/** Finds the caller of every call, refuses bad keys, and counts the calls of each account. */
+export function resolveCallers<Caller extends LookupCaller>(
   calls: readonly LookupCall[],
   { nowMs, callerOf }: CallerFacts<Caller>,
-): PlacedBatch<Caller> {
-  const counts = new Map<string, { readonly caller: Caller; calls: number }>();
-  const placed = calls.map((call): PlacedCall => {
+): ResolvedBatch<Caller> {
+  const counts = new Map<string, CountedCalls<Caller>>();
+  const resolved = calls.map((call): ResolvedCall => {
     const caller = callerOf(call.keyHash);
     const problem = keyProblem(caller, nowMs);
     if (caller === null || problem !== null) {
@@ -105,24 +110,24 @@ export function placeCalls<Caller extends LookupCaller>(
     }
     const count = counts.get(caller.accountId) ?? { caller, calls: 0 };
     counts.set(caller.accountId, count);
-    return { call, caller, place: count.calls++ };
+    return { call, caller, index: count.calls++ };
   });
-  return { placed, counted: [...counts.values()] };
+  return { resolved, counted: [...counts.values()] };
 }
 
-/** Decides every placed call: limits, profile, consent. Throws `Error` when an account was not charged. */
+/** Decides every resolved call: limits, profile, consent. Throws `Error` when an account was not charged. */
 export function decideBatch(
-  placed: PlacedBatch<LookupCaller>["placed"],
+  resolved: ResolvedBatch<LookupCaller>["resolved"],
   { nowMs, subjectOf, charges }: BatchFacts,
 ): DecidedBatch {
   const entries: AuditEntry[] = [];
-  const outcomes = placed.map((one): LookupOutcome => {
+  const outcomes = resolved.map((one): LookupOutcome => {
     if ("kind" in one) return one;
-    const { caller, call, place } = one;
+    const { caller, call, index } = one;
     const { accountId, key } = caller;
     const charge = charges.get(accountId);
     if (charge === undefined) throw new Error("An account was not charged");
-    if (place >= charge.admitted) {
+    if (index >= charge.admitted) {
       const problem = charge.refusal ?? "rate_limited";
       return { kind: "limited", problem, quotas: charge.quotasAfter(charge.admitted), nowMs };
     }
@@ -131,7 +136,7 @@ export function decideBatch(
     const request = { endpoint, requestId, accountId, keyId: key.id, nowMs };
     const decision = decideLookup(subject, request);
     entries.push(decision.entry);
-    return { kind: "answered", decision, subject, quotas: charge.quotasAfter(place + 1), nowMs };
+    return { kind: "answered", decision, subject, quotas: charge.quotasAfter(index + 1), nowMs };
   });
   return { outcomes, entries };
 }

@@ -15,13 +15,13 @@ export interface LookupSubject {
   readonly profile: JsonObject | null;
   /** The rows of `platform_accounts`. */
   readonly accounts: readonly JsonObject[];
-  /** The consents that nobody ended; expired ones may be among them. */
+  /** The consents that were not ended; expired ones may be among them. */
   readonly consents: readonly Consent[];
-  /** What names the person in the audit. */
+  /** Stands for the person in the audit log. */
   readonly subjectHmac: string;
 }
 
-/** Who asks for what. */
+/** One request of a caller. */
 interface LookupRequest {
   readonly endpoint: LookupEndpoint;
   readonly requestId: string;
@@ -31,18 +31,18 @@ interface LookupRequest {
   readonly nowMs: number;
 }
 
-/** What a lookup is answered; its audit entry says the same. */
+/** The answer to a lookup, with its audit entry. */
 export interface LookupDecision {
   /** Null when allowed. */
   readonly code: "profile_not_found" | "consent_required" | null;
   readonly entry: AuditEntry;
 }
 
-/** Decides a lookup. A profile that is not public is not told from one that does not exist. D-6.2. */
+/** Decides a lookup. A hidden profile gets the same answer as a missing one. D-6.2. */
 export function decideLookup(subject: LookupSubject, request: LookupRequest): LookupDecision {
   const { endpoint, nowMs } = request;
   const isThere = subject.profile !== null && isPublicProfile(subject.profile);
-  const consent = isThere ? findCoveringConsent(subject.consents, { endpoint, nowMs }) : null;
+  const consent = isThere ? findCoveringConsent(subject.consents, endpoint, nowMs) : null;
   const refusal = isThere ? "consent_required" : "profile_not_found";
   const code = consent === null ? refusal : null;
   return {

@@ -1,4 +1,4 @@
-// How often sign-ins may fail and signups be made. D-5.4.
+// Limits of failed sign-ins and of signups. D-5.4.
 
 import { isForeignUsername } from "../../../domain/reputation/accounts/username.ts";
 import { AppError } from "../../../domain/shared/errors.ts";
@@ -10,12 +10,11 @@ import {
 import type { AttemptCounter } from "../../../ports/accounts/sign-in-guard.ts";
 
 /** The counters of a failed sign-in. A name that no account can have is not kept, however often it is tried. */
-export function attemptCounters(of: {
-  readonly username: string;
-  readonly address: string;
-  readonly nowMs: number;
-}): readonly AttemptCounter[] {
-  const { username, address, nowMs } = of;
+export function attemptCounters(
+  username: string,
+  address: string,
+  nowMs: number,
+): readonly AttemptCounter[] {
   const ofAddress = addressCounter(address, nowMs);
   return isForeignUsername(username) ? [accountCounter(username, nowMs), ofAddress] : [ofAddress];
 }

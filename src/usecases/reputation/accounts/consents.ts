@@ -1,4 +1,5 @@
 import {
+  type ConsentFilterQuery,
   type ConsentItem,
   type ConsentPurpose,
   consentItem,
@@ -22,12 +23,6 @@ interface ConsentRequest {
   readonly purpose: ConsentPurpose;
   /** ISO 8601; null or absent for a consent without end. */
   readonly expiresAt?: string | null;
-}
-
-/** Query of the list of consents. */
-interface ConsentListInput extends ListParameters {
-  readonly status?: string | null;
-  readonly purpose?: string | null;
 }
 
 const CURSOR = /^[1-9]\d{0,14}$/;
@@ -68,7 +63,7 @@ export async function endConsent(
 export async function listConsents(
   deps: ConsentDeps,
   username: string,
-  input: ConsentListInput,
+  input: ListParameters & ConsentFilterQuery,
 ): Promise<ListPart<ConsentItem>> {
   const problems: InputProblem[] = [];
   const filter = readConsentFilter(input, problems);

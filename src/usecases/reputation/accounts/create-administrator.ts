@@ -1,6 +1,7 @@
 import { NEW_ACCOUNT_PLAN } from "../../../domain/reputation/accounts/plan.ts";
 import { OWN_ISSUER } from "../../../domain/reputation/accounts/roles.ts";
 import type { AccountDeps } from "./deps.ts";
+import type { Credentials } from "./sessions.ts";
 
 /**
  * Makes an administrator's account. Resolves to false, and changes nothing, when an account of that name exists. The name
@@ -8,7 +9,7 @@ import type { AccountDeps } from "./deps.ts";
  */
 export async function createAdministrator(
   deps: Pick<AccountDeps, "accounts" | "passwords" | "clock">,
-  { username, password }: { readonly username: string; readonly password: string },
+  { username, password }: Credentials,
 ): Promise<boolean> {
   if ((await deps.accounts.find(username)) !== null) return false;
   const outcome = await deps.accounts.create({

@@ -1,4 +1,4 @@
-// Who a request speaks for. D-5.4, D-5.5.
+// Finds the account of a request's token. D-5.4, D-5.5.
 
 import { NEW_ACCOUNT_PLAN } from "../../../domain/reputation/accounts/plan.ts";
 import { type Account, OWN_ISSUER, type Role } from "../../../domain/reputation/accounts/roles.ts";
@@ -7,17 +7,17 @@ import { AppError } from "../../../domain/shared/errors.ts";
 import type { ForeignIdentity, TokenClaims } from "../../../ports/crypto/tokens.ts";
 import type { AccountDeps } from "./deps.ts";
 
-/** Somebody who showed a token that is good now. */
+/** The account that a valid token speaks for. */
 export interface Identity {
   readonly account: Account;
   readonly role: Role;
   readonly session: TokenSession;
 }
 
-/** What ends when the token's holder signs out. */
+/** The session that signing out ends. */
 export type TokenSession =
   | { readonly kind: "own"; readonly id: string }
-  /** Begun elsewhere, so what is kept here is that it has ended, for as long as the token would be good. */
+  /** The session began elsewhere: this service keeps that it has ended, for as long as the token is valid. */
   | { readonly kind: "foreign"; readonly endId: string; readonly expiresAtMs: number };
 
 /** What identifying needs. */
@@ -26,7 +26,7 @@ export type IdentityDeps = Pick<
   "accounts" | "sessions" | "tokens" | "identityProvider" | "clock" | "pepperMac"
 >;
 
-/** Stands for the account of ends that are kept: no account has this name, so none takes them with it. */
+/** The username of a kept end of a foreign session: no account has it, so removing an account never removes the end. */
 export const NO_ACCOUNT = "";
 
 /**
@@ -43,10 +43,10 @@ export async function identify(deps: IdentityDeps, token: string | null): Promis
   if (own === "token_expired" || deps.identityProvider === null) throw tokenError(own);
   const foreign = await deps.identityProvider.verify(token);
   if (typeof foreign === "string") throw tokenError(foreign);
-  return await foreignIdentity(deps, { ...foreign, endId: endIdOf(deps, token) });
+  return await foreignIdentity(deps, foreign, endIdOf(deps, token));
 }
 
-/** As `identify`, for what only administrators may do; throws `forbidden` for anybody else. D-4.1, D-5.7. */
+/** As `identify`, for what only administrators may do; throws `forbidden` for others. D-4.1, D-5.7. */
 export async function identifyAdministrator(
   deps: IdentityDeps,
   token: string | null,
@@ -69,30 +69,31 @@ async function ownIdentity(deps: IdentityDeps, claims: TokenClaims): Promise<Ide
 
 async function foreignIdentity(
   deps: IdentityDeps,
-  token: ForeignIdentity & { readonly endId: string },
+  foreign: ForeignIdentity,
+  endId: string,
 ): Promise<Identity> {
-  const { subject, issuer, endId, expiresAtMs } = token;
+  const { subject, issuer, expiresAtMs } = foreign;
   if (!isForeignUsername(subject)) throw tokenError("token_invalid");
   const [found, hasEnded] = await Promise.all([
     deps.accounts.find(subject),
     deps.sessions.isKnown(endId, NO_ACCOUNT),
   ]);
   if (hasEnded) throw tokenError("token_invalid");
-  const account = found ?? (await makeForeignAccount(deps, token));
+  const account = found ?? (await makeForeignAccount(deps, foreign));
   if (account.issuer !== issuer) {
     throw new AppError("forbidden", "This username belongs to an account of another issuer");
   }
   return { account, role: "user", session: { kind: "foreign", endId, expiresAtMs } };
 }
 
-/** Names a token by the part that its signature covers: some signatures can be written in more than one way. */
+/** Hashes the part that the signature covers, as some signatures can be written in more than one way. */
 function endIdOf({ pepperMac }: IdentityDeps, token: string): string {
   return `ended-${pepperMac.hex(token.slice(0, token.lastIndexOf(".")))}`;
 }
 
 async function makeForeignAccount(
   deps: IdentityDeps,
-  { subject, issuer }: Pick<ForeignIdentity, "subject" | "issuer">,
+  { subject, issuer }: ForeignIdentity,
 ): Promise<Account> {
   const account: Account = {
     username: subject,
@@ -105,13 +106,13 @@ async function makeForeignAccount(
   };
   const outcome = await deps.accounts.create(account);
   if (outcome === "created") return account;
-  // Another request with a token for it came first.
+  // Another request with a token for this account came first.
   const found = await deps.accounts.find(subject);
   if (found === null) throw tokenError("token_invalid");
   return found;
 }
 
-/** For who was identified, and then erased before what they asked for was done. D-5.5. */
+/** The error when the account was erased after it was identified, before the work was done. D-5.5. */
 export function erasedMeanwhile(): AppError {
   return new AppError("token_invalid", "The account was erased a moment ago");
 }

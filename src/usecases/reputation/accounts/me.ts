@@ -1,4 +1,4 @@
-// What people see and change of themselves. D-5.5, D-6.6.
+// What a signed-in user reads and changes of their own. D-5.5, D-6.6.
 
 import { chargeCalls } from "../../../domain/reputation/accounts/call-meter.ts";
 import { effectiveLimits } from "../../../domain/reputation/accounts/plan.ts";
@@ -28,10 +28,10 @@ interface OwnProfileBody extends ProfileBody {
   readonly public: boolean;
 }
 
-/** `<time>_<chain>-<place>`. */
+/** `<time>_<chain>-<seq>` */
 const ACCESS_CURSOR = /^(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d{3,6})?Z)_([\w-]{1,64}-\d{1,15})$/;
 
-/** Where the account stands with its limits. */
+/** Reads how much of its limits the account has used. */
 export async function readUsage(
   deps: Pick<AccountDeps, "usage">,
   account: Account,
@@ -40,10 +40,10 @@ export async function readUsage(
   const { reading, nowMs } = await deps.usage.read(account.username, limits);
   const { quotasAfter } = chargeCalls(reading, { calls: 0, limits, nowMs });
   const { blockingMs } = reading;
-  return usageBody(account.plan, { quotas: quotasAfter(0), blockingMs, nowMs });
+  return usageBody(account.plan, quotasAfter(0), blockingMs, nowMs);
 }
 
-/** Who looked a person up, newest first. Throws `invalid_request`. */
+/** Lists who looked a person up, newest first. Throws `invalid_request`. */
 export async function listAccesses(
   deps: Pick<AccountDeps, "audit">,
   username: string,
@@ -59,7 +59,7 @@ export async function listAccesses(
   });
 }
 
-/** How the score came about. Throws `profile_not_found` when the account has no profile. */
+/** Explains the score by platform. Throws `profile_not_found` when the account has no profile. */
 export async function explainScore(
   deps: Pick<AccountDeps, "profiles" | "clock">,
   username: string,
@@ -76,7 +76,7 @@ export async function changeProfile(
   username: string,
   changes: ProfileChanges,
 ): Promise<OwnProfileBody> {
-  const row = await deps.profiles.change(username, { ...changes, nowMs: deps.clock.nowMs() });
+  const row = await deps.profiles.change(username, changes, deps.clock.nowMs());
   if (row === null) throw noProfile();
   return { ...profileBody(row), public: isPublicProfile(row) };
 }

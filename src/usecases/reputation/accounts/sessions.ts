@@ -1,3 +1,4 @@
+// Sessions of accounts of this service: signing in and out. D-5.4, D-6.3.
 import { type Account, OWN_ISSUER, type Role } from "../../../domain/reputation/accounts/roles.ts";
 import { AppError } from "../../../domain/shared/errors.ts";
 import { SESSION_TTL_SECONDS } from "../../../domain/shared/limits.ts";
@@ -6,7 +7,6 @@ import { attemptCounters, requireNoWait } from "./attempts.ts";
 import type { AccountDeps } from "./deps.ts";
 import { type IdentityDeps, NO_ACCOUNT, type TokenSession } from "./identity.ts";
 
-/** What signing in needs. */
 export type SignInDeps = Pick<
   AccountDeps,
   | "accounts"
@@ -19,8 +19,8 @@ export type SignInDeps = Pick<
   | "ids"
 >;
 
-/** What somebody signs in with. */
-interface Credentials {
+/** A name and password to sign in with. */
+export interface Credentials {
   readonly username: string;
   readonly password: string;
 }
@@ -33,6 +33,11 @@ interface SessionBody {
   readonly role: Role;
 }
 
+/** The store's clock may be behind the one that checked the token. */
+const CLOCK_MARGIN_MS = 60_000;
+/** The last moment that a `Date` can name; a token may claim to be valid for longer. */
+const LAST_MS = 8_640_000_000_000_000;
+
 /**
  * Begins a session. Throws `credentials_invalid` for a wrong password and an unknown name alike, `rate_limited` after too
  * many failures. D-5.4.
@@ -43,17 +48,17 @@ export async function signIn(
   address: string,
 ): Promise<SessionBody> {
   const nowMs = deps.clock.nowMs();
-  const counters = attemptCounters({ username, address, nowMs });
+  const counters = attemptCounters(username, address, nowMs);
   const requireTry = async () => requireNoWait(await deps.signIns.retryAfterSeconds(counters));
   await requireTry();
   return await deps.passwordSemaphore.use(async () => {
-    // Asked again once there is a slot: many guesses at once must not keep others from theirs.
+    // Asked again once a slot is free: many guesses at once must not keep other callers waiting.
     await requireTry();
     const account = await deps.accounts.find(username);
     const hash = account?.issuer === OWN_ISSUER ? account.passwordHash : null;
     const isRight = await deps.passwords.verify(password, hash);
     if (account === null || !isRight) {
-      // Counting tells whether others of many guesses at once were faster: then this one is told nothing.
+      // When parallel guesses have used up the limit meanwhile, the answer is rate_limited and tells nothing.
       requireNoWait(await deps.signIns.count(counters));
       throw wrongCredentials();
     }
@@ -75,7 +80,7 @@ async function beginSession(deps: SignInDeps, account: Account): Promise<Session
     expiresAtMs,
   });
   await deps.sessions.begin({ id: sessionId, username, expiresAtMs });
-  // Checking a password takes long enough for the account to be erased, and the name to be somebody else's.
+  // Checking a password takes long enough for the account to be erased, and its name to be taken again.
   const accountNow = await deps.accounts.find(username);
   if (accountNow?.passwordHash !== account.passwordHash) {
     await deps.sessions.end(sessionId);
@@ -87,11 +92,6 @@ async function beginSession(deps: SignInDeps, account: Account): Promise<Session
 function wrongCredentials(): AppError {
   return new AppError("credentials_invalid", "Username or password is wrong");
 }
-
-/** The store's clock may be behind the one that the token was checked by. */
-const CLOCK_MARGIN_MS = 60_000;
-/** The last moment that a `Date` can name; a token may claim to be good for longer. */
-const LAST_MS = 8_640_000_000_000_000;
 
 /** Ends a session at once, on every instance: its token is refused from then on. D-5.4, D-6.3. */
 export async function signOut(

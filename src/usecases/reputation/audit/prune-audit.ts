@@ -8,12 +8,11 @@ import { compareDateTimes, formatMs } from "../../../domain/shared/time.ts";
 import type { Clock } from "../../../ports/runtime/runtime.ts";
 import { type VerifyAuditDeps, verifyAudit } from "./verify-audit.ts";
 
-/** What pruning needs. */
 export interface PruneAuditDeps extends VerifyAuditDeps {
   readonly clock: Clock;
 }
 
-/** What pruning did; a log that does not verify is not pruned, as that would hide what is wrong. */
+/** The result of pruning. A log that does not verify is not pruned, as that would hide the problem. */
 type PruneResult =
   | { readonly problem: null; readonly removed: number }
   | {
@@ -31,15 +30,12 @@ export async function pruneAudit(deps: PruneAuditDeps, keepDays: number): Promis
   const before = formatMs(deps.clock.nowMs() - keepDays * DAY_MS);
   let removed = 0;
   for (const chainId of await deps.audit.chainIds()) {
-    removed += await pruneChain(deps, { chainId, before });
+    removed += await pruneChain(deps, chainId, before);
   }
   return { problem: null, removed };
 }
 
-async function pruneChain(
-  deps: PruneAuditDeps,
-  { chainId, before }: { readonly chainId: string; readonly before: string },
-): Promise<number> {
+async function pruneChain(deps: PruneAuditDeps, chainId: string, before: string): Promise<number> {
   let removed = 0;
   for (;;) {
     const page = await deps.audit.records(chainId, { afterSeq: null, limit: PAGE_RECORDS });

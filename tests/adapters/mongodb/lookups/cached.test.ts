@@ -85,7 +85,7 @@ const CHANGES: readonly Change[] = [
   {
     what: "a profile that another instance changed",
     make: ({ second }) =>
-      second.parts.profiles.change("ana", { displayName: "Patched", nowMs: Date.now() }),
+      second.parts.profiles.change("ana", { displayName: "Patched" }, Date.now()),
     seen: nameOf,
     expected: "Patched",
   },
@@ -206,7 +206,7 @@ describe.skipIf(!mongoAvailable)("MongoDB: what lookups cache", () => {
       await lookUpBea();
       await second.push(PROFILES, { username: "bea", display_name: "Pushed" });
       await second.consent("bea");
-      await second.parts.profiles.change("bea", { bio: "new", nowMs: Date.now() });
+      await second.parts.profiles.change("bea", { bio: "new" }, Date.now());
       expect(shapesOf(await operationsOf(db, lookUp))).toEqual(CACHED);
       expect(shapesOf(await operationsOf(db, lookUpBea)).length).toBeGreaterThan(CACHED.length);
       expect(shapesOf(await operationsOf(db, lookUpBea))).toEqual(CACHED);
@@ -292,7 +292,7 @@ describe.skipIf(!mongoAvailable)("MongoDB: what lookups cache", () => {
       const scene = realScene(parts);
       await scene.enrol("ana");
       await scene.enrol("hidden");
-      await parts.profiles.change("hidden", { public: false, nowMs: Date.now() });
+      await parts.profiles.change("hidden", { public: false }, Date.now());
       const { hash } = await scene.giveKey("ana");
       for (let round = 0; round < 2; round++) {
         for (const name of ["ana", "x".repeat(201), "y".repeat(200), "z", "hidden"]) {
@@ -317,7 +317,7 @@ describe.skipIf(!mongoAvailable)("MongoDB: what lookups cache", () => {
       const scene = await openScene(database);
       await scene.enrol("caller", UNLIMITED);
       await scene.enrol("hidden");
-      await scene.parts.profiles.change("hidden", { public: false, nowMs: Date.now() });
+      await scene.parts.profiles.change("hidden", { public: false }, Date.now());
       await scene.consent("hidden");
       const { hash } = await scene.giveKey("caller");
       await scene.lookUp(hash, "caller");

@@ -98,7 +98,7 @@ describe.skipIf(!mongoAvailable)("MongoDB failover of lookups", () => {
       const { consents, apiKeys, profiles } = writer.parts;
       const nowMs = Date.now();
       await consents.revoke("ana", { id: consentId, nowMs });
-      await profiles.change("bea", { public: false, nowMs });
+      await profiles.change("bea", { public: false }, nowMs);
       await apiKeys.revoke("ana", { id: keyId, nowMs });
       const wasHeld = performance.now() - askedMs < HELD_MS;
       const words = (await asked).map(wordOf);
@@ -139,7 +139,7 @@ describe.skipIf(!mongoAvailable)("MongoDB failover of lookups", () => {
         const { consents, apiKeys, profiles } = writer.parts;
         const nowMs = Date.now();
         await consents.revoke("ana", { id: consentId, nowMs });
-        await profiles.change("bea", { public: false, nowMs });
+        await profiles.change("bea", { public: false }, nowMs);
         await apiKeys.revoke("ana", { id: keyId, nowMs });
         primary.thaw();
         let isAnswered = false;

@@ -240,7 +240,7 @@ describe("SQLite: hidden and absent people", () => {
     withPeople([], async ({ scene, parts, hash }) => {
       await scene.enrol("owner");
       await scene.lookUp(hash, "owner");
-      await parts.profiles.change("owner", { public: false, nowMs: Date.now() });
+      await parts.profiles.change("owner", { public: false }, Date.now());
       await scene.lookUp(hash, "owner");
       const found = await parts.audit.accesses("owner", { limit: 9, before: null });
       expect(found.map(({ code }) => code)).toEqual(["profile_not_found", "consent_required"]);

@@ -81,8 +81,7 @@ describe("coverage", () => {
     const all: LookupEndpoint[] = ["reputation", "profile", "platforms"];
     const covered = all.filter((endpoint) => coveringPurposes(endpoint).includes(purpose));
     const found = all.filter(
-      (endpoint) =>
-        findCoveringConsent([{ ...ACTIVE, purpose }], { endpoint, nowMs: NOW_MS }) !== null,
+      (endpoint) => findCoveringConsent([{ ...ACTIVE, purpose }], endpoint, NOW_MS) !== null,
     );
     expect(covered).toEqual(endpoints);
     expect(found).toEqual(endpoints);
@@ -96,17 +95,15 @@ describe("coverage", () => {
 
   test("D-6.1 only an active consent allows", () => {
     const ended = [EXPIRED, REVOKED, SUPERSEDED];
-    const lookup = { endpoint: "reputation", nowMs: NOW_MS } as const;
-    expect(findCoveringConsent([], lookup)).toBeNull();
-    expect(findCoveringConsent(ended, lookup)).toBeNull();
-    expect(findCoveringConsent([...ended, ACTIVE], lookup)?.id).toBe(7);
+    expect(findCoveringConsent([], "reputation", NOW_MS)).toBeNull();
+    expect(findCoveringConsent(ended, "reputation", NOW_MS)).toBeNull();
+    expect(findCoveringConsent([...ended, ACTIVE], "reputation", NOW_MS)?.id).toBe(7);
   });
 
   test("D-6.5 the consent for the endpoint's own purpose is named first, then the newest", () => {
     const own = { ...ACTIVE, id: 2, purpose: "profile_lookup" } as const;
-    const lookup = { endpoint: "profile", nowMs: NOW_MS } as const;
-    expect(findCoveringConsent([ACTIVE, own], lookup)?.id).toBe(2);
-    expect(findCoveringConsent([ACTIVE, { ...ACTIVE, id: 9 }], lookup)?.id).toBe(9);
+    expect(findCoveringConsent([ACTIVE, own], "profile", NOW_MS)?.id).toBe(2);
+    expect(findCoveringConsent([ACTIVE, { ...ACTIVE, id: 9 }], "profile", NOW_MS)?.id).toBe(9);
   });
 });
 
@@ -212,7 +209,7 @@ describe("the list", () => {
   test("D-6.1 matchesFilter() compares the status at read time", () => {
     const show = (consent: Consent, status: string | null, purpose: string | null) => {
       const filter = readConsentFilter({ status, purpose }, []);
-      return matchesFilter(consent, { ...filter, nowMs: NOW_MS });
+      return matchesFilter(consent, filter, NOW_MS);
     };
     expect(show(EXPIRED, "expired", null)).toBe(true);
     expect(show(EXPIRED, "active", null)).toBe(false);

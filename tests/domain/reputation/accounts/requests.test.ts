@@ -51,13 +51,11 @@ describe("usageBody()", () => {
     const nowMs = Date.parse("2026-11-30T23:59:58.250Z");
     const minute = { limit: 30, used: 0, remaining: 30, resetSeconds: 0 };
     const month = { limit: null, used: 7, remaining: null, resetSeconds: 2 };
-    expect(usageBody("enterprise", { quotas: { minute, month }, blockingMs: null, nowMs })).toEqual(
-      {
-        plan: "enterprise",
-        minute: { limit: 30, used: 0, remaining: 30, resetAt: "2026-11-30T23:59:58.250Z" },
-        month: { limit: null, used: 7, remaining: null, resetAt: "2026-12-01T00:00:00Z" },
-      },
-    );
+    expect(usageBody("enterprise", { minute, month }, null, nowMs)).toEqual({
+      plan: "enterprise",
+      minute: { limit: 30, used: 0, remaining: 30, resetAt: "2026-11-30T23:59:58.250Z" },
+      month: { limit: null, used: 7, remaining: null, resetAt: "2026-12-01T00:00:00Z" },
+    });
   });
 
   test("D-5.5, D-5.5.3 the minute ends when the call that blocks is over, whenever it is asked for", () => {
@@ -65,8 +63,8 @@ describe("usageBody()", () => {
     const month = { limit: null, used: 1, remaining: null, resetSeconds: 9 };
     for (const passedMs of [0, 370, 740, 59_999]) {
       const minute = { limit: 30, used: 1, remaining: 29, resetSeconds: 60 };
-      const of = { quotas: { minute, month }, blockingMs: madeMs, nowMs: madeMs + passedMs };
-      expect(usageBody("free", of).minute.resetAt).toBe("2026-11-30T12:01:00.923Z");
+      const body = usageBody("free", { minute, month }, madeMs, madeMs + passedMs);
+      expect(body.minute.resetAt).toBe("2026-11-30T12:01:00.923Z");
     }
   });
 });

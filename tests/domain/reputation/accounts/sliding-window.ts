@@ -80,7 +80,7 @@ export function decideCall(
     outcome: "allowed",
     state: { minute: minute.log, month },
     minute: minute.quota,
-    month: monthQuota(month, attempt),
+    month: monthQuota(month, limits, nowMs),
   };
 }
 
@@ -92,7 +92,7 @@ export function usageOf(
   const window = { limit: at.limits.callsPerMinute, windowMs: MINUTE_WINDOW_MS, nowMs: at.nowMs };
   return {
     minute: windowQuota(recentCalls(state.minute, window), window),
-    month: monthQuota(state.month, at),
+    month: monthQuota(state.month, at.limits, at.nowMs),
   };
 }
 
