@@ -19,9 +19,9 @@ export class SqliteFile {
     this.path = join(folder, "test.db");
   }
 
-  /** Runs a test on a new file, and removes it after. */
-  static async use(body: (file: SqliteFile) => Promise<void>): Promise<void> {
-    const file = new SqliteFile(await mkdtemp(join(tmpdir(), "repsync-sqlite-")));
+  /** Runs a test on a new file, and removes it after; in shared memory where many commits are what is tested. */
+  static async use(body: (file: SqliteFile) => Promise<void>, parent = tmpdir()): Promise<void> {
+    const file = new SqliteFile(await mkdtemp(join(parent, "repsync-sqlite-")));
     try {
       await body(file);
     } finally {
