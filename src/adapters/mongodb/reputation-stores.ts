@@ -25,7 +25,6 @@ import { LookupCache } from "./lookups/lookup-cache.ts";
 import { MongoLookupProcessor } from "./lookups/lookup-processor.ts";
 import { LookupReader } from "./lookups/lookup-reader.ts";
 
-/** Collections of the reputation half. */
 const REPUTATION_COLLECTIONS = [
   TIME,
   SUBJECTS,

@@ -26,7 +26,6 @@ import { MongoRowSource } from "./tables/row-source.ts";
 import { TABLE_DEFINITIONS } from "./tables/table-inspection.ts";
 import { MongoTableStore } from "./tables/table-store.ts";
 
-/** Where the store is. */
 interface MongoStorageOptions {
   /** `mongodb://` or `mongodb+srv://` with a database name. */
   readonly url: string;
@@ -38,7 +37,6 @@ interface MongoStorageOptions {
   readonly storeClock?: StoreClock;
 }
 
-/** Collections of repsync's own, but those of the reputation half. */
 const INTERNAL_COLLECTIONS = [
   MARKERS,
   TABLE_DEFINITIONS,

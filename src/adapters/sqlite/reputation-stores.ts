@@ -11,7 +11,7 @@ import { SqliteUsageStore } from "./accounts/usage-store.ts";
 import { AuditChainWriter } from "./audit/audit-chain-writer.ts";
 import { SqliteAuditLog } from "./audit/audit-log.ts";
 import { AUDIT_TABLES } from "./audit/audit-tables.ts";
-import { AUDIT_PART_TABLES } from "./audit/index-segments.ts";
+import { INDEX_SEGMENT_TABLES } from "./audit/index-segments.ts";
 import type { SqliteDatabase } from "./driver/database.ts";
 import { SqliteLookupProcessor } from "./lookups/lookup-processor.ts";
 import { PersonReader } from "./lookups/person-reader.ts";
@@ -23,7 +23,7 @@ const REPUTATION_TABLES = [
   ...CONSENT_TABLES,
   ...CALL_TABLES,
   ...AUDIT_TABLES,
-  ...AUDIT_PART_TABLES,
+  ...INDEX_SEGMENT_TABLES,
 ];
 
 /** Makes the tables of the reputation half, and its stores on them. Throws `store_unavailable` or `commit_failed`. */

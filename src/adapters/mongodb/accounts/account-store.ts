@@ -17,7 +17,6 @@ export const ACCOUNTS: InternalCollection = {
   indexes: [{ name: "repsync_email", key: { emailKey: 1 }, unique: true, sparse: true }],
 };
 
-/** An account as stored. */
 export interface AccountDocument extends Omit<Account, "username"> {
   /** Username. */
   readonly _id: string;
@@ -25,7 +24,6 @@ export interface AccountDocument extends Omit<Account, "username"> {
   readonly emailKey?: string;
 }
 
-/** Accounts as documents. */
 export class MongoAccountStore implements AccountStore {
   readonly #deps: VersionedDeps;
   readonly #accounts: Collection<AccountDocument>;

@@ -23,7 +23,7 @@ export interface UsageDocument extends Omit<CallBuckets, "packed"> {
 }
 
 /** What an account has used, at one moment. */
-export interface CallUsage {
+interface CallUsage {
   /** The moment; later than asked for when another instance has counted later already. */
   readonly atMs: number;
   readonly buckets: CallBuckets;
@@ -40,7 +40,6 @@ export interface CountedCalls {
 /** A document that is later than this was written before the clock was set back, not by a faster instance. */
 const MAX_LEAD_MS = 5_000;
 
-/** The id of an account's document. */
 export function usageId(accountId: string): string {
   return logId(USAGES, accountId);
 }
@@ -63,7 +62,6 @@ export function usageOf(document: UsageDocument | undefined, nowMs: number): Cal
   return { atMs, buckets, month: { month, used: monthCalls } };
 }
 
-/** What the meter has to know. */
 export function readingOf({ buckets, month }: CallUsage, callsPerMinute: number): MeterReading {
   return { minuteCalls: buckets.calls, blockingMs: blockingMs(buckets, callsPerMinute), month };
 }

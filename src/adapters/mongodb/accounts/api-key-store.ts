@@ -21,15 +21,12 @@ export const API_KEYS: InternalCollection = {
   ],
 };
 
-/** A key as stored. */
 export interface ApiKeyDocument extends Omit<StoredApiKey, "id"> {
-  /** Id. */
   readonly _id: string;
   /** Grows with every key. */
   readonly number: number;
 }
 
-/** API keys as documents. */
 export class MongoApiKeyStore implements ApiKeyStore {
   readonly #deps: VersionedDeps;
   readonly #keys: Collection<ApiKeyDocument>;

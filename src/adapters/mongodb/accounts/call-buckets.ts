@@ -14,13 +14,11 @@ export interface CallBuckets {
   readonly packed: Uint8Array;
 }
 
-/** One bucket, unpacked. */
-export interface CallBucket {
+interface CallBucket {
   readonly atMs: number;
   readonly calls: number;
 }
 
-/** An account without calls. */
 export const NO_CALLS: CallBuckets = { calls: 0, firstMs: 0, lastMs: 0, packed: new Uint8Array() };
 
 /** The buckets that count at a time; those in the future, after a clock was set back, as if made then. */

@@ -14,7 +14,7 @@ import { COMMITTED, readCommitted } from "../driver/operations.ts";
 import { changePerson, type VersionedDeps } from "../driver/person-changes.ts";
 import { hasAccount } from "./account-store.ts";
 
-/** The consents by id, found by owner, and among those the ones that nobody ended. */
+/** The consents by id, found by owner, and among those the open ones. */
 export const CONSENTS: InternalCollection = {
   name: "repsync_consents",
   indexes: [
@@ -23,9 +23,7 @@ export const CONSENTS: InternalCollection = {
   ],
 };
 
-/** A consent as stored. */
 export interface ConsentDocument extends Omit<Consent, "id"> {
-  /** Id. */
   readonly _id: number;
 }
 
@@ -43,7 +41,6 @@ export function openConsentsOf(usernames: readonly string[], now: "$$NOW" | Date
   };
 }
 
-/** Consents as documents. */
 export class MongoConsentStore implements ConsentStore {
   readonly #deps: VersionedDeps;
   readonly #consents: Collection<ConsentDocument>;
@@ -105,7 +102,6 @@ export class MongoConsentStore implements ConsentStore {
   }
 }
 
-/** The consent of a document. */
 export function consentOf({ _id, ...consent }: ConsentDocument): Consent {
   return { id: _id, ...consent };
 }

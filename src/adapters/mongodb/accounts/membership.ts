@@ -14,7 +14,6 @@ import type { Subjects } from "./subjects.ts";
 /** What goes with an account, by its username. */
 const REMOVED_BY_NAME = [API_KEYS.name, CONSENTS.name];
 
-/** How people come and go, each in one transaction. */
 export class MongoMembership implements Membership {
   readonly #deps: ProfileDeps & { readonly subjects: Subjects };
 

@@ -12,10 +12,9 @@ import { hasNumbers, layoutOf, UNPARSED_FIELD } from "../tables/table-layout.ts"
 import { planUpserts, storedFields } from "../tables/upserts.ts";
 
 /** Rows as bytes: equal bytes are equal rows. */
-export type RowBytes = Uint8Array;
+type RowBytes = Uint8Array;
 
-/** What the rows of one table are read and written with. */
-export interface PersonRowsDeps {
+interface PersonRowsDeps {
   readonly db: Db;
   readonly clock: Stopwatch;
   readonly versions: TableVersions;
@@ -42,7 +41,6 @@ export class PersonRows {
     this.#hasName = table.columns.some(({ name }) => name === "username");
   }
 
-  /** The table's name. */
   get tableName(): string {
     return this.#table.name;
   }
@@ -79,7 +77,6 @@ export class PersonRows {
     return (await this.find([username], options)).map((bytes) => this.decode(bytes));
   }
 
-  /** A row from its bytes. */
   decode(bytes: RowBytes): Row {
     return this.#reader.read(bytes);
   }
@@ -95,7 +92,7 @@ export class PersonRows {
     if (id !== null) await this.#counters.giveBack(id, 0);
   }
 
-  /** Adds a row with the given fields, as far as the table has such columns; whoever calls it raises the person's version. */
+  /** Adds a row with the given fields, as far as the table has such columns; the caller raises the person's version. */
   async insert(fields: Row, id: IdRange | null, change: VersionedChange): Promise<void> {
     const table = this.#table;
     const writes = [{ index: 0, row: fields }];

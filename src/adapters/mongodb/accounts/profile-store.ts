@@ -5,13 +5,11 @@ import { readSnapshot, SNAPSHOT } from "../driver/operations.ts";
 import { changePerson, type VersionedDeps } from "../driver/person-changes.ts";
 import type { PersonRows } from "./person-rows.ts";
 
-/** What the profiles are kept with. */
 export interface ProfileDeps extends VersionedDeps {
   readonly profiles: PersonRows;
   readonly platformAccounts: PersonRows;
 }
 
-/** Profiles in the synchronized tables. */
 export class MongoProfileStore implements ProfileStore {
   readonly #deps: ProfileDeps;
 

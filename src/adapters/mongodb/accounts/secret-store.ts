@@ -3,7 +3,6 @@ import type { SecretName, SecretStore } from "../../../ports/accounts/api-key-st
 import type { InternalCollection } from "../driver/collections.ts";
 import { type StoreDeps, writeOne } from "../driver/operations.ts";
 
-/** The secrets by name. */
 export const SECRETS: InternalCollection = { name: "repsync_secrets" };
 
 interface SecretDocument {
@@ -11,7 +10,6 @@ interface SecretDocument {
   readonly secret: string;
 }
 
-/** Secrets as documents. */
 export class MongoSecretStore implements SecretStore {
   readonly #deps: StoreDeps;
   readonly #secrets: Collection<SecretDocument>;

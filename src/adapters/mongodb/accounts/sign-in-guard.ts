@@ -101,7 +101,6 @@ function longestWait(counters: readonly AttemptCounter[], events: Events): numbe
 function waitMs(counter: AttemptCounter, events: readonly number[]): number | null {
   const { limit, windowMs, nowMs } = counter;
   const counted = events.filter((atMs) => Math.abs(atMs - nowMs) < windowMs).sort((a, b) => b - a);
-  // This one has to leave the window before another may come.
   const limiting = counted[limit - 1];
   return limiting === undefined ? null : limiting + windowMs - nowMs;
 }

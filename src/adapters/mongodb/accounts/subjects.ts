@@ -1,15 +1,14 @@
-// What stands for a person in the audit: an id for callers, an HMAC for those looked up.
+// The pseudonyms of the audit: an id for callers, an HMAC for looked-up people.
 import type { ClientSession, Collection, Db, FindOptions } from "mongodb";
 import type { Mac } from "../../../ports/crypto/crypto.ts";
 import type { InternalCollection } from "../driver/collections.ts";
 
-/** What connects a person with their audit records, by username; gone with the person. */
+/** Connects a person with their audit records, by username; erased with the person. */
 export const SUBJECTS: InternalCollection = {
   name: "repsync_subjects",
   indexes: [{ name: "repsync_id", key: { id: 1 }, unique: true }],
 };
 
-/** A person's id and key. */
 export interface SubjectDocument {
   /** Username. */
   readonly _id: string;
@@ -21,7 +20,6 @@ export interface SubjectDocument {
 const ID_BYTES = 8;
 const KEY_BYTES = 32;
 
-/** Where names are turned into what the audit holds. */
 export class Subjects {
   readonly #collection: Collection<SubjectDocument>;
   readonly #mac: Mac;
@@ -70,7 +68,7 @@ export class Subjects {
 
   /**
    * Removes a person's id and key, within the caller's transaction, and returns the id; null when there was none. It
-   * writes in either case: so a lookup that is making them at the same moment has to begin anew.
+   * always writes, so a lookup that makes them at the same moment conflicts and starts again.
    */
   async remove(username: string, tx: ClientSession): Promise<string | null> {
     const placeholder = this.make(username);
@@ -83,12 +81,12 @@ export class Subjects {
     return found?.id ?? null;
   }
 
-  /** What names a person who can be found. */
+  /** The HMAC of a person who can be found. */
   hmacOf({ _id, key }: SubjectDocument): string {
     return this.#mac.hmacHex(Uint8Array.fromHex(key), _id);
   }
 
-  /** What stands for a name that cannot be found, as nobody has it or its profile is hidden: no key is kept for it. */
+  /** The HMAC of a name without a public profile: no key is kept for it. */
   hmacOfAbsent(username: string): string {
     return this.#mac.hmacHex(this.#auditKey, `repsync.audit.nobody.v1\n${username}`);
   }

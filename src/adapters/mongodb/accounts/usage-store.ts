@@ -6,7 +6,6 @@ import { readTimed } from "../driver/server-clock.ts";
 import { joinUsage, readingOf, type UsageDocument, usageOf } from "./account-usage.ts";
 import { SUBJECTS } from "./subjects.ts";
 
-/** Reads what lookups have counted. */
 export class MongoUsageStore implements UsageStore {
   readonly #deps: StoreDeps;
 

@@ -16,12 +16,9 @@ import type { InternalCollection } from "../driver/collections.ts";
 import { HEADS, type LogWrite, logId, lookupLogOf } from "../driver/lookup-log.ts";
 import { makeBlock } from "./audit-blocks.ts";
 
-/** The checkpoints by chain. */
 export const AUDIT_CHECKPOINTS: InternalCollection = { name: "repsync_audit_checkpoints" };
-/** The chain count, one document. */
 export const AUDIT_CHAIN_COUNT: InternalCollection = { name: "repsync_audit_chain_count" };
 
-/** `_id` of the chain count. */
 export const CHAIN_COUNT_ID = "chain_count";
 
 /** A signed head or checkpoint as stored. */
@@ -31,13 +28,11 @@ export type SignedDocument<Statement extends ChainTip> = Omit<Statement, "chainI
   readonly signature: string;
 };
 
-/** The signed chain count as stored. */
-export interface ChainCountDocument extends ChainCount {
+interface ChainCountDocument extends ChainCount {
   readonly _id: typeof CHAIN_COUNT_ID;
   readonly signature: string;
 }
 
-/** What is beside the records. */
 export interface AuditCollections {
   /** Among other documents of the lookup log. */
   readonly heads: Collection<SignedDocument<AuditHead>>;
@@ -45,8 +40,7 @@ export interface AuditCollections {
   readonly chainCount: Collection<ChainCountDocument>;
 }
 
-/** Writes that append to a chain. */
-export interface ChainWrites {
+interface ChainWrites {
   readonly writes: readonly LogWrite[];
   /** The chain, once they are committed. */
   readonly written: WrittenChain;
@@ -54,7 +48,6 @@ export interface ChainWrites {
 
 const CHAIN_ID_BYTES = 8;
 
-/** What is beside the records. */
 export function auditCollections(db: Db): AuditCollections {
   return {
     heads: lookupLogOf(db),

@@ -19,7 +19,7 @@ import {
   type StoreDeps,
   writeTogether,
 } from "../driver/operations.ts";
-import { readAccessRecords } from "./access-records.ts";
+import { readAccessLog } from "./access-log.ts";
 import {
   type AuditBlock,
   auditBlocks,
@@ -44,7 +44,6 @@ const NO_CHAIN = "";
 const NO_BLOCKS = "/";
 const IS_NO_TEXT = { $not: { $type: "string" } } as const;
 
-/** The audit log in collections of its own. */
 export class MongoAuditLog implements AuditLog {
   readonly #deps: StoreDeps & { readonly subjects: Subjects };
   readonly #collections: AuditCollections;
@@ -163,11 +162,11 @@ export class MongoAuditLog implements AuditLog {
     const { subjects } = this.#deps;
     return await readSnapshot(this.#deps, async (tx) => {
       const subject = await subjects.find(username, tx, SNAPSHOT);
-      // Lookups of a hidden profile name it as they would name nobody. D-8.5.
+      // Lookups of a hidden profile record the HMAC of an absent name. D-8.5.
       const asAbsent = subjects.hmacOfAbsent(username);
       const subjectHmacs = subject === null ? [asAbsent] : [subjects.hmacOf(subject), asAbsent];
       const wanted = { subjectHmacs, limit, before };
-      const found = await readAccessRecords(this.#deps.db, wanted, tx);
+      const found = await readAccessLog(this.#deps.db, wanted, tx);
       const accountIds = found.map(({ accountId }) => accountId);
       const names = await subjects.namesOf(accountIds, tx, SNAPSHOT);
       return found.map((record) => accessItem(record, names.get(record.accountId) ?? null));
@@ -198,7 +197,7 @@ function signedHeadOf(head: SignedDocument<AuditHead>): Signed<AuditHead> {
   return signedOf({ ...head, _id: nameInLog(HEADS, head._id) });
 }
 
-/** Fields that nobody signed make the statement another one, and what is no text is no signature. */
+/** Unsigned fields stay in the statement, which then does not verify; a signature that is no text is none. */
 function signedOf<Statement extends ChainTip>(
   document: SignedDocument<Statement>,
 ): Signed<Statement> {

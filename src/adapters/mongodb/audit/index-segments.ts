@@ -9,7 +9,6 @@ import { COMMITTED } from "../driver/operations.ts";
 import { auditBlocks, blockId, idsOfChain, readBlockId } from "./audit-blocks.ts";
 import { auditCollections } from "./audit-chain-writer.ts";
 
-/** The segments by time and by chain. */
 export const INDEX_SEGMENTS: InternalCollection = {
   name: "repsync_audit_segments",
   indexes: [
@@ -27,12 +26,12 @@ export interface IndexSegment {
   readonly lastSeq: number;
   readonly firstAt: string;
   readonly lastAt: string;
-  /** The `filterBits` of everybody named are set; the first is the lowest of the first byte. */
+  /** The `filterBits` of all people named are set; the first is the lowest of the first byte. */
   readonly filter: Binary;
 }
 
 /** Records of a chain that are in no segment: those behind a place, up to where the chain had come. */
-export interface UnindexedRecords {
+interface UnindexedRecords {
   readonly chainId: string;
   readonly afterSeq: number;
   readonly throughSeq: number;
@@ -47,12 +46,11 @@ interface BlockSubjects {
 
 /** Records that make a segment, with the rest of the last block; to look through as many takes about a millisecond. */
 const SEGMENT_RECORDS = 512;
-/** Ten or more for each record: then of a thousand segments without a person less than ten seem to have one. */
+/** Ten or more for each record: of a thousand segments without a person fewer than ten match. */
 const FILTER_BITS = 8_192;
-/** So many bits stand for a person, of four hexadecimal digits of the HMAC each. */
+/** Bits that stand for a person, each from four hexadecimal digits of the HMAC. */
 const BITS_OF_PERSON = 7;
 
-/** The segments of a store. */
 export function indexSegments(db: Db): Collection<IndexSegment> {
   return db.collection(INDEX_SEGMENTS.name);
 }
@@ -139,7 +137,7 @@ export class SegmentWriter {
   /** Ends where another process indexes the same: only one of them can begin a segment at a record. */
   async #index(unindexed: UnindexedRecords, leastRecords: number): Promise<void> {
     const { chainId, throughSeq } = unindexed;
-    // Others may go on: whoever is at work there indexes whole segments.
+    // Chains of other processes may still grow: their own process indexes whole segments.
     for (let next = unindexed.afterSeq + 1; next <= throughSeq; ) {
       const blocks = await this.#nextBlocks(chainId, next);
       const names = blocks.flatMap(subjectsOf);
@@ -148,8 +146,10 @@ export class SegmentWriter {
       const lastSeq = Math.max(...blocks.map(lastSeqOf));
       const isFirst = await insertNew(indexSegments(this.#db), {
         _id: blockId(chainId, next),
-        ...{ chainId, lastSeq },
-        ...{ firstAt: times.at(0) ?? "", lastAt: times.at(-1) ?? "" },
+        chainId,
+        lastSeq,
+        firstAt: times.at(0) ?? "",
+        lastAt: times.at(-1) ?? "",
         filter: makeFilter(names),
       });
       if (!isFirst) return;

@@ -46,7 +46,6 @@ const DATABASE_NAME = /^[^\s%."$*<>:|?\\/]{1,63}$/;
 /** Databases of MongoDB itself. */
 const SYSTEM_DATABASES: ReadonlySet<string> = new Set(["admin", "config", "local"]);
 
-/** A connected client. */
 interface Connection {
   readonly client: MongoClient;
   readonly db: Db;

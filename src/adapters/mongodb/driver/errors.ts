@@ -108,10 +108,7 @@ function refusalWord(error: unknown): string {
   return error.codeName ?? `error ${String(error.code)}`;
 }
 
-/**
- * Turns the error of a commit into one that the ports allow. An unknown outcome is an `AppError` already; after all other
- * errors nothing was written.
- */
+/** Maps a commit's error; except for an unknown outcome nothing was written. */
 export function toCommitError(error: unknown): AppError {
   if (error instanceof AppError || isUnreachable(error) || isClosed(error)) {
     return toAppError(error);
@@ -128,7 +125,7 @@ function commitProblem(error: unknown): string {
     : `MongoDB refused the batch: ${refusalWord(error)}`;
 }
 
-/** Turns an error into one that the ports allow: an `AppError` stays, all others become `store_unavailable`. */
+/** An `AppError` stays, all other errors become `store_unavailable`. */
 export function toAppError(error: unknown): AppError {
   if (error instanceof AppError) return error;
   return new AppError("store_unavailable", unavailability(error), { cause: error });

@@ -29,7 +29,6 @@ export interface IdRange {
   readonly count: number;
 }
 
-/** Counters of all tables. */
 export class IdCounters {
   readonly #collection: Collection<CounterDocument>;
 

@@ -18,7 +18,7 @@ export const LOOKUP_LOG: InternalCollection = {
 };
 
 /** A kind of documents other than blocks, by the prefix of their ids. */
-export interface LogKind {
+interface LogKind {
   readonly prefix: string;
   /** A condition for the ids of all of them. */
   readonly ids: IdBounds;
@@ -38,12 +38,10 @@ export interface LogWrite {
   readonly isNew: boolean;
 }
 
-/** The collection, typed as documents of one kind. */
 export function lookupLogOf<Stored extends Document>(db: Db): Collection<Stored> {
   return db.collection<Stored>(LOOKUP_LOG.name);
 }
 
-/** The id of a document of a kind. */
 export function logId({ prefix }: LogKind, name: string): string {
   return `${prefix}${name}`;
 }
@@ -53,7 +51,6 @@ export function kindOfId(id: string): LogKind | null {
   return [HEADS, USAGES].find(({ prefix }) => id.startsWith(prefix)) ?? null;
 }
 
-/** The name in the id of a document of a kind. */
 export function nameInLog({ prefix }: LogKind, id: string): string {
   return id.slice(prefix.length);
 }

@@ -9,7 +9,6 @@ import type { PrimaryWatch } from "./primary-watch.ts";
 import type { StoreClock } from "./server-clock.ts";
 import { commitTransaction, type TransactionBody } from "./transaction.ts";
 
-/** The dependencies of every store. */
 export interface StoreDeps {
   readonly client: MongoClient;
   readonly db: Db;
@@ -27,7 +26,7 @@ export const COMMITTED = { readConcern: { level: "majority" } } as const;
 export const SNAPSHOT = { readConcern: { level: "snapshot" } } as const;
 
 /** Options of a write outside of transactions. */
-interface DurableWriteOptions {
+interface DurableWrite {
   readonly session: ClientSession;
   readonly writeConcern: typeof DURABLE;
 }
@@ -36,8 +35,8 @@ interface DurableWriteOptions {
 const NO_SUCH_TRANSACTION = 251;
 
 /**
- * Reads with `COMMITTED`: sees every write acknowledged before. But a primary that was just replaced and does not know it
- * yet may still answer, so such a read decides nothing that must take effect at once, as the end of a right.
+ * Reads with `COMMITTED`: sees every write acknowledged before. A primary that was just replaced may still answer, so such
+ * a read decides nothing that must take effect at once, as the end of a right.
  */
 export async function readCommitted<T>(
   { clock, primaryWatch, callLimit }: Pick<StoreDeps, "clock" | "primaryWatch" | "callLimit">,
@@ -74,7 +73,7 @@ export async function readSnapshot<T>(
  */
 export async function writeOne<T>(
   { client, clock, callLimit }: Pick<StoreDeps, "client" | "clock" | "callLimit">,
-  write: (options: DurableWriteOptions) => Promise<T>,
+  write: (options: DurableWrite) => Promise<T>,
 ): Promise<T> {
   const tx = client.startSession({ causalConsistency: false });
   const deadline = Deadline.start(clock, callLimit);

@@ -9,7 +9,6 @@ const LOOK_AGAIN_MS = 250;
 /** Commands of a transaction follow one another within milliseconds, on a very busy machine within a second. */
 const ORPHANED_AFTER_MICROS = 2_000_000;
 
-/** The conflicts that one call meets. */
 export class ConflictPatience {
   readonly #client: MongoClient;
   readonly #clock: Stopwatch;
@@ -35,7 +34,7 @@ export class ConflictPatience {
  * Ends transactions of this program that have had no command for two seconds: their instances are gone, or stalled and run
  * them again later. It sees only those of its own MongoDB user, and needs no further rights.
  */
-export async function endOrphanedTransactions(client: MongoClient): Promise<void> {
+async function endOrphanedTransactions(client: MongoClient): Promise<void> {
   const isOrphaned = {
     appName: client.options.appName,
     "transaction.timeInactiveMicros": { $gt: ORPHANED_AFTER_MICROS },
@@ -49,10 +48,10 @@ export async function endOrphanedTransactions(client: MongoClient): Promise<void
 }
 
 /** Ends a session with everything it has under way, without waiting. It must not be used afterwards. */
-export function giveUpSession(client: MongoClient, session: ClientSession): void {
-  const id = session.id?.id.toUUID();
+export function giveUpSession(client: MongoClient, tx: ClientSession): void {
+  const id = tx.id?.id.toUUID();
   const ended = id === undefined ? Promise.resolve() : killSessions(client, [id]);
-  ended.then(() => session.endSession()).catch(() => {});
+  ended.then(() => tx.endSession()).catch(() => {});
 }
 
 async function killSessions(client: MongoClient, ids: readonly UUID[]): Promise<void> {

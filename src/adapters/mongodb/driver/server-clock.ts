@@ -9,7 +9,6 @@ export const TIME: InternalCollection = { name: "repsync_time" };
 
 const TIME_ID = "now";
 
-/** Where the time is read. */
 interface TimeSource {
   readonly db: Db;
   readonly storeClock: StoreClock;
@@ -27,7 +26,6 @@ export function nowExpression(clock: StoreClock): "$$NOW" | Date {
   return clock === null ? "$$NOW" : new Date(clock.nowMs());
 }
 
-/** Makes the document of `TIME`. */
 export async function prepareTime(db: Db): Promise<void> {
   const once = { $setOnInsert: { _id: TIME_ID } };
   await timeCollection(db).updateOne({ _id: TIME_ID }, once, {
@@ -36,7 +34,6 @@ export async function prepareTime(db: Db): Promise<void> {
   });
 }
 
-/** The moment of a read. */
 interface Timed {
   readonly nowMs: number;
 }

@@ -4,7 +4,6 @@ import { type ClientSession, type Collection, type Db, Long, ObjectId } from "mo
 import { type InternalCollection, idsUnder } from "./collections.ts";
 import { type ChangedNames, raisePersonVersions } from "./person-versions.ts";
 
-/** The lanes. */
 export const TABLE_VERSIONS: InternalCollection = { name: "repsync_table_versions" };
 
 /** Lanes per table: so many that concurrent pushes rarely write to the same one. */

@@ -6,7 +6,6 @@ import { Deadline, type Stopwatch, TimeUp } from "./deadline.ts";
 import { hasCode, innerError, isClosed, isOutcomeUnknown, isPassing } from "./errors.ts";
 import { ConflictPatience, giveUpSession } from "./orphaned-transactions.ts";
 
-/** Options of every transaction. */
 export const TRANSACTION_OPTIONS = {
   readConcern: { level: "snapshot" },
   writeConcern: DURABLE,
@@ -32,7 +31,6 @@ export interface TransactionScope {
   readonly deadline: Deadline;
 }
 
-/** The work of a transaction. */
 export type TransactionBody<T> = (tx: ClientSession) => Promise<T>;
 
 /**

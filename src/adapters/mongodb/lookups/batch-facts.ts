@@ -4,10 +4,7 @@ import type { SubjectDocument } from "../accounts/subjects.ts";
 import type { PersonVersions } from "../driver/person-versions.ts";
 import type { OwnedCaller, Versioned } from "./lookup-cache.ts";
 
-/**
- * What one batch knows of the callers and people that its calls name, each with the version it was read at. The batch holds
- * this itself, so it does not matter what caches forget meanwhile.
- */
+/** The callers and people of one batch, each with the version it was read at; independent of what caches evict. */
 export class BatchFacts {
   readonly keyHashes: readonly string[];
   readonly usernames: readonly string[];
@@ -61,7 +58,7 @@ export class BatchFacts {
     return areAllCurrent;
   }
 
-  /** Lets go of ids and keys that were never kept, and of whoever has them: another instance may have made others. */
+  /** Drops ids and keys that were never kept, with their people: another instance may have made others. */
   dropNewSubjects(): void {
     for (const [hash, { value }] of this.callers) {
       if (value !== null && this.newSubjects.has(value.username)) this.callers.delete(hash);

@@ -22,10 +22,9 @@ export interface Versioned<Value> {
   readonly version: number;
 }
 
-/** The version that whoever a key hash belongs to has: that never changes. */
+/** The account of a key hash never changes. */
 const FIXED = 0;
 
-/** The caches of one instance. */
 export class LookupCache {
   /** Usernames by key hash. */
   readonly #owners: VersionedCache<string>;
@@ -33,7 +32,7 @@ export class LookupCache {
   readonly #callers: VersionedCache<OwnedCaller>;
   /** By username. */
   readonly #people: VersionedCache<LookupSubject>;
-  /** By username: whoever cannot be found, so that made-up names evict nobody. */
+  /** By username: names that cannot be found, apart, so that made-up ones evict no people. */
   readonly #absent: VersionedCache<LookupSubject>;
   /** The last known number of each version slot. */
   readonly #slots = new Map<number, number>();

@@ -6,12 +6,14 @@ import type { ClientSession } from "mongodb";
 import { chargeCalls, type MeterCharge } from "../../../domain/reputation/accounts/call-meter.ts";
 import type { WrittenChain } from "../../../domain/reputation/audit/audit-chain.ts";
 import {
+  CHANGED_DURING_LOOKUP,
   decideBatch,
   type LookupCall,
   type LookupOutcome,
   resolveCallers,
 } from "../../../domain/reputation/lookups/lookup-batch.ts";
 import { AppError, isAppError } from "../../../domain/shared/errors.ts";
+import { MAX_UNCONFIRMED_LOOKUP_MS } from "../../../domain/shared/limits.ts";
 import type { Mac } from "../../../ports/crypto/crypto.ts";
 import type { LookupProcessor } from "../../../ports/lookups/lookup-processor.ts";
 import {
@@ -42,8 +44,7 @@ import type { LookupCache } from "./lookup-cache.ts";
 import type { BatchReading, LookupReader } from "./lookup-reader.ts";
 import { OwnChain } from "./own-chain.ts";
 
-/** What a processor works with. */
-export interface LookupProcessorDeps extends StoreDeps {
+interface LookupProcessorDeps extends StoreDeps {
   readonly mac: Mac;
   readonly reader: LookupReader;
   readonly cache: LookupCache;
@@ -52,7 +53,6 @@ export interface LookupProcessorDeps extends StoreDeps {
   readonly segments: SegmentWriter;
 }
 
-/** A batch on its way through transactions. */
 interface Batch {
   readonly calls: readonly LookupCall[];
   readonly facts: BatchFacts;
@@ -80,10 +80,7 @@ const TOO_LARGE = [388, 4568, 10334, 13548, 17419];
 /** Pause after a conflict: by chance, so that two instances that count for one account do not meet again and again. */
 const MIN_PAUSE_MS = 1;
 const MAX_PAUSE_MS = 10;
-/** An answer may be so old; then its versions have to be confirmed once more. D-8.3. */
-const MAX_AGE_MS = 1_000;
 
-/** Lookups on MongoDB. */
 export class MongoLookupProcessor implements LookupProcessor {
   /** A commit that a majority has on its disks takes several times longer. */
   readonly gatherMs = 3;
@@ -144,7 +141,7 @@ export class MongoLookupProcessor implements LookupProcessor {
         await reader.fill(facts, deadline);
         const committed = await this.#tryOnce(batch, tx);
         if (committed !== null) return committed;
-        // What a majority does not have yet is in transactions before it is in snapshots.
+        // A transaction sees a write before a snapshot does, which waits for a majority.
         if (tries > 0) await this.#pause();
       } catch (thrown) {
         const error = innerError(thrown);
@@ -268,16 +265,13 @@ export class MongoLookupProcessor implements LookupProcessor {
   async #confirmLate({ facts, deadline }: Batch, readAtMs: number, tx: ClientSession) {
     const { clock, reader } = this.#deps;
     let confirmedAtMs = readAtMs;
-    while (clock.monotonicMs() - confirmedAtMs > MAX_AGE_MS) {
+    while (clock.monotonicMs() - confirmedAtMs > MAX_UNCONFIRMED_LOOKUP_MS) {
       confirmedAtMs = clock.monotonicMs();
       tx.startTransaction(TRANSACTION_OPTIONS);
       const nothing = { accountIds: [], chainIds: [] };
       const { versions } = await deadline.race(reader.readBatch(facts, nothing, tx));
       if (!facts.dropOutdated(versions)) {
-        throw new AppError(
-          "store_unavailable",
-          "The data that the lookup was decided by has changed since",
-        );
+        throw new AppError("store_unavailable", CHANGED_DURING_LOOKUP);
       }
       await commit(tx, deadline);
     }

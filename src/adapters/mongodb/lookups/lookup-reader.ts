@@ -29,8 +29,7 @@ import type { BatchFacts } from "./batch-facts.ts";
 import type { LookupCache } from "./lookup-cache.ts";
 import type { StoredHead } from "./own-chain.ts";
 
-/** What a reader works with. */
-export interface LookupReaderDeps extends StoreDeps {
+interface LookupReaderDeps extends StoreDeps {
   readonly profiles: PersonRows;
   readonly platformAccounts: PersonRows;
   readonly subjects: Subjects;
@@ -38,7 +37,7 @@ export interface LookupReaderDeps extends StoreDeps {
 }
 
 /** What a transaction reads besides facts. */
-export interface WantedLog {
+interface WantedLog {
   readonly accountIds: Iterable<string>;
   readonly chainIds: readonly string[];
 }
@@ -66,7 +65,6 @@ interface CallerDocument
 type LogDocument = UsageDocument | (StoredHead & { readonly _id: string });
 type ReadOptions = AggregateOptions & { readonly session: ClientSession };
 
-/** Reads for lookups. */
 export class LookupReader {
   readonly #deps: LookupReaderDeps;
 
@@ -81,7 +79,7 @@ export class LookupReader {
     if (newHashes.length > 0) {
       await this.#readSnapshot((options) => this.#readCallers(facts, newHashes, options), deadline);
     }
-    // Without a valid key nobody learns anything of anybody.
+    // Without a valid key no person is read.
     if (!facts.hasCallers) return;
     const newNames = keepFound(facts.usernames, facts.people, (name) => cache.person(name));
     if (newNames.length > 0) {
@@ -146,7 +144,7 @@ export class LookupReader {
     }
   }
 
-  /** Of a hidden person no more is read, and no more made, than of a name that nobody has. D-8.5. */
+  /** A hidden person is read and named as an absent one. D-8.5. */
   async #readPeople(
     facts: BatchFacts,
     usernames: readonly string[],

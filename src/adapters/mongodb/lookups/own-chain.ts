@@ -11,8 +11,7 @@ interface Doubt {
   readonly counted: readonly CountedCalls[];
 }
 
-/** What a transaction goes on from. */
-export interface ChainState {
+interface ChainState {
   /** Null where it has to begin a chain. */
   readonly chain: WrittenChain | null;
   /** Calls that are counted but were answered 503: they are given back. D-5.8. */
@@ -22,7 +21,6 @@ export interface ChainState {
 /** Head of a chain as stored, as far as it says how long the chain is. */
 export type StoredHead = Pick<ChainTip, "seq" | "hash">;
 
-/** The chain of one process. */
 export class OwnChain {
   #chain: WrittenChain | null = null;
   #doubts: Doubt[] = [];

@@ -6,7 +6,6 @@ import { toCommitError } from "../driver/errors.ts";
 import { COMMITTED, readCommitted, type StoreDeps } from "../driver/operations.ts";
 import { commitTransaction } from "../driver/transaction.ts";
 
-/** The markers by name. */
 export const MARKERS: InternalCollection = { name: "repsync_markers" };
 
 interface MarkerDocument {
@@ -15,7 +14,6 @@ interface MarkerDocument {
   readonly value: string;
 }
 
-/** Markers as documents of one collection. */
 export class MongoMarkerStore implements MarkerStore {
   readonly #deps: StoreDeps;
 

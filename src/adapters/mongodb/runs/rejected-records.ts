@@ -59,7 +59,6 @@ const PART_CHARS = 4_000_000;
 
 type Details = Pick<RejectedRecord, "key" | "record" | "message">;
 
-/** What one call notes about one entry. */
 interface Noted {
   readonly attempts: number;
   readonly firstAtMs: number;
@@ -71,7 +70,6 @@ const ID_DIGITS = 16;
 /** Entries that one command looks up. */
 const LOOKUP = { maxItems: 1_000, maxBytes: 8 * 1024 * 1024 };
 
-/** Rejected records as documents. */
 export class MongoRejectedRecords implements RejectedRecords {
   readonly #deps: StoreDeps;
   readonly #entries: Collection<EntryDocument>;
@@ -177,7 +175,6 @@ export class MongoRejectedRecords implements RejectedRecords {
   }
 }
 
-/** The details of entries, as texts. */
 class RejectedDetails {
   readonly #parts: Collection<PartDocument>;
 
@@ -199,7 +196,7 @@ class RejectedDetails {
     await this.#parts.deleteMany({ number: { $in: [...numbers] } }, { session: tx });
   }
 
-  /** Reads the details of entries in the session's snapshot. */
+  /** Reads the details of entries in the snapshot of `tx`. */
   async read(numbers: readonly number[], tx: ClientSession): Promise<ReadonlyMap<number, string>> {
     const options = { ...SNAPSHOT, session: tx, sort: { number: 1, part: 1 } } as const;
     const parts = this.#parts.find({ number: { $in: [...numbers] } }, options);

@@ -19,7 +19,6 @@ interface RunDocument {
   readonly run: string;
 }
 
-/** Runs as documents. */
 export class MongoRunStore implements RunStore {
   readonly #deps: StoreDeps;
   readonly #runs: Collection<RunDocument>;

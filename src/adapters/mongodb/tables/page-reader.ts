@@ -18,7 +18,6 @@ interface Reading {
   readonly sequence: PageSequence;
 }
 
-/** Reads the rows of tables. */
 export class PageReader {
   readonly #deps: VersionedDeps;
   readonly #states: TableStates;

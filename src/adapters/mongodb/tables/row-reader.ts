@@ -27,7 +27,6 @@ type Element =
 /** Whether an element has a certain name. */
 type NameTest = (bytes: Uint8Array, element: Element) => boolean;
 
-/** How the values of one column are found and read. */
 interface Field {
   readonly column: Column;
   readonly isAt: NameTest;
@@ -79,8 +78,8 @@ export class RowReader {
 }
 
 /**
- * A document's values of the order index, to go on after it. Null when another tool wrote a list in one of them: such a
- * document has several places in the index.
+ * A document's values of the order index, to go on after it. Null when another tool wrote an array in one of them: such a
+ * document has several index entries.
  */
 export function readPosition(document: Uint8Array, { orderIndex }: TableLayout): Document | null {
   const all = BSON.deserialize(document, FOREIGN);

@@ -28,7 +28,6 @@ const EMPTY_RANGE = 51175;
 /** Keys that one command looks up; fewer or many more take longer in all. */
 const LOOKUP = { maxItems: 250, maxBytes: 8 * 1024 * 1024 };
 
-/** A read of rows along an index. */
 interface Range {
   readonly table: Table;
   readonly index: IndexKeys;
@@ -40,7 +39,6 @@ interface Range {
   readonly limitRows: number;
 }
 
-/** Reads rows by keyset. */
 export class MongoRowSource implements RowSource {
   readonly #deps: StoreDeps;
   readonly #rowReaders = new WeakMap<Table, RowReader>();
@@ -133,7 +131,7 @@ export class MongoRowSource implements RowSource {
     const { pageProjection } = layoutOf(table);
     // `min` includes the row at the bound.
     const isAfter = after === null ? [] : [{ $nor: [equalTo(after)] }];
-    // A list that another tool wrote has several places in an index: reading on from it would never end.
+    // An array from another tool has several index entries: resuming after one would never end.
     const isPlaced = Object.keys(index).map((name) => ({ [name]: { $not: { $type: "array" } } }));
     const documents: unknown[] = await this.#deps.db
       .collection(table.name)
@@ -168,21 +166,18 @@ export class MongoRowSource implements RowSource {
     });
   }
 
-  /** The values of the order index at a position. */
   #placeOf(layout: TableLayout, row: RowPosition): Document {
     const document = this.#documents.get(row);
     const found = document === undefined ? null : readPosition(document, layout);
     return found ?? positionOf(layout, row);
   }
 
-  /** The values of the key index at a position. */
   #keyOf(layout: TableLayout, row: RowPosition): Document {
     const place = this.#placeOf(layout, row);
     return Object.fromEntries(Object.keys(layout.keyIndex).map((name) => [name, place[name]]));
   }
 }
 
-/** The columns that runs send. */
 function sentColumns(table: Table): Column[] {
   return table.pageColumns.filter((column) => table.pushColumns.includes(column));
 }

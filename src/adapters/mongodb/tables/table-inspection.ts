@@ -18,7 +18,6 @@ interface TableDefinition {
   readonly has_numbers?: boolean;
 }
 
-/** Definitions of all tables. */
 export class TableDefinitions {
   readonly #collection: Collection<TableDefinition>;
 

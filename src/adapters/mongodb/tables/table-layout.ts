@@ -28,7 +28,6 @@ export interface TableLayout {
 
 const layouts = new WeakMap<Table, TableLayout>();
 
-/** The layout of a table, made once. */
 export function layoutOf(table: Table): TableLayout {
   const known = layouts.get(table);
   if (known !== undefined) return known;
@@ -63,7 +62,6 @@ export function countFilter(layout: TableLayout, sinceTime: string | null): Docu
   return { [firstField]: { $gte: new MinKey() } };
 }
 
-/** The values of the order index for a row. */
 export function positionOf({ table, timeField }: TableLayout, row: Row): Document {
   const position: Record<string, StoredValue> = {};
   const time = timestampColumnOf(table);

@@ -28,7 +28,6 @@ const INDEX_OPTIONS_CONFLICT = 85;
 const INDEX_KEYS_CONFLICT = 86;
 const DUPLICATE_KEY = 11000;
 
-/** Prepares tables. */
 export class TablePreparer {
   readonly #db: Db;
   readonly #clock: Stopwatch;
@@ -128,7 +127,6 @@ async function makeIndex(
   }
 }
 
-/** Removes an index if it exists. */
 async function dropIndex(collection: Collection, name: string): Promise<void> {
   try {
     await collection.dropIndex(name, { writeConcern: DURABLE });
@@ -171,7 +169,7 @@ async function restoreTimes(collection: Collection, former: string): Promise<voi
   );
 }
 
-/** Moves unparsed texts out of the column that orders rows from now on. */
+/** Moves text that is no timestamp out of the new timestamp column. */
 async function hideUnparsedTimes(collection: Collection, time: string): Promise<void> {
   const text = `${time}.json`;
   const stages = [

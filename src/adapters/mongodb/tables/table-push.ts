@@ -38,7 +38,6 @@ const BATCH_PROBLEMS: ReadonlySet<number> = new Set([
 /** Upserts sent first behind a refused one, then twice as many each time: the next refused one may be near. */
 const FIRST_TRIED = 8;
 
-/** One push. */
 interface TablePushRequest {
   readonly tableName: string;
   readonly upserts: readonly Upsert[];
@@ -58,13 +57,11 @@ interface TablePushRequest {
   readonly lane: number;
 }
 
-/** The result of a push. */
 interface TablePushResult {
   readonly insertedRows: number;
   readonly failures: readonly WriteFailure[];
 }
 
-/** The result of the upserts of a transaction. */
 interface Written {
   readonly inserted: readonly Upsert[];
   readonly changedRows: number;
@@ -82,7 +79,6 @@ class RefusedUpsert extends Error {
   }
 }
 
-/** Writes the upserts of one push. */
 export class TablePush {
   readonly #db: Db;
   readonly #versions: TableVersions;

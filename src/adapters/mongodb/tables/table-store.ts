@@ -25,7 +25,6 @@ const MIN_LOAD_ROWS = 100;
 
 const NO_MARKERS: ReadonlyMap<string, string> = new Map();
 
-/** Tables as collections of the same name. */
 export class MongoTableStore implements TableStore {
   readonly #db: Db;
   readonly #deps: VersionedDeps;

@@ -88,14 +88,13 @@ export function upsertOperation({ filter, update }: Upsert): AnyBulkWriteOperati
   return { updateOne: { filter, update, upsert: true } };
 }
 
-/** Inserts the row. */
 export function insertOperation({ document }: Upsert): AnyBulkWriteOperation {
   return { insertOne: { document } };
 }
 
 type Fields = Record<string, StoredValue | Document>;
 
-/** The given columns of a row as its document holds them, for a change of just these; others are passed over. */
+/** Stored form of the columns present in `row`, for a partial update; others are ignored. */
 export function storedFields(table: Table, row: Row): Readonly<Fields> {
   const fields: Fields = {};
   for (const column of table.columns) {

@@ -28,7 +28,6 @@ const OLDER = `SELECT ${COLUMNS} FROM repsync_api_keys WHERE username = ?
   AND n < (SELECT n FROM repsync_api_keys WHERE username = ? AND id = ?) ORDER BY n DESC LIMIT ?`;
 const END = "UPDATE repsync_api_keys SET revoked_at = ?, is_revoked = ? WHERE id = ?";
 
-/** API keys in a table of their own. */
 export class SqliteApiKeyStore implements ApiKeyStore {
   readonly #database: SqliteDatabase;
 
@@ -92,7 +91,6 @@ export class SqliteApiKeyStore implements ApiKeyStore {
   }
 }
 
-/** A row of `repsync_api_keys`. */
 export function storedKeyOf(row: SqliteRow): StoredApiKey {
   return {
     id: String(row["id"]),

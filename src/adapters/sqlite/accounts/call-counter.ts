@@ -9,13 +9,12 @@ import { MINUTE_WINDOW_MS } from "../../../domain/shared/limits.ts";
 import type { SqliteDatabase } from "../driver/database.ts";
 import type { SqliteRow } from "../driver/driver.ts";
 
-/** Tables of the counts. */
 export const CALL_TABLES = [
   `CREATE TABLE IF NOT EXISTS repsync_usage (
     account_id TEXT PRIMARY KEY, minute_calls INTEGER NOT NULL, oldest_ms INTEGER,
     newest_ms INTEGER, month TEXT NOT NULL, month_calls INTEGER NOT NULL
   ) WITHOUT ROWID`,
-  // The calls of the last minute, those of one millisecond together.
+  // Calls of the last minute, one row per millisecond.
   `CREATE TABLE IF NOT EXISTS repsync_calls (
     account_id TEXT, at_ms INTEGER, calls INTEGER NOT NULL, PRIMARY KEY (account_id, at_ms)
   ) WITHOUT ROWID`,
@@ -39,7 +38,7 @@ const KEEP = `INSERT INTO repsync_usage
   ON CONFLICT DO UPDATE SET minute_calls = excluded.minute_calls, oldest_ms = excluded.oldest_ms,
   newest_ms = excluded.newest_ms, month = excluded.month, month_calls = excluded.month_calls`;
 
-/** What the row of an account says. */
+/** The sums of an account. */
 export interface Usage {
   /** Of all calls in `repsync_calls`, those that are over by now included. */
   readonly minuteCalls: number;
@@ -50,7 +49,7 @@ export interface Usage {
 }
 
 /** The calls of an account that ask to be counted. */
-export interface CallAttempt {
+interface CallAttempt {
   readonly accountId: string;
   readonly limits: EffectiveLimits;
   /** 1 or more. */
@@ -76,16 +75,17 @@ export function usageOf(row: SqliteRow | undefined): Usage {
 export function readCalls(
   database: SqliteDatabase,
   accountId: string,
-  at: { readonly callsPerMinute: number; readonly nowMs: number },
+  callsPerMinute: number,
+  nowMs: number,
 ): MeterReading {
   const { month } = usageOf(database.all(USAGE, [accountId])[0]);
   // Calls in the future, after the clock was set back, count as if made now.
-  const times = database.all(CALLS_AFTER, [accountId, at.nowMs - MINUTE_WINDOW_MS]).map((row) => ({
-    atMs: Math.min(Number(row["at_ms"]), at.nowMs),
+  const times = database.all(CALLS_AFTER, [accountId, nowMs - MINUTE_WINDOW_MS]).map((row) => ({
+    atMs: Math.min(Number(row["at_ms"]), nowMs),
     calls: Number(row["calls"]),
   }));
   const minuteCalls = times.reduce((sum, { calls }) => sum + calls, 0);
-  let before = Math.max(0, minuteCalls - at.callsPerMinute);
+  let before = Math.max(0, minuteCalls - callsPerMinute);
   const blocking = times.find(({ calls }) => {
     before -= calls;
     return before < 0;
@@ -104,7 +104,7 @@ export function countCalls(
   // More calls than the limit, after it was lowered: the one that blocks has to be looked for.
   const reading =
     settled.minuteCalls > limits.callsPerMinute
-      ? readCalls(database, accountId, { callsPerMinute: limits.callsPerMinute, nowMs })
+      ? readCalls(database, accountId, limits.callsPerMinute, nowMs)
       : { minuteCalls: settled.minuteCalls, blockingMs: settled.oldestMs, month: settled.month };
   const charge = chargeCalls(reading, attempt);
   const { admitted, minuteCalls } = charge;

@@ -14,7 +14,6 @@ import type { SqliteDatabase } from "../driver/database.ts";
 import type { SqliteRow } from "../driver/driver.ts";
 import { findAccount } from "./account-store.ts";
 
-/** The consents of all people. */
 export const CONSENT_TABLES = [
   `CREATE TABLE IF NOT EXISTS repsync_consents (
     id INTEGER PRIMARY KEY AUTOINCREMENT, username TEXT NOT NULL, purpose TEXT NOT NULL,
@@ -26,7 +25,7 @@ export const CONSENT_TABLES = [
 ];
 
 const COLUMNS = "id, username, purpose, granted_at, expires_at, ended_as, ended_at";
-/** Of those that nobody ended, the ones that may not be over yet. */
+/** Not ended; among them some that have just expired. */
 const OPEN = `SELECT ${COLUMNS} FROM repsync_consents
   WHERE username = ? AND ended_as IS NULL AND coalesce(expires_at, '~') > ?`;
 const PART = `SELECT ${COLUMNS} FROM repsync_consents
@@ -36,7 +35,6 @@ const INSERT = `INSERT INTO repsync_consents (username, purpose, granted_at, exp
   VALUES (?, ?, ?, ?) RETURNING id`;
 const END = "UPDATE repsync_consents SET ended_as = ?, ended_at = ? WHERE id = ?";
 
-/** Consents in a table of their own. */
 export class SqliteConsentStore implements ConsentStore {
   readonly #database: SqliteDatabase;
 

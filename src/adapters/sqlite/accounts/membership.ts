@@ -19,7 +19,6 @@ const REMOVE_BY_NAME = [
   "DELETE FROM repsync_subjects WHERE username = ?",
 ];
 
-/** How people come and go, each in one transaction. */
 export class SqliteMembership implements Membership {
   readonly #database: SqliteDatabase;
   readonly #profiles: PersonRows;

@@ -21,7 +21,6 @@ export class PersonRows {
     this.#select = hasName ? `SELECT ${columns} FROM "${table.name}" WHERE "username" = ?` : null;
   }
 
-  /** Name of the table. */
   get tableName(): string {
     return this.#table.name;
   }

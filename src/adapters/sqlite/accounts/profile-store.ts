@@ -4,7 +4,6 @@ import type { ProfileStore, StoredPerson } from "../../../ports/accounts/profile
 import type { SqliteDatabase } from "../driver/database.ts";
 import type { PersonRows } from "./person-rows.ts";
 
-/** Profiles in the synchronized tables. */
 export class SqliteProfileStore implements ProfileStore {
   readonly #database: SqliteDatabase;
   readonly #profiles: PersonRows;

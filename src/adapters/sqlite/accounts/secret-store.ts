@@ -1,7 +1,6 @@
 import type { SecretName, SecretStore } from "../../../ports/accounts/api-key-store.ts";
 import type { SqliteDatabase } from "../driver/database.ts";
 
-/** The secrets by name. */
 export const SECRET_TABLES = [
   `CREATE TABLE IF NOT EXISTS repsync_secrets (
     name TEXT PRIMARY KEY, secret TEXT NOT NULL

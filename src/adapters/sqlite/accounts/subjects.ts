@@ -1,8 +1,8 @@
-// What stands for a person in the audit: an id for callers, an HMAC for those looked up.
+// The pseudonyms of the audit: an id for callers, an HMAC for looked-up people.
 import type { Mac } from "../../../ports/crypto/crypto.ts";
 import type { SqliteDatabase } from "../driver/database.ts";
 
-/** What connects a person with their audit records; gone with the person. */
+/** Connects a person with their audit records; erased with the person. */
 export const SUBJECT_TABLES = [
   `CREATE TABLE IF NOT EXISTS repsync_subjects (
     username TEXT PRIMARY KEY, id TEXT NOT NULL UNIQUE, key TEXT NOT NULL
@@ -14,7 +14,7 @@ const INSERT = "INSERT INTO repsync_subjects (username, id, key) VALUES (?, ?, ?
 const ID_BYTES = 8;
 const KEY_BYTES = 32;
 
-/** Where names are turned into what the audit holds. All methods are for use within a read or a write. */
+/** All methods are for use within a read or a write. */
 export class Subjects {
   readonly #database: SqliteDatabase;
   readonly #mac: Mac;
@@ -39,18 +39,18 @@ export class Subjects {
     return this.#find(username)?.id ?? null;
   }
 
-  /** What names a person who can be found; their key is made when there is none yet, which needs a write. */
+  /** The HMAC of a person who can be found; makes their key when there is none yet, which needs a write. */
   makeHmac(username: string): string {
     return this.#hmacWith(this.#findOrMake(username).key, username);
   }
 
-  /** What names a person with a key of their own; null without one. */
+  /** The HMAC of a person with a key of their own; null without one. */
   hmac(username: string): string | null {
     const found = this.#find(username);
     return found === null ? null : this.#hmacWith(found.key, username);
   }
 
-  /** What stands for a name that cannot be found, as nobody has it or its profile is hidden: no key is kept for it. */
+  /** The HMAC of a name without a public profile: no key is kept for it. */
   hmacOfAbsent(username: string): string {
     return this.#mac.hmacHex(this.#auditKey, `repsync.audit.nobody.v1\n${username}`);
   }

@@ -5,7 +5,6 @@ import type { SqliteDatabase } from "../driver/database.ts";
 import { readCalls } from "./call-counter.ts";
 import type { Subjects } from "./subjects.ts";
 
-/** Reads the calls that lookups have counted. */
 export class SqliteUsageStore implements UsageStore {
   readonly #database: SqliteDatabase;
   readonly #subjects: Subjects;
@@ -23,7 +22,7 @@ export class SqliteUsageStore implements UsageStore {
       const nowMs = this.#database.nowMs();
       // An account without an id has made no call.
       const accountId = this.#subjects.accountId(username) ?? "";
-      return { reading: readCalls(this.#database, accountId, { callsPerMinute, nowMs }), nowMs };
+      return { reading: readCalls(this.#database, accountId, callsPerMinute, nowMs), nowMs };
     });
   }
 }

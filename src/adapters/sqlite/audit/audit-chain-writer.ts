@@ -16,7 +16,7 @@ import type { Mac } from "../../../ports/crypto/crypto.ts";
 import type { SqliteDatabase } from "../driver/database.ts";
 import type { SqliteValue } from "../driver/driver.ts";
 import { AUDIT_COLUMNS } from "./audit-tables.ts";
-import { AUDIT_SLICE_RECORDS, listAuditRecords } from "./index-segments.ts";
+import { indexRecords, SLICE_RECORDS } from "./index-segments.ts";
 
 const COLUMNS = AUDIT_COLUMNS.map(([column]) => column).join(", ");
 const MARKS = `(${AUDIT_COLUMNS.map(() => "?").join(", ")})`;
@@ -64,9 +64,9 @@ export class AuditChainWriter {
     this.#insert(records);
     this.#moveHead(before.tip, head);
     const { chainId, seq } = written.tip;
-    const sliceOf = (place: number) => Math.floor(place / AUDIT_SLICE_RECORDS);
+    const sliceOf = (place: number) => Math.floor(place / SLICE_RECORDS);
     if (sliceOf(seq) > sliceOf(before.tip.seq)) {
-      listAuditRecords(this.#database, { chainId, hasEnded: false });
+      indexRecords(this.#database, chainId, false);
     }
     return written;
   }
@@ -93,10 +93,10 @@ export class AuditChainWriter {
     this.#chain = written;
   }
 
-  /** The chains before are listed whole: most likely their processes have ended. */
+  /** Indexes the earlier chains whole: most likely their processes have ended. */
   #newChain(): WrittenChain {
     for (const { chain_id: id } of this.#database.all(CHAIN_IDS)) {
-      listAuditRecords(this.#database, { chainId: String(id), hasEnded: true });
+      indexRecords(this.#database, String(id), true);
     }
     const chainId = this.#mac.randomBytes(CHAIN_ID_BYTES).toHex();
     const [row] = this.#database.all(NEXT_NUMBER);

@@ -15,7 +15,7 @@ import type { Subjects } from "../accounts/subjects.ts";
 import type { SqliteDatabase } from "../driver/database.ts";
 import type { SqliteRow } from "../driver/driver.ts";
 import { AUDIT_COLUMNS } from "./audit-tables.ts";
-import { dropSegments, readAccessRecords } from "./index-segments.ts";
+import { dropSegments, readAccessLog } from "./index-segments.ts";
 
 const FIELDS = AUDIT_COLUMNS.map(([column, field]) => `a.${column} AS "${field}"`).join(", ");
 const HEADS = "SELECT chain_id, chain_number, seq, hash, at, signature FROM repsync_audit_heads";
@@ -28,7 +28,6 @@ const SET_CHECKPOINT = `INSERT INTO repsync_audit_checkpoints (chain_id, seq, ha
   at = excluded.at, signature = excluded.signature`;
 const DELETE = "DELETE FROM repsync_audit WHERE chain_id = ? AND seq <= ?";
 
-/** The audit log in tables of its own. */
 export class SqliteAuditLog implements AuditLog {
   readonly #database: SqliteDatabase;
   readonly #subjects: Subjects;
@@ -74,17 +73,17 @@ export class SqliteAuditLog implements AuditLog {
     await this.#database.keep(() => {
       this.#database.run(SET_CHECKPOINT, [chainId, seq, hash, at, signature]);
       this.#database.run(DELETE, [chainId, seq]);
-      dropSegments(this.#database, { chainId, throughSeq: seq });
+      dropSegments(this.#database, chainId, seq);
     });
   }
 
   async accesses(username: string, page: AccessPage): Promise<readonly AccessItem[]> {
     return this.#database.read(() => {
-      // Lookups of a hidden profile name it as they would name nobody. D-8.5.
+      // Lookups of a hidden profile record the HMAC of an absent name. D-8.5.
       const names = [this.#subjects.hmac(username), this.#subjects.hmacOfAbsent(username)];
       return names
         .filter((name) => name !== null)
-        .flatMap((subjectHmac) => readAccessRecords(this.#database, subjectHmac, page))
+        .flatMap((subjectHmac) => readAccessLog(this.#database, subjectHmac, page))
         .sort(newestAccessFirst)
         .slice(0, page.limit)
         .map((record) => accessItem(record, record.accountName));

@@ -16,13 +16,11 @@ import { type FailureKind, isBusy, recordReason, storeError } from "./result-cod
 
 /** Waits between tries grow to this; they are short, to catch the pauses of a busy writer. */
 const BUSY_WAIT_MAX_MS = 10;
-/** Prepared statements that are kept. */
 const MAX_STATEMENTS = 400;
 
 /** The machine's time in milliseconds since 1970. */
 const NOW_MS = "SELECT CAST(round((julianday('now') - 2440587.5) * 86400000) AS INTEGER) AS nowMs";
 
-/** The settings of a connection. */
 const PRAGMAS = {
   // Waiting inside SQLite would block the event loop; `#retried` waits instead.
   busy_timeout: 0,
@@ -40,7 +38,6 @@ type CommitSetting = readonly [pragma: keyof typeof PRAGMAS, value: string | num
 /** For pushes, which change the same pages again and again: copied back less often, they are a quarter faster. */
 const LARGE_COMMIT: CommitSetting = ["wal_autocheckpoint", 4_000];
 
-/** Options of a store. */
 export interface SqliteOptions {
   /** How long work waits for another process that holds the file. */
   readonly busyDeadlineMs?: number;
@@ -51,7 +48,6 @@ export interface SqliteOptions {
   readonly clock?: Clock;
 }
 
-/** How a `keep` may go. */
 interface KeepOptions<T> {
   /** How long to wait for another process that holds the file, if less than other work does. */
   readonly deadlineMs?: number;
@@ -123,7 +119,6 @@ export class SqliteDatabase {
     return this.#statements.get(sql);
   }
 
-  /** Runs a statement and returns its rows. */
   all(sql: string, values: readonly SqliteValue[] = []): SqliteRow[] {
     return this.statement(sql).all(values);
   }

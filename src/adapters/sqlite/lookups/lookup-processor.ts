@@ -5,6 +5,7 @@ import type { MeterCharge } from "../../../domain/reputation/accounts/call-meter
 import { type AccountPlan, effectiveLimits } from "../../../domain/reputation/accounts/plan.ts";
 import type { WrittenChain } from "../../../domain/reputation/audit/audit-chain.ts";
 import {
+  CHANGED_DURING_LOOKUP,
   decideBatch,
   type LimitedCaller,
   type LookupCall,
@@ -28,8 +29,7 @@ const CALLER = `SELECT k.id, k.username, k.name, k.hash, k.prefix, k.last4, k.cr
   LEFT JOIN repsync_subjects s ON s.username = k.username
   LEFT JOIN repsync_usage u ON u.account_id = s.id WHERE k.hash = ?`;
 
-/** What a processor works with. */
-export interface ProcessorDeps {
+interface ProcessorDeps {
   readonly people: PersonReader;
   readonly subjects: Subjects;
   readonly chain: AuditChainWriter;
@@ -53,7 +53,6 @@ interface DecidedBatch {
   readonly nowMs: number;
 }
 
-/** Decides lookups on one SQLite file. */
 export class SqliteLookupProcessor implements LookupProcessor {
   readonly #database: SqliteDatabase;
   readonly #deps: ProcessorDeps;
@@ -141,7 +140,7 @@ export class SqliteLookupProcessor implements LookupProcessor {
       return this.#deps.people.isCurrent(people);
     });
     if (!isCurrent) {
-      throw new AppError("store_unavailable", "A right changed while the lookup was under way");
+      throw new AppError("store_unavailable", CHANGED_DURING_LOOKUP);
     }
   }
 }

@@ -13,14 +13,12 @@ import type { Subjects } from "../accounts/subjects.ts";
 import type { SqliteDatabase } from "../driver/database.ts";
 import { readVersions, type SlotVersions, slotOf } from "./person-versions.ts";
 
-/** What a reader works with. */
-export interface PersonReaderDeps extends Pick<ReputationOptions, "makeCache"> {
+interface PersonReaderDeps extends Pick<ReputationOptions, "makeCache"> {
   readonly profiles: PersonRows;
   readonly platformAccounts: PersonRows;
   readonly subjects: Subjects;
 }
 
-/** The people of one batch. */
 export interface PeopleOfBatch {
   readonly versions: SlotVersions;
   /** Those that were not in the caches, by username. */
@@ -42,7 +40,7 @@ export class PersonReader {
     this.#absent = deps.makeCache<LookupSubject>(MAX_REMEMBERED_ABSENT_NAMES);
   }
 
-  /** Begins a batch: reads the versions of everybody in it. */
+  /** Reads the versions of the people of a batch. */
   begin(usernames: readonly string[]): PeopleOfBatch {
     const slots = new Set(usernames.map(slotOf));
     return { versions: readVersions(this.#database, slots), read: new Map() };
@@ -60,7 +58,7 @@ export class PersonReader {
     return subject;
   }
 
-  /** Remembers what a batch read. Only after its commit: what a failed transaction reads may never have been there. */
+  /** Caches what a batch read. Only after its commit: what a failed transaction read may never have been committed. */
   remember({ versions, read }: PeopleOfBatch): void {
     for (const [username, subject] of read) {
       const version = versionOf(versions, username);
@@ -71,19 +69,18 @@ export class PersonReader {
     }
   }
 
-  /** Whether nobody in the batch has changed since it began; within a later read. */
+  /** True if no version in the batch changed since `begin`; call in a later read. */
   isCurrent({ versions }: PeopleOfBatch): boolean {
     const now = readVersions(this.#database, versions.keys());
     return [...versions].every(([slot, version]) => now.get(slot) === version);
   }
 
-  /** Forgets everybody. */
   forgetAll(): void {
     this.#people.clear();
     this.#absent.clear();
   }
 
-  /** A hidden person is read as nobody is, and named as nobody is: no lookup writes anything for either. D-8.5. */
+  /** A hidden person is read and named as an absent one: no lookup writes anything for either. D-8.5. */
   #readPerson(username: string, nowMs: number): LookupSubject {
     const { profiles, platformAccounts, subjects } = this.#deps;
     const [profile = null] = profiles.read(username);
@@ -100,7 +97,7 @@ export class PersonReader {
   }
 }
 
-/** NaN, which nothing is remembered with, where another tool has removed the slot. */
+/** NaN, which no cached value has, where another tool has removed the slot. */
 function versionOf(versions: SlotVersions, username: string): number {
   return versions.get(slotOf(username)) ?? Number.NaN;
 }

@@ -3,7 +3,6 @@
 // numbers outlive an erasure without the name.
 import type { SqliteDatabase } from "../driver/database.ts";
 
-/** Version slots. */
 const SLOTS = 4_096;
 /** Characters of a username that its hash takes from the beginning. */
 const FIRST_CHARS = 14;
@@ -108,7 +107,7 @@ function triggersOf(database: SqliteDatabase, table: string): ReadonlyMap<string
     `UPDATE repsync_versions SET version = version + 1 WHERE ${condition}`;
   const raiseNew = raise(`slot = ${slotSql("NEW.username")}`);
   const raiseOld = raise(`slot = ${slotSql("OLD.username")}`);
-  // Nothing that is remembered of a person without an audit key becomes wrong when a lookup makes one.
+  // A new audit key makes no cached value wrong.
   if (table !== "repsync_subjects") add("insert", "AFTER INSERT", raiseNew);
   add("update", "AFTER UPDATE", raiseNew);
   add("rename", "AFTER UPDATE OF username", raiseOld);

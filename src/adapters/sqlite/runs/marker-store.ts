@@ -1,14 +1,12 @@
 import type { MarkerStore } from "../../../ports/runs/marker-store.ts";
 import type { SqliteDatabase } from "../driver/database.ts";
 
-/** The table of the markers. */
 export const MARKER_TABLES = [
   `CREATE TABLE IF NOT EXISTS repsync_markers (
     name TEXT PRIMARY KEY, value TEXT NOT NULL
   ) WITHOUT ROWID`,
 ];
 
-/** Markers in a table of their own. */
 export class SqliteMarkerStore implements MarkerStore {
   readonly #database: SqliteDatabase;
 

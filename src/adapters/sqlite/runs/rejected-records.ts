@@ -55,7 +55,6 @@ const COUNT =
 /** What is kept of a rejection as JSON. */
 type Details = Pick<RejectedRecord, "key" | "record" | "message">;
 
-/** Rejected records in a table. */
 export class SqliteRejectedRecords implements RejectedRecords {
   readonly #database: SqliteDatabase;
 

@@ -28,7 +28,6 @@ const LIST_BEFORE =
   "SELECT run FROM repsync_runs WHERE number < (SELECT number FROM repsync_runs WHERE id = ?)" +
   " ORDER BY number DESC LIMIT ?";
 
-/** Runs in a table. */
 export class SqliteRunStore implements RunStore {
   readonly #database: SqliteDatabase;
 

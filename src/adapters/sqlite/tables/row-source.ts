@@ -18,7 +18,6 @@ interface Place {
   readonly key: readonly SqliteValue[];
 }
 
-/** The reader of one table, made once. */
 interface TableReader {
   readonly sql: RowSql;
   /** The place of a row by its values. */

@@ -26,7 +26,6 @@ export function firstStart(table: Table, sinceTime: string | null): FirstStart {
   return { kind: "time", values: [orderBound(table, sinceTime)] };
 }
 
-/** The SQL of pages and pushes of one table. */
 export interface TableSql {
   /** Counts the rows; from `time` on with the time as value. */
   count(start: FirstStart["kind"]): string;
@@ -44,7 +43,6 @@ export interface TableSql {
   upsert(absent: readonly Column[]): string;
 }
 
-/** Makes the SQL of pages and pushes of a table. */
 export function tableSql(table: Table, cutsTextAtNul: boolean): TableSql {
   const read = (column: Column) => `${readExpression(column, cutsTextAtNul)} AS "${column.name}"`;
   const pageColumns = table.pageColumns.map(read).join(", ");
@@ -152,7 +150,6 @@ const MAX_VALUES = 900;
 /** Keys that one statement looks up; more would not make it faster. */
 const MAX_KEYS = 100;
 
-/** Which bounds a range of keys has. */
 interface KeyBounds {
   readonly after: boolean;
   readonly through: boolean;
@@ -163,7 +160,6 @@ export interface RowSql {
   /** The columns of each row: those that runs send. */
   readonly columns: readonly Column[];
 
-  /** Keys that one `byKeys` takes. */
   readonly keysPerLookup: number;
 
   /** Reads on in the order of the table. Values: those of the start, then the number of rows. */

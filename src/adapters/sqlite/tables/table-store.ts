@@ -24,7 +24,6 @@ interface SkippingStart extends Start {
   readonly skipRows: number;
 }
 
-/** The state of a table within one read. */
 interface Reading {
   readonly sql: TableSql;
   readonly sequence: PageSequence;
@@ -32,7 +31,6 @@ interface Reading {
   readonly totalRows: number;
 }
 
-/** A record as its values are bound. */
 interface BoundWrite {
   readonly index: number;
   readonly absent: readonly Column[];

@@ -6,6 +6,9 @@ import type { EffectiveLimits } from "../accounts/plan.ts";
 import type { AuditEntry } from "../audit/audit-chain.ts";
 import { decideLookup, type LookupDecision, type LookupSubject } from "./lookup.ts";
 
+/** The 503 of a lookup that took long and is no longer current. D-8.3. */
+export const CHANGED_DURING_LOOKUP = "A right changed while the lookup was under way";
+
 /** One lookup to be decided. */
 export interface LookupCall {
   /** The HMAC of the caller's key with `API_KEY_PEPPER`. */
@@ -81,7 +84,7 @@ interface ResolvedBatch<Caller extends LookupCaller> {
 }
 
 /** Subjects and charges of a batch, of the same moment as its callers. */
-interface BatchFacts {
+interface DecisionFacts {
   readonly nowMs: number;
   readonly subjectOf: (username: string) => LookupSubject;
   /** What each account was charged, by its id. */
@@ -118,7 +121,7 @@ export function resolveCallers<Caller extends LookupCaller>(
 /** Decides every resolved call: limits, profile, consent. Throws `Error` when an account was not charged. */
 export function decideBatch(
   resolved: ResolvedBatch<LookupCaller>["resolved"],
-  { nowMs, subjectOf, charges }: BatchFacts,
+  { nowMs, subjectOf, charges }: DecisionFacts,
 ): DecidedBatch {
   const entries: AuditEntry[] = [];
   const outcomes = resolved.map((one): LookupOutcome => {

@@ -1,4 +1,4 @@
-// D-5.5 in the collections themselves: a person's accesses are found in logs of more than one part, whoever wrote them.
+// D-5.5 in the collections themselves: a person's accesses are found in logs of more than one segment, whichever process wrote them.
 import { describe, expect } from "bun:test";
 import type { Binary, Document } from "mongodb";
 import type { AccessPosition } from "../../../../src/ports/lookups/audit-log.ts";
@@ -10,8 +10,8 @@ import { databaseTest, type TestDatabase } from "../support.ts";
 
 const PEOPLE = ["ana", "bea", "cyd"] as const;
 const BATCH_CALLS = 100;
-/** Whole batches that a part takes: at least 512 records. */
-const PART_CALLS = 600;
+/** Whole batches that a segment takes: at least 512 records. */
+const SEGMENT_CALLS = 600;
 const DAY_MS = 86_400_000;
 const PAGE = { limit: 100, before: null };
 
@@ -46,11 +46,11 @@ async function setScene(database: TestDatabase) {
   return { clock, first, hash, lookUpMany };
 }
 
-/** Waits until the parts are these, by the place of their last records. */
-async function partsListed({ db }: TestDatabase, lastPlaces: readonly number[]): Promise<void> {
+/** Waits until the segments are these, by the place of their last records. */
+async function segmentsWritten({ db }: TestDatabase, lastPlaces: readonly number[]): Promise<void> {
   for (;;) {
-    const parts = await db.collection("repsync_audit_segments").find().toArray();
-    const places = parts.map(({ lastSeq }) => lastSeq).sort((a, b) => a - b);
+    const segments = await db.collection("repsync_audit_segments").find().toArray();
+    const places = segments.map(({ lastSeq }) => lastSeq).sort((a, b) => a - b);
     if (Bun.deepEquals(places, lastPlaces)) return;
     expect(places.length).toBeLessThanOrEqual(lastPlaces.length);
   }
@@ -96,22 +96,22 @@ async function allIds({ parts }: Scene, name: string, limit: number): Promise<st
 
 describe.skipIf(!mongoAvailable)("MongoDB: accesses of a long log", () => {
   databaseTest(
-    "D-5.5 every access is shown once, newest first, over parts, processes and a clock set back",
+    "D-5.5 every access is shown once, newest first, over segments, processes and a clock set back",
     async (database) => {
       const { clock, first, lookUpMany } = await setScene(database);
-      await lookUpMany(first, 4 * PART_CALLS);
+      await lookUpMany(first, 4 * SEGMENT_CALLS);
       clock.set("2026-03-01T12:00:07Z");
-      await lookUpMany(first, 4 * PART_CALLS);
-      await partsListed(
+      await lookUpMany(first, 4 * SEGMENT_CALLS);
+      await segmentsWritten(
         database,
-        [1, 2, 3, 4, 5, 6, 7].map((part) => part * PART_CALLS),
+        [1, 2, 3, 4, 5, 6, 7].map((segment) => segment * SEGMENT_CALLS),
       );
       // What the first has left is listed whole when the second begins.
       const second = await openInstance(database, clock);
-      await lookUpMany(second, PART_CALLS - BATCH_CALLS);
-      await partsListed(
+      await lookUpMany(second, SEGMENT_CALLS - BATCH_CALLS);
+      await segmentsWritten(
         database,
-        [1, 2, 3, 4, 5, 6, 7, 8].map((part) => part * PART_CALLS),
+        [1, 2, 3, 4, 5, 6, 7, 8].map((segment) => segment * SEGMENT_CALLS),
       );
       await lookUpMany(first, BATCH_CALLS);
       for (const { filter } of await database.db
@@ -144,13 +144,13 @@ describe.skipIf(!mongoAvailable)("MongoDB: accesses of a long log", () => {
       };
       let ids: string[] = [];
       let newest: string | undefined;
-      // The newest chain is in no part yet, and looked through first: here its record is not the first in order.
+      // The newest chain is in no segment yet, and searched first: here its record is not the first in order.
       do {
         await (await openInstance(database, clock)).lookUp(hash, "bea");
         const all = await idsOf(100);
         newest = all.find((id) => !ids.includes(id));
         ids = all;
-        await partsListed(database, Array(ids.length - 1).fill(1));
+        await segmentsWritten(database, Array(ids.length - 1).fill(1));
       } while (ids[0] === newest);
       expect(ids).toEqual(ids.toSorted().reverse());
       expect(await idsOf(1)).toEqual(ids.slice(0, 1));
@@ -158,19 +158,19 @@ describe.skipIf(!mongoAvailable)("MongoDB: accesses of a long log", () => {
   );
 
   databaseTest(
-    "D-1.3 pruned accesses are gone with their parts, and those behind them are still found",
+    "D-1.3 pruned accesses are gone with their segments, and those behind them are still found",
     async (database) => {
       const { clock, first, lookUpMany } = await setScene(database);
-      await lookUpMany(first, 3 * PART_CALLS);
+      await lookUpMany(first, 3 * SEGMENT_CALLS);
       clock.advance(DAY_MS);
       await lookUpMany(first, BATCH_CALLS);
-      await partsListed(database, [PART_CALLS, 2 * PART_CALLS, 3 * PART_CALLS]);
+      await segmentsWritten(database, [SEGMENT_CALLS, 2 * SEGMENT_CALLS, 3 * SEGMENT_CALLS]);
       const [head] = await first.parts.audit.heads();
       const chainId = head?.statement.chainId ?? "";
-      // Within a part, and within a batch.
+      // Within a segment, and within a batch.
       const checkpoint = { chainId, seq: 850, hash: "h", at: "2026-03-02T00:00:00.000Z" };
       await first.parts.audit.prune({ statement: checkpoint, signature: "s" });
-      await partsListed(database, [2 * PART_CALLS, 3 * PART_CALLS]);
+      await segmentsWritten(database, [2 * SEGMENT_CALLS, 3 * SEGMENT_CALLS]);
       const expected = await expectedIds(database, await namedTimes(database, 10));
       expect(await allIds(first, "bea", 3)).toEqual(expected);
       expect(expected.map((id) => Number(id.split("-")[1]))).toEqual([
@@ -188,7 +188,7 @@ describe.skipIf(!mongoAvailable)("MongoDB: accesses of a long log", () => {
       const others = await Promise.all([1, 2, 3, 4].map(() => openInstance(database, clock)));
       let isOver = false;
       const goingOn = (async () => {
-        // Fewer than make a part of its own.
+        // Fewer than make a segment of its own.
         for (let i = 0; i < 400 && !isOver; i++) await first.lookUp(hash, "ana");
       })();
       for (const other of others) await lookUpMany(other, 8 * BATCH_CALLS);
@@ -199,8 +199,8 @@ describe.skipIf(!mongoAvailable)("MongoDB: accesses of a long log", () => {
         .find(HEADS)
         .sort({ chainNumber: 1 })
         .toArray();
-      const parts = database.db.collection("repsync_audit_segments");
-      const listed = await parts.countDocuments({
+      const segments = database.db.collection("repsync_audit_segments");
+      const listed = await segments.countDocuments({
         chainId: chainOf(head),
       });
       expect([1, 2, 3, 4]).toContain(listed);

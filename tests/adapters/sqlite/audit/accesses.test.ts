@@ -1,4 +1,4 @@
-// D-5.5 on the file itself: a person's accesses are found in logs of more than one part, whoever wrote them.
+// D-5.5 on the file itself: a person's accesses are found in logs of more than one segment, whichever process wrote them.
 import { describe, expect, test } from "bun:test";
 import type { AccessPosition } from "../../../../src/ports/lookups/audit-log.ts";
 import { openParts, Scene } from "../../../contract/lookups/reputation-harness.ts";
@@ -57,7 +57,7 @@ async function lookUpMany(
 }
 
 describe("SQLite: accesses of a long log", () => {
-  test("D-5.5 every access is shown once, newest first, over parts, processes and a clock set back", () =>
+  test("D-5.5 every access is shown once, newest first, over segments, processes and a clock set back", () =>
     SqliteFile.use(async (file) => {
       const { clock, parts, scene, hash } = await setScene(file);
       await lookUpMany(scene, hash, { calls: 9_000, clock });
@@ -108,7 +108,7 @@ describe("SQLite: accesses of a long log", () => {
         (await parts.audit.accesses("bea", { limit, before: null })).map(({ id }) => id);
       let ids: string[] = [];
       let newest: string | undefined;
-      // The newest chain is in no part yet, and looked through first: here its record is not the first in order.
+      // The newest chain is in no segment yet, and searched first: here its record is not the first in order.
       do {
         await (await openScene(file, clock)).scene.lookUp(hash, "bea");
         const all = await idsOf(100);

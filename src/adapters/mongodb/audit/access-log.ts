@@ -7,9 +7,8 @@ import { SNAPSHOT } from "../driver/operations.ts";
 import { type AuditBlock, auditBlocks, blockId, idsOfChain, recordsOf } from "./audit-blocks.ts";
 import { filterBits, findUnindexed, type IndexSegment, indexSegments } from "./index-segments.ts";
 
-/** Whose records, and how many. */
-export interface WantedAccesses {
-  /** What the person is named by. */
+interface AccessLogQuery {
+  /** HMACs that stand for the person. */
   readonly subjectHmacs: readonly string[];
   readonly limit: number;
   readonly before: AccessPosition | null;
@@ -18,10 +17,10 @@ export interface WantedAccesses {
 /** Segments that are looked through at once. */
 const SEGMENTS_AT_ONCE = 4;
 
-/** Records about a person in a session's snapshot, as `AuditLog.accesses` orders and limits them. */
-export async function readAccessRecords(
+/** Records about a person in the snapshot of `tx`, as `AuditLog.accesses` orders and limits them. */
+export async function readAccessLog(
   db: Db,
-  wanted: WantedAccesses,
+  wanted: AccessLogQuery,
   tx: ClientSession,
 ): Promise<readonly AuditRecord[]> {
   const { subjectHmacs, limit, before } = wanted;
