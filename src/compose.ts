@@ -21,7 +21,6 @@ import { startSchedule } from "./usecases/sync/runs/scheduled-runs.ts";
 /** Time that runs under way have to end when a deployment closes. */
 const CLOSE_GRACE_MS = 5_000;
 
-/** A composed deployment, ready to serve. */
 export interface Deployment {
   readonly handler: RequestHandler;
   readonly startServer: StartHttpServer;

@@ -157,7 +157,7 @@ function cronProblem(text: string): string | null {
   }
 }
 
-/** Checks what the client for other deployments would refuse. */
+/** Refuses what the client for other deployments would refuse. */
 function readRemoteUrl(reader: EnvironmentReader): string | null {
   const text = reader.httpUrl("SYNC_REMOTE_URL");
   if (text === null || !URL.canParse(text)) return text;

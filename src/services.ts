@@ -36,7 +36,7 @@ import type { SyncDeps } from "./usecases/sync/shared/sync-deps.ts";
 /** Passwords hashed at once: more would leave no core to anything else. */
 const MAX_PASSWORD_TASKS = 2;
 
-/** An opened store, and what the use cases need, by group. */
+/** An opened store and the dependencies of the use cases, by group. */
 export interface Services {
   readonly clock: Clock;
   readonly timer: Timer;
@@ -48,19 +48,17 @@ export interface Services {
   readonly audit: PruneAuditDeps;
   /** False when the store began with another `API_KEY_PEPPER`. */
   readonly isFirstPepper: boolean;
-  /** The caches that lookups are answered from. */
   readonly caches: readonly VersionedCache<unknown>[];
   /** Closes the store. Idempotent. */
   close(): Promise<void>;
 }
 
-/** Time as a deployment sees it; tests let it pass faster. */
+/** Time of a deployment; tests let it pass faster. */
 export interface TimeDeps {
   readonly clock: Clock;
   readonly timer: Timer;
 }
 
-/** The store and time, for making the groups. */
 interface OpenedStore extends TimeDeps {
   readonly storage: FullStorage;
   readonly logger: Logger;
@@ -140,7 +138,6 @@ function syncDeps(config: Config, { storage, clock, timer, logger }: OpenedStore
   };
 }
 
-/** What of the reputation half is open before the accounts are. */
 interface OpenedReputation extends Pick<ReputationSecrets, "pepperMac"> {
   readonly stores: ReputationStores;
   readonly mac: NodeMac;

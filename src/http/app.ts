@@ -35,7 +35,6 @@ import {
   type Target,
 } from "./routing.ts";
 
-/** What answering requests needs; each group of routes has its own part. */
 interface AppDeps {
   readonly clock: Clock;
   readonly timer: Timer;
@@ -52,7 +51,7 @@ interface AppDeps {
 
 const REQUEST_ID = /^[\w-]{8,64}$/;
 const LOOKUPS = "/v1/public/";
-/** A path that is not served is not repeated whole. */
+/** An unknown path is repeated in the message up to this length. */
 const MAX_PATH_ECHO_CHARS = 200;
 
 /** Addresses of this service, so that the page needs no internet. */
@@ -107,12 +106,12 @@ export function createRequestHandler(deps: AppDeps): RequestHandler {
   };
 }
 
-/** Whether a request is answered in time whatever the store does; of lookups their queue sees to that. D-8.3. */
+/** True when the deadline of D-8.3 is kept here; for lookups their queue keeps it. */
 function hasDeadline(path: string): boolean {
   return isReputationPath(path) && !path.startsWith("/v1/public/");
 }
 
-/** The reply; throws when it takes too long, though what was asked for may still be done. */
+/** The reply. Throws when it takes too long; the work may still be done. */
 async function inTime(replying: Promise<Response>, timer: Timer): Promise<Response> {
   const replied = new AbortController();
   const deadline = timer.sleep(REPLY_DEADLINE_MS, replied.signal).then(() => {
@@ -139,7 +138,6 @@ function addCommonHeaders(reply: Response, path: string, requestId: string) {
   }
 }
 
-/** The routes. */
 function createElysia(deps: AppDeps) {
   const routes = new Elysia()
     .use(pageRoutes(deps.pages))

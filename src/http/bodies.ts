@@ -30,7 +30,7 @@ export async function readBody<Schema extends TObject>(
   return fromWire(body) as FromWire<Static<Schema>>;
 }
 
-/** What a body has that its schema refuses, in the order of the schema's fields; unknown ones last. */
+/** Lists the problems of a body by the schema's field order, unknown fields last. */
 export function findProblems(schema: TObject, body: object): InputProblem[] {
   const check = checks.get(schema) ?? TypeCompiler.Compile(schema);
   checks.set(schema, check);

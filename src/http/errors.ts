@@ -35,14 +35,13 @@ const RETRY_AFTER_SECONDS = 1;
 /** A body may have thousands. D-5.2.2. */
 const MAX_LISTED_PROBLEMS = 100;
 
-/** What a reply to a failure needs to know of its request. */
 interface FailureContext {
   readonly path: string;
   readonly requestId: string;
   readonly nowMs: number;
 }
 
-/** The reply to anything a handler throws. */
+/** Makes the reply to anything a handler throws. */
 export function failureReply(error: unknown, context: FailureContext): Response {
   const reply = isReputationPath(context.path)
     ? problemReply({ ...readProblem(error), ...context })
@@ -69,7 +68,7 @@ function syncErrorReply(error: unknown): Response {
   return jsonResponse(body, { status, headers });
 }
 
-/** The first thing that is wrong with what was given, such as `table must be a string`. */
+/** The message names the first problem, such as `table must be a string`. */
 function syncMessage({ problems: [problem], message }: AppError): string {
   if (problem === undefined) return message;
   const { pointer, detail } = problem;
@@ -91,10 +90,9 @@ function readProblem(error: unknown) {
     : ({ code: "internal_error", detail: INTERNAL_MESSAGE } as const);
 }
 
-/** One failure of the reputation interface. */
 export interface ProblemOccurrence {
   readonly code: ProblemCode;
-  /** What happened this time, for the caller to read; never a secret. */
+  /** For the caller to read; never a secret. */
   readonly detail: string;
   readonly requestId: string;
   readonly nowMs: number;
@@ -103,9 +101,7 @@ export interface ProblemOccurrence {
   readonly retryAfterSeconds?: number | null;
 }
 
-/**
- * The reply of RFC 9457, with further headers; its `type` is a name, not an address: nothing is served there. D-5.2.
- */
+/** The reply of RFC 9457, with further headers; its `type` is a name, not an address. D-5.2. */
 export function problemReply(
   occurrence: ProblemOccurrence,
   others: Readonly<Record<string, string>> = {},

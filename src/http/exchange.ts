@@ -1,17 +1,15 @@
 import type { ConnectionInfo } from "../ports/http/http-server.ts";
 
-/** What is known of a request while it is answered, beside the request itself. */
+/** Facts of a request while it is answered. */
 interface Exchange {
-  /** D-5.3. */
   readonly requestId: string;
   readonly connection: ConnectionInfo;
-  /** Set by a route whose reply already carries what all replies carry. */
+  /** Set by a route whose reply already has the headers of every reply. */
   hasCommonHeaders: boolean;
-  /** What a handler threw, before the framework makes a reply of it; null when none did. */
+  /** The error of a handler, before the framework makes a reply of it; null without one. */
   failure: { readonly error: unknown } | null;
 }
 
-/** For a request that did not come through the handler. */
 const NO_EXCHANGE: Exchange = {
   requestId: "",
   connection: { remoteAddress: null, keepOpen: () => {} },
@@ -19,11 +17,10 @@ const NO_EXCHANGE: Exchange = {
   failure: null,
 };
 
-/** On the request itself: a map of all requests under way would cost every one of them more. */
+/** Kept on the request itself: a map of all open requests would cost each of them more. */
 const EXCHANGE = Symbol("exchange");
 type RequestWithExchange = Request & { [EXCHANGE]?: Exchange };
 
-/** Begins the exchange of a request. */
 export function beginExchange(
   request: RequestWithExchange,
   requestId: string,
@@ -34,14 +31,13 @@ export function beginExchange(
   return exchange;
 }
 
-/** The exchange of a request that is being answered. */
 export function exchangeOf(request: RequestWithExchange): Exchange {
   return request[EXCHANGE] ?? NO_EXCHANGE;
 }
 
 /**
- * The address of whoever asks. Proxies append to `X-Forwarded-For` the address they were asked from; as many of its last
- * entries are believed as there are proxies, and what stands before them anybody may have written. D-1.3.
+ * The client's address. Each proxy appends to `X-Forwarded-For` the address it was asked from; with N trusted proxies
+ * the last N entries are believed, as a client may have sent the entries before them. D-1.3.
  */
 export function clientAddress(
   headers: Headers,

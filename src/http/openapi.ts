@@ -1,7 +1,6 @@
 // Small builders for the parts of the OpenAPI document that routes share.
 import type { TSchema } from "@sinclair/typebox";
 
-/** One reply of an operation. */
 export function jsonReply(
   description: string,
   schema: TSchema,
@@ -14,12 +13,10 @@ export function jsonReply(
   };
 }
 
-/** The body of a request. */
 export function jsonRequest(schema: TSchema) {
   return { content: { "application/json": { schema } } };
 }
 
-/** One failure of the reputation interface. D-5.2. */
 export function problemReplyDoc(
   description: string,
   schema: TSchema,
@@ -32,7 +29,6 @@ export function problemReplyDoc(
   };
 }
 
-/** A header of a reply. */
 export function headerDoc(
   description: string,
   schema: Record<string, unknown> = { type: "string" },
@@ -40,7 +36,6 @@ export function headerDoc(
   return { description, schema };
 }
 
-/** A parameter of a request. */
 export function parameterDoc(
   place: "query" | "header" | "path",
   name: string,
@@ -49,7 +44,6 @@ export function parameterDoc(
   return { name, in: place, required: place === "path", ...rest };
 }
 
-/** A route, as far as the document shows it. */
 interface DocumentedRoute {
   readonly method: string;
   readonly path: string;
@@ -58,8 +52,8 @@ interface DocumentedRoute {
 
 /**
  * The document of routes, from the `detail` of each: the plugin itself leaves `parameters` out. A schema with an `$id`
- * stands once among the components, under that name, and is referred to wherever it is used. Made when somebody asks for
- * it, as it is a third of the work of a start.
+ * stands once among the components, under that name, and is referred to wherever it is used. Made on the first request,
+ * because it would take a third of the time of a start.
  */
 export function documentOf(routes: readonly DocumentedRoute[]) {
   let made: ReturnType<typeof describeRoutes> | undefined;
@@ -102,7 +96,7 @@ function withReferences(part: unknown, schemas: Record<string, object>): unknown
   return { $ref: `#/components/schemas/${name}` };
 }
 
-/** Carried by every reply. D-5.3. */
+/** Header of every reply. D-5.3. */
 export const REQUEST_ID = {
   "X-Request-Id": headerDoc("Identifies this exchange in the log; a caller's own is kept"),
 };
@@ -113,12 +107,11 @@ export const CHALLENGE = { "WWW-Authenticate": headerDoc("How to authenticate") 
 /** Header of a reply with status 405. D-3.11. */
 export const ALLOW = { Allow: headerDoc("The methods of this path") };
 
-/** Requirement of the sync key; of an administrator who is signed in, in either way; of the metrics' token or none. */
 export const SYNC_KEY_SECURITY = [{ syncKey: [] as string[] }];
 export const ADMINISTRATOR_SECURITY = [{ bearer: [] as string[] }, { session: [] as string[] }];
 export const METRICS_SECURITY = [{ metricsToken: [] as string[] }, {}];
 
-/** What every operation's document shares. */
+/** The document without its operations. */
 export const DOCUMENTATION = {
   info: {
     title: "repsync",

@@ -27,7 +27,6 @@ export const RATE_LIMIT_HEADERS = {
   "X-RateLimit-Reset": headerDoc("Seconds until more calls are possible"),
 };
 
-/** One successful reply. */
 export function dataDoc(description: string, data: TSchema, headers: Record<string, unknown> = {}) {
   return jsonReply(description, envelopeOf(data), { ...CACHE, ...headers });
 }
@@ -56,7 +55,6 @@ function headersOf(status: number): Record<string, unknown> {
   return status === 429 || status === 503 ? RETRY : {};
 }
 
-/** Requirements of an API key, and of a signed-in user in either way. D-5.5. */
 export const API_KEY_SECURITY = [{ apiKey: [] as string[] }];
 export const USER_SECURITY = [{ bearer: [] as string[] }, { session: [] as string[] }];
 
@@ -72,7 +70,6 @@ export const BODY_PROBLEMS = {
   413: "Body too large",
 };
 
-/** A request body that has to be there. */
 export function bodyDoc(schema: TSchema) {
   return { ...jsonRequest(schema), required: true };
 }
@@ -89,19 +86,17 @@ export const LIST_PARAMETERS = [
   }),
 ];
 
-/** The name in the path. */
 export const USERNAME = parameterDoc("path", "username", {
   description: "Slug of a profile",
   schema: { type: "string", minLength: 1 },
 });
 
-/** The id in the path. */
 export const ID = parameterDoc("path", "id", {
   description: "As the list shows it",
   schema: { type: "string", minLength: 1 },
 });
 
-/** The table named in the path: one of those this deployment has. A disabled one names none, as in its status. */
+/** The table in the path. With sync disabled the document names no tables, as the status does. */
 export function tableNameDoc(deps: {
   readonly isSyncEnabled: boolean;
   readonly registry: Registry;
@@ -120,24 +115,21 @@ export const PAGE_HEADERS = {
   "Content-Encoding": headerDoc("gzip, for bodies of 1024 bytes or more"),
 };
 
-/** S-4.1.1, S-4.2.1. */
 export const UNKNOWN_TABLE = jsonReply("Unknown table", SyncErrorSchema);
 
-/** S-5, in its order. */
+/** Failures of S-5, in its order. */
 export const SYNC_KEY_FAILURES = {
   401: jsonReply("X-Sync-Key missing or wrong", SyncErrorSchema),
   403: jsonReply("Sync is disabled", SyncErrorSchema),
   500: jsonReply("No sync key is configured, or an internal error", SyncErrorSchema),
 };
 
-/** D-3.11. */
 export const WRONG_METHOD = jsonReply(
   "Another method than this path takes",
   SyncErrorSchema,
   ALLOW,
 );
 
-/** The store does not answer. */
 export const UNAVAILABLE = jsonReply("The store cannot be reached", SyncErrorSchema, {
   "Retry-After": headerDoc("Seconds to wait before trying again"),
 });
@@ -166,7 +158,6 @@ export const REMOTE_FAILURES = {
   500: jsonReply("Any other failure", Type.Union([SyncRunErrorSchema, SyncErrorSchema])),
 };
 
-/** The document of an operation on sync runs. */
 export function administratorDetail(operationId: string, summary: string, rest: object) {
   return { operationId, summary, tags: ["sync"], security: ADMINISTRATOR_SECURITY, ...rest };
 }

@@ -1,4 +1,4 @@
-// What handlers reply with when nothing fails. Names become those of the wire here.
+// Successful replies. Field names become those of the wire here.
 import { COMPRESSION_THRESHOLD_BYTES, KEEP_ALIVE_MS } from "../domain/shared/limits.ts";
 import { formatMs } from "../domain/shared/time.ts";
 import { toWire } from "../domain/shared/wire-names.ts";
@@ -26,7 +26,6 @@ export function dataReply(
   return jsonResponse({ success: true, data, meta }, options);
 }
 
-/** What a page reply needs. */
 export interface PageReplyDeps {
   readonly gzip: Gzip;
   readonly digest: Digest;
@@ -89,7 +88,7 @@ export function eventStream(
       },
       cancel() {
         isLeft = true;
-        // Settles with the next event, which nobody waits for.
+        // Settles with the next event; nothing waits for it.
         void events.return();
       },
     },

@@ -2,10 +2,9 @@
 import { Memoirist } from "memoirist";
 import { AppError } from "../domain/shared/errors.ts";
 
-/** Where Elysia begins to look for the path of an address. */
+/** Elysia looks for the path from this character on. */
 const ROUTER_PATH_FROM = 11;
 
-/** Path and query of a request. */
 export interface Target {
   /** Every segment can be percent-decoded. */
   readonly path: string;
@@ -57,7 +56,7 @@ export function asRouted(request: Request, { path, search }: Target): Request {
   });
 }
 
-/** A path that exists, asked with a method it does not take. D-3.11. */
+/** A known path with a method it does not take. D-3.11. */
 export class MethodNotAllowed extends AppError {
   readonly methods: readonly string[];
 
@@ -67,7 +66,6 @@ export class MethodNotAllowed extends AppError {
   }
 }
 
-/** What is served at a path. */
 export interface Route {
   /** The path with the names of its parameters, such as `/api/v1/sync/pull/:table_name`. */
   readonly pattern: string;
@@ -75,10 +73,9 @@ export interface Route {
   readonly methods: readonly string[];
 }
 
-/** One tree for all methods. */
 const ANY_METHOD = "ANY";
 
-/** Makes the function that finds the route of a path; null when nothing is served there. */
+/** Makes the function that finds the route of a path, null without one. */
 export function createRouteFinder(
   routes: readonly { readonly method: string; readonly path: string }[],
 ): (path: string) => Route | null {

@@ -327,7 +327,7 @@ describe("repsync doctor", () => {
     const { cli } = await startPair();
     const { code, stdout } = await cli("doctor", { SYNC_REMOTE_KEY: "another key" });
     expect(stdout).toContain(
-      "\nfail  remote key: it is refused. Set SYNC_REMOTE_KEY to the SYNC_API_KEY of the remote\n",
+      "\nfail  remote key: the remote refuses it. Set SYNC_REMOTE_KEY to the SYNC_API_KEY of the remote\n",
     );
     expect(stdout).not.toContain("another key");
     expect(code).toBe(1);

@@ -40,7 +40,7 @@ export type AppErrorKind =
   | "rate_limited"
   | "quota_exceeded";
 
-/** What is wrong with one value that somebody gave. */
+/** A problem of one value of a request. */
 export interface InputProblem {
   /**
    * JSON pointer (RFC 6901) into a body, such as `/purpose`; a query parameter is pointed at by name alike. Empty where
@@ -51,7 +51,6 @@ export interface InputProblem {
   readonly detail: string;
 }
 
-/** What an error says beside its message. */
 interface AppErrorOptions {
   readonly cause?: unknown;
   readonly problems?: readonly InputProblem[];

@@ -1,7 +1,6 @@
-// A fast 128-bit hash of texts. It tells texts apart that differ by accident; against somebody who looks for two that
-// collide it proves nothing.
+// A fast 128-bit hash of texts. It tells different texts apart, but an attacker can construct
+// two texts that collide.
 
-/** Words of a hash. */
 export const HASH_WORDS = 4;
 
 /** Writes the hash of a text into the first four words of `out`. The same text gives the same words everywhere. */

@@ -24,7 +24,7 @@ export const DEFAULT_MAX_BODY_BYTES = 32 * 1024 * 1024;
 export const DEFAULT_MAX_DECOMPRESSED_BYTES = 256 * 1024 * 1024;
 /** Late-commit allowance of incremental runs, when `SYNC_LAG_SECONDS` is not set. D-1.3. */
 export const DEFAULT_LAG_SECONDS = 60;
-/** Longest allowance, a hundred years: a marker so far before any run is still a date. */
+/** Longest allowance: a hundred years, so that a marker is still a date. */
 export const MAX_LAG_SECONDS = 3_153_600_000;
 /** Levels of arrays and objects in one value of a `json` column; deeper ones overflow common parsers. */
 export const MAX_JSON_DEPTH = 500;
@@ -53,9 +53,7 @@ export const PLAN_LIMITS = {
 export const MAX_PLAN_NUMBER = 999_999_999_999_999;
 /** Length of the window of the limit per minute. R-8, D-6.4. */
 export const MINUTE_WINDOW_MS = 60_000;
-/** Greatest score. R-2.1. */
 export const MAX_SCORE = 100;
-/** Greatest star level. R-2.1. */
 export const MAX_STAR_LEVEL = 5;
 /** Points of score from one star level to the next. D-6.6. */
 export const POINTS_PER_STAR = 20;
@@ -68,13 +66,13 @@ export const MAX_FOREIGN_USERNAME_CHARS = 200;
 export const MAX_EMAIL_CHARS = 254;
 /** Longest name of an API key, in characters; D-5.5 leaves it open. */
 export const MAX_API_KEY_NAME_CHARS = 100;
-/** Longest time an API key stays usable after its rotation. D-5.5. */
+/** Longest overlap of an API key's rotation. D-5.5. */
 export const MAX_ROTATION_OVERLAP_SECONDS = 86_400;
 /** Sync runs that are kept and listed; older ones are dropped. D-4.9. */
 export const MAX_KEPT_RUNS = 1_000;
 /** Life of a run's lease without renewal. D-4.8. */
 export const LEASE_TTL_MS = 10_000;
-/** How long a run waits for the one in its way. D-4.8. */
+/** Time a run waits for another run of the same table and direction. D-4.8. */
 export const LEASE_WAIT_MS = 10_000;
 /** Attempts of one request to the remote. D-4.6. */
 export const MAX_REQUEST_ATTEMPTS = 8;
@@ -116,23 +114,23 @@ export const MAX_LIST_ITEMS = 1_000;
 export const MAX_API_BODY_BYTES = 64 * 1024;
 /** Texts of a profile that its owner writes, in characters; D-5.5 leaves it open. */
 export const MAX_PROFILE_TEXT_CHARS = 10_000;
-/** Time in which a request under `/v1` is decided: half a second less than D-8.3 gives it, for what is around. */
+/** Time in which a lookup is decided: half a second less than D-8.3 allows, for receiving and replying. */
 export const REQUEST_DEADLINE_MS = 9_500;
 /** Time after which a request under `/v1` is answered 503 though what it asked the store for goes on. D-8.3. */
 export const REPLY_DEADLINE_MS = 9_750;
-/** A lookup whose reply comes later after its first read is confirmed by another read. D-8.3. */
+/** A lookup that is answered later than this after its first read is confirmed by another read. D-8.3. */
 export const MAX_UNCONFIRMED_LOOKUP_MS = 1_000;
 /** Lookups decided in one commit; more wait for the next one. */
 export const MAX_LOOKUP_BATCH_CALLS = 1_000;
 /** Looked-up people and callers that are remembered, each. */
 export const MAX_REMEMBERED_LOOKUPS = 50_000;
-/** Names without a person that lookups remember, apart from the people, whom made-up names must not evict. D-6.3. */
+/** Absent names that lookups remember, apart from people, so that made-up names evict no person. D-6.3. */
 export const MAX_REMEMBERED_ABSENT_NAMES = 2_000;
 /** Longer absent names are not remembered, in characters. D-6.3. */
 export const MAX_REMEMBERED_ABSENT_NAME_CHARS = 200;
-/** How long they are remembered at most: other tools' changes that raise no version show after it. */
+/** Longest time they are remembered. Changes by other tools that raise no version show after it. */
 export const REMEMBERED_LOOKUP_MS = 600_000;
 /** Time after which a silent stream of run events gets a comment. D-4.4. */
 export const KEEP_ALIVE_MS = 5_000;
-/** Time the store has for what /metrics shows of it. D-6.8. */
+/** Time within which the store has to answer for /metrics. D-6.8. */
 export const METRICS_READ_MS = 2_000;

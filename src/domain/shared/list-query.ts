@@ -2,7 +2,6 @@
 import { type InputProblem, refuse } from "./errors.ts";
 import { DEFAULT_LIST_ITEMS, MAX_LIST_ITEMS } from "./limits.ts";
 
-/** Which part of a list is asked for. */
 interface ListQuery {
   /** 1 to `MAX_LIST_ITEMS`. */
   readonly limit: number;
@@ -10,7 +9,6 @@ interface ListQuery {
   readonly cursor: string | null;
 }
 
-/** One part of a list. */
 export interface ListPart<Item> {
   readonly items: readonly Item[];
   /** Null after the last part. */
@@ -51,7 +49,7 @@ export function requireListQuery(query: ListParameters, cursorShape: RegExp): Li
   return read;
 }
 
-/** A cursor that this list never gave out. */
+/** The problem of a cursor that this list never gave out. */
 export const BAD_CURSOR: InputProblem = {
   pointer: "/cursor",
   detail: "Must be a next_cursor of this list",

@@ -10,7 +10,7 @@ import { readBody } from "../bodies.ts";
 /** The scheme and the blanks after it: nothing that could be matched in two ways, as a header can be long. */
 const BEARER = /^Bearer(?: +|$)/i;
 
-/** What an `Authorization` header says after `Bearer`, perhaps nothing; null for another scheme. */
+/** The text after `Bearer` in an `Authorization` header, perhaps empty; null for another scheme. */
 export function bearerCredentials(authorization: string): string | null {
   const scheme = BEARER.exec(authorization);
   return scheme === null ? null : authorization.slice(scheme[0].length);
@@ -24,7 +24,7 @@ export async function requireUser(deps: IdentityDeps, headers: Headers): Promise
   return await identify(deps, tokenOf(headers));
 }
 
-/** Lets an administrator pass; anybody else who is signed in is `forbidden`. D-4.1, D-5.7. */
+/** Lets an administrator pass; other users are `forbidden`. D-4.1, D-5.7. */
 export async function requireAdministrator(
   deps: IdentityDeps,
   headers: Headers,
@@ -37,7 +37,7 @@ export async function requireUsername(deps: IdentityDeps, headers: Headers): Pro
   return (await requireUser(deps, headers)).account.username;
 }
 
-/** Who sends a body, and the body. Throws as `requireUser` and `readBody`. */
+/** The username of the sender, and the body. Throws as `requireUser` and `readBody`. */
 export async function readUserBody<Schema extends TObject>(
   deps: IdentityDeps,
   request: Request,

@@ -4,18 +4,17 @@ import type { ConnectionInfo } from "../../ports/http/http-server.ts";
 import { bearerCredentials } from "./bearer.ts";
 import { headerBytes } from "./sync-key.ts";
 
-/** What the guard of the metrics checks against. */
 export interface MetricsGuardDeps {
   /** `METRICS_TOKEN`; null when not set. */
   readonly metricsToken: string | null;
   readonly comparison: SecretComparison;
 }
 
-/** Headers by which proxies tell that they are between, beside `X-Forwarded-For`. */
+/** Headers that proxies add beside `X-Forwarded-For`. */
 const PROXY_HEADERS = ["forwarded", "via", "x-forwarded-host", "x-forwarded-proto", "x-real-ip"];
 
 /**
- * Lets whoever has the token pass; without a token, callers on this machine. Throws `metrics_token_rejected` and
+ * Lets callers with the token pass; where none is configured, callers on this machine. Throws `metrics_token_rejected` and
  * `metrics_forbidden`. D-1.3.
  */
 export function requireMetricsAccess(

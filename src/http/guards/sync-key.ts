@@ -1,7 +1,6 @@
 import { AppError } from "../../domain/shared/errors.ts";
 import type { SecretComparison } from "../../ports/crypto/crypto.ts";
 
-/** What the sync key guard checks against. */
 export interface SyncKeyGuardDeps {
   readonly isSyncEnabled: boolean;
   /** `SYNC_API_KEY`; empty when not configured. */

@@ -8,7 +8,6 @@ import { sessionRoutes } from "./account/session-routes.ts";
 import { planRoutes } from "./admin/plan-routes.ts";
 import { lookupRoutes } from "./reputation/lookup-routes.ts";
 
-/** What the routes of the reputation interface need. */
 export interface ReputationRoutesDeps {
   readonly accounts: AccountDeps;
   readonly lookups: Lookups;

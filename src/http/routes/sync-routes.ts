@@ -8,14 +8,12 @@ import { type RunRouteDeps, runRoutes } from "./sync/run-routes.ts";
 import { statusRoute } from "./sync/status-route.ts";
 import { type TriggerRouteDeps, triggerRoutes } from "./sync/trigger-routes.ts";
 
-/** What the routes that other deployments call need. */
 export interface PageRoutesDeps
   extends PullRouteDeps,
     PushRouteDeps,
     DigestRouteDeps,
     SyncStatusDeps {}
 
-/** What the routes of sync runs, which administrators call, need. */
 export interface RunRoutesDeps extends TriggerRouteDeps, RunRouteDeps, CompareRouteDeps {}
 
 /** Pull, push, status and digests. S-4.1 to S-4.3, D-4.10. */

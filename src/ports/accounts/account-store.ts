@@ -2,7 +2,6 @@ import type { MeterReading } from "../../domain/reputation/accounts/call-meter.t
 import type { EffectiveLimits } from "../../domain/reputation/accounts/plan.ts";
 import type { Account } from "../../domain/reputation/accounts/roles.ts";
 
-/** Why an account could not be made. */
 export type AccountConflict = "username_taken" | "email_taken";
 
 /** Fields of an account that may change. */

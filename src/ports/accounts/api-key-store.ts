@@ -34,7 +34,6 @@ export interface ApiKeyStore {
   rotate(username: string, rotation: KeyRotation): Promise<StoredApiKey | "conflict" | null>;
 }
 
-/** What is kept. */
 export type SecretName = "jwt_secret" | "api_key_pepper" | "api_key_pepper_mark";
 
 /** Secrets that the service makes for itself at first start. D-1.3. Throws `store_unavailable`. */

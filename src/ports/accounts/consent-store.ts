@@ -5,10 +5,9 @@ import type {
 } from "../../domain/reputation/accounts/consent.ts";
 import type { Revocation } from "./api-key-store.ts";
 
-/** Which consents to list. */
 export interface ConsentQuery {
   readonly filter: ConsentFilter;
-  /** When statuses are looked at. */
+  /** The time for which statuses are derived. */
   readonly nowMs: number;
   /** 1 or more. */
   readonly limit: number;

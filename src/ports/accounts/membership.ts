@@ -1,7 +1,6 @@
 import type { Account } from "../../domain/reputation/accounts/roles.ts";
 import type { AccountConflict } from "./account-store.ts";
 
-/** A new account with its profile. */
 export interface Enrolment {
   readonly account: Account;
   /** Of the profile; null leaves it empty. */

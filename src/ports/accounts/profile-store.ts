@@ -10,7 +10,7 @@ export interface StoredPerson {
 
 /** Profiles as their owners see and change them. Throws `store_unavailable` or, when it writes, `commit_failed`. */
 export interface ProfileStore {
-  /** The person's rows, all of one moment. */
+  /** All rows are of one moment. */
   read(username: string): Promise<StoredPerson>;
 
   /**

@@ -1,4 +1,3 @@
-/** A session of a signed-in account. */
 export interface Session {
   /** The token's `jti`. */
   readonly id: string;

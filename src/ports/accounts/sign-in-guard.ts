@@ -1,7 +1,7 @@
 /**
  * Counts sign-in failures and signups, to slow down guessing. D-5.4. Shared by all instances, durably.
  *
- * Whoever guesses many passwords at once must learn no more than one who waits for each answer. So ask
+ * Parallel guesses must reveal no more than guesses one after the other. So ask
  * `retryAfterSeconds` before looking at a password, and again when it proved right; `count` when it proved wrong, and
  * let the answer depend on what `count` says. Both throw `store_unavailable`.
  */

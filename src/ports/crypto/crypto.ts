@@ -6,7 +6,6 @@ export interface Digest {
   sha256Hex(bytes: Uint8Array<ArrayBuffer>): Promise<string>;
 }
 
-/** Compares what a caller sent with what was expected. */
 export interface SecretComparison {
   /** True when both are equal. The time taken does not depend on where they differ. S-5. */
   isEqual(a: Uint8Array, b: Uint8Array): boolean;

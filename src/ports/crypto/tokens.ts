@@ -1,6 +1,6 @@
 import type { Role } from "../../domain/reputation/accounts/roles.ts";
 
-/** What a session token says. D-5.4. */
+/** Contents of a session token. D-5.4. */
 export interface TokenClaims {
   /** The username. */
   readonly subject: string;
@@ -8,11 +8,10 @@ export interface TokenClaims {
   readonly sessionId: string;
   /** Whole seconds; a part of one is cut. */
   readonly issuedAtMs: number;
-  /** As `issuedAtMs`. The token is good until just before it. */
+  /** In whole seconds too. The token is valid until just before it. */
   readonly expiresAtMs: number;
 }
 
-/** Why a token was refused. */
 export type TokenProblem = "token_invalid" | "token_expired";
 
 /** Tokens of this service: JWTs, HS256, `iss` and `aud` `repsync`. */
@@ -26,13 +25,13 @@ export interface TokenIssuer {
   verify(token: string): Promise<TokenClaims | TokenProblem>;
 }
 
-/** What a token of the identity provider says. */
+/** Contents of a token of the identity provider. */
 export interface ForeignIdentity {
   /** `sub`. */
   readonly subject: string;
   /** `iss`. */
   readonly issuer: string;
-  /** From then on the token is refused, at the latest. */
+  /** The token is refused from then on, or earlier. */
   readonly expiresAtMs: number;
 }
 

@@ -6,10 +6,9 @@ export interface ConnectionInfo {
   keepOpen(): void;
 }
 
-/** Answers one request. Never rejects. */
+/** Never rejects. */
 export type RequestHandler = (request: Request, connection: ConnectionInfo) => Promise<Response>;
 
-/** Where to listen. */
 export interface ListenOptions {
   readonly host: string;
   /** 0 picks a free port. */
@@ -18,7 +17,6 @@ export interface ListenOptions {
   readonly idleTimeoutSeconds?: number;
 }
 
-/** A server that listens. */
 export interface HttpServer {
   /** The real address, such as `http://127.0.0.1:3000`. */
   readonly url: string;

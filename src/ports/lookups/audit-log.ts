@@ -13,7 +13,6 @@ export interface AccessPosition {
   readonly id: string;
 }
 
-/** Which of a person's accesses to read. */
 export interface AccessPage {
   /** 1 or more. */
   readonly limit: number;
@@ -21,7 +20,6 @@ export interface AccessPage {
   readonly before: AccessPosition | null;
 }
 
-/** Which records of a chain to read. */
 export interface RecordPage {
   /** Null for the very first. */
   readonly afterSeq: number | null;
@@ -37,21 +35,20 @@ export interface AuditLog {
   /** The count of chains; null before the first one. */
   chainCount(): Promise<Signed<ChainCount> | null>;
 
-  /** Every chain's head, in any order. */
+  /** In any order. */
   heads(): Promise<readonly Signed<AuditHead>[]>;
 
   /** The head of one chain as it is now; null when there is none. */
   head(chainId: string): Promise<Signed<AuditHead> | null>;
 
-  /** Every checkpoint that pruning has left. */
   checkpoints(): Promise<readonly Signed<PruningCheckpoint>[]>;
 
   /** Ids of all chains that have at least one record, whatever the heads say. */
   chainIds(): Promise<readonly string[]>;
 
   /**
-   * Records of one chain as they are stored, every stored field of them, in the order of `seq`: the first `limit` after
-   * a place, or of all, whatever stands in the place of their `seq`. Two with one `seq` both come.
+   * Records of one chain in the order of `seq`, with every stored field: the first `limit` after `afterSeq`, or from the
+   * very first, whatever their `seq` holds. Two records with one `seq` both come.
    */
   records(chainId: string, page: RecordPage): Promise<readonly StoredRecord[]>;
 

@@ -19,7 +19,7 @@ import type { LookupCall, LookupOutcome } from "../../domain/reputation/lookups/
  *   could not undo that at once, it gives the calls back, at the latest with the next batch. No audit record of the batch
  *   exists, or it exists without any reply having been sent.
  * - The audit names a person who can be found by an HMAC with a key of their own, which `erase` destroys, and a name that
- *   cannot be found by one with the service's key. Finding a hidden person takes the work of finding nobody (D-8.5).
+ *   cannot be found by one with the service's key. Looking up a hidden person takes as much work as an absent one (D-8.5).
  *   Accounts are named by an id kept beside that key.
  * - It settles before `deadlineMs`, a time of `Clock.monotonicMs`, and rejects with `store_unavailable` if the store does
  *   not answer by then. What hangs is given up and does not hold up the next batch.

@@ -1,7 +1,7 @@
 import type { CacheCounts } from "../runtime/metrics.ts";
 
 /**
- * Values by key, each valid for one version of what it was read from. Whoever asks takes the version from the store, in
+ * Values by key, each valid for one version of what it was read from. The caller takes the version from the store, in
  * the transaction of the answer; there is no other way to read, so no answer can be older than that transaction. A cache
  * may forget anything at any time. D-6.3.
  */
@@ -15,6 +15,6 @@ export interface VersionedCache<Value> {
   /** Forgets every value: for when a failure leaves doubt whether versions go on from where they were. */
   clear(): void;
 
-  /** How it has done since the start. */
+  /** Since the start. */
   counts(): CacheCounts;
 }

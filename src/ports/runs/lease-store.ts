@@ -1,28 +1,22 @@
 /** A right that one holder has at a time, over all instances on a store. */
 export interface HeldLease {
-  /**
-   * Holds it for another `ttlMs` from now. Resolves to false when it was lost meanwhile: it ran out, whether somebody
-   * else has it by now or not.
-   */
+  /** Holds it for another `ttlMs` from now. Resolves to false when it has run out meanwhile, even if it is free. */
   renew(): Promise<boolean>;
 
   /** Gives it up. Idempotent; does nothing when it was lost. */
   release(): Promise<void>;
 }
 
-/** What to hold. */
 export interface LeaseRequest {
-  /** What the right is for, such as `sync push listings`. */
+  /** Such as `sync push listings`. */
   readonly name: string;
-  /** Who holds it, for the message to whoever waits, such as a run id. */
+  /** The holder, such as a run id, for the message to those who wait. */
   readonly holder: string;
   /** How long it lasts without `renew`. D-4.8. */
   readonly ttlMs: number;
 }
 
-/** Why a lease was not given. */
 export interface LeaseRefusal {
-  /** The present holder's name. */
   readonly heldBy: string;
 }
 

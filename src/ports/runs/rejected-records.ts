@@ -18,17 +18,15 @@ export interface RejectedRecord {
   readonly lastAtMs: number;
 }
 
-/** A rejection to note. */
 export type NewRejection = Pick<
   RejectedRecord,
   "table" | "direction" | "key" | "record" | "message" | "lastAtMs"
 >;
 
-/** Which rejected records to list. */
 export interface RejectedQuery {
   /** Null for all tables. */
   readonly table: string | null;
-  /** Null for both. */
+  /** Null for both directions. */
   readonly direction: SyncDirection | null;
   /** 1 or more. */
   readonly limit: number;

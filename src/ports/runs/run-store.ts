@@ -1,6 +1,5 @@
 import type { SyncRun } from "../../domain/sync/run/run.ts";
 
-/** Which runs to list. */
 export interface RunQuery {
   readonly limit: number;
   /** Only runs that were first saved before the run with this id; null: from the newest on. */

@@ -1,7 +1,6 @@
 import type { SyncDirection } from "../../domain/sync/run/marker.ts";
 import type { SyncRun } from "../../domain/sync/run/run.ts";
 
-/** A request that was answered. */
 export interface AnsweredRequest {
   /** The pattern of its path; null where nothing is served. */
   readonly route: string | null;
@@ -9,7 +8,7 @@ export interface AnsweredRequest {
   readonly status: number;
 }
 
-/** Rows of one table that a run has moved. */
+/** Rows and bytes of one table that a run has moved. */
 export interface TransferCounts {
   readonly table: string;
   readonly direction: SyncDirection;
@@ -21,7 +20,6 @@ export interface TransferCounts {
   readonly bytesUncompressed: number;
 }
 
-/** A number of one table and direction. */
 export interface TableGauge {
   readonly table: string;
   readonly direction: SyncDirection;
@@ -72,7 +70,6 @@ export interface Metrics {
   /** Called for every request: costs next to nothing. */
   countRequest(request: AnsweredRequest, durationMs: number): void;
 
-  /** Counts a run that has ended. */
   countRun(run: SyncRun): void;
 
   countMoved(moved: TransferCounts): void;

@@ -8,19 +8,17 @@ import type { SyncStatus } from "../../domain/sync/run/run.ts";
 export interface PullRequest {
   /** ISO 8601 time as the peer sent it; null or absent for every row. */
   readonly since?: string | null;
-  /** Rows skipped, 0 or more. */
+  /** 0 or more. */
   readonly offset?: number;
   /** Rows wanted, 1 or more; the peer may give fewer. */
   readonly limit?: number;
   readonly signal?: AbortSignal;
 }
 
-/** A request that its caller may stop. */
 export interface StoppableRequest {
   readonly signal?: AbortSignal;
 }
 
-/** A batch for a push. */
 export interface PushRequest {
   readonly records: readonly JsonObject[];
   /** When the sync was initiated, ISO 8601. */
@@ -34,22 +32,18 @@ export interface TransferredBytes {
   readonly bytesUncompressed: number;
 }
 
-/** A verified pull page. */
 export interface PulledPage extends TransferredBytes {
   readonly page: PullPage;
 }
 
-/** The reply to a pushed batch. */
 export interface PushedBatch extends TransferredBytes {
   readonly result: PushResult;
 }
 
-/** A verified digest. */
 export interface DigestReply extends TransferredBytes {
   readonly page: DigestPage;
 }
 
-/** Why a request to a peer failed. */
 export type RemotePeerErrorKind =
   /** No reply: name not found, connection refused or broken. */
   | "unreachable"
@@ -121,7 +115,7 @@ export interface RemotePeer {
     request?: StoppableRequest,
   ): Promise<DigestReply>;
 
-  /** Asks for the status. Needs no key. */
+  /** Needs no key. */
   readStatus(request?: StoppableRequest): Promise<SyncStatus>;
 }
 

@@ -6,7 +6,7 @@ export interface StoredPageQuery {
   readonly sinceTime: string | null;
   /** Rows skipped in the order of the table, 0 or more. */
   readonly offsetRows: number;
-  /** Rows of the page, 1 or more. */
+  /** 1 or more. */
   readonly limitRows: number;
 }
 
@@ -32,7 +32,6 @@ export interface WriteFailure {
   readonly message: string;
 }
 
-/** What goes with a write. */
 export interface WriteOptions {
   /** By name. */
   readonly markers?: ReadonlyMap<string, string>;

@@ -12,7 +12,6 @@ interface Health {
   readonly timestamp: string;
 }
 
-/** Dependencies of `checkHealth`. */
 export interface HealthDeps {
   readonly storage: Pick<Storage, "ping">;
   readonly clock: Clock;

@@ -6,7 +6,6 @@ import { OTHER_PEPPER } from "../reputation/accounts/secrets.ts";
 import { openRemote, type SyncDeps } from "../sync/shared/sync-deps.ts";
 import { type RemoteStatus, readRemoteStatus } from "./read-remote-status.ts";
 
-/** One thing that was looked at. */
 export interface Finding {
   readonly check: string;
   readonly status: "ok" | "warn" | "fail";
@@ -15,7 +14,6 @@ export interface Finding {
   readonly advice: string | null;
 }
 
-/** Dependencies of `examineDeployment`. */
 interface ExamineDeps {
   readonly sync: SyncDeps;
   readonly storage: Pick<Storage, "ping">;
@@ -110,7 +108,7 @@ function checkSync({ sync, syncApiKey }: ExamineDeps): Verdict {
 
 async function checkRejected({ rejected }: SyncDeps): Promise<Verdict> {
   const counts = [...(await rejected.countByTable())].filter(([, count]) => count > 0);
-  if (counts.length === 0) return ok("none are waiting");
+  if (counts.length === 0) return ok("there are none");
   const text = counts.map(([table, count]) => `${count} of ${table}`).join(", ");
   return warn(`${text}`, "`repsync rejected list` says why; the next run tries them again");
 }
@@ -171,7 +169,7 @@ async function checkRemoteKey({ status }: RemoteStatus, sync: SyncDeps): Promise
   } catch (error) {
     if (!(error instanceof RemotePeerError)) throw error;
     if (error.status !== 401) return fail(error.message, "Look at the log of the remote");
-    return fail("it is refused", "Set SYNC_REMOTE_KEY to the SYNC_API_KEY of the remote");
+    return fail("the remote refuses it", "Set SYNC_REMOTE_KEY to the SYNC_API_KEY of the remote");
   }
 }
 

@@ -23,7 +23,6 @@ interface LookupMetrics {
   cache(): CacheCounts;
 }
 
-/** Dependencies of `readMetrics`. */
 export interface ReadMetricsDeps {
   readonly metrics: Metrics;
   readonly activeRuns: Pick<ActiveRuns, "count">;

@@ -1,14 +1,11 @@
-// Accounts: what signup asks, and what is shown. D-5.4, D-5.5.
+// Accounts at signup, and as their owners see them. D-5.4, D-5.5.
 
 import { MAX_EMAIL_CHARS, MAX_PASSWORD_CHARS, MIN_PASSWORD_CHARS } from "../../shared/limits.ts";
 import { isTextOf } from "../../shared/text.ts";
 import type { PlanName } from "./plan.ts";
 import type { Account, Role } from "./roles.ts";
 
-/**
- * Something, one `@`, a name with a dot inside; no blanks, angle brackets or characters that cannot
- * be seen. Whether mail arrives there only mail can tell.
- */
+/** Some text, one `@`, and a name with a dot inside; no blanks, angle brackets or invisible characters. */
 const EMAIL_SHAPE = /^[^\s\p{Cc}\p{Cf}<>@]+@[^\s\p{Cc}\p{Cf}<>@.]+(?:\.[^\s\p{Cc}\p{Cf}<>@.]+)+$/u;
 
 /** The body of a signup reply and of `GET /v1/me`. D-5.4. */
@@ -20,10 +17,8 @@ export interface AccountBody {
   readonly role: Role;
 }
 
-/** What a signup asks for. */
 export interface SignUp {
   readonly username: string;
-  /** As written. */
   readonly email: string;
   readonly password: string;
   /** Null or absent when not given. */
@@ -35,9 +30,7 @@ export function isEmail(value: unknown): value is string {
   return isTextOf(value, 1, MAX_EMAIL_CHARS) && EMAIL_SHAPE.test(value);
 }
 
-/**
- * What two addresses share when they count as one: `email_taken` does not depend on case. D-5.2.
- */
+/** Addresses with the same key count as one: `email_taken` ignores case. D-5.2. */
 export function emailKey(email: string): string {
   return email.toLowerCase();
 }

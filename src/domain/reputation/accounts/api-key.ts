@@ -2,7 +2,6 @@
 import { formatMs } from "../../shared/time.ts";
 import { isOver } from "./expiry.ts";
 
-/** What every key starts with. R-5, D-5.6. */
 export const API_KEY_PREFIX = "rep_live_";
 /** Random bytes to draw for one key. Fewer than 30 usable ones: less often than 1 in 10^34. */
 export const API_KEY_RANDOM_BYTES = 64;
@@ -23,17 +22,13 @@ export type ApiKeyStatus = "active" | "expired" | "revoked";
 interface ApiKeyTimes {
   /** Null when it does not expire. */
   readonly expiresAt: string | null;
-  /**
-   * From then on the key is revoked; in the future while a rotation's overlap lasts. Null when
-   * nobody ended it.
-   */
+  /** The key is revoked from then on; in the future while a rotation's overlap lasts. Null: not revoked. */
   readonly revokedAt: string | null;
 }
 
-/** What may be shown of a key once it was issued. D-5.5. */
+/** The parts of an issued key that may be shown. D-5.5. */
 interface ApiKeyDisplay {
   readonly prefix: string;
-  /** The last four characters. */
   readonly last4: string;
 }
 
@@ -52,10 +47,7 @@ export function makeApiKey(randomBytes: Uint8Array): string {
   return `${API_KEY_PREFIX}${digits}${checksum(digits)}`;
 }
 
-/**
- * True for a text that has the shape and checksum of a key, so that others cost no look into the
- * store. D-5.6.
- */
+/** True for a text with the shape and checksum of a key; others need no look into the store. D-5.6. */
 export function isWellFormedApiKey(text: string): boolean {
   if (!SHAPE.test(text)) return false;
   const checksumAt = API_KEY_PREFIX.length + RANDOM_CHARS;
@@ -67,15 +59,13 @@ export function apiKeyDisplay(key: string): ApiKeyDisplay {
   return { prefix: API_KEY_PREFIX, last4: key.slice(-4) };
 }
 
-/**
- * The status at a time; both ends include their own moment, and revoked goes before expired. D-5.5.
- */
+/** The status at a time. Both ends include their own moment; revoked goes before expired. D-5.5. */
 export function apiKeyStatus(times: ApiKeyTimes, nowMs: number): ApiKeyStatus {
   if (isOver(times.revokedAt, nowMs)) return "revoked";
   return isOver(times.expiresAt, nowMs) ? "expired" : "active";
 }
 
-/** What a kept key's status follows from. */
+/** What decides the status of a stored key. */
 export interface KeptApiKey extends ApiKeyTimes {
   readonly id: string;
   /** True when it was revoked at once: then no clock that goes back makes it work again. */
@@ -89,7 +79,6 @@ export function keptKeyStatus(key: KeptApiKey, nowMs: number): ApiKeyStatus {
 
 /** An API key as kept: everything but its text. */
 export interface StoredApiKey extends KeptApiKey {
-  /** Its account. */
   readonly username: string;
   readonly name: string;
   /** The HMAC of its text with `API_KEY_PEPPER`. Unique. */
@@ -100,7 +89,6 @@ export interface StoredApiKey extends KeptApiKey {
   readonly createdAt: string;
 }
 
-/** What a rotation needs. */
 export interface KeyRotation {
   readonly id: string;
   /** The key that takes its place, complete but for what it keeps of the old one: name, expiry and account. */
@@ -110,9 +98,8 @@ export interface KeyRotation {
   readonly nowMs: number;
 }
 
-/** What a rotation writes, in one commit. */
+/** Written in one commit. */
 interface RotationPlan {
-  /** The old key, as it becomes. */
   readonly old: StoredApiKey;
   readonly successor: StoredApiKey;
 }

@@ -17,39 +17,35 @@ export type LookupRefusal =
 /** The three lookups of R-4. */
 export type LookupEndpoint = "reputation" | "profile" | "platforms";
 
-/** What a consent may be for. D-6.1. */
 export const CONSENT_PURPOSES = [
   "reputation_lookup",
   "profile_lookup",
   "platforms_lookup",
 ] as const;
 
-/** One of `CONSENT_PURPOSES`. */
 export type ConsentPurpose = (typeof CONSENT_PURPOSES)[number];
 
-/** What a consent may be. Only `active` allows anything; the others never change again. D-6.1. */
+/** Only `active` allows lookups; the others never change again. D-6.1. */
 export const CONSENT_STATUSES = ["active", "revoked", "expired", "superseded"] as const;
 
-/** One of `CONSENT_STATUSES`. */
 type ConsentStatus = (typeof CONSENT_STATUSES)[number];
 
 /** A consent as stored. Times are canonical text. */
 export interface Consent {
   /** Grows with every grant. */
   readonly id: number;
-  /** The profile it is about. */
+  /** The owner. */
   readonly username: string;
   readonly purpose: ConsentPurpose;
   readonly grantedAt: string;
   /** Null when it does not expire. */
   readonly expiresAt: string | null;
-  /** Null while nobody ended it; expiry is not stored but derived. */
+  /** Null while not ended; expiry is derived, not stored. */
   readonly ended: ConsentEnd | null;
 }
 
-/** How and when a consent was ended. */
 export interface ConsentEnd {
-  /** `expired` for one that was revoked after its expiry: by no other clock it is active again. */
+  /** `expired` when it was revoked after its expiry, so that no slower clock makes it active again. */
   readonly as: "revoked" | "superseded" | "expired";
   readonly at: string;
 }
@@ -99,9 +95,7 @@ export function ownPurpose(endpoint: LookupEndpoint): ConsentPurpose {
   return OWN_PURPOSES[endpoint];
 }
 
-/**
- * The purposes that allow an endpoint, its own first. `reputation_lookup` covers all three. D-6.1.
- */
+/** The purposes that allow an endpoint, its own first. `reputation_lookup` covers all three. D-6.1. */
 export function coveringPurposes(endpoint: LookupEndpoint): readonly ConsentPurpose[] {
   return COVERING_PURPOSES[endpoint];
 }
@@ -132,11 +126,11 @@ export function findCoveringConsent(
   return null;
 }
 
-/** What a grant writes, in one commit. */
+/** Written in one commit. */
 interface GrantPlan {
-  /** Consents that the grant ends, as they become. */
+  /** The consents that the grant ends, with their ends. */
   readonly superseded: readonly Consent[];
-  /** The new consent but for its id. */
+  /** The new consent without its id. */
   readonly granted: Omit<Consent, "id">;
 }
 
@@ -158,10 +152,7 @@ export function planGrant(
   return { superseded, granted: { username, purpose, grantedAt, expiresAt, ended: null } };
 }
 
-/**
- * The consent after its owner revoked it: the same object when somebody ended it already; one that has
- * expired stays that for good. Idempotent. D-6.1, D-6.3.
- */
+/** The consent after its owner revoked it: the same object when it had ended; an expired one stays expired. D-6.1, D-6.3. */
 export function revokeConsent(consent: Consent, nowMs: number): Consent {
   if (consent.ended !== null) return consent;
   const as = consentStatus(consent, nowMs) === "active" ? "revoked" : "expired";

@@ -5,7 +5,7 @@ import { compareDateTimes, formatMs, parseDateTime } from "../../shared/time.ts"
 /** `YYYY-MM-DDThh:mm:ss` */
 const LAST_OVER_CHARS = 19;
 
-/** What the reply says of an `expires_at` that is no time. */
+/** The problem of an `expires_at` that is not a time. */
 export const NO_EXPIRY = "Must be an ISO 8601 date and time, or null";
 
 /**
@@ -26,8 +26,8 @@ export function isOver(expiresAt: string | null, nowMs: number): boolean {
 }
 
 /**
- * A text that every time after a moment is greater than, for stores to leave out most of what is over: the second of
- * the moment, without the `Z`, as that would come after the fraction of a time in the same second.
+ * A lower bound for all times after a moment, by which stores filter out most of what has expired: the second of the
+ * moment, without the `Z`, which would sort after a fraction in the same second.
  */
 export function lastOver(nowMs: number): string {
   return new Date(nowMs).toISOString().slice(0, LAST_OVER_CHARS);

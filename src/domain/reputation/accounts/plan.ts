@@ -2,10 +2,9 @@
 import { type InputProblem, refuse } from "../../shared/errors.ts";
 import { PLAN_LIMITS } from "../../shared/limits.ts";
 
-/** */
 export type PlanName = keyof typeof PLAN_LIMITS;
 
-/** Every plan, the smallest first. */
+/** The smallest first. */
 export const PLAN_NAMES: readonly PlanName[] = Object.keys(PLAN_LIMITS) as PlanName[];
 
 /** The plan of an account, with what was agreed beside it. */
@@ -25,7 +24,6 @@ export interface EffectiveLimits {
   readonly callsPerMonth: number | null;
 }
 
-/** The plan of a new account. D-5.4. */
 export const NEW_ACCOUNT_PLAN: AccountPlan = {
   plan: "free",
   callsPerMonth: null,

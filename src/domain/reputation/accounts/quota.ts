@@ -47,9 +47,7 @@ export function monthQuota(
   };
 }
 
-/**
- * The month that counts now, `YYYY-MM`. A clock set back over midnight does not reopen a month that has ended.
- */
+/** The month that counts now, `YYYY-MM`. A clock set back over midnight does not reopen an ended month. */
 export function monthAt(usage: MonthUsage | null, nowMs: number): string {
   const current = monthOf(nowMs);
   return usage !== null && usage.month > current ? usage.month : current;

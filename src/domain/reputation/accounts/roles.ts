@@ -1,16 +1,13 @@
 // Accounts: who may sign in, and as what. D-5.4.
 import type { AccountPlan } from "./plan.ts";
 
-/** What an account may be. D-4.1, D-5.4. */
 export const ROLES = ["user", "administrator"] as const;
 
-/** One of `ROLES`. */
 export type Role = (typeof ROLES)[number];
 
 /** Issuer of the accounts and tokens of this service itself. D-5.4. */
 export const OWN_ISSUER = "repsync";
 
-/** An account. */
 export interface Account extends AccountPlan {
   /** Unique, compared exactly. */
   readonly username: string;

@@ -14,10 +14,7 @@ export interface AccessItem {
   readonly requestId: string;
 }
 
-/**
- * What `GET /v1/me/accesses` shows of an audit record; the id is its place, so the log stores none
- * of its own. D-5.5.
- */
+/** An audit record as `GET /v1/me/accesses` shows it. Its id is its place in the chains. D-5.5. */
 export function accessItem(record: AuditRecord, accountName: string | null): AccessItem {
   return {
     id: `${record.chainId}-${record.seq}`,
@@ -30,10 +27,9 @@ export function accessItem(record: AuditRecord, accountName: string | null): Acc
   };
 }
 
-/** Where an access stands in a person's list. */
 type AccessPlace = Pick<AuditRecord, "at" | "chainId" | "seq">;
 
-/** The place that the time and id of an item name. */
+/** Reads the place of an item from its time and id. */
 export function accessPlace({ at, id }: Pick<AccessItem, "at" | "id">): AccessPlace {
   const dash = id.lastIndexOf("-");
   return { at, chainId: id.slice(0, dash), seq: Number(id.slice(dash + 1)) };

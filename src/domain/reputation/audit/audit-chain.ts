@@ -1,10 +1,10 @@
 // The audit log of lookups: its records, and how each is bound to the one before. D-6.5.
 //
 // Every process writes a chain of its own, so no two writers race for one end. A record's hash
-// covers all its fields, the hash of the record before it among them. What a chain has reached is
-// kept apart from it, in a signed head; what pruning took away leaves a signed checkpoint. A record
-// names nobody: callers by an id that means nothing once the account is gone, looked-up people by
-// an HMAC. audit-check.ts verifies all this.
+// covers all its fields, the hash of the record before it among them. A signed head apart from the
+// chain says how far it has come; pruning leaves a signed checkpoint. A record contains no names:
+// it has an id of the caller, which means nothing once the account is erased, and an HMAC of the
+// looked-up person. audit-check.ts verifies all this.
 
 import type { ConsentPurpose, LookupEndpoint, LookupRefusal } from "../accounts/consent.ts";
 
@@ -13,18 +13,15 @@ const AUDIT_VERSION = 1 as const;
 /** `previousHash` of the first record of a chain. */
 const GENESIS_HASH = "0".repeat(64);
 
-/**
- * A SHA-256 of a text's UTF-8 bytes as 64 lowercase hexadecimal digits; with a keyed one (HMAC)
- * nobody else can write a chain.
- */
+/** SHA-256 of a text's UTF-8 bytes as 64 lowercase hexadecimal digits. A keyed one (HMAC) keeps others from writing a chain. */
 export type Sha256Hex = (text: string) => string;
 
-/** What happened: one lookup with a known key that was answered 200, 403 or 404. D-6.5. */
+/** One lookup with a known key that was answered 200, 403 or 404. D-6.5. */
 export interface AuditEntry {
   /** Time in UTC with all three digits of the milliseconds, so that these texts are ordered as the times are. */
   readonly at: string;
   readonly requestId: string;
-  /** The caller's account, by an id that is not its name. */
+  /** The id of the caller's account, which is not its name. */
   readonly accountId: string;
   readonly keyId: string;
   readonly endpoint: LookupEndpoint;
@@ -37,14 +34,10 @@ export interface AuditEntry {
   readonly decision: "allowed" | "denied";
   /** Null when allowed. */
   readonly code: LookupRefusal | null;
-  /** HTTP status of the reply. */
   readonly status: number;
 }
 
-/**
- * An entry in its chain. A store keeps exactly these fields: what no hash covers could be changed
- * unseen.
- */
+/** An entry in its chain. A store keeps exactly these fields, because a field that no hash covers could be changed unseen. */
 export interface AuditRecord extends AuditEntry {
   readonly version: typeof AUDIT_VERSION;
   readonly chainId: string;
@@ -63,30 +56,26 @@ export interface ChainTip {
   readonly hash: string;
 }
 
-/** How far a chain has come, kept apart from its records and written in the same commit. */
+/** The end that a chain has reached, stored apart from its records and written in the same commit. */
 export interface AuditHead extends ChainTip {
-  /**
-   * Numbers the chains of a store from 1 without gaps, so that a chain that was removed whole is
-   * missed.
-   */
+  /** Numbers the chains of a store from 1 without gaps: a gap shows that a whole chain was removed. */
   readonly chainNumber: number;
-  /** When it was written, canonical time. */
+  /** Canonical time. */
   readonly at: string;
 }
 
-/** Stands for the pruned beginning of a chain: the last record that was pruned. */
+/** The last pruned record; it stands for the pruned beginning of a chain. */
 export interface PruningCheckpoint extends ChainTip {
-  /** When it was pruned, canonical time. */
+  /** Canonical time. */
   readonly at: string;
 }
 
-/** A head or a checkpoint with the signature of its input, in whatever form the signer gives. */
+/** A head, checkpoint or count with the signature of its input. */
 export interface Signed<Statement> {
   readonly statement: Statement;
   readonly signature: string;
 }
 
-/** The tip of a chain without records. */
 export function emptyChain(chainId: string): ChainTip {
   return { chainId, seq: 0, hash: GENESIS_HASH };
 }
@@ -108,9 +97,9 @@ export interface WrittenChain {
 /** What appending entries to a chain writes, in one commit. */
 interface ChainAppend {
   readonly records: readonly AuditRecord[];
-  /** Takes the place of the head at the chain's tip, if that is still the stored one. */
+  /** Replaces the head at the chain's tip, if that is still the stored one. */
   readonly head: Signed<AuditHead>;
-  /** The chain, once that is committed. */
+  /** The chain after the commit. */
   readonly written: WrittenChain;
 }
 
@@ -143,10 +132,7 @@ export function checkpointAt(lastPruned: AuditRecord, at: string): PruningCheckp
   return { chainId, seq, hash, at };
 }
 
-/**
- * What a record's hash is made of: the format's name, a line feed, the canonical JSON of all fields
- * but `hash`.
- */
+/** Text that a record's hash covers: the format's name, a line feed, the canonical JSON of all fields but `hash`. */
 export function hashInput(record: Omit<AuditRecord, "hash">): string {
   const { accountId, at, chainId, code, consentId, decision, endpoint, keyId } = record;
   const { previousHash, purpose, requestId, seq, status, subjectHmac, version } = record;
@@ -159,12 +145,12 @@ export function hashInput(record: Omit<AuditRecord, "hash">): string {
   return inputOf("repsync.audit.record.v1", orderedJson(fields));
 }
 
-/** What a head's signature is made of. */
+/** Text that a head's signature covers. */
 export function headInput(head: AuditHead): string {
   return inputOf("repsync.audit.head.v1", canonicalJson({ ...head }));
 }
 
-/** What a checkpoint's signature is made of. */
+/** Text that a checkpoint's signature covers. */
 export function checkpointInput(checkpoint: PruningCheckpoint): string {
   return inputOf("repsync.audit.anchor.v1", canonicalJson({ ...checkpoint }));
 }

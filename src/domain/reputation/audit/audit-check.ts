@@ -16,12 +16,9 @@ import {
   type Signed,
 } from "./audit-chain.ts";
 
-/** How the store was found to differ from what was written. */
+/** The kinds of differences between a store and what was written. */
 type AuditProblemKind =
-  /**
-   * A field of the record, or of one before it that nothing else tells apart, is not what was
-   * written.
-   */
+  /** A field of the record, or of an earlier one, differs from what was written. */
   | "changed"
   /** A record is gone: from the middle, or the last ones, or all. */
   | "missing"
@@ -29,13 +26,13 @@ type AuditProblemKind =
   | "reordered"
   /** Two records have the same place. */
   | "forked"
-  /** A record stands where the head says the chain had ended, or in a chain without a head. */
+  /** A record is beyond the end that the head names, or in a chain without a head. */
   | "extra"
   /** A head or a checkpoint is not what was signed, is gone, or contradicts the other. */
   | "head"
   | "checkpoint";
 
-/** The first thing that is wrong. */
+/** The first problem of a chain or store. */
 export interface AuditProblem {
   readonly kind: AuditProblemKind;
   readonly chainId: string;
@@ -45,15 +42,14 @@ export interface AuditProblem {
   readonly message: string;
 }
 
-/** What the check needs from outside. */
 export interface AuditTools {
-  /** The function the chain was written with. */
+  /** The function that the chain was written with. */
   readonly sha256Hex: Sha256Hex;
   /** True when the signature belongs to the input. */
   readonly isSigned: (input: string, signature: string) => boolean;
 }
 
-/** What is known of a chain before its records are read. */
+/** A chain's checkpoint and heads, read before its records. */
 export interface ChainClaims {
   readonly chainId: string;
   /** Null when nothing was pruned. */
@@ -65,7 +61,7 @@ export interface ChainClaims {
   readonly heads: readonly Signed<AuditHead>[];
 }
 
-/** The check of one chain on its way. */
+/** The state of the check of one chain. */
 interface ChainCheck {
   readonly chainId: string;
   /** The last record that was read and is good, or the checkpoint. */
@@ -76,7 +72,7 @@ interface ChainCheck {
   readonly vouchedSeq: number;
   /** The `seq` the chain had reached before its records were read; null without a head. */
   readonly reachedSeq: number | null;
-  /** Once set it stays, and further records are passed over. */
+  /** Once it is set, further records are ignored. */
   readonly problem: AuditProblem | null;
 }
 
@@ -105,10 +101,7 @@ const FIELD_TYPES: Readonly<Record<keyof AuditRecord, "text" | "integer" | "text
     hash: "text",
   };
 
-/**
- * Checks all heads of a store: each signed, their numbers 1, 2, 3 and so on. Null when nothing is
- * wrong.
- */
+/** Checks all heads of a store: each is signed, and their numbers are 1, 2, 3 and so on. Null without a problem. */
 export function checkHeads(
   heads: readonly Signed<AuditHead>[],
   tools: AuditTools,
@@ -125,7 +118,7 @@ export function checkHeads(
   return null;
 }
 
-/** Starts the check of one chain: checkpoint and heads are looked at, then its records can come. */
+/** Begins the check of one chain with its checkpoint and heads; its records come next. */
 export function beginChainCheck(claims: ChainClaims, tools: AuditTools): ChainCheck {
   const { chainId, checkpoint } = claims;
   const last = checkpoint?.statement ?? emptyChain(chainId);
@@ -231,10 +224,7 @@ function recordProblem(
   return isOther ? notTheHead(check, seq) : null;
 }
 
-/**
- * Both records fit their own hashes: the one before was written anew, unless a claim vouches for
- * it.
- */
+/** Both records fit their own hashes: so the earlier one was rewritten, unless a claim vouches for it. */
 function brokenLink(check: ChainCheck, seq: number): AuditProblem {
   const { last, vouchedSeq } = check;
   return last.seq === vouchedSeq
@@ -242,10 +232,7 @@ function brokenLink(check: ChainCheck, seq: number): AuditProblem {
     : recordIs(check, "changed", last.seq, `is not the one that ${seq} follows`);
 }
 
-/**
- * True when the stored record has exactly the fields of a record, each of its type, and its hash
- * fits them.
- */
+/** True when the stored record has exactly the fields of a record, of their types, and its hash fits them. */
 function isWholeRecord(stored: StoredRecord, tools: AuditTools): boolean {
   const names = Object.keys(FIELD_TYPES) as (keyof AuditRecord)[];
   if (Object.keys(stored).length !== names.length) return false;
@@ -264,10 +251,7 @@ function isSignedHead(head: Signed<AuditHead>, tools: AuditTools): boolean {
   return isSignedInput(() => headInput(head.statement), head.signature, tools);
 }
 
-/**
- * A statement from a damaged store may hold what has no canonical form; then it is not signed
- * either.
- */
+/** A statement of a damaged store may have no canonical form; then it is not signed either. */
 function isSignedInput(makeInput: () => string, signature: string, tools: AuditTools): boolean {
   try {
     return tools.isSigned(makeInput(), signature);
@@ -282,12 +266,12 @@ function missingProblem(check: ChainCheck): AuditProblem {
 }
 
 function notTheHead(of: Chain, seq: number): AuditProblem {
-  const what = "or one before it was changed: it is not the one that the head names";
+  const what = "is not the one that the head names: it or one before it was changed";
   return recordIs(of, "changed", seq, what);
 }
 
 function extraProblem(of: Chain, seq: number): AuditProblem {
-  return recordIs(of, "extra", seq, "stands where the head says the chain ends");
+  return recordIs(of, "extra", seq, "is beyond the end that the head names");
 }
 
 function headProblem({ chainId }: Chain, what: string): AuditProblem {

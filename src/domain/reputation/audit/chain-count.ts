@@ -1,5 +1,4 @@
-// How many chains a store has, signed: so that the last chain, or all of them, cannot be removed with their heads
-// unseen. D-6.5.
+// The signed count of a store's chains shows when the last chain, or all of them, were removed with their heads. D-6.5.
 import { canonicalJson, type Signed } from "./audit-chain.ts";
 import type { AuditProblem, AuditTools } from "./audit-check.ts";
 
@@ -9,14 +8,14 @@ export interface ChainCount {
   readonly chains: number;
 }
 
-/** What a chain count's signature is made of. */
+/** Text that a chain count's signature covers. */
 export function chainCountInput({ chains }: ChainCount): string {
   return `repsync.audit.census.v1\n${canonicalJson({ chains })}`;
 }
 
 /**
- * Compares the number of heads with the chain count as it was read before and after them, as a chain may have begun
- * meanwhile; null is no chain count. Null when nothing is wrong.
+ * Compares the number of heads with the chain count as read before and after them, as a chain may have begun meanwhile.
+ * A null count is absent. Null without a problem.
  */
 export function checkChainCount(
   found: {
@@ -36,7 +35,7 @@ export function checkChainCount(
   return heads > most ? problem(`says ${most}, and ${heads} have a head`) : null;
 }
 
-/** A chain count from a damaged store may hold what has no canonical form. */
+/** A damaged store may hold a count that is not an integer. */
 function isSigned({ statement, signature }: Signed<ChainCount>, tools: AuditTools): boolean {
   return (
     Number.isSafeInteger(statement.chains) && tools.isSigned(chainCountInput(statement), signature)

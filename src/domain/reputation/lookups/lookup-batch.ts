@@ -9,7 +9,6 @@ import { decideLookup, type LookupDecision, type LookupSubject } from "./lookup.
 /** The 503 of a lookup that took long and is no longer current. D-8.3. */
 export const CHANGED_DURING_LOOKUP = "A right changed while the lookup was under way";
 
-/** One lookup to be decided. */
 export interface LookupCall {
   /** The HMAC of the caller's key with `API_KEY_PEPPER`. */
   readonly keyHash: string;
@@ -44,7 +43,7 @@ export type LookupOutcome = { readonly nowMs: number } & (
 /** An API key and its account. */
 interface LookupCaller {
   readonly key: KeptApiKey;
-  /** The account, as the audit names it. */
+  /** The account's id in the audit log. */
   readonly accountId: string;
 }
 

@@ -13,7 +13,6 @@ import { isPublicProfile } from "../score/profile.ts";
 export interface LookupSubject {
   /** The row of `profiles`; null when there is none. */
   readonly profile: JsonObject | null;
-  /** The rows of `platform_accounts`. */
   readonly accounts: readonly JsonObject[];
   /** The consents that were not ended; expired ones may be among them. */
   readonly consents: readonly Consent[];

@@ -16,7 +16,7 @@ export interface PlatformAccount {
   readonly createdAt: string | null;
   /** 0 or more. */
   readonly activityCount: number | null;
-  /** 0 to 5; what is stored beyond that is brought to the nearer end. */
+  /** Clamped to 0..5. */
   readonly rating: number | null;
   /** 0 or more. */
   readonly ratingCount: number | null;
@@ -66,10 +66,7 @@ export function verifiedAccounts(rows: readonly JsonObject[]): readonly Platform
     .sort((a, b) => compareUtf8(a.platform, b.platform));
 }
 
-/**
- * Positive when `a` counts rather than `b`. The last step only orders what no store can hold: the
- * same key twice.
- */
+/** Positive when `a` counts rather than `b`. The last step makes the order total. */
 function compareClaims(a: PlatformAccount, b: PlatformAccount): number {
   return (
     compareDateTimes(a.updatedAt ?? "", b.updatedAt ?? "") ||

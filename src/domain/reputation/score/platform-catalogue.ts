@@ -1,7 +1,7 @@
 // The external platforms the score knows. docs/score.md has the same table, and a test compares
 // them. R-1, D-6.6.
 
-/** What kind of place a platform is; it decides what its evidence weighs. */
+/** The kind of a platform, which decides the weight of its evidence. */
 export type PlatformCategory =
   | "identity"
   | "finance"
@@ -24,9 +24,7 @@ export interface Platform {
   readonly hasRatings: boolean;
 }
 
-/**
- * `N_p` of a platform outside the catalogue, which counts as a community without ratings. D-6.6.
- */
+/** `N_p` of a platform outside the catalogue, which counts as a community without ratings. D-6.6. */
 const UNKNOWN_PLATFORM_FULL_ACTIVITY = 2000;
 
 const WITHOUT_RATINGS: readonly (readonly [PlatformCategory, Readonly<Record<string, number>>])[] =
@@ -52,10 +50,7 @@ export const PLATFORM_CATALOGUE: ReadonlyMap<string, Platform> = new Map([
   ...entriesOf(WITH_RATINGS, true),
 ]);
 
-/**
- * The platform of an identifier in any case; one outside the catalogue is a community. Never fails.
- * D-6.6.
- */
+/** The platform of an identifier in any case; an unknown one is a community. D-6.6. */
 export function findPlatform(identifier: string): Platform {
   const platform = identifier.toLowerCase();
   return (

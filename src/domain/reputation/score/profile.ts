@@ -6,7 +6,7 @@ import { NO_TIME, readBoolean, readText } from "./value-readers.ts";
 
 // Bodies of the three lookups from stored rows, and what owners may change. R-2.1 to R-2.3, D-5.5, D-6.2.
 
-/** R-2.1, in its field order. */
+/** In the field order of R-2.1. */
 interface ReputationBody {
   readonly username: string;
   readonly score: number;
@@ -15,7 +15,7 @@ interface ReputationBody {
   readonly updatedAt: string;
 }
 
-/** R-2.2, in its field order. */
+/** In the field order of R-2.2. */
 export interface ProfileBody {
   readonly username: string;
   readonly displayName: string;
@@ -25,7 +25,7 @@ export interface ProfileBody {
   readonly verified: boolean;
 }
 
-/** R-2.3, in its field order. */
+/** In the field order of R-2.3. */
 interface PlatformEntry {
   readonly platform: string;
   readonly handle: string;
@@ -71,10 +71,7 @@ export function scoreExplanation(username: string, score: Score): ScoreExplanati
   };
 }
 
-/**
- * The body of the profile lookup from a row of `profiles`: null texts are `""`, a null `verified`
- * false. R-2.2.
- */
+/** The body of the profile lookup from a row of `profiles`; null texts become `""`, a null `verified` false. R-2.2. */
 export function profileBody(profile: JsonObject): ProfileBody {
   return {
     username: readText(profile, "username") ?? "",
@@ -86,11 +83,7 @@ export function profileBody(profile: JsonObject): ProfileBody {
   };
 }
 
-/**
- * The list of the platforms lookup from the person's rows of `platform_accounts`: the verified
- * ones, by platform. A `last_synced_at` that is null or no time is `updated_at`, and 1970 when that
- * is none either. R-2.3, D-6.2.
- */
+/** The verified platforms by name. Without a valid `last_synced_at` it is `updated_at`, or else 1970. R-2.3, D-6.2. */
 export function platformEntries(accounts: readonly JsonObject[]): readonly PlatformEntry[] {
   return verifiedAccounts(accounts).map((account) => ({
     platform: account.platform,

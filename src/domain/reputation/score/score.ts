@@ -10,7 +10,7 @@ import { NO_TIME, readDateTime } from "./value-readers.ts";
 /** Names the formula. It changes whenever the same inputs would give another number. D-6.6. */
 export const SCORE_VERSION = "rep-1";
 
-/** What the best evidence of each category weighs, by what it costs to forge. */
+/** The weight of each category's best evidence: the harder to forge, the higher. */
 export const CATEGORY_WEIGHTS: Readonly<Record<PlatformCategory, number>> = {
   identity: 3,
   finance: 2.5,
@@ -44,7 +44,6 @@ const MAX_DISPUTE_PERCENT = 50;
 const MILLION = 1_000_000;
 const HUNDREDTHS = 100;
 
-/** What one platform contributed to a score. */
 export interface PlatformPoints {
   /** Lowercase. */
   readonly platform: string;
@@ -67,10 +66,7 @@ export interface Score {
   readonly updatedAt: string;
 }
 
-/**
- * What a score is computed from: stored rows as they are, and the time, of which only the UTC day
- * matters.
- */
+/** The stored rows of a person, and the time, of which only the UTC day matters. */
 interface ScoreInput {
   /** The row of `profiles`; only its times are read. Null when there is none. */
   readonly profile: JsonObject | null;
@@ -80,7 +76,6 @@ interface ScoreInput {
   readonly nowMs: number;
 }
 
-/** The evidence of one platform in millionths. */
 interface Evidence {
   readonly platform: string;
   readonly category: PlatformCategory;

@@ -5,7 +5,6 @@ import { DIGEST_SEGMENT_ROWS } from "../../shared/limits.ts";
 import { convertPosition, keyRow, type UpsertKey } from "../rows/row-key.ts";
 import type { Row, Table } from "../table/table.ts";
 
-/** A part of a table by its keys. */
 export interface DigestRange {
   /** Only rows behind this key; null from the first on. */
   readonly after: UpsertKey | null;
@@ -13,11 +12,10 @@ export interface DigestRange {
   readonly through: UpsertKey | null;
 }
 
-/** Which rows a digest is of. */
 export interface DigestQuery extends DigestRange {
-  /** Rows of one segment, 1 or more. */
+  /** 1 or more. */
   readonly segmentRows: number;
-  /** True for the rows themselves, in place of short segments. */
+  /** True: send the rows themselves in place of short segments. */
   readonly withRecords: boolean;
 }
 
@@ -51,11 +49,11 @@ export interface DigestParameters {
   readonly after: string | null;
   readonly through: string | null;
   readonly segmentRows: string | null;
-  /** `true` for the rows themselves. */
+  /** `true`: send the rows themselves. */
   readonly records: string | null;
 }
 
-/** The parameters that say the same. */
+/** The parameters of a query. */
 export function digestParameters(query: DigestQuery): DigestParameters {
   const text = (key: UpsertKey | null) => (key === null ? null : JSON.stringify(key));
   return {

@@ -13,7 +13,6 @@ interface RowsDigest {
   readonly digest: string;
 }
 
-/** Adds rows up to a digest. */
 export class DigestSum {
   readonly #table: Table;
   readonly #words = new Uint32Array(HASH_WORDS);

@@ -65,7 +65,6 @@ export class PullCursor {
     return new PullCursor(pull, new OrderedPart(pull, marker));
   }
 
-  /** The next request. */
   request(): CursorRequest {
     return this.#current().request();
   }
@@ -96,7 +95,7 @@ function startProgress(table: Table, pageRows: number): PullProgress {
   return { table, pageRows, seenUpTo: null, expectedRows: null };
 }
 
-/** Looks at the first row of all, to learn where the rows without a timestamp are. */
+/** Reads the first row of the table, to learn where the rows without a timestamp are. */
 class FirstLook implements PullPart {
   readonly #pull: PullProgress;
   readonly #marker: string | null;

@@ -23,7 +23,6 @@ const ROWS_PER_REPEATED = 64;
 const MAX_GROWTH = 4;
 const MIN_GROWTH_ROWS = 10_000;
 
-/** Which rows belong together. */
 interface GroupOptions {
   readonly table: Table;
   /** True for a record's canonical time when the record belongs to the group. */
@@ -36,7 +35,6 @@ interface GroupOptions {
   readonly seen: RowMemory;
 }
 
-/** Records that a page brought. */
 export interface BroughtRecords {
   /** Those that did not come before with the same content. */
   readonly records: readonly JsonObject[];
@@ -44,7 +42,6 @@ export interface BroughtRecords {
   readonly repeated: number;
 }
 
-/** What a page of a group brought. */
 interface GroupPage extends BroughtRecords {
   /** Where the rows behind the group begin on the page, once all of the group has been seen; null before that. */
   readonly end: number | null;
@@ -60,7 +57,6 @@ interface PageRange {
 
 const NOTHING: BroughtRecords = { records: [], repeated: 0 };
 
-/** A group that is being read. */
 export class PullGroup {
   readonly #options: GroupOptions;
   readonly #walk: GroupWalk;
@@ -73,7 +69,6 @@ export class PullGroup {
     this.#rows = new GroupRows(options.table, options.seen);
   }
 
-  /** Rows to skip in the next request. */
   get offset(): number {
     return this.#walk.offset;
   }
@@ -137,7 +132,7 @@ interface Pass {
   isOrdered: boolean;
 }
 
-/** Where the reading of a group stands: on, back where rows may have been skipped, and again from its beginning. */
+/** The place up to which a group is read. It moves on, back, or to the beginning again. */
 class GroupWalk {
   readonly #label: string;
   /** Offset at which passes begin. */
@@ -165,7 +160,7 @@ class GroupWalk {
     return this.#pass;
   }
 
-  /** To the page behind this one, which it overlaps. Throws `remote_invalid` for rows without end. */
+  /** Moves on to the next page, which overlaps this one. Throws `remote_invalid` for rows without end. */
   goOn(page: PullPage, seenRows: number): void {
     this.#stepsBack = 0;
     const overlap = Math.ceil(page.limit / ROWS_PER_REPEATED);
@@ -174,18 +169,18 @@ class GroupWalk {
     throw new AppError("remote_invalid", "The remote sends the same rows again and again");
   }
 
-  /** Over a page without members. */
+  /** Moves past a page without members. */
   skip(rows: number): void {
     this.#offset += rows;
   }
 
-  /** Half a page back, as rows may have been skipped. Throws `remote_invalid` when that was done too often. */
+  /** Goes back half a page, as rows may have been skipped. Throws `remote_invalid` after too many times. */
   stepBack(page: PullPage): void {
     if (++this.#stepsBack > MAX_PASSES) this.#giveUp();
     this.#offset = Math.max(this.#begin, this.#offset - Math.ceil(page.limit / 2));
   }
 
-  /** Another pass, from `earlierRows` before where the last one began. Throws as `stepBack` does. */
+  /** Begins another pass, `earlierRows` before the last one's begin. Throws as `stepBack` does. */
   again(earlierRows = 0): void {
     if (++this.#passes > MAX_PASSES) this.#giveUp();
     this.#begin = Math.max(0, this.#begin - earlierRows);
@@ -215,7 +210,6 @@ class GroupRows {
     this.#seen = seen;
   }
 
-  /** Notes the members of a page. */
   note(members: readonly JsonObject[]): BroughtRecords {
     const union = this.#union;
     let repeated = 0;

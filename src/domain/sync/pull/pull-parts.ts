@@ -9,7 +9,6 @@ import { FIRST_TIME_MS, formatLike, justAfter } from "../rows/row-time.ts";
 import type { Table } from "../table/table.ts";
 import { type BroughtRecords, checkGrowth, noteRecord, PullGroup } from "./pull-group.ts";
 
-/** What to ask the peer for. */
 export interface CursorRequest {
   /** A timestamp as the peer sent it; null for every row. */
   readonly since: string | null;
@@ -17,20 +16,18 @@ export interface CursorRequest {
   readonly limit: number;
 }
 
-/** What a page brought to the part that asked for it. */
 export interface PartPage extends BroughtRecords {
   /** The part that asks next; null when the pull is at its end. */
   readonly next: PullPart | null;
 }
 
-/** One part of a pull. */
 export interface PullPart {
   request(): CursorRequest;
   /** Takes a page and the canonical times of its records. Throws `remote_invalid`. */
   accept(page: PullPage, times: readonly (string | null)[]): PartPage;
 }
 
-/** How far a pull has come; its parts share it. */
+/** The progress of a pull, which its parts share. */
 export interface PullProgress {
   readonly table: Table;
   /** Rows to ask for at once. */

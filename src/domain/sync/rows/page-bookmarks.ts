@@ -17,7 +17,6 @@ export interface PageSequence {
   readonly version: string;
 }
 
-/** A known place in a sequence. */
 interface PageBookmark<Position> {
   /** Rows before this place, 1 or more. */
   readonly offsetRows: number;
@@ -28,13 +27,13 @@ interface PageBookmark<Position> {
 interface Remembered<Position> {
   readonly version: string;
   totalRows: number | null;
-  /** By offset, ascending. */
+  /** Ascending by offset. */
   readonly bookmarks: PageBookmark<Position>[];
 }
 
 /**
- * Totals and places of page sequences, in bounded memory. It only ever saves work: a store without it reads the same.
- * `Position` is the store's own: the order value and key of a row, in whatever form it compares them.
+ * Totals and places of page sequences, in bounded memory. An optimization: without it, results are the same. `Position`
+ * is the store's own form of a row's order value and key.
  */
 export class PageBookmarks<Position> {
   readonly #sequences = new Map<string, Remembered<Position>>();
@@ -45,7 +44,6 @@ export class PageBookmarks<Position> {
     return bookmarks[countUpTo(bookmarks, offsetRows) - 1] ?? null;
   }
 
-  /** Remembers a place. */
   remember(sequence: PageSequence, bookmark: PageBookmark<Position>): void {
     const remembered = this.#current(sequence) ?? this.#begin(sequence);
     const at = countUpTo(remembered.bookmarks, bookmark.offsetRows);
@@ -62,7 +60,6 @@ export class PageBookmarks<Position> {
     return this.#current(sequence)?.totalRows ?? null;
   }
 
-  /** Remembers the number of rows in the sequence. */
   rememberTotal(sequence: PageSequence, totalRows: number): void {
     const remembered = this.#current(sequence) ?? this.#begin(sequence);
     remembered.totalRows = totalRows;

@@ -9,7 +9,7 @@ interface PageRequest {
   readonly since: string | null;
   /** Canonical time of `since`; null for no filter: not given, empty, unparseable, or no timestamp column. */
   readonly sinceTime: string | null;
-  /** Rows skipped, 0 or more. */
+  /** 0 or more. */
   readonly offsetRows: number;
   /** Rows of the page, 1 to the configured maximum. */
   readonly limitRows: number;

@@ -10,7 +10,6 @@ import { cutText } from "../../shared/text.ts";
 import type { Table } from "../table/table.ts";
 import { recordKey } from "./row-key.ts";
 
-/** Whether the request carried a checksum. S-2.4. */
 export type Integrity = "verified" | "no_checksum";
 
 /** The push result, in the field order of S-2.4. */

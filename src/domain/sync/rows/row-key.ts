@@ -62,7 +62,6 @@ export function convertPosition(table: Table, record: Row): UpsertKey | null {
   return convertKey({ ...table, keyColumns }, record);
 }
 
-/** The key of a stored row. */
 export function keyOf(table: Table, row: Row): UpsertKey {
   return table.keyColumns.map(({ name }) => row[name] ?? null);
 }

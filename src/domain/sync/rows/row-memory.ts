@@ -5,7 +5,6 @@ const SLOT_WORDS = 4;
 const FIRST_SLOTS = 64;
 const MAX_LOAD = 0.65;
 
-/** How a row was noted before. */
 export interface KnownRow {
   /** The number it was last noted with; 0 when its key was not known. */
   readonly note: number;
@@ -31,7 +30,7 @@ export class RowMemory {
   #slots = new Uint32Array(FIRST_SLOTS * SLOT_WORDS);
   #size = 0;
 
-  /** Rows with different keys. */
+  /** The number of different keys. */
   get size(): number {
     return this.#size;
   }
@@ -50,7 +49,6 @@ export class RowMemory {
     return known;
   }
 
-  /** How a row was last noted. */
   find(row: RowToRemember): KnownRow {
     const { at, content } = this.#locate(row);
     return knownAt(this.#slots, at, content);

@@ -4,7 +4,6 @@ import { compareDateTimes, parseDateTime } from "../../shared/time.ts";
 import { formatLike } from "../rows/row-time.ts";
 import { type Table, timestampColumnOf } from "../table/table.ts";
 
-/** Which way rows move, seen from this deployment. */
 export type SyncDirection = "push" | "pull";
 
 /** Both directions, in the order a run with `both` takes them. D-4.3. */

@@ -30,19 +30,19 @@ export class BatchSize {
     return this.#rows;
   }
 
-  /** A batch went well: the next one may be larger. */
+  /** A batch succeeded: the next one may be larger. */
   grow(): void {
     const stepRows = this.#isSearching ? this.#rows : Math.ceil(this.#rows / SLOW_GROWTH);
     this.#rows = Math.min(this.#ceilingRows, this.#rows + stepRows);
   }
 
-  /** A batch of so many rows took too long. */
+  /** A batch of this size took too long. */
   shrink(tooManyRows: number): void {
     this.#isSearching = false;
     this.#rows = Math.max(1, Math.min(this.#rows, Math.floor(tooManyRows / 2)));
   }
 
-  /** A batch of so many rows is more than the remote ever takes. */
+  /** A batch of this size is more than the remote ever takes. */
   limit(tooManyRows: number): void {
     this.#ceilingRows = Math.max(1, Math.min(this.#ceilingRows, Math.floor(tooManyRows / 2)));
     this.shrink(tooManyRows);
@@ -91,7 +91,6 @@ export interface RequestFailure {
   readonly isTooLong: boolean;
 }
 
-/** The attempts of a request that has failed. */
 interface RetryState {
   /** Attempts so far, 1 or more. */
   readonly attempts: number;

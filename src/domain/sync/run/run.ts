@@ -2,13 +2,10 @@
 import type { JsonObject } from "../../shared/json.ts";
 import type { SyncDirection } from "./marker.ts";
 
-/** What a trigger asks for. S-2.6. */
 export type RunDirection = SyncDirection | "both";
 
-/** Who started a run. D-4.9. */
 type RunTrigger = "api" | "stream" | "cli" | "schedule";
 
-/** What to sync. S-2.6, D-4.11. */
 export interface RunRequest {
   readonly direction: RunDirection;
   /** Null for every table of the registry. */
@@ -23,7 +20,7 @@ export interface RunRequest {
 /** `partial`: it ended, and records were rejected at either end. D-4.3. */
 export type RunStatus = "running" | "success" | "partial" | "failed";
 
-/** What a run did to one table. D-4.3. */
+/** The result of one table. D-4.3. */
 export interface TableResult {
   /** Rows written there, unchanged ones too; not rejected ones. */
   readonly pushed: number;
@@ -87,7 +84,7 @@ export interface SyncStatus {
   readonly features: SyncFeatures;
 }
 
-/** What this interface supports: always everything. S-2.5. */
+/** The features of S-2.5, always all. */
 interface SyncFeatures {
   readonly gzip: true;
   readonly sha256: true;

@@ -2,7 +2,6 @@
 import { type Static, Type } from "@sinclair/typebox";
 import { MAX_COLUMNS, MAX_LAG_SECONDS } from "../../shared/limits.ts";
 
-/** Names of tables and columns. D-2.2. */
 export const NAME_PATTERN = "^[A-Za-z_][A-Za-z0-9_]{0,62}$";
 const Name = Type.String({ pattern: NAME_PATTERN });
 
@@ -101,8 +100,6 @@ export const REGISTRY_SCHEMA = Type.Object(
   },
 );
 
-/** One table of a registry file. */
 export type TableEntry = Static<typeof TABLE_SCHEMA>;
 
-/** One column of a registry file. */
 export type ColumnEntry = Static<typeof ColumnSchema>;

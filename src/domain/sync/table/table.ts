@@ -3,7 +3,6 @@ import { AppError } from "../../shared/errors.ts";
 import type { JsonObject, JsonValue } from "../../shared/json.ts";
 import { cutText } from "../../shared/text.ts";
 
-/** D-2.2. */
 export type ColumnType =
   | "text"
   | "integer"

@@ -28,7 +28,6 @@ import {
 } from "../../schemas/account.ts";
 import { listOf } from "../../schemas/parts.ts";
 
-/** What the routes of API keys need. */
 interface ApiKeyRouteDeps extends IdentityDeps, ApiKeyDeps {}
 
 /** `/v1/me/api-keys`. D-5.5, D-5.6. */
@@ -70,7 +69,6 @@ export function apiKeyRoutes(deps: ApiKeyRouteDeps) {
 const shared = { tags: ["account"], security: USER_SECURITY };
 const UNKNOWN = { 404: "No such key of this account" };
 
-/** Documents of the routes of API keys. */
 const API_KEY_DETAILS = {
   list: {
     ...shared,

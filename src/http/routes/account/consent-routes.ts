@@ -23,7 +23,6 @@ import { dataReply } from "../../replies.ts";
 import { ConsentGrantSchema, ConsentSchema } from "../../schemas/account.ts";
 import { listOf } from "../../schemas/parts.ts";
 
-/** What the routes of consents need. */
 type ConsentRouteDeps = IdentityDeps & Pick<AccountDeps, "consents" | "clock">;
 
 /** `/v1/me/consents`. R-4, D-6.1. */
@@ -64,7 +63,6 @@ const FILTERS = [
   }),
 ];
 
-/** Documents of the routes of consents. */
 const CONSENT_DETAILS = {
   list: {
     ...shared,

@@ -29,7 +29,6 @@ import {
 import { listOf } from "../../schemas/parts.ts";
 import { ExplanationSchema, OwnProfileSchema } from "../../schemas/reputation.ts";
 
-/** What the routes of the signed-in user need. */
 type MeRouteDeps = IdentityDeps &
   Pick<AccountDeps, "usage" | "audit" | "profiles" | "membership" | "clock">;
 
@@ -84,7 +83,6 @@ export function meRoutes(deps: MeRouteDeps) {
 
 const shared = { tags: ["account"], security: USER_SECURITY };
 
-/** Documents of `/v1/me` without keys and consents. */
 const ME_DETAILS = {
   account: {
     ...shared,
@@ -124,7 +122,7 @@ const ME_DETAILS = {
   usage: {
     ...shared,
     operationId: "readUsage",
-    summary: "Where the account stands with its limits",
+    summary: "Usage and limits",
     responses: { 200: dataDoc("Usage", UsageSchema), ...problemDocs(USER_PROBLEMS) },
   },
   accesses: {

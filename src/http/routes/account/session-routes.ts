@@ -32,7 +32,6 @@ import {
   statusOf,
 } from "../../schemas/account.ts";
 
-/** What signup and sessions need. */
 interface SessionRouteDeps extends SignInDeps, SignUpDeps, IdentityDeps {}
 
 const COOKIE_RULES = "Path=/; HttpOnly; SameSite=Strict";
@@ -78,7 +77,6 @@ export function sessionRoutes(deps: SessionRouteDeps, trustedProxyHops: number) 
 
 const COOKIE = { "Set-Cookie": headerDoc("repsync_session, HttpOnly and SameSite=Strict") };
 
-/** Documents of signup and sessions. */
 const SESSION_DETAILS = {
   signUp: {
     operationId: "signUp",

@@ -26,7 +26,6 @@ export function planRoutes(deps: IdentityDeps) {
   );
 }
 
-/** Document of the administrator's change of a plan. */
 const PLAN_DETAIL = {
   operationId: "changePlan",
   tags: ["administration"],

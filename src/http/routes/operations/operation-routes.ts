@@ -43,7 +43,6 @@ const HEALTH_DETAIL = {
   },
 };
 
-/** What the metrics route needs. */
 export interface MetricsRouteDeps extends ReadMetricsDeps, MetricsGuardDeps {}
 
 /** `GET /metrics`. D-1.3, D-6.8. */

@@ -8,7 +8,7 @@ import { problemReply } from "../../errors.ts";
 
 // Replies of the three lookups. This is the path that has to be fast: texts that do not change are made once.
 
-/** What each refusal says. None tells what consents there are, or whether a profile is hidden or absent. */
+/** The message of each refusal. None tells which consents exist, or whether a profile is hidden or missing. */
 const DETAILS: Record<LookupRefusal, string> = {
   api_key_missing: "Send an API key in the X-API-Key header",
   api_key_invalid: "This API key is not known here",
@@ -20,7 +20,7 @@ const DETAILS: Record<LookupRefusal, string> = {
   consent_required: "The profile's owner has given no active consent to this",
 };
 
-/** JSON of `data`, by the object it is of. */
+/** The JSON text of each `data` object. */
 const encoded = new WeakMap<object, string>();
 
 /** The reply to a lookup. D-5.1 to D-5.3. */
@@ -59,7 +59,6 @@ function encode(data: object): string {
 // Headers of metered replies: the IETF draft's two (draft-ietf-httpapi-ratelimit-headers-10) and
 // the customary three. D-5.3.
 
-/** Header texts by name. */
 type RateLimitHeaders = Readonly<Record<string, string>>;
 
 /**

@@ -57,7 +57,6 @@ function lookupDetail(of: { id: string; summary: string; purpose: string; data: 
   };
 }
 
-/** Documents of the three lookups. */
 const LOOKUP_DETAILS = {
   reputation: lookupDetail({
     id: "lookUpReputation",

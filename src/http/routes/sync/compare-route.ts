@@ -14,7 +14,6 @@ import {
 import { jsonResponse } from "../../replies.ts";
 import { CompareRequestSchema, CompareResultSchema } from "../../schemas/runs.ts";
 
-/** What comparing needs. */
 export interface CompareRouteDeps {
   readonly identity: IdentityDeps;
   readonly sync: SyncDeps;

@@ -15,7 +15,6 @@ import { queryOf } from "../../routing.ts";
 import { DigestPageSchema } from "../../schemas/runs.ts";
 import { SyncErrorSchema } from "../../schemas/sync.ts";
 
-/** What the digest route needs. */
 export interface DigestRouteDeps extends DigestTableDeps, PageReplyDeps, SyncKeyGuardDeps {}
 
 /** `GET /api/v1/sync/digest/{table_name}`. D-4.10. */

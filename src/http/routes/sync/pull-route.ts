@@ -15,7 +15,6 @@ import { type PageReplyDeps, pageReply } from "../../replies.ts";
 import { queryOf } from "../../routing.ts";
 import { PullPageSchema } from "../../schemas/sync.ts";
 
-/** What the pull route needs. */
 export interface PullRouteDeps extends PullPageDeps, PageReplyDeps, SyncKeyGuardDeps {}
 
 /** `GET /api/v1/sync/pull/{table_name}`. S-4.1. */

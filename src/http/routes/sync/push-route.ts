@@ -21,7 +21,6 @@ import {
   SyncErrorSchema,
 } from "../../schemas/sync.ts";
 
-/** What the push route needs. */
 export interface PushRouteDeps extends PushRecordsDeps, ReadPushBodyDeps, SyncKeyGuardDeps {
   readonly registry: Registry;
   /** `SYNC_MAX_BODY_BYTES`. */

@@ -22,7 +22,6 @@ import { model } from "../../schemas/parts.ts";
 import { RejectedListSchema, RunListSchema, RunSchema } from "../../schemas/runs.ts";
 import { SyncErrorSchema } from "../../schemas/sync.ts";
 
-/** What the lists of runs and of rejected records need. */
 export interface RunRouteDeps {
   readonly identity: IdentityDeps;
   readonly sync: SyncDeps;

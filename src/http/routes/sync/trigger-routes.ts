@@ -26,7 +26,6 @@ import {
 } from "../../schemas/runs.ts";
 import { SyncErrorSchema } from "../../schemas/sync.ts";
 
-/** What the trigger routes need. */
 export interface TriggerRouteDeps {
   readonly identity: IdentityDeps;
   readonly activeRuns: ActiveRuns;
@@ -61,7 +60,7 @@ export function triggerRoutes(deps: TriggerRouteDeps) {
     );
 }
 
-/** What to sync, with the defaults of S-4.4. */
+/** The run of a body, with the defaults of S-4.4. */
 function runRequest(
   wanted: FromWire<Static<typeof TriggerRequestSchema>>,
   trigger: RunRequest["trigger"],
@@ -70,7 +69,6 @@ function runRequest(
   return { direction, tableName: table, isFull: full, isDryRun: dryRun, trigger };
 }
 
-/** D-4.3, S-4.4.4. */
 function triggerResult({ trigger: _, dryRun: isDryRun, ...result }: SyncRun) {
   return isDryRun ? { ...result, dryRun: true } : result;
 }

@@ -20,7 +20,6 @@ import { formatMs } from "../../../domain/shared/time.ts";
 import type { AccountDeps } from "./deps.ts";
 import { erasedMeanwhile } from "./identity.ts";
 
-/** What the use cases of API keys need. */
 export type ApiKeyDeps = Pick<AccountDeps, "apiKeys" | "mac" | "pepperMac" | "ids" | "clock">;
 
 /** A key as its owner sees it, in the field order of D-5.5. */
@@ -39,14 +38,12 @@ interface IssuedApiKey extends ApiKeyItem {
   readonly key: string;
 }
 
-/** The key that is wanted. */
 interface ApiKeyRequest {
   readonly name: string;
   /** ISO 8601; null or absent for a key that does not expire. */
   readonly expiresAt?: string | null;
 }
 
-/** Which key to rotate, and for how long both work. */
 interface RotationInput {
   readonly username: string;
   readonly id: string;

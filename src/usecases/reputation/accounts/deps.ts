@@ -12,7 +12,7 @@ import type { Clock, Ids } from "../../../ports/runtime/runtime.ts";
 import type { KeyedMac } from "./secrets.ts";
 import type { Semaphore } from "./semaphore.ts";
 
-/** What the use cases of accounts need; each names what it takes of it. Holds no secret that could be read out. */
+/** Dependencies of the use cases of accounts; each picks its own. Holds no readable secret. */
 export interface AccountDeps {
   readonly accounts: AccountStore;
   readonly sessions: SessionStore;

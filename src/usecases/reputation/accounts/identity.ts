@@ -20,7 +20,6 @@ export type TokenSession =
   /** The session began elsewhere: this service keeps that it has ended, for as long as the token is valid. */
   | { readonly kind: "foreign"; readonly endId: string; readonly expiresAtMs: number };
 
-/** What identifying needs. */
 export type IdentityDeps = Pick<
   AccountDeps,
   "accounts" | "sessions" | "tokens" | "identityProvider" | "clock" | "pepperMac"

@@ -25,7 +25,6 @@ export class KeyedMac {
   }
 }
 
-/** What the store makes secrets with. */
 interface SecretDeps {
   readonly secrets: SecretStore;
   readonly mac: Mac;

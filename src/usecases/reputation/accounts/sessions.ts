@@ -25,7 +25,7 @@ export interface Credentials {
   readonly password: string;
 }
 
-/** A new session, in the field order of D-5.4. */
+/** In the field order of D-5.4. */
 interface SessionBody {
   readonly token: string;
   readonly tokenType: "Bearer";

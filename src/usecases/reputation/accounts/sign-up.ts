@@ -9,13 +9,12 @@ import { AppError } from "../../../domain/shared/errors.ts";
 import { addressCounter, requireNoWait } from "./attempts.ts";
 import type { AccountDeps } from "./deps.ts";
 
-/** What signing up needs. */
 export type SignUpDeps = Pick<
   AccountDeps,
   "membership" | "signIns" | "passwords" | "passwordSemaphore" | "clock" | "isSignupEnabled"
 >;
 
-/** Throws `forbidden` where nobody may sign up. D-1.3. */
+/** Throws `forbidden` where signing up is disabled. D-1.3. */
 export function requireSignUpEnabled(deps: Pick<SignUpDeps, "isSignupEnabled">): void {
   if (deps.isSignupEnabled) return;
   throw new AppError("forbidden", "Signing up is disabled here");

@@ -17,23 +17,20 @@ import { checkChainCount } from "../../../domain/reputation/audit/chain-count.ts
 import type { Mac } from "../../../ports/crypto/crypto.ts";
 import type { AuditLog } from "../../../ports/lookups/audit-log.ts";
 
-/** What verifying needs. */
 export interface VerifyAuditDeps {
   readonly audit: AuditLog;
   readonly mac: Mac;
   readonly auditKey: Uint8Array;
 }
 
-/** What was found. */
 export interface AuditVerdict {
   /** The first thing that is wrong; null when nothing is. */
   readonly problem: AuditProblem | null;
   readonly chains: number;
-  /** Records that were read. */
+  /** Records read. */
   readonly records: number;
 }
 
-/** How far the check has come. */
 interface AuditProgress {
   readonly chainId: string;
   readonly records: number;
@@ -41,7 +38,6 @@ interface AuditProgress {
 
 const PAGE_RECORDS = 1_000;
 
-/** The functions that the log was written with. */
 function auditTools({ mac, auditKey }: Omit<VerifyAuditDeps, "audit">): AuditTools {
   return {
     sha256Hex: (text) => mac.hmacHex(auditKey, text),

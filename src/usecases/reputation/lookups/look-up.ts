@@ -13,7 +13,6 @@ import { computeScore } from "../../../domain/reputation/score/score.ts";
 import type { KeyedMac } from "../accounts/secrets.ts";
 import { LookupQueue, type LookupQueueDeps } from "./lookup-queue.ts";
 
-/** One lookup as it was asked for. */
 interface LookupInput {
   /** `X-API-Key`; null when absent. */
   readonly apiKey: string | null;
@@ -22,7 +21,7 @@ interface LookupInput {
   readonly requestId: string;
 }
 
-/** What to reply. */
+/** The content of a reply. */
 export interface LookupReply {
   /** Null when allowed. */
   readonly problem: LookupRefusal | null;
@@ -30,14 +29,12 @@ export interface LookupReply {
   readonly data: object | null;
   /** Null when the key was refused: then nothing was metered. */
   readonly quotas: Quotas | null;
-  /** When it was decided. */
   readonly nowMs: number;
 }
 
 /** Lookups by outcome since the start, for /metrics: `allowed` or the code of the problem. */
 export type LookupCounts = ReadonlyMap<"allowed" | LookupRefusal, number>;
 
-/** What lookups need. */
 export interface LookupDeps extends LookupQueueDeps {
   /** Keyed by `API_KEY_PEPPER`. */
   readonly pepperMac: KeyedMac;
@@ -65,7 +62,6 @@ export class Lookups {
     return reply;
   }
 
-  /** Counts so far. */
   counts(): LookupCounts {
     return this.#counts;
   }
@@ -95,14 +91,13 @@ function refusal(problem: LookupRefusal | null, nowMs: number): LookupReply {
   return { problem, data: null, quotas: null, nowMs };
 }
 
-/** Which body is asked for. */
 interface WantedBody {
   readonly endpoint: LookupEndpoint;
   readonly username: string;
   readonly nowMs: number;
 }
 
-/** What a subject's lookups show on one UTC day. */
+/** The bodies of a subject on one UTC day. */
 interface DayBodies {
   readonly day: number;
   readonly byEndpoint: Map<LookupEndpoint, object>;

@@ -6,7 +6,6 @@ import { MAX_LOOKUP_BATCH_CALLS, REQUEST_DEADLINE_MS } from "../../../domain/sha
 import type { LookupProcessor } from "../../../ports/lookups/lookup-processor.ts";
 import type { Clock, Defer, Timer } from "../../../ports/runtime/runtime.ts";
 
-/** What the queue needs. */
 export interface LookupQueueDeps {
   readonly lookupProcessor: LookupProcessor;
   readonly defer: Defer;
@@ -14,7 +13,6 @@ export interface LookupQueueDeps {
   readonly clock: Clock;
 }
 
-/** A call that waits for its outcome. */
 interface WaitingCall {
   readonly call: LookupCall;
   /** Monotonic time by which it is answered. */
@@ -28,7 +26,7 @@ interface Gathering {
   readonly wanted: number;
 }
 
-/** How often the queue looks whether callers still come back. */
+/** The time between two looks for returning callers. */
 const LOOK_EVERY_MS = 1;
 /** The part of the wanted calls that has to come from look to look; for fewer the queue does not wait. */
 const MIN_RETURNING = 1 / 16;
