@@ -32,7 +32,7 @@ const SYNC_FAILURES: Record<Exclude<AppErrorKind, ProblemCode>, SyncFailure> = {
 /** Fixed text for bugs: the cause goes to the log only. */
 const INTERNAL_MESSAGE = "Internal error; the log has the details under this request's id";
 const RETRY_AFTER_SECONDS = 1;
-/** A body may have thousands. D-5.2.2. */
+/** A body may have thousands of problems. D-5.2.2. */
 const MAX_LISTED_PROBLEMS = 100;
 
 interface FailureContext {
@@ -68,7 +68,7 @@ function syncErrorReply(error: unknown): Response {
   return jsonResponse(body, { status, headers });
 }
 
-/** The message names the first problem, such as `table must be a string`. */
+/** Names the first problem, such as `table must be a string`. */
 function syncMessage({ problems: [problem], message }: AppError): string {
   if (problem === undefined) return message;
   const { pointer, detail } = problem;

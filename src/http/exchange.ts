@@ -54,7 +54,7 @@ export function clientAddress(
   return plainAddress(path[Math.max(0, path.length - 1 - trustedHops)] ?? socketAddress);
 }
 
-/** One text for each address, as proxies write it in several ways and some with the port; other text as it is. */
+/** One spelling per address: proxies write it in several ways, some with the port. Other text stays. */
 function plainAddress(entry: string): string {
   const [, inBrackets, beforePort] = /^(?:\[(.*)\]|([^:]+))(?::\d+)?$/.exec(entry) ?? [];
   const address = inBrackets ?? beforePort ?? entry;

@@ -16,7 +16,7 @@ export function jsonResponse(body: unknown, options: ReplyOptions = {}): Respons
   return Response.json(toWire(body), { status: options.status ?? 200, headers });
 }
 
-/** A reply of `{success, data, meta}`. D-5.1. */
+/** Replies with `{success, data, meta}`. D-5.1. */
 export function dataReply(
   clock: Pick<Clock, "nowMs">,
   data: object,

@@ -24,7 +24,7 @@ export function queryOf({ url }: Request): URLSearchParams {
   return new URLSearchParams(readTarget(url).search);
 }
 
-/** A segment with damaged percent-encoding stands for itself: it names nothing, which is no failure of ours. */
+/** Encodes segments with damaged percent-encoding again, so that they name nothing and cause no failure. */
 function decodablePath(path: string): string {
   if (!path.includes("%")) return path;
   const segments = path.split("/");

@@ -8,7 +8,6 @@ import type { AuditLog } from "./lookups/audit-log.ts";
 import type { LookupProcessor } from "./lookups/lookup-processor.ts";
 import type { VersionedCache } from "./lookups/versioned-cache.ts";
 
-/** What the reputation half keeps in a store. */
 export interface ReputationStores {
   readonly apiKeys: ApiKeyStore;
   readonly consents: ConsentStore;
@@ -19,7 +18,6 @@ export interface ReputationStores {
   readonly lookupProcessor: LookupProcessor;
 }
 
-/** What opening the reputation half needs beside the store. */
 export interface ReputationOptions {
   readonly mac: Mac;
   /** Key of the audit's hashes and signatures, the same for all instances. */

@@ -43,7 +43,7 @@ function beforeReading(log: AuditLog, act: () => Promise<unknown>): AuditLog {
     checkpoints: () => log.checkpoints(),
     chainIds: () => log.chainIds(),
     prune: (checkpoint) => log.prune(checkpoint),
-    accesses: (username, page) => log.accesses(username, page),
+    accessLog: (username, page) => log.accessLog(username, page),
     async records(chainId, page) {
       if (isActing) {
         isActing = false;

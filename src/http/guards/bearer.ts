@@ -7,7 +7,7 @@ import {
 } from "../../usecases/reputation/accounts/identity.ts";
 import { readBody } from "../bodies.ts";
 
-/** The scheme and the blanks after it: nothing that could be matched in two ways, as a header can be long. */
+/** The scheme and the blanks after it, without backtracking, as a header can be long. */
 const BEARER = /^Bearer(?: +|$)/i;
 
 /** The text after `Bearer` in an `Authorization` header, perhaps empty; null for another scheme. */
@@ -32,7 +32,7 @@ export async function requireAdministrator(
   return await identifyAdministrator(deps, tokenOf(headers));
 }
 
-/** The username of a signed-in user. Throws as `requireUser`. */
+/** Throws as `requireUser`. */
 export async function requireUsername(deps: IdentityDeps, headers: Headers): Promise<string> {
   return (await requireUser(deps, headers)).account.username;
 }
@@ -49,7 +49,7 @@ export async function readUserBody<Schema extends TObject>(
   return { username: await requireUsername(deps, request.headers), body };
 }
 
-/** The body that an administrator sends. Throws as `requireAdministrator` and `readBody`. */
+/** Throws as `requireAdministrator` and `readBody`. */
 export async function readAdministratorBody<Schema extends TObject>(
   deps: IdentityDeps,
   request: Request,

@@ -7,7 +7,7 @@ export interface Enrolment {
   readonly displayName: string | null;
 }
 
-/** How people come and go: what touches accounts and the synchronized tables in one commit. D-5.4, D-5.5. */
+/** Signup and erasure: both change accounts and the synchronized tables in one commit. D-5.4, D-5.5. */
 export interface Membership {
   /**
    * Makes an account and its profile in one commit. `username_taken` when an account or a profile of that name exists,

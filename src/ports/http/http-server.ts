@@ -1,4 +1,4 @@
-/** What a request handler may ask of the connection behind a request. */
+/** The connection behind a request, for its handler. */
 export interface ConnectionInfo {
   /** Address of the socket's other end, without port; null when the runtime does not tell. */
   readonly remoteAddress: string | null;
@@ -13,7 +13,7 @@ export interface ListenOptions {
   readonly host: string;
   /** 0 picks a free port. */
   readonly port: number;
-  /** How long a connection may be silent unless its request is kept open; as the adapter thinks best when absent. */
+  /** How long a connection may be silent unless its request is kept open; the adapter chooses when absent. */
   readonly idleTimeoutSeconds?: number;
 }
 

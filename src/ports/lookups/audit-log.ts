@@ -7,7 +7,7 @@ import type {
 import type { StoredRecord } from "../../domain/reputation/audit/audit-check.ts";
 import type { ChainCount } from "../../domain/reputation/audit/chain-count.ts";
 
-/** A position in a person's list of accesses: the time and id of an item. */
+/** A place in a person's access log: the time and id of an item. */
 export interface AccessPosition {
   readonly at: string;
   readonly id: string;
@@ -32,7 +32,7 @@ export interface RecordPage {
  * Every method throws `store_unavailable`; those that write also `commit_failed`.
  */
 export interface AuditLog {
-  /** The count of chains; null before the first one. */
+  /** Null before the first chain. */
   chainCount(): Promise<Signed<ChainCount> | null>;
 
   /** In any order. */
@@ -62,5 +62,5 @@ export interface AuditLog {
    * Who looked a person up: newest first by time, then by chain and place descending; at most `limit`, only those after
    * the position when given. Empty for a person that was never looked up. Callers whose accounts are gone have no name.
    */
-  accesses(username: string, page: AccessPage): Promise<readonly AccessItem[]>;
+  accessLog(username: string, page: AccessPage): Promise<readonly AccessItem[]>;
 }

@@ -1,4 +1,4 @@
-/** A right that one holder has at a time, over all instances on a store. */
+/** An exclusive right over all instances on a store. */
 export interface HeldLease {
   /** Holds it for another `ttlMs` from now. Resolves to false when it has run out meanwhile, even if it is free. */
   renew(): Promise<boolean>;
@@ -12,7 +12,7 @@ export interface LeaseRequest {
   readonly name: string;
   /** The holder, such as a run id, for the message to those who wait. */
   readonly holder: string;
-  /** How long it lasts without `renew`. D-4.8. */
+  /** Lifetime without `renew`. D-4.8. */
   readonly ttlMs: number;
 }
 

@@ -7,7 +7,6 @@ export interface RejectedRecord {
   readonly id: string;
   readonly table: string;
   readonly direction: SyncDirection;
-  /** The key columns. */
   readonly key: JsonObject;
   /** The whole record as it was pulled; null for a push, whose row is in the table. */
   readonly record: JsonObject | null;

@@ -4,7 +4,7 @@ import type { PullPage } from "../../domain/sync/rows/page.ts";
 import type { PushResult } from "../../domain/sync/rows/push-result.ts";
 import type { SyncStatus } from "../../domain/sync/run/run.ts";
 
-/** What to ask a pull for; absent fields leave the peer's default. */
+/** Absent fields leave the peer's default. */
 export interface PullRequest {
   /** ISO 8601 time as the peer sent it; null or absent for every row. */
   readonly since?: string | null;
@@ -119,7 +119,6 @@ export interface RemotePeer {
   readStatus(request?: StoppableRequest): Promise<SyncStatus>;
 }
 
-/** Where a peer is, and its sync key. */
 interface PeerAddress {
   readonly baseUrl: string;
   readonly key: string;

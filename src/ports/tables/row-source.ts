@@ -14,7 +14,6 @@ export interface KeyRange {
   readonly throughKey: RowPosition | null;
 }
 
-/** Which rows to read on with. */
 export interface RowsAfterQuery {
   /** Only rows after this one in the order of the table; null: from the first on. */
   readonly after: RowPosition | null;

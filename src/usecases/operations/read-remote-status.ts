@@ -4,7 +4,7 @@ import type { SyncStatus } from "../../domain/sync/run/run.ts";
 import { RemotePeerError } from "../../ports/tables/remote-peer.ts";
 import { openRemote, type SyncDeps } from "../sync/shared/sync-deps.ts";
 
-/** The remote deployment and its status, or why the status could not be read. */
+/** The remote deployment with its status, or why the status could not be read. */
 export type RemoteStatus = {
   readonly url: string;
   /** Milliseconds that its clock is ahead of ours, wrong by at most half the time of the request; null: unknown. */

@@ -54,7 +54,7 @@ export function auditLogContract(harness: ReputationHarness): void {
     });
 
     timed(
-      "D-5.5 accesses() shows who looked a person up, newest first, in parts",
+      "D-5.5 accessLog() shows who looked a person up, newest first, in parts",
       async (parts, store) => {
         const scene = new Scene(parts, store);
         await scene.enrol("ana");
@@ -65,7 +65,7 @@ export function auditLogContract(harness: ReputationHarness): void {
           await scene.lookUp(hash, "bea", endpoint);
           await store.advance(1_000);
         }
-        const all = await parts.audit.accesses("bea", PAGE);
+        const all = await parts.audit.accessLog("bea", PAGE);
         expect(
           all.map(({ at, account, purpose, decision, code }) => [
             at,
@@ -80,18 +80,18 @@ export function auditLogContract(harness: ReputationHarness): void {
           ["2026-03-01T12:00:00.000Z", "ana", "profile_lookup", "allowed", null],
         ]);
         const [newest, middle] = all;
-        expect(await parts.audit.accesses("bea", { limit: 1, before: null })).toEqual([
+        expect(await parts.audit.accessLog("bea", { limit: 1, before: null })).toEqual([
           newest as never,
         ]);
-        expect(await parts.audit.accesses("bea", { limit: 1, before: newest as never })).toEqual([
+        expect(await parts.audit.accessLog("bea", { limit: 1, before: newest as never })).toEqual([
           middle as never,
         ]);
-        expect(await parts.audit.accesses("ana", PAGE)).toEqual([]);
+        expect(await parts.audit.accessLog("ana", PAGE)).toEqual([]);
       },
     );
 
     timed(
-      "D-5.5, D-6.2 accesses() shows lookups of a profile while it was hidden, among the others",
+      "D-5.5, D-6.2 accessLog() shows lookups of a profile while it was hidden, among the others",
       async (parts, store) => {
         const scene = new Scene(parts, store);
         await scene.enrol("ana");
@@ -102,7 +102,7 @@ export function auditLogContract(harness: ReputationHarness): void {
           await scene.lookUp(hash, "bea");
           await store.advance(1_000);
         }
-        const all = await parts.audit.accesses("bea", PAGE);
+        const all = await parts.audit.accessLog("bea", PAGE);
         expect(all.map(({ at, account, decision, code }) => [at, account, decision, code])).toEqual(
           [
             ["2026-03-01T12:00:02.000Z", "ana", "denied", "profile_not_found"],
@@ -114,7 +114,7 @@ export function auditLogContract(harness: ReputationHarness): void {
     );
 
     timed(
-      "D-5.5 accesses() come in the order of their times, whole seconds too, also while more are written",
+      "D-5.5 accessLog() come in the order of their times, whole seconds too, also while more are written",
       async (parts, store) => {
         const scene = new Scene(parts, store);
         await scene.enrol("ana", { plan: "business" });
@@ -126,7 +126,7 @@ export function auditLogContract(harness: ReputationHarness): void {
         const seen: string[] = [];
         let before: AccessPosition | null = null;
         for (;;) {
-          const part: readonly AccessItem[] = await parts.audit.accesses("ana", {
+          const part: readonly AccessItem[] = await parts.audit.accessLog("ana", {
             limit: 2,
             before,
           });

@@ -127,7 +127,7 @@ function decisionTests(harness: ReputationHarness): void {
       await scene.push(PROFILES, { username });
       await scene.consent(username);
       expect(wordOf(await scene.lookUp(hash, username))).toBe("allowed");
-      expect((await parts.audit.accesses(username, { limit: 9, before: null })).length).toBe(1);
+      expect((await parts.audit.accessLog(username, { limit: 9, before: null })).length).toBe(1);
     }
   });
 }

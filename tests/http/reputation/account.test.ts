@@ -178,7 +178,7 @@ describe("me", () => {
     expect(polluted.json["errors"] as unknown[]).toHaveLength(2);
   });
 
-  test("D-5.5 usage() and accesses() show what lookups used and who looked", async () => {
+  test("D-5.5 usage() and accessLog() show what lookups used and who looked", async () => {
     const { app, ana } = await setScene();
     const key = await ana.issueKey();
     const before = dataOf(await ana.send("/v1/me/usage"));

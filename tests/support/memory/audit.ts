@@ -75,7 +75,7 @@ export class MemoryAuditLog implements AuditLog {
     );
   }
 
-  async accesses(
+  async accessLog(
     username: string,
     { limit, before }: { readonly limit: number; readonly before: AccessPosition | null },
   ): Promise<readonly AccessItem[]> {

@@ -17,7 +17,7 @@ interface AccessLogQuery {
 /** Segments that are looked through at once. */
 const SEGMENTS_AT_ONCE = 4;
 
-/** Records about a person in the snapshot of `tx`, as `AuditLog.accesses` orders and limits them. */
+/** Records about a person in the snapshot of `tx`, as `AuditLog.accessLog` orders and limits them. */
 export async function readAccessLog(
   db: Db,
   wanted: AccessLogQuery,

@@ -155,7 +155,7 @@ export class MongoAuditLog implements AuditLog {
     });
   }
 
-  async accesses(
+  async accessLog(
     username: string,
     { limit, before }: { readonly limit: number; readonly before: AccessPosition | null },
   ): Promise<readonly AccessItem[]> {

@@ -77,7 +77,7 @@ export class SqliteAuditLog implements AuditLog {
     });
   }
 
-  async accesses(username: string, page: AccessPage): Promise<readonly AccessItem[]> {
+  async accessLog(username: string, page: AccessPage): Promise<readonly AccessItem[]> {
     return this.#database.read(() => {
       // Lookups of a hidden profile record the HMAC of an absent name. D-8.5.
       const names = [this.#subjects.hmac(username), this.#subjects.hmacOfAbsent(username)];

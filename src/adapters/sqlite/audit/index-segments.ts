@@ -100,7 +100,7 @@ export function dropSegments(database: SqliteDatabase, chainId: string, throughS
   }
 }
 
-/** Records about a person within a read, as `AuditLog.accesses` orders and limits them. */
+/** Records about a person within a read, as `AuditLog.accessLog` orders and limits them. */
 export function readAccessLog(
   database: SqliteDatabase,
   subjectHmac: string,

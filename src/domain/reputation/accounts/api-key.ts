@@ -72,7 +72,7 @@ export interface KeptApiKey extends ApiKeyTimes {
   readonly isRevoked: boolean;
 }
 
-/** The status of a kept key at a time. D-5.5. */
+/** A key that was revoked at once is revoked whatever the clock says. D-5.5. */
 export function keptKeyStatus(key: KeptApiKey, nowMs: number): ApiKeyStatus {
   return key.isRevoked ? "revoked" : apiKeyStatus(key, nowMs);
 }

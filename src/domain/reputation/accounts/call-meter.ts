@@ -30,7 +30,6 @@ export interface Quotas {
   readonly month: Quota;
 }
 
-/** What several calls come to. */
 export interface MeterCharge {
   /** The number of calls that pass and count, from the first on; the others do neither. */
   readonly admitted: number;

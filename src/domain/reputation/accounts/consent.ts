@@ -14,7 +14,7 @@ export type LookupRefusal =
   | "profile_not_found"
   | "consent_required";
 
-/** The three lookups of R-4. */
+/** */
 export type LookupEndpoint = "reputation" | "profile" | "platforms";
 
 export const CONSENT_PURPOSES = [
@@ -90,7 +90,7 @@ const COVERING_PURPOSES: Readonly<Record<LookupEndpoint, readonly ConsentPurpose
   platforms: ["platforms_lookup", "reputation_lookup"],
 };
 
-/** The purpose that names an endpoint, in the audit too. D-5.5. */
+/** The purpose of an endpoint, also in the audit log. D-5.5. */
 export function ownPurpose(endpoint: LookupEndpoint): ConsentPurpose {
   return OWN_PURPOSES[endpoint];
 }
@@ -159,7 +159,7 @@ export function revokeConsent(consent: Consent, nowMs: number): Consent {
   return { ...consent, ended: { as, at: formatMs(nowMs) } };
 }
 
-/** The five fields of, in its order. */
+/** The fields of, in its order. */
 export function consentItem(consent: Consent, nowMs: number): ConsentItem {
   return {
     id: consent.id,

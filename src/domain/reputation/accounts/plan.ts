@@ -7,7 +7,7 @@ export type PlanName = keyof typeof PLAN_LIMITS;
 /** The smallest first. */
 export const PLAN_NAMES: readonly PlanName[] = Object.keys(PLAN_LIMITS) as PlanName[];
 
-/** The plan of an account, with what was agreed beside it. */
+/** The plan of an account, with the numbers agreed for it. */
 export interface AccountPlan {
   readonly plan: PlanName;
   /** Only on enterprise; null: what the plan says, an unlimited month. D-5.7. */
@@ -16,7 +16,7 @@ export interface AccountPlan {
   readonly rateLimitPerMinute: number | null;
 }
 
-/** The limits that hold for an account, over all its keys. D-5.6. */
+/** The limits of an account, over all its keys. D-5.6. */
 export interface EffectiveLimits {
   /** Calls in any 60 seconds, 1 or more. */
   readonly callsPerMinute: number;
@@ -40,7 +40,7 @@ export function effectiveLimits(plan: AccountPlan): EffectiveLimits {
   };
 }
 
-/** A plan that was asked for; an absent or null number is none. */
+/** A requested plan; absent and null numbers mean the same. */
 export interface PlanChange {
   readonly plan: PlanName;
   readonly callsPerMonth?: number | null;

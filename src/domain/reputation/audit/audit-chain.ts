@@ -87,14 +87,13 @@ export function appendEntry(tip: ChainTip, entry: AuditEntry, sha256Hex: Sha256H
   return Object.assign(unhashed, { hash: sha256Hex(hashInput(unhashed)) });
 }
 
-/** A chain as far as it is written. */
 export interface WrittenChain {
   /** Its `chainNumber`. */
   readonly number: number;
   readonly tip: ChainTip;
 }
 
-/** What appending entries to a chain writes, in one commit. */
+/** Records and head to write in one commit. */
 interface ChainAppend {
   readonly records: readonly AuditRecord[];
   /** Replaces the head at the chain's tip, if that is still the stored one. */
@@ -126,7 +125,7 @@ export function planAppend(
   };
 }
 
-/** The checkpoint that pruning a chain up to and including a record leaves. */
+/** The checkpoint of a chain pruned up to and including a record. */
 export function checkpointAt(lastPruned: AuditRecord, at: string): PruningCheckpoint {
   const { chainId, seq, hash } = lastPruned;
   return { chainId, seq, hash, at };

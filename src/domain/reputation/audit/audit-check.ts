@@ -22,7 +22,7 @@ type AuditProblemKind =
   | "changed"
   /** A record is gone: from the middle, or the last ones, or all. */
   | "missing"
-  /** A record stands after one that it comes before. */
+  /** A record comes after a later one. */
   | "reordered"
   /** Two records have the same place. */
   | "forked"
@@ -78,7 +78,7 @@ interface ChainCheck {
 
 type Chain = Pick<ChainClaims, "chainId">;
 
-/** A record as a store gives it back: nothing about it is certain. */
+/** A record as read from a store, not yet checked. */
 export type StoredRecord = { readonly [Field in keyof AuditRecord]?: unknown };
 
 const FIELD_TYPES: Readonly<Record<keyof AuditRecord, "text" | "integer" | "text?" | "integer?">> =

@@ -13,7 +13,7 @@ export interface LookupCall {
   /** The HMAC of the caller's key with `API_KEY_PEPPER`. */
   readonly keyHash: string;
   readonly endpoint: LookupEndpoint;
-  /** The looked-up person, any text. */
+  /** The looked-up username, any text. */
   readonly username: string;
   readonly requestId: string;
 }

@@ -9,7 +9,7 @@ import {
 import type { AuditEntry } from "../audit/audit-chain.ts";
 import { isPublicProfile } from "../score/profile.ts";
 
-/** A looked-up person as stored, all of one moment. */
+/** A looked-up person as stored at one moment. */
 export interface LookupSubject {
   /** The row of `profiles`; null when there is none. */
   readonly profile: JsonObject | null;

@@ -74,7 +74,7 @@ export function halves<Item>(batch: readonly Item[]): [readonly Item[], readonly
   return [batch.slice(0, middle), batch.slice(middle)];
 }
 
-/** How a request failed, as `RemotePeerError` has it. */
+/** A failure of a request, with the fields of `RemotePeerError`. */
 export interface RequestFailure {
   readonly kind:
     | "unreachable"

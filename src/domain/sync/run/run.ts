@@ -59,7 +59,6 @@ export interface RejectedItem {
   readonly id: string;
   readonly table: string;
   readonly direction: SyncDirection;
-  /** The key columns. */
   readonly key: JsonObject;
   readonly message: string;
   /** Times it was rejected, 1 or more. */
@@ -71,7 +70,6 @@ export interface RejectedItem {
 
 /** The status result. S-2.5, in its field order. */
 export interface SyncStatus {
-  /** Whether sync is enabled by configuration. */
   readonly syncEnabled: boolean;
   /** Registry table names; empty when sync is disabled. */
   readonly tables: readonly string[];
@@ -122,7 +120,7 @@ export interface BatchEvent {
   readonly rowsPerSecond: number;
 }
 
-/** A table's transfer ended well. */
+/** A table's transfer succeeded. */
 export interface DoneEvent {
   readonly type: "done";
   readonly table: string;

@@ -28,7 +28,7 @@ export function readRegistry(file: unknown = { tables: {} }): Registry {
   return new Map(tables.map((table) => [table.name, table]));
 }
 
-/** The tables that can be looked at more closely, whatever is wrong with others. */
+/** The tables whose structure is valid, whatever is wrong with others. */
 function wellFormedTables(file: unknown): Record<string, TableEntry> {
   const tables: unknown = Object(file).tables;
   const isWellFormed = ([, entry]: [string, unknown]) => Value.Check(TABLE_SCHEMA, entry);
@@ -38,7 +38,7 @@ function wellFormedTables(file: unknown): Record<string, TableEntry> {
   >;
 }
 
-/** One problem per place: what is wrong inside a wrong value says nothing more. */
+/** One problem per place: problems inside an invalid value say nothing more. */
 function structuralProblems(file: unknown): string[] {
   const problems = new Map<string, string>();
   for (const error of Value.Errors(REGISTRY_SCHEMA, file)) {

@@ -30,7 +30,7 @@ export interface Column {
   readonly isKey: boolean;
 }
 
-/** What a push does when a row with the same key exists and is newer than the record. D-3.9. */
+/** Whether a push overwrites a newer row of the same key. D-3.9. */
 export type ConflictRule = "overwrite" | "newer";
 
 /** One registry entry. S-2.1, D-2. */

@@ -15,7 +15,7 @@ import { lookupReply } from "./lookup-reply.ts";
 
 const PROFILE = "/v1/public/profiles/:username";
 
-/** The three lookups. R-4, D-5.8. */
+/** `/v1/public/profiles/{username}` and below. R-4, D-5.8. */
 export function lookupRoutes(lookups: Lookups) {
   const answer =
     (endpoint: LookupEndpoint) =>

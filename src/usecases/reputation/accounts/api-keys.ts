@@ -22,7 +22,7 @@ import { erasedMeanwhile } from "./identity.ts";
 
 export type ApiKeyDeps = Pick<AccountDeps, "apiKeys" | "mac" | "pepperMac" | "ids" | "clock">;
 
-/** A key as its owner sees it, in the field order of D-5.5. */
+/** In the field order of D-5.5. */
 export interface ApiKeyItem {
   readonly id: string;
   readonly name: string;
@@ -126,7 +126,7 @@ export async function rotateApiKey(
   return issuedApiKey(stored, key, nowMs);
 }
 
-/** The text of a new key, and what the store keeps of it. */
+/** The text of a new key, and the parts that are stored. */
 function makeKey({ mac, pepperMac, ids }: ApiKeyDeps) {
   const key = makeApiKey(mac.randomBytes(API_KEY_RANDOM_BYTES));
   return { key, kept: { id: ids.next(), hash: pepperMac.hex(key), ...apiKeyDisplay(key) } };

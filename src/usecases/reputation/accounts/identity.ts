@@ -7,7 +7,7 @@ import { AppError } from "../../../domain/shared/errors.ts";
 import type { ForeignIdentity, TokenClaims } from "../../../ports/crypto/tokens.ts";
 import type { AccountDeps } from "./deps.ts";
 
-/** The account that a valid token speaks for. */
+/** A valid token's account. */
 export interface Identity {
   readonly account: Account;
   readonly role: Role;

@@ -52,7 +52,7 @@ export async function listAccesses(
   const { limit, cursor } = requireListQuery(query, ACCESS_CURSOR);
   const [, at, id] = ACCESS_CURSOR.exec(cursor ?? "") ?? [];
   const before = at === undefined || id === undefined ? null : { at, id };
-  const found = await deps.audit.accesses(username, { limit: limit + 1, before });
+  const found = await deps.audit.accessLog(username, { limit: limit + 1, before });
   return listPart(found, limit, {
     toItem: (item) => item,
     cursorOf: (item) => `${item.at}_${item.id}`,

@@ -21,14 +21,14 @@ interface WaitingCall {
   readonly reject: (error: unknown) => void;
 }
 
-/** A pause after a batch, in which its callers may come back; `wanted` calls end it. */
+/** A pause after a batch for returning callers; `wanted` calls end it. */
 interface Gathering {
   readonly wanted: number;
 }
 
 /** The time between two looks for returning callers. */
 const LOOK_EVERY_MS = 1;
-/** The part of the wanted calls that has to come from look to look; for fewer the queue does not wait. */
+/** The share of wanted calls that has to arrive between two looks; with fewer the queue stops waiting. */
 const MIN_RETURNING = 1 / 16;
 /** With less time left a call begins no batch: its end would be the end of all other calls in the batch. */
 const MIN_DECIDING_MS = 1_000;

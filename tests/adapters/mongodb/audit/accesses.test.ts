@@ -86,7 +86,7 @@ async function namedTimes({ db }: TestDatabase, times: number): Promise<string> 
 async function allIds({ parts }: Scene, name: string, limit: number): Promise<string[]> {
   const ids: string[] = [];
   for (let before: AccessPosition | null = null; ; ) {
-    const items = await parts.audit.accesses(name, { limit, before });
+    const items = await parts.audit.accessLog(name, { limit, before });
     ids.push(...items.map(({ id }) => id));
     const last = items.at(-1);
     if (last === undefined) return ids;
@@ -139,7 +139,7 @@ describe.skipIf(!mongoAvailable)("MongoDB: accesses of a long log", () => {
     async (database) => {
       const { clock, first, hash } = await setScene(database);
       const idsOf = async (limit: number) => {
-        const items = await first.parts.audit.accesses("bea", { limit, before: null });
+        const items = await first.parts.audit.accessLog("bea", { limit, before: null });
         return items.map(({ id }) => id);
       };
       let ids: string[] = [];
@@ -176,7 +176,7 @@ describe.skipIf(!mongoAvailable)("MongoDB: accesses of a long log", () => {
       expect(expected.map((id) => Number(id.split("-")[1]))).toEqual([
         1811, 1711, 1611, 1511, 1411, 1311, 1211, 1111, 1011, 911,
       ]);
-      expect((await first.parts.audit.accesses("cyd", PAGE)).length).toBe(3);
+      expect((await first.parts.audit.accessLog("cyd", PAGE)).length).toBe(3);
     },
   );
 
@@ -218,7 +218,7 @@ describe.skipIf(!mongoAvailable)("MongoDB: accesses of a long log", () => {
       const other = await openInstance(database, clock);
       await lookUpMany(other, 100);
       // Two of the first three, and one of each instance since.
-      expect((await other.parts.audit.accesses("bea", PAGE)).length).toBe(2 + i + 1);
+      expect((await other.parts.audit.accessLog("bea", PAGE)).length).toBe(2 + i + 1);
       await blocks.replaceOne({ _id }, block);
     }
   });

@@ -78,7 +78,7 @@ describe("SQLite: accesses of a long log", () => {
         const pages: string[] = [];
         let before: AccessPosition | null = null;
         for (;;) {
-          const items = await parts.audit.accesses(name, { limit: 7, before });
+          const items = await parts.audit.accessLog(name, { limit: 7, before });
           pages.push(...items.map(({ id }) => id));
           const last = items.at(-1);
           if (last === undefined) break;
@@ -105,7 +105,7 @@ describe("SQLite: accesses of a long log", () => {
     SqliteFile.use(async (file) => {
       const { clock, parts, hash } = await setScene(file);
       const idsOf = async (limit: number) =>
-        (await parts.audit.accesses("bea", { limit, before: null })).map(({ id }) => id);
+        (await parts.audit.accessLog("bea", { limit, before: null })).map(({ id }) => id);
       let ids: string[] = [];
       let newest: string | undefined;
       // The newest chain is in no segment yet, and searched first: here its record is not the first in order.
@@ -130,13 +130,13 @@ describe("SQLite: accesses of a long log", () => {
       const checkpoint = { chainId, seq: 17_000, hash: "h", at: "2026-03-02T00:00:00.000Z" };
       await parts.audit.prune({ statement: checkpoint, signature: "s" });
       const page = { limit: 100, before: null };
-      expect((await parts.audit.accesses("bea", page)).length).toBe(5);
-      expect((await parts.audit.accesses("cyd", page)).length).toBe(1);
+      expect((await parts.audit.accessLog("bea", page)).length).toBe(5);
+      expect((await parts.audit.accessLog("cyd", page)).length).toBe(1);
       const tool = file.openElsewhere();
       const places = "SELECT count(*) AS n, min(seq) AS first FROM repsync_audit_segment_records";
       // Listed up to 17,408, the end of the seventeenth slice.
       expect(tool.query(places).get()).toEqual({ n: 408, first: 17_001 });
       await lookUpMany(scene, hash, { calls: 9_000, clock });
-      expect((await parts.audit.accesses("cyd", page)).length).toBe(19);
+      expect((await parts.audit.accessLog("cyd", page)).length).toBe(19);
     }));
 });

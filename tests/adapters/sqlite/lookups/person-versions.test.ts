@@ -242,9 +242,9 @@ describe("SQLite: hidden and absent people", () => {
       await scene.lookUp(hash, "owner");
       await parts.profiles.change("owner", { public: false }, Date.now());
       await scene.lookUp(hash, "owner");
-      const found = await parts.audit.accesses("owner", { limit: 9, before: null });
+      const found = await parts.audit.accessLog("owner", { limit: 9, before: null });
       expect(found.map(({ code }) => code)).toEqual(["profile_not_found", "consent_required"]);
-      const [last] = await parts.audit.accesses("owner", { limit: 1, before: null });
+      const [last] = await parts.audit.accessLog("owner", { limit: 1, before: null });
       expect(last?.code).toBe("profile_not_found");
     }));
 });
