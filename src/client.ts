@@ -5,6 +5,7 @@ import { WebCryptoDigest } from "./adapters/webcrypto/web-crypto-digest.ts";
 
 export type { SyncClientOptions } from "./adapters/fetch/settings.ts";
 export type { SyncClient } from "./adapters/fetch/sync-client.ts";
+export type { RemotePeerErrorKind } from "./domain/shared/errors.ts";
 export {
   isRawNumber,
   type JsonObject,
@@ -21,7 +22,6 @@ export {
   type PushRequest,
   type RemotePeer,
   RemotePeerError,
-  type RemotePeerErrorKind,
   type TransferredBytes,
 } from "./ports/tables/remote-peer.ts";
 

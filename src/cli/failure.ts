@@ -2,7 +2,6 @@
 import { CommanderError } from "commander";
 import { type AppErrorKind, type InputProblem, isAppError } from "../domain/shared/errors.ts";
 import { EXIT_FAILED, EXIT_USAGE } from "../environment.ts";
-import { RemotePeerError } from "../ports/tables/remote-peer.ts";
 
 /** How a command ends. D-4.12. */
 export const EXIT = {
@@ -19,18 +18,8 @@ export const EXIT = {
 /** One of the exit codes. */
 export type ExitCode = (typeof EXIT)[keyof typeof EXIT];
 
-/** A wrong command line. `message` is safe to show. */
-export class UsageError extends Error {
-  override readonly name = "UsageError";
-}
-
-/** A problem of a file that is read or written. `message` is safe to show. */
-export class FileProblem extends Error {
-  override readonly name = "FileProblem";
-}
-
 /** A failure as the user is told it: no stack, no secret. */
-export interface FailureText {
+interface FailureText {
   readonly code: ExitCode;
   readonly message: string;
   readonly problems: readonly string[];
@@ -48,7 +37,6 @@ const INTERNAL_MESSAGE = "Internal error; set LOG_LEVEL to debug to see its caus
 export function describeFailure(error: unknown): FailureText | null {
   if (error instanceof CommanderError) return null;
   const message = error instanceof Error ? error.message : "";
-  if (error instanceof UsageError) return { code: EXIT.usage, message, problems: [] };
   if (isAppError(error, "invalid_request") && error.problems.length > 0) {
     const hasPlaces = error.problems.some(({ pointer }) => pointer !== "");
     return {
@@ -58,9 +46,8 @@ export function describeFailure(error: unknown): FailureText | null {
     };
   }
   if (isAppError(error, ...USAGE_KINDS)) return { code: EXIT.usage, message, problems: [] };
-  const isExpected =
-    isAppError(error) || error instanceof RemotePeerError || error instanceof FileProblem;
-  return { code: EXIT.failed, message: isExpected ? message : INTERNAL_MESSAGE, problems: [] };
+  const text = isAppError(error) ? message : INTERNAL_MESSAGE;
+  return { code: EXIT.failed, message: text, problems: [] };
 }
 
 function problemText({ pointer, detail }: InputProblem): string {

@@ -12,16 +12,13 @@ interface SyncFailure {
   readonly challenge?: string;
 }
 
-/** Kinds that the reputation interface has no code for. */
-const SYNC_FAILURES: Record<Exclude<AppErrorKind, ProblemCode>, SyncFailure> = {
+/** Kinds that the reputation interface has no code for; those that are not here are 500. */
+const SYNC_FAILURES: Partial<Record<AppErrorKind, SyncFailure>> = {
   sync_disabled: { status: 403 },
-  sync_key_not_configured: { status: 500 },
   sync_key_rejected: { status: 401 },
   unknown_table: { status: 400 },
   integrity: { status: 422, type: "integrity_error" },
-  commit_failed: { status: 500 },
   store_unavailable: { status: 503 },
-  schema_conflict: { status: 500 },
   sync_misconfigured: { status: 400, type: "config_error" },
   sync_failed: { status: 500, type: "sync_error" },
   remote_invalid: { status: 500, type: "sync_error" },
@@ -61,8 +58,8 @@ function syncErrorReply(error: unknown): Response {
     return jsonResponse({ error: INTERNAL_MESSAGE }, { status: 500 });
   }
   const { kind } = error;
-  const failure: SyncFailure = isProblemCode(kind) ? PROBLEMS[kind] : SYNC_FAILURES[kind];
-  const { status, type, challenge } = failure;
+  const failure = isProblemCode(kind) ? PROBLEMS[kind] : SYNC_FAILURES[kind];
+  const { status, type, challenge }: SyncFailure = failure ?? { status: 500 };
   const body = { error: syncMessage(error), ...(type === undefined ? {} : { type }) };
   const headers = failureHeaders(status, challenge, error.retryAfterSeconds);
   return jsonResponse(body, { status, headers });

@@ -82,14 +82,14 @@ export function connectThrough(
         time.after(random.next() * weather.lateMs, () => void serveLate());
         return serve();
       case 7:
-        throw new RemotePeerError("status", "500", { status: 500 });
+        throw new RemotePeerError("status", "500", { reason: "passing" });
       case 8:
         throw new RemotePeerError("status", "429", {
-          status: 429,
+          reason: "passing",
           retryAfterSeconds: random.int(0, 3),
         });
       default:
-        throw new RemotePeerError("status", "503", { status: 503 });
+        throw new RemotePeerError("status", "503", { reason: "passing" });
     }
   }
 
@@ -110,7 +110,7 @@ export function connectThrough(
       const text = JSON.stringify(request.records);
       if (request.records.length > weather.maxPushRows) {
         await process.sleep(random.next() * weather.delayMs);
-        throw new RemotePeerError("status", "413", { status: 413 });
+        throw new RemotePeerError("status", "413", { reason: "too_large" });
       }
       const push = () => server.push(tableName, parseJson(text) as readonly JsonValue[]);
       const result = await exchange(push, {

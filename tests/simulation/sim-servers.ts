@@ -137,7 +137,7 @@ export function foreignServer(
       return errors.length > 0 ? { ...all, ...failed } : all;
     },
     async digest() {
-      throw new RemotePeerError("status", "404", { status: 404 });
+      throw new RemotePeerError("status", "404", { reason: "not_found" });
     },
   };
 }

@@ -1,5 +1,6 @@
 // Turns failures of HTTP into `RemotePeerError`, with messages that are safe to log and to show.
 import { isJsonObject, type JsonValue, parseJson } from "../../domain/shared/json.ts";
+import type { RefusalReason } from "../../domain/sync/run/pacing.ts";
 import { RemotePeerError } from "../../ports/tables/remote-peer.ts";
 
 /** Length of another program's text inside a message, in characters. */
@@ -50,9 +51,34 @@ export function statusError(answer: StatusReply): RemotePeerError {
   const retryAfterSeconds = readRetryAfter(headers, answer.nowMs);
   // Browsers show a redirect as status 0.
   return new RemotePeerError("status", `${label} was answered ${status || "a redirect"}${detail}`, {
+    reason: refusalReason(status),
     ...(status === 0 ? {} : { status }),
     ...(retryAfterSeconds === null ? {} : { retryAfterSeconds }),
   });
+}
+
+const REASONS: Readonly<Record<number, RefusalReason>> = {
+  401: "key_rejected",
+  403: "sync_disabled",
+  404: "not_found",
+  405: "not_found",
+  408: "passing",
+  413: "too_large",
+  // The body was damaged on its way. S-4.2.2 to S-4.2.4.
+  422: "passing",
+  425: "passing",
+  429: "passing",
+  500: "passing",
+  501: "not_found",
+  502: "passing",
+  503: "passing",
+  504: "passing",
+};
+
+/** What a status other than 200 means. */
+export function refusalReason(status: number): RefusalReason {
+  if (status < 400) return "moved";
+  return REASONS[status] ?? (status < 500 ? "refused" : "failed");
 }
 
 /** Seconds from now, from either form of `Retry-After`; null when it is missing or unreadable. */

@@ -12,7 +12,7 @@ import {
   type CommonOptions,
   declareCommand,
 } from "../command-runner.ts";
-import { EXIT, type ExitCode, UsageError } from "../failure.ts";
+import { EXIT, type ExitCode } from "../failure.ts";
 
 /** `repsync admin`. D-4.1, D-4.12. */
 export const addAdminCommand: AddCommand = (parent, run) => {
@@ -30,11 +30,12 @@ export const addAdminCommand: AddCommand = (parent, run) => {
 
 async function createAdmin({ output, open }: CommandTools, username: string): Promise<ExitCode> {
   if (!isForeignUsername(username)) {
-    throw new UsageError("A username has 1 to 200 characters");
+    throw new AppError("invalid_request", "A username has 1 to 200 characters");
   }
   const password = await readPassword(username);
   if (!isPassword(password)) {
-    throw new UsageError(
+    throw new AppError(
+      "invalid_request",
       `A password has ${MIN_PASSWORD_CHARS} to ${MAX_PASSWORD_CHARS} characters`,
     );
   }
@@ -49,13 +50,13 @@ async function createAdmin({ output, open }: CommandTools, username: string): Pr
 
 /**
  * Asks twice on a terminal, without showing it; takes the first line of standard input otherwise. Never from the command
- * line, which other users can see. Throws `UsageError`.
+ * line, which other users can see. Throws `invalid_request`.
  */
 async function readPassword(subject: string): Promise<string> {
   if (process.stdin.isTTY !== true) return await readLine();
   const password = await ask(`Password for ${subject}: `);
   if ((await ask("Repeat the password: ")) === password) return password;
-  throw new UsageError("The two passwords differ");
+  throw new AppError("invalid_request", "The two passwords differ");
 }
 
 async function readLine(): Promise<string> {
@@ -64,8 +65,9 @@ async function readLine(): Promise<string> {
   throw noPassword();
 }
 
-function noPassword(): UsageError {
-  return new UsageError(
+function noPassword(): AppError {
+  return new AppError(
+    "invalid_request",
     "No password was given: type it at the prompt or pass it on standard input",
   );
 }

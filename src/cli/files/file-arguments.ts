@@ -1,8 +1,8 @@
 // The file that an import or export names: its path and its format.
 import { resolve } from "node:path";
 import { Option } from "commander";
+import { AppError } from "../../domain/shared/errors.ts";
 import type { CommonOptions } from "../command-runner.ts";
-import { UsageError } from "../failure.ts";
 
 /** Formats of imports and exports. D-4.12. */
 export const FILE_FORMATS = ["json", "ndjson", "csv"] as const;
@@ -41,7 +41,7 @@ export function formatOption(): Option {
   ).choices(FILE_FORMATS);
 }
 
-/** The file as the caller meant it. Throws `UsageError` when nothing tells its format. */
+/** The file as the caller meant it. Throws `invalid_request` when nothing tells its format. */
 export function readFileArguments(
   tableName: string,
   file: string,
@@ -63,5 +63,8 @@ function formatByName(path: string): FileFormat {
   const format = ENDINGS.get(ending);
   if (format !== undefined) return format;
   const subject = path === STANDARD_STREAM ? "Standard input or output has" : `"${path}" has`;
-  throw new UsageError(`${subject} no known file extension: give --format json, ndjson or csv`);
+  throw new AppError(
+    "invalid_request",
+    `${subject} no known file extension: give --format json, ndjson or csv`,
+  );
 }

@@ -1,9 +1,9 @@
 import { pipeline, Readable } from "node:stream";
 import { CsvError, parse } from "csv-parse";
+import { AppError } from "../../domain/shared/errors.ts";
 import type { JsonValue } from "../../domain/shared/json.ts";
 import type { Column, Table } from "../../domain/sync/table/table.ts";
 import type { FoundRecord } from "../../usecases/sync/files/import-rows.ts";
-import { FileProblem } from "../failure.ts";
 import { type CsvField, readCsvField } from "./csv-fields.ts";
 import { MAX_RECORD_CHARS } from "./read-json.ts";
 
@@ -26,7 +26,7 @@ interface ParsedRecord {
 const PART_RECORDS = 1_000;
 
 /**
- * The records of a CSV file (RFC 4180, any line ends) whose first line names the columns. Throws `FileProblem` for a
+ * The records of a CSV file (RFC 4180, any line ends) whose first line names the columns. Throws `file_failed` for a
  * header that cannot be used and for unbalanced quotes, after the records before.
  */
 export async function* readCsv(
@@ -54,10 +54,12 @@ export async function* readCsv(
     }
   } catch (error) {
     if (part.length > 0) yield part;
-    throw error instanceof CsvError ? new FileProblem(csvProblem(error), { cause: error }) : error;
+    throw error instanceof CsvError
+      ? new AppError("file_failed", csvProblem(error), { cause: error })
+      : error;
   }
   if (columns === null)
-    throw new FileProblem("The CSV file is empty: its first line names columns");
+    throw new AppError("file_failed", "The CSV file is empty: its first line names columns");
   if (part.length > 0) yield part;
 }
 
@@ -78,11 +80,13 @@ function parseCsv(chunks: AsyncIterable<string>): AsyncIterable<ParsedRecord> {
 function readHeader(table: Table, names: readonly CsvField[]): (Column | null)[] {
   const columns = names.map((name) => table.pushColumns.find((c) => c.name === name) ?? null);
   const twice = names.find((name, i) => columns[i] !== null && names.indexOf(name) !== i);
-  if (twice !== undefined) throw new FileProblem(`Line 1 names the column "${twice}" twice`);
+  if (twice !== undefined)
+    throw new AppError("file_failed", `Line 1 names the column "${twice}" twice`);
   const lacking = table.keyColumns.filter((key) => !columns.includes(key));
   if (lacking.length > 0) {
     const keys = lacking.map(({ name }) => `"${name}"`).join(", ");
-    throw new FileProblem(
+    throw new AppError(
+      "file_failed",
       `Line 1 must name the columns of the file; it lacks the key of "${table.name}": ${keys}`,
     );
   }

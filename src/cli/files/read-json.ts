@@ -1,8 +1,9 @@
 // Records of NDJSON files and of JSON arrays of any length. Each record is parsed alone, by the parser that keeps every
 // digit: streaming JSON libraries make JS numbers, or tokens that cost many times more than the parser.
+
+import { AppError } from "../../domain/shared/errors.ts";
 import { parseJson } from "../../domain/shared/json.ts";
 import type { FoundRecord } from "../../usecases/sync/files/import-rows.ts";
-import { FileProblem } from "../failure.ts";
 
 /** Length of one record's text. Without a limit a file of another format would be read as one endless record. */
 export const MAX_RECORD_CHARS = 64 * 1024 * 1024;
@@ -45,9 +46,10 @@ function parseRecord(text: string, line: number): FoundRecord {
 }
 
 /** The error for a record that does not end within the limit. */
-function tooLong(line: number): FileProblem {
+function tooLong(line: number): AppError {
   const limit = `${MAX_RECORD_CHARS / 1024 / 1024} Mi characters`;
-  return new FileProblem(
+  return new AppError(
+    "file_failed",
     `Line ${line} begins a record longer than ${limit}: is it the right format?`,
   );
 }
@@ -68,7 +70,7 @@ const NO_BLANK = /[^ \t\r\n]/;
 
 /**
  * The elements of a JSON array. An element that is not JSON is a failed record. A text that is not an array, or ends
- * inside it, throws `FileProblem` after the elements before.
+ * inside it, throws `file_failed` after the elements before.
  */
 export async function* readJsonArray(
   chunks: AsyncIterable<string>,
@@ -99,7 +101,7 @@ class ArrayScanner {
   #elements = 0;
 
   /** The elements that end in this chunk, and the problem after them. */
-  scan(chunk: string): { readonly found: FoundRecord[]; readonly problem: FileProblem | null } {
+  scan(chunk: string): { readonly found: FoundRecord[]; readonly problem: AppError | null } {
     const found: FoundRecord[] = [];
     let start = 0;
     for (let i = 0; i < chunk.length; i++) {
@@ -143,10 +145,10 @@ class ArrayScanner {
     return { found, problem: null };
   }
 
-  problemAtEnd(): FileProblem | null {
+  problemAtEnd(): AppError | null {
     if (this.#hasEnded) return null;
     if (this.#depth === 0) return this.#notAnArray();
-    return new FileProblem(`Line ${this.#line}: the file ends inside the JSON array`);
+    return new AppError("file_failed", `Line ${this.#line}: the file ends inside the JSON array`);
   }
 
   #takeElement(lastPart: string): string {
@@ -160,14 +162,17 @@ class ArrayScanner {
     found.push(parseRecord(text, this.#elementLine ?? this.#line));
   }
 
-  #notAnArray(): FileProblem {
+  #notAnArray(): AppError {
     const text = this.#hasEnded
       ? "there is more after the JSON array"
       : "a JSON file must hold one array of objects; for one object per line give --format ndjson";
-    return new FileProblem(`Line ${this.#line}: ${text}`);
+    return new AppError("file_failed", `Line ${this.#line}: ${text}`);
   }
 
-  #missingElement(): FileProblem {
-    return new FileProblem(`Line ${this.#line}: the JSON array lacks a value before this place`);
+  #missingElement(): AppError {
+    return new AppError(
+      "file_failed",
+      `Line ${this.#line}: the JSON array lacks a value before this place`,
+    );
   }
 }

@@ -2,7 +2,7 @@
 import { open } from "node:fs/promises";
 import { pipeline, type Readable } from "node:stream";
 import { createGunzip } from "node:zlib";
-import { FileProblem, UsageError } from "../failure.ts";
+import { AppError, isAppError } from "../../domain/shared/errors.ts";
 import { STANDARD_STREAM } from "./file-arguments.ts";
 
 const GZIP_MAGIC = [0x1f, 0x8b];
@@ -12,7 +12,7 @@ const CHUNK_BYTES = 64 * 1024;
 export class TextSource {
   /** Length of the file; null when it is unknown, as of a pipe. */
   readonly totalBytes: number | null;
-  /** The text without byte order mark, in parts. Throws `FileProblem`. Read it once. */
+  /** The text without byte order mark, in parts. Throws `file_failed`. Read it once. */
   readonly chunks: AsyncIterable<string>;
   readonly #input: Readable;
   #bytesRead = 0;
@@ -23,7 +23,7 @@ export class TextSource {
     this.chunks = decode(name, inflate(this.#bytes()));
   }
 
-  /** Opens a file, or standard input for `-`. Throws `UsageError` when it cannot be opened. */
+  /** Opens a file, or standard input for `-`. Throws `invalid_request` when it cannot be opened. */
   static async open(path: string): Promise<TextSource> {
     if (path === STANDARD_STREAM) return new TextSource("Standard input", process.stdin, null);
     const { input, totalBytes } = await openFile(path);
@@ -37,7 +37,7 @@ export class TextSource {
 
   /** Ends the reading, also while it waits for a pipe: `chunks` throws. */
   close(): void {
-    this.#input.destroy(new FileProblem("Reading was stopped"));
+    this.#input.destroy(new AppError("file_failed", "Reading was stopped"));
   }
 
   async *#bytes(): AsyncGenerator<Uint8Array, void, undefined> {
@@ -56,13 +56,13 @@ async function openFile(path: string) {
     const stat = await file.stat();
     if (stat.isDirectory()) {
       await file.close();
-      throw new UsageError(`"${path}" is a folder`);
+      throw new AppError("invalid_request", `"${path}" is a folder`);
     }
     const input = file.createReadStream({ highWaterMark: CHUNK_BYTES });
     return { input, totalBytes: stat.isFile() ? stat.size : null };
   } catch (error) {
-    if (error instanceof UsageError) throw error;
-    throw new UsageError(`"${path}" cannot be read: ${systemReason(error)}`);
+    if (isAppError(error)) throw error;
+    throw new AppError("invalid_request", `"${path}" cannot be read: ${systemReason(error)}`);
   }
 }
 
@@ -100,15 +100,15 @@ async function* decode(
     try {
       return chunk === undefined ? decoder.decode() : decoder.decode(chunk, { stream: true });
     } catch (cause) {
-      throw new FileProblem(`${name} is not text in UTF-8`, { cause });
+      throw new AppError("file_failed", `${name} is not text in UTF-8`, { cause });
     }
   };
   try {
     for await (const chunk of bytes) yield toText(chunk);
     yield toText();
   } catch (error) {
-    if (error instanceof FileProblem) throw error;
-    throw new FileProblem(`${name} cannot be read further: ${systemReason(error)}`, {
+    if (isAppError(error)) throw error;
+    throw new AppError("file_failed", `${name} cannot be read further: ${systemReason(error)}`, {
       cause: error,
     });
   }

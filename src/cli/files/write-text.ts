@@ -5,15 +5,15 @@ import { realpath, rename, rm, stat } from "node:fs/promises";
 import { Readable } from "node:stream";
 import { pipeline } from "node:stream/promises";
 import { createGzip } from "node:zlib";
+import { AppError } from "../../domain/shared/errors.ts";
 import { GZIP_LEVEL } from "../../domain/shared/limits.ts";
-import { FileProblem } from "../failure.ts";
 import { STANDARD_STREAM } from "./file-arguments.ts";
 import { systemReason } from "./read-text.ts";
 
 /** The umask takes its bits away. */
 const NEW_FILE_MODE = 0o666;
 
-/** Writes all parts, waiting for slow readers. Throws `FileProblem`, and what the parts throw; leaves no partial file. */
+/** Writes all parts, waiting for slow readers. Throws `file_failed`, and what the parts throw; leaves no partial file. */
 export async function writeText(path: string, parts: AsyncIterable<string>): Promise<void> {
   let problem: { readonly error: unknown } | null = null;
   const next = async (iterator: AsyncIterator<string>) => {
@@ -43,7 +43,9 @@ export async function writeText(path: string, parts: AsyncIterable<string>): Pro
   } catch (error) {
     if (problem !== null) throw (problem as { readonly error: unknown }).error;
     const name = path === STANDARD_STREAM ? "Standard output" : `"${path}"`;
-    throw new FileProblem(`${name} cannot be written: ${systemReason(error)}`, { cause: error });
+    throw new AppError("file_failed", `${name} cannot be written: ${systemReason(error)}`, {
+      cause: error,
+    });
   }
 }
 

@@ -1,7 +1,23 @@
 // The closed list of expected failures. Anything else that is thrown is a bug.
 
+/** Why a request to another deployment failed. */
+export type RemotePeerErrorKind =
+  /** No reply: name not found, connection refused or broken. */
+  | "unreachable"
+  /** No complete reply within the time limit. */
+  | "timeout"
+  /** The caller's `signal` ended the request. */
+  | "aborted"
+  /** A reply other than 200; its `reason` and the peer's own `error` text are kept. */
+  | "status"
+  /** A 200 reply that is not what the document says: no JSON, fields missing or of a wrong type. */
+  | "invalid_reply"
+  /** The body does not match its checksum. */
+  | "checksum_mismatch";
+
 /** What went wrong, in words that no transport knows; `http/errors.ts` gives each its status. */
 export type AppErrorKind =
+  | RemotePeerErrorKind
   | "invalid_request"
   | "body_too_large"
   | "not_found"
@@ -19,6 +35,8 @@ export type AppErrorKind =
   | "sync_misconfigured"
   | "sync_failed"
   | "remote_invalid"
+  /** A file of the command line cannot be read or written. */
+  | "file_failed"
   // Metrics.
   | "metrics_token_rejected"
   | "metrics_forbidden"
@@ -51,7 +69,7 @@ export interface InputProblem {
   readonly detail: string;
 }
 
-interface AppErrorOptions {
+export interface AppErrorOptions {
   readonly cause?: unknown;
   readonly problems?: readonly InputProblem[];
   readonly retryAfterSeconds?: number;
@@ -59,7 +77,7 @@ interface AppErrorOptions {
 
 /** An expected failure. `message` is safe to show to the caller: no secret, path or driver text. */
 export class AppError extends Error {
-  override readonly name = "AppError";
+  override readonly name: string = "AppError";
   readonly kind: AppErrorKind;
   /** Only with `invalid_request`; empty when no single value is to blame. */
   readonly problems: readonly InputProblem[];

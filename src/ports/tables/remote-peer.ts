@@ -1,7 +1,13 @@
+import {
+  AppError,
+  type AppErrorOptions,
+  type RemotePeerErrorKind,
+} from "../../domain/shared/errors.ts";
 import type { JsonObject } from "../../domain/shared/json.ts";
 import type { DigestPage, DigestQuery } from "../../domain/sync/digest/digest-page.ts";
 import type { PullPage } from "../../domain/sync/rows/page.ts";
 import type { PushResult } from "../../domain/sync/rows/push-result.ts";
+import type { RefusalReason } from "../../domain/sync/run/pacing.ts";
 import type { SyncStatus } from "../../domain/sync/run/run.ts";
 
 /** Absent fields leave the peer's default. */
@@ -44,45 +50,27 @@ export interface DigestReply extends TransferredBytes {
   readonly page: DigestPage;
 }
 
-export type RemotePeerErrorKind =
-  /** No reply: name not found, connection refused or broken. */
-  | "unreachable"
-  /** No complete reply within the time limit. */
-  | "timeout"
-  /** The caller's `signal` ended the request. */
-  | "aborted"
-  /** A reply other than 200; `status` and the peer's own `error` text are kept. */
-  | "status"
-  /** A 200 reply that is not what the document says: no JSON, fields missing or of a wrong type. */
-  | "invalid_reply"
-  /** The body does not match its `X-Content-SHA256`. */
-  | "checksum_mismatch";
+interface RemotePeerErrorOptions extends AppErrorOptions {
+  readonly status?: number;
+  readonly reason?: RefusalReason;
+  readonly isTooLong?: boolean;
+}
 
 /** A request to a peer that failed. `message` says what was wrong and never holds the key. */
-export class RemotePeerError extends Error {
+export class RemotePeerError extends AppError {
   override readonly name = "RemotePeerError";
-  readonly kind: RemotePeerErrorKind;
-  /** HTTP status of the reply; null when there was none. */
+  declare readonly kind: RemotePeerErrorKind;
+  /** Status of the reply, for people; null when there was none. `reason` says what it means. */
   readonly status: number | null;
-  /** Seconds the peer asked to wait (`Retry-After`, also as a date); null when it did not. */
-  readonly retryAfterSeconds: number | null;
+  /** Why the peer refused the request; null unless `kind` is `status`. */
+  readonly reason: RefusalReason | null;
   /** True when the reply has more bytes than this end reads: ask for less at once. */
   readonly isTooLong: boolean;
 
-  constructor(
-    kind: RemotePeerErrorKind,
-    message: string,
-    options: {
-      readonly status?: number;
-      readonly retryAfterSeconds?: number;
-      readonly isTooLong?: boolean;
-      readonly cause?: unknown;
-    } = {},
-  ) {
-    super(message, "cause" in options ? { cause: options.cause } : undefined);
-    this.kind = kind;
+  constructor(kind: RemotePeerErrorKind, message: string, options: RemotePeerErrorOptions = {}) {
+    super(kind, message, options);
     this.status = options.status ?? null;
-    this.retryAfterSeconds = options.retryAfterSeconds ?? null;
+    this.reason = options.reason ?? null;
     this.isTooLong = options.isTooLong ?? false;
   }
 }
@@ -106,8 +94,8 @@ export interface RemotePeer {
   prepareBatch?(request: PushRequest): void;
 
   /**
-   * Asks for a digest of a table and verifies its checksum. Not in the document: a peer that is not this service
-   * answers 404, which is a failure of kind `status`. D-4.10.
+   * Asks for a digest of a table and verifies its checksum. Not in the document: of a peer that is not this
+   * service the `reason` is `not_found`. D-4.10.
    */
   readDigest(
     tableName: string,

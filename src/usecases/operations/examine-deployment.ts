@@ -168,7 +168,8 @@ async function checkRemoteKey({ status }: RemoteStatus, sync: SyncDeps): Promise
     return ok("it is accepted");
   } catch (error) {
     if (!(error instanceof RemotePeerError)) throw error;
-    if (error.status !== 401) return fail(error.message, "Look at the log of the remote");
+    if (error.reason !== "key_rejected")
+      return fail(error.message, "Look at the log of the remote");
     return fail("the remote refuses it", "Set SYNC_REMOTE_KEY to the SYNC_API_KEY of the remote");
   }
 }

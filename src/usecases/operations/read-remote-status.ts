@@ -1,7 +1,6 @@
-import { AppError } from "../../domain/shared/errors.ts";
+import { isAppError } from "../../domain/shared/errors.ts";
 import { dateTimeMs, parseDateTime } from "../../domain/shared/time.ts";
 import type { SyncStatus } from "../../domain/sync/run/run.ts";
-import { RemotePeerError } from "../../ports/tables/remote-peer.ts";
 import { openRemote, type SyncDeps } from "../sync/shared/sync-deps.ts";
 
 /** The remote deployment with its status, or why the status could not be read. */
@@ -29,7 +28,7 @@ export async function readRemoteStatus(deps: SyncDeps): Promise<RemoteStatus | n
       serverTime === null ? null : dateTimeMs(serverTime) - (askedAtMs + answeredAtMs) / 2;
     return { url, status, clockAheadMs, error: null };
   } catch (error) {
-    if (!(error instanceof RemotePeerError || error instanceof AppError)) throw error;
+    if (!isAppError(error)) throw error;
     return { url, status: null, clockAheadMs: null, error: error.message };
   }
 }

@@ -153,7 +153,7 @@ test("S-7 a reply other than 200 is a status with the peer's text", async () => 
   const peer = startPeer(() => Response.json({ error: "Wrong key" }, { status: 401 }));
   const error = await failureOf(clientOf(peer).pullPage("t", { since: "2026" }));
   expect(error.kind).toBe("status");
-  expect(error.status).toBe(401);
+  expect([error.status, error.reason]).toEqual([401, "key_rejected"]);
   expect(error.retryAfterSeconds).toBe(null);
   expect(error.message).toBe(`GET ${peer.baseUrl}${PULL} was answered 401: Wrong key`);
 });

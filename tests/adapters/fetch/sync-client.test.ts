@@ -1,6 +1,8 @@
 // What the sync client sends and what it makes of correct replies, against real HTTP servers.
+
 import { expect, test } from "bun:test";
 import { gunzipSync, gzipSync } from "node:zlib";
+import { refusalReason } from "../../../src/adapters/fetch/errors.ts";
 import {
   createSyncClient,
   isRawNumber,
@@ -333,4 +335,17 @@ test("S-4.2 pushBatch() sends a prepared batch once, and after that what the arr
     '{"records":[{"sku":"b"}]}',
     '{"records":[{"sku":"b"}],"sync_timestamp":"2026-01-02T03:04:05Z"}',
   ]);
+});
+
+test.each([
+  [[0, 301, 308], "moved"],
+  [[401], "key_rejected"],
+  [[403], "sync_disabled"],
+  [[404, 405, 501], "not_found"],
+  [[413], "too_large"],
+  [[408, 422, 425, 429, 500, 502, 503, 504], "passing"],
+  [[400, 402, 409, 431], "refused"],
+  [[505, 507, 520], "failed"],
+] as const)("D-4.6 statuses %p mean %s", (statuses, reason) => {
+  for (const status of statuses) expect(refusalReason(status)).toBe(reason);
 });

@@ -141,7 +141,7 @@ test("D-4.8 a batch is not sent again once the lease has run out while the run w
   };
   ends.intercept = async ({ kind }, send) => {
     if (kind !== "push") return send();
-    throw new RemotePeerError("status", "Busy", { status: 503, retryAfterSeconds: 13 });
+    throw new RemotePeerError("status", "Busy", { reason: "passing", retryAfterSeconds: 13 });
   };
   const startedAtMs = ends.time.nowMs;
   const { error } = await runOf(

@@ -147,7 +147,9 @@ test("D-4.7 a checksum that never matches fails the run after 8 attempts, with m
   const { run, error } = await runOf(ends);
   expect(run.status).toBe("failed");
   expect(error?.kind).toBe("sync_failed");
-  expect(error?.message).toBe("Not as sent (8 attempts); check what stands between both ends");
+  expect(error?.message).toBe(
+    "Not as sent (8 attempts); check the proxies between both deployments",
+  );
   expect(asked(ends.requests)).toHaveLength(8);
   expect(ends.here.marker(PULL_MARKER)).toBe("");
 });

@@ -220,7 +220,7 @@ test("D-4.6 a failure with a long reason still says what to do", async () => {
   const ends = await endsWithRows(1);
   ends.intercept = ({ kind }, send) => {
     if (kind !== "push") return send();
-    throw new RemotePeerError("status", "x".repeat(500), { status: 401 });
+    throw new RemotePeerError("status", "x".repeat(500), { reason: "key_rejected" });
   };
   const { error } = await runOf(ends, { direction: "push" });
   expect(error?.message).toBe(`${"x".repeat(177)}; check SYNC_REMOTE_KEY`);

@@ -1,4 +1,5 @@
 // Two deployments in memory and the requests between them, for tests that want to say exactly what happens.
+import { refusalReason } from "../../../src/adapters/fetch/errors.ts";
 import type { JsonObject } from "../../../src/domain/shared/json.ts";
 import type { RunEvent, RunRequest } from "../../../src/domain/sync/run/run.ts";
 import type { TableEntry } from "../../../src/domain/sync/table/registry-schema.ts";
@@ -218,5 +219,9 @@ export function manyRows(count: number, prefix = "k"): TestRow[] {
 /** A reply with another status than 200. */
 export function statusError(status: number, retryAfterSeconds?: number): RemotePeerError {
   const wait = retryAfterSeconds === undefined ? {} : { retryAfterSeconds };
-  return new RemotePeerError("status", `POST there was answered ${status}`, { status, ...wait });
+  return new RemotePeerError("status", `POST there was answered ${status}`, {
+    status,
+    reason: refusalReason(status),
+    ...wait,
+  });
 }

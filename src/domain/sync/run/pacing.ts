@@ -1,5 +1,6 @@
 // How much a run sends or asks for at once, and when it repeats a request that failed: both follow what the remote can
 // take. D-4.6.
+import type { RemotePeerErrorKind } from "../../shared/errors.ts";
 import type { JsonValue } from "../../shared/json.ts";
 import {
   FIRST_PUSH_BATCH_ROWS,
@@ -74,17 +75,28 @@ export function halves<Item>(batch: readonly Item[]): [readonly Item[], readonly
   return [batch.slice(0, middle), batch.slice(middle)];
 }
 
+/** Why a peer refused a request. */
+export type RefusalReason =
+  | "key_rejected"
+  | "sync_disabled"
+  /** It takes no body of this size. */
+  | "too_large"
+  /** It does not have what was asked for, so it may be no such service, or an older one. */
+  | "not_found"
+  /** It is at another address. */
+  | "moved"
+  /** It cannot use the request: it may not have the table. */
+  | "refused"
+  /** It failed, or the request was damaged on its way: the same one may succeed later. */
+  | "passing"
+  /** It failed in another way. */
+  | "failed";
+
 /** A failure of a request, with the fields of `RemotePeerError`. */
 export interface RequestFailure {
-  readonly kind:
-    | "unreachable"
-    | "timeout"
-    | "aborted"
-    | "status"
-    | "invalid_reply"
-    | "checksum_mismatch";
-  /** HTTP status of the reply; null when there was none. */
-  readonly status: number | null;
+  readonly kind: RemotePeerErrorKind;
+  /** Null when no peer refused it. */
+  readonly reason: RefusalReason | null;
   /** Seconds the peer asked to wait; null when it did not. */
   readonly retryAfterSeconds: number | null;
   /** True for a reply with more bytes than are read. */
@@ -102,9 +114,6 @@ interface RetryState {
 
 const FIRST_WAIT_MS = 250;
 const MAX_WAIT_MS = 10_000;
-
-/** Statuses after which the same request may succeed. 422: the body was damaged on its way (S-4.2.2 to S-4.2.4). */
-const PASSING_STATUSES: readonly number[] = [408, 422, 425, 429, 500, 502, 503, 504];
 
 /** Milliseconds to wait before the next attempt; null to give up. */
 export function retryWaitMs(failure: RequestFailure, state: RetryState): number | null {
@@ -127,10 +136,10 @@ export function isTooMuchToReceive(failure: RequestFailure): boolean {
 
 /** True when the remote will not take a body of this size at all. */
 export function isTooLarge(failure: RequestFailure): boolean {
-  return failure.kind === "status" && failure.status === 413;
+  return failure.reason === "too_large";
 }
 
-function maxAttempts({ kind, status }: RequestFailure): number {
+function maxAttempts({ kind, reason }: RequestFailure): number {
   switch (kind) {
     case "unreachable":
     case "timeout":
@@ -139,7 +148,7 @@ function maxAttempts({ kind, status }: RequestFailure): number {
     case "invalid_reply":
       return MAX_INVALID_REPLY_ATTEMPTS;
     case "status":
-      return status !== null && PASSING_STATUSES.includes(status) ? MAX_REQUEST_ATTEMPTS : 1;
+      return reason === "passing" ? MAX_REQUEST_ATTEMPTS : 1;
     case "aborted":
       return 1;
   }

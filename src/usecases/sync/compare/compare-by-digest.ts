@@ -166,8 +166,8 @@ class DigestComparison {
 }
 
 /** True for the answers of servers without this path: the sync document has none. */
-function hasNoDigests({ kind, status }: RemotePeerError): boolean {
-  return kind === "invalid_reply" || [400, 404, 405, 501].includes(status ?? 0);
+function hasNoDigests({ kind, reason }: RemotePeerError): boolean {
+  return kind === "invalid_reply" || reason === "not_found" || reason === "refused";
 }
 
 /** Asks for the next digests while the last ones are compared. A failure waits until they are looked at. */
@@ -191,7 +191,7 @@ function askDigest(
 function checkRange({ table }: Comparison, { after, through }: DigestRange): void {
   if (through === null) return;
   if (convertPosition(table, keyRow(table, through)) === null) {
-    throw unusable("sent keys that are none of this table");
+    throw unusable("sent keys that do not fit this table");
   }
   const isForward = after === null || compareKeys(table, after, through) < 0;
   if (!isForward) throw unusable("sent keys that are not in their order");

@@ -119,7 +119,8 @@ async function clearMarkers(deps: SyncDeps, tables: readonly Table[]): Promise<v
 function concernsAllTables(error: unknown, stop: AbortSignal): boolean {
   if (stop.aborted || isAppError(error, "store_unavailable", "commit_failed")) return true;
   const cause = error instanceof Error ? error.cause : null;
-  return cause instanceof RemotePeerError && cause.status !== 400 && cause.status !== 404;
+  if (!(cause instanceof RemotePeerError)) return false;
+  return cause.reason !== "refused" && cause.reason !== "not_found";
 }
 
 /** A result that cannot be kept is no reason to call the run failed: its rows are where they belong. */

@@ -1,7 +1,7 @@
 import { AppError } from "../../../domain/shared/errors.ts";
 import { MAX_RUN_ERROR_CHARS, MAX_STALL_MS } from "../../../domain/shared/limits.ts";
 import { cutText } from "../../../domain/shared/text.ts";
-import { retryWaitMs } from "../../../domain/sync/run/pacing.ts";
+import { type RefusalReason, retryWaitMs } from "../../../domain/sync/run/pacing.ts";
 import { RemotePeerError } from "../../../ports/tables/remote-peer.ts";
 import type { SyncDeps } from "./sync-deps.ts";
 
@@ -73,8 +73,19 @@ function failedForGood(error: RemotePeerError, attempts: number): AppError {
   return new AppError("sync_failed", text, { cause: error });
 }
 
+const REFUSAL_ADVICE: Readonly<Record<RefusalReason, string>> = {
+  key_rejected: "check SYNC_REMOTE_KEY",
+  sync_disabled: "check that the remote has sync enabled",
+  too_large: "let the remote take larger bodies",
+  not_found: "check SYNC_REMOTE_URL",
+  moved: "check SYNC_REMOTE_URL",
+  refused: "check both registries",
+  passing: "look at the remote's log, then run again",
+  failed: "look at the remote's log, then run again",
+};
+
 /** What to do about a request that failed for good. */
-function adviceFor({ kind, status, retryAfterSeconds }: RemotePeerError): string {
+function adviceFor({ kind, reason, retryAfterSeconds }: RemotePeerError): string {
   if (retryAfterSeconds !== null) return `run again in ${retryAfterSeconds} s`;
   switch (kind) {
     case "unreachable":
@@ -83,18 +94,10 @@ function adviceFor({ kind, status, retryAfterSeconds }: RemotePeerError): string
     case "invalid_reply":
       return "check that SYNC_REMOTE_URL is a sync service of version v1";
     case "checksum_mismatch":
-      return "check what stands between both ends";
+      return "check the proxies between both deployments";
     case "aborted":
       return "run again";
     case "status":
-      return adviceForStatus(status ?? 0);
+      return REFUSAL_ADVICE[reason ?? "failed"];
   }
-}
-
-function adviceForStatus(status: number): string {
-  if (status === 401) return "check SYNC_REMOTE_KEY";
-  if (status === 403) return "check that the remote has sync enabled";
-  if (status === 413) return "let the remote take larger bodies";
-  if (status < 400 || status === 404 || status === 405) return "check SYNC_REMOTE_URL";
-  return status < 500 ? "check both registries" : "look at the remote's log, then run again";
 }
