@@ -13,7 +13,6 @@ export interface OpenedDeployment {
   readonly services: Services;
 }
 
-/** What a command works with. */
 export interface CommandTools {
   readonly output: Output;
   readonly interruption: Interruption;
@@ -21,7 +20,6 @@ export interface CommandTools {
   open(): Promise<OpenedDeployment>;
 }
 
-/** Options that every command has. */
 export interface CommonOptions {
   readonly json?: true;
 }

@@ -1,10 +1,9 @@
 // What a command writes: text for people or one JSON document on stdout, problems on stderr.
 import { toWire } from "../domain/shared/wire-names.ts";
 
-/** Where a command writes to. */
 export class Output {
   readonly isJson: boolean;
-  /** True when progress may be drawn: both streams are a terminal that can, and nobody asked for JSON. */
+  /** True when progress may be drawn: both streams are a terminal that can, and the output is not JSON. */
   readonly isTerminal: boolean;
 
   constructor(isJson: boolean) {
@@ -54,8 +53,7 @@ export function countOf(value: number, noun: string): string {
   return `${formatCount(value)} ${noun}${value === 1 ? "" : "s"}`;
 }
 
-/** What a transfer moved. */
-export interface MovedRows {
+export interface Throughput {
   readonly rows: number;
   readonly elapsedMs: number;
   readonly bytesCompressed: number;
@@ -63,7 +61,7 @@ export interface MovedRows {
 }
 
 /** Rows, rate and bytes saved, such as `10 rows, 500 rows/s, 80 of 320 bytes sent (75% saved)`. */
-export function movedText(moved: MovedRows): string {
+export function movedText(moved: Throughput): string {
   const { rows, elapsedMs, bytesCompressed, bytesUncompressed } = moved;
   if (rows === 0) return "0 rows";
   const rate = rows / Math.max(0.001, elapsedMs / 1000);

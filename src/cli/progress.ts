@@ -2,14 +2,12 @@
 import { MultiBar, Presets } from "cli-progress";
 import { countOf, formatCount, type Output } from "./output.ts";
 
-/** The progress of one job. */
-export interface ProgressState {
+interface ProgressState {
   readonly rows: number;
   /** From 0 to 1; null when the total is unknown. */
   readonly part: number | null;
 }
 
-/** Shows the progress of one job. */
 export interface Progress {
   update(state: ProgressState): void;
 }
@@ -24,7 +22,6 @@ export interface ProgressBoard {
 /** A plain line is written after each such part of a job, or after so many rows when the total is unknown. */
 const PLAIN_STEP = 0.25;
 const PLAIN_STEP_ROWS = 100_000;
-/** Steps of a bar. */
 const BAR_STEPS = 1_000;
 
 const LONGEST_BAR_CHARS = 30;
@@ -88,7 +85,6 @@ function lineFor(labelChars: number) {
   return { format: line.format, barsize: Math.min(LONGEST_BAR_CHARS, free(line)) };
 }
 
-/** Plain lines for one job. */
 class LineProgress implements Progress {
   readonly #label: string;
   #shownPart = 0;

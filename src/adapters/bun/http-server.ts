@@ -9,7 +9,6 @@ const IDLE_TIMEOUT_SECONDS = 60;
 /** Bodies are limited while they are read, with a proper reply; Bun's own limit would close the connection without one. */
 const NO_BODY_CAP = Number.MAX_SAFE_INTEGER;
 
-/** Serves with `Bun.serve`. */
 export async function startBunServer(
   handler: RequestHandler,
   options: ListenOptions,

@@ -1,17 +1,13 @@
 import type { Digest } from "../../ports/crypto/crypto.ts";
 import type { PushRequest } from "../../ports/tables/remote-peer.ts";
 
-/** The body of a push, ready to be sent. */
-export interface EncodedBatch {
-  /** Gzip of the JSON. */
+interface EncodedBatch {
   readonly body: Uint8Array<ArrayBuffer>;
   /** SHA-256 of the JSON. Peers verify it for gzip bodies only, so every body is sent as gzip. S-4.2.5. */
   readonly checksum: string;
-  /** Length of the JSON. */
   readonly bytesUncompressed: number;
 }
 
-/** A body that was encoded ahead of time. */
 interface PreparedBatch {
   readonly syncTimestamp: string | undefined;
   readonly batch: Promise<EncodedBatch>;

@@ -6,7 +6,6 @@ import { RemotePeerError } from "../../ports/tables/remote-peer.ts";
 /** Length of another program's text inside a message, in characters. */
 const MAX_QUOTED_CHARS = 200;
 
-/** Why a request failed. */
 interface WireProblem {
   /** In words that follow the label. */
   readonly problem: string;
@@ -30,7 +29,6 @@ export function unreachable(label: string, { problem, cause }: WireProblem): Rem
   return new RemotePeerError("unreachable", `${label} ${problem}: ${reason}`, { cause });
 }
 
-/** A reply with a status other than 200. */
 interface StatusReply {
   readonly label: string;
   readonly url: string;
@@ -42,7 +40,6 @@ interface StatusReply {
   readonly nowMs: (() => number) | null;
 }
 
-/** The error for a reply with a status other than 200. */
 export function statusError(answer: StatusReply): RemotePeerError {
   const { response, label, key } = answer;
   const { status, headers } = response;

@@ -7,7 +7,7 @@ import type { Settings } from "./settings.ts";
 const MAX_ERROR_BODY_BYTES = 64 * 1024;
 
 /** One request, and the signal its caller may stop it with. */
-export interface ExchangeRequest {
+interface ExchangeRequest {
   readonly method: "GET" | "POST";
   /** Below `/api/v1/sync`, with the query, percent-encoded. */
   readonly path: string;

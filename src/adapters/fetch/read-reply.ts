@@ -40,7 +40,6 @@ const DIGEST: Shape<string> = {
   fits: (value): value is string => typeof value === "string" && /^[0-9a-f]{32}$/.test(value),
 };
 
-/** The request that a page answers. */
 interface AskedPage {
   readonly tableName: string;
   /** Null when the request had none. */
@@ -48,7 +47,6 @@ interface AskedPage {
   readonly offsetRows: number;
 }
 
-/** The page of a pull, S-2.2. */
 export function readPullPage(reply: Reply, asked: AskedPage): PullPage {
   const fields = ReplyFields.of(reply);
   const page: PullPage = {
@@ -96,7 +94,6 @@ export function readPushResult(reply: Reply, tableName: string, recordCount: num
   return result;
 }
 
-/** The status, S-2.5. */
 export function readStatusReply(reply: Reply): SyncStatus {
   const fields = ReplyFields.of(reply);
   const status: SyncStatus = {
@@ -112,7 +109,6 @@ export function readStatusReply(reply: Reply): SyncStatus {
   return status;
 }
 
-/** A digest, D-4.10. */
 export function readDigestPage(reply: Reply, tableName: string, query: DigestQuery): DigestPage {
   const fields = ReplyFields.of(reply);
   const page: DigestPage = {

@@ -22,7 +22,6 @@ export const TEXT: Shape<string> = {
   fits: (value) => typeof value === "string",
 };
 
-/** A JSON boolean. */
 export const FLAG: Shape<boolean> = {
   wanted: "true or false",
   fits: (value) => typeof value === "boolean",
@@ -39,7 +38,6 @@ export function wholeNumberFrom(least: number): Shape<number> {
   };
 }
 
-/** The value itself or JSON null. */
 export function orNull<T extends JsonValue>(shape: Shape<T>): Shape<T | null> {
   return {
     wanted: `${shape.wanted} or null`,
@@ -87,7 +85,6 @@ export class ReplyFields {
     throw invalidReply(label, { problem: `it is not a JSON object but ${describe(value)}` });
   }
 
-  /** The value of a required field. */
   read<T extends JsonValue>(name: string, shape: Shape<T>): T {
     const value = this.#values[name];
     if (value !== undefined && shape.fits(value)) return value;

@@ -32,7 +32,6 @@ export interface SyncClientOptions {
   readonly nowMs?: () => number;
 }
 
-/** Options with their defaults filled in. */
 export interface Settings extends Required<Omit<SyncClientOptions, "baseUrl" | "nowMs">> {
   /** Where the paths of S-4 start: origin, path and `/api/v1/sync`, without a slash at the end. */
   readonly syncUrl: string;

@@ -52,7 +52,7 @@ export class SyncClient implements RemotePeer {
 
   /**
    * Pulls page after page by `next_offset`, from `offset` (0 when absent) to the last one. The signal holds for all of
-   * them, the time limit for each. For tables that nobody writes to meanwhile: in a table that changes an offset skips
+   * them, the time limit for each. For tables that are not written to meanwhile: in one that changes an offset skips
    * or repeats rows, which sync runs avoid by asking again from the last timestamp seen. D-4.5.
    */
   async *pages(

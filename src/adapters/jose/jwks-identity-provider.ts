@@ -30,8 +30,7 @@ const KEYS_MAX_AGE_MS = 600_000;
 const KEYS_COOLDOWN_MS = 30_000;
 const KEYS_TIMEOUT_MS = 5_000;
 
-/** The identity provider that is configured. */
-export interface JwksOptions {
+interface JwksOptions {
   readonly jwksUrl: string;
   readonly issuer: string;
   readonly audience: string;
@@ -90,7 +89,7 @@ export class JwksIdentityProvider implements IdentityProvider {
   }
 }
 
-/** Turns network errors into another type: keys of a wrong type raise `TypeError` as well. */
+/** Marks network errors: jose throws `TypeError` for bad keys too. */
 async function fetchKeys(url: string, options: RequestInit): Promise<Response> {
   try {
     return await fetch(url, options);

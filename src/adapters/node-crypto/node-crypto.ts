@@ -3,7 +3,6 @@
 import { createHash, createHmac, randomBytes, timingSafeEqual } from "node:crypto";
 import type { Mac, SecretComparison } from "../../ports/crypto/crypto.ts";
 
-/** HMAC-SHA-256 and random bytes. */
 export class NodeMac implements Mac {
   hmacHex(key: Uint8Array, message: Uint8Array | string): string {
     return createHmac("sha256", key).update(message).digest("hex");

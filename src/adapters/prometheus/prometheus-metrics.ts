@@ -14,8 +14,7 @@ import { RequestDurations } from "./request-durations.ts";
 const RUN_BUCKETS_SECONDS = [0.1, 0.5, 1, 2.5, 5, 10, 30, 60, 300, 900, 3600];
 const TABLE_LABELS = ["table", "direction"] as const;
 
-/** Labels and start of the process. */
-export interface ProcessInfo {
+interface ProcessInfo {
   readonly version: string;
   /** Such as `bun 1.4.5`. */
   readonly runtimeVersion: string;
@@ -23,7 +22,6 @@ export interface ProcessInfo {
   readonly startedAtMs: number;
 }
 
-/** Counts with the Prometheus client. */
 export class PrometheusMetrics implements Metrics {
   readonly #registry = new Registry();
   readonly #requests = new RequestDurations(this.#registry);
@@ -151,7 +149,6 @@ function setTableGauges(gauge: Gauge<"table" | "direction">, values: readonly Ta
   for (const { table, direction, value } of values) gauge.set({ table, direction }, value);
 }
 
-/** For a number that is counted elsewhere. */
 function setTo(counter: Counter, value: number): void {
   counter.reset();
   counter.inc(value);

@@ -7,7 +7,6 @@ const NO_ROUTE = "none";
 const BUCKETS_MS = [1, 2.5, 5, 10, 25, 50, 100, 250, 500, 1_000, 2_500, 5_000, 10_000, 30_000];
 const METHODS: readonly string[] = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"];
 
-/** The requests with the same labels. */
 interface Series {
   readonly labels: Readonly<Record<"route" | "method" | "status", string>>;
   /** By bucket, not cumulative; the last bucket has no bound. */
@@ -20,7 +19,6 @@ interface Series {
  * of a request that is answered from memory; this one only adds to numbers.
  */
 export class RequestDurations {
-  /** By route, method and status. */
   readonly #series = new Map<string, Map<string, Map<number, Series>>>();
 
   constructor(registry: Registry) {
@@ -30,7 +28,6 @@ export class RequestDurations {
     registry.registerMetric({ ...head, get } as unknown as Histogram);
   }
 
-  /** Counts one request. */
   count({ route, method, status }: AnsweredRequest, durationMs: number): void {
     const byMethod = entryOf(this.#series, route ?? NO_ROUTE, () => new Map());
     // Callers may send invented methods, which must not become labels.

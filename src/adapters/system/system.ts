@@ -1,6 +1,5 @@
 import type { Clock, Defer, Ids, Random, Timer } from "../../ports/runtime/runtime.ts";
 
-/** The machine's clock. */
 export class SystemClock implements Clock {
   nowMs(): number {
     return Date.now();
@@ -11,7 +10,6 @@ export class SystemClock implements Clock {
   }
 }
 
-/** The runtime's timers. */
 export class SystemTimer implements Timer {
   async sleep(durationMs: number, signal?: AbortSignal): Promise<void> {
     if (signal?.aborted) return;
@@ -27,14 +25,12 @@ export class SystemTimer implements Timer {
   }
 }
 
-/** Random UUIDs. */
 export class SystemIds implements Ids {
   next(): string {
     return crypto.randomUUID();
   }
 }
 
-/** The runtime's generator. */
 export class SystemRandom implements Random {
   next(): number {
     return Math.random();

@@ -14,7 +14,6 @@ import {
 } from "../command-runner.ts";
 import { EXIT, type ExitCode } from "../failure.ts";
 
-/** `repsync admin`. D-4.1, D-4.12. */
 export const addAdminCommand: AddCommand = (parent, run) => {
   const group = parent.command("admin").description("make an administrator");
   declareCommand(group, "create")

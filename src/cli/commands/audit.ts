@@ -11,7 +11,6 @@ import { EXIT, type ExitCode } from "../failure.ts";
 import { countOf, type Output } from "../output.ts";
 import { openProgress } from "../progress.ts";
 
-/** `repsync audit`. D-6.5. */
 export const addAuditCommand: AddCommand = (parent, run) => {
   const group = parent.command("audit").description("verify or prune the audit log of lookups");
   declareCommand(group, "verify")

@@ -21,7 +21,6 @@ const KINDS = {
   missingThere: "missing there",
 } as const;
 
-/** `repsync compare`. D-4.10, D-4.12. */
 export const addCompareCommand: AddCommand = (parent, run) => {
   declareCommand(parent, "compare")
     .summary("compare a table with the remote's, and repair it")

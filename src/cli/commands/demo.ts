@@ -4,7 +4,6 @@ interface DemoOptions extends CommonOptions {
   readonly once?: true;
 }
 
-/** `repsync demo`. D-1.2. */
 export const addDemoCommand: AddCommand = (parent, run) => {
   declareCommand(parent, "demo")
     .summary("show both interfaces at work, with real rows")

@@ -11,7 +11,6 @@ import {
 } from "../command-runner.ts";
 import { EXIT, type ExitCode } from "../failure.ts";
 
-/** `repsync doctor`. D-4.12. */
 export const addDoctorCommand: AddCommand = (parent, run) => {
   declareCommand(parent, "doctor")
     .summary("check configuration, store and remote")

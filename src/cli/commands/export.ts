@@ -17,7 +17,6 @@ import { writeText } from "../files/write-text.ts";
 import { countOf } from "../output.ts";
 import { openProgress, type Progress } from "../progress.ts";
 
-/** `repsync export`. D-4.12. */
 export const addExportCommand: AddCommand = (parent, run) => {
   declareCommand(parent, "export")
     .summary("write the rows of a table into a file")
@@ -57,7 +56,6 @@ async function exportFile(
   return EXIT.success;
 }
 
-/** An export under way. */
 interface ExportJob {
   readonly table: Table;
   readonly format: FileFormat;

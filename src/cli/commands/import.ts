@@ -24,7 +24,6 @@ import { openProgress } from "../progress.ts";
 /** Failed records that are listed one by one. */
 const MAX_TOLD_FAILURES = 1_000;
 
-/** `repsync import`. D-4.12. */
 export const addImportCommand: AddCommand = (parent, run) => {
   declareCommand(parent, "import")
     .summary("write the records of a file into a table")

@@ -22,7 +22,6 @@ interface CreateOptions extends CommonOptions {
   readonly expires?: string;
 }
 
-/** `repsync keys`. D-4.12, D-5.5. */
 export const addKeysCommand: AddCommand = (parent, run) => {
   const group = parent.command("keys").description("issue, list or revoke API keys");
   declareCommand(group, "create")

@@ -21,7 +21,6 @@ interface PlanOptions extends CommonOptions {
   readonly rateLimitPerMinute?: number;
 }
 
-/** `repsync plan`. D-5.7. */
 export const addPlanCommand: AddCommand = (parent, run) => {
   const group = parent.command("plan").description("change the plan of an account");
   declareCommand(group, "set")

@@ -10,7 +10,6 @@ import { EXIT, type ExitCode } from "../failure.ts";
 import { countOf } from "../output.ts";
 import { type ListOptions, printNext } from "./runs.ts";
 
-/** `repsync rejected`. D-4.9. */
 export const addRejectedCommand: AddCommand = (parent, run) => {
   const group = parent.command("rejected").description("list or drop rejected records");
   declareCommand(group, "list")

@@ -9,7 +9,6 @@ import {
 import { EXIT, type ExitCode } from "../failure.ts";
 import { formatCount, tableLines } from "../output.ts";
 
-/** Options of a list. */
 export interface ListOptions extends CommonOptions {
   readonly limit: string;
   readonly cursor?: string;
@@ -18,7 +17,6 @@ export interface ListOptions extends CommonOptions {
 const HEADER = ["run", "started", "by", "direction", "status", "pushed", "pulled", "rejected"];
 const COUNTS = ["pushed", "pulled", "rejected"];
 
-/** `repsync runs`. D-4.9. */
 export const addRunsCommand: AddCommand = (parent, run) => {
   declareCommand(parent, "runs")
     .summary("list the last sync runs")

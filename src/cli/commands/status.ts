@@ -11,7 +11,6 @@ import {
 import { EXIT, type ExitCode } from "../failure.ts";
 import { formatCount, tableLines } from "../output.ts";
 
-/** `repsync status`. D-4.12. */
 export const addStatusCommand: AddCommand = (parent, run) => {
   declareCommand(parent, "status")
     .summary("show tables, rows and markers here and there")

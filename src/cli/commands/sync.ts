@@ -24,7 +24,6 @@ interface SyncOptions extends CommonOptions {
   readonly events?: true;
 }
 
-/** `repsync sync`. D-4.12. */
 export const addSyncCommand: AddCommand = (parent, run) => {
   declareCommand(parent, "sync")
     .summary("push or pull rows, or both")

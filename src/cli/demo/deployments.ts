@@ -1,16 +1,16 @@
 // The deployments of the demo, their credentials, and requests to them as any client would send them.
 import type { Output } from "../output.ts";
 
-/** A deployment that runs. */
-export interface Deployment {
-  /** Its address. */
+/** The environment of a process. */
+export type Settings = Readonly<Record<string, string>>;
+
+export interface DemoDeployment {
   readonly url: string;
   /** Its environment, for the command line too. */
-  readonly settings: Readonly<Record<string, string>>;
+  readonly settings: Settings;
 }
 
-/** The deployments by name. */
-export type Deployments = Readonly<Record<"local" | "production" | "copy", Deployment>>;
+export type Deployments = Readonly<Record<"local" | "production" | "copy", DemoDeployment>>;
 
 /** What every part of the demo works with. */
 export interface Stage {
@@ -24,38 +24,35 @@ export const SYNC_KEY = "demo-sync-key";
 /** `ADMIN_USERNAME` and `ADMIN_PASSWORD` of all deployments. */
 export const ADMINISTRATOR = { username: "admin", password: "demo-admin-password" };
 
+type HeaderFields = Readonly<Record<string, string>>;
+
 /** Signs in, as the administrator unless another account is named, and returns the header for further requests. */
-export async function signIn(
+export async function bearerHeader(
   url: string,
-  { username, password }: { readonly username: string; readonly password: string } = ADMINISTRATOR,
-): Promise<Readonly<Record<string, string>>> {
-  const { token } = await callData<{ readonly token: string }>(`${url}/v1/sessions`, {
-    method: "POST",
-    body: { username, password },
-  });
+  { username, password } = ADMINISTRATOR,
+): Promise<HeaderFields> {
+  const request = { method: "POST", body: { username, password } } as const;
+  const { token } = await callData<Record<"token", string>>(`${url}/v1/sessions`, request);
   return { Authorization: `Bearer ${token}` };
 }
 
 /** An event of a run as the stream writes it, as far as the demo reads it. S-6. */
-export type StreamEvent =
+type StreamEvent =
   | { readonly type: "start" | "finished" }
   | { readonly type: "batch"; readonly total_sent: number; readonly total_records: number }
   | { readonly type: "error"; readonly error: string }
   | {
       readonly type: "done";
-      /** Of a push. */
       readonly total_pushed?: number;
-      /** Of a pull. */
       readonly total_pulled?: number;
       readonly bytes_compressed: number;
       readonly bytes_uncompressed: number;
       readonly duration_ms: number;
     };
 
-/** A request to a deployment. */
-export interface ApiRequest {
+interface ApiRequest {
   readonly method?: "GET" | "POST" | "DELETE";
-  readonly headers?: Readonly<Record<string, string>>;
+  readonly headers?: HeaderFields;
   readonly body?: object;
   /** The expected status; 200 when absent. */
   readonly expect?: number;
@@ -69,7 +66,7 @@ export async function callApi<Body>(url: string, request: ApiRequest = {}): Prom
 
 /** The `data` of a reply of the reputation interface. R-2.6. */
 export async function callData<Data>(url: string, request: ApiRequest = {}): Promise<Data> {
-  return (await callApi<{ readonly data: Data }>(url, request)).data;
+  return (await callApi<Record<"data", Data>>(url, request)).data;
 }
 
 /** The events of a stream, to its end. S-4.5.3. */

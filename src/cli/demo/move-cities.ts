@@ -1,34 +1,32 @@
 // The first half of the demo: rows go from one deployment to another and to a third, by runs of the service itself.
 import { createSyncClient, type JsonObject, type SyncClient } from "repsync/client";
-import { countOf, formatCount, type MovedRows, movedText } from "../output.ts";
+import { countOf, formatCount, movedText, type Throughput } from "../output.ts";
 import { openProgress, type Progress, type ProgressBoard } from "../progress.ts";
 import { CITIES_TABLE, readCities } from "./cities.ts";
 import {
+  bearerHeader,
   callApi,
-  type Deployment,
+  type DemoDeployment,
   type Deployments,
   readEvents,
   type Stage,
   SYNC_KEY,
-  signIn,
 } from "./deployments.ts";
 
-/** Rows of one page or batch. */
 const BATCH_ROWS = 5000;
 const LABEL_CHARS = "Push to production".length;
 
-/** The result of moving the cities. */
-export interface CitiesResult {
-  readonly loaded: MovedRows;
-  readonly pushed: MovedRows;
-  readonly pulled: MovedRows;
+interface CitiesResult {
+  readonly loaded: Throughput;
+  readonly pushed: Throughput;
+  readonly pulled: Throughput;
   /** Rows that differ between the first and the last deployment. */
   readonly differences: number;
 }
 
 /** Loads all cities, pushes them, pulls them into an empty deployment, and compares. */
 export async function moveCities({ output }: Stage, urls: Deployments): Promise<CitiesResult> {
-  const clientOf = ({ url }: Deployment) => createSyncClient({ baseUrl: url, key: SYNC_KEY });
+  const clientOf = ({ url }: DemoDeployment) => createSyncClient({ baseUrl: url, key: SYNC_KEY });
   const cities = await readCities();
   const rowsText = countOf(cities.length, "row");
   output.print(`Cities of GeoNames (geonames.org, CC BY 4.0): ${rowsText}`, "");
@@ -59,7 +57,7 @@ async function load(
   target: SyncClient,
   cities: readonly JsonObject[],
   progress: Progress,
-): Promise<MovedRows> {
+): Promise<Throughput> {
   const startedAtMs = performance.now();
   let [rows, bytesCompressed, bytesUncompressed] = [0, 0, 0];
   for (let at = 0; at < cities.length; at += BATCH_ROWS) {
@@ -78,12 +76,12 @@ async function load(
 
 /** The administrator starts a run and watches its stream. */
 async function runSync(
-  { url }: Deployment,
+  { url }: DemoDeployment,
   direction: "push" | "pull",
   board: ProgressBoard,
-): Promise<MovedRows> {
+): Promise<Throughput> {
   const progress = board.start(direction === "push" ? "Push to production" : "Pull into a copy");
-  const headers = await signIn(url);
+  const headers = await bearerHeader(url);
   const body = { direction, table: CITIES_TABLE };
   for await (const event of readEvents(`${url}/api/v1/sync/trigger-sse`, { headers, body })) {
     if (event.type === "batch") {
@@ -103,8 +101,8 @@ async function runSync(
 }
 
 /** As an operator would: range digests prove most of the table equal without sending it. */
-async function compareByDigests({ url }: Deployment): Promise<string> {
-  const headers = await signIn(url);
+async function compareByDigests({ url }: DemoDeployment): Promise<string> {
+  const headers = await bearerHeader(url);
   const startedAtMs = performance.now();
   const result = await callApi<Record<"matched" | "different", number>>(
     `${url}/api/v1/sync/compare`,

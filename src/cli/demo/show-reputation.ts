@@ -4,13 +4,13 @@ import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 import { createSyncClient, type JsonObject } from "repsync/client";
 import {
+  bearerHeader,
   callApi,
   callData,
-  type Deployment,
+  type DemoDeployment,
   type Deployments,
   type Stage,
   SYNC_KEY,
-  signIn,
 } from "./deployments.ts";
 import { childEnvironment } from "./service.ts";
 
@@ -26,6 +26,13 @@ interface Reputation {
   readonly verified_platforms: number;
 }
 
+/** How much of its plan an account has used. D-5.7. */
+interface PlanUsage {
+  readonly plan: string;
+  readonly minute: Record<"used" | "limit", number>;
+  readonly month: Record<"used" | "limit", number>;
+}
+
 /** One line of the person's accesses. D-5.5. */
 interface Access {
   readonly at: string;
@@ -35,8 +42,7 @@ interface Access {
   readonly code: string | null;
 }
 
-/** The result of the second half. */
-export interface ReputationResult {
+interface ReputationResult {
   readonly reputation: Reputation;
   readonly accesses: readonly Access[];
   /** The output of `repsync audit verify`. */
@@ -54,11 +60,12 @@ export async function showReputation(
   const post = { method: "POST", expect: 201 } as const;
   for (const body of [PERSON, BUSINESS]) await callData(`${url}/v1/signup`, { ...post, body });
   await syncPerson(deployments);
-  const [person, business] = [await signIn(url, PERSON), await signIn(url, BUSINESS)];
-  const issued = await callData<{ readonly key: string; readonly last4: string }>(
-    `${url}/v1/me/api-keys`,
-    { ...post, headers: business, body: { name: "seller checks" } },
-  );
+  const [person, business] = [await bearerHeader(url, PERSON), await bearerHeader(url, BUSINESS)];
+  const issued = await callData<Record<"key" | "last4", string>>(`${url}/v1/me/api-keys`, {
+    ...post,
+    headers: business,
+    body: { name: "seller checks" },
+  });
   const headers = { "X-API-Key": issued.key };
   const lookupUrl = `${url}/v1/public/profiles/${PERSON.username}/reputation`;
   output.print(
@@ -69,7 +76,7 @@ export async function showReputation(
 
   const before = await refusalOf(lookupUrl, headers);
   output.print(`Lookup without consent: ${before}`);
-  const consent = await callData<{ readonly id: number }>(`${url}/v1/me/consents`, {
+  const consent = await callData<Record<"id", number>>(`${url}/v1/me/consents`, {
     ...post,
     headers: person,
     body: { purpose: "reputation_lookup" },
@@ -87,32 +94,32 @@ export async function showReputation(
   const after = await refusalOf(lookupUrl, headers);
   output.print(`Lookup after the consent was revoked: ${after}`);
 
-  const { items: accesses } = await callData<{ readonly items: readonly Access[] }>(
+  const { items: accesses } = await callData<Record<"items", readonly Access[]>>(
     `${url}/v1/me/accesses`,
     { headers: person },
   );
   output.print(`Who looked "${PERSON.username}" up, newest first:`, ...accesses.map(accessLine));
   const audit = await verifyAudit(stage, deployments.production);
-  output.print(audit.text);
+  output.print(audit);
   const refused = "403 consent_required";
   const isAsExpected =
     [before, after].every((refusal) => refusal === refused) &&
     reputation.verified_platforms === 3 &&
     accesses.map(({ decision }) => decision).join() === "denied,allowed,denied" &&
-    audit.isWhole;
-  return { reputation, accesses, audit: audit.text, isAsExpected };
+    audit.includes("is whole");
+  return { reputation, accesses, audit, isAsExpected };
 }
 
 /** The person's rows are written at the local deployment and pushed to production by a run. */
 async function syncPerson({ local }: Deployments): Promise<void> {
   const client = createSyncClient({ baseUrl: local.url, key: SYNC_KEY });
   const rows = personRows(new Date().toISOString());
-  const headers = await signIn(local.url);
+  const headers = await bearerHeader(local.url);
   for (const [table, records] of Object.entries(rows)) {
     await client.pushBatch(table, { records });
     const body = { direction: "push", table };
     const run = { method: "POST", headers, body } as const;
-    const { status } = await callApi<{ readonly status: string }>(
+    const { status } = await callApi<Record<"status", string>>(
       `${local.url}/api/v1/sync/trigger`,
       run,
     );
@@ -166,16 +173,12 @@ function personRows(now: string): Readonly<Record<string, readonly JsonObject[]>
 }
 
 async function refusalOf(url: string, headers: Readonly<Record<string, string>>): Promise<string> {
-  const { code } = await callApi<{ readonly code: string }>(url, { headers, expect: 403 });
+  const { code } = await callApi<Record<"code", string>>(url, { headers, expect: 403 });
   return `403 ${code}`;
 }
 
 async function usageOf(url: string, headers: Readonly<Record<string, string>>): Promise<string> {
-  const { plan, minute, month } = await callData<{
-    readonly plan: string;
-    readonly minute: { readonly used: number; readonly limit: number };
-    readonly month: { readonly used: number; readonly limit: number };
-  }>(`${url}/v1/me/usage`, { headers });
+  const { plan, minute, month } = await callData<PlanUsage>(`${url}/v1/me/usage`, { headers });
   return `plan ${plan}, ${minute.used} of ${minute.limit} calls this minute, ${month.used} of ${month.limit} this month`;
 }
 
@@ -184,13 +187,10 @@ function accessLine({ at, account, purpose, decision, code }: Access): string {
 }
 
 /** The command line beside the running service, on the same store. */
-async function verifyAudit(
-  { folder }: Stage,
-  { settings }: Deployment,
-): Promise<{ readonly text: string; readonly isWhole: boolean }> {
+async function verifyAudit({ folder }: Stage, { settings }: DemoDeployment): Promise<string> {
   const { stdout } = await promisify(execFile)(process.execPath, [CLI, "audit", "verify"], {
     cwd: folder,
     env: childEnvironment(settings),
   });
-  return { text: `repsync audit verify: ${stdout.trim()}`, isWhole: stdout.includes("is whole") };
+  return `repsync audit verify: ${stdout.trim()}`;
 }

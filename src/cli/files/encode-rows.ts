@@ -5,10 +5,9 @@ import { csvField } from "./csv-fields.ts";
 import type { FileFormat } from "./file-arguments.ts";
 
 /** How rows are written in one format. */
-export interface RowEncoder {
+interface RowEncoder {
   /** The text before all rows. */
   begin(): string;
-  /** One or more rows, in order. */
   encode(rows: readonly Row[]): string;
   /** The text after all rows. */
   end(): string;

@@ -7,7 +7,6 @@ import type { CommonOptions } from "../command-runner.ts";
 /** Formats of imports and exports. D-4.12. */
 export const FILE_FORMATS = ["json", "ndjson", "csv"] as const;
 
-/** One of them. */
 export type FileFormat = (typeof FILE_FORMATS)[number];
 
 const ENDINGS: ReadonlyMap<string, FileFormat> = new Map([
@@ -20,12 +19,10 @@ const ENDINGS: ReadonlyMap<string, FileFormat> = new Map([
 /** The name of standard input and output. */
 export const STANDARD_STREAM = "-";
 
-/** Options of imports and exports. */
 export interface FileOptions extends CommonOptions {
   readonly format?: FileFormat;
 }
 
-/** What to import or export. */
 export interface FileRequest {
   readonly tableName: string;
   /** Absolute, relative to the working directory, or `STANDARD_STREAM`. */
@@ -33,7 +30,6 @@ export interface FileRequest {
   readonly format: FileFormat;
 }
 
-/** `--format` of imports and exports. */
 export function formatOption(): Option {
   return new Option(
     "--format <format>",

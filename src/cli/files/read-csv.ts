@@ -22,7 +22,6 @@ interface ParsedRecord {
   readonly info: { readonly lines: number };
 }
 
-/** Records per yielded part. */
 const PART_RECORDS = 1_000;
 
 /**
@@ -106,7 +105,6 @@ function compareHeader(
   };
 }
 
-/** Line ends inside of fields. */
 function countBreaks(fields: readonly CsvField[]): { readonly all: number; readonly crlf: number } {
   const breaks = { all: 0, crlf: 0 };
   for (const field of fields) {

@@ -8,7 +8,6 @@ import { STANDARD_STREAM } from "./file-arguments.ts";
 const GZIP_MAGIC = [0x1f, 0x8b];
 const CHUNK_BYTES = 64 * 1024;
 
-/** A file that is being read. */
 export class TextSource {
   /** Length of the file; null when it is unknown, as of a pipe. */
   readonly totalBytes: number | null;

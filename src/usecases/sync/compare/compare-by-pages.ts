@@ -25,7 +25,6 @@ const SCAN_ROWS = 4_096;
 const NOTES = ["matched", "different", "missingHere", "missingThere", "young"] as const;
 type Note = (typeof NOTES)[number];
 
-/** A row of the remote. */
 interface RemoteRow {
   readonly record: JsonObject;
   readonly key: RowKey;
@@ -33,7 +32,6 @@ interface RemoteRow {
   readonly row: Row | null;
 }
 
-/** Compares row by row. */
 export async function compareByPages(comparison: Comparison): Promise<void> {
   await new PageComparison(comparison).run();
 }

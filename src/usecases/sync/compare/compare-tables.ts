@@ -12,8 +12,7 @@ import { compareByDigest } from "./compare-by-digest.ts";
 import { compareByPages } from "./compare-by-pages.ts";
 import { type CompareResult, type Comparison, Findings, Repair } from "./comparison.ts";
 
-/** What to compare. D-4.10. */
-export interface CompareRequest {
+interface CompareRequest {
   readonly tableName: string;
   /** Which way rows that differ are to go; null to change nothing. */
   readonly repair: SyncDirection | null;

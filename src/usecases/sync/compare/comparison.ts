@@ -16,10 +16,8 @@ import { TableRejections } from "../transfer/table-rejections.ts";
 export const SECOND_LOOK_MS = 1_000;
 /** Rows that wait for their second look at most: when there are as many they get it at once. */
 export const MAX_YOUNG_ROWS = 10_000;
-/** Rows that are repaired together. */
 const REPAIR_ROWS = 500;
 
-/** A comparison under way. */
 export interface Comparison extends RemoteTable {
   readonly clocks: Clocks;
   readonly findings: Findings;
@@ -32,7 +30,6 @@ export interface Comparison extends RemoteTable {
 /** How a row differs between the two ends. */
 export type Difference = "different" | "missingHere" | "missingThere";
 
-/** The result of a comparison. D-4.10. */
 export interface CompareResult {
   readonly matched: number;
   readonly different: number;
@@ -79,7 +76,6 @@ export class Findings {
     this.#repair = repair;
   }
 
-  /** Counts rows that are equal. */
   match(rows: number): void {
     this.#counts.matched += rows;
   }
@@ -101,7 +97,6 @@ export class Findings {
     this.#examples[as] = others;
   }
 
-  /** Finishes the repair. */
   async finish(): Promise<CompareResult> {
     const found = { ...this.#counts, examples: this.#examples };
     return this.#repair === null ? found : { ...found, repaired: await this.#repair.finish() };

@@ -25,9 +25,7 @@ export interface ImportFailure {
   readonly message: string;
 }
 
-/** Counts of an import so far. */
 export interface ImportCounts {
-  /** Records found so far. */
   readonly read: number;
   /** Of those, the ones that are in the table. */
   readonly written: number;

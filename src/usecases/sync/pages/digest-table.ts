@@ -24,13 +24,11 @@ import type { RowSource } from "../../../ports/tables/row-source.ts";
 /** Rows that are read at once: one more than a segment has, to see whether another segment follows. */
 const READ_ROWS = DIGEST_SEGMENT_ROWS + 1;
 
-/** Dependencies of `digestTable`. */
 export interface DigestTableDeps extends KeyReaderDeps {
   readonly registry: Registry;
   readonly clock: Clock;
 }
 
-/** Dependencies of reading rows by key. */
 interface KeyReaderDeps {
   readonly rows: RowSource;
   /** Yields to other work between reads, as a table may be long. */
@@ -95,7 +93,6 @@ async function readSegments(deps: DigestTableDeps, table: Table, query: DigestQu
   return { segments, hasMore: false };
 }
 
-/** The digest of all rows of a range. */
 export async function digestRange(deps: KeyReaderDeps, table: Table, range: DigestRange) {
   const sum: DigestSum = new DigestSum(table);
   for await (const chunk of chunksByKey(deps, table, range)) {

@@ -7,7 +7,6 @@ import {
 import { findTable, type Registry } from "../../../domain/sync/table/table.ts";
 import type { TableStore } from "../../../ports/tables/table-store.ts";
 
-/** Dependencies of `pullPage`. */
 export interface PullPageDeps {
   readonly registry: Registry;
   readonly tables: TableStore;

@@ -17,13 +17,11 @@ import type { RowWrite, TableStore } from "../../../ports/tables/table-store.ts"
 /** Longer than any time; other text that a caller sends there is cut in the log. */
 const MAX_LOGGED_TIMESTAMP_CHARS = 100;
 
-/** Dependencies of `pushRecords`. */
 export interface PushRecordsDeps {
   readonly tables: TableStore;
   readonly logger: Logger;
 }
 
-/** A push body, read and checked. */
 interface PushInput {
   readonly table: Table;
   readonly records: readonly JsonValue[];

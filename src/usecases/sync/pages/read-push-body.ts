@@ -9,7 +9,6 @@ import { CHECKSUM_PREFIX_CHARS } from "../../../domain/shared/limits.ts";
 import type { Integrity } from "../../../domain/sync/rows/push-result.ts";
 import type { Digest, Gzip, SecretComparison } from "../../../ports/crypto/crypto.ts";
 
-/** Dependencies of `readPushBody`. */
 export interface ReadPushBodyDeps {
   readonly gzip: Gzip;
   readonly digest: Digest;
@@ -18,8 +17,7 @@ export interface ReadPushBodyDeps {
   readonly maxDecompressedBytes: number;
 }
 
-/** A push body as it arrived. */
-export interface ReceivedPushBody {
+interface ReceivedPushBody {
   readonly bytes: Uint8Array;
   /** True when `Content-Encoding` contains `gzip`. */
   readonly isGzip: boolean;
@@ -28,7 +26,7 @@ export interface ReceivedPushBody {
 }
 
 /** The fields of a push body. S-2.3. */
-export interface PushBody {
+interface PushBody {
   /** Empty when missing or null. */
   readonly records: readonly JsonValue[];
   readonly syncTimestamp: string | null;

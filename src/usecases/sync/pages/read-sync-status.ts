@@ -7,7 +7,6 @@ import type { Logger } from "../../../ports/runtime/logger.ts";
 import type { Clock } from "../../../ports/runtime/runtime.ts";
 import type { TableStore } from "../../../ports/tables/table-store.ts";
 
-/** Dependencies of `readSyncStatus`. */
 export interface SyncStatusDeps {
   readonly isSyncEnabled: boolean;
   readonly registry: Registry;

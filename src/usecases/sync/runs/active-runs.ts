@@ -36,7 +36,6 @@ export class ActiveRuns {
     return run;
   }
 
-  /** Runs that have not ended. */
   count(): number {
     return this.#active.size;
   }
@@ -70,7 +69,6 @@ export class ActiveRuns {
 
 const NO_BYTES: TransferredBytes = { bytesCompressed: 0, bytesUncompressed: 0 };
 
-/** Counts while the run goes on. */
 async function countMoved(metrics: Metrics, run: StartedRun): Promise<void> {
   let counted = NO_BYTES;
   for await (const event of run.events()) {

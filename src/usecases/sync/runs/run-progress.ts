@@ -77,13 +77,11 @@ export class RunProgress {
     });
   }
 
-  /** Ends the events. */
   end(): void {
     this.events.publish({ type: "finished" });
     this.events.close();
   }
 
-  /** The run as it ended. */
   finished(): SyncRun {
     if (this.#error !== null) return this.#describe("failed");
     const isPartial = [...this.#tables.values()].some((table) => table.errorCount > 0);
@@ -145,7 +143,6 @@ export class RunFeed {
     }
   }
 
-  /** No event comes after this. */
   close(): void {
     this.#isClosed = true;
     for (const reader of this.#readers) reader.wake();

@@ -3,7 +3,6 @@ import type { Ids, Scheduler } from "../../../ports/runtime/runtime.ts";
 import { type LeaseDeps, tryLease } from "../shared/hold-lease.ts";
 import type { ActiveRuns } from "./active-runs.ts";
 
-/** Dependencies of `startSchedule`. */
 interface ScheduledRunsDeps extends LeaseDeps {
   readonly scheduler: Scheduler;
   readonly activeRuns: Pick<ActiveRuns, "start">;

@@ -25,7 +25,6 @@ export interface StartedRun {
   stop(): void;
 }
 
-/** How a run ended. */
 export interface RunOutcome {
   readonly run: SyncRun;
   /** `sync_misconfigured` or `sync_failed`; null unless the run failed. */
@@ -109,7 +108,6 @@ function openRun(progress: RunProgress, stop: AbortSignal): RunContext | null {
   }
 }
 
-/** S-4.4.2. */
 async function clearMarkers(deps: SyncDeps, tables: readonly Table[]): Promise<void> {
   const names = tables.flatMap(({ name }) => allMarkerNames(name));
   await deps.markers.writeAll(new Map(names.map((name) => [name, ""])));

@@ -15,7 +15,6 @@ export class RemoteCalls {
   /** Time of the last success. */
   #progressAtMs: number;
 
-  /** Starts counting the time without progress. */
   constructor(deps: SyncDeps, signal: AbortSignal) {
     this.#deps = deps;
     this.#signal = signal;

@@ -23,7 +23,6 @@ export interface RunLease {
   release(): Promise<void>;
 }
 
-/** Dependencies of leases. */
 export interface LeaseDeps {
   readonly leases: LeaseStore;
   readonly clock: Pick<Clock, "monotonicMs">;

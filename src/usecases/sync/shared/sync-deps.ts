@@ -12,7 +12,6 @@ import type { ConnectPeer, RemotePeer } from "../../../ports/tables/remote-peer.
 import type { RowSource } from "../../../ports/tables/row-source.ts";
 import type { TableStore } from "../../../ports/tables/table-store.ts";
 
-/** Dependencies of runs and comparisons. */
 export interface SyncDeps {
   readonly isSyncEnabled: boolean;
   /** `SYNC_REMOTE_URL`; null when it is not set. */
@@ -38,7 +37,6 @@ export interface SyncDeps {
   readonly logger: Logger;
 }
 
-/** The other deployment. */
 export interface Remote {
   readonly peer: RemotePeer;
   /** As markers remember it. */

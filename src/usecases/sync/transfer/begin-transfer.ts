@@ -91,7 +91,7 @@ export async function openMarkers(
   });
 }
 
-/** What `TransferMarkers` is made from. */
+/** Arguments of `TransferMarkers`. */
 interface MarkerOptions {
   readonly table: Table;
   readonly direction: SyncDirection;
@@ -103,7 +103,7 @@ interface MarkerOptions {
 }
 
 /** The markers of one transfer: where it begins, and what to commit with its rows. */
-export class TransferMarkers {
+class TransferMarkers {
   /** As kept, and readable; null when the transfer begins at the first row. */
   readonly start: string | null;
   readonly #options: MarkerOptions;

@@ -8,7 +8,6 @@ import type { RowSource } from "../../../ports/tables/row-source.ts";
 /** Before any time that a row can have. */
 const FIRST_TIME = formatMs(FIRST_TIME_MS);
 
-/** Rows to push in one batch. */
 export interface PushRows {
   /** In the order of the table; empty at the end. */
   readonly rows: readonly Row[];

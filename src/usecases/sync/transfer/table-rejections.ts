@@ -12,20 +12,17 @@ import type { RejectedRecord } from "../../../ports/runs/rejected-records.ts";
 import type { RemoteTable } from "../shared/run-context.ts";
 import type { TableTransfer } from "./begin-transfer.ts";
 
-/** A record that was rejected. */
 export interface Rejection {
   /** As it was pulled, or the row that was pushed. */
   readonly record: JsonObject;
   readonly message: string;
 }
 
-/** Entries that are read at once. */
 const LIST_ROWS = 1_000;
 /** Notes of keys: one that waits, and one that this transfer has tried. */
 const WAITING = 1;
 const TRIED = 2;
 
-/** The rejected records of one transfer. */
 export class TableRejections {
   /** Those that earlier runs left, the oldest first. */
   readonly waiting: readonly RejectedRecord[];
@@ -41,7 +38,6 @@ export class TableRejections {
     }
   }
 
-  /** Reads what earlier runs left. */
   static async open(transfer: TableTransfer): Promise<TableRejections> {
     return new TableRejections(transfer, await readWaiting(transfer, transfer.direction));
   }

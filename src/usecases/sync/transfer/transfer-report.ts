@@ -2,7 +2,6 @@ import type { SyncDirection } from "../../../domain/sync/run/marker.ts";
 import type { TransferredBytes } from "../../../ports/tables/remote-peer.ts";
 import type { RunContext } from "../shared/run-context.ts";
 
-/** What one batch or page moved. */
 export interface MovedBatch {
   /** Rows sent or arrived for the first time, rejected ones too. */
   readonly rows: number;
@@ -15,7 +14,7 @@ export interface MovedBatch {
 
 /** What one transfer of one table has done. */
 export interface TransferTotals extends TransferredBytes {
-  /** Rows written there or arrived here, not rejected. */
+  /** Rows that the receiving end accepted. */
   readonly moved: number;
   readonly rejected: number;
   readonly durationMs: number;
@@ -74,7 +73,6 @@ export class TransferReport {
     this.#expectedRows = Math.max(this.#sentRows, this.#expectedRows - rows);
   }
 
-  /** Counts rows and publishes them. */
   batch(batch: MovedBatch): void {
     this.#batches++;
     this.#sentRows += batch.rows;
@@ -106,7 +104,6 @@ export class TransferReport {
     };
   }
 
-  /** Publishes the end of the transfer. */
   done(): void {
     this.start(this.#sentRows);
     const moved =
