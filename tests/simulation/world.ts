@@ -1,11 +1,7 @@
 // Two deployments, their writers, the network between them, and the runs of one of them.
 import type { RunDirection, RunRequest } from "../../src/domain/sync/run/run.ts";
 import type { Row, Table } from "../../src/domain/sync/table/table.ts";
-import {
-  type RunOutcome,
-  type StartedRun,
-  startRun,
-} from "../../src/usecases/sync/runs/start-run.ts";
+import { type RunOutcome, StartedRun } from "../../src/usecases/sync/runs/start-run.ts";
 import type { SyncDeps } from "../../src/usecases/sync/shared/sync-deps.ts";
 import { makeRegistry } from "../support/make-table.ts";
 import {
@@ -123,7 +119,7 @@ export type StartWorldRun = (world: World, process: SimProcess) => Pick<StartedR
 
 /** Starts a run of the scenario's direction in a process of its own. */
 export function startWorldRun(world: World, process: SimProcess): StartedRun {
-  return startRun(world.makeDeps(process), worldRequest(world));
+  return new StartedRun(world.makeDeps(process), worldRequest(world));
 }
 
 /** What a run of this world is asked for. */

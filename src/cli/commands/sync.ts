@@ -7,7 +7,7 @@ import type {
   RunRequest,
   SyncRun,
 } from "../../domain/sync/run/run.ts";
-import { startRun } from "../../usecases/sync/runs/start-run.ts";
+import { StartedRun } from "../../usecases/sync/runs/start-run.ts";
 import {
   type AddCommand,
   type CommandTools,
@@ -55,7 +55,7 @@ async function sync(
   request: RunRequest & { readonly isEvents: boolean },
 ): Promise<ExitCode> {
   const { config, services } = await open();
-  const run = startRun(services.sync, request);
+  const run = new StartedRun(services.sync, request);
   interruption.onStop(() => run.stop());
   const names = [...config.registry.keys()];
   const labelChars = "push ".length + Math.max(...names.map((name) => name.length));

@@ -1,5 +1,5 @@
 // The product's run over a store that moves the marker before it writes the rows, kept as a control.
-import { startRun } from "../../../src/usecases/sync/runs/start-run.ts";
+import { StartedRun } from "../../../src/usecases/sync/runs/start-run.ts";
 import { type StartWorldRun, worldRequest } from "../world.ts";
 
 /** Starts a run whose page and marker are two commits, the marker first. */
@@ -11,5 +11,5 @@ export const startMarkerFirstRun: StartWorldRun = (world, process) => {
     if (markers.size > 0) await store.writeAll(markers);
     return tables.write(table, writes);
   };
-  return startRun({ ...deps, tables: { ...tables, write } }, worldRequest(world));
+  return new StartedRun({ ...deps, tables: { ...tables, write } }, worldRequest(world));
 };

@@ -1,6 +1,6 @@
 // Whole runs: how they end, what is kept of them, and when their markers are no longer to be trusted.
 import { expect, test } from "bun:test";
-import { startRun } from "../../../src/usecases/sync/runs/start-run.ts";
+import { StartedRun } from "../../../src/usecases/sync/runs/start-run.ts";
 import { makeTwoEnds, manyRows, put, rowsOf, runOf, start, statusError } from "./two-ends.ts";
 
 const MARKERS = [
@@ -314,7 +314,7 @@ test.each([
 test("S-4.1.1 an unknown table is refused at once", async () => {
   const ends = await makeTwoEnds();
   const request = { direction: "pull", isFull: false, isDryRun: false, trigger: "api" } as const;
-  expect(() => startRun(ends.deps, { ...request, tableName: "nope" })).toThrow(
+  expect(() => new StartedRun(ends.deps, { ...request, tableName: "nope" })).toThrow(
     'Unknown table "nope"; tables here: items',
   );
 });

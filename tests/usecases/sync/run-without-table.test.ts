@@ -1,12 +1,12 @@
 import { expect, test } from "bun:test";
-import { startRun } from "../../../src/usecases/sync/runs/start-run.ts";
+import { StartedRun } from "../../../src/usecases/sync/runs/start-run.ts";
 import { repsyncServer } from "../../simulation/sim-servers.ts";
 import { makeTable } from "../../support/make-table.ts";
 import { BY_TIME, makeTwoEnds, manyRows, put, rowsOf, runOf, statusError } from "./two-ends.ts";
 
 test("S-6.1 a failure of a run that names no table has the table ?, and its full message", async () => {
   const ends = await makeTwoEnds();
-  const started = startRun(
+  const started = new StartedRun(
     { ...ends.deps, isSyncEnabled: false },
     { direction: "pull", tableName: null, isFull: false, isDryRun: false, trigger: "stream" },
   );

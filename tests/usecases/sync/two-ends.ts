@@ -10,11 +10,7 @@ import {
   type RemotePeer,
   RemotePeerError,
 } from "../../../src/ports/tables/remote-peer.ts";
-import {
-  type RunOutcome,
-  type StartedRun,
-  startRun,
-} from "../../../src/usecases/sync/runs/start-run.ts";
+import { type RunOutcome, StartedRun } from "../../../src/usecases/sync/runs/start-run.ts";
 import type { SyncDeps } from "../../../src/usecases/sync/shared/sync-deps.ts";
 import { repsyncServer, type SimServer } from "../../simulation/sim-servers.ts";
 import { makeRegistry } from "../../support/make-table.ts";
@@ -155,7 +151,7 @@ export interface FinishedRun extends RunOutcome {
 
 /** Starts a run of the table. */
 export function start(ends: TwoEnds, request: Partial<RunRequest> = {}): StartedRun {
-  return startRun(ends.deps, {
+  return new StartedRun(ends.deps, {
     ...{ direction: "pull", tableName: "items", isFull: false, isDryRun: false, trigger: "api" },
     ...request,
   });

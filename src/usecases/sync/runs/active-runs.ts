@@ -4,7 +4,7 @@ import type { RunEvent, RunRequest } from "../../../domain/sync/run/run.ts";
 import type { Metrics, TransferCounts } from "../../../ports/runtime/metrics.ts";
 import type { TransferredBytes } from "../../../ports/tables/remote-peer.ts";
 import type { SyncDeps } from "../shared/sync-deps.ts";
-import { type StartedRun, startRun } from "./start-run.ts";
+import { StartedRun } from "./start-run.ts";
 
 /** Starts runs and keeps track of those that have not ended. */
 export class ActiveRuns {
@@ -23,7 +23,7 @@ export class ActiveRuns {
     if (this.#isStopping) {
       throw new AppError("sync_failed", "The service is stopping; start the run again later");
     }
-    const run = startRun(this.#deps, request);
+    const run = new StartedRun(this.#deps, request);
     this.#deps.logger.info("Sync run started", {
       run_id: run.runId,
       trigger: request.trigger,

@@ -1,11 +1,17 @@
 // Runs on a schedule. Of several instances on one store, one starts each of them. D-1.3.10.
+import type { RunRequest } from "../../../domain/sync/run/run.ts";
 import type { Ids, Scheduler } from "../../../ports/runtime/runtime.ts";
 import { type LeaseDeps, tryLease } from "../shared/hold-lease.ts";
-import type { ActiveRuns } from "./active-runs.ts";
+import type { StartedRun } from "./start-run.ts";
+
+/** Starts runs, as `ActiveRuns` does. */
+interface RunStarter {
+  start(request: RunRequest): Pick<StartedRun, "outcome">;
+}
 
 interface ScheduledRunsDeps extends LeaseDeps {
   readonly scheduler: Scheduler;
-  readonly activeRuns: Pick<ActiveRuns, "start">;
+  readonly activeRuns: RunStarter;
   readonly ids: Ids;
 }
 

@@ -14,37 +14,42 @@ import { transferTable } from "../transfer/transfer-table.ts";
 import { RunProgress } from "./run-progress.ts";
 import { endAbandonedRuns, holdRun } from "./sync-lists.ts";
 
-/** A run; it goes on to its end whether or not its events are read. */
-export interface StartedRun {
-  readonly runId: string;
-  /** Never rejects. */
-  readonly outcome: Promise<RunOutcome>;
-  /** The events from the first on, for any number of readers; a slow one gets batches put together. S-6, D-4.4. */
-  events(): AsyncGenerator<RunEvent, void, undefined>;
-  /** Ends the run before its next write, as failed: for a service that stops. */
-  stop(): void;
-}
-
 export interface RunOutcome {
   readonly run: SyncRun;
   /** `sync_misconfigured` or `sync_failed`; null unless the run failed. */
   readonly error: AppError | null;
 }
 
-/** Starts a run. Throws `unknown_table`; every other failure is its outcome and an event. S-4.4, S-4.5, D-4. */
-export function startRun(deps: SyncDeps, request: RunRequest): StartedRun {
-  const { tableName } = request;
-  const tables =
-    tableName === null ? [...deps.registry.values()] : [findTable(deps.registry, tableName)];
-  const progress = new RunProgress(deps, deps.ids.next(), request);
-  const stopping = new AbortController();
-  const stopped = new AppError("sync_failed", "The run was stopped; run it again to continue");
-  return {
-    runId: progress.runId,
-    outcome: runTables(progress, tables, stopping.signal).finally(() => progress.end()),
-    events: () => progress.events.read(),
-    stop: () => stopping.abort(stopped),
-  };
+/** A run; it goes on to its end whether or not its events are read. S-4.4, S-4.5, D-4. */
+export class StartedRun {
+  readonly runId: string;
+  /** Never rejects. */
+  readonly outcome: Promise<RunOutcome>;
+  readonly #progress: RunProgress;
+  readonly #stopping = new AbortController();
+
+  /** Starts it. Throws `unknown_table`; every other failure is its outcome and an event. */
+  constructor(deps: SyncDeps, request: RunRequest) {
+    const { registry, ids } = deps;
+    const { tableName } = request;
+    const tables = tableName === null ? [...registry.values()] : [findTable(registry, tableName)];
+    const progress = new RunProgress(deps, ids.next(), request);
+    this.runId = progress.runId;
+    this.#progress = progress;
+    const { signal } = this.#stopping;
+    this.outcome = runTables(progress, tables, signal).finally(() => progress.end());
+  }
+
+  /** The events from the first on, for any number of readers; a slow one gets batches put together. S-6, D-4.4. */
+  events(): AsyncGenerator<RunEvent, void, undefined> {
+    return this.#progress.events.read();
+  }
+
+  /** Ends the run before its next write, as failed: for a service that stops. */
+  stop(): void {
+    const reason = "The run was stopped; run it again to continue";
+    this.#stopping.abort(new AppError("sync_failed", reason));
+  }
 }
 
 /** Does a whole run. A dry run leaves no trace; any other is listed until its result is kept. D-4.3, D-4.9, D-4.11. */

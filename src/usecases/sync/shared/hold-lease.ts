@@ -11,16 +11,27 @@ const WAIT_STEP_MS = 500;
 /** Time that must be left of a lease before a write begins. */
 const SAFETY_MS = 2_000;
 
-/** The right of one run to write. */
-export interface RunLease {
+/** The right of one run to go on. This one is for a run that writes nothing: it excludes no other. */
+export class RunLease {
   /** Aborted, with the `AppError` to throw, when the lease is lost or the run is to stop. */
   readonly signal: AbortSignal;
+
+  constructor(signal: AbortSignal) {
+    this.signal = signal;
+  }
+
   /** False once the right to write is in doubt. */
-  isHeld(): boolean;
-  /** Call it right before every request that writes, and every commit. Throws the signal's reason once the right to write is in doubt. */
-  assertHeld(): void;
+  isHeld(): boolean {
+    return !this.signal.aborted;
+  }
+
+  /** Call it right before every request that writes, and every commit. Throws the signal's reason once `isHeld` is false. */
+  assertHeld(): void {
+    this.signal.throwIfAborted();
+  }
+
   /** Ends the renewal and frees the lease. Never rejects. */
-  release(): Promise<void>;
+  async release(): Promise<void> {}
 }
 
 export interface LeaseDeps {
@@ -73,37 +84,26 @@ export async function tryLease(
   return lease;
 }
 
-/** The lease of a run that writes nothing: it excludes no other run. */
-export function leaseOfReader(stop: AbortSignal): RunLease {
-  return {
-    signal: stop,
-    isHeld: () => !stop.aborted,
-    assertHeld: () => stop.throwIfAborted(),
-    release: async () => {},
-  };
-}
-
 /** A lease that is renewed until it is released or lost. */
-class RenewedLease implements RunLease {
+class RenewedLease extends RunLease {
   readonly #deps: LeaseDeps;
   readonly #name: string;
   readonly #lease: HeldLease;
-  readonly #lost = new AbortController();
+  readonly #lost: AbortController;
   readonly #released = new AbortController();
   /** The time before the last request that succeeded, so that the lease never lasts longer here than in the store. */
   #askedAtMs: number;
 
   constructor(deps: LeaseDeps, name: string, lease: HeldLease, askedAtMs: number) {
+    const lost = new AbortController();
+    super(lost.signal);
+    this.#lost = lost;
     this.#deps = deps;
     this.#name = name;
     this.#lease = lease;
     this.#askedAtMs = askedAtMs;
     void this.#renewUntilEnded();
     void this.#loseWhenOver();
-  }
-
-  get signal(): AbortSignal {
-    return this.#lost.signal;
   }
 
   /** Loses the lease when `stop` is aborted, as it may have been while the lease was asked for. */
@@ -113,17 +113,17 @@ class RenewedLease implements RunLease {
     else stop.addEventListener("abort", onStop, { signal: this.#released.signal });
   }
 
-  isHeld(): boolean {
+  override isHeld(): boolean {
     const isSafe = this.#deps.clock.monotonicMs() < this.#askedAtMs + LEASE_TTL_MS - SAFETY_MS;
     return isSafe && !this.signal.aborted;
   }
 
-  assertHeld(): void {
+  override assertHeld(): void {
     if (!this.isHeld()) this.#lose();
     this.signal.throwIfAborted();
   }
 
-  async release(): Promise<void> {
+  override async release(): Promise<void> {
     this.#released.abort();
     try {
       await this.#lease.release();

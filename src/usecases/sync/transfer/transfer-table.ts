@@ -3,12 +3,7 @@ import type { SyncDirection } from "../../../domain/sync/run/marker.ts";
 import { BatchSize } from "../../../domain/sync/run/pacing.ts";
 import type { Table } from "../../../domain/sync/table/table.ts";
 import { RemoteCalls } from "../shared/call-remote.ts";
-import {
-  holdLease,
-  leaseOfReader,
-  type RunLease,
-  transferLeaseName,
-} from "../shared/hold-lease.ts";
+import { holdLease, RunLease, transferLeaseName } from "../shared/hold-lease.ts";
 import type { RunContext } from "../shared/run-context.ts";
 import {
   type Clocks,
@@ -44,7 +39,7 @@ export async function transferTable(
   let lease: RunLease;
   try {
     lease = run.isDryRun
-      ? leaseOfReader(run.stop)
+      ? new RunLease(run.stop)
       : await holdLease(run.deps, transferLeaseName(direction, table.name), run.runId, run.stop);
   } catch (error) {
     return { totals: null, error };
