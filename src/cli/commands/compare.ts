@@ -35,18 +35,19 @@ export const addCompareCommand: AddCommand = (parent, run) => {
       ]),
     )
     .action((tableName: string, options: CompareOptions) =>
-      run(options, (tools) => compare(tools, { tableName, repair: options.repair ?? null })),
+      run(options, (tools) => compare(tools, tableName, options.repair ?? null)),
     );
 };
 
 async function compare(
   { output, open }: CommandTools,
-  request: { readonly tableName: string; readonly repair: SyncDirection | null },
+  tableName: string,
+  repair: SyncDirection | null,
 ): Promise<ExitCode> {
   const { sync } = (await open()).services;
-  const result = await compareTables(sync, request);
-  output.printJson({ table: request.tableName, ...result });
-  output.print(...resultLines(request.tableName, result));
+  const result = await compareTables(sync, { tableName, repair });
+  output.printJson({ table: tableName, ...result });
+  output.print(...resultLines(tableName, result));
   const differing = result.different + result.missingHere + result.missingThere;
   return differing > (result.repaired ?? 0) ? EXIT.partial : EXIT.success;
 }

@@ -21,7 +21,7 @@ export const addRejectedCommand: AddCommand = (parent, run) => {
     .option("--limit <n>", "how many", String(DEFAULT_LIST_ITEMS))
     .option("--cursor <cursor>", "continue where the previous list ended")
     .action((table: string | undefined, options: ListOptions) =>
-      run(options, (tools) => list(tools, { ...options, table: table ?? null })),
+      run(options, (tools) => list(tools, options, table ?? null)),
     );
   declareCommand(group, "drop")
     .summary("forget a record")
@@ -32,11 +32,11 @@ export const addRejectedCommand: AddCommand = (parent, run) => {
 
 async function list(
   { output, open }: CommandTools,
-  query: ListOptions & { readonly table: string | null },
+  { limit, cursor }: ListOptions,
+  tableName: string | null,
 ): Promise<ExitCode> {
   const { sync } = (await open()).services;
-  const { limit, cursor = null, table } = query;
-  const part = await listRejected(sync, { limit, cursor }, table);
+  const part = await listRejected(sync, { limit, cursor: cursor ?? null }, tableName);
   output.printJson(part);
   for (const { id, table, direction, key, message, attempts, lastAt } of part.items) {
     output.print(`${id}  ${direction} ${table} ${JSON.stringify(key)}`);

@@ -38,21 +38,29 @@ export const addSyncCommand: AddCommand = (parent, run) => {
     .option("--events", "write the run's events to standard output, one JSON object per line")
     .action((direction: RunDirection, table: string | undefined, options: SyncOptions) =>
       run(options.events ? { json: true } : options, (tools) =>
-        sync(tools, {
-          direction,
-          tableName: table ?? null,
-          isFull: options.full === true,
-          isDryRun: options.dryRun === true,
-          trigger: "cli",
-          isEvents: options.events === true,
-        }),
+        sync(tools, requestOf(direction, table, options), options.events === true),
       ),
     );
 };
 
+function requestOf(
+  direction: RunDirection,
+  table: string | undefined,
+  options: SyncOptions,
+): RunRequest {
+  return {
+    direction,
+    tableName: table ?? null,
+    isFull: options.full === true,
+    isDryRun: options.dryRun === true,
+    trigger: "cli",
+  };
+}
+
 async function sync(
   { output, interruption, open }: CommandTools,
-  request: RunRequest & { readonly isEvents: boolean },
+  request: RunRequest,
+  isEvents: boolean,
 ): Promise<ExitCode> {
   const { config, services } = await open();
   const run = new StartedRun(services.sync, request);
@@ -62,12 +70,12 @@ async function sync(
   const board = openProgress(output, labelChars);
   const view = new RunView(output, board, request.isDryRun);
   for await (const event of run.events()) {
-    if (request.isEvents) output.printJson(event);
+    if (isEvents) output.printJson(event);
     else if (event.type !== "error" || interruption.received() === null) view.show(event);
   }
   board.finish();
   const { run: result, error } = await run.outcome;
-  if (!request.isEvents) output.printJson(result);
+  if (!isEvents) output.printJson(result);
   view.conclude(result);
   const signal = interruption.received();
   if (result.status === "failed" && signal !== null) {

@@ -41,24 +41,18 @@ function plainField(column: Column, value: Exclude<ColumnValue, null>): string |
   }
 }
 
-/** The value of a field, to be converted like a pushed one, or its problem. */
-export function readCsvField(
-  column: Column,
-  field: CsvField,
-): { readonly value: JsonValue; readonly problem: null } | { readonly problem: string } {
+/** The value of a field, to be converted like a pushed one; undefined when it should be JSON and is not. */
+export function readCsvField(column: Column, field: CsvField): JsonValue | undefined {
   // Programs that quote every field quote null as well; only a text column can hold an empty text.
-  if (field === null || (field === "" && column.type !== "text")) return found(null);
-  if (column.type === "json") {
-    const value = tryParse(field);
-    return value === undefined ? { problem: "is not JSON" } : found(value);
-  }
+  if (field === null || (field === "" && column.type !== "text")) return null;
+  if (column.type === "json") return tryParse(field);
   if (field.startsWith(JSON_MARK)) {
     const value = tryParse(field.slice(JSON_MARK.length));
-    if (value !== undefined) return found(value);
+    if (value !== undefined) return value;
   }
-  if (column.type === "integer") return found(readInteger(field));
-  if (column.type === "real" && JSON_NUMBER.test(field)) return found(parseJson(field));
-  return found(field);
+  if (column.type === "integer") return readInteger(field);
+  if (column.type === "real" && JSON_NUMBER.test(field)) return parseJson(field);
+  return field;
 }
 
 /** Accepts other spellings of a whole number, such as `007` or `+5`. */
@@ -78,8 +72,4 @@ function tryParse(text: string): JsonValue | undefined {
 
 function isNumber(value: ColumnValue): value is number | ReturnType<typeof rawNumber> {
   return typeof value === "number" || isRawNumber(value);
-}
-
-function found(value: JsonValue): { readonly value: JsonValue; readonly problem: null } {
-  return { value, problem: null };
 }

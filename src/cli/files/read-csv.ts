@@ -105,7 +105,7 @@ function compareHeader(
   };
 }
 
-function countBreaks(fields: readonly CsvField[]): { readonly all: number; readonly crlf: number } {
+function countBreaks(fields: readonly CsvField[]) {
   const breaks = { all: 0, crlf: 0 };
   for (const field of fields) {
     for (const [lineEnd] of field?.matchAll(/\r\n|\r|\n/g) ?? []) {
@@ -129,11 +129,11 @@ function toRecord(
   const record: Record<string, JsonValue> = {};
   for (const [i, column] of columns.entries()) {
     if (column === null) continue;
-    const read = readCsvField(column, fields[i] ?? null);
-    if (read.problem !== null) {
-      return { ...place, record: null, problem: `${column.name} ${read.problem}` };
+    const value = readCsvField(column, fields[i] ?? null);
+    if (value === undefined) {
+      return { ...place, record: null, problem: `${column.name} is not JSON` };
     }
-    record[column.name] = read.value;
+    record[column.name] = value;
   }
   return { ...place, record, problem: null };
 }

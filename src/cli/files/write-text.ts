@@ -15,12 +15,12 @@ const NEW_FILE_MODE = 0o666;
 
 /** Writes all parts, waiting for slow readers. Throws `file_failed`, and what the parts throw; leaves no partial file. */
 export async function writeText(path: string, parts: AsyncIterable<string>): Promise<void> {
-  let problem: { readonly error: unknown } | null = null;
+  let problem: unknown = null;
   const next = async (iterator: AsyncIterator<string>) => {
     try {
       return await iterator.next();
     } catch (error) {
-      problem = { error };
+      problem = error;
       throw error;
     }
   };
@@ -41,7 +41,7 @@ export async function writeText(path: string, parts: AsyncIterable<string>): Pro
     if (path === STANDARD_STREAM) await pipeline(source, process.stdout, { end: false });
     else await writeFile(path, source);
   } catch (error) {
-    if (problem !== null) throw (problem as { readonly error: unknown }).error;
+    if (problem !== null) throw problem;
     const name = path === STANDARD_STREAM ? "Standard output" : `"${path}"`;
     throw new AppError("file_failed", `${name} cannot be written: ${systemReason(error)}`, {
       cause: error,
