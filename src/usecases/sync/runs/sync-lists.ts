@@ -38,7 +38,7 @@ export async function endAbandonedRuns(deps: SyncDeps): Promise<void> {
 }
 
 async function endIfAbandoned({ leases, runs, clock }: SyncDeps, runId: string): Promise<void> {
-  const request = { name: leaseName(runId), holder: "nobody", ttlMs: LEASE_TTL_MS };
+  const request = { name: leaseName(runId), holder: "list of runs", ttlMs: LEASE_TTL_MS };
   const lease = await leases.acquire(request);
   if ("heldBy" in lease) return;
   const run = await runs.find(runId);
