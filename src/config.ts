@@ -77,53 +77,54 @@ const SYNC_NAMES: readonly string[] = [
 export function readConfig(env: Environment, readFile: (path: string) => string): Config {
   const reader = new EnvironmentReader(env);
   const registry = readTables(reader, readFile);
-  const config = { ...readService(reader), ...readSync(reader), ...readReputation(reader) };
-  reader.reportUnknownSyncNames();
-  refuse(
-    reader.problems.map((detail) => ({ pointer: "", detail })),
-    "The configuration has these problems",
-  );
-  return { ...config, registry };
-}
-
-function readService(reader: EnvironmentReader) {
-  return {
-    host: reader.text("HOST") ?? "127.0.0.1",
-    port: reader.integer("PORT", { fallback: 3000, min: 0, max: 65_535 }),
-    storageUrl: readStorageUrl(reader),
-    metricsToken: reader.headerText("METRICS_TOKEN"),
-    trustedProxyHops: reader.integer("TRUSTED_PROXY_HOPS", { fallback: 0, min: 0, max: 100 }),
-    logLevel: reader.oneOf("LOG_LEVEL", LOG_LEVELS, "info"),
-  };
-}
-
-function readSync(reader: EnvironmentReader) {
   const isSyncEnabled = reader.flag("SYNC_ENABLED", false);
   const syncApiKey = reader.headerText("SYNC_API_KEY") ?? "";
   const remoteUrl = readRemoteUrl(reader);
   const remoteKey = readRemoteKey(reader, remoteUrl, syncApiKey);
   const canRun = remoteUrl !== null && remoteKey !== "";
-  return {
+  const config: Config = {
+    host: reader.text("HOST") ?? "127.0.0.1",
+    port: reader.integer("PORT", 3000, 0, 65_535),
+    storageUrl: readStorageUrl(reader),
     isSyncEnabled,
+    syncApiKey,
+    maxPageRows: reader.integer("SYNC_MAX_BATCH_SIZE", DEFAULT_MAX_PAGE_ROWS, 1),
+    registry,
     remoteUrl,
     remoteKey,
-    syncApiKey,
-    maxPageRows: reader.integer("SYNC_MAX_BATCH_SIZE", { fallback: DEFAULT_MAX_PAGE_ROWS, min: 1 }),
-    maxBodyBytes: reader.integer("SYNC_MAX_BODY_BYTES", {
-      fallback: DEFAULT_MAX_BODY_BYTES,
-      min: 1,
-    }),
-    maxDecompressedBytes: reader.integer("SYNC_MAX_DECOMPRESSED_BYTES", {
-      fallback: DEFAULT_MAX_DECOMPRESSED_BYTES,
-      min: 1,
-    }),
-    lagSeconds: reader.integer("SYNC_LAG_SECONDS", {
-      fallback: DEFAULT_LAG_SECONDS,
-      min: 0,
-      max: MAX_LAG_SECONDS,
-    }),
+    maxBodyBytes: reader.integer("SYNC_MAX_BODY_BYTES", DEFAULT_MAX_BODY_BYTES, 1),
+    maxDecompressedBytes: reader.integer(
+      "SYNC_MAX_DECOMPRESSED_BYTES",
+      DEFAULT_MAX_DECOMPRESSED_BYTES,
+      1,
+    ),
+    lagSeconds: reader.integer("SYNC_LAG_SECONDS", DEFAULT_LAG_SECONDS, 0, MAX_LAG_SECONDS),
     schedule: readSchedule(reader, isSyncEnabled && !canRun),
+    metricsToken: reader.headerText("METRICS_TOKEN"),
+    adminUsername: reader.text("ADMIN_USERNAME"),
+    adminPassword: reader.text("ADMIN_PASSWORD"),
+    jwtSecret: reader.text("JWT_SECRET"),
+    jwtJwksUrl: reader.httpUrl("JWT_JWKS_URL"),
+    jwtIssuer: reader.text("JWT_ISSUER"),
+    jwtAudience: reader.text("JWT_AUDIENCE"),
+    apiKeyPepper: reader.text("API_KEY_PEPPER"),
+    isSignupEnabled: reader.flag("SIGNUP_ENABLED", true),
+    auditRetentionDays: reader.integer(
+      "AUDIT_RETENTION_DAYS",
+      DEFAULT_AUDIT_RETENTION_DAYS,
+      1,
+      MAX_AUDIT_RETENTION_DAYS,
+    ),
+    trustedProxyHops: reader.integer("TRUSTED_PROXY_HOPS", 0, 0, 100),
+    logLevel: reader.oneOf("LOG_LEVEL", LOG_LEVELS, "info"),
   };
+  reader.problems.push(...tokenProblems(config), ...administratorProblems(config));
+  reader.reportUnknownSyncNames();
+  refuse(
+    reader.problems.map((detail) => ({ pointer: "", detail })),
+    "The configuration has these problems",
+  );
+  return config;
 }
 
 /** A schedule whose runs would all fail is a problem. While sync is disabled none of them starts. */
@@ -190,47 +191,33 @@ function readRemoteKey(
   return own ?? syncApiKey;
 }
 
-function readReputation(reader: EnvironmentReader) {
-  const jwtSecret = reader.text("JWT_SECRET");
+function tokenProblems({ jwtSecret, jwtJwksUrl, jwtIssuer, jwtAudience }: Config): string[] {
+  const problems: string[] = [];
   if (jwtSecret !== null && new TextEncoder().encode(jwtSecret).length < 32) {
-    reader.problems.push("JWT_SECRET must be at least 32 bytes long");
+    problems.push("JWT_SECRET must be at least 32 bytes long");
   }
-  const jwtJwksUrl = reader.httpUrl("JWT_JWKS_URL");
-  const jwtIssuer = reader.text("JWT_ISSUER");
-  const jwtAudience = reader.text("JWT_AUDIENCE");
   if (jwtJwksUrl !== null && (jwtIssuer === null || jwtAudience === null)) {
-    reader.problems.push("JWT_JWKS_URL also needs JWT_ISSUER and JWT_AUDIENCE");
+    problems.push("JWT_JWKS_URL also needs JWT_ISSUER and JWT_AUDIENCE");
   }
   if (jwtIssuer === OWN_ISSUER) {
-    reader.problems.push(`JWT_ISSUER must not be ${OWN_ISSUER}: that is this service itself`);
+    problems.push(`JWT_ISSUER must not be ${OWN_ISSUER}: that is this service itself`);
   }
-  const adminUsername = reader.text("ADMIN_USERNAME");
-  const adminPassword = reader.text("ADMIN_PASSWORD");
+  return problems;
+}
+
+function administratorProblems({ adminUsername, adminPassword }: Config): string[] {
+  const problems: string[] = [];
   if (adminUsername !== null && !isForeignUsername(adminUsername)) {
-    reader.problems.push(`ADMIN_USERNAME must have 1 to ${MAX_FOREIGN_USERNAME_CHARS} characters`);
+    problems.push(`ADMIN_USERNAME must have 1 to ${MAX_FOREIGN_USERNAME_CHARS} characters`);
   }
   if (adminPassword !== null && !isPassword(adminPassword)) {
     const length = `${MIN_PASSWORD_CHARS} to ${MAX_PASSWORD_CHARS}`;
-    reader.problems.push(`ADMIN_PASSWORD must have ${length} characters`);
+    problems.push(`ADMIN_PASSWORD must have ${length} characters`);
   }
   if ((adminUsername === null) !== (adminPassword === null)) {
-    reader.problems.push("ADMIN_USERNAME and ADMIN_PASSWORD must be set together");
+    problems.push("ADMIN_USERNAME and ADMIN_PASSWORD must be set together");
   }
-  return {
-    adminUsername,
-    adminPassword,
-    jwtSecret,
-    jwtJwksUrl,
-    jwtIssuer,
-    jwtAudience,
-    apiKeyPepper: reader.text("API_KEY_PEPPER"),
-    isSignupEnabled: reader.flag("SIGNUP_ENABLED", true),
-    auditRetentionDays: reader.integer("AUDIT_RETENTION_DAYS", {
-      fallback: DEFAULT_AUDIT_RETENTION_DAYS,
-      min: 1,
-      max: MAX_AUDIT_RETENTION_DAYS,
-    }),
-  };
+  return problems;
 }
 
 function readStorageUrl(reader: EnvironmentReader): string {
@@ -267,13 +254,6 @@ function readTables(reader: EnvironmentReader, readFile: (path: string) => strin
 /** Without the tab, which a header may contain. */
 const CONTROL_CHARACTER = /[^\P{Cc}\t]/u;
 
-/** Range of an integer, and its value when it is not set. */
-interface IntegerRule {
-  readonly fallback: number;
-  readonly min: number;
-  readonly max?: number;
-}
-
 /** Reads single variables and collects their problems; an empty variable counts as not set. */
 class EnvironmentReader {
   readonly problems: string[] = [];
@@ -305,17 +285,16 @@ class EnvironmentReader {
     return value === null ? fallback : /^(true|1|yes|on)$/i.test(value);
   }
 
-  integer(name: string, rule: IntegerRule): number {
+  integer(name: string, fallback: number, min: number, max?: number): number {
     const text = this.text(name);
-    if (text === null) return rule.fallback;
+    if (text === null) return fallback;
     const value = /^\d+$/.test(text) ? Number(text) : Number.NaN;
-    const { min, max = Number.MAX_SAFE_INTEGER } = rule;
-    if (value >= min && value <= max) return value;
-    const isTooLarge = value > max;
-    const range =
-      rule.max === undefined && !isTooLarge ? `of ${min} or more` : `from ${min} to ${max}`;
+    const greatest = max ?? Number.MAX_SAFE_INTEGER;
+    if (value >= min && value <= greatest) return value;
+    const isOpen = max === undefined && !(value > greatest);
+    const range = isOpen ? `of ${min} or more` : `from ${min} to ${greatest}`;
     this.problems.push(`${name} must be a whole number ${range}: "${text}"`);
-    return rule.fallback;
+    return fallback;
   }
 
   oneOf<Value extends string>(name: string, values: readonly Value[], fallback: Value): Value {
