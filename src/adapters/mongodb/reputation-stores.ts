@@ -45,9 +45,9 @@ export async function openMongoReputation(
   const profiles = new PersonRows(deps, tables.get("profiles"));
   const platformAccounts = new PersonRows(deps, tables.get("platform_accounts"));
   await prepare(deps, [profiles, platformAccounts]);
-  const subjects = new Subjects({ ...deps, ...options });
+  const subjects = new Subjects(deps.db, options.mac, options.auditKey);
   const people = { ...deps, profiles, platformAccounts, subjects };
-  const chainWriter = new AuditChainWriter({ ...deps, ...options });
+  const chainWriter = new AuditChainWriter(deps.db, options.mac, options.auditKey);
   const segments = new SegmentWriter(deps.db);
   const cache = new LookupCache(options.makeCache);
   const reader = new LookupReader({ ...people, cache });

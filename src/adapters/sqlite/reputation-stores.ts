@@ -43,16 +43,15 @@ export async function openSqliteReputation(
       "repsync_subjects",
     ]);
   }, []);
-  const subjects = new Subjects(database, options);
-  const chain = new AuditChainWriter(database, options);
-  const rows = { profiles, platformAccounts };
-  const { makeCache } = options;
+  const { mac, auditKey, makeCache } = options;
+  const subjects = new Subjects(database, mac, auditKey);
+  const chain = new AuditChainWriter(database, mac, auditKey);
   const people = new PersonReader(database, { profiles, platformAccounts, subjects, makeCache });
   return {
     apiKeys: new SqliteApiKeyStore(database),
     consents: new SqliteConsentStore(database),
-    profiles: new SqliteProfileStore(database, rows),
-    membership: new SqliteMembership(database, { ...rows, subjects }),
+    profiles: new SqliteProfileStore(database, profiles, platformAccounts),
+    membership: new SqliteMembership(database, profiles, platformAccounts),
     usage: new SqliteUsageStore(database, subjects),
     audit: new SqliteAuditLog(database, subjects),
     lookupProcessor: new SqliteLookupProcessor(database, { people, subjects, chain }),

@@ -35,7 +35,7 @@ export interface AccountStore {
 }
 
 /** The calls of an account at one moment of the store's clock. */
-interface UsageReading {
+export interface UsageReading {
   readonly reading: MeterReading;
   readonly nowMs: number;
 }

@@ -1,4 +1,5 @@
-import { formatMs } from "../../../domain/shared/time.ts";
+import type { ClientSession } from "mongodb";
+import { firstProfile, type PersonalData } from "../../../domain/reputation/accounts/membership.ts";
 import type { AccountConflict } from "../../../ports/accounts/account-store.ts";
 import type { Enrolment, Membership } from "../../../ports/accounts/membership.ts";
 import { takeNumbers } from "../driver/id-counters.ts";
@@ -11,13 +12,14 @@ import { CONSENTS } from "./consent-store.ts";
 import type { ProfileDeps } from "./profile-store.ts";
 import type { Subjects } from "./subjects.ts";
 
-/** What goes with an account, by its username. */
-const REMOVED_BY_NAME = [API_KEYS.name, CONSENTS.name];
+interface MembershipDeps extends ProfileDeps {
+  readonly subjects: Subjects;
+}
 
 export class MongoMembership implements Membership {
-  readonly #deps: ProfileDeps & { readonly subjects: Subjects };
+  readonly #deps: MembershipDeps;
 
-  constructor(deps: ProfileDeps & { readonly subjects: Subjects }) {
+  constructor(deps: MembershipDeps) {
     this.#deps = deps;
   }
 
@@ -25,9 +27,6 @@ export class MongoMembership implements Membership {
     const { account, displayName } = enrolment;
     const { db, profiles } = this.#deps;
     const { username } = account;
-    const now = formatMs(account.createdAtMs);
-    const times = { created_at: now, updated_at: now };
-    const profile = { username, display_name: displayName, verified: false, ...times };
     const id = await profiles.takeId();
     const outcome = await changePerson(this.#deps, username, async (change) => {
       const { tx } = change;
@@ -35,7 +34,7 @@ export class MongoMembership implements Membership {
       if (found.length > 0) return "username_taken";
       const created = await createAccount(db, account, tx);
       if (created !== "created") return created;
-      await profiles.insert(profile, id, change);
+      await profiles.insert(firstProfile(account, displayName), id, change);
       await change.raise();
       return "enrolled";
     });
@@ -49,18 +48,28 @@ export class MongoMembership implements Membership {
       const { tx } = change;
       if (!(await removeAccount(db, username, tx))) return false;
       const accountId = await subjects.remove(username, tx);
-      // An account without an id has made no call.
-      const usages = lookupLogOf<UsageDocument>(db);
-      await usages.deleteOne({ _id: usageId(accountId ?? "") }, { session: tx });
-      for (const name of REMOVED_BY_NAME) {
-        // A call that adds one takes a number too: of both, one starts again and sees the other.
-        await takeNumbers(db, name, 1, tx);
-        await db.collection(name).deleteMany({ username }, { session: tx });
-      }
+      const erase: Record<Exclude<PersonalData, "subject">, () => Promise<void>> = {
+        apiKeys: () => this.#removeNumbered(API_KEYS.name, username, tx),
+        consents: () => this.#removeNumbered(CONSENTS.name, username, tx),
+        // An account without an id has made no call.
+        usage: () => this.#removeUsage(accountId ?? "", tx),
+      };
+      for (const eraseOne of Object.values(erase)) await eraseOne();
       await platformAccounts.remove(username, change);
       await profiles.remove(username, change);
       await change.raise();
       return true;
     });
+  }
+
+  /** A call that adds a document takes a number too: of both, one starts again and sees the other. */
+  async #removeNumbered(name: string, username: string, tx: ClientSession): Promise<void> {
+    await takeNumbers(this.#deps.db, name, 1, tx);
+    await this.#deps.db.collection(name).deleteMany({ username }, { session: tx });
+  }
+
+  async #removeUsage(accountId: string, tx: ClientSession): Promise<void> {
+    const usages = lookupLogOf<UsageDocument>(this.#deps.db);
+    await usages.deleteOne({ _id: usageId(accountId) }, { session: tx });
   }
 }

@@ -1,10 +1,11 @@
 // A person's rows in the synchronized tables, whatever columns the registry gives them.
-import type { ClientSession, Collection, Db, Document } from "mongodb";
+import type { Collection, Db, Document } from "mongodb";
 import type { JsonObject } from "../../../domain/shared/json.ts";
 import type { Row, Table } from "../../../domain/sync/table/table.ts";
 import type { InternalCollection } from "../driver/collections.ts";
 import { Deadline, type Stopwatch } from "../driver/deadline.ts";
 import { IdCounters, type IdRange } from "../driver/id-counters.ts";
+import type { TxOptions } from "../driver/operations.ts";
 import type { VersionedChange } from "../driver/person-versions.ts";
 import type { TableVersions } from "../driver/table-versions.ts";
 import { RowReader } from "../tables/row-reader.ts";
@@ -54,10 +55,7 @@ export class PersonRows {
   }
 
   /** Every row of these people, as bytes; none in a table that a registry gave no `username`. */
-  async find(
-    usernames: readonly string[],
-    options: { readonly session: ClientSession },
-  ): Promise<RowBytes[]> {
+  async find(usernames: readonly string[], options: TxOptions): Promise<RowBytes[]> {
     if (!this.#hasName || usernames.length === 0) return [];
     const found: unknown[] = await this.#collection
       .find(
@@ -70,10 +68,7 @@ export class PersonRows {
   }
 
   /** Every row of one person. */
-  async read(
-    username: string,
-    options: { readonly session: ClientSession },
-  ): Promise<readonly JsonObject[]> {
+  async read(username: string, options: TxOptions): Promise<readonly JsonObject[]> {
     return (await this.find([username], options)).map((bytes) => this.decode(bytes));
   }
 

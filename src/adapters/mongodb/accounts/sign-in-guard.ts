@@ -1,7 +1,13 @@
 import type { ClientSession, Collection } from "mongodb";
 import type { AttemptCounter, SignInGuard } from "../../../ports/accounts/sign-in-guard.ts";
 import type { InternalCollection } from "../driver/collections.ts";
-import { COMMITTED, readCommitted, type StoreDeps, writeTogether } from "../driver/operations.ts";
+import {
+  COMMITTED,
+  readCommitted,
+  type StoreDeps,
+  type TxOptions,
+  writeTogether,
+} from "../driver/operations.ts";
 
 /** A document per counter that was used. */
 export const ATTEMPTS: InternalCollection = {
@@ -51,7 +57,7 @@ export class MongoSignInGuard implements SignInGuard {
 
   async #find(
     counters: readonly AttemptCounter[],
-    options: typeof COMMITTED | { readonly session: ClientSession },
+    options: typeof COMMITTED | TxOptions,
   ): Promise<Events> {
     const names = counters.map(({ name }) => name);
     const found = await this.#attempts.find({ _id: { $in: names } }, options).toArray();

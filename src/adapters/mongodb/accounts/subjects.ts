@@ -25,7 +25,7 @@ export class Subjects {
   readonly #mac: Mac;
   readonly #auditKey: Uint8Array;
 
-  constructor({ db, mac, auditKey }: { readonly db: Db; mac: Mac; auditKey: Uint8Array }) {
+  constructor(db: Db, mac: Mac, auditKey: Uint8Array) {
     this.#collection = db.collection(SUBJECTS.name);
     this.#mac = mac;
     this.#auditKey = auditKey;

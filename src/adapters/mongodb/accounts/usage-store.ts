@@ -1,6 +1,5 @@
-import type { MeterReading } from "../../../domain/reputation/accounts/call-meter.ts";
 import type { EffectiveLimits } from "../../../domain/reputation/accounts/plan.ts";
-import type { UsageStore } from "../../../ports/accounts/account-store.ts";
+import type { UsageReading, UsageStore } from "../../../ports/accounts/account-store.ts";
 import { COMMITTED, readCommitted, type StoreDeps } from "../driver/operations.ts";
 import { readTimed } from "../driver/server-clock.ts";
 import { joinUsage, readingOf, type UsageDocument, usageOf } from "./account-usage.ts";
@@ -13,10 +12,7 @@ export class MongoUsageStore implements UsageStore {
     this.#deps = deps;
   }
 
-  async read(
-    username: string,
-    { callsPerMinute }: EffectiveLimits,
-  ): Promise<{ readonly reading: MeterReading; readonly nowMs: number }> {
+  async read(username: string, { callsPerMinute }: EffectiveLimits): Promise<UsageReading> {
     const { nowMs, usage } = await readCommitted(this.#deps, () =>
       readTimed<{ usage: UsageDocument[] }>(this.#deps, joinUsageOf(username), COMMITTED),
     );

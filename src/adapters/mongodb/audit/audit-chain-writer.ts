@@ -62,7 +62,7 @@ export class AuditChainWriter {
   readonly #mac: Mac;
   readonly #key: Uint8Array;
 
-  constructor({ db, mac, auditKey }: { readonly db: Db; mac: Mac; auditKey: Uint8Array }) {
+  constructor(db: Db, mac: Mac, auditKey: Uint8Array) {
     this.#collections = auditCollections(db);
     this.#mac = mac;
     this.#key = auditKey;

@@ -8,7 +8,7 @@ import type {
 } from "../../../domain/reputation/audit/audit-chain.ts";
 import type { StoredRecord } from "../../../domain/reputation/audit/audit-check.ts";
 import type { ChainCount } from "../../../domain/reputation/audit/chain-count.ts";
-import type { AccessPosition, AuditLog, RecordPage } from "../../../ports/lookups/audit-log.ts";
+import type { AccessPage, AuditLog, RecordPage } from "../../../ports/lookups/audit-log.ts";
 import type { Subjects } from "../accounts/subjects.ts";
 import { HEADS, kindOfId, logId, nameInLog } from "../driver/lookup-log.ts";
 import {
@@ -44,11 +44,15 @@ const NO_CHAIN = "";
 const NO_BLOCKS = "/";
 const IS_NO_TEXT = { $not: { $type: "string" } } as const;
 
+interface AuditLogDeps extends StoreDeps {
+  readonly subjects: Subjects;
+}
+
 export class MongoAuditLog implements AuditLog {
-  readonly #deps: StoreDeps & { readonly subjects: Subjects };
+  readonly #deps: AuditLogDeps;
   readonly #collections: AuditCollections;
 
-  constructor(deps: StoreDeps & { readonly subjects: Subjects }) {
+  constructor(deps: AuditLogDeps) {
     this.#deps = deps;
     this.#collections = auditCollections(deps.db);
   }
@@ -115,8 +119,7 @@ export class MongoAuditLog implements AuditLog {
     { afterSeq, limit }: RecordPage,
   ): Promise<readonly StoredRecord[]> {
     return await readSnapshot(this.#deps, async (tx) => {
-      const start =
-        afterSeq === null ? null : await this.#blockWith({ chainId, seq: afterSeq, tx });
+      const start = afterSeq === null ? null : await this.#blockWith(chainId, afterSeq, tx);
       // Something whose id is none of a block goes by that id as a chain.
       const isInChain = { $gte: start?._id ?? chainId, $lt: idsOfChain(chainId).$lt };
       const isLater = chainId === NO_BLOCKS ? IS_NO_TEXT : isInChain;
@@ -141,7 +144,7 @@ export class MongoAuditLog implements AuditLog {
       const checkpoint = { ...pruned, signature };
       await checkpoints.replaceOne({ _id: chainId }, checkpoint, { upsert: true, session: tx });
       const blocks = auditBlocks(this.#deps.db);
-      const last = await this.#blockWith({ chainId, seq: statement.seq, tx });
+      const last = await this.#blockWith(chainId, statement.seq, tx);
       if (last === null) return;
       const isPruned = { ...idsOfChain(chainId), $lte: last._id };
       await blocks.deleteMany({ _id: isPruned }, { session: tx });
@@ -155,10 +158,7 @@ export class MongoAuditLog implements AuditLog {
     });
   }
 
-  async accessLog(
-    username: string,
-    { limit, before }: { readonly limit: number; readonly before: AccessPosition | null },
-  ): Promise<readonly AccessItem[]> {
+  async accessLog(username: string, { limit, before }: AccessPage): Promise<readonly AccessItem[]> {
     const { subjects } = this.#deps;
     return await readSnapshot(this.#deps, async (tx) => {
       const subject = await subjects.find(username, tx, SNAPSHOT);
@@ -174,12 +174,7 @@ export class MongoAuditLog implements AuditLog {
   }
 
   /** The block that a place is in or would be in; null for a place before all of them. */
-  async #blockWith(place: {
-    readonly chainId: string;
-    readonly seq: number;
-    readonly tx: ClientSession;
-  }): Promise<AuditBlock | null> {
-    const { chainId, seq, tx } = place;
+  async #blockWith(chainId: string, seq: number, tx: ClientSession): Promise<AuditBlock | null> {
     const isNotLater = { $gte: idsOfChain(chainId).$gte, $lte: blockId(chainId, seq) };
     const options = tx.inTransaction() ? { session: tx } : { ...SNAPSHOT, session: tx };
     return await auditBlocks(this.#deps.db).findOne(

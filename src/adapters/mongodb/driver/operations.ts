@@ -25,9 +25,13 @@ export const COMMITTED = { readConcern: { level: "majority" } } as const;
 /** Options of reads by `readSnapshot()`: every command outside of transactions needs them. */
 export const SNAPSHOT = { readConcern: { level: "snapshot" } } as const;
 
-/** Options of a write outside of transactions. */
-interface DurableWrite {
+/** Options of a command in a transaction or snapshot. */
+export interface TxOptions {
   readonly session: ClientSession;
+}
+
+/** Options of a write outside of transactions. */
+interface DurableWrite extends TxOptions {
   readonly writeConcern: typeof DURABLE;
 }
 

@@ -18,7 +18,13 @@ import type { PersonRows } from "../accounts/person-rows.ts";
 import { SUBJECTS, type SubjectDocument, type Subjects } from "../accounts/subjects.ts";
 import type { Deadline } from "../driver/deadline.ts";
 import { HEADS, LOOKUP_LOG, logId, nameInLog } from "../driver/lookup-log.ts";
-import { readSnapshot, SNAPSHOT, type StoreDeps, settleAll } from "../driver/operations.ts";
+import {
+  readSnapshot,
+  SNAPSHOT,
+  type StoreDeps,
+  settleAll,
+  type TxOptions,
+} from "../driver/operations.ts";
 import {
   type JoinedVersions,
   joinPersonVersions,
@@ -63,7 +69,7 @@ interface CallerDocument
 }
 
 type LogDocument = UsageDocument | (StoredHead & { readonly _id: string });
-type ReadOptions = AggregateOptions & { readonly session: ClientSession };
+type ReadOptions = AggregateOptions & TxOptions;
 
 export class LookupReader {
   readonly #deps: LookupReaderDeps;

@@ -9,13 +9,10 @@ export class SqliteProfileStore implements ProfileStore {
   readonly #profiles: PersonRows;
   readonly #platformAccounts: PersonRows;
 
-  constructor(
-    database: SqliteDatabase,
-    rows: { readonly profiles: PersonRows; readonly platformAccounts: PersonRows },
-  ) {
+  constructor(database: SqliteDatabase, profiles: PersonRows, platformAccounts: PersonRows) {
     this.#database = database;
-    this.#profiles = rows.profiles;
-    this.#platformAccounts = rows.platformAccounts;
+    this.#profiles = profiles;
+    this.#platformAccounts = platformAccounts;
   }
 
   async read(username: string): Promise<StoredPerson> {

@@ -20,10 +20,7 @@ export class Subjects {
   readonly #mac: Mac;
   readonly #auditKey: Uint8Array;
 
-  constructor(
-    database: SqliteDatabase,
-    { mac, auditKey }: { readonly mac: Mac; readonly auditKey: Uint8Array },
-  ) {
+  constructor(database: SqliteDatabase, mac: Mac, auditKey: Uint8Array) {
     this.#database = database;
     this.#mac = mac;
     this.#auditKey = auditKey;

@@ -1,6 +1,5 @@
-import type { MeterReading } from "../../../domain/reputation/accounts/call-meter.ts";
 import type { EffectiveLimits } from "../../../domain/reputation/accounts/plan.ts";
-import type { UsageStore } from "../../../ports/accounts/account-store.ts";
+import type { UsageReading, UsageStore } from "../../../ports/accounts/account-store.ts";
 import type { SqliteDatabase } from "../driver/database.ts";
 import { readCalls } from "./call-counter.ts";
 import type { Subjects } from "./subjects.ts";
@@ -14,10 +13,7 @@ export class SqliteUsageStore implements UsageStore {
     this.#subjects = subjects;
   }
 
-  async read(
-    username: string,
-    { callsPerMinute }: EffectiveLimits,
-  ): Promise<{ readonly reading: MeterReading; readonly nowMs: number }> {
+  async read(username: string, { callsPerMinute }: EffectiveLimits): Promise<UsageReading> {
     return this.#database.read(() => {
       const nowMs = this.#database.nowMs();
       // An account without an id has made no call.

@@ -43,10 +43,7 @@ export class AuditChainWriter {
   readonly #key: Uint8Array;
   #chain: WrittenChain | null = null;
 
-  constructor(
-    database: SqliteDatabase,
-    { mac, auditKey }: { readonly mac: Mac; readonly auditKey: Uint8Array },
-  ) {
+  constructor(database: SqliteDatabase, mac: Mac, auditKey: Uint8Array) {
     this.#database = database;
     this.#mac = mac;
     this.#key = auditKey;
