@@ -30,10 +30,8 @@ export type RunCommand = (
   work: (tools: CommandTools) => Promise<ExitCode>,
 ) => Promise<void>;
 
-/** Adds one command, or a group of them, to its parent. */
 export type AddCommand = (parent: Command, run: RunCommand) => void;
 
-/** Declares a command with the options that every one has. */
 export function declareCommand(parent: Command, name: string): Command {
   return parent.command(name).option("--json", "write one JSON document to standard output");
 }

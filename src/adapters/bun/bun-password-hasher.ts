@@ -9,7 +9,6 @@ const ZEROS = "A".repeat(43);
 /** Verified in place of the hash of a missing account, so that both take the same time. */
 const DECOY = `$argon2id$v=19$m=${ARGON2ID.memoryCost},t=${ARGON2ID.timeCost},p=1$${ZEROS}$${ZEROS}`;
 
-/** Hashes passwords with the runtime's Argon2id, in threads of its own. */
 export class BunPasswordHasher implements PasswordHasher {
   async hash(password: string): Promise<string> {
     return await Bun.password.hash(password, ARGON2ID);

@@ -13,7 +13,6 @@ interface PreparedBatch {
   readonly batch: Promise<EncodedBatch>;
 }
 
-/** Encodes the bodies of pushes, some of them ahead of time. */
 export class BatchEncoder {
   readonly #digest: Digest;
   readonly #prepared = new WeakMap<PushRequest["records"], PreparedBatch>();

@@ -10,7 +10,6 @@ interface WireProblem {
   /** In words that follow the label. */
   readonly problem: string;
   readonly cause?: unknown;
-  /** The reply has more bytes than are read. */
   readonly isTooLong?: boolean;
 }
 
@@ -72,7 +71,6 @@ const REASONS: Readonly<Record<number, RefusalReason>> = {
   504: "passing",
 };
 
-/** What a status other than 200 means. */
 export function refusalReason(status: number): RefusalReason {
   if (status < 400) return "moved";
   return REASONS[status] ?? (status < 500 ? "refused" : "failed");

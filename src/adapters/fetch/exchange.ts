@@ -6,7 +6,6 @@ import type { Settings } from "./settings.ts";
 /** Longest body of a reply other than 200 that is searched for an error text. */
 const MAX_ERROR_BODY_BYTES = 64 * 1024;
 
-/** One request, and the signal its caller may stop it with. */
 interface ExchangeRequest {
   readonly method: "GET" | "POST";
   /** Below `/api/v1/sync`, with the query, percent-encoded. */
@@ -74,7 +73,6 @@ function requestInit(request: ExchangeRequest, signal: AbortSignal): RequestInit
   };
 }
 
-/** Ends an exchange: its time limit and its caller's signal in one. */
 class Deadline {
   readonly #controller = new AbortController();
   readonly #callerSignal: AbortSignal | undefined;
@@ -115,7 +113,6 @@ class Deadline {
     return Promise.race([work, this.#ended]);
   }
 
-  /** Stops the timer and no longer listens to the caller's signal. */
   release(): void {
     clearTimeout(this.#timer);
     this.#callerSignal?.removeEventListener("abort", this.#onAbort);

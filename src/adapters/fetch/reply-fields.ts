@@ -27,7 +27,6 @@ export const FLAG: Shape<boolean> = {
   fits: (value) => typeof value === "boolean",
 };
 
-/** A JSON object with any fields. */
 export const OBJECT: Shape<JsonObject> = { wanted: "an object", fits: isJsonObject };
 
 /** An integer that a JS number holds exactly, `least` or more. */
@@ -45,7 +44,6 @@ export function orNull<T extends JsonValue>(shape: Shape<T>): Shape<T | null> {
   };
 }
 
-/** An array, the empty one too, of one type of element. */
 export function arrayOf<T extends JsonValue>(shape: Shape<T>): Shape<readonly T[]> {
   return {
     wanted: `an array whose elements are each ${shape.wanted}`,
@@ -53,7 +51,6 @@ export function arrayOf<T extends JsonValue>(shape: Shape<T>): Shape<readonly T[
   };
 }
 
-/** An object whose fields have any names and values of one type. */
 export function mapOf<T extends JsonValue>(shape: Shape<T>): Shape<Readonly<Record<string, T>>> {
   return {
     wanted: `an object whose fields are each ${shape.wanted}`,

@@ -1,7 +1,6 @@
 // Checks the options of a client once, so that no request fails because of them.
 import { DEFAULT_MAX_DECOMPRESSED_BYTES } from "../../domain/shared/limits.ts";
 
-/** Time for one request when `timeoutMs` is not given. D-4.6. */
 const DEFAULT_REQUEST_TIMEOUT_MS = 15_000;
 /** Greatest delay a timer takes; it fires at once beyond it. */
 const MAX_TIMER_MS = 2_147_483_647;

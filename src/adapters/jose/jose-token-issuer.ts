@@ -5,7 +5,6 @@ import type { Clock } from "../../ports/runtime/runtime.ts";
 
 const ALGORITHM = "HS256";
 
-/** Signs and verifies the tokens of this service. */
 export class JoseTokenIssuer implements TokenIssuer {
   readonly #secret: Uint8Array;
   readonly #clock: Pick<Clock, "nowMs">;

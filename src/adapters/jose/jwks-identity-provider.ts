@@ -37,7 +37,6 @@ interface JwksOptions {
   readonly clock: Pick<Clock, "nowMs">;
 }
 
-/** Verifies tokens with the keys that an identity provider publishes. */
 export class JwksIdentityProvider implements IdentityProvider {
   readonly #options: JwksOptions;
   readonly #keys: JWTVerifyGetKey;

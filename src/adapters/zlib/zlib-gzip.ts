@@ -59,7 +59,6 @@ async function inflate(
   return buffer;
 }
 
-/** The result of zlib with `info: true`. */
 interface InflateInfo {
   readonly buffer: Uint8Array<ArrayBuffer>;
   /** `bytesWritten` counts the bytes of the input that were used. */

@@ -1,5 +1,4 @@
-import type { Table } from "../../domain/sync/table/table.ts";
-import { findTable } from "../../domain/sync/table/table.ts";
+import { findTable, type Table } from "../../domain/sync/table/table.ts";
 import type { FullStorage } from "../../ports/storage.ts";
 import { exportRows } from "../../usecases/sync/files/export-rows.ts";
 import { type AddCommand, type CommandTools, declareCommand } from "../command-runner.ts";
@@ -45,8 +44,7 @@ async function exportFile(
   const progress = board.start(`export ${table.name}`);
   const counts = { rows: 0, total: await storage.tables.countRows(table) };
   try {
-    const job = { table, format, counts, progress, stop };
-    await writeText(path, textOf(storage, job));
+    await writeText(path, textOf(storage, { table, format, counts, progress, stop }));
   } finally {
     board.finish();
   }

@@ -1,5 +1,4 @@
-import type { Table } from "../../domain/sync/table/table.ts";
-import { findTable } from "../../domain/sync/table/table.ts";
+import { findTable, type Table } from "../../domain/sync/table/table.ts";
 import {
   type FoundRecord,
   type ImportCounts,
@@ -21,7 +20,6 @@ import { TextSource } from "../files/read-text.ts";
 import { countOf, formatCount, type Output } from "../output.ts";
 import { openProgress } from "../progress.ts";
 
-/** Failed records that are listed one by one. */
 const MAX_TOLD_FAILURES = 1_000;
 
 export const addImportCommand: AddCommand = (parent, run) => {

@@ -106,7 +106,6 @@ async function revokeKey(
   return EXIT.success;
 }
 
-/** Throws `not_found` for a name without account. */
 async function requireAccount(
   { accounts }: Pick<AccountDeps, "accounts">,
   username: string,

@@ -51,11 +51,7 @@ async function setPlan(
     rateLimitPerMinute: rateLimitPerMinute ?? null,
   });
   output.printJson(changed);
-  const limits = effectiveLimits({
-    plan: changed.plan,
-    callsPerMonth: changed.callsPerMonth,
-    rateLimitPerMinute: changed.rateLimitPerMinute,
-  });
+  const limits = effectiveLimits(changed);
   const month = limits.callsPerMonth === null ? "unlimited" : formatCount(limits.callsPerMonth);
   output.print(
     `"${username}" is on the plan ${changed.plan}: ${month} calls per month, ` +

@@ -40,7 +40,6 @@ async function list({ output, open }: CommandTools, options: ListOptions): Promi
   return EXIT.success;
 }
 
-/** Tells how to go on with a list. */
 export function printNext(output: CommandTools["output"], nextCursor: string | null): void {
   if (nextCursor !== null) output.print(`More: --cursor ${nextCursor}`);
 }

@@ -90,7 +90,6 @@ async function sync(
   }[result.status];
 }
 
-/** Shows the events of a run to people. */
 class RunView {
   readonly #output: Output;
   readonly #board: ProgressBoard;

@@ -40,7 +40,6 @@ function citiesFile(): URL {
 /** Time of the first city; the others follow a millisecond apart. */
 const FIRST_UPDATE_MS = Date.UTC(2026, 0, 1);
 
-/** Reads all cities as records of the table. */
 export async function readCities(): Promise<JsonObject[]> {
   const text = await readFile(citiesFile(), "utf8");
   const cities = JSON.parse(text) as readonly JsonObject[];

@@ -9,8 +9,8 @@ import { CITIES_REGISTRY } from "./cities.ts";
 import {
   ADMINISTRATOR,
   type DemoDeployment,
+  type DemoSettings,
   type Deployments,
-  type Settings,
   type Stage,
   SYNC_KEY,
 } from "./deployments.ts";
@@ -56,7 +56,6 @@ interface Crew {
   readonly ending: AbortSignal;
 }
 
-/** The result of the demo, and a deployment to try. */
 interface Outcome {
   readonly isAsExpected: boolean;
   readonly production: DemoDeployment;
@@ -84,7 +83,7 @@ async function startDeployment(
   folder: string,
   crew: Crew,
   name: string,
-  ownSettings: Settings,
+  ownSettings: DemoSettings,
 ): Promise<DemoDeployment> {
   const settings = {
     STORAGE_URL: `sqlite:${join(folder, `${name}.db`)}`,

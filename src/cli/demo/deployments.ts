@@ -2,17 +2,15 @@
 import type { Output } from "../output.ts";
 
 /** The environment of a process. */
-export type Settings = Readonly<Record<string, string>>;
+export type DemoSettings = Readonly<Record<string, string>>;
 
 export interface DemoDeployment {
   readonly url: string;
-  /** Its environment, for the command line too. */
-  readonly settings: Settings;
+  readonly settings: DemoSettings;
 }
 
 export type Deployments = Readonly<Record<"local" | "production" | "copy", DemoDeployment>>;
 
-/** What every part of the demo works with. */
 export interface Stage {
   readonly output: Output;
   /** The demo's temporary folder, removed at the end. */
@@ -54,7 +52,6 @@ interface ApiRequest {
   readonly method?: "GET" | "POST" | "DELETE";
   readonly headers?: HeaderFields;
   readonly body?: object;
-  /** The expected status; 200 when absent. */
   readonly expect?: number;
 }
 
@@ -69,7 +66,6 @@ export async function callData<Data>(url: string, request: ApiRequest = {}): Pro
   return (await callApi<Record<"data", Data>>(url, request)).data;
 }
 
-/** The events of a stream, to its end. S-4.5.3. */
 export async function* readEvents(
   url: string,
   request: ApiRequest,

@@ -74,7 +74,6 @@ async function load(
   return { rows, elapsedMs: performance.now() - startedAtMs, bytesCompressed, bytesUncompressed };
 }
 
-/** The administrator starts a run and watches its stream. */
 async function runSync(
   { url }: DemoDeployment,
   direction: "push" | "pull",

@@ -3,7 +3,7 @@ import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
 import { createInterface } from "node:readline";
 import { fileURLToPath } from "node:url";
-import type { Settings } from "./deployments.ts";
+import type { DemoSettings } from "./deployments.ts";
 
 const MAIN = fileURLToPath(new URL("../../main.ts", import.meta.url));
 /** Nothing else is inherited: settings of this machine's own deployment would change the demo. */
@@ -17,7 +17,7 @@ export class Service {
   readonly #ended: Promise<unknown>;
 
   /** Starts it. `folder` holds no `.env`. */
-  constructor(folder: string, settings: Settings) {
+  constructor(folder: string, settings: DemoSettings) {
     this.#child = spawn(process.execPath, [MAIN], {
       cwd: folder,
       env: childEnvironment({
@@ -45,7 +45,7 @@ export class Service {
 }
 
 /** The environment of a process of the demo: its settings, and what every program needs. */
-export function childEnvironment(settings: Settings): Record<string, string | undefined> {
+export function childEnvironment(settings: DemoSettings): Record<string, string | undefined> {
   const inherited = Object.entries(process.env).filter(([name]) => INHERITED.includes(name));
   return { ...Object.fromEntries(inherited), ...settings };
 }

@@ -50,7 +50,6 @@ interface ReputationResult {
   readonly isAsExpected: boolean;
 }
 
-/** Looks a person up with and without consent, and shows who asked. */
 export async function showReputation(
   stage: Stage,
   deployments: Deployments,

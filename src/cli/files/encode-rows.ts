@@ -4,12 +4,9 @@ import type { Column, Row, Table } from "../../domain/sync/table/table.ts";
 import { csvField } from "./csv-fields.ts";
 import type { FileFormat } from "./file-arguments.ts";
 
-/** How rows are written in one format. */
 interface RowEncoder {
-  /** The text before all rows. */
   begin(): string;
   encode(rows: readonly Row[]): string;
-  /** The text after all rows. */
   end(): string;
 }
 

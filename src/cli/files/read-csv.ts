@@ -7,7 +7,6 @@ import type { FoundRecord } from "../../usecases/sync/files/import-rows.ts";
 import { type CsvField, readCsvField } from "./csv-fields.ts";
 import { MAX_RECORD_CHARS } from "./read-json.ts";
 
-/** What the header of a CSV file says about the table's columns. */
 export interface CsvHeader {
   /** Names that are not columns of the table: their fields are ignored. */
   readonly unknown: readonly string[];

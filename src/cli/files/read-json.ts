@@ -45,7 +45,6 @@ function parseRecord(text: string, line: number): FoundRecord {
   }
 }
 
-/** The error for a record that does not end within the limit. */
 function tooLong(line: number): AppError {
   const limit = `${MAX_RECORD_CHARS / 1024 / 1024} Mi characters`;
   return new AppError(

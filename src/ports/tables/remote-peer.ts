@@ -27,7 +27,6 @@ export interface StoppableRequest {
 
 export interface PushRequest {
   readonly records: readonly JsonObject[];
-  /** When the sync was initiated, ISO 8601. */
   readonly syncTimestamp?: string;
   readonly signal?: AbortSignal;
 }

@@ -41,15 +41,7 @@ interface YoungRange {
   readonly keys: ReadonlySet<string>;
 }
 
-/**
- * Compares by digests. Resolves to false when the remote's are not like ours, and throws its `RemotePeerError` when it
- * has none; both before anything was counted.
- */
-export async function compareByDigest(comparison: Comparison): Promise<boolean> {
-  return await new DigestComparison(comparison).run();
-}
-
-class DigestComparison {
+export class DigestComparison {
   readonly #comparison: Comparison;
   /** Ranges that are left for a second look, and the number of rows that this is about. */
   #young: YoungRange[] = [];
@@ -59,6 +51,10 @@ class DigestComparison {
     this.#comparison = comparison;
   }
 
+  /**
+   * Resolves to false when the remote's digests are not like ours, and throws its `RemotePeerError` when it has none;
+   * both before anything was counted.
+   */
   async run(): Promise<boolean> {
     const { run, table } = this.#comparison;
     const columns = comparedColumns(table).map(({ name }) => name);

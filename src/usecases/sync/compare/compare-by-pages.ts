@@ -18,7 +18,6 @@ import {
   SECOND_LOOK_MS,
 } from "./comparison.ts";
 
-/** Rows of the local table that are read at once. */
 const SCAN_ROWS = 4_096;
 
 /** What a key can be counted as; `RowMemory` notes the place in this list, from 1. */
@@ -32,11 +31,7 @@ interface RemoteRow {
   readonly row: Row | null;
 }
 
-export async function compareByPages(comparison: Comparison): Promise<void> {
-  await new PageComparison(comparison).run();
-}
-
-class PageComparison {
+export class PageComparison {
   readonly #comparison: Comparison;
   /** Keys with what they were counted as. */
   readonly #seen = new RowMemory();
@@ -65,7 +60,6 @@ class PageComparison {
     await this.#lookAgain();
   }
 
-  /** Rows that the remote has not sent. */
   async #scanHere(): Promise<void> {
     const { run, table } = this.#comparison;
     for (let after: Row | null = null; ; ) {
@@ -144,7 +138,6 @@ class PageComparison {
     return latest;
   }
 
-  /** The local rows with the same keys, by key. */
   async #readHere(rows: readonly RemoteRow[]): Promise<ReadonlyMap<string, Row>> {
     const { run, table } = this.#comparison;
     const keys = rows.filter(({ key }) => key.isUsable).map(({ key }) => key.columns);

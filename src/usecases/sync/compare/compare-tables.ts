@@ -8,8 +8,8 @@ import type { RemoteTable, RunContext } from "../shared/run-context.ts";
 import { asSyncError, openRemote, type SyncDeps } from "../shared/sync-deps.ts";
 import { type Clocks, lagSecondsOf, readClocks } from "../transfer/begin-transfer.ts";
 import { TransferReport } from "../transfer/transfer-report.ts";
-import { compareByDigest } from "./compare-by-digest.ts";
-import { compareByPages } from "./compare-by-pages.ts";
+import { DigestComparison } from "./compare-by-digest.ts";
+import { PageComparison } from "./compare-by-pages.ts";
 import { type CompareResult, type Comparison, Findings, Repair } from "./comparison.ts";
 
 interface CompareRequest {
@@ -76,7 +76,7 @@ async function compare(
   const youngFromMs = youngFrom(run.deps, table, clocks);
   const findings = new Findings(repair);
   const comparison: Comparison = { run, table, calls, clocks, findings, signal, youngFromMs };
-  if (!(await tryDigests(comparison))) await compareByPages(comparison);
+  if (!(await tryDigests(comparison))) await new PageComparison(comparison).run();
   return await findings.finish();
 }
 
@@ -90,7 +90,7 @@ function youngFrom(deps: SyncDeps, table: Table, clocks: Clocks): number {
 /** Resolves to false, with nothing counted, for a remote that has no digests, or other ones. */
 async function tryDigests(comparison: Comparison): Promise<boolean> {
   try {
-    return await compareByDigest(comparison);
+    return await new DigestComparison(comparison).run();
   } catch (error) {
     if (error instanceof RemotePeerError) return false;
     throw error;

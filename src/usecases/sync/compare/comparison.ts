@@ -21,13 +21,11 @@ const REPAIR_ROWS = 500;
 export interface Comparison extends RemoteTable {
   readonly clocks: Clocks;
   readonly findings: Findings;
-  /** Aborted when the comparison has to stop. */
   readonly signal: AbortSignal;
   /** Rows with a timestamp from here on, in ms since 1970, are looked at twice before they are reported. */
   readonly youngFromMs: number;
 }
 
-/** How a row differs between the two ends. */
 export type Difference = "different" | "missingHere" | "missingThere";
 
 export interface CompareResult {

@@ -2,7 +2,6 @@ import type { Row, Table } from "../../../domain/sync/table/table.ts";
 import type { RowSource } from "../../../ports/tables/row-source.ts";
 
 /** Rows of the first read; later reads follow the size of the rows before them. */
-const FIRST_ROWS = 500;
 const MAX_ROWS = 500;
 /** About the JSON of one read, in characters. */
 const PART_CHARS = 1 * 1024 * 1024;
@@ -17,14 +16,11 @@ export async function* exportRows(
   rows: RowSource,
   table: Table,
 ): AsyncGenerator<readonly Row[], void, undefined> {
-  let limitRows = FIRST_ROWS;
+  let limitRows = MAX_ROWS;
   let afterKey: Row | null = null;
   for (;;) {
-    const part: readonly Row[] = await rows.readKeyRange(
-      table,
-      { afterKey, throughKey: null },
-      limitRows,
-    );
+    const range = { afterKey, throughKey: null };
+    const part: readonly Row[] = await rows.readKeyRange(table, range, limitRows);
     if (part.length > 0) yield part;
     if (part.length < limitRows) return;
     afterKey = part.at(-1) ?? null;

@@ -17,7 +17,6 @@ export type FoundRecord = {
   | { readonly record: null; readonly problem: string }
 );
 
-/** A record that was not written, and why. */
 export interface ImportFailure {
   readonly line: number;
   /** `key=value, key=value`; null when there is no record to take it from. */
@@ -32,7 +31,6 @@ export interface ImportCounts {
   readonly failed: number;
 }
 
-/** An import, and who is notified of its progress. */
 interface ImportJob {
   readonly table: Table;
   /** Records in the order of the file, in parts of any length. */

@@ -16,8 +16,12 @@ import {
 import { DIGEST_FORMAT, DigestSum } from "../../../domain/sync/digest/row-digest.ts";
 import { keyOf, keyRow, type UpsertKey } from "../../../domain/sync/rows/row-key.ts";
 import { comparedColumns } from "../../../domain/sync/rows/row-text.ts";
-import type { Registry, Row, Table } from "../../../domain/sync/table/table.ts";
-import { findTable } from "../../../domain/sync/table/table.ts";
+import {
+  findTable,
+  type Registry,
+  type Row,
+  type Table,
+} from "../../../domain/sync/table/table.ts";
 import type { Clock, Timer } from "../../../ports/runtime/runtime.ts";
 import type { RowSource } from "../../../ports/tables/row-source.ts";
 
@@ -101,7 +105,6 @@ export async function digestRange(deps: KeyReaderDeps, table: Table, range: Dige
   return sum.result();
 }
 
-/** The rows of a range in the order of the key. */
 export async function* rowsByKey(
   deps: KeyReaderDeps,
   table: Table,

@@ -30,7 +30,6 @@ interface PushInput {
   readonly syncTimestamp: string | null;
 }
 
-/** Whether the push was committed, and its result either way. */
 interface PushOutcome {
   readonly isCommitted: boolean;
   readonly result: PushResult;

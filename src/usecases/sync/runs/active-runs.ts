@@ -6,7 +6,6 @@ import type { TransferredBytes } from "../../../ports/tables/remote-peer.ts";
 import type { SyncDeps } from "../shared/sync-deps.ts";
 import { StartedRun } from "./start-run.ts";
 
-/** Starts runs and keeps track of those that have not ended. */
 export class ActiveRuns {
   readonly #deps: SyncDeps;
   readonly #metrics: Metrics;

@@ -22,7 +22,6 @@ const NO_RESULT: TableResult = {
   durationMs: 0,
 };
 
-/** The results of a run so far, and its events. */
 export class RunProgress {
   readonly runId: string;
   readonly request: RunRequest;
@@ -30,7 +29,6 @@ export class RunProgress {
   readonly directions: readonly SyncDirection[];
   /** Their logger names the run. */
   readonly deps: SyncDeps;
-  /** When the run began, ISO 8601. */
   readonly startedAt: string;
   readonly events = new RunFeed();
   readonly #startedAtMs: number;
@@ -51,7 +49,6 @@ export class RunProgress {
     return this.#error;
   }
 
-  /** Counts what the transfer of a table has done. */
   add(table: string, direction: SyncDirection, totals: TransferTotals): void {
     const before = this.#tables.get(table) ?? NO_RESULT;
     this.#tables.set(table, {
@@ -119,7 +116,6 @@ export class RunProgress {
   }
 }
 
-/** The events that one reader has not taken yet. */
 interface Reader {
   readonly events: RunEvent[];
   wake(): void;

@@ -2,8 +2,7 @@
 import { AppError, isAppError } from "../../../domain/shared/errors.ts";
 import { allMarkerNames } from "../../../domain/sync/run/marker.ts";
 import type { RunEvent, RunRequest, SyncRun } from "../../../domain/sync/run/run.ts";
-import type { Table } from "../../../domain/sync/table/table.ts";
-import { findTable } from "../../../domain/sync/table/table.ts";
+import { findTable, type Table } from "../../../domain/sync/table/table.ts";
 import type { Logger } from "../../../ports/runtime/logger.ts";
 import { RemotePeerError } from "../../../ports/tables/remote-peer.ts";
 import type { RunLease } from "../shared/hold-lease.ts";

@@ -24,7 +24,6 @@ const REJECTED_CURSOR = /^\d{16}$/;
 /** A run, as lists show it: dry runs are in none. */
 export type RunItem = Omit<SyncRun, "dryRun">;
 
-/** Takes the lease that shows that a run is alive. */
 export function holdRun(deps: SyncDeps, runId: string, stop: AbortSignal): Promise<RunLease> {
   return holdLease(deps, leaseName(runId), runId, stop);
 }

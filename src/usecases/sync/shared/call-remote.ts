@@ -12,7 +12,6 @@ type PassesFailure = (error: RemotePeerError) => boolean;
 export class RemoteCalls {
   readonly #deps: SyncDeps;
   readonly #signal: AbortSignal;
-  /** Time of the last success. */
   #progressAtMs: number;
 
   constructor(deps: SyncDeps, signal: AbortSignal) {
@@ -83,7 +82,6 @@ const REFUSAL_ADVICE: Readonly<Record<RefusalReason, string>> = {
   failed: "look at the remote's log, then run again",
 };
 
-/** What to do about a request that failed for good. */
 function adviceFor({ kind, reason, retryAfterSeconds }: RemotePeerError): string {
   if (retryAfterSeconds !== null) return `run again in ${retryAfterSeconds} s`;
   switch (kind) {

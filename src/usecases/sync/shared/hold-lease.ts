@@ -41,7 +41,6 @@ export interface LeaseDeps {
   readonly logger: Logger;
 }
 
-/** The lease of one table in one direction. D-4.8. */
 export function transferLeaseName(direction: SyncDirection, tableName: string): string {
   return `sync ${direction} ${tableName}`;
 }

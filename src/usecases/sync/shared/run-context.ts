@@ -14,7 +14,6 @@ export interface RunContext {
   readonly isFull: boolean;
   /** Rows are counted; nothing is written. D-4.11. */
   readonly isDryRun: boolean;
-  /** When it began, ISO 8601. */
   readonly startedAt: string;
   /** Aborted, with an `AppError`, to end the run from outside. */
   readonly stop: AbortSignal;

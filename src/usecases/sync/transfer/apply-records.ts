@@ -16,7 +16,6 @@ interface WritePlan {
   readonly rejected: Map<number, string>;
 }
 
-/** Markers to set in the same commit. */
 type PassedMarkers = ReadonlyMap<string, string>;
 
 const NO_MARKERS: PassedMarkers = new Map();

@@ -21,7 +21,6 @@ import type { RemoteTable } from "../shared/run-context.ts";
 import type { SyncDeps } from "../shared/sync-deps.ts";
 import type { TransferReport } from "./transfer-report.ts";
 
-/** One table on its way in one direction. */
 export interface TableTransfer extends RemoteTable {
   readonly direction: SyncDirection;
   readonly lease: RunLease;
@@ -38,7 +37,6 @@ export class TwoWay {
   pushMarkers: TransferMarkers | null = null;
 }
 
-/** Both clocks at the beginning of a transfer. */
 export interface Clocks {
   /** The remote's `server_time` as received. */
   readonly remoteText: string;

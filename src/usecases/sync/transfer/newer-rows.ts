@@ -37,7 +37,6 @@ export class RemoteChanges {
     this.#aheadFrom = aheadFrom;
   }
 
-  /** Notes a record as the remote has it. */
   note(record: JsonObject): void {
     const table = this.#table;
     const time = rowTime(table, record);

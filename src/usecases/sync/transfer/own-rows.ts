@@ -5,7 +5,6 @@ import { type BatchSize, rowsThatFit } from "../../../domain/sync/run/pacing.ts"
 import type { Row, Table } from "../../../domain/sync/table/table.ts";
 import type { RowSource } from "../../../ports/tables/row-source.ts";
 
-/** Before any time that a row can have. */
 const FIRST_TIME = formatMs(FIRST_TIME_MS);
 
 export interface PushRows {
@@ -36,7 +35,6 @@ export class PushReader {
     this.#isAtTimeless = table.timestampColumn !== null && sinceTime !== null;
   }
 
-  /** The next rows, cut by what a batch can hold. */
   async read(): Promise<PushRows> {
     const limitRows = this.#size.rows;
     const query = { after: this.#after, sinceTime: this.#sinceTime, limitRows };
@@ -64,7 +62,6 @@ export class PushReader {
   }
 }
 
-/** Rows that a push from `sinceTime` would send. */
 export async function countPush(
   rows: RowSource,
   table: Table,

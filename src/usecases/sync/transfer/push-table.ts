@@ -13,7 +13,6 @@ const RETRY_ROWS = 500;
 /** A push of a table that is written to faster than it is pushed ends after this many times its rows. */
 const MAX_GROWTH = 4;
 
-/** The state that all batches of a push share. */
 interface Push {
   readonly transfer: TableTransfer;
   readonly rejections: TableRejections;

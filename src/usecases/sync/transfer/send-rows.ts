@@ -11,7 +11,6 @@ import { RemotePeerError } from "../../../ports/tables/remote-peer.ts";
 import type { TableTransfer } from "./begin-transfer.ts";
 import type { Rejection } from "./table-rejections.ts";
 
-/** Rows that were sent, by their outcome. */
 interface SentRows {
   readonly accepted: readonly Row[];
   readonly rejected: readonly Rejection[];

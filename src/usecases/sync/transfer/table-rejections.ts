@@ -73,7 +73,6 @@ export class TableRejections {
     throw new AppError("sync_failed", text);
   }
 
-  /** Drops what was noted of records that have been accepted. */
   async accept(records: readonly JsonObject[]): Promise<void> {
     if (this.#known.size === 0) return;
     const { run, table, direction } = this.#transfer;

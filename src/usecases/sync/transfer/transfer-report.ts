@@ -12,7 +12,6 @@ export interface MovedBatch {
   readonly batchRows: number;
 }
 
-/** What one transfer of one table has done. */
 export interface TransferTotals extends TransferredBytes {
   /** Rows that the receiving end accepted. */
   readonly moved: number;
@@ -44,7 +43,6 @@ export class TransferReport {
     this.#startedAtMs = run.deps.clock.monotonicMs();
   }
 
-  /** Says once how many rows are expected. */
   start(totalRows: number): void {
     if (this.#isStarted) return;
     this.#isStarted = true;
@@ -63,7 +61,6 @@ export class TransferReport {
     this.#bytesUncompressed += added.bytesUncompressed;
   }
 
-  /** Corrects how many rows are expected in all. */
   expect(totalRows: number): void {
     this.#expectedRows = totalRows;
   }

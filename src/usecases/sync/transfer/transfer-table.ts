@@ -20,7 +20,6 @@ import { countPull } from "./remote-pages.ts";
 import { readWaiting } from "./table-rejections.ts";
 import { TransferReport, type TransferTotals } from "./transfer-report.ts";
 
-/** How the transfer of a table ended. */
 interface TransferOutcome {
   /** What it did, also when it failed; null when it never began. */
   readonly totals: TransferTotals | null;
