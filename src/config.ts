@@ -1,8 +1,6 @@
 // Reads the environment once, reports every problem at once, and prints no secret. D-1.3.
 import { Cron } from "croner";
-import { isPassword } from "./domain/reputation/accounts/account.ts";
-import { OWN_ISSUER } from "./domain/reputation/accounts/roles.ts";
-import { isForeignUsername } from "./domain/reputation/accounts/username.ts";
+import { isForeignUsername, isPassword, OWN_ISSUER } from "./domain/reputation/accounts/account.ts";
 import { isAppError, refuse } from "./domain/shared/errors.ts";
 import {
   DEFAULT_AUDIT_RETENTION_DAYS,

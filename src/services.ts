@@ -20,7 +20,6 @@ import type { ReputationStores } from "./ports/reputation-stores.ts";
 import type { Logger } from "./ports/runtime/logger.ts";
 import type { Clock, Timer } from "./ports/runtime/runtime.ts";
 import type { FullStorage } from "./ports/storage.ts";
-import { createAdministrator } from "./usecases/reputation/accounts/create-administrator.ts";
 import type { AccountDeps } from "./usecases/reputation/accounts/deps.ts";
 import {
   keptSecret,
@@ -29,6 +28,7 @@ import {
   readReputationSecrets,
 } from "./usecases/reputation/accounts/secrets.ts";
 import { Semaphore } from "./usecases/reputation/accounts/semaphore.ts";
+import { createAdministrator } from "./usecases/reputation/accounts/sign-up.ts";
 import type { PruneAuditDeps } from "./usecases/reputation/audit/prune-audit.ts";
 import type { LookupDeps } from "./usecases/reputation/lookups/look-up.ts";
 import type { SyncDeps } from "./usecases/sync/shared/sync-deps.ts";

@@ -6,8 +6,8 @@ import { BunPasswordHasher } from "../../src/adapters/bun/bun-password-hasher.ts
 import { NodeMac } from "../../src/adapters/node-crypto/node-crypto.ts";
 import { openBunSqlite } from "../../src/adapters/sqlite/driver/bun-driver.ts";
 import { SqliteStorage } from "../../src/adapters/sqlite/storage.ts";
-import { createAdministrator } from "../../src/usecases/reputation/accounts/create-administrator.ts";
 import { readReputationSecrets } from "../../src/usecases/reputation/accounts/secrets.ts";
+import { createAdministrator } from "../../src/usecases/reputation/accounts/sign-up.ts";
 import { forgetful } from "../adapters/sqlite/reputation-support.ts";
 import { serviceEnv, startService } from "../e2e/support/service-process.ts";
 import { onEveryBackend, type SQLITE_FILE } from "../http/support/backends.ts";

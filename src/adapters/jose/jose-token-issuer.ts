@@ -1,5 +1,5 @@
 import { errors, jwtVerify, SignJWT } from "jose";
-import { OWN_ISSUER, ROLES } from "../../domain/reputation/accounts/roles.ts";
+import { OWN_ISSUER, ROLES } from "../../domain/reputation/accounts/account.ts";
 import type { TokenClaims, TokenIssuer, TokenProblem } from "../../ports/crypto/tokens.ts";
 import type { Clock } from "../../ports/runtime/runtime.ts";
 

@@ -1,11 +1,10 @@
 import { createInterface } from "node:readline/promises";
 import { Writable } from "node:stream";
 import { text } from "node:stream/consumers";
-import { isPassword } from "../../domain/reputation/accounts/account.ts";
-import { isForeignUsername } from "../../domain/reputation/accounts/username.ts";
+import { isForeignUsername, isPassword } from "../../domain/reputation/accounts/account.ts";
 import { AppError } from "../../domain/shared/errors.ts";
 import { MAX_PASSWORD_CHARS, MIN_PASSWORD_CHARS } from "../../domain/shared/limits.ts";
-import { createAdministrator } from "../../usecases/reputation/accounts/create-administrator.ts";
+import { createAdministrator } from "../../usecases/reputation/accounts/sign-up.ts";
 import {
   type AddCommand,
   type CommandTools,

@@ -1,11 +1,14 @@
 // Bodies of accounts: signing up and in, keys, consents, usage and plans., D-5.4, D-5.5, D-5.7, D-6.1.
 import { type TSchema, Type } from "@sinclair/typebox";
-import { isEmail } from "../../domain/reputation/accounts/account.ts";
+import {
+  isEmail,
+  isSignUpUsername,
+  ROLES,
+  SIGN_UP_USERNAME,
+} from "../../domain/reputation/accounts/account.ts";
 import { CONSENT_PURPOSES, CONSENT_STATUSES } from "../../domain/reputation/accounts/consent.ts";
 import { NO_EXPIRY } from "../../domain/reputation/accounts/expiry.ts";
 import { PLAN_NAMES } from "../../domain/reputation/accounts/plan.ts";
-import { ROLES } from "../../domain/reputation/accounts/roles.ts";
-import { isSignUpUsername, SIGN_UP_USERNAME } from "../../domain/reputation/accounts/username.ts";
 import {
   MAX_API_KEY_NAME_CHARS,
   MAX_EMAIL_CHARS,

@@ -1,6 +1,6 @@
+import type { Account } from "../../domain/reputation/accounts/account.ts";
 import type { MeterReading } from "../../domain/reputation/accounts/call-meter.ts";
 import type { EffectiveLimits } from "../../domain/reputation/accounts/plan.ts";
-import type { Account } from "../../domain/reputation/accounts/roles.ts";
 
 export type AccountConflict = "username_taken" | "email_taken";
 

@@ -1,4 +1,4 @@
-import type { Account } from "../../domain/reputation/accounts/roles.ts";
+import type { Account } from "../../domain/reputation/accounts/account.ts";
 import type { AccountConflict } from "./account-store.ts";
 
 export interface Enrolment {

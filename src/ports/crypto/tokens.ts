@@ -1,4 +1,4 @@
-import type { Role } from "../../domain/reputation/accounts/roles.ts";
+import type { Role } from "../../domain/reputation/accounts/account.ts";
 
 /** Contents of a session token. D-5.4. */
 export interface TokenClaims {

@@ -1,5 +1,5 @@
 import { describe, expect } from "bun:test";
-import type { Account } from "../../../src/domain/reputation/accounts/roles.ts";
+import type { Account } from "../../../src/domain/reputation/accounts/account.ts";
 import type { FullStorage } from "../../../src/ports/storage.ts";
 import { type OpenedStore, openSecond, type StoreHarness, storeTests } from "../harness.ts";
 

@@ -1,6 +1,7 @@
 // What the suites of the reputation half work on, and the shortest ways to set a scene.
 
 import { NodeMac } from "../../../src/adapters/node-crypto/node-crypto.ts";
+import type { Account } from "../../../src/domain/reputation/accounts/account.ts";
 import type { StoredApiKey } from "../../../src/domain/reputation/accounts/api-key.ts";
 import type {
   Consent,
@@ -9,7 +10,6 @@ import type {
   LookupEndpoint,
 } from "../../../src/domain/reputation/accounts/consent.ts";
 import { NEW_ACCOUNT_PLAN } from "../../../src/domain/reputation/accounts/plan.ts";
-import type { Account } from "../../../src/domain/reputation/accounts/roles.ts";
 import type { LookupOutcome } from "../../../src/domain/reputation/lookups/lookup-batch.ts";
 import { formatMs } from "../../../src/domain/shared/time.ts";
 import { readRegistry } from "../../../src/domain/sync/table/registry.ts";

@@ -1,5 +1,7 @@
 // Accounts, sessions, attempts, secrets, keys and consents in memory. JavaScript runs one method at a time, so whatever a
 // method does without `await` is one commit.
+
+import type { Account } from "../../../src/domain/reputation/accounts/account.ts";
 import { emailKey } from "../../../src/domain/reputation/accounts/account.ts";
 import {
   type KeyRotation,
@@ -14,7 +16,6 @@ import {
   planGrant,
   revokeConsent,
 } from "../../../src/domain/reputation/accounts/consent.ts";
-import type { Account } from "../../../src/domain/reputation/accounts/roles.ts";
 import type {
   AccountChanges,
   AccountConflict,

@@ -1,6 +1,6 @@
 import type { ClientSession, Collection, Db } from "mongodb";
+import type { Account } from "../../../domain/reputation/accounts/account.ts";
 import { emailKey } from "../../../domain/reputation/accounts/account.ts";
-import type { Account } from "../../../domain/reputation/accounts/roles.ts";
 import type {
   AccountChanges,
   AccountConflict,

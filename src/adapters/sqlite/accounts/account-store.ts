@@ -1,5 +1,5 @@
+import type { Account } from "../../../domain/reputation/accounts/account.ts";
 import { emailKey } from "../../../domain/reputation/accounts/account.ts";
-import type { Account } from "../../../domain/reputation/accounts/roles.ts";
 import type {
   AccountChanges,
   AccountConflict,

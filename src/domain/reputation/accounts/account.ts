@@ -1,9 +1,45 @@
-// Accounts at signup, and as their owners see them. D-5.4, D-5.5.
-
-import { MAX_EMAIL_CHARS, MAX_PASSWORD_CHARS, MIN_PASSWORD_CHARS } from "../../shared/limits.ts";
+// Accounts: names and roles, what signup checks, and what their owners see. D-5.4, D-5.5.
+import {
+  MAX_EMAIL_CHARS,
+  MAX_FOREIGN_USERNAME_CHARS,
+  MAX_PASSWORD_CHARS,
+  MIN_PASSWORD_CHARS,
+} from "../../shared/limits.ts";
 import { isTextOf } from "../../shared/text.ts";
-import type { PlanName } from "./plan.ts";
-import type { Account, Role } from "./roles.ts";
+import type { AccountPlan, PlanName } from "./plan.ts";
+
+export const ROLES = ["user", "administrator"] as const;
+
+export type Role = (typeof ROLES)[number];
+
+/** Issuer of the accounts and tokens of this service itself. D-5.4. */
+export const OWN_ISSUER = "repsync";
+
+export interface Account extends AccountPlan {
+  /** Unique, compared exactly. */
+  readonly username: string;
+  /** Null for accounts of an identity provider or made at start. Unique without regard to case. */
+  readonly email: string | null;
+  /** Argon2id in PHC form; null for accounts of an identity provider. */
+  readonly passwordHash: string | null;
+  readonly role: Role;
+  /** Issuer whose tokens speak for this account; `OWN_ISSUER` for those that sign in here. */
+  readonly issuer: string;
+  readonly createdAtMs: number;
+}
+
+/** The shape of a name that signup gives. */
+export const SIGN_UP_USERNAME = /^[a-z0-9](?:[a-z0-9_-]{0,38}[a-z0-9])?$/;
+
+/** True for a name that signup gives: 1 to 40 lowercase letters and digits, inside also `-` and `_`. D-5.4. */
+export function isSignUpUsername(value: unknown): value is string {
+  return typeof value === "string" && SIGN_UP_USERNAME.test(value);
+}
+
+/** True for a name of an identity provider (`sub`) or a synced row: any text of 1-200 characters. D-5.4. */
+export function isForeignUsername(value: unknown): value is string {
+  return isTextOf(value, 1, MAX_FOREIGN_USERNAME_CHARS);
+}
 
 /** Some text, one `@`, and a name with a dot inside; no blanks, angle brackets or invisible characters. */
 const EMAIL_SHAPE = /^[^\s\p{Cc}\p{Cf}<>@]+@[^\s\p{Cc}\p{Cf}<>@.]+(?:\.[^\s\p{Cc}\p{Cf}<>@.]+)+$/u;

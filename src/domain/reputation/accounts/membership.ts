@@ -1,7 +1,7 @@
 // What a signup makes, and what an erasure removes. D-5.4, D-5.5.
 import type { JsonObject } from "../../shared/json.ts";
 import { formatMs } from "../../shared/time.ts";
-import type { Account } from "./roles.ts";
+import type { Account } from "./account.ts";
 
 /** Records of a person beside the account with its sessions and the rows in synchronized tables; an erasure removes all. */
 export type PersonalData = "apiKeys" | "consents" | "usage" | "subject";

@@ -1,6 +1,6 @@
 // Limits of failed sign-ins and of signups. D-5.4.
 
-import { isForeignUsername } from "../../../domain/reputation/accounts/username.ts";
+import { isForeignUsername } from "../../../domain/reputation/accounts/account.ts";
 import { AppError } from "../../../domain/shared/errors.ts";
 import {
   MAX_ACCOUNT_SIGN_IN_FAILURES,

@@ -1,8 +1,12 @@
 // Finds the account of a request's token. D-5.4, D-5.5.
 
+import {
+  type Account,
+  isForeignUsername,
+  OWN_ISSUER,
+  type Role,
+} from "../../../domain/reputation/accounts/account.ts";
 import { NEW_ACCOUNT_PLAN } from "../../../domain/reputation/accounts/plan.ts";
-import { type Account, OWN_ISSUER, type Role } from "../../../domain/reputation/accounts/roles.ts";
-import { isForeignUsername } from "../../../domain/reputation/accounts/username.ts";
 import { AppError } from "../../../domain/shared/errors.ts";
 import type { ForeignIdentity, TokenClaims } from "../../../ports/crypto/tokens.ts";
 import type { AccountDeps } from "./deps.ts";

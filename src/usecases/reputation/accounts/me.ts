@@ -1,8 +1,8 @@
 // What a signed-in user reads and changes of their own. D-5.5, D-6.6.
 
+import type { Account } from "../../../domain/reputation/accounts/account.ts";
 import { chargeCalls } from "../../../domain/reputation/accounts/call-meter.ts";
 import { effectiveLimits } from "../../../domain/reputation/accounts/plan.ts";
-import type { Account } from "../../../domain/reputation/accounts/roles.ts";
 import { type UsageBody, usageBody } from "../../../domain/reputation/accounts/usage.ts";
 import type { AccessItem } from "../../../domain/reputation/audit/access-item.ts";
 import type { ProfileChanges } from "../../../domain/reputation/score/profile.ts";

@@ -1,5 +1,9 @@
 // Sessions of accounts of this service: signing in and out. D-5.4, D-6.3.
-import { type Account, OWN_ISSUER, type Role } from "../../../domain/reputation/accounts/roles.ts";
+import {
+  type Account,
+  OWN_ISSUER,
+  type Role,
+} from "../../../domain/reputation/accounts/account.ts";
 import { AppError } from "../../../domain/shared/errors.ts";
 import { SESSION_TTL_SECONDS } from "../../../domain/shared/limits.ts";
 import { formatMs } from "../../../domain/shared/time.ts";

@@ -1,13 +1,15 @@
 import {
+  type Account,
   type AccountBody,
   accountBody,
+  OWN_ISSUER,
   type SignUp,
 } from "../../../domain/reputation/accounts/account.ts";
 import { NEW_ACCOUNT_PLAN } from "../../../domain/reputation/accounts/plan.ts";
-import { type Account, OWN_ISSUER } from "../../../domain/reputation/accounts/roles.ts";
 import { AppError } from "../../../domain/shared/errors.ts";
 import { addressCounter, requireNoWait } from "./attempts.ts";
 import type { AccountDeps } from "./deps.ts";
+import type { Credentials } from "./sessions.ts";
 
 export type SignUpDeps = Pick<
   AccountDeps,
@@ -45,4 +47,25 @@ export async function signUp(
   if (outcome === "enrolled") return accountBody(account);
   const what = outcome === "username_taken" ? "username" : "e-mail address";
   throw new AppError(outcome, `This ${what} is taken`);
+}
+
+/**
+ * Makes an administrator's account. Resolves to false, and changes nothing, when an account of that name exists. The name
+ * may be any of 1-200 characters, the password is checked by the caller (`isForeignUsername`, `isPassword`). D-1.3.
+ */
+export async function createAdministrator(
+  deps: Pick<AccountDeps, "accounts" | "passwords" | "clock">,
+  { username, password }: Credentials,
+): Promise<boolean> {
+  if ((await deps.accounts.find(username)) !== null) return false;
+  const outcome = await deps.accounts.create({
+    username,
+    email: null,
+    passwordHash: await deps.passwords.hash(password),
+    role: "administrator",
+    issuer: OWN_ISSUER,
+    ...NEW_ACCOUNT_PLAN,
+    createdAtMs: deps.clock.nowMs(),
+  });
+  return outcome === "created";
 }

@@ -1,6 +1,6 @@
 // D-6.4 over instances: exact counts on one database, by the server's time.
 import { describe, expect } from "bun:test";
-import type { Account } from "../../../../src/domain/reputation/accounts/roles.ts";
+import type { Account } from "../../../../src/domain/reputation/accounts/account.ts";
 import { type Scene, wordOf } from "../../../contract/lookups/reputation-harness.ts";
 import { mongoAvailable } from "../../../support/shared-mongo.ts";
 import { countWords, openScene } from "../reputation-support.ts";

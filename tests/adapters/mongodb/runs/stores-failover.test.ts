@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { openMongoStorage } from "../../../../src/adapters/mongodb/storage.ts";
 import { SystemClock } from "../../../../src/adapters/system/system.ts";
-import type { Account } from "../../../../src/domain/reputation/accounts/roles.ts";
+import type { Account } from "../../../../src/domain/reputation/accounts/account.ts";
 import type { FullStorage } from "../../../../src/ports/storage.ts";
 import { type ReplicaSet, startReplicaSet } from "../../../support/mongo-replica-set.ts";
 import { mongoAvailable } from "../../../support/shared-mongo.ts";

@@ -1,6 +1,6 @@
 // D-6.4 over processes: exact counts on one file.
 import { describe, expect, test } from "bun:test";
-import type { Account } from "../../../../src/domain/reputation/accounts/roles.ts";
+import type { Account } from "../../../../src/domain/reputation/accounts/account.ts";
 import { openParts, Scene } from "../../../contract/lookups/reputation-harness.ts";
 import { remembering } from "../reputation-support.ts";
 import { SqliteFile } from "../support.ts";

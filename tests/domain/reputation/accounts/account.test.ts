@@ -3,12 +3,10 @@ import {
   accountBody,
   emailKey,
   isEmail,
-  isPassword,
-} from "../../../../src/domain/reputation/accounts/account.ts";
-import {
   isForeignUsername,
+  isPassword,
   isSignUpUsername,
-} from "../../../../src/domain/reputation/accounts/username.ts";
+} from "../../../../src/domain/reputation/accounts/account.ts";
 
 describe("usernames", () => {
   test.each(["a", "0", "ana", "ana-b_c", "a--b", "1_2", "a".repeat(40)])(
