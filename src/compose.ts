@@ -139,7 +139,6 @@ async function serverOfRuntime(): Promise<StartHttpServer> {
     : (await import("./adapters/bun/http-server.ts")).startBunServer;
 }
 
-/** Such as `bun 1.4.5`. */
 function runtimeName(): string {
   if (typeof Bun !== "undefined") return `bun ${Bun.version}`;
   const { Deno } = globalThis as unknown as { Deno: { version: { deno: string } } };

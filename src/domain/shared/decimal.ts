@@ -52,7 +52,6 @@ export function isWholeNumber(text: string): boolean {
   return decimal !== null && isWhole(decimal);
 }
 
-/** True when two decimal texts have the same value. */
 export function isSameDecimal(a: string, b: string): boolean {
   const x = readDecimal(a);
   const y = readDecimal(b);

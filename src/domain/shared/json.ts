@@ -58,7 +58,6 @@ export function rawNumber(source: string): RawNumber {
   return json.rawJSON(source);
 }
 
-/** True for a number kept as its source text. */
 export function isRawNumber(value: unknown): value is RawNumber {
   return json.isRawJSON?.(value) ?? false;
 }

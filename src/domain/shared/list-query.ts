@@ -5,7 +5,7 @@ import { DEFAULT_LIST_ITEMS, MAX_LIST_ITEMS } from "./limits.ts";
 interface ListQuery {
   /** 1 to `MAX_LIST_ITEMS`. */
   readonly limit: number;
-  /** `next_cursor` of the part before; null for the first part. */
+  /** Null for the first part. */
   readonly cursor: string | null;
 }
 

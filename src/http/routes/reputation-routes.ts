@@ -11,7 +11,6 @@ import { lookupRoutes } from "./reputation/lookup-routes.ts";
 export interface ReputationRoutesDeps {
   readonly accounts: AccountDeps;
   readonly lookups: Lookups;
-  /** `TRUSTED_PROXY_HOPS`. */
   readonly trustedProxyHops: number;
 }
 

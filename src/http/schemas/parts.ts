@@ -19,7 +19,6 @@ const CHECK = Symbol("check");
 
 interface Check {
   fits(value: unknown): boolean;
-  /** The message for a value that does not fit. */
   detail(value: unknown): string;
 }
 

@@ -40,7 +40,6 @@ export interface UsageReading {
   readonly nowMs: number;
 }
 
-/** The calls that lookups have counted. */
 export interface UsageStore {
   /** The calls of an account by now, other instances' included. Throws `store_unavailable`. */
   read(username: string, limits: EffectiveLimits): Promise<UsageReading>;

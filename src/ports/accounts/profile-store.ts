@@ -1,7 +1,6 @@
 import type { ProfileChanges } from "../../domain/reputation/score/profile.ts";
 import type { JsonObject } from "../../domain/shared/json.ts";
 
-/** A person's rows in the synchronized tables, as stored. */
 export interface StoredPerson {
   /** Null when there is none. */
   readonly profile: JsonObject | null;

@@ -2,7 +2,6 @@ import type { Role } from "../../domain/reputation/accounts/account.ts";
 
 /** Contents of a session token. D-5.4. */
 export interface TokenClaims {
-  /** The username. */
   readonly subject: string;
   readonly role: Role;
   readonly sessionId: string;

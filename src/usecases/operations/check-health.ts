@@ -16,7 +16,6 @@ export interface HealthDeps {
   readonly storage: Pick<Storage, "ping">;
   readonly clock: Clock;
   readonly logger: Logger;
-  /** Such as `bun 1.4.5`. */
   readonly runtimeVersion: string;
 }
 

@@ -28,7 +28,6 @@ export interface Account extends AccountPlan {
   readonly createdAtMs: number;
 }
 
-/** The shape of a name that signup gives. */
 export const SIGN_UP_USERNAME = /^[a-z0-9](?:[a-z0-9_-]{0,38}[a-z0-9])?$/;
 
 /** True for a name that signup gives: 1 to 40 lowercase letters and digits, inside also `-` and `_`. D-5.4. */

@@ -17,14 +17,12 @@ export interface MeterReading {
   readonly month: MonthUsage | null;
 }
 
-/** Calls of one account at the same moment. */
 interface CallAttempt {
   readonly calls: number;
   readonly limits: EffectiveLimits;
   readonly nowMs: number;
 }
 
-/** Use of both limits of an account. */
 export interface Quotas {
   readonly minute: Quota;
   readonly month: Quota;
@@ -35,7 +33,6 @@ export interface MeterCharge {
   readonly admitted: number;
   /** Why the others do not; null when all pass. */
   readonly refusal: "rate_limited" | "quota_exceeded" | null;
-  /** The month's calls to store. */
   readonly month: MonthUsage | null;
   readonly minuteCalls: number;
   /** Both limits after the first `count` of the admitted calls. */

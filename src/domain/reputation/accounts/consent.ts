@@ -14,7 +14,6 @@ export type LookupRefusal =
   | "profile_not_found"
   | "consent_required";
 
-/** */
 export type LookupEndpoint = "reputation" | "profile" | "platforms";
 
 export const CONSENT_PURPOSES = [
@@ -59,7 +58,6 @@ export interface ConsentItem {
   readonly status: ConsentStatus;
 }
 
-/** A consent that its owner gives now. */
 export interface ConsentGrant {
   readonly purpose: ConsentPurpose;
   readonly expiresAt: string | null;
@@ -72,7 +70,6 @@ export interface ConsentFilter {
   readonly purpose: ConsentPurpose | null;
 }
 
-/** The filter as the query of a request gives it. */
 export interface ConsentFilterQuery {
   readonly status?: string | null;
   readonly purpose?: string | null;

@@ -98,7 +98,6 @@ interface ChainAppend {
   readonly records: readonly AuditRecord[];
   /** Replaces the head at the chain's tip, if that is still the stored one. */
   readonly head: Signed<AuditHead>;
-  /** The chain after the commit. */
   readonly written: WrittenChain;
 }
 

@@ -61,7 +61,6 @@ export interface ChainClaims {
   readonly heads: readonly Signed<AuditHead>[];
 }
 
-/** The state of the check of one chain. */
 interface ChainCheck {
   readonly chainId: string;
   /** The last record that was read and is good, or the checkpoint. */

@@ -92,12 +92,10 @@ interface SyncFeatures {
 /** S-6, D-4.4. Every event names its table and direction; `finished` has neither. */
 export type RunEvent = StartEvent | BatchEvent | DoneEvent | ErrorEvent | FinishedEvent;
 
-/** A table's transfer begins. */
 interface StartEvent {
   readonly type: "start";
   readonly table: string;
   readonly direction: SyncDirection;
-  /** Rows expected to move. */
   readonly totalRecords: number;
 }
 
@@ -106,7 +104,6 @@ export interface BatchEvent {
   readonly type: "batch";
   readonly table: string;
   readonly direction: SyncDirection;
-  /** Counts from 1. */
   readonly batch: number;
   readonly totalBatches: number;
   readonly recordsSent: number;
@@ -120,7 +117,6 @@ export interface BatchEvent {
   readonly rowsPerSecond: number;
 }
 
-/** A table's transfer succeeded. */
 export interface DoneEvent {
   readonly type: "done";
   readonly table: string;
@@ -135,7 +131,6 @@ export interface DoneEvent {
   readonly durationMs: number;
 }
 
-/** A table's transfer failed. */
 interface ErrorEvent {
   readonly type: "error";
   /** `?` when the request named none. */

@@ -14,7 +14,6 @@ export type ColumnType =
   | "date"
   | "json";
 
-/** One column of a table. D-2.2. */
 export interface Column {
   readonly name: string;
   readonly type: ColumnType;

@@ -23,7 +23,6 @@ import {
 
 export interface PushRouteDeps extends PushRecordsDeps, ReadPushBodyDeps, SyncKeyGuardDeps {
   readonly registry: Registry;
-  /** `SYNC_MAX_BODY_BYTES`. */
   readonly maxBodyBytes: number;
 }
 

@@ -74,7 +74,6 @@ function listParameters(request: Request): ListParameters {
   return { limit: query.get("limit"), cursor: query.get("cursor") };
 }
 
-/** `GET /api/v1/sync/runs`. D-4.9. */
 const RUNS_DETAIL = administratorDetail("listSyncRuns", "List the last 1,000 runs, newest first", {
   parameters: LIST_PARAMETERS,
   responses: {
@@ -84,7 +83,6 @@ const RUNS_DETAIL = administratorDetail("listSyncRuns", "List the last 1,000 run
   },
 });
 
-/** `GET /api/v1/sync/runs/{run_id}`. D-4.9. */
 const RUN_DETAIL = administratorDetail("readSyncRun", "Read one run", {
   parameters: [idParameter("run_id", "Id of a run")],
   responses: {
@@ -94,7 +92,6 @@ const RUN_DETAIL = administratorDetail("readSyncRun", "Read one run", {
   },
 });
 
-/** `GET /api/v1/sync/rejected`. D-4.9. */
 const REJECTED_DETAIL = administratorDetail(
   "listRejectedRecords",
   "List records that one end rejected, newest first",
@@ -115,7 +112,6 @@ const REJECTED_DETAIL = administratorDetail(
   },
 );
 
-/** `DELETE /api/v1/sync/rejected/{id}`. D-4.9. */
 const DROP_REJECTED_DETAIL = administratorDetail(
   "dropRejectedRecord",
   "Drop a rejected record, so that no run tries it again",

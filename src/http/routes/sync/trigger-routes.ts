@@ -73,7 +73,6 @@ function triggerResult({ trigger: _, dryRun: isDryRun, ...result }: SyncRun) {
   return isDryRun ? { ...result, dryRun: true } : result;
 }
 
-/** `POST /api/v1/sync/trigger`. S-4.4. */
 const TRIGGER_DETAIL = administratorDetail("triggerSync", "Run a sync and wait for its end", {
   description:
     "With `both` a table is pushed, then pulled. A client that leaves does not end the run.",
@@ -85,7 +84,6 @@ const TRIGGER_DETAIL = administratorDetail("triggerSync", "Run a sync and wait f
   },
 });
 
-/** `POST /api/v1/sync/trigger-sse`. S-4.5. */
 const STREAM_DETAIL = administratorDetail("triggerSyncStream", "Run a sync and watch it", {
   description:
     "Server-sent events, each one `data:` line of JSON; `finished` is always the last. " +

@@ -38,7 +38,6 @@ export function addressCounter(address: string, nowMs: number): AttemptCounter {
   };
 }
 
-/** Throws `rate_limited` when there is a time to wait. */
 export function requireNoWait(seconds: number | null): void {
   if (seconds === null) return;
   throw new AppError("rate_limited", `Too many attempts; try again in ${seconds} s`, {

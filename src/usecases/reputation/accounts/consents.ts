@@ -18,7 +18,6 @@ import { erasedMeanwhile } from "./identity.ts";
 
 type ConsentDeps = Pick<AccountDeps, "consents" | "clock">;
 
-/** A request for a consent. */
 interface ConsentRequest {
   readonly purpose: ConsentPurpose;
   /** ISO 8601; null or absent for a consent without end. */

@@ -30,7 +30,6 @@ export interface AccountDeps {
   /** Null when none is configured. */
   readonly identityProvider: IdentityProvider | null;
   readonly mac: Mac;
-  /** Keyed by `API_KEY_PEPPER`. */
   readonly pepperMac: KeyedMac;
   readonly clock: Clock;
   readonly ids: Ids;

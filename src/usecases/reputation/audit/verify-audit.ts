@@ -27,7 +27,6 @@ export interface AuditVerdict {
   /** The first thing that is wrong; null when nothing is. */
   readonly problem: AuditProblem | null;
   readonly chains: number;
-  /** Records read. */
   readonly records: number;
 }
 

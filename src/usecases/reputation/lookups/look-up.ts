@@ -1,5 +1,4 @@
-// Answers lookups.
-
+// Answers the lookups of this process. D-5.8.
 import { isWellFormedApiKey } from "../../../domain/reputation/accounts/api-key.ts";
 import type { Quotas } from "../../../domain/reputation/accounts/call-meter.ts";
 import type { LookupEndpoint, LookupRefusal } from "../../../domain/reputation/accounts/consent.ts";
@@ -21,7 +20,6 @@ interface LookupInput {
   readonly requestId: string;
 }
 
-/** The content of a reply. */
 export interface LookupReply {
   /** Null when allowed. */
   readonly problem: LookupRefusal | null;
@@ -36,13 +34,11 @@ export interface LookupReply {
 export type LookupCounts = ReadonlyMap<"allowed" | LookupRefusal, number>;
 
 export interface LookupDeps extends LookupQueueDeps {
-  /** Keyed by `API_KEY_PEPPER`. */
   readonly pepperMac: KeyedMac;
 }
 
 const DAY_MS = 86_400_000;
 
-/** Answers the lookups of this process. */
 export class Lookups {
   readonly #deps: LookupDeps;
   readonly #queue: LookupQueue;
