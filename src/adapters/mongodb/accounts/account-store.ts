@@ -20,7 +20,7 @@ export const ACCOUNTS: InternalCollection = {
 export interface AccountDocument extends Omit<Account, "username"> {
   /** Username. */
   readonly _id: string;
-  /** What makes addresses unique; absent without one. */
+  /** Unique; absent without an address. */
   readonly emailKey?: string;
 }
 

@@ -13,7 +13,6 @@ import {
   takeCalls,
 } from "./call-buckets.ts";
 
-/** What is stored of an account's calls. */
 export interface UsageDocument extends Omit<CallBuckets, "packed"> {
   /** `usageId`. */
   readonly _id: string;
@@ -22,7 +21,6 @@ export interface UsageDocument extends Omit<CallBuckets, "packed"> {
   readonly monthCalls: number;
 }
 
-/** What an account has used, at one moment. */
 interface CallUsage {
   /** The moment; later than asked for when another instance has counted later already. */
   readonly atMs: number;

@@ -13,7 +13,6 @@ export interface AuditBlock {
   readonly _id: string;
   readonly at: string;
   readonly version: number;
-  /** What is the record's own. */
   readonly records: readonly Omit<AuditRecord, "chainId" | "at" | "version">[];
 }
 

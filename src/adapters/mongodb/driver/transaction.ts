@@ -23,7 +23,6 @@ export class CommitInDoubt extends AppError {
   }
 }
 
-/** Where and for how long a transaction runs. */
 export interface TransactionScope {
   readonly client: MongoClient;
   readonly clock: Stopwatch;
@@ -77,7 +76,7 @@ async function runTransaction<T>(
         if (isHanging) throw error;
         if (tx.inTransaction()) await tx.abortTransaction();
         if (!isPassing(error) || deadline.isOver()) throw error;
-        if (hasCode(error, WRITE_CONFLICT)) await patience.noteConflict();
+        if (hasCode(error, WRITE_CONFLICT)) await deadline.race(patience.noteConflict());
         await deadline.pause(tries);
       }
     }

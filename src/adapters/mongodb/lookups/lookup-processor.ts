@@ -59,7 +59,7 @@ interface Batch {
   readonly deadline: Deadline;
 }
 
-/** What a batch comes to, and what has to be written for it. */
+/** The outcomes of a batch, and the writes for it. */
 interface Decided {
   readonly outcomes: readonly LookupOutcome[];
   readonly writes: readonly LogWrite[];

@@ -42,13 +42,12 @@ interface LookupReaderDeps extends StoreDeps {
   readonly cache: LookupCache;
 }
 
-/** What a transaction reads besides facts. */
 interface WantedLog {
   readonly accountIds: Iterable<string>;
   readonly chainIds: readonly string[];
 }
 
-/** What a transaction has read, all of its one moment. */
+/** Read by one transaction, all of one moment. */
 export interface BatchReading {
   readonly nowMs: number;
   readonly versions: PersonVersions;

@@ -7,7 +7,6 @@ import type { CountedCalls } from "../accounts/account-usage.ts";
 interface Doubt {
   /** The chain, if it happened. */
   readonly written: WrittenChain;
-  /** What it counted then. */
   readonly counted: readonly CountedCalls[];
 }
 

@@ -35,12 +35,10 @@ interface ProcessorDeps {
   readonly chain: AuditChainWriter;
 }
 
-/** Who a key belongs to, and what the account has used. */
 interface CountedCaller extends LimitedCaller {
   readonly usage: Usage;
 }
 
-/** A batch whose transaction is about to be committed. */
 interface DecidedBatch {
   readonly outcomes: readonly LookupOutcome[];
   /** By the hash of the key. */

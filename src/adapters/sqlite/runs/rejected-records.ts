@@ -52,7 +52,6 @@ const COUNT =
   "SELECT table_name AS tableName, count(*) AS n FROM repsync_rejected" +
   " WHERE ?1 IS NULL OR direction = ?1 GROUP BY table_name";
 
-/** What is kept of a rejection as JSON. */
 type Details = Pick<RejectedRecord, "key" | "record" | "message">;
 
 export class SqliteRejectedRecords implements RejectedRecords {

@@ -5,7 +5,6 @@ import type { SqliteDatabase } from "../driver/database.ts";
 import { declaredType } from "./column-values.ts";
 import { ORDER_COLUMN, orderColumns, orderExpression } from "./statements.ts";
 
-/** What each table was last prepared as. */
 export const DEFINITION_TABLES = [
   `CREATE TABLE IF NOT EXISTS repsync_tables (
     name TEXT PRIMARY KEY, definition TEXT NOT NULL

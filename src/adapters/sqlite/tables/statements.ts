@@ -9,7 +9,6 @@ export const ORDER_COLUMN = "repsync_order";
 /** Where reading starts: at the first row, at a time, or right after a known row. */
 type PageStart = "first" | "time" | "position";
 
-/** Where reading starts, with the values for it. */
 export interface Start {
   readonly kind: PageStart;
   readonly values: readonly SqliteValue[];
