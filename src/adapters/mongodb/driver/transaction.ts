@@ -72,9 +72,10 @@ async function runTransaction<T>(
         return result;
       } catch (thrown) {
         const error = innerError(thrown);
-        isHanging = error instanceof TimeUp || error instanceof CommitInDoubt;
-        if (isHanging) throw error;
-        if (tx.inTransaction()) await tx.abortTransaction();
+        isHanging = true;
+        if (error instanceof TimeUp || error instanceof CommitInDoubt) throw error;
+        if (tx.inTransaction()) await deadline.race(tx.abortTransaction());
+        isHanging = false;
         if (!isPassing(error) || deadline.isOver()) throw error;
         if (hasCode(error, WRITE_CONFLICT)) await deadline.race(patience.noteConflict());
         await deadline.pause(tries);
