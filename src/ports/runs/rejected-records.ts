@@ -35,7 +35,7 @@ export interface RejectedQuery {
 
 /**
  * Records that were rejected and wait for the next run. One entry per table, direction and key; keys are the same when
- * their columns hold the same values. Every method throws `store_unavailable`.
+ * their columns hold the same JSON, in any order of fields: `1` and `1.0` are two. Every method throws `store_unavailable`.
  */
 export interface RejectedRecords {
   /**

@@ -70,7 +70,7 @@ export interface TableStore {
   /**
    * Makes what is missing: tables, their columns, a unique index on the upsert key and one on (timestamp, key).
    * Idempotent, and safe when several instances do it at once. A changed registry adds columns.
-   * Throws `schema_conflict`, before anything was changed, naming the table and what to do, when the change would lose
+   * Throws `schema_conflict`, before anything was changed, naming the table in double quotes and what to do, when the change would lose
    * data or break a promise: another type for a column or another upsert key while the table has rows, a column that
    * may not be null added to a table with rows. D-2.4.
    */
