@@ -1,10 +1,10 @@
 // People in memory: their rows in the synchronized tables, what names them in the audit, and how they come and go.
+import { firstProfile } from "../../../src/domain/reputation/accounts/membership.ts";
 import {
   changedColumns,
   type ProfileChanges,
 } from "../../../src/domain/reputation/score/profile.ts";
 import type { JsonObject } from "../../../src/domain/shared/json.ts";
-import { formatMs } from "../../../src/domain/shared/time.ts";
 import type { Row, Table } from "../../../src/domain/sync/table/table.ts";
 import type { AccountConflict } from "../../../src/ports/accounts/account-store.ts";
 import type { Enrolment, Membership } from "../../../src/ports/accounts/membership.ts";
@@ -154,9 +154,7 @@ export class MemoryMembership implements Membership {
     if (profiles.read(username).length > 0) return "username_taken";
     const outcome = accounts.createNow(account);
     if (outcome !== "created") return outcome;
-    const now = formatMs(account.createdAtMs);
-    const profile = { username, display_name: displayName, verified: false };
-    profiles.put({}, { ...profile, created_at: now, updated_at: now });
+    profiles.put({}, firstProfile(account, displayName));
     return "enrolled";
   }
 

@@ -42,7 +42,7 @@ export interface AuditCollections {
 
 interface ChainWrites {
   readonly writes: readonly LogWrite[];
-  /** The chain, once they are committed. */
+  /** The chain as it is once `writes` are committed. */
   readonly written: WrittenChain;
 }
 

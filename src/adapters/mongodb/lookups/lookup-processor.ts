@@ -1,7 +1,7 @@
-// Decides lookups in one transaction per batch, whatever the caches know. It reads the time, the versions that prove the
-// caches, and the counts; the domain decides; it writes counts, chain head and audit block; and the reply waits for its
-// commit, which a majority has on its disks then. The same commit proves that the primary which was read from was the
-// primary still, so that no answer comes from a right that has ended (docs/decisions/0037).
+// Decides each batch of lookups in one transaction. It reads the time, the counts, and the versions that prove cached values
+// current; the domain decides; it writes counts, chain head and audit block. The reply waits until a majority has the commit
+// on disk. That commit also proves that the transaction read from the real primary, so no ended right is answered from
+// (docs/decisions/0037).
 import type { ClientSession } from "mongodb";
 import { chargeCalls, type MeterCharge } from "../../../domain/reputation/accounts/call-meter.ts";
 import type { WrittenChain } from "../../../domain/reputation/audit/audit-chain.ts";

@@ -66,7 +66,7 @@ export function verifiedAccounts(rows: readonly JsonObject[]): readonly Platform
     .sort((a, b) => compareUtf8(a.platform, b.platform));
 }
 
-/** Positive when `a` counts rather than `b`. The last step makes the order total. */
+/** Positive when `a` is the account that counts, and not `b`. The last step tells all accounts apart. */
 function compareClaims(a: PlatformAccount, b: PlatformAccount): number {
   return (
     compareDateTimes(a.updatedAt ?? "", b.updatedAt ?? "") ||
