@@ -15,13 +15,18 @@ export {
 export type { PullPage } from "./domain/sync/rows/page.ts";
 export type { PushResult } from "./domain/sync/rows/push-result.ts";
 export type { SyncStatus } from "./domain/sync/run/run.ts";
+export type { TableSchema } from "./domain/sync/table/table-schema.ts";
 export {
+  type DeletedReply,
+  type DeletedRequest,
   type PulledPage,
   type PullRequest,
   type PushedBatch,
   type PushRequest,
   type RemotePeer,
   RemotePeerError,
+  type SentTombstone,
+  type StatusReply,
   type TransferredBytes,
 } from "./ports/tables/remote-peer.ts";
 

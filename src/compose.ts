@@ -13,10 +13,16 @@ import type { PageRoutesDeps } from "./http/routes/sync-routes.ts";
 import type { RequestHandler, StartHttpServer } from "./ports/http/http-server.ts";
 import type { VersionedCache } from "./ports/lookups/versioned-cache.ts";
 import type { CacheCounts } from "./ports/runtime/metrics.ts";
+import type { Scheduler } from "./ports/runtime/runtime.ts";
 import { openServices, type Services, type TimeDeps } from "./services.ts";
 import { Lookups } from "./usecases/reputation/lookups/look-up.ts";
+import { startPruning } from "./usecases/sync/deletes/prune-tombstones.ts";
 import { ActiveRuns } from "./usecases/sync/runs/active-runs.ts";
-import { startSchedule } from "./usecases/sync/runs/scheduled-runs.ts";
+import {
+  type Schedule,
+  startCompareSchedule,
+  startSchedule,
+} from "./usecases/sync/runs/scheduled-runs.ts";
 
 /** Time that runs under way have to end when a deployment closes. */
 const CLOSE_GRACE_MS = 5_000;
@@ -69,9 +75,9 @@ export async function compose(config: Config, time?: TimeDeps): Promise<Deployme
     runs: { identity: accounts, sync, activeRuns, timer },
     reputation: { accounts, lookups, trustedProxyHops: config.trustedProxyHops },
   });
-  const schedule = scheduleRuns(config.schedule, services, activeRuns);
+  const schedules = startSchedules(config, services, activeRuns);
   const stopRuns = async (graceMs: number) => {
-    schedule?.stop();
+    for (const schedule of schedules) schedule.stop();
     await activeRuns.stop(graceMs);
   };
   return {
@@ -96,6 +102,8 @@ function pageRoutesDeps(config: Config, services: Services): PageRoutesDeps {
     maxDecompressedBytes: config.maxDecompressedBytes,
     tables: storage.tables,
     rows: storage.rows,
+    lateRows: storage.lateRows,
+    tombstones: storage.tombstones,
     markers: storage.markers,
     gzip: new ZlibGzip(),
     digest: new WebCryptoDigest(),
@@ -106,20 +114,36 @@ function pageRoutesDeps(config: Config, services: Services): PageRoutesDeps {
   };
 }
 
-/** Starts the schedule that the configuration names; null when it names none, or sync is disabled. */
-function scheduleRuns(
-  cronText: string | null,
-  { sync, timer, logger }: Services,
+/** Starts the schedules that the configuration names, none of runs while sync is disabled, and that of pruning. */
+function startSchedules(
+  config: Config,
+  services: Services,
   activeRuns: ActiveRuns,
-): { stop(): void } | null {
-  if (cronText === null) return null;
-  if (!sync.isSyncEnabled) {
-    logger.warn("SYNC_SCHEDULE is ignored, because SYNC_ENABLED is not true");
-    return null;
-  }
-  const { leases, ids, clock } = sync;
+): readonly Schedule[] {
   const scheduler = new CronerScheduler();
-  return startSchedule({ scheduler, activeRuns, leases, clock, timer, ids, logger }, cronText);
+  const pruning = startPruning({ ...services.sync, scheduler }, config.tombstoneDays);
+  return [pruning, ...startRunSchedules(config, services, { activeRuns, scheduler })];
+}
+
+function startRunSchedules(
+  { schedule, compareSchedule, compareRepair }: Config,
+  { sync, timer, logger }: Services,
+  { activeRuns, scheduler }: { readonly activeRuns: ActiveRuns; readonly scheduler: Scheduler },
+): readonly Schedule[] {
+  if (!sync.isSyncEnabled) {
+    const ignored = schedule === null ? "SYNC_COMPARE_SCHEDULE" : "SYNC_SCHEDULE";
+    const isAny = schedule !== null || compareSchedule !== null;
+    if (isAny) logger.warn(`${ignored} is ignored, because SYNC_ENABLED is not true`);
+    return [];
+  }
+  const { leases, ids, clock, registry } = sync;
+  const deps = { scheduler, activeRuns, leases, clock, timer, ids, logger, registry };
+  return [
+    ...(schedule === null ? [] : [startSchedule(deps, schedule)]),
+    ...(compareSchedule === null
+      ? []
+      : [startCompareSchedule(deps, compareSchedule, compareRepair)]),
+  ];
 }
 
 function sumCounts(caches: readonly VersionedCache<unknown>[]): CacheCounts {

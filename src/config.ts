@@ -8,12 +8,14 @@ import {
   DEFAULT_MAX_BODY_BYTES,
   DEFAULT_MAX_DECOMPRESSED_BYTES,
   DEFAULT_MAX_PAGE_ROWS,
-  MAX_AUDIT_RETENTION_DAYS,
+  DEFAULT_TOMBSTONE_DAYS,
   MAX_FOREIGN_USERNAME_CHARS,
   MAX_LAG_SECONDS,
   MAX_PASSWORD_CHARS,
+  MAX_RETENTION_DAYS,
   MIN_PASSWORD_CHARS,
 } from "./domain/shared/limits.ts";
+import type { CompareRepair } from "./domain/sync/run/run.ts";
 import { readRegistry } from "./domain/sync/table/registry.ts";
 import type { Registry } from "./domain/sync/table/table.ts";
 
@@ -38,6 +40,11 @@ export interface Config {
   readonly maxDecompressedBytes: number;
   readonly lagSeconds: number;
   readonly schedule: string | null;
+  readonly compareSchedule: string | null;
+  /** Null: scheduled comparisons change nothing. */
+  readonly compareRepair: CompareRepair | null;
+  /** Days that tombstones are kept. D-7.6. */
+  readonly tombstoneDays: number;
   readonly metricsToken: string | null;
   readonly adminUsername: string | null;
   readonly adminPassword: string | null;
@@ -66,6 +73,9 @@ const SYNC_NAMES: readonly string[] = [
   "SYNC_MAX_DECOMPRESSED_BYTES",
   "SYNC_LAG_SECONDS",
   "SYNC_SCHEDULE",
+  "SYNC_COMPARE_SCHEDULE",
+  "SYNC_COMPARE_REPAIR",
+  "SYNC_TOMBSTONE_DAYS",
 ];
 
 /**
@@ -74,7 +84,8 @@ const SYNC_NAMES: readonly string[] = [
  */
 export function readConfig(env: Environment, readFile: (path: string) => string): Config {
   const reader = new EnvironmentReader(env);
-  const registry = readTables(reader, readFile);
+  const lagSeconds = reader.integer("SYNC_LAG_SECONDS", DEFAULT_LAG_SECONDS, 0, MAX_LAG_SECONDS);
+  const registry = readTables(reader, readFile, lagSeconds);
   const isSyncEnabled = reader.flag("SYNC_ENABLED", false);
   const syncApiKey = reader.headerText("SYNC_API_KEY") ?? "";
   const remoteUrl = readRemoteUrl(reader);
@@ -96,8 +107,16 @@ export function readConfig(env: Environment, readFile: (path: string) => string)
       DEFAULT_MAX_DECOMPRESSED_BYTES,
       1,
     ),
-    lagSeconds: reader.integer("SYNC_LAG_SECONDS", DEFAULT_LAG_SECONDS, 0, MAX_LAG_SECONDS),
-    schedule: readSchedule(reader, isSyncEnabled && !canRun),
+    lagSeconds,
+    schedule: readSchedule(reader, "SYNC_SCHEDULE", isSyncEnabled && !canRun),
+    compareSchedule: readSchedule(reader, "SYNC_COMPARE_SCHEDULE", isSyncEnabled && !canRun),
+    compareRepair: readCompareRepair(reader),
+    tombstoneDays: reader.integer(
+      "SYNC_TOMBSTONE_DAYS",
+      DEFAULT_TOMBSTONE_DAYS,
+      1,
+      MAX_RETENTION_DAYS,
+    ),
     metricsToken: reader.headerText("METRICS_TOKEN"),
     adminUsername: reader.text("ADMIN_USERNAME"),
     adminPassword: reader.text("ADMIN_PASSWORD"),
@@ -111,7 +130,7 @@ export function readConfig(env: Environment, readFile: (path: string) => string)
       "AUDIT_RETENTION_DAYS",
       DEFAULT_AUDIT_RETENTION_DAYS,
       1,
-      MAX_AUDIT_RETENTION_DAYS,
+      MAX_RETENTION_DAYS,
     ),
     trustedProxyHops: reader.integer("TRUSTED_PROXY_HOPS", 0, 0, 100),
     logLevel: reader.oneOf("LOG_LEVEL", LOG_LEVELS, "info"),
@@ -126,21 +145,29 @@ export function readConfig(env: Environment, readFile: (path: string) => string)
 }
 
 /** A schedule whose runs would all fail is a problem. While sync is disabled none of them starts. */
-function readSchedule(reader: EnvironmentReader, wouldFail: boolean): string | null {
-  const text = reader.text("SYNC_SCHEDULE");
+function readSchedule(
+  reader: EnvironmentReader,
+  name: "SYNC_SCHEDULE" | "SYNC_COMPARE_SCHEDULE",
+  wouldFail: boolean,
+): string | null {
+  const text = reader.text(name);
   if (text === null) return null;
   const problem = cronProblem(text);
   if (problem !== null) {
     reader.problems.push(
-      `SYNC_SCHEDULE must be a cron expression, such as */15 * * * *: "${text}" ${problem}`,
+      `${name} must be a cron expression, such as */15 * * * *: "${text}" ${problem}`,
     );
   }
   if (wouldFail) {
-    reader.problems.push(
-      "SYNC_SCHEDULE also needs SYNC_REMOTE_URL, and SYNC_REMOTE_KEY or SYNC_API_KEY",
-    );
+    reader.problems.push(`${name} also needs SYNC_REMOTE_URL, and SYNC_REMOTE_KEY or SYNC_API_KEY`);
   }
   return text;
+}
+
+function readCompareRepair(reader: EnvironmentReader): CompareRepair | null {
+  const repairs = ["none", "push", "pull", "newest"] as const;
+  const repair = reader.oneOf("SYNC_COMPARE_REPAIR", repairs, "none");
+  return repair === "none" ? null : repair;
 }
 
 /** Null when the expression names times to come. */
@@ -228,7 +255,11 @@ function readStorageUrl(reader: EnvironmentReader): string {
   return url;
 }
 
-function readTables(reader: EnvironmentReader, readFile: (path: string) => string): Registry {
+function readTables(
+  reader: EnvironmentReader,
+  readFile: (path: string) => string,
+  lagSeconds: number,
+): Registry {
   const path = reader.text("SYNC_TABLES");
   let file: unknown = { tables: {} };
   if (path !== null) {
@@ -241,7 +272,7 @@ function readTables(reader: EnvironmentReader, readFile: (path: string) => strin
     }
   }
   try {
-    return readRegistry(file);
+    return readRegistry(file, lagSeconds);
   } catch (error) {
     if (!isAppError(error, "invalid_request")) throw error;
     for (const { detail } of error.problems) reader.problems.push(`SYNC_TABLES: ${detail}`);

@@ -70,7 +70,7 @@ export async function openServices(
   { clock, timer }: TimeDeps = { clock: new SystemClock(), timer: new SystemTimer() },
 ): Promise<Services> {
   const logger = new PinoLogger(config.logLevel);
-  const storage = await openStorage(config.storageUrl, clock);
+  const storage = await openStorage(config.storageUrl, clock, logger);
   try {
     return await makeServices(config, { storage, clock, timer, logger });
   } catch (error) {
@@ -124,6 +124,9 @@ function syncDeps(config: Config, { storage, clock, timer, logger }: OpenedStore
     registry: config.registry,
     tables: storage.tables,
     rows: storage.rows,
+    lateRows: storage.lateRows,
+    tombstones: storage.tombstones,
+    agreed: storage.agreed,
     markers: storage.markers,
     leases: storage.leases,
     runs: storage.runs,
@@ -185,10 +188,10 @@ function identityProviderOf(config: Config, clock: Clock): JwksIdentityProvider 
 }
 
 /** Opens the store that `STORAGE_URL` names, loading only its adapter. */
-async function openStorage(url: string, clock: Clock): Promise<FullStorage> {
+async function openStorage(url: string, clock: Clock, logger: Logger): Promise<FullStorage> {
   if (!url.startsWith("sqlite:")) {
     const { openMongoStorage } = await import("./adapters/mongodb/storage.ts");
-    return await openMongoStorage({ url, clock });
+    return await openMongoStorage({ url, clock, logger });
   }
   const { SqliteStorage } = await import("./adapters/sqlite/storage.ts");
   const openSqlite =

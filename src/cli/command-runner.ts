@@ -1,6 +1,6 @@
 // What all commands share: how they are declared, given a deployment, interrupted and ended.
 import { readFileSync } from "node:fs";
-import type { Command } from "commander";
+import { type Command, InvalidArgumentError } from "commander";
 import { type Config, readConfig } from "../config.ts";
 import type { Services } from "../services.ts";
 import { describeFailure, EXIT, type ExitCode } from "./failure.ts";
@@ -34,6 +34,12 @@ export type AddCommand = (parent: Command, run: RunCommand) => void;
 
 export function declareCommand(parent: Command, name: string): Command {
   return parent.command(name).option("--json", "write one JSON document to standard output");
+}
+
+/** Reads the number of an option. Throws the error that commander tells. */
+export function readWhole(text: string): number {
+  if (/^\d{1,15}$/.test(text)) return Number(text);
+  throw new InvalidArgumentError("It must be a whole number.");
 }
 
 /** Runs the work of one command. Never rejects: a failure is told and becomes the exit code. */

@@ -49,8 +49,8 @@ export function formatCount(value: number): string {
 }
 
 /** A number and its noun, such as `1 row` or `2 rows`. */
-export function countOf(value: number, noun: string): string {
-  return `${formatCount(value)} ${noun}${value === 1 ? "" : "s"}`;
+export function countOf(value: number, noun: string, plural = `${noun}s`): string {
+  return `${formatCount(value)} ${value === 1 ? noun : plural}`;
 }
 
 export interface Throughput {

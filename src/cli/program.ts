@@ -4,6 +4,8 @@ import type { AddCommand, RunCommand } from "./command-runner.ts";
 import { addAdminCommand } from "./commands/admin.ts";
 import { addAuditCommand } from "./commands/audit.ts";
 import { addCompareCommand } from "./commands/compare.ts";
+import { addDeleteCommand } from "./commands/delete.ts";
+import { addDeletesCommand } from "./commands/deletes.ts";
 import { addDemoCommand } from "./commands/demo.ts";
 import { addDoctorCommand } from "./commands/doctor.ts";
 import { addExportCommand } from "./commands/export.ts";
@@ -22,6 +24,8 @@ const COMMANDS: readonly AddCommand[] = [
   addCompareCommand,
   addRunsCommand,
   addRejectedCommand,
+  addDeleteCommand,
+  addDeletesCommand,
   addImportCommand,
   addExportCommand,
   addAdminCommand,

@@ -1,5 +1,6 @@
 // The progress of a command, on stderr: bars on a terminal, plain lines elsewhere, nothing with --json.
-import { MultiBar, Presets } from "cli-progress";
+import { MultiBar, Presets, type SingleBar } from "cli-progress";
+import { cutText } from "../domain/shared/text.ts";
 import { countOf, formatCount, type Output } from "./output.ts";
 
 interface ProgressState {
@@ -15,6 +16,8 @@ export interface Progress {
 /** The jobs of one command, one line each. */
 export interface ProgressBoard {
   start(label: string): Progress;
+  /** Shows a line below the jobs until one of them goes on; where nothing is drawn, the line stays. */
+  note(text: string): void;
   /** Ends the display; call it before the last lines, also after a failure. Idempotent. */
   finish(): void;
 }
@@ -40,9 +43,14 @@ export function openProgress(output: Output, labelChars = 0): ProgressBoard {
   return output.isTerminal ? new BarBoard(labelChars) : LINE_BOARD;
 }
 
-const NO_BOARD: ProgressBoard = { start: () => ({ update: () => {} }), finish: () => {} };
+const NO_BOARD: ProgressBoard = {
+  start: () => ({ update: () => {} }),
+  note: () => {},
+  finish: () => {},
+};
 const LINE_BOARD: ProgressBoard = {
   start: (label) => new LineProgress(label),
+  note: (text) => void process.stderr.write(`${text}\n`),
   finish: () => {},
 };
 
@@ -52,12 +60,14 @@ class BarBoard implements ProgressBoard {
     { emptyOnZero: true, gracefulExit: false, hideCursor: true, stream: process.stderr },
     Presets.shades_classic,
   );
+  #note: SingleBar | null = null;
 
   constructor(labelChars: number) {
     this.#labelChars = labelChars;
   }
 
   start(label: string): Progress {
+    this.#removeNote();
     const startedAtMs = performance.now();
     const payload = (rows: number) => ({
       label: label.padEnd(this.#labelChars),
@@ -67,12 +77,28 @@ class BarBoard implements ProgressBoard {
     const line = lineFor(Math.max(label.length, this.#labelChars));
     const bar = this.#bars.create(BAR_STEPS, 0, payload(0), line);
     return {
-      update: ({ rows, part }) => bar.update(Math.floor((part ?? 0) * BAR_STEPS), payload(rows)),
+      update: ({ rows, part }) => {
+        this.#removeNote();
+        bar.update(Math.floor((part ?? 0) * BAR_STEPS), payload(rows));
+      },
     };
   }
 
+  /** A bar that is only text: the one way to keep a line below the others. */
+  note(text: string): void {
+    const payload = { text: cutText(text, (process.stderr.columns ?? 80) - 1) };
+    if (this.#note === null) this.#note = this.#bars.create(1, 0, payload, { format: "{text}" });
+    else this.#note.update(0, payload);
+  }
+
   finish(): void {
+    this.#removeNote();
     this.#bars.stop();
+  }
+
+  #removeNote(): void {
+    if (this.#note !== null) this.#bars.remove(this.#note);
+    this.#note = null;
   }
 }
 

@@ -87,11 +87,11 @@ export async function readRequestBody(
     if (error instanceof AppError) throw error;
     throw new AppError("invalid_request", "The body broke off before its end", { cause: error });
   }
-  return chunks.length === 1 && chunks[0] !== undefined ? chunks[0] : join(chunks, receivedBytes);
+  return chunks.length === 1 && chunks[0] !== undefined ? chunks[0] : joinBytes(chunks);
 }
 
-function join(chunks: readonly Uint8Array[], totalBytes: number): Uint8Array {
-  const bytes = new Uint8Array(totalBytes);
+export function joinBytes(chunks: readonly Uint8Array[]): Uint8Array<ArrayBuffer> {
+  const bytes = new Uint8Array(chunks.reduce((total, { length }) => total + length, 0));
   let at = 0;
   for (const chunk of chunks) {
     bytes.set(chunk, at);

@@ -4,6 +4,12 @@ import { formatMs } from "../domain/shared/time.ts";
 import { toWire } from "../domain/shared/wire-names.ts";
 import type { Digest, Gzip } from "../ports/crypto/crypto.ts";
 import type { Clock, Timer } from "../ports/runtime/runtime.ts";
+import { Turns } from "../ports/runtime/turns.ts";
+import { joinBytes } from "./bodies.ts";
+
+/** Records of a page that are written at once, first and in bytes of JSON. */
+const FIRST_SLICE_ROWS = 16;
+const SLICE_BYTES = 2 * 1024 * 1024;
 
 interface ReplyOptions {
   readonly status?: number;
@@ -27,13 +33,21 @@ export function dataReply(
 }
 
 export interface PageReplyDeps {
+  readonly clock: Clock;
+  readonly timer: Timer;
   readonly gzip: Gzip;
   readonly digest: Digest;
 }
 
+/** A page; its records are its last field. */
+interface Page {
+  readonly records?: readonly object[];
+}
+
 /** The reply of a pull or a digest: compact JSON with its checksum, compressed from 1024 bytes on. S-4.1.3 to S-4.1.6. */
 export async function pageReply(deps: PageReplyDeps, page: object): Promise<Response> {
-  const bytes = new TextEncoder().encode(JSON.stringify(toWire(page)));
+  const turns = new Turns(deps.clock, () => deps.timer.sleep(0));
+  const bytes = await pageBytes(page, turns);
   const checksum = deps.digest.sha256Hex(bytes);
   if (bytes.length < COMPRESSION_THRESHOLD_BYTES) {
     return new Response(bytes, {
@@ -52,6 +66,29 @@ export async function pageReply(deps: PageReplyDeps, page: object): Promise<Resp
   });
 }
 
+/** Records are written in slices, as a page may have 32 MiB of them. D-7.9. */
+async function pageBytes(
+  { records, ...head }: Page,
+  turns: Turns,
+): Promise<Uint8Array<ArrayBuffer>> {
+  const encoder = new TextEncoder();
+  const headText = JSON.stringify(toWire(head));
+  if (records === undefined) return encoder.encode(headText);
+  const parts = [encoder.encode(`${headText.slice(0, -1)},"records":[`)];
+  let sliceRows = FIRST_SLICE_ROWS;
+  for (let from = 0; from < records.length; ) {
+    if (turns.isOver) await turns.next();
+    const slice = records.slice(from, from + sliceRows);
+    const comma = from === 0 ? "" : ",";
+    const bytes = encoder.encode(`${comma}${JSON.stringify(slice).slice(1, -1)}`);
+    parts.push(bytes);
+    from += slice.length;
+    sliceRows = Math.max(1, Math.floor((SLICE_BYTES / bytes.length) * slice.length));
+  }
+  parts.push(encoder.encode("]}"));
+  return joinBytes(parts);
+}
+
 const STREAM_HEADERS = {
   "Content-Type": "text/event-stream",
   "Cache-Control": "no-cache",
@@ -59,13 +96,23 @@ const STREAM_HEADERS = {
 };
 const KEEP_ALIVE = ": keep-alive\n\n";
 
+/** A line of a stream that is no event; programs that read events skip it. */
+export class StreamComment {
+  readonly text: string;
+
+  /** `text` is one line. */
+  constructor(text: string) {
+    this.text = text;
+  }
+}
+
 /**
  * The reply that tells events as they come, each as one `data:` line, with a comment after each silence of
  * `KEEP_ALIVE_MS`. An event is asked for only when the client has taken the one before it; when the client leaves,
  * `events` is ended. S-4.5.3, D-4.4.
  */
 export function eventStream(
-  events: AsyncGenerator<object, void, undefined>,
+  events: AsyncGenerator<object | StreamComment, void, undefined>,
   timer: Timer,
 ): Response {
   const encoder = new TextEncoder();
@@ -83,8 +130,7 @@ export function eventStream(
         }
         next = null;
         if (arrival.done) controller.close();
-        else
-          controller.enqueue(encoder.encode(`data: ${JSON.stringify(toWire(arrival.value))}\n\n`));
+        else controller.enqueue(encoder.encode(streamLine(arrival.value)));
       },
       cancel() {
         isLeft = true;
@@ -95,6 +141,12 @@ export function eventStream(
     { highWaterMark: 0 },
   );
   return new Response(body, { headers: STREAM_HEADERS });
+}
+
+function streamLine(event: object): string {
+  const line =
+    event instanceof StreamComment ? `: ${event.text}` : `data: ${JSON.stringify(toWire(event))}`;
+  return `${line}\n\n`;
 }
 
 /** Null when nothing has come in time. */

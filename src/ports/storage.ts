@@ -3,12 +3,15 @@ import type { SecretStore } from "./accounts/api-key-store.ts";
 import type { SessionStore } from "./accounts/session-store.ts";
 import type { SignInGuard } from "./accounts/sign-in-guard.ts";
 import type { ReputationOptions, ReputationStores } from "./reputation-stores.ts";
+import type { AgreedBlocks } from "./runs/agreed-rows.ts";
 import type { LeaseStore } from "./runs/lease-store.ts";
 import type { MarkerStore } from "./runs/marker-store.ts";
 import type { RejectedRecords } from "./runs/rejected-records.ts";
 import type { RunStore } from "./runs/run-store.ts";
+import type { LateRows } from "./tables/late-rows.ts";
 import type { RowSource } from "./tables/row-source.ts";
 import type { PreparedTables, TableStore } from "./tables/table-store.ts";
+import type { Tombstones } from "./tables/tombstones.ts";
 
 /** One opened store, as far as pull and push need it. */
 export interface Storage {
@@ -25,6 +28,9 @@ export interface Storage {
 /** A store with everything that repsync keeps. */
 export interface FullStorage extends Storage {
   readonly rows: RowSource;
+  readonly lateRows: LateRows;
+  readonly tombstones: Tombstones;
+  readonly agreed: AgreedBlocks;
   readonly leases: LeaseStore;
   readonly runs: RunStore;
   readonly rejected: RejectedRecords;

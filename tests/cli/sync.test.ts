@@ -1,53 +1,14 @@
 // Runs between two running services, started by the command line on the store of one of them.
 import { afterEach, describe, expect, setDefaultTimeout, test } from "bun:test";
-import type { TableEntry } from "../../src/domain/sync/table/registry-schema.ts";
 import { OTHER_PEPPER } from "../../src/usecases/reputation/accounts/secrets.ts";
-import {
-  BUN,
-  CLI,
-  type ServiceProcess,
-  serviceEnv,
-  startProcess,
-  startService,
-} from "../e2e/support/service-process.ts";
+import { BUN, CLI, serviceEnv, startProcess } from "../e2e/support/service-process.ts";
 import { makeTempFolder } from "../http/support/make-temp-folder.ts";
 import { releaseResources } from "../http/support/resources.ts";
 import { runCli, startInTerminal } from "./support/run-cli.ts";
+import { AT, fill, NOTES, namesOf, SHORT_NOTES, startPair } from "./support/running-pair.ts";
 
 afterEach(releaseResources);
 setDefaultTimeout(60_000);
-
-const NOTES: TableEntry = {
-  upsert_key: ["name"],
-  timestamp_column: "at",
-  columns: { name: { type: "text" }, body: { type: "text" }, at: { type: "datetime" } },
-};
-/** The same, but for bodies that are too long. */
-const SHORT_NOTES: TableEntry = {
-  ...NOTES,
-  columns: { ...NOTES.columns, body: { type: "text", max_length: 3 } },
-};
-const AT = "2024-01-01T00:00:00Z";
-
-/** Two running services, and the command line beside the first one. */
-async function startPair(tables: { readonly remote?: TableEntry } = {}) {
-  const remote = await startService({ tables: { notes: tables.remote ?? NOTES } });
-  const folder = makeTempFolder();
-  const env = { ...serviceEnv(folder, { notes: NOTES }), SYNC_REMOTE_URL: remote.url };
-  const local = await startService({ folder, env, tables: { notes: NOTES } });
-  const cli = (args: string, more: Readonly<Record<string, string>> = {}) =>
-    runCli(args.split(" "), { folder, env: { ...env, LOG_LEVEL: "", ...more } });
-  return { local, remote, env, folder, cli };
-}
-
-async function fill(service: ServiceProcess, names: readonly string[], body = "x"): Promise<void> {
-  const records = names.map((name) => ({ name, body, at: AT }));
-  expect((await service.push("notes", { records })).status).toBe(200);
-}
-
-async function namesOf(service: ServiceProcess): Promise<unknown[]> {
-  return (await service.records("notes")).map(({ name }) => name);
-}
 
 describe("repsync sync", () => {
   test("D-4.12 push, pull and both move rows between running services, exit code 0", async () => {
@@ -56,7 +17,7 @@ describe("repsync sync", () => {
     const pushed = await cli("sync push notes");
     expect(pushed).toMatchObject({ code: 0, stderr: "" });
     expect(pushed.stdout).toMatch(
-      /^push notes: 2 rows, [\d,]+ rows\/s, \d+ of \d+ bytes sent \(\d+% saved\)\nRun [\w-]{36}: success, 2 pushed, 0 pulled, \d+\.\d s\n$/,
+      /^push notes: 2 rows, [\d,]+ rows\/s, \d+ of \d+ bytes sent \(\d+% saved\)\nRun [\w-]{36}: success, 2 pushed, 0 pulled, \d+ changed, \d+\.\d s\n$/,
     );
     expect(await namesOf(remote)).toEqual(["a", "b"]);
 
@@ -87,7 +48,7 @@ describe("repsync sync", () => {
     const more = await cli(`runs --json --cursor ${runs.json.next_cursor}`);
     expect(more.json.items).toHaveLength(1);
     const one = await cli(`runs ${pulled.json.run_id}`);
-    expect(one.stdout).toContain("  notes: 0 pushed, 3 pulled, 0 rejected\n");
+    expect(one.stdout).toMatch(/^ {2}notes: 0 pushed, 3 pulled, \d+ changed, 0 rejected$/m);
     expect((await cli("runs nothing")).code).toBe(1);
   });
 
@@ -263,6 +224,7 @@ describe("repsync compare", () => {
     expect(different).toMatchObject({ code: 3, stderr: "" });
     expect(different.stdout).toBe(
       'notes: 1 row equal\nnotes: 1 row different\n  {"name":"b"}\n' +
+        '    body: "y" here, "x" there\n' +
         'notes: 1 row missing there\n  {"name":"c"}\n',
     );
     const repaired = await cli("compare notes --repair push --json");

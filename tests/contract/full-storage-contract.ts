@@ -4,6 +4,7 @@ import { secretStoreContract } from "./accounts/secret-store-contract.ts";
 import { sessionStoreContract } from "./accounts/session-store-contract.ts";
 import { signInGuardContract } from "./accounts/sign-in-guard-contract.ts";
 import type { StoreHarness } from "./harness.ts";
+import { liveEndsContract } from "./live-ends-contract.ts";
 import { leaseStoreContract } from "./runs/lease-store-contract.ts";
 import { rejectedRecordsContract } from "./runs/rejected-records-contract.ts";
 import { runStoreContract } from "./runs/run-store-contract.ts";
@@ -16,6 +17,7 @@ export type RunAndSignInParts = Omit<FullStorage, "ping" | "openReputation">;
 /** What every `FullStorage` does beside `storageContract`: what sync runs and sign-in need. */
 export function fullStorageContract(harness: StoreHarness<RunAndSignInParts>): void {
   tableMarkerTests(harness);
+  liveEndsContract(harness);
   rowSourceContract(harness);
   leaseStoreContract(harness);
   runStoreContract(harness);

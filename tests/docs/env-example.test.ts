@@ -31,6 +31,8 @@ test("D-1.3 .env.example has every variable once", () => {
     "SIGNUP_ENABLED",
     "STORAGE_URL",
     "SYNC_API_KEY",
+    "SYNC_COMPARE_REPAIR",
+    "SYNC_COMPARE_SCHEDULE",
     "SYNC_ENABLED",
     "SYNC_LAG_SECONDS",
     "SYNC_MAX_BATCH_SIZE",
@@ -40,6 +42,7 @@ test("D-1.3 .env.example has every variable once", () => {
     "SYNC_REMOTE_URL",
     "SYNC_SCHEDULE",
     "SYNC_TABLES",
+    "SYNC_TOMBSTONE_DAYS",
     "TRUSTED_PROXY_HOPS",
   ]);
 });

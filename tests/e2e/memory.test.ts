@@ -3,6 +3,7 @@ import { afterEach, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { existsSync, readFileSync } from "node:fs";
 import { constants, deflateRawSync } from "node:zlib";
 import { gzip, joinBytes } from "../http/support/bytes.ts";
+import { makeTempFolder } from "../http/support/make-temp-folder.ts";
 import { RawConnection } from "../http/support/raw-http.ts";
 import { releaseResources } from "../http/support/resources.ts";
 import { requestText, SYNC_KEY } from "../http/support/sync-app.ts";
@@ -51,6 +52,24 @@ describe.skipIf(!HAS_PROC)("memory of the service", () => {
       expect((await service.pull("notes")).json["total"]).toBe(1);
     },
   );
+
+  test("D-7.9 a page of 1,500 rows of 200 KB takes the memory of its 32 MiB", async () => {
+    const folder = makeTempFolder();
+    const filling = await startService({ folder });
+    const body = "x".repeat(200_000);
+    for (let from = 0; from < 1_500; from += 100) {
+      const records = Array.from({ length: 100 }, (_, i) => ({ name: `${from + i}`, body }));
+      await filling.pushGzip("notes", JSON.stringify({ records }));
+    }
+    await filling.stop();
+    const service = await startService({ folder });
+    expect((await service.pull("notes", "?limit=1")).json["total"]).toBe(1_500);
+    const beforeBytes = peakBytes(service);
+    const { json } = await service.pull("notes", "?limit=5000");
+    expect(json).toMatchObject({ count: 167, limit: 167, total: 1_500, next_offset: 167 });
+    // Rows, their JSON as text and as bytes, and gzip; all rows took 1.15 GB.
+    expect(peakBytes(service) - beforeBytes).toBeLessThan(250 * MIB);
+  });
 
   test("D-3.5.8 half a gigabyte that comes after a refusal is not kept", async () => {
     const service = await startService();

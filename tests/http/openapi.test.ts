@@ -112,6 +112,8 @@ describe("/swagger/json", () => {
       "path table_name!",
       "header Content-Encoding",
       "header X-Content-SHA256",
+      "header X-Sync-Conflict",
+      "header X-Sync-Dry-Run",
     ]);
   });
 

@@ -30,12 +30,13 @@ onEveryBackend("status()", (backend) => {
     });
   });
 
-  test("S-4.3, S-2.5 status() shows nothing of the tables when sync is disabled", async () => {
+  test("D-7.2, S-4.3, S-2.5 status() names its extensions, and shows nothing of the tables when sync is disabled", async () => {
     const { notes } = TABLES;
     const env = { SYNC_ENABLED: "false" };
     const { send } = await startApp({ backend, tables: { notes }, env });
-    const { status, json } = await send(STATUS);
+    const { status, headers, json } = await send(STATUS);
     expect(status).toBe(200);
+    expect(headers.get("x-sync-extensions")).toBe("conflict-newer, schema, digest, deletes");
     expect(json).toEqual({
       sync_enabled: false,
       tables: [],

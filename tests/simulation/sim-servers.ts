@@ -7,35 +7,62 @@ import {
   digestParameters,
 } from "../../src/domain/sync/digest/digest-page.ts";
 import { convertRecord } from "../../src/domain/sync/rows/convert.ts";
+import type { DeletedPage } from "../../src/domain/sync/rows/deleted-page.ts";
 import type { PullPage } from "../../src/domain/sync/rows/page.ts";
 import type { PushResult } from "../../src/domain/sync/rows/push-result.ts";
 import type { SyncStatus } from "../../src/domain/sync/run/run.ts";
 import type { Registry, Row, Table } from "../../src/domain/sync/table/table.ts";
+import {
+  SYNC_EXTENSIONS,
+  type SyncExtension,
+  type TableSchema,
+} from "../../src/domain/sync/table/table-schema.ts";
 import type { Clock } from "../../src/ports/runtime/runtime.ts";
-import { RemotePeerError } from "../../src/ports/tables/remote-peer.ts";
+import type { FullStorage } from "../../src/ports/storage.ts";
+import { type DeletedRequest, RemotePeerError } from "../../src/ports/tables/remote-peer.ts";
 import { digestTable } from "../../src/usecases/sync/pages/digest-table.ts";
+import { listDeleted } from "../../src/usecases/sync/pages/list-deleted.ts";
+import { countDeletes } from "../../src/usecases/sync/pages/plan-deletes.ts";
 import { pullPage } from "../../src/usecases/sync/pages/pull-page.ts";
 import { pushRecords } from "../../src/usecases/sync/pages/push-records.ts";
 import { readSyncStatus } from "../../src/usecases/sync/pages/read-sync-status.ts";
-import { MemoryRowSource } from "../support/memory/runs.ts";
+import { readTableSchema } from "../../src/usecases/sync/pages/read-table-schema.ts";
 import type { MemoryTables } from "../support/memory/tables.ts";
 import { MemoryLogger } from "../support/memory-logger.ts";
 import type { SeededRandom } from "../support/seeded-random.ts";
 
+/** A push as it arrives. */
+export interface SimPush {
+  readonly records: readonly JsonValue[];
+  /** Tombstones on the wire. */
+  readonly deleted?: readonly JsonValue[];
+  readonly isGuarded?: boolean;
+  readonly isDeletesDryRun?: boolean;
+}
+
+/** What `/deleted` is asked for. */
+export type SimDeletedQuery = Pick<DeletedRequest, "since" | "cursor" | "limit">;
+
 /** What a server answers, each at one moment. */
 export interface SimServer {
+  readonly extensions: readonly SyncExtension[];
   status(): Promise<SyncStatus>;
   pull(
     tableName: string,
     query: { readonly since: string | null; readonly offset: number; readonly limit: number },
   ): Promise<PullPage>;
-  push(tableName: string, records: readonly JsonValue[]): Promise<PushResult>;
+  push(tableName: string, push: SimPush): Promise<PushResult>;
   digest(tableName: string, query: DigestQuery): Promise<DigestPage>;
+  schema(tableName: string, lateAfter: string | null): Promise<TableSchema>;
+  deleted(tableName: string, query: SimDeletedQuery): Promise<DeletedPage>;
 }
 
+/** What a store of this service answers requests from. */
+type ServedStorage = Pick<FullStorage, "tables" | "markers" | "rows" | "lateRows" | "tombstones">;
+
 /** What both servers are made of. */
-export interface ServerParts {
-  readonly storage: MemoryTables;
+export interface ServerParts<Storage = MemoryTables> {
+  readonly storage: Storage;
   readonly registry: Registry;
   readonly clock: Clock;
   /** Rows of a page at most. */
@@ -43,25 +70,41 @@ export interface ServerParts {
 }
 
 /** This service, by its own use cases. */
-export function repsyncServer(parts: ServerParts): SimServer {
+export function repsyncServer(parts: ServerParts<ServedStorage>): SimServer {
   const logger = new MemoryLogger();
-  const { storage, registry } = parts;
-  const deps = { ...parts, tables: storage, markers: storage, logger, isSyncEnabled: true };
+  const { registry } = parts;
+  const { tables, markers, rows, lateRows, tombstones } = parts.storage;
+  const timer = { sleep: async () => {} };
+  const deps = { ...parts, tables, markers, logger, timer, isSyncEnabled: true };
+  const schemas = { registry, lateRows };
   return {
+    extensions: SYNC_EXTENSIONS,
     status: () => readSyncStatus(deps),
+    schema: (tableName, lateAfter) => readTableSchema(schemas, tableName, lateAfter),
     pull(tableName, { since, offset, limit }) {
       const query = { since, offset: String(offset), limit: String(limit) };
       return pullPage(deps, tableName, query);
     },
-    async push(tableName, records) {
+    async push(tableName, { deleted = [], isDeletesDryRun = false, ...push }) {
       logger.lines.length = 0;
-      const input = { records, integrity: "verified", syncTimestamp: null } as const;
       const table = registry.get(tableName)!;
-      return (await pushRecords({ tables: storage, logger }, { table, ...input })).result;
+      const input = {
+        ...push,
+        table,
+        deleted,
+        integrity: "verified",
+        syncTimestamp: null,
+      } as const;
+      if (isDeletesDryRun) return countDeletes({ ...parts, tombstones }, input);
+      const { isCommitted, result } = await pushRecords(deps, input);
+      if (!isCommitted) throw new RemotePeerError("status", "500", { reason: "passing" });
+      return result;
     },
+    deleted: (tableName, { since = null, cursor = null, limit = 1000 }) =>
+      listDeleted({ ...parts, tombstones }, tableName, { since, cursor, limit: String(limit) }),
     digest: (tableName, query) =>
       digestTable(
-        { ...parts, rows: new MemoryRowSource(storage), timer: { sleep: async () => {} } },
+        { ...parts, rows, timer: { sleep: async () => {} } },
         tableName,
         digestParameters(query),
       ),
@@ -82,7 +125,9 @@ export function foreignServer(
 ): SimServer {
   const { storage, registry, clock, maxPageRows } = parts;
   const { random, isTimelessLast, isClockZoned } = options;
+  const notFound = () => new RemotePeerError("status", "404", { reason: "not_found" });
   return {
+    extensions: [],
     async status() {
       return {
         syncEnabled: true,
@@ -121,7 +166,7 @@ export function foreignServer(
         records,
       };
     },
-    async push(tableName, records) {
+    async push(tableName, { records }) {
       const table = registry.get(tableName)!;
       const errors: string[] = [];
       for (const [index, record] of records.entries()) {
@@ -136,9 +181,9 @@ export function foreignServer(
       const all = { table: tableName, received, upserted, integrity: "verified" } as const;
       return errors.length > 0 ? { ...all, ...failed } : all;
     },
-    async digest() {
-      throw new RemotePeerError("status", "404", { reason: "not_found" });
-    },
+    digest: () => Promise.reject(notFound()),
+    schema: () => Promise.reject(notFound()),
+    deleted: () => Promise.reject(notFound()),
   };
 }
 

@@ -56,8 +56,9 @@ export class SimWriters {
     const rows = isBulk
       ? random.int(1, 4) * scenario.maxPageRows + random.int(0, 3)
       : random.int(1, 3);
-    const at = this.#timestamp();
-    const keys = Array.from({ length: rows }, () => this.#chooseKey(isBulk));
+    const isNew = isBulk || this.#end.table.updateColumns.length === 0;
+    const at = this.#timestamp(isNew);
+    const keys = Array.from({ length: rows }, () => this.#chooseKey(isNew));
     const free = [...new Set(keys)].filter((key) => !this.#locked.has(key));
     for (const key of free) this.#locked.add(key);
     const bad = random.chance(scenario.refusals) ? "bad-" : "";
@@ -72,12 +73,15 @@ export class SimWriters {
     });
   }
 
-  /** Null for some rows: those without a timestamp. */
-  #timestamp(): string | null {
+  /**
+   * Null for some new rows: those without a timestamp. They rank below all, and those ahead below most: an edit with such
+   * a time is one that loses. D-7.1.
+   */
+  #timestamp(isNew: boolean): string | null {
     const { random, scenario } = this.#world;
     const { clock, table } = this.#end;
-    if (random.chance(0.08) && scenario.entry.conflict !== "newer") return null;
-    const isAhead = random.chance(0.02) && scenario.entry.conflict !== "newer";
+    if (isNew && random.chance(0.08) && scenario.entry.conflict !== "newer") return null;
+    const isAhead = isNew && random.chance(0.02) && scenario.entry.conflict !== "newer";
     const nowMs = clock.nowMs() + (isAhead ? DAY_MS : 0);
     const type = table.columns.find(({ name }) => name === table.timestampColumn)?.type;
     if (type === "date") return formatMs(nowMs).slice(0, 10);
@@ -90,8 +94,7 @@ export class SimWriters {
   #chooseKey(isNew: boolean): string {
     const { random, scenario } = this.#world;
     const owner = scenario.isShared ? "any" : this.#end.name;
-    const isInsert = isNew || this.#end.table.updateColumns.length === 0;
-    if (isInsert) return `${this.#end.name}:${1000 + this.#newKeys++}`;
+    if (isNew) return `${this.#end.name}:${1000 + this.#newKeys++}`;
     return `${owner}:${random.int(0, KEYS)}`;
   }
 

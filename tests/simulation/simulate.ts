@@ -1,31 +1,69 @@
-// npm run test:seeds -- [seeds] [first seed]: plays many seeds, prints those that fail and how all runs ended.
+// npm run test:seeds -- [seeds] [first seed]: plays many seeds of both simulations, prints those that fail and how all runs
+// ended.
+import { NOT_YET } from "./live/live-scenario.ts";
+import { playLive } from "./live/play-live.ts";
 import { runSeed } from "./run-seed.ts";
 
-const [count = "20000", first = "1"] = process.argv.slice(2);
-const startedAtMs = performance.now();
-const statuses = new Map<string, number>();
-let failed = 0;
-let steps = 0;
-for (let seed = Number(first); seed < Number(first) + Number(count); seed++) {
-  const result = await runSeed(seed);
-  steps += result.world.time.steps;
-  for (const status of result.statuses) {
-    const name = status.replace(/\d+/g, "N").slice(0, 90);
-    statuses.set(name, (statuses.get(name) ?? 0) + 1);
-  }
-  if (result.problem === null) continue;
-  failed++;
-  if (failed <= 20)
-    console.log(
-      `SEED=${seed} ${JSON.stringify(result.world.scenario)}\n  ${result.problem.slice(0, 600)}`,
-    );
+interface Played {
+  readonly problem: string | null;
+  readonly scenario: unknown;
+  readonly statuses: readonly string[];
 }
-const seconds = (performance.now() - startedAtMs) / 1000;
-console.log(
-  [...statuses]
-    .sort((a, b) => b[1] - a[1])
-    .map(([name, n]) => `${n} ${name}`)
-    .join("\n"),
-);
-console.log(`${count} seeds, ${failed} failed, ${steps} steps, ${seconds.toFixed(1)} s`);
+
+/** Live ones take longer, as their stores are real. */
+const SIMULATIONS: readonly (readonly [
+  name: string,
+  part: number,
+  (seed: number) => Promise<Played>,
+])[] = [
+  [
+    "one end that runs",
+    1,
+    async (seed) => {
+      const { problem, world, statuses } = await runSeed(seed);
+      return { problem, scenario: world.scenario, statuses };
+    },
+  ],
+  [
+    "live ends",
+    0.25,
+    async (seed) => {
+      const { problem, world } = await playLive(seed, { scenario: NOT_YET });
+      return { problem, scenario: world.scenario, statuses: world.outcomes };
+    },
+  ],
+];
+
+const [count = "20000", first = "1"] = process.argv.slice(2);
+let failed = 0;
+for (const [name, part, play] of SIMULATIONS) {
+  failed += await playAll(name, Math.ceil(Number(count) * part), play);
+}
 process.exit(failed === 0 ? 0 : 1);
+
+/** Resolves to the number of seeds that failed. */
+async function playAll(
+  name: string,
+  seeds: number,
+  play: (seed: number) => Promise<Played>,
+): Promise<number> {
+  const startedAtMs = performance.now();
+  const statuses = new Map<string, number>();
+  let failures = 0;
+  for (let seed = Number(first); seed < Number(first) + seeds; seed++) {
+    const played = await play(seed);
+    for (const status of played.statuses) {
+      const text = status.replace(/\d+/g, "N").slice(0, 90);
+      statuses.set(text, (statuses.get(text) ?? 0) + 1);
+    }
+    if (played.problem === null) continue;
+    failures++;
+    const { problem, scenario } = played;
+    if (failures <= 20)
+      console.log(`SEED=${seed} ${JSON.stringify(scenario)}\n  ${problem.slice(0, 600)}`);
+  }
+  const seconds = ((performance.now() - startedAtMs) / 1000).toFixed(1);
+  for (const [text, n] of [...statuses].sort((a, b) => b[1] - a[1])) console.log(`${n} ${text}`);
+  console.log(`${name}: ${seeds} seeds, ${failures} failed, ${seconds} s`);
+  return failures;
+}

@@ -5,6 +5,7 @@ import { startMarkerFirstRun } from "./controls/marker-first-run.ts";
 import { startOffsetRun } from "./controls/offset-run.ts";
 import { runSeed } from "./run-seed.ts";
 import type { Scenario } from "./scenario.ts";
+import { seedRange, seedRanges } from "./seed-range.ts";
 
 /** Some 40 s on one quiet core. */
 const DEFAULT_SEEDS = 4_000;
@@ -14,15 +15,7 @@ const TEST_TIMEOUT_MS = 300_000;
 /** Controls have to be caught within so many seeds. */
 const CONTROL_SEEDS = 40;
 
-const first = numberFrom("SEED") ?? 1;
-const count = numberFrom("SEEDS") ?? (numberFrom("SEED") === null ? DEFAULT_SEEDS : 1);
-const end = first + count;
-const chunks = Array.from({ length: Math.ceil(count / SEEDS_PER_TEST) }, (_, i) => {
-  const from = first + i * SEEDS_PER_TEST;
-  return [from, Math.min(end, from + SEEDS_PER_TEST) - 1] as const;
-});
-
-test.each(chunks)(
+test.each(seedRanges(seedRange(DEFAULT_SEEDS), SEEDS_PER_TEST))(
   "D-4.5, D-4.6 both ends are equal after quiet, and no marker passes a row: seeds %d to %d",
   async (from, to) => {
     for (let seed = from; seed <= to; seed++) {
@@ -77,12 +70,4 @@ async function caught(options: Parameters<typeof runSeed>[1]): Promise<string[]>
     if (problem !== null) problems.push(problem);
   }
   return problems;
-}
-
-function numberFrom(name: string): number | null {
-  const text = process.env[name];
-  if (text === undefined || text === "") return null;
-  const number = Number(text);
-  if (Number.isSafeInteger(number)) return number;
-  throw new Error(`${name} must be a whole number: "${text}"`);
 }

@@ -1,15 +1,12 @@
 // Two deployments, their writers, the network between them, and the runs of one of them.
 import type { RunDirection, RunRequest } from "../../src/domain/sync/run/run.ts";
 import type { Row, Table } from "../../src/domain/sync/table/table.ts";
+import type { Clock } from "../../src/ports/runtime/runtime.ts";
 import { type RunOutcome, StartedRun } from "../../src/usecases/sync/runs/start-run.ts";
 import type { SyncDeps } from "../../src/usecases/sync/shared/sync-deps.ts";
 import { makeRegistry } from "../support/make-table.ts";
-import {
-  MemoryLeaseStore,
-  MemoryRejectedRecords,
-  MemoryRowSource,
-  MemoryRunStore,
-} from "../support/memory/runs.ts";
+import type { MemoryRejectedRecords } from "../support/memory/rejected-records.ts";
+import { type MemoryLeaseStore, MemoryRunStore } from "../support/memory/runs.ts";
 import { MemoryTables } from "../support/memory/tables.ts";
 import { MemoryLogger } from "../support/memory-logger.ts";
 import { SeededRandom } from "../support/seeded-random.ts";
@@ -50,23 +47,22 @@ export async function makeWorld(seed: number, changes: Partial<Scenario> = {}): 
   const time = new SimTime();
   const registry = makeRegistry({ items: { ...scenario.entry, lag_seconds: scenario.lagSeconds } });
   const table = registry.get("items")!;
-  const here = await openStorage(table);
-  const there = await openStorage(table);
-  const rejected = new MemoryRejectedRecords();
-  const leases = new MemoryLeaseStore(time.clock());
   const runs = new MemoryRunStore();
   const { faults, lateMs, maxPageRows } = scenario;
   const clocks = {
     here: time.clock(scenario.skewMs.here),
     there: time.clock(scenario.skewMs.there),
   };
-  const oldestMs = () => clocks.here.nowMs() - scenario.lagSeconds * 1000;
+  const here = await openStorage(table, clocks.here);
+  const there = await openStorage(table, clocks.there);
+  const { rejected, leases } = here;
   const weather: Weather = {
     ...{ faults, lateMs, delayMs: random.pick([50, 400]), maxPushRows: random.pick([3, 10, 1000]) },
     mayArrive: (records) =>
-      records.every((record) =>
-        isSentAgain(table, { record: record as Row, here, oldestMs: oldestMs() }),
-      ),
+      records.every((record) => {
+        const isTold = scenario.remote === "repsync" && !isSameTime(table, here, record as Row);
+        return isTold || isAsSent(table, here, record as Row);
+      }),
   };
   const parts = { storage: there, registry, clock: clocks.there, maxPageRows };
   const server =
@@ -99,7 +95,10 @@ export async function makeWorld(seed: number, changes: Partial<Scenario> = {}): 
       registry: new Map([["items", table]]),
       tables: process.reach(here),
       markers: process.reach(here),
-      rows: process.reach(new MemoryRowSource(here)),
+      rows: process.reach(here.rows),
+      lateRows: process.reach(here.lateRows),
+      tombstones: process.reach(here.tombstones),
+      agreed: process.reach(here.agreed),
       leases: process.reach(leases),
       runs: process.reach(runs),
       rejected: process.reach(rejected),
@@ -137,19 +136,19 @@ export async function runQuietly(
   return world.time.run(start(world, world.makeProcess()).outcome);
 }
 
-/** True when the row is as it was sent, or has a version that the next run sends. */
-function isSentAgain(
-  table: Table,
-  sent: { readonly record: Row; readonly here: MemoryTables; readonly oldestMs: number },
-): boolean {
-  const row = sent.here.rowByKey(table, sent.record);
-  const time = table.timestampColumn === null ? null : row?.[table.timestampColumn];
-  if (row?.["v"] === sent.record["v"] || typeof time !== "string") return true;
-  return Date.parse(time) > sent.oldestMs + 1000;
+/** True when the guard cannot tell the version that was sent from the one that is here by now. */
+function isSameTime(table: Table, here: MemoryTables, record: Row): boolean {
+  const column = table.timestampColumn ?? "";
+  return here.rowByKey(table, record)?.[column] === record[column];
 }
 
-async function openStorage(table: Table): Promise<MemoryTables> {
-  const storage = new MemoryTables();
+/** True when the row is as it was sent, or goes with every run. */
+function isAsSent(table: Table, here: MemoryTables, record: Row): boolean {
+  return table.timestampColumn === null || here.rowByKey(table, record)?.["v"] === record["v"];
+}
+
+async function openStorage(table: Table, clock: Clock): Promise<MemoryTables> {
+  const storage = new MemoryTables(clock);
   await storage.prepare([table]);
   return storage;
 }

@@ -53,11 +53,13 @@ export async function startReplicaSet(options: {
   members: 1 | 3;
   /** How long the others wait for a lost primary, in milliseconds (1,000). */
   electionTimeoutMs?: number;
+  /** Size of an oplog that forgets within seconds, in MB; by default it is larger than any test needs. */
+  oplogMb?: number;
 }): Promise<ReplicaSet> {
   const found = await findMongod();
   if ("reason" in found) throw new Error(`No mongod: ${found.reason}`);
   for (let tries = 1; ; tries++) {
-    const set = await prepareSet(found.path, options.members);
+    const set = await prepareSet(found.path, options.members, options.oplogMb ?? null);
     try {
       await set.start(options.electionTimeoutMs ?? 1_000);
       return set;
@@ -69,13 +71,13 @@ export async function startReplicaSet(options: {
   }
 }
 
-async function prepareSet(binary: string, count: number) {
+async function prepareSet(binary: string, count: number, oplogMb: number | null) {
   const folder = mkdtempSync(join(dataRoot(), "repsync-mongo-"));
   const guard = spawn("sh", ["-c", REMOVE_FOLDER_AT_EOF, "sh", folder], {
     stdio: ["pipe", "ignore", "ignore"],
   });
   const ports = await findFreePorts(count);
-  const members = ports.map((port) => new Member(binary, folder, port));
+  const members = ports.map((port) => new Member(binary, folder, { port, oplogMb }));
   const hosts = ports.map((port) => `127.0.0.1:${port}`);
   return {
     members,
@@ -125,6 +127,11 @@ watch=$!
 wait "$mongod"
 kill -9 "$watch"`;
 
+interface MemberOptions {
+  readonly port: number;
+  readonly oplogMb: number | null;
+}
+
 class Member implements MongoMember {
   readonly port: number;
   readonly #command: readonly string[];
@@ -135,7 +142,7 @@ class Member implements MongoMember {
   #lifeline: ChildProcess["stdin"] | undefined;
   #ended: Promise<void> = Promise.resolve();
 
-  constructor(binary: string, folder: string, port: number) {
+  constructor(binary: string, folder: string, { port, oplogMb }: MemberOptions) {
     this.port = port;
     const data = join(folder, String(port));
     mkdirSync(data);
@@ -144,7 +151,16 @@ class Member implements MongoMember {
       binary,
       ...["--replSet", SET_NAME, "--bind_ip", "127.0.0.1", "--port", String(port)],
       ...["--dbpath", data, "--logpath", this.#logFile, "--logappend", "--nounixsocket"],
-      ...["--wiredTigerCacheSizeGB", "0.25", "--oplogSize", "128", "--journalCommitInterval", "5"],
+      ...[
+        "--wiredTigerCacheSizeGB",
+        "0.25",
+        "--oplogSize",
+        String(oplogMb ?? 128),
+        "--journalCommitInterval",
+        "5",
+      ],
+      // The oplog is cut after checkpoints only.
+      ...(oplogMb === null ? [] : ["--syncdelay", "1"]),
       ...["--setParameter", "diagnosticDataCollectionEnabled=false"],
       // A test's collections are files; without these, dropped and idle ones stay open for minutes,
       // and after some thousand tests mongod ends for want of file descriptors.

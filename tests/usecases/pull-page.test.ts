@@ -1,9 +1,11 @@
 import { describe, expect, test } from "bun:test";
+import { SystemTimer } from "../../src/adapters/system/system.ts";
 import type { JsonValue } from "../../src/domain/shared/json.ts";
 import type { PageQuery } from "../../src/domain/sync/rows/page.ts";
 import type { TableEntry } from "../../src/domain/sync/table/registry-schema.ts";
 import { pullPage } from "../../src/usecases/sync/pages/pull-page.ts";
 import { pushRecords } from "../../src/usecases/sync/pages/push-records.ts";
+import { FakeClock } from "../support/fake-clock.ts";
 import { LISTINGS, makeRegistry } from "../support/make-table.ts";
 import { openMemoryTables } from "../support/memory/tables.ts";
 import { MemoryLogger } from "../support/memory-logger.ts";
@@ -19,7 +21,8 @@ async function pullAfterPush(
   const registry = makeRegistry({ items: entry });
   const table = registry.get("items")!;
   const storage = await openMemoryTables([table]);
-  const deps = { tables: storage, logger: new MemoryLogger(), registry, maxPageRows: 5000 };
+  const write = { logger: new MemoryLogger(), clock: new FakeClock(), timer: new SystemTimer() };
+  const deps = { tables: storage, ...write, registry, maxPageRows: 5000 };
   const push = { table, records, integrity: "no_checksum", syncTimestamp: null } as const;
   expect((await pushRecords(deps, push)).result.errorCount).toBeUndefined();
   return await pullPage(deps, "items", { ...NOTHING, ...query });

@@ -1,23 +1,27 @@
 import { describe, expect, test } from "bun:test";
+import { SystemTimer } from "../../src/adapters/system/system.ts";
 import { AppError } from "../../src/domain/shared/errors.ts";
 import type { JsonValue } from "../../src/domain/shared/json.ts";
 import { parseJson } from "../../src/domain/shared/json.ts";
 import type { TableEntry } from "../../src/domain/sync/table/registry-schema.ts";
 import type { Table } from "../../src/domain/sync/table/table.ts";
-import type { RowWrite, WriteFailure } from "../../src/ports/tables/table-store.ts";
+import type { RowWrite, WriteOutcome } from "../../src/ports/tables/table-store.ts";
 import { pullPage } from "../../src/usecases/sync/pages/pull-page.ts";
 import { pushRecords } from "../../src/usecases/sync/pages/push-records.ts";
+import { FakeClock } from "../support/fake-clock.ts";
 import { LISTINGS, makeRegistry } from "../support/make-table.ts";
 import { MemoryTables } from "../support/memory/tables.ts";
 import { MemoryLogger } from "../support/memory-logger.ts";
 
 /** A deployment with the table `items`. */
-async function deploy(entry: TableEntry, storage = new MemoryTables()) {
+async function deploy(entry: TableEntry, storage = new MemoryTables(new FakeClock())) {
   const registry = makeRegistry({ items: entry });
   const table = registry.get("items")!;
   await storage.prepare([table]);
   const logger = new MemoryLogger();
-  const deps = { tables: storage, logger, registry, maxPageRows: 5000 };
+  const clock = new FakeClock();
+  const timer = new SystemTimer();
+  const deps = { tables: storage, clock, timer, logger, registry, maxPageRows: 5000 };
   return {
     storage,
     logger,
@@ -161,16 +165,14 @@ describe("pushRecords()", () => {
 
   test("S-4.2.10 records that the store refuses are listed in the order of the request", async () => {
     class RefusingStorage extends MemoryTables {
-      override async write(table: Table, writes: readonly RowWrite[]): Promise<WriteFailure[]> {
+      override async write(table: Table, writes: readonly RowWrite[]): Promise<WriteOutcome> {
         const refused = writes.filter(({ row }) => row.a === 13);
-        await super.write(
-          table,
-          writes.filter((write) => !refused.includes(write)),
-        );
-        return refused.map(({ index }) => ({ index, message: "Value refused" }));
+        const taken = writes.filter((write) => !refused.includes(write));
+        const failures = refused.map(({ index }) => ({ index, message: "Value refused" }));
+        return { ...(await super.write(table, taken)), failures };
       }
     }
-    const { push, rows } = await deploy(COUNTERS, new RefusingStorage());
+    const { push, rows } = await deploy(COUNTERS, new RefusingStorage(new FakeClock()));
     const { result } = await push([
       { k: "x", a: 13 },
       { a: 1 },
@@ -214,11 +216,11 @@ describe("pushRecords()", () => {
 
   test("S-4.2.11 pushRecords() lets a bug through instead of showing its text", async () => {
     class BrokenStorage extends MemoryTables {
-      override write(): Promise<WriteFailure[]> {
+      override write(): Promise<WriteOutcome> {
         return Promise.reject(new TypeError("undefined is not a function"));
       }
     }
-    const { push } = await deploy(COUNTERS, new BrokenStorage());
+    const { push } = await deploy(COUNTERS, new BrokenStorage(new FakeClock()));
     await expect(push([{ k: "x" }])).rejects.toThrow(TypeError);
   });
 

@@ -1,6 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { gzipSync } from "node:zlib";
 import { NodeSecretComparison } from "../../src/adapters/node-crypto/node-crypto.ts";
+import { SystemClock, SystemTimer } from "../../src/adapters/system/system.ts";
 import { WebCryptoDigest } from "../../src/adapters/webcrypto/web-crypto-digest.ts";
 import { ZlibGzip } from "../../src/adapters/zlib/zlib-gzip.ts";
 import { readPushBody } from "../../src/usecases/sync/pages/read-push-body.ts";
@@ -10,11 +11,18 @@ const DEPS = {
   gzip: new ZlibGzip(),
   digest: new WebCryptoDigest(),
   comparison: new NodeSecretComparison(),
+  clock: new SystemClock(),
+  timer: new SystemTimer(),
   maxDecompressedBytes: 64 * MIB,
 };
 const EMPTY = '{"records":[]}';
 const EMPTY_SHA256 = "1b8b4c0b6f6ad1d32565952720bc004eeb1f188f62045e4d5525ae2af8c78432";
-const NO_RECORDS = { records: [], syncTimestamp: null, integrity: "no_checksum" } as const;
+const NO_RECORDS = {
+  records: [],
+  deleted: [],
+  syncTimestamp: null,
+  integrity: "no_checksum",
+} as const;
 
 type Body = string | Uint8Array;
 
@@ -44,6 +52,7 @@ describe("readPushBody() of any body", () => {
       const body = '{"sync_timestamp":"2024-02-03","records":[{"k":"ä😀"}],"other":1}';
       expect(await read(body)).toEqual({
         records: [{ k: "ä😀" }],
+        deleted: [],
         syncTimestamp: "2024-02-03",
         integrity: "no_checksum",
       });
@@ -88,6 +97,26 @@ describe("readPushBody() of any body", () => {
       },
     );
 
+    test(`D-7.6.1 readPushBody() reads what a ${name} body says was deleted, whatever it is`, async () => {
+      const body = '{"deleted":[{"key":{"k":12345678901234567890},"deleted_at":"2024-02-03"},5]}';
+      const { records, deleted } = await read(body);
+      expect(records).toEqual([]);
+      expect(JSON.stringify(deleted)).toBe(
+        '[{"key":{"k":12345678901234567890},"deleted_at":"2024-02-03"},5]',
+      );
+      expect((await read('{"deleted":null}')).deleted).toEqual([]);
+    });
+
+    test.each(["{}", '""', "0", "false"])(
+      `D-7.6.1 readPushBody() refuses deletes that are %s in a ${name} body`,
+      async (deleted) => {
+        await expect(read(`{"deleted":${deleted}}`)).rejects.toMatchObject({
+          kind: "invalid_request",
+          message: "deleted must be an array of {key, deleted_at}",
+        });
+      },
+    );
+
     test.each(["1706933106", "null", "{}", "true"])(
       `D-3.7 readPushBody() has no use for sync_timestamp %s in a ${name} body`,
       async (value) => {
@@ -105,6 +134,54 @@ describe("readPushBody() of any body", () => {
       expect(await read(EMPTY, EMPTY_SHA256)).toEqual({ ...NO_RECORDS, integrity: "verified" });
     });
   }
+});
+
+describe("readPushBody() of a large body", () => {
+  const records = Array.from({ length: 20_000 }, (_, n) => `{"k":"ä-${n}","price":${n}.50}`);
+  const large = `{"sync_timestamp":"2024-02-03","records":[${records.join()}]}`;
+
+  /** Reads by a clock on which every step takes a second; counts the turns that others have. */
+  async function readSlowly(body: string, isGzip = true) {
+    let ms = 0;
+    let turns = 0;
+    const clock = { nowMs: () => 0, monotonicMs: () => (ms += 1_000) };
+    const timer = {
+      sleep: async () => {
+        turns++;
+      },
+    };
+    const bytes = isGzip ? gzipSync(body) : bytesOf(body);
+    const read = await readPushBody({ ...DEPS, clock, timer }, { bytes, isGzip, checksum: null });
+    return { ...read, turns };
+  }
+
+  test("D-7.9.1, D-3.3.1 readPushBody() takes it apart with turns for others, and loses no digit", async () => {
+    for (const isGzip of [true, false]) {
+      const read = await readSlowly(large, isGzip);
+      expect(JSON.stringify(read.records)).toBe(`[${records.join()}]`);
+      expect([read.syncTimestamp, read.turns > 2]).toEqual(["2024-02-03", true]);
+    }
+  });
+
+  test("D-7.9.1 readPushBody() reads a small one at once", async () => {
+    expect((await readSlowly('{"records":[1]}')).turns).toBe(0);
+  });
+
+  test("D-7.9.1, S-4.2.4, S-4.2.5 readPushBody() of one that is not JSON is as of a small one", async () => {
+    for (const broken of [large.slice(0, -1), `${large}]`, large.replace("ä-7", '"')]) {
+      expect(await readPlain(broken)).toEqual(NO_RECORDS);
+      await expect(readGzip(broken)).rejects.toMatchObject({ kind: "integrity" });
+    }
+  });
+
+  test.each([
+    [`{"x":${"[".repeat(700_000)}`, "The body is nested too deeply"],
+    [`{"x":${"1".repeat(2 * MIB)}}`, "The body has a name or a number of more than 1 MiB"],
+  ])("D-7.9.1 readPushBody() refuses what would have to be parsed whole", async (body, message) => {
+    for (const read of [readPlain, readGzip]) {
+      await expect(read(body)).rejects.toMatchObject({ kind: "invalid_request", message });
+    }
+  });
 });
 
 describe("readPushBody() of a plain body", () => {

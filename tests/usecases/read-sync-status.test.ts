@@ -1,4 +1,5 @@
 import { describe, expect, test } from "bun:test";
+import { SystemTimer } from "../../src/adapters/system/system.ts";
 import { AppError } from "../../src/domain/shared/errors.ts";
 import { pushRecords } from "../../src/usecases/sync/pages/push-records.ts";
 import { readSyncStatus } from "../../src/usecases/sync/pages/read-sync-status.ts";
@@ -15,7 +16,8 @@ async function deploy(isSyncEnabled = true) {
   const storage = await openMemoryTables(registry.values());
   const logger = new MemoryLogger();
   const clock = new FakeClock("2026-03-01T12:00:00Z");
-  const deps = { isSyncEnabled, registry, tables: storage, markers: storage, clock, logger };
+  const timer = new SystemTimer();
+  const deps = { isSyncEnabled, registry, tables: storage, markers: storage, clock, timer, logger };
   return { ...deps, storage, readStatus: () => readSyncStatus(deps) };
 }
 

@@ -28,6 +28,9 @@ function startInstance(leases: MemoryLeaseStore, holder: string) {
     {
       ...{ scheduler, leases, clock: new FakeClock(), ids: { next: () => holder } },
       activeRuns: {
+        compare: () => {
+          throw new Error("Not asked for");
+        },
         start(request) {
           started.push(request);
           const outcome = new Promise<never>((resolve) => {

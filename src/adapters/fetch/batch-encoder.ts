@@ -21,7 +21,7 @@ export class BatchEncoder {
     this.#digest = digest;
   }
 
-  /** Begins to encode records that do not change until they are sent. */
+  /** Begins to encode records that do not change until they are sent, without tombstones. */
   prepare(request: PushRequest): void {
     const batch = this.#encodeBatch(request);
     // The failure is reported when the batch is sent.
@@ -31,16 +31,22 @@ export class BatchEncoder {
 
   /** The body of S-2.3. A `RawNumber` is written with the digits it has. */
   encode(request: PushRequest): Promise<EncodedBatch> {
-    const { records, syncTimestamp } = request;
+    const { records, syncTimestamp, deleted = [] } = request;
     const prepared = this.#prepared.get(records);
     // From now on the caller may change the array and send it again.
     this.#prepared.delete(records);
-    if (prepared !== undefined && prepared.syncTimestamp === syncTimestamp) return prepared.batch;
+    const isSame = prepared?.syncTimestamp === syncTimestamp && deleted.length === 0;
+    if (prepared !== undefined && isSame) return prepared.batch;
     return this.#encodeBatch(request);
   }
 
-  async #encodeBatch({ records, syncTimestamp }: PushRequest): Promise<EncodedBatch> {
-    const text = JSON.stringify({ records, sync_timestamp: syncTimestamp });
+  async #encodeBatch({ records, syncTimestamp, deleted = [] }: PushRequest): Promise<EncodedBatch> {
+    const tombstones = deleted.map(({ key, deletedAt }) => ({ key, deleted_at: deletedAt }));
+    const text = JSON.stringify({
+      records,
+      ...(tombstones.length === 0 ? {} : { deleted: tombstones }),
+      sync_timestamp: syncTimestamp,
+    });
     const json = new TextEncoder().encode(text);
     const [checksum, body] = await Promise.all([this.#digest.sha256Hex(json), gzip(json)]);
     return { body, checksum, bytesUncompressed: json.byteLength };

@@ -9,7 +9,7 @@ import type {
 import type { PullPage } from "../../domain/sync/rows/page.ts";
 import type { Integrity, PushResult } from "../../domain/sync/rows/push-result.ts";
 import type { UpsertKey } from "../../domain/sync/rows/row-key.ts";
-import type { SyncStatus } from "../../domain/sync/run/run.ts";
+import type { PushRequest, StatusReply } from "../../ports/tables/remote-peer.ts";
 import type { Reply } from "./exchange.ts";
 import {
   arrayOf,
@@ -21,6 +21,7 @@ import {
   type Shape,
   TEXT,
   wholeNumberFrom,
+  wholeNumberTo,
 } from "./reply-fields.ts";
 
 const COUNT = wholeNumberFrom(0);
@@ -75,14 +76,20 @@ export function readPullPage(reply: Reply, asked: AskedPage): PullPage {
   return page;
 }
 
-/** The result of a push of that many records, S-2.4. */
-export function readPushResult(reply: Reply, tableName: string, recordCount: number): PushResult {
+/** The result of a push, S-2.4. What the request did not ask for is not looked at. */
+export function readPushResult(reply: Reply, tableName: string, request: PushRequest): PushResult {
+  const { records, deleted = [], isGuarded = false, isDeletesDryRun = false } = request;
   const fields = ReplyFields.of(reply);
+  const upserted = fields.read("upserted", COUNT);
   const result: PushResult = {
     table: fields.read("table", TEXT),
     ...fields.readOptional("received", COUNT),
-    upserted: fields.read("upserted", COUNT),
+    upserted,
     ...fields.readOptional("integrity", INTEGRITY),
+    ...(isGuarded && records.length > 0 ? readGuarded(fields, upserted) : {}),
+    ...(isDeletesDryRun || deleted.length > 0
+      ? { deleted: fields.read("deleted", wholeNumberTo(deleted.length)) }
+      : {}),
     ...fields.readOptional("message", TEXT),
     ...fields.readOptional("errors", arrayOf(TEXT)),
     ...fields.readOptional("errorCount", COUNT),
@@ -90,23 +97,35 @@ export function readPushResult(reply: Reply, tableName: string, recordCount: num
   };
   fields.expect("table", tableName);
   // When a proxy drops `Content-Encoding`, the peer reads an empty body (S-4.2.5) and still answers 200.
-  if (recordCount > 0) fields.expect("received", recordCount);
+  if (records.length > 0 && !isDeletesDryRun) fields.expect("received", records.length);
   return result;
 }
 
-export function readStatusReply(reply: Reply): SyncStatus {
+/** Every record was kept, was changed, was as it is already, or failed. D-7.2. */
+function readGuarded(fields: ReplyFields, upserted: number) {
+  const kept = fields.read("kept", wholeNumberTo(upserted));
+  return { kept, changed: fields.read("changed", wholeNumberTo(upserted - kept)) };
+}
+
+export function readStatusReply(reply: Reply): StatusReply {
   const fields = ReplyFields.of(reply);
-  const status: SyncStatus = {
+  const status = {
     syncEnabled: fields.read("sync_enabled", FLAG),
     tables: fields.read("tables", arrayOf(TEXT)),
     tableCounts: fields.read("table_counts", mapOf(TABLE_COUNT)),
     lastSync: fields.read("last_sync", mapOf(TEXT)),
     serverTime: fields.read("server_time", TEXT),
-    features: { gzip: true, sha256: true, incremental: true },
+    features: { gzip: true, sha256: true, incremental: true } as const,
   };
   const features = new ReplyFields(reply.label, fields.read("features", OBJECT));
   for (const name of Object.keys(status.features)) features.expect(name, true);
-  return status;
+  return { ...status, extensions: extensionsOf(reply) };
+}
+
+/** The names in `X-Sync-Extensions`; none of a remote that has no extensions. D-7.2. */
+function extensionsOf({ headers }: Reply): readonly string[] {
+  const names = (headers.get("X-Sync-Extensions") ?? "").split(",").map((name) => name.trim());
+  return names.filter((name) => name !== "");
 }
 
 export function readDigestPage(reply: Reply, tableName: string, query: DigestQuery): DigestPage {

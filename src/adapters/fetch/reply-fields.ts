@@ -6,6 +6,7 @@ import {
   type JsonValue,
   parseJson,
 } from "../../domain/shared/json.ts";
+import { parseDateTime } from "../../domain/shared/time.ts";
 import { wireName } from "../../domain/shared/wire-names.ts";
 import { invalidReply } from "./errors.ts";
 import type { Reply } from "./exchange.ts";
@@ -22,6 +23,16 @@ export const TEXT: Shape<string> = {
   fits: (value) => typeof value === "string",
 };
 
+export const SOME_TEXT: Shape<string> = {
+  wanted: "a text that is not empty",
+  fits: (value): value is string => typeof value === "string" && value !== "",
+};
+
+export const TIME: Shape<string> = {
+  wanted: "an ISO 8601 time",
+  fits: (value): value is string => typeof value === "string" && parseDateTime(value) !== null,
+};
+
 export const FLAG: Shape<boolean> = {
   wanted: "true or false",
   fits: (value) => typeof value === "boolean",
@@ -34,6 +45,15 @@ export function wholeNumberFrom(least: number): Shape<number> {
   return {
     wanted: `a whole number from ${least}`,
     fits: (value): value is number => Number.isSafeInteger(value) && Number(value) >= least,
+  };
+}
+
+/** 0 to `most`. */
+export function wholeNumberTo(most: number): Shape<number> {
+  return {
+    wanted: `a whole number from 0 to ${most}`,
+    fits: (value): value is number =>
+      Number.isSafeInteger(value) && Number(value) >= 0 && Number(value) <= most,
   };
 }
 

@@ -5,9 +5,11 @@ import { CHECKSUM_PREFIX_CHARS } from "../../domain/shared/limits.ts";
 import { wireName } from "../../domain/shared/wire-names.ts";
 import { type DigestQuery, digestParameters } from "../../domain/sync/digest/digest-page.ts";
 import type { PullPage } from "../../domain/sync/rows/page.ts";
-import type { SyncStatus } from "../../domain/sync/run/run.ts";
+import type { TableSchema } from "../../domain/sync/table/table-schema.ts";
 import type { Digest } from "../../ports/crypto/crypto.ts";
 import {
+  type DeletedReply,
+  type DeletedRequest,
   type DigestReply,
   type PulledPage,
   type PullRequest,
@@ -15,12 +17,15 @@ import {
   type PushRequest,
   type RemotePeer,
   RemotePeerError,
+  type StatusReply,
   type StoppableRequest,
 } from "../../ports/tables/remote-peer.ts";
 import { BatchEncoder } from "./batch-encoder.ts";
 import { invalidReply } from "./errors.ts";
 import { exchange, type Reply } from "./exchange.ts";
+import { readDeletedReply } from "./read-deleted-reply.ts";
 import { readDigestPage, readPullPage, readPushResult, readStatusReply } from "./read-reply.ts";
+import { readTableSchema } from "./read-table-schema.ts";
 import { readSettings, type Settings, type SyncClientOptions } from "./settings.ts";
 
 /**
@@ -68,7 +73,7 @@ export class SyncClient implements RemotePeer {
   }
 
   async pushBatch(tableName: string, request: PushRequest): Promise<PushedBatch> {
-    const { records, signal } = request;
+    const { isGuarded, isDeletesDryRun, signal } = request;
     const path = `/push/${tablePath(tableName)}`;
     const { body, checksum, bytesUncompressed } = await this.#encoder.encode(request);
     const headers = {
@@ -76,9 +81,11 @@ export class SyncClient implements RemotePeer {
       "Content-Type": "application/json",
       "Content-Encoding": "gzip",
       "X-Content-SHA256": checksum,
+      ...(isGuarded ? { "X-Sync-Conflict": "newer" } : {}),
+      ...(isDeletesDryRun ? { "X-Sync-Dry-Run": "deletes" } : {}),
     };
     const reply = await exchange(this.#settings, { method: "POST", path, headers, body, signal });
-    const result = readPushResult(reply, tableName, records.length);
+    const result = readPushResult(reply, tableName, request);
     return { result, bytesCompressed: body.byteLength, bytesUncompressed };
   }
 
@@ -101,7 +108,24 @@ export class SyncClient implements RemotePeer {
     return { page, bytesCompressed: wireBytes(reply), bytesUncompressed };
   }
 
-  async readStatus({ signal }: StoppableRequest = {}): Promise<SyncStatus> {
+  async readSchema(
+    tableName: string,
+    { lateAfter, signal }: StoppableRequest & { readonly lateAfter?: string } = {},
+  ): Promise<TableSchema> {
+    const query = lateAfter ? `?late_after=${encodeURIComponent(lateAfter)}` : "";
+    const reply = await this.#get(`/schema/${tablePath(tableName)}${query}`, signal);
+    return readTableSchema(reply, tableName, query !== "");
+  }
+
+  async readDeleted(tableName: string, request: DeletedRequest = {}): Promise<DeletedReply> {
+    const path = `/deleted/${tablePath(tableName)}${deletedQuery(request)}`;
+    const reply = await this.#get(path, request.signal);
+    const page = readDeletedReply(reply, tableName, request.cursor || null);
+    const bytesUncompressed = reply.body.byteLength;
+    return { ...page, bytesCompressed: wireBytes(reply), bytesUncompressed };
+  }
+
+  async readStatus({ signal }: StoppableRequest = {}): Promise<StatusReply> {
     const request = { method: "GET", path: "/status", headers: {}, signal } as const;
     return readStatusReply(await exchange(this.#settings, request));
   }
@@ -129,6 +153,18 @@ function pullQuery({ since, offset, limit }: PullRequest): string {
   if (since) parameters.push(`since=${encodeURIComponent(since)}`);
   if (offset !== undefined) parameters.push(rowParameter("offset", offset, 0));
   if (limit !== undefined) parameters.push(rowParameter("limit", limit, 1));
+  return queryOf(parameters);
+}
+
+function deletedQuery({ since, cursor, limit }: DeletedRequest): string {
+  const parameters: string[] = [];
+  if (since) parameters.push(`since=${encodeURIComponent(since)}`);
+  if (limit !== undefined) parameters.push(rowParameter("limit", limit, 1));
+  if (cursor) parameters.push(`cursor=${encodeURIComponent(cursor)}`);
+  return queryOf(parameters);
+}
+
+function queryOf(parameters: readonly string[]): string {
   return parameters.length === 0 ? "" : `?${parameters.join("&")}`;
 }
 

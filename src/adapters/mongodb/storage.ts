@@ -1,5 +1,6 @@
 import { AppError } from "../../domain/shared/errors.ts";
 import type { ReputationOptions, ReputationStores } from "../../ports/reputation-stores.ts";
+import type { Logger } from "../../ports/runtime/logger.ts";
 import type { FullStorage } from "../../ports/storage.ts";
 import type { PreparedTables } from "../../ports/tables/table-store.ts";
 import { ACCOUNTS, MongoAccountStore } from "./accounts/account-store.ts";
@@ -20,6 +21,8 @@ import {
 } from "./audit/audit-chain-writer.ts";
 import { MongoAuditLog } from "./audit/audit-log.ts";
 import { INDEX_SEGMENTS, SegmentWriter } from "./audit/index-segments.ts";
+import { DELETE_COLLECTIONS, DeleteRecorder } from "./deletes/delete-recorder.ts";
+import { MongoTombstones } from "./deletes/tombstones.ts";
 import { makeCollections } from "./driver/collections.ts";
 import { connect } from "./driver/connection.ts";
 import { Deadline, REQUEST_CALLS, retry, type Stopwatch, SYNC_CALLS } from "./driver/deadline.ts";
@@ -34,13 +37,17 @@ import { TABLE_VERSIONS, TableVersions } from "./driver/table-versions.ts";
 import { LookupCache } from "./lookups/lookup-cache.ts";
 import { MongoLookupProcessor } from "./lookups/lookup-processor.ts";
 import { LookupReader } from "./lookups/lookup-reader.ts";
-import { LEASES, MongoLeaseStore } from "./runs/lease-store.ts";
+import { AGREED, MongoAgreedBlocks } from "./runs/agreed-rows.ts";
+import { LEASE_TURNS, LEASES, MongoLeaseStore } from "./runs/lease-store.ts";
 import { MARKERS, MongoMarkerStore } from "./runs/marker-store.ts";
-import { MongoRejectedRecords, REJECTED, REJECTED_DETAILS } from "./runs/rejected-records.ts";
+import { REJECTED_DETAILS } from "./runs/rejected-details.ts";
+import { REJECTED, REJECTED_DROPPED } from "./runs/rejected-entries.ts";
+import { MongoRejectedRecords } from "./runs/rejected-records.ts";
 import { MongoRunStore, RUNS } from "./runs/run-store.ts";
+import { LATE_COMMITS, LATE_ROWS, MongoLateRows } from "./tables/late-rows.ts";
 import { MongoRowSource } from "./tables/row-source.ts";
 import { TABLE_DEFINITIONS } from "./tables/table-inspection.ts";
-import { MongoTableStore } from "./tables/table-store.ts";
+import { type DeleteRecord, MongoTableStore } from "./tables/table-store.ts";
 
 interface MongoStorageOptions {
   /** `mongodb://` or `mongodb+srv://` with a database name. */
@@ -51,18 +58,28 @@ interface MongoStorageOptions {
    * Tells the time of sessions and lookups; by default the server does. All instances on a database must agree on it.
    */
   readonly storeClock?: StoreClock;
+  /** Is told what happens beside calls: when deletes may have been missed. */
+  readonly logger?: Logger;
 }
 
+const SILENT: Logger = { debug() {}, info() {}, warn() {}, error() {} };
+
 const INTERNAL_COLLECTIONS = [
+  ...DELETE_COLLECTIONS,
   MARKERS,
   TABLE_DEFINITIONS,
   TABLE_VERSIONS,
   PERSON_VERSIONS,
   COUNTERS,
   LEASES,
+  LEASE_TURNS,
   RUNS,
   REJECTED,
   REJECTED_DETAILS,
+  REJECTED_DROPPED,
+  AGREED,
+  LATE_ROWS,
+  LATE_COMMITS,
   ACCOUNTS,
   SESSIONS,
   ATTEMPTS,
@@ -74,17 +91,21 @@ const INTERNAL_COLLECTIONS = [
  * message holds the URL.
  */
 export async function openMongoStorage(options: MongoStorageOptions): Promise<FullStorage> {
-  const { url, clock, storeClock = null } = options;
+  const { url, clock, storeClock = null, logger = SILENT } = options;
   const { client, db, primaryWatch } = await connect(url, clock, (database) =>
     makeCollections(database, INTERNAL_COLLECTIONS),
   );
-  return new MongoStorage({ client, db, clock, primaryWatch, storeClock, callLimit: SYNC_CALLS });
+  const deps = { client, db, clock, primaryWatch, storeClock, callLimit: SYNC_CALLS };
+  return new MongoStorage(deps, logger);
 }
 
 class MongoStorage implements FullStorage {
   readonly tables: MongoTableStore;
   readonly markers: MongoMarkerStore;
   readonly rows: MongoRowSource;
+  readonly lateRows: MongoLateRows;
+  readonly tombstones: MongoTombstones;
+  readonly agreed: MongoAgreedBlocks;
   readonly leases: MongoLeaseStore;
   readonly runs: MongoRunStore;
   readonly rejected: MongoRejectedRecords;
@@ -94,14 +115,19 @@ class MongoStorage implements FullStorage {
   readonly secrets: MongoSecretStore;
   /** Of the accounts half: requests under `/v1` wait for its calls. */
   readonly #accountDeps: VersionedDeps;
+  readonly #recorder: DeleteRecorder;
   #closing: Promise<void> | undefined;
 
-  constructor(deps: StoreDeps) {
+  constructor(deps: StoreDeps, logger: Logger) {
     const versions = new TableVersions(deps.db);
     this.#accountDeps = { ...deps, versions, callLimit: REQUEST_CALLS };
-    this.tables = new MongoTableStore({ ...deps, versions });
+    this.#recorder = new DeleteRecorder(deps, logger);
+    this.tables = new MongoTableStore({ ...deps, versions }, this.#recorder);
     this.markers = new MongoMarkerStore(deps);
     this.rows = new MongoRowSource(deps);
+    this.lateRows = new MongoLateRows(deps);
+    this.tombstones = new MongoTombstones(deps, this.#recorder);
+    this.agreed = new MongoAgreedBlocks(deps);
     this.leases = new MongoLeaseStore(deps);
     this.runs = new MongoRunStore(deps);
     this.rejected = new MongoRejectedRecords(deps);
@@ -112,7 +138,8 @@ class MongoStorage implements FullStorage {
   }
 
   openReputation(tables: PreparedTables, options: ReputationOptions): Promise<ReputationStores> {
-    return openReputation(this.#accountDeps, tables, options);
+    const deps = { ...this.#accountDeps, deletes: this.#recorder };
+    return openReputation(deps, tables, options);
   }
 
   async ping(timeoutMs: number): Promise<void> {
@@ -131,7 +158,7 @@ class MongoStorage implements FullStorage {
   }
 
   close(): Promise<void> {
-    this.#closing ??= this.#accountDeps.client.close();
+    this.#closing ??= this.#recorder.stop().then(() => this.#accountDeps.client.close());
     return this.#closing;
   }
 }
@@ -149,7 +176,7 @@ const REPUTATION_COLLECTIONS = [
 
 /** Makes the collections of the reputation half, and its stores on them. Throws `store_unavailable`. */
 async function openReputation(
-  deps: VersionedDeps,
+  deps: VersionedDeps & { readonly deletes: DeleteRecord },
   tables: PreparedTables,
   options: ReputationOptions,
 ): Promise<ReputationStores> {

@@ -63,6 +63,8 @@ export class PrometheusMetrics implements Metrics {
     state.storeUp.set(store === null ? 0 : 1);
     setTableGauges(state.markerLags, store?.markerLags ?? []);
     setTableGauges(state.rejected, store?.rejectedRecords ?? []);
+    state.drift.reset();
+    for (const [table, rows] of store?.driftRows ?? []) state.drift.set({ table }, rows);
     state.lookups.reset();
     for (const { outcome, code, count } of lookups.outcomes) {
       state.lookups.inc({ outcome, code }, count);
@@ -125,6 +127,12 @@ function stateMetrics(registers: Registry[]) {
       "repsync_sync_rejected_records",
       "Rejected records that wait for the next run",
     ),
+    drift: new Gauge({
+      name: "repsync_sync_drift_rows",
+      help: "Rows by which both ends differed when the last run over a table ended",
+      labelNames: ["table"],
+      registers,
+    }),
     lookups: new Counter({
       name: "repsync_lookups_total",
       help: "Lookups by outcome and code of the problem",

@@ -22,13 +22,17 @@ import type { OpenSqlite } from "./driver/driver.ts";
 import { SqliteLookupProcessor } from "./lookups/lookup-processor.ts";
 import { PersonReader } from "./lookups/person-reader.ts";
 import { prepareVersions } from "./lookups/person-versions.ts";
+import { AGREED_TABLES, SqliteAgreedBlocks } from "./runs/agreed-rows.ts";
 import { LEASE_TABLES, SqliteLeaseStore } from "./runs/lease-store.ts";
 import { MARKER_TABLES, SqliteMarkerStore } from "./runs/marker-store.ts";
 import { REJECTED_TABLES, SqliteRejectedRecords } from "./runs/rejected-records.ts";
 import { RUN_TABLES, SqliteRunStore } from "./runs/run-store.ts";
+import { LATE_TABLES, SqliteLateRows } from "./tables/late-rows.ts";
 import { SqliteRowSource } from "./tables/row-source.ts";
 import { DEFINITION_TABLES } from "./tables/schema.ts";
 import { SqliteTableStore } from "./tables/table-store.ts";
+import { TOMBSTONE_TABLES } from "./tables/tombstone-sql.ts";
+import { SqliteTombstones } from "./tables/tombstones.ts";
 
 /** Tables of repsync's own, beside those of the registry. */
 const INTERNAL_TABLES = [
@@ -37,6 +41,9 @@ const INTERNAL_TABLES = [
   ...LEASE_TABLES,
   ...RUN_TABLES,
   ...REJECTED_TABLES,
+  ...AGREED_TABLES,
+  ...LATE_TABLES,
+  ...TOMBSTONE_TABLES,
   ...ACCOUNT_TABLES,
   ...SESSION_TABLES,
   ...ATTEMPT_TABLES,
@@ -48,6 +55,9 @@ export class SqliteStorage implements FullStorage {
   readonly tables: SqliteTableStore;
   readonly markers: SqliteMarkerStore;
   readonly rows: SqliteRowSource;
+  readonly lateRows: SqliteLateRows;
+  readonly tombstones: SqliteTombstones;
+  readonly agreed: SqliteAgreedBlocks;
   readonly leases: SqliteLeaseStore;
   readonly runs: SqliteRunStore;
   readonly rejected: SqliteRejectedRecords;
@@ -62,6 +72,9 @@ export class SqliteStorage implements FullStorage {
     this.tables = new SqliteTableStore(database);
     this.markers = new SqliteMarkerStore(database);
     this.rows = new SqliteRowSource(database);
+    this.lateRows = new SqliteLateRows(database);
+    this.tombstones = new SqliteTombstones(database);
+    this.agreed = new SqliteAgreedBlocks(database);
     this.leases = new SqliteLeaseStore(database);
     this.runs = new SqliteRunStore(database);
     this.rejected = new SqliteRejectedRecords(database);

@@ -1,18 +1,26 @@
+import { createInterface } from "node:readline/promises";
 import { Option } from "commander";
-import type { SyncDirection } from "../../domain/sync/run/marker.ts";
-import { compareTables } from "../../usecases/sync/compare/compare-tables.ts";
+import type { JsonObject, JsonValue } from "../../domain/shared/json.ts";
+import { cutText } from "../../domain/shared/text.ts";
+import type { CompareRepair } from "../../domain/sync/run/run.ts";
 import type { CompareResult } from "../../usecases/sync/compare/comparison.ts";
+import type { RowPair } from "../../usecases/sync/compare/row-pair.ts";
+import { StartedComparison } from "../../usecases/sync/runs/start-comparison.ts";
+import type { SyncDeps } from "../../usecases/sync/shared/sync-deps.ts";
 import {
   type AddCommand,
   type CommandTools,
   type CommonOptions,
   declareCommand,
+  readWhole,
 } from "../command-runner.ts";
 import { EXIT, type ExitCode } from "../failure.ts";
 import { countOf, formatCount } from "../output.ts";
 
 interface CompareOptions extends CommonOptions {
-  readonly repair?: SyncDirection;
+  readonly repair?: CompareRepair;
+  readonly delete?: true;
+  readonly maxDeletes?: number;
 }
 
 const KINDS = {
@@ -21,44 +29,115 @@ const KINDS = {
   missingThere: "missing there",
 } as const;
 
+/** Longest value that is shown of a column that differs. */
+const MAX_VALUE_CHARS = 60;
+
 export const addCompareCommand: AddCommand = (parent, run) => {
   declareCommand(parent, "compare")
-    .summary("compare a table with the remote's, and repair it")
+    .summary("compare tables with the remote's, and repair them")
     .description(
       "Compares the rows of a table with those of the remote deployment. Exit code 3 when any differ.",
     )
-    .argument("<table>", "table of the registry")
+    .argument("[table]", "one table; without it every table of the registry")
     .addOption(
-      new Option("--repair <direction>", "send or fetch exactly the rows that differ").choices([
-        "push",
-        "pull",
-      ]),
+      new Option(
+        "--repair <way>",
+        "push: make the remote like this end; pull: this end like the remote; newest: keep the newer rows",
+      ).choices(["push", "pull", "newest"]),
     )
-    .action((tableName: string, options: CompareOptions) =>
-      run(options, (tools) => compare(tools, tableName, options.repair ?? null)),
+    .option("--delete", "with push or pull, also remove what only the end being repaired has")
+    .option("--max-deletes <n>", "rows that --delete may remove of a table", readWhole)
+    .action((tableName: string | undefined, options: CompareOptions) =>
+      run(options, (tools) => compare(tools, tableName ?? null, options)),
     );
 };
 
 async function compare(
-  { output, open }: CommandTools,
-  tableName: string,
-  repair: SyncDirection | null,
+  tools: CommandTools,
+  tableName: string | null,
+  options: CompareOptions,
 ): Promise<ExitCode> {
+  const { output, open } = tools;
   const { sync } = (await open()).services;
-  const result = await compareTables(sync, { tableName, repair });
-  output.printJson({ table: tableName, ...result });
-  output.print(...resultLines(tableName, result));
-  const differing = result.different + result.missingHere + result.missingThere;
-  return differing > (result.repaired ?? 0) ? EXIT.partial : EXIT.success;
+  if (options.delete === true && !(await isAllowed(tools, options.repair))) return EXIT.failed;
+  const names = tableName === null ? [...sync.registry.keys()] : [tableName];
+  const results: object[] = [];
+  let isEqual = true;
+  for (const name of names) {
+    const { result, lines } = await compareOne(tools, sync, name, options);
+    results.push({ table: name, ...result });
+    output.print(...lines);
+    const differing = result.different + result.missingHere + result.missingThere;
+    if (differing > (result.repaired ?? 0)) isEqual = false;
+  }
+  output.printJson(tableName === null ? { tables: results } : results[0]);
+  return isEqual ? EXIT.success : EXIT.partial;
 }
 
-function resultLines(table: string, result: CompareResult): string[] {
+/** Asks on a terminal before rows are removed. */
+async function isAllowed(
+  { output }: CommandTools,
+  repair: CompareRepair | undefined,
+): Promise<boolean> {
+  if (!output.isTerminal) return true;
+  const where = repair === "pull" ? "here" : "at the remote";
+  const terminal = createInterface({ input: process.stdin, output: process.stderr });
+  const answer = await terminal.question(`Remove rows ${where} that the other end lacks? [y/N] `);
+  terminal.close();
+  return /^y(es)?$/i.test(answer.trim());
+}
+
+async function compareOne(
+  { interruption }: CommandTools,
+  sync: SyncDeps,
+  tableName: string,
+  options: CompareOptions,
+): Promise<{ readonly result: CompareResult; readonly lines: readonly string[] }> {
+  const values = new Map<JsonObject, string[]>();
+  const started = new StartedComparison(sync, {
+    ...{ tableName, trigger: "cli", repair: options.repair ?? null },
+    ...{ deletes: options.delete === true, maxDeletes: options.maxDeletes ?? null },
+    onExample: (_, pair, key) => values.set(key, differingValues(pair)),
+  });
+  interruption.onStop(() => started.stop(`Cancelled by ${interruption.received()}`));
+  const { result, error } = await started.outcome;
+  if (error !== null) throw error;
+  return { result, lines: resultLines(tableName, result, values) };
+}
+
+/** A line for each column in which two rows differ. */
+function differingValues({ here, there }: RowPair): string[] {
+  if (here === null || there === null) return [];
+  return Object.keys(there)
+    .filter((name) => Object.hasOwn(here, name))
+    .map((name) => [name, valueText(here[name] ?? null), valueText(there[name] ?? null)] as const)
+    .filter(([, own, other]) => own !== other)
+    .map(([name, own, other]) => `    ${name}: ${own} here, ${other} there`);
+}
+
+function valueText(value: JsonValue): string {
+  return cutText(JSON.stringify(value), MAX_VALUE_CHARS);
+}
+
+function resultLines(
+  table: string,
+  result: CompareResult,
+  values: ReadonlyMap<JsonObject, readonly string[]>,
+): string[] {
   const lines = [`${table}: ${countOf(result.matched, "row")} equal`];
   for (const [kind, text] of Object.entries(KINDS) as [keyof typeof KINDS, string][]) {
     if (result[kind] === 0) continue;
     lines.push(`${table}: ${countOf(result[kind], "row")} ${text}`);
-    for (const key of result.examples[kind]) lines.push(`  ${JSON.stringify(key)}`);
+    for (const key of result.examples[kind]) {
+      lines.push(`  ${JSON.stringify(key)}`, ...(values.get(key) ?? []));
+    }
   }
   if (result.repaired !== undefined) lines.push(`${formatCount(result.repaired)} repaired`);
+  if (result.kept !== undefined && result.kept > 0) {
+    lines.push(`${formatCount(result.kept)} kept as they were`);
+    for (const { key, reason } of result.examples.kept ?? []) {
+      lines.push(`  ${JSON.stringify(key)}: ${reason}`);
+    }
+  }
   return lines;
 }

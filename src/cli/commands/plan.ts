@@ -1,4 +1,4 @@
-import { Argument, InvalidArgumentError } from "commander";
+import { Argument } from "commander";
 import {
   effectiveLimits,
   PLAN_NAMES,
@@ -12,6 +12,7 @@ import {
   type CommandTools,
   type CommonOptions,
   declareCommand,
+  readWhole,
 } from "../command-runner.ts";
 import { EXIT, type ExitCode } from "../failure.ts";
 import { formatCount } from "../output.ts";
@@ -63,9 +64,4 @@ async function setPlan(
 function numberProblems(pointer: string, value: number | undefined): InputProblem[] {
   if (value !== 0) return [];
   return [{ pointer, detail: `Must be a whole number from 1 to ${MAX_PLAN_NUMBER}` }];
-}
-
-function readWhole(text: string): number {
-  if (/^\d{1,15}$/.test(text)) return Number(text);
-  throw new InvalidArgumentError("It must be a whole number.");
 }

@@ -8,14 +8,15 @@ import {
 } from "../command-runner.ts";
 import { EXIT, type ExitCode } from "../failure.ts";
 import { formatCount, tableLines } from "../output.ts";
+import { driftLines, outcomeTexts } from "../run-view.ts";
 
 export interface ListOptions extends CommonOptions {
   readonly limit: string;
   readonly cursor?: string;
 }
 
-const HEADER = ["run", "started", "by", "direction", "status", "pushed", "pulled", "rejected"];
-const COUNTS = ["pushed", "pulled", "rejected"];
+const COUNTS = ["pushed", "pulled", "changed", "kept", "deleted", "rejected"];
+const HEADER = ["run", "started", "by", "direction", "status", ...COUNTS];
 
 export const addRunsCommand: AddCommand = (parent, run) => {
   declareCommand(parent, "runs")
@@ -49,16 +50,32 @@ async function show({ output, open }: CommandTools, id: string): Promise<ExitCod
   const found = await findRun(sync, id);
   output.printJson(found);
   output.print(...tableLines([HEADER, runCells(found)], COUNTS));
-  for (const [table, result] of Object.entries(found.tables)) {
-    const counts = [result.pushed, result.pulled, result.errorCount].map(formatCount);
-    output.print(`  ${table}: ${counts[0]} pushed, ${counts[1]} pulled, ${counts[2]} rejected`);
+  for (const [table, result] of Object.entries("tables" in found ? found.tables : {})) {
+    const [pushed, pulled, rejected] = [result.pushed, result.pulled, result.errorCount].map(
+      formatCount,
+    );
+    const counts = [`${pushed} pushed`, `${pulled} pulled`, ...outcomeTexts(result)];
+    output.print(`  ${table}: ${[...counts, `${rejected} rejected`].join(", ")}`);
+    const lines = [
+      ...driftLines(table, result),
+      ...result.warnings.map((text) => `${table}: ${text}`),
+    ];
+    output.print(...lines.map((line) => `  ${line}`));
   }
   if (found.error !== undefined) output.print(`  ${found.error}`);
   return EXIT.success;
 }
 
 function runCells(run: RunItem): string[] {
-  const { runId: id, startedAt, trigger, direction, status } = run;
-  const counts = [run.totalPushed, run.totalPulled, run.errorCount].map(formatCount);
-  return [id, startedAt, trigger, direction, status, ...counts];
+  const { runId: id, startedAt, trigger, status } = run;
+  if (run.kind === "compare") {
+    const differing = run.different + run.missingHere + run.missingThere;
+    const repaired = formatCount(run.repaired ?? 0);
+    const kept = formatCount(run.kept ?? 0);
+    const counts = [`${formatCount(differing)} differ`, "", repaired, kept, "", ""];
+    return [id, startedAt, trigger, `compare ${run.table}`, status, ...counts];
+  }
+  const deleted = run.deletedHere + run.deletedThere;
+  const counts = [run.totalPushed, run.totalPulled, run.changed, run.kept, deleted, run.errorCount];
+  return [id, startedAt, trigger, run.direction, status, ...counts.map(formatCount)];
 }

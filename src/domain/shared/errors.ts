@@ -26,6 +26,7 @@ export type AppErrorKind =
   | "commit_failed"
   | "store_unavailable"
   | "schema_conflict"
+  | "lease_lost"
   // Synchronization.
   | "sync_disabled"
   | "sync_key_not_configured"

@@ -28,6 +28,17 @@ export function hashText(text: string, out: Uint32Array): void {
   out[3] = mix(d ^ Math.imul(all, 0x9e3779b1));
 }
 
+/** The hash of a text as 32 hexadecimal digits. */
+export function hashHex(text: string): string {
+  const words = new Uint32Array(HASH_WORDS);
+  hashText(text, words);
+  return wordsHex(words);
+}
+
+export function wordsHex(words: Uint32Array): string {
+  return Array.from(words, (word) => word.toString(16).padStart(8, "0")).join("");
+}
+
 /** Lets every bit of a word change about half of its bits. */
 function mix(word: number): number {
   const once = Math.imul(word ^ (word >>> 16), 0x85ebca6b);

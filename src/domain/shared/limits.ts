@@ -8,6 +8,10 @@ export const GZIP_LEVEL = 6;
 export const DEFAULT_PAGE_ROWS = 1000;
 /** Greatest page when `SYNC_MAX_BATCH_SIZE` is not set. S-8. */
 export const DEFAULT_MAX_PAGE_ROWS = 5000;
+/** JSON of a page's records, in bytes; what is left of 32 MiB is for the fields before them. D-7.9. */
+export const MAX_PAGE_RECORD_BYTES = 32 * 1024 * 1024 - 64 * 1024;
+/** Time that one request may hold the event loop before others have their turn. D-7.9. */
+export const TURN_MS = 12;
 /** Entries in the error list of a push. S-2.4. */
 export const MAX_PUSH_ERRORS = 10;
 /** Length of one record's error message, in characters. S-2.4. */
@@ -41,7 +45,9 @@ export const HEALTH_PROBE_MS = 800;
 /** Days of audit that pruning keeps when `AUDIT_RETENTION_DAYS` is not set. D-1.3. */
 export const DEFAULT_AUDIT_RETENTION_DAYS = 400;
 /** A thousand years; with many more there would be no date to prune before. */
-export const MAX_AUDIT_RETENTION_DAYS = 365_000;
+export const MAX_RETENTION_DAYS = 365_000;
+/** Days that tombstones are kept when `SYNC_TOMBSTONE_DAYS` is not set. D-7.6. */
+export const DEFAULT_TOMBSTONE_DAYS = 90;
 /** Calls per UTC calendar month (null: unlimited) and per minute of each plan. R-8, D-5.7. */
 export const PLAN_LIMITS = {
   free: { callsPerMonth: 1_000, callsPerMinute: 30 },

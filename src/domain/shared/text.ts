@@ -14,3 +14,9 @@ export function isTextOf(value: unknown, minChars: number, maxChars: number): va
   const chars = [...value].length;
   return chars >= minChars && chars <= maxChars;
 }
+
+/** A problem and what to do about it, in at most `maxChars` characters: only the problem is cut. */
+export function withAdvice(problem: string, advice: string, maxChars: number): string {
+  const end = `; ${advice}`;
+  return cutText(problem, maxChars - end.length) + end;
+}

@@ -1,8 +1,9 @@
 // Names of fields outside: snake_case on the wire and in the JSON of commands, camelCase in this code.
 
-/** Fields that hold rows or keys of rows: what is inside belongs to a table and stays as it is. */
+/** Fields that hold rows, keys of rows or columns: what is inside belongs to a table and stays as it is. */
 const ROW_FIELDS = new Set([
   "records",
+  "columns",
   "key",
   "through",
   "different",

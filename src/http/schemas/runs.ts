@@ -23,6 +23,12 @@ function requiredTable(purpose: string) {
   );
 }
 
+const MaxDeletes = Type.Optional(
+  nullable(Type.Integer({ minimum: 0, maximum: Number.MAX_SAFE_INTEGER }), {
+    description: "Rows of a table that may be deleted at an end; null for the table's own limit",
+  }),
+);
+
 const FLAGS = {
   full: Type.Optional(
     Type.Boolean({ default: false, description: "Clear the last-sync markers first" }),
@@ -30,6 +36,10 @@ const FLAGS = {
   dry_run: Type.Optional(
     Type.Boolean({ default: false, description: "Count what would move; change nothing" }),
   ),
+  force: Type.Optional(
+    Type.Boolean({ default: false, description: "Overwrite newer rows; not with `both`" }),
+  ),
+  max_deletes: MaxDeletes,
 };
 
 export const TriggerRequestSchema = Type.Object(
@@ -54,13 +64,30 @@ export const CompareRequestSchema = Type.Object(
   {
     table: requiredTable("for a comparison"),
     repair: Type.Optional(
-      nullable(Direction, {
-        description: "Send the rows that differ, or fetch them; null changes nothing",
+      nullable(oneOf(["push", "pull", "newest"]), {
+        description:
+          "push: send the rows that differ; pull: fetch them; newest: copy missing ones both ways and keep the newer of two; null changes nothing",
       }),
     ),
+    delete: Type.Optional(
+      Type.Boolean({
+        default: false,
+        description: "With push or pull: remove what only the end being repaired has",
+      }),
+    ),
+    max_deletes: MaxDeletes,
   },
   { $id: "CompareRequest", examples: [{ table: "profiles" }] },
 );
+
+const counted = (description: string) => Type.Integer({ minimum: 0, description });
+
+const OUTCOME = {
+  kept: counted("Rows that stayed at either end, being newer than what came"),
+  changed: counted("Rows really written, here and there"),
+  deleted_here: counted("Rows that a delete at the other end removed here"),
+  deleted_there: counted("Rows that a delete here removed at the other end"),
+};
 
 const TableResult = model("TableResult", {
   pushed: Count,
@@ -69,6 +96,10 @@ const TableResult = model("TableResult", {
   bytes_compressed: Count,
   bytes_uncompressed: Count,
   duration_ms: Count,
+  ...OUTCOME,
+  count_here: nullable(Count, { description: "Rows here at the end; null when not known" }),
+  count_there: nullable(Count, { description: "Rows there at the end; null when not known" }),
+  warnings: Type.Array(Text),
 });
 
 const RESULT = {
@@ -78,6 +109,7 @@ const RESULT = {
   total_pushed: Count,
   total_pulled: Count,
   error_count: Count,
+  ...OUTCOME,
   started_at: Time,
   duration_ms: Count,
   full_sync: Type.Boolean(),
@@ -90,13 +122,31 @@ export const TriggerResultSchema = model("TriggerResult", {
   dry_run: Type.Optional(Type.Literal(true, { description: "Only of a dry run" })),
 });
 
-export const RunSchema = model("SyncRun", {
-  ...RESULT,
+const KEPT = {
   status: oneOf(["running", "success", "partial", "failed"]),
   trigger: oneOf(["api", "stream", "cli", "schedule"]),
   finished_at: nullable(Time, { description: "Null while it runs" }),
   error: Type.Optional(Type.String({ description: "Why it failed; only when it did" })),
-});
+};
+
+export const RunSchema = Type.Union([
+  model("SyncRun", { ...RESULT, kind: Type.Literal("sync"), ...KEPT }),
+  model("CompareRun", {
+    run_id: Text,
+    kind: Type.Literal("compare"),
+    table: Text,
+    repair: nullable(oneOf(["push", "pull", "newest"])),
+    matched: Count,
+    different: Count,
+    missing_here: Count,
+    missing_there: Count,
+    repaired: Type.Optional(counted("Rows that the repair changed")),
+    kept: Type.Optional(counted("Rows that the repair was to change and that stayed")),
+    started_at: Time,
+    duration_ms: Count,
+    ...KEPT,
+  }),
+]);
 
 export const RunListSchema = listOf(RunSchema);
 
@@ -121,10 +171,27 @@ export const CompareResultSchema = model("CompareResult", {
   missing_here: Count,
   missing_there: Count,
   examples: Type.Object(
-    { different: Examples, missing_here: Examples, missing_there: Examples },
+    {
+      different: Examples,
+      missing_here: Examples,
+      missing_there: Examples,
+      kept: Type.Optional(
+        Type.Array(
+          Type.Object(
+            {
+              key: KeyObject,
+              reason: oneOf(["update_columns", "refused", "newer", "deletes_unknown"]),
+            },
+            exact,
+          ),
+          { maxItems: 20 },
+        ),
+      ),
+    },
     exact,
   ),
-  repaired: Type.Optional(Count),
+  repaired: Type.Optional(counted("Rows that the repair changed")),
+  kept: Type.Optional(counted("Rows that the repair was to change and that stayed")),
 });
 
 export const DigestPageSchema = model("DigestPage", {

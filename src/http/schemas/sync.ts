@@ -1,6 +1,7 @@
 // Bodies of pages, pushes, status and health on the wire, as the OpenAPI document shows them. S-2, S-7, R-2.5.
 import { Type } from "@sinclair/typebox";
-import { exact, model, nullable, oneOf, Text } from "./parts.ts";
+import { COLUMN_TYPES } from "../../domain/sync/table/table.ts";
+import { exact, model, nullable, oneOf, Text, Time } from "./parts.ts";
 
 const RowObject = Type.Object(
   {},
@@ -33,10 +34,22 @@ const PushRecord = Type.Unknown({
   examples: [{ username: "maria", updated_at: "2026-01-02T03:04:05Z" }],
 });
 
+const PushedTombstone = Type.Unknown({
+  description:
+    "The key columns of a deleted row and when it was deleted, ISO 8601; anything else is a failed record",
+  examples: [{ key: { username: "maria" }, deleted_at: "2026-01-02T03:04:05Z" }],
+});
+
 export const PushRequestSchema = Type.Object(
   {
     records: Type.Optional(
       nullable(Type.Array(PushRecord), { description: "Rows to upsert; keys are column names" }),
+    ),
+    deleted: Type.Optional(
+      nullable(Type.Array(PushedTombstone), {
+        description:
+          "Rows deleted at the sender, removed before the records are written; of a table with `deletes` only",
+      }),
     ),
     sync_timestamp: Type.Optional(
       Type.Unknown({
@@ -48,12 +61,17 @@ export const PushRequestSchema = Type.Object(
   { $id: "PushRequest" },
 );
 
+const counted = (description: string) => Type.Integer({ minimum: 0, description });
+
 /** S-2.4, normal result. */
 export const PushResultSchema = model("PushResult", {
   table: Type.String(),
-  received: Type.Integer({ minimum: 1 }),
+  received: Type.Integer({ minimum: 0, description: "Records; 0 only beside deletes" }),
   upserted: Type.Integer({ minimum: 0 }),
   integrity: oneOf(["verified", "no_checksum"]),
+  kept: Type.Optional(counted("Rows that are newer here; only of a guarded push")),
+  changed: Type.Optional(counted("Rows really written; only of a guarded push")),
+  deleted: Type.Optional(counted("Rows removed; only of a push that carried deletes")),
   errors: Type.Optional(Type.Array(Type.String(), { maxItems: 10 })),
   error_count: Type.Optional(Type.Integer({ minimum: 1 })),
 });
@@ -86,6 +104,86 @@ export const SyncStatusSchema = model("SyncStatus", {
     exact,
   ),
 });
+
+/** D-7.3, D-7.4. */
+export const TableSchemaSchema = model(
+  "TableSchema",
+  {
+    table: Type.String(),
+    timestamp_column: nullable(Text),
+    upsert_key: Type.Array(Text, { minItems: 1 }),
+    update_columns: Type.Union([Type.Literal("__all__"), Type.Array(Text)], {
+      description: "Columns that a push updates on a key conflict; __all__: all but the key and id",
+    }),
+    columns: Type.Record(
+      Type.String(),
+      model("TableSchemaColumn", { type: oneOf(COLUMN_TYPES), nullable: Type.Boolean() }),
+      { description: "By name, without those that no page shows" },
+    ),
+    deletes: Type.Boolean({ description: "True when deletes travel" }),
+    lag_seconds: Type.Number({ minimum: 0, description: "Late-commit allowance" }),
+    late: Type.Object(
+      {
+        mark: Type.String({ description: "Where the next run goes on; opaque" }),
+        from: nullable(Text, {
+          description:
+            "Earliest time that came late since late_after; null for nothing, empty for an unknown mark: read from the start",
+        }),
+      },
+      exact,
+    ),
+  },
+  {
+    examples: [
+      {
+        table: "notes",
+        timestamp_column: "updated_at",
+        upsert_key: ["name"],
+        update_columns: "__all__",
+        columns: {
+          name: { type: "text", nullable: false },
+          updated_at: { type: "datetime", nullable: true },
+        },
+        deletes: false,
+        lag_seconds: 60,
+        late: { mark: "12", from: "2026-01-02T03:04:05Z" },
+      },
+    ],
+  },
+);
+
+const DeletedRow = model("DeletedRow", {
+  key: Type.Object({}, { additionalProperties: true, description: "The key columns" }),
+  deleted_at: Time,
+});
+
+/** D-7.6. */
+export const DeletedPageSchema = model(
+  "DeletedPage",
+  {
+    table: Type.String(),
+    items: Type.Array(DeletedRow),
+    next_cursor: nullable(Text, { description: "Null on the last page" }),
+    cursor: Type.String({ description: "Where the next run goes on; empty: at the start" }),
+    earliest_available: Type.String({
+      format: "date-time",
+      description: "Since when the record of deletes is complete",
+    }),
+    server_time: Time,
+  },
+  {
+    examples: [
+      {
+        table: "notes",
+        items: [{ key: { name: "a" }, deleted_at: "2026-01-02T03:04:05Z" }],
+        next_cursor: null,
+        cursor: "17",
+        earliest_available: "2026-01-01T00:00:00Z",
+        server_time: "2026-01-02T03:05:00Z",
+      },
+    ],
+  },
+);
 
 export const HealthSchema = model("Health", {
   success: Type.Boolean(),

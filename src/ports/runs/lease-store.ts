@@ -1,5 +1,15 @@
+/** What tells a held lease from those before and after it. */
+export interface LeaseClaim {
+  readonly name: string;
+  /** Opaque; another one each time the lease is taken. */
+  readonly turn: string;
+}
+
 /** An exclusive right over all instances on a store. */
 export interface HeldLease {
+  /** For commits that are made under the lease: `WriteOptions.lease`. */
+  readonly claim: LeaseClaim;
+
   /** Holds it for another `ttlMs` from now. Resolves to false when it has run out meanwhile, even if it is free. */
   renew(): Promise<boolean>;
 

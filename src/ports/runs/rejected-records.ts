@@ -11,6 +11,8 @@ export interface RejectedRecord {
   /** The whole record as it was pulled; null for a push, whose row is in the table. */
   readonly record: JsonObject | null;
   readonly message: string;
+  /** Equal for records with the same content: tells a dropped record from a changed one. */
+  readonly fingerprint: string;
   /** Times it was rejected, 1 or more. */
   readonly attempts: number;
   readonly firstAtMs: number;
@@ -19,8 +21,14 @@ export interface RejectedRecord {
 
 export type NewRejection = Pick<
   RejectedRecord,
-  "table" | "direction" | "key" | "record" | "message" | "lastAtMs"
+  "table" | "direction" | "key" | "record" | "message" | "fingerprint" | "lastAtMs"
 >;
+
+/** A record that somebody dropped: it is not taken up again until it changes. D-7.7. */
+export interface DroppedRecord {
+  readonly key: JsonObject;
+  readonly fingerprint: string;
+}
 
 export interface RejectedQuery {
   /** Null for all tables. */
@@ -35,12 +43,14 @@ export interface RejectedQuery {
 
 /**
  * Records that were rejected and wait for the next run. One entry per table, direction and key; keys are the same when
- * their columns hold the same JSON, in any order of fields: `1` and `1.0` are two. Every method throws `store_unavailable`.
+ * their columns hold the same JSON, in any order of fields: `1` and `1.0` are two. Records of which a key column is null
+ * have one entry per fingerprint. Every method throws `store_unavailable`.
  */
 export interface RejectedRecords {
   /**
    * Notes rejections in one durable commit, in their order: a known one keeps its id and `firstAtMs` and gets another
-   * attempt, the new message, the new record and the new `lastAtMs`.
+   * attempt, the new message, the new record and the new `lastAtMs`. A record that was dropped is not noted; another one
+   * of its key is, and the drop is forgotten.
    */
   note(rejections: readonly NewRejection[]): Promise<void>;
 
@@ -50,8 +60,11 @@ export interface RejectedRecords {
   /** Drops the entries of these keys in one commit, as they have been accepted. Unknown ones are ignored. */
   clear(table: string, direction: SyncDirection, keys: readonly JsonObject[]): Promise<void>;
 
-  /** Drops one entry. Resolves to false when there is none. */
+  /** Drops one entry, which is remembered: D-7.7. Resolves to false when there is none. */
   remove(id: string): Promise<boolean>;
+
+  /** What `remove` dropped of a table and direction, and neither `note` nor `clear` has met since. */
+  dropped(table: string, direction: SyncDirection): Promise<readonly DroppedRecord[]>;
 
   /** The number of entries by table, of both directions or of one. */
   countByTable(direction?: SyncDirection): Promise<ReadonlyMap<string, number>>;

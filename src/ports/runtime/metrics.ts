@@ -34,6 +34,8 @@ export interface ServiceState {
     /** Seconds from each marker to now. */
     readonly markerLags: readonly TableGauge[];
     readonly rejectedRecords: readonly TableGauge[];
+    /** By table, the rows by which both ends differed when the last run ended; without tables that no run has counted. */
+    readonly driftRows: ReadonlyMap<string, number>;
   } | null;
   readonly lookups: {
     readonly outcomes: readonly LookupCount[];

@@ -9,6 +9,7 @@ import type { PullPage } from "../../domain/sync/rows/page.ts";
 import type { PushResult } from "../../domain/sync/rows/push-result.ts";
 import type { RefusalReason } from "../../domain/sync/run/pacing.ts";
 import type { SyncStatus } from "../../domain/sync/run/run.ts";
+import type { TableSchema } from "../../domain/sync/table/table-schema.ts";
 
 /** Absent fields leave the peer's default. */
 export interface PullRequest {
@@ -28,7 +29,46 @@ export interface StoppableRequest {
 export interface PushRequest {
   readonly records: readonly JsonObject[];
   readonly syncTimestamp?: string;
+  /** Asks for a guarded push. Only of a remote with the extension `conflict-newer`. D-7.2. */
+  readonly isGuarded?: boolean;
+  /** Tombstones, in the same commit. Only of a remote with the extension `deletes`. D-7.6. */
+  readonly deleted?: readonly SentTombstone[];
+  /** Only asks how many rows `deleted` would remove; records are ignored. D-7.6. */
+  readonly isDeletesDryRun?: boolean;
   readonly signal?: AbortSignal;
+}
+
+/** A tombstone on the wire. */
+export interface SentTombstone {
+  /** The key columns as pages show them. */
+  readonly key: JsonObject;
+  /** ISO 8601. */
+  readonly deletedAt: string;
+}
+
+export interface DeletedRequest {
+  /** ISO 8601; only tombstones taken in there since. */
+  readonly since?: string | null;
+  /** A `cursor` or `nextCursor` of an earlier reply. */
+  readonly cursor?: string | null;
+  readonly limit?: number;
+  readonly signal?: AbortSignal;
+}
+
+/** A page of a remote's tombstones. D-7.6. */
+export interface DeletedReply extends TransferredBytes {
+  readonly items: readonly SentTombstone[];
+  /** Null on the last page. */
+  readonly nextCursor: string | null;
+  /** Where the next run goes on. */
+  readonly cursor: string;
+  readonly earliestAvailable: string;
+  readonly serverTime: string;
+}
+
+/** The status of a remote, and the names of its extensions. D-7.2. */
+export interface StatusReply extends SyncStatus {
+  readonly extensions: readonly string[];
 }
 
 /** Bytes of a body on the wire and before compression. */
@@ -102,8 +142,20 @@ export interface RemotePeer {
     request?: StoppableRequest,
   ): Promise<DigestReply>;
 
+  /**
+   * Asks how the remote has a table registered, and for its late rows after a mark. Only of a remote with the extension
+   * `schema`. D-7.3, D-7.4.
+   */
+  readSchema(
+    tableName: string,
+    request?: StoppableRequest & { readonly lateAfter?: string },
+  ): Promise<TableSchema>;
+
+  /** Asks for a page of tombstones. Only of a remote with the extension `deletes`. D-7.6. */
+  readDeleted(tableName: string, request?: DeletedRequest): Promise<DeletedReply>;
+
   /** Needs no key. */
-  readStatus(request?: StoppableRequest): Promise<SyncStatus>;
+  readStatus(request?: StoppableRequest): Promise<StatusReply>;
 }
 
 interface PeerAddress {

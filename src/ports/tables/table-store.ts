@@ -1,4 +1,9 @@
-import type { Row, Table } from "../../domain/sync/table/table.ts";
+import type { JsonObject } from "../../domain/shared/json.ts";
+import type { Tombstone } from "../../domain/sync/rows/tombstone.ts";
+import type { SyncDirection } from "../../domain/sync/run/marker.ts";
+import type { ConflictRule, Row, Table } from "../../domain/sync/table/table.ts";
+import type { LeaseClaim } from "../runs/lease-store.ts";
+import type { NewRejection } from "../runs/rejected-records.ts";
 
 /** Which rows of a table a page holds. */
 export interface StoredPageQuery {
@@ -8,6 +13,8 @@ export interface StoredPageQuery {
   readonly offsetRows: number;
   /** 1 or more. */
   readonly limitRows: number;
+  /** Bytes of JSON of the rows: the page ends before it has more, but not before its first row. Absent: no limit. D-7.9. */
+  readonly maxJsonBytes?: number;
 }
 
 /** A page and the number of rows that match its filter, both from one consistent read. D-3.4. */
@@ -21,8 +28,16 @@ export interface StoredPage {
 export interface RowWrite {
   /** Position of the record in the request, from 0; failures name it. */
   readonly index: number;
-  /** Every one of the table's `pushColumns`; one with `serialize: false` may be absent and then stays as it is. */
+  /** The table's `pushColumns`. One that is absent stays as it is, and is null in a new row. */
   readonly row: Row;
+  /** Why the record fails if its row would be new, as a column that may not be null is absent; absent if it may be new. */
+  readonly refusedIfNew?: string;
+}
+
+/** A tombstone that arrived, converted and checked by the domain. */
+export interface TombstoneWrite extends Tombstone {
+  /** Position in the request's `deleted`, from 0. */
+  readonly index: number;
 }
 
 /** A record the store itself refused; nothing of it was written. */
@@ -33,10 +48,47 @@ export interface WriteFailure {
 }
 
 export interface WriteOptions {
+  /** Instead of the table's own rule: `newer` is the guard of runs and guarded pushes. D-7.1, D-7.2. */
+  readonly conflict?: ConflictRule;
+  /** True when a run of this deployment writes what it pulled: its late rows are noted for others only. D-7.4. */
+  readonly isOwnRun?: boolean;
+  /** Applied before the rows; only for a table with `deletes`. D-7.6. */
+  readonly deleted?: readonly TombstoneWrite[];
+  /** Lease under which the commit is made: it is written in the transaction, so that a lost one commits nothing. D-7.8. */
+  readonly lease?: LeaseClaim;
+  /**
+   * Called in the transaction right before each attempt to commit, with what will have happened; gives what is committed
+   * beside the rows. Throws an `AppError` once the write may no longer be done: then nothing is written.
+   */
+  readonly beforeCommit?: (outcome: WriteOutcome) => CommitExtras | undefined;
+}
+
+/** What a write did, or is about to commit. */
+export interface WriteOutcome {
+  /** The records that failed; the others were written, kept or needed no change. */
+  readonly failures: readonly WriteFailure[];
+  /** Positions of the records that were not written because the row here, or a tombstone, is newer. */
+  readonly kept: readonly number[];
+  /** Rows really inserted or changed. */
+  readonly changed: number;
+  /** Rows removed by `deleted`. */
+  readonly deleted: number;
+}
+
+/** What a run keeps in the same commit as its rows. */
+export interface CommitExtras {
   /** By name. */
   readonly markers?: ReadonlyMap<string, string>;
-  /** Throws an `AppError` once the write may no longer be done. */
-  readonly beforeCommit?: () => void;
+  /** Refused records, noted as `RejectedRecords.note` does. D-7.7. */
+  readonly rejected?: readonly NewRejection[];
+  /** Entries that are dropped, as `RejectedRecords.clear` does, before `rejected` is noted. */
+  readonly accepted?: {
+    readonly table: string;
+    readonly direction: SyncDirection;
+    readonly keys: readonly JsonObject[];
+  };
+  /** A block that is added to the table's agreed rows. */
+  readonly agreed?: Uint8Array;
 }
 
 /**
@@ -79,29 +131,31 @@ export interface TableStore {
   /**
    * Reads a page and the total from one snapshot that includes every write acknowledged before the call, and no part
    * of one that is still going on. D-3.4, D-3.8. Rows come back with exactly the values that were written.
-   * A page costs about the same at any offset when a table is read in order.
+   * A page costs about the same at any offset when a table is read in order. A large one is read in portions, with turns
+   * for other work in between; no more of it is held in memory than `maxJsonBytes` and a portion. D-7.9.
    */
   readPage(table: Table, query: StoredPageQuery): Promise<StoredPage>;
 
   /**
    * Upserts records in request order as one commit: all of them but the failed ones, or none. S-4.2.9 to S-4.2.11.
    * A new key is inserted with all `pushColumns` (an absent one is null, an auto-incrementing `id` is the next
-   * number). An existing key gets the table's `updateColumns`; with none it stays as it is. With `conflict: "newer"` a
-   * record whose timestamp is before the stored row's leaves the row as it is (null and unparseable are before any
-   * other). The same key twice acts as if written one after the other. D-3.6, D-3.9.
-   * A row that would not change is not written. Idempotent.
-   * Resolves once the commit is durable, with the records that failed; the others are written.
-   * With `markers`, those are set in the same commit, also when `writes` is empty; but not when a record failed, as its
-   * failure has to be noted before a marker passes it.
-   * With `beforeCommit`, that is called right before each attempt to commit; when it throws, nothing is written.
-   * Throws `commit_failed` when nothing of it was written, `store_unavailable` when that is unknown, and what
-   * `beforeCommit` throws.
+   * number). An existing key gets the table's `updateColumns`; with none it stays as it is. The same key twice acts as
+   * if written one after the other. D-3.6, D-3.9. A row that would not change is not written. Idempotent.
+   *
+   * With the conflict rule `newer`, the table's own or that of `options`, a record whose time ranks below the stored
+   * row's (`rankTimes`, by the store's clock) leaves the row as it is and counts as kept. It has no effect on a table
+   * that is not versioned (`isVersioned`). D-7.1.
+   * A row that changes and whose time is further back than the table's lag is noted as late (`LateRows`), and so is a
+   * row that is kept, or that outlives a tombstone that arrives. D-7.4.
+   * In a table with `deletes`, a row whose time is later than its key's tombstone removes that; with the rule `newer` any
+   * other is kept out, and the tombstone is listed anew. D-7.6.
+   *
+   * Resolves once the commit is durable. With `beforeCommit`, what that gives is set in the same commit, also when there
+   * is nothing to write.
+   * Throws `commit_failed` when nothing of it was written, `lease_lost` when `options.lease` is not held any more,
+   * `store_unavailable` when the outcome is unknown, and what `beforeCommit` throws.
    */
-  write(
-    table: Table,
-    writes: readonly RowWrite[],
-    options?: WriteOptions,
-  ): Promise<readonly WriteFailure[]>;
+  write(table: Table, writes: readonly RowWrite[], options?: WriteOptions): Promise<WriteOutcome>;
 
   /** The number of rows, written ones included. Throws when this table cannot be counted. D-3.10. */
   countRows(table: Table): Promise<number>;

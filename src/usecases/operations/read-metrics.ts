@@ -1,7 +1,7 @@
 import type { LookupRefusal } from "../../domain/reputation/accounts/consent.ts";
 import { HEALTH_PROBE_MS, METRICS_READ_MS } from "../../domain/shared/limits.ts";
 import { dateTimeMs, parseDateTime } from "../../domain/shared/time.ts";
-import { markerName, SYNC_DIRECTIONS } from "../../domain/sync/run/marker.ts";
+import { driftName, markerName, SYNC_DIRECTIONS } from "../../domain/sync/run/marker.ts";
 import type { Registry } from "../../domain/sync/table/table.ts";
 import type { Logger } from "../../ports/runtime/logger.ts";
 import type {
@@ -78,7 +78,12 @@ async function readStore({ storage, registry, clock }: ReadMetricsDeps): Promise
       return [...names].map((table) => ({ table, direction, value: counts.get(table) ?? 0 }));
     }),
   );
-  return { markerLags, rejectedRecords: rejectedRecords.flat() };
+  const drifts = tables.map(
+    (table) => [table, Number.parseInt(markers.get(driftName(table)) ?? "", 10)] as const,
+  );
+  const known = drifts.filter(([, rows]) => !Number.isNaN(rows));
+  const driftRows = new Map(known.map(([table, rows]) => [table, Math.abs(rows)]));
+  return { markerLags, rejectedRecords: rejectedRecords.flat(), driftRows };
 }
 
 function lookupCounts(counts: LookupCounts): LookupCount[] {

@@ -220,6 +220,7 @@ test("S-4.3 readStatus() asks without the key and returns the status", async () 
   const peer = startPeer(() => new Response(STATUS.replace("{", '{"build":7,')));
   const client = createSyncClient({ baseUrl: peer.baseUrl, key: KEY });
   expect(await client.readStatus()).toEqual({
+    extensions: [],
     syncEnabled: true,
     tables: ["listings"],
     tableCounts: { listings: 3, broken: -1 },

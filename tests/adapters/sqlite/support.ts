@@ -19,15 +19,25 @@ export class SqliteFile {
     this.path = join(folder, "test.db");
   }
 
+  /** Makes a folder of its own; the file is there once it is opened. */
+  static async make(parent = tmpdir()): Promise<SqliteFile> {
+    return new SqliteFile(await mkdtemp(join(parent, "repsync-sqlite-")));
+  }
+
   /** Runs a test on a new file, and removes it after; in shared memory where many commits are what is tested. */
   static async use(body: (file: SqliteFile) => Promise<void>, parent = tmpdir()): Promise<void> {
-    const file = new SqliteFile(await mkdtemp(join(parent, "repsync-sqlite-")));
+    const file = await SqliteFile.make(parent);
     try {
       await body(file);
     } finally {
-      for (const opened of file.#opened) await opened.close();
-      await rm(file.folder, { recursive: true });
+      await file.dispose();
     }
+  }
+
+  /** Closes what was opened, and removes the folder. */
+  async dispose(): Promise<void> {
+    for (const opened of this.#opened) await opened.close();
+    await rm(this.folder, { recursive: true });
   }
 
   /** Opens the file as the service does. */

@@ -130,7 +130,7 @@ export class Scene {
         row: { ...row, ...Object.fromEntries(missing.map(({ name }) => [name, null])) },
       };
     });
-    const failures = await this.parts.storage.tables.write(table, all);
+    const { failures } = await this.parts.storage.tables.write(table, all);
     if (failures.length > 0) throw new Error(JSON.stringify(failures));
   }
 

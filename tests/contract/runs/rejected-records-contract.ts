@@ -38,6 +38,7 @@ function noteTests(harness: StoreHarness<Parts>): void {
         key,
         record,
         message: "No \0 ü",
+        fingerprint: "f",
         attempts: 1,
         firstAtMs: 1000,
         lastAtMs: 1000,
@@ -283,6 +284,7 @@ function rejection(changes: Partial<NewRejection>): NewRejection {
     key: { k: "a" },
     record: null,
     message: "Refused",
+    fingerprint: "f",
     lastAtMs: 1_700_000_000_000,
     ...changes,
   };

@@ -1,5 +1,5 @@
 import { describe, expect } from "bun:test";
-import type { SyncRun } from "../../../src/domain/sync/run/run.ts";
+import type { CompareRun, SyncRun } from "../../../src/domain/sync/run/run.ts";
 import type { FullStorage } from "../../../src/ports/storage.ts";
 import { openSecond, type StoreHarness, storeTests } from "../harness.ts";
 
@@ -56,6 +56,37 @@ export function runStoreContract(harness: StoreHarness<Parts>): void {
       expect((await runs.find("run-500"))?.status).toBe("partial");
     });
 
+    it("D-7.8 cancel() of a kept run is seen, the first reason stays, and the run is as it was", async ({
+      runs,
+    }) => {
+      const running = makeRun("a", { status: "running" });
+      await runs.save(running);
+      await runs.save(makeRun("b"));
+      expect(await runs.cancellation("a")).toBeNull();
+      await runs.cancel("a", "Cancelled by é");
+      await runs.cancel("a", "Cancelled by another");
+      await runs.cancel("unknown", "Cancelled by nobody");
+      await runs.save(running);
+      expect(await runs.cancellation("a")).toBe("Cancelled by é");
+      expect(await runs.cancellation("b")).toBeNull();
+      expect(await runs.cancellation("unknown")).toBeNull();
+      expect(await runs.find("a")).toEqual(running);
+      expect(await listed(runs, 10)).toEqual(["b", "a"]);
+    });
+
+    it("D-7.8 a comparison is kept among the runs", async ({ runs }) => {
+      const compared: CompareRun = {
+        ...{ runId: "c", kind: "compare", trigger: "api", status: "success" },
+        ...{ table: "items", repair: "newest", startedAt: "2024-01-01T00:00:00Z" },
+        ...{ finishedAt: null, durationMs: 1, matched: 1, different: 2, missingHere: 3 },
+        ...{ missingThere: 4, repaired: 5, kept: 6 },
+      };
+      await runs.save(makeRun("a"));
+      await runs.save(compared);
+      expect(await runs.find("c")).toEqual(compared);
+      expect(await listed(runs, 10)).toEqual(["c", "a"]);
+    });
+
     if (!harness.options.isShared) return;
 
     it("D-4.9 another instance sees a run at once, and after the first one closed", async (storage, store) => {
@@ -63,6 +94,8 @@ export function runStoreContract(harness: StoreHarness<Parts>): void {
       await storage.runs.save(makeRun("a", { status: "running" }));
       expect((await other.runs.find("a"))?.status).toBe("running");
       await other.runs.save(makeRun("b"));
+      await other.runs.cancel("a", "Cancelled by b");
+      expect(await storage.runs.cancellation("a")).toBe("Cancelled by b");
       await storage.runs.save(makeRun("a", { status: "success" }));
       await storage.close();
       expect(await listed(other.runs, 10)).toEqual(["b", "a"]);
@@ -95,9 +128,12 @@ function makeRun(id: string, changes: Partial<SyncRun> = {}): SyncRun {
     bytesCompressed: 4,
     bytesUncompressed: 9_007_199_254_740_991,
     durationMs: 0.5,
+    ...{ kept: 6, changed: 7, deletedHere: 8, deletedThere: 9 },
+    ...{ countHere: 10, countThere: null, warnings: ["a"] },
   };
   return {
     runId: id,
+    kind: "sync",
     trigger: "api",
     status: "success",
     direction: "both",
@@ -105,6 +141,7 @@ function makeRun(id: string, changes: Partial<SyncRun> = {}): SyncRun {
     totalPushed: 1,
     totalPulled: 2,
     errorCount: 3,
+    ...{ kept: 6, changed: 7, deletedHere: 8, deletedThere: 9 },
     startedAt: "2024-01-01T00:00:00Z",
     finishedAt: "2024-01-01T00:00:01.500Z",
     durationMs: 1500,

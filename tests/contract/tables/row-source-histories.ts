@@ -31,7 +31,7 @@ export function rowHistoryTests(harness: StoreHarness<RowParts>): void {
           const model = new RowModel(table);
           await storage.tables.prepare([table]);
           for (const { rows, reading } of steps) {
-            expect(await storage.tables.write(table, asWrites(rows))).toEqual([]);
+            expect((await storage.tables.write(table, asWrites(rows))).failures).toEqual([]);
             model.write(rows);
             await compareReads(storage, { table, model, reading });
             await compareWalks(storage, { table, model, reading });

@@ -355,7 +355,7 @@ async function prepared(storage: RowParts, table: Table, rows: readonly Row[]): 
 }
 
 async function write(storage: RowParts, table: Table, rows: readonly Row[]): Promise<void> {
-  expect(await storage.tables.write(table, asWrites(rows))).toEqual([]);
+  expect((await storage.tables.write(table, asWrites(rows))).failures).toEqual([]);
 }
 
 /** Names of the events that `readAfter()` gives. */

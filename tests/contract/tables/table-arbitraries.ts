@@ -20,7 +20,8 @@ const KEY_TYPES: readonly ColumnType[] = [
   "datetime",
 ];
 const ALL_TYPES: readonly ColumnType[] = [...KEY_TYPES, "numeric", "real", "json"];
-const FEW_DATES = ["2023-12-31", "2024-01-01", "2024-01-02"];
+/** The last ones are ahead of any clock. */
+const FEW_DATES = ["2023-12-31", "2024-01-01", "2024-01-02", "2999-01-01"];
 const FEW_TIMES = [
   "2023-12-31T23:59:59.999999Z",
   "2024-01-01T00:00:00Z",
@@ -28,6 +29,7 @@ const FEW_TIMES = [
   "2024-01-01T00:00:00.001Z",
   "2024-01-01T12:00:00Z",
   "2024-01-02T00:00:00Z",
+  "2999-01-01T00:00:00Z",
 ];
 const MAX_INT64 = 9223372036854775807n;
 

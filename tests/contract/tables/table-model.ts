@@ -45,8 +45,17 @@ export class TableModel {
     return { ...stored, ...Object.fromEntries(present.map((name) => [name, row[name] ?? null])) };
   }
 
+  /** Times more than 5 minutes ahead come before all others but none. D-7.1. */
   #isOlder(row: Row, stored: Row): boolean {
-    return this.#table.conflict === "newer" && this.#time(row) < this.#time(stored);
+    const { conflict, updateColumns, timestampColumn } = this.#table;
+    const isGuarded =
+      conflict === "newer" && updateColumns.some(({ name }) => name === timestampColumn);
+    const limit = sortableTime(new Date(Date.now() + 300_000).toISOString());
+    const [a, b] = [row, stored].map((version) => {
+      const time = this.#time(version);
+      return time > limit ? `0 ${time}` : time === "" ? "" : `1 ${time}`;
+    });
+    return isGuarded && String(a) < String(b);
   }
 
   #shown(row: Row): Row {

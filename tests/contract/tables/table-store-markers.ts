@@ -86,7 +86,6 @@ function beforeCommitTests(harness: StoreHarness<Parts>): void {
       await storage.tables.prepare([ITEMS]);
       await write(storage, rows, { sync_last_pull_items: "1" });
       const refused = storage.tables.write(ITEMS, asWrites([row]), {
-        markers: new Map([["sync_last_pull_items", "2"]]),
         beforeCommit: () => {
           throw lost;
         },
@@ -101,8 +100,11 @@ function beforeCommitTests(harness: StoreHarness<Parts>): void {
   it("D-4.8 write() asks before it sets markers alone", async (storage) => {
     await storage.tables.prepare([ITEMS]);
     let asked = 0;
-    const options = { markers: new Map([["m", "1"]]), beforeCommit: () => void asked++ };
-    await storage.tables.write(ITEMS, [], options);
+    const beforeCommit = () => {
+      asked++;
+      return { markers: new Map([["m", "1"]]) };
+    };
+    await storage.tables.write(ITEMS, [], { beforeCommit });
     expect(asked).toBe(1);
   });
 }
@@ -112,8 +114,9 @@ async function write(
   rows: readonly Row[],
   markers?: Readonly<Record<string, string>>,
 ): Promise<void> {
-  const options = markers === undefined ? {} : { markers: new Map(Object.entries(markers)) };
-  expect(await storage.tables.write(ITEMS, asWrites(rows), options)).toEqual([]);
+  const extras = { markers: new Map(Object.entries(markers ?? {})) };
+  const options = markers === undefined ? {} : { beforeCommit: () => extras };
+  expect((await storage.tables.write(ITEMS, asWrites(rows), options)).failures).toEqual([]);
 }
 
 async function markerOf(storage: Parts): Promise<number> {

@@ -120,6 +120,23 @@ function allowedChangeTests(harness: StoreHarness): void {
     ]);
   });
 
+  it("D-2.4 rows that came while the registry numbered none have numbers once it does again", async (storage) => {
+    const numbered = changed({
+      columns: { id: { type: "integer", auto_increment: true }, ...COLUMNS },
+    });
+    const before = await TableUnderTest.prepare(storage, numbered);
+    await before.write(ROW);
+    const without = await TableUnderTest.prepare(storage, ITEMS);
+    await without.write({ ...ROW, k: "b" }, { ...ROW, k: "c" });
+    const again = await TableUnderTest.prepare(storage, numbered);
+    const ids = (await again.rows()).map(({ k, id }) => [k, id]);
+    expect(ids[0]).toEqual(["a", 1]);
+    expect(ids.map(([, id]) => id).toSorted()).toEqual([1, 2, 3]);
+    await again.write({ ...ROW, k: "d" });
+    expect((await again.column("id")).at(-1)).toBe(4);
+    expect((await again.rows()).slice(0, 3).map(({ k, id }) => [k, id])).toEqual(ids);
+  });
+
   it("D-2.4 another timestamp_column orders the rows that exist", async (storage) => {
     const early = "2024-01-01T00:00:00Z";
     const late = "2024-06-01T00:00:00Z";

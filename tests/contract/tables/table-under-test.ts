@@ -4,6 +4,8 @@ import type {
   RowWrite,
   StoredPage,
   StoredPageQuery,
+  WriteOptions,
+  WriteOutcome,
 } from "../../../src/ports/tables/table-store.ts";
 
 /** Rows as a push hands them to `write()`. */
@@ -11,26 +13,33 @@ export function asWrites(rows: readonly Row[]): RowWrite[] {
   return rows.map((row, index) => ({ index, row }));
 }
 
+type Parts = Pick<Storage, "tables">;
+
 /** One prepared table of a store, read and written in the shortest way. */
 export class TableUnderTest {
-  readonly #storage: Storage;
+  readonly #storage: Parts;
   readonly #table: Table;
 
-  constructor(storage: Storage, table: Table) {
+  constructor(storage: Parts, table: Table) {
     this.#storage = storage;
     this.#table = table;
   }
 
   /** Prepares the table. */
-  static async prepare(storage: Storage, table: Table): Promise<TableUnderTest> {
+  static async prepare(storage: Parts, table: Table): Promise<TableUnderTest> {
     await storage.tables.prepare([table]);
     return new TableUnderTest(storage, table);
   }
 
   /** Writes rows as one push. Throws when the store refuses one. */
   async write(...rows: Row[]): Promise<void> {
-    const failures = await this.#storage.tables.write(this.#table, asWrites(rows));
+    const { failures } = await this.#storage.tables.write(this.#table, asWrites(rows));
     if (failures.length > 0) throw new Error(`Rows were refused: ${JSON.stringify(failures)}`);
+  }
+
+  /** Writes rows as one push, and tells what became of them. */
+  async writeWith(options: WriteOptions, ...rows: Row[]): Promise<WriteOutcome> {
+    return await this.#storage.tables.write(this.#table, asWrites(rows), options);
   }
 
   /** Reads a page: every row of the table unless the query says otherwise. */

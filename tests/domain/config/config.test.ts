@@ -28,6 +28,9 @@ const DEFAULTS: Omit<Config, "registry"> = {
   maxDecompressedBytes: 268_435_456,
   lagSeconds: 60,
   schedule: null,
+  compareSchedule: null,
+  compareRepair: null,
+  tombstoneDays: 90,
   metricsToken: null,
   adminUsername: null,
   adminPassword: null,
@@ -57,6 +60,9 @@ const VARIABLES = [
   "SYNC_MAX_DECOMPRESSED_BYTES",
   "SYNC_LAG_SECONDS",
   "SYNC_SCHEDULE",
+  "SYNC_COMPARE_SCHEDULE",
+  "SYNC_COMPARE_REPAIR",
+  "SYNC_TOMBSTONE_DAYS",
   "METRICS_TOKEN",
   "ADMIN_USERNAME",
   "ADMIN_PASSWORD",
@@ -115,6 +121,10 @@ describe("readConfig()", () => {
     ["D-1.3.10", { SYNC_SCHEDULE: "*/5 * * * *" }, { schedule: "*/5 * * * *" }],
     ["D-1.3.10", { SYNC_SCHEDULE: "*/10 * * * * *" }, { schedule: "*/10 * * * * *" }],
     ["D-1.3.10", { SYNC_SCHEDULE: "@daily" }, { schedule: "@daily" }],
+    ["D-7.5.1", { SYNC_COMPARE_SCHEDULE: "@daily" }, { compareSchedule: "@daily" }],
+    ["D-7.5.1", { SYNC_COMPARE_REPAIR: "newest" }, { compareRepair: "newest" }],
+    ["D-7.5.1", { SYNC_COMPARE_REPAIR: "none" }, { compareRepair: null }],
+    ["D-7.6.5", { SYNC_TOMBSTONE_DAYS: "7" }, { tombstoneDays: 7 }],
     ["D-1.3.11", { METRICS_TOKEN: "t" }, { metricsToken: "t" }],
     [
       "D-1.3.12",
@@ -335,7 +345,8 @@ describe("readConfig() of an environment with problems", () => {
       { SYNC_BATCH: "1" },
       "SYNC_BATCH is not a setting; SYNC_ settings are SYNC_ENABLED, SYNC_API_KEY, " +
         "SYNC_MAX_BATCH_SIZE, SYNC_TABLES, SYNC_REMOTE_URL, SYNC_REMOTE_KEY, SYNC_MAX_BODY_BYTES, " +
-        "SYNC_MAX_DECOMPRESSED_BYTES, SYNC_LAG_SECONDS, SYNC_SCHEDULE",
+        "SYNC_MAX_DECOMPRESSED_BYTES, SYNC_LAG_SECONDS, SYNC_SCHEDULE, " +
+        "SYNC_COMPARE_SCHEDULE, SYNC_COMPARE_REPAIR, SYNC_TOMBSTONE_DAYS",
     ],
   ])("%s readConfig() refuses %j: %s", (_rule, env, problem) => {
     expect(problemsOf(env)).toEqual([problem]);
@@ -383,11 +394,4 @@ describe("readConfig() of an environment with problems", () => {
     expect(problems).toHaveLength(8);
     expect(problems.join("\n")).not.toContain("hunter2");
   });
-});
-
-test("D-1.3 AUDIT_RETENTION_DAYS is no more than there are dates for", () => {
-  expect(configOf({ AUDIT_RETENTION_DAYS: "365000" }).auditRetentionDays).toBe(365_000);
-  expect(problemsOf({ AUDIT_RETENTION_DAYS: "365001" })).toEqual([
-    'AUDIT_RETENTION_DAYS must be a whole number from 1 to 365000: "365001"',
-  ]);
 });

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import { parseJson } from "../../../src/domain/shared/json.ts";
-import { convertRecord } from "../../../src/domain/sync/rows/convert.ts";
+import { convertPulled, convertRecord } from "../../../src/domain/sync/rows/convert.ts";
 import { recordKey } from "../../../src/domain/sync/rows/row-key.ts";
 import { LISTINGS, makeTable } from "../../support/make-table.ts";
 
@@ -85,6 +85,31 @@ describe("convertRecord()", () => {
       "fails: k is part of the key and must not be missing or null",
     );
   });
+});
+
+test("D-7.7 convertPulled() leaves out what the remote did not send, and says which rows that makes impossible", () => {
+  const table = makeTable({
+    upsert_key: ["k"],
+    columns: {
+      k: { type: "text" },
+      a: { type: "integer" },
+      b: { type: "text", nullable: false },
+      hidden: { type: "text", serialize: false },
+    },
+  });
+  const pulled = (json: string) => convertPulled(table, parseJson(json));
+  expect(pulled('{"k":"x","b":"y"}')).toEqual({
+    write: { row: { k: "x", b: "y" } },
+    problem: null,
+  });
+  expect(pulled('{"k":"x","a":null,"hidden":"no"}')).toEqual({
+    write: { row: { k: "x", a: null }, refusedIfNew: "b must not be null" },
+    problem: null,
+  });
+  expect(pulled('{"k":"x","b":null}')).toEqual({ write: null, problem: "b must not be null" });
+  const noKey = "k is part of the key and must not be missing or null";
+  expect(pulled('{"b":"y"}')).toEqual({ write: null, problem: noKey });
+  expect(pulled("[]")).toEqual({ write: null, problem: "record is not an object" });
 });
 
 test("D-3.6.2 recordKey() gives the key as sent, in the order of upsert_key", () => {

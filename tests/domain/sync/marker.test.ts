@@ -46,10 +46,13 @@ test("D-4.5 a marker is the text that was seen, as long as it is not later than 
 
 test("S-4.4.2 everything that belongs to a table's markers is cleared together", () => {
   expect(allMarkerNames("items").toSorted()).toEqual([
+    "sync_agreed_items",
     "sync_clock_pull_items",
     "sync_clock_push_items",
     "sync_last_pull_items",
     "sync_last_push_items",
+    "sync_mark_pull_items",
+    "sync_mark_push_items",
     "sync_own_clock_push_items",
     "sync_remote_pull_items",
     "sync_remote_push_items",

@@ -129,6 +129,17 @@ describe("buildPullPage()", () => {
   });
 
   test.each([
+    { offset: "0", limit: "5", total: 3, cut: { limit: 2, hasMore: true, nextOffset: 2 } },
+    { offset: "7", limit: "5", total: 10, cut: { limit: 2, hasMore: true, nextOffset: 9 } },
+    { offset: "7", limit: "5", total: 9, cut: { limit: 5, hasMore: false, nextOffset: null } },
+    { offset: "0", limit: "2", total: 9, cut: { limit: 2, hasMore: true, nextOffset: 2 } },
+  ])("D-7.9 buildPullPage() of two rows tells the limit that was used: %j", (asked) => {
+    expect(buildPullPage(listings, read(asked), rows, asked.total)).toMatchObject({
+      ...{ count: 2, total: asked.total, offset: Number(asked.offset), ...asked.cut },
+    });
+  });
+
+  test.each([
     { offset: "0", limit: "2", total: 3, hasMore: true, nextOffset: 2 },
     { offset: "0", limit: "2", total: 2, hasMore: false, nextOffset: null },
     { offset: "1", limit: "2", total: 3, hasMore: false, nextOffset: null },

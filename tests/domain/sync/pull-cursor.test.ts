@@ -158,6 +158,18 @@ test("D-4.5 rows without a timestamp that come last are found by their number", 
   expect(give(cursor, "c3 d-", { total: 4 })).toBe("d to 3, then done");
 });
 
+test("D-4.5, D-7.5 where rows without a timestamp come first, a look at the first row tells that there is none", () => {
+  const cursor = PullCursor.begin(TABLE, time("2"), 3, true);
+  expect(cursor.tableRows).toBe(null);
+  expect(give(cursor, "a1", { total: 9 })).toBe(" to null, then 2+0/3");
+  expect(give(cursor, "b2 c3", { total: 2 })).toBe("bc to 3, then done");
+  expect(cursor.tableRows).toBe(9);
+  const whole = PullCursor.begin(TABLE, null, 3, true);
+  expect(give(whole, "a1", { total: 2 })).toBe(" to null, then 1+0/3");
+  const some = PullCursor.begin(TABLE, null, 3, true);
+  expect(give(some, "a-", { total: 4 })).toBe(" to null, then null+0/3");
+});
+
 test("D-4.5 a table without timestamps is one group", () => {
   const cursor = PullCursor.begin(TIMELESS, null, 2);
   expect(next(cursor)).toBe("null+0/2");

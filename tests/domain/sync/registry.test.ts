@@ -32,7 +32,7 @@ describe("readRegistry() of a table", () => {
     expect(table.timestampColumn).toBe("updated_at");
     expect(names(table.keyColumns)).toEqual(["shop", "sku"]);
     expect(table.conflict).toBe("overwrite");
-    expect(table.lagSeconds).toBeNull();
+    expect(table.lagSeconds).toBe(60);
     expect(table.columns[0]).toEqual({
       name: "id",
       type: "integer",
@@ -106,7 +106,7 @@ describe("readRegistry() of a table", () => {
   });
 
   test("D-2.2.6 conflict is overwrite unless it says newer, and lag_seconds is the table's own", () => {
-    expect(makeTable(ITEMS)).toMatchObject({ conflict: "overwrite", lagSeconds: null });
+    expect(makeTable(ITEMS)).toMatchObject({ conflict: "overwrite", lagSeconds: 60 });
     const entry: TableEntry = {
       ...ITEMS,
       timestamp_column: "t",

@@ -68,6 +68,12 @@ test("D-4.10 keys have one text each, whatever their values hold", () => {
   );
 });
 
+test("D-3.1 numbers in a key that are written differently are two keys, as they are two rows", () => {
+  const keyOf = (text: string) => keyText(TABLE, { shop: rawNumber(text), sku: "a" });
+  expect(keyOf("1.5")).not.toBe(keyOf("1.50"));
+  expect(keyOf("1.50")).toBe(keyOf("1.50"));
+});
+
 test("D-4.10 a missing value is null", () => {
   const { price: _, ...without } = ROW;
   expect(digestOf(without)).toEqual(digestOf({ ...ROW, price: null }));

@@ -120,7 +120,8 @@ function bodyProblem(response: OpenApiResponse, seen: SeenExchange): string | nu
 
 /** S-4.5.3: each event is one line and a blank line; comments may come between. */
 function eventsProblem(schema: object, body: string): string | null {
-  for (const block of body.split("\n\n").filter((text) => text !== "" && text !== ": keep-alive")) {
+  const isComment = (text: string) => /^: (?:keep-alive|retry \d of \d in \d+ s: .+)$/.test(text);
+  for (const block of body.split("\n\n").filter((text) => text !== "" && !isComment(text))) {
     const [, json] = /^data: (.*)$/.exec(block) ?? [];
     if (json === undefined) return `not one data line: ${block}`;
     const problem = valueProblem(schema, JSON.parse(json));

@@ -48,7 +48,18 @@ onEveryBackend("compare()", (backend) => {
     expect(pulled.json).toMatchObject({ different: 0, missing_here: 25, repaired: 25 });
     expect(await local.rows("listings")).toEqual(await remote.rows("listings"));
     expect((await local.rows("listings")).length).toBe(326);
-    // Comparing is no run.
-    expect(await local.items("/runs")).toEqual([]);
+    const compared = await local.items("/runs");
+    expect(compared.map(({ repair, matched }) => [repair, matched])).toEqual([
+      ["pull", 301],
+      ["push", 299],
+      [null, 299],
+      [null, 300],
+    ]);
+    expect(compared[1]).toEqual({
+      ...{ run_id: expect.any(String), kind: "compare", trigger: "api", status: "success" },
+      ...{ table: "listings", repair: "push", matched: 299, different: 1, missing_here: 25 },
+      ...{ missing_there: 1, repaired: 2, kept: 0, started_at: expect.any(String) },
+      ...{ finished_at: expect.any(String), duration_ms: expect.any(Number) },
+    });
   });
 });

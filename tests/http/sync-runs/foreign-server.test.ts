@@ -113,6 +113,45 @@ onEveryBackend("a foreign server", (backend) => {
     );
   });
 
+  test.each(["push", "both"])(
+    "D-7.1, D-7.2 a %s leaves what the server has newer, and an idle one sends nothing",
+    async (direction) => {
+      const server = startForeignServer({
+        ...{ key: SYNC_KEY, tables: FOREIGN_TABLES, random: startRandom(), maxRows: 7 },
+      });
+      const env = { SYNC_REMOTE_URL: server.url };
+      const local = await startRunApp({ backend, tables: TABLES, env });
+      const row = (sku: string, title: string, day: number) => {
+        return { shop: "s", sku, title, updated_at: `2026-01-0${day}T03:04:05.000006` };
+      };
+      for (let n = 0; n < 20; n++) server.put("items", row(`edited ${n}`, "edited there", 2));
+      server.put("items", row("stale", "stale there", 1));
+      const here = Array.from({ length: 20 }, (_, n) => row(`edited ${n}`, "stale here", 1));
+      here.push(row("stale", "edited here", 2), row("own", "only here", 1));
+      await local.push("items", {
+        records: here.map((r) => ({ ...r, updated_at: `${r.updated_at}Z` })),
+      });
+      const run = { table: "items", direction };
+      const changed = direction === "both" ? 22 : 2;
+      expect((await local.trigger(run)).json).toMatchObject({
+        status: "success",
+        kept: 20,
+        changed,
+      });
+      const titles = server.rows("items").map(({ sku, title }) => `${sku}: ${title}`);
+      expect(titles.filter((title) => title.includes("edited there"))).toHaveLength(20);
+      expect(titles).toContain("stale: edited here");
+      expect(titles).toContain("own: only here");
+      if (direction === "both") {
+        expect(meant(await local.rows("items"))).toEqual(meant(server.rows("items")));
+      }
+      const before = server.seen.length;
+      const idle = await local.trigger(run);
+      expect(idle.json).toMatchObject({ total_pushed: 0, changed: 0, kept: 0 });
+      expect(server.seen.slice(before)).not.toContain("POST /push/items");
+    },
+  );
+
   test(`D-4.10 compare() reads the pages of a server without digests, and repairs (SEED=${SEED})`, async () => {
     const random = startRandom();
     const server = startForeignServer({

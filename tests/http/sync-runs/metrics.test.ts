@@ -34,7 +34,7 @@ const pick = (samples: Map<string, number>, pattern: RegExp) =>
   Object.fromEntries([...samples].filter(([name]) => pattern.test(name)));
 
 onEveryBackend("metrics()", (backend) => {
-  test("D-6.8, D-6.8.1 metrics() counts runs, rows and bytes, and shows markers and rejected records", async () => {
+  test("D-6.8, D-6.8.1, D-7.5 metrics() counts runs, rows and bytes, and shows markers and rejected records", async () => {
     const short = { ...TABLES.versions.columns, body: { type: "text", max_length: 3 } } as const;
     const tables = { ...TABLES, versions: { ...TABLES.versions, columns: short } };
     const remote = await startRunApp({ backend, tables });
@@ -85,6 +85,10 @@ onEveryBackend("metrics()", (backend) => {
       'repsync_sync_rejected_records{direction="pull",table="versions"}': 0,
       'repsync_sync_rejected_records{direction="push",table="notes"}': 0,
       'repsync_sync_rejected_records{direction="pull",table="notes"}': 0,
+    });
+    expect(pick(samples, /^repsync_sync_drift_rows/)).toEqual({
+      'repsync_sync_drift_rows{table="versions"}': 1,
+      'repsync_sync_drift_rows{table="notes"}': 0,
     });
     expect(samples.get("repsync_store_up{}")).toBe(1);
   });

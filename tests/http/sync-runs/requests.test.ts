@@ -103,6 +103,9 @@ describe("bodies", () => {
       [{ full: 1 }, "full must be true or false"],
       [{ full: null }, "full must be true or false"],
       [{ dry_run: {} }, "dry_run must be true or false"],
+      [{ force: "yes" }, "force must be true or false"],
+      [{ max_deletes: -1 }, "max_deletes must be a whole number from 0 to 9007199254740991"],
+      [{ max_deletes: "3" }, "max_deletes must be a whole number from 0 to 9007199254740991"],
     ];
     for (const [body, error] of refused) {
       const reply = await app.ask("/trigger", jsonBody(body));
@@ -121,6 +124,7 @@ describe("bodies", () => {
       [{ table: 7 }, "table must be a string"],
       [{ table: "notes", full: "no" }, "full must be true or false"],
       [{ table: "notes", dry_run: 0 }, "dry_run must be true or false"],
+      [{ table: "notes", force: 0 }, "force must be true or false"],
     ];
     for (const [body, error] of refused) {
       const reply = await app.ask("/trigger-sse", jsonBody(body));
@@ -128,12 +132,26 @@ describe("bodies", () => {
     }
   });
 
+  test("D-7.1.1 force with both directions is 400, before the configuration is looked at", async () => {
+    const app = await startRunApp();
+    const error =
+      "Only a push or a pull can be forced: with both, each end would overwrite the other";
+    for (const body of [{ force: true }, { force: true, direction: "both", table: "notes" }]) {
+      const reply = await app.ask("/trigger", jsonBody(body));
+      expect([body, reply.status, reply.json]).toEqual([body, 400, { error }]);
+    }
+    for (const body of [{ force: false }, { force: true, direction: "pull", max_deletes: null }]) {
+      const reply = await app.ask("/trigger", jsonBody(body));
+      expect([body, reply.json["type"]]).toEqual([body, "config_error"]);
+    }
+  });
+
   test("D-4.10, D-4.2 compare() answers 400 to a value that is none, and without a table", async () => {
     const app = await startRunApp({ env: REMOTE });
     const refused: [object, string][] = [
       [{}, "table is required for a comparison; name one table"],
-      [{ table: "notes", repair: "both" }, "repair must be one of push, pull"],
-      [{ table: "notes", repair: true }, "repair must be one of push, pull"],
+      [{ table: "notes", repair: "both" }, "repair must be one of push, pull, newest"],
+      [{ table: "notes", repair: true }, "repair must be one of push, pull, newest"],
     ];
     for (const [body, error] of refused) {
       const reply = await app.ask("/compare", jsonBody(body));

@@ -11,8 +11,16 @@ import { fastTime } from "../support/fast-time.ts";
 import { RawConnection } from "../support/raw-http.ts";
 import { keepResource, releaseResources } from "../support/resources.ts";
 import { SYNC_KEY } from "../support/sync-app.ts";
+import { startForeignServer } from "./support/foreign-server.ts";
 import { startHeldRemote } from "./support/held-remote.ts";
-import { notes, type RunApp, SYNC, startPair, startRunApp } from "./support/run-apps.ts";
+import {
+  notes,
+  type RunApp,
+  readEvents,
+  SYNC,
+  startPair,
+  startRunApp,
+} from "./support/run-apps.ts";
 
 afterEach(releaseResources);
 setDefaultTimeout(60_000);
@@ -160,6 +168,37 @@ describe("triggerSse()", () => {
     expect(text).not.toContain("data:");
     // Stopping is what ends it: see tests/e2e/runs-shutdown.test.ts.
     stream.close();
+  });
+});
+
+describe("a remote that fails for a while", () => {
+  test("D-7.11 each retry is a comment line that says when and why, and the events stay as they are", async () => {
+    let failures = 0;
+    const server = startForeignServer({
+      ...{ key: SYNC_KEY, random: () => 0.5 },
+      tables: { notes: { key: ["name"], columns: ["name", "body"], timestamp: null } },
+      tamper({ path }, reply) {
+        if (path !== "/pull/notes" || failures === 3) return reply;
+        const headers = { "Retry-After": String(++failures * 2) };
+        return Response.json({ error: "Busy\ndata: {}" }, { status: 503, headers });
+      },
+    });
+    server.put("notes", { name: "a", body: "x" });
+    const env = { SYNC_REMOTE_URL: server.url };
+    const local = await startRunApp({ env, time: fastTime(100) });
+    const body = { table: "notes", direction: "pull" };
+    const reply = await local.ask("/trigger-sse", jsonBody(body));
+    const why = `GET ${server.url}/api/v1/sync/pull/notes was answered 503: Busy data: {}`;
+    const lines = reply.text.split("\n\n").filter((line) => line.startsWith(": retry"));
+    expect(lines).toEqual([
+      `: retry 2 of 8 in 2 s: ${why}`,
+      `: retry 3 of 8 in 4 s: ${why}`,
+      `: retry 4 of 8 in 6 s: ${why}`,
+    ]);
+    expect(readEvents(reply).map(({ type }) => type)).toEqual([
+      ...["start", "batch", "done", "finished"],
+    ]);
+    expect(reply.text).toMatch(/^((data: \{[^\n]+\}|: [^\n]+)\n\n)+$/);
   });
 });
 

@@ -32,18 +32,21 @@ onEveryBackend("trigger()", (backend) => {
       total_pushed: 3,
       total_pulled: 7,
       error_count: 0,
+      ...{ kept: 0, changed: 7, deleted_here: 0, deleted_there: 0 },
       run_id: expect.stringMatching(UUID),
       started_at: expect.stringMatching(TIME),
       finished_at: expect.stringMatching(TIME),
       duration_ms: expect.any(Number),
       full_sync: false,
     });
-    const byTable = tables as Record<string, Record<string, number>>;
+    const byTable = tables as Record<string, Record<string, unknown>>;
     expect(Object.keys(byTable)).toEqual(TABLE_NAMES);
     expect(byTable["notes"]).toEqual({
       pushed: 3,
       pulled: 5,
       error_count: 0,
+      ...{ kept: 0, changed: 5, deleted_here: 0, deleted_there: 0 },
+      ...{ count_here: 5, count_there: 5, warnings: [] },
       bytes_compressed: expect.any(Number),
       bytes_uncompressed: expect.any(Number),
       duration_ms: expect.any(Number),
@@ -81,8 +84,8 @@ onEveryBackend("trigger()", (backend) => {
     expect(await local.markers()).toEqual(marker);
     await local.push("listings", { records: [listing("l5", 5, "2.75")] });
     const second = await local.trigger({ table, direction: "push" });
-    // The row at the marker itself is sent again: others may have the same time.
-    expect(second.json).toMatchObject({ total_pushed: 2 });
+    // The row at the marker itself has not changed since it went. D-7.1.
+    expect(second.json).toMatchObject({ total_pushed: 1, changed: 1 });
     expect((await remote.rows("listings")).length).toBe(5);
     const full = await local.trigger({ table, direction: "push", full: true });
     expect(full.json).toMatchObject({ total_pushed: 5, full_sync: true });
@@ -123,7 +126,7 @@ onEveryBackend("trigger()", (backend) => {
     const markers = await local.markers();
     const dry = await local.trigger({ dry_run: true });
     expect(dry.status).toBe(200);
-    expect(dry.json).toMatchObject({ dry_run: true, total_pushed: 1, full_sync: false });
+    expect(dry.json).toMatchObject({ dry_run: true, total_pushed: 0, full_sync: false });
     expect(dry.json["tables"]).toMatchObject({ notes: { pushed: 0, pulled: 2 } });
     const full = await local.trigger({ dry_run: true, full: true, direction: "push" });
     expect(full.json).toMatchObject({ total_pushed: 3, full_sync: true });

@@ -7,7 +7,8 @@ export const startMarkerFirstRun: StartWorldRun = (world, process) => {
   const deps = world.makeDeps(process);
   const { tables, markers: store } = deps;
   const write: typeof tables.write = async (table, writes, options) => {
-    const markers = options?.markers ?? new Map();
+    const nothing = { failures: [], kept: [], changed: 0, deleted: 0 };
+    const markers = options?.beforeCommit?.(nothing)?.markers ?? new Map();
     if (markers.size > 0) await store.writeAll(markers);
     return tables.write(table, writes);
   };

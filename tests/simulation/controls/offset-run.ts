@@ -43,6 +43,7 @@ async function pull(world: World, deps: SyncDeps) {
 
 const SUCCESS: SyncRun = {
   runId: "control",
+  kind: "sync",
   trigger: "api",
   status: "success",
   direction: "pull",
@@ -50,6 +51,7 @@ const SUCCESS: SyncRun = {
   totalPushed: 0,
   totalPulled: 0,
   errorCount: 0,
+  ...{ kept: 0, changed: 0, deletedHere: 0, deletedThere: 0 },
   startedAt: "",
   finishedAt: "",
   durationMs: 0,

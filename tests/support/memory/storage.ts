@@ -12,26 +12,24 @@ import {
   MemorySessionStore,
   MemorySignInGuard,
 } from "./accounts.ts";
+import type { MemoryAgreedBlocks } from "./agreed-rows.ts";
 import { MemoryAuditLog, MemoryChainWriter } from "./audit.ts";
+import type { MemoryLateRows } from "./late-rows.ts";
 import { MemoryLookupProcessor } from "./lookups.ts";
 import { MemoryMembership, MemoryProfileStore, PersonRows, Subjects } from "./people.ts";
-import {
-  MemoryLeaseStore,
-  MemoryRejectedRecords,
-  MemoryRowSource,
-  MemoryRunStore,
-} from "./runs.ts";
+import type { MemoryRejectedRecords } from "./rejected-records.ts";
+import type { MemoryRowSource } from "./row-source.ts";
+import { type MemoryLeaseStore, MemoryRunStore } from "./runs.ts";
 import { MemoryTables } from "./tables.ts";
+import type { MemoryTombstones } from "./tombstones.ts";
 import { MemoryUsageStore } from "./usage.ts";
 
 /** What instances share, as the processes of a service share a database. */
 export class MemoryDatabase {
   readonly clock: Clock;
-  readonly tables = new MemoryTables();
-  readonly rows = new MemoryRowSource(this.tables);
-  readonly leases: MemoryLeaseStore;
+  readonly tables: MemoryTables;
+  readonly rows: MemoryRowSource;
   readonly runs = new MemoryRunStore();
-  readonly rejected = new MemoryRejectedRecords();
   readonly sessions: MemorySessionStore;
   readonly accounts: MemoryAccountStore;
   readonly signIns = new MemorySignInGuard();
@@ -41,10 +39,11 @@ export class MemoryDatabase {
   readonly usage: MemoryUsageStore;
   #audited: { readonly subjects: Subjects; readonly audit: MemoryAuditLog } | null = null;
 
-  /** `clock` is the store's own: leases, sessions and lookups go by it in all instances. */
+  /** `clock` is the store's own: leases, times of rows, sessions and lookups go by it in all instances. */
   constructor(clock: Clock) {
     this.clock = clock;
-    this.leases = new MemoryLeaseStore(clock);
+    this.tables = new MemoryTables(clock);
+    this.rows = this.tables.rows;
     this.sessions = new MemorySessionStore(clock);
     this.accounts = new MemoryAccountStore(this.sessions);
     this.apiKeys = new MemoryApiKeyStore(this.accounts);
@@ -68,6 +67,9 @@ export class MemoryStorage implements FullStorage {
   readonly tables: MemoryTables;
   readonly markers: MemoryTables;
   readonly rows: MemoryRowSource;
+  readonly lateRows: MemoryLateRows;
+  readonly tombstones: MemoryTombstones;
+  readonly agreed: MemoryAgreedBlocks;
   readonly leases: MemoryLeaseStore;
   readonly runs: MemoryRunStore;
   readonly rejected: MemoryRejectedRecords;
@@ -81,9 +83,12 @@ export class MemoryStorage implements FullStorage {
     this.tables = database.tables;
     this.markers = database.tables;
     this.rows = database.rows;
-    this.leases = database.leases;
+    this.leases = database.tables.leases;
+    this.lateRows = database.tables.lateRows;
+    this.tombstones = database.tables.tombstones;
+    this.agreed = database.tables.agreed;
+    this.rejected = database.tables.rejected;
     this.runs = database.runs;
-    this.rejected = database.rejected;
     this.sessions = database.sessions;
     this.accounts = database.accounts;
     this.signIns = database.signIns;

@@ -8,10 +8,11 @@ import { COMPRESSION_THRESHOLD_BYTES } from "../../../src/domain/shared/limits.t
 import { digestParameters } from "../../../src/domain/sync/digest/digest-page.ts";
 import type { Row } from "../../../src/domain/sync/table/table.ts";
 import type { RemotePeer } from "../../../src/ports/tables/remote-peer.ts";
-import { compareTables } from "../../../src/usecases/sync/compare/compare-tables.ts";
 import { digestTable } from "../../../src/usecases/sync/pages/digest-table.ts";
 import { pullPage } from "../../../src/usecases/sync/pages/pull-page.ts";
 import { readSyncStatus } from "../../../src/usecases/sync/pages/read-sync-status.ts";
+import { readTableSchema } from "../../../src/usecases/sync/pages/read-table-schema.ts";
+import { compareTables } from "../../support/compare-tables.ts";
 import { FakeClock } from "../../support/fake-clock.ts";
 import { makeTable } from "../../support/make-table.ts";
 import { MemoryLogger } from "../../support/memory-logger.ts";
@@ -35,6 +36,7 @@ test("D-4.10 equal tables cost less than 1% of a pull, and one changed row is fo
         ...{ isSyncEnabled: true, remoteUrl: "https://there.example", remoteKey: "key" },
         ...{ lagSeconds: 60, maxPageRows: 5000, registry: new Map([["items", TABLE]]) },
         ...{ tables: here.tables, rows: here.rows, markers: here.markers, leases: here.leases },
+        ...{ lateRows: here.lateRows, tombstones: here.tombstones, agreed: here.agreed },
         ...{ runs: here.runs, rejected: here.rejected, connectPeer: () => peer },
         ...{ clock: new FakeClock(), timer: new SystemTimer(), logger: new MemoryLogger() },
         ...{ random: { next: () => 0.5 }, ids: { next: () => "compare" } },
@@ -94,6 +96,7 @@ function countedPeer(there: SqliteStorage, wire: { exchanges: number; bytes: num
   const deps = {
     ...{ registry: new Map([["items", TABLE]]), isSyncEnabled: true, maxPageRows: 5000 },
     ...{ rows: there.rows, tables: there.tables, markers: there.markers },
+    lateRows: there.lateRows,
     ...{ clock: new FakeClock(), timer: new SystemTimer(), logger: new MemoryLogger() },
   };
   const count = <Reply>(reply: Reply): Reply => {
@@ -105,7 +108,12 @@ function countedPeer(there: SqliteStorage, wire: { exchanges: number; bytes: num
   };
   const bytes = { bytesCompressed: 0, bytesUncompressed: 0 };
   return {
-    readStatus: async () => count(await readSyncStatus(deps)),
+    readSchema: async (name, { lateAfter = null } = {}) =>
+      count(await readTableSchema(deps, name, lateAfter)),
+    readDeleted: () => Promise.reject(new Error("Not asked for")),
+    readStatus: async () => {
+      return { ...count(await readSyncStatus(deps)), extensions: [] };
+    },
     async readDigest(tableName, query) {
       const parameters = digestParameters(query);
       return { page: count(await digestTable(deps, tableName, parameters)), ...bytes };

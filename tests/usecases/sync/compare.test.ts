@@ -1,8 +1,8 @@
 // Comparing both ends and repairing what differs, by digests and by pages. D-4.10.
 import { describe, expect, test } from "bun:test";
 import type { SyncDirection } from "../../../src/domain/sync/run/marker.ts";
-import { compareTables } from "../../../src/usecases/sync/compare/compare-tables.ts";
 import { foreignServer, repsyncServer } from "../../simulation/sim-servers.ts";
+import { compareTables } from "../../support/compare-tables.ts";
 import { SeededRandom } from "../../support/seeded-random.ts";
 import {
   makeTwoEnds,

@@ -5,14 +5,13 @@ import { DigestSum } from "../../../src/domain/sync/digest/row-digest.ts";
 import type { Table } from "../../../src/domain/sync/table/table.ts";
 import { digestTable } from "../../../src/usecases/sync/pages/digest-table.ts";
 import { FakeClock } from "../../support/fake-clock.ts";
-import { MemoryRowSource } from "../../support/memory/runs.ts";
 import { makeTwoEnds, manyRows, put, type TestRow } from "./two-ends.ts";
 
 async function tableOf(rows: number) {
   const ends = await makeTwoEnds();
   put(ends.here, ends.table, manyRows(rows));
   const clock = new FakeClock();
-  const source = new MemoryRowSource(ends.here);
+  const source = ends.here.rows;
   const pauses: number[] = [];
   const timer = {
     async sleep(durationMs: number) {

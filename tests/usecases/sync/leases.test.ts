@@ -72,15 +72,15 @@ test("D-4.8 a lease is renewed while its run goes on, and freed at its end", asy
   const ends = await makeTwoEnds({ maxPageRows: 2 });
   put(ends.there, ends.table, manyRows(8));
   const holders: (string | null)[] = [];
-  ends.intercept = async (_, send) => {
+  ends.intercept = async ({ kind }, send) => {
     await ends.time.sleep(6_000);
-    holders.push(ends.leases.holderOf("sync pull items"));
+    if (kind === "pull") holders.push(ends.leases.holderOf("sync pull items"));
     return send();
   };
   const { run } = await runOf(ends);
   expect(run.status).toBe("success");
   expect(new Set(holders)).toEqual(new Set(["run-1"]));
-  expect(holders.length).toBeGreaterThan(5);
+  expect(holders.length).toBeGreaterThan(4);
   expect(ends.leases.holderOf("sync pull items")).toBe(null);
 });
 
@@ -241,3 +241,38 @@ test("D-4.9 a run that ends while the next one looks for abandoned runs keeps it
   await runOf({ ...ends, deps: { ...ends.deps, leases: ending } });
   expect((await ends.runs.find("other"))?.status).toBe("success");
 });
+
+test.each(["push", "pull"] as const)(
+  "D-7.8 a %s whose lease was taken over commits nothing, though it believes to hold it",
+  async (direction) => {
+    const ends = await makeTwoEnds();
+    put(direction === "push" ? ends.here : ends.there, ends.table, manyRows(5));
+    // A process that is suspended: its own clock stands still, and nothing is renewed.
+    const clock = { nowMs: ends.deps.clock.nowMs, monotonicMs: () => 0 };
+    const leases: typeof ends.deps.leases = {
+      async acquire(request) {
+        const lease = await ends.deps.leases.acquire(request);
+        return "renew" in lease ? { ...lease, renew: async () => true } : lease;
+      },
+    };
+    const suspended = { ...ends, deps: { ...ends.deps, clock, leases } };
+    ends.intercept = async ({ kind, limit }, send) => {
+      const reply = await send();
+      if (kind !== direction || limit === 1) return reply;
+      await ends.time.sleep(11_000);
+      await ends.leases.acquire({
+        name: `sync ${direction} items`,
+        holder: "other",
+        ttlMs: 60_000,
+      });
+      return reply;
+    };
+    const { run, error } = await runOf(suspended, { direction });
+    expect(run.status).toBe("failed");
+    expect(error?.message).toBe(
+      `The lease "sync ${direction} items" was lost, so the run stopped; run again`,
+    );
+    expect(ends.here.marker(`sync_last_${direction}_items`)).toBe("");
+    if (direction === "pull") expect(rowsOf(ends.here, ends.table)).toEqual([]);
+  },
+);

@@ -1,14 +1,31 @@
 // Records that one end refused: each is tried again once in the next run, and none replaces a later one.
 import { expect, test } from "bun:test";
 import { AppError } from "../../../src/domain/shared/errors.ts";
-import { makeTwoEnds, manyRows, put, rowsOf, runOf } from "./two-ends.ts";
+import type { SyncDeps } from "../../../src/usecases/sync/shared/sync-deps.ts";
+import { BY_TIME, makeTwoEnds, manyRows, put, rowsOf, runOf, type TwoEnds } from "./two-ends.ts";
+
+/** The same ends with some of the stores replaced. */
+function withDeps(ends: TwoEnds, changes: Partial<SyncDeps>): TwoEnds {
+  return { ...ends, deps: { ...ends.deps, ...changes } };
+}
+
+/** A store of which only these methods may be called. */
+function only<Store extends object>(store: Store, ...names: readonly (keyof Store)[]): Store {
+  return new Proxy(store, {
+    get(target, name) {
+      if (!names.includes(name as keyof Store)) throw new Error(`Called ${String(name)}`);
+      const member = Reflect.get(target, name);
+      return typeof member === "function" ? member.bind(target) : member;
+    },
+  });
+}
 
 test("D-4.6 all that was refused is tried again, however much it is", async () => {
   const ends = await makeTwoEnds();
   await ends.rejected.note(
     manyRows(1_001).map(([k, v, at]) => ({
       ...({ table: "items", direction: "pull", key: { k }, record: { k, v, at } } as const),
-      ...{ message: "Not now", lastAtMs: 0 },
+      ...{ message: "Not now", fingerprint: "f", lastAtMs: 0 },
     })),
   );
   const { run } = await runOf(ends);
@@ -88,4 +105,108 @@ test("D-4.6 each record of a batch that failed as a whole has its own message, a
     "Not this k-0009",
     "Not this k-0010",
   ]);
+});
+
+test.each(["push", "pull"] as const)(
+  "D-7.7 what a %s passes and what it refuses are one commit",
+  async (direction) => {
+    const ends = await makeTwoEnds();
+    const [from, to] = direction === "push" ? [ends.here, ends.there] : [ends.there, ends.here];
+    put(from, ends.table, manyRows(3));
+    to.refuse = (_, { k }) => (k === "k-0001" ? "Not now" : null);
+    const strict = withDeps(ends, {
+      rejected: only(ends.deps.rejected, "list", "dropped"),
+      markers: only(ends.deps.markers, "readAll"),
+    });
+    const { run } = await runOf(strict, { direction });
+    expect(run.status).toBe("partial");
+    expect(ends.rejected.all()).toMatchObject([{ key: { k: "k-0001" }, message: "Not now" }]);
+    expect(ends.here.marker(`sync_last_${direction}_items`)).toBe("2026-03-01T10:00:02Z");
+    to.refuse = () => null;
+    await runOf(ends, { direction });
+    expect(ends.rejected.all()).toEqual([]);
+    expect(rowsOf(to, ends.table)).toEqual(manyRows(3));
+  },
+);
+
+test("D-7.7 a waiting record that is older than the row that is here by now is dropped, not written", async () => {
+  const ends = await makeTwoEnds();
+  put(ends.there, ends.table, [["k", "waits", "2026-03-01T10:00:00Z"]]);
+  ends.here.refuse = () => "Not now";
+  await runOf(ends);
+  ends.here.refuse = () => null;
+  put(ends.here, ends.table, [["k", "newer", "2026-03-01T10:30:00Z"]]);
+  ends.there.remove(ends.table, { k: "k" });
+  const { run } = await runOf(ends);
+  expect(run).toMatchObject({ status: "success", kept: 1, changed: 0 });
+  expect(rowsOf(ends.here, ends.table)).toEqual([["k", "newer", "2026-03-01T10:30:00Z"]]);
+  expect(ends.rejected.all()).toEqual([]);
+});
+
+test("D-7.7 of records without a key each is kept, and each is tried again", async () => {
+  const ends = await makeTwoEnds();
+  put(ends.there, ends.table, manyRows(3));
+  ends.intercept = async ({ kind }, send) => {
+    const reply = (await send()) as { records?: object[] };
+    if (kind !== "pull") return reply;
+    const records = reply.records?.map((record, i) => ({ ...record, k: i === 0 ? "a" : null }));
+    return { ...reply, records };
+  };
+  for (const attempts of [1, 2]) {
+    const { run } = await runOf(ends);
+    expect(run).toMatchObject({ status: "partial", errorCount: 2 });
+    const kept = ends.rejected
+      .all()
+      .map((entry) => [entry.key, entry.record?.["at"], entry.attempts]);
+    expect(kept).toEqual([
+      [{ k: null }, "2026-03-01T10:00:01Z", attempts],
+      [{ k: null }, "2026-03-01T10:00:02Z", attempts],
+    ]);
+  }
+});
+
+test.each(["push", "pull"] as const)(
+  "D-7.7 a record that somebody dropped is not taken up by a %s until it changes",
+  async (direction) => {
+    const ends = await makeTwoEnds();
+    const [from, to] = direction === "push" ? [ends.here, ends.there] : [ends.there, ends.here];
+    put(from, ends.table, manyRows(2));
+    to.refuse = (_, { k }) => (k === "k-0001" ? "Not this" : null);
+    expect((await runOf(ends, { direction })).run.status).toBe("partial");
+    await ends.rejected.remove(ends.rejected.all()[0]?.id ?? "");
+    for (const isFull of [false, true]) {
+      const { run } = await runOf(ends, { direction, isFull });
+      expect(run).toMatchObject({ status: "success", errorCount: 0 });
+      expect(ends.rejected.all()).toEqual([]);
+    }
+    put(from, ends.table, [["k-0001", "changed", "2026-03-01T10:00:01Z"]]);
+    expect((await runOf(ends, { direction })).run).toMatchObject({
+      status: "partial",
+      errorCount: 1,
+    });
+    expect(ends.rejected.all()).toMatchObject([{ key: { k: "k-0001" }, attempts: 1 }]);
+    to.refuse = () => null;
+    expect((await runOf(ends, { direction })).run.status).toBe("success");
+    expect(rowsOf(to, ends.table)).toEqual(rowsOf(from, ends.table));
+  },
+);
+
+test("D-7.7 a column that the remote does not have keeps what is written here at the last moment", async () => {
+  const entry = { ...BY_TIME, columns: { ...BY_TIME.columns, notes: { type: "text" } } } as const;
+  const ends = await makeTwoEnds({ entry });
+  put(ends.there, ends.table, [["k", "1", "2026-03-01T10:00:00Z"]]);
+  await runOf(ends);
+  put(ends.there, ends.table, [["k", "2", "2026-03-01T10:30:00Z"]]);
+  ends.intercept = async ({ kind }, send) => {
+    const reply = (await send()) as { records?: Record<string, unknown>[] };
+    if (kind !== "pull") return reply;
+    return { ...reply, records: reply.records?.map(({ notes: _, ...record }) => record) };
+  };
+  const write = ends.here.write.bind(ends.here);
+  ends.here.write = (table, writes, options) => {
+    if (writes.length > 0) ends.here.writeOwn(ends.table, { k: "k", notes: "mine" });
+    return write(table, writes, options);
+  };
+  await runOf(ends);
+  expect(ends.here.rowByKey(ends.table, { k: "k" })).toMatchObject({ v: "2", notes: "mine" });
 });

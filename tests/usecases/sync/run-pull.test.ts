@@ -34,7 +34,6 @@ test("D-4.5 a pull asks again from the last timestamp seen, at offset 0, after i
   expect(run.totalPulled).toBe(6);
   expect(asked(ends.requests)).toEqual([
     "null 0 1",
-    "2026-03-01T10:00:00Z 0 1",
     "2026-03-01T10:00:00Z 0 3",
     "2026-03-01T10:00:02Z 0 3",
     "2026-03-01T10:00:04Z 0 3",
@@ -94,7 +93,7 @@ test("D-4.5 rows beyond one page on one timestamp come by offset, and the rows a
   expect(rowsOf(ends.here, ends.table)).toEqual(rowsOf(ends.there, ends.table));
   expect(run.totalPulled).toBe(51);
   const offsets = asked(ends.requests).map((text) => text.split(" ")[1]);
-  expect(offsets).toEqual(["0", "0", "0", "19", "38", "0"]);
+  expect(offsets).toEqual(["0", "0", "19", "38", "0"]);
 });
 
 test("D-4.5 rows without a timestamp come first and in every run", async () => {
@@ -111,8 +110,10 @@ test("D-4.5 a page and the marker behind it are one commit", async () => {
   const ends = await makeTwoEnds({ maxPageRows: 2 });
   put(ends.there, ends.table, manyRows(4));
   const commits: string[] = [];
-  ends.here.onCommit = (rows) =>
-    commits.push(`${rows.map(({ k }) => k).join()} ${ends.here.marker(PULL_MARKER)}`);
+  ends.here.onCommit = (rows) => {
+    const marker = ends.here.marker(PULL_MARKER);
+    if (rows.length > 0) commits.push(`${rows.map(({ k }) => k).join()} ${marker}`);
+  };
   await runOf(ends);
   expect(commits).toEqual([
     "k-0000,k-0001 2026-03-01T10:00:01Z",
@@ -165,7 +166,7 @@ test("D-4.6 a page that takes too long is asked for with half the rows", async (
 
   expect((await runOf(ends)).run.status).toBe("success");
   expect(rowsOf(ends.here, ends.table)).toHaveLength(8);
-  expect(asked(ends.requests).slice(2, 5)).toEqual([
+  expect(asked(ends.requests).slice(1, 4)).toEqual([
     "2026-03-01T10:00:00Z 0 8",
     "2026-03-01T10:00:00Z 0 4",
     "2026-03-01T10:00:00Z 0 2",

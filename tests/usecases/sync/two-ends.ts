@@ -12,25 +12,25 @@ import {
 } from "../../../src/ports/tables/remote-peer.ts";
 import { type RunOutcome, StartedRun } from "../../../src/usecases/sync/runs/start-run.ts";
 import type { SyncDeps } from "../../../src/usecases/sync/shared/sync-deps.ts";
-import { repsyncServer, type SimServer } from "../../simulation/sim-servers.ts";
+import { repsyncServer, type ServerParts, type SimServer } from "../../simulation/sim-servers.ts";
 import { makeRegistry } from "../../support/make-table.ts";
-import {
-  MemoryLeaseStore,
-  MemoryRejectedRecords,
-  MemoryRowSource,
-  MemoryRunStore,
-} from "../../support/memory/runs.ts";
+import type { MemoryRejectedRecords } from "../../support/memory/rejected-records.ts";
+import { type MemoryLeaseStore, MemoryRunStore } from "../../support/memory/runs.ts";
 import { MemoryTables } from "../../support/memory/tables.ts";
 import { MemoryLogger } from "../../support/memory-logger.ts";
 import { SimTime } from "../../support/sim-time.ts";
 
 /** A request as the remote sees it. */
 export interface SeenRequest {
-  readonly kind: "status" | "pull" | "push" | "digest";
+  readonly kind: "status" | "pull" | "push" | "digest" | "schema" | "deleted";
+  readonly cursor?: string | null;
   readonly since?: string | null;
   readonly offset?: number;
   readonly limit?: number;
   readonly records?: readonly JsonObject[];
+  readonly deleted?: readonly JsonObject[];
+  readonly isGuarded?: boolean;
+  readonly isDeletesDryRun?: boolean;
   readonly signal?: AbortSignal | undefined;
 }
 
@@ -47,6 +47,8 @@ export interface TwoEnds {
   readonly runs: MemoryRunStore;
   readonly leases: MemoryLeaseStore;
   readonly logger: MemoryLogger;
+  /** What each end has registered; `register` changes it. */
+  readonly registries: Readonly<Record<"here" | "there", Map<string, Table>>>;
   /** Every request so far. */
   readonly requests: SeenRequest[];
   /** Set it to stand between both ends. */
@@ -69,43 +71,55 @@ export interface TwoEndsOptions {
   readonly lagSeconds?: number;
   readonly remoteUrl?: string;
   /** In place of this service. */
-  readonly server?: (parts: Parameters<typeof repsyncServer>[0]) => SimServer;
+  readonly server?: (parts: ServerParts) => SimServer;
 }
 
 /** Makes both ends with the empty table `items`, at 2026-03-01T12:00:00Z. */
 export async function makeTwoEnds(options: TwoEndsOptions = {}): Promise<TwoEnds> {
   const { entry = BY_TIME, maxPageRows = 100, lagSeconds = 60 } = options;
   const time = new SimTime();
-  const all = makeRegistry({ items: entry });
+  const all = makeRegistry({ items: { lag_seconds: lagSeconds, ...entry } });
   const table = all.get("items")!;
   const registry = new Map([["items", table]]);
-  const [here, there] = [new MemoryTables(), new MemoryTables()];
+  const registryThere = new Map(registry);
+  const clock = time.clock();
+  const [here, there] = [new MemoryTables(clock), new MemoryTables(clock)];
   for (const storage of [here, there]) await storage.prepare([table]);
   const server = (options.server ?? repsyncServer)({
-    ...{ storage: there, registry, clock: time.clock(), maxPageRows },
+    ...{ storage: there, registry: registryThere, clock, maxPageRows },
   });
-  const clock = time.clock();
   const logger = new MemoryLogger();
   const requests: SeenRequest[] = [];
-  const stores = {
-    rejected: new MemoryRejectedRecords(),
-    runs: new MemoryRunStore(),
-    leases: new MemoryLeaseStore(clock),
-  };
+  const stores = { rejected: here.rejected, runs: new MemoryRunStore(), leases: here.leases };
   let ids = 0;
   const ends: TwoEnds = {
     ...{ table, time, here, there, logger, requests, ...stores },
+    registries: { here: registry, there: registryThere },
     intercept: (_, send) => send(),
     deps: {
       ...{ isSyncEnabled: true, remoteUrl: options.remoteUrl ?? "https://there.example" },
       ...{ remoteKey: "key", lagSeconds, maxPageRows, registry, tables: here, markers: here },
-      ...{ rows: new MemoryRowSource(here), ...stores, clock, timer: time, logger },
+      ...{ rows: here.rows, ...stores, clock, timer: time, logger },
+      ...{ lateRows: here.lateRows, tombstones: here.tombstones },
+      agreed: here.agreed,
       random: { next: () => 0.5 },
       ids: { next: () => `run-${++ids}` },
       connectPeer: () => makePeer(() => ends, server),
     },
   };
   return ends;
+}
+
+/** Registers the table in another way at one end, as a restart with another registry does. */
+export async function register(
+  ends: TwoEnds,
+  end: "here" | "there",
+  entry: TableEntry,
+): Promise<Table> {
+  const table = makeRegistry({ items: { lag_seconds: 60, ...entry } }).get("items")!;
+  await ends[end].prepare([table]);
+  ends.registries[end].set("items", table);
+  return table;
 }
 
 function makePeer(ends: () => TwoEnds, server: SimServer): RemotePeer {
@@ -127,9 +141,11 @@ function makePeer(ends: () => TwoEnds, server: SimServer): RemotePeer {
       );
       return { page, bytesCompressed: 10, bytesUncompressed: 100 };
     },
-    async pushBatch(tableName, { records, signal }: PushRequest) {
-      const result = await exchange({ kind: "push", records, signal }, () =>
-        server.push(tableName, records),
+    async pushBatch(tableName, { signal, deleted = [], ...sent }: PushRequest) {
+      const tombstones = deleted.map(({ key, deletedAt }) => ({ key, deleted_at: deletedAt }));
+      const push = { ...sent, deleted: tombstones };
+      const result = await exchange({ kind: "push", ...push, signal }, () =>
+        server.push(tableName, push),
       );
       return { result, bytesCompressed: 10, bytesUncompressed: 100 };
     },
@@ -140,7 +156,18 @@ function makePeer(ends: () => TwoEnds, server: SimServer): RemotePeer {
       const bytes = JSON.stringify(page).length;
       return { page, bytesCompressed: bytes, bytesUncompressed: bytes };
     },
-    readStatus: ({ signal } = {}) => exchange({ kind: "status", signal }, () => server.status()),
+    readSchema: (tableName, { lateAfter = null, signal } = {}) =>
+      exchange({ kind: "schema", signal }, () => server.schema(tableName, lateAfter)),
+    async readDeleted(tableName, { signal, ...query } = {}) {
+      const page = await exchange({ kind: "deleted", ...query, signal }, () =>
+        server.deleted(tableName, query),
+      );
+      return { ...page, bytesCompressed: 10, bytesUncompressed: 100 };
+    },
+    async readStatus({ signal } = {}) {
+      const status = await exchange({ kind: "status", signal }, () => server.status());
+      return { ...status, extensions: server.extensions };
+    },
   };
 }
 

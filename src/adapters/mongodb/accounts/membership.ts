@@ -44,6 +44,7 @@ export class MongoMembership implements Membership {
 
   async erase(username: string): Promise<boolean> {
     const { db, profiles, platformAccounts, subjects } = this.#deps;
+    await Promise.all([profiles.awaitTombstones(), platformAccounts.awaitTombstones()]);
     return await changePerson(this.#deps, username, async (change) => {
       const { tx } = change;
       if (!(await removeAccount(db, username, tx))) return false;

@@ -6,16 +6,20 @@ import type { InternalCollection } from "../driver/collections.ts";
 import { Deadline, type Stopwatch } from "../driver/deadline.ts";
 import { IdCounters, type IdRange } from "../driver/id-counters.ts";
 import type { TxOptions } from "../driver/operations.ts";
+import { noteOwnDeletes } from "../driver/own-deletes.ts";
 import type { VersionedChange } from "../driver/person-versions.ts";
 import type { TableVersions } from "../driver/table-versions.ts";
+import { forgetTombstonesOf } from "../driver/tombstone-documents.ts";
 import { RowReader } from "../tables/row-reader.ts";
 import { hasNumbers, layoutOf, UNPARSED_FIELD } from "../tables/table-layout.ts";
+import type { DeleteRecord } from "../tables/table-store.ts";
 import { planUpserts, storedFields } from "../tables/upserts.ts";
 
 /** Rows as bytes: equal bytes are equal rows. */
 type RowBytes = Uint8Array;
 
 interface PersonRowsDeps {
+  readonly deletes: DeleteRecord;
   readonly db: Db;
   readonly clock: Stopwatch;
   readonly versions: TableVersions;
@@ -105,9 +109,22 @@ export class PersonRows {
     await this.#raiseTable(change);
   }
 
-  /** Removes every row of the person. */
+  /**
+   * Waits until rows that other programs deleted have their tombstones, which `remove` forgets. Throws
+   * `store_unavailable`.
+   */
+  async awaitTombstones(): Promise<void> {
+    if (this.#table.deletes) await this.#deps.deletes.caughtUp(this.#table);
+  }
+
+  /** Removes every row of the person. No tombstone names the person afterwards. */
   async remove(username: string, change: VersionedChange): Promise<void> {
     if (!this.#hasName) return;
+    if (this.#table.deletes) {
+      const { db } = this.#deps;
+      await noteOwnDeletes(db, change.tx);
+      await forgetTombstonesOf(db, this.#table, username, change.tx);
+    }
     const { deletedCount } = await this.#collection.deleteMany(
       { username },
       { session: change.tx },

@@ -3,6 +3,7 @@ import {
   type ClientSession,
   type Collection,
   type Db,
+  type FindOptions,
   Long,
   MongoServerSelectionError,
 } from "mongodb";
@@ -101,6 +102,12 @@ export async function takeNumbers(
   );
   if (counter === null) throw new Error("An upsert gave no document back");
   return Number(counter.last) - count + 1;
+}
+
+/** The number that `takeNumbers` gave last, 0 before the first. */
+export async function lastNumber(db: Db, name: string, options: FindOptions): Promise<number> {
+  const counter = await collectionOf(db).findOne({ _id: name }, options);
+  return Number(counter?.last ?? 0);
 }
 
 function collectionOf(db: Db): Collection<CounterDocument> {

@@ -1,15 +1,27 @@
-import { type Collection, type Document, ObjectId } from "mongodb";
+import {
+  type ClientSession,
+  type Collection,
+  type Db,
+  type Document,
+  type Filter,
+  ObjectId,
+} from "mongodb";
+import { AppError } from "../../../domain/shared/errors.ts";
 import type {
   HeldLease,
+  LeaseClaim,
   LeaseRefusal,
   LeaseRequest,
   LeaseStore,
 } from "../../../ports/runs/lease-store.ts";
 import type { InternalCollection } from "../driver/collections.ts";
-import { type StoreDeps, writeOne } from "../driver/operations.ts";
+import { COMMITTED, type StoreDeps, writeOne, writeTogether } from "../driver/operations.ts";
 
 /** A document per lease that is held. */
 export const LEASES: InternalCollection = { name: "repsync_leases" };
+
+/** A document per lease that was ever taken. Commits write to it, and so does taking a lease, but no renewal. */
+export const LEASE_TURNS: InternalCollection = { name: "repsync_lease_turns" };
 
 interface LeaseDocument {
   /** Name of the lease. */
@@ -19,6 +31,15 @@ interface LeaseDocument {
   readonly turn: ObjectId;
   readonly ttlMs: number;
   readonly expiresAt: Date;
+}
+
+interface TurnDocument {
+  /** Name of the lease. */
+  readonly _id: string;
+  /** The turn that was taken last. */
+  readonly turn: ObjectId;
+  /** Commits that were made under it: so each of them is a change, which meets that of the next one to take the lease. */
+  readonly commits: number;
 }
 
 /** A lease may be taken when it has run out, or ends later than it could: then the clock was set back since. */
@@ -36,7 +57,7 @@ export class MongoLeaseStore implements LeaseStore {
 
   constructor(deps: StoreDeps) {
     this.#deps = deps;
-    this.#leases = deps.db.collection(LEASES.name);
+    this.#leases = leasesOf(deps.db);
   }
 
   async acquire(request: LeaseRequest): Promise<HeldLease | LeaseRefusal> {
@@ -50,21 +71,27 @@ export class MongoLeaseStore implements LeaseStore {
       expiresAt: { $add: ["$$NOW", ttlMs] },
     };
     const takeIfFree = [{ $replaceWith: { $cond: [IS_FREE, taken, "$$ROOT"] } }];
-    const lease = await writeOne(this.#deps, (options) =>
-      this.#leases.findOneAndUpdate({ _id: name }, takeIfFree, {
+    const lease = await writeTogether(this.#deps, async (tx) => {
+      const options = { upsert: true, session: tx } as const;
+      const found = await this.#leases.findOneAndUpdate({ _id: name }, takeIfFree, {
         ...options,
-        upsert: true,
         returnDocument: "after",
-      }),
-    );
+      });
+      if (found?.turn.equals(turn)) {
+        const taken = { $set: { turn, commits: 0 } };
+        await turnsOf(this.#deps.db).updateOne({ _id: name }, taken, options);
+      }
+      return found;
+    });
     if (lease === null) throw new Error("An upsert gave no document back");
     return lease.turn.equals(turn) ? this.#held(name, turn) : { heldBy: lease.holder };
   }
 
   #held(_id: string, turn: ObjectId): HeldLease {
     const renewal = [{ $set: { expiresAt: { $add: ["$$NOW", "$ttlMs"] } } }];
-    const isHeld = { _id, turn, $expr: { $not: [IS_FREE] } };
+    const isHeld = heldBy(_id, turn);
     return {
+      claim: { name: _id, turn: turn.toHexString() },
       renew: async () => {
         const { matchedCount } = await writeOne(this.#deps, (options) =>
           this.#leases.updateOne(isHeld, renewal, options),
@@ -76,4 +103,39 @@ export class MongoLeaseStore implements LeaseStore {
       },
     };
   }
+}
+
+/**
+ * Makes the caller's transaction one under the lease; its last write. Until the transaction has ended nobody else takes
+ * the lease, and renewals go on. Throws `lease_lost` when it is not held any more.
+ */
+export async function commitUnder(
+  db: Db,
+  { name, turn }: LeaseClaim,
+  tx: ClientSession,
+): Promise<void> {
+  const id = new ObjectId(turn);
+  const options = { session: tx };
+  const { matchedCount } = await turnsOf(db).updateOne(
+    { _id: name, turn: id },
+    { $inc: { commits: 1 } },
+    options,
+  );
+  // Outside of the transaction, whose snapshot knows no renewal since it began.
+  const held = matchedCount === 0 ? null : await leasesOf(db).findOne(heldBy(name, id), COMMITTED);
+  if (held !== null) return;
+  const text = `The lease "${name}" was lost, so nothing more was written; run again`;
+  throw new AppError("lease_lost", text);
+}
+
+function heldBy(_id: string, turn: ObjectId): Filter<LeaseDocument> {
+  return { _id, turn, $expr: { $not: [IS_FREE] } };
+}
+
+function leasesOf(db: Db): Collection<LeaseDocument> {
+  return db.collection(LEASES.name);
+}
+
+function turnsOf(db: Db): Collection<TurnDocument> {
+  return db.collection(LEASE_TURNS.name);
 }

@@ -1,10 +1,16 @@
 import type { Collection } from "mongodb";
 import { MAX_KEPT_RUNS } from "../../../domain/shared/limits.ts";
-import type { SyncRun } from "../../../domain/sync/run/run.ts";
+import { type KeptRun, readKeptRun } from "../../../domain/sync/run/run.ts";
 import type { RunQuery, RunStore } from "../../../ports/runs/run-store.ts";
 import type { InternalCollection } from "../driver/collections.ts";
 import { takeNumbers } from "../driver/id-counters.ts";
-import { COMMITTED, readCommitted, type StoreDeps, writeTogether } from "../driver/operations.ts";
+import {
+  COMMITTED,
+  readCommitted,
+  type StoreDeps,
+  writeOne,
+  writeTogether,
+} from "../driver/operations.ts";
 
 /** Runs by id, numbered in the order in which they were first saved. */
 export const RUNS: InternalCollection = {
@@ -17,6 +23,8 @@ interface RunDocument {
   readonly number: number;
   /** As JSON, which keeps names and their order as they are. */
   readonly run: string;
+  /** Why it is to end; absent unless somebody asked for that. */
+  readonly cancelled?: string;
 }
 
 export class MongoRunStore implements RunStore {
@@ -28,7 +36,7 @@ export class MongoRunStore implements RunStore {
     this.#runs = deps.db.collection(RUNS.name);
   }
 
-  async save(run: SyncRun): Promise<void> {
+  async save(run: KeptRun): Promise<void> {
     const { db } = this.#deps;
     const [_id, text] = [run.runId, JSON.stringify(run)];
     await writeTogether(this.#deps, async (tx) => {
@@ -41,12 +49,23 @@ export class MongoRunStore implements RunStore {
     });
   }
 
-  async find(runId: string): Promise<SyncRun | null> {
+  async cancel(runId: string, reason: string): Promise<void> {
+    const isNew = { _id: runId, cancelled: { $exists: false } };
+    await writeOne(this.#deps, (options) =>
+      this.#runs.updateOne(isNew, { $set: { cancelled: reason } }, options),
+    );
+  }
+
+  async cancellation(runId: string): Promise<string | null> {
+    return (await this.#find(runId))?.cancelled ?? null;
+  }
+
+  async find(runId: string): Promise<KeptRun | null> {
     const found = await this.#find(runId);
     return found === null ? null : readRun(found);
   }
 
-  async list({ beforeId, limit }: RunQuery): Promise<readonly SyncRun[]> {
+  async list({ beforeId, limit }: RunQuery): Promise<readonly KeptRun[]> {
     const before = beforeId === null ? null : await this.#find(beforeId);
     if (beforeId !== null && before === null) return [];
     const filter = before === null ? {} : { number: { $lt: before.number } };
@@ -63,6 +82,6 @@ export class MongoRunStore implements RunStore {
   }
 }
 
-function readRun({ run }: RunDocument): SyncRun {
-  return JSON.parse(run) as SyncRun;
+function readRun({ run }: RunDocument): KeptRun {
+  return readKeptRun(run);
 }

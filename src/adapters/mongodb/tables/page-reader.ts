@@ -1,27 +1,34 @@
 // Reads pages and totals, each pair from one snapshot. Totals and bookmarks are reused while the table is unchanged.
 import type { ClientSession, Document } from "mongodb";
 import { PageBookmarks, type PageSequence } from "../../../domain/sync/rows/page-bookmarks.ts";
-import type { Table } from "../../../domain/sync/table/table.ts";
+import { PageSize } from "../../../domain/sync/rows/page-size.ts";
+import type { Row, Table } from "../../../domain/sync/table/table.ts";
+import { Turns } from "../../../ports/runtime/turns.ts";
 import type { StoredPage, StoredPageQuery } from "../../../ports/tables/table-store.ts";
 import { Deadline, retry } from "../driver/deadline.ts";
 import { toAppError } from "../driver/errors.ts";
 import { SNAPSHOT } from "../driver/operations.ts";
 import type { VersionedDeps } from "../driver/person-changes.ts";
+import { hasDates, readOrdered } from "./ordered-documents.ts";
 import { readActivity, TableStates } from "./page-cache.ts";
 import { RowReader, readPosition } from "./row-reader.ts";
-import { countFilter, layoutOf, sinceFilter, type TableLayout } from "./table-layout.ts";
+import { layoutOf, type TableLayout } from "./table-layout.ts";
+import { countFilter } from "./time-values.ts";
 
 /** One read: its snapshot, and the sequence of pages that it is one of. */
 interface Reading {
   readonly layout: TableLayout;
   readonly tx: ClientSession;
   readonly sequence: PageSequence;
+  /** Whether another program's BSON dates are among the timestamps. */
+  readonly isMixed: boolean;
 }
 
 export class PageReader {
   readonly #deps: VersionedDeps;
   readonly #states: TableStates;
   readonly #bookmarks = new PageBookmarks<Document>();
+  readonly #mixed = new Map<string, { readonly version: string; readonly isMixed: boolean }>();
   readonly #rowReaders = new WeakMap<TableLayout, RowReader>();
 
   constructor(deps: VersionedDeps) {
@@ -76,10 +83,22 @@ export class PageReader {
       }
       const version = this.#states.version(table.name, state);
       const sequence = { tableName: table.name, sinceTime, version };
-      return await work({ layout: layoutOf(table), tx, sequence });
+      const layout = layoutOf(table);
+      const isMixed = await this.#hasDates(layout, version, tx);
+      return await work({ layout, tx, sequence, isMixed });
     } finally {
       await tx.endSession();
     }
+  }
+
+  /** As of a version of the table. */
+  async #hasDates(layout: TableLayout, version: string, tx: ClientSession): Promise<boolean> {
+    const { name } = layout.table;
+    const known = this.#mixed.get(name);
+    if (known?.version === version) return known.isMixed;
+    const isMixed = await hasDates(this.#deps.db, layout, tx);
+    this.#mixed.set(name, { version, isMixed });
+    return isMixed;
   }
 
   async #readPage(reading: Reading, query: StoredPageQuery): Promise<StoredPage> {
@@ -92,54 +111,58 @@ export class PageReader {
     const bookmark = this.#bookmarks.find(sequence, query.offsetRows);
     // Reading begins at the bookmark's own row, which is before the page.
     const skip = bookmark === null ? query.offsetRows : query.offsetRows - bookmark.offsetRows + 1;
-    const min = bookmark?.position ?? null;
+    const from = bookmark?.position ?? null;
     const beganMs = clock.monotonicMs();
-    const [documents, totalRows] = await Promise.all([
-      this.#findDocuments(reading, min, skip, query.limitRows),
+    const [{ rows, last }, totalRows] = await Promise.all([
+      this.#findRows(reading, from, skip, query),
       knownRows ?? this.#countRows(reading),
     ]);
     const isCostly = knownRows === null || skip > query.limitRows;
     if (isCostly) this.#states.addCost(layout.table.name, clock.monotonicMs() - beganMs);
-    const last = documents.at(-1);
-    const position = last === undefined ? null : readPosition(last, layout);
+    const position = last === null ? null : readPosition(last, layout);
     if (position !== null) {
-      const offsetRows = query.offsetRows + documents.length;
+      const offsetRows = query.offsetRows + rows.length;
       this.#bookmarks.remember(sequence, { offsetRows, position });
     }
-    const rowReader = this.#rowReader(layout);
-    return { rows: documents.map((document) => rowReader.read(document)), totalRows };
+    return { rows, totalRows };
   }
 
-  /** Documents in the order of the table: from these values of the order index on, or from the first. */
-  async #findDocuments(
-    { layout, tx, sequence }: Reading,
-    min: Document | null,
+  /**
+   * The rows of a page in the order of the table, from these values of the order index on, or from the first; and the
+   * document of the last one. Large pages come in several batches, and only those that are needed.
+   */
+  async #findRows(
+    { layout, tx, sequence, isMixed }: Reading,
+    from: Document | null,
     skip: number,
-    limit: number,
-  ): Promise<Uint8Array[]> {
-    const documents: unknown[] = await this.#deps.db
-      .collection(layout.table.name)
-      .find(sinceFilter(layout, sequence.sinceTime), {
-        ...SNAPSHOT,
-        session: tx,
-        sort: layout.orderIndex,
-        hint: layout.orderIndex,
-        ...(min === null ? {} : { min }),
-        skip,
-        limit,
-        // One more than the page holds, so that the server sends all of it at once and closes the cursor.
-        batchSize: limit + 1,
-        projection: layout.pageProjection,
-        raw: true,
-      })
-      .toArray();
-    return documents as Uint8Array[];
+    { limitRows: limit, maxJsonBytes }: StoredPageQuery,
+  ): Promise<{ readonly rows: Row[]; readonly last: Uint8Array | null }> {
+    const rowReader = this.#rowReader(layout);
+    const size = new PageSize(maxJsonBytes ?? Number.POSITIVE_INFINITY);
+    const turns = new Turns(this.#deps.clock, nextTurn);
+    const rows: Row[] = [];
+    let last: Uint8Array | null = null;
+    const query = {
+      ...{ layout, sinceTime: sequence.sinceTime, from, skip, limit },
+      hasDates: isMixed,
+    };
+    for await (const documents of readOrdered(this.#deps.db, query, tx)) {
+      for (const document of documents) {
+        if (turns.isOver) await turns.next();
+        const row = rowReader.read(document);
+        if (!size.takes(row)) return { rows, last };
+        rows.push(row);
+        last = document;
+      }
+    }
+    return { rows, last };
   }
 
-  async #countRows({ layout, tx, sequence }: Reading): Promise<number> {
+  async #countRows({ layout, tx, sequence, isMixed }: Reading): Promise<number> {
+    const filter = countFilter(layout, sequence.sinceTime, isMixed);
     const [counted] = await this.#deps.db
       .collection(layout.table.name)
-      .aggregate([{ $match: countFilter(layout, sequence.sinceTime) }, { $count: "rows" }], {
+      .aggregate([{ $match: filter }, { $count: "rows" }], {
         ...SNAPSHOT,
         session: tx,
         hint: layout.orderIndex,
@@ -157,4 +180,8 @@ export class PageReader {
     this.#rowReaders.set(layout, rowReader);
     return rowReader;
   }
+}
+
+function nextTurn(): Promise<void> {
+  return new Promise((resolve) => setImmediate(resolve));
 }

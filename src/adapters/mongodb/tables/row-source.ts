@@ -12,16 +12,16 @@ import type {
 import { cutBatches } from "../driver/collections.ts";
 import { hasCode } from "../driver/errors.ts";
 import { readSnapshot, SNAPSHOT, type StoreDeps } from "../driver/operations.ts";
+import { hasDates, readOrdered } from "./ordered-documents.ts";
 import { RowReader, readPosition } from "./row-reader.ts";
 import {
-  countFilter,
   type IndexKeys,
   layoutOf,
   positionOf,
   sinceBound,
-  sinceFilter,
   type TableLayout,
 } from "./table-layout.ts";
+import { countFilter, timeOrderText } from "./time-values.ts";
 
 /** Server code for a range whose end is not after its start. */
 const EMPTY_RANGE = 51175;
@@ -50,31 +50,39 @@ export class MongoRowSource implements RowSource {
   }
 
   async readAfter(table: Table, query: RowsAfterQuery): Promise<readonly Row[]> {
+    const { db } = this.#deps;
     const { sinceTime, limitRows } = query;
     const layout = layoutOf(table);
-    const index = layout.orderIndex;
     const place = query.after === null ? null : this.#placeOf(layout, query.after);
-    const after = isBefore(place, layout, sinceTime) ? null : place;
-    const conditions = [sinceFilter(layout, sinceTime), ...hasKey(table)];
-    const range = { table, index, after, conditions, limitRows };
-    const documents = await readSnapshot(this.#deps, (tx) => this.#find(range, tx));
+    const from = isBefore(place, layout, sinceTime) ? null : place;
+    const isAfter = from === null ? [] : [behind(from)];
+    const conditions = [...hasKey(table), ...isPlaced(layout.orderIndex), ...isAfter];
+    const documents = await readSnapshot(this.#deps, async (tx) => {
+      const isMixed = await hasDates(db, layout, tx);
+      const range = { skip: 0, limit: limitRows, sinceTime, from, conditions };
+      const found: Uint8Array[] = [];
+      for await (const batch of readOrdered(db, { layout, hasDates: isMixed, ...range }, tx)) {
+        found.push(...batch);
+      }
+      return found;
+    });
     return this.#rows(table, documents);
   }
 
   async countSince(table: Table, sinceTime: string | null): Promise<number> {
+    const { db } = this.#deps;
     const layout = layoutOf(table);
-    const [counted] = await readSnapshot(this.#deps, (tx) =>
-      this.#deps.db
+    const [counted] = await readSnapshot(this.#deps, async (tx) => {
+      const filter = countFilter(layout, sinceTime, await hasDates(db, layout, tx));
+      return await db
         .collection(table.name)
-        .aggregate(
-          [
-            { $match: { $and: [countFilter(layout, sinceTime), ...hasKey(table)] } },
-            { $count: "rows" },
-          ],
-          { ...SNAPSHOT, session: tx, hint: layout.orderIndex },
-        )
-        .toArray(),
-    );
+        .aggregate([{ $match: { $and: [filter, ...hasKey(table)] } }, { $count: "rows" }], {
+          ...SNAPSHOT,
+          session: tx,
+          hint: layout.orderIndex,
+        })
+        .toArray();
+    });
     return Number(counted?.["rows"] ?? 0);
   }
 
@@ -129,14 +137,11 @@ export class MongoRowSource implements RowSource {
   async #find(range: Range, tx: ClientSession): Promise<Uint8Array[]> {
     const { table, index, after, before, conditions, limitRows } = range;
     const { pageProjection } = layoutOf(table);
-    // `min` includes the row at the bound.
-    const isAfter = after === null ? [] : [{ $nor: [equalTo(after)] }];
-    // An array from another tool has several index entries: resuming after one would never end.
-    const isPlaced = Object.keys(index).map((name) => ({ [name]: { $not: { $type: "array" } } }));
+    const isAfter = after === null ? [] : [behind(after)];
     const documents: unknown[] = await this.#deps.db
       .collection(table.name)
       .find(
-        { $and: [...conditions, ...isPlaced, ...isAfter] },
+        { $and: [...conditions, ...isPlaced(index), ...isAfter] },
         {
           ...SNAPSHOT,
           session: tx,
@@ -185,9 +190,9 @@ function sentColumns(table: Table): Column[] {
 /** True for a place before `sinceTime`: then reading begins at that time. */
 function isBefore(place: Document | null, layout: TableLayout, sinceTime: string | null): boolean {
   if (place === null || sinceTime === null || layout.timeField === null) return false;
-  const time: unknown = place[layout.timeField];
-  if (typeof time !== "string") return time === null;
-  return compareUtf8(time, sinceBound(layout, sinceTime)) < 0;
+  const value: unknown = place[layout.timeField];
+  if (typeof value !== "string" && !(value instanceof Date)) return value === null;
+  return compareUtf8(timeOrderText(layout, value), sinceBound(layout, sinceTime)) < 0;
 }
 
 function hasKey(table: Table): Document[] {
@@ -196,6 +201,16 @@ function hasKey(table: Table): Document[] {
 
 function isWhole(key: Document): boolean {
   return Object.values(key).every((value) => value !== null);
+}
+
+/** An array from another tool has several index entries: going on after one would never end. */
+function isPlaced(index: IndexKeys): Document[] {
+  return Object.keys(index).map((name) => ({ [name]: { $not: { $type: "array" } } }));
+}
+
+/** Leaves out the row at a place: the lower bound of a range includes it. */
+function behind(place: Document): Document {
+  return { $nor: [equalTo(place)] };
 }
 
 /** A condition for documents with exactly these values, of any type. */

@@ -1,5 +1,5 @@
 // Looks at a collection before its table is prepared: what is there, and what a changed registry would break.
-import type { Collection, Db, Document, IndexDescriptionInfo } from "mongodb";
+import { BSON, type Collection, type Db, type Document, type IndexDescriptionInfo } from "mongodb";
 import type { ColumnType, Table } from "../../../domain/sync/table/table.ts";
 import { DURABLE, type InternalCollection } from "../driver/collections.ts";
 import { hasNumbers, type IndexKeys, layoutOf } from "./table-layout.ts";
@@ -64,8 +64,9 @@ export interface Inspection {
 
 /** Prefix of the names of repsync's own indexes. */
 export const OWN_INDEX = "repsync_";
-/** MongoDB's own limit. */
+/** MongoDB's own limits: of fields, and of their names as a document. */
 const MAX_INDEX_FIELDS = 32;
+const MAX_INDEX_KEYS_BYTES = 2048;
 
 /** Looks at a table's collection without changing anything. */
 export async function inspectTable(
@@ -117,9 +118,15 @@ function isOfFormerKey(index: IndexDescriptionInfo, table: Table): boolean {
 function widthProblems(table: Table): string[] {
   const { keyIndex, orderIndex } = layoutOf(table);
   const widest = Math.max(Object.keys(keyIndex).length, Object.keys(orderIndex).length);
-  if (widest <= MAX_INDEX_FIELDS) return [];
+  if (widest > MAX_INDEX_FIELDS) {
+    return [
+      `its order has ${widest} columns, the timestamp and the upsert key, and MongoDB's indexes at most ${MAX_INDEX_FIELDS}: shorten the key`,
+    ];
+  }
+  const bytes = BSON.calculateObjectSize(orderIndex);
+  if (bytes <= MAX_INDEX_KEYS_BYTES) return [];
   return [
-    `its order has ${widest} columns, the timestamp and the upsert key, and MongoDB's indexes at most ${MAX_INDEX_FIELDS}: shorten the key`,
+    `the names of the columns of its order, the timestamp and the upsert key, take ${bytes} bytes in an index of MongoDB, ${MAX_INDEX_KEYS_BYTES} are allowed: shorten the names, or the key`,
   ];
 }
 
@@ -199,12 +206,12 @@ async function rowProblems(
     if (mustHave && (await collection.findOne({ [name]: null })) !== null) {
       problems.push(`its column "${name}" may not be null but is in some rows: fill it in`);
     }
-  }
-  const time = table.timestampColumn;
-  if (time !== null && (await collection.findOne({ [time]: { $type: "date" } })) !== null) {
-    problems.push(
-      `its timestamp column "${time}" holds BSON dates: store texts like 2024-05-01T10:00:00.123 (UTC, no zone)`,
-    );
+    // A text finds no row by a date, so a push would add a second one.
+    if (isKey && (await collection.findOne({ [name]: { $type: "date" } })) !== null) {
+      problems.push(
+        `its key column "${name}" holds BSON dates: store texts like 2024-05-01T10:00:00.123 (UTC, no zone)`,
+      );
+    }
   }
   return problems;
 }

@@ -1,5 +1,5 @@
 // How a table of the registry is stored in its collection: fields, indexes and bounds.
-import { type Document, MinKey } from "mongodb";
+import type { Document } from "mongodb";
 import { type Row, type Table, timestampColumnOf } from "../../../domain/sync/table/table.ts";
 import { type StoredValue, storeTime, storeValue } from "./column-values.ts";
 
@@ -49,17 +49,13 @@ export function sinceBound(layout: TableLayout, sinceTime: string): string {
   return isDate && withoutZone.endsWith("T00:00:00") ? withoutZone.slice(0, 10) : withoutZone;
 }
 
-/** Selects the rows at or after `sinceTime`; every row when it is null or the table has no timestamp. */
+/**
+ * Selects the rows at or after `sinceTime`; every row when it is null or the table has no timestamp. BSON dates of other
+ * programs are rows that `datesSince()` selects.
+ */
 export function sinceFilter(layout: TableLayout, sinceTime: string | null): Document {
   if (sinceTime === null || layout.timeField === null) return {};
   return { [layout.timeField]: { $gte: sinceBound(layout, sinceTime) } };
-}
-
-/** As `sinceFilter()`, but always with a bound on the order index, so that the server counts index keys alone. */
-export function countFilter(layout: TableLayout, sinceTime: string | null): Document {
-  if (sinceTime !== null && layout.timeField !== null) return sinceFilter(layout, sinceTime);
-  const [firstField = "_id"] = Object.keys(layout.orderIndex);
-  return { [firstField]: { $gte: new MinKey() } };
 }
 
 export function positionOf({ table, timeField }: TableLayout, row: Row): Document {

@@ -1,7 +1,7 @@
 // Makes collections and indexes. All tables are inspected before the first is changed.
-import { type Collection, type Db, Long } from "mongodb";
+import { type Collection, type Db, type Document, Long, MinKey, type WithId } from "mongodb";
 import { AppError } from "../../../domain/shared/errors.ts";
-import type { Table } from "../../../domain/sync/table/table.ts";
+import { type Table, timestampColumnOf } from "../../../domain/sync/table/table.ts";
 import { createCollection, DURABLE } from "../driver/collections.ts";
 import { Deadline, retry, type Stopwatch } from "../driver/deadline.ts";
 import { hasCode, toAppError } from "../driver/errors.ts";
@@ -27,6 +27,8 @@ const CANNOT_CREATE_INDEX = 67;
 const INDEX_OPTIONS_CONFLICT = 85;
 const INDEX_KEYS_CONFLICT = 86;
 const DUPLICATE_KEY = 11000;
+
+const NUMBERED_AT_ONCE = 1_000;
 
 export class TablePreparer {
   readonly #db: Db;
@@ -75,6 +77,7 @@ export class TablePreparer {
     if (orderIndex !== keyIndex) await makeIndex(collection, inspection, orderIndex);
     if (hasNumbers(table) && inspection.hasRows && definition?.has_numbers !== true) {
       await this.#reserveIds(collection, table.name);
+      await this.#numberRows(collection, table.name);
     }
     await this.#definitions.save(table, inspection.hasRows ? definition : null);
   }
@@ -91,6 +94,26 @@ export class TablePreparer {
       )
       .toArray();
     await this.#counters.reserve(tableName, (greatest?.["id"] as Long | undefined) ?? Long.ZERO);
+  }
+
+  /** Rows that came while the registry numbered nothing get numbers, in the order in which they came. */
+  async #numberRows(collection: Collection, tableName: string): Promise<void> {
+    for (let last: Document | null = null; ; ) {
+      const rows: readonly WithId<Document>[] = await collection
+        .find({ id: null }, { projection: { _id: 1 }, limit: NUMBERED_AT_ONCE })
+        .sort({ _id: 1 })
+        .hint({ _id: 1 })
+        .min(last ?? { _id: new MinKey() })
+        .toArray();
+      if (rows.length === 0) return;
+      last = rows.at(-1) ?? null;
+      const deadline = Deadline.start(this.#clock);
+      const { first } = await this.#counters.take(tableName, rows.length, deadline);
+      const updates = rows.map(({ _id }, n) => ({
+        updateOne: { filter: { _id, id: null }, update: { $set: { id: first.add(n) } } },
+      }));
+      await collection.bulkWrite(updates, { ordered: false, writeConcern: DURABLE });
+    }
   }
 }
 
@@ -143,7 +166,7 @@ async function alignTimes(collection: Collection, inspection: Inspection): Promi
   const time = table.timestampColumn;
   const former = definition?.timestamp_column ?? null;
   if (timeField === KEY_TIME_FIELD && time !== null) {
-    const text = { $cond: [{ $eq: [{ $type: `$${time}` }, "string"] }, `$${time}`, null] };
+    const text = timeTextExpression(table, `$${time}`);
     const isOther = former === time ? { [KEY_TIME_FIELD]: { $exists: false } } : {};
     await collection.updateMany(isOther, [{ $set: { [KEY_TIME_FIELD]: text } }], {
       writeConcern: DURABLE,
@@ -152,6 +175,18 @@ async function alignTimes(collection: Collection, inspection: Inspection): Promi
   if (former === time) return;
   if (former !== null) await restoreTimes(collection, former);
   if (time !== null && timeField === time) await hideUnparsedTimes(collection, time);
+}
+
+/** The text of a time that another program may have written as a BSON date; null for any other value. */
+function timeTextExpression(table: Table, field: string): Document {
+  const inFormat = (format: string) => ({ $dateToString: { date: field, format } });
+  const seconds = "%Y-%m-%dT%H:%M:%S";
+  const isWhole = { $eq: [{ $millisecond: field }, 0] };
+  const dateTime = { $cond: [isWhole, inFormat(seconds), inFormat(`${seconds}.%L`)] };
+  const isByDay = timestampColumnOf(table)?.type === "date";
+  const dateText = isByDay ? inFormat("%Y-%m-%d") : dateTime;
+  const isOf = (type: string) => ({ $eq: [{ $type: field }, type] });
+  return { $cond: [isOf("string"), field, { $cond: [isOf("date"), dateText, null] }] };
 }
 
 /** A column that no longer orders rows gets its unparsed texts back. */

@@ -1,56 +1,42 @@
 // One push as one transaction. A record that the server refuses ends the whole transaction, so what may be refused is
 // checked before, and what is refused still is found by tries that are taken back.
-import {
-  type AnyBulkWriteOperation,
-  type BulkWriteResult,
-  type ClientSession,
-  type Collection,
-  type Db,
-  MongoBulkWriteError,
-  MongoServerError,
-} from "mongodb";
+import type { ClientSession } from "mongodb";
 import { AppError } from "../../../domain/shared/errors.ts";
-import type { WriteFailure } from "../../../ports/tables/table-store.ts";
-import { isPassing } from "../driver/errors.ts";
+import type { Table } from "../../../domain/sync/table/table.ts";
+import type {
+  WriteFailure,
+  WriteOptions,
+  WriteOutcome,
+} from "../../../ports/tables/table-store.ts";
 import type { IdRange } from "../driver/id-counters.ts";
+import type { VersionedDeps } from "../driver/person-changes.ts";
 import type { ChangedNames } from "../driver/person-versions.ts";
-import type { TableVersions } from "../driver/table-versions.ts";
+import { readNowMs } from "../driver/server-clock.ts";
 import { commitTransaction, type TransactionScope, tryTransaction } from "../driver/transaction.ts";
-import { setMarkers } from "../runs/marker-store.ts";
-import { cutUpserts, insertOperation, type Upsert, upsertOperation } from "./upserts.ts";
-
-/** Why the server may refuse a row, by error code. Its own messages hold values of rows. */
-const REFUSALS: ReadonlyMap<number, string> = new Map([
-  [121, "The row does not pass the validator of the MongoDB collection"],
-  [10334, "The row is larger than the 16 MiB that MongoDB can store"],
-  [11000, "Another row has the same value in a unique index of the MongoDB collection"],
-  [17419, "The row is larger than the 16 MiB that MongoDB can store"],
-]);
-/** Codes that an upsert may get though its record is not at fault. */
-const BATCH_PROBLEMS: ReadonlySet<number> = new Set([
-  13, // Unauthorized
-  146, // ExceededMemoryLimit
-  290, // TransactionExceededLifetimeLimitSeconds
-  388, // TransactionTooLargeForCache
-  14031, // OutOfDiskSpace
-]);
+import { setExtras } from "../runs/commit-extras.ts";
+import { commitUnder } from "../runs/lease-store.ts";
+import { noteLateTimes } from "./late-rows.ts";
+import { lateTimesOf } from "./late-times.ts";
+import { PushRows, UnclearChange, type WriteWay, type WrittenRows } from "./push-rows.ts";
+import { PushTombstones } from "./push-tombstones.ts";
+import { RefusedUpsert } from "./push-writer.ts";
+import type { Upsert } from "./upserts.ts";
 
 /** Upserts sent first behind a refused one, then twice as many each time: the next refused one may be near. */
 const FIRST_TRIED = 8;
 
 interface TablePushRequest {
-  readonly tableName: string;
+  readonly table: Table;
   readonly upserts: readonly Upsert[];
+  /** Records that are not sent. */
+  readonly failures: readonly WriteFailure[];
   /** Whether the upserts take effect one after the other. */
   readonly ordered: boolean;
-  /** Whether all keys are likely to be new: then plain inserts are tried first, at a quarter of the time. */
+  /** Whether all keys are likely to be new. */
   readonly expectsNewKeys: boolean;
   /** Numbers for new rows, one per record; null for a table that is not numbered. */
   readonly ids: IdRange | null;
-  /** Set in the same commit. */
-  readonly markers: ReadonlyMap<string, string>;
-  /** Throws when the push may no longer be done. */
-  readonly beforeCommit: () => void;
+  readonly options: WriteOptions;
   /** The people whose rows it changes. */
   readonly people: ChangedNames;
   /** Lane of the table's version that no other push of this instance uses. */
@@ -58,88 +44,107 @@ interface TablePushRequest {
 }
 
 interface TablePushResult {
+  readonly outcome: WriteOutcome;
   readonly insertedRows: number;
-  readonly failures: readonly WriteFailure[];
-}
-
-interface Written {
-  readonly inserted: readonly Upsert[];
-  readonly changedRows: number;
-}
-
-/** An upsert that the server refused for good; its transaction is over. */
-class RefusedUpsert extends Error {
-  readonly upsert: Upsert;
-  readonly code: number;
-
-  constructor(upsert: Upsert, code: number) {
-    super(`Upsert refused with code ${code}`);
-    this.upsert = upsert;
-    this.code = code;
-  }
+  /** Whether it has noted late rows. */
+  readonly hasLate: boolean;
 }
 
 export class TablePush {
-  readonly #db: Db;
-  readonly #versions: TableVersions;
+  readonly #deps: VersionedDeps;
   readonly #scope: TransactionScope;
   readonly #push: TablePushRequest;
-  readonly #collection: Collection;
+  readonly #rows: PushRows;
+  /** Null for a table without `deletes`. */
+  readonly #tombstones: PushTombstones | null;
 
-  constructor(db: Db, versions: TableVersions, scope: TransactionScope, push: TablePushRequest) {
-    this.#db = db;
-    this.#versions = versions;
+  constructor(deps: VersionedDeps, scope: TransactionScope, push: TablePushRequest) {
+    this.#deps = deps;
     this.#scope = scope;
     this.#push = push;
-    this.#collection = db.collection(push.tableName);
+    this.#rows = new PushRows(deps, push.table, { ...push.options, ...push });
+    this.#tombstones = push.table.deletes
+      ? new PushTombstones(deps, push.table, push.options)
+      : null;
   }
 
   /**
-   * Commits the markers and all upserts but the refused ones. Throws `AppError`, and driver errors after which nothing
-   * was written.
+   * Commits all upserts but the refused ones, with what belongs to them. Throws `AppError`, and driver errors after which
+   * nothing was written.
    */
   async commit(): Promise<TablePushResult> {
-    const { upserts: all, markers, expectsNewKeys } = this.#push;
-    if (expectsNewKeys && all.length > 0) {
-      const outcome = await orRefusal(this.#insertAll());
-      if (!(outcome instanceof RefusedUpsert)) return { insertedRows: all.length, failures: [] };
-    }
     const failures: WriteFailure[] = [];
-    let upserts = all;
-    while (upserts.length > 0 || markers.size > 0) {
-      const outcome = await orRefusal(this.#commitAll(upserts));
-      if (!(outcome instanceof RefusedUpsert)) return { insertedRows: outcome, failures };
-      const found = await this.#findRefused(upserts, outcome);
-      failures.push(...found.map(failureOf));
-      const refused = new Set(found.map(({ upsert }) => upsert));
-      upserts = upserts.filter((upsert) => !refused.has(upsert));
-    }
-    return { insertedRows: 0, failures };
-  }
-
-  /** Commits the rows of all upserts as new ones, with the markers. An existing key is a refusal. */
-  #insertAll(): Promise<void> {
-    const { upserts, beforeCommit } = this.#push;
-    return commitTransaction(this.#scope, async (tx) => {
-      for (const batch of cutUpserts(upserts)) {
-        await this.#write(batch, batch.map(insertOperation), tx);
+    let { upserts } = this.#push;
+    let way: WriteWay = this.#push.expectsNewKeys ? "inserting" : this.#rows.wayFor(upserts);
+    for (;;) {
+      const result = await orProblem(this.#commitAll(way, upserts, failures));
+      if (result instanceof UnclearChange) {
+        way = "deciding";
+      } else if (!(result instanceof RefusedUpsert)) {
+        return result;
+      } else if (way === "inserting") {
+        way = this.#rows.wayFor(upserts);
+      } else {
+        const found = await this.#findRefused(way, upserts, result);
+        failures.push(...found.map(({ failure }) => failure));
+        const refused = new Set(found.map(({ upsert }) => upsert));
+        upserts = upserts.filter((upsert) => !refused.has(upsert));
       }
-      await this.#raiseVersion(tx);
-      await this.#setMarkers(tx);
-      beforeCommit();
+    }
+  }
+
+  #commitAll(
+    way: WriteWay,
+    upserts: readonly Upsert[],
+    refused: readonly WriteFailure[],
+  ): Promise<TablePushResult> {
+    const { table, options, people, lane } = this.#push;
+    const { db, versions } = this.#deps;
+    return commitTransaction(this.#scope, async (tx) => {
+      const written = await this.#write(way, upserts, tx);
+      const outcome = this.#outcome(written, refused);
+      if (outcome.changed + outcome.deleted > 0) await versions.raise(table.name, people, lane, tx);
+      const hasLate = await this.#noteLate(written, tx);
+      const extras = options.beforeCommit?.(outcome);
+      if (extras !== undefined) await setExtras(db, table.name, extras, tx);
+      if (options.lease !== undefined) await commitUnder(db, options.lease, tx);
+      return { outcome, insertedRows: written.inserted.length, hasLate };
     });
   }
 
-  /** Commits the upserts, with the markers, and returns the number of new rows. */
-  #commitAll(upserts: readonly Upsert[]): Promise<number> {
-    return commitTransaction(this.#scope, async (tx) => {
-      const { inserted, changedRows } = await this.#upsertAll(upserts, tx);
-      await this.#closeGaps(inserted, tx);
-      if (inserted.length + changedRows > 0) await this.#raiseVersion(tx);
-      await this.#setMarkers(tx);
-      this.#push.beforeCommit();
-      return inserted.length;
-    });
+  async #write(
+    way: WriteWay,
+    upserts: readonly Upsert[],
+    tx: ClientSession,
+  ): Promise<WrittenRows & { readonly deleted: number }> {
+    const buried = await this.#tombstones?.apply(upserts, tx);
+    if (buried === undefined) return { ...(await this.#rows.write(way, upserts, tx)), deleted: 0 };
+    const written = await this.#rows.write(way, buried.upserts, tx);
+    const kept = [...written.kept, ...buried.kept];
+    const keptTimes = [...written.keptTimes, ...buried.keptTimes];
+    return { ...written, kept, keptTimes, deleted: buried.deleted };
+  }
+
+  #outcome(
+    written: WrittenRows & { readonly deleted: number },
+    refused: readonly WriteFailure[],
+  ): WriteOutcome {
+    const failures = [...this.#push.failures, ...refused, ...written.failures];
+    return {
+      failures: failures.toSorted((a, b) => a.index - b.index),
+      kept: written.kept.toSorted((a, b) => a - b),
+      changed: written.inserted.length + written.changedRows,
+      deleted: written.deleted,
+    };
+  }
+
+  async #noteLate(written: WrittenRows, tx: ClientSession): Promise<boolean> {
+    const { table, options } = this.#push;
+    const isTimed = [written.changedTimes, written.keptTimes].some((times) => times.length > 0);
+    if (!isTimed || table.timestampColumn === null) return false;
+    const nowMs = await readNowMs(this.#deps);
+    const times = lateTimesOf(table, written, options.isOwnRun ?? false, nowMs);
+    return await noteLateTimes(this.#deps.db, table.name, times, tx);
   }
 
   /**
@@ -147,12 +152,20 @@ export class TablePush {
    * behind it, so each upsert is sent about once. What is refused only together with others shows when the rest is
    * committed.
    */
-  async #findRefused(upserts: readonly Upsert[], first: RefusedUpsert): Promise<RefusedUpsert[]> {
+  async #findRefused(
+    way: WriteWay,
+    upserts: readonly Upsert[],
+    first: RefusedUpsert,
+  ): Promise<RefusedUpsert[]> {
     const found = [first];
     let next = upserts.indexOf(first.upsert) + 1;
     while (!this.#scope.deadline.isOver()) {
       const rest = upserts.slice(next);
-      const outcome = await orRefusal(this.#tryAll(rest));
+      const tried = tryTransaction(this.#scope, async (tx) => {
+        const buried = await this.#tombstones?.apply(rest, tx);
+        await this.#rows.tryOut(way, buried?.upserts ?? rest, FIRST_TRIED, tx);
+      });
+      const outcome = await orProblem(tried);
       if (!(outcome instanceof RefusedUpsert)) return found;
       found.push(outcome);
       next += rest.indexOf(outcome.upsert) + 1;
@@ -160,102 +173,14 @@ export class TablePush {
     const message = `MongoDB refused more records than could be found in time: ${found.length} until then`;
     throw new AppError("commit_failed", message, { cause: first });
   }
-
-  /** Writes the upserts and takes them back. */
-  #tryAll(upserts: readonly Upsert[]): Promise<void> {
-    return tryTransaction(this.#scope, async (tx) => {
-      let count = FIRST_TRIED;
-      for (let i = 0; i < upserts.length; i += count / 2) {
-        await this.#upsertAll(upserts.slice(i, i + count), tx);
-        count *= 2;
-      }
-    });
-  }
-
-  async #upsertAll(upserts: readonly Upsert[], tx: ClientSession): Promise<Written> {
-    const inserted: Upsert[] = [];
-    let changedRows = 0;
-    for (const batch of cutUpserts(upserts)) {
-      const written = await this.#write(batch, batch.map(upsertOperation), tx);
-      changedRows += written.modifiedCount;
-      for (const place of Object.keys(written.upsertedIds)) {
-        inserted.push(batch[Number(place)] as Upsert);
-      }
-    }
-    return { inserted, changedRows };
-  }
-
-  /** Numbers new rows one after the other where records between them changed rows that were there. */
-  async #closeGaps(inserted: readonly Upsert[], tx: ClientSession): Promise<void> {
-    const { ids } = this.#push;
-    if (ids === null) return;
-    const ranks = new Map(
-      inserted.toSorted((a, b) => a.place - b.place).map((upsert, rank) => [upsert, rank]),
-    );
-    const rankOf = (upsert: Upsert) => ranks.get(upsert) as number;
-    const misnumbered = inserted.filter((upsert) => upsert.place !== rankOf(upsert));
-    for (const batch of cutUpserts(misnumbered)) {
-      const operations = batch.map((upsert) => {
-        const update = { $set: { id: ids.first.add(rankOf(upsert)) } };
-        return { updateOne: { filter: upsert.filter, update } };
-      });
-      await this.#write(batch, operations, tx);
-    }
-  }
-
-  /**
-   * Writes one batch, an operation for each of its upserts, by one command of the transaction. Ends at the first upsert
-   * that the server refuses: the transaction is over then.
-   */
-  async #write(
-    batch: readonly Upsert[],
-    operations: readonly AnyBulkWriteOperation[],
-    tx: ClientSession,
-  ): Promise<BulkWriteResult> {
-    const { ordered } = this.#push;
-    try {
-      // The server makes the ids of new rows, as it does for those that upserts insert.
-      const options = { session: tx, ordered, forceServerObjectId: true };
-      return await this.#collection.bulkWrite(operations, options);
-    } catch (error) {
-      throw refusalOf(error, batch);
-    }
-  }
-
-  #raiseVersion(tx: ClientSession): Promise<void> {
-    const { tableName, people, lane } = this.#push;
-    return this.#versions.raise(tableName, people, lane, tx);
-  }
-
-  #setMarkers(tx: ClientSession): Promise<void> {
-    return setMarkers(this.#db, this.#push.markers, tx);
-  }
 }
 
-/** The refusal of an upsert that ended the transaction, or the error as it is. */
-function refusalOf(error: unknown, batch: readonly Upsert[]): unknown {
-  if (!(error instanceof MongoBulkWriteError)) return error;
-  const [refused] = error.result.getWriteErrors();
-  if (refused === undefined) return error;
-  // Without the server's message, which holds values of the row.
-  const serverError = new MongoServerError({ message: "An upsert failed", code: refused.code });
-  const upsert = batch[refused.index];
-  if (upsert === undefined || BATCH_PROBLEMS.has(refused.code) || isPassing(serverError)) {
-    return serverError;
-  }
-  return new RefusedUpsert(upsert, refused.code);
-}
-
-async function orRefusal<T>(work: Promise<T>): Promise<T | RefusedUpsert> {
+/** The result of work, or what ended it that another try takes care of. */
+async function orProblem<T>(work: Promise<T>): Promise<T | RefusedUpsert | UnclearChange> {
   try {
     return await work;
   } catch (error) {
-    if (error instanceof RefusedUpsert) return error;
+    if (error instanceof RefusedUpsert || error instanceof UnclearChange) return error;
     throw error;
   }
-}
-
-function failureOf({ upsert, code }: RefusedUpsert): WriteFailure {
-  const message = REFUSALS.get(code) ?? `MongoDB refused the row: error ${code}`;
-  return { index: upsert.index, message };
 }

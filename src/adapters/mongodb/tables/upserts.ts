@@ -1,5 +1,7 @@
 // Records of a push as upserts by the key columns, and the batches in which they are sent.
 import { type AnyBulkWriteOperation, BSON, type Document, type Long } from "mongodb";
+import { keyText } from "../../../domain/sync/rows/row-text.ts";
+import { rowTime } from "../../../domain/sync/rows/row-time.ts";
 import type { Column, ColumnValue, Row, Table } from "../../../domain/sync/table/table.ts";
 import type { RowWrite, WriteFailure } from "../../../ports/tables/table-store.ts";
 import { cutBatches } from "../driver/collections.ts";
@@ -14,9 +16,8 @@ const MAX_UPSERT_BYTES = 16 * 1024 * 1024 - 1024;
  */
 const MAX_BATCH_BYTES = 12 * 1024 * 1024;
 const MAX_BATCH_UPSERTS = 50_000;
-/** Upper estimates of the bytes of an upsert without its fields, plain or guarded, and of a field without its text. */
+/** Upper estimates of the bytes of an upsert without its fields, and of a field without its text. */
 const UPSERT_BYTES = 200;
-const GUARDED_BYTES = 900;
 const FIELD_BYTES = 80;
 
 /** One record, ready to be sent. */
@@ -25,18 +26,24 @@ export interface Upsert {
   readonly index: number;
   /** Position among the records of the plan; in a numbered table a new row's id is `firstId` plus this. */
   readonly place: number;
+  /** The record. */
+  readonly row: Row;
   /** Equal for records with the same key. */
   readonly keyText: string;
+  /** The record's canonical time; null when it has none. */
+  readonly time: string | null;
+  /** As in `RowWrite`. */
+  readonly refusedIfNew: string | undefined;
   readonly estimatedBytes: number;
   /** The stored values of all key columns, which select the row. */
   readonly filter: Document;
-  readonly update: Document | Document[];
+  readonly update: Document;
   /** The whole document of a new row. */
   readonly document: Document;
 }
 
 /** The upserts of a push in the order of sending, and the records that are not sent. */
-interface UpsertPlan {
+export interface UpsertPlan {
   readonly upserts: readonly Upsert[];
   /** True when a key occurs twice: then the upserts take effect one after the other. */
   readonly ordered: boolean;
@@ -59,9 +66,9 @@ export function planUpserts(
   const failures: WriteFailure[] = [];
   const hashed: { readonly hash: number; readonly upsert: Upsert }[] = [];
   const keys = new Set<string>();
-  for (const [place, { index, row }] of writes.entries()) {
+  for (const [place, { index, row, refusedIfNew }] of writes.entries()) {
     const id = firstId === null ? null : firstId.add(place);
-    const upsert = { index, place, ...makeUpsert(table, row, id) };
+    const upsert = { index, place, refusedIfNew, ...makeUpsert(table, row, id) };
     if (isTooLarge(upsert)) {
       failures.push({ index, message: "The row is larger than the 16 MiB that MongoDB can store" });
       continue;
@@ -109,13 +116,12 @@ export function storedFields(table: Table, row: Row): Readonly<Fields> {
   return fields;
 }
 
-function makeUpsert(table: Table, row: Row, id: Long | null): Omit<Upsert, "index" | "place"> {
+type MadeUpsert = Omit<Upsert, "index" | "place" | "refusedIfNew">;
+
+function makeUpsert(table: Table, row: Row, id: Long | null): MadeUpsert {
   const filter: Fields = {};
-  let keyText = "";
   for (const column of table.keyColumns) {
-    const stored = storeValue(column, row[column.name] ?? null);
-    filter[column.name] = stored;
-    keyText += `${typeof stored === "string" ? stored : JSON.stringify(row[column.name])}\u0000`;
+    filter[column.name] = storeValue(column, row[column.name] ?? null);
   }
   const { timeField, updateNames } = layoutOf(table);
   const changed: Fields = {};
@@ -131,15 +137,13 @@ function makeUpsert(table: Table, row: Row, id: Long | null): Omit<Upsert, "inde
   if (timeField === KEY_TIME_FIELD && time !== undefined) {
     inserted[KEY_TIME_FIELD] = storeTime(time, row[time.name]);
   }
-  const guarded = isGuarded(table, changed);
   return {
-    keyText,
-    estimatedBytes: [filter, changed, inserted].reduce(
-      addBytes,
-      guarded ? GUARDED_BYTES : UPSERT_BYTES,
-    ),
+    row,
+    keyText: keyText(table, row),
+    time: rowTime(table, row),
+    estimatedBytes: [filter, changed, inserted].reduce(addBytes, UPSERT_BYTES),
     filter,
-    update: guarded ? guardedUpdate(table, row, changed, inserted) : plainUpdate(changed, inserted),
+    update: updateOf(changed, inserted),
     document: { ...filter, ...changed, ...inserted },
   };
 }
@@ -158,36 +162,12 @@ function addValue(target: Fields, table: Table, column: Column, value: ColumnVal
   }
 }
 
-/** With the timestamp in the key, rows of one key are never older than one another. */
-function isGuarded(table: Table, changed: Fields): boolean {
-  if (table.conflict !== "newer" || table.timestampColumn === null) return false;
-  const isInKey = layoutOf(table).timeField === KEY_TIME_FIELD;
-  return !isInKey && Object.keys(changed).length > 0;
-}
-
-function plainUpdate(changed: Fields, inserted: Fields): Document {
+function updateOf(changed: Fields, inserted: Fields): Document {
   const update: Document = {};
   if (Object.keys(changed).length > 0) update["$set"] = changed;
   if (Object.keys(inserted).length > 0) update["$setOnInsert"] = inserted;
   // Without an operator the document would replace the row.
   return Object.keys(update).length > 0 ? update : { $setOnInsert: {} };
-}
-
-/** An update that leaves a row as it is when the record is older. D-3.9. */
-function guardedUpdate(table: Table, row: Row, changed: Fields, inserted: Fields): Document[] {
-  const column = table.columns.find(({ name }) => name === table.timestampColumn) as Column;
-  const field = `$${column.name}`;
-  const storedTime = { $cond: [{ $eq: [{ $type: field }, "string"] }, field, null] };
-  const isOlder = { $gt: [storedTime, { $literal: storeTime(column, row[column.name]) }] };
-  const isNew = { $eq: [{ $type: "$_id" }, "missing"] };
-  const written = {
-    $mergeObjects: [
-      "$$ROOT",
-      { $cond: [isNew, { $literal: inserted }, {}] },
-      { $literal: changed },
-    ],
-  };
-  return [{ $replaceWith: { $cond: [isOlder, "$$ROOT", written] } }];
 }
 
 function addBytes(sum: number, fields: Fields): number {

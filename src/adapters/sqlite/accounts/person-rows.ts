@@ -4,6 +4,7 @@ import type { Table } from "../../../domain/sync/table/table.ts";
 import type { SqliteDatabase } from "../driver/database.ts";
 import type { SqliteValue } from "../driver/driver.ts";
 import { decodeRows, readExpression, valueEncoder } from "../tables/column-values.ts";
+import { forgetTombstones, leaveNoTombstones } from "../tables/tombstone-writes.ts";
 
 /** The rows of one table that belong to one username. */
 export class PersonRows {
@@ -50,10 +51,13 @@ export class PersonRows {
     this.#database.run(sql, [...values, username]);
   }
 
-  /** Removes every row of the person. */
+  /** Removes every row of the person, without a tombstone. D-7.6. */
   remove(username: string): void {
     if (this.#select === null) return;
-    this.#database.run(`DELETE FROM "${this.#table.name}" WHERE "username" = ?`, [username]);
+    const remove = () =>
+      this.#database.run(`DELETE FROM "${this.#table.name}" WHERE "username" = ?`, [username]);
+    leaveNoTombstones(this.#database, this.#table, remove);
+    forgetTombstones(this.#database, this.#table, "username", username);
   }
 
   #bound(fields: Readonly<Record<string, JsonValue>>) {

@@ -21,6 +21,9 @@ const MAX_STATEMENTS = 400;
 /** The machine's time in milliseconds since 1970. */
 const NOW_MS = "SELECT CAST(round((julianday('now') - 2440587.5) * 86400000) AS INTEGER) AS nowMs";
 
+const FOREIGN_TRIGGER =
+  "SELECT 1 FROM sqlite_schema WHERE type = 'trigger' AND name NOT GLOB 'repsync_*' LIMIT 1";
+
 const PRAGMAS = {
   // Waiting inside SQLite would block the event loop; `#retried` waits instead.
   busy_timeout: 0,
@@ -114,7 +117,7 @@ export class SqliteDatabase {
     return this.#connection.cutsTextAtNul;
   }
 
-  /** A prepared statement, valid until the work that asks for it ends or asks for another. */
+  /** A prepared statement, valid until the work that asks for it ends or asks for two others. */
   statement(sql: string): SqliteStatement {
     return this.#statements.get(sql);
   }
@@ -165,6 +168,11 @@ export class SqliteDatabase {
   /** `Clock.monotonicMs`; without a clock it stands still. */
   monotonicMs(): number {
     return this.#clock?.monotonicMs() ?? 0;
+  }
+
+  /** Resolves when other work of this process has had its turn. */
+  nextTurn(): Promise<void> {
+    return new Promise((resolve) => setImmediate(resolve));
   }
 
   /**
@@ -280,7 +288,8 @@ export class SqliteDatabase {
   }
 
   #noteChange(tables: ChangedTables): void {
-    if (tables === "all") this.#changesOfAll++;
+    // A trigger of another tool may have changed any table.
+    if (tables === "all" || this.all(FOREIGN_TRIGGER).length > 0) this.#changesOfAll++;
     else for (const name of tables) this.#changesOfTables.set(name, this.#changesOf(name) + 1);
   }
 

@@ -5,7 +5,7 @@ import type { SqliteConnection, SqliteRow } from "./driver.ts";
 export async function openNodeSqlite(path: string): Promise<SqliteConnection> {
   const database = new DatabaseSync(path);
   return {
-    cutsTextAtNul: readsNulAsEnd(database),
+    cutsTextAtNul: readsNulAsEnd(),
     get isInTransaction() {
       return database.isTransaction;
     },
@@ -26,7 +26,10 @@ export async function openNodeSqlite(path: string): Promise<SqliteConnection> {
   };
 }
 
-function readsNulAsEnd(database: DatabaseSync): boolean {
+/** Asked of a database of its own, as a file may be locked just now. */
+function readsNulAsEnd(): boolean {
+  const database = new DatabaseSync(":memory:");
   const row = database.prepare("SELECT 'a' || char(0) || 'b' AS text").get();
+  database.close();
   return row?.["text"] !== "a\0b";
 }

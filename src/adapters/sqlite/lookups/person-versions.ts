@@ -2,6 +2,7 @@
 // program makes it. A person's changes count in one of 4,096 version slots, found by a hash of the username, so that the
 // numbers outlive an erasure without the name.
 import type { SqliteDatabase } from "../driver/database.ts";
+import { quotedName, uniqueKeys } from "../driver/unique-keys.ts";
 
 const SLOTS = 4_096;
 /** Characters of a username that its hash takes from the beginning. */
@@ -26,11 +27,6 @@ const READ = `SELECT slot, version FROM repsync_versions
 const TRIGGERS = `SELECT name, sql FROM sqlite_schema
   WHERE type = 'trigger' AND substr(name, 1, 15) = 'repsync_change_'`;
 const HAS_USERNAME = "SELECT 1 FROM pragma_table_info(?) WHERE name = 'username'";
-/** The primary key that is the number of the row, which no index is for. */
-const ROW_NUMBER = "SELECT name FROM pragma_table_info(?) WHERE pk = 1 AND type = 'INTEGER'";
-/** The columns of unique keys; null in the place of an expression. */
-const UNIQUE_COLUMNS = `SELECT i.name AS key, c.name AS column
-  FROM pragma_index_list(?) i, pragma_index_info(i.name) c WHERE i."unique"`;
 
 /** Versions by slot. They only grow. */
 export type SlotVersions = ReadonlyMap<number, number>;
@@ -48,7 +44,7 @@ export function prepareVersions(database: SqliteDatabase, tables: readonly strin
   );
   const missing = [...wanted].filter(([name, sql]) => found.get(name) !== sql);
   for (const [name, sql] of found) {
-    if (wanted.get(name) !== sql) database.run(`DROP TRIGGER ${quoted(name)}`);
+    if (wanted.get(name) !== sql) database.run(`DROP TRIGGER ${quotedName(name)}`);
   }
   for (const [, sql] of missing) database.run(sql);
   if (missing.length > 0) database.run(RAISE_ALL);
@@ -100,7 +96,7 @@ function triggersOf(database: SqliteDatabase, table: string): ReadonlyMap<string
   if (database.all(HAS_USERNAME, [table]).length === 0) return triggers;
   const add = (name: string, event: string, body: string, condition = "") => {
     const full = `repsync_change_${table}_${name}`;
-    const sql = `CREATE TRIGGER ${quoted(full)} ${event} ON ${quoted(table)} ${condition} BEGIN ${body}; END`;
+    const sql = `CREATE TRIGGER ${quotedName(full)} ${event} ON ${quotedName(table)} ${condition} BEGIN ${body}; END`;
     triggers.set(full, sql);
   };
   const raise = (condition: string) =>
@@ -114,9 +110,9 @@ function triggersOf(database: SqliteDatabase, table: string): ReadonlyMap<string
   add("delete", "AFTER DELETE", raiseOld);
   // REPLACE removes the rows in its way without firing their DELETE triggers.
   for (const columns of otherUniqueKeys(database, table)) {
-    const names = columns.map(quoted);
+    const names = columns.map(quotedName);
     const isTaken = names.map((name) => `taken.${name} = NEW.${name}`).join(" AND ");
-    const taken = `FROM ${quoted(table)} AS taken WHERE ${isTaken}`;
+    const taken = `FROM ${quotedName(table)} AS taken WHERE ${isTaken}`;
     const body = raise(`slot IN (SELECT ${slotSql("taken.username")} ${taken})`);
     const condition = `WHEN EXISTS (SELECT 1 ${taken})`;
     add(`insert_${columns.join("_")}`, "BEFORE INSERT", body, condition);
@@ -127,19 +123,5 @@ function triggersOf(database: SqliteDatabase, table: string): ReadonlyMap<string
 
 /** Unique keys by which a row of one person can take the place of another person's. */
 function otherUniqueKeys(database: SqliteDatabase, table: string): readonly (readonly string[])[] {
-  const keys = new Map<string, (string | null)[]>();
-  for (const row of database.all(UNIQUE_COLUMNS, [table])) {
-    const columns = keys.get(String(row["key"])) ?? [];
-    columns.push(row["column"] as string | null);
-    keys.set(String(row["key"]), columns);
-  }
-  const [number] = database.all(ROW_NUMBER, [table]);
-  if (number !== undefined) keys.set("", [String(number["name"])]);
-  return [...keys.values()].filter((columns): columns is string[] =>
-    columns.every((column) => column !== null && column !== "username"),
-  );
-}
-
-function quoted(name: string): string {
-  return `"${name.replaceAll('"', '""')}"`;
+  return uniqueKeys(database, table).filter((columns) => !columns.includes("username"));
 }

@@ -1,5 +1,7 @@
+import { AppError } from "../../../domain/shared/errors.ts";
 import type {
   HeldLease,
+  LeaseClaim,
   LeaseRefusal,
   LeaseRequest,
   LeaseStore,
@@ -31,9 +33,11 @@ const ACQUIRE = `
 
 const HOLDER = "SELECT holder FROM repsync_leases WHERE name = ?";
 
-const RENEW = `
-  UPDATE repsync_leases SET expires_at_ms = ?3 + ttl_ms
-  WHERE name = ?1 AND turn = ?2 AND NOT ${IS_FREE.replaceAll(":now", "?3")}`;
+const IS_HELD = `name = ?1 AND turn = ?2 AND NOT ${IS_FREE.replaceAll(":now", "?3")}`;
+
+const FIND_HELD = `SELECT 1 FROM repsync_leases WHERE ${IS_HELD}`;
+
+const RENEW = `UPDATE repsync_leases SET expires_at_ms = ?3 + ttl_ms WHERE ${IS_HELD}`;
 
 const RELEASE = "DELETE FROM repsync_leases WHERE name = ? AND turn = ?";
 
@@ -58,8 +62,19 @@ export class SqliteLeaseStore implements LeaseStore {
   #lease(name: string, turn: number): HeldLease {
     const database = this.#database;
     return {
+      claim: { name, turn: String(turn) },
       renew: () => database.keep(() => database.run(RENEW, [name, turn, database.nowMs()]) > 0),
       release: () => database.keep(() => void database.run(RELEASE, [name, turn])),
     };
   }
+}
+
+/**
+ * Throws `lease_lost` unless the lease is held, within the caller's write. To read it is enough: until that commits, nobody
+ * else can write, and so take the lease.
+ */
+export function assertLeaseHeld(database: SqliteDatabase, { name, turn }: LeaseClaim): void {
+  if (database.all(FIND_HELD, [name, Number(turn), database.nowMs()]).length > 0) return;
+  const message = `The lease "${name}" was lost before the commit, so nothing was written; run again`;
+  throw new AppError("lease_lost", message);
 }

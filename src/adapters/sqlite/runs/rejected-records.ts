@@ -1,11 +1,13 @@
 import { type JsonObject, parseJson } from "../../../domain/shared/json.ts";
 import type { SyncDirection } from "../../../domain/sync/run/marker.ts";
 import type {
+  DroppedRecord,
   NewRejection,
   RejectedQuery,
   RejectedRecord,
   RejectedRecords,
 } from "../../../ports/runs/rejected-records.ts";
+import type { CommitExtras } from "../../../ports/tables/table-store.ts";
 import type { SqliteDatabase } from "../driver/database.ts";
 import type { SqliteRow } from "../driver/driver.ts";
 
@@ -23,6 +25,10 @@ export const REJECTED_TABLES = [
     ON repsync_rejected (table_name, direction, number)`,
   `CREATE TABLE IF NOT EXISTS repsync_counters (
     name TEXT PRIMARY KEY, last INTEGER NOT NULL
+  ) WITHOUT ROWID`,
+  `CREATE TABLE IF NOT EXISTS repsync_dropped (
+    table_name TEXT NOT NULL, direction TEXT NOT NULL, key_id TEXT NOT NULL,
+    key TEXT NOT NULL, fingerprint TEXT NOT NULL, PRIMARY KEY (table_name, direction, key_id)
   ) WITHOUT ROWID`,
 ];
 
@@ -44,15 +50,33 @@ const NOTE =
   " (number, table_name, direction, key_id, details, attempts, first_at_ms, last_at_ms)" +
   " VALUES (?1, ?2, ?3, ?4, ?5, 1, ?6, ?6)";
 
-const CLEAR = `DELETE FROM repsync_rejected WHERE ${IS_ENTRY}`;
+/** The entries of a key whose part is null: the id of each begins with that of the key. */
+const IS_OF_NULL_KEY = "table_name = ?1 AND direction = ?2 AND substr(key_id, 1, length(?3)) = ?3";
+
+const CLEARED = ["repsync_rejected", "repsync_dropped"];
+
+const FIND = "SELECT * FROM repsync_rejected WHERE number = ?";
 
 const REMOVE = "DELETE FROM repsync_rejected WHERE number = ?";
+
+const DROP =
+  "INSERT OR REPLACE INTO repsync_dropped (table_name, direction, key_id, key, fingerprint)" +
+  " VALUES (?, ?, ?, ?, ?)";
+
+const IS_DROPPED = `SELECT 1 FROM repsync_dropped WHERE ${IS_ENTRY} AND fingerprint = ?`;
+
+const FORGET_DROP = `DELETE FROM repsync_dropped WHERE ${IS_ENTRY}`;
+
+const DROPPED =
+  "SELECT key, fingerprint FROM repsync_dropped WHERE table_name = ? AND direction = ? ORDER BY key_id";
 
 const COUNT =
   "SELECT table_name AS tableName, count(*) AS n FROM repsync_rejected" +
   " WHERE ?1 IS NULL OR direction = ?1 GROUP BY table_name";
 
-type Details = Pick<RejectedRecord, "key" | "record" | "message">;
+type AcceptedRecords = NonNullable<CommitExtras["accepted"]>;
+
+type Details = Pick<RejectedRecord, "key" | "record" | "message" | "fingerprint">;
 
 export class SqliteRejectedRecords implements RejectedRecords {
   readonly #database: SqliteDatabase;
@@ -63,9 +87,7 @@ export class SqliteRejectedRecords implements RejectedRecords {
 
   async note(rejections: readonly NewRejection[]): Promise<void> {
     if (rejections.length === 0) return;
-    await this.#database.keep(() => {
-      for (const rejection of rejections) this.#note(rejection);
-    });
+    await this.#database.keep(() => noteRejections(this.#database, rejections));
   }
 
   async list(query: RejectedQuery): Promise<readonly RejectedRecord[]> {
@@ -84,26 +106,64 @@ export class SqliteRejectedRecords implements RejectedRecords {
 
   async clear(table: string, direction: SyncDirection, keys: readonly JsonObject[]): Promise<void> {
     if (keys.length === 0) return;
-    await this.#database.keep(() => {
-      for (const key of keys) this.#database.run(CLEAR, [table, direction, keyId(key)]);
-    });
+    await this.#database.keep(() => clearRejections(this.#database, { table, direction, keys }));
   }
 
   async remove(id: string): Promise<boolean> {
-    return this.#database.keep(() => this.#database.run(REMOVE, [numberOf(id)]) > 0);
+    const database = this.#database;
+    return database.keep(() => {
+      const [row] = database.all(FIND, [numberOf(id)]);
+      if (row === undefined) return false;
+      const { table, direction, key, fingerprint } = readEntry(row);
+      const entry = [table, direction, String(row["key_id"])];
+      database.run(DROP, [...entry, JSON.stringify(key), fingerprint]);
+      return database.run(REMOVE, [numberOf(id)]) > 0;
+    });
+  }
+
+  async dropped(table: string, direction: SyncDirection): Promise<readonly DroppedRecord[]> {
+    const rows = await this.#database.read(() => this.#database.all(DROPPED, [table, direction]));
+    return rows.map((row) => ({
+      key: parseJson(String(row["key"])) as JsonObject,
+      fingerprint: String(row["fingerprint"]),
+    }));
   }
 
   async countByTable(direction?: SyncDirection): Promise<ReadonlyMap<string, number>> {
     const rows = await this.#database.read(() => this.#database.all(COUNT, [direction ?? null]));
     return new Map(rows.map((row) => [String(row["tableName"]), Number(row["n"])]));
   }
+}
 
-  #note({ table, direction, key, record, message, lastAtMs }: NewRejection): void {
-    const entry = [table, direction, keyId(key)] as const;
-    const details = JSON.stringify({ key, record, message } satisfies Details);
-    if (this.#database.run(NOTE_AGAIN, [details, lastAtMs, ...entry]) > 0) return;
-    const [counter] = this.#database.all(NEXT_NUMBER);
-    this.#database.run(NOTE, [Number(counter?.["last"]), ...entry, details, lastAtMs]);
+/** What `RejectedRecords.note` does, within the caller's transaction. */
+export function noteRejections(
+  database: SqliteDatabase,
+  rejections: readonly NewRejection[],
+): void {
+  for (const rejection of rejections) noteRejection(database, rejection);
+}
+
+function noteRejection(database: SqliteDatabase, rejection: NewRejection): void {
+  const { table, direction, key, record, message, fingerprint, lastAtMs } = rejection;
+  const entry = [table, direction, entryId(rejection)];
+  if (database.all(IS_DROPPED, [...entry, fingerprint]).length > 0) return;
+  database.run(FORGET_DROP, entry);
+  const details = JSON.stringify({ key, record, message, fingerprint } satisfies Details);
+  if (database.run(NOTE_AGAIN, [details, lastAtMs, ...entry]) > 0) return;
+  const [counter] = database.all(NEXT_NUMBER);
+  database.run(NOTE, [Number(counter?.["last"]), ...entry, details, lastAtMs]);
+}
+
+/** What `RejectedRecords.clear` does, within the caller's transaction. */
+export function clearRejections(
+  database: SqliteDatabase,
+  { table, direction, keys }: AcceptedRecords,
+): void {
+  for (const key of keys) {
+    const isOfKey = hasNull(key) ? IS_OF_NULL_KEY : IS_ENTRY;
+    for (const name of CLEARED) {
+      database.run(`DELETE FROM ${name} WHERE ${isOfKey}`, [table, direction, keyId(key)]);
+    }
   }
 }
 
@@ -112,13 +172,27 @@ function keyId(key: JsonObject): string {
   return JSON.stringify(Object.entries(key).sort(([a], [b]) => (a < b ? -1 : 1)));
 }
 
+/** Identifies an entry: by its key, or by its key and content where the key is no key, as a part of it is null. */
+function entryId({ key, fingerprint }: DroppedRecord): string {
+  return hasNull(key) ? keyId(key) + fingerprint : keyId(key);
+}
+
+function hasNull(key: JsonObject): boolean {
+  return Object.values(key).includes(null);
+}
+
 /** The number of an entry; 0, which no entry has, when the text is not an id. */
 function numberOf(id: string): number {
   return /^\d+$/.test(id) && id.length === ID_DIGITS ? Number(id) : 0;
 }
 
 function readEntry(row: SqliteRow): RejectedRecord {
-  const { key, record, message } = parseJson(String(row["details"])) as unknown as Details;
+  const {
+    key,
+    record,
+    message,
+    fingerprint = "",
+  } = parseJson(String(row["details"])) as unknown as Details;
   return {
     id: String(row["number"]).padStart(ID_DIGITS, "0"),
     table: String(row["table_name"]),
@@ -126,6 +200,7 @@ function readEntry(row: SqliteRow): RejectedRecord {
     key,
     record,
     message,
+    fingerprint,
     attempts: Number(row["attempts"]),
     firstAtMs: Number(row["first_at_ms"]),
     lastAtMs: Number(row["last_at_ms"]),

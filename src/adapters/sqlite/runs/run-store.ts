@@ -1,5 +1,5 @@
 import { MAX_KEPT_RUNS } from "../../../domain/shared/limits.ts";
-import type { SyncRun } from "../../../domain/sync/run/run.ts";
+import { type KeptRun, readKeptRun } from "../../../domain/sync/run/run.ts";
 import type { RunQuery, RunStore } from "../../../ports/runs/run-store.ts";
 import type { SqliteDatabase } from "../driver/database.ts";
 import type { SqliteRow } from "../driver/driver.ts";
@@ -10,6 +10,9 @@ export const RUN_TABLES = [
     number INTEGER PRIMARY KEY, id TEXT NOT NULL, run TEXT NOT NULL
   )`,
   "CREATE UNIQUE INDEX IF NOT EXISTS repsync_runs_id ON repsync_runs (id)",
+  `CREATE TABLE IF NOT EXISTS repsync_run_cancellations (
+    id TEXT PRIMARY KEY, reason TEXT NOT NULL
+  ) WITHOUT ROWID`,
 ];
 
 const SAVE =
@@ -19,6 +22,15 @@ const SAVE =
 const DROP_OLDEST =
   "DELETE FROM repsync_runs WHERE number <=" +
   ` (SELECT number FROM repsync_runs ORDER BY number DESC LIMIT 1 OFFSET ${MAX_KEPT_RUNS})`;
+
+const CANCEL =
+  "INSERT INTO repsync_run_cancellations (id, reason)" +
+  " SELECT id, ?2 FROM repsync_runs WHERE id = ?1 ON CONFLICT (id) DO NOTHING";
+
+const DROP_OLD_CANCELLATIONS =
+  "DELETE FROM repsync_run_cancellations WHERE id NOT IN (SELECT id FROM repsync_runs)";
+
+const CANCELLATION = "SELECT reason FROM repsync_run_cancellations WHERE id = ?";
 
 const FIND = "SELECT run FROM repsync_runs WHERE id = ?";
 
@@ -35,7 +47,7 @@ export class SqliteRunStore implements RunStore {
     this.#database = database;
   }
 
-  async save(run: SyncRun): Promise<void> {
+  async save(run: KeptRun): Promise<void> {
     const database = this.#database;
     await database.keep(() => {
       database.run(SAVE, [run.runId, JSON.stringify(run)]);
@@ -43,12 +55,25 @@ export class SqliteRunStore implements RunStore {
     });
   }
 
-  async find(runId: string): Promise<SyncRun | null> {
+  async cancel(runId: string, reason: string): Promise<void> {
+    const database = this.#database;
+    await database.keep(() => {
+      database.run(DROP_OLD_CANCELLATIONS);
+      database.run(CANCEL, [runId, reason]);
+    });
+  }
+
+  async cancellation(runId: string): Promise<string | null> {
+    const [row] = await this.#database.read(() => this.#database.all(CANCELLATION, [runId]));
+    return row === undefined ? null : String(row["reason"]);
+  }
+
+  async find(runId: string): Promise<KeptRun | null> {
     const [row] = await this.#database.read(() => this.#database.all(FIND, [runId]));
     return row === undefined ? null : readRun(row);
   }
 
-  async list({ beforeId, limit }: RunQuery): Promise<readonly SyncRun[]> {
+  async list({ beforeId, limit }: RunQuery): Promise<readonly KeptRun[]> {
     const rows = await this.#database.read(() =>
       beforeId === null
         ? this.#database.all(LIST, [limit])
@@ -58,6 +83,6 @@ export class SqliteRunStore implements RunStore {
   }
 }
 
-function readRun(row: SqliteRow): SyncRun {
-  return JSON.parse(String(row["run"])) as SyncRun;
+function readRun(row: SqliteRow): KeptRun {
+  return readKeptRun(String(row["run"]));
 }

@@ -9,7 +9,8 @@ import type {
 import type { SqliteDatabase } from "../driver/database.ts";
 import type { SqliteRow, SqliteValue } from "../driver/driver.ts";
 import { decodeRows, textWithNul, valueEncoder } from "./column-values.ts";
-import { firstStart, ORDER_COLUMN, type RowSql, rowSql, type Start } from "./statements.ts";
+import { ORDER_COLUMN } from "./order-column.ts";
+import { firstStart, type RowSql, rowSql, type Start } from "./statements.ts";
 
 /** Where a row stands in the order of its table, as the file has it. */
 interface Place {

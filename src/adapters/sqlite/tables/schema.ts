@@ -3,37 +3,15 @@ import { AppError } from "../../../domain/shared/errors.ts";
 import type { Column, Table } from "../../../domain/sync/table/table.ts";
 import type { SqliteDatabase } from "../driver/database.ts";
 import { declaredType } from "./column-values.ts";
-import { ORDER_COLUMN, orderColumns, orderExpression } from "./statements.ts";
+import { dropDeleteTriggers, prepareDeletes } from "./delete-triggers.ts";
+import { type Definition, type FoundTable, findTable } from "./found-table.ts";
+import { ORDER_COLUMN, orderColumns, orderExpression } from "./order-column.ts";
 
 export const DEFINITION_TABLES = [
   `CREATE TABLE IF NOT EXISTS repsync_tables (
     name TEXT PRIMARY KEY, definition TEXT NOT NULL
   ) WITHOUT ROWID`,
 ];
-
-/** What a table was last prepared as, to notice what a changed registry would break. */
-interface Definition {
-  /** The upsert key's columns in their order. */
-  readonly key: readonly string[];
-  /** Type by column name, columns that the registry has dropped since included. */
-  readonly columns: Readonly<Record<string, string>>;
-  /** The expression that the order column is generated from; null without one. */
-  readonly order: string | null;
-}
-
-/** A table in the file, made here or by another tool. */
-interface FoundTable {
-  /** As the file has it; SQLite ignores case in names. */
-  readonly name: string;
-  readonly isView: boolean;
-  /** Null for a table that was never prepared. */
-  readonly definition: Definition | null;
-  /** Affinity by column name. */
-  readonly affinities: ReadonlyMap<string, string>;
-  /** The INTEGER PRIMARY KEY; null without one. */
-  readonly rowNumberColumn: string | null;
-  readonly hasRows: boolean;
-}
 
 /** Makes what is missing, within the caller's transaction. Throws `schema_conflict`; the caller then rolls back. */
 export function prepareTables(database: SqliteDatabase, tables: readonly Table[]): void {
@@ -43,6 +21,7 @@ export function prepareTables(database: SqliteDatabase, tables: readonly Table[]
 function prepareTable(database: SqliteDatabase, table: Table): void {
   let found = findTable(database, table.name);
   if (found !== null) {
+    refuseGenerated(found);
     const problems = changeProblems(table, found);
     if (problems.length > 0) {
       if (found.hasRows || found.definition === null) throw conflict(table, problems);
@@ -51,13 +30,16 @@ function prepareTable(database: SqliteDatabase, table: Table): void {
     }
   }
   if (found === null) createTable(database, table);
-  else addColumns(database, table, found);
-  setOrderColumn(database, table, found);
+  else {
+    addColumns(database, table, found);
+    setOrderColumn(database, table, found);
+  }
   setIndexes(database, table);
   const definition = definitionOf(table, found?.definition ?? null);
   if (JSON.stringify(definition) !== JSON.stringify(found?.definition)) {
     saveDefinition(database, table.name, definition);
   }
+  prepareDeletes(database, table);
 }
 
 /** Why an existing table cannot become the registry's. */
@@ -100,6 +82,14 @@ function columnProblem(column: Column, found: FoundTable): string | null {
   return affinity === needed ? null : `is kept as ${affinity} in the database, not as ${needed}`;
 }
 
+/** A generated column cannot be written, and one that the registry does not name may still fail every write. D-7.10. */
+function refuseGenerated({ name, generated }: FoundTable): void {
+  if (generated.length === 0) return;
+  const columns = generated.map((column) => `column "${column}"`).join(" and ");
+  const message = `Table "${name}" cannot be synchronized: the database generates ${columns}, which nobody can write. Drop it, or make it an ordinary column; a view may show what it showed`;
+  throw new AppError("schema_conflict", message);
+}
+
 function conflict(table: Table, problems: readonly string[]): AppError {
   const advice =
     "Undo the change in the registry, or export the table, drop it and import it again";
@@ -108,7 +98,10 @@ function conflict(table: Table, problems: readonly string[]): AppError {
 }
 
 function createTable(database: SqliteDatabase, table: Table): void {
-  database.run(`CREATE TABLE "${table.name}" (${table.columns.map(columnSql).join(", ")})`);
+  // Stored, so that it is computed once for each time that a row is written. SQLite cannot add such a column later.
+  const order = orderColumnSql(table, "STORED");
+  const columns = [...table.columns.map(columnSql), ...(order === null ? [] : [order])];
+  database.run(`CREATE TABLE "${table.name}" (${columns.join(", ")})`);
 }
 
 function addColumns(database: SqliteDatabase, table: Table, found: FoundTable): void {
@@ -123,21 +116,23 @@ function columnSql(column: Column): string {
   return `"${column.name}" ${declaredType(column)}${isNumbered(column) ? " PRIMARY KEY" : ""}`;
 }
 
-/** Makes the order column, anew when what it is generated from has changed. */
-function setOrderColumn(database: SqliteDatabase, table: Table, found: FoundTable | null): void {
-  const wanted = orderExpression(table);
-  const isThere = found?.affinities.has(ORDER_COLUMN) ?? false;
-  if (isThere && found?.definition?.order === wanted) return;
+function orderColumnSql(table: Table, kind: "STORED" | "VIRTUAL"): string | null {
+  const order = orderExpression(table);
+  return order === null ? null : `${ORDER_COLUMN} TEXT GENERATED ALWAYS AS (${order}) ${kind}`;
+}
+
+/** Makes the order column of a table that was there, anew when what it is generated from has changed. */
+function setOrderColumn(database: SqliteDatabase, table: Table, found: FoundTable): void {
+  const wanted = orderColumnSql(table, "VIRTUAL");
+  const isThere = found.affinities.has(ORDER_COLUMN);
+  if (isThere && found.definition?.order === orderExpression(table)) return;
   const alter = `ALTER TABLE "${table.name}"`;
   if (isThere) {
+    dropDeleteTriggers(database, table.name);
     database.run(`DROP INDEX IF EXISTS "${orderIndexName(table)}"`);
     database.run(`${alter} DROP COLUMN ${ORDER_COLUMN}`);
   }
-  if (wanted !== null) {
-    database.run(
-      `${alter} ADD COLUMN ${ORDER_COLUMN} TEXT GENERATED ALWAYS AS (${wanted}) VIRTUAL`,
-    );
-  }
+  if (wanted !== null) database.run(`${alter} ADD COLUMN ${wanted}`);
 }
 
 function setIndexes(database: SqliteDatabase, table: Table): void {
@@ -193,46 +188,9 @@ function isNumbered(column: Column): boolean {
   return column.autoIncrement && !column.isKey;
 }
 
-/** Finds a table by its name in any case; null when there is none. */
-function findTable(database: SqliteDatabase, tableName: string): FoundTable | null {
-  const [schema] = database.all(
-    "SELECT name, type FROM sqlite_schema WHERE type IN ('table', 'view') AND name = ? COLLATE NOCASE",
-    [tableName],
-  );
-  if (schema === undefined) return null;
-  const name = String(schema["name"]);
-  const columns = database.all("SELECT name, type, pk FROM pragma_table_xinfo(?)", [name]);
-  const numbers = columns.filter((column) => column["pk"] === 1 && column["type"] === "INTEGER");
-  const isSingleKey = columns.every((column) => Number(column["pk"]) <= 1);
-  const [row] = database.all(`SELECT EXISTS (SELECT 1 FROM "${name}") AS hasRows`);
-  return {
-    name,
-    isView: schema["type"] === "view",
-    definition: readDefinition(database, name),
-    affinities: new Map(
-      columns.map((column) => [String(column["name"]), affinityOf(String(column["type"]))]),
-    ),
-    rowNumberColumn: isSingleKey && numbers[0] ? String(numbers[0]["name"]) : null,
-    hasRows: row?.["hasRows"] === 1,
-  };
-}
-
 function saveDefinition(database: SqliteDatabase, tableName: string, definition: Definition): void {
   database.run("INSERT OR REPLACE INTO repsync_tables (name, definition) VALUES (?, ?)", [
     tableName,
     JSON.stringify(definition),
   ]);
-}
-
-function readDefinition(database: SqliteDatabase, tableName: string): Definition | null {
-  const [row] = database.all("SELECT definition FROM repsync_tables WHERE name = ?", [tableName]);
-  return row === undefined ? null : (JSON.parse(String(row["definition"])) as Definition);
-}
-
-/** SQLite's rule for the affinity of a declared type. */
-function affinityOf(declaredType: string): string {
-  if (/INT/i.test(declaredType)) return "INTEGER";
-  if (/CHAR|CLOB|TEXT/i.test(declaredType)) return "TEXT";
-  if (declaredType === "" || /BLOB/i.test(declaredType)) return "BLOB";
-  return /REAL|FLOA|DOUB/i.test(declaredType) ? "REAL" : "NUMERIC";
 }

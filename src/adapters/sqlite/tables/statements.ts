@@ -1,10 +1,8 @@
-// The SQL of one table. Names come from the registry, which allows only letters, digits and underscores.
-import { type Column, type Table, timestampColumnOf } from "../../../domain/sync/table/table.ts";
+// The SQL that reads one table. Names come from the registry, which allows only letters, digits and underscores.
+import type { Column, Table } from "../../../domain/sync/table/table.ts";
 import type { SqliteValue } from "../driver/driver.ts";
 import { readExpression } from "./column-values.ts";
-
-/** The generated column that a table with a timestamp is ordered by: '' for null and unparseable ones. */
-export const ORDER_COLUMN = "repsync_order";
+import { ORDER_COLUMN, orderBound, qualifiedOrder } from "./order-column.ts";
 
 /** Where reading starts: at the first row, at a time, or right after a known row. */
 type PageStart = "first" | "time" | "position";
@@ -37,9 +35,6 @@ export interface TableSql {
 
   /** As `position`, counted from the last row: the number is that of the rows after it. */
   positionFromEnd(start: FirstStart["kind"]): string;
-
-  /** Writes one row; the values are those of `pushColumns` without the absent ones. */
-  upsert(absent: readonly Column[]): string;
 }
 
 export function tableSql(table: Table, cutsTextAtNul: boolean): TableSql {
@@ -60,47 +55,7 @@ export function tableSql(table: Table, cutsTextAtNul: boolean): TableSql {
     page: remembered((start) => `SELECT ${pageColumns} ${from(start)} ${forward} LIMIT ? OFFSET ?`),
     position: remembered((start) => position(start, forward)),
     positionFromEnd: remembered((start) => position(start, backward)),
-    upsert: remembered((absent) => upsertSql(table, absent)),
   };
-}
-
-/** The columns of the order of D-3.1, as SQL. */
-export function orderColumns(table: Table): string[] {
-  const keys = table.keyColumns.map((column) => `"${column.name}"`);
-  return table.timestampColumn === null ? keys : [ORDER_COLUMN, ...keys];
-}
-
-/** Times as this adapter writes them. JSON text in a BLOB can look like one, except for its first character. */
-const OWN_TIMES = ["", ".???", ".??????"].map((fraction) => `[0-9]???-??-??T??:??:??${fraction}`);
-const ANY_DATE = "[0-9][0-9][0-9][0-9]-[0-9][0-9]-[0-9][0-9]*";
-
-/**
- * What `repsync_order` is generated from: the timestamp if it is a time, else ''. Times in other forms that tools write
- * (with a space, `Z` or `+00:00`, fewer digits) are completed; other zones are ignored.
- */
-export function orderExpression(table: Table): string | null {
-  const timestamp = timestampColumnOf(table);
-  if (timestamp === null) return null;
-  const name = `"${timestamp.name}"`;
-  const isDate = `${name} GLOB '${ANY_DATE}'`;
-  if (timestamp.type === "date")
-    return `CASE WHEN ${isDate} THEN substr(${name}, 1, 10) ELSE '' END`;
-  const isOwn = OWN_TIMES.map((pattern) => `${name} GLOB '${pattern}'`).join(" OR ");
-  const time = `rtrim(replace(replace(${name}, ' ', 'T'), '+00:00', ''), 'Z')`;
-  const padded = `${time} || substr('0000-00-00T00:00:00.000000', length(${time}) + 1)`;
-  return `CASE WHEN ${isOwn} THEN ${name} WHEN ${isDate} THEN ${padded} ELSE '' END`;
-}
-
-/** The value of `repsync_order` from which rows are at or after a canonical time. */
-function orderBound(table: Table, sinceTime: string): string {
-  const isDate = timestampColumnOf(table)?.type === "date";
-  const time = sinceTime.slice(0, -1);
-  return isDate && time.endsWith("T00:00:00") ? time.slice(0, 10) : time;
-}
-
-/** As `orderColumns()`, qualified: a bare name would mean the expression by which a query reads the column. */
-function qualifiedOrder(table: Table): string[] {
-  return orderColumns(table).map((column) => `"${table.name}".${column}`);
 }
 
 function startCondition(table: Table, start: PageStart): string {
@@ -110,36 +65,12 @@ function startCondition(table: Table, start: PageStart): string {
   return ` WHERE (${order.join(", ")}) > (${order.map(() => "?").join(", ")})`;
 }
 
-function upsertSql(table: Table, absent: readonly Column[]): string {
-  const names = (columns: readonly Column[]) => columns.map(({ name }) => `"${name}"`);
-  const written = table.pushColumns.filter((column) => !absent.includes(column));
-  const updated = names(table.updateColumns.filter((column) => !absent.includes(column)));
-  const marks = written.map(() => "?").join(", ");
-  // With an alias, as a table may be called "excluded".
-  const insert = `INSERT INTO "${table.name}" AS stored (${names(written).join(", ")}) VALUES (${marks})`;
-  const conflict = `${insert} ON CONFLICT (${names(table.keyColumns).join(", ")})`;
-  if (updated.length === 0) return `${conflict} DO NOTHING`;
-  const excluded = updated.map((name) => `excluded.${name}`);
-  const set = updated.map((name, i) => `${name} = ${excluded[i]}`).join(", ");
-  const isChanged = `(${updated.join(", ")}) IS NOT (${excluded.join(", ")})`;
-  const isNewer =
-    table.conflict === "newer" && table.timestampColumn !== null
-      ? `excluded.${ORDER_COLUMN} >= stored.${ORDER_COLUMN} AND `
-      : "";
-  return `${conflict} DO UPDATE SET ${set} WHERE ${isNewer}${isChanged}`;
-}
-
-/** Texts that are kept per kind: columns may be absent in many combinations. */
-const MAX_TEXTS = 64;
-
-/** Makes a text once per argument; lists of columns with the same names are the same. */
-function remembered<Key extends string | readonly Column[]>(make: (key: Key) => string) {
-  const texts = new Map<string, string>();
+/** Makes a text once per argument. */
+function remembered<Key extends string>(make: (key: Key) => string) {
+  const texts = new Map<Key, string>();
   return (key: Key): string => {
-    const id = typeof key === "string" ? key : key.map(({ name }) => name).join(" ");
-    const text = texts.get(id) ?? make(key);
-    if (texts.size >= MAX_TEXTS) texts.clear();
-    texts.set(id, text);
+    const text = texts.get(key) ?? make(key);
+    texts.set(key, text);
     return text;
   };
 }

@@ -1,5 +1,5 @@
 // Digests of rows, so that two deployments can prove their tables equal without sending them. D-4.10.
-import { HASH_WORDS, hashText } from "../../shared/hash.ts";
+import { HASH_WORDS, hashText, wordsHex } from "../../shared/hash.ts";
 import { rowText } from "../rows/row-text.ts";
 import type { Row, Table } from "../table/table.ts";
 
@@ -31,7 +31,6 @@ export class DigestSum {
   }
 
   result(): RowsDigest {
-    const words = Array.from(this.#sum, (word) => word.toString(16).padStart(8, "0"));
-    return { count: this.#count, digest: words.join("") };
+    return { count: this.#count, digest: wordsHex(this.#sum) };
   }
 }

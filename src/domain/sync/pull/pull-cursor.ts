@@ -10,7 +10,8 @@
 // Peers put rows without a timestamp first or last. So a pull begins with a look at the first row, and then reads
 //
 //     first look ─┬─ no timestamp there: the group without timestamps, then the ordered part (from a marker on: reversed)
-//                 ├─ a timestamp there: count the rows that have one, then the ordered part, then the rest as a group
+//                 ├─ a timestamp there: count the rows that have one, then the ordered part, then the rest as a group;
+//                 │  where those without one are known to come first, the ordered part alone
 //                 └─ no row at all: done
 //     a table without a timestamp column: one group
 //
@@ -51,9 +52,17 @@ export class PullCursor {
     this.#part = first;
   }
 
-  /** A whole pull. `marker` is the timestamp to begin at, as received; null for the whole table. */
-  static begin(table: Table, marker: string | null, pageRows: number): PullCursor {
-    const pull = startProgress(table, pageRows);
+  /**
+   * A whole pull. `marker` is the timestamp to begin at, as received; null for the whole table. `isTimelessFirst` says that
+   * the peer puts rows without a timestamp first, as this service does (D-3.1); false when nobody knows.
+   */
+  static begin(
+    table: Table,
+    marker: string | null,
+    pageRows: number,
+    isTimelessFirst = false,
+  ): PullCursor {
+    const pull = { ...startProgress(table, pageRows), isTimelessFirst };
     const first =
       table.timestampColumn === null ? new GroupPart(pull, null) : new FirstLook(pull, marker);
     return new PullCursor(pull, first);
@@ -69,9 +78,15 @@ export class PullCursor {
     return this.#current().request();
   }
 
+  /** Rows of the peer's table, as it told them in this pull; null when it has not. */
+  get tableRows(): number | null {
+    return this.#pull.tableRows;
+  }
+
   /** Takes the reply to `request()`. Throws `remote_invalid` for a page that no peer of the document sends. */
   accept(page: PullPage): AcceptedPage {
     const part = this.#current();
+    if (page.since === null) this.#pull.tableRows = page.total;
     if (page.records.length === 0 && page.hasMore) {
       throw new AppError("remote_invalid", "The remote says has_more but sent no rows");
     }
@@ -92,7 +107,8 @@ export class PullCursor {
 }
 
 function startProgress(table: Table, pageRows: number): PullProgress {
-  return { table, pageRows, seenUpTo: null, expectedRows: null };
+  const nothing = { seenUpTo: null, expectedRows: null, tableRows: null };
+  return { ...nothing, table, pageRows, isTimelessFirst: false };
 }
 
 /** Reads the first row of the table, to learn where the rows without a timestamp are. */
@@ -117,6 +133,9 @@ class FirstLook implements PullPart {
     if (first === undefined) {
       pull.expectedRows = 0;
       return handOver(null);
+    }
+    if (times[0] !== null && pull.isTimelessFirst) {
+      return handOver(new OrderedPart(pull, marker ?? sentTime(pull.table, first)));
     }
     if (times[0] !== null) {
       return handOver(new TimedCount(pull, marker, sentTime(pull.table, first), page.total));

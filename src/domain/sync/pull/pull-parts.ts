@@ -32,10 +32,14 @@ export interface PullProgress {
   readonly table: Table;
   /** Rows to ask for at once. */
   readonly pageRows: number;
+  /** True when rows without a timestamp are known to come first. */
+  readonly isTimelessFirst: boolean;
   /** Every row before this timestamp, as received, has been brought; null while there is none. */
   seenUpTo: string | null;
   /** Rows that are expected to come; null while nothing is known. */
   expectedRows: number | null;
+  /** Rows of the whole table, by the last page that was asked for without a timestamp. */
+  tableRows: number | null;
 }
 
 /** The rows from a timestamp on, in their order. */

@@ -38,6 +38,40 @@ export function convertRecord(table: Table, record: JsonValue): ConvertedRecord 
   return { row, problem: null };
 }
 
+/** What a pulled record writes, or why it is refused. */
+type PulledRecord =
+  | { readonly write: PulledRow; readonly problem: null }
+  | { readonly write: null; readonly problem: string };
+
+interface PulledRow {
+  readonly row: Row;
+  /** Why it is refused where no row has its key: a column that may not be null was not sent. */
+  readonly refusedIfNew?: string;
+}
+
+/**
+ * Converts a record that a run pulled. A column that the remote did not send stays out of the row, so that it keeps what
+ * it holds here; so does one with `serialize: false`, which runs never change. D-2.2.
+ */
+export function convertPulled(table: Table, record: JsonValue): PulledRecord {
+  if (!isJsonObject(record)) return { write: null, problem: "record is not an object" };
+  const row: Record<string, ColumnValue> = {};
+  let refusedIfNew: string | null = null;
+  for (const column of table.pushColumns.filter(({ serialize }) => serialize)) {
+    const isGiven = Object.hasOwn(record, column.name);
+    if (!isGiven && !column.isKey) {
+      if (!column.nullable) refusedIfNew ??= `${column.name} must not be null`;
+      continue;
+    }
+    const converted = convertValue(column, isGiven ? (record[column.name] ?? null) : null);
+    if ("problem" in converted) {
+      return { write: null, problem: `${column.name} ${converted.problem}` };
+    }
+    row[column.name] = converted.value;
+  }
+  return { write: refusedIfNew === null ? { row } : { row, refusedIfNew }, problem: null };
+}
+
 /** Converts one value by its column's type. S-4.2.8. */
 export function convertValue(column: Column, value: JsonValue): ConvertedValue {
   if (value === null) return convertNull(column);

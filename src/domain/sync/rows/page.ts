@@ -38,31 +38,43 @@ export interface PageQuery {
 /** Reads the query of a pull. Never fails: what cannot be used falls back to its default. S-4.1, D-3.2. */
 export function readPageRequest(table: Table, query: PageQuery, maxRows: number): PageRequest {
   const filters = table.timestampColumn !== null && query.since !== null && query.since !== "";
-  const limit = parseInteger(query.limit) ?? DEFAULT_PAGE_ROWS;
   return {
     since: query.since,
     sinceTime: filters ? parseSince(query.since) : null,
     offsetRows: Math.max(0, parseInteger(query.offset) ?? 0),
-    limitRows: Math.min(maxRows, limit < 1 ? DEFAULT_PAGE_ROWS : limit),
+    limitRows: readPageLimit(query.limit, maxRows),
   };
 }
 
-/** Puts a page together from what the store read. `totalRows` counts all rows that match the filter. */
+/** The size of a page; the default for what is no positive integer. */
+export function readPageLimit(text: string | null, maxRows: number): number {
+  const limit = parseInteger(text) ?? DEFAULT_PAGE_ROWS;
+  return Math.min(maxRows, limit < 1 ? DEFAULT_PAGE_ROWS : limit);
+}
+
+/**
+ * Puts a page together from what the store read. `totalRows` counts all rows that match the filter. Of a page that was cut
+ * the limit is the number of its rows. D-7.9.
+ */
 export function buildPullPage(
   table: Table,
   request: PageRequest,
   rows: readonly Row[],
   totalRows: number,
 ): PullPage {
-  const end = request.offsetRows + request.limitRows;
+  const { offsetRows } = request;
+  const isCut =
+    rows.length > 0 && rows.length < request.limitRows && offsetRows + rows.length < totalRows;
+  const limit = isCut ? rows.length : request.limitRows;
+  const end = offsetRows + limit;
   const hasMore = end < totalRows;
   return {
     table: table.name,
     since: request.since,
     count: rows.length,
     total: totalRows,
-    offset: request.offsetRows,
-    limit: request.limitRows,
+    offset: offsetRows,
+    limit,
     hasMore: hasMore,
     nextOffset: hasMore ? end : null,
     records: rows,

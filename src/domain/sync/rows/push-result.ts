@@ -8,6 +8,7 @@ import {
 } from "../../shared/limits.ts";
 import { cutText } from "../../shared/text.ts";
 import type { Table } from "../table/table.ts";
+import { tombstoneKey } from "./convert-tombstone.ts";
 import { recordKey } from "./row-key.ts";
 
 export type Integrity = "verified" | "no_checksum";
@@ -18,6 +19,12 @@ export interface PushResult {
   readonly received?: number;
   readonly upserted: number;
   readonly integrity?: Integrity;
+  /** Rows that stayed as they are, being newer. Only of a guarded push. D-7.2. */
+  readonly kept?: number;
+  /** Rows really written. Only of a guarded push. D-7.2. */
+  readonly changed?: number;
+  /** Rows removed. Only of a push that carried tombstones. D-7.6. */
+  readonly deleted?: number;
   readonly message?: string;
   readonly errors?: readonly string[];
   readonly errorCount?: number;
@@ -36,29 +43,64 @@ export function noRecordsResult(table: Table): PushResult {
   return { table: table.name, upserted: 0, message: "No records to sync" };
 }
 
-/** The result of a committed push: every record that did not fail counts as upserted. D-3.6. */
-export function pushedResult(
-  table: Table,
-  push: {
-    readonly records: readonly JsonValue[];
-    readonly failures: readonly RecordFailure[];
-    readonly integrity: Integrity;
-  },
-): PushResult {
-  const { records, failures, integrity } = push;
-  const result: PushResult = {
+/** What a committed push did. */
+interface CommittedPush {
+  readonly records: readonly JsonValue[];
+  readonly failures: readonly RecordFailure[];
+  readonly integrity: Integrity;
+  /** Null or absent of a push without the guard. D-7.2. */
+  readonly guarded?: { readonly kept: number; readonly changed: number } | null;
+  /** Null or absent of a push without tombstones. D-7.6. */
+  readonly deletes?: PushedDeletes | null;
+}
+
+/** What became of a push's `deleted`. D-7.6. */
+export interface PushedDeletes {
+  readonly members: readonly JsonValue[];
+  readonly failures: readonly RecordFailure[];
+  /** Rows that were removed. */
+  readonly removed: number;
+}
+
+/**
+ * The result of a committed push: every record that did not fail counts as upserted. D-3.6. Members of `deleted` that
+ * failed are listed behind the records. D-7.6.
+ */
+export function pushedResult(table: Table, push: CommittedPush): PushResult {
+  const { records, failures, integrity, guarded = null, deletes = null } = push;
+  const keys = deletes?.members.map(tombstoneKey) ?? [];
+  const errors = [
+    ...errorsOf(table, records, failures),
+    ...errorsOf(table, keys, deletes?.failures ?? []),
+  ];
+  return {
     table: table.name,
     received: records.length,
     upserted: records.length - failures.length,
     integrity,
+    ...guarded,
+    ...(deletes === null ? {} : { deleted: deletes.removed }),
+    ...(errors.length === 0
+      ? {}
+      : { errors: errors.slice(0, MAX_PUSH_ERRORS), errorCount: errorCount(failures, deletes) }),
   };
-  if (failures.length === 0) return result;
+}
+
+function errorCount(failures: readonly RecordFailure[], deletes: PushedDeletes | null): number {
+  return failures.length + (deletes?.failures.length ?? 0);
+}
+
+/** At most `MAX_PUSH_ERRORS`. */
+function errorsOf(
+  table: Table,
+  records: readonly (JsonValue | null)[],
+  failures: readonly RecordFailure[],
+): string[] {
   const listed = failures.toSorted((a, b) => a.index - b.index).slice(0, MAX_PUSH_ERRORS);
-  const errors = listed.map(({ index, message }) => {
-    const record = records[index] ?? null;
-    return `${keyLabel(table, record)}: ${cutText(message, MAX_RECORD_MESSAGE_CHARS)}`;
+  return listed.map(({ index, message }) => {
+    const label = keyLabel(table, records[index] ?? null);
+    return `${label}: ${cutText(message, MAX_RECORD_MESSAGE_CHARS)}`;
   });
-  return { ...result, errors, errorCount: failures.length };
 }
 
 /** The result when nothing was committed. S-4.2.11. */

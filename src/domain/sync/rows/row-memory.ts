@@ -19,6 +19,22 @@ interface RowToRemember {
   readonly content?: string;
 }
 
+/** A row as unsigned words: two of its key, one of its content. */
+export interface RowHash {
+  readonly high: number;
+  readonly low: number;
+  readonly content: number;
+}
+
+const words = new Uint32Array(HASH_WORDS);
+
+export function hashRow({ key, content = "" }: RowToRemember): RowHash {
+  hashText(content, words);
+  const contentWord = words[0] ?? 0;
+  hashText(key, words);
+  return { high: words[0] ?? 0, low: words[1] ?? 0, content: contentWord };
+}
+
 const UNKNOWN: KnownRow = { note: 0, isSame: false };
 
 /**
@@ -26,7 +42,6 @@ const UNKNOWN: KnownRow = { note: 0, isSame: false };
  * hash once in some 37 million times.
  */
 export class RowMemory {
-  readonly #hash = new Uint32Array(HASH_WORDS);
   #slots = new Uint32Array(FIRST_SLOTS * SLOT_WORDS);
   #size = 0;
 
@@ -37,29 +52,39 @@ export class RowMemory {
 
   /** Notes a row with a number from 1, and returns how it was noted before. */
   note(row: RowToRemember, note: number): KnownRow {
+    return this.noteHash(hashRow(row), note);
+  }
+
+  /** As `note`. */
+  noteHash(hash: RowHash, note: number): KnownRow {
     if (this.#size >= (this.#slots.length / SLOT_WORDS) * MAX_LOAD) this.#grow();
-    const { at, content } = this.#locate(row);
     const slots = this.#slots;
-    const known = knownAt(slots, at, content);
+    const at = findSlot(slots, hash.high, hash.low);
+    const known = knownAt(slots, at, hash.content);
     if (known.note === 0) this.#size++;
-    slots[at] = this.#hash[0] ?? 0;
-    slots[at + 1] = this.#hash[1] ?? 0;
-    slots[at + 2] = content;
+    slots[at] = hash.high;
+    slots[at + 1] = hash.low;
+    slots[at + 2] = hash.content;
     slots[at + 3] = note;
     return known;
   }
 
   find(row: RowToRemember): KnownRow {
-    const { at, content } = this.#locate(row);
-    return knownAt(this.#slots, at, content);
+    return this.findHash(hashRow(row));
   }
 
-  /** The slot of a row's key, whose hash it leaves in `#hash`, and the hash of its content. */
-  #locate(row: RowToRemember): { readonly at: number; readonly content: number } {
-    hashText(row.content ?? "", this.#hash);
-    const content = this.#hash[0] ?? 0;
-    hashText(row.key, this.#hash);
-    return { at: findSlot(this.#slots, this.#hash[0] ?? 0, this.#hash[1] ?? 0), content };
+  findHash(hash: RowHash): KnownRow {
+    return knownAt(this.#slots, findSlot(this.#slots, hash.high, hash.low), hash.content);
+  }
+
+  /** Every row with the number it was last noted with, in no order. */
+  *entries(): Generator<[RowHash, number], void, undefined> {
+    const slots = this.#slots;
+    for (let at = 0; at < slots.length; at += SLOT_WORDS) {
+      const note = slots[at + 3] ?? 0;
+      if (note === 0) continue;
+      yield [{ high: slots[at] ?? 0, low: slots[at + 1] ?? 0, content: slots[at + 2] ?? 0 }, note];
+    }
   }
 
   #grow(): void {

@@ -21,9 +21,18 @@ export function rowText(table: Table, row: Row): string {
   return columnsText(comparedColumns(table), row);
 }
 
-/** One text per key of a stored row, or of a key as the table keeps it. A record that was sent: `rowKey`. */
+/**
+ * One text per key of a stored row, or of a key as the table keeps it. A record that was sent: `rowKey`. Numbers count as
+ * they are written: in a key, `1.5` and `1.50` are two rows in every store. D-3.1.
+ */
 export function keyText(table: Table, row: Row): string {
-  return columnsText(table.keyColumns, row);
+  let text = "";
+  for (const { name } of table.keyColumns) {
+    const value = row[name] ?? null;
+    const isNumber = typeof value === "number" || isRawNumber(value);
+    text += isNumber ? `#${numberText(value)};` : valueText(value);
+  }
+  return text;
 }
 
 function columnsText(columns: readonly Column[], row: Row): string {

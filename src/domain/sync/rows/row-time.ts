@@ -36,7 +36,8 @@ export function justAfter(time: string): string {
   const [seconds = "", fraction = ""] = canonical.slice(0, -1).split(".");
   const micros = Number(fraction.padEnd(6, "0")) + 1;
   if (micros === 1_000_000) return formatLike(time, Date.parse(`${seconds}Z`) + 1000);
-  return writeLike(time, `${seconds}.${String(micros).padStart(6, "0")}Z`);
+  const digits = String(micros).padStart(6, "0").replace(/000$/, "");
+  return writeLike(time, `${seconds}.${digits}Z`);
 }
 
 function writeLike(sample: string, canonical: string): string {

@@ -29,14 +29,60 @@ export function ownClockMarkerName(tableName: string): string {
   return `sync_own_clock_push_${tableName}`;
 }
 
-/** All keys of a table: they are cleared together. */
-export function allMarkerNames(tableName: string): readonly string[] {
-  const names = SYNC_DIRECTIONS.flatMap((direction) => [
+/**
+ * The key of the mark of late rows up to which a table was moved: the own mark for a push, the remote's for a pull. Not
+ * in the status result. D-7.4.
+ */
+export function markName(direction: SyncDirection, tableName: string): string {
+  return `sync_mark_${direction}_${tableName}`;
+}
+
+/** The key of the number of versions that pulls have added to the agreed rows of a table. Not in the status result. */
+export function agreedCountName(tableName: string): string {
+  return `sync_agreed_${tableName}`;
+}
+
+/**
+ * The key of the rows that this end had more than the remote when the last run over a table ended; negative for fewer.
+ * It is no part of the markers, and is not cleared with them. D-7.5.
+ */
+export function driftName(tableName: string): string {
+  return `sync_drift_${tableName}`;
+}
+
+/**
+ * The key of the place up to which tombstones were moved in a direction. A run with full begins at the same place, as
+ * deletes before it may not be known any more; so it is not cleared with the markers. D-7.6.
+ */
+export function deletePlaceName(direction: SyncDirection, tableName: string): string {
+  return `sync_deletes_${direction}_${tableName}`;
+}
+
+/**
+ * The key of the columns that took part when a table was last moved in a direction. It says what the rows here hold, not
+ * where a run begins, so it is not cleared with the markers. D-7.3.
+ */
+export function columnsName(direction: SyncDirection, tableName: string): string {
+  return `sync_columns_${direction}_${tableName}`;
+}
+
+/** The keys of a table in a direction: without them it begins at the first row. */
+export function transferMarkerNames(
+  direction: SyncDirection,
+  tableName: string,
+): readonly string[] {
+  return [
     markerName(direction, tableName),
     remoteMarkerName(direction, tableName),
     clockMarkerName(direction, tableName),
-  ]);
-  return [...names, ownClockMarkerName(tableName)];
+    markName(direction, tableName),
+  ];
+}
+
+/** All keys of a table: they are cleared together. */
+export function allMarkerNames(tableName: string): readonly string[] {
+  const names = SYNC_DIRECTIONS.flatMap((direction) => transferMarkerNames(direction, tableName));
+  return [...names, ownClockMarkerName(tableName), agreedCountName(tableName)];
 }
 
 /**
@@ -50,7 +96,11 @@ export function markerCap(
   startedAtMs: number,
   lagSeconds: number,
 ): string {
-  const atMs = startedAtMs - lagSeconds * 1000;
+  return timeLike(table, sample, startedAtMs - lagSeconds * 1000);
+}
+
+/** A time in milliseconds since 1970 in the notation of a row's; of a `date` column the start of the day. */
+export function timeLike(table: Table, sample: string, atMs: number): string {
   if (timestampColumnOf(table)?.type !== "date") return formatLike(sample, atMs);
   const day = formatLike(sample, startOfDay(atMs));
   return sample.length === DATE_CHARS ? day.slice(0, DATE_CHARS) : day;

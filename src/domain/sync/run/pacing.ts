@@ -139,7 +139,8 @@ export function isTooLarge(failure: RequestFailure): boolean {
   return failure.reason === "too_large";
 }
 
-function maxAttempts({ kind, reason }: RequestFailure): number {
+/** Attempts of a request in all, while it fails like this. */
+export function maxAttempts({ kind, reason }: RequestFailure): number {
   switch (kind) {
     case "unreachable":
     case "timeout":

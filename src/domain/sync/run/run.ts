@@ -4,7 +4,7 @@ import type { SyncDirection } from "./marker.ts";
 
 export type RunDirection = SyncDirection | "both";
 
-type RunTrigger = "api" | "stream" | "cli" | "schedule";
+export type RunTrigger = "api" | "stream" | "cli" | "schedule";
 
 export interface RunRequest {
   readonly direction: RunDirection;
@@ -14,6 +14,10 @@ export interface RunRequest {
   readonly isFull: boolean;
   /** Counts what would move; writes and clears nothing. */
   readonly isDryRun: boolean;
+  /** Overwrites newer rows; only with one direction. Absent: false. D-7.1. */
+  readonly isForced?: boolean;
+  /** Instead of each table's own limit; absent or null for that. D-7.6. */
+  readonly maxDeletes?: number | null;
   readonly trigger: RunTrigger;
 }
 
@@ -31,27 +35,102 @@ export interface TableResult {
   readonly bytesCompressed: number;
   readonly bytesUncompressed: number;
   readonly durationMs: number;
+  /** Rows that stayed at either end, being newer than what came. D-7.1. */
+  readonly kept: number;
+  /** Rows really written, here and there. D-7.11. */
+  readonly changed: number;
+  /** Rows removed here and there. D-7.6. */
+  readonly deletedHere: number;
+  readonly deletedThere: number;
+  /** Rows at each end when the run over the table ended; null when not known. D-7.5. */
+  readonly countHere: number | null;
+  readonly countThere: number | null;
+  /** What the user should know though it is no failure. D-7.3. */
+  readonly warnings: readonly string[];
 }
 
-/** A run, as lists show it. D-4.3, D-4.9. */
-export interface SyncRun {
+/** What runs and comparisons have in common, as lists show them. D-4.9, D-7.8. */
+interface KeptRunBase {
   readonly runId: string;
   readonly trigger: RunTrigger;
   readonly status: RunStatus;
-  readonly direction: RunDirection;
-  readonly tables: Readonly<Record<string, TableResult>>;
-  readonly totalPushed: number;
-  readonly totalPulled: number;
-  readonly errorCount: number;
   /** ISO 8601. */
   readonly startedAt: string;
   /** Null while it runs. */
   readonly finishedAt: string | null;
   readonly durationMs: number;
-  readonly fullSync: boolean;
-  readonly dryRun: boolean;
   /** Why it failed; only when it did. */
   readonly error?: string;
+}
+
+/** A run. D-4.3. */
+export interface SyncRun extends KeptRunBase {
+  readonly kind: "sync";
+  readonly direction: RunDirection;
+  readonly tables: Readonly<Record<string, TableResult>>;
+  readonly totalPushed: number;
+  readonly totalPulled: number;
+  readonly errorCount: number;
+  readonly kept: number;
+  readonly changed: number;
+  readonly deletedHere: number;
+  readonly deletedThere: number;
+  readonly fullSync: boolean;
+  readonly dryRun: boolean;
+}
+
+/** A comparison of a table, with the counts that it has so far. D-4.10, D-7.8. */
+export interface CompareRun extends KeptRunBase, CompareCounts {
+  readonly kind: "compare";
+  readonly table: string;
+  readonly repair: CompareRepair | null;
+}
+
+/** Which way rows that differ go: to the remote, from it, or the newer one of two to where it is not. D-7.5. */
+export type CompareRepair = SyncDirection | "newest";
+
+/** What a comparison found. D-4.10. */
+export interface CompareCounts {
+  readonly matched: number;
+  readonly different: number;
+  readonly missingHere: number;
+  readonly missingThere: number;
+  /** Rows that the repair changed; only with one. */
+  readonly repaired?: number;
+  /** Rows that it was to change and that stayed as they are; only with one. */
+  readonly kept?: number;
+}
+
+/** What lists of runs hold. */
+export type KeptRun = SyncRun | CompareRun;
+
+/** A table of which nothing is known yet. */
+export const NO_TABLE_RESULT: TableResult = {
+  pushed: 0,
+  pulled: 0,
+  errorCount: 0,
+  bytesCompressed: 0,
+  bytesUncompressed: 0,
+  durationMs: 0,
+  kept: 0,
+  changed: 0,
+  deletedHere: 0,
+  deletedThere: 0,
+  countHere: null,
+  countThere: null,
+  warnings: [],
+};
+
+/** Reads the JSON text of a kept run. Those of the first version have no kind, and fewer counts. */
+export function readKeptRun(text: string): KeptRun {
+  const run = JSON.parse(text);
+  if (run.kind !== undefined) return run;
+  const tables = Object.entries(run.tables).map(([name, result]) => [
+    name,
+    { ...NO_TABLE_RESULT, ...Object(result) },
+  ]);
+  const counts = { kept: 0, changed: 0, deletedHere: 0, deletedThere: 0 };
+  return { kind: "sync", ...counts, ...run, tables: Object.fromEntries(tables) };
 }
 
 /** A rejected record, as lists show it. D-4.9. */
@@ -143,4 +222,25 @@ interface ErrorEvent {
 /** Always last. */
 interface FinishedEvent {
   readonly type: "finished";
+}
+
+/** A request to the remote failed, and is repeated after a wait. Told beside the events of S-6. D-7.11. */
+export interface RetryNotice {
+  readonly type: "retry";
+  readonly table: string;
+  readonly direction: SyncDirection;
+  /** Number of the attempt that comes, 2 or more. */
+  readonly attempt: number;
+  readonly maxAttempts: number;
+  readonly waitMs: number;
+  /** Why the attempt before failed, in one line. */
+  readonly reason: string;
+}
+
+/** What a run tells those who watch it. */
+export type RunNews = RunEvent | RetryNotice;
+
+/** Such as `retry 3 of 8 in 4 s: <reason>`; part of a second counts as one. D-7.11. */
+export function retryText({ attempt, maxAttempts, waitMs, reason }: RetryNotice): string {
+  return `retry ${attempt} of ${maxAttempts} in ${Math.ceil(waitMs / 1000)} s: ${reason}`;
 }

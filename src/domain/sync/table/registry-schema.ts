@@ -75,6 +75,25 @@ export const TABLE_SCHEMA = Type.Object(
         description: "Late-commit allowance; default SYNC_LAG_SECONDS.",
       }),
     ),
+    deletes: Type.Optional(
+      Type.Boolean({
+        default: false,
+        description: "True: rows deleted at one end are deleted at the other by the next run.",
+      }),
+    ),
+    max_deletes: Type.Optional(
+      Type.Integer({
+        minimum: 0,
+        description:
+          "Rows that one run may delete at an end; default 1000 or a tenth of the table, whichever is more.",
+      }),
+    ),
+    remote_only: Type.Optional(
+      Type.Array(Type.String({ minLength: 1 }), {
+        uniqueItems: true,
+        description: "Columns that only the remote has and that a push may leave out.",
+      }),
+    ),
     columns: Type.Record(Name, ColumnSchema, {
       additionalProperties: false,
       minProperties: 1,

@@ -1,6 +1,7 @@
 // Reads the registry file: structure by schema, then what a schema cannot say. D-2.
 import { Value, type ValueError, ValueErrorType } from "@sinclair/typebox/value";
 import { refuse } from "../../shared/errors.ts";
+import { DEFAULT_LAG_SECONDS } from "../../shared/limits.ts";
 import { BUILT_IN_TABLES } from "./built-in-tables.ts";
 import {
   type ColumnEntry,
@@ -13,9 +14,12 @@ import type { Column, Registry, Table } from "./table.ts";
 
 /**
  * Reads a parsed registry file, or none, on top of the built-in tables. Throws `invalid_request` with everything that is
- * wrong, each problem with its place. D-2.2, D-2.3.
+ * wrong, each problem with its place. `lagSeconds` is for the tables that name no `lag_seconds`. D-2.2, D-2.3.
  */
-export function readRegistry(file: unknown = { tables: {} }): Registry {
+export function readRegistry(
+  file: unknown = { tables: {} },
+  lagSeconds: number = DEFAULT_LAG_SECONDS,
+): Registry {
   const entries: Record<string, TableEntry> = { ...BUILT_IN_TABLES, ...wellFormedTables(file) };
   const problems = structuralProblems(file);
   for (const [name, entry] of Object.entries(entries)) problems.push(...tableProblems(name, entry));
@@ -24,7 +28,9 @@ export function readRegistry(file: unknown = { tables: {} }): Registry {
     problems.map((detail) => ({ pointer: "", detail })),
     "The registry has these problems",
   );
-  const tables = Object.entries(entries).map(([name, entry]) => buildTable(name, entry));
+  const tables = Object.entries(entries).map(([name, entry]) =>
+    buildTable(name, entry, lagSeconds),
+  );
   return new Map(tables.map((table) => [table.name, table]));
 }
 
@@ -86,6 +92,12 @@ function tableProblems(name: string, entry: TableEntry): string[] {
   }
   if (entry.conflict === "newer" && timestamp === null) {
     report("conflict: newer needs a timestamp_column");
+  }
+  if (entry.deletes === true && (timestamp === null || column(timestamp)?.type !== "datetime")) {
+    report("deletes: true needs a timestamp_column of type datetime");
+  }
+  for (const other of entry.remote_only ?? []) {
+    if (column(other) !== undefined) report(`remote_only names "${other}", which is a column here`);
   }
   for (const key of entry.upsert_key) {
     const type = column(key)?.type;
@@ -157,7 +169,7 @@ function updatesAll(entry: TableEntry): boolean {
   return listed === "__all__" || (listed.length === 1 && listed[0] === "__all__");
 }
 
-function buildTable(name: string, entry: TableEntry): Table {
+function buildTable(name: string, entry: TableEntry, lagSeconds: number): Table {
   const columns = Object.entries(entry.columns).map(
     ([columnName, column]): Column => ({
       name: columnName,
@@ -185,7 +197,11 @@ function buildTable(name: string, entry: TableEntry): Table {
           ? column.name !== "id"
           : listed.includes(column.name),
     ),
+    registeredUpdates: updatesAll(entry) ? "__all__" : listed,
     conflict: entry.conflict ?? "overwrite",
-    lagSeconds: entry.lag_seconds ?? null,
+    lagSeconds: entry.lag_seconds ?? lagSeconds,
+    deletes: entry.deletes ?? false,
+    maxDeletes: entry.max_deletes ?? null,
+    remoteOnly: entry.remote_only ?? [],
   };
 }

@@ -3,16 +3,19 @@ import { AppError } from "../../shared/errors.ts";
 import type { JsonObject, JsonValue } from "../../shared/json.ts";
 import { cutText } from "../../shared/text.ts";
 
-export type ColumnType =
-  | "text"
-  | "integer"
-  | "bigint"
-  | "numeric"
-  | "real"
-  | "boolean"
-  | "datetime"
-  | "date"
-  | "json";
+export const COLUMN_TYPES = [
+  "text",
+  "integer",
+  "bigint",
+  "numeric",
+  "real",
+  "boolean",
+  "datetime",
+  "date",
+  "json",
+] as const;
+
+export type ColumnType = (typeof COLUMN_TYPES)[number];
 
 export interface Column {
   readonly name: string;
@@ -47,9 +50,17 @@ export interface Table {
   readonly pageColumns: readonly Column[];
   /** Columns changed on a key conflict, a subset of `pushColumns`; empty: existing rows are left alone. S-4.2.9. */
   readonly updateColumns: readonly Column[];
+  /** `update_columns` of the registry, as peers are told. D-7.3. */
+  readonly registeredUpdates: "__all__" | readonly string[];
   readonly conflict: ConflictRule;
-  /** Late-commit allowance of incremental runs in seconds; null for `SYNC_LAG_SECONDS`. */
-  readonly lagSeconds: number | null;
+  /** Late-commit allowance of incremental runs in seconds: the table's own, or `SYNC_LAG_SECONDS`. */
+  readonly lagSeconds: number;
+  /** True when deletes travel. D-7.6. */
+  readonly deletes: boolean;
+  /** Rows that one run may delete at an end; null for 1,000 or a tenth of the table, whichever is more. D-7.6. */
+  readonly maxDeletes: number | null;
+  /** Columns that only the remote has, which a push to a remote of another kind may leave out. D-7.3. */
+  readonly remoteOnly: readonly string[];
 }
 
 /**
@@ -72,6 +83,17 @@ export type Registry = ReadonlyMap<string, Table>;
 /** The timestamp column's own entry; null for a table without one. */
 export function timestampColumnOf(table: Table): Column | null {
   return table.columns.find((column) => column.name === table.timestampColumn) ?? null;
+}
+
+/**
+ * True when the newer of two versions of a row wins: the table has a timestamp column and updates it with the others.
+ * Any other table counts as one without timestamps wherever versions are compared. D-7.1, D-7.3.
+ */
+export function isVersioned(table: Table): boolean {
+  const { timestampColumn } = table;
+  if (timestampColumn === null) return false;
+  const isKey = table.keyColumns.some(({ name }) => name === timestampColumn);
+  return !isKey && table.updateColumns.some(({ name }) => name === timestampColumn);
 }
 
 /** A table name may have 63 characters; a longer text is not repeated whole. */

@@ -1,7 +1,9 @@
+import type { Static } from "@sinclair/typebox";
 import { Elysia } from "elysia";
+import type { FromWire } from "../../../domain/shared/wire-names.ts";
 import type { IdentityDeps } from "../../../usecases/reputation/accounts/identity.ts";
-import { compareTables } from "../../../usecases/sync/compare/compare-tables.ts";
-import type { SyncDeps } from "../../../usecases/sync/shared/sync-deps.ts";
+import type { ActiveRuns } from "../../../usecases/sync/runs/active-runs.ts";
+import type { CompareRequest } from "../../../usecases/sync/runs/start-comparison.ts";
 import { exchangeOf } from "../../exchange.ts";
 import { readAdministratorBody } from "../../guards/bearer.ts";
 import { jsonReply } from "../../openapi.ts";
@@ -16,27 +18,30 @@ import { CompareRequestSchema, CompareResultSchema } from "../../schemas/runs.ts
 
 export interface CompareRouteDeps {
   readonly identity: IdentityDeps;
-  readonly sync: SyncDeps;
+  readonly activeRuns: ActiveRuns;
 }
 
 /** `POST /api/v1/sync/compare`. D-4.10. */
-export function compareRoute({ identity, sync }: CompareRouteDeps) {
+export function compareRoute({ identity, activeRuns }: CompareRouteDeps) {
   return new Elysia().post(
     "/api/v1/sync/compare",
     async ({ request }) => {
-      const { table, repair = null } = await readAdministratorBody(
-        identity,
-        request,
-        CompareRequestSchema,
-      );
+      const wanted = await readAdministratorBody(identity, request, CompareRequestSchema);
       exchangeOf(request).connection.keepOpen();
-      return jsonResponse(await compareTables(sync, { tableName: table, repair }));
+      const started = activeRuns.compare(compareRequest(wanted));
+      const { result, error } = await started.outcome;
+      if (error !== null) throw error;
+      return jsonResponse(result);
     },
     { parse: "none", detail: COMPARE_DETAIL },
   );
 }
 
-/** `POST /api/v1/sync/compare`. D-4.10. */
+function compareRequest(wanted: FromWire<Static<typeof CompareRequestSchema>>): CompareRequest {
+  const { table, repair = null, delete: deletes = false, maxDeletes = null } = wanted;
+  return { tableName: table, repair, deletes, maxDeletes, trigger: "api" };
+}
+
 const COMPARE_DETAIL = administratorDetail("compareTable", "Compare a table with the remote's", {
   description: "With `repair` the rows that differ are sent or fetched.",
   requestBody: bodyDoc(CompareRequestSchema),

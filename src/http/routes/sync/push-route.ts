@@ -1,7 +1,9 @@
 import { Type } from "@sinclair/typebox";
 import { Elysia } from "elysia";
+import { AppError } from "../../../domain/shared/errors.ts";
 import type { Registry } from "../../../domain/sync/table/table.ts";
 import { findTable } from "../../../domain/sync/table/table.ts";
+import { type CountDeletesDeps, countDeletes } from "../../../usecases/sync/pages/plan-deletes.ts";
 import { type PushRecordsDeps, pushRecords } from "../../../usecases/sync/pages/push-records.ts";
 import {
   type ReadPushBodyDeps,
@@ -21,29 +23,46 @@ import {
   SyncErrorSchema,
 } from "../../schemas/sync.ts";
 
-export interface PushRouteDeps extends PushRecordsDeps, ReadPushBodyDeps, SyncKeyGuardDeps {
+export interface PushRouteDeps
+  extends PushRecordsDeps,
+    CountDeletesDeps,
+    ReadPushBodyDeps,
+    SyncKeyGuardDeps {
   readonly registry: Registry;
   readonly maxBodyBytes: number;
 }
 
 const TOO_MANY_RECORDS = "; send fewer records at a time";
 
-/** `POST /api/v1/sync/push/{table_name}`. S-4.2. */
+/** `POST /api/v1/sync/push/{table_name}`. S-4.2, D-7.2, D-7.6. */
 export function pushRoute(deps: PushRouteDeps) {
   return new Elysia().post(
     "/api/v1/sync/push/:table_name",
     async ({ request, params }) => {
       requireSyncKey(deps, request.headers);
       const table = findTable(deps.registry, params.table_name);
+      const isGuarded = isSwitchedOn(request.headers, "X-Sync-Conflict", "newer");
+      const isDryRun = isSwitchedOn(request.headers, "X-Sync-Dry-Run", "deletes");
       const bytes = await readRequestBody(request, deps.maxBodyBytes, TOO_MANY_RECORDS);
       const isGzip = /gzip/i.test(request.headers.get("content-encoding") ?? "");
       const checksum = request.headers.get("x-content-sha256") || null;
       const body = await readPushBody(deps, { bytes, isGzip, checksum });
-      const { isCommitted, result } = await pushRecords(deps, { table, ...body });
+      if (isDryRun) return jsonResponse(await countDeletes(deps, { table, ...body }));
+      const { isCommitted, result } = await pushRecords(deps, { table, isGuarded, ...body });
       return jsonResponse(result, { status: isCommitted ? 200 : 500 });
     },
     { parse: "none", detail: pushDetail(deps) },
   );
+}
+
+/**
+ * True when a header has its only value, in any case; an empty one counts as absent. Any other is refused: who sends it
+ * wants something that would not be done. Throws `invalid_request`.
+ */
+function isSwitchedOn(headers: Headers, name: string, on: string): boolean {
+  const value = headers.get(name) ?? "";
+  if (value === "" || value.toLowerCase() === on) return value !== "";
+  throw new AppError("invalid_request", `${name} must be "${on}" or absent`);
 }
 
 function pushDetail(deps: PushRouteDeps) {
@@ -52,7 +71,8 @@ function pushDetail(deps: PushRouteDeps) {
     tags: ["sync"],
     summary: "Insert or update rows of a table",
     description:
-      "Upserts every record in one commit. A record that fails is listed and stops no other. The body may be gzip.",
+      "Upserts every record in one commit, after the deletes of a table with `deletes`. A record that fails is listed " +
+      "and stops no other. The body may be gzip.",
     security: SYNC_KEY_SECURITY,
     parameters: [
       tableNameDoc(deps),
@@ -64,13 +84,23 @@ function pushDetail(deps: PushRouteDeps) {
         description: "Hexadecimal SHA-256 of the uncompressed body; verified for gzip bodies.",
         schema: { type: "string" },
       }),
+      parameterDoc("header", "X-Sync-Conflict", {
+        description:
+          "`newer`: rows that are newer here stay as they are; the result adds `kept` and `changed`.",
+        schema: { type: "string", enum: ["newer"] },
+      }),
+      parameterDoc("header", "X-Sync-Dry-Run", {
+        description:
+          "`deletes`: nothing is written and records are ignored; `deleted` tells how many rows would be removed.",
+        schema: { type: "string", enum: ["deletes"] },
+      }),
     ],
     requestBody: jsonRequest(PushRequestSchema),
     responses: {
       200: jsonReply("The push result", Type.Union([PushResultSchema, NoRecordsSchema])),
       ...SYNC_KEY_FAILURES,
       400: jsonReply(
-        "Unknown table, or a body that is not what the document says",
+        "Unknown table, or a header or body that is not what the document says",
         SyncErrorSchema,
       ),
       405: WRONG_METHOD,

@@ -2,6 +2,7 @@ import { Type } from "@sinclair/typebox";
 import { Elysia } from "elysia";
 import type { ListParameters } from "../../../domain/shared/list-query.ts";
 import type { IdentityDeps } from "../../../usecases/reputation/accounts/identity.ts";
+import { cancelRun } from "../../../usecases/sync/runs/cancel-run.ts";
 import {
   dropRejected,
   findRun,
@@ -9,6 +10,7 @@ import {
   listRuns,
 } from "../../../usecases/sync/runs/sync-lists.ts";
 import type { SyncDeps } from "../../../usecases/sync/shared/sync-deps.ts";
+import { exchangeOf } from "../../exchange.ts";
 import { requireAdministrator } from "../../guards/bearer.ts";
 import { jsonReply, parameterDoc } from "../../openapi.ts";
 import {
@@ -19,7 +21,12 @@ import {
 import { jsonResponse } from "../../replies.ts";
 import { queryOf } from "../../routing.ts";
 import { model } from "../../schemas/parts.ts";
-import { RejectedListSchema, RunListSchema, RunSchema } from "../../schemas/runs.ts";
+import {
+  RejectedListSchema,
+  RunListSchema,
+  RunSchema,
+  SyncRunErrorSchema,
+} from "../../schemas/runs.ts";
 import { SyncErrorSchema } from "../../schemas/sync.ts";
 
 export interface RunRouteDeps {
@@ -48,6 +55,15 @@ export function runRoutes(deps: RunRouteDeps) {
         return jsonResponse(await findRun(deps.sync, params.run_id));
       },
       { detail: RUN_DETAIL },
+    )
+    .post(
+      "/api/v1/sync/runs/:run_id/cancel",
+      async ({ request, params }) => {
+        const { account } = await requireAdministrator(deps.identity, request.headers);
+        exchangeOf(request).connection.keepOpen();
+        return jsonResponse(await cancelRun(deps.sync, params.run_id, account.username));
+      },
+      { parse: "none", detail: CANCEL_DETAIL },
     )
     .get(
       "/api/v1/sync/rejected",
@@ -89,6 +105,18 @@ const RUN_DETAIL = administratorDetail("readSyncRun", "Read one run", {
     ...ADMINISTRATOR_FAILURES,
     404: jsonReply("No run has this id", SyncErrorSchema),
     200: jsonReply("The run", RunSchema),
+  },
+});
+
+const CANCEL_DETAIL = administratorDetail("cancelSyncRun", "End a run or a comparison", {
+  description: "It ends before its next write, on whichever instance it is; answers when it has.",
+  parameters: [idParameter("run_id", "Id of a run")],
+  responses: {
+    ...ADMINISTRATOR_FAILURES,
+    404: jsonReply("No run has this id", SyncErrorSchema),
+    409: jsonReply("The run has ended before", SyncErrorSchema),
+    500: jsonReply("It has not ended within 20 s", SyncRunErrorSchema),
+    200: jsonReply("The run, ended", RunSchema),
   },
 });
 

@@ -1,4 +1,5 @@
 import { Elysia } from "elysia";
+import { SYNC_EXTENSIONS } from "../../../domain/sync/table/table-schema.ts";
 import {
   readSyncStatus,
   type SyncStatusDeps,
@@ -12,10 +13,13 @@ import { SyncStatusSchema } from "../../schemas/sync.ts";
 export function statusRoute(deps: SyncStatusDeps) {
   return new Elysia().get(
     "/api/v1/sync/status",
-    async () => jsonResponse(await readSyncStatus(deps)),
+    async () => jsonResponse(await readSyncStatus(deps), { headers: EXTENSIONS }),
     { detail: STATUS_DETAIL },
   );
 }
+
+/** What this service can do beside the document. D-7.2. */
+const EXTENSIONS = { "X-Sync-Extensions": SYNC_EXTENSIONS.join(", ") };
 
 const STATUS_DETAIL = {
   operationId: "readSyncStatus",
@@ -25,7 +29,12 @@ const STATUS_DETAIL = {
     "Needs no key. Works when sync is disabled; tables, counts and markers are then empty.",
   security: [],
   responses: {
-    200: jsonReply("The status", SyncStatusSchema),
+    200: jsonReply("The status", SyncStatusSchema, {
+      "X-Sync-Extensions": {
+        description: "What this service can do beside the document, separated by commas",
+        schema: { type: "string", example: EXTENSIONS["X-Sync-Extensions"] },
+      },
+    }),
     405: WRONG_METHOD,
     503: UNAVAILABLE,
   },

@@ -2,7 +2,12 @@ import type { Static } from "@sinclair/typebox";
 import { type TSchema, Type } from "@sinclair/typebox";
 import { Elysia } from "elysia";
 import type { FromWire } from "../../../domain/shared/wire-names.ts";
-import type { RunRequest, SyncRun } from "../../../domain/sync/run/run.ts";
+import {
+  type RunNews,
+  type RunRequest,
+  retryText,
+  type SyncRun,
+} from "../../../domain/sync/run/run.ts";
 import type { Timer } from "../../../ports/runtime/runtime.ts";
 import type { IdentityDeps } from "../../../usecases/reputation/accounts/identity.ts";
 import type { ActiveRuns } from "../../../usecases/sync/runs/active-runs.ts";
@@ -16,7 +21,7 @@ import {
   bodyDoc,
   REMOTE_FAILURES,
 } from "../../operation-docs.ts";
-import { eventStream, jsonResponse } from "../../replies.ts";
+import { eventStream, jsonResponse, StreamComment } from "../../replies.ts";
 import {
   RunEventSchema,
   StreamRequestSchema,
@@ -54,10 +59,17 @@ export function triggerRoutes(deps: TriggerRouteDeps) {
         const wanted = await readAdministratorBody(identity, request, StreamRequestSchema);
         const run = activeRuns.start(runRequest({ direction: "push", ...wanted }, "stream"));
         exchangeOf(request).connection.keepOpen();
-        return eventStream(run.events(), deps.timer);
+        return eventStream(withComments(run.news()), deps.timer);
       },
       { parse: "none", detail: STREAM_DETAIL },
     );
+}
+
+/** Retries become comments: the events of S-6 stay as they are. D-7.11. */
+async function* withComments(news: AsyncGenerator<RunNews, void, undefined>) {
+  for await (const item of news) {
+    yield item.type === "retry" ? new StreamComment(retryText(item)) : item;
+  }
 }
 
 /** The run of a body, with the defaults of S-4.4. */
@@ -66,10 +78,12 @@ function runRequest(
   trigger: RunRequest["trigger"],
 ): RunRequest {
   const { direction = "both", table = null, full = false, dryRun = false } = wanted;
-  return { direction, tableName: table, isFull: full, isDryRun: dryRun, trigger };
+  const { force: isForced = false, maxDeletes = null } = wanted;
+  const flags = { isFull: full, isDryRun: dryRun, isForced, maxDeletes };
+  return { direction, tableName: table, ...flags, trigger };
 }
 
-function triggerResult({ trigger: _, dryRun: isDryRun, ...result }: SyncRun) {
+function triggerResult({ kind: _kind, trigger: _, dryRun: isDryRun, ...result }: SyncRun) {
   return isDryRun ? { ...result, dryRun: true } : result;
 }
 
@@ -87,7 +101,8 @@ const TRIGGER_DETAIL = administratorDetail("triggerSync", "Run a sync and wait f
 const STREAM_DETAIL = administratorDetail("triggerSyncStream", "Run a sync and watch it", {
   description:
     "Server-sent events, each one `data:` line of JSON; `finished` is always the last. " +
-    "A comment comes when nothing else was sent for 5 seconds.",
+    "A comment comes when nothing else was sent for 5 seconds, and before a request to the remote is repeated, " +
+    "such as `: retry 3 of 8 in 4 s: <reason>`.",
   requestBody: bodyDoc(StreamRequestSchema),
   responses: {
     ...ADMINISTRATOR_FAILURES,

@@ -21,14 +21,8 @@ import { comparedColumns, keyText } from "../../../domain/sync/rows/row-text.ts"
 import type { Row } from "../../../domain/sync/table/table.ts";
 import type { RemotePeerError } from "../../../ports/tables/remote-peer.ts";
 import { digestRange, rowsByKey } from "../pages/digest-table.ts";
-import {
-  type Comparison,
-  differenceOf,
-  isYoung,
-  MAX_YOUNG_ROWS,
-  type RowPair,
-  SECOND_LOOK_MS,
-} from "./comparison.ts";
+import { type Comparison, isYoung, MAX_YOUNG_ROWS, SECOND_LOOK_MS } from "./comparison.ts";
+import { differenceOf, type RowPair } from "./row-pair.ts";
 
 /** Rows of the short segments that a long one which differs is cut into. */
 const SHORT_SEGMENT_ROWS = 64;

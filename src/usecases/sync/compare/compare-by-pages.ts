@@ -8,15 +8,8 @@ import { keyText } from "../../../domain/sync/rows/row-text.ts";
 import { formatLike, rowTimeText } from "../../../domain/sync/rows/row-time.ts";
 import type { Row, Table } from "../../../domain/sync/table/table.ts";
 import { pullRecords } from "../transfer/remote-pages.ts";
-import {
-  type Comparison,
-  type Difference,
-  differenceOf,
-  isYoung,
-  MAX_YOUNG_ROWS,
-  type RowPair,
-  SECOND_LOOK_MS,
-} from "./comparison.ts";
+import { type Comparison, isYoung, MAX_YOUNG_ROWS, SECOND_LOOK_MS } from "./comparison.ts";
+import { type Difference, differenceOf, type RowPair } from "./row-pair.ts";
 
 const SCAN_ROWS = 4_096;
 

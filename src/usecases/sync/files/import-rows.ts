@@ -101,8 +101,8 @@ async function writeRecords(
     if (row === null) problems.set(index, problem);
     else writes.push({ index, row });
   }
-  const refused = writes.length === 0 ? [] : await tables.write(table, writes);
-  for (const { index, message } of refused) problems.set(index, message);
+  const { failures } = await tables.write(table, writes);
+  for (const { index, message } of failures) problems.set(index, message);
   return [...problems]
     .sort(([a], [b]) => a - b)
     .map(([index, message]) => failureOf(table, batch[index], message));

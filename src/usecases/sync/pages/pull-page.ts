@@ -1,3 +1,4 @@
+import { MAX_PAGE_RECORD_BYTES } from "../../../domain/shared/limits.ts";
 import {
   buildPullPage,
   type PageQuery,
@@ -22,6 +23,7 @@ export async function pullPage(
 ): Promise<PullPage> {
   const table = findTable(deps.registry, tableName);
   const request = readPageRequest(table, query, deps.maxPageRows);
-  const { rows, totalRows } = await deps.tables.readPage(table, request);
+  const cut = { ...request, maxJsonBytes: MAX_PAGE_RECORD_BYTES };
+  const { rows, totalRows } = await deps.tables.readPage(table, cut);
   return buildPullPage(table, request, rows, totalRows);
 }

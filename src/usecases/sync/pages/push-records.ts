@@ -12,19 +12,28 @@ import {
 } from "../../../domain/sync/rows/push-result.ts";
 import type { Table } from "../../../domain/sync/table/table.ts";
 import type { Logger } from "../../../ports/runtime/logger.ts";
-import type { RowWrite, TableStore } from "../../../ports/tables/table-store.ts";
+import type { Clock, Timer } from "../../../ports/runtime/runtime.ts";
+import { Turns } from "../../../ports/runtime/turns.ts";
+import type { RowWrite, TableStore, WriteOptions } from "../../../ports/tables/table-store.ts";
+import { planDeletes } from "./plan-deletes.ts";
 
 /** Longer than any time; other text that a caller sends there is cut in the log. */
 const MAX_LOGGED_TIMESTAMP_CHARS = 100;
 
 export interface PushRecordsDeps {
   readonly tables: TableStore;
+  readonly clock: Clock;
+  readonly timer: Timer;
   readonly logger: Logger;
 }
 
-interface PushInput {
+export interface PushInput {
   readonly table: Table;
   readonly records: readonly JsonValue[];
+  /** Tombstones as sent; they are applied before the records, and only in a table with `deletes`. D-7.6. */
+  readonly deleted?: readonly JsonValue[];
+  /** True: rows that are newer here stay as they are. D-7.2. */
+  readonly isGuarded?: boolean;
   readonly integrity: Integrity;
   /** `sync_timestamp` as received; kept with the log line, no effect on rows. D-3.7. */
   readonly syncTimestamp: string | null;
@@ -40,16 +49,14 @@ interface PushOutcome {
  * Never throws for what the records hold; a store that cannot commit is an outcome, not an error.
  */
 export async function pushRecords(deps: PushRecordsDeps, input: PushInput): Promise<PushOutcome> {
-  const { table, records } = input;
-  if (records.length === 0) {
+  const { table, records, deleted = [] } = input;
+  if (records.length === 0 && deleted.length === 0) {
     const result = noRecordsResult(table);
     logPush(deps.logger, input, result);
     return { isCommitted: true, result };
   }
-  const { writes, failures } = planWrites(table, records);
   try {
-    const refused = writes.length === 0 ? [] : await deps.tables.write(table, writes);
-    const result = pushedResult(table, { ...input, failures: [...failures, ...refused] });
+    const result = await writeRecords(deps, input);
     logPush(deps.logger, input, result);
     return { isCommitted: true, result };
   } catch (error) {
@@ -63,10 +70,39 @@ export async function pushRecords(deps: PushRecordsDeps, input: PushInput): Prom
   }
 }
 
-function planWrites(table: Table, records: readonly JsonValue[]) {
+async function writeRecords(deps: PushRecordsDeps, input: PushInput): Promise<PushResult> {
+  const { table, records, deleted = [], isGuarded = false, integrity } = input;
+  const { writes, failures } = await planWrites(deps, table, records);
+  const deletes = planDeletes(table, deleted, deps.clock.nowMs());
+  const options: WriteOptions = {
+    ...(isGuarded ? { conflict: "newer" } : {}),
+    ...(deletes.tombstones.length === 0 ? {} : { deleted: deletes.tombstones }),
+  };
+  const isNothing = writes.length === 0 && deletes.tombstones.length === 0;
+  const written = isNothing ? null : await deps.tables.write(table, writes, options);
+  return pushedResult(table, {
+    records,
+    failures: [...failures, ...(written?.failures ?? [])],
+    integrity,
+    guarded: isGuarded ? { kept: written?.kept.length ?? 0, changed: written?.changed ?? 0 } : null,
+    deletes:
+      deleted.length === 0
+        ? null
+        : { members: deleted, failures: deletes.failures, removed: written?.deleted ?? 0 },
+  });
+}
+
+/** Converts the records, with turns for others in between. D-7.9. */
+async function planWrites(
+  { clock, timer }: PushRecordsDeps,
+  table: Table,
+  records: readonly JsonValue[],
+) {
+  const turns = new Turns(clock, () => timer.sleep(0));
   const writes: RowWrite[] = [];
   const failures: RecordFailure[] = [];
   for (const [index, record] of records.entries()) {
+    if (turns.isOver) await turns.next();
     const { row, problem } = convertRecord(table, record);
     if (row === null) failures.push({ index, message: problem });
     else writes.push({ index, row });
@@ -75,11 +111,14 @@ function planWrites(table: Table, records: readonly JsonValue[]) {
 }
 
 function logPush(logger: Logger, input: PushInput, result: PushResult): void {
+  const { kept, changed, deleted } = result;
   logger.info("Push committed", {
     table: result.table,
     received: input.records.length,
     upserted: result.upserted,
     error_count: result.errorCount,
+    ...(kept === undefined ? {} : { kept, changed }),
+    ...(deleted === undefined ? {} : { deleted }),
     integrity: input.integrity,
     sync_timestamp: cutText(input.syncTimestamp ?? "", MAX_LOGGED_TIMESTAMP_CHARS) || null,
   });

@@ -5,14 +5,23 @@ import {
   type JsonValue,
   parseJson,
 } from "../../../domain/shared/json.ts";
+import { JsonLimitError } from "../../../domain/shared/json-gaps.ts";
+import { JsonReader } from "../../../domain/shared/json-reader.ts";
 import { CHECKSUM_PREFIX_CHARS } from "../../../domain/shared/limits.ts";
 import type { Integrity } from "../../../domain/sync/rows/push-result.ts";
 import type { Digest, Gzip, SecretComparison } from "../../../ports/crypto/crypto.ts";
+import type { Clock, Timer } from "../../../ports/runtime/runtime.ts";
+import { Turns } from "../../../ports/runtime/turns.ts";
+
+/** Bodies that the runtime's parser reads in a few milliseconds. */
+const WHOLE_BODY_BYTES = 512 * 1024;
 
 export interface ReadPushBodyDeps {
   readonly gzip: Gzip;
   readonly digest: Digest;
   readonly comparison: SecretComparison;
+  readonly clock: Clock;
+  readonly timer: Timer;
   /** `SYNC_MAX_DECOMPRESSED_BYTES`. */
   readonly maxDecompressedBytes: number;
 }
@@ -29,6 +38,8 @@ interface ReceivedPushBody {
 interface PushBody {
   /** Empty when missing or null. */
   readonly records: readonly JsonValue[];
+  /** Empty when missing or null. D-7.6. */
+  readonly deleted: readonly JsonValue[];
   readonly syncTimestamp: string | null;
   /** `verified` whenever a checksum was sent, as S-2.4 says, though only gzip bodies are compared with it. */
   readonly integrity: Integrity;
@@ -42,16 +53,21 @@ export async function readPushBody(
   deps: ReadPushBodyDeps,
   received: ReceivedPushBody,
 ): Promise<PushBody> {
-  const body = received.isGzip ? await readGzipBody(deps, received) : readPlainBody(received.bytes);
-  const records = body.records ?? [];
-  if (!Array.isArray(records)) {
-    throw new AppError("invalid_request", "records must be an array of objects");
-  }
+  const body = await (received.isGzip
+    ? readGzipBody(deps, received)
+    : readPlainBody(deps, received.bytes));
   return {
-    records,
+    records: readList(body["records"], "records must be an array of objects"),
+    deleted: readList(body["deleted"], "deleted must be an array of {key, deleted_at}"),
     syncTimestamp: typeof body.sync_timestamp === "string" ? body.sync_timestamp : null,
     integrity: received.checksum === null ? "no_checksum" : "verified",
   };
+}
+
+function readList(value: JsonValue | undefined, problem: string): readonly JsonValue[] {
+  const list = value ?? [];
+  if (!Array.isArray(list)) throw new AppError("invalid_request", problem);
+  return list;
 }
 
 async function readGzipBody(
@@ -60,7 +76,7 @@ async function readGzipBody(
 ): Promise<JsonObject> {
   const inflated = await deps.gzip.decompress(bytes, deps.maxDecompressedBytes);
   if (checksum !== null) await verifyChecksum(deps, inflated, checksum);
-  const parsed = tryParse(inflated);
+  const parsed = await tryParse(deps, inflated);
   if (parsed === undefined) {
     throw new AppError("integrity", "Decompressed body is not valid JSON in UTF-8");
   }
@@ -68,8 +84,8 @@ async function readGzipBody(
 }
 
 /** A plain body that is not JSON counts as an empty object; its checksum is not verified. S-4.2.5. */
-function readPlainBody(bytes: Uint8Array): JsonObject {
-  const parsed = tryParse(bytes);
+async function readPlainBody(deps: ReadPushBodyDeps, bytes: Uint8Array): Promise<JsonObject> {
+  const parsed = await tryParse(deps, bytes);
   return parsed === undefined ? {} : asBody(parsed);
 }
 
@@ -92,12 +108,23 @@ async function verifyChecksum(
   throw new AppError("integrity", `Checksum mismatch: expected ${named[0]}, got ${named[1]}`);
 }
 
-/** Undefined when the bytes are not UTF-8 or not JSON. Throws `invalid_request` for JSON too deep to parse. */
-function tryParse(bytes: Uint8Array): JsonValue | undefined {
+/** Undefined when the bytes are not UTF-8 or not JSON. Throws `invalid_request` for JSON that cannot be parsed. */
+async function tryParse(deps: ReadPushBodyDeps, bytes: Uint8Array): Promise<JsonValue | undefined> {
   try {
+    if (bytes.length > WHOLE_BODY_BYTES) return await parseInTurns(deps, bytes);
     return parseJson(new TextDecoder("utf-8", { fatal: true }).decode(bytes));
   } catch (error) {
     if (!(error instanceof RangeError)) return undefined;
-    throw new AppError("invalid_request", "The body is nested too deeply", { cause: error });
+    const reason = error instanceof JsonLimitError ? error.message : "is nested too deeply";
+    throw new AppError("invalid_request", `The body ${reason}`, { cause: error });
   }
+}
+
+/** Parses a large body with turns for others in between. D-7.9. */
+async function parseInTurns(deps: ReadPushBodyDeps, bytes: Uint8Array): Promise<JsonValue> {
+  const decoder = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
+  const reader = new JsonReader(bytes, { decode: (part) => decoder.decode(part) });
+  const turns = new Turns(deps.clock, () => deps.timer.sleep(0));
+  while (!reader.step()) if (turns.isOver) await turns.next();
+  return reader.finish();
 }

@@ -1,15 +1,16 @@
-// The runs of this process: counted, and ended when the service stops.
+// The runs and comparisons of this process: counted, and ended when the service stops.
 import { AppError } from "../../../domain/shared/errors.ts";
 import type { RunEvent, RunRequest } from "../../../domain/sync/run/run.ts";
 import type { Metrics, TransferCounts } from "../../../ports/runtime/metrics.ts";
 import type { TransferredBytes } from "../../../ports/tables/remote-peer.ts";
 import type { SyncDeps } from "../shared/sync-deps.ts";
+import { type CompareRequest, StartedComparison } from "./start-comparison.ts";
 import { StartedRun } from "./start-run.ts";
 
 export class ActiveRuns {
   readonly #deps: SyncDeps;
   readonly #metrics: Metrics;
-  readonly #active = new Map<StartedRun, Promise<unknown>>();
+  readonly #active = new Map<StartedRun | StartedComparison, Promise<unknown>>();
   #isStopping = false;
 
   constructor(deps: SyncDeps, metrics: Metrics) {
@@ -19,9 +20,7 @@ export class ActiveRuns {
 
   /** Starts a run. Throws `unknown_table`, and `sync_failed` once the service stops. */
   start(request: RunRequest): StartedRun {
-    if (this.#isStopping) {
-      throw new AppError("sync_failed", "The service is stopping; start the run again later");
-    }
+    this.#refuseWhenStopping();
     const run = new StartedRun(this.#deps, request);
     this.#deps.logger.info("Sync run started", {
       run_id: run.runId,
@@ -35,12 +34,22 @@ export class ActiveRuns {
     return run;
   }
 
+  /** Starts a comparison. Throws as `start`. */
+  compare(request: CompareRequest): StartedComparison {
+    this.#refuseWhenStopping();
+    const comparison = new StartedComparison(this.#deps, request);
+    const ended = comparison.outcome.then(() => this.#active.delete(comparison));
+    this.#active.set(comparison, ended);
+    return comparison;
+  }
+
+  /** Runs and comparisons under way. */
   count(): number {
     return this.#active.size;
   }
 
   /**
-   * Ends every run before its next write and lets none begin. Resolves when all have ended, or after `graceMs`.
+   * Ends every run and comparison before its next write and lets none begin. Resolves when all have ended, or after `graceMs`.
    * Idempotent.
    */
   async stop(graceMs: number): Promise<void> {
@@ -49,6 +58,11 @@ export class ActiveRuns {
     const ended = new AbortController();
     const all = Promise.all(this.#active.values()).then(() => ended.abort());
     await Promise.race([all, this.#deps.timer.sleep(graceMs, ended.signal)]);
+  }
+
+  #refuseWhenStopping(): void {
+    if (!this.#isStopping) return;
+    throw new AppError("sync_failed", "The service is stopping; start the run again later");
   }
 
   /** Counts what a run moves, to its end. Never rejects. */

@@ -2,25 +2,21 @@
 import type { AppError } from "../../../domain/shared/errors.ts";
 import { formatMs } from "../../../domain/shared/time.ts";
 import { SYNC_DIRECTIONS, type SyncDirection } from "../../../domain/sync/run/marker.ts";
-import type {
-  RunEvent,
-  RunRequest,
-  RunStatus,
-  SyncRun,
-  TableResult,
+import {
+  NO_TABLE_RESULT,
+  type RunNews,
+  type RunRequest,
+  type RunStatus,
+  type SyncRun,
+  type TableResult,
 } from "../../../domain/sync/run/run.ts";
 import { depsOfRun } from "../shared/run-context.ts";
 import { asSyncError, type SyncDeps } from "../shared/sync-deps.ts";
 import type { TransferTotals } from "../transfer/transfer-report.ts";
 
-const NO_RESULT: TableResult = {
-  pushed: 0,
-  pulled: 0,
-  errorCount: 0,
-  bytesCompressed: 0,
-  bytesUncompressed: 0,
-  durationMs: 0,
-};
+type NumberField = {
+  [K in keyof TableResult]: TableResult[K] extends number ? K : never;
+}[keyof TableResult];
 
 export class RunProgress {
   readonly runId: string;
@@ -30,9 +26,10 @@ export class RunProgress {
   /** Their logger names the run. */
   readonly deps: SyncDeps;
   readonly startedAt: string;
-  readonly events = new RunFeed();
+  readonly feed = new RunFeed();
   readonly #startedAtMs: number;
   readonly #tables = new Map<string, TableResult>();
+  readonly #warnedOnce = new Set<string>();
   #error: AppError | null = null;
 
   constructor(deps: SyncDeps, runId: string, request: RunRequest) {
@@ -50,15 +47,58 @@ export class RunProgress {
   }
 
   add(table: string, direction: SyncDirection, totals: TransferTotals): void {
-    const before = this.#tables.get(table) ?? NO_RESULT;
+    const before = this.#tables.get(table) ?? NO_TABLE_RESULT;
     this.#tables.set(table, {
+      ...before,
       pushed: before.pushed + (direction === "push" ? totals.moved : 0),
       pulled: before.pulled + (direction === "pull" ? totals.moved : 0),
       errorCount: before.errorCount + totals.rejected,
+      kept: before.kept + totals.kept,
+      changed: before.changed + totals.changed,
+      deletedHere: before.deletedHere + (direction === "pull" ? totals.deleted : 0),
+      deletedThere: before.deletedThere + (direction === "push" ? totals.deleted : 0),
       bytesCompressed: before.bytesCompressed + totals.bytesCompressed,
       bytesUncompressed: before.bytesUncompressed + totals.bytesUncompressed,
       durationMs: before.durationMs + totals.durationMs,
+      // Of the last direction: a push changes the number.
+      countThere: totals.countThere,
     });
+  }
+
+  /** Lists a table among the results, whatever becomes of it. */
+  begin(table: string): void {
+    this.#tables.set(table, NO_TABLE_RESULT);
+  }
+
+  /** Tells the user something about a table that is no failure. */
+  warn(table: string, text: string): void {
+    this.deps.logger.warn(text, { table });
+    this.#addWarning(table, text);
+  }
+
+  /** The same, of a matter that concerns the whole run: with its first table only. */
+  warnOnce(table: string, text: string): void {
+    if (this.#warnedOnce.has(text)) return;
+    this.#warnedOnce.add(text);
+    this.deps.logger.info(text, { table });
+    this.#addWarning(table, text);
+  }
+
+  #addWarning(table: string, text: string): void {
+    const before = this.#tables.get(table) ?? NO_TABLE_RESULT;
+    this.#tables.set(table, { ...before, warnings: [...before.warnings, text] });
+  }
+
+  /** Rows at the remote as a transfer has told them; null when none has. */
+  countThere(table: string): number | null {
+    return this.#tables.get(table)?.countThere ?? null;
+  }
+
+  /** Takes the numbers of rows at both ends, by table. */
+  count(counts: ReadonlyMap<string, Pick<TableResult, "countHere" | "countThere">>): void {
+    for (const [table, counted] of counts) {
+      this.#tables.set(table, { ...(this.#tables.get(table) ?? NO_TABLE_RESULT), ...counted });
+    }
   }
 
   /** Logs and publishes a failure of the run; one of a table names it. */
@@ -66,7 +106,7 @@ export class RunProgress {
     this.deps.logger.error("Sync run failed", cause, { table, direction });
     const error = asSyncError(cause);
     this.#error = table === null ? error : (this.#error ?? error);
-    this.events.publish({
+    this.feed.publish({
       type: "error",
       table: table ?? this.request.tableName ?? "?",
       direction: direction ?? this.directions[0] ?? "push",
@@ -75,8 +115,8 @@ export class RunProgress {
   }
 
   end(): void {
-    this.events.publish({ type: "finished" });
-    this.events.close();
+    this.feed.publish({ type: "finished" });
+    this.feed.close();
   }
 
   finished(): SyncRun {
@@ -95,6 +135,7 @@ export class RunProgress {
     const { trigger, direction, isFull, isDryRun } = this.request;
     const run: SyncRun = {
       runId: this.runId,
+      kind: "sync",
       trigger,
       status,
       direction,
@@ -102,6 +143,10 @@ export class RunProgress {
       totalPushed: this.#sum("pushed"),
       totalPulled: this.#sum("pulled"),
       errorCount: this.#sum("errorCount"),
+      kept: this.#sum("kept"),
+      changed: this.#sum("changed"),
+      deletedHere: this.#sum("deletedHere"),
+      deletedThere: this.#sum("deletedThere"),
       startedAt: this.startedAt,
       finishedAt: status === "running" ? null : formatMs(clock.nowMs()),
       durationMs: Math.round(clock.monotonicMs() - this.#startedAtMs),
@@ -111,30 +156,30 @@ export class RunProgress {
     return this.#error === null ? run : { ...run, error: this.#error.message };
   }
 
-  #sum(field: keyof TableResult): number {
+  #sum(field: NumberField): number {
     return [...this.#tables.values()].reduce((total, table) => total + table[field], 0);
   }
 }
 
 interface Reader {
-  readonly events: RunEvent[];
+  readonly news: RunNews[];
   wake(): void;
 }
 
 /**
- * The events of one run, for any number of readers, however slow: the run never waits for them. Batches of one table
- * and direction that a reader has not taken become one, which counts the rows and bytes of all of them; so what is kept
- * for a reader does not grow with the rows.
+ * The news of one run, for any number of readers, however slow: the run never waits for them. Batches of one table
+ * and direction that a reader has not taken become one, which counts the rows and bytes of all of them, and a retry is
+ * dropped when something else comes; so what is kept for a reader does not grow with the rows.
  */
 export class RunFeed {
-  readonly #all: RunEvent[] = [];
+  readonly #all: RunNews[] = [];
   readonly #readers = new Set<Reader>();
   #isClosed = false;
 
-  publish(event: RunEvent): void {
-    addEvent(this.#all, event);
+  publish(news: RunNews): void {
+    addNews(this.#all, news);
     for (const reader of this.#readers) {
-      addEvent(reader.events, event);
+      addNews(reader.news, news);
       reader.wake();
     }
   }
@@ -144,14 +189,14 @@ export class RunFeed {
     for (const reader of this.#readers) reader.wake();
   }
 
-  /** The events from the first on; ends with the last. */
-  async *read(): AsyncGenerator<RunEvent, void, undefined> {
-    const reader: Reader = { events: [...this.#all], wake: () => {} };
+  /** The news from the first on; ends with the last. */
+  async *read(): AsyncGenerator<RunNews, void, undefined> {
+    const reader: Reader = { news: [...this.#all], wake: () => {} };
     this.#readers.add(reader);
     try {
       for (;;) {
-        const event = reader.events.shift();
-        if (event !== undefined) yield event;
+        const news = reader.news.shift();
+        if (news !== undefined) yield news;
         else if (this.#isClosed) return;
         else {
           await new Promise<void>((resolve) => {
@@ -165,23 +210,24 @@ export class RunFeed {
   }
 }
 
-function addEvent(events: RunEvent[], event: RunEvent): void {
-  const last = events.at(-1);
+function addNews(list: RunNews[], news: RunNews): void {
+  if (list.at(-1)?.type === "retry") list.pop();
+  const last = list.at(-1);
   const isSameBatch =
     last?.type === "batch" &&
-    event.type === "batch" &&
-    last.table === event.table &&
-    last.direction === event.direction;
+    news.type === "batch" &&
+    last.table === news.table &&
+    last.direction === news.direction;
   if (!isSameBatch) {
-    events.push(event);
+    list.push(news);
     return;
   }
-  events[events.length - 1] = {
-    ...event,
-    recordsSent: last.recordsSent + event.recordsSent,
-    bytesCompressed: last.bytesCompressed + event.bytesCompressed,
-    bytesUncompressed: last.bytesUncompressed + event.bytesUncompressed,
-    upserted: last.upserted + event.upserted,
-    errorCount: last.errorCount + event.errorCount,
+  list[list.length - 1] = {
+    ...news,
+    recordsSent: last.recordsSent + news.recordsSent,
+    bytesCompressed: last.bytesCompressed + news.bytesCompressed,
+    bytesUncompressed: last.bytesUncompressed + news.bytesUncompressed,
+    upserted: last.upserted + news.upserted,
+    errorCount: last.errorCount + news.errorCount,
   };
 }

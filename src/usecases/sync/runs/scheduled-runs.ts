@@ -1,12 +1,15 @@
-// Runs on a schedule. Of several instances on one store, one starts each of them. D-1.3.10.
-import type { RunRequest } from "../../../domain/sync/run/run.ts";
+// Runs and comparisons on a schedule. Of several instances on one store, one starts each of them. D-1.3.10, D-7.5.
+import type { CompareRepair, RunRequest } from "../../../domain/sync/run/run.ts";
+import type { Registry } from "../../../domain/sync/table/table.ts";
 import type { Ids, Scheduler } from "../../../ports/runtime/runtime.ts";
 import { type LeaseDeps, tryLease } from "../shared/hold-lease.ts";
+import type { CompareRequest, StartedComparison } from "./start-comparison.ts";
 import type { StartedRun } from "./start-run.ts";
 
-/** Starts runs, as `ActiveRuns` does. */
+/** Starts runs and comparisons, as `ActiveRuns` does. */
 interface RunStarter {
   start(request: RunRequest): Pick<StartedRun, "outcome">;
+  compare(request: CompareRequest): Pick<StartedComparison, "outcome">;
 }
 
 interface ScheduledRunsDeps extends LeaseDeps {
@@ -15,37 +18,69 @@ interface ScheduledRunsDeps extends LeaseDeps {
   readonly ids: Ids;
 }
 
-const LEASE_NAME = "sync schedule";
+interface ScheduledWork {
+  /** For log lines and the lease. */
+  readonly name: "sync run" | "comparison";
+  /** Resolves when all of it has ended. */
+  run(): Promise<unknown>;
+}
 
-/** Moves all tables both ways at the times of a cron expression. `stop` lets no further run begin. */
-export function startSchedule(deps: ScheduledRunsDeps, cronText: string): { stop(): void } {
+export interface Schedule {
+  /** Lets nothing more begin. */
+  stop(): void;
+}
+
+/** Moves all tables both ways at the times of a cron expression. D-1.3.10. */
+export function startSchedule(deps: ScheduledRunsDeps, cronText: string): Schedule {
+  const request = { direction: "both", tableName: null, isFull: false, isDryRun: false } as const;
+  return scheduleWork(deps, cronText, {
+    name: "sync run",
+    run: () => deps.activeRuns.start({ ...request, trigger: "schedule" }).outcome,
+  });
+}
+
+/** Compares all tables, one after the other, and repairs them, at the times of a cron expression. D-7.5. */
+export function startCompareSchedule(
+  deps: ScheduledRunsDeps & { readonly registry: Registry },
+  cronText: string,
+  repair: CompareRepair | null,
+): Schedule {
+  return scheduleWork(deps, cronText, {
+    name: "comparison",
+    async run() {
+      for (const tableName of deps.registry.keys()) {
+        await deps.activeRuns.compare({ tableName, repair, trigger: "schedule" }).outcome;
+      }
+    },
+  });
+}
+
+function scheduleWork(deps: ScheduledRunsDeps, cronText: string, work: ScheduledWork): Schedule {
   const holder = deps.ids.next();
-  deps.logger.info("Schedule started", { schedule: cronText });
+  deps.logger.info("Schedule started", { schedule: cronText, of: work.name });
   return deps.scheduler.start(cronText, async () => {
     try {
-      await runOnce(deps, holder);
+      await runOnce(deps, holder, work);
     } catch (error) {
-      deps.logger.error("Scheduled sync run could not begin", error);
+      deps.logger.error(`Scheduled ${work.name} could not begin`, error);
     }
   });
 }
 
 /** A lease that is lost meanwhile does no harm: every transfer holds one of its own. */
-async function runOnce(deps: ScheduledRunsDeps, holder: string): Promise<void> {
-  const lease = await tryLease(deps, LEASE_NAME, holder, new AbortController().signal);
+async function runOnce(
+  deps: ScheduledRunsDeps,
+  holder: string,
+  { name, run }: ScheduledWork,
+): Promise<void> {
+  const leaseName = name === "sync run" ? "sync schedule" : "compare schedule";
+  const lease = await tryLease(deps, leaseName, holder, new AbortController().signal);
   if ("heldBy" in lease) {
-    deps.logger.info("Scheduled sync run skipped: another instance is running it");
+    deps.logger.info(`Scheduled ${name} skipped: another instance is running it`);
     return;
   }
   try {
-    const run = deps.activeRuns.start({
-      direction: "both",
-      tableName: null,
-      isFull: false,
-      isDryRun: false,
-      trigger: "schedule",
-    });
-    await run.outcome;
+    await run();
   } finally {
     await lease.release();
   }

@@ -1,17 +1,17 @@
-// A run, top to bottom: each table in turn, each of its directions in turn (`transferTable`), and what is kept of it.
-import { AppError, isAppError } from "../../../domain/shared/errors.ts";
+// A run, top to bottom: each table in turn, each of its directions in turn (`moveTable`), and what is kept of it.
+import { AppError } from "../../../domain/shared/errors.ts";
 import { allMarkerNames } from "../../../domain/sync/run/marker.ts";
-import type { RunEvent, RunRequest, SyncRun } from "../../../domain/sync/run/run.ts";
+import type { RunEvent, RunNews, RunRequest, SyncRun } from "../../../domain/sync/run/run.ts";
 import { findTable, type Table } from "../../../domain/sync/table/table.ts";
 import type { Logger } from "../../../ports/runtime/logger.ts";
-import { RemotePeerError } from "../../../ports/tables/remote-peer.ts";
 import type { RunLease } from "../shared/hold-lease.ts";
 import type { RunContext } from "../shared/run-context.ts";
 import { openRemote, type SyncDeps } from "../shared/sync-deps.ts";
-import { TwoWay } from "../transfer/begin-transfer.ts";
-import { transferTable } from "../transfer/transfer-table.ts";
+import { followCancellation } from "./cancel-run.ts";
+import { moveTable } from "./move-table.ts";
 import { RunProgress } from "./run-progress.ts";
 import { endAbandonedRuns, holdRun } from "./sync-lists.ts";
+import { tellDrift } from "./tell-drift.ts";
 
 export interface RunOutcome {
   readonly run: SyncRun;
@@ -27,26 +27,43 @@ export class StartedRun {
   readonly #progress: RunProgress;
   readonly #stopping = new AbortController();
 
-  /** Starts it. Throws `unknown_table`; every other failure is its outcome and an event. */
+  /** Starts it. Throws `unknown_table` and `invalid_request`; every other failure is its outcome and an event. */
   constructor(deps: SyncDeps, request: RunRequest) {
     const { registry, ids } = deps;
     const { tableName } = request;
+    if (request.isForced === true && request.direction === "both") {
+      const text =
+        "Only a push or a pull can be forced: with both, each end would overwrite the other";
+      throw new AppError("invalid_request", text);
+    }
     const tables = tableName === null ? [...registry.values()] : [findTable(registry, tableName)];
     const progress = new RunProgress(deps, ids.next(), request);
     this.runId = progress.runId;
     this.#progress = progress;
     const { signal } = this.#stopping;
-    this.outcome = runTables(progress, tables, signal).finally(() => progress.end());
+    const ended = new AbortController();
+    this.outcome = runTables(progress, tables, signal).finally(() => {
+      ended.abort();
+      progress.end();
+    });
+    if (request.isDryRun) return;
+    void followCancellation(progress.deps, this.runId, ended.signal, (reason) =>
+      this.#stopping.abort(reason),
+    );
   }
 
   /** The events from the first on, for any number of readers; a slow one gets batches put together. S-6, D-4.4. */
-  events(): AsyncGenerator<RunEvent, void, undefined> {
-    return this.#progress.events.read();
+  async *events(): AsyncGenerator<RunEvent, void, undefined> {
+    for await (const news of this.news()) if (news.type !== "retry") yield news;
   }
 
-  /** Ends the run before its next write, as failed: for a service that stops. */
-  stop(): void {
-    const reason = "The run was stopped; run it again to continue";
+  /** The events, and retries when they happen. D-7.11. */
+  news(): AsyncGenerator<RunNews, void, undefined> {
+    return this.#progress.feed.read();
+  }
+
+  /** Ends the run before its next write, as failed, with a reason for its `error`. */
+  stop(reason = "The run was stopped; run it again to continue"): void {
     this.#stopping.abort(new AppError("sync_failed", reason));
   }
 }
@@ -57,7 +74,7 @@ async function runTables(
   tables: readonly Table[],
   stop: AbortSignal,
 ): Promise<RunOutcome> {
-  const { deps, directions, request, runId } = progress;
+  const { deps, runId } = progress;
   const run = openRun(progress, stop);
   if (run === null) return { run: progress.finished(), error: progress.error };
   let lease: RunLease | null = null;
@@ -69,19 +86,13 @@ async function runTables(
       if (run.isFull) await clearMarkers(deps, tables);
     }
     let isHopeless = false;
+    const begun: Table[] = [];
     for (const table of tables) {
       if (isHopeless) break;
-      const twoWay = request.direction === "both" ? new TwoWay() : null;
-      for (const direction of directions) {
-        const { totals, error } = await transferTable(run, table, direction, twoWay);
-        if (totals !== null) progress.add(table.name, direction, totals);
-        if (error === null) continue;
-        progress.fail(error, table.name, direction);
-        isHopeless = concernsAllTables(error, stop);
-        // Rows that were not pushed must not be overwritten by a pull.
-        break;
-      }
+      begun.push(table);
+      isHopeless = !(await moveTable(run, progress, table));
     }
+    if (!run.isDryRun && !isHopeless) await tellDrift(run, progress, begun);
   } catch (error) {
     progress.fail(error);
   }
@@ -100,11 +111,14 @@ function openRun(progress: RunProgress, stop: AbortSignal): RunContext | null {
       runId: progress.runId,
       deps,
       remote: openRemote(deps),
+      directions: progress.directions,
       isFull: request.isFull,
+      isForced: request.isForced ?? false,
+      maxDeletes: request.maxDeletes ?? null,
       isDryRun: request.isDryRun,
       startedAt: progress.startedAt,
       stop,
-      publish: (event) => progress.events.publish(event),
+      publish: (news) => progress.feed.publish(news),
     };
   } catch (error) {
     progress.fail(error);
@@ -115,14 +129,7 @@ function openRun(progress: RunProgress, stop: AbortSignal): RunContext | null {
 async function clearMarkers(deps: SyncDeps, tables: readonly Table[]): Promise<void> {
   const names = tables.flatMap(({ name }) => allMarkerNames(name));
   await deps.markers.writeAll(new Map(names.map((name) => [name, ""])));
-}
-
-/** True when the other tables would fail too: the run was stopped, or the store or the remote cannot be reached. */
-function concernsAllTables(error: unknown, stop: AbortSignal): boolean {
-  if (stop.aborted || isAppError(error, "store_unavailable", "commit_failed")) return true;
-  const cause = error instanceof Error ? error.cause : null;
-  if (!(cause instanceof RemotePeerError)) return false;
-  return cause.reason !== "refused" && cause.reason !== "not_found";
+  await deps.agreed.clear(tables.map(({ name }) => name));
 }
 
 /** A result that cannot be kept is no reason to call the run failed: its rows are where they belong. */

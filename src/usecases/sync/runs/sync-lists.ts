@@ -10,7 +10,7 @@ import {
   requireListQuery,
 } from "../../../domain/shared/list-query.ts";
 import { dateTimeMs, formatMs } from "../../../domain/shared/time.ts";
-import type { RejectedItem, SyncRun } from "../../../domain/sync/run/run.ts";
+import type { CompareRun, KeptRun, RejectedItem, SyncRun } from "../../../domain/sync/run/run.ts";
 import { findTable } from "../../../domain/sync/table/table.ts";
 import type { RejectedRecord } from "../../../ports/runs/rejected-records.ts";
 import { holdLease, type RunLease } from "../shared/hold-lease.ts";
@@ -22,7 +22,9 @@ const RUN_CURSOR = /^[\w-]{8,64}$/;
 const REJECTED_CURSOR = /^\d{16}$/;
 
 /** A run, as lists show it: dry runs are in none. */
-export type RunItem = Omit<SyncRun, "dryRun">;
+export type SyncRunItem = Omit<SyncRun, "dryRun">;
+
+export type RunItem = SyncRunItem | CompareRun;
 
 export function holdRun(deps: SyncDeps, runId: string, stop: AbortSignal): Promise<RunLease> {
   return holdLease(deps, leaseName(runId), runId, stop);
@@ -45,7 +47,7 @@ async function endIfAbandoned({ leases, runs, clock }: SyncDeps, runId: string):
   await lease.release();
 }
 
-function abandonedRun(run: SyncRun, nowMs: number): SyncRun {
+function abandonedRun(run: KeptRun, nowMs: number): KeptRun {
   return {
     ...run,
     status: "failed",
@@ -99,7 +101,9 @@ export async function dropRejected({ rejected }: SyncDeps, id: string): Promise<
   throw new AppError("not_found", "No rejected record has this id");
 }
 
-function runItem({ dryRun: _, ...item }: SyncRun): RunItem {
+function runItem(run: KeptRun): RunItem {
+  if (run.kind === "compare") return run;
+  const { dryRun: _, ...item } = run;
   return item;
 }
 

@@ -1,22 +1,28 @@
 import { AppError } from "../../../domain/shared/errors.ts";
 import { MAX_RUN_ERROR_CHARS, MAX_STALL_MS } from "../../../domain/shared/limits.ts";
 import { cutText } from "../../../domain/shared/text.ts";
-import { type RefusalReason, retryWaitMs } from "../../../domain/sync/run/pacing.ts";
+import { maxAttempts, type RefusalReason, retryWaitMs } from "../../../domain/sync/run/pacing.ts";
+import type { RetryNotice } from "../../../domain/sync/run/run.ts";
 import { RemotePeerError } from "../../../ports/tables/remote-peer.ts";
 import type { SyncDeps } from "./sync-deps.ts";
 
 /** True for a failure that the caller handles itself: it is thrown unchanged, without another attempt. */
 type PassesFailure = (error: RemotePeerError) => boolean;
 
+/** Told before each wait. */
+type TellRetry = (retry: Omit<RetryNotice, "type" | "table" | "direction">) => void;
+
 /** Requests to the remote, each repeated until it succeeds or there is no hope. D-4.6. */
 export class RemoteCalls {
   readonly #deps: SyncDeps;
   readonly #signal: AbortSignal;
+  readonly #tellRetry: TellRetry;
   #progressAtMs: number;
 
-  constructor(deps: SyncDeps, signal: AbortSignal) {
+  constructor(deps: SyncDeps, signal: AbortSignal, tellRetry: TellRetry = () => {}) {
     this.#deps = deps;
     this.#signal = signal;
+    this.#tellRetry = tellRetry;
     this.#progressAtMs = deps.clock.monotonicMs();
   }
 
@@ -59,8 +65,18 @@ export class RemoteCalls {
       wait_ms: waitMs,
       problem: error.message,
     });
+    this.#tellRetry({
+      attempt: attempts + 1,
+      maxAttempts: maxAttempts(error),
+      waitMs,
+      reason: inOneLine(error.message),
+    });
     await timer.sleep(waitMs, this.#signal);
   }
+}
+
+function inOneLine(message: string): string {
+  return cutText(message.replaceAll(/\s+/g, " "), MAX_RUN_ERROR_CHARS);
 }
 
 function failedForGood(error: RemotePeerError, attempts: number): AppError {

@@ -2,7 +2,7 @@
 import { AppError } from "../../../domain/shared/errors.ts";
 import { LEASE_TTL_MS, LEASE_WAIT_MS } from "../../../domain/shared/limits.ts";
 import type { SyncDirection } from "../../../domain/sync/run/marker.ts";
-import type { HeldLease, LeaseStore } from "../../../ports/runs/lease-store.ts";
+import type { HeldLease, LeaseClaim, LeaseStore } from "../../../ports/runs/lease-store.ts";
 import type { Logger } from "../../../ports/runtime/logger.ts";
 import type { Clock, Timer } from "../../../ports/runtime/runtime.ts";
 
@@ -20,6 +20,11 @@ export class RunLease {
     this.signal = signal;
   }
 
+  /** For commits that are made under the lease; null for a run that writes nothing. */
+  get claim(): LeaseClaim | null {
+    return null;
+  }
+
   /** False once the right to write is in doubt. */
   isHeld(): boolean {
     return !this.signal.aborted;
@@ -28,6 +33,12 @@ export class RunLease {
   /** Call it right before every request that writes, and every commit. Throws the signal's reason once `isHeld` is false. */
   assertHeld(): void {
     this.signal.throwIfAborted();
+  }
+
+  /** Call it when a commit was refused as the lease is not held any more. Throws as `assertHeld` does then. */
+  throwLost(): never {
+    this.signal.throwIfAborted();
+    throw new Error("A run without a lease has lost it");
   }
 
   /** Ends the renewal and frees the lease. Never rejects. */
@@ -112,6 +123,10 @@ class RenewedLease extends RunLease {
     else stop.addEventListener("abort", onStop, { signal: this.#released.signal });
   }
 
+  override get claim(): LeaseClaim {
+    return this.#lease.claim;
+  }
+
   override isHeld(): boolean {
     const isSafe = this.#deps.clock.monotonicMs() < this.#askedAtMs + LEASE_TTL_MS - SAFETY_MS;
     return isSafe && !this.signal.aborted;
@@ -120,6 +135,11 @@ class RenewedLease extends RunLease {
   override assertHeld(): void {
     if (!this.isHeld()) this.#lose();
     this.signal.throwIfAborted();
+  }
+
+  override throwLost(): never {
+    this.#lose();
+    return super.throwLost();
   }
 
   override async release(): Promise<void> {

@@ -1,4 +1,5 @@
-import type { RunEvent } from "../../../domain/sync/run/run.ts";
+import type { SyncDirection } from "../../../domain/sync/run/marker.ts";
+import type { RunNews } from "../../../domain/sync/run/run.ts";
 import type { Table } from "../../../domain/sync/table/table.ts";
 import type { LogFields, Logger } from "../../../ports/runtime/logger.ts";
 import type { RemoteCalls } from "./call-remote.ts";
@@ -12,12 +13,18 @@ export interface RunContext {
   readonly remote: Remote;
   /** Every table begins at its first row, whatever the markers say. S-4.4.2. */
   readonly isFull: boolean;
+  /** The directions in which each table moves, one after the other; none in a comparison. */
+  readonly directions: readonly SyncDirection[];
+  /** Newer rows are overwritten. D-7.1. */
+  readonly isForced: boolean;
+  /** Rows that it may delete of each table at an end; null for the table's own limit. D-7.6. */
+  readonly maxDeletes: number | null;
   /** Rows are counted; nothing is written. D-4.11. */
   readonly isDryRun: boolean;
   readonly startedAt: string;
   /** Aborted, with an `AppError`, to end the run from outside. */
   readonly stop: AbortSignal;
-  publish(event: RunEvent): void;
+  publish(news: RunNews): void;
 }
 
 /** A table at the remote, and the way to ask for it. */

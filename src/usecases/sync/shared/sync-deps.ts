@@ -2,15 +2,18 @@ import { AppError, isAppError } from "../../../domain/shared/errors.ts";
 import { MAX_RUN_ERROR_CHARS } from "../../../domain/shared/limits.ts";
 import { cutText } from "../../../domain/shared/text.ts";
 import type { Registry } from "../../../domain/sync/table/table.ts";
+import type { AgreedBlocks } from "../../../ports/runs/agreed-rows.ts";
 import type { LeaseStore } from "../../../ports/runs/lease-store.ts";
 import type { MarkerStore } from "../../../ports/runs/marker-store.ts";
 import type { RejectedRecords } from "../../../ports/runs/rejected-records.ts";
 import type { RunStore } from "../../../ports/runs/run-store.ts";
 import type { Logger } from "../../../ports/runtime/logger.ts";
 import type { Clock, Ids, Random, Timer } from "../../../ports/runtime/runtime.ts";
+import type { LateRows } from "../../../ports/tables/late-rows.ts";
 import type { ConnectPeer, RemotePeer } from "../../../ports/tables/remote-peer.ts";
 import type { RowSource } from "../../../ports/tables/row-source.ts";
 import type { TableStore } from "../../../ports/tables/table-store.ts";
+import type { Tombstones } from "../../../ports/tables/tombstones.ts";
 
 export interface SyncDeps {
   readonly isSyncEnabled: boolean;
@@ -18,13 +21,16 @@ export interface SyncDeps {
   readonly remoteUrl: string | null;
   /** `SYNC_REMOTE_KEY` or else `SYNC_API_KEY`; empty when neither is set. */
   readonly remoteKey: string;
-  /** `SYNC_LAG_SECONDS`; a table's own allowance goes before it. */
+  /** `SYNC_LAG_SECONDS`, which tables without an allowance of their own have. */
   readonly lagSeconds: number;
   /** `SYNC_MAX_BATCH_SIZE`: rows of a page or batch at most. */
   readonly maxPageRows: number;
   readonly registry: Registry;
   readonly tables: TableStore;
   readonly rows: RowSource;
+  readonly lateRows: LateRows;
+  readonly tombstones: Tombstones;
+  readonly agreed: AgreedBlocks;
   readonly markers: MarkerStore;
   readonly leases: LeaseStore;
   readonly runs: RunStore;

@@ -1,121 +1,115 @@
-// Where pulled records are written here, each page and the marker behind it in one commit. D-4.5, D-4.6.
-import { isJsonObject, type JsonObject } from "../../../domain/shared/json.ts";
-import { convertRecord } from "../../../domain/sync/rows/convert.ts";
-import { rowKey } from "../../../domain/sync/rows/row-key.ts";
-import { comparedColumns, keyText } from "../../../domain/sync/rows/row-text.ts";
-import type { Row, Table } from "../../../domain/sync/table/table.ts";
-import type { RowWrite } from "../../../ports/tables/table-store.ts";
+// Where pulled records are written here: each page, the marker behind it and what was refused of it in one commit. D-4.5,
+// D-7.1, D-7.7.
+import type { JsonObject } from "../../../domain/shared/json.ts";
+import { convertPulled } from "../../../domain/sync/rows/convert.ts";
+import type { ConflictRule, Row } from "../../../domain/sync/table/table.ts";
+import type { CommitExtras, RowWrite, WriteOutcome } from "../../../ports/tables/table-store.ts";
 import type { TableTransfer } from "./begin-transfer.ts";
-import type { Rejection, TableRejections } from "./table-rejections.ts";
+import { commitRows } from "./commit.ts";
+import { fillColumns, withoutEmpty } from "./fill-columns.ts";
+import { type Rejection, TableRejections } from "./table-rejections.ts";
 
-/** Records, the rows they convert to, and the messages of those that do not convert. */
+/** What came of some records. */
+export interface AppliedRecords {
+  readonly rejected: readonly Rejection[];
+  /** Those that were not written, as the row here is newer. */
+  readonly kept: readonly JsonObject[];
+  /** Really written. */
+  readonly changed: number;
+}
+
+/** What is committed with the rows that are here as they came, `changed` of them otherwise than before. */
+export type ExtrasOfRows = (
+  rows: readonly Row[],
+  changed: number,
+) => Pick<CommitExtras, "markers" | "agreed">;
+
+/** Records, the rows they make, and those that make none. */
 interface WritePlan {
   readonly records: readonly JsonObject[];
   readonly writes: readonly RowWrite[];
-  /** Messages of the records that were rejected so far, by index. */
-  readonly rejected: Map<number, string>;
+  readonly refused: ReadonlyMap<number, string>;
 }
 
-type PassedMarkers = ReadonlyMap<string, string>;
+const NO_EXTRAS: ExtrasOfRows = () => ({});
 
-const NO_MARKERS: PassedMarkers = new Map();
+export class RecordWriter {
+  readonly #transfer: TableTransfer;
+  readonly rejections: TableRejections;
 
-/**
- * Writes pulled records and the markers behind them in one commit; rejected ones are noted before a marker passes them.
- * Resolves to the number of rejected records. Throws the lease's reason when it is lost.
- */
-export async function applyRecords(
-  transfer: TableTransfer,
-  rejections: TableRejections,
-  records: readonly JsonObject[],
-  markers = NO_MARKERS,
-): Promise<number> {
-  const plan = await planRecords(transfer, rejections, records);
-  // Older rejected records of the same keys are dropped first: retried after a crash they would replace these.
-  await rejections.accept(plan.writes.map(({ index }) => records[index] ?? {}));
-  await commitPlan(transfer, rejections, plan, markers);
-  return plan.rejected.size;
-}
-
-/** Writes records that an earlier run rejected, and that nothing newer has replaced. As `applyRecords` otherwise. */
-export async function retryRecords(
-  transfer: TableTransfer,
-  rejections: TableRejections,
-  records: readonly JsonObject[],
-): Promise<number> {
-  const plan = await planRecords(transfer, rejections, records);
-  await commitPlan(transfer, rejections, plan, NO_MARKERS);
-  await rejections.accept(records.filter((_, index) => !plan.rejected.has(index)));
-  return plan.rejected.size;
-}
-
-async function planRecords(
-  transfer: TableTransfer,
-  rejections: TableRejections,
-  records: readonly JsonObject[],
-): Promise<WritePlan> {
-  const { table } = transfer;
-  const complete = await fillMissing(transfer, records);
-  const writes: RowWrite[] = [];
-  const rejected = new Map<number, string>();
-  for (const [index, record] of complete.entries()) {
-    const { row, problem } = convertRecord(table, record);
-    if (row === null) rejected.set(index, problem);
-    else writes.push({ index, row: withoutHidden(table, row) });
+  private constructor(transfer: TableTransfer, rejections: TableRejections) {
+    this.#transfer = transfer;
+    this.rejections = rejections;
   }
-  await rejections.note(rejectionsOf(records, rejected));
-  return { records, writes, rejected };
+
+  static async open(transfer: TableTransfer): Promise<RecordWriter> {
+    return new RecordWriter(transfer, await TableRejections.open(transfer));
+  }
+
+  /**
+   * Writes records, and what goes with them, in one commit. Throws the lease's reason when that is lost, `sync_failed` when
+   * too many were rejected.
+   */
+  async write(
+    records: readonly JsonObject[],
+    extrasOf: ExtrasOfRows = NO_EXTRAS,
+  ): Promise<AppliedRecords> {
+    const { conflict } = this.#transfer;
+    return await this.#commit(records, conflict, extrasOf);
+  }
+
+  /** Writes records that an earlier run rejected; one that is older than the row that is here by now is dropped. */
+  async retry(records: readonly JsonObject[], extrasOf: ExtrasOfRows): Promise<AppliedRecords> {
+    return await this.#commit(records, "newer", extrasOf);
+  }
+
+  async #commit(
+    records: readonly JsonObject[],
+    conflict: ConflictRule | null,
+    extrasOf: ExtrasOfRows,
+  ): Promise<AppliedRecords> {
+    const { rejections } = this;
+    const plan = planWrites(this.#transfer, records);
+    const extras = (outcome: WriteOutcome) => {
+      const { rejected, accepted, here } = sortOut(plan, outcome);
+      return { ...rejections.extras(rejected, accepted), ...extrasOf(here, outcome.changed) };
+    };
+    const options = { isOwnRun: true, ...(conflict === null ? {} : { conflict }) };
+    const outcome = await commitRows(this.#transfer, plan.writes, extras, options);
+    const { rejected, accepted } = sortOut(plan, outcome);
+    rejections.settle(rejected, accepted);
+    const kept = outcome.kept.map((index) => records[index] ?? {});
+    const filled = await fillColumns(this.#transfer, kept);
+    return { rejected, kept, changed: outcome.changed + filled };
+  }
 }
 
-async function commitPlan(
-  { run, table, lease }: TableTransfer,
-  rejections: TableRejections,
-  { records, writes, rejected }: WritePlan,
-  markers: PassedMarkers,
-): Promise<void> {
-  if (writes.length === 0 && markers.size === 0) return;
-  const { tables } = run.deps;
-  const options = { markers, beforeCommit: () => lease.assertHeld() };
-  const failures = await tables.write(table, writes, options);
-  if (failures.length === 0) return;
-  const failed = new Map(failures.map(({ index, message }) => [index, message]));
-  await rejections.note(rejectionsOf(records, failed));
-  for (const [index, message] of failed) rejected.set(index, message);
-  if (markers.size > 0) await tables.write(table, [], options);
+function planWrites({ table, added }: TableTransfer, records: readonly JsonObject[]): WritePlan {
+  const writes: RowWrite[] = [];
+  const refused = new Map<number, string>();
+  for (const [index, record] of records.entries()) {
+    const { write, problem } = convertPulled(table, record);
+    if (write === null) refused.set(index, problem);
+    else writes.push({ index, ...write, row: withoutEmpty(write.row, added) });
+  }
+  return { records, writes, refused };
 }
 
-function rejectionsOf(
-  records: readonly JsonObject[],
-  problems: ReadonlyMap<number, string>,
-): Rejection[] {
-  return [...problems].map(([index, message]) => ({ record: records[index] ?? {}, message }));
+interface SortedOut {
+  readonly rejected: readonly Rejection[];
+  readonly accepted: readonly JsonObject[];
+  /** The rows that are here as they came. */
+  readonly here: readonly Row[];
 }
 
-/** Runs never change a column with `serialize: false`, also when the remote sends one of that name. D-2.2. */
-function withoutHidden(table: Table, row: Row): Row {
-  const hidden = table.pushColumns.filter((column) => !column.serialize);
-  if (hidden.length === 0) return row;
-  const names = hidden.map(({ name }) => name);
-  return Object.fromEntries(Object.entries(row).filter(([name]) => !names.includes(name)));
-}
-
-/** A column that the remote does not have keeps what it holds here, where there is a row. */
-async function fillMissing(
-  { run, table }: TableTransfer,
-  records: readonly JsonObject[],
-): Promise<readonly JsonObject[]> {
-  const columns = comparedColumns(table);
-  const isPartial = (record: JsonObject) =>
-    isJsonObject(record) && columns.some(({ name }) => !Object.hasOwn(record, name));
-  const keys = records
-    .filter(isPartial)
-    .map((record) => rowKey(table, record))
-    .filter((key) => key.isUsable)
-    .map((key) => key.columns);
-  if (keys.length === 0) return records;
-  const stored = await run.deps.rows.readByKeys(table, keys);
-  const byKey = new Map(stored.map((row) => [keyText(table, row), row]));
-  return records.map((record) =>
-    isPartial(record) ? { ...byKey.get(rowKey(table, record).text), ...record } : record,
-  );
+function sortOut({ records, writes, refused }: WritePlan, outcome: WriteOutcome): SortedOut {
+  const { failures, kept } = outcome;
+  const problems = new Map([...refused, ...failures.map((f) => [f.index, f.message] as const)]);
+  const keptAt = new Set(kept);
+  const isHere = ({ index }: RowWrite) => !problems.has(index) && !keptAt.has(index);
+  return {
+    rejected: [...problems].map(([index, message]) => ({ record: records[index] ?? {}, message })),
+    accepted: records.filter((_, index) => !problems.has(index)),
+    here: writes.filter(isHere).map(({ row }) => row),
+  };
 }

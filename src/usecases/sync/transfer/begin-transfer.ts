@@ -1,109 +1,87 @@
-// Where the transfer of a table begins: the two clocks, and the markers of earlier runs, if they can be trusted.
+// Where the transfer of a table begins: at the marker of earlier runs, if that can be trusted, or at rows noted since as
+// late. D-4.5, D-4.6, D-7.4.
 import { AppError } from "../../../domain/shared/errors.ts";
-import {
-  compareDateTimes,
-  dateTimeMs,
-  formatMs,
-  parseDateTime,
-} from "../../../domain/shared/time.ts";
+import { compareDateTimes, dateTimeMs, parseDateTime } from "../../../domain/shared/time.ts";
+import { rowTime } from "../../../domain/sync/rows/row-time.ts";
+import { MAX_AHEAD_MS } from "../../../domain/sync/rows/time-rank.ts";
+import { type KnownColumns, writeColumns } from "../../../domain/sync/run/known-columns.ts";
 import {
   cappedMarker,
   clockMarkerName,
+  columnsName,
   markerCap,
   markerName,
+  markName,
   ownClockMarkerName,
   remoteMarkerName,
   type SyncDirection,
 } from "../../../domain/sync/run/marker.ts";
-import type { Table } from "../../../domain/sync/table/table.ts";
+import type { ConflictRule, Row, Table } from "../../../domain/sync/table/table.ts";
+import type { LateRowsReply } from "../../../ports/tables/late-rows.ts";
 import type { RunLease } from "../shared/hold-lease.ts";
 import type { RemoteTable } from "../shared/run-context.ts";
-import type { SyncDeps } from "../shared/sync-deps.ts";
+import type { Clocks, Handshake } from "./handshake.ts";
+import type { DeletesReadAhead } from "./meeting.ts";
 import type { TransferReport } from "./transfer-report.ts";
 
 export interface TableTransfer extends RemoteTable {
   readonly direction: SyncDirection;
   readonly lease: RunLease;
   readonly report: TransferReport;
-  /** Null unless the run moves rows in both directions. */
-  readonly twoWay: TwoWay | null;
-}
-
-/** What the pull of a table needs to know of its push in the same run. D-4.7. */
-export class TwoWay {
-  /** This deployment's time when the push began, canonical; null before that. */
-  pushedAt: string | null = null;
-  /** The push's markers, when it has sent all there was; null before that. */
-  pushMarkers: TransferMarkers | null = null;
-}
-
-export interface Clocks {
-  /** The remote's `server_time` as received. */
-  readonly remoteText: string;
-  /** The same, canonical. */
-  readonly remoteTime: string;
-  readonly ownTime: string;
-}
-
-/** The allowance for late commits of a table, in seconds. D-1.3. */
-export function lagSecondsOf(deps: SyncDeps, table: Table): number {
-  return table.lagSeconds ?? deps.lagSeconds;
-}
-
-/** Reads both clocks, before the first row. Throws `sync_failed` when the remote will not take part. */
-export async function readClocks({ run, calls }: RemoteTable): Promise<Clocks> {
-  const { deps, remote } = run;
-  const ownTime = formatMs(deps.clock.nowMs());
-  const status = await calls.call((signal) => remote.peer.readStatus({ signal }));
-  if (!status.syncEnabled) {
-    const text = `The remote has sync disabled: ${remote.address}; set SYNC_ENABLED there`;
-    throw new AppError("sync_failed", text);
-  }
-  const remoteTime = parseDateTime(status.serverTime);
-  if (remoteTime === null) {
-    throw new AppError(
-      "remote_invalid",
-      `The remote's server_time is not a date and time: "${status.serverTime}"`,
-    );
-  }
-  return { remoteText: status.serverTime, remoteTime, ownTime };
+  readonly handshake: Handshake;
+  /** Markers by name, as they were kept when it began. */
+  readonly lastMarkers: ReadonlyMap<string, string>;
+  /** Which rows stay at the end that is written to: the newer ones in a run. Null, with `force`: as its table says. D-7.1. */
+  readonly conflict: ConflictRule | null;
+  /** The columns that take part. D-7.3. */
+  readonly columns: KnownColumns;
+  /** Those of them that took no part before: all rows are moved for them. */
+  readonly added: readonly string[];
+  readonly readAhead: DeletesReadAhead;
 }
 
 /**
- * Opens the markers of a transfer, or of its table's other direction. Throws `sync_failed` when they cannot be trusted
- * any more: they belong to another remote, or one of the clocks they were made by has been set back. D-4.5, D-4.6.
+ * Opens the markers of a transfer. `late` tells of late rows at its source since the mark kept last; null for a remote
+ * that tells of none. Throws `sync_failed` when markers of the run's directions cannot be trusted any more: they belong
+ * to another remote, or one of the clocks they were made by has been set back.
  */
-export async function openMarkers(
-  { run, table }: TableTransfer,
-  direction: SyncDirection,
-  clocks: Clocks,
-): Promise<TransferMarkers> {
-  const kept = run.isFull ? new Map<string, string>() : await run.deps.markers.readAll();
-  return new TransferMarkers({
-    table,
-    direction,
-    clocks,
-    kept,
-    remoteAddress: run.remote.address,
-    lagSeconds: lagSecondsOf(run.deps, table),
-  });
+export function openMarkers(transfer: TableTransfer, late: LateRowsReply | null): TransferMarkers {
+  const { run, table, handshake, lastMarkers, columns } = transfer;
+  const options = {
+    // With full they were cleared; another run may have kept its own since.
+    kept: run.isFull ? new Map<string, string>() : lastMarkers,
+    ...{ table, columns, clocks: handshake.clocks, remoteAddress: run.remote.address },
+    lagSeconds: Math.max(table.lagSeconds, handshake.schema?.lagSeconds ?? 0),
+    tellsOfLateRows: handshake.schema !== null,
+  };
+  // What is not possible in another direction fails the table before anything has moved.
+  for (const direction of run.directions)
+    new TransferMarkers({ ...options, direction, late: null });
+  return new TransferMarkers({ ...options, direction: transfer.direction, late });
 }
 
-/** Arguments of `TransferMarkers`. */
 interface MarkerOptions {
   readonly table: Table;
   readonly direction: SyncDirection;
   readonly clocks: Clocks;
-  /** Values by name, as the store has them. */
   readonly kept: ReadonlyMap<string, string>;
+  readonly columns: KnownColumns;
   readonly remoteAddress: string;
   readonly lagSeconds: number;
+  /** The remote does. */
+  readonly tellsOfLateRows: boolean;
+  readonly late: LateRowsReply | null;
 }
 
 /** The markers of one transfer: where it begins, and what to commit with its rows. */
-class TransferMarkers {
-  /** As kept, and readable; null when the transfer begins at the first row. */
+export class TransferMarkers {
+  /** Time to begin at, which the source can read; null to begin at the first row. */
   readonly start: string | null;
+  /**
+   * Canonical: rows from this time on may have been noted as late. Null when none was, the empty text when all may have
+   * been.
+   */
+  readonly lateFrom: string | null;
   readonly #options: MarkerOptions;
   readonly #name: string;
   /** Values by name, with what has been committed since. */
@@ -113,16 +91,18 @@ class TransferMarkers {
 
   /** Throws `sync_failed` for a marker that cannot be trusted. */
   constructor(options: MarkerOptions) {
-    const { table, direction, kept, remoteAddress } = options;
+    const { table, direction, kept, remoteAddress, late } = options;
     this.#options = options;
     this.#name = markerName(direction, table.name);
     this.#written = new Map(kept);
-    this.start = kept.get(this.#name) ?? null;
-    if (this.start !== null) this.#checkStart(this.start);
+    const marker = this.current;
+    if (marker !== null) this.#checkMarker(marker);
     this.#companions = new Map([
       [remoteMarkerName(direction, table.name), remoteAddress],
       ...this.#latestClocks(),
     ]);
+    this.lateFrom = kept.has(markName(direction, table.name)) ? (late?.from ?? null) : "";
+    this.start = late === null ? marker : startAt(marker, this.lateFrom);
   }
 
   /** The marker as it was last committed; null when there is none. */
@@ -130,23 +110,60 @@ class TransferMarkers {
     return this.#written.get(this.#name) ?? null;
   }
 
-  /** What to commit once every row before this time has been applied; empty when nothing changes. */
+  /** True for a row that may have been noted as late. */
+  isLate(row: Row): boolean {
+    if (this.lateFrom === null || this.lateFrom === "") return this.lateFrom !== null;
+    const time = rowTime(this.#options.table, row);
+    return time !== null && compareDateTimes(time, this.lateFrom) >= 0;
+  }
+
+  /** What to commit once every row before this time has been applied; empty when the marker does not move on. */
   advance(seenUpTo: string | null): ReadonlyMap<string, string> {
     if (seenUpTo === null) return new Map();
-    const { table, direction, clocks, lagSeconds } = this.#options;
-    const startedAt = direction === "pull" ? clocks.remoteTime : clocks.ownTime;
+    const { table, lagSeconds } = this.#options;
     // In the notation of the rows' own times, which the end that sent them can read.
-    const cap = markerCap(table, seenUpTo, dateTimeMs(startedAt), lagSeconds);
-    const wanted = new Map(this.#companions);
-    wanted.set(this.#name, cappedMarker(seenUpTo, cap));
+    const cap = markerCap(table, seenUpTo, this.#startedAtMs(), lagSeconds);
+    const marker = cappedMarker(seenUpTo, cap);
+    if (this.current !== null && !isLater(marker, this.current)) return new Map();
+    const wanted = new Map([...this.#companions, [this.#name, marker]]);
+    // All rows are read, so those noted as late before the mark are among them.
+    if (this.lateFrom === "") this.#addMark(wanted);
+    return this.#keep(wanted);
+  }
+
+  /**
+   * By the clock of the source. What is too far ahead for the other end stays out there for now: a remote that tells of
+   * such rows does so in time, of any other they are met again. D-7.1, D-7.4.
+   */
+  #startedAtMs(): number {
+    const { direction, clocks, tellsOfLateRows } = this.#options;
+    const [ownMs, remoteMs] = [dateTimeMs(clocks.ownTime), dateTimeMs(clocks.remoteTime)];
+    const [sourceMs, targetMs] = direction === "push" ? [ownMs, remoteMs] : [remoteMs, ownMs];
+    return tellsOfLateRows ? sourceMs : Math.min(sourceMs, targetMs + MAX_AHEAD_MS);
+  }
+
+  /** What to commit when the transfer ends well; empty when nothing changes. */
+  finish(): ReadonlyMap<string, string> {
+    const { table, direction, columns } = this.#options;
+    const wanted = new Map([[columnsName(direction, table.name), writeColumns(columns)]]);
+    this.#addMark(wanted);
+    return this.#keep(wanted);
+  }
+
+  #addMark(wanted: Map<string, string>): void {
+    const { table, direction, late } = this.#options;
+    if (late !== null) wanted.set(markName(direction, table.name), late.mark);
+  }
+
+  #keep(wanted: ReadonlyMap<string, string>): ReadonlyMap<string, string> {
     if ([...wanted].every(([name, value]) => this.#written.get(name) === value)) return new Map();
     // All of them, as a run with full may have cleared them meanwhile.
     for (const [name, value] of wanted) this.#written.set(name, value);
     return wanted;
   }
 
-  #checkStart(start: string): void {
-    if (parseDateTime(start) === null) throw this.#distrust(`it is no date and time: "${start}"`);
+  #checkMarker(marker: string): void {
+    if (parseDateTime(marker) === null) throw this.#distrust(`it is no date and time: "${marker}"`);
     const { table, direction, kept, remoteAddress } = this.#options;
     const address = kept.get(remoteMarkerName(direction, table.name)) ?? remoteAddress;
     if (address !== remoteAddress) throw this.#distrust(`it belongs to another remote, ${address}`);
@@ -169,7 +186,7 @@ class TransferMarkers {
   /** The later one of a clock's time and what the marker remembers of it. */
   #latestClock(whose: string, name: string, time: string): string {
     const { kept, lagSeconds } = this.#options;
-    const before = this.start === null ? time : (kept.get(name) ?? time);
+    const before = this.current === null ? time : (kept.get(name) ?? time);
     if (compareDateTimes(before, time) <= 0) return time;
     if (dateTimeMs(before) - dateTimeMs(time) <= lagSeconds * 1000) return before;
     throw this.#distrust(
@@ -182,4 +199,15 @@ class TransferMarkers {
     const text = `The ${direction} marker of "${table.name}" cannot be trusted, run with full to start again`;
     return new AppError("sync_failed", `${text}: ${problem}`);
   }
+}
+
+/** A marker that nobody kept a mark with may be behind rows that came late: then all rows are read. */
+function startAt(marker: string | null, lateFrom: string | null): string | null {
+  if (marker === null || lateFrom === "") return null;
+  return lateFrom !== null && isLater(marker, lateFrom) ? lateFrom : marker;
+}
+
+function isLater(a: string, b: string): boolean {
+  const [x, y] = [parseDateTime(a), parseDateTime(b)];
+  return x !== null && y !== null && compareDateTimes(x, y) > 0;
 }

@@ -1,13 +1,10 @@
-import { compareDateTimes, parseDateTime } from "../../../domain/shared/time.ts";
 import { PullCursor } from "../../../domain/sync/pull/pull-cursor.ts";
-import { markerName } from "../../../domain/sync/run/marker.ts";
 import { BatchSize } from "../../../domain/sync/run/pacing.ts";
-import { transferLeaseName, tryLease } from "../shared/hold-lease.ts";
-import { applyRecords, retryRecords } from "./apply-records.ts";
-import { openMarkers, readClocks, type TableTransfer } from "./begin-transfer.ts";
-import { withoutOlder } from "./newer-rows.ts";
+import { PullAgreement } from "./agreement.ts";
+import { RecordWriter } from "./apply-records.ts";
+import { openMarkers, type TableTransfer } from "./begin-transfer.ts";
+import { commitExtras } from "./commit.ts";
 import { askPage } from "./remote-pages.ts";
-import { TableRejections } from "./table-rejections.ts";
 import type { MovedBatch } from "./transfer-report.ts";
 
 /** Rejected records that are tried again in one commit. */
@@ -18,79 +15,65 @@ const RETRY_ROWS = 500;
  * one is on its way. D-4.5. Throws `AppError`; whatever was committed stays and the next run goes on behind it.
  */
 export async function pullTable(transfer: TableTransfer): Promise<void> {
-  const { run, table, calls, report } = transfer;
+  const { run, table, calls, report, handshake } = transfer;
   const { maxPageRows } = run.deps;
-  const clocks = await readClocks(transfer);
-  const markers = await openMarkers(transfer, "pull", clocks);
-  const rejections = await TableRejections.open(transfer);
-  const retried = await retryRejected(transfer, rejections);
+  const markers = openMarkers(transfer, handshake.schema?.late ?? null);
+  const writer = await RecordWriter.open(transfer);
+  const agreement = await PullAgreement.open(transfer, markers);
+  const retried = await retryRejected(writer, agreement);
   const size = new BatchSize(maxPageRows, maxPageRows);
-  const cursor = PullCursor.begin(table, markers.start, maxPageRows);
+  const isTimelessFirst = handshake.schema !== null;
+  const cursor = PullCursor.begin(table, markers.start, maxPageRows, isTimelessFirst);
   let isCounted = false;
   let asked = askPage(transfer, cursor, size);
-  for (;;) {
+  for (let isDone = false; !isDone; ) {
     const pulled = await asked;
     report.addBytes(pulled);
     const accepted = cursor.accept(pulled.page);
-    if (!accepted.isDone) asked = askPage(transfer, cursor, size);
+    ({ isDone } = accepted);
+    if (!isDone) asked = askPage(transfer, cursor, size);
     if (accepted.totalRows !== null && !isCounted) {
       isCounted = true;
       report.start(accepted.totalRows + retried.rows);
       if (retried.rows > 0) report.batch(retried);
     }
-    const untried = accepted.records.filter((record) => !rejections.hasTried(record));
-    const records = await withoutOlder(transfer, untried);
+    const records = accepted.records.filter((record) => !writer.rejections.isSettled(record));
     const passed = markers.advance(accepted.seenUpTo);
-    if (records.length > 0 || passed.size > 0) {
-      const rejected = await applyRecords(transfer, rejections, records, passed);
-      calls.progressed();
-      report.expect((accepted.totalRows ?? 0) + retried.rows);
-      const rows = Math.max(0, records.length - accepted.repeated);
-      const written = Math.max(0, rows - rejected);
-      const batchRows = pulled.page.limit;
-      if (records.length > 0) report.batch({ rows, accepted: written, rejected, batchRows });
-    }
-    if (accepted.isDone) return await passPulledRows(transfer, accepted.seenUpTo);
+    if (records.length === 0 && passed.size === 0) continue;
+    const agreed = agreement.page();
+    const applied = await writer.write(records, (rows, changed) => {
+      const { markers: others = [], ...rest } = agreed(rows, changed);
+      return { ...rest, markers: new Map([...passed, ...others]) };
+    });
+    calls.progressed();
+    report.expect((accepted.totalRows ?? 0) + retried.rows);
+    const rows = Math.max(0, records.length - accepted.repeated);
+    if (records.length === 0) continue;
+    report.batch({
+      rows,
+      accepted: Math.max(0, rows - applied.rejected.length),
+      rejected: applied.rejected.length,
+      kept: applied.kept.length,
+      changed: applied.changed,
+      batchRows: pulled.page.limit,
+    });
   }
+  report.countThere(cursor.tableRows);
+  await commitExtras(transfer, { markers: markers.finish() });
+  await agreement.finish();
 }
 
 /** Retries the records that earlier runs rejected, before any page. Resolves to their counts. */
-async function retryRejected(
-  transfer: TableTransfer,
-  rejections: TableRejections,
-): Promise<MovedBatch> {
-  const { waiting } = rejections;
-  let rejected = 0;
+async function retryRejected(writer: RecordWriter, agreement: PullAgreement): Promise<MovedBatch> {
+  const { waiting } = writer.rejections;
+  const moved = { rejected: 0, kept: 0, changed: 0 };
   for (let i = 0; i < waiting.length; i += RETRY_ROWS) {
     const records = waiting.slice(i, i + RETRY_ROWS).map(({ record, key }) => record ?? key);
-    rejected += await retryRecords(transfer, rejections, records);
+    const { rejected, kept, changed } = await writer.retry(records, agreement.page());
+    moved.rejected += rejected.length;
+    moved.kept += kept.length;
+    moved.changed += changed;
   }
   const rows = waiting.length;
-  return { rows, accepted: rows - rejected, rejected, batchRows: RETRY_ROWS };
-}
-
-/**
- * In a run in both directions, moves the push marker over what has just been pulled: the remote has it, so it need not
- * go back. Everything older had been pushed when the run read this deployment's rows. Does nothing when another run is
- * pushing, or has since. D-4.7.
- */
-async function passPulledRows(
-  { run, table, twoWay }: TableTransfer,
-  seenUpTo: string | null,
-): Promise<void> {
-  const { deps } = run;
-  const markers = twoWay?.pushMarkers ?? null;
-  const pulledUpTo = seenUpTo === null ? null : parseDateTime(seenUpTo);
-  if (markers === null || pulledUpTo === null) return;
-  const pushedUpTo = markers.current === null ? null : parseDateTime(markers.current);
-  if (pushedUpTo !== null && compareDateTimes(pulledUpTo, pushedUpTo) <= 0) return;
-  const lease = await tryLease(deps, transferLeaseName("push", table.name), run.runId, run.stop);
-  if ("heldBy" in lease) return;
-  try {
-    const kept = (await deps.markers.readAll()).get(markerName("push", table.name)) ?? null;
-    const passed = kept === markers.current ? markers.advance(pulledUpTo) : new Map();
-    if (passed.size > 0 && lease.isHeld()) await deps.markers.writeAll(passed);
-  } finally {
-    await lease.release();
-  }
+  return { ...moved, rows, accepted: rows - moved.rejected, batchRows: RETRY_ROWS };
 }

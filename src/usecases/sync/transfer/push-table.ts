@@ -1,11 +1,14 @@
 import { compareDateTimes, parseDateTime } from "../../../domain/shared/time.ts";
 import { keyText } from "../../../domain/sync/rows/row-text.ts";
+import { markName } from "../../../domain/sync/run/marker.ts";
 import { BatchSize, rowsThatFit } from "../../../domain/sync/run/pacing.ts";
 import type { Row } from "../../../domain/sync/table/table.ts";
-import { openMarkers, readClocks, type TableTransfer } from "./begin-transfer.ts";
-import { lookForRemoteChanges, type RemoteChanges } from "./newer-rows.ts";
+import { PushAgreement } from "./agreement.ts";
+import { openMarkers, type TableTransfer, type TransferMarkers } from "./begin-transfer.ts";
+import { commitExtras } from "./commit.ts";
 import { countPush, PushReader, type PushRows } from "./own-rows.ts";
-import { sendRows } from "./send-rows.ts";
+import { type RemoteRows, readFirst } from "./remote-rows.ts";
+import { isGuarded, requestOf, type SentRows, sendRows } from "./send-rows.ts";
 import { TableRejections } from "./table-rejections.ts";
 
 /** Rejected rows that are read again at once. */
@@ -15,47 +18,75 @@ const MAX_GROWTH = 4;
 
 interface Push {
   readonly transfer: TableTransfer;
+  readonly markers: TransferMarkers;
   readonly rejections: TableRejections;
+  readonly agreement: PushAgreement;
   readonly size: BatchSize;
-  readonly changes: RemoteChanges;
+  /** What a remote that guards nothing has; null when it guards its rows, or is to be overwritten. */
+  readonly there: RemoteRows | null;
+  /** True once rows stayed here only as they are too far ahead for such a remote now: the next push meets them again. */
+  isLeftOver: boolean;
 }
 
 /**
- * Pushes one table: from its marker on, batch by batch, the marker after each acknowledged one, while the next one is
- * read. D-4.6. Throws `AppError`; whatever was acknowledged stays and the next run goes on behind it.
+ * Pushes one table: from its marker on, batch by batch, the marker behind each acknowledged one, while the next one is
+ * read. D-4.6. Throws `AppError`; whatever was acknowledged stays and the next run goes on behind it. A dry run does the
+ * same, but that nothing is sent or written.
  */
 export async function pushTable(transfer: TableTransfer): Promise<void> {
-  const { run, table, report, twoWay } = transfer;
-  const { deps } = run;
-  const clocks = await readClocks(transfer);
-  const markers = await openMarkers(transfer, "push", clocks);
-  // A pull that will not be possible fails the table before anything has moved.
-  if (twoWay !== null) await openMarkers(transfer, "pull", clocks);
-  const rejections = await TableRejections.open(transfer);
-  const sinceTime = markers.start === null ? null : parseDateTime(markers.start);
-  const totalRows = await countPush(deps.rows, table, sinceTime);
-  report.start(totalRows + rejections.waiting.length);
-  if (twoWay !== null) twoWay.pushedAt = clocks.ownTime;
-  const size = new BatchSize(deps.maxPageRows);
-  const changes = await lookForRemoteChanges(transfer, clocks);
-  const push: Push = { transfer, rejections, size, changes };
+  const { run, table, handshake } = transfer;
+  const push = await beginPush(transfer);
+  const { markers, size } = push;
+  const sinceTime = startTime(markers);
+  const totalRows = await countPush(run.deps.rows, table, sinceTime);
+  transfer.report.start(totalRows + push.rejections.waiting.length);
   await pushRejected(push);
-  const reader = new PushReader(deps.rows, table, sinceTime, size);
+  const reader = new PushReader(run.deps.rows, table, sinceTime, size);
   let sentRows = 0;
   let reading = readAhead(transfer, reader);
-  for (;;) {
+  for (let isEnd = false; !isEnd; ) {
     const batch = await reading;
     if (batch.rows.length === 0) break;
-    const pushing = pushBatch(push, batch.rows);
+    const pushing = pushBatch(push, batch.rows, batch.readUpTo);
     if (!batch.isLast) reading = readAhead(transfer, reader);
     await pushing;
-    await moveMarkers(transfer, markers.advance(batch.readUpTo));
     sentRows += batch.rows.length;
-    const isChasing = sentRows > MAX_GROWTH * totalRows && isAfter(batch, clocks.ownTime);
-    if (isChasing) return;
-    if (batch.isLast) break;
+    const isChasing = sentRows > MAX_GROWTH * totalRows && isAfter(batch, handshake.clocks.ownTime);
+    isEnd = batch.isLast || isChasing;
   }
-  if (twoWay !== null) twoWay.pushMarkers = markers;
+  if (!push.isLeftOver) await commitExtras(transfer, { markers: markers.finish() });
+  await push.agreement.finish();
+}
+
+async function beginPush(transfer: TableTransfer): Promise<Push> {
+  const { run, table, lastMarkers } = transfer;
+  const afterMark = run.isFull ? null : (lastMarkers.get(markName("push", table.name)) ?? null);
+  // Before any row is read: what comes late during the run is for the next one.
+  const late = await run.deps.lateRows.read(table, { afterMark, isForOwnPush: true });
+  const markers = openMarkers(transfer, late);
+  const push = {
+    transfer,
+    markers,
+    rejections: await TableRejections.open(transfer),
+    agreement: await PushAgreement.open(transfer, markers),
+    size: new BatchSize(run.deps.maxPageRows),
+    there: null,
+    isLeftOver: false,
+  };
+  if (transfer.conflict !== "newer" || isGuarded(transfer)) return push;
+  const firstSent = async (rows: readonly Row[]) => {
+    await push.agreement.prepare(rows);
+    return rows.find((row) => !push.rejections.isSettled(row) && !push.agreement.has(row)) ?? null;
+  };
+  const waiting = push.rejections.waiting.map(({ key }) => key);
+  return {
+    ...push,
+    there: await readFirst(transfer, { start: startTime(markers), firstSent, waiting }),
+  };
+}
+
+function startTime({ start }: TransferMarkers): string | null {
+  return start === null ? null : parseDateTime(start);
 }
 
 /**
@@ -67,7 +98,7 @@ function readAhead(transfer: TableTransfer, reader: PushReader): Promise<PushRow
   const read = async () => {
     await run.deps.timer.sleep(0, lease.signal);
     const found = await reader.read();
-    run.remote.peer.prepareBatch?.({ records: found.rows, syncTimestamp: run.startedAt });
+    if (!run.isDryRun) run.remote.peer.prepareBatch?.(requestOf(transfer, found.rows));
     return found;
   };
   const reading = read();
@@ -90,46 +121,76 @@ async function pushRejected(push: Push): Promise<void> {
     const keys = waiting.slice(i, i + RETRY_ROWS).map(({ key }) => key);
     const rows = await run.deps.rows.readByKeys(table, keys);
     const found = new Set(rows.map((row) => keyText(table, row)));
-    await rejections.accept(keys.filter((key) => !found.has(keyText(table, key))));
+    const gone = keys.filter((key) => !found.has(keyText(table, key)));
+    await commitExtras(transfer, rejections.extras([], gone));
+    transfer.report.skip(gone.length, 0);
     for (let from = 0; from < rows.length; ) {
       const fitting = Math.min(size.rows, rowsThatFit(rows.slice(from)));
-      await pushBatch(push, rows.slice(from, from + fitting));
+      await pushBatch(push, rows.slice(from, from + fitting), null);
       from += fitting;
     }
   }
 }
 
-/** Sends rows that the remote does not have as they are here, notes what was rejected and reports both. */
-async function pushBatch(push: Push, batch: readonly Row[]): Promise<void> {
-  const { transfer, rejections, size, changes } = push;
-  const { report } = transfer;
-  const wanted: Row[] = [];
-  const there: Row[] = [];
-  for (const row of batch) {
-    if (rejections.hasTried(row)) continue;
-    (changes.isThere(row) ? there : wanted).push(row);
-  }
-  // The same array where it can be: it is encoded already.
-  const rows = wanted.length === batch.length ? batch : wanted;
-  const { accepted, rejected } = await sendRows(transfer, size, rows);
-  await rejections.note(rejected);
-  await rejections.accept([...accepted, ...there]);
+/** Sends rows that have to go. What was rejected, what need not go again and the marker behind all are one commit. */
+async function pushBatch(
+  push: Push,
+  batch: readonly Row[],
+  readUpTo: string | null,
+): Promise<void> {
+  const { transfer, markers, rejections, agreement, size } = push;
+  await agreement.prepare(batch);
+  const { wanted, newerThere, agreed } = sortRows(push, batch);
+  const sent = await sendRows(transfer, size, wanted);
+  const done = [...sent.accepted, ...newerThere, ...agreed];
+  const settled = newerThere.filter((row) => !push.there?.isTooFarAhead(row));
+  if (settled.length < newerThere.length) push.isLeftOver = true;
+  const passed = markers.advance(readUpTo);
+  await commitExtras(transfer, {
+    markers: passed,
+    ...rejections.extras(sent.rejected, done),
+    ...agreement.extras([...sent.accepted, ...settled]),
+  });
+  rejections.settle(sent.rejected, done);
   size.grow();
-  report.skip(batch.length - rows.length);
-  if (rows.length === 0) return;
-  report.batch({
-    rows: rows.length,
-    accepted: accepted.length,
-    rejected: rejected.length,
+  transfer.report.skip(batch.length - wanted.length, newerThere.length);
+  if (wanted.length === 0) return;
+  transfer.report.batch({
+    rows: wanted.length,
+    accepted: sent.accepted.length,
+    rejected: sent.rejected.length,
+    kept: sent.kept,
+    changed: countChanged(push, sent),
     batchRows: size.rows,
   });
 }
 
-async function moveMarkers(
-  { run, lease }: TableTransfer,
-  markers: ReadonlyMap<string, string>,
-): Promise<void> {
-  if (markers.size === 0) return;
-  lease.assertHeld();
-  await run.deps.markers.writeAll(markers);
+/** Rows really written there, as far as that is known. */
+function countChanged({ transfer, there }: Push, { accepted, changed }: SentRows): number {
+  if (transfer.run.isDryRun) return 0;
+  return there?.countOthers(accepted) ?? changed;
+}
+
+interface SortedRows {
+  readonly wanted: readonly Row[];
+  /** Known to be newer at a remote that guards nothing. */
+  readonly newerThere: readonly Row[];
+  /** They last went, or came, as they are here. */
+  readonly agreed: readonly Row[];
+}
+
+/** Sorts out what need not go. What this transfer has tried already is left out. */
+function sortRows({ rejections, agreement, there }: Push, batch: readonly Row[]): SortedRows {
+  const rows = Map.groupBy(batch, (row) => {
+    if (rejections.isSettled(row)) return "settled";
+    if (agreement.has(row)) return "agreed";
+    return there?.versionThere(row) === "newer" ? "newer" : "wanted";
+  });
+  const wanted = rows.get("wanted") ?? [];
+  return {
+    // The same array where it can be: it is encoded already.
+    wanted: wanted.length === batch.length ? batch : wanted,
+    newerThere: rows.get("newer") ?? [],
+    agreed: rows.get("agreed") ?? [],
+  };
 }

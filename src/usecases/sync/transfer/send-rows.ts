@@ -7,14 +7,21 @@ import {
   isTooMuchAtOnce,
 } from "../../../domain/sync/run/pacing.ts";
 import type { Row, Table } from "../../../domain/sync/table/table.ts";
-import { RemotePeerError } from "../../../ports/tables/remote-peer.ts";
+import { type PushRequest, RemotePeerError } from "../../../ports/tables/remote-peer.ts";
 import type { TableTransfer } from "./begin-transfer.ts";
+import { hasExtension } from "./handshake.ts";
 import type { Rejection } from "./table-rejections.ts";
 
-interface SentRows {
+export interface SentRows {
   readonly accepted: readonly Row[];
   readonly rejected: readonly Rejection[];
+  /** Of the accepted ones, those that stayed as they are there, being newer. Only a guarded push tells. */
+  readonly kept: number;
+  /** Rows really written there; all accepted ones where the remote does not tell. */
+  readonly changed: number;
 }
+
+const NOTHING: SentRows = { accepted: [], rejected: [], kept: 0, changed: 0 };
 
 /**
  * Sends rows until each is either written there or rejected alone: a batch that is too much at once, or of which some
@@ -25,17 +32,22 @@ export async function sendRows(
   size: BatchSize,
   rows: readonly Row[],
 ): Promise<SentRows> {
-  if (rows.length === 0) return { accepted: [], rejected: [] };
+  if (rows.length === 0) return NOTHING;
+  if (transfer.run.isDryRun) return { ...NOTHING, accepted: rows };
   const reply = await sendBatch(transfer, size, rows);
   if (reply === "too_much") return sendHalves(transfer, size, rows);
-  if ("rejectedAlone" in reply) return { accepted: [], rejected: [reply.rejectedAlone] };
-  const { errors = [], errorCount = 0 } = reply;
-  if (errorCount === 0) return { accepted: rows, rejected: [] };
+  if ("rejectedAlone" in reply) return { ...NOTHING, rejected: [reply.rejectedAlone] };
+  const { errors = [], errorCount = 0, kept = 0, changed = rows.length - errorCount } = reply;
+  if (errorCount === 0) return { accepted: rows, rejected: [], kept, changed };
   // Every record failed, and each has its message, in the order of the records.
   const isEachNamed = errorCount === rows.length && errors.length === rows.length;
-  if (!isEachNamed && rows.length > 1) return sendHalves(transfer, size, rows);
+  if (!isEachNamed && rows.length > 1) {
+    // Those that did not fail are written by now: sent again they change nothing more.
+    const parts = await sendHalves(transfer, size, rows);
+    return isGuarded(transfer) ? { ...parts, changed: parts.changed + changed } : parts;
+  }
   const rejected = rows.map((record, i) => rejection(transfer.table, record, errors[i]));
-  return { accepted: [], rejected };
+  return { ...NOTHING, rejected };
 }
 
 async function sendHalves(
@@ -49,6 +61,8 @@ async function sendHalves(
   return {
     accepted: [...before.accepted, ...after.accepted],
     rejected: [...before.rejected, ...after.rejected],
+    kept: before.kept + after.kept,
+    changed: before.changed + after.changed,
   };
 }
 
@@ -63,12 +77,12 @@ async function sendBatch(
   try {
     const send = (signal: AbortSignal) => {
       lease.assertHeld();
-      const request = { records: rows, syncTimestamp: run.startedAt, signal };
-      return run.remote.peer.pushBatch(table.name, request);
+      return run.remote.peer.pushBatch(table.name, { ...requestOf(transfer, rows), signal });
     };
     const pushed = await calls.call(send, isAlone ? isTooLarge : isTooMuchAtOnce);
     report.addBytes(pushed);
     checkResult(pushed.result, rows.length);
+    if (isGuarded(transfer)) checkGuarded(pushed.result);
     return pushed.result;
   } catch (error) {
     if (!(error instanceof RemotePeerError)) throw error;
@@ -79,6 +93,17 @@ async function sendBatch(
     else size.shrink(rows.length);
     return "too_much";
   }
+}
+
+/** The request that sends rows, as the peer is to prepare it. */
+export function requestOf(transfer: TableTransfer, rows: readonly Row[]): PushRequest {
+  const request = { records: rows, syncTimestamp: transfer.run.startedAt };
+  return isGuarded(transfer) ? { ...request, isGuarded: true } : request;
+}
+
+/** True when the remote leaves newer rows as they are, and tells so. D-7.2. */
+export function isGuarded({ conflict, handshake }: TableTransfer): boolean {
+  return conflict === "newer" && hasExtension(handshake, "conflict-newer");
 }
 
 /** A reply that does not account for every record, or that proves no integrity, is no acknowledgement. */
@@ -94,6 +119,13 @@ function checkResult(result: PushResult, sent: number): void {
     "remote_invalid",
     `The remote did not verify the checksum of a batch: integrity is "${integrity ?? ""}"; check its version`,
   );
+}
+
+function checkGuarded({ kept, changed }: PushResult): void {
+  if (kept !== undefined && changed !== undefined) return;
+  const text =
+    "The remote lists the extension conflict-newer and does not tell kept and changed rows";
+  throw new AppError("remote_invalid", `${text}; check its version`);
 }
 
 /** An entry of `errors` begins with the key, which a rejected record has beside its message. S-2.4. */

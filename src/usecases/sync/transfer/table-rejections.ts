@@ -1,15 +1,15 @@
-// Records of one table and direction that one end rejected: noted durably, tried again by the next run. D-4.6.
-
+// Records of one table and direction that one end rejected: kept in the commit that passes them, tried again by the next
+// run, unless somebody dropped them. D-4.6, D-7.7.
 import { AppError } from "../../../domain/shared/errors.ts";
+import { hashHex } from "../../../domain/shared/hash.ts";
 import type { JsonObject } from "../../../domain/shared/json.ts";
 import { MAX_RECORD_MESSAGE_CHARS, MAX_REJECTIONS_PER_RUN } from "../../../domain/shared/limits.ts";
 import { cutText } from "../../../domain/shared/text.ts";
-import { rowKey } from "../../../domain/sync/rows/row-key.ts";
+import { type RowKey, rowKey } from "../../../domain/sync/rows/row-key.ts";
 import { RowMemory } from "../../../domain/sync/rows/row-memory.ts";
-import { keyText, rowText } from "../../../domain/sync/rows/row-text.ts";
-import type { SyncDirection } from "../../../domain/sync/run/marker.ts";
+import { rowText } from "../../../domain/sync/rows/row-text.ts";
 import type { RejectedRecord } from "../../../ports/runs/rejected-records.ts";
-import type { RemoteTable } from "../shared/run-context.ts";
+import type { CommitExtras } from "../../../ports/tables/table-store.ts";
 import type { TableTransfer } from "./begin-transfer.ts";
 
 export interface Rejection {
@@ -19,9 +19,9 @@ export interface Rejection {
 }
 
 const LIST_ROWS = 1_000;
-/** Notes of keys: one that waits, and one that this transfer has tried. */
+/** Notes of records: one that waits, and one that needs no further attempt while it is as it was noted. */
 const WAITING = 1;
-const TRIED = 2;
+const SETTLED = 2;
 
 export class TableRejections {
   /** Those that earlier runs left, the oldest first. */
@@ -33,74 +33,83 @@ export class TableRejections {
   private constructor(transfer: TableTransfer, waiting: readonly RejectedRecord[]) {
     this.#transfer = transfer;
     this.waiting = waiting;
-    for (const { key } of waiting) {
-      this.#known.note({ key: keyText(transfer.table, key) }, WAITING);
-    }
+    for (const { record, key } of waiting) this.#known.note(this.#textsOf(record ?? key), WAITING);
   }
 
   static async open(transfer: TableTransfer): Promise<TableRejections> {
-    return new TableRejections(transfer, await readWaiting(transfer, transfer.direction));
+    const { run, table, direction } = transfer;
+    const rejections = new TableRejections(transfer, await readWaiting(transfer));
+    for (const { key, fingerprint } of await run.deps.rejected.dropped(table.name, direction)) {
+      rejections.#known.note(textsOf(rowKey(table, key), fingerprint), SETTLED);
+    }
+    return rejections;
   }
 
-  /** True when this transfer has tried the record already, with the same content. */
-  hasTried(record: JsonObject): boolean {
+  /** True for a record that this transfer has tried already, or that somebody dropped, with the same content. */
+  isSettled(record: JsonObject): boolean {
     if (this.#known.size === 0) return false;
-    const { note, isSame } = this.#known.find(this.#rowOf(record));
-    return note === TRIED && isSame;
+    const { note, isSame } = this.#known.find(this.#textsOf(record));
+    return note === SETTLED && isSame;
   }
 
-  /** Notes rejections durably. Throws `sync_failed` when there are too many. */
-  async note(rejections: readonly Rejection[]): Promise<void> {
-    if (rejections.length === 0) return;
+  /** What to commit when records were rejected and others were not. Changes nothing here. */
+  extras(
+    rejected: readonly Rejection[],
+    accepted: readonly JsonObject[],
+  ): Pick<CommitExtras, "rejected" | "accepted"> {
     const { run, table, direction } = this.#transfer;
-    this.#rejections += rejections.length;
     const lastAtMs = run.deps.clock.nowMs();
-    for (const { record } of rejections) this.#known.note(this.#rowOf(record), TRIED);
-    await run.deps.rejected.note(
-      rejections.map(({ record, message }) => ({
-        table: table.name,
-        direction,
+    const place = { table: table.name, direction };
+    return {
+      accepted: {
+        ...place,
+        keys: this.#knownOf(accepted).map((row) => rowKey(table, row).columns),
+      },
+      rejected: rejected.map(({ record, message }) => ({
+        ...place,
         key: rowKey(table, record).columns,
         record: direction === "pull" ? record : null,
+        fingerprint: this.#textsOf(record).content,
         message: cutText(message, MAX_RECORD_MESSAGE_CHARS),
         lastAtMs,
       })),
-    );
+    };
+  }
+
+  /** Call it once `extras` of the same records are committed. Throws `sync_failed` when too many were rejected. */
+  settle(rejected: readonly Rejection[], accepted: readonly JsonObject[]): void {
+    for (const record of this.#knownOf(accepted)) {
+      this.#known.note(this.#textsOf(record), SETTLED);
+    }
+    for (const { record } of rejected) this.#known.note(this.#textsOf(record), SETTLED);
+    this.#rejections += rejected.length;
     if (this.#rejections <= MAX_REJECTIONS_PER_RUN) return;
+    const { table, direction } = this.#transfer;
     const whose = direction === "push" ? "The remote refuses" : "This deployment refuses";
-    const last = rejections.at(-1)?.message ?? "";
+    const last = rejected.at(-1)?.message ?? "";
     const text = `${whose} too many records of "${table.name}"; the last one: ${last}`;
     throw new AppError("sync_failed", text);
   }
 
-  async accept(records: readonly JsonObject[]): Promise<void> {
-    if (this.#known.size === 0) return;
-    const { run, table, direction } = this.#transfer;
-    const cleared = records.filter((record) => {
-      const row = this.#rowOf(record);
-      const isKnown = this.#known.find(row).note > 0;
-      if (isKnown) this.#known.note(row, TRIED);
-      return isKnown;
-    });
-    if (cleared.length === 0) return;
-    const keys = cleared.map((record) => rowKey(table, record).columns);
-    await run.deps.rejected.clear(table.name, direction, keys);
+  #knownOf(records: readonly JsonObject[]): readonly JsonObject[] {
+    if (this.#known.size === 0) return [];
+    return records.filter((record) => this.#known.find(this.#textsOf(record)).note > 0);
   }
 
-  #rowOf(record: JsonObject) {
+  #textsOf(record: JsonObject) {
     const { table, direction } = this.#transfer;
-    return {
-      key: rowKey(table, record).text,
-      content: direction === "push" ? rowText(table, record) : JSON.stringify(record),
-    };
+    const content = direction === "push" ? rowText(table, record) : JSON.stringify(record);
+    return textsOf(rowKey(table, record), hashHex(content));
   }
 }
 
+/** What tells records apart. Those without a usable key are no versions of one row. */
+function textsOf({ text, isUsable }: RowKey, fingerprint: string) {
+  return { key: isUsable ? text : text + fingerprint, content: fingerprint };
+}
+
 /** The rejected records of a table that earlier runs left, the oldest first. */
-export async function readWaiting(
-  { run, table }: RemoteTable,
-  direction: SyncDirection,
-): Promise<RejectedRecord[]> {
+async function readWaiting({ run, table, direction }: TableTransfer): Promise<RejectedRecord[]> {
   const waiting: RejectedRecord[] = [];
   for (let beforeId: string | null = null; waiting.length < MAX_REJECTIONS_PER_RUN; ) {
     const query = { table: table.name, direction, limit: LIST_ROWS, beforeId };

@@ -8,6 +8,10 @@ export interface MovedBatch {
   /** Of those, the ones that were not rejected. */
   readonly accepted: number;
   readonly rejected: number;
+  /** Rows that stayed at the receiving end, being newer. */
+  readonly kept: number;
+  /** Rows really written. */
+  readonly changed: number;
   /** Rows that one batch can hold now. */
   readonly batchRows: number;
 }
@@ -16,7 +20,13 @@ export interface TransferTotals extends TransferredBytes {
   /** Rows that the receiving end accepted. */
   readonly moved: number;
   readonly rejected: number;
+  readonly kept: number;
+  readonly changed: number;
   readonly durationMs: number;
+  /** Rows that tombstones removed at the receiving end. */
+  readonly deleted: number;
+  /** Rows of the remote's table when it was last told; null when nothing told it. */
+  readonly countThere: number | null;
 }
 
 /** Counts what a transfer does and publishes it. S-6, D-4.4. */
@@ -31,6 +41,10 @@ export class TransferReport {
   #sentRows = 0;
   #movedRows = 0;
   #rejectedRows = 0;
+  #keptRows = 0;
+  #changedRows = 0;
+  #deletedRows = 0;
+  #countThere: number | null = null;
   #bytesCompressed = 0;
   #bytesUncompressed = 0;
   /** Bytes that the batch events so far have shown. */
@@ -61,13 +75,27 @@ export class TransferReport {
     this.#bytesUncompressed += added.bytesUncompressed;
   }
 
+  addDeleted(rows: number): void {
+    this.#deletedRows += rows;
+  }
+
+  /** Counts what was refused beside the batches. */
+  addRejected(count: number): void {
+    this.#rejectedRows += count;
+  }
+
   expect(totalRows: number): void {
     this.#expectedRows = totalRows;
   }
 
-  /** Some of the rows expected need not move. */
-  skip(rows: number): void {
+  /** Some of the rows expected need not move; of those, the receiving end has `kept` newer. */
+  skip(rows: number, kept: number): void {
     this.#expectedRows = Math.max(this.#sentRows, this.#expectedRows - rows);
+    this.#keptRows += kept;
+  }
+
+  countThere(rows: number | null): void {
+    this.#countThere = rows;
   }
 
   batch(batch: MovedBatch): void {
@@ -75,6 +103,8 @@ export class TransferReport {
     this.#sentRows += batch.rows;
     this.#movedRows += batch.accepted;
     this.#rejectedRows += batch.rejected;
+    this.#keptRows += batch.kept;
+    this.#changedRows += batch.changed;
     this.#expectedRows = Math.max(this.#expectedRows, this.#sentRows);
     this.start(this.#expectedRows);
     const elapsedMs = this.#elapsedMs();
@@ -123,9 +153,13 @@ export class TransferReport {
     return {
       moved: this.#movedRows,
       rejected: this.#rejectedRows,
+      kept: this.#keptRows,
+      changed: this.#changedRows,
+      deleted: this.#deletedRows,
       bytesCompressed: this.#bytesCompressed,
       bytesUncompressed: this.#bytesUncompressed,
       durationMs: this.#elapsedMs(),
+      countThere: this.#countThere,
     };
   }
 

@@ -1,23 +1,18 @@
-import { parseDateTime } from "../../../domain/shared/time.ts";
-import type { SyncDirection } from "../../../domain/sync/run/marker.ts";
-import { BatchSize } from "../../../domain/sync/run/pacing.ts";
-import type { Table } from "../../../domain/sync/table/table.ts";
+import { AppError } from "../../../domain/shared/errors.ts";
+import { markerName, markName, type SyncDirection } from "../../../domain/sync/run/marker.ts";
 import { RemoteCalls } from "../shared/call-remote.ts";
 import { holdLease, RunLease, transferLeaseName } from "../shared/hold-lease.ts";
-import type { RunContext } from "../shared/run-context.ts";
-import {
-  type Clocks,
-  openMarkers,
-  readClocks,
-  type TableTransfer,
-  type TwoWay,
-} from "./begin-transfer.ts";
-import { lookForRemoteChanges } from "./newer-rows.ts";
-import { countPush, PushReader } from "./own-rows.ts";
+import type { RemoteTable, RunContext } from "../shared/run-context.ts";
+import { openMarkers, type TableTransfer } from "./begin-transfer.ts";
+import { doDeletesTravel, requireKnownHere, requireKnownThere } from "./delete-places.ts";
+import { fetchDeletes } from "./fetch-deletes.ts";
+import { shakeHands } from "./handshake.ts";
+import { columnHistory, type Meeting } from "./meeting.ts";
 import { pullTable } from "./pull-table.ts";
 import { pushTable } from "./push-table.ts";
 import { countPull } from "./remote-pages.ts";
-import { readWaiting } from "./table-rejections.ts";
+import { sendDeletes } from "./send-deletes.ts";
+import { TableRejections } from "./table-rejections.ts";
 import { TransferReport, type TransferTotals } from "./transfer-report.ts";
 
 interface TransferOutcome {
@@ -25,33 +20,41 @@ interface TransferOutcome {
   readonly totals: TransferTotals | null;
   /** Why it failed, as it was thrown; null when it ended well. */
   readonly error: unknown;
+  /** Why deletes stayed behind though the rows moved; null when they did not. */
+  readonly deletesError?: AppError | null;
 }
 
 /** Moves one table in one direction under its lease, or counts what would move. Never rejects. D-4.8. */
 export async function transferTable(
   run: RunContext,
-  table: Table,
+  meeting: Meeting,
   direction: SyncDirection,
-  twoWay: TwoWay | null,
 ): Promise<TransferOutcome> {
+  const { deps } = run;
+  const { table } = meeting;
   const report = new TransferReport(run, table.name, direction);
   let lease: RunLease;
   try {
     lease = run.isDryRun
       ? new RunLease(run.stop)
-      : await holdLease(run.deps, transferLeaseName(direction, table.name), run.runId, run.stop);
+      : await holdLease(deps, transferLeaseName(direction, table.name), run.runId, run.stop);
   } catch (error) {
     return { totals: null, error };
   }
   const ended = new AbortController();
-  const calls = new RemoteCalls(run.deps, AbortSignal.any([lease.signal, ended.signal]));
-  const transfer: TableTransfer = { run, table, direction, twoWay, lease, calls, report };
+  const signal = AbortSignal.any([lease.signal, ended.signal]);
+  const calls = new RemoteCalls(deps, signal, (retry) =>
+    run.publish({ type: "retry", table: table.name, direction, ...retry }),
+  );
   try {
-    if (run.isDryRun) await countTransfer(transfer);
-    else if (direction === "push") await pushTable(transfer);
+    const begun = await beginTransfer({ run, table, calls }, meeting, direction);
+    const transfer = { run, table, direction, lease, calls, report, ...begun };
+    const deletesError = await moveDeletes(transfer);
+    if (direction === "push") await pushTable(transfer);
+    else if (run.isDryRun) await countPulled(transfer);
     else await pullTable(transfer);
     report.done();
-    return { totals: report.totals(), error: null };
+    return { totals: report.totals(), error: null, deletesError };
   } catch (error) {
     return { totals: report.totals(), error };
   } finally {
@@ -61,40 +64,60 @@ export async function transferTable(
   }
 }
 
-/** Counts what would move, by the same markers, what was rejected before too. Nothing is written. D-4.11. */
-async function countTransfer(transfer: TableTransfer): Promise<void> {
-  const { direction, report } = transfer;
-  const clocks = await readClocks(transfer);
-  const markers = await openMarkers(transfer, direction, clocks);
-  const waiting = await readWaiting(transfer, direction);
-  const counted =
-    direction === "push"
-      ? await countUnknownThere(transfer, clocks, markers.start)
-      : await countPull(transfer, markers.start);
-  const rows = waiting.length + counted;
-  report.start(rows);
-  if (rows > 0) report.batch({ rows, accepted: rows, rejected: 0, batchRows: rows });
+/** Where a transfer begins, by what was kept when it got its lease. Throws `sync_failed` when a pull has to come before. */
+async function beginTransfer(source: RemoteTable, meeting: Meeting, direction: SyncDirection) {
+  const { run, table } = source;
+  const markers = await run.deps.markers.readAll();
+  const { added, pushProblem } = columnHistory(meeting, direction, markers);
+  // A dry run of both counts as if the pull before it had ended.
+  const isPulledBefore = run.isDryRun && run.directions.includes("pull");
+  if (direction === "push" && pushProblem !== null && !isPulledBefore) {
+    throw new AppError("sync_failed", pushProblem);
+  }
+  const names = [markerName(direction, table.name), markName(direction, table.name)];
+  const isAnew = (name: string) => added.length > 0 && names.includes(name);
+  const lastMarkers = new Map([...markers].filter(([name]) => !isAnew(name)));
+  const mark = markers.get(markName("pull", table.name));
+  const lateAfter = run.isFull ? null : (mark ?? null);
+  const handshake =
+    direction === "push" || isToDate(run, meeting, lateAfter)
+      ? meeting.handshake
+      : await shakeHands(source, lateAfter);
+  const conflict = run.isForced ? null : ("newer" as const);
+  const { columns, readAhead } = meeting;
+  return { handshake, lastMarkers, conflict, columns, added, readAhead };
 }
 
-/** Rows that a push would send: in a run in both directions not those that the remote has as they are, or later. */
-async function countUnknownThere(
-  transfer: TableTransfer,
-  clocks: Clocks,
-  marker: string | null,
-): Promise<number> {
-  const { run, table } = transfer;
-  const sinceTime = marker === null ? null : parseDateTime(marker);
-  if (transfer.twoWay === null) return await countPush(run.deps.rows, table, sinceTime);
-  const changes = await lookForRemoteChanges(transfer, clocks);
-  const reader = new PushReader(
-    run.deps.rows,
-    table,
-    sinceTime,
-    new BatchSize(run.deps.maxPageRows),
-  );
-  for (let counted = 0; ; ) {
-    const { rows, isLast } = await reader.read();
-    counted += rows.filter((row) => !changes.isThere(row)).length;
-    if (isLast || rows.length === 0) return counted;
-  }
+/**
+ * True when a pull can go by what the meeting heard of late rows. Not so when another run has kept a mark since; nor when all
+ * rows are read: a mark from before the push in this run would let the next pull read again what that has sent.
+ */
+function isToDate(run: RunContext, meeting: Meeting, lateAfter: string | null): boolean {
+  const isPushedBefore = run.directions.length > 1 && meeting.handshake.schema !== null;
+  return lateAfter === meeting.lateAfter && (lateAfter !== null || !isPushedBefore);
+}
+
+/**
+ * Moves tombstones in the direction of a transfer, before its rows: a push sends those of this deployment, a pull fetches
+ * those of the remote. A dry run counts what they would remove. Resolves to why they stayed behind though the rows can
+ * move, as more rows would be deleted than may be; null when all went. Throws `sync_failed`, before anything has moved,
+ * when deletes may have been missed at either end. D-7.6.
+ */
+async function moveDeletes(transfer: TableTransfer): Promise<AppError | null> {
+  if (!doDeletesTravel(transfer.table, transfer.handshake)) return null;
+  await requireKnownHere(transfer);
+  if (transfer.direction === "pull") return await fetchDeletes(transfer);
+  await requireKnownThere(transfer);
+  return await sendDeletes(transfer);
+}
+
+/** Counts what a pull would bring, by the same markers, and what was rejected before. Nothing is written. D-4.11. */
+async function countPulled(transfer: TableTransfer): Promise<void> {
+  const { handshake, report } = transfer;
+  const markers = openMarkers(transfer, handshake.schema?.late ?? null);
+  const { waiting } = await TableRejections.open(transfer);
+  const rows = waiting.length + (await countPull(transfer, markers.start));
+  report.start(rows);
+  if (rows === 0) return;
+  report.batch({ rows, accepted: rows, rejected: 0, kept: 0, changed: 0, batchRows: rows });
 }

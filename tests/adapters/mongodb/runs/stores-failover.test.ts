@@ -150,7 +150,7 @@ async function notesOnce(n: number, here: FullStorage, there: FullStorage): Prom
   const key = { k: n };
   const refused = { table: "a", direction: "pull", key, record: null, message: "No" } as const;
   const notes = [here, there, here].map(({ rejected }) =>
-    rejected.note([{ ...refused, lastAtMs: n }]),
+    rejected.note([{ ...refused, fingerprint: "f", lastAtMs: n }]),
   );
   await Promise.all(notes);
   const query = { table: "a", direction: null, limit: 1, beforeId: null };
@@ -197,6 +197,7 @@ function makeAccount(username: string, email: string | null): Account {
 function makeRun(id: string) {
   return {
     runId: id,
+    kind: "sync",
     trigger: "api",
     status: "running",
     direction: "both",
@@ -204,6 +205,7 @@ function makeRun(id: string) {
     totalPushed: 0,
     totalPulled: 0,
     errorCount: 0,
+    ...{ kept: 0, changed: 0, deletedHere: 0, deletedThere: 0 },
     startedAt: "2024-01-01T00:00:00Z",
     finishedAt: null,
     durationMs: 0,

@@ -2,6 +2,7 @@
 // goes on with the next after one that has ended the transaction.
 import { describe, expect, spyOn, test } from "bun:test";
 import { BSON, Collection, type Document, MongoClient } from "mongodb";
+import { DeleteRecorder } from "../../../../src/adapters/mongodb/deletes/delete-recorder.ts";
 import { SYNC_CALLS } from "../../../../src/adapters/mongodb/driver/deadline.ts";
 import { PrimaryWatch } from "../../../../src/adapters/mongodb/driver/primary-watch.ts";
 import { TableVersions } from "../../../../src/adapters/mongodb/driver/table-versions.ts";
@@ -10,6 +11,7 @@ import { SystemClock } from "../../../../src/adapters/system/system.ts";
 import type { Row } from "../../../../src/domain/sync/table/table.ts";
 import { asWrites } from "../../../contract/tables/table-under-test.ts";
 import { makeTable } from "../../../support/make-table.ts";
+import { MemoryLogger } from "../../../support/memory-logger.ts";
 import { mongoAvailable } from "../../../support/shared-mongo.ts";
 import { makeDatabase } from "../support.ts";
 
@@ -62,7 +64,7 @@ class Watched {
     const primaryWatch = new PrimaryWatch(this.client, db);
     const versions = new TableVersions(db);
     const clock = new SystemClock();
-    this.store = new MongoTableStore({
+    const deps = {
       client: this.client,
       db,
       clock,
@@ -70,7 +72,9 @@ class Watched {
       storeClock: null,
       callLimit: SYNC_CALLS,
       versions,
-    });
+    };
+    const recorder = new DeleteRecorder(deps, new MemoryLogger());
+    this.store = new MongoTableStore(deps, recorder);
     this.client.on("commandStarted", ({ commandName, command, requestId }) => {
       if (command[commandName] !== "items" || !["insert", "update"].includes(commandName)) return;
       const one = readCommand(commandName, command);
@@ -88,7 +92,7 @@ class Watched {
     this.commands.length = 0;
     const bulkWrites = spyOn(Collection.prototype, "bulkWrite");
     try {
-      const failures = await this.store.write(ITEMS, asWrites(rows));
+      const { failures } = await this.store.write(ITEMS, asWrites(rows));
       const collections = bulkWrites.mock.contexts as readonly Collection[];
       const ofTable = collections.filter(({ collectionName }) => collectionName === "items");
       return { commands: [...this.commands], bulkWrites: ofTable.length, failures };

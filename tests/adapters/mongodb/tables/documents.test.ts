@@ -177,23 +177,37 @@ describe.skipIf(!mongoAvailable)("MongoDB documents", () => {
     expect([await first(), await table.count()]).toEqual([["k150", 98], 98]);
   });
 
-  it("D-3.9 conflict newer takes a time of another type for older than any other", async (database) => {
+  it("D-7.10 a BSON date in the timestamp column is that time to the guard", async (database) => {
     const storage = await database.open();
-    const entry = {
-      k: { type: "text" },
-      at: { type: "datetime" },
-      v: { type: "integer" },
-    } as const;
-    const definition = makeTable({
-      timestamp_column: "at",
-      upsert_key: ["k"],
-      conflict: "newer",
-      columns: entry,
-    });
-    const table = await TableUnderTest.prepare(storage, definition);
-    await database.db.collection("items").insertOne({ k: "a", at: new Date(), v: 1 });
-    await table.write({ k: "a", at: "2000-01-01T00:00:00Z", v: 2 });
-    expect(await table.rows()).toEqual([{ k: "a", at: "2000-01-01T00:00:00Z", v: 2 }]);
+    const guarded = { ...ITEMS, conflict: "newer" } as const;
+    const table = await TableUnderTest.prepare(storage, guarded);
+    const at = new Date("2024-01-02T00:00:00.120Z");
+    const documents = ["a", "b", "c"].map((k) => ({ k, at, v: 1 }));
+    await database.db.collection("items").insertMany(documents);
+    const [older, equal, newer] = ["119", "120", "121"].map((ms) => `2024-01-02T00:00:00.${ms}Z`);
+    const outcome = await table.writeWith(
+      {},
+      { k: "a", at: older!, v: 2 },
+      { k: "b", at: equal!, v: 2 },
+      { k: "c", at: newer!, v: 2 },
+    );
+    expect(outcome).toEqual({ failures: [], kept: [0], changed: 2, deleted: 0 });
+    expect(byKey(await table.rows())).toEqual([
+      { k: "a", at: equal!, v: 1 },
+      { k: "b", at: equal!, v: 2 },
+      { k: "c", at: newer!, v: 2 },
+    ]);
+  });
+
+  it("D-7.10 a guarded record that is the row with a BSON date leaves the date there", async (database) => {
+    const storage = await database.open();
+    const table = await TableUnderTest.prepare(storage, ITEMS);
+    const at = new Date("2024-01-02T00:00:00Z");
+    await database.db.collection("items").insertOne({ k: "a", at, v: 1 });
+    const same = { k: "a", at: "2024-01-02T00:00:00Z", v: 1 };
+    const outcome = await table.writeWith({ conflict: "newer" }, same);
+    expect(outcome).toEqual({ failures: [], kept: [], changed: 0, deleted: 0 });
+    expect(await database.db.collection("items").distinct("at")).toEqual([at]);
   });
 
   it("D-3.3 an unparsed timestamp is forgotten when the row gets another one", async (database) => {
@@ -236,3 +250,7 @@ describe.skipIf(!mongoAvailable)("MongoDB documents", () => {
     }
   });
 });
+
+function byKey<Row extends { readonly k?: unknown }>(rows: readonly Row[]): Row[] {
+  return rows.toSorted((a, b) => (String(a.k) < String(b.k) ? -1 : 1));
+}

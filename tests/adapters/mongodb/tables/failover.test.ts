@@ -174,7 +174,7 @@ class Traffic {
         at: i % 2 === 0 ? null : "2024-01-01T00:00:00Z",
         batch,
       }));
-      expect(await storage.tables.write(ITEMS, asWrites(rows))).toEqual([]);
+      expect((await storage.tables.write(ITEMS, asWrites(rows))).failures).toEqual([]);
       this.acknowledged.add(batch);
       this.#onProgress();
     }

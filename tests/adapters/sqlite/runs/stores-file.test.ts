@@ -234,7 +234,12 @@ describe("SQLite: stores of sync runs and sign-in when nothing can be written", 
         message: "The database is unavailable: the disk is full",
       };
       const session = { id: "s", username: large, expiresAtMs: Number.MAX_SAFE_INTEGER };
-      const refusal = { table: "a", direction: "push", key: { k: 1 }, record: null } as const;
+      const refusal = {
+        table: "a",
+        direction: "push",
+        key: { k: 1 },
+        ...{ record: null, fingerprint: "f" },
+      } as const;
       const failures = [
         await failureOf(storage.sessions.begin(session)),
         await failureOf(storage.secrets.getOrCreate("jwt_secret", large)),
@@ -260,7 +265,9 @@ describe("SQLite: stores of sync runs and sign-in when nothing can be written", 
       });
       await storage.tables.prepare([PLAIN]);
       const write = (k: string, marker: string) =>
-        storage.tables.write(PLAIN, asWrites([{ k }]), { markers: new Map([["m", marker]]) });
+        storage.tables.write(PLAIN, asWrites([{ k }]), {
+          beforeCommit: () => ({ markers: new Map([["m", marker]]) }),
+        });
       await write("a", "1");
       expect((await failureOf(write("x".repeat(1_000_000), "2")))?.kind).toBe("commit_failed");
       expect(await storage.markers.readAll()).toEqual(new Map([["m", "1"]]));
@@ -271,10 +278,10 @@ describe("SQLite: stores of sync runs and sign-in when nothing can be written", 
       file.openElsewhere().run("CREATE TABLE plain (k TEXT CHECK (k <> 'bad'))");
       const storage = await file.open();
       await storage.tables.prepare([PLAIN]);
-      const failures = await storage.tables.write(
+      const { failures } = await storage.tables.write(
         PLAIN,
         asWrites([{ k: "a" }, { k: "bad" }, { k: "b" }]),
-        { markers: new Map([["m", "1"]]) },
+        { beforeCommit: () => ({ markers: new Map([["m", "1"]]) }) },
       );
       expect(failures.map(({ index }) => index)).toEqual([1]);
       expect(await storage.markers.readAll()).toEqual(new Map([["m", "1"]]));

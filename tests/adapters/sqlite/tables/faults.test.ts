@@ -65,6 +65,40 @@ describe("SQLite: when nothing can be written", () => {
       expect(await table.count()).toBe(2);
     }));
 
+  test("D-7.7 a commit that fails moves no marker over a refused record, and keeps nothing else of the write", () =>
+    SqliteFile.use(async (file) => {
+      const elsewhere = file.openElsewhere();
+      elsewhere.run("CREATE TABLE parents (v INTEGER PRIMARY KEY)");
+      elsewhere.run(
+        "CREATE TABLE items (k TEXT, v INTEGER REFERENCES parents DEFERRABLE INITIALLY DEFERRED)",
+      );
+      const storage = await file.open({}, openWith("foreign_keys = on"));
+      await TableUnderTest.prepare(storage, ITEMS);
+      const refused = { table: "items", direction: "pull", key: { k: "b" }, record: {} } as const;
+      const extras = {
+        markers: new Map([["sync_last_pull_items", "1"]]),
+        rejected: [{ ...refused, message: "Refused", fingerprint: "1", lastAtMs: 0 }],
+        agreed: new Uint8Array([1]),
+      };
+      let asked = 0;
+      const beforeCommit = () => {
+        asked++;
+        return extras;
+      };
+      const write = (v: number | null) =>
+        storage.tables.write(ITEMS, asWrites([{ k: "a", v }]), { beforeCommit });
+      const look = async () => [
+        await storage.tables.countRows(ITEMS),
+        (await storage.markers.readAll()).size,
+        (await storage.rejected.countByTable()).get("items") ?? 0,
+        (await storage.agreed.read("items")).length,
+      ];
+      expect((await failureOf(write(7)))?.kind).toBe("commit_failed");
+      expect([asked, await look()]).toEqual([1, [0, 0, 0, 0]]);
+      await write(null);
+      expect(await look()).toEqual([1, 1, 1, 1]);
+    }));
+
   test("S-4.2.11 a trigger that rolls everything back fails the whole write", () =>
     SqliteFile.use(async (file) => {
       const storage = await file.open();

@@ -213,7 +213,7 @@ describe("SQLite: writes", () => {
       }
       const table = await TableUnderTest.prepare(storage, definition);
       const rows = ["a", "ABORT", "b", "FAIL", "IGNORE", "c"].map((k, v) => ({ k, v }));
-      const failures = await storage.tables.write(
+      const { failures } = await storage.tables.write(
         definition,
         asWrites([...rows, { k: "d", v: 100 }, { k: "e", v: 0 }, { k: "f", v: 99 }]),
       );

@@ -1,0 +1,32 @@
+// Checks the reply of `/deleted/{table}`. D-7.6.
+import type { JsonObject } from "../../domain/shared/json.ts";
+import type { DeletedReply, SentTombstone } from "../../ports/tables/remote-peer.ts";
+import type { Reply } from "./exchange.ts";
+import { arrayOf, OBJECT, orNull, ReplyFields, SOME_TEXT, TEXT, TIME } from "./reply-fields.ts";
+
+/** `askedCursor` is null when the request had none. */
+export function readDeletedReply(
+  reply: Reply,
+  tableName: string,
+  askedCursor: string | null,
+): Omit<DeletedReply, "bytesCompressed" | "bytesUncompressed"> {
+  const fields = ReplyFields.of(reply);
+  const items = fields.read("items", arrayOf(OBJECT)).map((item) => readItem(reply, item));
+  const page = {
+    items,
+    nextCursor: fields.read("next_cursor", orNull(SOME_TEXT)),
+    cursor: fields.read("cursor", TEXT),
+    earliestAvailable: fields.read("earliest_available", TIME),
+    serverTime: fields.read("server_time", TIME),
+  };
+  fields.expect("table", tableName);
+  // Following such pages would never end.
+  const isEndless = items.length === 0 || page.nextCursor === askedCursor;
+  if (page.nextCursor !== null && isEndless) fields.expect("next_cursor", null);
+  return page;
+}
+
+function readItem(reply: Reply, item: JsonObject): SentTombstone {
+  const fields = new ReplyFields(reply.label, item);
+  return { key: fields.read("key", OBJECT), deletedAt: fields.read("deleted_at", TIME) };
+}

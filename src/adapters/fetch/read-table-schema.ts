@@ -1,0 +1,95 @@
+// Checks the reply of `/schema/{table}` as `read-reply.ts` does the others: a remote that is wrong about its own table is
+// found before a row is moved. D-7.3.
+import { MAX_LAG_SECONDS } from "../../domain/shared/limits.ts";
+import { COLUMN_TYPES, type ColumnType } from "../../domain/sync/table/table.ts";
+import type { SchemaColumn, TableSchema } from "../../domain/sync/table/table-schema.ts";
+import type { Reply } from "./exchange.ts";
+import {
+  FLAG,
+  mapOf,
+  OBJECT,
+  orNull,
+  ReplyFields,
+  type Shape,
+  SOME_TEXT,
+  TEXT,
+  TIME,
+} from "./reply-fields.ts";
+
+const COLUMN_TYPE: Shape<ColumnType> = {
+  wanted: `one of ${COLUMN_TYPES.join(", ")}`,
+  fits: (value): value is ColumnType => COLUMN_TYPES.some((type) => type === value),
+};
+const TIME_OR_START: Shape<string> = {
+  wanted: `${TIME.wanted} or an empty text`,
+  fits: (value): value is string => value === "" || TIME.fits(value),
+};
+const SECONDS: Shape<number> = {
+  wanted: `a number from 0 to ${MAX_LAG_SECONDS}`,
+  fits: (value): value is number =>
+    typeof value === "number" && value >= 0 && value <= MAX_LAG_SECONDS,
+};
+
+/** `isLateAsked` is false when the request named no mark: then nothing can have come late since. */
+export function readTableSchema(
+  reply: Reply,
+  tableName: string,
+  isLateAsked: boolean,
+): TableSchema {
+  const fields = ReplyFields.of(reply);
+  const columns = readColumns(reply, fields);
+  const [columnName, columnNames] = [nameIn(columns), namesIn(columns)];
+  const late = new ReplyFields(reply.label, fields.read("late", OBJECT));
+  const schema: TableSchema = {
+    table: fields.read("table", TEXT),
+    timestampColumn: fields.read("timestamp_column", orNull(columnName)),
+    upsertKey: fields.read("upsert_key", someOf(columnNames)),
+    updateColumns: fields.read("update_columns", allOr(columnNames)),
+    columns,
+    deletes: fields.read("deletes", FLAG),
+    lagSeconds: fields.read("lag_seconds", SECONDS),
+    late: { mark: late.read("mark", SOME_TEXT), from: late.read("from", orNull(TIME_OR_START)) },
+  };
+  fields.expect("table", tableName);
+  if (!isLateAsked) late.expect("from", null);
+  return schema;
+}
+
+function readColumns(reply: Reply, fields: ReplyFields): TableSchema["columns"] {
+  const read = Object.entries(fields.read("columns", mapOf(OBJECT))).map(([name, values]) => {
+    const column = new ReplyFields(reply.label, values);
+    const type = column.read("type", COLUMN_TYPE);
+    return [name, { type, nullable: column.read("nullable", FLAG) }] as const;
+  });
+  return Object.fromEntries<SchemaColumn>(read);
+}
+
+function nameIn(columns: TableSchema["columns"]): Shape<string> {
+  return {
+    wanted: "a column of the table",
+    fits: (value): value is string => typeof value === "string" && Object.hasOwn(columns, value),
+  };
+}
+
+function namesIn(columns: TableSchema["columns"]): Shape<readonly string[]> {
+  const name = nameIn(columns);
+  return {
+    wanted: "a list of columns of the table",
+    fits: (value): value is readonly string[] => Array.isArray(value) && value.every(name.fits),
+  };
+}
+
+function someOf(names: Shape<readonly string[]>): Shape<readonly string[]> {
+  return {
+    wanted: `${names.wanted} that is not empty`,
+    fits: (value): value is readonly string[] => names.fits(value) && value.length > 0,
+  };
+}
+
+function allOr(names: Shape<readonly string[]>): Shape<"__all__" | readonly string[]> {
+  return {
+    wanted: `"__all__" or ${names.wanted}`,
+    fits: (value): value is "__all__" | readonly string[] =>
+      value === "__all__" || names.fits(value),
+  };
+}

@@ -1,0 +1,80 @@
+// Waits until the recorder has seen all deletes before now: a barrier is a write behind them in the same change stream.
+import type { Collection } from "mongodb";
+import { AppError } from "../../../domain/shared/errors.ts";
+import { type CallLimit, Deadline, TimeUp } from "../driver/deadline.ts";
+import { type StoreDeps, writeOne } from "../driver/operations.ts";
+import { DELETE_BARRIERS, type RecorderState, RecorderStates } from "./recorder-state.ts";
+
+const BARRIER_ID = "last";
+/** Longest wait of a caller. D-7.6. */
+const WAIT: CallLimit = { durationMs: 10_000, isHard: true };
+
+interface BarrierDocument {
+  readonly _id: string;
+  readonly number: number;
+}
+
+export class DeleteBarrier {
+  readonly #deps: StoreDeps;
+  readonly #states: RecorderStates;
+  readonly #barriers: Collection<BarrierDocument>;
+  #underWay: Promise<RecorderState> | null = null;
+  #next: Promise<RecorderState> | null = null;
+
+  constructor(deps: StoreDeps) {
+    this.#deps = { ...deps, callLimit: WAIT };
+    this.#states = new RecorderStates(deps);
+    this.#barriers = deps.db.collection(DELETE_BARRIERS.name);
+  }
+
+  /**
+   * Resolves, to the state of the recorder, once all deletes that were committed before the call are recorded. Callers that
+   * come while one barrier is under way share the next. Throws `store_unavailable` after 10 s.
+   */
+  async pass(): Promise<RecorderState> {
+    const deadline = Deadline.start(this.#deps.clock, WAIT);
+    try {
+      return await deadline.race(this.#share());
+    } catch (error) {
+      if (!(error instanceof TimeUp)) throw error;
+      const message = "The deletes made here until now were not recorded within 10 s: try again";
+      throw new AppError("store_unavailable", message, { cause: error });
+    }
+  }
+
+  #share(): Promise<RecorderState> {
+    if (this.#underWay === null) return this.#begin();
+    this.#next ??= this.#underWay.catch(() => {}).then(() => this.#begin());
+    return this.#next;
+  }
+
+  #begin(): Promise<RecorderState> {
+    this.#next = null;
+    const passing = this.#passNew();
+    this.#underWay = passing;
+    const ended = () => {
+      if (this.#underWay === passing) this.#underWay = null;
+    };
+    passing.then(ended, ended);
+    return passing;
+  }
+
+  async #passNew(): Promise<RecorderState> {
+    const deadline = Deadline.start(this.#deps.clock, WAIT);
+    const raised = await writeOne(this.#deps, (options) =>
+      this.#barriers.findOneAndUpdate(
+        { _id: BARRIER_ID },
+        { $inc: { number: 1 } },
+        { ...options, upsert: true, returnDocument: "after" },
+      ),
+    );
+    if (raised === null) throw new Error("An upsert gave no document back");
+    for (let tries = 0; ; tries++) {
+      const state = await this.#states.read();
+      if (state !== null && state.barrier >= raised.number) return state;
+      if (deadline.isOver()) throw new TimeUp();
+      // It is hardly ever long, and a caller waits.
+      await deadline.pause(Math.floor(tries / 8));
+    }
+  }
+}

@@ -1,0 +1,138 @@
+// What change events say about deleted rows. D-7.6.
+import type { ClientSession, Db, Document } from "mongodb";
+import { compareDateTimes } from "../../../domain/shared/time.ts";
+import { keyText } from "../../../domain/sync/rows/row-text.ts";
+import { deletionTime, type Tombstone } from "../../../domain/sync/rows/tombstone.ts";
+import type { Table } from "../../../domain/sync/table/table.ts";
+import { ownDeletesOf, transactionName } from "../driver/own-deletes.ts";
+import type { ChangeEvent } from "./delete-stream.ts";
+import { KeyTimeReader } from "./key-time-reader.ts";
+import { DELETE_BARRIERS, type RecorderState } from "./recorder-state.ts";
+
+/** Why deletes of a table may have been missed, in words for the log. */
+const NO_PRE_IMAGE = "its collection kept no pre-images for a while";
+const OTHER_COLLECTION = "its collection was dropped or renamed";
+type Interruption = typeof NO_PRE_IMAGE | typeof OTHER_COLLECTION;
+
+/** What a piece of the stream says. */
+export interface Findings {
+  /** By name of the table and text of the key: of several tombstones of a key the latest. */
+  readonly tombstones: ReadonlyMap<string, ReadonlyMap<string, Tombstone>>;
+  readonly interrupted: ReadonlyMap<string, Interruption>;
+  /** Tables whose collection may have been told to keep no pre-images. */
+  readonly changed: ReadonlySet<string>;
+  readonly barrier: number | null;
+  /** The database was dropped: the stream has ended. */
+  readonly hasEnded: boolean;
+}
+
+/** The names of the transactions of a piece. */
+export function transactionsOf(events: readonly ChangeEvent[]): ReadonlySet<string> {
+  return new Set(events.flatMap((event) => transactionOf(event) ?? []));
+}
+
+/** Those of the transactions that leave no tombstone. */
+export async function findOwnDeletes(
+  db: Db,
+  transactions: ReadonlySet<string>,
+  tx: ClientSession,
+): Promise<ReadonlySet<string>> {
+  if (transactions.size === 0) return new Set();
+  const filter = { _id: { $in: [...transactions] } };
+  const found = await ownDeletesOf(db).find(filter, { session: tx }).toArray();
+  return new Set(found.map(({ _id }) => _id));
+}
+
+/** Reads the events of the tables that a recorder watches. */
+export class EventReader {
+  readonly #tables: ReadonlyMap<string, Table>;
+  readonly #recorded: RecorderState["tables"];
+  readonly #readers: ReadonlyMap<string, KeyTimeReader>;
+
+  constructor(tables: ReadonlyMap<string, Table>, recorded: RecorderState["tables"]) {
+    this.#tables = tables;
+    this.#recorded = recorded;
+    this.#readers = new Map([...tables].map(([name, table]) => [name, new KeyTimeReader(table)]));
+  }
+
+  /** `own` are the transactions that leave no tombstone. */
+  read(events: readonly ChangeEvent[], own: ReadonlySet<string>): Findings {
+    const tombstones = new Map<string, Map<string, Tombstone>>();
+    const interrupted = new Map<string, Interruption>();
+    const changed = new Set<string>();
+    let barrier: number | null = null;
+    let hasEnded = false;
+    for (const event of events) {
+      const type = event.operationType;
+      if (event.ns?.coll === DELETE_BARRIERS.name) {
+        barrier = Math.max(barrier ?? 0, barrierOf(event));
+      } else if (type === "dropDatabase" || type === "invalidate") {
+        hasEnded = true;
+      } else if (type === "create" || type === "modify") {
+        changed.add(event.ns?.coll ?? "");
+      } else if (type === "drop" || type === "rename") {
+        for (const name of [event.ns?.coll, event.to?.coll]) {
+          if (this.#isRecorded(name, event)) interrupted.set(name, OTHER_COLLECTION);
+        }
+      } else {
+        const name = event.ns?.coll;
+        if (!this.#isRecorded(name, event) || own.has(transactionOf(event) ?? "")) continue;
+        const found = this.#tombstoneOf(name, event);
+        if (found === NO_PRE_IMAGE) interrupted.set(name, found);
+        else if (found !== null) put(tombstones, this.#tables.get(name) as Table, found);
+      }
+    }
+    return { tombstones, interrupted, changed, barrier, hasEnded };
+  }
+
+  #isRecorded(name: string | undefined, { clusterTime }: ChangeEvent): name is string {
+    const recorded = name === undefined ? undefined : this.#recorded[name];
+    return recorded?.isOn === true && clusterTime.greaterThan(recorded.from);
+  }
+
+  /** The tombstone of a delete, or of a row whose key changed; null when no key has gone. */
+  #tombstoneOf(name: string, event: ChangeEvent): Tombstone | typeof NO_PRE_IMAGE | null {
+    const before = event.fullDocumentBeforeChange;
+    if (before === undefined) return NO_PRE_IMAGE;
+    const reader = this.#readers.get(name) as KeyTimeReader;
+    const table = this.#tables.get(name) as Table;
+    const { key, time } = reader.read(before);
+    // A document without a whole key is no row that a peer could have.
+    if (Object.values(key).some((value) => value === null)) return null;
+    const after = documentAfter(before, event);
+    const hasKey = after !== null && keyText(table, reader.read(after).key) === keyText(table, key);
+    return hasKey ? null : { key, deletedAt: deletionTime(time, event.wallTime.getTime()) };
+  }
+}
+
+/** The key after a change; null for a delete. */
+function documentAfter(before: Document, event: ChangeEvent): Document | null {
+  if (event.operationType === "delete") return null;
+  if (event.operationType === "replace") return event.fullDocument ?? {};
+  const { updatedFields, removedFields = [] } = event.updateDescription ?? {};
+  const removed = removedFields.map((name) => [name, null] as const);
+  return { ...before, ...updatedFields, ...Object.fromEntries(removed) };
+}
+
+function put(
+  tombstones: Map<string, Map<string, Tombstone>>,
+  table: Table,
+  tombstone: Tombstone,
+): void {
+  const ofTable = tombstones.get(table.name) ?? new Map<string, Tombstone>();
+  tombstones.set(table.name, ofTable);
+  const text = keyText(table, tombstone.key);
+  const earlier = ofTable.get(text);
+  if (earlier !== undefined && compareDateTimes(earlier.deletedAt, tombstone.deletedAt) >= 0)
+    return;
+  ofTable.delete(text);
+  ofTable.set(text, tombstone);
+}
+
+function barrierOf({ fullDocument, updateDescription }: ChangeEvent): number {
+  return Number(fullDocument?.["number"] ?? updateDescription?.updatedFields?.number ?? 0);
+}
+
+function transactionOf({ lsid, txnNumber }: ChangeEvent): string | null {
+  return lsid === undefined || txnNumber === undefined ? null : transactionName(lsid.id, txnNumber);
+}

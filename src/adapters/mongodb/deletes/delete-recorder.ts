@@ -1,0 +1,185 @@
+// Records the deletes of tables with `deletes`, by whatever program: one instance at a time, and when it ends another.
+// docs/decisions/0063
+import { ObjectId } from "mongodb";
+import { AppError } from "../../../domain/shared/errors.ts";
+import type { Table } from "../../../domain/sync/table/table.ts";
+import type { Logger } from "../../../ports/runtime/logger.ts";
+import { makeCollections } from "../driver/collections.ts";
+import { Deadline, retry, TimeUp } from "../driver/deadline.ts";
+import { isClosed, isPassing, toAppError } from "../driver/errors.ts";
+import type { StoreDeps } from "../driver/operations.ts";
+import { OWN_DELETES } from "../driver/own-deletes.ts";
+import { TOMBSTONES } from "../driver/tombstone-documents.ts";
+import type { DeleteRecord } from "../tables/table-store.ts";
+import { DeleteBarrier } from "./delete-barrier.ts";
+import { checkVersion, keepPreImages } from "./pre-images.ts";
+import { areSame } from "./recorded-tables.ts";
+import {
+  DELETE_BARRIERS,
+  DELETE_RECORDER,
+  RecorderReplaced,
+  type RecorderState,
+  RecorderStates,
+} from "./recorder-state.ts";
+import { Recording } from "./recording.ts";
+
+/** How often an instance looks whether it may become the recorder. */
+const LOOK_EVERY_MS = 1_000;
+const PAUSE_AFTER_FAILURE_MS = 250;
+/** Longest wait for a recorder to stop. */
+const STOP_MS = 1_500;
+
+export const DELETE_COLLECTIONS = [TOMBSTONES, DELETE_RECORDER, DELETE_BARRIERS, OWN_DELETES];
+
+export class DeleteRecorder implements DeleteRecord {
+  readonly #deps: StoreDeps;
+  readonly #logger: Logger;
+  readonly #states: RecorderStates;
+  readonly #barrier: DeleteBarrier;
+  /** Tells this instance from others. */
+  readonly #id = new ObjectId();
+  #tables: ReadonlyMap<string, Table> = new Map();
+  #recording: Recording | null = null;
+  #work: Promise<void> | null = null;
+  #isStopping = false;
+  #wake: () => void = () => {};
+  /** The failure that was told last; empty while there is none. */
+  #toldProblem = "";
+
+  constructor(deps: StoreDeps, logger: Logger) {
+    this.#deps = deps;
+    this.#logger = logger;
+    this.#states = new RecorderStates(deps);
+    this.#barrier = new DeleteBarrier(deps);
+  }
+
+  async check(tables: readonly Table[]): Promise<void> {
+    await this.#try(() =>
+      checkVersion(
+        this.#deps.db,
+        tables.filter(({ deletes }) => deletes),
+      ),
+    );
+  }
+
+  async prepare(tables: readonly Table[]): Promise<void> {
+    const recorded = new Map(this.#tables);
+    for (const table of tables) {
+      if (table.deletes) recorded.set(table.name, table);
+      else recorded.delete(table.name);
+    }
+    await this.#try(() => this.#configure(recorded));
+    if (!isSame(recorded, this.#tables)) {
+      this.#tables = recorded;
+      // It goes on with the tables as they are now.
+      this.#recording?.close();
+      this.#wake();
+    }
+    if (recorded.size > 0) this.#work ??= this.#recordForever();
+  }
+
+  async caughtUp(table: Table): Promise<void> {
+    const { tables } = await this.#barrier.pass();
+    if (tables[table.name]?.isOn) return;
+    const message = `Deletes from table "${table.name}" are not recorded: another instance was started with a registry in which it has no "deletes"`;
+    throw new AppError("store_unavailable", message);
+  }
+
+  /** Leaves recording to another instance. Never fails. */
+  async stop(): Promise<void> {
+    this.#isStopping = true;
+    this.#wake();
+    let timer: ReturnType<typeof setTimeout> | undefined;
+    const timeUp = new Promise<void>((resolve) => {
+      timer = setTimeout(resolve, STOP_MS);
+    });
+    this.#recording?.close();
+    await Promise.race([this.#work, timeUp]);
+    clearTimeout(timer);
+  }
+
+  async #try<T>(work: () => Promise<T>): Promise<T> {
+    try {
+      return await retry(Deadline.start(this.#deps.clock), work);
+    } catch (error) {
+      throw toAppError(error);
+    }
+  }
+
+  async #configure(tables: ReadonlyMap<string, Table>): Promise<void> {
+    const { db } = this.#deps;
+    // Somebody may have dropped the database.
+    if (tables.size > 0) await makeCollections(db, DELETE_COLLECTIONS);
+    for (const name of tables.keys()) await keepPreImages(db, name);
+    await this.#states.configure(tables);
+  }
+
+  async #recordForever(): Promise<void> {
+    while (!this.#isStopping) {
+      const tables = this.#tables;
+      let pauseMs = LOOK_EVERY_MS;
+      try {
+        await this.#recordOnce(tables);
+        this.#toldProblem = "";
+      } catch (error) {
+        if (isClosed(causeOf(error))) return;
+        this.#tell(error);
+        pauseMs = PAUSE_AFTER_FAILURE_MS;
+      }
+      if (!this.#isStopping && tables === this.#tables) await this.#pause(pauseMs);
+    }
+    await this.#states.release(this.#id).catch(() => {});
+  }
+
+  /** Records until another instance does, or the tables change. */
+  async #recordOnce(tables: ReadonlyMap<string, Table>): Promise<void> {
+    const state = await this.#acquire(tables);
+    if (state === null || this.#isStopping) return;
+    const deps = { ...this.#deps, states: this.#states, logger: this.#logger };
+    this.#recording = new Recording(deps, this.#id, tables);
+    try {
+      await this.#recording.run(state);
+    } finally {
+      this.#recording = null;
+    }
+  }
+
+  async #acquire(tables: ReadonlyMap<string, Table>): Promise<RecorderState | null> {
+    if (tables.size === 0) return null;
+    const state = await this.#states.read();
+    const isOurs = state !== null && areSame(state.tables, tables);
+    // Instances with another registry were started later; once they are gone, ours counts again.
+    if (!isOurs && (state === null || (await this.#states.isAbandoned()))) {
+      await this.#configure(tables);
+    } else if (!isOurs) return null;
+    return await this.#states.acquire(this.#id, tables);
+  }
+
+  #tell(error: unknown): void {
+    const cause = causeOf(error);
+    const isNormal = cause instanceof RecorderReplaced || error instanceof TimeUp;
+    if (isNormal || isPassing(cause)) return;
+    const problem = String(cause);
+    if (problem === this.#toldProblem) return;
+    this.#toldProblem = problem;
+    this.#logger.error("Deletes cannot be recorded; guarded pushes and runs fail meanwhile", error);
+  }
+
+  #pause(durationMs: number): Promise<void> {
+    return new Promise((resolve) => {
+      const timer = setTimeout(resolve, durationMs);
+      this.#wake = () => {
+        clearTimeout(timer);
+        resolve();
+      };
+    });
+  }
+}
+
+function isSame(a: ReadonlyMap<string, Table>, b: ReadonlyMap<string, Table>): boolean {
+  return a.size === b.size && [...a].every(([name, table]) => b.get(name) === table);
+}
+
+function causeOf(error: unknown): unknown {
+  return error instanceof AppError ? (error.cause ?? error) : error;
+}

@@ -1,0 +1,161 @@
+// The change stream of deletes, read piece by piece. The driver's own stream would go on by itself after a lost connection;
+// here only the kept state says where to go on.
+import type { ClientSession, Db, Document, Long, MongoClient, Timestamp, UUID } from "mongodb";
+import type { Table } from "../../../domain/sync/table/table.ts";
+import { Deadline, type Stopwatch } from "../driver/deadline.ts";
+import type { StoreDeps } from "../driver/operations.ts";
+import { giveUpSession } from "../driver/orphaned-transactions.ts";
+import { KEEP_TYPES, KeyTimeReader } from "./key-time-reader.ts";
+import { DELETE_BARRIERS, RECORDER_CALLS } from "./recorder-state.ts";
+
+/** Events of a piece. */
+const MAX_EVENTS = 1_000;
+/** Longest wait for an event. */
+const AWAIT_MS = 1_000;
+
+/** Where a stream begins: behind a piece, or at a time of the cluster. */
+export type StreamStart =
+  | { readonly resumeAfter: Document }
+  | { readonly startAtOperationTime: Timestamp };
+
+/** A change event, as far as the pipeline lets it through. Numbers are as BSON has them. */
+export interface ChangeEvent {
+  readonly operationType: string;
+  readonly ns?: { readonly coll?: string };
+  /** Where a collection was renamed to. */
+  readonly to?: { readonly coll?: string };
+  readonly clusterTime: Timestamp;
+  /** When it happened, by the clock of the server. */
+  readonly wallTime: Date;
+  /** With `txnNumber` the transaction, or the retryable write. */
+  readonly lsid?: { readonly id: UUID };
+  readonly txnNumber?: Long;
+  /** Key and time of the row before; absent when the collection kept no pre-image. */
+  readonly fullDocumentBeforeChange?: Document;
+  /** Of an inserted barrier, and of a row that was replaced: key and time after it. */
+  readonly fullDocument?: Document;
+  readonly updateDescription?: {
+    readonly updatedFields?: Document;
+    readonly removedFields?: readonly string[];
+  };
+}
+
+/** A piece of the stream. */
+export interface Piece {
+  readonly events: readonly ChangeEvent[];
+  /** Stands for everything up to the end of the piece. */
+  readonly token: Document;
+}
+
+interface CursorReply {
+  readonly id: Long;
+  readonly firstBatch?: readonly ChangeEvent[];
+  readonly nextBatch?: readonly ChangeEvent[];
+  readonly postBatchResumeToken: Document;
+}
+
+type StreamDeps = Pick<StoreDeps, "client" | "db" | "clock">;
+
+/** `close()` was called. */
+export class StreamClosed extends Error {}
+
+export class DeleteStream {
+  readonly #db: Db;
+  readonly #client: MongoClient;
+  readonly #clock: Stopwatch;
+  readonly #session: ClientSession;
+  /** Null before the first piece. */
+  #cursor: Long | null = null;
+  readonly #pipeline: readonly Document[];
+  readonly #closing: Promise<never>;
+  #endCalls: (reason: StreamClosed) => void = () => {};
+
+  /** Events of these tables that may have deleted rows, and of barriers. */
+  constructor(deps: StreamDeps, tables: Iterable<Table>, start: StreamStart) {
+    this.#db = deps.db;
+    this.#client = deps.client;
+    this.#clock = deps.clock;
+    this.#pipeline = pipelineOf([...tables], start);
+    this.#session = deps.client.startSession({ causalConsistency: false });
+    this.#closing = new Promise((_, reject) => {
+      this.#endCalls = reject;
+    });
+    this.#closing.catch(() => {});
+  }
+
+  /** The next piece; without events after a second at most. Throws `StreamClosed`, and what the driver throws. */
+  async next(): Promise<Piece> {
+    const cursor = { batchSize: MAX_EVENTS };
+    const { id, firstBatch, nextBatch, postBatchResumeToken } =
+      this.#cursor === null
+        ? await this.#run({ aggregate: 1, pipeline: this.#pipeline, cursor })
+        : await this.#run({
+            getMore: this.#cursor,
+            collection: "$cmd.aggregate",
+            ...cursor,
+            maxTimeMS: AWAIT_MS,
+          });
+    this.#cursor = id;
+    return { events: firstBatch ?? nextBatch ?? [], token: postBatchResumeToken };
+  }
+
+  /** Ends the stream, and a call of `next()` under way. Never fails, nor waits for the server. */
+  close(): void {
+    this.#endCalls(new StreamClosed());
+    giveUpSession(this.#client, this.#session);
+  }
+
+  async #run(command: Document): Promise<CursorReply> {
+    const options = { session: this.#session, ...KEEP_TYPES };
+    // A server that waits for events does not notice at once that it should stop.
+    const replying = Promise.race([this.#db.command(command, options), this.#closing]);
+    const reply = await Deadline.start(this.#clock, RECORDER_CALLS).race(replying);
+    return reply["cursor"] as CursorReply;
+  }
+}
+
+const WITH_DETAILS = { fullDocumentBeforeChange: "whenAvailable", showExpandedEvents: true };
+const OF_COLLECTIONS = ["create", "modify", "drop", "rename"];
+
+function pipelineOf(tables: readonly Table[], start: StreamStart): Document[] {
+  const names = tables.map(({ name }) => name);
+  const keyNames = [...new Set(tables.flatMap((table) => table.keyColumns.map((key) => key.name)))];
+  const fields = [...new Set(tables.flatMap((table) => new KeyTimeReader(table).fields))];
+  const hasNewKey = keyNames.flatMap((name) => [
+    { [`updateDescription.updatedFields.${name}`]: { $exists: true } },
+    { "updateDescription.removedFields": name },
+  ]);
+  const ofTable = { "ns.coll": { $in: names } };
+  const passes = [
+    { ...ofTable, operationType: { $in: ["delete", "replace", ...OF_COLLECTIONS] } },
+    { ...ofTable, operationType: "update", $or: hasNewKey },
+    { "ns.coll": DELETE_BARRIERS.name, operationType: { $in: ["insert", "update", "replace"] } },
+    { "to.coll": { $in: names }, operationType: "rename" },
+    { operationType: { $in: ["dropDatabase", "invalidate"] } },
+  ];
+  // Large updates come as replacements, which leave the key as it was.
+  const keepsKey = keyNames.map((name) => ({
+    $eq: [`$fullDocument.${name}`, `$fullDocumentBeforeChange.${name}`],
+  }));
+  const isPlainReplacement = [
+    { $eq: ["$operationType", "replace"] },
+    { $in: ["$ns.coll", names] },
+    { $eq: [{ $type: "$fullDocumentBeforeChange" }, "object"] },
+    ...keepsKey,
+  ];
+  const shown = [
+    ...["operationType", "ns.coll", "to.coll", "clusterTime", "wallTime", "lsid.id", "txnNumber"],
+    ...fields.map((name) => `fullDocumentBeforeChange.${name}`),
+    ...["number", ...keyNames].flatMap((name) => [
+      `fullDocument.${name}`,
+      `updateDescription.updatedFields.${name}`,
+    ]),
+    "updateDescription.removedFields",
+  ];
+  return [
+    { $changeStream: { ...WITH_DETAILS, ...start } },
+    { $match: { $or: passes } },
+    { $match: { $expr: { $not: { $and: isPlainReplacement } } } },
+    { $project: Object.fromEntries(new Set(shown).values().map((name) => [name, 1])) },
+  ];
+}

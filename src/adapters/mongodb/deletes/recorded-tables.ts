@@ -1,0 +1,79 @@
+// Of which tables deletes are recorded, since when.
+import type { Timestamp } from "mongodb";
+import type { Table } from "../../../domain/sync/table/table.ts";
+
+/** A table of which deletes are recorded, or were. */
+interface RecordedTable {
+  /** Names of the key columns, as one text. */
+  readonly key: string;
+  /** Name of the timestamp column. */
+  readonly time: string | null;
+  readonly isOn: boolean;
+  /** Deletes up to this time of the cluster are not looked at. */
+  readonly from: Timestamp;
+  /** Since when the record is complete. */
+  readonly completeSince: Date;
+}
+
+/** By name. */
+export type RecordedTables = Readonly<Record<string, RecordedTable>>;
+
+/** When a record begins: by the cluster, and by a clock that is not earlier. */
+export interface Beginning {
+  readonly from: Timestamp;
+  readonly time: Date;
+}
+
+/** True when deletes are recorded of exactly these tables. */
+export function areSame(recorded: RecordedTables, tables: ReadonlyMap<string, Table>): boolean {
+  const on = Object.entries(recorded).filter(([, { isOn }]) => isOn);
+  return (
+    on.length === tables.size &&
+    on.every(([name, { key, time }]) => {
+      const table = tables.get(name);
+      return table !== undefined && key === keyNames(table) && time === table.timestampColumn;
+    })
+  );
+}
+
+/** The tables of a changed registry, and whether the stream of one of them goes on. */
+export function planTables(
+  recorded: RecordedTables,
+  tables: ReadonlyMap<string, Table>,
+  beginning: Beginning,
+) {
+  const planned = mapTables(recorded, (table) => ({ ...table, isOn: false }));
+  const otherKeys: string[] = [];
+  let goesOn = false;
+  for (const table of tables.values()) {
+    const changed = { key: keyNames(table), time: table.timestampColumn, isOn: true };
+    const before = recorded[table.name];
+    const hasOtherKey = before !== undefined && before.key !== changed.key;
+    if (hasOtherKey) otherKeys.push(table.name);
+    if (before?.isOn && !hasOtherKey) {
+      goesOn = true;
+      planned[table.name] = { ...before, ...changed };
+    } else planned[table.name] = { ...changed, ...begun(beginning) };
+  }
+  return { tables: planned, otherKeys, goesOn };
+}
+
+/** The tables, of which all that are on begin anew. */
+export function beginAll(recorded: RecordedTables, beginning: Beginning): RecordedTables {
+  return mapTables(recorded, (table) => (table.isOn ? { ...table, ...begun(beginning) } : table));
+}
+
+function begun({ from, time }: Beginning) {
+  return { from, completeSince: time };
+}
+
+function mapTables(
+  tables: RecordedTables,
+  change: (table: RecordedTable) => RecordedTable,
+): Record<string, RecordedTable> {
+  return Object.fromEntries(Object.entries(tables).map(([name, table]) => [name, change(table)]));
+}
+
+function keyNames({ keyColumns }: Table): string {
+  return keyColumns.map(({ name }) => name).join(", ");
+}

@@ -1,0 +1,164 @@
+// One instance's time as the recorder: it reads the change stream piece by piece, and commits the tombstones of a piece
+// together with the place behind it. So an event is recorded once, whoever reads it.
+import { type ObjectId, Timestamp } from "mongodb";
+import { compareDateTimes } from "../../../domain/shared/time.ts";
+import type { Table } from "../../../domain/sync/table/table.ts";
+import type { Logger } from "../../../ports/runtime/logger.ts";
+import { Deadline } from "../driver/deadline.ts";
+import { hasCode } from "../driver/errors.ts";
+import type { StoreDeps } from "../driver/operations.ts";
+import { ownDeletesOf } from "../driver/own-deletes.ts";
+import { TombstoneDocuments } from "../driver/tombstone-documents.ts";
+import { commitTransaction } from "../driver/transaction.ts";
+import { EventReader, type Findings, findOwnDeletes, transactionsOf } from "./delete-events.ts";
+import { DeleteStream, type Piece, StreamClosed, type StreamStart } from "./delete-stream.ts";
+import { keepPreImages } from "./pre-images.ts";
+import { RECORDER_CALLS, type RecorderState, type RecorderStates } from "./recorder-state.ts";
+
+/** How often the place in the stream is kept while nothing happens; the recorder stays that by it. */
+const KEEP_EVERY_MS = 1_500;
+const FORGET_EVERY_MS = 60_000;
+/** Noted transactions are kept for longer than clocks of servers differ. */
+const NOTED_MS = 3_600_000;
+
+/** Server codes of streams that cannot go on where they were. */
+const LOST_PLACE = [
+  136, // CappedPositionLost
+  260, // InvalidResumeToken
+  280, // ChangeStreamFatalError
+  286, // ChangeStreamHistoryLost
+];
+/** Server code BSONObjectTooLarge: of an event with both forms of a large row that was replaced. */
+const EVENT_TOO_LARGE = 10334;
+
+export interface RecordingDeps extends StoreDeps {
+  readonly states: RecorderStates;
+  readonly logger: Pick<Logger, "warn">;
+}
+
+export class Recording {
+  readonly #deps: RecordingDeps;
+  readonly #documents: TombstoneDocuments;
+  readonly #recorder: ObjectId;
+  readonly #tables: ReadonlyMap<string, Table>;
+  #stream: DeleteStream | null = null;
+  #isClosed = false;
+  #forgottenMs = Number.NEGATIVE_INFINITY;
+
+  constructor(deps: RecordingDeps, recorder: ObjectId, tables: ReadonlyMap<string, Table>) {
+    this.#deps = deps;
+    this.#documents = new TombstoneDocuments(deps.db, deps.storeClock);
+    this.#recorder = recorder;
+    this.#tables = tables;
+  }
+
+  /**
+   * Records from a state on until `close()`. Throws `RecorderReplaced`, `AppError`, and what the driver throws; then
+   * another try may go on from the state that is kept.
+   */
+  async run(state: RecorderState): Promise<void> {
+    let from = state;
+    while (!this.#isClosed) {
+      const problem = await this.#follow(from).catch(problemOf);
+      if (this.#isClosed) return;
+      from = await this.#deps.states.beginAnew(this.#recorder);
+      for (const table of this.#tables.keys()) this.#warn(table, problem);
+    }
+  }
+
+  /** Ends the recording after what it is about to commit. */
+  close(): void {
+    this.#isClosed = true;
+    this.#stream?.close();
+  }
+
+  /** Follows the stream until it is closed, or has ended by itself: why. */
+  async #follow(state: RecorderState): Promise<string> {
+    const { clock } = this.#deps;
+    const reader = new EventReader(this.#tables, state.tables);
+    const stream = new DeleteStream(this.#deps, this.#tables.values(), startOf(state));
+    this.#stream = stream;
+    let keptMs = clock.monotonicMs();
+    try {
+      while (!this.#isClosed) {
+        const piece = await stream.next();
+        const isDue = clock.monotonicMs() >= keptMs + KEEP_EVERY_MS;
+        if (piece.events.length === 0 && !isDue) continue;
+        const findings = await this.#commit(reader, piece);
+        keptMs = clock.monotonicMs();
+        await this.#deadline().race(this.#tell(findings));
+        await this.#deadline().race(this.#forgetOwnDeletes(piece));
+        if (findings.hasEnded) return "the database was dropped";
+      }
+      return "the stream was closed";
+    } finally {
+      stream.close();
+    }
+  }
+
+  #deadline(): Deadline {
+    return Deadline.start(this.#deps.clock, RECORDER_CALLS);
+  }
+
+  #commit(reader: EventReader, { events, token }: Piece): Promise<Findings> {
+    const { client, clock, db, states } = this.#deps;
+    const transactions = transactionsOf(events);
+    return commitTransaction({ client, clock, deadline: this.#deadline() }, async (tx) => {
+      const findings = reader.read(events, await findOwnDeletes(db, transactions, tx));
+      const { barrier, interrupted, tombstones } = findings;
+      const progress = { token, barrier, interrupted: interrupted.keys() };
+      await states.advance(this.#recorder, progress, { session: tx });
+      for (const [name, ofTable] of tombstones) {
+        const table = this.#tables.get(name) as Table;
+        const kept = await this.#documents.find(table, ofTable.keys(), tx);
+        const listed = [...ofTable].filter(([text, { deletedAt }]) => {
+          const before = kept.get(text);
+          return before === undefined || compareDateTimes(deletedAt, before) > 0;
+        });
+        const added = listed.map(([, tombstone]) => tombstone);
+        await this.#documents.list(table, added, tx);
+      }
+      return findings;
+    });
+  }
+
+  async #tell({ interrupted, changed }: Findings): Promise<void> {
+    for (const [table, interruption] of interrupted) this.#warn(table, interruption);
+    for (const table of new Set([...interrupted.keys(), ...changed])) {
+      await keepPreImages(this.#deps.db, table);
+    }
+  }
+
+  #warn(table: string, reason: string): void {
+    const message = `Deletes may have been missed, as ${reason}: compare the table with its remote`;
+    this.#deps.logger.warn(message, { table });
+  }
+
+  async #forgetOwnDeletes({ events }: Piece): Promise<void> {
+    const nowMs = this.#deps.clock.monotonicMs();
+    const last = events.at(-1);
+    if (last === undefined || nowMs < this.#forgottenMs + FORGET_EVERY_MS) return;
+    this.#forgottenMs = nowMs;
+    const before = new Date(last.wallTime.getTime() - NOTED_MS);
+    await ownDeletesOf(this.#deps.db).deleteMany({ at: { $lt: before } });
+  }
+}
+
+/** Why a stream cannot go on where it was, in words for the log. Throws any other error. */
+function problemOf(error: unknown): string {
+  if (error instanceof StreamClosed) return "the stream was closed";
+  if (hasCode(error, ...LOST_PLACE)) return "the oplog no longer has them";
+  if (hasCode(error, EVENT_TOO_LARGE)) return "a row was replaced that is too large for an event";
+  throw error;
+}
+
+function startOf({ token, tables }: RecorderState): StreamStart {
+  if (token !== null) return { resumeAfter: token };
+  const [first, ...others] = Object.values(tables)
+    .filter(({ isOn }) => isOn)
+    .map(({ from }) => from);
+  if (first === undefined) throw new Error("A recorder has tables");
+  const earliest = others.reduce((a, b) => (b.lessThan(a) ? b : a), first);
+  // The first time after it.
+  return { startAtOperationTime: Timestamp.fromBits(earliest.low + 1, earliest.high) };
+}

@@ -1,0 +1,169 @@
+import type { ClientSession, Collection, Filter } from "mongodb";
+import { AppError } from "../../../domain/shared/errors.ts";
+import { parseJson } from "../../../domain/shared/json.ts";
+import { dateTimeMs, formatMs } from "../../../domain/shared/time.ts";
+import { aheadLimit } from "../../../domain/sync/rows/time-rank.ts";
+import { outlives, type Tombstone } from "../../../domain/sync/rows/tombstone.ts";
+import type { Row, Table } from "../../../domain/sync/table/table.ts";
+import type {
+  TombstonePage,
+  TombstoneQuery,
+  Tombstones,
+} from "../../../ports/tables/tombstones.ts";
+import { lastNumber } from "../driver/id-counters.ts";
+import { readSnapshot, SNAPSHOT, type StoreDeps, writeTogether } from "../driver/operations.ts";
+import { readNowMs } from "../driver/server-clock.ts";
+import { counterOf, type TombstoneDocument, tombstonesOf } from "../driver/tombstone-documents.ts";
+import { type KeyOfRow, keyOfRow, StoredRows } from "../tables/stored-rows.ts";
+import type { DeleteRecorder } from "./delete-recorder.ts";
+import { RecorderStates } from "./recorder-state.ts";
+
+/** Tombstones that one transaction forgets. */
+const FORGOTTEN_AT_ONCE = 10_000;
+
+export class MongoTombstones implements Tombstones {
+  readonly #deps: StoreDeps;
+  readonly #recorder: DeleteRecorder;
+  readonly #states: RecorderStates;
+  readonly #tombstones: Collection<TombstoneDocument>;
+
+  constructor(deps: StoreDeps, recorder: DeleteRecorder) {
+    this.#deps = deps;
+    this.#recorder = recorder;
+    this.#states = new RecorderStates(deps);
+    this.#tombstones = tombstonesOf(deps.db);
+  }
+
+  async list(table: Table, query: TombstoneQuery): Promise<TombstonePage> {
+    await this.#recorder.caughtUp(table);
+    const { after, limitRows } = query;
+    return await readSnapshot(this.#deps, async (tx) => {
+      let place = await this.#placeOf(table, after, tx);
+      const completeSince = await this.#states.completeSince(table, inSnapshot(tx));
+      const found: TombstoneDocument[] = [];
+      for (let isLast = false; !isLast && found.length <= limitRows; ) {
+        const wanted = limitRows + 1 - found.length;
+        const documents = await this.#read(table, { ...query, place, limitRows: wanted }, tx);
+        found.push(...(await this.#withoutLaterRows(table, documents, tx)));
+        place = documents.at(-1)?.place ?? place;
+        isLast = documents.length < wanted;
+      }
+      const page = found.slice(0, limitRows);
+      return {
+        items: page.map(({ key, deletedAt }) => ({ key: parseJson(key) as Row, deletedAt })),
+        cursor: String(page.at(-1)?.place ?? after ?? 0),
+        hasMore: found.length > page.length,
+        earliestAvailable: formatMs(completeSince.getTime()),
+      };
+    });
+  }
+
+  async end(table: Table): Promise<string> {
+    await this.#recorder.caughtUp(table);
+    return String(await readSnapshot(this.#deps, (tx) => this.#lastPlace(table, tx)));
+  }
+
+  /** Counts those too whose row another program wrote anew meanwhile, which `list` leaves out. */
+  async countAfter(table: Table, after: string | null): Promise<number> {
+    return await readSnapshot(this.#deps, async (tx) => {
+      const place = await this.#placeOf(table, after, tx);
+      const filter = { table: table.name, place: { $gt: place } };
+      return await this.#tombstones.countDocuments(filter, inSnapshot(tx));
+    });
+  }
+
+  async countRemovable(table: Table, tombstones: readonly Tombstone[]): Promise<number> {
+    const keys = tombstones.map(({ key }) => keyOfRow(table, key));
+    return await readSnapshot(this.#deps, async (tx) => {
+      const times = await this.#rowsOf(table).readTimes(keys, tx);
+      const limit = aheadLimit(await readNowMs(this.#deps));
+      const removable = keys.filter(({ keyText }, n) => {
+        const { deletedAt } = tombstones[n] as Tombstone;
+        return times.has(keyText) && !outlives(times.get(keyText) ?? null, deletedAt, limit);
+      });
+      return new Set(removable.map(({ keyText }) => keyText)).size;
+    });
+  }
+
+  async forgetAfter(table: Table, after: string | null): Promise<number> {
+    const place = await readSnapshot(this.#deps, (tx) => this.#placeOf(table, after, tx));
+    return await this.#forget({ table: table.name, place: { $gt: place } });
+  }
+
+  async prune(table: Table, beforeTime: string): Promise<number> {
+    const before = dateFrom(beforeTime);
+    await writeTogether(this.#deps, (tx) => {
+      return this.#states.forgetBefore(table, before, { session: tx });
+    });
+    return await this.#forget({ table: table.name, takenAt: { $lt: before } });
+  }
+
+  async #forget(filter: Filter<TombstoneDocument>): Promise<number> {
+    for (let forgotten = 0; ; ) {
+      const count = await writeTogether(this.#deps, async (tx) => {
+        const options = { session: tx, projection: { _id: 1 }, limit: FORGOTTEN_AT_ONCE } as const;
+        const found = await this.#tombstones.find(filter, options).toArray();
+        const $in = found.map(({ _id }) => _id);
+        const { deletedCount } = await this.#tombstones.deleteMany(
+          { _id: { $in } },
+          { session: tx },
+        );
+        return deletedCount;
+      });
+      forgotten += count;
+      if (count < FORGOTTEN_AT_ONCE) return forgotten;
+    }
+  }
+
+  async #read(
+    table: Table,
+    { place, sinceTime, limitRows }: TombstoneQuery & { readonly place: number },
+    tx: ClientSession,
+  ): Promise<TombstoneDocument[]> {
+    const isSince = sinceTime === null ? {} : { takenAt: { $gte: dateFrom(sinceTime) } };
+    const filter = { table: table.name, place: { $gt: place }, ...isSince };
+    const sorted = { sort: { place: 1 }, limit: limitRows, batchSize: limitRows + 1 } as const;
+    return await this.#tombstones.find(filter, { ...inSnapshot(tx), ...sorted }).toArray();
+  }
+
+  /** Leaves out those whose row another program wrote anew with a later time: they are none any more. */
+  async #withoutLaterRows(
+    table: Table,
+    documents: readonly TombstoneDocument[],
+    tx: ClientSession,
+  ): Promise<TombstoneDocument[]> {
+    const keys = documents.map(({ key }) => keyOfRow(table, parseJson(key) as Row));
+    const times = await this.#rowsOf(table).readTimes(keys, tx);
+    if (times.size === 0) return [...documents];
+    const limit = aheadLimit(await readNowMs(this.#deps));
+    return documents.filter(({ deletedAt }, n) => {
+      const time = times.get((keys[n] as KeyOfRow).keyText) ?? null;
+      return !outlives(time, deletedAt, limit);
+    });
+  }
+
+  #rowsOf(table: Table): StoredRows {
+    return new StoredRows(table, this.#deps.db.collection(table.name));
+  }
+
+  async #placeOf(table: Table, cursor: string | null, tx: ClientSession): Promise<number> {
+    if (cursor === null) return 0;
+    const place = /^(?:0|[1-9]\d*)$/.test(cursor) ? Number(cursor) : Number.POSITIVE_INFINITY;
+    if (place <= (await this.#lastPlace(table, tx))) return place;
+    throw new AppError("invalid_request", "The cursor is none that this store gave");
+  }
+
+  async #lastPlace(table: Table, tx: ClientSession): Promise<number> {
+    return await lastNumber(this.#deps.db, counterOf(table), inSnapshot(tx));
+  }
+}
+
+function inSnapshot(tx: ClientSession) {
+  return { ...SNAPSHOT, session: tx };
+}
+
+/** The first millisecond that is not before a canonical time. */
+function dateFrom(time: string): Date {
+  const hasMicros = /\.\d{6}Z$/.test(time);
+  return new Date(dateTimeMs(time) + (hasMicros ? 1 : 0));
+}

@@ -1,0 +1,133 @@
+// Tombstones as documents, read and changed within the caller's transaction. D-7.6.
+import type { ClientSession, Collection, Db } from "mongodb";
+import { keyOf, keyRow } from "../../../domain/sync/rows/row-key.ts";
+import { keyText } from "../../../domain/sync/rows/row-text.ts";
+import type { Tombstone } from "../../../domain/sync/rows/tombstone.ts";
+import type { Table } from "../../../domain/sync/table/table.ts";
+import { cutBatches, type InternalCollection } from "./collections.ts";
+import { takeNumbers } from "./id-counters.ts";
+import { nowExpression, type StoreClock } from "./server-clock.ts";
+
+/** A tombstone per key of a table. */
+export const TOMBSTONES: InternalCollection = {
+  name: "repsync_tombstones",
+  indexes: [{ name: "repsync_place", key: { table: 1, place: 1 } }],
+};
+
+export interface TombstoneDocument {
+  /** The table's name, a slash, the key's text. */
+  readonly _id: string;
+  readonly table: string;
+  /** In the order in which tombstones became visible: the number is taken in their commit. */
+  readonly place: number;
+  /** The key columns as JSON. */
+  readonly key: string;
+  /** Canonical. */
+  readonly deletedAt: string;
+  /** When it was taken in, or listed anew. */
+  readonly takenAt: Date;
+}
+
+/** What one command reads or writes at most. */
+const BATCH = { maxItems: 10_000, maxBytes: 8 * 1024 * 1024 };
+const BYTES_PER_DOCUMENT = 300;
+
+export class TombstoneDocuments {
+  readonly #db: Db;
+  readonly #collection: Collection<TombstoneDocument>;
+  readonly #storeClock: StoreClock;
+
+  constructor(db: Db, storeClock: StoreClock) {
+    this.#db = db;
+    this.#collection = tombstonesOf(db);
+    this.#storeClock = storeClock;
+  }
+
+  /** The `deletedAt` of those of the keys that have a tombstone, by `keyText`. */
+  async find(
+    table: Table,
+    keyTexts: Iterable<string>,
+    tx: ClientSession,
+  ): Promise<Map<string, string>> {
+    const found = new Map<string, string>();
+    // Most tables have none at most times, which is quickly known.
+    const any = { session: tx, projection: { _id: 1 } } as const;
+    if ((await this.#collection.findOne({ table: table.name }, any)) === null) return found;
+    const ids = Array.from(keyTexts, (text) => idOf(table, text));
+    const options = { session: tx, projection: { deletedAt: 1 }, batchSize: BATCH.maxItems + 1 };
+    for (const $in of cutBatches(ids, { ...BATCH, bytesOf: (id) => 3 * id.length + 20 })) {
+      const documents = await this.#collection.find({ _id: { $in } }, options).toArray();
+      for (const { _id, deletedAt } of documents) found.set(keyTextOf(table, _id), deletedAt);
+    }
+    return found;
+  }
+
+  /** Puts tombstones at the end of the list, in this order, in the place of what their keys had. */
+  async list(table: Table, tombstones: readonly Tombstone[], tx: ClientSession): Promise<void> {
+    if (tombstones.length === 0) return;
+    let place = await takeNumbers(this.#db, counterOf(table), tombstones.length, tx);
+    const takenAt = nowExpression(this.#storeClock);
+    const updates = tombstones.map((tombstone) => {
+      const key = keyRow(table, keyOf(table, tombstone.key));
+      const fields = {
+        table: table.name,
+        key: JSON.stringify(key),
+        deletedAt: tombstone.deletedAt,
+      };
+      const update = [{ $set: { ...literals(fields), place: place++, takenAt } }];
+      const filter = { _id: idOf(table, keyText(table, key)) };
+      return { updateOne: { filter, update, upsert: true } };
+    });
+    const bytesOf = ({ updateOne }: (typeof updates)[number]) =>
+      BYTES_PER_DOCUMENT + 6 * updateOne.filter._id.length;
+    for (const batch of cutBatches(updates, { ...BATCH, bytesOf })) {
+      await this.#collection.bulkWrite(batch, { session: tx, ordered: false });
+    }
+  }
+
+  /** Forgets the tombstones of these keys. */
+  async forget(table: Table, keyTexts: Iterable<string>, tx: ClientSession): Promise<void> {
+    const ids = Array.from(keyTexts, (text) => idOf(table, text));
+    for (const $in of cutBatches(ids, { ...BATCH, bytesOf: (id) => 3 * id.length + 20 })) {
+      await this.#collection.deleteMany({ _id: { $in } }, { session: tx });
+    }
+  }
+}
+
+/** Forgets the tombstones of a table whose keys name a person. D-8.2. */
+export async function forgetTombstonesOf(
+  db: Db,
+  table: Table,
+  username: string,
+  tx: ClientSession,
+): Promise<void> {
+  // Within a value the quotation marks would be escaped.
+  const text = JSON.stringify({ username }).slice(1, -1);
+  const names = { $gte: [{ $indexOfBytes: ["$key", { $literal: text }] }, 0] };
+  await tombstonesOf(db).deleteMany({ table: table.name, $expr: names }, { session: tx });
+}
+
+export function tombstonesOf(db: Db): Collection<TombstoneDocument> {
+  return db.collection(TOMBSTONES.name);
+}
+
+/** The name of the counter that gives places. */
+export function counterOf(table: Pick<Table, "name">): string {
+  return `${TOMBSTONES.name}/${table.name}`;
+}
+
+/** The text of a tombstone's key. */
+export function keyTextOf(table: Table, id: string): string {
+  return id.slice(table.name.length + 1);
+}
+
+function idOf(table: Table, text: string): string {
+  return `${table.name}/${text}`;
+}
+
+/** Texts that begin with a dollar sign name fields in a pipeline. */
+function literals(fields: Readonly<Record<string, string>>) {
+  return Object.fromEntries(
+    Object.entries(fields).map(([name, value]) => [name, { $literal: value }]),
+  );
+}

@@ -1,0 +1,157 @@
+// Documents in the order of their table. Where another program wrote BSON dates as timestamps, they stand in two stretches
+// of the index, texts and dates, which are read beside one another.
+import type { ClientSession, Db, Document, FindCursor } from "mongodb";
+import { compareUtf8 } from "../../../domain/shared/json.ts";
+import { compareKeys, keyOf } from "../../../domain/sync/rows/row-key.ts";
+import { SNAPSHOT } from "../driver/operations.ts";
+import { RowReader, readPosition } from "./row-reader.ts";
+import { KEY_TIME_FIELD, sinceFilter, type TableLayout } from "./table-layout.ts";
+import { datesSince, placeAmongDates, placeAmongTexts, timeOrderText } from "./time-values.ts";
+
+/** Documents that are put in order before they are handed on. */
+const MERGED_AT_ONCE = 500;
+
+interface DocumentsQuery {
+  readonly layout: TableLayout;
+  /** What `hasDates` told. */
+  readonly hasDates: boolean;
+  readonly sinceTime: string | null;
+  /** Values of the order index from which the documents come, those with them included; null: from the first. */
+  readonly from: Document | null;
+  readonly conditions?: readonly Document[];
+  readonly skip: number;
+  readonly limit: number;
+}
+
+/** What one stretch of the index has to give. */
+interface Stretch {
+  readonly filter: Document;
+  readonly from: Document | null;
+}
+
+/** Whether the table has a BSON date as a timestamp, in the snapshot of `tx`. */
+export async function hasDates(db: Db, layout: TableLayout, tx: ClientSession): Promise<boolean> {
+  const { table, timeField, orderIndex } = layout;
+  if (timeField === null || timeField === KEY_TIME_FIELD) return false;
+  const options = { ...SNAPSHOT, session: tx, hint: orderIndex, projection: { _id: 1 } };
+  return (await db.collection(table.name).findOne(datesSince(layout, null), options)) !== null;
+}
+
+/** Reads documents as bytes, in batches, in the snapshot of `tx`. A reader that ends early closes what is open. */
+export async function* readOrdered(
+  db: Db,
+  query: DocumentsQuery,
+  tx: ClientSession,
+): AsyncGenerator<readonly Uint8Array[]> {
+  const cursors = stretchesOf(query).map((stretch) => findStretch(db, query, stretch, tx));
+  try {
+    const [only] = cursors;
+    if (only === undefined || cursors.length > 1) {
+      yield* merge(query, cursors);
+      return;
+    }
+    while (await only.hasNext()) {
+      yield only.readBufferedDocuments() as unknown as Uint8Array[];
+    }
+  } finally {
+    await Promise.all(cursors.map((cursor) => cursor.close()));
+  }
+}
+
+function stretchesOf({ layout, hasDates: isMixed, sinceTime, from }: DocumentsQuery): Stretch[] {
+  const texts = sinceFilter(layout, sinceTime);
+  const time = layout.timeField;
+  if (!isMixed || time === null) return [{ filter: texts, from }];
+  const isDate = from?.[time] instanceof Date;
+  const noDate = { $and: [texts, { [time]: { $not: { $type: "date" } } }] };
+  const fromText = isDate ? placeAmongTexts(layout, from) : from;
+  const fromDate = from === null || isDate ? from : placeAmongDates(layout, from);
+  const dates = { filter: datesSince(layout, sinceTime), from: fromDate };
+  const isBehindDates = from !== null && fromDate === null;
+  return [{ filter: noDate, from: fromText }, ...(isBehindDates ? [] : [dates])];
+}
+
+function findStretch(
+  db: Db,
+  { layout, hasDates: isMixed, conditions = [], skip, limit }: DocumentsQuery,
+  { filter, from }: Stretch,
+  tx: ClientSession,
+): FindCursor {
+  // Where there are two stretches, the rows to be skipped may be in either.
+  const range = isMixed ? { limit: skip + limit } : { skip, limit };
+  return db
+    .collection(layout.table.name)
+    .find(conditions.length === 0 ? filter : { $and: [filter, ...conditions] }, {
+      ...SNAPSHOT,
+      session: tx,
+      sort: layout.orderIndex,
+      hint: layout.orderIndex,
+      ...(from === null ? {} : { min: from }),
+      ...range,
+      // One more than the page holds, so that the server sends all of it at once and closes the cursor.
+      batchSize: limit + 1,
+      projection: layout.pageProjection,
+      raw: true,
+    });
+}
+
+async function* merge(
+  { layout, skip, limit }: DocumentsQuery,
+  cursors: readonly FindCursor[],
+): AsyncGenerator<readonly Uint8Array[]> {
+  const heads = await Promise.all(cursors.map((cursor) => nextDocument(cursor, layout)));
+  let batch: Uint8Array[] = [];
+  for (let count = 0; count < skip + limit; count++) {
+    const place = firstOf(heads);
+    const head = heads[place];
+    if (head === undefined || head === null) break;
+    heads[place] = await nextDocument(cursors[place] as FindCursor, layout);
+    if (count < skip) continue;
+    batch.push(head.bytes);
+    if (batch.length < MERGED_AT_ONCE) continue;
+    yield batch;
+    batch = [];
+  }
+  if (batch.length > 0) yield batch;
+}
+
+/** The place of the document that comes first; of null only where there are no others. */
+function firstOf(heads: readonly (PlacedDocument | null)[]): number {
+  let first = 0;
+  for (const [place, head] of heads.entries()) {
+    const best = heads[first] ?? null;
+    if (head !== null && (best === null || head.isBefore(best))) first = place;
+  }
+  return first;
+}
+
+async function nextDocument(
+  cursor: FindCursor,
+  layout: TableLayout,
+): Promise<PlacedDocument | null> {
+  const bytes: unknown = await cursor.next();
+  return bytes === null ? null : new PlacedDocument(bytes as Uint8Array, layout);
+}
+
+/** A document, and its place in the order of the table. */
+class PlacedDocument {
+  readonly bytes: Uint8Array;
+  readonly #layout: TableLayout;
+  readonly #timeText: string;
+
+  constructor(bytes: Uint8Array, layout: TableLayout) {
+    this.bytes = bytes;
+    this.#layout = layout;
+    const place = readPosition(bytes, layout);
+    this.#timeText = timeOrderText(layout, place?.[layout.timeField ?? ""]);
+  }
+
+  isBefore(other: PlacedDocument): boolean {
+    const order = compareUtf8(this.#timeText, other.#timeText);
+    if (order !== 0) return order < 0;
+    const { table } = this.#layout;
+    const reader = new RowReader(this.#layout, table.keyColumns);
+    const [key, otherKey] = [this, other].map(({ bytes }) => keyOf(table, reader.read(bytes)));
+    return compareKeys(table, key ?? [], otherKey ?? []) < 0;
+  }
+}

@@ -1,0 +1,126 @@
+// What becomes of each record of a push, where that depends on the rows that are there.
+import type { ClientSession } from "mongodb";
+import { rowTime } from "../../../domain/sync/rows/row-time.ts";
+import { rankTimes } from "../../../domain/sync/rows/time-rank.ts";
+import type { Row, Table } from "../../../domain/sync/table/table.ts";
+import type { WriteFailure } from "../../../ports/tables/table-store.ts";
+import type { StoredRows } from "./stored-rows.ts";
+import type { Upsert } from "./upserts.ts";
+
+/** What becomes of the records; those in no list would change nothing. */
+export interface PushDecision {
+  /** The upserts that insert or change a row, in their order. */
+  readonly sent: readonly Upsert[];
+  /** The canonical times that their rows will have; null for a row without one. */
+  readonly sentTimes: readonly (string | null)[];
+  /** Positions of the records that rank below the row here, and the canonical times of those rows. */
+  readonly kept: readonly number[];
+  readonly keptTimes: readonly string[];
+  readonly failures: readonly WriteFailure[];
+}
+
+/** A row that is there: of most only the time is known. */
+interface KnownRow {
+  /** Canonical. */
+  readonly time: string | null;
+  readonly row: Row | null;
+}
+
+/**
+ * Decides by the snapshot of the transaction, record by record. Whoever changes a row meanwhile that is not sent has done
+ * it after this push. `aheadLimit` is that of the guard, null where there is none.
+ */
+export async function decidePush(
+  stored: StoredRows,
+  upserts: readonly Upsert[],
+  aheadLimit: string | null,
+  tx: ClientSession,
+): Promise<PushDecision> {
+  const { table } = stored;
+  const rows =
+    aheadLimit === null
+      ? await readWhole(stored, upserts, tx)
+      : await readBriefly(stored, upserts, tx);
+  const decision = {
+    sent: [] as Upsert[],
+    sentTimes: [] as (string | null)[],
+    kept: [] as number[],
+    keptTimes: [] as string[],
+    failures: [] as WriteFailure[],
+  };
+  for (const upsert of upserts) {
+    const { index, keyText, time, refusedIfNew } = upsert;
+    const known = rows.get(keyText) ?? null;
+    if (known === null && refusedIfNew !== undefined) {
+      decision.failures.push({ index, message: refusedIfNew });
+    } else if (isKept(time, known, aheadLimit)) {
+      decision.kept.push(index);
+      decision.keptTimes.push(known.time);
+    } else {
+      const written =
+        known === null ? insertedRow(table, upsert) : updatedRow(table, known, upsert);
+      if (written === known) continue;
+      rows.set(keyText, written);
+      decision.sent.push(upsert);
+      decision.sentTimes.push(written.time);
+    }
+  }
+  return decision;
+}
+
+async function readWhole(
+  stored: StoredRows,
+  upserts: readonly Upsert[],
+  tx: ClientSession,
+): Promise<Map<string, KnownRow>> {
+  const rows = await stored.readRows(upserts, tx);
+  const known = [...rows].map(
+    ([key, row]) => [key, { time: rowTime(stored.table, row), row }] as const,
+  );
+  return new Map(known);
+}
+
+/** Reads times; more only of rows with the time of their record, which may be the same, and of keys that come twice. */
+async function readBriefly(
+  stored: StoredRows,
+  upserts: readonly Upsert[],
+  tx: ClientSession,
+): Promise<Map<string, KnownRow>> {
+  const times = await stored.readTimes(upserts, tx);
+  const seen = new Set<string>();
+  const unclear = upserts.filter(({ keyText, time }) => {
+    const isRepeated = seen.has(keyText);
+    seen.add(keyText);
+    return isRepeated || times.get(keyText) === time;
+  });
+  const rows = await stored.readRows(unclear, tx);
+  return new Map([...times].map(([key, time]) => [key, { time, row: rows.get(key) ?? null }]));
+}
+
+function isKept(
+  time: string | null,
+  known: KnownRow | null,
+  aheadLimit: string | null,
+): known is KnownRow & { readonly time: string } {
+  return known !== null && aheadLimit !== null && rankTimes(time, known.time, aheadLimit) < 0;
+}
+
+function insertedRow(table: Table, { row, time }: Upsert): KnownRow {
+  const columns = table.pushColumns.map(({ name }) => [name, row[name] ?? null] as const);
+  return { time, row: Object.fromEntries(columns) };
+}
+
+/** The row after an update; the same object when nothing changes. */
+function updatedRow(table: Table, known: KnownRow, { row, time }: Upsert): KnownRow {
+  const { timestampColumn, updateColumns } = table;
+  const isTimed = timestampColumn !== null && Object.hasOwn(row, timestampColumn);
+  const hasTime = isTimed && updateColumns.some(({ name }) => name === timestampColumn);
+  const written = { time: hasTime ? time : known.time, row: known.row };
+  if (known.row === null) return written;
+  const given = updateColumns.filter(({ name }) => Object.hasOwn(row, name));
+  const isSame = ({ name }: { readonly name: string }) =>
+    JSON.stringify(row[name]) === JSON.stringify(known.row?.[name]);
+  if (given.every(isSame)) return known;
+  const changes = Object.fromEntries(given.map(({ name }) => [name, row[name] ?? null]));
+  return { ...written, row: { ...known.row, ...changes } };
+}

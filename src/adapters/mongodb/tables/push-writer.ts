@@ -1,0 +1,139 @@
+// The bulkWrites by which a push writes its rows, within a transaction.
+import {
+  type AnyBulkWriteOperation,
+  type BulkWriteResult,
+  type ClientSession,
+  type Collection,
+  MongoBulkWriteError,
+  MongoServerError,
+} from "mongodb";
+import type { WriteFailure } from "../../../ports/tables/table-store.ts";
+import { isPassing } from "../driver/errors.ts";
+import type { IdRange } from "../driver/id-counters.ts";
+import { cutUpserts, insertOperation, type Upsert, upsertOperation } from "./upserts.ts";
+
+/** Why the server may refuse a row, by error code. Its own messages hold values of rows. */
+const REFUSALS: ReadonlyMap<number, string> = new Map([
+  [121, "The row does not pass the validator of the MongoDB collection"],
+  [10334, "The row is larger than the 16 MiB that MongoDB can store"],
+  [11000, "Another row has the same value in a unique index of the MongoDB collection"],
+  [17419, "The row is larger than the 16 MiB that MongoDB can store"],
+]);
+/** Codes that an upsert may get though its record is not at fault. */
+const BATCH_PROBLEMS: ReadonlySet<number> = new Set([
+  13, // Unauthorized
+  146, // ExceededMemoryLimit
+  290, // TransactionExceededLifetimeLimitSeconds
+  388, // TransactionTooLargeForCache
+  14031, // OutOfDiskSpace
+]);
+
+/** What upserts did. */
+export interface WrittenUpserts {
+  readonly inserted: readonly Upsert[];
+  /** Rows that were there and are now different. */
+  readonly changedRows: number;
+}
+
+/** An upsert that the server refused for good; its transaction is over. */
+export class RefusedUpsert extends Error {
+  readonly upsert: Upsert;
+  readonly code: number;
+
+  constructor(upsert: Upsert, code: number) {
+    super(`Upsert refused with code ${code}`);
+    this.upsert = upsert;
+    this.code = code;
+  }
+
+  get failure(): WriteFailure {
+    const message = REFUSALS.get(this.code) ?? `MongoDB refused the row: error ${this.code}`;
+    return { index: this.upsert.index, message };
+  }
+}
+
+export interface PushWriterOptions {
+  /** Whether the upserts take effect one after the other. */
+  readonly ordered: boolean;
+  /** Numbers for new rows, one per record; null for a table that is not numbered. */
+  readonly ids: IdRange | null;
+}
+
+/** Every method ends at the first upsert that the server refuses, and throws it. */
+export class PushWriter {
+  readonly #collection: Collection;
+  readonly #options: PushWriterOptions;
+
+  constructor(collection: Collection, options: PushWriterOptions) {
+    this.#collection = collection;
+    this.#options = options;
+  }
+
+  /** Writes the rows of all upserts as new ones, at a quarter of the time. An existing key is a refusal. */
+  async insert(upserts: readonly Upsert[], tx: ClientSession): Promise<void> {
+    for (const batch of cutUpserts(upserts)) {
+      await this.#write(batch, batch.map(insertOperation), tx);
+    }
+  }
+
+  async upsert(upserts: readonly Upsert[], tx: ClientSession): Promise<WrittenUpserts> {
+    const inserted: Upsert[] = [];
+    let changedRows = 0;
+    for (const batch of cutUpserts(upserts)) {
+      const written = await this.#write(batch, batch.map(upsertOperation), tx);
+      changedRows += written.modifiedCount;
+      for (const place of Object.keys(written.upsertedIds)) {
+        inserted.push(batch[Number(place)] as Upsert);
+      }
+    }
+    return { inserted, changedRows };
+  }
+
+  /** Numbers new rows one after the other where records between them inserted none. */
+  async closeGaps(inserted: readonly Upsert[], tx: ClientSession): Promise<void> {
+    const { ids } = this.#options;
+    if (ids === null) return;
+    const ranks = new Map(
+      inserted.toSorted((a, b) => a.place - b.place).map((upsert, rank) => [upsert, rank]),
+    );
+    const rankOf = (upsert: Upsert) => ranks.get(upsert) as number;
+    const misnumbered = inserted.filter((upsert) => upsert.place !== rankOf(upsert));
+    for (const batch of cutUpserts(misnumbered)) {
+      const operations = batch.map((upsert) => {
+        const update = { $set: { id: ids.first.add(rankOf(upsert)) } };
+        return { updateOne: { filter: upsert.filter, update } };
+      });
+      await this.#write(batch, operations, tx);
+    }
+  }
+
+  /** Writes one batch, an operation for each of its upserts, by one command of the transaction. */
+  async #write(
+    batch: readonly Upsert[],
+    operations: readonly AnyBulkWriteOperation[],
+    tx: ClientSession,
+  ): Promise<BulkWriteResult> {
+    const { ordered } = this.#options;
+    try {
+      // The server makes the ids of new rows, as it does for those that upserts insert.
+      const options = { session: tx, ordered, forceServerObjectId: true };
+      return await this.#collection.bulkWrite(operations, options);
+    } catch (error) {
+      throw refusalOf(error, batch);
+    }
+  }
+}
+
+/** The refusal of an upsert that ended the transaction, or the error as it is. */
+function refusalOf(error: unknown, batch: readonly Upsert[]): unknown {
+  if (!(error instanceof MongoBulkWriteError)) return error;
+  const [refused] = error.result.getWriteErrors();
+  if (refused === undefined) return error;
+  // Without the server's message, which holds values of the row.
+  const serverError = new MongoServerError({ message: "An upsert failed", code: refused.code });
+  const upsert = batch[refused.index];
+  if (upsert === undefined || BATCH_PROBLEMS.has(refused.code) || isPassing(serverError)) {
+    return serverError;
+  }
+  return new RefusedUpsert(upsert, refused.code);
+}

@@ -1,0 +1,152 @@
+// The rows that a table has of some keys, as the snapshot of a transaction, or of reads, shows them.
+import type { ClientSession, Collection, Document } from "mongodb";
+import { keyText } from "../../../domain/sync/rows/row-text.ts";
+import { rowTime } from "../../../domain/sync/rows/row-time.ts";
+import {
+  type Column,
+  type Row,
+  type Table,
+  timestampColumnOf,
+} from "../../../domain/sync/table/table.ts";
+import { cutBatches } from "../driver/collections.ts";
+import { SNAPSHOT } from "../driver/operations.ts";
+import { storeValue } from "./column-values.ts";
+import { RowReader } from "./row-reader.ts";
+import { layoutOf, UNPARSED_FIELD } from "./table-layout.ts";
+import type { Upsert } from "./upserts.ts";
+
+/** Alternatives that one command looks up: each takes longer the more there are. */
+const MAX_CLAUSES = 250;
+const LIMITS = { maxItems: Number.POSITIVE_INFINITY, maxBytes: 8 * 1024 * 1024 };
+
+/** A key of a row that may be there. */
+export type KeyOfRow = Pick<Upsert, "row" | "keyText" | "filter">;
+
+/** Keys that differ in the listed column only. */
+interface KeyGroup {
+  /** The values of the other columns. */
+  readonly shared: Document;
+  readonly listed: string;
+  readonly keys: readonly KeyOfRow[];
+}
+
+interface Clause {
+  readonly condition: Document;
+  readonly bytes: number;
+}
+
+export class StoredRows {
+  readonly table: Table;
+  readonly #collection: Collection;
+  readonly #timeColumns: readonly Column[];
+
+  constructor(table: Table, collection: Collection) {
+    this.table = table;
+    this.#collection = collection;
+    const time = timestampColumnOf(table);
+    this.#timeColumns =
+      time === null ? table.keyColumns : [...new Set([...table.keyColumns, time])];
+  }
+
+  /** The canonical times of the rows that are there, by the text of their key; null for a row without one. */
+  async readTimes(
+    keys: readonly KeyOfRow[],
+    tx: ClientSession,
+  ): Promise<Map<string, string | null>> {
+    const rows = await this.#read(keys, this.#timeColumns, tx);
+    return new Map([...rows].map(([key, row]) => [key, rowTime(this.table, row)]));
+  }
+
+  /** The rows that are there, with all `pushColumns`, by the text of their key. */
+  async readRows(keys: readonly KeyOfRow[], tx: ClientSession): Promise<Map<string, Row>> {
+    return await this.#read(keys, this.table.pushColumns, tx);
+  }
+
+  /** Removes the rows of these keys. */
+  async remove(keys: readonly KeyOfRow[], tx: ClientSession): Promise<void> {
+    const hint = layoutOf(this.table).keyIndex;
+    for (const filter of keyFilters(this.table, keys)) {
+      await this.#collection.deleteMany(filter, { hint, session: tx });
+    }
+  }
+
+  async #read(
+    keys: readonly KeyOfRow[],
+    columns: readonly Column[],
+    tx: ClientSession,
+  ): Promise<Map<string, Row>> {
+    const layout = layoutOf(this.table);
+    const names = [...columns.map(({ name }) => name), UNPARSED_FIELD];
+    const projection = { _id: 0, ...Object.fromEntries(names.map((name) => [name, 1])) };
+    const reader = new RowReader(layout, columns);
+    const rows = new Map<string, Row>();
+    for (const filter of keyFilters(this.table, keys)) {
+      // In one message as a rule.
+      const options = { projection, hint: layout.keyIndex, raw: true, batchSize: keys.length + 1 };
+      const concern = tx.snapshotEnabled ? SNAPSHOT : {};
+      const found = this.#collection.find(filter, { ...options, ...concern, session: tx });
+      for (const document of (await found.toArray()) as unknown[] as Uint8Array[]) {
+        const row = reader.read(document);
+        rows.set(keyText(this.table, row), row);
+      }
+    }
+    return rows;
+  }
+}
+
+/** A key as the table keeps it. */
+export function keyOfRow(table: Table, row: Row): KeyOfRow {
+  const values = table.keyColumns.map((column) => {
+    return [column.name, storeValue(column, row[column.name] ?? null)] as const;
+  });
+  return { row, keyText: keyText(table, row), filter: Object.fromEntries(values) };
+}
+
+/** Conditions that find the rows of these keys, each for one command. */
+function keyFilters(table: Table, keys: readonly KeyOfRow[]): Document[] {
+  const clauses = groupKeys(table, keys).flatMap(({ shared, listed, keys: group }) =>
+    cutBatches(group, { ...LIMITS, bytesOf: bytesOfKey }).map((batch) => {
+      const $in = batch.map(({ filter }) => filter[listed]);
+      const bytes = batch.reduce((sum, key) => sum + bytesOfKey(key), 0);
+      return { condition: { ...shared, [listed]: { $in } }, bytes };
+    }),
+  );
+  const limits = { ...LIMITS, maxItems: MAX_CLAUSES, bytesOf: ({ bytes }: Clause) => bytes };
+  return cutBatches(clauses, limits).map((batch) => {
+    const [first, ...others] = batch.map(({ condition }) => condition);
+    return first !== undefined && others.length === 0 ? first : { $or: [first, ...others] };
+  });
+}
+
+/** Groups keys by the values of all columns but the last one, or but the first one where that would be many groups. */
+function groupKeys(table: Table, keys: readonly KeyOfRow[]): KeyGroup[] {
+  const names = table.keyColumns.map(({ name }) => name);
+  const byLast = groupBy(names.slice(0, -1), names.at(-1) ?? "", keys);
+  if (byLast.length <= MAX_CLAUSES) return byLast;
+  const byFirst = groupBy(names.slice(1), names[0] ?? "", keys);
+  return byFirst.length < byLast.length ? byFirst : byLast;
+}
+
+function groupBy(names: readonly string[], listed: string, keys: readonly KeyOfRow[]): KeyGroup[] {
+  const groups = new Map<string, KeyGroup & { readonly keys: KeyOfRow[] }>();
+  for (const key of keys) {
+    let text = "";
+    for (const name of names) {
+      const value = key.row[name];
+      text += typeof value === "string" ? `${value.length}:${value}` : `,${JSON.stringify(value)}`;
+    }
+    const group = groups.get(text);
+    if (group !== undefined) {
+      group.keys.push(key);
+      continue;
+    }
+    const shared = Object.fromEntries(names.map((name) => [name, key.filter[name]]));
+    groups.set(text, { shared, listed, keys: [key] });
+  }
+  return [...groups.values()];
+}
+
+/** An upper estimate. */
+function bytesOfKey({ keyText: text }: KeyOfRow): number {
+  return 100 + 3 * text.length;
+}

@@ -1,0 +1,60 @@
+import type { AgreedBlocks } from "../../../ports/runs/agreed-rows.ts";
+import type { SqliteDatabase } from "../driver/database.ts";
+
+/** `place` is the order of a table's blocks; those that replace the oldest get places before all others, also below 0. */
+export const AGREED_TABLES = [
+  `CREATE TABLE IF NOT EXISTS repsync_agreed (
+    table_name TEXT NOT NULL, place INTEGER NOT NULL, block BLOB NOT NULL
+  )`,
+  "CREATE UNIQUE INDEX IF NOT EXISTS repsync_agreed_places ON repsync_agreed (table_name, place)",
+];
+
+const READ = "SELECT block FROM repsync_agreed WHERE table_name = ? ORDER BY place";
+
+const ADD = `INSERT INTO repsync_agreed (table_name, place, block)
+  VALUES (?1, (SELECT coalesce(max(place) + 1, 0) FROM repsync_agreed WHERE table_name = ?1), ?2)`;
+
+const ADD_FIRST = `INSERT INTO repsync_agreed (table_name, place, block)
+  VALUES (?1, (SELECT coalesce(min(place) - 1, 0) FROM repsync_agreed WHERE table_name = ?1), ?2)`;
+
+const REMOVE_OLDEST = `DELETE FROM repsync_agreed WHERE table_name = ?1 AND place IN
+  (SELECT place FROM repsync_agreed WHERE table_name = ?1 ORDER BY place LIMIT ?2)`;
+
+const CLEAR = "DELETE FROM repsync_agreed WHERE table_name = ?";
+
+export class SqliteAgreedBlocks implements AgreedBlocks {
+  readonly #database: SqliteDatabase;
+
+  constructor(database: SqliteDatabase) {
+    this.#database = database;
+  }
+
+  async read(tableName: string): Promise<readonly Uint8Array[]> {
+    const rows = await this.#database.read(() => this.#database.all(READ, [tableName]));
+    return rows.map((row) => row["block"] as Uint8Array);
+  }
+
+  async replace(tableName: string, count: number, blocks: readonly Uint8Array[]): Promise<void> {
+    const database = this.#database;
+    await database.keep(() => {
+      database.run(REMOVE_OLDEST, [tableName, count]);
+      for (const block of blocks.toReversed()) database.run(ADD_FIRST, [tableName, block]);
+    });
+  }
+
+  async clear(tableNames: readonly string[]): Promise<void> {
+    if (tableNames.length === 0) return;
+    await this.#database.keep(() => {
+      for (const name of tableNames) this.#database.run(CLEAR, [name]);
+    });
+  }
+}
+
+/** Adds a block within the caller's transaction. */
+export function addAgreedBlock(
+  database: SqliteDatabase,
+  tableName: string,
+  block: Uint8Array,
+): void {
+  database.run(ADD, [tableName, block]);
+}

@@ -1,0 +1,195 @@
+// Records the deletes of tables that have opted in: triggers do it in the commit of the delete, whichever program makes
+// it. A column of a key that is changed deletes the old key. D-7.6.
+import { formatMs } from "../../../domain/shared/time.ts";
+import type { Table } from "../../../domain/sync/table/table.ts";
+import type { SqliteDatabase } from "../driver/database.ts";
+import { quotedName, uniqueKeys } from "../driver/unique-keys.ts";
+import { declaredType } from "./column-values.ts";
+import { ORDER_COLUMN } from "./order-column.ts";
+import { deletionTimeSql, outlivesSql, TombstoneNames, TRIGGER_NOW } from "./tombstone-sql.ts";
+
+const PREFIX = "repsync_delete.";
+
+const TRIGGERS = `SELECT name, sql FROM sqlite_schema
+  WHERE type = 'trigger' AND tbl_name IN (?1, 'repsync_replaced_' || ?1, 'repsync_met_' || ?1)
+  AND substr(name, 1, ${PREFIX.length}) = '${PREFIX}'`;
+
+const FIND = "SELECT key FROM repsync_deletes WHERE table_name = ?";
+
+const BEGIN = `INSERT OR REPLACE INTO repsync_deletes (table_name, list_id, key, earliest_available)
+  VALUES (?, lower(hex(randomblob(8))), ?, ?)`;
+
+const BEGIN_ANEW = "UPDATE repsync_deletes SET earliest_available = ? WHERE table_name = ?";
+
+/** SQL by the name of the trigger. */
+type Triggers = ReadonlyMap<string, string>;
+
+/**
+ * Makes the triggers of a table with deletes and what they write to, or drops them, within the write that prepared the
+ * table. Where one was missing or another one, deletes may have gone unseen: the record is complete from now on.
+ */
+export function prepareDeletes(database: SqliteDatabase, table: Table): void {
+  if (!table.deletes) {
+    dropDeleteTriggers(database, table.name);
+    return;
+  }
+  const now = formatMs(database.nowMs());
+  const names = new TombstoneNames(table);
+  const key = keyDefinition(table);
+  if (database.all(FIND, [table.name])[0]?.["key"] !== key) {
+    dropDeleteTriggers(database, table.name);
+    for (const sql of [...names.drop(), ...names.create()]) database.run(sql);
+    database.run(BEGIN, [table.name, key, now]);
+  }
+  const found = triggersOf(database, table.name);
+  const wanted = wantedTriggers(database, names);
+  const isSame = [...wanted].every(([name, sql]) => found.get(name) === sql);
+  if (isSame && found.size === wanted.size) return;
+  dropDeleteTriggers(database, table.name);
+  for (const sql of wanted.values()) database.run(sql);
+  if (!isSame) database.run(BEGIN_ANEW, [now, table.name]);
+}
+
+/** The name of the trigger that records deleted rows. */
+export function deleteTriggerName(table: Table): string {
+  return triggerName(table, "delete");
+}
+
+function triggerName(table: Table, name: string): string {
+  return `${PREFIX}${name}.${table.name}`;
+}
+
+/** Drops the triggers of a table: no column that one of them names can be dropped. */
+export function dropDeleteTriggers(database: SqliteDatabase, tableName: string): void {
+  for (const name of triggersOf(database, tableName).keys()) {
+    database.run(`DROP TRIGGER ${quotedName(name)}`);
+  }
+}
+
+function triggersOf(database: SqliteDatabase, tableName: string): Triggers {
+  const rows = database.all(TRIGGERS, [tableName]);
+  return new Map(rows.map(({ name, sql }) => [String(name), String(sql)]));
+}
+
+/** What the columns of the tombstones are made from. */
+function keyDefinition({ keyColumns }: Table): string {
+  return keyColumns.map((column) => `${column.name} ${declaredType(column)}`).join(", ");
+}
+
+/** The body of a trigger costs time even when nothing comes of it: what happens seldom is in one on a view or another table. */
+function wantedTriggers(database: SqliteDatabase, names: TombstoneNames): Triggers {
+  const { keyColumns, table } = names;
+  const own = quotedName(table.name);
+  const ofKey = `OF ${keyColumns.join(", ")}`;
+  const ofTime = quotedName(table.timestampColumn ?? "");
+  const isRekeyed = `(${names.keyOf("OLD")}) IS NOT (${names.keyOf("NEW")})`;
+  const hadKey = hasKey(names, "OLD");
+  const recordOld = recordDelete(names, "OLD");
+  const isMet = `EXISTS (SELECT 1 FROM ${names.list} AS kept WHERE ${names.sameKey("kept", "NEW")})`;
+  const met = `${names.keyOf("NEW")}, NEW.${ORDER_COLUMN}`;
+  const meet = [
+    `INSERT INTO ${names.met} (${keyColumns.join(", ")}, ${ORDER_COLUMN}) VALUES (${met})`,
+  ];
+  return new Map([
+    trigger(table, "delete", `AFTER DELETE ON ${own} WHEN ${hadKey}`, recordOld),
+    trigger(
+      table,
+      "rekey",
+      `AFTER UPDATE ${ofKey} ON ${own} WHEN ${isRekeyed} AND ${hadKey}`,
+      recordOld,
+    ),
+    trigger(table, "insert", `AFTER INSERT ON ${own} WHEN ${isMet}`, meet),
+    trigger(table, "update", `AFTER UPDATE ${ofKey}, ${ofTime} ON ${own} WHEN ${isMet}`, meet),
+    trigger(table, "met", `INSTEAD OF INSERT ON ${names.met}`, [forgetOlder(names)]),
+    ...replaceTriggers(names, otherUniqueKeys(database, table)),
+  ]);
+}
+
+/**
+ * REPLACE removes the rows in its way without firing their DELETE triggers. They are noted before it; once it is done, the
+ * notes are deleted, and those whose row is gone leave tombstones. Notes of a statement that passed over its row go with
+ * the next one.
+ */
+function replaceTriggers(
+  names: TombstoneNames,
+  otherKeys: readonly (readonly string[])[],
+): (readonly [string, string])[] {
+  if (otherKeys.length === 0) return [];
+  const { table, replaced } = names;
+  const own = quotedName(table.name);
+  const taken = otherKeys.map((columns) => takenRows(names, columns));
+  const isTaken = taken.map((rows) => `EXISTS (SELECT 1 ${rows})`).join(" OR ");
+  const note = taken.map((rows) => noteTaken(names, rows));
+  const isLeft = `EXISTS (SELECT 1 FROM ${replaced})`;
+  const settle = [`DELETE FROM ${replaced}`];
+  const ofOthers = `OF ${[...new Set(otherKeys.flat())].map(quotedName).join(", ")}`;
+  const isThere = `EXISTS (SELECT 1 FROM ${own} AS stored WHERE ${names.sameKey("stored", "OLD")})`;
+  const gone = `AFTER DELETE ON ${replaced} WHEN NOT ${isThere}`;
+  return [
+    trigger(table, "taken.insert", `BEFORE INSERT ON ${own} WHEN ${isTaken}`, note),
+    trigger(table, "taken.update", `BEFORE UPDATE ${ofOthers} ON ${own} WHEN ${isTaken}`, note),
+    trigger(table, "replaced.insert", `AFTER INSERT ON ${own} WHEN ${isLeft}`, settle),
+    trigger(table, "replaced.update", `AFTER UPDATE ${ofOthers} ON ${own} WHEN ${isLeft}`, settle),
+    trigger(table, "gone", gone, recordDelete(names, "OLD")),
+  ];
+}
+
+/** The name of a trigger and its SQL. */
+function trigger(
+  table: Table,
+  name: string,
+  event: string,
+  statements: readonly string[],
+): readonly [string, string] {
+  const full = triggerName(table, name);
+  const body = statements.map((sql) => `${sql};`).join(" ");
+  return [full, `CREATE TRIGGER ${quotedName(full)} ${event} BEGIN ${body} END`];
+}
+
+function hasKey(names: TombstoneNames, row: string): string {
+  return names.keyColumns.map((name) => `${row}.${name} IS NOT NULL`).join(" AND ");
+}
+
+/** A row leaves a tombstone at the end of the list, unless its key has one with a greater time. */
+function recordDelete(names: TombstoneNames, row: string): string[] {
+  const { list, keyColumns } = names;
+  const deletedAt = deletionTimeSql(row);
+  const isKept = `EXISTS (SELECT 1 FROM ${list} AS kept WHERE ${names.sameKey("kept", row)})`;
+  return [
+    `DELETE FROM ${list} WHERE ${names.sameKey(list, row)} AND repsync_deleted_at < ${deletedAt}`,
+    `INSERT INTO ${list} (${keyColumns.join(", ")}, repsync_deleted_at, repsync_taken_at, repsync_is_own)
+      SELECT ${names.keyOf(row)}, ${deletedAt}, ${TRIGGER_NOW}, 1 WHERE NOT ${isKept}`,
+  ];
+}
+
+/**
+ * A row that is later than its tombstone removes it. So does one that comes in the millisecond of its delete: it was
+ * replaced by delete and insert, or keys were moved up by one.
+ */
+function forgetOlder(names: TombstoneNames): string {
+  const isReplaced = `repsync_is_own AND repsync_taken_at = ${TRIGGER_NOW} AND NOT EXISTS (SELECT 1 FROM repsync_moment)`;
+  return `DELETE FROM ${names.list} WHERE ${names.sameKey(names.list, "NEW")}
+    AND (${outlivesSql("NEW", "repsync_deleted_at")} OR ${isReplaced})`;
+}
+
+/** The unique keys by which a row can take the place of one with another upsert key. */
+function otherUniqueKeys(database: SqliteDatabase, table: Table): readonly (readonly string[])[] {
+  const upsertKey = new Set(table.keyColumns.map(({ name }) => name));
+  return uniqueKeys(database, table.name).filter(
+    (columns) => columns.length !== upsertKey.size || !columns.every((name) => upsertKey.has(name)),
+  );
+}
+
+/** The rows with another upsert key that the new row takes the place of. */
+function takenRows(names: TombstoneNames, columns: readonly string[]): string {
+  const isTaken = columns.map(quotedName).map((name) => `taken.${name} = NEW.${name}`);
+  const isOther = `(${names.keyOf("taken")}) IS NOT (${names.keyOf("NEW")})`;
+  const conditions = [...isTaken, isOther, hasKey(names, "taken")];
+  return `FROM "${names.table.name}" AS taken WHERE ${conditions.join(" AND ")}`;
+}
+
+function noteTaken(names: TombstoneNames, rows: string): string {
+  const columns = `${names.keyColumns.join(", ")}, ${ORDER_COLUMN}`;
+  const values = `${names.keyOf("taken")}, taken.${ORDER_COLUMN}`;
+  return `INSERT INTO ${names.replaced} (${columns}) SELECT ${values} ${rows}`;
+}

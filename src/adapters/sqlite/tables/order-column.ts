@@ -1,0 +1,83 @@
+// The column by which a table with a timestamp is ordered.
+import { type Table, timestampColumnOf } from "../../../domain/sync/table/table.ts";
+
+/** The generated column that a table with a timestamp is ordered by: '' for null and unparseable ones. */
+export const ORDER_COLUMN = "repsync_order";
+
+/** The columns of the order of D-3.1, as SQL. */
+export function orderColumns(table: Table): string[] {
+  const keys = table.keyColumns.map((column) => `"${column.name}"`);
+  return table.timestampColumn === null ? keys : [ORDER_COLUMN, ...keys];
+}
+
+/** As `orderColumns()`, qualified: a bare name would mean the expression by which a query reads the column. */
+export function qualifiedOrder(table: Table): string[] {
+  return orderColumns(table).map((column) => `"${table.name}".${column}`);
+}
+
+/** The value of `repsync_order` from which rows are at or after a canonical time. */
+export function orderBound(table: Table, sinceTime: string): string {
+  const isDate = timestampColumnOf(table)?.type === "date";
+  const time = sinceTime.slice(0, -1);
+  return isDate && time.endsWith("T00:00:00") ? time.slice(0, 10) : time;
+}
+
+/**
+ * What `repsync_order` is generated from: the timestamp when it is a time as this adapter writes it; any other text that
+ * the domain reads as a time (`parseDateTime`) in the same form; '' for all else.
+ *
+ * It knows SQLite's functions only, and asks those for times only of a text that begins with a digit: of a word such as
+ * 'now' they throw.
+ */
+export function orderExpression(table: Table): string | null {
+  const timestamp = timestampColumnOf(table);
+  if (timestamp === null) return null;
+  const text = `"${timestamp.name}"`;
+  const isDate = timestamp.type === "date";
+  const isForm = (isDate ? OWN_DATES : OWN_TIMES).map((form) => `${text} GLOB '${form}'`);
+  // A day that its month does not have becomes another one.
+  const isOwn = `(${isForm.join(" OR ")}) AND ${text} GLOB date(${text}, '+0 days') || '*' AND ${text} >= '0001'`;
+  const other = otherTime(text);
+  const order = isDate ? `CASE WHEN ${other} NOTNULL THEN substr(${text}, 1, 10) END` : other;
+  return `CASE WHEN ${isOwn} THEN ${text} WHEN ${text} GLOB '[0-9]*' THEN coalesce(${order}, '') ELSE '' END`;
+}
+
+const OWN_DATES = ["[0-9]???-??-??"];
+/** The most frequent ones first. None ends with three zeros. */
+const OWN_TIMES = [
+  ...[".?????[1-9]", "", ".??[1-9]"],
+  ...[".????[1-9]0", ".???[1-9]00", ".?[1-9]0", ".[1-9]00"],
+].map((fraction) => `[0-9]???-??-??T??:??:??${fraction}`);
+
+const JULIAN_DAY_OF_YEAR_1 = 1721425.5;
+const MINUTE = "%Y-%m-%dT%H:%M";
+
+/** A text that begins with a digit as a time in UTC; null when it is none. */
+function otherTime(text: string): string {
+  // SQLite loads constant arguments for every row that is written, whatever the row, unless they depend on the row.
+  const the = (value: string | number) =>
+    `CASE WHEN ${text} NOTNULL THEN ${typeof value === "string" ? `'${value}'` : value} END`;
+  const part = (of: string, from: number, length?: number) =>
+    `substr(${of}, ${the(from)}${length === undefined ? "" : `, ${the(length)}`})`;
+
+  const minute = part(`${text} || 'T00:00'`, 1, 16);
+  const isoMinute = `replace(${minute}, ${the(" ")}, ${the("T")})`;
+  const sameMinute = `strftime(${the(MINUTE)}, ${minute}, ${the("+0 days")})`;
+  const tail = part(text, 17);
+  const zone = `ltrim(${tail}, ${the(":.0123456789")})`;
+  const seconds = `substr(${tail}, ${the(1)}, length(${tail}) - length(${zone}))`;
+  const isSeconds = `julianday(${minute} || ${seconds}) NOTNULL AND length(${seconds}) < 14`;
+  const isTime = `${sameMinute} = ${isoMinute} AND ${text} >= '0001' AND ${isSeconds}`;
+
+  // The Julian day of 2000, by which the zone is measured, is 2451544.5; a part of a second more undoes rounding.
+  const shift = `julianday(${the("2000-01-01")}, ${part(zone, 1, 3)} || ':' || ${part(zone, -2)})`;
+  const shifted = `julianday(${minute}) - ${shift} + 2451544.500001`;
+  const isZone = `replace(${zone}, ${the(":")}, ${the("")}) GLOB '[+-][0-2][0-9][0-5][0-9]' AND ${zone} NOT GLOB '?24*'`;
+  const isShift = `${isZone} AND ${shifted} > ${JULIAN_DAY_OF_YEAR_1}`;
+  const shiftedMinute = `strftime(${the(MINUTE)}, ${shifted})`;
+  const utcMinute = `CASE WHEN ${zone} IN ('', 'Z') THEN ${isoMinute} WHEN ${isShift} THEN ${shiftedMinute} END`;
+  const missing = `substr(${the(":00.000000")}, length(${seconds}) + 1)`;
+  const micros = `replace(${part(`${seconds} || ${missing}`, 1, 10)}, ${the(".000000")}, ${the("")})`;
+  const millis = `${part(micros, 1, 7)} || replace(${part(micros, 8)}, ${the("000")}, ${the("")})`;
+  return `CASE WHEN ${isTime} THEN ${utcMinute} || ${millis} END`;
+}

@@ -1,0 +1,119 @@
+// Turns records into what the statements that write them bind.
+import {
+  type Column,
+  type ConflictRule,
+  isVersioned,
+  type Table,
+} from "../../../domain/sync/table/table.ts";
+import type { RowWrite } from "../../../ports/tables/table-store.ts";
+import type { SqliteValue } from "../driver/driver.ts";
+import { valueEncoder } from "./column-values.ts";
+import { ORDER_COLUMN } from "./order-column.ts";
+
+/** The columns that a record has, and the SQL that writes them. Most records of a push have all columns. */
+export interface RowShape {
+  /**
+   * Writes one row; the values are those of the columns. With the rule `newer` the time has to be text: a row whose
+   * `repsync_order` is greater stays as it is.
+   */
+  upsert(conflict: ConflictRule): string;
+  /** Where the values of the key are among those of the row, in the order of `keyColumns`. */
+  readonly keyPlaces: readonly number[];
+  /** Where the timestamp is; null when the record or the table has none. */
+  readonly timePlace: number | null;
+}
+
+export interface BoundWrite {
+  readonly write: RowWrite;
+  readonly shape: RowShape;
+  readonly values: readonly SqliteValue[];
+}
+
+interface BoundColumn {
+  readonly column: Column;
+  readonly encode: ReturnType<typeof valueEncoder>;
+  /** True for a name that every object has, such as `constructor`. */
+  readonly isInherited: boolean;
+}
+
+/** Shapes that are kept: columns may be absent in many combinations. */
+const MAX_SHAPES = 64;
+
+export class RowBinder {
+  readonly #table: Table;
+  readonly #columns: readonly BoundColumn[];
+  readonly #whole: RowShape;
+  /** By the names of their columns. */
+  readonly #parts = new Map<string, RowShape>();
+
+  constructor(table: Table) {
+    this.#table = table;
+    this.#columns = table.pushColumns.map((column) => ({
+      column,
+      encode: valueEncoder(column),
+      isInherited: column.name in {},
+    }));
+    this.#whole = rowShape(table, table.pushColumns);
+  }
+
+  bind(write: RowWrite): BoundWrite {
+    const { row } = write;
+    const values: SqliteValue[] = [];
+    for (const { column, encode, isInherited } of this.#columns) {
+      const value = row[column.name];
+      if (value === undefined || (isInherited && !Object.hasOwn(row, column.name))) {
+        return this.#bindPart(write);
+      }
+      values.push(encode(value));
+    }
+    return { write, shape: this.#whole, values };
+  }
+
+  #bindPart(write: RowWrite): BoundWrite {
+    const { row } = write;
+    const present = this.#columns.filter(({ column }) => Object.hasOwn(row, column.name));
+    const values = present.map(({ column, encode }) => encode(row[column.name] ?? null));
+    return { write, shape: this.#part(present.map(({ column }) => column)), values };
+  }
+
+  #part(present: readonly Column[]): RowShape {
+    const id = present.map(({ name }) => name).join(" ");
+    const shape = this.#parts.get(id) ?? rowShape(this.#table, present);
+    if (this.#parts.size >= MAX_SHAPES) this.#parts.clear();
+    this.#parts.set(id, shape);
+    return shape;
+  }
+}
+
+function rowShape(table: Table, columns: readonly Column[]): RowShape {
+  const placeOf = (name: string | null) => columns.findIndex((column) => column.name === name);
+  const timePlace = placeOf(table.timestampColumn);
+  const texts: Partial<Record<ConflictRule, string>> = {};
+  return {
+    upsert(conflict) {
+      texts[conflict] ??= upsertSql(table, columns, conflict === "newer" ? timePlace : -1);
+      return texts[conflict];
+    },
+    keyPlaces: table.keyColumns.map(({ name }) => placeOf(name)),
+    timePlace: timePlace === -1 ? null : timePlace,
+  };
+}
+
+/** `timePlace` is that of the timestamp that guards the row; -1 without a guard. */
+function upsertSql(table: Table, columns: readonly Column[], timePlace: number): string {
+  const names = (list: readonly Column[]) => list.map(({ name }) => `"${name}"`);
+  const updated = names(table.updateColumns.filter((column) => columns.includes(column)));
+  const marks = columns.map((_, i) => `?${i + 1}`).join(", ");
+  // With an alias, as a table may be called "excluded".
+  const insert = `INSERT INTO "${table.name}" AS stored (${names(columns).join(", ")}) VALUES (${marks})`;
+  const conflict = `${insert} ON CONFLICT (${names(table.keyColumns).join(", ")})`;
+  if (updated.length === 0) return `${conflict} DO NOTHING`;
+  const excluded = updated.map((name) => `excluded.${name}`);
+  const set = updated.map((name, i) => `${name} = ${excluded[i]}`).join(", ");
+  // Bytes tell whether a row changes, whatever the collation that another tool gave a column.
+  const before = updated.map((name) => `stored.${name} COLLATE BINARY`).join(", ");
+  const isChanged = `(${before}) IS NOT (${excluded.join(", ")})`;
+  const isGuarded = timePlace !== -1 && isVersioned(table);
+  const isNewer = isGuarded ? `stored.${ORDER_COLUMN} <= ?${timePlace + 1} AND ` : "";
+  return `${conflict} DO UPDATE SET ${set} WHERE ${isNewer}${isChanged}`;
+}

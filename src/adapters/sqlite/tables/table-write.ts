@@ -1,0 +1,183 @@
+// What a push or a run does to the rows of a table, within its transaction. D-3.6, D-7.1, D-7.4.
+import { parseDateTime } from "../../../domain/shared/time.ts";
+import { aheadLimit, rankTimes } from "../../../domain/sync/rows/time-rank.ts";
+import type { Tombstone } from "../../../domain/sync/rows/tombstone.ts";
+import { type LateTimes, lateBefore } from "../../../domain/sync/run/late-rows.ts";
+import { type ConflictRule, isVersioned, type Table } from "../../../domain/sync/table/table.ts";
+import type { WriteFailure, WriteOutcome } from "../../../ports/tables/table-store.ts";
+import type { SqliteDatabase } from "../driver/database.ts";
+import type { SqliteStatement, SqliteValue } from "../driver/driver.ts";
+import { ORDER_COLUMN, orderBound } from "./order-column.ts";
+import type { BoundWrite } from "./row-binder.ts";
+import { TombstoneWrites } from "./tombstone-writes.ts";
+
+export interface TableWriteRules {
+  readonly conflict: ConflictRule;
+  readonly isOwnRun: boolean;
+}
+
+/** What there is to write: tombstones first. */
+interface BoundWrites {
+  readonly deleted: readonly Tombstone[];
+  readonly records: readonly BoundWrite[];
+}
+
+/** What became of a record that did not fail. */
+type RecordFate = "changed" | "same" | "kept";
+
+/** Writes records one after the other, and gathers what became of them. */
+export class TableWrite {
+  readonly outcome = {
+    failures: [] as WriteFailure[],
+    kept: [] as number[],
+    changed: 0,
+    deleted: 0,
+  } satisfies WriteOutcome;
+  readonly #database: SqliteDatabase;
+  readonly #table: Table;
+  readonly #rules: TableWriteRules;
+  /** Null in a table without deletes. */
+  readonly #tombstones: TombstoneWrites | null;
+  readonly #isGuarded: boolean;
+  /** Reads the `repsync_order` of the row with a key; in a table without one, whether there is a row. */
+  readonly #readStored: string;
+  /** True when the time of a row that has changed is always that of its record. */
+  readonly #writesTime: boolean;
+  /** `aheadLimit` and `lateBefore`, as values of `repsync_order` too. */
+  readonly #aheadLimit: string;
+  readonly #aheadOrder: string;
+  readonly #lateOrder: string;
+  /** The earliest values of `repsync_order` of changed rows that are late, and of kept ones. */
+  #earliestLate: string | null = null;
+  #earliestKept: string | null = null;
+  #statement: { readonly sql: string; readonly prepared: SqliteStatement } | null = null;
+
+  constructor(database: SqliteDatabase, table: Table, rules: TableWriteRules) {
+    const nowMs = database.nowMs();
+    this.#database = database;
+    this.#table = table;
+    this.#rules = rules;
+    this.#tombstones = table.deletes ? new TombstoneWrites(database, table) : null;
+    this.#isGuarded = rules.conflict === "newer" && isVersioned(table);
+    this.#aheadLimit = aheadLimit(nowMs);
+    this.#aheadOrder = orderBound(table, this.#aheadLimit);
+    this.#lateOrder = orderBound(table, lateBefore(table, nowMs));
+    this.#writesTime = writesTime(table);
+    const order = table.timestampColumn === null ? "''" : ORDER_COLUMN;
+    const isKey = table.keyColumns.map(({ name }) => `"${table.name}"."${name}" = ?`);
+    this.#readStored = `SELECT ${order} AS "order" FROM "${table.name}" WHERE ${isKey.join(" AND ")}`;
+  }
+
+  /** The earliest times that this write has to note. */
+  get lateTimes(): LateTimes {
+    const [late, kept] = [this.#earliestLate, this.#earliestKept];
+    const { isOwnRun } = this.#rules;
+    const byOthers = isOwnRun ? kept : earlier(late, kept);
+    const timeOf = (order: string | null) => parseDateTime(order ?? "");
+    return { byOwnRuns: timeOf(isOwnRun ? late : null), byOthers: timeOf(byOthers) };
+  }
+
+  all({ deleted, records }: BoundWrites): void {
+    for (const tombstone of deleted) this.#bury(tombstone);
+    this.#tombstones?.meet(records.length, (i) => keyOf(records[i] as BoundWrite));
+    for (const record of records) this.#write(record);
+    this.#tombstones?.end();
+  }
+
+  #bury(tombstone: Tombstone): void {
+    const fate = this.#tombstones?.bury(tombstone);
+    if (fate?.isRemoved) this.outcome.deleted++;
+    this.#earliestKept = earlier(this.#earliestKept, fate?.outlivedBy ?? null);
+  }
+
+  #write(bound: BoundWrite): void {
+    const { index, refusedIfNew } = bound.write;
+    if (refusedIfNew !== undefined && this.#storedOrder(bound) === null) {
+      this.outcome.failures.push({ index, message: refusedIfNew });
+      return;
+    }
+    if (this.#isKeptOut(bound)) {
+      this.outcome.kept.push(index);
+      return;
+    }
+    try {
+      const fate = this.#isGuarded ? this.#writeGuarded(bound) : this.#writeAnyway(bound);
+      if (fate === "changed") this.#noteChanged(bound);
+      else if (fate === "kept") this.outcome.kept.push(index);
+    } catch (error) {
+      const message = this.#database.recordReason(error);
+      if (message === null) throw error;
+      this.outcome.failures.push({ index, message });
+    }
+  }
+
+  /** With the guard its tombstone keeps a row out that is not later. */
+  #isKeptOut(bound: BoundWrite): boolean {
+    if (this.#rules.conflict !== "newer" || this.#tombstones === null) return false;
+    return this.#tombstones.keepsOut(() => keyOf(bound), parseDateTime(orderOf(bound)));
+  }
+
+  /** The file compares times that rank as they are written; the domain ranks the others, which are rare. */
+  #writeGuarded(bound: BoundWrite): RecordFate {
+    const order = orderOf(bound);
+    const isPlain = order !== "" && order <= this.#aheadOrder;
+    if (isPlain && this.#run(bound, "newer")) return "changed";
+    const stored = this.#storedOrder(bound);
+    if (stored === null) return this.#writeAnyway(bound);
+    if (isPlain && stored <= order) return "same";
+    if (rankTimes(parseDateTime(order), parseDateTime(stored), this.#aheadLimit) >= 0) {
+      return this.#writeAnyway(bound);
+    }
+    this.#earliestKept = earlier(this.#earliestKept, stored);
+    return "kept";
+  }
+
+  #writeAnyway(bound: BoundWrite): RecordFate {
+    return this.#run(bound, "overwrite") ? "changed" : "same";
+  }
+
+  #noteChanged(bound: BoundWrite): void {
+    this.outcome.changed++;
+    if (this.#table.timestampColumn === null) return;
+    const hasTime = this.#writesTime && bound.shape.timePlace !== null;
+    const order = hasTime ? orderOf(bound) : (this.#storedOrder(bound) ?? "");
+    if (order !== "" && order < this.#lateOrder) {
+      this.#earliestLate = earlier(this.#earliestLate, order);
+    }
+  }
+
+  /** True when the row was inserted or changed. */
+  #run({ shape, values }: BoundWrite, conflict: ConflictRule): boolean {
+    const sql = shape.upsert(conflict);
+    if (this.#statement?.sql !== sql) {
+      this.#statement = { sql, prepared: this.#database.statement(sql) };
+    }
+    return this.#statement.prepared.run(values) > 0;
+  }
+
+  /** The `repsync_order` of the row with this key, '' for a row without a time; null when there is no row. */
+  #storedOrder({ shape, values }: BoundWrite): string | null {
+    const [row] = this.#database.all(this.#readStored, keyOf({ shape, values }));
+    return row === undefined ? null : String(row["order"]);
+  }
+}
+
+function keyOf({ shape, values }: Pick<BoundWrite, "shape" | "values">): readonly SqliteValue[] {
+  return shape.keyPlaces.map((place) => values[place] ?? null);
+}
+
+function writesTime({ timestampColumn, keyColumns, updateColumns }: Table): boolean {
+  const written = [...keyColumns, ...updateColumns];
+  return updateColumns.length === 0 || written.some(({ name }) => name === timestampColumn);
+}
+
+/** The `repsync_order` that a row gets from its record: '' when that has no time. */
+function orderOf({ shape, values }: BoundWrite): string {
+  const value = shape.timePlace === null ? null : values[shape.timePlace];
+  return typeof value === "string" ? value : "";
+}
+
+function earlier(a: string | null, b: string | null): string | null {
+  if (a === null || b === null) return a ?? b;
+  return a < b ? a : b;
+}

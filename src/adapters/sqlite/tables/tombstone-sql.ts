@@ -1,0 +1,117 @@
+// The SQL of tombstones. Times in it have 26 characters, six digits of a fraction and no zone, so that their bytes sort.
+import { parseDateTime } from "../../../domain/shared/time.ts";
+import { MAX_AHEAD_MS } from "../../../domain/sync/rows/time-rank.ts";
+import type { Table } from "../../../domain/sync/table/table.ts";
+import { declaredType } from "./column-values.ts";
+import { ORDER_COLUMN } from "./order-column.ts";
+
+export const TOMBSTONE_TABLES = [
+  // Since when the deletes of a table are recorded without a gap. The id tells the places of its list from all others.
+  `CREATE TABLE IF NOT EXISTS repsync_deletes (
+    table_name TEXT PRIMARY KEY, list_id TEXT NOT NULL, key TEXT NOT NULL, earliest_available TEXT NOT NULL
+  ) WITHOUT ROWID`,
+  // Holds a row while a commit of this service goes on: its time, which is that of triggers then.
+  "CREATE TABLE IF NOT EXISTS repsync_moment (now TEXT NOT NULL)",
+];
+
+const FORM = "%Y-%m-%dT%H:%M:%f";
+const MACHINE_NOW = `strftime('${FORM}', 'now') || '000'`;
+
+/** The time of a trigger: that of the commit where this service makes it, else the machine's. */
+export const TRIGGER_NOW = `coalesce((SELECT now FROM repsync_moment), ${MACHINE_NOW})`;
+/** The time behind which a row is too far ahead. D-7.1. */
+const TRIGGER_LIMIT = `(strftime('${FORM}', ${TRIGGER_NOW}, '+${MAX_AHEAD_MS / 1000} seconds') || '000')`;
+
+/** The names of what is kept of one table's deletes, and its key in SQL. */
+export class TombstoneNames {
+  readonly table: Table;
+  /** The tombstones: the key columns, and those below. */
+  readonly list: string;
+  /** Rows that another row may be about to replace. */
+  readonly replaced: string;
+  /** A view without rows, into which rows are inserted that meet a tombstone of their key. */
+  readonly met: string;
+  readonly keyColumns: readonly string[];
+
+  constructor(table: Table) {
+    this.table = table;
+    this.list = `"repsync_deleted_${table.name}"`;
+    this.replaced = `"repsync_replaced_${table.name}"`;
+    this.met = `"repsync_met_${table.name}"`;
+    this.keyColumns = table.keyColumns.map(({ name }) => `"${name}"`);
+  }
+
+  /** `a.x = b.x AND …` of the whole key. */
+  sameKey(a: string, b: string): string {
+    return this.keyColumns.map((name) => `${a}.${name} = ${b}.${name}`).join(" AND ");
+  }
+
+  /** The key of a row. */
+  keyOf(row: string): string {
+    return this.keyColumns.map((name) => `${row}.${name}`).join(", ");
+  }
+
+  /** The key with a mark for each value. */
+  isKey(row: string): string {
+    return this.keyColumns.map((name) => `${row}.${name} = ?`).join(" AND ");
+  }
+
+  /** The statements that make them. */
+  create(): readonly string[] {
+    const columns = this.table.keyColumns.map(
+      (column) => `"${column.name}" ${declaredType(column)}`,
+    );
+    const times = "repsync_deleted_at TEXT NOT NULL, repsync_taken_at TEXT NOT NULL";
+    return [
+      `CREATE TABLE ${this.list} (
+        repsync_place INTEGER PRIMARY KEY AUTOINCREMENT, ${columns.join(", ")},
+        ${times}, repsync_is_own INTEGER NOT NULL, UNIQUE (${this.keyColumns.join(", ")})
+      )`,
+      `CREATE TABLE ${this.replaced} (${columns.join(", ")}, ${ORDER_COLUMN} TEXT)`,
+      `CREATE VIEW ${this.met} AS SELECT * FROM ${this.replaced} WHERE false`,
+    ];
+  }
+
+  drop(): readonly string[] {
+    const tables = [this.list, this.replaced].map((name) => `DROP TABLE IF EXISTS ${name}`);
+    return [`DROP VIEW IF EXISTS ${this.met}`, ...tables];
+  }
+}
+
+/** The time of a row in SQL, '' without one, from its `repsync_order`. */
+export function rowTimeSql(row: string): string {
+  const order = `${row}.${ORDER_COLUMN}`;
+  return `CASE ${order} WHEN '' THEN '' ELSE ${order} || substr('.000000', length(${order}) - 18) END`;
+}
+
+/** `deletionTime` in SQL. */
+export function deletionTimeSql(row: string): string {
+  const time = `(${rowTimeSql(row)})`;
+  const micros = `CAST(substr(${time}, 21) AS INTEGER) + 1`;
+  const nextSecond = `strftime('%Y-%m-%dT%H:%M:%S', substr(${time}, 1, 19), '+1 second') || '.000000'`;
+  const sameSecond = `substr(${time}, 1, 20) || printf('%06d', ${micros})`;
+  const behind = `CASE WHEN substr(${time}, 21) = '999999' THEN ${nextSecond} ELSE ${sameSecond} END`;
+  const isToCome = `${time} >= ${TRIGGER_NOW} AND ${time} <= ${TRIGGER_LIMIT}`;
+  // Null for a text that looks like a time and is none.
+  return `coalesce(CASE WHEN ${isToCome} THEN ${behind} END, ${TRIGGER_NOW})`;
+}
+
+/** `outlives` in SQL. */
+export function outlivesSql(row: string, deletedAt: string): string {
+  const time = `(${rowTimeSql(row)})`;
+  const isAhead = `${time} > ${TRIGGER_LIMIT}`;
+  const isDeletedAhead = `${deletedAt} > ${TRIGGER_LIMIT}`;
+  const isLater = `CASE WHEN (${isAhead}) = (${isDeletedAhead}) THEN ${time} > ${deletedAt} ELSE ${isDeletedAhead} END`;
+  return `(${time} <> '' AND ${isLater})`;
+}
+
+/** A canonical time as it is kept here. */
+export function keptTime(canonical: string): string {
+  const time = canonical.slice(0, -1);
+  return time + ".000000".slice(time.length - 19);
+}
+
+/** The canonical time of one that is kept here. */
+export function canonicalTime(kept: string): string {
+  return parseDateTime(`${kept}Z`) ?? `${kept}Z`;
+}

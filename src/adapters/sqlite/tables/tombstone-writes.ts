@@ -1,0 +1,196 @@
+// What one write does with the tombstones of its table, within its transaction. D-7.6.
+import { compareDateTimes, formatMs, parseDateTime } from "../../../domain/shared/time.ts";
+import { aheadLimit } from "../../../domain/sync/rows/time-rank.ts";
+import { outlives, type Tombstone } from "../../../domain/sync/rows/tombstone.ts";
+import type { Row, Table } from "../../../domain/sync/table/table.ts";
+import type { SqliteDatabase } from "../driver/database.ts";
+import type { SqliteValue } from "../driver/driver.ts";
+import { valueEncoder } from "./column-values.ts";
+import { ORDER_COLUMN } from "./order-column.ts";
+import { canonicalTime, keptTime, TombstoneNames } from "./tombstone-sql.ts";
+
+/** Values of a key, as they are bound. */
+type BoundKey = readonly SqliteValue[];
+
+/** Keys that one statement looks up. */
+const MAX_KEYS = 100;
+/** Values that one statement binds; older versions of SQLite allow no more than 999. */
+const MAX_VALUES = 900;
+
+/** Buries rows, and finds the tombstones that keep rows out. */
+export class TombstoneWrites {
+  readonly #database: SqliteDatabase;
+  readonly #names: TombstoneNames;
+  readonly #encoders: readonly { readonly name: string; encode: ReturnType<typeof valueEncoder> }[];
+  readonly #now: string;
+  readonly #aheadLimit: string;
+  /** The tombstones of keys that the records of this write have: `deletedAt` by the text of the key. */
+  readonly #met = new Map<string, string>();
+
+  constructor(database: SqliteDatabase, table: Table) {
+    const nowMs = database.nowMs();
+    this.#database = database;
+    this.#names = new TombstoneNames(table);
+    this.#encoders = table.keyColumns.map((column) => ({
+      name: column.name,
+      encode: valueEncoder(column),
+    }));
+    this.#now = keptTime(formatMs(nowMs));
+    this.#aheadLimit = aheadLimit(nowMs);
+  }
+
+  /** True when a row is there that a tombstone would remove. */
+  isRemovable({ key, deletedAt }: Tombstone): boolean {
+    const row = this.#find(this.bindKey(key));
+    return row.isThere && !outlives(row.time, deletedAt, this.#aheadLimit);
+  }
+
+  /** The key as it is bound. */
+  bindKey(key: Row): BoundKey {
+    return this.#encoders.map(({ name, encode }) => encode(key[name] ?? null));
+  }
+
+  /** Takes a tombstone in. Tells whether it removed a row, or the `repsync_order` of a row that outlives it. */
+  bury({ key, deletedAt }: Tombstone): {
+    readonly isRemoved: boolean;
+    readonly outlivedBy?: string;
+  } {
+    const bound = this.bindKey(key);
+    const row = this.#find(bound);
+    if (row.isThere && outlives(row.time, deletedAt, this.#aheadLimit)) {
+      return { isRemoved: false, outlivedBy: row.order };
+    }
+    const before = this.#deletedAt(bound);
+    if (row.isThere) {
+      const { table } = this.#names;
+      this.#database.run(
+        `DELETE FROM "${table.name}" WHERE ${this.#names.isKey(`"${table.name}"`)}`,
+        bound,
+      );
+    }
+    const isEarlier = before !== null && compareDateTimes(before, deletedAt) >= 0;
+    // The trigger has listed the row's own delete.
+    if (row.isThere || !isEarlier) this.#list(bound, isEarlier ? before : deletedAt);
+    return { isRemoved: row.isThere };
+  }
+
+  /**
+   * Looks for tombstones of records that are about to be written, by their keys. Where there are some, triggers go by the
+   * time of this commit.
+   */
+  meet(records: number, keyOf: (index: number) => BoundKey): void {
+    const { list } = this.#names;
+    if (this.#database.all(`SELECT 1 FROM ${list} LIMIT 1`).length === 0) return;
+    const keysPerLookup = Math.min(MAX_KEYS, Math.floor(MAX_VALUES / this.#encoders.length));
+    for (let first = 0; first < records; first += keysPerLookup) {
+      const end = Math.min(first + keysPerLookup, records);
+      const keys = Array.from({ length: end - first }, (_, i) => keyOf(first + i));
+      this.#lookUp(keys, keysPerLookup);
+    }
+    if (this.#met.size > 0) {
+      this.#database.run("INSERT INTO repsync_moment (now) VALUES (?)", [this.#now]);
+    }
+  }
+
+  /** True when its tombstone keeps a row with this key and canonical time out; the tombstone is listed anew. */
+  keepsOut(keyOf: () => BoundKey, time: string | null): boolean {
+    if (this.#met.size === 0) return false;
+    const key = keyOf();
+    const deletedAt = this.#met.get(keyText(key));
+    if (deletedAt === undefined || outlives(time, deletedAt, this.#aheadLimit)) return false;
+    // An earlier record of this write may have removed it.
+    if (this.#deletedAt(key) === null) return false;
+    this.#list(key, deletedAt);
+    return true;
+  }
+
+  /** Ends what `meet` began. */
+  end(): void {
+    if (this.#met.size > 0) this.#database.run("DELETE FROM repsync_moment");
+  }
+
+  #lookUp(keys: readonly BoundKey[], keysPerLookup: number): void {
+    const { list, keyColumns } = this.#names;
+    const marks = keyColumns.map(() => "?").join(", ");
+    const values = Array.from({ length: keysPerLookup }, (_, n) => `(${n}, ${marks})`).join(", ");
+    const sql = `WITH met (n, ${keyColumns.join(", ")}) AS (VALUES ${values})
+      SELECT met.n, kept.repsync_deleted_at AS deletedAt
+      FROM met CROSS JOIN ${list} AS kept ON ${this.#names.sameKey("kept", "met")}`;
+    const last = keys.at(-1) ?? [];
+    const filled = Array.from({ length: keysPerLookup }, (_, n) => keys[n] ?? last);
+    for (const { n, deletedAt } of this.#database.all(sql, filled.flat())) {
+      this.#met.set(keyText(filled[Number(n)] ?? last), canonicalTime(String(deletedAt)));
+    }
+  }
+
+  #find(key: BoundKey) {
+    const table = `"${this.#names.table.name}"`;
+    const sql = `SELECT ${ORDER_COLUMN} AS "order" FROM ${table} WHERE ${this.#names.isKey(table)}`;
+    const [row] = this.#database.all(sql, key);
+    const order = String(row?.["order"] ?? "");
+    const time = parseDateTime(order);
+    return { isThere: row !== undefined, order, time };
+  }
+
+  #deletedAt(key: BoundKey): string | null {
+    const { list } = this.#names;
+    const sql = `SELECT repsync_deleted_at AS deletedAt FROM ${list} WHERE ${this.#names.isKey(list)}`;
+    const [row] = this.#database.all(sql, key);
+    return row === undefined ? null : canonicalTime(String(row["deletedAt"]));
+  }
+
+  /** Puts a tombstone at the end of the list. */
+  #list(key: BoundKey, deletedAt: string): void {
+    const { list, keyColumns } = this.#names;
+    this.#database.run(`DELETE FROM ${list} WHERE ${this.#names.isKey(list)}`, key);
+    const marks = keyColumns.map(() => "?").join(", ");
+    this.#database.run(
+      `INSERT INTO ${list} (${keyColumns.join(", ")}, repsync_deleted_at, repsync_taken_at, repsync_is_own)
+        VALUES (${marks}, ?, ?, 0)`,
+      [...key, keptTime(deletedAt), this.#now],
+    );
+  }
+}
+
+/** Deletes rows, within the caller's transaction, so that the triggers' tombstones do not stay. */
+export function leaveNoTombstones(
+  database: SqliteDatabase,
+  table: Table,
+  remove: () => void,
+): void {
+  if (!table.deletes) {
+    remove();
+    return;
+  }
+  const { list } = forgetReplaced(database, table);
+  const [end] = database.all(`SELECT coalesce(max(repsync_place), 0) AS place FROM ${list}`);
+  remove();
+  database.run(`DELETE FROM ${list} WHERE repsync_place > ?`, [Number(end?.["place"])]);
+}
+
+/**
+ * Deletes the notes of rows that a statement passed over, within the caller's transaction, while their rows are there: later
+ * they would be taken for replaced ones.
+ */
+export function forgetReplaced(database: SqliteDatabase, table: Table): TombstoneNames {
+  const names = new TombstoneNames(table);
+  database.run(`DELETE FROM ${names.replaced}`);
+  return names;
+}
+
+/** Forgets the tombstones of keys with this value, within the caller's transaction; none where it is not in the key. */
+export function forgetTombstones(
+  database: SqliteDatabase,
+  table: Table,
+  columnName: string,
+  value: string,
+): void {
+  if (!table.deletes || !table.keyColumns.some(({ name }) => name === columnName)) return;
+  const { list } = new TombstoneNames(table);
+  database.run(`DELETE FROM ${list} WHERE "${columnName}" = ?`, [value]);
+}
+
+/** One text per key. */
+export function keyText(key: BoundKey): string {
+  return JSON.stringify(key);
+}

@@ -1,0 +1,150 @@
+import { AppError } from "../../../domain/shared/errors.ts";
+import { compareDateTimes, formatMs } from "../../../domain/shared/time.ts";
+import type { Tombstone } from "../../../domain/sync/rows/tombstone.ts";
+import type { Table } from "../../../domain/sync/table/table.ts";
+import type {
+  TombstonePage,
+  TombstoneQuery,
+  Tombstones,
+} from "../../../ports/tables/tombstones.ts";
+import type { SqliteDatabase } from "../driver/database.ts";
+import type { SqliteValue } from "../driver/driver.ts";
+import { decodeRows, readExpression } from "./column-values.ts";
+import { deleteTriggerName } from "./delete-triggers.ts";
+import { canonicalTime, keptTime, TombstoneNames } from "./tombstone-sql.ts";
+import { forgetReplaced, keyText, TombstoneWrites } from "./tombstone-writes.ts";
+
+const FIND = `SELECT list_id, earliest_available,
+  coalesce((SELECT seq FROM sqlite_sequence WHERE name = ?2), 0) AS last,
+  EXISTS (SELECT 1 FROM sqlite_schema WHERE type = 'trigger' AND name = ?3) AS is_recorded
+  FROM repsync_deletes WHERE table_name = ?1`;
+
+const SET_EARLIEST = "UPDATE repsync_deletes SET earliest_available = ? WHERE table_name = ?";
+
+/** What is known of the list of one table. */
+interface List {
+  readonly names: TombstoneNames;
+  readonly id: string;
+  /** The greatest place that was ever given. */
+  readonly lastPlace: number;
+  readonly earliestAvailable: string;
+}
+
+/** Tombstones that triggers and pushes keep, each list in a table of its own. */
+export class SqliteTombstones implements Tombstones {
+  readonly #database: SqliteDatabase;
+
+  constructor(database: SqliteDatabase) {
+    this.#database = database;
+  }
+
+  async list(table: Table, query: TombstoneQuery): Promise<TombstonePage> {
+    return this.#database.read(() => {
+      const list = this.#find(table);
+      const after = placeOf(list, query.after);
+      const found = this.#read(list, query, after);
+      const shown = found.slice(0, query.limitRows);
+      const place = Number(shown.at(-1)?.["repsync_place"] ?? after);
+      const items = decodeRows(
+        shown.map(({ repsync_place: _place, repsync_deleted_at: _time, ...key }) => key),
+        table.keyColumns,
+      ).map((key, i) => ({
+        key,
+        deletedAt: canonicalTime(String(shown[i]?.["repsync_deleted_at"])),
+      }));
+      return {
+        items,
+        cursor: cursorOf(list, place),
+        hasMore: found.length > shown.length,
+        earliestAvailable: list.earliestAvailable,
+      };
+    });
+  }
+
+  async end(table: Table): Promise<string> {
+    return this.#database.read(() => {
+      const list = this.#find(table);
+      return cursorOf(list, list.lastPlace);
+    });
+  }
+
+  async countAfter(table: Table, after: string | null): Promise<number> {
+    return this.#database.read(() => {
+      const list = this.#find(table);
+      const sql = `SELECT count(*) AS n FROM ${list.names.list} WHERE repsync_place > ?`;
+      return Number(this.#database.all(sql, [placeOf(list, after)])[0]?.["n"]);
+    });
+  }
+
+  async countRemovable(table: Table, tombstones: readonly Tombstone[]): Promise<number> {
+    return this.#database.read(() => {
+      const writes = new TombstoneWrites(this.#database, table);
+      const removable = tombstones.filter((tombstone) => writes.isRemovable(tombstone));
+      return new Set(removable.map(({ key }) => keyText(writes.bindKey(key)))).size;
+    });
+  }
+
+  async forgetAfter(table: Table, after: string | null): Promise<number> {
+    return this.#database.keep(() => {
+      const list = this.#find(table);
+      forgetReplaced(this.#database, table);
+      const sql = `DELETE FROM ${list.names.list} WHERE repsync_place > ?`;
+      return this.#database.run(sql, [placeOf(list, after)]);
+    });
+  }
+
+  async prune(table: Table, beforeTime: string): Promise<number> {
+    return this.#database.keep(() => {
+      const list = this.#find(table);
+      if (compareDateTimes(list.earliestAvailable, beforeTime) < 0) {
+        this.#database.run(SET_EARLIEST, [beforeTime, table.name]);
+      }
+      forgetReplaced(this.#database, table);
+      const sql = `DELETE FROM ${list.names.list} WHERE repsync_taken_at < ?`;
+      return this.#database.run(sql, [keptTime(beforeTime)]);
+    });
+  }
+
+  #find(table: Table): List {
+    const names = new TombstoneNames(table);
+    const values = [table.name, names.list.slice(1, -1), deleteTriggerName(table)];
+    const [row] = this.#database.all(FIND, values);
+    if (row === undefined) throw new Error(`Table "${table.name}" was not prepared with deletes`);
+    return {
+      names,
+      id: String(row["list_id"]),
+      lastPlace: Number(row["last"]),
+      // Somebody has dropped the trigger, or an instance whose registry has no deletes has: nothing is known.
+      earliestAvailable:
+        row["is_recorded"] === 1
+          ? String(row["earliest_available"])
+          : formatMs(this.#database.nowMs()),
+    };
+  }
+
+  /** One more than asked for, to know whether there are more. */
+  #read({ names }: List, query: TombstoneQuery, after: number) {
+    const columns = names.table.keyColumns.map(
+      (column) => `${readExpression(column, this.#database.cutsTextAtNul)} AS "${column.name}"`,
+    );
+    const values: SqliteValue[] = [after];
+    if (query.sinceTime !== null) values.push(keptTime(query.sinceTime));
+    const isSince = query.sinceTime === null ? "" : "AND repsync_taken_at >= ?";
+    const sql = `SELECT ${columns.join(", ")}, repsync_place, repsync_deleted_at FROM ${names.list}
+      WHERE repsync_place > ? ${isSince} ORDER BY repsync_place LIMIT ?`;
+    return this.#database.all(sql, [...values, query.limitRows + 1]);
+  }
+}
+
+function cursorOf({ id }: List, place: number): string {
+  return `${id}-${place}`;
+}
+
+/** Throws `invalid_request` for a cursor that was never given; null is the place before all. */
+function placeOf(list: List, cursor: string | null): number {
+  if (cursor === null) return 0;
+  const place = Number(cursor.slice(list.id.length + 1));
+  const isGiven = Number.isInteger(place) && place >= 0 && place <= list.lastPlace;
+  if (isGiven && cursor === cursorOf(list, place)) return place;
+  throw new AppError("invalid_request", "The cursor is none that this store gave");
+}

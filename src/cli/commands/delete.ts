@@ -1,0 +1,58 @@
+import { AppError } from "../../domain/shared/errors.ts";
+import { convertKey, keyRow } from "../../domain/sync/rows/row-key.ts";
+import { findTable, type Row, type Table } from "../../domain/sync/table/table.ts";
+import { deleteRow } from "../../usecases/sync/deletes/delete-row.ts";
+import {
+  type AddCommand,
+  type CommandTools,
+  type CommonOptions,
+  declareCommand,
+} from "../command-runner.ts";
+import { EXIT, type ExitCode } from "../failure.ts";
+import { readCsvField } from "../files/csv-fields.ts";
+
+export const addDeleteCommand: AddCommand = (parent, run) => {
+  declareCommand(parent, "delete")
+    .summary("delete a row")
+    .description(
+      "Deletes a row of a table here. The next run deletes it at the remote as well. " +
+        'Needs "deletes": true for the table.',
+    )
+    .argument("<table>", "table of the registry")
+    .argument("<key...>", "the row's upsert key: a value for each column, in the registry's order")
+    .action((tableName: string, key: string[], options: CommonOptions) =>
+      run(options, (tools) => deleteByKey(tools, tableName, key)),
+    );
+};
+
+async function deleteByKey(
+  { output, open }: CommandTools,
+  tableName: string,
+  values: readonly string[],
+): Promise<ExitCode> {
+  const { config, services } = await open();
+  const table = findTable(config.registry, tableName);
+  const key = readKey(table, values);
+  await deleteRow(services.sync, table, key);
+  output.printJson({ table: table.name, key, status: "deleted" });
+  output.print(`Deleted ${JSON.stringify(key)} of ${table.name}`);
+  return EXIT.success;
+}
+
+/** Reads the values as those of an imported file. Throws `invalid_request`. */
+function readKey(table: Table, values: readonly string[]): Row {
+  const { keyColumns } = table;
+  const names = keyColumns.map(({ name }) => name).join(", ");
+  if (values.length !== keyColumns.length) {
+    const text = `The key of "${table.name}" is (${names}): ${keyColumns.length} values, not ${values.length}`;
+    throw new AppError("invalid_request", text);
+  }
+  const given = keyColumns.map((column, i) => [
+    column.name,
+    readCsvField(column, values[i] ?? "") ?? null,
+  ]);
+  const key = convertKey(table, Object.fromEntries(given));
+  if (key !== null) return keyRow(table, key);
+  const types = keyColumns.map(({ name, type }) => `${name} (${type})`).join(", ");
+  throw new AppError("invalid_request", `No row of "${table.name}" can have this key: ${types}`);
+}

@@ -1,0 +1,36 @@
+import { findTable } from "../../domain/sync/table/table.ts";
+import { dropTombstones } from "../../usecases/sync/deletes/drop-tombstones.ts";
+import {
+  type AddCommand,
+  type CommandTools,
+  type CommonOptions,
+  declareCommand,
+} from "../command-runner.ts";
+import { EXIT, type ExitCode } from "../failure.ts";
+import { countOf } from "../output.ts";
+
+export const addDeletesCommand: AddCommand = (parent, run) => {
+  const group = parent.command("deletes").description("take deletes back");
+  declareCommand(group, "drop")
+    .summary("take back deletes that were never sent")
+    .description(
+      "Forgets the deletes of a table that were never sent to the remote. The next run fetches those rows again.",
+    )
+    .argument("<table>", "table of the registry")
+    .action((tableName: string, options: CommonOptions) =>
+      run(options, (tools) => drop(tools, tableName)),
+    );
+};
+
+async function drop(
+  { output, interruption, open }: CommandTools,
+  tableName: string,
+): Promise<ExitCode> {
+  const { config, services } = await open();
+  const table = findTable(config.registry, tableName);
+  const dropped = await dropTombstones(services.sync, table, interruption.stopSignal());
+  output.printJson({ table: table.name, dropped });
+  const rest = dropped === 0 ? "all of them were sent" : "the next pull fetches those rows again";
+  output.print(`${table.name}: ${countOf(dropped, "delete")} dropped; ${rest}`);
+  return EXIT.success;
+}

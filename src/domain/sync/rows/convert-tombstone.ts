@@ -1,0 +1,48 @@
+// Turns a member of a push's `deleted` into a tombstone. D-7.6.
+import { isJsonObject, type JsonObject, type JsonValue } from "../../shared/json.ts";
+import { compareDateTimes, parseDateTime } from "../../shared/time.ts";
+import type { ColumnValue, Table } from "../table/table.ts";
+import { convertValue } from "./convert.ts";
+import type { Tombstone } from "./tombstone.ts";
+
+/** A member's tombstone, or why the member fails. */
+type ConvertedTombstone =
+  | { readonly tombstone: Tombstone; readonly problem: null }
+  | { readonly tombstone: null; readonly problem: string };
+
+/**
+ * Converts one member of `deleted`: `key` holds every key column, as a record would, and `deleted_at` a time that is not
+ * behind `aheadLimit`. Other fields are ignored.
+ */
+export function convertTombstone(
+  table: Table,
+  member: JsonValue,
+  aheadLimit: string,
+): ConvertedTombstone {
+  const fields = tombstoneKey(member);
+  if (fields === null) return failed("must be {key, deleted_at}, key an object");
+  const key: Record<string, ColumnValue> = {};
+  for (const column of table.keyColumns) {
+    const value = Object.hasOwn(fields, column.name) ? (fields[column.name] ?? null) : null;
+    const converted = convertValue(column, value);
+    if ("problem" in converted) return failed(`${column.name} ${converted.problem}`);
+    key[column.name] = converted.value;
+  }
+  const given = (member as JsonObject)["deleted_at"];
+  const deletedAt = typeof given === "string" ? parseDateTime(given) : null;
+  if (deletedAt === null) return failed("deleted_at is not an ISO 8601 time");
+  if (compareDateTimes(deletedAt, aheadLimit) > 0) {
+    return failed("deleted_at is more than 5 minutes ahead of the clock here");
+  }
+  return { tombstone: { key, deletedAt }, problem: null };
+}
+
+/** The `key` of a member, for messages too; null when it has none. */
+export function tombstoneKey(member: JsonValue): JsonObject | null {
+  const key = isJsonObject(member) ? member["key"] : null;
+  return isJsonObject(key) ? key : null;
+}
+
+function failed(problem: string): ConvertedTombstone {
+  return { tombstone: null, problem };
+}

@@ -1,0 +1,83 @@
+// How many bytes of JSON rows take, so that a page can end before it is too large. D-7.9.
+import { isRawNumber } from "../../shared/json.ts";
+import type { ColumnValue, Row } from "../table/table.ts";
+
+/** JSON never has more bytes of UTF-8 than this for a code unit: `\u0000`. */
+const MAX_BYTES_PER_UNIT = 6;
+/** More than any number that is no `RawNumber`, `false` and `null` take. */
+const MAX_WORD_BYTES = 32;
+
+/** Counts the rows of a page. Rows that are small beside the page are only estimated, which costs next to nothing. */
+export class PageSize {
+  readonly #maxBytes: number;
+  /** At least what the list so far takes: a bracket, and each row with a comma or the other bracket. */
+  #bytes = 1;
+  #isEmpty = true;
+  /** Those that `#bytes` estimates. */
+  #estimated: Row[] = [];
+  #estimatedBytes = 0;
+
+  /** `maxBytes` is for the list of records with its brackets and commas. */
+  constructor(maxBytes: number) {
+    this.#maxBytes = maxBytes;
+  }
+
+  /** At least what the list of the rows so far takes, which is 1 or more. */
+  get bytes(): number {
+    return this.#bytes;
+  }
+
+  /** Takes the next row; false when the page is too large with it, which the first row never makes it. */
+  takes(row: Row): boolean {
+    const isFirst = this.#isEmpty;
+    this.#isEmpty = false;
+    const estimate = estimatedBytes(row);
+    if (this.#bytes + estimate <= this.#maxBytes) {
+      this.#bytes += estimate;
+      this.#estimated.push(row);
+      this.#estimatedBytes += estimate;
+      return true;
+    }
+    this.#measure();
+    const bytes = rowBytes(row);
+    if (!isFirst && this.#bytes + bytes > this.#maxBytes) return false;
+    this.#bytes += bytes;
+    return true;
+  }
+
+  #measure(): void {
+    this.#bytes -= this.#estimatedBytes;
+    for (const row of this.#estimated) this.#bytes += rowBytes(row);
+    this.#estimated = [];
+    this.#estimatedBytes = 0;
+  }
+}
+
+/** Bytes of a row in a list of records, with its comma or the bracket behind the last. */
+function rowBytes(row: Row): number {
+  return utf8Bytes(JSON.stringify(row)) + 1;
+}
+
+/** Not less than `rowBytes`. */
+function estimatedBytes(row: Row): number {
+  let bytes = 3;
+  for (const name in row) bytes += name.length + 4 + estimatedValueBytes(row[name] ?? null);
+  return bytes;
+}
+
+function estimatedValueBytes(value: ColumnValue): number {
+  if (typeof value === "string") return value.length * MAX_BYTES_PER_UNIT + 2;
+  if (typeof value !== "object" || value === null) return MAX_WORD_BYTES;
+  if (isRawNumber(value)) return value.rawJSON.length;
+  return JSON.stringify(value).length * MAX_BYTES_PER_UNIT;
+}
+
+function utf8Bytes(text: string): number {
+  let bytes = text.length;
+  for (let i = 0; i < text.length; i++) {
+    const unit = text.charCodeAt(i);
+    // Half a pair counts two of the four bytes.
+    if (unit >= 0x80) bytes += unit < 0x800 || (unit >= 0xd800 && unit < 0xe000) ? 1 : 2;
+  }
+  return bytes;
+}

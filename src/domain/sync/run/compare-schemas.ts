@@ -1,0 +1,118 @@
+// How a table is registered here and at the remote, compared before a run moves it. D-7.3.
+import type { JsonObject } from "../../shared/json.ts";
+import { MAX_RUN_ERROR_CHARS } from "../../shared/limits.ts";
+import { withAdvice } from "../../shared/text.ts";
+import { comparedColumns } from "../rows/row-text.ts";
+import type { Column, Table } from "../table/table.ts";
+import type { TableSchema } from "../table/table-schema.ts";
+
+/** What two registrations of a table mean for a run. Problems say what to do, and fit into a run's error. */
+export interface SchemaDifferences {
+  /** Why the table cannot move in either direction; null when it can. */
+  readonly problem: string | null;
+  /** Why it cannot be pushed; null when it can. */
+  readonly pushProblem: string | null;
+  /** Columns here that the remote does not have: they do not take part. By name. */
+  readonly leftOut: readonly string[];
+  /** What the user should know though it is no failure. */
+  readonly warnings: readonly string[];
+  /** Allowance of markers: the greater one of both ends, in seconds. */
+  readonly lagSeconds: number;
+}
+
+/** Compares a table with how the remote has it. Columns that are hidden at an end are none there. */
+export function compareSchemas(table: Table, there: TableSchema): SchemaDifferences {
+  const sent = comparedColumns(table);
+  const leftOut = sent.map(({ name }) => name).filter((name) => !has(there, name));
+  return {
+    problem: keyProblem(table, there) ?? timestampProblem(table, there),
+    pushProblem: pushProblem(table, there),
+    leftOut,
+    warnings: [...leftOutWarnings(leftOut), ...deletesWarnings(table, there)],
+    lagSeconds: Math.max(table.lagSeconds, there.lagSeconds),
+  };
+}
+
+/**
+ * Why a table cannot be pushed to a remote that tells no schema but has this record; null when it can: a field that is
+ * not sent from here, and that `remote_only` does not list, would be emptied there.
+ */
+export function unknownFieldProblem(table: Table, record: JsonObject): string | null {
+  const known = new Set([
+    "id",
+    ...comparedColumns(table).map(({ name }) => name),
+    ...table.remoteOnly,
+  ]);
+  const parts = Object.keys(record).filter((name) => !known.has(name));
+  if (parts.length === 0) return null;
+  const text = `A push of "${table.name}" would do harm: ${parts.map((name) => emptied(table, name)).join(", ")}`;
+  const advice = "send it too, or list it in remote_only";
+  return withAdvice(text, advice, MAX_RUN_ERROR_CHARS);
+}
+
+/** A key of other columns makes two rows one; so does a key column of another type, as its values are converted. */
+function keyProblem(table: Table, there: TableSchema): string | null {
+  const own = table.keyColumns.map(({ name, type }) => `${name} (${type})`);
+  const other = there.upsertKey.map((name) => `${name} (${typeThere(there, name) ?? "no column"})`);
+  // Another order is the same key.
+  if (own.toSorted().join() === other.toSorted().join()) return null;
+  const text = `Table "${table.name}" has the upsert key ${own.join(", ")} here and ${other.join(", ")} there`;
+  return withAdvice(text, "make upsert_key equal in both registries", MAX_RUN_ERROR_CHARS);
+}
+
+function timestampProblem(table: Table, there: TableSchema): string | null {
+  const name = there.timestampColumn;
+  if (table.timestampColumn === name && (name === null || has(there, name))) return null;
+  const quoted = (column: string | null) => (column === null ? "none" : `"${column}"`);
+  const text =
+    `Table "${table.name}" has the timestamp column ${quoted(table.timestampColumn)} here ` +
+    `and ${quoted(name)} there`;
+  return withAdvice(text, "make timestamp_column equal in both registries", MAX_RUN_ERROR_CHARS);
+}
+
+function pushProblem(table: Table, there: TableSchema): string | null {
+  const sent = comparedColumns(table);
+  const otherTypes = sent.flatMap(({ name, type }) => {
+    const other = typeThere(there, name);
+    return other === null || other === type ? [] : [`"${name}" is ${type} here and ${other} there`];
+  });
+  const lost = updatedThere(there)
+    .filter((name) => !sent.some((column) => column.name === name))
+    .map((name) => emptied(table, name));
+  const parts = [...otherTypes, ...lost];
+  if (parts.length === 0) return null;
+  const text = `A push of "${table.name}" would do harm: ${parts.join(", ")}`;
+  return withAdvice(text, "make the columns equal in both registries", MAX_RUN_ERROR_CHARS);
+}
+
+function emptied(table: Table, name: string): string {
+  const isHidden = table.columns.some((column) => column.name === name && !column.serialize);
+  return `"${name}" is ${isHidden ? "hidden here" : "only there"} and would be emptied`;
+}
+
+/** The columns that a push changes there in a row that exists. S-4.2.9. */
+function updatedThere({ columns, updateColumns, upsertKey }: TableSchema): readonly string[] {
+  const names = Object.keys(columns).filter((name) => !upsertKey.includes(name));
+  const isAll = updateColumns === "__all__";
+  return names.filter((name) => (isAll ? name !== "id" : updateColumns.includes(name)));
+}
+
+function leftOutWarnings(leftOut: readonly string[]): string[] {
+  if (leftOut.length === 0) return [];
+  const names = leftOut.map((name) => `"${name}"`).join(", ");
+  return [`Columns that the remote does not have are left out: ${names}`];
+}
+
+function deletesWarnings(table: Table, there: TableSchema): string[] {
+  if (table.deletes === there.deletes) return [];
+  const [on, off] = table.deletes ? ["here", "there"] : ["there", "here"];
+  return [`Deletes do not travel: "deletes" is on ${on} and off ${off}`];
+}
+
+function has(there: TableSchema, name: string): boolean {
+  return Object.hasOwn(there.columns, name);
+}
+
+function typeThere(there: TableSchema, name: string): Column["type"] | null {
+  return has(there, name) ? (there.columns[name]?.type ?? null) : null;
+}

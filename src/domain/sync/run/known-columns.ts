@@ -1,0 +1,46 @@
+// Which columns took part when a table was last moved in a direction: what tells a registry that has changed since, at
+// either end. D-7.3.
+import { comparedColumns } from "../rows/row-text.ts";
+import type { Table } from "../table/table.ts";
+
+/** The columns of a run that ended well. */
+export interface KnownColumns {
+  /** Those that both ends had. */
+  readonly moved: readonly string[];
+  /** Those here that the remote did not have. */
+  readonly leftOut: readonly string[];
+}
+
+/** The columns of a run of today. `leftOut` is that of `compareSchemas`; of a remote that tells no schema it is empty. */
+export function columnsNow(table: Table, leftOut: readonly string[]): KnownColumns {
+  const names = comparedColumns(table).map(({ name }) => name);
+  return { moved: names.filter((name) => !leftOut.includes(name)), leftOut };
+}
+
+/** As it is kept beside the markers: names with commas, a minus before those left out. Names have neither. */
+export function writeColumns({ moved, leftOut }: KnownColumns): string {
+  return [...moved, ...leftOut.map((name) => `-${name}`)].join(",");
+}
+
+/** Null for a text that was never kept. */
+export function readColumns(text: string | undefined): KnownColumns | null {
+  if (text === undefined || text === "") return null;
+  const names = text.split(",");
+  return {
+    moved: names.filter((name) => !name.startsWith("-")),
+    leftOut: names.filter((name) => name.startsWith("-")).map((name) => name.slice(1)),
+  };
+}
+
+/** Columns that take part now and did not then: they are to be moved for all rows. None when nothing is known of then. */
+export function addedColumns(then: KnownColumns | null, now: KnownColumns): readonly string[] {
+  return then === null ? [] : now.moved.filter((name) => !then.moved.includes(name));
+}
+
+/**
+ * Those of them that were not registered here then, though the remote had them or may have: nothing was fetched for them,
+ * so that a push would empty what the remote has.
+ */
+export function unfetchedColumns(then: KnownColumns | null, now: KnownColumns): readonly string[] {
+  return addedColumns(then, now).filter((name) => !then?.leftOut.includes(name));
+}

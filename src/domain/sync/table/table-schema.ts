@@ -1,0 +1,47 @@
+// How one deployment has a table registered, as it tells its peers. D-7.3.
+import type { ColumnType, Table } from "./table.ts";
+
+/** Names of what this service adds to the document, as `X-Sync-Extensions` lists them. D-7.2. */
+export const SYNC_EXTENSIONS = ["conflict-newer", "schema", "digest", "deletes"] as const;
+
+export type SyncExtension = (typeof SYNC_EXTENSIONS)[number];
+
+export interface SchemaColumn {
+  readonly type: ColumnType;
+  readonly nullable: boolean;
+}
+
+/** The reply of `/schema/{table}`, in its field order. */
+export interface TableSchema {
+  readonly table: string;
+  readonly timestampColumn: string | null;
+  readonly upsertKey: readonly string[];
+  /** As registered, without columns that are not serialized. */
+  readonly updateColumns: "__all__" | readonly string[];
+  /** By name, in registry order, without columns that are not serialized. */
+  readonly columns: Readonly<Record<string, SchemaColumn>>;
+  readonly deletes: boolean;
+  readonly lagSeconds: number;
+  readonly late: {
+    readonly mark: string;
+    /** Canonical time; null for nothing or without a mark; empty, the start, for a mark never given. D-7.4. */
+    readonly from: string | null;
+  };
+}
+
+/** How a table is registered here, without what is not serialized. */
+export function describeTable(table: Table): Omit<TableSchema, "late"> {
+  const shown = new Set(table.pageColumns.map(({ name }) => name));
+  const { registeredUpdates: updates } = table;
+  return {
+    table: table.name,
+    timestampColumn: table.timestampColumn,
+    upsertKey: table.keyColumns.map(({ name }) => name),
+    updateColumns: updates === "__all__" ? updates : updates.filter((name) => shown.has(name)),
+    columns: Object.fromEntries(
+      table.pageColumns.map(({ name, type, nullable }) => [name, { type, nullable }]),
+    ),
+    deletes: table.deletes,
+    lagSeconds: table.lagSeconds,
+  };
+}

@@ -1,0 +1,30 @@
+import { TURN_MS } from "../../domain/shared/limits.ts";
+import type { Clock } from "./runtime.ts";
+
+/**
+ * Shares the event loop: work that may take long asks it after every small step whether others are to have their turn.
+ * D-7.9.
+ */
+export class Turns {
+  readonly #clock: Pick<Clock, "monotonicMs">;
+  readonly #pause: () => Promise<void>;
+  #beganMs: number;
+
+  /** The first turn begins now. `pause` resolves when others have had theirs. */
+  constructor(clock: Pick<Clock, "monotonicMs">, pause: () => Promise<void>) {
+    this.#clock = clock;
+    this.#pause = pause;
+    this.#beganMs = clock.monotonicMs();
+  }
+
+  /** True when the turn has taken its time. */
+  get isOver(): boolean {
+    return this.#clock.monotonicMs() - this.#beganMs >= TURN_MS;
+  }
+
+  /** Lets others have their turn, and begins the next one. */
+  async next(): Promise<void> {
+    await this.#pause();
+    this.#beganMs = this.#clock.monotonicMs();
+  }
+}

@@ -1,0 +1,50 @@
+import type { Tombstone } from "../../domain/sync/rows/tombstone.ts";
+import type { Table } from "../../domain/sync/table/table.ts";
+
+export interface TombstoneQuery {
+  /** Only those listed after this place, a `cursor` of this store; null: from the first on. */
+  readonly after: string | null;
+  /** Only those taken in at or after this canonical time; null for all. */
+  readonly sinceTime: string | null;
+  readonly limitRows: number;
+}
+
+export interface TombstonePage {
+  /** In the order in which they became visible here. One that was listed anew stands at its last place only. */
+  readonly items: readonly Tombstone[];
+  /** The place behind the last item, or `after` without one: where to go on, now or in the next run. */
+  readonly cursor: string;
+  readonly hasMore: boolean;
+  /** Canonical time since when the record of deletes is complete. */
+  readonly earliestAvailable: string;
+}
+
+/**
+ * The tombstones of tables with `deletes`: made for every row that is deleted, by whatever program, and those that
+ * `TableStore.write` takes in. Every method throws `store_unavailable`. D-7.6.
+ */
+export interface Tombstones {
+  /**
+   * Lists tombstones. Waits until all deletes that were committed before the call are in the record, 10 s at most, then
+   * throws `store_unavailable`. Throws `invalid_request` for a cursor that this store never gave.
+   */
+  list(table: Table, query: TombstoneQuery): Promise<TombstonePage>;
+
+  /** The place behind the last tombstone, for all rows deleted before the call. Waits as `list` does. */
+  end(table: Table): Promise<string>;
+
+  /** The number of tombstones listed after a place; null: of all. */
+  countAfter(table: Table, after: string | null): Promise<number>;
+
+  /**
+   * The number of rows that `TableStore.write` would remove now if these tombstones arrived; each row counts once.
+   * Changes nothing.
+   */
+  countRemovable(table: Table, tombstones: readonly Tombstone[]): Promise<number>;
+
+  /** Forgets those listed after a place, without bringing rows back. Resolves to their number. */
+  forgetAfter(table: Table, after: string | null): Promise<number>;
+
+  /** Forgets those taken in before a canonical time. `earliestAvailable` is then at least that time. */
+  prune(table: Table, beforeTime: string): Promise<number>;
+}

@@ -1,0 +1,194 @@
+// The two ends that a repair writes to: rows in batches, and at last the rows that it removes. D-7.5, D-7.6.
+import { AppError } from "../../../domain/shared/errors.ts";
+import type { JsonObject } from "../../../domain/shared/json.ts";
+import { rowText } from "../../../domain/sync/rows/row-text.ts";
+import { rowTime } from "../../../domain/sync/rows/row-time.ts";
+import { deletionTime, type Tombstone } from "../../../domain/sync/rows/tombstone.ts";
+import { deleteLimit } from "../../../domain/sync/run/delete-limit.ts";
+import { BatchSize } from "../../../domain/sync/run/pacing.ts";
+import type { Row, Table } from "../../../domain/sync/table/table.ts";
+import type { RecordWriter } from "../transfer/apply-records.ts";
+import type { TableTransfer } from "../transfer/begin-transfer.ts";
+import { commitExtras, commitRows } from "../transfer/commit.ts";
+import { type Handshake, hasExtension } from "../transfer/handshake.ts";
+import { sendRows } from "../transfer/send-rows.ts";
+
+/** Why a row stayed: the end does not update the columns that differ, refused it, or has it newer or deleted by now. */
+export type KeptReason = "update_columns" | "refused" | "newer" | "deletes_unknown";
+
+export interface KeptRow {
+  readonly key: JsonObject;
+  readonly reason: KeptReason;
+}
+
+interface QueuedRow {
+  /** As the other end has it. */
+  readonly row: JsonObject;
+  readonly key: JsonObject;
+}
+
+/** Tombstones of one request or commit. */
+const REMOVED_TOGETHER = 1_000;
+const REPAIR_ROWS = 500;
+
+/** A transfer to an end, and what that rejected before. */
+export interface RepairTransfer {
+  readonly transfer: TableTransfer;
+  readonly writer: RecordWriter;
+}
+
+/** What the queue of both ends has in common. */
+export abstract class RepairEnd {
+  readonly #updated: ReadonlySet<string>;
+  protected readonly transfer: TableTransfer;
+  /** What an end refuses waits for the next run, as in a run. D-4.10. */
+  protected readonly writer: RecordWriter;
+  /** Null for the limit of the registry. */
+  readonly #maxDeletes: number | null;
+  #rows: QueuedRow[] = [];
+  readonly #removed: Tombstone[] = [];
+  /** Rows that changed so far, or were removed. */
+  changed = 0;
+
+  /** `updated` names the columns that a write changes in a row that is there. */
+  constructor(
+    { transfer, writer }: RepairTransfer,
+    updated: readonly string[],
+    maxDeletes: number | null,
+  ) {
+    this.transfer = transfer;
+    this.writer = writer;
+    this.#updated = new Set(updated);
+    this.#maxDeletes = maxDeletes;
+  }
+
+  /** False when writing one row over another would leave that as it is, as its end does not update what differs. */
+  wouldChange(present: JsonObject, wanted: JsonObject): boolean {
+    const { table } = this.transfer;
+    const updates = Object.entries(wanted).filter(([name]) => this.#updated.has(name));
+    return (
+      rowText(table, present) !== rowText(table, { ...present, ...Object.fromEntries(updates) })
+    );
+  }
+
+  queueWrite(row: JsonObject, key: JsonObject): void {
+    this.#rows.push({ row, key });
+  }
+
+  queueRemoval(key: JsonObject, present: Row): void {
+    const { run, table } = this.transfer;
+    const deletedAt = deletionTime(rowTime(table, present), run.deps.clock.nowMs());
+    this.#removed.push({ key, deletedAt });
+  }
+
+  /** Writes the rows that wait, and resolves to those that stayed as they were. */
+  async writeQueued(): Promise<readonly KeptRow[]> {
+    const rows = this.#rows;
+    this.#rows = [];
+    return rows.length === 0 ? [] : await this.write(rows);
+  }
+
+  /** Throws `sync_failed`, before the first one, when there are more than may be removed. */
+  async removeQueued(): Promise<void> {
+    const { table } = this.transfer;
+    const count = this.#removed.length;
+    if (count === 0) return;
+    const limit = deleteLimit(table, this.#maxDeletes, await this.countRows());
+    if (count > limit) {
+      const text = `${count} rows of "${table.name}" would be removed ${this.where}, at most ${limit} may be`;
+      throw new AppError("sync_failed", `${text}; none was: allow more with max_deletes`);
+    }
+    for (let from = 0; from < count; from += REMOVED_TOGETHER) {
+      this.changed += await this.remove(this.#removed.slice(from, from + REMOVED_TOGETHER));
+    }
+  }
+
+  protected abstract readonly where: "here" | "there";
+  protected abstract write(rows: readonly QueuedRow[]): Promise<readonly KeptRow[]>;
+  protected abstract remove(removed: readonly Tombstone[]): Promise<number>;
+  protected abstract countRows(): Promise<number>;
+}
+
+/** Writes what the remote has, to this deployment's store. */
+export class RepairHere extends RepairEnd {
+  protected readonly where = "here";
+
+  constructor(to: RepairTransfer, maxDeletes: number | null) {
+    super(to, columnNames(to.transfer.table), maxDeletes);
+  }
+
+  protected async write(rows: readonly QueuedRow[]): Promise<readonly KeptRow[]> {
+    const applied = await this.writer.write(rows.map(({ row }) => row));
+    this.changed += applied.changed;
+    const keys = new Map(rows.map(({ row, key }) => [row, key]));
+    const keyOf = (row: JsonObject) => keys.get(row) ?? {};
+    return [
+      ...applied.rejected.map(({ record }) => ({ key: keyOf(record), reason: "refused" as const })),
+      ...applied.kept.map((record) => ({ key: keyOf(record), reason: "newer" as const })),
+    ];
+  }
+
+  protected async remove(removed: readonly Tombstone[]): Promise<number> {
+    const deleted = removed.map((tombstone, index) => ({ index, ...tombstone }));
+    const options = { isOwnRun: true, deleted };
+    return (await commitRows(this.transfer, [], () => ({}), options)).deleted;
+  }
+
+  protected async countRows(): Promise<number> {
+    const { run, table } = this.transfer;
+    return await run.deps.tables.countRows(table);
+  }
+}
+
+/** Writes what this deployment has, at the remote. */
+export class RepairThere extends RepairEnd {
+  protected readonly where = "there";
+  readonly #size = new BatchSize(REPAIR_ROWS, REPAIR_ROWS);
+
+  constructor(to: RepairTransfer, maxDeletes: number | null) {
+    const { handshake, table } = to.transfer;
+    const updated = handshake.schema?.updateColumns ?? "__all__";
+    super(to, updated === "__all__" ? columnNames(table) : updated, maxDeletes);
+  }
+
+  protected async write(rows: readonly QueuedRow[]): Promise<readonly KeptRow[]> {
+    const keys = new Map(rows.map(({ row, key }) => [row, key]));
+    const wanted = rows.map(({ row }) => row);
+    const { accepted, rejected, changed } = await sendRows(this.transfer, this.#size, wanted);
+    const { rejections } = this.writer;
+    await commitExtras(this.transfer, rejections.extras(rejected, accepted));
+    rejections.settle(rejected, accepted);
+    this.changed += changed;
+    return rejected.map(({ record }) => ({ key: keys.get(record) ?? {}, reason: "refused" }));
+  }
+
+  protected async remove(removed: readonly Tombstone[]): Promise<number> {
+    const { run, table, lease, calls } = this.transfer;
+    const pushed = await calls.call((signal) => {
+      lease.assertHeld();
+      return run.remote.peer.pushBatch(table.name, { records: [], deleted: removed, signal });
+    });
+    return pushed.result.deleted ?? 0;
+  }
+
+  protected async countRows(): Promise<number> {
+    const { run, table, calls } = this.transfer;
+    const status = await calls.call((signal) => run.remote.peer.readStatus({ signal }));
+    return Math.max(0, status.tableCounts[table.name] ?? 0);
+  }
+}
+
+/** Throws `sync_failed` unless both ends delete rows of the table on request. D-7.6. */
+export function requireDeletes(table: Table, handshake: Handshake): void {
+  const advice = `set "deletes": true for it in the registry there and here`;
+  if (!table.deletes) {
+    throw new AppError("sync_failed", `Rows of "${table.name}" are not deleted here; ${advice}`);
+  }
+  if (!hasExtension(handshake, "deletes") || handshake.schema?.deletes !== true) {
+    throw new AppError("sync_failed", `The remote deletes no rows of "${table.name}"; ${advice}`);
+  }
+}
+
+function columnNames({ updateColumns }: Table): readonly string[] {
+  return updateColumns.map(({ name }) => name);
+}

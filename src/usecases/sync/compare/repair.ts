@@ -1,0 +1,118 @@
+// The repair of rows in which two ends differ: which way each goes, and what came of it. D-4.10, D-7.5, D-7.6.
+import type { JsonObject } from "../../../domain/shared/json.ts";
+import { MAX_COMPARE_EXAMPLES } from "../../../domain/shared/limits.ts";
+import { convertRecord } from "../../../domain/sync/rows/convert.ts";
+import { rowText } from "../../../domain/sync/rows/row-text.ts";
+import { rowTime } from "../../../domain/sync/rows/row-time.ts";
+import { aheadLimit, rankTimes } from "../../../domain/sync/rows/time-rank.ts";
+import type { CompareRepair } from "../../../domain/sync/run/run.ts";
+import type { Row, Table } from "../../../domain/sync/table/table.ts";
+import type { KeptRow, RepairEnd } from "./repair-ends.ts";
+import type { RowPair } from "./row-pair.ts";
+
+/** Rows that wait to be written together. */
+const REPAIR_ROWS = 500;
+
+export interface RepairCounts {
+  /** Rows that changed, or were removed. */
+  readonly repaired: number;
+  readonly kept: number;
+  readonly keptExamples: readonly KeptRow[];
+}
+
+/** The ends that a repair may write to; null for one that it leaves as it is. */
+export interface RepairEnds {
+  readonly here: RepairEnd | null;
+  readonly there: RepairEnd | null;
+}
+
+export interface RepairPlan {
+  readonly repair: CompareRepair;
+  /** Removes what only the end being repaired has. Not with `newest`. */
+  readonly deletes: boolean;
+  /** False when it is not known any more which rows were deleted: then `newest` copies none. D-7.6. */
+  readonly copiesMissing: boolean;
+}
+
+export class Repair {
+  readonly #table: Table;
+  readonly #plan: RepairPlan;
+  readonly #ends: RepairEnds;
+  readonly #aheadLimit: string;
+  #waiting = 0;
+  #kept = 0;
+  readonly #keptExamples: KeptRow[] = [];
+
+  constructor(table: Table, plan: RepairPlan, ends: RepairEnds, nowMs: number) {
+    this.#table = table;
+    this.#plan = plan;
+    this.#ends = ends;
+    this.#aheadLimit = aheadLimit(nowMs);
+  }
+
+  /** Takes up a row that differs; `key` has its key columns. */
+  async add(pair: RowPair, key: JsonObject): Promise<void> {
+    const target = this.#targetOf(pair);
+    if (target === "kept") this.#keep({ key, reason: "deletes_unknown" });
+    else if (target !== null) this.#enqueue(target, pair, key);
+    if (this.#waiting >= REPAIR_ROWS) await this.#flush();
+  }
+
+  /** Writes what waits, then removes. Throws `sync_failed` when more rows would be removed than may be. */
+  async finish(): Promise<RepairCounts> {
+    await this.#flush();
+    const ends = [this.#ends.here, this.#ends.there].filter((end) => end !== null);
+    let repaired = 0;
+    for (const end of ends) {
+      await end.removeQueued();
+      repaired += end.changed;
+    }
+    return { repaired, kept: this.#kept, keptExamples: this.#keptExamples };
+  }
+
+  /** The end that is to get the other's row, or to lose its own; null for neither. */
+  #targetOf(pair: RowPair): "here" | "there" | "kept" | null {
+    const { repair, deletes, copiesMissing } = this.#plan;
+    const isDifferent = pair.here !== null && pair.there !== null;
+    if (repair === "push") return pair.here !== null || deletes ? "there" : null;
+    if (repair === "pull") return pair.there !== null || deletes ? "here" : null;
+    if (isDifferent) return this.#olderOf(pair.here as Row, pair.there as JsonObject);
+    if (!copiesMissing) return "kept";
+    return pair.here === null ? "here" : "there";
+  }
+
+  /** The end whose row is older; at equal times the one whose text is smaller, so that both ends decide alike. */
+  #olderOf(here: Row, there: JsonObject): "here" | "there" {
+    const table = this.#table;
+    const sent = convertRecord(table, { ...here, ...there }).row ?? there;
+    const order = rankTimes(rowTime(table, here), rowTime(table, sent), this.#aheadLimit);
+    if (order !== 0) return order < 0 ? "here" : "there";
+    return rowText(table, here) < rowText(table, { ...here, ...sent }) ? "here" : "there";
+  }
+
+  #enqueue(target: "here" | "there", pair: RowPair, key: JsonObject): void {
+    const end = this.#ends[target];
+    if (end === null) throw new Error(`This repair does not write ${target}`);
+    const wanted = target === "here" ? pair.there : pair.here;
+    const present = target === "here" ? pair.here : pair.there;
+    if (wanted === null) end.queueRemoval(key, present as Row);
+    else if (present !== null && !end.wouldChange(present, wanted)) {
+      this.#keep({ key, reason: "update_columns" });
+    } else {
+      end.queueWrite(wanted, key);
+      this.#waiting++;
+    }
+  }
+
+  async #flush(): Promise<void> {
+    this.#waiting = 0;
+    for (const end of [this.#ends.here, this.#ends.there]) {
+      for (const kept of (await end?.writeQueued()) ?? []) this.#keep(kept);
+    }
+  }
+
+  #keep(example: KeptRow): void {
+    this.#kept++;
+    if (this.#keptExamples.length < MAX_COMPARE_EXAMPLES) this.#keptExamples.push(example);
+  }
+}

@@ -1,0 +1,43 @@
+// Deletes one row here on request. D-7.6.
+import { AppError } from "../../../domain/shared/errors.ts";
+import { rowTime } from "../../../domain/sync/rows/row-time.ts";
+import { deletionTime } from "../../../domain/sync/rows/tombstone.ts";
+import type { Row, Table } from "../../../domain/sync/table/table.ts";
+import type { Clock } from "../../../ports/runtime/runtime.ts";
+import type { RowSource } from "../../../ports/tables/row-source.ts";
+import type { TableStore } from "../../../ports/tables/table-store.ts";
+
+export interface DeleteRowDeps {
+  readonly rows: RowSource;
+  readonly tables: TableStore;
+  readonly clock: Clock;
+}
+
+/** Tries to delete a row that others write to meanwhile. */
+const MAX_TRIES = 10;
+
+/**
+ * Deletes the row with this key, which leaves a tombstone that the next run sends. Throws `invalid_request` for a table
+ * without `deletes`, `not_found`, and what the store throws.
+ */
+export async function deleteRow(deps: DeleteRowDeps, table: Table, key: Row): Promise<void> {
+  requireDeletes(table);
+  for (let tries = 0; tries < MAX_TRIES; tries++) {
+    const [row] = await deps.rows.readByKeys(table, [key]);
+    if (row === undefined) {
+      throw new AppError("not_found", `Table "${table.name}" has no row with this key`);
+    }
+    const deletedAt = deletionTime(rowTime(table, row), deps.clock.nowMs());
+    const deleted = [{ index: 0, key, deletedAt }];
+    if ((await deps.tables.write(table, [], { deleted })).deleted > 0) return;
+  }
+  const text = `The row is written to all the time, and was not deleted; try again`;
+  throw new AppError("commit_failed", text);
+}
+
+/** Throws `invalid_request` for a table without `deletes`. */
+export function requireDeletes(table: Table): void {
+  if (table.deletes) return;
+  const text = `Deletes of "${table.name}" are not recorded: set "deletes": true for it in the registry, at both ends`;
+  throw new AppError("invalid_request", text);
+}

@@ -1,0 +1,63 @@
+import type { JsonValue } from "../../../domain/shared/json.ts";
+import { convertTombstone } from "../../../domain/sync/rows/convert-tombstone.ts";
+import {
+  type Integrity,
+  type PushResult,
+  pushedResult,
+  type RecordFailure,
+} from "../../../domain/sync/rows/push-result.ts";
+import { aheadLimit } from "../../../domain/sync/rows/time-rank.ts";
+import type { Table } from "../../../domain/sync/table/table.ts";
+import type { Clock } from "../../../ports/runtime/runtime.ts";
+import type { TombstoneWrite } from "../../../ports/tables/table-store.ts";
+import type { Tombstones } from "../../../ports/tables/tombstones.ts";
+
+export interface CountDeletesDeps {
+  readonly tombstones: Tombstones;
+  readonly clock: Clock;
+}
+
+/** The members of a push's `deleted` that take effect, and those that fail. D-7.6. */
+interface PlannedDeletes {
+  /** None in a table that has not opted in: such a table deletes nothing, whatever is sent. */
+  readonly tombstones: readonly TombstoneWrite[];
+  readonly failures: readonly RecordFailure[];
+}
+
+export function planDeletes(
+  table: Table,
+  members: readonly JsonValue[],
+  nowMs: number,
+): PlannedDeletes {
+  const tombstones: TombstoneWrite[] = [];
+  const failures: RecordFailure[] = [];
+  const limit = aheadLimit(nowMs);
+  for (const [index, member] of members.entries()) {
+    const { tombstone, problem } = convertTombstone(table, member, limit);
+    if (tombstone === null) failures.push({ index, message: problem });
+    else if (table.deletes) tombstones.push({ index, ...tombstone });
+  }
+  return { tombstones, failures };
+}
+
+/**
+ * Answers a push that only asks how many rows its `deleted` would remove; nothing is written, and records are not looked
+ * at. Throws `store_unavailable`. D-7.6.
+ */
+export async function countDeletes(
+  deps: CountDeletesDeps,
+  push: {
+    readonly table: Table;
+    readonly deleted: readonly JsonValue[];
+    readonly integrity: Integrity;
+  },
+): Promise<PushResult> {
+  const { table, deleted, integrity } = push;
+  const { tombstones, failures } = planDeletes(table, deleted, deps.clock.nowMs());
+  const removed =
+    tombstones.length === 0 ? 0 : await deps.tombstones.countRemovable(table, tombstones);
+  return pushedResult(table, {
+    ...{ records: [], failures: [], integrity },
+    deletes: { members: deleted, failures, removed },
+  });
+}

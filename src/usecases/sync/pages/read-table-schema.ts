@@ -1,0 +1,23 @@
+import { findTable, type Registry } from "../../../domain/sync/table/table.ts";
+import { describeTable, type TableSchema } from "../../../domain/sync/table/table-schema.ts";
+import type { LateRows } from "../../../ports/tables/late-rows.ts";
+
+export interface TableSchemaDeps {
+  readonly registry: Registry;
+  readonly lateRows: LateRows;
+}
+
+/**
+ * Tells a peer how a table is registered here, and what came late after the mark it has; without a mark, null or empty,
+ * only the mark of now. Throws `unknown_table`, `store_unavailable`. D-7.3, D-7.4.
+ */
+export async function readTableSchema(
+  { registry, lateRows }: TableSchemaDeps,
+  tableName: string,
+  lateAfter: string | null,
+): Promise<TableSchema> {
+  const table = findTable(registry, tableName);
+  const afterMark = lateAfter === "" ? null : lateAfter;
+  const late = await lateRows.read(table, { afterMark, isForOwnPush: false });
+  return { ...describeTable(table), late };
+}

@@ -1,0 +1,71 @@
+import { AppError, isAppError } from "../../../domain/shared/errors.ts";
+import type { SyncDirection } from "../../../domain/sync/run/marker.ts";
+import type { Table } from "../../../domain/sync/table/table.ts";
+import { RemotePeerError } from "../../../ports/tables/remote-peer.ts";
+import type { RunContext } from "../shared/run-context.ts";
+import { columnHistory, lacksText, type Meeting, meetRemote } from "../transfer/meeting.ts";
+import { transferTable } from "../transfer/transfer-table.ts";
+import type { RunProgress } from "./run-progress.ts";
+
+/**
+ * Moves one table in the directions of the run; failures are told to its progress. Resolves to false when the other tables
+ * would fail too. Rejects when the store does not answer.
+ */
+export async function moveTable(
+  run: RunContext,
+  progress: RunProgress,
+  table: Table,
+): Promise<boolean> {
+  const [first = "push"] = run.directions;
+  progress.begin(table.name);
+  let meeting: Meeting;
+  try {
+    meeting = await meetRemote(run, table);
+  } catch (error) {
+    progress.fail(error, table.name, first);
+    return !concernsAllTables(error, run.stop);
+  }
+  tellWarnings(progress, meeting);
+  for (const direction of await directionsOf(run, meeting)) {
+    if (direction === "push" && meeting.pushProblem !== null) {
+      // The table can be pulled all the same.
+      progress.fail(new AppError("sync_failed", meeting.pushProblem), table.name, direction);
+      continue;
+    }
+    const { totals, error, deletesError = null } = await transferTable(run, meeting, direction);
+    if (totals !== null) progress.add(table.name, direction, totals);
+    if (deletesError !== null) progress.fail(deletesError, table.name, direction);
+    if (error === null) continue;
+    progress.fail(error, table.name, direction);
+    // Rows that were not pushed must not be overwritten by a pull.
+    return !concernsAllTables(error, run.stop);
+  }
+  return true;
+}
+
+/**
+ * A push, then a pull; the other way round where columns take part for the first time, so that what the remote has in
+ * them is here before it is overwritten. D-4.3, D-7.3.
+ */
+async function directionsOf(
+  { deps, directions }: RunContext,
+  meeting: Meeting,
+): Promise<readonly SyncDirection[]> {
+  if (directions.length < 2) return directions;
+  const { added } = columnHistory(meeting, "pull", await deps.markers.readAll());
+  return added.length === 0 ? directions : directions.toReversed();
+}
+
+function tellWarnings(progress: RunProgress, { table, handshake, warnings }: Meeting): void {
+  for (const text of warnings) progress.warn(table.name, text);
+  const lacks = lacksText(handshake);
+  if (lacks !== null) progress.warnOnce(table.name, lacks);
+}
+
+/** True when the other tables would fail too: the run was stopped, or the store or the remote cannot be reached. */
+function concernsAllTables(error: unknown, stop: AbortSignal): boolean {
+  if (stop.aborted || isAppError(error, "store_unavailable", "commit_failed")) return true;
+  const cause = error instanceof Error ? error.cause : null;
+  if (!(cause instanceof RemotePeerError)) return false;
+  return cause.reason !== "refused" && cause.reason !== "not_found";
+}

@@ -1,0 +1,131 @@
+// What a run learns of a table before it moves it, asked once for all its directions: the remote's handshake, and what
+// the two registries mean for the run. D-7.3.
+import { AppError } from "../../../domain/shared/errors.ts";
+import { MAX_RUN_ERROR_CHARS } from "../../../domain/shared/limits.ts";
+import { withAdvice } from "../../../domain/shared/text.ts";
+import {
+  compareSchemas,
+  type SchemaDifferences,
+  unknownFieldProblem,
+} from "../../../domain/sync/run/compare-schemas.ts";
+import {
+  addedColumns,
+  columnsNow,
+  type KnownColumns,
+  readColumns,
+  unfetchedColumns,
+} from "../../../domain/sync/run/known-columns.ts";
+import { columnsName, markName, type SyncDirection } from "../../../domain/sync/run/marker.ts";
+import type { Table } from "../../../domain/sync/table/table.ts";
+import type { SyncExtension } from "../../../domain/sync/table/table-schema.ts";
+import type { DeletedReply } from "../../../ports/tables/remote-peer.ts";
+import { RemoteCalls } from "../shared/call-remote.ts";
+import type { RemoteTable, RunContext } from "../shared/run-context.ts";
+import { type Handshake, hasExtension, readFirstRecord, shakeHands } from "./handshake.ts";
+
+export interface Meeting {
+  readonly table: Table;
+  readonly handshake: Handshake;
+  /** The mark of the remote's late rows that the handshake asked with. */
+  readonly lateAfter: string | null;
+  /** Why the table cannot be pushed; null when it can. */
+  readonly pushProblem: string | null;
+  readonly warnings: readonly string[];
+  /** The columns that take part. */
+  readonly columns: KnownColumns;
+  readonly readAhead: DeletesReadAhead;
+}
+
+/** A page of the remote's tombstones that the first direction of a run has read for the second one. */
+export class DeletesReadAhead {
+  #cursor: string | null = null;
+  #page: DeletedReply | null = null;
+
+  keep(cursor: string | null, page: DeletedReply): void {
+    this.#cursor = cursor;
+    this.#page = page;
+  }
+
+  /** The page behind a place, once; null when that is not the one that was kept. */
+  take(cursor: string | null): DeletedReply | null {
+    const page = this.#cursor === cursor ? this.#page : null;
+    this.#page = null;
+    return page;
+  }
+}
+
+/** Asks the remote about a table. Throws `sync_failed` when it cannot move in any direction. */
+export async function meetRemote(run: RunContext, table: Table): Promise<Meeting> {
+  const [direction = "push"] = run.directions;
+  const calls = new RemoteCalls(run.deps, run.stop, (retry) =>
+    run.publish({ type: "retry", table: table.name, direction, ...retry }),
+  );
+  const markers = await run.deps.markers.readAll();
+  const lateAfter = run.isFull ? null : (markers.get(markName("pull", table.name)) ?? null);
+  const handshake = await shakeHands({ run, table, calls }, lateAfter);
+  const { problem, pushProblem, warnings, leftOut } = differencesOf(table, handshake);
+  if (problem !== null) throw new AppError("sync_failed", problem);
+  const columns = columnsNow(table, leftOut);
+  const readAhead = new DeletesReadAhead();
+  return { table, handshake, lateAfter, pushProblem, warnings, columns, readAhead };
+}
+
+/** Throws `sync_failed` when rows cannot be compared with the remote's, or, to be pushed, cannot be sent there. */
+export async function requireComparable(
+  source: RemoteTable,
+  handshake: Handshake,
+  isPushed: boolean,
+): Promise<void> {
+  const isLookedAt = isPushed && handshake.schema === null;
+  const firstRecord = isLookedAt ? await readFirstRecord(source) : null;
+  const differences = differencesOf(source.table, { ...handshake, firstRecord });
+  const problem = differences.problem ?? (isPushed ? differences.pushProblem : null);
+  if (problem !== null) throw new AppError("sync_failed", problem);
+}
+
+/** How the registries of both ends differ; of a remote that does not tell, what one of its rows shows. */
+function differencesOf(
+  table: Table,
+  { schema, firstRecord }: Handshake,
+): Omit<SchemaDifferences, "lagSeconds"> {
+  if (schema !== null) return compareSchemas(table, schema);
+  const pushProblem = firstRecord === null ? null : unknownFieldProblem(table, firstRecord);
+  return { problem: null, pushProblem, leftOut: [], warnings: [] };
+}
+
+/** What the runs before have kept of the columns of a table. */
+export interface ColumnHistory {
+  /** Columns that are to be moved for all rows: they took no part in the last run in the direction. */
+  readonly added: readonly string[];
+  /** Why a push would empty columns of the remote; null when it would not. */
+  readonly pushProblem: string | null;
+}
+
+export function columnHistory(
+  { table, columns }: Meeting,
+  direction: SyncDirection,
+  markers: ReadonlyMap<string, string>,
+): ColumnHistory {
+  const then = (of: SyncDirection) => readColumns(markers.get(columnsName(of, table.name)));
+  const unfetched = unfetchedColumns(then("pull"), columns);
+  const names = unfetched.map((name) => `"${name}"`).join(", ");
+  const text = `Columns of "${table.name}" are new here, and a push would empty them at the remote: ${names}`;
+  const advice = "pull the table first, or run both";
+  return {
+    added: addedColumns(then(direction), columns),
+    pushProblem: unfetched.length === 0 ? null : withAdvice(text, advice, MAX_RUN_ERROR_CHARS),
+  };
+}
+
+const LACKS: readonly (readonly [SyncExtension, string])[] = [
+  ["conflict-newer", "newer rows there are looked for before each push"],
+  ["schema", "registries are not compared and late rows there not noticed"],
+  ["deletes", "deletes do not travel"],
+];
+
+/** What cannot be had from a remote without the extensions of this service; null when it has them. D-7.2. */
+export function lacksText(handshake: Handshake): string | null {
+  const lacks = LACKS.filter(([name]) => !hasExtension(handshake, name)).map(([, text]) => text);
+  if (lacks.length === 0) return null;
+  return `The remote does not know all that this service does: ${lacks.join("; ")}`;
+}

@@ -1,0 +1,142 @@
+// What a remote that guards nothing has of the rows that a push will send: it is read first. D-7.2.
+import type { JsonObject } from "../../../domain/shared/json.ts";
+import { compareDateTimes, dateTimeMs } from "../../../domain/shared/time.ts";
+import { PullCursor } from "../../../domain/sync/pull/pull-cursor.ts";
+import { convertPulled } from "../../../domain/sync/rows/convert.ts";
+import { rowKey } from "../../../domain/sync/rows/row-key.ts";
+import { hashRow } from "../../../domain/sync/rows/row-memory.ts";
+import { rowText } from "../../../domain/sync/rows/row-text.ts";
+import { rowTime, rowTimeText, timeMicros } from "../../../domain/sync/rows/row-time.ts";
+import {
+  microsOf,
+  NO_TIME,
+  RowVersions,
+  versionOf,
+} from "../../../domain/sync/rows/row-versions.ts";
+import { aheadLimit } from "../../../domain/sync/rows/time-rank.ts";
+import { markerName, timeLike } from "../../../domain/sync/run/marker.ts";
+import { BatchSize } from "../../../domain/sync/run/pacing.ts";
+import { isVersioned, type Row, type Table } from "../../../domain/sync/table/table.ts";
+import type { TableTransfer } from "./begin-transfer.ts";
+import { PushReader } from "./own-rows.ts";
+import { pullRecords } from "./remote-pages.ts";
+
+/** How the remote has a row: a version that is newer, the same one, or another one or none. */
+type RemoteVersion = "newer" | "same" | "other";
+
+export class RemoteRows {
+  readonly #table: Table;
+  readonly #aheadMicros: number;
+  readonly #versions = new RowVersions();
+
+  /** `remoteTime` is canonical. */
+  constructor(table: Table, remoteTime: string) {
+    this.#table = table;
+    this.#aheadMicros = timeMicros(aheadLimit(dateTimeMs(remoteTime)));
+  }
+
+  note(record: JsonObject): void {
+    const table = this.#table;
+    const row = convertPulled(table, record).write?.row ?? null;
+    const { text } = rowKey(table, record);
+    // A record that can be no row here is another version of its key.
+    this.#versions.note(
+      row === null
+        ? { ...hashRow({ key: text }), micros: microsOf(table, record) }
+        : versionOf(table, row, rowText(table, row)),
+    );
+  }
+
+  /** How it has the row that is like this here. */
+  versionThere(row: Row): RemoteVersion {
+    const own = versionOf(this.#table, row, rowText(this.#table, row));
+    const there = this.#versions.find(own);
+    if (there?.isSame) return "same";
+    if (there === null || !isVersioned(this.#table)) return "other";
+    return this.#ranksAbove(there.micros, own.micros) ? "newer" : "other";
+  }
+
+  /** How many of these rows it had otherwise, or not at all. */
+  countOthers(rows: readonly Row[]): number {
+    return rows.filter((row) => this.versionThere(row) !== "same").length;
+  }
+
+  /** True for a row whose time ranks below all others by the remote's clock of now. */
+  isTooFarAhead(row: Row): boolean {
+    return microsOf(this.#table, row) > this.#aheadMicros;
+  }
+
+  /** As `rankTimes`. */
+  #ranksAbove(a: number, b: number): boolean {
+    if (a === NO_TIME || b === NO_TIME) return a !== NO_TIME && b === NO_TIME;
+    const isAheadA = a > this.#aheadMicros;
+    const isAheadB = b > this.#aheadMicros;
+    return isAheadA === isAheadB ? a > b : isAheadB;
+  }
+}
+
+/** What a push is going to send. */
+interface PlannedPush {
+  /** Canonical time that it begins at; null for the first row. */
+  readonly start: string | null;
+  /** The first of some rows, in order, that has to be sent; null for none. */
+  firstSent(rows: readonly Row[]): Promise<Row | null>;
+  /** Keys of rejected rows, which are sent whatever their time. */
+  readonly waiting: readonly JsonObject[];
+}
+
+/** Reads all that may be newer there than what a push is going to send. */
+export async function readFirst(transfer: TableTransfer, push: PlannedPush): Promise<RemoteRows> {
+  const { run, table, handshake, report } = transfer;
+  const { remoteTime } = handshake.clocks;
+  const there = new RemoteRows(table, remoteTime);
+  const limit = aheadLimit(dateTimeMs(remoteTime));
+  const first = await firstSent(transfer, push, push.start);
+  const ahead = await firstSent(transfer, push, limit);
+  const waiting = await run.deps.rows.readByKeys(table, push.waiting);
+  const times = [...waiting, ...first, ...ahead].map((row) => rowTime(table, row));
+  if (times.length === 0) return there;
+  // Any row that has a time there may be newer than one without, and any that is not ahead than one that is.
+  const isAll = times.some((time) => time === null || compareDateTimes(time, limit) > 0);
+  const [earliest = null] = isAll
+    ? []
+    : times.filter((time) => time !== null).sort(compareDateTimes);
+  const since = earliest === null ? null : sinceLikeRemote(transfer, earliest);
+  const { maxPageRows } = run.deps;
+  const cursor =
+    since === null
+      ? PullCursor.begin(table, null, maxPageRows)
+      : PullCursor.beginSince(table, since, maxPageRows);
+  for await (const pulled of pullRecords(transfer, cursor)) {
+    report.addBytes(pulled);
+    for (const record of pulled.records) there.note(record);
+  }
+  return there;
+}
+
+/** The first row at or after a canonical time, or without a time, that is going to be sent. */
+async function firstSent(
+  { run, table }: TableTransfer,
+  push: PlannedPush,
+  sinceTime: string | null,
+): Promise<readonly Row[]> {
+  const { rows, maxPageRows } = run.deps;
+  const reader = new PushReader(rows, table, sinceTime, new BatchSize(maxPageRows));
+  for (;;) {
+    const batch = await reader.read();
+    const sent = await push.firstSent(batch.rows);
+    if (sent !== null) return [sent];
+    if (batch.isLast || batch.rows.length === 0) return [];
+  }
+}
+
+/** The time in the notation of the remote's rows, which it can read; null when that is not known. */
+function sinceLikeRemote(
+  { table, handshake, lastMarkers }: TableTransfer,
+  time: string,
+): string | null {
+  const { firstRecord } = handshake;
+  const sample = firstRecord === null ? null : rowTimeText(table, firstRecord);
+  const known = sample ?? lastMarkers.get(markerName("pull", table.name)) ?? null;
+  return known === null ? null : timeLike(table, known, dateTimeMs(time));
+}

@@ -1,0 +1,163 @@
+// Several instances, of which one at a time records deletes.
+import { describe, expect } from "bun:test";
+import { openMongoStorage } from "../../../../src/adapters/mongodb/storage.ts";
+import { SystemClock } from "../../../../src/adapters/system/system.ts";
+import { asWrites } from "../../../contract/tables/table-under-test.ts";
+import { ITEMS, WITHOUT_DELETES } from "../../../contract/tables/tombstone-table.ts";
+import { mongoAvailable } from "../../../support/shared-mongo.ts";
+import { databaseTest, type TestDatabase } from "../support.ts";
+import { documents, listedKeys, listItems, manyKeys, openInstance } from "./support.ts";
+
+const CHILD = new URL("./child.ts", import.meta.url).pathname;
+const GUARDED = { conflict: "newer" } as const;
+
+describe.skipIf(!mongoAvailable)("MongoDB: instances that record deletes", () => {
+  databaseTest(
+    "D-7.6 when the process that records is killed another goes on, and no delete is missed",
+    async (database) => {
+      const { url, db } = database;
+      const child = Bun.spawn([process.execPath, CHILD, url], {
+        stdout: "pipe",
+        stderr: "inherit",
+      });
+      const { value } = await child.stdout.getReader().read();
+      expect(new TextDecoder().decode(value).trim()).toBe("recording");
+      const { storage, logger } = await openInstance(url);
+      const keys = manyKeys("k", 5_000);
+      await db.collection("items").insertMany(documents(...keys));
+      const before = await listItems(storage);
+      await db.collection("items").deleteMany({});
+      // It has recorded some of them.
+      while ((await db.collection("repsync_tombstones").countDocuments()) === 0);
+      child.kill("SIGKILL");
+      await child.exited;
+      const { items, earliestAvailable } = await listItems(storage);
+      expect(items.map(({ key }) => String(key["k"])).sort()).toEqual(keys);
+      expect(earliestAvailable).toBe(before.earliestAvailable);
+      expect(logger.lines).toEqual([]);
+      // Each was given one place.
+      expect(await storage.tombstones.end(ITEMS)).toBe("5000");
+      await storage.close();
+    },
+  );
+
+  databaseTest(
+    "D-7.6 an instance that is closed leaves recording to another at once",
+    async ({ url, db }) => {
+      const instances = [await openInstance(url), await openInstance(url), await openInstance(url)];
+      const [first, , third] = instances;
+      await db.collection("items").insertMany(documents("a", "b", "c"));
+      const place = await third?.storage.tombstones.end(ITEMS);
+      for (const [n, { storage }] of instances.slice(0, 2).entries()) {
+        await db.collection("items").deleteOne({ k: "abc".charAt(n) });
+        await storage.close();
+      }
+      await db.collection("items").deleteOne({ k: "c" });
+      expect([first, place]).toEqual([instances[0], "0"]);
+      expect(third && (await listedKeys(third.storage))).toEqual(["a", "b", "c"]);
+      await third?.storage.close();
+    },
+  );
+
+  databaseTest("D-7.6 calls that wait at the same time share barriers", async ({ url, db }) => {
+    const { storage } = await openInstance(url);
+    const raised = async () => {
+      const [barrier] = await db.collection("repsync_delete_barriers").find().toArray();
+      return Number(barrier?.["number"] ?? 0);
+    };
+    const before = await raised();
+    const calls = Array.from({ length: 40 }, () => storage.tombstones.end(ITEMS));
+    expect(new Set(await Promise.all(calls))).toEqual(new Set(["0"]));
+    expect((await raised()) - before).toBeLessThanOrEqual(2);
+    await storage.close();
+  });
+
+  databaseTest(
+    "D-7.6 a guarded write sees what was deleted before it, on whichever instance",
+    async ({ url, db }) => {
+      const instances = [await openInstance(url), await openInstance(url)];
+      for (let n = 0; n < 20; n++) {
+        const k = `k${n}`;
+        const row = { k, at: "2024-05-01T10:00:00Z", v: 1 };
+        await db.collection("items").insertMany(documents(k));
+        await db.collection("items").deleteOne({ k });
+        const { storage } = instances[n % 2] ?? instances[0]!;
+        const outcome = await storage.tables.write(ITEMS, asWrites([row]), GUARDED);
+        expect([k, outcome.kept, outcome.changed]).toEqual([k, [0], 0]);
+      }
+      expect(await db.collection("items").countDocuments()).toBe(0);
+      for (const { storage } of instances) await storage.close();
+    },
+  );
+
+  databaseTest(
+    "D-7.6 what was not recorded after 10 s is store_unavailable, and nothing is written",
+    async (database) => {
+      const { storage } = await openInstance(database.url, new FastClock());
+      await storage.tombstones.end(ITEMS);
+      await holdRecording(database);
+      const message = "The deletes made here until now were not recorded within 10 s: try again";
+      const unavailable = { kind: "store_unavailable", message };
+      const row = { k: "a", at: "2024-05-01T10:00:00Z", v: 1 };
+      const query = { after: null, sinceTime: null, limitRows: 10 };
+      for (const call of [
+        () => storage.tombstones.list(ITEMS, query),
+        () => storage.tombstones.end(ITEMS),
+        () => storage.tables.write(ITEMS, asWrites([row]), GUARDED),
+      ]) {
+        await expect(call()).rejects.toMatchObject(unavailable);
+      }
+      expect(await database.db.collection("items").countDocuments()).toBe(0);
+      // A plain push does not look at deletes.
+      expect((await storage.tables.write(ITEMS, asWrites([row]))).changed).toBe(1);
+      await storage.close();
+    },
+  );
+
+  databaseTest(
+    "D-7.6 an instance with an older registry says that deletes are not recorded, and goes on when it is alone",
+    async (database) => {
+      const older = await openInstance(database.url);
+      await database.db.collection("items").insertMany(documents("a", "b", "c"));
+      await database.db.collection("items").deleteOne({ k: "a" });
+      expect(await listedKeys(older.storage)).toEqual(["a"]);
+      const newer = await openMongoStorage({ url: database.url, clock: new SystemClock() });
+      await newer.tables.prepare([{ ...ITEMS, name: "others" }, WITHOUT_DELETES]);
+      await database.db.collection("items").deleteOne({ k: "b" });
+      const message =
+        'Deletes from table "items" are not recorded: another instance was started with a registry in which it has no "deletes"';
+      const unavailable = { kind: "store_unavailable", message };
+      await expect(older.storage.tombstones.end(ITEMS)).rejects.toMatchObject(unavailable);
+      await newer.close();
+      const time = Date.now();
+      await makeRecorderOlder(database, 60_000);
+      while ((await older.storage.tombstones.end(ITEMS).catch(() => null)) === null);
+      await database.db.collection("items").deleteOne({ k: "c" });
+      const { items, earliestAvailable } = await listItems(older.storage);
+      expect(items.map(({ key }) => key["k"])).toEqual(["a", "c"]);
+      expect(Date.parse(earliestAvailable)).toBeGreaterThanOrEqual(time);
+      await older.storage.close();
+    },
+  );
+});
+
+/** Goes a hundred times as fast as time. */
+class FastClock {
+  readonly #system = new SystemClock();
+
+  monotonicMs(): number {
+    return 100 * this.#system.monotonicMs();
+  }
+}
+
+/** Makes somebody else the recorder, who does nothing, until the lease ends. */
+async function holdRecording({ db }: TestDatabase): Promise<void> {
+  const taken = [{ $set: { recorder: "somebody", expiresAt: { $add: ["$$NOW", 9_000] } } }];
+  await db.collection("repsync_delete_recorder").updateMany({}, taken);
+}
+
+/** Lets time pass for whoever may become the recorder. */
+async function makeRecorderOlder({ db }: TestDatabase, durationMs: number): Promise<void> {
+  const older = [{ $set: { expiresAt: { $subtract: ["$expiresAt", durationMs] } } }];
+  await db.collection("repsync_delete_recorder").updateMany({}, older);
+}

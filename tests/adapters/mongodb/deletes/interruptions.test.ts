@@ -1,0 +1,119 @@
+// What keeps deletes from being recorded is found, told in the log, and moves the time since when the list is complete.
+import { describe, expect } from "bun:test";
+import type { CollectionInfo, Db } from "mongodb";
+import type { FullStorage } from "../../../../src/ports/storage.ts";
+import { ITEMS } from "../../../contract/tables/tombstone-table.ts";
+import { mongoAvailable } from "../../../support/shared-mongo.ts";
+import { databaseTest, type TestDatabase } from "../support.ts";
+import { documents, type Instance, listedKeys, listItems, openInstance } from "./support.ts";
+
+type Interruption = (database: TestDatabase) => Promise<unknown>;
+
+const INTERRUPTIONS: readonly [name: string, reason: string, interrupt: Interruption][] = [
+  [
+    "a delete while pre-images are off",
+    "its collection kept no pre-images for a while",
+    async ({ db }) => {
+      const images = (enabled: boolean) =>
+        db.command({ collMod: "items", changeStreamPreAndPostImages: { enabled } });
+      await images(false);
+      await db.collection("items").deleteOne({ k: "a" });
+    },
+  ],
+  [
+    "a change of a key while pre-images are off",
+    "its collection kept no pre-images for a while",
+    async ({ db }) => {
+      await db.command({ collMod: "items", changeStreamPreAndPostImages: { enabled: false } });
+      await db.collection("items").updateOne({ k: "a" }, { $set: { k: "c" } });
+    },
+  ],
+  [
+    "a collection that is dropped",
+    "its collection was dropped or renamed",
+    ({ db }) => db.collection("items").drop(),
+  ],
+  [
+    "a collection that is renamed",
+    "its collection was dropped or renamed",
+    ({ db }) => db.collection("items").rename("others"),
+  ],
+  [
+    "a collection that takes the name",
+    "its collection was dropped or renamed",
+    async ({ db }) => {
+      await db.collection("others").insertOne({ k: "b", at: null });
+      await db.collection("others").rename("items", { dropTarget: true });
+    },
+  ],
+  [
+    "a row with two forms that make an event too large",
+    "a row was replaced that is too large for an event",
+    async ({ db }) => {
+      const large = "x".repeat(9 * 1024 * 1024);
+      await db.collection("items").insertOne({ k: "large", large });
+      await db.collection("items").replaceOne({ k: "large" }, { k: "other", large });
+    },
+  ],
+];
+
+describe.skipIf(!mongoAvailable)("MongoDB: interruptions of the record of deletes", () => {
+  for (const [name, reason, interrupt] of INTERRUPTIONS) {
+    databaseTest(
+      `D-7.6 ${name} moves earliestAvailable, and deletes are recorded again`,
+      async (database) => {
+        const instance = await openInstance(database.url);
+        await database.db.collection("items").insertMany(documents("a", "b"));
+        await listItems(instance.storage);
+        const time = new Date().toISOString();
+        await interrupt(database);
+        const { earliestAvailable } = await listItems(instance.storage);
+        expect(Date.parse(earliestAvailable)).toBeGreaterThanOrEqual(Date.parse(time));
+        await expectWarnings(instance, reason);
+        await recordsAgain(database, instance.storage);
+        expect((await listItems(instance.storage)).earliestAvailable).toBe(earliestAvailable);
+        await instance.storage.close();
+      },
+    );
+  }
+
+  databaseTest(
+    "D-7.6 a database that is dropped is recorded again from its first table on",
+    async (database) => {
+      const instance = await openInstance(database.url);
+      const { db } = database;
+      await db.collection("items").insertMany(documents("a"));
+      await listItems(instance.storage);
+      const time = Date.now();
+      await db.dropDatabase();
+      // The recorder makes what it needs anew, once it has noticed.
+      while ((await db.collection("repsync_delete_recorder").countDocuments()) === 0);
+      const { earliestAvailable, items } = await listItems(instance.storage);
+      expect(items).toEqual([]);
+      expect(Date.parse(earliestAvailable)).toBeGreaterThanOrEqual(time);
+      await instance.storage.close();
+    },
+  );
+});
+
+async function expectWarnings({ storage, logger }: Instance, reason: string): Promise<void> {
+  // It is told after the commit in which it is kept.
+  while (logger.lines.length === 0) await storage.ping(800);
+  const message = `Deletes may have been missed, as ${reason}: compare the table with its remote`;
+  expect(logger.lines).toEqual([{ level: "warn", message, fields: { table: "items" } }]);
+}
+
+async function recordsAgain({ db }: TestDatabase, storage: FullStorage): Promise<void> {
+  await db.collection("items").insertMany(documents("again"));
+  // A collection that was just made is told to keep pre-images.
+  while (!(await keepsPreImages(db)));
+  // It has no indexes until a start.
+  await storage.tables.prepare([ITEMS]);
+  await db.collection("items").deleteOne({ k: "again" });
+  expect(await listedKeys(storage)).toContain("again");
+}
+
+async function keepsPreImages(db: Db): Promise<boolean> {
+  const [items] = await db.listCollections({ name: "items" }).toArray();
+  return (items as CollectionInfo).options?.["changeStreamPreAndPostImages"]?.enabled === true;
+}

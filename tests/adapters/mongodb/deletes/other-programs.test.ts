@@ -1,0 +1,134 @@
+// Rows that other programs delete, in the ways of MongoDB.
+import { describe, expect } from "bun:test";
+import type { Tombstone } from "../../../../src/domain/sync/rows/tombstone.ts";
+import { ITEMS } from "../../../contract/tables/tombstone-table.ts";
+import { mongoAvailable } from "../../../support/shared-mongo.ts";
+import { databaseTest } from "../support.ts";
+import { documents, listedKeys, listItems, manyKeys, openInstance } from "./support.ts";
+
+describe.skipIf(!mongoAvailable)("MongoDB: deletes by other programs", () => {
+  databaseTest("D-7.6 every way to delete a row leaves its tombstone", async ({ url, db }) => {
+    const { storage } = await openInstance(url);
+    const items = db.collection("items");
+    await items.insertMany(documents("one", "many", "found", "bulk", "in a transaction", "stays"));
+    await items.deleteOne({ k: "one" });
+    await items.deleteMany({ k: "many" });
+    await items.findOneAndDelete({ k: "found" });
+    await items.bulkWrite([{ deleteOne: { filter: { k: "bulk" } } }]);
+    await db.client.withSession((session) =>
+      session.withTransaction(() => items.deleteMany({ k: "in a transaction" }, { session })),
+    );
+    const expected = ["one", "many", "found", "bulk", "in a transaction"];
+    expect(await listedKeys(storage)).toEqual(expected);
+    await storage.close();
+  });
+
+  databaseTest("D-7.6 a delete that is taken back leaves nothing", async ({ url, db }) => {
+    const { storage } = await openInstance(url);
+    const items = db.collection("items");
+    await items.insertMany(documents("a"));
+    const session = db.client.startSession();
+    session.startTransaction();
+    await items.deleteMany({}, { session });
+    await session.abortTransaction();
+    await session.endSession();
+    expect(await listedKeys(storage)).toEqual([]);
+    await storage.close();
+  });
+
+  databaseTest(
+    "D-7.6 every way to change a key deletes the old one, and nothing else does",
+    async ({ url, db }) => {
+      const { storage } = await openInstance(url);
+      const items = db.collection("items");
+      const keys = ["set", "pipeline", "replaced", "unset", "renamed"];
+      await items.insertMany(documents(...keys, "same"));
+      await items.updateOne({ k: "set" }, { $set: { k: "set 2" } });
+      await items.updateOne({ k: "pipeline" }, [{ $set: { k: "pipeline 2", v: 5 } }]);
+      await items.replaceOne({ k: "replaced" }, { k: "replaced 2" });
+      await items.updateOne({ k: "unset" }, { $unset: { k: "" } });
+      await items.deleteOne({ k: null });
+      await items.updateOne({ k: "renamed" }, { $rename: { k: "former" } });
+      await items.updateOne({ k: "same" }, { $set: { v: 2, other: "new" }, $unset: { at: "" } });
+      await items.updateOne({ k: "same" }, [{ $replaceWith: { k: "same", all: "x".repeat(500) } }]);
+      await items.replaceOne({ k: "same" }, documents("same")[0] ?? {});
+      await items.updateOne({ k: "same" }, { $set: { k: "same" } });
+      expect(await listedKeys(storage)).toEqual(keys);
+      await storage.close();
+    },
+  );
+
+  databaseTest(
+    "D-7.6 10,000 rows that go at once are all listed, in pages too",
+    async ({ url, db }) => {
+      const { storage } = await openInstance(url);
+      const keys = manyKeys("k", 10_000);
+      await db.collection("items").insertMany(documents(...keys));
+      const before = Date.now();
+      await db.collection("items").deleteMany({});
+      const after = Date.now();
+      const { items } = await listItems(storage);
+      expect(items.map(({ key }) => key["k"]).sort()).toEqual(keys);
+      const times = items.map(({ deletedAt }) => Date.parse(deletedAt));
+      expect(times.filter((ms) => ms < before || ms > after)).toEqual([]);
+      const paged: Tombstone[] = [];
+      for (let place: string | null = null, hasMore = true; hasMore; ) {
+        const query = { after: place, sinceTime: null, limitRows: 3_000 };
+        const page = await storage.tombstones.list(ITEMS, query);
+        paged.push(...page.items);
+        place = page.cursor;
+        hasMore = page.hasMore;
+      }
+      expect(paged).toEqual([...items]);
+      expect(await storage.tombstones.countAfter(ITEMS, null)).toBe(10_000);
+      expect(await storage.tombstones.forgetAfter(ITEMS, null)).toBe(10_000);
+      await storage.close();
+    },
+  );
+
+  databaseTest("D-7.6 the largest rows are recorded", async ({ url, db }) => {
+    const { storage } = await openInstance(url);
+    const items = db.collection("items");
+    const large = "x".repeat(16 * 1024 * 1024 - 200);
+    await items.insertOne({ k: "deleted", large });
+    await items.deleteOne({ k: "deleted" });
+    await items.insertOne({ k: "renamed", large });
+    await items.updateOne({ k: "renamed" }, { $set: { k: "another" } });
+    expect(await listedKeys(storage)).toEqual(["deleted", "renamed"]);
+    await storage.close();
+  });
+
+  databaseTest(
+    "D-7.6 a document without a whole key was no row, and leaves nothing",
+    async ({ url, db }) => {
+      const { storage, logger } = await openInstance(url);
+      await db.collection("items").insertOne({ v: 1 });
+      await db.collection("items").deleteMany({});
+      expect(await listedKeys(storage)).toEqual([]);
+      expect(logger.lines).toEqual([]);
+      await storage.close();
+    },
+  );
+
+  databaseTest(
+    "D-7.6 rows that go while no instance runs are recorded by the next, with the time of their delete",
+    async ({ url, db }) => {
+      const first = await openInstance(url);
+      await db.collection("items").insertMany(documents("a", "b"));
+      const { earliestAvailable } = await listItems(first.storage);
+      await first.storage.close();
+      await db.collection("items").deleteMany({});
+      const deletedBefore = Date.now();
+      while (Date.now() === deletedBefore);
+      const second = await openInstance(url);
+      const page = await listItems(second.storage);
+      expect(page.items.map(({ key }) => key["k"]).sort()).toEqual(["a", "b"]);
+      for (const { deletedAt } of page.items) {
+        expect(Date.parse(deletedAt)).toBeLessThanOrEqual(deletedBefore);
+      }
+      expect(page.earliestAvailable).toBe(earliestAvailable);
+      expect(second.logger.lines).toEqual([]);
+      await second.storage.close();
+    },
+  );
+});

@@ -1,0 +1,66 @@
+// Stores whose tables other programs change by the driver.
+import type { Db } from "mongodb";
+import { openMongoStorage } from "../../../../src/adapters/mongodb/storage.ts";
+import { planUpserts, storedFields } from "../../../../src/adapters/mongodb/tables/upserts.ts";
+import { SystemClock } from "../../../../src/adapters/system/system.ts";
+import type { Clock } from "../../../../src/ports/runtime/runtime.ts";
+import type { FullStorage } from "../../../../src/ports/storage.ts";
+import type { TombstonePage } from "../../../../src/ports/tables/tombstones.ts";
+import { ITEMS, type OtherProgram } from "../../../contract/tables/tombstone-table.ts";
+import { MemoryLogger } from "../../../support/memory-logger.ts";
+
+/** A store with the table `items`, and what it logged. */
+export interface Instance {
+  readonly storage: FullStorage;
+  readonly logger: MemoryLogger;
+}
+
+/** Opens an instance and prepares `items`, with deletes. */
+export async function openInstance(
+  url: string,
+  clock: Pick<Clock, "monotonicMs"> = new SystemClock(),
+): Promise<Instance> {
+  const logger = new MemoryLogger();
+  const storage = await openMongoStorage({ url, clock, logger });
+  await storage.tables.prepare([ITEMS]);
+  return { storage, logger };
+}
+
+/** A program that uses the driver. */
+export function otherProgram(db: Db): OtherProgram {
+  return {
+    async insert(table, row) {
+      const [upsert] = planUpserts(table, [{ index: 0, row }], null).upserts;
+      await db.collection(table.name).insertOne({ ...upsert?.document });
+    },
+    async update(table, key, changes) {
+      const update = { $set: storedFields(table, changes) };
+      await db.collection(table.name).updateOne(storedFields(table, key), update);
+    },
+    async remove(table, key) {
+      await db.collection(table.name).deleteOne(storedFields(table, key));
+    },
+    async removeAll(table) {
+      await db.collection(table.name).deleteMany({});
+    },
+  };
+}
+
+export async function listItems({ tombstones }: FullStorage): Promise<TombstonePage> {
+  return await tombstones.list(ITEMS, { after: null, sinceTime: null, limitRows: 100_000 });
+}
+
+/** The keys that are listed, in their order. */
+export async function listedKeys(storage: FullStorage): Promise<string[]> {
+  return (await listItems(storage)).items.map(({ key }) => String(key["k"]));
+}
+
+/** Documents of `items`, as repsync stores them, with a time long ago. */
+export function documents(...keys: readonly string[]) {
+  return keys.map((k) => ({ k, at: "2024-05-01T10:00:00", v: 1 }));
+}
+
+/** Texts `<prefix>0000` and so on. */
+export function manyKeys(prefix: string, count: number): string[] {
+  return Array.from({ length: count }, (_, n) => `${prefix}${String(n).padStart(5, "0")}`);
+}

@@ -1,0 +1,290 @@
+// What other programs can do to a table in SQLite's own ways, and what is recorded of it. D-7.6.
+import type { Database } from "bun:sqlite";
+import { describe, expect, test } from "bun:test";
+import type { SqliteStorage } from "../../../../src/adapters/sqlite/storage.ts";
+import { makeTable } from "../../../support/make-table.ts";
+import { SqliteFile } from "../support.ts";
+
+const NUMBERED = makeTable({
+  timestamp_column: "at",
+  upsert_key: ["k"],
+  deletes: true,
+  columns: {
+    id: { type: "integer", auto_increment: true },
+    k: { type: "text" },
+    at: { type: "datetime" },
+    v: { type: "integer" },
+  },
+});
+
+const LONG_AGO = "2024-01-01T00:00:00";
+
+interface Scene {
+  readonly storage: SqliteStorage;
+  readonly program: Database;
+  /** The keys that are listed. */
+  keys(after?: string | null): Promise<readonly unknown[]>;
+}
+
+function scene(name: string, body: (scene: Scene) => Promise<void>): void {
+  test(name, () =>
+    SqliteFile.use(async (file) => {
+      const storage = await file.open();
+      await storage.tables.prepare([NUMBERED]);
+      const program = file.openElsewhere();
+      for (const [i, k] of ["a", "b", "c"].entries()) {
+        program.run("INSERT INTO items (id, k, at, v) VALUES (?, ?, ?, 0)", [i + 1, k, LONG_AGO]);
+      }
+      const keys = async (after: string | null = null) => {
+        const query = { after, sinceTime: null, limitRows: 100 };
+        const { items } = await storage.tombstones.list(NUMBERED, query);
+        return items.map(({ key }) => key["k"]);
+      };
+      await body({ storage, program, keys });
+    }),
+  );
+}
+
+/** A row that comes in the millisecond of its delete counts as one that was replaced. */
+async function nextMillisecond(): Promise<void> {
+  for (const now = Date.now(); Date.now() === now; ) await Promise.resolve();
+}
+
+describe("D-7.6 REPLACE", () => {
+  for (const recursive of ["OFF", "ON"]) {
+    const when = `with recursive_triggers ${recursive}`;
+
+    scene(
+      `D-7.6 of a row by one with its key deletes nothing, ${when}`,
+      async ({ program, keys }) => {
+        program.run(`PRAGMA recursive_triggers = ${recursive}`);
+        program.run(`REPLACE INTO items (k, at, v) VALUES ('a', '${LONG_AGO}', 1)`);
+        program.run(`INSERT OR REPLACE INTO items (id, k, at, v) VALUES (2, 'b', NULL, 1)`);
+        expect(await keys()).toEqual([]);
+        expect(program.query("SELECT k FROM items ORDER BY k").values()).toEqual([
+          ["a"],
+          ["b"],
+          ["c"],
+        ]);
+      },
+    );
+
+    scene(
+      `D-7.6 of a row by one with another key deletes it, ${when}`,
+      async ({ program, keys }) => {
+        program.run(`PRAGMA recursive_triggers = ${recursive}`);
+        program.run(`REPLACE INTO items (id, k, at, v) VALUES (1, 'new', '${LONG_AGO}', 1)`);
+        expect(await keys()).toEqual(["a"]);
+        program.run(`REPLACE INTO items (id, k, at, v) VALUES (2, 'c', '${LONG_AGO}', 1)`);
+        expect(await keys()).toEqual(["a", "b"]);
+      },
+    );
+
+    scene(`D-7.6 of a row by an update deletes it, ${when}`, async ({ program, keys }) => {
+      program.run(`PRAGMA recursive_triggers = ${recursive}`);
+      program.run("UPDATE OR REPLACE items SET id = 2 WHERE k = 'a'");
+      expect(await keys()).toEqual(["b"]);
+      program.run("UPDATE OR REPLACE items SET k = 'c' WHERE k = 'a'");
+      expect(await keys()).toEqual(["b", "a"]);
+      expect(program.query("SELECT k FROM items").values()).toEqual([["c"]]);
+    });
+  }
+
+  scene("D-7.6 many rows in one statement leave a tombstone each", async ({ program, keys }) => {
+    program.run("CREATE UNIQUE INDEX other ON items (v) WHERE v > 0");
+    program.run("UPDATE items SET v = id");
+    program.run(
+      `REPLACE INTO items (id, k, at, v) SELECT id, k || k, at, 0 FROM items WHERE k <> 'c'`,
+    );
+    expect(await keys()).toEqual(["a", "b"]);
+  });
+});
+
+describe("D-7.6 statements that leave rows where they are delete nothing", () => {
+  const statements = [
+    "INSERT OR IGNORE INTO items (id, k) VALUES (1, 'new')",
+    "INSERT OR IGNORE INTO items (k) VALUES ('a')",
+    "UPDATE OR IGNORE items SET id = 2 WHERE k = 'a'",
+    "UPDATE OR IGNORE items SET k = 'b' WHERE k = 'a'",
+    "INSERT INTO items (id, k) VALUES (1, 'new') ON CONFLICT (id) DO NOTHING",
+    "INSERT INTO items (id, k) VALUES (1, 'new') ON CONFLICT (id) DO UPDATE SET v = 5",
+    "INSERT INTO items (k, at) VALUES ('a', NULL) ON CONFLICT (k) DO UPDATE SET at = excluded.at",
+    "UPDATE items SET k = k, id = id, at = at",
+  ];
+  for (const sql of statements) {
+    scene(`D-7.6 ${sql}`, async ({ program, keys }) => {
+      program.run(sql);
+      program.run("INSERT INTO items (k) VALUES ('after')");
+      expect(await keys()).toEqual([]);
+    });
+  }
+
+  scene("D-7.6 one that fails", async ({ program, keys }) => {
+    expect(() => program.run("INSERT INTO items (id, k) VALUES (1, 'new')")).toThrow();
+    expect(() => program.run("UPDATE OR FAIL items SET id = 3 WHERE k < 'c'")).toThrow();
+    program.run("BEGIN; DELETE FROM items; ROLLBACK");
+    program.run("INSERT INTO items (k) VALUES ('after')");
+    expect(await keys()).toEqual([]);
+  });
+
+  scene("D-7.6 what was passed over once is no replaced row later", async (scene) => {
+    const { storage, program, keys } = scene;
+    program.run("INSERT OR IGNORE INTO items (id, k) VALUES (1, 'new')");
+    program.run("DELETE FROM items WHERE k = 'a'");
+    expect(await storage.tombstones.forgetAfter(NUMBERED, null)).toBe(1);
+    program.run("INSERT INTO items (k) VALUES ('after')");
+    expect(await keys()).toEqual([]);
+  });
+});
+
+describe("D-7.6 keys", () => {
+  scene(
+    "D-7.6 that one statement moves on by one delete those that no row has then",
+    async ({ program, keys }) => {
+      program.run("UPDATE items SET k = char(unicode(k) - 1)");
+      expect(program.query("SELECT k FROM items ORDER BY k").values()).toEqual([
+        ["`"],
+        ["a"],
+        ["b"],
+      ]);
+      expect(await keys()).toEqual(["c"]);
+    },
+  );
+
+  scene("D-7.6 that are null are no keys", async ({ program, keys }) => {
+    program.run("UPDATE items SET k = NULL WHERE k = 'a'");
+    program.run("DELETE FROM items WHERE k IS NULL");
+    expect(await keys()).toEqual(["a"]);
+  });
+
+  scene(
+    "D-7.6 of another type than their column's are listed as they are",
+    async ({ program, keys }) => {
+      program.run("INSERT INTO items (k, at) VALUES (x'5b315d', NULL)");
+      program.run("DELETE FROM items WHERE typeof(k) = 'blob'");
+      expect(await keys()).toEqual([[1]]);
+    },
+  );
+});
+
+describe("D-7.6 times", () => {
+  const soon = () => new Date(Date.now() + 60_000).toISOString().slice(0, 19);
+  const forms: readonly [string, (time: string) => string][] = [
+    ["a space", (time) => time.replace("T", " ")],
+    ["a zone", (time) => `${time}Z`],
+    ["an offset", (time) => `${time}+00:00`],
+    ["no seconds' fraction but a point", (time) => `${time}.0`],
+  ];
+  for (const [form, write] of forms) {
+    scene(`D-7.6 written with ${form} are read`, async ({ program, storage }) => {
+      const time = soon();
+      program.run("INSERT INTO items (k, at) VALUES ('soon', ?)", [write(time)]);
+      program.run("DELETE FROM items WHERE k = 'soon'");
+      const query = { after: null, sinceTime: null, limitRows: 100 };
+      const { items } = await storage.tombstones.list(NUMBERED, query);
+      expect(items).toEqual([{ key: { k: "soon" }, deletedAt: `${time}.000001Z` }]);
+      await nextMillisecond();
+      program.run("INSERT INTO items (k, at) VALUES ('soon', ?)", [write(time)]);
+      expect(await storage.tombstones.countAfter(NUMBERED, null)).toBe(1);
+    });
+  }
+
+  for (const time of ["2024-02-30T00:00:00", "2999-99-99T99:99:99.999999", "soon", 5]) {
+    scene(`D-7.6 such as ${time} hinder no delete`, async ({ program, keys }) => {
+      program.run("UPDATE items SET at = ? WHERE k = 'a'", [time]);
+      program.run("DELETE FROM items WHERE k = 'a'");
+      expect(await keys()).toEqual(["a"]);
+    });
+  }
+});
+
+describe("D-7.6 the record", () => {
+  async function earliest(storage: SqliteStorage): Promise<string> {
+    const query = { after: null, sinceTime: null, limitRows: 1 };
+    return (await storage.tombstones.list(NUMBERED, query)).earliestAvailable;
+  }
+
+  /** Prepares again once the clock shows another time; whether the record begins anew. */
+  async function beginsAnew(storage: SqliteStorage): Promise<boolean> {
+    const before = await earliest(storage);
+    await nextMillisecond();
+    await storage.tables.prepare([NUMBERED]);
+    return (await earliest(storage)) > before;
+  }
+
+  scene(
+    "D-7.6 goes on over a start, and keeps its tombstones",
+    async ({ program, storage, keys }) => {
+      program.run("DELETE FROM items WHERE k = 'a'");
+      expect(await beginsAnew(storage)).toBe(false);
+      expect(await keys()).toEqual(["a"]);
+    },
+  );
+
+  for (const name of ["delete", "rekey", "insert", "update", "taken.insert", "replaced.update"]) {
+    scene(
+      `D-7.6 begins anew when the trigger ${name} was lost`,
+      async ({ program, storage, keys }) => {
+        program.run("DELETE FROM items WHERE k = 'a'");
+        program.run(`DROP TRIGGER "repsync_delete.${name}.items"`);
+        program.run("DELETE FROM items WHERE k = 'b'");
+        expect(await beginsAnew(storage)).toBe(true);
+        program.run("DELETE FROM items WHERE k = 'c'");
+        expect((await keys()).at(-1)).toBe("c");
+        expect(await beginsAnew(storage)).toBe(false);
+      },
+    );
+  }
+
+  scene(
+    "D-7.6 is not complete while its trigger is lost, or another instance has none",
+    async ({ program, storage }) => {
+      const before = await earliest(storage);
+      await nextMillisecond();
+      program.run('DROP TRIGGER "repsync_delete.delete.items"');
+      const lost = await earliest(storage);
+      expect(lost > before).toBe(true);
+      await storage.tables.prepare([NUMBERED]);
+      const again = await earliest(storage);
+      expect(again >= lost).toBe(true);
+      await nextMillisecond();
+      expect(await earliest(storage)).toBe(again);
+      await storage.tables.prepare([{ ...NUMBERED, deletes: false }]);
+      expect((await earliest(storage)) > again).toBe(true);
+    },
+  );
+
+  scene(
+    "D-7.6 begins anew when a unique key came by which rows are replaced unseen",
+    async ({ program, storage, keys }) => {
+      program.run("UPDATE items SET v = id");
+      program.run("CREATE UNIQUE INDEX other ON items (v)");
+      expect(await beginsAnew(storage)).toBe(true);
+      program.run("REPLACE INTO items (k, v) VALUES ('new', 1)");
+      expect(await keys()).toEqual(["a"]);
+    },
+  );
+
+  scene(
+    "D-7.6 begins anew with another timestamp column, by which tombstones go then",
+    async ({ program, storage }) => {
+      const columns = [...NUMBERED.columns, { ...NUMBERED.columns[2]!, name: "changed" }];
+      const other = { ...NUMBERED, columns, timestampColumn: "changed" };
+      await storage.tables.prepare([other]);
+      const time = `${new Date(Date.now() + 60_000).toISOString().slice(0, 19)}`;
+      program.run("UPDATE items SET changed = ? WHERE k = 'a'", [time]);
+      program.run("DELETE FROM items WHERE k = 'a'");
+      const query = { after: null, sinceTime: null, limitRows: 100 };
+      const { items } = await storage.tombstones.list(other, query);
+      expect(items).toEqual([{ key: { k: "a" }, deletedAt: `${time}.000001Z` }]);
+    },
+  );
+
+  scene("D-7.6 leaves no trigger in a table that has opted out", async ({ program, storage }) => {
+    await storage.tables.prepare([{ ...NUMBERED, deletes: false }]);
+    const triggers = program
+      .query("SELECT name FROM sqlite_schema WHERE type = 'trigger'")
+      .values();
+    expect(triggers).toEqual([]);
+  });
+});

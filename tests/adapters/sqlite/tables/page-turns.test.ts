@@ -1,0 +1,76 @@
+// Large pages are read with turns for others in between, and are of one moment all the same. D-3.4, D-7.9.
+import { expect, test } from "bun:test";
+import { openBunSqlite } from "../../../../src/adapters/sqlite/driver/bun-driver.ts";
+import { SqliteStorage } from "../../../../src/adapters/sqlite/storage.ts";
+import type { Clock } from "../../../../src/ports/runtime/runtime.ts";
+import { asWrites } from "../../../contract/tables/table-under-test.ts";
+import { makeTable } from "../../../support/make-table.ts";
+
+const table = makeTable({
+  upsert_key: ["n"],
+  columns: { n: { type: "integer" }, body: { type: "text" } },
+});
+const ROWS = 100;
+
+/** A clock by which every portion of a page takes a whole turn. */
+class HurriedClock implements Clock {
+  #ms = 0;
+
+  nowMs(): number {
+    return 0;
+  }
+
+  monotonicMs(): number {
+    this.#ms += 1_000;
+    return this.#ms;
+  }
+}
+
+async function openFilled(): Promise<SqliteStorage> {
+  const storage = await SqliteStorage.open(openBunSqlite, ":memory:", {
+    clock: new HurriedClock(),
+  });
+  await storage.tables.prepare([table]);
+  const rows = Array.from({ length: ROWS }, (_, n) => ({ n, body: "x".repeat(500_000) }));
+  await storage.tables.write(table, asWrites(rows));
+  return storage;
+}
+
+/** Counts the turns of others while a page of all rows is read; `meanwhile` is done in each. */
+async function readPage(storage: SqliteStorage, meanwhile: (turn: number) => unknown) {
+  let isRead = false;
+  let turns = 0;
+  const reading = storage.tables
+    .readPage(table, { sinceTime: null, offsetRows: 0, limitRows: 1_000 })
+    .finally(() => {
+      isRead = true;
+    });
+  while (!isRead) {
+    await meanwhile(turns);
+    await new Promise((resolve) => setImmediate(resolve));
+    turns++;
+  }
+  return { ...(await reading), turns };
+}
+
+test("D-7.9 readPage() of large rows lets others have their turn", async () => {
+  const storage = await openFilled();
+  const { rows, totalRows, turns } = await readPage(storage, () => {});
+  expect([rows.length, totalRows]).toEqual([ROWS, ROWS]);
+  // 16 rows, then some four megabytes at a time.
+  expect(turns).toBeGreaterThan(8);
+  await storage.close();
+});
+
+test("D-3.4, D-7.9 readPage() is of one moment, whatever is written in the turns of others", async () => {
+  const storage = await openFilled();
+  let next = -1;
+  const { rows, totalRows } = await readPage(storage, async () => {
+    await storage.tables.write(table, asWrites([{ n: next--, body: "new" }]));
+  });
+  expect(rows.length).toBe(totalRows);
+  expect(rows.map(({ n }) => n)).toEqual(
+    Array.from({ length: totalRows }, (_, i) => i + ROWS - totalRows),
+  );
+  await storage.close();
+});

@@ -1,0 +1,49 @@
+// Two running services, and the command line beside one of them.
+import { expect } from "bun:test";
+import type { TableEntry } from "../../../src/domain/sync/table/registry-schema.ts";
+import {
+  type ServiceProcess,
+  serviceEnv,
+  startService,
+} from "../../e2e/support/service-process.ts";
+import { makeTempFolder } from "../../http/support/make-temp-folder.ts";
+import { runCli } from "./run-cli.ts";
+
+export const NOTES: TableEntry = {
+  upsert_key: ["name"],
+  timestamp_column: "at",
+  columns: { name: { type: "text" }, body: { type: "text" }, at: { type: "datetime" } },
+};
+/** The same, but for bodies that are too long. */
+export const SHORT_NOTES: TableEntry = {
+  ...NOTES,
+  columns: { ...NOTES.columns, body: { type: "text", max_length: 3 } },
+};
+export const AT = "2024-01-01T00:00:00Z";
+
+/** Two running services, and the command line beside the first one. */
+export async function startPair(
+  tables: { readonly local?: TableEntry; readonly remote?: TableEntry } = {},
+) {
+  const remote = await startService({ tables: { notes: tables.remote ?? NOTES } });
+  const folder = makeTempFolder();
+  const here = { notes: tables.local ?? NOTES };
+  const env = { ...serviceEnv(folder, here), SYNC_REMOTE_URL: remote.url };
+  const local = await startService({ folder, env, tables: here });
+  const cli = (args: string, more: Readonly<Record<string, string>> = {}) =>
+    runCli(args.split(" "), { folder, env: { ...env, LOG_LEVEL: "", ...more } });
+  return { local, remote, env, folder, cli };
+}
+
+export async function fill(
+  service: ServiceProcess,
+  names: readonly string[],
+  body = "x",
+): Promise<void> {
+  const records = names.map((name) => ({ name, body, at: AT }));
+  expect((await service.push("notes", { records })).status).toBe(200);
+}
+
+export async function namesOf(service: ServiceProcess): Promise<unknown[]> {
+  return (await service.records("notes")).map(({ name }) => name);
+}

@@ -1,0 +1,97 @@
+// What `sync` shows while it waits, and its options beside the table.
+import { afterEach, describe, expect, setDefaultTimeout, test } from "bun:test";
+import { keepResource, releaseResources } from "../http/support/resources.ts";
+import { runCli, startInTerminal } from "./support/run-cli.ts";
+import { fill, namesOf, startPair } from "./support/running-pair.ts";
+
+afterEach(releaseResources);
+setDefaultTimeout(60_000);
+
+/** Stands before a service, and answers its first pushes with 503. */
+function startBusy(url: string, failures: number): string {
+  let left = failures;
+  const server = Bun.serve({
+    port: 0,
+    hostname: "127.0.0.1",
+    async fetch(request) {
+      const { pathname, search } = new URL(request.url);
+      if (pathname.includes("/push/") && left-- > 0) {
+        return Response.json({ error: "Busy" }, { status: 503 });
+      }
+      const body = request.method === "POST" ? { body: await request.bytes() } : {};
+      const { method, headers } = request;
+      const init = { method, headers, decompress: false, ...body };
+      const reply = await fetch(`${url}${pathname}${search}`, init);
+      return new Response(await reply.bytes(), { status: reply.status, headers: reply.headers });
+    },
+  });
+  keepResource(() => server.stop(true));
+  return server.url.origin;
+}
+
+describe("repsync sync", () => {
+  test("D-7.11 each retry is a line, the result counts them, and --events stays as it is", async () => {
+    const { local, remote, cli } = await startPair();
+    await fill(local, ["a"]);
+    const busy = startBusy(remote.url, 2);
+    const { code, stdout, stderr } = await cli("sync push notes", { SYNC_REMOTE_URL: busy });
+    const why = `POST ${busy}/api/v1/sync/push/notes was answered 503: Busy`;
+    expect([code, stderr]).toEqual([
+      0,
+      `push notes: retry 2 of 8 in 1 s: ${why}\npush notes: retry 3 of 8 in 1 s: ${why}\n`,
+    ]);
+    expect(stdout).toMatch(/: success, 1 pushed, 0 pulled, \d+ changed, 2 retries, \d+\.\d s\n$/);
+    await fill(local, ["b"]);
+    const again = startBusy(remote.url, 1);
+    // Another address is another remote for the markers.
+    const events = await cli("sync push notes --full --events", { SYNC_REMOTE_URL: again });
+    expect([events.code, events.stderr]).toEqual([0, ""]);
+    expect(events.stdout).not.toContain("retry");
+  });
+
+  test("D-7.11 on a terminal a retry is a line under the bars, gone when the run goes on", async () => {
+    const { local, remote, env, folder } = await startPair();
+    await fill(local, ["a"]);
+    const busy = startBusy(remote.url, 2);
+    const shown = startInTerminal(["sync", "push", "notes"], {
+      ...{ folder, env: { ...env, SYNC_REMOTE_URL: busy }, cols: 60 },
+    });
+    await shown.waitFor("Run ");
+    expect(await shown.exited).toBe(0);
+    // Cut to the width of the terminal.
+    expect(shown.shown()).toContain(`push notes: retry 2 of 8 in 1 s: POST ${busy}`.slice(0, 59));
+    expect(shown.shown()).not.toContain("was answered 503");
+    const last = shown.shown().slice(shown.shown().lastIndexOf("retry"));
+    expect(last).toContain("100%");
+    expect(await namesOf(remote)).toEqual(["a"]);
+  });
+
+  test("D-7.5 another number of rows there is a line that names the command which finds it", async () => {
+    const { local, remote, cli } = await startPair();
+    await fill(local, ["a", "b"]);
+    await fill(remote, ["c"]);
+    const drifted = "notes: 2 rows here, 3 there; `repsync compare notes` finds the difference\n";
+    const pushed = await cli("sync push notes");
+    expect(pushed).toMatchObject({ code: 0, stderr: "" });
+    expect(pushed.stdout).toContain(`saved)\n${drifted}Run `);
+    const { json } = await cli("runs --json");
+    expect((await cli(`runs ${json.items[0].run_id}`)).stdout).toContain(`  ${drifted}`);
+    const pulled = await cli("sync pull notes --json");
+    expect(pulled.json.tables.notes).toMatchObject({ count_here: 3, count_there: 3, warnings: [] });
+    expect((await cli("sync both notes")).stdout).not.toContain("compare");
+  });
+
+  test.each([
+    ["sync both --force", "Only a push or a pull can be forced"],
+    ["sync push --max-deletes many", "It must be a whole number."],
+    ["sync push --max-deletes -1", "It must be a whole number."],
+  ])(
+    "D-7.1.1, D-4.12.3 `%s` ends with exit code 2, before anything is asked",
+    async (args, text) => {
+      const env = { STORAGE_URL: "sqlite::memory:", SYNC_REMOTE_URL: "http://127.0.0.1:9" };
+      const { code, stdout, stderr } = await runCli(args.split(" "), { env });
+      expect(stderr).toContain(text);
+      expect([code, stdout]).toEqual([2, ""]);
+    },
+  );
+});

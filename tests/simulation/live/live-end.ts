@@ -1,0 +1,155 @@
+// One deployment with a store of its own: what it serves, and what other programs do to its rows.
+import { isAppError } from "../../../src/domain/shared/errors.ts";
+import type { TableEntry } from "../../../src/domain/sync/table/registry-schema.ts";
+import type { Registry, Row, Table } from "../../../src/domain/sync/table/table.ts";
+import type { Clock } from "../../../src/ports/runtime/runtime.ts";
+import type { WriteOptions } from "../../../src/ports/tables/table-store.ts";
+import { makeRegistry } from "../../support/make-table.ts";
+import { MemoryTables } from "../../support/memory/tables.ts";
+import type { SeededRandom } from "../../support/seeded-random.ts";
+import { foreignServer, repsyncServer, type SimServer } from "../sim-servers.ts";
+import { type LiveStorage, type OpenedStore, openMemory, openSqlite } from "./live-stores.ts";
+
+/** How an end has the table registered. */
+interface EndRegistry {
+  readonly timeType: "datetime" | "date";
+  readonly lagSeconds: number;
+  readonly deletes: boolean;
+  /** Longer texts in `v` are refused; null when none are. */
+  readonly maxChars: number | null;
+  /** False while the column `notes` does not exist. */
+  readonly hasNotes: boolean;
+}
+
+/** Arguments of `LiveEnd.open`. */
+interface EndOptions {
+  readonly name: string;
+  readonly store: "memory" | "SQLite";
+  readonly clock: Clock;
+  readonly maxPageRows: number;
+  readonly registry: EndRegistry;
+  /** Asked before each commit of SQLite: true when the disk is full for it. */
+  readonly isDiskFull: () => boolean;
+}
+
+export class LiveEnd {
+  readonly name: string;
+  readonly clock: Clock;
+  readonly maxPageRows: number;
+  readonly storage: LiveStorage;
+  readonly #remove: OpenedStore["remove"];
+  #entry: EndRegistry;
+  #registry: Registry = new Map();
+
+  private constructor({ name, clock, maxPageRows, registry }: EndOptions, opened: OpenedStore) {
+    this.name = name;
+    this.clock = clock;
+    this.maxPageRows = maxPageRows;
+    this.storage = opened.storage;
+    this.#remove = opened.remove;
+    this.#entry = registry;
+  }
+
+  static async open(options: EndOptions): Promise<LiveEnd> {
+    const { store, clock } = options;
+    const opened =
+      store === "memory" ? openMemory(clock) : await openSqlite(clock, options.isDiskFull);
+    const end = new LiveEnd(options, opened);
+    await end.register({});
+    return end;
+  }
+
+  /** Starts anew with another registry. */
+  async register(changes: Partial<EndRegistry>): Promise<void> {
+    this.#entry = { ...this.#entry, ...changes };
+    const table = makeRegistry({ items: itemsEntry(this.#entry) }).get("items") as Table;
+    await untilCommitted(() => this.storage.tables.prepare([table]));
+    this.#registry = new Map([["items", table]]);
+  }
+
+  get hasNotes(): boolean {
+    return this.#entry.hasNotes;
+  }
+
+  /** False for a text that it refuses. */
+  takes(v: string): boolean {
+    return v.length <= (this.#entry.maxChars ?? v.length);
+  }
+
+  get registry(): Registry {
+    return this.#registry;
+  }
+
+  get table(): Table {
+    return this.#registry.get("items") as Table;
+  }
+
+  /** What it answers, by its registry of now. */
+  server(): SimServer {
+    const { storage, registry, clock, maxPageRows } = this;
+    return repsyncServer({ storage, registry, clock, maxPageRows });
+  }
+
+  /** What a service of another kind answers in its place; only with a store in memory. */
+  foreignServer(random: SeededRandom): SimServer {
+    const { registry, clock, maxPageRows, storage } = this;
+    if (!(storage.tables instanceof MemoryTables)) throw new Error("It takes a store in memory");
+    const parts = { storage: storage.tables, registry, clock, maxPageRows };
+    return foreignServer(parts, { random, isTimelessLast: true, isClockZoned: false });
+  }
+
+  /** Every row. */
+  async rows(): Promise<readonly Row[]> {
+    const page = { sinceTime: null, offsetRows: 0, limitRows: 100_000 };
+    return (await this.storage.tables.readPage(this.table, page)).rows;
+  }
+
+  /** The row of a key; null when there is none. */
+  async row(k: string): Promise<Row | null> {
+    return (await this.storage.rows.readByKeys(this.table, [{ k }]))[0] ?? null;
+  }
+
+  /** Writes a row as a push, an import or the console does. False when it was not written. */
+  async write(row: Row, options: WriteOptions = {}): Promise<boolean> {
+    try {
+      const writes = [{ index: 0, row }];
+      const { kept, failures } = await this.storage.tables.write(this.table, writes, options);
+      if (failures.length > 0) throw new Error(JSON.stringify(failures));
+      return kept.length === 0;
+    } catch (error) {
+      if (isAppError(error, "commit_failed")) return false;
+      throw error;
+    }
+  }
+
+  /** Deletes a row as any program does. */
+  remove(k: string): void {
+    this.#remove(this.table, { k });
+  }
+}
+
+function itemsEntry(registry: EndRegistry): TableEntry {
+  const { timeType, lagSeconds, deletes, maxChars, hasNotes } = registry;
+  return {
+    ...{ timestamp_column: "at", upsert_key: ["k"], lag_seconds: lagSeconds },
+    ...(deletes ? { deletes: true } : {}),
+    columns: {
+      k: { type: "text" },
+      v: { type: "text", ...(maxChars === null ? {} : { max_length: maxChars }) },
+      at: { type: timeType },
+      ...(hasNotes ? { notes: { type: "text" } } : {}),
+    },
+  };
+}
+
+/** Tries until there is room on the disk. */
+async function untilCommitted(work: () => Promise<unknown>): Promise<void> {
+  for (;;) {
+    try {
+      await work();
+      return;
+    } catch (error) {
+      if (!isAppError(error, "commit_failed", "store_unavailable")) throw error;
+    }
+  }
+}

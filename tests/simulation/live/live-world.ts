@@ -1,0 +1,231 @@
+// Some live ends, the network between them, and the runs of those that have a remote.
+
+import { isAppError } from "../../../src/domain/shared/errors.ts";
+import type { RunRequest } from "../../../src/domain/sync/run/run.ts";
+import { RemotePeerError } from "../../../src/ports/tables/remote-peer.ts";
+import { type RunOutcome, StartedRun } from "../../../src/usecases/sync/runs/start-run.ts";
+import type { SyncDeps } from "../../../src/usecases/sync/shared/sync-deps.ts";
+import { MemoryLogger } from "../../support/memory-logger.ts";
+import { SeededRandom } from "../../support/seeded-random.ts";
+import { SimTime } from "../../support/sim-time.ts";
+import { connectThrough, type Weather } from "../sim-network.ts";
+import { SimProcess } from "../sim-process.ts";
+import type { SimServer } from "../sim-servers.ts";
+import { Ledger } from "./ledger.ts";
+import { LiveEnd } from "./live-end.ts";
+import { chooseLiveScenario, type LiveScenario, SCALE, TOPOLOGIES } from "./live-scenario.ts";
+import { LiveWriters, MAX_ACCEPTED_CHARS } from "./live-writers.ts";
+
+/** Longest time that a call of a store takes, each way. */
+const STORE_DELAY_MS = 30;
+
+/** What a control takes away from the product. */
+export interface Sabotage {
+  /** At the end that runs. */
+  readonly deps?: (deps: SyncDeps) => SyncDeps;
+  /** At the end that serves. */
+  readonly server?: (server: SimServer, end: LiveEnd) => SimServer;
+}
+
+export class LiveWorld {
+  readonly seed: number;
+  readonly scenario: LiveScenario;
+  readonly random: SeededRandom;
+  readonly time: SimTime;
+  readonly ledger: Ledger;
+  readonly ends: ReadonlyMap<string, LiveEnd>;
+  readonly writers: LiveWriters;
+  /** Processes whose runs have not ended, and whose they are. */
+  readonly #underWay = new Map<SimProcess, string>();
+  /** What a writer or an upgrade met that it must not; null when nothing. */
+  failure: unknown = null;
+  /** How runs ended. */
+  readonly outcomes: string[] = [];
+  readonly #weather: Weather;
+  readonly #sabotage: Sabotage;
+  readonly #disk: { fullness: number };
+  #runs = 0;
+
+  private constructor(options: {
+    seed: number;
+    scenario: LiveScenario;
+    random: SeededRandom;
+    time: SimTime;
+    ends: ReadonlyMap<string, LiveEnd>;
+    sabotage: Sabotage;
+    disk: { fullness: number };
+  }) {
+    const { seed, scenario, random, time, ends, sabotage, disk } = options;
+    this.#disk = disk;
+    this.seed = seed;
+    this.scenario = scenario;
+    this.random = random;
+    this.time = time;
+    this.ends = ends;
+    this.ledger = new Ledger(scenario.isStrict);
+    this.writers = new LiveWriters(random, {
+      ...{ scenario, ends: [...ends.values()], ledger: this.ledger },
+    });
+    this.#sabotage = sabotage;
+    this.#weather = {
+      ...{ faults: scenario.faults, delayMs: 100, lateMs: 5_000, maxPushRows: 1_000 },
+      mayArrive: () => true,
+    };
+  }
+
+  /** Makes the world of a seed; nothing has happened in it yet. */
+  static async make(
+    seed: number,
+    changes: Partial<LiveScenario> = {},
+    sabotage: Sabotage = {},
+  ): Promise<LiveWorld> {
+    const random = new SeededRandom(seed);
+    const scenario = { ...chooseLiveScenario(random), ...changes };
+    const time = new SimTime();
+    const remotes: Readonly<Record<string, string>> = TOPOLOGIES[scenario.topology];
+    const names = [...new Set([...Object.keys(remotes), ...Object.values(remotes)])].sort();
+    const ends = new Map<string, LiveEnd>();
+    const disk = { fullness: 0 };
+    const isDiskFull = () => disk.fullness > 0 && random.chance(disk.fullness);
+    for (const [i, name] of names.entries()) {
+      const { store, skewMs, maxPageRows, isUpgraded, acts, timeType, deletes } = scenario;
+      const clock = time.clock(random.int(-skewMs, skewMs));
+      const maxChars = acts.refused !== undefined && i % 2 === 1 ? MAX_ACCEPTED_CHARS : null;
+      const hasNotes = !isUpgraded || random.chance(0.5);
+      const lagSeconds = random.pick([20, 60, 60, 300]);
+      const registry = { timeType, lagSeconds, deletes, maxChars, hasNotes };
+      ends.set(name, await LiveEnd.open({ name, store, clock, maxPageRows, registry, isDiskFull }));
+    }
+    disk.fullness = scenario.fullDisks;
+    return new LiveWorld({ seed, scenario, random, time, ends, sabotage, disk });
+  }
+
+  /** Seconds that each second of a step stands for. */
+  get scale(): number {
+    return SCALE[this.scenario.timeType];
+  }
+
+  /** The ends that have a remote. */
+  get runners(): readonly string[] {
+    return Object.keys(TOPOLOGIES[this.scenario.topology]);
+  }
+
+  end(name: string): LiveEnd {
+    const end = this.ends.get(name);
+    if (end === undefined) throw new Error(`No end is named ${name}`);
+    return end;
+  }
+
+  /** Does something at once. */
+  do(work: () => Promise<void>): void {
+    work().catch((error: unknown) => {
+      this.failure ??= error;
+    });
+    this.time.advance(0);
+  }
+
+  /** Starts a run of an end in a process of its own. */
+  run(name: string, request: Pick<RunRequest, "direction" | "isFull">): SimProcess {
+    const process = new SimProcess(this.time, this.random, STORE_DELAY_MS);
+    this.#underWay.set(process, name);
+    void this.#start(name, request, process).then(({ run }) => {
+      this.outcomes.push(`${name} ${request.direction} ${run.status}: ${run.error ?? ""}`);
+      this.#underWay.delete(process);
+    });
+    return process;
+  }
+
+  /** Gives an end the column that it lacks; its processes are started anew. */
+  async upgrade(end: LiveEnd): Promise<void> {
+    for (const [process, name] of this.#underWay) if (name === end.name) process.kill();
+    await end.register({ hasNotes: true });
+  }
+
+  /** Does a run of an end, to its end. */
+  async runToEnd(
+    name: string,
+    request: Pick<RunRequest, "direction" | "isFull">,
+  ): Promise<RunOutcome> {
+    const process = new SimProcess(this.time, this.random, STORE_DELAY_MS);
+    return await this.time.run(this.#start(name, request, process));
+  }
+
+  /** Ends all faults, refusals and differences of registries. */
+  async becomeQuiet(): Promise<void> {
+    this.#weather.faults = 0;
+    this.#disk.fullness = 0;
+    for (const end of this.ends.values()) {
+      await end.register({ maxChars: null, hasNotes: true });
+    }
+  }
+
+  async close(): Promise<void> {
+    for (const { storage } of this.ends.values()) await storage.close();
+  }
+
+  async #start(
+    name: string,
+    { direction, isFull }: Pick<RunRequest, "direction" | "isFull">,
+    process: SimProcess,
+  ): Promise<RunOutcome> {
+    const { deps = (all: SyncDeps) => all } = this.#sabotage;
+    const request = { tableName: "items", isDryRun: false, trigger: "api" } as const;
+    const started = new StartedRun(deps(this.#deps(name, process)), {
+      direction,
+      isFull,
+      ...request,
+    });
+    return await started.outcome;
+  }
+
+  #serverOf(end: LiveEnd): SimServer {
+    const isForeign = this.scenario.topology === "foreign pair";
+    return isForeign ? end.foreignServer(this.random) : overHttp(end.server());
+  }
+
+  #deps(name: string, process: SimProcess): SyncDeps {
+    const { time, random } = this;
+    const end = this.end(name);
+    const remotes: Readonly<Record<string, string>> = TOPOLOGIES[this.scenario.topology];
+    const remote = this.end(remotes[name] ?? "");
+    const { server = (all: SimServer) => all } = this.#sabotage;
+    const { storage, clock, registry, maxPageRows } = end;
+    const reached = {
+      ...{ tables: process.reach(storage.tables), markers: process.reach(storage.markers) },
+      ...{ rows: process.reach(storage.rows), lateRows: process.reach(storage.lateRows) },
+      ...{ tombstones: process.reach(storage.tombstones), agreed: process.reach(storage.agreed) },
+      ...{ leases: process.reach(storage.leases), runs: process.reach(storage.runs) },
+      rejected: process.reach(storage.rejected),
+    };
+    return {
+      ...reached,
+      ...{ isSyncEnabled: true, remoteUrl: `https://${remote.name}.example`, remoteKey: "key" },
+      ...{ lagSeconds: 60, maxPageRows, registry, clock, timer: process, random },
+      ids: { next: () => `run-${this.seed}-${++this.#runs}` },
+      logger: new MemoryLogger(),
+      connectPeer: () =>
+        connectThrough(
+          { time, random, weather: this.#weather },
+          { process, server: server(this.#serverOf(remote), remote) },
+        ),
+    };
+  }
+}
+
+/** What a store cannot do is 500 to those who ask. */
+function overHttp(server: SimServer): SimServer {
+  return new Proxy(server, {
+    get(target, name) {
+      const member: unknown = Reflect.get(target, name);
+      if (typeof member !== "function") return member;
+      return async (...args: unknown[]) => {
+        try {
+          return await member.apply(target, args);
+        } catch (error) {
+          if (!isAppError(error, "store_unavailable")) throw error;
+          throw new RemotePeerError("status", "500", { reason: "passing" });
+        }
+      };
+    },
+  });
+}

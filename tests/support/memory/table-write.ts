@@ -1,0 +1,142 @@
+import { dateTimeMs } from "../../../src/domain/shared/time.ts";
+import { aheadLimit, rankTimes } from "../../../src/domain/sync/rows/time-rank.ts";
+import { outlives } from "../../../src/domain/sync/rows/tombstone.ts";
+import {
+  isVersioned,
+  type Row,
+  type Table,
+  timestampColumnOf,
+} from "../../../src/domain/sync/table/table.ts";
+import type {
+  RowWrite,
+  TombstoneWrite,
+  WriteFailure,
+  WriteOptions,
+  WriteOutcome,
+} from "../../../src/ports/tables/table-store.ts";
+import type { LateNote } from "./late-rows.ts";
+import { keyText, timestampOf } from "./row-order.ts";
+import { insertedRow, putRow, type StoredTable, takeRow, updatedRow } from "./stored-table.ts";
+import type { MemoryTombstones } from "./tombstones.ts";
+
+const DAY_MS = 86_400_000;
+
+interface WritePlace {
+  readonly table: Table;
+  readonly stored: StoredTable;
+  readonly tombstones: MemoryTombstones;
+  /** By the store's clock. */
+  readonly nowMs: number;
+  /** Why the store itself refuses a row; null when it takes it. */
+  readonly refuse: (row: Row) => string | null;
+}
+
+interface WrittenRows {
+  readonly outcome: WriteOutcome;
+  /** The rows as they stand now, one for each record that changed something. */
+  readonly put: readonly Row[];
+  readonly late: readonly LateNote[];
+}
+
+/** What one write does to the rows and tombstones of a table, one record after the other. D-7.1, D-7.4, D-7.6. */
+export class TableWrite {
+  readonly #place: WritePlace;
+  readonly #aheadLimit: string;
+  readonly #late: LateNote[] = [];
+
+  constructor(place: WritePlace) {
+    this.#place = place;
+    this.#aheadLimit = aheadLimit(place.nowMs);
+  }
+
+  /** Takes tombstones in, then writes records. */
+  all(writes: readonly RowWrite[], options: WriteOptions): WrittenRows {
+    const { table, stored, refuse } = this.#place;
+    const { conflict = table.conflict, isOwnRun = false } = options;
+    const deleted = this.#bury(options.deleted ?? []);
+    const failures: WriteFailure[] = [];
+    const kept: number[] = [];
+    const put: Row[] = [];
+    for (const { index, row, refusedIfNew } of writes) {
+      const existing = stored.rows.get(keyText(table, row));
+      const message = refuse(row) ?? (existing === undefined ? refusedIfNew : null) ?? null;
+      if (message !== null) {
+        failures.push({ index, message });
+        continue;
+      }
+      if (conflict === "newer" && this.#isKeptOut(row, existing)) {
+        kept.push(index);
+        continue;
+      }
+      const written =
+        existing === undefined ? insertedRow(table, row, stored) : updatedRow(table, existing, row);
+      if (!this.put(written)) continue;
+      put.push(written);
+      if (this.#isLate(written)) this.#note(written, isOwnRun);
+    }
+    const outcome = { failures, kept, changed: put.length, deleted };
+    return { outcome, put, late: this.#late };
+  }
+
+  /** Puts a row in its place, in that of an older tombstone too; false when it is there as it is. */
+  put(row: Row): boolean {
+    const { table, stored, tombstones } = this.#place;
+    const tombstone = tombstones.find(table, row);
+    if (tombstone !== undefined && this.outlives(row, tombstone.deletedAt)) {
+      tombstones.forget(table, row);
+    }
+    return putRow(table, stored, row);
+  }
+
+  /** True when a row wins over a tombstone. */
+  outlives(row: Row, deletedAt: string): boolean {
+    return outlives(timestampOf(this.#place.table, row), deletedAt, this.#aheadLimit);
+  }
+
+  /** Takes tombstones in; the number of rows that they remove. */
+  #bury(deleted: readonly TombstoneWrite[]): number {
+    const { table, stored, tombstones } = this.#place;
+    let removed = 0;
+    for (const tombstone of deleted) {
+      const row = stored.rows.get(keyText(table, tombstone.key));
+      if (row !== undefined && this.outlives(row, tombstone.deletedAt)) {
+        this.#note(row, false);
+        continue;
+      }
+      if (row !== undefined) {
+        takeRow(table, stored, row);
+        removed++;
+      }
+      tombstones.keep(table, tombstone);
+    }
+    return removed;
+  }
+
+  /** True for a row that a newer tombstone or row keeps out: that is told again. */
+  #isKeptOut(row: Row, existing: Row | undefined): boolean {
+    const { table, tombstones } = this.#place;
+    const tombstone = tombstones.find(table, row);
+    if (tombstone !== undefined && !this.outlives(row, tombstone.deletedAt)) {
+      tombstones.listAnew(table, row);
+      return true;
+    }
+    if (existing === undefined || !isVersioned(table)) return false;
+    const [here, arriving] = [timestampOf(table, existing), timestampOf(table, row)];
+    const isNewer = rankTimes(arriving, here, this.#aheadLimit) < 0;
+    if (isNewer) this.#note(existing, false);
+    return isNewer;
+  }
+
+  #note(row: Row, isOwnRun: boolean): void {
+    const time = timestampOf(this.#place.table, row);
+    if (time !== null) this.#late.push({ time, isOwnRun });
+  }
+
+  /** A `date` counts as the end of its day. */
+  #isLate(row: Row): boolean {
+    const { table, nowMs } = this.#place;
+    const time = timestampOf(table, row);
+    const lengthMs = timestampColumnOf(table)?.type === "date" ? DAY_MS : 0;
+    return time !== null && dateTimeMs(time) + lengthMs < nowMs - table.lagSeconds * 1000;
+  }
+}

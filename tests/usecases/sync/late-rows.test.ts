@@ -1,0 +1,218 @@
+// Rows whose time runs have passed: they go on by marks. D-7.4.
+import { expect, test } from "bun:test";
+import type { Row } from "../../../src/domain/sync/table/table.ts";
+import type { WriteOptions } from "../../../src/ports/tables/table-store.ts";
+import { readSyncStatus } from "../../../src/usecases/sync/pages/read-sync-status.ts";
+import { foreignServer } from "../../simulation/sim-servers.ts";
+import type { MemoryTables } from "../../support/memory/tables.ts";
+import { SeededRandom } from "../../support/seeded-random.ts";
+import {
+  makeTwoEnds,
+  manyRows,
+  put,
+  rowsOf,
+  runOf,
+  type TestRow,
+  type TwoEnds,
+} from "./two-ends.ts";
+
+const OLD = "2026-03-01T08:00:00Z";
+const MARK = { push: "sync_mark_push_items", pull: "sync_mark_pull_items" };
+
+/** Writes through the service: a push to that end, an import. */
+async function write(
+  ends: TwoEnds,
+  storage: MemoryTables,
+  rows: readonly TestRow[],
+  options: WriteOptions = {},
+): Promise<void> {
+  const writes = rows.map(([k, v, at], index): { index: number; row: Row } => ({
+    ...{ index, row: { k, v, at } },
+  }));
+  await storage.write(ends.table, writes, options);
+}
+
+/** Keys that were sent to the remote. */
+function sentKeys(ends: TwoEnds): unknown[] {
+  return ends.requests.flatMap(({ records = [] }) => records.map(({ k }) => k));
+}
+
+test("D-7.4 rows that are imported with old times are pushed by the next run, and its marker stays", async () => {
+  const ends = await makeTwoEnds();
+  put(ends.here, ends.table, manyRows(3));
+  await runOf(ends, { direction: "push" });
+  await write(ends, ends.here, [["late", "1", OLD]]);
+  const { run } = await runOf(ends, { direction: "push" });
+  expect(run).toMatchObject({ status: "success", changed: 1 });
+  expect(rowsOf(ends.there, ends.table)).toEqual(rowsOf(ends.here, ends.table));
+  expect(ends.here.marker("sync_last_push_items")).toBe("2026-03-01T10:00:02Z");
+  ends.requests.length = 0;
+  await runOf(ends, { direction: "push" });
+  expect(sentKeys(ends)).toEqual([]);
+});
+
+test("D-7.4 rows that come late at the remote are pulled by the next run, and its marker stays", async () => {
+  const ends = await makeTwoEnds();
+  put(ends.there, ends.table, manyRows(3));
+  await runOf(ends);
+  await write(ends, ends.there, [["late", "1", OLD]]);
+  ends.requests.length = 0;
+  const { run } = await runOf(ends);
+  expect(run).toMatchObject({ status: "success", totalPulled: 4, changed: 1 });
+  expect(ends.requests.filter(({ kind }) => kind === "pull").at(-1)?.since).toBe(OLD);
+  expect(rowsOf(ends.here, ends.table)).toEqual(rowsOf(ends.there, ends.table));
+  expect(ends.here.marker("sync_last_pull_items")).toBe("2026-03-01T10:00:02Z");
+  expect((await runOf(ends)).run).toMatchObject({ totalPulled: 1, changed: 0 });
+});
+
+test("D-7.4 whoever keeps a newer row sends it, however long ago its marker passed it", async () => {
+  const ends = await makeTwoEnds();
+  put(ends.here, ends.table, [["k", "newer", "2026-03-01T09:00:00Z"], ...manyRows(2)]);
+  await runOf(ends, { direction: "both" });
+  // Another program puts an old version back, at a time that runs meet.
+  await write(ends, ends.there, [["k", "older", OLD]], { conflict: "overwrite" });
+  const { run } = await runOf(ends, { direction: "pull" });
+  expect(run).toMatchObject({ kept: 1, changed: 0 });
+  await runOf(ends, { direction: "push" });
+  expect(rowsOf(ends.there, ends.table)).toEqual(rowsOf(ends.here, ends.table));
+  expect(rowsOf(ends.there, ends.table).find(([k]) => k === "k")?.[1]).toBe("newer");
+});
+
+test("D-7.4 what a run brought is not sent back to where it came from, though it came late", async () => {
+  const ends = await makeTwoEnds();
+  put(ends.here, ends.table, manyRows(2));
+  await runOf(ends, { direction: "both" });
+  await write(ends, ends.there, [["late", "1", OLD]]);
+  await runOf(ends, { direction: "both" });
+  ends.requests.length = 0;
+  const { run } = await runOf(ends, { direction: "both" });
+  expect(sentKeys(ends)).toEqual([]);
+  expect(run.changed).toBe(0);
+});
+
+test("D-7.4 what comes late while a run is under way is for the next one", async () => {
+  const ends = await makeTwoEnds();
+  put(ends.here, ends.table, manyRows(3));
+  await runOf(ends, { direction: "both" });
+  put(ends.here, ends.table, [["new", "v", "2026-03-01T10:10:00Z"]]);
+  let isLate = false;
+  ends.intercept = async ({ kind }, send) => {
+    if (kind !== "push" || isLate) return send();
+    isLate = true;
+    await write(ends, ends.here, [["late here", "1", OLD]]);
+    const reply = await send();
+    await write(ends, ends.there, [["late there", "1", OLD]]);
+    return reply;
+  };
+  await runOf(ends, { direction: "push" });
+  expect(rowsOf(ends.there, ends.table).map(([k]) => k)).not.toContain("late here");
+  await runOf(ends, { direction: "both" });
+  expect(rowsOf(ends.there, ends.table)).toEqual(rowsOf(ends.here, ends.table));
+  expect(rowsOf(ends.here, ends.table)).toHaveLength(6);
+});
+
+test("D-7.4 a mark is kept when a transfer ends well: one that failed begins at the late rows again", async () => {
+  const ends = await makeTwoEnds({ maxPageRows: 2 });
+  put(ends.here, ends.table, manyRows(5));
+  await runOf(ends, { direction: "push" });
+  const mark = ends.here.marker(MARK.push);
+  await write(ends, ends.here, [
+    ["late 1", "1", OLD],
+    ["late 2", "1", "2026-03-01T08:30:00Z"],
+    ["late 3", "1", "2026-03-01T09:00:00Z"],
+  ]);
+  let pushes = 0;
+  ends.intercept = ({ kind }, send) => {
+    if (kind === "push" && ++pushes === 2) throw new Error("Broken");
+    return send();
+  };
+  expect((await runOf(ends, { direction: "push" })).run.status).toBe("failed");
+  expect(ends.here.marker(MARK.push)).toBe(mark);
+  ends.intercept = (_, send) => send();
+  await runOf(ends, { direction: "push" });
+  expect(rowsOf(ends.there, ends.table)).toEqual(rowsOf(ends.here, ends.table));
+  expect(ends.here.marker(MARK.push)).not.toBe(mark);
+});
+
+test.each(["push", "pull"] as const)(
+  "D-7.4 a first %s that is interrupted goes on at its marker, and late rows are not lost",
+  async (direction) => {
+    const ends = await makeTwoEnds({ maxPageRows: 10 });
+    const [from, to] = direction === "push" ? [ends.here, ends.there] : [ends.there, ends.here];
+    put(from, ends.table, manyRows(50));
+    let moved = 0;
+    ends.intercept = ({ kind, limit }, send) => {
+      if (kind === direction && limit !== 1 && ++moved === 4) throw new Error("Broken");
+      return send();
+    };
+    expect((await runOf(ends, { direction })).run.status).toBe("failed");
+    const before = rowsOf(to, ends.table).length;
+    expect(before).toBeGreaterThan(10);
+    await write(ends, from, [["late", "1", OLD]]);
+    ends.intercept = (_, send) => send();
+    const { run } = await runOf(ends, { direction });
+    expect(run.changed).toBe(51 - before);
+    expect(rowsOf(to, ends.table)).toEqual(rowsOf(from, ends.table));
+  },
+);
+
+test.each(["push", "pull"] as const)(
+  "D-7.4 a %s whose marker has no mark begins at the start",
+  async (direction) => {
+    const ends = await makeTwoEnds();
+    const [from, to] = direction === "push" ? [ends.here, ends.there] : [ends.there, ends.here];
+    put(from, ends.table, manyRows(5));
+    await runOf(ends, { direction });
+    put(from, ends.table, [["early", "1", OLD]]);
+    expect((await runOf(ends, { direction })).run.changed).toBe(0);
+    await ends.here.writeAll(new Map([[MARK[direction], ""]]));
+    expect((await runOf(ends, { direction })).run.changed).toBe(1);
+    expect(rowsOf(to, ends.table)).toEqual(rowsOf(from, ends.table));
+    expect(ends.here.marker(MARK[direction])).not.toBe("");
+  },
+);
+
+test("D-7.4 a mark that the remote never gave makes the pull begin at the start", async () => {
+  const ends = await makeTwoEnds();
+  put(ends.there, ends.table, manyRows(5));
+  await runOf(ends);
+  put(ends.there, ends.table, [["early", "1", OLD]]);
+  await ends.here.writeAll(new Map([[MARK.pull, "of a store that was restored"]]));
+  expect((await runOf(ends)).run).toMatchObject({ totalPulled: 6, changed: 1 });
+  expect(ends.here.marker("sync_last_pull_items")).toBe("2026-03-01T10:00:04Z");
+});
+
+test("D-7.4 of a foreign server nothing is known about late rows: a pull begins at its marker", async () => {
+  const ends = await makeTwoEnds({
+    server: (parts) =>
+      foreignServer(parts, {
+        ...{ random: new SeededRandom(1), isTimelessLast: false, isClockZoned: false },
+      }),
+  });
+  put(ends.there, ends.table, manyRows(3));
+  await runOf(ends);
+  await write(ends, ends.there, [["late", "1", OLD]]);
+  expect((await runOf(ends)).run).toMatchObject({ totalPulled: 1, changed: 0 });
+  expect(ends.here.marker(MARK.pull)).toBe("");
+});
+
+test("D-7.4 marks and other memory of runs are not in the status, and full clears them", async () => {
+  const ends = await makeTwoEnds();
+  put(ends.here, ends.table, manyRows(1));
+  put(ends.there, ends.table, manyRows(1, "t"));
+  await runOf(ends, { direction: "both" });
+  const status = await readSyncStatus(ends.deps);
+  expect(Object.keys(status.lastSync).toSorted()).toEqual([
+    "sync_last_pull_items",
+    "sync_last_push_items",
+  ]);
+  ends.intercept = () => {
+    throw new Error("Out of reach");
+  };
+  await runOf(ends, { direction: "push", isFull: true });
+  const left = [...(await ends.here.readAll()).keys()];
+  // What says how the rows stand here, and not where runs begin.
+  const lasting = /^sync_(drift|columns_push|columns_pull)_items$/;
+  expect(left.filter((name) => !lasting.test(name))).toEqual([]);
+  expect(await ends.here.agreed.read("items")).toEqual([]);
+});
