@@ -18,6 +18,7 @@ import { findMongod } from "./mongod-binary.mjs";
 const SET_NAME = "repsync";
 const START_DEADLINE_MS = 60_000;
 const POLL_MS = 25;
+const REPLY_DEADLINE_MS = 10_000;
 const SHARED_MEMORY = "/dev/shm";
 const PLENTY_BYTES = 4 * 1024 ** 3;
 const CLOSE_IDLE_FILES =
@@ -270,16 +271,28 @@ async function hello({ port }: Member): Promise<Document | undefined> {
   }
 }
 
+/** Fails when there is no reply in time: the driver can wait for ever on a connection that a killed mongod has closed. */
 async function command(port: number, body: Document): Promise<Document> {
   const client = new MongoClient(`mongodb://127.0.0.1:${port}`, {
     directConnection: true,
     serverSelectionTimeoutMS: 500,
     maxPoolSize: 1,
   });
+  const reply = client.db("admin").command(body);
+  // It can wait as long for its end.
+  reply.finally(() => client.close()).catch(() => {});
+  return await withinTime(reply);
+}
+
+async function withinTime<T>(work: Promise<T>): Promise<T> {
+  let timer: ReturnType<typeof setTimeout> | undefined;
+  const timeout = new Promise<never>((_, reject) => {
+    timer = setTimeout(() => reject(new Error("mongod did not answer in time")), REPLY_DEADLINE_MS);
+  });
   try {
-    return await client.db("admin").command(body);
+    return await Promise.race([work, timeout]);
   } finally {
-    await client.close();
+    clearTimeout(timer);
   }
 }
 
@@ -291,6 +304,7 @@ function accepts(port: number): Promise<boolean> {
       resolve(true);
     });
     socket.once("error", () => resolve(false));
+    socket.once("close", () => resolve(false));
   });
 }
 

@@ -12,6 +12,7 @@ const TEST_TIMEOUT_MS = 240_000;
 const KILLS = 2;
 /** Longer than an election takes, most of the time. */
 const HELD_MS = 8_000;
+const CHANGED = "A right changed while the lookup was under way";
 const LIMITS = { callsPerMinute: 1_000_000_000, callsPerMonth: null };
 
 /** Lets the members give up on one that stands still after a second, instead of ten. */
@@ -182,8 +183,15 @@ describe.skipIf(!mongoAvailable)("MongoDB failover of lookups", () => {
         answered++;
         return word;
       };
+      // A lookup that an election held up while a right ended is refused, and counts. D-8.3.
+      const lookUpOrBeRefused = async () => {
+        const failure = await failureOf(lookUp(caller));
+        if (failure === undefined) return;
+        expect(failure).toMatchObject({ kind: "store_unavailable", message: CHANGED });
+        answered++;
+      };
       const calling = (async () => {
-        while (!isEnding) await lookUp(caller);
+        while (!isEnding) await lookUpOrBeRefused();
       })();
       const revoking = (async () => {
         for (; !isEnding; rounds++) {
@@ -202,7 +210,7 @@ describe.skipIf(!mongoAvailable)("MongoDB failover of lookups", () => {
             if (rounds >= goal) resolve();
           };
         });
-        await Promise.race([reached, revoking]);
+        await Promise.race([reached, revoking, calling]);
       };
       for (let kill = 0; kill < KILLS; kill++) {
         await moreRounds();
