@@ -3,20 +3,22 @@ import { resolve } from "node:path";
 import { AppError } from "../../../domain/shared/errors.ts";
 import { REQUEST_DEADLINE_MS } from "../../../domain/shared/limits.ts";
 import type { Clock } from "../../../ports/runtime/runtime.ts";
+import { Turns } from "../../../ports/runtime/turns.ts";
 import { DatabaseFile, makeDatabaseFile } from "./database-file.ts";
-import {
-  type OpenSqlite,
-  type SqliteConnection,
-  type SqliteRow,
-  type SqliteStatement,
-  type SqliteValue,
-  StatementCache,
+import type {
+  OpenSqlite,
+  SqliteConnection,
+  SqliteRow,
+  SqliteStatement,
+  SqliteValue,
 } from "./driver.ts";
+import { OpenConnection } from "./open-connection.ts";
 import { type FailureKind, isBusy, recordReason, storeError } from "./result-codes.ts";
+import { TimeLimit } from "./time-limit.ts";
+import { WriteQueue } from "./write-queue.ts";
 
 /** Waits between tries grow to this; they are short, to catch the pauses of a busy writer. */
 const BUSY_WAIT_MAX_MS = 10;
-const MAX_STATEMENTS = 400;
 
 /** The machine's time in milliseconds since 1970. */
 const NOW_MS = "SELECT CAST(round((julianday('now') - 2440587.5) * 86400000) AS INTEGER) AS nowMs";
@@ -35,8 +37,14 @@ const PRAGMAS = {
   wal_autocheckpoint: 1_000,
 };
 
+/** Of the connection that reads while the other one holds a write that is not committed. */
+const READER_PRAGMAS = { busy_timeout: 0, query_only: 1, cache_size: -16_384 };
+
 /** A setting for one commit. */
 type CommitSetting = readonly [pragma: keyof typeof PRAGMAS, value: string | number];
+
+/** Work in small steps, others may have their turn between two of them. Its result is that of the last step. */
+export type Steps<T> = Generator<undefined, T, undefined>;
 
 /** For pushes, which change the same pages again and again: copied back less often, they are a quarter faster. */
 const LARGE_COMMIT: CommitSetting = ["wal_autocheckpoint", 4_000];
@@ -65,16 +73,21 @@ const OPEN_PROBLEM =
   "The database cannot be opened: check that STORAGE_URL names a database file in a folder that can be created and written";
 
 /**
- * Shared by the stores of one file. Work given to `read` and `write` is synchronous, so it never interleaves with other
- * work of this process; it may run again from its start when the file was busy.
+ * Shared by the stores of one file. Work given to `read`, `write` and `keep` is synchronous, so it never interleaves with
+ * other work of this process; it may run again from its start when the file was busy. Only a write in steps lets others
+ * have their turn: reads then go by another connection, which sees the file as it was before, and writes wait in a queue.
  */
 export class SqliteDatabase {
-  readonly #connection: SqliteConnection;
+  readonly #writer: OpenConnection;
+  /** Null for `:memory:`, which has one connection: there reads wait as well. */
+  #reader: OpenConnection | null = null;
+  /** The one that the present work goes by. */
+  #current: OpenConnection;
+  readonly #queue = new WriteQueue();
   /** Null for `:memory:`. */
   readonly #file: DatabaseFile | null;
   readonly #busyDeadlineMs: number;
   readonly #clock: Clock | null;
-  readonly #statements: StatementCache;
   readonly #changesOfTables = new Map<string, number>();
   #changesOfAll = 0;
   #isClosed = false;
@@ -84,9 +97,9 @@ export class SqliteDatabase {
     file: DatabaseFile | null,
     { busyDeadlineMs = REQUEST_DEADLINE_MS, clock }: SqliteOptions,
   ) {
-    this.#connection = connection;
+    this.#writer = new OpenConnection(connection);
+    this.#current = this.#writer;
     this.#file = file;
-    this.#statements = new StatementCache(connection, MAX_STATEMENTS);
     this.#busyDeadlineMs = busyDeadlineMs;
     this.#clock = clock ?? null;
   }
@@ -105,7 +118,9 @@ export class SqliteDatabase {
       if (file !== null) await makeDatabaseFile(file);
       const connection = await openSqlite(file ?? path);
       const opened = file === null ? null : await DatabaseFile.find(file);
-      return await new SqliteDatabase(connection, opened, options).#configured();
+      const database = new SqliteDatabase(connection, opened, options);
+      await database.#configure(file === null ? null : () => openSqlite(file));
+      return database;
     } catch (cause) {
       if (cause instanceof AppError) throw cause;
       throw new AppError("store_unavailable", OPEN_PROBLEM, { cause });
@@ -114,12 +129,12 @@ export class SqliteDatabase {
 
   /** True when text after a NUL is lost in reading, unless the statement casts it to BLOB. */
   get cutsTextAtNul(): boolean {
-    return this.#connection.cutsTextAtNul;
+    return this.#writer.driver.cutsTextAtNul;
   }
 
   /** A prepared statement, valid until the work that asks for it ends or asks for two others. */
   statement(sql: string): SqliteStatement {
-    return this.#statements.get(sql);
+    return this.#current.statements.get(sql);
   }
 
   all(sql: string, values: readonly SqliteValue[] = []): SqliteRow[] {
@@ -136,10 +151,9 @@ export class SqliteDatabase {
    * Throws `store_unavailable` for every failure of the database.
    */
   async read<T>(work: () => T, deadlineMs = this.#busyDeadlineMs): Promise<T> {
-    return this.#retried("store_unavailable", deadlineMs, () => {
-      this.run("BEGIN");
-      return this.#finished(work);
-    });
+    const limit = new TimeLimit(deadlineMs);
+    const read = () => this.#retried("store_unavailable", limit, () => this.#readOnce(work));
+    return this.#reader === null ? this.#inTurn(limit, read) : read();
   }
 
   /**
@@ -147,17 +161,25 @@ export class SqliteDatabase {
    * `store_unavailable` when another process kept the file busy for too long.
    */
   async write<T>(work: () => T, changedTables: ChangedTables = "all"): Promise<T> {
-    return this.#committed("commit_failed", LARGE_COMMIT, () => {
-      const changesBefore = this.#totalChanges();
-      const result = work();
-      if (this.#totalChanges() !== changesBefore) this.#noteChange(changedTables);
-      return result;
-    });
+    return this.writeInSteps(() => oneStep(work), changedTables);
+  }
+
+  /** As `write`, for work that may take long. It waits for the writes of this process before it, however long they take. */
+  async writeInSteps<T>(work: () => Steps<T>, changedTables: ChangedTables = "all"): Promise<T> {
+    const noted = () => this.#notingChanges(work, changedTables);
+    const limit = new TimeLimit(this.#busyDeadlineMs);
+    return this.#inTurn(null, () =>
+      this.#committed("commit_failed", limit, noted, { setting: LARGE_COMMIT }),
+    );
   }
 
   /** As `write`, for tables of repsync's own. Throws `store_unavailable` for every failure of the database. */
   async keep<T>(work: () => T, options: KeepOptions<T> = {}): Promise<T> {
-    return this.#committed("store_unavailable", null, work, options);
+    const { deadlineMs = this.#busyDeadlineMs, committed } = options;
+    const limit = new TimeLimit(Math.min(Math.max(deadlineMs, 0), this.#busyDeadlineMs));
+    return this.#inTurn(limit, () =>
+      this.#committed("store_unavailable", limit, () => oneStep(work), { committed }),
+    );
   }
 
   /** The time that all processes on the file share, in milliseconds since 1970. */
@@ -180,7 +202,8 @@ export class SqliteDatabase {
    * in between.
    */
   versionOf(tableName: string): string {
-    const [row] = this.all("PRAGMA data_version");
+    // Of the connection that writes, whichever one reads: while it holds a write, no other process commits anything.
+    const [row] = this.#writer.statements.get("PRAGMA data_version").all([]);
     const changes = this.#changesOfTables.get(tableName) ?? 0;
     return `${row?.["data_version"]}.${this.#changesOfAll}.${changes}`;
   }
@@ -190,12 +213,14 @@ export class SqliteDatabase {
    * to fail.
    */
   recordReason(error: unknown): string | null {
-    const reason = recordReason(this.#connection.resultCode(error));
-    return this.#connection.isInTransaction ? reason : null;
+    const { driver } = this.#writer;
+    return driver.isInTransaction ? recordReason(driver.resultCode(error)) : null;
   }
 
   /** Throws `store_unavailable` unless the file answers in time and is still the one that was opened. */
   async ping(timeoutMs: number): Promise<void> {
+    // What holds `:memory:` is work of this process: it does answer.
+    if (this.#reader === null && this.#queue.isTaken && !this.#isClosed) return;
     await this.read(() => {
       this.#file?.check();
       this.all("SELECT count(*) FROM sqlite_schema");
@@ -211,76 +236,121 @@ export class SqliteDatabase {
     } catch {
       // Another process is using the file; the last one to close it does this.
     }
-    this.#statements.clear();
-    this.#connection.close();
+    this.#reader?.close();
+    this.#writer.close();
   }
 
-  async #configured(): Promise<SqliteDatabase> {
+  async #configure(openReader: (() => Promise<SqliteConnection>) | null): Promise<void> {
     try {
-      await this.#retried("store_unavailable", this.#busyDeadlineMs, () => {
-        for (const [name, value] of Object.entries(PRAGMAS)) this.#set(name, value);
+      await this.#retried("store_unavailable", new TimeLimit(this.#busyDeadlineMs), () => {
+        for (const [name, value] of Object.entries(PRAGMAS)) this.#writer.set(name, value);
       });
-      return this;
+      if (openReader === null) return;
+      const reader = new OpenConnection(await openReader());
+      this.#reader = reader;
+      for (const [name, value] of Object.entries(READER_PRAGMAS)) reader.set(name, value);
     } catch (error) {
       this.close();
       throw error;
     }
   }
 
-  /** Ends the transaction that has begun: commits when work returns, rolls back when it or the commit fails. */
-  #finished<T>(work: () => T): T {
+  /** Runs work when no other write of this process is under way. Throws `store_unavailable` when that takes too long. */
+  async #inTurn<T>(limit: TimeLimit | null, work: () => Promise<T>): Promise<T> {
+    if (!this.#queue.take() && !(await this.#queue.wait(limit?.signal ?? null))) {
+      throw new AppError(
+        "store_unavailable",
+        "The database is unavailable: it is being written to",
+      );
+    }
     try {
+      return await work();
+    } finally {
+      this.#queue.release();
+    }
+  }
+
+  #readOnce<T>(work: () => T): T {
+    const isWriting = this.#writer.driver.isInTransaction;
+    this.#current = (isWriting ? this.#reader : null) ?? this.#writer;
+    const { driver } = this.#current;
+    try {
+      this.run("BEGIN");
       const result = work();
       this.run("COMMIT");
       return result;
     } catch (error) {
-      if (this.#connection.isInTransaction) this.run("ROLLBACK");
+      if (driver.isInTransaction) this.run("ROLLBACK");
       throw error;
+    } finally {
+      this.#current = this.#writer;
     }
   }
 
-  async #committed<T>(
+  #committed<T>(
     kind: FailureKind,
-    setting: CommitSetting | null,
-    work: () => T,
-    { deadlineMs = this.#busyDeadlineMs, committed }: KeepOptions<T> = {},
+    limit: TimeLimit,
+    work: () => Steps<T>,
+    { setting, committed }: CommitOptions<T>,
   ): Promise<T> {
-    const busyMs = Math.min(Math.max(deadlineMs, 0), this.#busyDeadlineMs);
-    return this.#retried(kind, busyMs, () => {
+    return this.#retried(kind, limit, async () => {
       this.#file?.check();
-      if (setting !== null) this.#set(...setting);
+      if (setting !== undefined) this.#writer.set(...setting);
       try {
-        this.run("BEGIN IMMEDIATE");
-        const result = this.#finished(work);
-        committed?.(result);
-        return result;
+        return await this.#transaction(work(), committed);
       } finally {
-        if (setting !== null) this.#set(setting[0], PRAGMAS[setting[0]]);
+        const [pragma] = setting ?? [];
+        if (pragma !== undefined && !this.#isClosed) {
+          this.#writer.set(pragma, PRAGMAS[pragma]);
+        }
       }
     });
   }
 
-  /** SQLite takes a setting while it prepares the statement, so a kept one would have no effect. */
-  #set(pragma: string, value: string | number): void {
-    const statement = this.#connection.prepare(`PRAGMA ${pragma} = ${value}`);
-    statement.run([]);
-    statement.finalize();
+  /** Commits when the last step has returned, rolls back when one of them or the commit fails. */
+  async #transaction<T>(steps: Steps<T>, committed: KeepOptions<T>["committed"]): Promise<T> {
+    const turns = new Turns(this, () => this.nextTurn());
+    this.run("BEGIN IMMEDIATE");
+    try {
+      let step = steps.next();
+      while (!step.done) {
+        if (turns.isOver) {
+          await turns.next();
+          this.#assertOpen();
+        }
+        step = steps.next();
+      }
+      this.run("COMMIT");
+      committed?.(step.value);
+      return step.value;
+    } catch (error) {
+      if (!this.#isClosed && this.#writer.driver.isInTransaction) this.run("ROLLBACK");
+      throw error;
+    }
   }
 
-  async #retried<T>(kind: FailureKind, deadlineMs: number, work: () => T): Promise<T> {
-    let deadline: AbortSignal | null = null;
+  *#notingChanges<T>(work: () => Steps<T>, changedTables: ChangedTables): Steps<T> {
+    const changesBefore = this.#totalChanges();
+    const result = yield* work();
+    if (this.#totalChanges() !== changesBefore) this.#noteChange(changedTables);
+    return result;
+  }
+
+  async #retried<T>(kind: FailureKind, limit: TimeLimit, work: () => T | Promise<T>): Promise<T> {
     for (let waitMs = 1; ; waitMs = Math.min(waitMs + 1, BUSY_WAIT_MAX_MS)) {
-      if (this.#isClosed) throw new AppError("store_unavailable", "The database is closed");
+      this.#assertOpen();
       try {
-        return work();
+        return await work();
       } catch (error) {
-        const code = this.#connection.resultCode(error);
-        // By real time, as a busy event loop makes each wait longer than asked for.
-        deadline ??= AbortSignal.timeout(deadlineMs);
-        if (!isBusy(code) || deadline.aborted) throw storeError(kind, code, error);
+        const code = this.#writer.driver.resultCode(error);
+        if (!isBusy(code) || limit.signal.aborted) throw storeError(kind, code, error);
       }
       await new Promise((wake) => setTimeout(wake, waitMs));
     }
+  }
+
+  #assertOpen(): void {
+    if (this.#isClosed) throw new AppError("store_unavailable", "The database is closed");
   }
 
   #totalChanges(): number {
@@ -296,4 +366,14 @@ export class SqliteDatabase {
   #changesOf(tableName: string): number {
     return this.#changesOfTables.get(tableName) ?? 0;
   }
+}
+
+interface CommitOptions<T> {
+  readonly committed?: KeepOptions<T>["committed"] | undefined;
+  readonly setting?: CommitSetting | undefined;
+}
+
+// biome-ignore lint/correctness/useYield: work of one step
+function* oneStep<T>(work: () => T): Steps<T> {
+  return work();
 }

@@ -36,8 +36,8 @@ interface OpenPage {
   readonly wantedRows: number;
   readonly size: PageSize;
   readonly rows: Row[];
-  /** True when the next row would be too much. */
-  isFull: boolean;
+  /** True when the next row would be too much, or there is none although the total says so. */
+  isEnded: boolean;
 }
 
 export class PageReader {
@@ -99,7 +99,7 @@ export class PageReader {
       wantedRows: Math.min(query.limitRows, leftRows),
       size: new PageSize(query.maxJsonBytes ?? Number.POSITIVE_INFINITY),
       rows: [],
-      isFull: false,
+      isEnded: false,
     };
   }
 
@@ -109,10 +109,11 @@ export class PageReader {
     const values = [...start.values, limitRows, start.skipRows + rows.length];
     const found = this.#database.all(reading.sql.page(start.kind), values);
     for (const row of decodeRows(found, table.pageColumns)) {
-      page.isFull ||= !size.takes(row);
-      if (page.isFull) return;
+      page.isEnded ||= !size.takes(row);
+      if (page.isEnded) return;
       rows.push(row);
     }
+    page.isEnded = found.length < limitRows;
   }
 
   /** Finds the state of a table, and counts its rows unless the number is known. */
@@ -160,8 +161,8 @@ export class PageReader {
   }
 }
 
-function isWhole({ isFull, rows, wantedRows }: OpenPage): boolean {
-  return isFull || rows.length >= wantedRows;
+function isWhole({ isEnded, rows, wantedRows }: OpenPage): boolean {
+  return isEnded || rows.length >= wantedRows;
 }
 
 /** How many rows to read next, by the size of those read so far. */

@@ -1,4 +1,5 @@
 import type { Table } from "../../../domain/sync/table/table.ts";
+import { Turns } from "../../../ports/runtime/turns.ts";
 import {
   PreparedTables,
   type RowWrite,
@@ -9,13 +10,11 @@ import {
   type WriteOutcome,
 } from "../../../ports/tables/table-store.ts";
 import type { SqliteDatabase } from "../driver/database.ts";
-
 import { commitExtras } from "../runs/commit-extras.ts";
 import { assertLeaseHeld } from "../runs/lease-store.ts";
-
 import { noteLateTimes } from "./late-rows.ts";
 import { PageReader } from "./page-reader.ts";
-import { RowBinder } from "./row-binder.ts";
+import { type BoundWrite, RowBinder } from "./row-binder.ts";
 import { prepareTables } from "./schema.ts";
 import { type TableSql, tableSql } from "./statements.ts";
 import { TableWrite } from "./table-write.ts";
@@ -53,18 +52,29 @@ export class SqliteTableStore implements TableStore {
     const isNothing = writes.length === 0 && deleted.length === 0;
     if (isNothing && beforeCommit === undefined) return NOTHING_WRITTEN;
     const database = this.#database;
-    const binder = this.#binderOf(table);
-    const records = writes.map((write) => binder.bind(write));
-    const work = () => {
+    const records = await this.#bind(table, writes);
+    const work = function* () {
       if (lease !== undefined) assertLeaseHeld(database, lease);
       const write = new TableWrite(database, table, { conflict, isOwnRun });
-      write.all({ deleted, records });
+      yield* write.all({ deleted, records });
       noteLateTimes(database, table.name, write.lateTimes);
       const outcome = write.outcome;
       commitExtras(database, table.name, beforeCommit?.(outcome) ?? {});
       return outcome;
     };
-    return database.write(work, [table.name]);
+    return database.writeInSteps(work, [table.name]);
+  }
+
+  /** With turns for others in between, and before anything is locked. D-7.9. */
+  async #bind(table: Table, writes: readonly RowWrite[]): Promise<readonly BoundWrite[]> {
+    const turns = new Turns(this.#database, () => this.#database.nextTurn());
+    const binder = this.#binderOf(table);
+    const records: BoundWrite[] = [];
+    for (const write of writes) {
+      if (turns.isOver) await turns.next();
+      records.push(binder.bind(write));
+    }
+    return records;
   }
 
   async countRows(table: Table): Promise<number> {

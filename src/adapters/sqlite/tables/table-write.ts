@@ -5,7 +5,7 @@ import type { Tombstone } from "../../../domain/sync/rows/tombstone.ts";
 import { type LateTimes, lateBefore } from "../../../domain/sync/run/late-rows.ts";
 import { type ConflictRule, isVersioned, type Table } from "../../../domain/sync/table/table.ts";
 import type { WriteFailure, WriteOutcome } from "../../../ports/tables/table-store.ts";
-import type { SqliteDatabase } from "../driver/database.ts";
+import type { SqliteDatabase, Steps } from "../driver/database.ts";
 import type { SqliteStatement, SqliteValue } from "../driver/driver.ts";
 import { ORDER_COLUMN, orderBound } from "./order-column.ts";
 import type { BoundWrite } from "./row-binder.ts";
@@ -77,10 +77,17 @@ export class TableWrite {
     return { byOwnRuns: timeOf(isOwnRun ? late : null), byOthers: timeOf(byOthers) };
   }
 
-  all({ deleted, records }: BoundWrites): void {
-    for (const tombstone of deleted) this.#bury(tombstone);
-    this.#tombstones?.meet(records.length, (i) => keyOf(records[i] as BoundWrite));
-    for (const record of records) this.#write(record);
+  /** A step for each. */
+  *all({ deleted, records }: BoundWrites): Steps<void> {
+    for (const tombstone of deleted) {
+      this.#bury(tombstone);
+      yield;
+    }
+    yield* this.#tombstones?.meet(records.length, (i) => keyOf(records[i] as BoundWrite)) ?? [];
+    for (const record of records) {
+      this.#write(record);
+      yield;
+    }
     this.#tombstones?.end();
   }
 

@@ -3,7 +3,7 @@ import { compareDateTimes, formatMs, parseDateTime } from "../../../domain/share
 import { aheadLimit } from "../../../domain/sync/rows/time-rank.ts";
 import { outlives, type Tombstone } from "../../../domain/sync/rows/tombstone.ts";
 import type { Row, Table } from "../../../domain/sync/table/table.ts";
-import type { SqliteDatabase } from "../driver/database.ts";
+import type { SqliteDatabase, Steps } from "../driver/database.ts";
 import type { SqliteValue } from "../driver/driver.ts";
 import { valueEncoder } from "./column-values.ts";
 import { ORDER_COLUMN } from "./order-column.ts";
@@ -78,7 +78,7 @@ export class TombstoneWrites {
    * Looks for tombstones of records that are about to be written, by their keys. Where there are some, triggers go by the
    * time of this commit.
    */
-  meet(records: number, keyOf: (index: number) => BoundKey): void {
+  *meet(records: number, keyOf: (index: number) => BoundKey): Steps<void> {
     const { list } = this.#names;
     if (this.#database.all(`SELECT 1 FROM ${list} LIMIT 1`).length === 0) return;
     const keysPerLookup = Math.min(MAX_KEYS, Math.floor(MAX_VALUES / this.#encoders.length));
@@ -86,6 +86,7 @@ export class TombstoneWrites {
       const end = Math.min(first + keysPerLookup, records);
       const keys = Array.from({ length: end - first }, (_, i) => keyOf(first + i));
       this.#lookUp(keys, keysPerLookup);
+      yield;
     }
     if (this.#met.size > 0) {
       this.#database.run("INSERT INTO repsync_moment (now) VALUES (?)", [this.#now]);

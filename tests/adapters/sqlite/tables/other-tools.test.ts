@@ -35,6 +35,22 @@ describe("SQLite: triggers of other tools", () => {
   }
 });
 
+test("D-7.10.1 a page ends where the rows end, though a trigger that passes for repsync's own removed some", () =>
+  SqliteFile.use(async (file) => {
+    const storage = await file.open();
+    const [items, log] = [makeTable(ENTRY), makeTable(ENTRY, "log")];
+    await storage.tables.prepare([items, log]);
+    const [written, read] = [items, log].map((table) => new TableUnderTest(storage, table));
+    await read?.write({ k: "a", v: 1, note: null }, { k: "b", v: 2, note: null });
+    expect(await read?.count()).toBe(2);
+    file
+      .openElsewhere()
+      .run("CREATE TRIGGER repsync_x AFTER INSERT ON items BEGIN DELETE FROM log; END");
+    expect(await read?.count()).toBe(2);
+    await written?.write({ k: "c", v: 3, note: null });
+    expect(await read?.rows()).toEqual([]);
+  }));
+
 describe("SQLite: columns that other tools made", () => {
   const generated = {
     virtual: "v INTEGER GENERATED ALWAYS AS (length(k))",

@@ -2,8 +2,8 @@
 import { expect, test } from "bun:test";
 import { openBunSqlite } from "../../../../src/adapters/sqlite/driver/bun-driver.ts";
 import { SqliteStorage } from "../../../../src/adapters/sqlite/storage.ts";
-import type { Clock } from "../../../../src/ports/runtime/runtime.ts";
 import { asWrites } from "../../../contract/tables/table-under-test.ts";
+import { HurriedClock } from "../../../support/hurried-clock.ts";
 import { makeTable } from "../../../support/make-table.ts";
 
 const table = makeTable({
@@ -11,20 +11,6 @@ const table = makeTable({
   columns: { n: { type: "integer" }, body: { type: "text" } },
 });
 const ROWS = 100;
-
-/** A clock by which every portion of a page takes a whole turn. */
-class HurriedClock implements Clock {
-  #ms = 0;
-
-  nowMs(): number {
-    return 0;
-  }
-
-  monotonicMs(): number {
-    this.#ms += 1_000;
-    return this.#ms;
-  }
-}
 
 async function openFilled(): Promise<SqliteStorage> {
   const storage = await SqliteStorage.open(openBunSqlite, ":memory:", {

@@ -1,0 +1,171 @@
+// Large pushes are written with turns for others in between, and are one commit all the same. D-7.9.
+import { expect, test } from "bun:test";
+import { openBunSqlite } from "../../../../src/adapters/sqlite/driver/bun-driver.ts";
+import { SqliteStorage } from "../../../../src/adapters/sqlite/storage.ts";
+import { asWrites } from "../../../contract/tables/table-under-test.ts";
+import { HurriedClock } from "../../../support/hurried-clock.ts";
+import { makeTable } from "../../../support/make-table.ts";
+import { failureOf, SqliteFile } from "../support.ts";
+
+const table = makeTable({
+  upsert_key: ["n"],
+  columns: { n: { type: "integer" }, batch: { type: "integer" } },
+});
+const ROWS = 300;
+const ALL = { sinceTime: null, offsetRows: 0, limitRows: 1_000 };
+
+function rowsOf(batch: number, count = ROWS) {
+  return asWrites(Array.from({ length: count }, (_, n) => ({ n, batch })));
+}
+
+async function openHurried(file: SqliteFile, busyDeadlineMs = 60_000): Promise<SqliteStorage> {
+  const storage = await file.open({ clock: new HurriedClock(), busyDeadlineMs });
+  await storage.tables.prepare([table]);
+  return storage;
+}
+
+/** Starts a write; `isOver` tells whether it has ended. */
+function startWrite(storage: SqliteStorage, batch: number, count = ROWS) {
+  const write = { isOver: false, ended: Promise.resolve<unknown>(null) };
+  write.ended = storage.tables.write(table, rowsOf(batch, count)).finally(() => {
+    write.isOver = true;
+  });
+  return write;
+}
+
+function nextTurn(): Promise<void> {
+  return new Promise((resolve) => setImmediate(resolve));
+}
+
+/** Waits until somebody holds the right to write the file, as another program sees it. */
+async function untilHeld(file: SqliteFile): Promise<void> {
+  const other = file.openElsewhere();
+  for (;;) {
+    try {
+      other.run("BEGIN IMMEDIATE");
+      other.run("ROLLBACK");
+    } catch {
+      return;
+    }
+    await nextTurn();
+  }
+}
+
+/** The batch that a page shows of its rows, and their number. */
+async function seenBy(storage: SqliteStorage): Promise<readonly unknown[]> {
+  const { rows, totalRows } = await storage.tables.readPage(table, ALL);
+  const batches = new Set(rows.map(({ batch }) => batch));
+  return [[...batches], rows.length, totalRows, await storage.tables.countRows(table)];
+}
+
+test("D-3.8, D-7.9.2 readers go on while a push is written, and see the state before it", () =>
+  SqliteFile.use(async (file) => {
+    const storage = await openHurried(file);
+    await storage.tables.write(table, rowsOf(1, 10));
+    const write = startWrite(storage, 2);
+    await untilHeld(file);
+    const seen: (readonly unknown[])[] = [];
+    for (;;) {
+      await storage.ping(60_000);
+      const [markers, found] = [await storage.markers.readAll(), await seenBy(storage)];
+      if (write.isOver) break;
+      expect(markers.size).toBe(0);
+      seen.push(found);
+      if (seen.length === 5) break;
+    }
+    expect(seen).toEqual(Array(5).fill([[1], 10, 10, 10]));
+    await write.ended;
+    expect(await seenBy(storage)).toEqual([[2], ROWS, ROWS, ROWS]);
+  }));
+
+test("D-7.9.2 a total that was read during a push is not taken for that after it", () =>
+  SqliteFile.use(async (file) => {
+    const storage = await openHurried(file);
+    const write = startWrite(storage, 1);
+    await untilHeld(file);
+    expect(await storage.tables.countRows(table)).toBe(0);
+    expect(write.isOver).toBeFalse();
+    await write.ended;
+    expect(await storage.tables.countRows(table)).toBe(ROWS);
+  }));
+
+test("D-7.9.2 writes wait for the one before them, and are done in the order of asking", () =>
+  SqliteFile.use(async (file) => {
+    const storage = await openHurried(file);
+    const done: string[] = [];
+    const first = startWrite(storage, 1);
+    await untilHeld(file);
+    const note = (what: string) => () => done.push(what);
+    const waiting = [
+      storage.markers.writeAll(new Map([["a", "1"]])).then(note("marker")),
+      storage.leases.acquire({ name: "l", holder: "h", ttlMs: 1_000_000 }).then(note("lease")),
+      storage.markers.writeAll(new Map([["a", "2"]])).then(note("other marker")),
+      startWrite(storage, 2).ended.then(note("second")),
+      startWrite(storage, 3).ended.then(note("third")),
+    ];
+    expect([first.isOver, done]).toEqual([false, []]);
+    await Promise.all([first.ended.then(note("first")), ...waiting]);
+    expect(done).toEqual(["first", "marker", "lease", "other marker", "second", "third"]);
+    expect(await seenBy(storage)).toEqual([[3], ROWS, ROWS, ROWS]);
+  }));
+
+test("D-7.9.2 a write that ends in an error leaves nothing, and those that wait go on", () =>
+  SqliteFile.use(async (file) => {
+    const storage = await openHurried(file);
+    const failing = storage.tables.write(table, rowsOf(1), {
+      beforeCommit: () => {
+        throw new Error("Stop");
+      },
+    });
+    const failed = failureOf(failing);
+    await untilHeld(file);
+    const next = startWrite(storage, 2, 5);
+    expect(await failed).toEqual({ kind: "Error", message: "Stop" });
+    await next.ended;
+    expect(await seenBy(storage)).toEqual([[2], 5, 5, 5]);
+  }));
+
+test("D-8.3 a small write does not wait longer than its limit for a push", () =>
+  SqliteFile.use(async (file) => {
+    const storage = await openHurried(file, 1);
+    const write = startWrite(storage, 1, 20_000);
+    await untilHeld(file);
+    const lease = storage.leases.acquire({ name: "l", holder: "h", ttlMs: 1_000_000 });
+    expect(await failureOf(lease)).toEqual({
+      kind: "store_unavailable",
+      message: "The database is unavailable: it is being written to",
+    });
+    expect(write.isOver).toBeFalse();
+    await storage.close();
+    expect(await failureOf(write.ended)).not.toBeNull();
+  }));
+
+test("D-3.8, D-7.9.2 of a push that a stop interrupts nothing is there", () =>
+  SqliteFile.use(async (file) => {
+    const storage = await openHurried(file);
+    const write = startWrite(storage, 1);
+    await untilHeld(file);
+    const waiting = startWrite(storage, 2);
+    await storage.close();
+    const closed = { kind: "store_unavailable", message: "The database is closed" };
+    expect(await failureOf(write.ended)).toEqual(closed);
+    expect(await failureOf(waiting.ended)).toEqual(closed);
+    const after = await openHurried(file);
+    expect(await seenBy(after)).toEqual([[], 0, 0, 0]);
+  }));
+
+test("D-7.9.2 in memory readers wait for a push that is being written", async () => {
+  const storage = await SqliteStorage.open(openBunSqlite, ":memory:", {
+    clock: new HurriedClock(),
+  });
+  await storage.tables.prepare([table]);
+  const write = startWrite(storage, 1);
+  const seen = new Set<string>();
+  while (!write.isOver) {
+    await storage.ping(60_000);
+    seen.add(JSON.stringify(await seenBy(storage)));
+    await nextTurn();
+  }
+  expect([...seen]).toEqual(["[[],0,0,0]", `[[1],${ROWS},${ROWS},${ROWS}]`]);
+  await storage.close();
+});
