@@ -172,7 +172,6 @@ async function accountDeps(
     clock,
     ids: new SystemIds(),
     isSignupEnabled: config.isSignupEnabled,
-    adminUsername: config.adminUsername,
   };
 }
 

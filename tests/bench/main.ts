@@ -1,4 +1,4 @@
-// npm run bench [-- pull push memory runs lookups changes instances endurance pocketbase] [sqlite mongodb] [--write]
+// npm run bench [-- pull push memory health runs lookups changes instances endurance pocketbase] [sqlite mongodb] [--write]
 //               [--beside FOLDER]
 // Measures repsync beside what its speed is judged by: the least that the same work costs, or another checkout.
 import { parseArgs } from "node:util";
@@ -6,6 +6,7 @@ import { type Checkout, openCheckout } from "./checkout.ts";
 import { describeMachine, printResults, writeResults } from "./report.ts";
 import type { BenchResult, Reporter } from "./result.ts";
 import { benchChanges } from "./sections/changes.ts";
+import { benchHealth } from "./sections/health.ts";
 import { benchInstances } from "./sections/instances.ts";
 import { benchEndurance, benchLookups } from "./sections/lookups.ts";
 import { benchMillion } from "./sections/million.ts";
@@ -28,6 +29,7 @@ const SECTIONS: Readonly<Record<string, Section>> = {
   pull: { run: benchPull, storeNames: STORES, isForBeside: true },
   push: { run: benchPush, storeNames: STORES, isForBeside: true },
   memory: { run: benchMillion, storeNames: STORES },
+  health: { run: benchHealth, storeNames: STORES },
   runs: { run: benchRuns, storeNames: ["sqlite"] },
   lookups: { run: benchLookups, storeNames: STORES, isForBeside: true },
   changes: { run: benchChanges, storeNames: STORES, isForBeside: true },

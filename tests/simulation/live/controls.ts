@@ -23,10 +23,7 @@ export const NO_GUARD: Sabotage = {
     ),
   server: (server) => ({
     ...server,
-    async push(name, push) {
-      const result = await server.push(name, { ...push, isGuarded: false });
-      return { ...result, kept: 0, changed: result.upserted };
-    },
+    push: (name, push) => server.push(name, { ...push, isGuarded: false }),
   }),
 };
 
@@ -41,10 +38,7 @@ export const NO_TOMBSTONE: Sabotage = {
     ),
   server: (server) => ({
     ...server,
-    async push(name, { deleted = [], ...push }) {
-      if (deleted.length === 0) return await server.push(name, push);
-      return { table: name, received: 0, upserted: 0, deleted: 0, integrity: "verified" };
-    },
+    push: (name, { deleted: _, ...push }) => server.push(name, push),
   }),
 };
 

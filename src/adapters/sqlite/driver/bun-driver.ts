@@ -17,7 +17,19 @@ export async function openBunSqlite(path: string): Promise<SqliteConnection> {
         finalize: () => statement.finalize(),
       };
     },
+    checkpointAside: () => checkpointAside(path),
     close: () => database.close(),
     resultCode: (error) => (error instanceof SQLiteError ? error.errno & 0xff : null),
   };
+}
+
+function checkpointAside(path: string): Promise<void> {
+  const worker = new Worker(new URL("./checkpoint-worker.ts", import.meta.url), { ref: false });
+  const ended = new Promise<void>((resolve) => {
+    worker.onmessage = () => resolve();
+    // The log is copied by a later commit.
+    worker.onerror = () => resolve();
+  });
+  worker.postMessage(path);
+  return ended.finally(() => worker.terminate());
 }

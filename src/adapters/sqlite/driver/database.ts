@@ -4,6 +4,7 @@ import { AppError } from "../../../domain/shared/errors.ts";
 import { REQUEST_DEADLINE_MS } from "../../../domain/shared/limits.ts";
 import type { Clock } from "../../../ports/runtime/runtime.ts";
 import { Turns } from "../../../ports/runtime/turns.ts";
+import { CHECKPOINT_PAGES, Checkpoints } from "./checkpoints.ts";
 import { DatabaseFile, makeDatabaseFile } from "./database-file.ts";
 import type {
   OpenSqlite,
@@ -33,21 +34,22 @@ const PRAGMAS = {
   synchronous: "FULL",
   // 64 MiB. Rows of a page lie scattered over the file; with the default of 2,000 KiB reading takes twice as long.
   cache_size: -65_536,
-  // In pages. The commit that finds this many in the log copies them to the file, which takes some milliseconds.
-  wal_autocheckpoint: 1_000,
+  wal_autocheckpoint: CHECKPOINT_PAGES,
 };
+
+/** Steps after which a write is a long one. */
+const LONG_WRITE_STEPS = 20_000;
+/** For long writes: most of their pages are in the log before the commit, which has less to do then. */
+const LONG_WRITE_CACHE = -16_384;
 
 /** Of the connection that reads while the other one holds a write that is not committed. */
 const READER_PRAGMAS = { busy_timeout: 0, query_only: 1, cache_size: -16_384 };
-
-/** A setting for one commit. */
-type CommitSetting = readonly [pragma: keyof typeof PRAGMAS, value: string | number];
 
 /** Work in small steps, others may have their turn between two of them. Its result is that of the last step. */
 export type Steps<T> = Generator<undefined, T, undefined>;
 
 /** For pushes, which change the same pages again and again: copied back less often, they are a quarter faster. */
-const LARGE_COMMIT: CommitSetting = ["wal_autocheckpoint", 4_000];
+const PUSH_CHECKPOINT_PAGES = 4_000;
 
 export interface SqliteOptions {
   /** How long work waits for another process that holds the file. */
@@ -84,6 +86,7 @@ export class SqliteDatabase {
   /** The one that the present work goes by. */
   #current: OpenConnection;
   readonly #queue = new WriteQueue();
+  readonly #checkpoints: Checkpoints;
   /** Null for `:memory:`. */
   readonly #file: DatabaseFile | null;
   readonly #busyDeadlineMs: number;
@@ -99,6 +102,7 @@ export class SqliteDatabase {
   ) {
     this.#writer = new OpenConnection(connection);
     this.#current = this.#writer;
+    this.#checkpoints = new Checkpoints(this.#writer);
     this.#file = file;
     this.#busyDeadlineMs = busyDeadlineMs;
     this.#clock = clock ?? null;
@@ -169,7 +173,7 @@ export class SqliteDatabase {
     const noted = () => this.#notingChanges(work, changedTables);
     const limit = new TimeLimit(this.#busyDeadlineMs);
     return this.#inTurn(null, () =>
-      this.#committed("commit_failed", limit, noted, { setting: LARGE_COMMIT }),
+      this.#committed("commit_failed", limit, noted, { checkpointPages: PUSH_CHECKPOINT_PAGES }),
     );
   }
 
@@ -231,6 +235,7 @@ export class SqliteDatabase {
   close(): void {
     if (this.#isClosed) return;
     this.#isClosed = true;
+    this.#checkpoints.close();
     try {
       this.run("PRAGMA wal_checkpoint(TRUNCATE)");
     } catch {
@@ -291,18 +296,15 @@ export class SqliteDatabase {
     kind: FailureKind,
     limit: TimeLimit,
     work: () => Steps<T>,
-    { setting, committed }: CommitOptions<T>,
+    { checkpointPages, committed }: CommitOptions<T>,
   ): Promise<T> {
     return this.#retried(kind, limit, async () => {
       this.#file?.check();
-      if (setting !== undefined) this.#writer.set(...setting);
+      if (checkpointPages !== undefined) this.#checkpoints.copyAt(checkpointPages);
       try {
         return await this.#transaction(work(), committed);
       } finally {
-        const [pragma] = setting ?? [];
-        if (pragma !== undefined && !this.#isClosed) {
-          this.#writer.set(pragma, PRAGMAS[pragma]);
-        }
+        if (checkpointPages !== undefined) this.#checkpoints.copyAt(CHECKPOINT_PAGES);
       }
     });
   }
@@ -310,15 +312,19 @@ export class SqliteDatabase {
   /** Commits when the last step has returned, rolls back when one of them or the commit fails. */
   async #transaction<T>(steps: Steps<T>, committed: KeepOptions<T>["committed"]): Promise<T> {
     const turns = new Turns(this, () => this.nextTurn());
+    let count = 0;
     this.run("BEGIN IMMEDIATE");
     try {
       let step = steps.next();
-      while (!step.done) {
-        if (turns.isOver) {
-          await turns.next();
-          this.#assertOpen();
-        }
-        step = steps.next();
+      for (; !step.done; step = steps.next()) {
+        if (++count === LONG_WRITE_STEPS) this.#beginLongWrite();
+        if (!turns.isOver) continue;
+        await turns.next();
+        this.#assertOpen();
+      }
+      if (count >= LONG_WRITE_STEPS) {
+        await this.#file?.syncLog();
+        this.#assertOpen();
       }
       this.run("COMMIT");
       committed?.(step.value);
@@ -326,7 +332,19 @@ export class SqliteDatabase {
     } catch (error) {
       if (!this.#isClosed && this.#writer.driver.isInTransaction) this.run("ROLLBACK");
       throw error;
+    } finally {
+      if (count >= LONG_WRITE_STEPS && !this.#isClosed) this.#endLongWrite();
     }
+  }
+
+  #beginLongWrite(): void {
+    this.#writer.set("cache_size", LONG_WRITE_CACHE);
+    this.#checkpoints.leaveAside();
+  }
+
+  #endLongWrite(): void {
+    this.#writer.set("cache_size", PRAGMAS.cache_size);
+    this.#checkpoints.copyAside();
   }
 
   *#notingChanges<T>(work: () => Steps<T>, changedTables: ChangedTables): Steps<T> {
@@ -370,7 +388,7 @@ export class SqliteDatabase {
 
 interface CommitOptions<T> {
   readonly committed?: KeepOptions<T>["committed"] | undefined;
-  readonly setting?: CommitSetting | undefined;
+  readonly checkpointPages?: number;
 }
 
 // biome-ignore lint/correctness/useYield: work of one step

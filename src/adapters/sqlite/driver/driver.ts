@@ -28,6 +28,12 @@ export interface SqliteConnection {
 
   prepare(sql: string): SqliteStatement;
 
+  /**
+   * Copies the log into the file from another thread, as far as nobody is in the way; absent where the driver has none.
+   * Never rejects.
+   */
+  checkpointAside?(): Promise<void>;
+
   /** Closes the file. Every statement is finalized before. */
   close(): void;
 

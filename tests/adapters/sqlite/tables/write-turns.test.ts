@@ -1,5 +1,6 @@
 // Large pushes are written with turns for others in between, and are one commit all the same. D-7.9.
 import { expect, test } from "bun:test";
+import { statSync } from "node:fs";
 import { openBunSqlite } from "../../../../src/adapters/sqlite/driver/bun-driver.ts";
 import { SqliteStorage } from "../../../../src/adapters/sqlite/storage.ts";
 import { asWrites } from "../../../contract/tables/table-under-test.ts";
@@ -12,6 +13,8 @@ const table = makeTable({
   columns: { n: { type: "integer" }, batch: { type: "integer" } },
 });
 const ROWS = 300;
+/** More than the steps after which a write is a long one. */
+const LONG_ROWS = 25_000;
 const ALL = { sinceTime: null, offsetRows: 0, limitRows: 1_000 };
 
 function rowsOf(batch: number, count = ROWS) {
@@ -152,6 +155,20 @@ test("D-3.8, D-7.9.2 of a push that a stop interrupts nothing is there", () =>
     expect(await failureOf(waiting.ended)).toEqual(closed);
     const after = await openHurried(file);
     expect(await seenBy(after)).toEqual([[], 0, 0, 0]);
+  }));
+
+test("D-7.9.2 the log of a long write is copied into the file by another thread, and writing goes on", () =>
+  SqliteFile.use(async (file) => {
+    const storage = await file.open();
+    await storage.tables.prepare([table]);
+    const { size } = statSync(file.path);
+    await storage.tables.write(table, rowsOf(1, LONG_ROWS));
+    // That commit has left it where it was.
+    while (statSync(file.path).size === size) await nextTurn();
+    await storage.tables.write(table, rowsOf(2, LONG_ROWS));
+    await storage.tables.write(table, rowsOf(3, 1));
+    const { rows, totalRows } = await storage.tables.readPage(table, { ...ALL, limitRows: 2 });
+    expect([rows.map(({ batch }) => batch), totalRows]).toEqual([[3, 2], LONG_ROWS]);
   }));
 
 test("D-7.9.2 in memory readers wait for a push that is being written", async () => {
