@@ -1,6 +1,9 @@
 import { TURN_MS } from "../../domain/shared/limits.ts";
 import type { Clock } from "./runtime.ts";
 
+/** Work in small steps, between which others may have their turn. Its result is that of the last step. */
+export type Steps<T> = Generator<undefined, T, undefined>;
+
 /**
  * Shares the event loop: work that may take long asks it after every small step whether others are to have their turn.
  * D-7.9.
@@ -26,5 +29,12 @@ export class Turns {
   async next(): Promise<void> {
     await this.#pause();
     this.#beganMs = this.#clock.monotonicMs();
+  }
+
+  /** Does all steps, with turns for others in between. */
+  async run<T>(steps: Steps<T>): Promise<T> {
+    let step = steps.next();
+    for (; !step.done; step = steps.next()) if (this.isOver) await this.next();
+    return step.value;
   }
 }

@@ -143,7 +143,7 @@ export class MongoTombstones implements Tombstones {
   }
 
   #rowsOf(table: Table): StoredRows {
-    return new StoredRows(table, this.#deps.db.collection(table.name));
+    return new StoredRows(table, this.#deps.db.collection(table.name), this.#deps.clock);
   }
 
   async #placeOf(table: Table, cursor: string | null, tx: ClientSession): Promise<number> {

@@ -3,12 +3,12 @@ import type { ClientSession, Document } from "mongodb";
 import { PageBookmarks, type PageSequence } from "../../../domain/sync/rows/page-bookmarks.ts";
 import { PageSize } from "../../../domain/sync/rows/page-size.ts";
 import type { Row, Table } from "../../../domain/sync/table/table.ts";
-import { Turns } from "../../../ports/runtime/turns.ts";
 import type { StoredPage, StoredPageQuery } from "../../../ports/tables/table-store.ts";
 import { Deadline, retry } from "../driver/deadline.ts";
 import { toAppError } from "../driver/errors.ts";
 import { SNAPSHOT } from "../driver/operations.ts";
 import type { VersionedDeps } from "../driver/person-changes.ts";
+import { beginTurns } from "../driver/turns.ts";
 import { hasDates, readOrdered } from "./ordered-documents.ts";
 import { readActivity, TableStates } from "./page-cache.ts";
 import { RowReader, readPosition } from "./row-reader.ts";
@@ -139,7 +139,7 @@ export class PageReader {
   ): Promise<{ readonly rows: Row[]; readonly last: Uint8Array | null }> {
     const rowReader = this.#rowReader(layout);
     const size = new PageSize(maxJsonBytes ?? Number.POSITIVE_INFINITY);
-    const turns = new Turns(this.#deps.clock, nextTurn);
+    const turns = beginTurns(this.#deps.clock);
     const rows: Row[] = [];
     let last: Uint8Array | null = null;
     const query = {
@@ -180,8 +180,4 @@ export class PageReader {
     this.#rowReaders.set(layout, rowReader);
     return rowReader;
   }
-}
-
-function nextTurn(): Promise<void> {
-  return new Promise((resolve) => setImmediate(resolve));
 }

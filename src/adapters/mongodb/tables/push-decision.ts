@@ -3,6 +3,7 @@ import type { ClientSession } from "mongodb";
 import { rowTime } from "../../../domain/sync/rows/row-time.ts";
 import { rankTimes } from "../../../domain/sync/rows/time-rank.ts";
 import type { Row, Table } from "../../../domain/sync/table/table.ts";
+import type { Turns } from "../../../ports/runtime/turns.ts";
 import type { WriteFailure } from "../../../ports/tables/table-store.ts";
 import type { StoredRows } from "./stored-rows.ts";
 import type { Upsert } from "./upserts.ts";
@@ -26,21 +27,28 @@ interface KnownRow {
   readonly row: Row | null;
 }
 
+interface DecisionOptions {
+  /** That of the guard; null where there is none. */
+  readonly aheadLimit: string | null;
+  readonly tx: ClientSession;
+  readonly turns: Turns;
+}
+
 /**
  * Decides by the snapshot of the transaction, record by record. Whoever changes a row meanwhile that is not sent has done
- * it after this push. `aheadLimit` is that of the guard, null where there is none.
+ * it after this push.
  */
 export async function decidePush(
   stored: StoredRows,
   upserts: readonly Upsert[],
-  aheadLimit: string | null,
-  tx: ClientSession,
+  options: DecisionOptions,
 ): Promise<PushDecision> {
   const { table } = stored;
+  const { aheadLimit, turns } = options;
   const rows =
     aheadLimit === null
-      ? await readWhole(stored, upserts, tx)
-      : await readBriefly(stored, upserts, tx);
+      ? await readWhole(stored, upserts, options)
+      : await readBriefly(stored, upserts, options);
   const decision = {
     sent: [] as Upsert[],
     sentTimes: [] as (string | null)[],
@@ -49,6 +57,7 @@ export async function decidePush(
     failures: [] as WriteFailure[],
   };
   for (const upsert of upserts) {
+    if (turns.isOver) await turns.next();
     const { index, keyText, time, refusedIfNew } = upsert;
     const known = rows.get(keyText) ?? null;
     if (known === null && refusedIfNew !== undefined) {
@@ -71,30 +80,38 @@ export async function decidePush(
 async function readWhole(
   stored: StoredRows,
   upserts: readonly Upsert[],
-  tx: ClientSession,
+  { tx, turns }: DecisionOptions,
 ): Promise<Map<string, KnownRow>> {
-  const rows = await stored.readRows(upserts, tx);
-  const known = [...rows].map(
-    ([key, row]) => [key, { time: rowTime(stored.table, row), row }] as const,
-  );
-  return new Map(known);
+  const known = new Map<string, KnownRow>();
+  for (const [key, row] of await stored.readRows(upserts, tx)) {
+    if (turns.isOver) await turns.next();
+    known.set(key, { time: rowTime(stored.table, row), row });
+  }
+  return known;
 }
 
 /** Reads times; more only of rows with the time of their record, which may be the same, and of keys that come twice. */
 async function readBriefly(
   stored: StoredRows,
   upserts: readonly Upsert[],
-  tx: ClientSession,
+  { tx, turns }: DecisionOptions,
 ): Promise<Map<string, KnownRow>> {
   const times = await stored.readTimes(upserts, tx);
   const seen = new Set<string>();
-  const unclear = upserts.filter(({ keyText, time }) => {
-    const isRepeated = seen.has(keyText);
+  const unclear: Upsert[] = [];
+  for (const upsert of upserts) {
+    if (turns.isOver) await turns.next();
+    const { keyText, time } = upsert;
+    if (seen.has(keyText) || times.get(keyText) === time) unclear.push(upsert);
     seen.add(keyText);
-    return isRepeated || times.get(keyText) === time;
-  });
+  }
   const rows = await stored.readRows(unclear, tx);
-  return new Map([...times].map(([key, time]) => [key, { time, row: rows.get(key) ?? null }]));
+  const known = new Map<string, KnownRow>();
+  for (const [key, time] of times) {
+    if (turns.isOver) await turns.next();
+    known.set(key, { time, row: rows.get(key) ?? null });
+  }
+  return known;
 }
 
 function isKept(

@@ -6,6 +6,7 @@ import { isVersioned, type Table } from "../../../domain/sync/table/table.ts";
 import type { WriteFailure, WriteOptions } from "../../../ports/tables/table-store.ts";
 import type { StoreDeps } from "../driver/operations.ts";
 import { readNowMs } from "../driver/server-clock.ts";
+import { beginTurns } from "../driver/turns.ts";
 import { mayBeLateBefore, type PushedTimes } from "./late-times.ts";
 import { decidePush, type PushDecision } from "./push-decision.ts";
 import { PushWriter, type PushWriterOptions } from "./push-writer.ts";
@@ -56,8 +57,8 @@ export class PushRows {
     const collection = deps.db.collection(table.name);
     this.#deps = deps;
     this.#table = table;
-    this.#writer = new PushWriter(collection, { ordered, ids });
-    this.#stored = new StoredRows(table, collection);
+    this.#writer = new PushWriter(collection, { ordered, ids }, deps.clock);
+    this.#stored = new StoredRows(table, collection, deps.clock);
     this.#isOrdered = ordered;
     this.#isGuarded = conflict === "newer" && isVersioned(table);
   }
@@ -101,13 +102,10 @@ export class PushRows {
   async #upsert(upserts: readonly Upsert[], tx: ClientSession): Promise<WrittenRows> {
     const hasTimes = this.#table.timestampColumn !== null;
     const limit = hasTimes ? mayBeLateBefore(this.#table, await readNowMs(this.#deps)) : null;
-    const isLate = ({ time }: Upsert) =>
-      limit !== null && time !== null && compareDateTimes(time, limit) < 0;
-    const late = upserts.filter(isLate);
+    const [late, rest] = await this.#partByTime(upserts, limit);
     const first = await this.#writer.upsert(late, tx);
     const knownRows = late.length - first.inserted.length;
     if (first.changedRows > 0 && first.changedRows < knownRows) throw new UnclearChange();
-    const rest = late.length === 0 ? upserts : upserts.filter((upsert) => !isLate(upsert));
     const second = await this.#writer.upsert(rest, tx);
     const inserted = [...first.inserted, ...second.inserted];
     await this.#writer.closeGaps(inserted, tx);
@@ -119,6 +117,20 @@ export class PushRows {
     };
   }
 
+  /** Those with a time before the limit, and the others. */
+  async #partByTime(upserts: readonly Upsert[], limit: string | null) {
+    const turns = beginTurns(this.#deps.clock);
+    const late: Upsert[] = [];
+    const rest: Upsert[] = [];
+    for (const upsert of upserts) {
+      if (turns.isOver) await turns.next();
+      const { time } = upsert;
+      const isLate = limit !== null && time !== null && compareDateTimes(time, limit) < 0;
+      (isLate ? late : rest).push(upsert);
+    }
+    return [late, rest] as const;
+  }
+
   async #writeDecided(upserts: readonly Upsert[], tx: ClientSession): Promise<WrittenRows> {
     const { sent, sentTimes, ...others } = await this.#decide(upserts, tx);
     const written = await this.#writer.upsert(sent, tx);
@@ -128,7 +140,11 @@ export class PushRows {
 
   async #decide(upserts: readonly Upsert[], tx: ClientSession): Promise<PushDecision> {
     const limit = this.#isGuarded ? aheadLimit(await readNowMs(this.#deps)) : null;
-    return await decidePush(this.#stored, upserts, limit, tx);
+    return await decidePush(this.#stored, upserts, {
+      aheadLimit: limit,
+      tx,
+      turns: beginTurns(this.#deps.clock),
+    });
   }
 }
 

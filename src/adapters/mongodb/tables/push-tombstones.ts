@@ -37,7 +37,7 @@ export class PushTombstones {
     this.#arrived = options.deleted ?? [];
     this.#isGuarded = (options.conflict ?? table.conflict) === "newer";
     this.#documents = new TombstoneDocuments(deps.db, deps.storeClock);
-    this.#stored = new StoredRows(table, deps.db.collection(table.name));
+    this.#stored = new StoredRows(table, deps.db.collection(table.name), deps.clock);
   }
 
   /** Takes in what arrived, and sorts out what tombstones keep out. */

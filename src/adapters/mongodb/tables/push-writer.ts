@@ -8,8 +8,10 @@ import {
   MongoServerError,
 } from "mongodb";
 import type { WriteFailure } from "../../../ports/tables/table-store.ts";
+import type { Stopwatch } from "../driver/deadline.ts";
 import { isPassing } from "../driver/errors.ts";
 import type { IdRange } from "../driver/id-counters.ts";
+import { beginTurns } from "../driver/turns.ts";
 import { cutUpserts, insertOperation, type Upsert, upsertOperation } from "./upserts.ts";
 
 /** Why the server may refuse a row, by error code. Its own messages hold values of rows. */
@@ -63,8 +65,10 @@ export interface PushWriterOptions {
 export class PushWriter {
   readonly #collection: Collection;
   readonly #options: PushWriterOptions;
+  readonly #clock: Stopwatch;
 
-  constructor(collection: Collection, options: PushWriterOptions) {
+  constructor(collection: Collection, options: PushWriterOptions, clock: Stopwatch) {
+    this.#clock = clock;
     this.#collection = collection;
     this.#options = options;
   }
@@ -93,11 +97,22 @@ export class PushWriter {
   async closeGaps(inserted: readonly Upsert[], tx: ClientSession): Promise<void> {
     const { ids } = this.#options;
     if (ids === null) return;
-    const ranks = new Map(
-      inserted.toSorted((a, b) => a.place - b.place).map((upsert, rank) => [upsert, rank]),
-    );
+    const turns = beginTurns(this.#clock);
+    const byPlace: (Upsert | undefined)[] = [];
+    for (const upsert of inserted) byPlace[upsert.place] = upsert;
+    const ranks = new Map<Upsert, number>();
+    const misnumbered: Upsert[] = [];
+    let rank = 0;
+    for (const upsert of byPlace) {
+      if (turns.isOver) await turns.next();
+      if (upsert === undefined) continue;
+      if (upsert.place !== rank) {
+        ranks.set(upsert, rank);
+        misnumbered.push(upsert);
+      }
+      rank++;
+    }
     const rankOf = (upsert: Upsert) => ranks.get(upsert) as number;
-    const misnumbered = inserted.filter((upsert) => upsert.place !== rankOf(upsert));
     for (const batch of cutUpserts(misnumbered)) {
       const operations = batch.map((upsert) => {
         const update = { $set: { id: ids.first.add(rankOf(upsert)) } };

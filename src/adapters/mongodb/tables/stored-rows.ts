@@ -9,7 +9,9 @@ import {
   timestampColumnOf,
 } from "../../../domain/sync/table/table.ts";
 import { cutBatches } from "../driver/collections.ts";
+import type { Stopwatch } from "../driver/deadline.ts";
 import { SNAPSHOT } from "../driver/operations.ts";
+import { beginTurns } from "../driver/turns.ts";
 import { storeValue } from "./column-values.ts";
 import { RowReader } from "./row-reader.ts";
 import { layoutOf, UNPARSED_FIELD } from "./table-layout.ts";
@@ -18,6 +20,9 @@ import type { Upsert } from "./upserts.ts";
 /** Alternatives that one command looks up: each takes longer the more there are. */
 const MAX_CLAUSES = 250;
 const LIMITS = { maxItems: Number.POSITIVE_INFINITY, maxBytes: 8 * 1024 * 1024 };
+
+/** Keys for which commands are made in one turn. */
+const KEYS_AT_ONCE = { ...LIMITS, maxItems: 5_000, bytesOf: () => 0 };
 
 /** A key of a row that may be there. */
 export type KeyOfRow = Pick<Upsert, "row" | "keyText" | "filter">;
@@ -38,10 +43,12 @@ interface Clause {
 export class StoredRows {
   readonly table: Table;
   readonly #collection: Collection;
+  readonly #clock: Stopwatch;
   readonly #timeColumns: readonly Column[];
 
-  constructor(table: Table, collection: Collection) {
+  constructor(table: Table, collection: Collection, clock: Stopwatch) {
     this.table = table;
+    this.#clock = clock;
     this.#collection = collection;
     const time = timestampColumnOf(table);
     this.#timeColumns =
@@ -53,44 +60,56 @@ export class StoredRows {
     keys: readonly KeyOfRow[],
     tx: ClientSession,
   ): Promise<Map<string, string | null>> {
-    const rows = await this.#read(keys, this.#timeColumns, tx);
-    return new Map([...rows].map(([key, row]) => [key, rowTime(this.table, row)]));
+    const timeOf = (row: Row) => rowTime(this.table, row);
+    return await this.#read(keys, { columns: this.#timeColumns, tx }, timeOf);
   }
 
   /** The rows that are there, with all `pushColumns`, by the text of their key. */
   async readRows(keys: readonly KeyOfRow[], tx: ClientSession): Promise<Map<string, Row>> {
-    return await this.#read(keys, this.table.pushColumns, tx);
+    return await this.#read(keys, { columns: this.table.pushColumns, tx }, (row) => row);
   }
 
   /** Removes the rows of these keys. */
   async remove(keys: readonly KeyOfRow[], tx: ClientSession): Promise<void> {
     const hint = layoutOf(this.table).keyIndex;
-    for (const filter of keyFilters(this.table, keys)) {
+    for (const filter of cutBatches(keys, KEYS_AT_ONCE).flatMap((some) =>
+      keyFilters(this.table, some),
+    )) {
       await this.#collection.deleteMany(filter, { hint, session: tx });
     }
   }
 
-  async #read(
+  /** What `read` gives for the rows that are there, by the text of their key. */
+  async #read<Value>(
     keys: readonly KeyOfRow[],
-    columns: readonly Column[],
-    tx: ClientSession,
-  ): Promise<Map<string, Row>> {
+    { columns, tx }: { readonly columns: readonly Column[]; readonly tx: ClientSession },
+    read: (row: Row) => Value,
+  ): Promise<Map<string, Value>> {
+    const turns = beginTurns(this.#clock);
     const layout = layoutOf(this.table);
     const names = [...columns.map(({ name }) => name), UNPARSED_FIELD];
     const projection = { _id: 0, ...Object.fromEntries(names.map((name) => [name, 1])) };
     const reader = new RowReader(layout, columns);
-    const rows = new Map<string, Row>();
-    for (const filter of keyFilters(this.table, keys)) {
-      // In one message as a rule.
-      const options = { projection, hint: layout.keyIndex, raw: true, batchSize: keys.length + 1 };
-      const concern = tx.snapshotEnabled ? SNAPSHOT : {};
-      const found = this.#collection.find(filter, { ...options, ...concern, session: tx });
-      for (const document of (await found.toArray()) as unknown[] as Uint8Array[]) {
-        const row = reader.read(document);
-        rows.set(keyText(this.table, row), row);
+    const values = new Map<string, Value>();
+    for (const some of cutBatches(keys, KEYS_AT_ONCE)) {
+      for (const filter of keyFilters(this.table, some)) {
+        // In one message as a rule.
+        const options = {
+          projection,
+          hint: layout.keyIndex,
+          raw: true,
+          batchSize: some.length + 1,
+        };
+        const concern = tx.snapshotEnabled ? SNAPSHOT : {};
+        const found = this.#collection.find(filter, { ...options, ...concern, session: tx });
+        for (const document of (await found.toArray()) as unknown[] as Uint8Array[]) {
+          if (turns.isOver) await turns.next();
+          const row = reader.read(document);
+          values.set(keyText(this.table, row), read(row));
+        }
       }
     }
-    return rows;
+    return values;
   }
 }
 

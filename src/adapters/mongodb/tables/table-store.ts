@@ -13,12 +13,13 @@ import { toCommitError } from "../driver/errors.ts";
 import { IdCounters } from "../driver/id-counters.ts";
 import type { VersionedDeps } from "../driver/person-changes.ts";
 import { namesChangedBy } from "../driver/person-versions.ts";
+import { beginTurns } from "../driver/turns.ts";
 import { addLateCommits } from "./late-rows.ts";
 import { PageReader } from "./page-reader.ts";
 import { hasNumbers } from "./table-layout.ts";
 import { TablePreparer } from "./table-preparer.ts";
 import { TablePush } from "./table-push.ts";
-import { planUpserts, type UpsertPlan } from "./upserts.ts";
+import { planInSteps, type UpsertPlan } from "./upserts.ts";
 
 /** Fewest new rows after which the next push to the table is expected to bring only new ones, too. */
 const MIN_LOAD_ROWS = 100;
@@ -102,7 +103,7 @@ export class MongoTableStore implements TableStore {
       takesIds ? this.#counters.take(tableName, count, scope.deadline) : null,
       looksAtDeletes(table, options) ? this.#deletes.caughtUp(table) : null,
     ]);
-    const plan = planUpserts(table, writes, ids?.first ?? null);
+    const plan = await beginTurns(clock).run(planInSteps(table, writes, ids?.first ?? null));
     const rows = [
       ...writes.map(({ row }) => row),
       ...(options.deleted ?? []).map(({ key }) => key),

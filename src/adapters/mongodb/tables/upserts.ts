@@ -3,6 +3,7 @@ import { type AnyBulkWriteOperation, BSON, type Document, type Long } from "mong
 import { keyText } from "../../../domain/sync/rows/row-text.ts";
 import { rowTime } from "../../../domain/sync/rows/row-time.ts";
 import type { Column, ColumnValue, Row, Table } from "../../../domain/sync/table/table.ts";
+import type { Steps } from "../../../ports/runtime/turns.ts";
 import type { RowWrite, WriteFailure } from "../../../ports/tables/table-store.ts";
 import { cutBatches } from "../driver/collections.ts";
 import { type StoredValue, storeTime, storeValue } from "./column-values.ts";
@@ -11,14 +12,17 @@ import { KEY_TIME_FIELD, layoutOf, UNPARSED_FIELD } from "./table-layout.ts";
 /** Bytes that an upsert, and the document it makes, may have: MongoDB's 16 MiB less room for what goes around it. */
 const MAX_UPSERT_BYTES = 16 * 1024 * 1024 - 1024;
 /**
- * Limits of a batch, far enough below those at which the driver would make two commands of one `bulkWrite`: 16 MiB and
- * 100,000 operations. Bytes are the upper estimate; an upsert that is larger by itself is a batch of its own.
+ * Limits of a batch. Bytes are far enough below those at which the driver would make two commands of one `bulkWrite`:
+ * 16 MiB. They are the upper estimate; an upsert that is larger by itself is a batch of its own.
  */
 const MAX_BATCH_BYTES = 12 * 1024 * 1024;
-const MAX_BATCH_UPSERTS = 50_000;
+/** Few enough that the driver has one ready in one turn. */
+const MAX_BATCH_UPSERTS = 1_000;
 /** Upper estimates of the bytes of an upsert without its fields, and of a field without its text. */
 const UPSERT_BYTES = 200;
 const FIELD_BYTES = 80;
+/** Upserts are sorted in parts by so many bits of their hashes. */
+const PART_BITS = 8;
 
 /** One record, ready to be sent. */
 export interface Upsert {
@@ -42,6 +46,11 @@ export interface Upsert {
   readonly document: Document;
 }
 
+interface HashedUpsert {
+  readonly hash: number;
+  readonly upsert: Upsert;
+}
+
 /** The upserts of a push in the order of sending, and the records that are not sent. */
 export interface UpsertPlan {
   readonly upserts: readonly Upsert[];
@@ -63,10 +72,24 @@ export function planUpserts(
   writes: readonly RowWrite[],
   firstId: Long | null,
 ): UpsertPlan {
+  const steps = planInSteps(table, writes, firstId);
+  for (;;) {
+    const step = steps.next();
+    if (step.done) return step.value;
+  }
+}
+
+/** As `planUpserts`, a step for each record. */
+export function* planInSteps(
+  table: Table,
+  writes: readonly RowWrite[],
+  firstId: Long | null,
+): Steps<UpsertPlan> {
   const failures: WriteFailure[] = [];
-  const hashed: { readonly hash: number; readonly upsert: Upsert }[] = [];
+  const sorted = new SortedUpserts();
   const keys = new Set<string>();
   for (const [place, { index, row, refusedIfNew }] of writes.entries()) {
+    yield;
     const id = firstId === null ? null : firstId.add(place);
     const upsert = { index, place, refusedIfNew, ...makeUpsert(table, row, id) };
     if (isTooLarge(upsert)) {
@@ -74,10 +97,9 @@ export function planUpserts(
       continue;
     }
     keys.add(upsert.keyText);
-    hashed.push({ hash: hashOf(upsert.keyText), upsert });
+    sorted.add(upsert);
   }
-  hashed.sort((a, b) => a.hash - b.hash);
-  const upserts = hashed.map(({ upsert }) => upsert);
+  const upserts = yield* sorted.all();
   return { upserts, ordered: keys.size < upserts.length, failures };
 }
 
@@ -190,6 +212,33 @@ function nestedBytes(value: object): number {
 function isTooLarge({ estimatedBytes, filter, update }: Upsert): boolean {
   if (estimatedBytes <= MAX_UPSERT_BYTES) return false;
   return BSON.calculateObjectSize({ filter, update }) > MAX_UPSERT_BYTES;
+}
+
+/** Upserts by the hashes of their keys, those of equal hashes in the order in which they were added. */
+class SortedUpserts {
+  /** By the first bits of the hash. */
+  readonly #parts = new Map<number, HashedUpsert[]>();
+
+  add(upsert: Upsert): void {
+    const hash = hashOf(upsert.keyText);
+    const bits = hash >>> (32 - PART_BITS);
+    const part = this.#parts.get(bits);
+    if (part === undefined) this.#parts.set(bits, [{ hash, upsert }]);
+    else part.push({ hash, upsert });
+  }
+
+  /** A step for each part. */
+  *all(): Steps<Upsert[]> {
+    const upserts: Upsert[] = [];
+    for (let bits = 0; bits < 2 ** PART_BITS; bits++) {
+      const part = this.#parts.get(bits);
+      if (part === undefined) continue;
+      part.sort((a, b) => a.hash - b.hash);
+      for (const { upsert } of part) upserts.push(upsert);
+      yield;
+    }
+    return upserts;
+  }
 }
 
 /** FNV-1a over the UTF-16 code units: spreads neighbouring keys, the same on every instance. */

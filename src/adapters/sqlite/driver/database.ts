@@ -3,7 +3,7 @@ import { resolve } from "node:path";
 import { AppError } from "../../../domain/shared/errors.ts";
 import { REQUEST_DEADLINE_MS } from "../../../domain/shared/limits.ts";
 import type { Clock } from "../../../ports/runtime/runtime.ts";
-import { Turns } from "../../../ports/runtime/turns.ts";
+import { type Steps, Turns } from "../../../ports/runtime/turns.ts";
 import { CHECKPOINT_PAGES, Checkpoints } from "./checkpoints.ts";
 import { DatabaseFile, makeDatabaseFile } from "./database-file.ts";
 import type {
@@ -44,9 +44,6 @@ const LONG_WRITE_CACHE = -16_384;
 
 /** Of the connection that reads while the other one holds a write that is not committed. */
 const READER_PRAGMAS = { busy_timeout: 0, query_only: 1, cache_size: -16_384 };
-
-/** Work in small steps, others may have their turn between two of them. Its result is that of the last step. */
-export type Steps<T> = Generator<undefined, T, undefined>;
 
 /** For pushes, which change the same pages again and again: copied back less often, they are a quarter faster. */
 const PUSH_CHECKPOINT_PAGES = 4_000;

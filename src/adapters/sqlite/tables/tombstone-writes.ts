@@ -3,7 +3,8 @@ import { compareDateTimes, formatMs, parseDateTime } from "../../../domain/share
 import { aheadLimit } from "../../../domain/sync/rows/time-rank.ts";
 import { outlives, type Tombstone } from "../../../domain/sync/rows/tombstone.ts";
 import type { Row, Table } from "../../../domain/sync/table/table.ts";
-import type { SqliteDatabase, Steps } from "../driver/database.ts";
+import type { Steps } from "../../../ports/runtime/turns.ts";
+import type { SqliteDatabase } from "../driver/database.ts";
 import type { SqliteValue } from "../driver/driver.ts";
 import { valueEncoder } from "./column-values.ts";
 import { ORDER_COLUMN } from "./order-column.ts";

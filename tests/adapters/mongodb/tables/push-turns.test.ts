@@ -1,0 +1,26 @@
+// Large pushes are prepared with turns for others in between. D-7.9. No server is asked.
+import { expect, test } from "bun:test";
+import { planInSteps, planUpserts } from "../../../../src/adapters/mongodb/tables/upserts.ts";
+import { Turns } from "../../../../src/ports/runtime/turns.ts";
+import { asWrites } from "../../../contract/tables/table-under-test.ts";
+import { HurriedClock } from "../../../support/hurried-clock.ts";
+import { makeTable } from "../../../support/make-table.ts";
+
+const table = makeTable({
+  upsert_key: ["n"],
+  columns: { n: { type: "integer" }, batch: { type: "integer" } },
+});
+
+test("D-7.9.2 the upserts of a push are made with turns for others, and are what they would be at once", async () => {
+  const writes = asWrites(Array.from({ length: 1_000 }, (_, i) => ({ n: i % 900, batch: i })));
+  let pauses = 0;
+  const turns = new Turns(new HurriedClock(), async () => {
+    pauses++;
+  });
+  const plan = await turns.run(planInSteps(table, writes, null));
+  expect(plan).toEqual(planUpserts(table, writes, null));
+  expect(pauses).toBeGreaterThan(1_000);
+  expect([plan.ordered, plan.upserts.length]).toEqual([true, 1_000]);
+  const ofKey = plan.upserts.filter(({ row }) => row["n"] === 7).map(({ place }) => place);
+  expect(ofKey).toEqual([7, 907]);
+});
