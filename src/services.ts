@@ -172,6 +172,7 @@ async function accountDeps(
     clock,
     ids: new SystemIds(),
     isSignupEnabled: config.isSignupEnabled,
+    adminUsername: config.adminUsername,
   };
 }
 

@@ -10,7 +10,8 @@ export interface Enrolment {
 /** Signup and erasure: both change accounts and the synchronized tables in one commit. D-5.4, D-5.5. */
 export interface Membership {
   /**
-   * Makes an account and its profile in one commit. `username_taken` when an account or a profile of that name exists,
+   * Makes an account and its profile in one commit. `username_taken` when an account, a profile or a platform account of that
+   * name exists,
    * `email_taken` when an account has the address in any case; nothing is written then. Of two at once one wins.
    * Throws `commit_failed` or `store_unavailable`.
    */

@@ -47,6 +47,14 @@ export function membershipContract(harness: ReputationHarness): void {
       expect(await parts.storage.accounts.find("cleo")).toBeNull();
     });
 
+    it("D-8.1 enrol() refuses a name that only has platform accounts, which came by sync", async (parts, store) => {
+      const scene = new Scene(parts, store);
+      await scene.push(PLATFORM_ACCOUNTS, { username: "dian", platform: "github", verified: true });
+      await expect(scene.enrol("dian")).rejects.toThrow("username_taken");
+      expect(await parts.storage.accounts.find("dian")).toBeNull();
+      expect((await parts.profiles.read("dian")).profile).toBeNull();
+    });
+
     it("D-5.4 of many enrolments of one name at once one wins", async (parts, store) => {
       const scene = new Scene(parts, store);
       const tries = Array.from({ length: 8 }, (_, i) =>

@@ -150,9 +150,10 @@ export class MemoryMembership implements Membership {
   }
 
   async enrol({ account, displayName }: Enrolment): Promise<"enrolled" | AccountConflict> {
-    const { accounts, profiles } = this.#deps;
+    const { accounts, profiles, platformAccounts } = this.#deps;
     const { username } = account;
-    if (profiles.read(username).length > 0) return "username_taken";
+    const rows = [profiles, platformAccounts].flatMap((table) => table.read(username));
+    if (rows.length > 0) return "username_taken";
     const outcome = accounts.createNow(account);
     if (outcome !== "created") return outcome;
     profiles.put({}, firstProfile(account, displayName));

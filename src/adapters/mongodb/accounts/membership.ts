@@ -25,13 +25,15 @@ export class MongoMembership implements Membership {
 
   async enrol(enrolment: Enrolment): Promise<"enrolled" | AccountConflict> {
     const { account, displayName } = enrolment;
-    const { db, profiles } = this.#deps;
+    const { db, profiles, platformAccounts } = this.#deps;
     const { username } = account;
     const id = await profiles.takeId();
     const outcome = await changePerson(this.#deps, username, async (change) => {
       const { tx } = change;
-      const found = await profiles.find([username], { session: tx });
-      if (found.length > 0) return "username_taken";
+      for (const table of [profiles, platformAccounts]) {
+        const found = await table.find([username], { session: tx });
+        if (found.length > 0) return "username_taken";
+      }
       const created = await createAccount(db, account, tx);
       if (created !== "created") return created;
       await profiles.insert(firstProfile(account, displayName), id, change);

@@ -31,7 +31,8 @@ export class SqliteMembership implements Membership {
   async enrol({ account, displayName }: Enrolment): Promise<"enrolled" | AccountConflict> {
     const { username } = account;
     return this.#database.write(() => {
-      if (this.#profiles.read(username).length > 0) return "username_taken";
+      const rows = [this.#profiles, this.#platformAccounts].map((table) => table.read(username));
+      if (rows.flat().length > 0) return "username_taken";
       const outcome = createAccount(this.#database, account);
       if (outcome !== "created") return outcome;
       this.#profiles.insert(firstProfile(account, displayName));

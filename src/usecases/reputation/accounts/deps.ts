@@ -34,4 +34,6 @@ export interface AccountDeps {
   readonly clock: Clock;
   readonly ids: Ids;
   readonly isSignupEnabled: boolean;
+  /** `ADMIN_USERNAME`, which nobody signs up; null when none is configured. D-8.1. */
+  readonly adminUsername: string | null;
 }

@@ -13,7 +13,13 @@ import type { Credentials } from "./sessions.ts";
 
 export type SignUpDeps = Pick<
   AccountDeps,
-  "membership" | "signIns" | "passwords" | "passwordSemaphore" | "clock" | "isSignupEnabled"
+  | "membership"
+  | "signIns"
+  | "passwords"
+  | "passwordSemaphore"
+  | "clock"
+  | "isSignupEnabled"
+  | "adminUsername"
 >;
 
 /** Throws `forbidden` where signing up is disabled. D-1.3. */
@@ -23,8 +29,8 @@ export function requireSignUpEnabled(deps: Pick<SignUpDeps, "isSignupEnabled">):
 }
 
 /**
- * Makes an account and its profile. Throws `username_taken` (also when a profile of that name came by
- * sync), `email_taken`, `rate_limited`. D-5.4.
+ * Makes an account and its profile. Throws `username_taken` (also when a profile or platform account of that name came by
+ * sync, and for `ADMIN_USERNAME`), `email_taken`, `rate_limited`. D-5.4, D-8.1.
  */
 export async function signUp(
   deps: SignUpDeps,
@@ -43,7 +49,10 @@ export async function signUp(
     ...NEW_ACCOUNT_PLAN,
     createdAtMs: nowMs,
   };
-  const outcome = await deps.membership.enrol({ account, displayName });
+  const isReserved = username === deps.adminUsername;
+  const outcome = isReserved
+    ? "username_taken"
+    : await deps.membership.enrol({ account, displayName });
   if (outcome === "enrolled") return accountBody(account);
   const what = outcome === "username_taken" ? "username" : "e-mail address";
   throw new AppError(outcome, `This ${what} is taken`);
