@@ -23,7 +23,10 @@ export const NO_GUARD: Sabotage = {
     ),
   server: (server) => ({
     ...server,
-    push: (name, push) => server.push(name, { ...push, isGuarded: false }),
+    async push(name, push) {
+      const result = await server.push(name, { ...push, isGuarded: false });
+      return { ...result, kept: 0, changed: result.upserted };
+    },
   }),
 };
 
@@ -38,7 +41,10 @@ export const NO_TOMBSTONE: Sabotage = {
     ),
   server: (server) => ({
     ...server,
-    push: (name, { deleted: _, ...push }) => server.push(name, push),
+    async push(name, { deleted = [], ...push }) {
+      if (deleted.length === 0) return await server.push(name, push);
+      return { table: name, received: 0, upserted: 0, deleted: 0, integrity: "verified" };
+    },
   }),
 };
 

@@ -111,20 +111,30 @@ export class LiveEnd {
 
   /** Writes a row as a push, an import or the console does. False when it was not written. */
   async write(row: Row, options: WriteOptions = {}): Promise<boolean> {
-    try {
+    return await isCommitted(async () => {
       const writes = [{ index: 0, row }];
       const { kept, failures } = await this.storage.tables.write(this.table, writes, options);
       if (failures.length > 0) throw new Error(JSON.stringify(failures));
       return kept.length === 0;
-    } catch (error) {
-      if (isAppError(error, "commit_failed")) return false;
-      throw error;
-    }
+    });
   }
 
-  /** Deletes a row as any program does. */
-  remove(k: string): void {
-    this.#remove(this.table, { k });
+  /** Deletes a row as any program does. False when it is still there. */
+  async remove(k: string): Promise<boolean> {
+    return await isCommitted(async () => {
+      await this.#remove(this.table, { k });
+      return true;
+    });
+  }
+}
+
+/** What the work resolves to; false when its commit failed. */
+async function isCommitted(work: () => Promise<boolean>): Promise<boolean> {
+  try {
+    return await work();
+  } catch (error) {
+    if (isAppError(error, "commit_failed")) return false;
+    throw error;
   }
 }
 

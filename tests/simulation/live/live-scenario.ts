@@ -82,7 +82,7 @@ const BUSY_GAPS = [1, 1, 5, 30, 100, 400];
 export const CALM_GAPS = [60, 100, 400];
 
 /** What runs do not do yet. */
-export const NOT_YET: Partial<LiveScenario> = { deletes: false, isUpgraded: false };
+export const NOT_YET: Partial<LiveScenario> = { isUpgraded: false };
 
 /** Chooses what a seed stands for. */
 export function chooseLiveScenario(random: SeededRandom): LiveScenario {

@@ -24,14 +24,14 @@ export type LiveStorage = Pick<
 
 export interface OpenedStore {
   readonly storage: LiveStorage;
-  /** Deletes a row as another program would. */
-  readonly remove: (table: Table, key: Row) => void;
+  /** Deletes a row as another program would. Rejects with `commit_failed` when it is still there. */
+  readonly remove: (table: Table, key: Row) => Promise<void>;
 }
 
 export function openMemory(clock: Clock): OpenedStore {
   const database = new MemoryDatabase(clock);
   const storage = new MemoryStorage(database);
-  return { storage, remove: (table, key) => database.tables.remove(table, key) };
+  return { storage, remove: async (table, key) => database.tables.remove(table, key) };
 }
 
 /** Real SQLite in memory. `isDiskFull` is asked before each commit of a write. */
@@ -42,12 +42,23 @@ export async function openSqlite(clock: Clock, isDiskFull: () => boolean): Promi
     return connection;
   };
   const storage = await SqliteStorage.open(open, ":memory:", { clock });
+  const run = (sql: string, values: readonly string[] = []) => {
+    const statement = connection?.prepare(sql);
+    statement?.run(values);
+    statement?.finalize();
+  };
   return {
     storage,
-    remove: (table, key) => {
-      const statement = connection?.prepare(`DELETE FROM "${table.name}" WHERE k = ?`);
-      statement?.run([String(key["k"])]);
-      statement?.finalize();
+    async remove(table, key) {
+      // Another program has the machine's time, which is that of the history here.
+      const now = new Date(Math.floor(clock.nowMs())).toISOString().replace("Z", "000");
+      const beforeCommit = () => {
+        run("INSERT INTO repsync_moment (now) VALUES (?)", [now]);
+        run(`DELETE FROM "${table.name}" WHERE k = ?`, [String(key["k"])]);
+        run("DELETE FROM repsync_moment");
+        return {};
+      };
+      await storage.tables.write(table, [], { beforeCommit });
     },
   };
 }

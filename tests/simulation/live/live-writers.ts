@@ -107,10 +107,10 @@ export class LiveWriters {
     return `${new Date(Math.floor(atMs)).toISOString().slice(0, -1)}${micros}Z`;
   }
 
-  #delete(end: LiveEnd, rows: readonly Row[]): void {
+  async #delete(end: LiveEnd, rows: readonly Row[]): Promise<void> {
     if (rows.length === 0) return;
     const row = this.#random.pick(rows);
-    end.remove(String(row["k"]));
+    if (!(await end.remove(String(row["k"])))) return;
     this.#ledger.deleted(String(row["k"]), deletionTime(versionOf(row).at, end.clock.nowMs()));
   }
 }
