@@ -11,6 +11,8 @@ import {
   wordOf,
 } from "./reputation-harness.ts";
 
+const DAY_MS = 86_400_000;
+
 /** What every `LookupProcessor` decides. */
 export function lookupProcessorContract(harness: ReputationHarness): void {
   describe(`${harness.name}: lookups`, () => {
@@ -240,13 +242,33 @@ function limitTests(harness: ReputationHarness): void {
         "quota_exceeded",
       ]);
       // 30 days, 12 hours: the last moment of March.
-      await store.advance(31 * 86_400_000 - 12 * 3_600_000 - 1);
+      await store.advance(31 * DAY_MS - 12 * 3_600_000 - 1);
       expect(await call()).toBe("quota_exceeded");
       await store.advance(1);
       expect([await call(), await call(), await call(), await call()]).toEqual([
         no,
         no,
         no,
+        "quota_exceeded",
+      ]);
+    },
+  );
+
+  timed(
+    "D-8.4 calls made while a clock was a year ahead shut nobody out, though they were all of the month",
+    async (parts, store) => {
+      const scene = new Scene(parts, store);
+      const plan = { plan: "enterprise", callsPerMonth: 2, rateLimitPerMinute: 9 };
+      const { hash } = await caller(scene, plan);
+      const call = async () => wordOf(await scene.lookUp(hash, "x"));
+      await store.advance(365 * DAY_MS);
+      expect([await call(), await call()]).toEqual(["profile_not_found", "profile_not_found"]);
+      await store.advance(-365 * DAY_MS);
+      expect([await call(), await call()]).toEqual(["quota_exceeded", "quota_exceeded"]);
+      await store.advance(31 * DAY_MS);
+      expect([await call(), await call(), await call()]).toEqual([
+        "profile_not_found",
+        "profile_not_found",
         "quota_exceeded",
       ]);
     },

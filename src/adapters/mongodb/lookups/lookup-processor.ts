@@ -4,6 +4,7 @@
 // (docs/decisions/0037).
 import type { ClientSession } from "mongodb";
 import { chargeCalls, type MeterCharge } from "../../../domain/reputation/accounts/call-meter.ts";
+import { monthToKeep } from "../../../domain/reputation/accounts/quota.ts";
 import type { WrittenChain } from "../../../domain/reputation/audit/audit-chain.ts";
 import {
   CHANGED_DURING_LOOKUP,
@@ -182,6 +183,8 @@ export class MongoLookupProcessor implements LookupProcessor {
     );
     if (written !== null) {
       await deadline.race(subjects.insert([...facts.newSubjects.values()], tx));
+    }
+    if (writes.length > 0) {
       if (!(await deadline.race(writeLookupLog(db, writes, tx)))) {
         // A copy of this process goes on with its chain; this one begins another with the next batch.
         this.#ownChain.abandon();
@@ -221,20 +224,26 @@ export class MongoLookupProcessor implements LookupProcessor {
     const { resolved, counted: toCount } = resolveCallers(calls, { nowMs, callerOf });
     const charges = new Map<string, MeterCharge>();
     const counted: CountedCalls[] = [];
+    const corrected: LogWrite[] = [];
     for (const { caller, calls } of toCount) {
       const { accountId, limits } = caller;
       const usage = usageNow(accountId);
       const reading = readingOf(usage, limits.callsPerMinute);
       const charge = chargeCalls(reading, { calls, limits, nowMs: usage.atMs });
       charges.set(accountId, charge);
-      if (charge.admitted === 0) continue;
+      if (charge.admitted === 0) {
+        const kept = usageOf(usages.get(usageId(accountId)), nowMs);
+        const month = monthToKeep(kept.month, nowMs);
+        if (month !== kept.month) corrected.push(writeUsage(accountId, { ...kept, month }, false));
+        continue;
+      }
       usageBy.set(accountId, withCharge(usage, charge));
       counted.push({ accountId, atMs: usage.atMs, calls: charge.admitted });
     }
     const subjectOf = (username: string) => facts.person(username);
     const { outcomes, entries } = decideBatch(resolved, { nowMs, subjectOf, charges });
     // Calls are given back only where the head moves too, so that a later batch can tell whether they were.
-    if (entries.length === 0) return { outcomes, writes: [], counted: [], written: null };
+    if (entries.length === 0) return { outcomes, writes: corrected, counted: [], written: null };
     const from = chain ?? (await deadline.race(chainWriter.begin(tx)));
     const append = chainWriter.append(from, entries);
     const counts = Array.from(usageBy, ([accountId, usage]) =>

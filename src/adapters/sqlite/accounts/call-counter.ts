@@ -109,7 +109,7 @@ export function countCalls(
   const charge = chargeCalls(reading, attempt);
   const { admitted, minuteCalls } = charge;
   if (admitted > 0) database.run(ADD, [accountId, nowMs, admitted]);
-  if (admitted > 0 || settled !== usage) {
+  if (admitted > 0 || settled !== usage || charge.month !== usage.month) {
     const addedMs = admitted > 0 ? nowMs : null;
     const times = [settled.oldestMs ?? addedMs, addedMs ?? settled.newestMs];
     const { month = "", used = 0 } = charge.month ?? {};

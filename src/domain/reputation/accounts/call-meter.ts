@@ -2,7 +2,7 @@
 // outcome is that of `decideCall`, one call after the other; a property test compares them. D-6.4.
 import { MINUTE_WINDOW_MS } from "../../shared/limits.ts";
 import type { EffectiveLimits } from "./plan.ts";
-import { type MonthUsage, monthAt, monthQuota, type Quota } from "./quota.ts";
+import { type MonthUsage, monthQuota, monthToKeep, type Quota, usageAt } from "./quota.ts";
 
 /** An account's calls at one moment, as a store counts them. */
 export interface MeterReading {
@@ -33,6 +33,7 @@ export interface MeterCharge {
   readonly admitted: number;
   /** Why the others do not; null when all pass. */
   readonly refusal: "rate_limited" | "quota_exceeded" | null;
+  /** To be kept; the reading's own object where nothing is to be written. */
   readonly month: MonthUsage | null;
   readonly minuteCalls: number;
   /** Both limits after the first `count` of the admitted calls. */
@@ -70,9 +71,9 @@ function refusalOf(admitted: number, calls: number, monthRoom: number): MeterCha
 }
 
 function countMonth(usage: MonthUsage | null, nowMs: number, count: number): MonthUsage | null {
-  if (count === 0) return usage;
-  const month = monthAt(usage, nowMs);
-  return { month, used: (usage?.month === month ? usage.used : 0) + count };
+  if (count === 0) return monthToKeep(usage, nowMs);
+  const { month, used } = usageAt(usage, nowMs);
+  return { month, used: used + count };
 }
 
 function minuteQuota(

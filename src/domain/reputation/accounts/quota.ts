@@ -37,8 +37,7 @@ export function monthQuota(
   { callsPerMonth: limit }: EffectiveLimits,
   nowMs: number,
 ): Quota {
-  const month = monthAt(usage, nowMs);
-  const used = usage?.month === month ? usage.used : 0;
+  const { month, used } = usageAt(usage, nowMs);
   return {
     limit,
     used,
@@ -47,10 +46,18 @@ export function monthQuota(
   };
 }
 
-/** The month that counts now, `YYYY-MM`. A clock set back over midnight does not reopen an ended month. */
-export function monthAt(usage: MonthUsage | null, nowMs: number): string {
-  const current = monthOf(nowMs);
-  return usage !== null && usage.month > current ? usage.month : current;
+/**
+ * What counts now of a stored usage. A stored month later than now, of a call made while a clock was wrong, counts as this
+ * month: nobody is shut out until it comes. D-8.4.
+ */
+export function usageAt(usage: MonthUsage | null, nowMs: number): MonthUsage {
+  const month = monthOf(nowMs);
+  return { month, used: usage !== null && usage.month >= month ? usage.used : 0 };
+}
+
+/** What to keep though no call passes: a full month later than now would be full in every month until it comes. D-8.4. */
+export function monthToKeep(usage: MonthUsage | null, nowMs: number): MonthUsage | null {
+  return usage !== null && usage.month > monthOf(nowMs) ? usageAt(usage, nowMs) : usage;
 }
 
 function endOfMonthMs(month: string): number {

@@ -43,6 +43,16 @@ describe("chargeCalls()", () => {
     expect(charge.quotasAfter(2).month).toMatchObject({ limit: 1_000, used: 2, remaining: 998 });
   });
 
+  test("D-8.4 a full month that lies in the future is kept as this month", () => {
+    const month = { month: "2027-11", used: 1_000 };
+    const reading = { minuteCalls: 0, blockingMs: null, month };
+    const charge = chargeCalls(reading, { calls: 1, limits: LIMITS, nowMs: NOW_MS });
+    expect([charge.refusal, charge.month]).toEqual([
+      "quota_exceeded",
+      { month: "2026-11", used: 1_000 },
+    ]);
+  });
+
   test("D-5.7 after a smaller plan nothing remains, and what was used stays told", () => {
     const month = { month: "2026-11", used: 1_200 };
     const reading = { minuteCalls: 40, blockingMs: NOW_MS - 10_000, month };

@@ -7,12 +7,12 @@
 //
 // All times given to one state should come from one clock. When it is set back, calls that now lie
 // in the future count as if made just now: they block for one window at most, and never admit more.
+// A month that lies in the future counts as this one.
 
 import type { EffectiveLimits } from "../../../../src/domain/reputation/accounts/plan.ts";
 import {
   type CallOutcome,
   type MonthUsage,
-  monthAt,
   monthOf,
   monthQuota,
   type Quota,
@@ -70,12 +70,15 @@ export function decideCall(
   const window = { limit: limits.callsPerMinute, windowMs: MINUTE_WINDOW_MS, nowMs };
   const minute = decideWindow(state.minute, window);
   const isMonthFull = before.month.remaining === 0;
+  const now = monthOf(nowMs);
+  const isLater = state.month !== null && state.month.month > now;
   if (isMonthFull || !minute.isAllowed) {
-    const kept = { minute: recentCalls(state.minute, window), month: state.month };
+    const month = isLater ? { month: now, used: before.month.used } : state.month;
+    const kept = { minute: recentCalls(state.minute, window), month };
     const outcome = isMonthFull ? "quota_exceeded" : "rate_limited";
     return { ...before, outcome, state: kept };
   }
-  const month = { month: monthAt(state.month, nowMs), used: before.month.used + 1 };
+  const month = { month: now, used: before.month.used + 1 };
   return {
     outcome: "allowed",
     state: { minute: minute.log, month },
