@@ -3,6 +3,7 @@ import { Cron } from "croner";
 import { isForeignUsername, isPassword, OWN_ISSUER } from "./domain/reputation/accounts/account.ts";
 import { isAppError, refuse } from "./domain/shared/errors.ts";
 import {
+  DEFAULT_ACCOUNT_WRITES_PER_MINUTE,
   DEFAULT_AUDIT_RETENTION_DAYS,
   DEFAULT_LAG_SECONDS,
   DEFAULT_MAX_BODY_BYTES,
@@ -13,6 +14,7 @@ import {
   MAX_LAG_SECONDS,
   MAX_PASSWORD_CHARS,
   MAX_RETENTION_DAYS,
+  MAX_WRITES_PER_MINUTE,
   MIN_PASSWORD_CHARS,
 } from "./domain/shared/limits.ts";
 import type { CompareRepair } from "./domain/sync/run/run.ts";
@@ -54,6 +56,8 @@ export interface Config {
   readonly jwtAudience: string | null;
   readonly apiKeyPepper: string | null;
   readonly isSignupEnabled: boolean;
+  /** Changes under `/v1/me` by one account. D-8.5. */
+  readonly accountWritesPerMinute: number;
   readonly auditRetentionDays: number;
   readonly trustedProxyHops: number;
   readonly logLevel: LogLevel;
@@ -126,6 +130,12 @@ export function readConfig(env: Environment, readFile: (path: string) => string)
     jwtAudience: reader.text("JWT_AUDIENCE"),
     apiKeyPepper: reader.text("API_KEY_PEPPER"),
     isSignupEnabled: reader.flag("SIGNUP_ENABLED", true),
+    accountWritesPerMinute: reader.integer(
+      "ACCOUNT_WRITES_PER_MINUTE",
+      DEFAULT_ACCOUNT_WRITES_PER_MINUTE,
+      1,
+      MAX_WRITES_PER_MINUTE,
+    ),
     auditRetentionDays: reader.integer(
       "AUDIT_RETENTION_DAYS",
       DEFAULT_AUDIT_RETENTION_DAYS,

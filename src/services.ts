@@ -14,7 +14,7 @@ import {
 } from "./adapters/system/system.ts";
 import { createSyncClient } from "./client.ts";
 import type { Config } from "./config.ts";
-import { REMEMBERED_LOOKUP_MS } from "./domain/shared/limits.ts";
+import { MAX_WAITING_PASSWORDS, REMEMBERED_LOOKUP_MS } from "./domain/shared/limits.ts";
 import type { VersionedCache } from "./ports/lookups/versioned-cache.ts";
 import type { ReputationStores } from "./ports/reputation-stores.ts";
 import type { Logger } from "./ports/runtime/logger.ts";
@@ -165,13 +165,17 @@ async function accountDeps(
     audit: stores.audit,
     tokens,
     passwords: new BunPasswordHasher(),
-    passwordSemaphore: new Semaphore(MAX_PASSWORD_TASKS),
+    passwordSemaphore: new Semaphore({
+      maxRunning: MAX_PASSWORD_TASKS,
+      maxWaiting: MAX_WAITING_PASSWORDS,
+    }),
     identityProvider: identityProviderOf(config, clock),
     mac,
     pepperMac,
     clock,
     ids: new SystemIds(),
     isSignupEnabled: config.isSignupEnabled,
+    accountWritesPerMinute: config.accountWritesPerMinute,
     adminUsername: config.adminUsername,
   };
 }

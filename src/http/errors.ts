@@ -19,12 +19,20 @@ const SYNC_FAILURES: Partial<Record<AppErrorKind, SyncFailure>> = {
   unknown_table: { status: 400 },
   integrity: { status: 422, type: "integrity_error" },
   store_unavailable: { status: 503 },
+  overloaded: { status: 503 },
   sync_misconfigured: { status: 400, type: "config_error" },
   sync_failed: { status: 500, type: "sync_error" },
   remote_invalid: { status: 500, type: "sync_error" },
   metrics_token_rejected: { status: 401, challenge: "Bearer" },
   metrics_forbidden: { status: 403 },
 };
+
+/** Kinds that are `unavailable` under `/v1`. */
+const UNAVAILABLE: ReadonlySet<AppErrorKind> = new Set([
+  "commit_failed",
+  "store_unavailable",
+  "overloaded",
+]);
 
 /** Fixed text for bugs: the cause goes to the log only. */
 const INTERNAL_MESSAGE = "Internal error; the log has the details under this request's id";
@@ -81,8 +89,7 @@ function readProblem(error: unknown) {
     return { code: "internal_error", detail: INTERNAL_MESSAGE } as const;
   const { kind, message, problems, retryAfterSeconds } = error;
   if (isProblemCode(kind)) return { code: kind, detail: message, problems, retryAfterSeconds };
-  const isOfStore = kind === "commit_failed" || kind === "store_unavailable";
-  return isOfStore
+  return UNAVAILABLE.has(kind)
     ? ({ code: "unavailable", detail: message } as const)
     : ({ code: "internal_error", detail: INTERNAL_MESSAGE } as const);
 }

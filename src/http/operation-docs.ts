@@ -64,6 +64,12 @@ export const USER_PROBLEMS = {
   403: "The username belongs to an account of another issuer",
 };
 
+/** Failures of every route that changes something of a signed-in user. D-8.5. */
+export const WRITER_PROBLEMS = {
+  ...USER_PROBLEMS,
+  429: "Too many changes of this account within a minute",
+};
+
 /** Failures of a route that takes a body. */
 export const BODY_PROBLEMS = {
   400: "The body is invalid; `errors` lists the fields",

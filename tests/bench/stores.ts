@@ -168,6 +168,7 @@ function startService(
       ADMIN_USERNAME: ADMIN.username,
       ADMIN_PASSWORD: ADMIN.password,
       SYNC_TABLES: registryFile(folder),
+      ACCOUNT_WRITES_PER_MINUTE: "100000",
       ...env,
     },
     logFile: join(folder, `service-${++services}.log`),

@@ -16,6 +16,7 @@ const noFile = () => {
 test("D-1.3 .env.example has every variable once", () => {
   const names = [...TEXT.matchAll(/^#? ?([A-Z_]+)=/gm)].map(([, name]) => name);
   expect(names.sort()).toEqual([
+    "ACCOUNT_WRITES_PER_MINUTE",
     "ADMIN_PASSWORD",
     "ADMIN_USERNAME",
     "API_KEY_PEPPER",

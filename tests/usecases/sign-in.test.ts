@@ -29,7 +29,13 @@ test("D-5.4, D-6.3, D-5.4.4 a password that was right gives no session on an acc
   const issued: string[] = [];
   const { accounts, sessions, signIns } = store.storage;
   const deps = {
-    ...{ accounts, sessions, signIns, passwords, passwordSemaphore: new Semaphore(2) },
+    ...{
+      accounts,
+      sessions,
+      signIns,
+      passwords,
+      passwordSemaphore: new Semaphore({ maxRunning: 2, maxWaiting: 100 }),
+    },
     tokens: {
       issue: async ({ sessionId }: { sessionId: string }) => `${issued.push(sessionId)}`,
       verify: async () => "token_invalid" as const,
@@ -109,7 +115,13 @@ function signInDeps(
 ) {
   const { accounts, sessions, signIns } = storage;
   return {
-    ...{ accounts, sessions, signIns, passwords, passwordSemaphore: new Semaphore(2) },
+    ...{
+      accounts,
+      sessions,
+      signIns,
+      passwords,
+      passwordSemaphore: new Semaphore({ maxRunning: 2, maxWaiting: 100 }),
+    },
     tokens: { issue: async () => "", verify: async () => "token_invalid" as const },
     clock: { nowMs, monotonicMs: nowMs },
     ids: { next: () => "session-1" },

@@ -57,6 +57,8 @@ export type AppErrorKind =
   | "email_taken"
   | "conflict"
   | "rate_limited"
+  /** Too much work of one sort waits already. D-8.5. */
+  | "overloaded"
   | "quota_exceeded";
 
 /** A problem of one value of a request. */

@@ -111,7 +111,15 @@ export const SESSION_TTL_SECONDS = 3_600;
 export const SIGN_IN_WINDOW_MS = 15 * 60_000;
 /** Failed sign-ins of one account within that time. D-5.4. */
 export const MAX_ACCOUNT_SIGN_IN_FAILURES = 10;
-/** Failed sign-ins and signups of one address within that time. D-5.4. */
+/** Time over which an address is known to an account after a sign-in from there. D-8.5. */
+export const KNOWN_ADDRESS_MS = 365 * 86_400_000;
+/** Changes under `/v1/me` of one account within a minute when `ACCOUNT_WRITES_PER_MINUTE` is not set. D-8.5. */
+export const DEFAULT_ACCOUNT_WRITES_PER_MINUTE = 60;
+/** Most that `ACCOUNT_WRITES_PER_MINUTE` may be. */
+export const MAX_WRITES_PER_MINUTE = 100_000;
+/** Passwords that wait to be hashed or checked; more are refused at once. D-8.5. */
+export const MAX_WAITING_PASSWORDS = 100;
+/** Failed sign-ins and signups of one address or IPv6 network within that time. D-5.4. */
 export const MAX_ADDRESS_SIGN_IN_FAILURES = 30;
 /** Items of a list when the request names no `limit`, and the most it may ask for. D-5.5. */
 export const DEFAULT_LIST_ITEMS = 100;

@@ -1,4 +1,5 @@
 import type { TObject } from "@sinclair/typebox";
+import { type ChangeLimitDeps, countChange } from "../../usecases/reputation/accounts/attempts.ts";
 import {
   type Identity,
   type IdentityDeps,
@@ -6,6 +7,9 @@ import {
   identifyAdministrator,
 } from "../../usecases/reputation/accounts/identity.ts";
 import { readBody } from "../bodies.ts";
+
+/** What lets signed-in people change something. */
+export type WriterDeps = IdentityDeps & ChangeLimitDeps;
 
 /** The scheme and the blanks after it, without backtracking, as a header can be long. */
 const BEARER = /^Bearer(?: +|$)/i;
@@ -37,13 +41,20 @@ export async function requireUsername(deps: IdentityDeps, headers: Headers): Pro
   return (await requireUser(deps, headers)).account.username;
 }
 
-/** The username of the sender, and the body. Throws as `requireUser` and `readBody`. */
+/** The username of somebody who asks for a change. Throws as `requireUser`, and `rate_limited`. D-8.5. */
+export async function requireWriter(deps: WriterDeps, headers: Headers): Promise<string> {
+  const username = await requireUsername(deps, headers);
+  await countChange(deps, username);
+  return username;
+}
+
+/** The username of the sender, and the body. Throws as `requireWriter` and `readBody`. */
 export async function readUserBody<Schema extends TObject>(
-  deps: IdentityDeps,
+  deps: WriterDeps,
   request: Request,
   schema: Schema,
 ) {
-  await requireUser(deps, request.headers);
+  await requireWriter(deps, request.headers);
   const body = await readBody(request, schema);
   // Again: a session that has ended while the body was on its way does nothing any more. D-3.11, D-6.3.
   return { username: await requireUsername(deps, request.headers), body };

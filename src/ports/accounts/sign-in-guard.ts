@@ -1,5 +1,6 @@
 /**
- * Counts sign-in failures and signups, to slow down guessing. D-5.4. Shared by all instances, durably.
+ * Counts sign-in failures and signups, to slow down guessing, and changes of accounts. D-5.4, D-8.5. Shared by all
+ * instances, durably. `Membership.erase` removes what is counted of the person (`attemptsOf`).
  *
  * Parallel guesses must reveal no more than guesses one after the other. So ask
  * `retryAfterSeconds` before looking at a password, and again when it proved right; `count` when it proved wrong, and

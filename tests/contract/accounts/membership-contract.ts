@@ -132,6 +132,25 @@ export function membershipContract(harness: ReputationHarness): void {
       expect(await parts.storage.sessions.isKnown("session-bea", "bea")).toBe(true);
     });
 
+    it("D-5.5, D-8.5 erase() removes what is counted of the person's sign-ins, and of nobody else", async (parts, store) => {
+      const scene = new Scene(parts, store);
+      const nowMs = store.nowMs();
+      const { signIns } = parts.storage;
+      const names = ['account:a"', 'changes:a"', String.raw`known:"a\"":203.0.113.9`];
+      const others = ["account:a", "changes:b", 'known:"a":203.0.113.9', "address:203.0.113.9"];
+      const counters = [...names, ...others].map((name) => ({
+        name,
+        limit: 1,
+        windowMs: 1_000,
+        nowMs,
+      }));
+      await scene.enrol('a"');
+      expect(await signIns.count(counters)).toBeNull();
+      await parts.membership.erase('a"');
+      const waits = counters.map((counter) => signIns.retryAfterSeconds([counter]));
+      expect(await Promise.all(waits)).toEqual([null, null, null, 1, 1, 1, 1]);
+    });
+
     it("D-5.5 after erase() audit records name neither caller nor person, also when the name comes back", async (parts, store) => {
       const scene = new Scene(parts, store);
       await scene.enrol("ana");

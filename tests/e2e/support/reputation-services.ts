@@ -28,7 +28,8 @@ export async function startServices(
   count: number,
   { storageUrl, env = {} }: { storageUrl: string; env?: Record<string, string> },
 ): Promise<ServiceProcess[]> {
-  const all = { ...ADMIN_ENV, STORAGE_URL: storageUrl, TRUSTED_PROXY_HOPS: "1", ...env };
+  const plenty = { ACCOUNT_WRITES_PER_MINUTE: "100000" };
+  const all = { ...ADMIN_ENV, ...plenty, STORAGE_URL: storageUrl, TRUSTED_PROXY_HOPS: "1", ...env };
   return await Promise.all(Array.from({ length: count }, () => startService({ env: all })));
 }
 

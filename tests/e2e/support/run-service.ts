@@ -60,7 +60,13 @@ export async function makeRunService(
     url,
     process: running,
     async start() {
-      const all = { ...ADMIN_ENV, PORT: String(port), SYNC_MAX_BATCH_SIZE: "50", ...env };
+      const all = {
+        ...ADMIN_ENV,
+        ACCOUNT_WRITES_PER_MINUTE: "10000",
+        PORT: String(port),
+        SYNC_MAX_BATCH_SIZE: "50",
+        ...env,
+      };
       current = await startService({ folder, tables: ITEMS, env: all });
       token ||= (await Person.signIn(current as unknown as SyncApp, "root")).token;
     },

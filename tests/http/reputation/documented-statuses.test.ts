@@ -16,6 +16,8 @@ setDefaultTimeout(60_000);
 afterAll(releaseResources);
 
 const ISSUER = "https://id.example.com/";
+/** So many requests are one too many for every limit. */
+const MANY = 31;
 /** A bug's status: nothing here provokes one. */
 const UNSEEN = ["500"];
 
@@ -36,7 +38,8 @@ async function strangersToken() {
 async function startScene(env: Record<string, string> = {}) {
   const file = join(makeTempFolder(), "repsync.db");
   const storage = { STORAGE_URL: `sqlite:${file}`, TRUSTED_PROXY_HOPS: "1" };
-  const app = await startApp({ env: { ...ADMIN_ENV, ...storage, ...env } });
+  const limit = { ACCOUNT_WRITES_PER_MINUTE: String(MANY - 1) };
+  const app = await startApp({ env: { ...ADMIN_ENV, ...storage, ...limit, ...env } });
   const ana = await Person.signUp(app, "ana");
   const root = await Person.signIn(app, "root");
   return { app, file, ana, root, key: await ana.issueKey() };
@@ -108,7 +111,12 @@ const SPECIAL: Readonly<Record<string, (scene: Scene, route: RouteUnderTest) => 
   "404 GET /v1/me/reputation": (scene, route) => scene.root.send(route.path),
   "404 PUT /v1/admin/accounts/{username}/plan": (scene, route) =>
     call(scene, route, { path: "/v1/admin/accounts/nobody/plan" }),
-  "429 POST /v1/signup": (scene, route) => last(31, () => call(scene, route)),
+  "429 POST /v1/signup": (scene, route) => last(MANY, () => call(scene, route)),
+  "429 DELETE /v1/me": async ({ app }, { method, path }) => {
+    const bea = await Person.signUp(app, "bea");
+    await last(MANY, () => bea.post("/v1/me/consents", {}));
+    return await bea.send(path, { method });
+  },
   "429 POST /v1/sessions": (scene, route) => last(11, () => call(scene, route)),
 };
 
@@ -153,7 +161,7 @@ describe("documented statuses", () => {
       case "413":
         return await call(scene, route, { body: "x".repeat(70_000) });
       case "429":
-        return await last(31, () => call(scene, route));
+        return await last(MANY, () => call(scene, route));
       case "503":
         harm(scene.file);
         return await call(scene, route);

@@ -1,5 +1,4 @@
 import { afterEach, describe, expect, setDefaultTimeout, test } from "bun:test";
-import { attemptCounters } from "../../../src/usecases/reputation/accounts/attempts.ts";
 import { RawConnection } from "../support/raw-http.ts";
 import { releaseResources } from "../support/resources.ts";
 import { startApp } from "../support/sync-app.ts";
@@ -155,15 +154,6 @@ describe("sessions", () => {
     const right = await guess(PASSWORD);
     expect([right.status, right.json["code"]]).toEqual([429, "rate_limited"]);
     expect(Number(right.headers.get("retry-after"))).toBeGreaterThan(0);
-  });
-
-  test("D-5.4 failures with a name that no account can have count for the address alone", () => {
-    const names = (username: string) =>
-      attemptCounters(username, "203.0.113.9", 0).map(({ name, limit }) => [name, limit]);
-    const address = ["address:203.0.113.9", 30];
-    expect(names("ana")).toEqual([["account:ana", 10], address]);
-    expect(names("x".repeat(200))).toEqual([[`account:${"x".repeat(200)}`, 10], address]);
-    expect(names("x".repeat(201))).toEqual([address]);
   });
 
   test.each(["a\u0000@b.c", "a\u200b@b.c", "a@b\u202e.c", "<a@b.c>", "a b@c.d"])(

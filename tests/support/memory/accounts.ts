@@ -9,6 +9,7 @@ import {
   revokedKey,
   type StoredApiKey,
 } from "../../../src/domain/reputation/accounts/api-key.ts";
+import { attemptsOf } from "../../../src/domain/reputation/accounts/attempt-names.ts";
 import {
   type Consent,
   type ConsentGrant,
@@ -138,6 +139,14 @@ export class MemorySignInGuard implements SignInGuard {
       this.#events.set(counter.name, [...this.#counted(counter), counter.nowMs]);
     }
     return null;
+  }
+
+  /** Forgets what is counted of an account, in the caller's commit. */
+  forget(username: string): void {
+    const { names, prefix } = attemptsOf(username);
+    for (const name of this.#events.keys()) {
+      if (names.includes(name) || name.startsWith(prefix)) this.#events.delete(name);
+    }
   }
 
   #longestWait(counters: readonly AttemptCounter[]): number | null {

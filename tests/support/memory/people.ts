@@ -10,7 +10,12 @@ import type { AccountConflict } from "../../../src/ports/accounts/account-store.
 import type { Enrolment, Membership } from "../../../src/ports/accounts/membership.ts";
 import type { ProfileStore, StoredPerson } from "../../../src/ports/accounts/profile-store.ts";
 import type { Mac } from "../../../src/ports/crypto/crypto.ts";
-import type { MemoryAccountStore, MemoryApiKeyStore, MemoryConsentStore } from "./accounts.ts";
+import type {
+  MemoryAccountStore,
+  MemoryApiKeyStore,
+  MemoryConsentStore,
+  MemorySignInGuard,
+} from "./accounts.ts";
 import type { MemoryTables } from "./tables.ts";
 import type { MemoryUsageStore } from "./usage.ts";
 
@@ -139,6 +144,7 @@ export interface MembershipDeps extends PeopleTables {
   readonly consents: MemoryConsentStore;
   readonly usage: MemoryUsageStore;
   readonly subjects: Subjects;
+  readonly signIns: MemorySignInGuard;
 }
 
 /** How people come and go. */
@@ -161,12 +167,13 @@ export class MemoryMembership implements Membership {
   }
 
   async erase(username: string): Promise<boolean> {
-    const { accounts, apiKeys, consents, usage, subjects } = this.#deps;
+    const { accounts, apiKeys, consents, usage, subjects, signIns } = this.#deps;
     if (!accounts.removeNow(username)) return false;
     usage.forget(username);
     apiKeys.removeAllOf(username);
     consents.removeAllOf(username);
     subjects.forget(username);
+    signIns.forget(username);
     this.#deps.platformAccounts.remove(username);
     this.#deps.profiles.remove(username);
     return true;

@@ -113,6 +113,7 @@ export class MemoryStorage implements FullStorage {
       consents,
       usage,
       subjects,
+      signIns: this.signIns,
       chain: new MemoryChainWriter(audit, mac, auditKey),
       clock: this.#database.clock,
     };

@@ -10,6 +10,7 @@ import { type UsageDocument, usageId } from "./account-usage.ts";
 import { API_KEYS } from "./api-key-store.ts";
 import { CONSENTS } from "./consent-store.ts";
 import type { ProfileDeps } from "./profile-store.ts";
+import { forgetAttempts } from "./sign-in-guard.ts";
 import type { Subjects } from "./subjects.ts";
 
 interface MembershipDeps extends ProfileDeps {
@@ -56,6 +57,7 @@ export class MongoMembership implements Membership {
         consents: () => this.#removeNumbered(CONSENTS.name, username, tx),
         // An account without an id has made no call.
         usage: () => this.#removeUsage(accountId ?? "", tx),
+        attempts: () => forgetAttempts(db, username, tx),
       };
       for (const eraseOne of Object.values(erase)) await eraseOne();
       await platformAccounts.remove(username, change);

@@ -1,4 +1,5 @@
-import type { ClientSession, Collection } from "mongodb";
+import type { ClientSession, Collection, Db } from "mongodb";
+import { attemptsOf } from "../../../domain/reputation/accounts/attempt-names.ts";
 import type { AttemptCounter, SignInGuard } from "../../../ports/accounts/sign-in-guard.ts";
 import type { InternalCollection } from "../driver/collections.ts";
 import {
@@ -26,6 +27,17 @@ interface AttemptDocument {
 
 /** The events of counters by name; none for those that were not used. */
 type Events = ReadonlyMap<string, readonly number[]>;
+
+/** Comes after every text that continues what stands before it. */
+const LAST_CHARACTER = "\u{10ffff}";
+
+/** Removes what is counted of an account, in the caller's transaction. */
+export async function forgetAttempts(db: Db, username: string, tx: ClientSession): Promise<void> {
+  const { names, prefix } = attemptsOf(username);
+  const isKnownAddress = { _id: { $gt: prefix, $lt: prefix + LAST_CHARACTER } };
+  const isOfAccount = { $or: [{ _id: { $in: [...names] } }, isKnownAddress] };
+  await db.collection<AttemptDocument>(ATTEMPTS.name).deleteMany(isOfAccount, { session: tx });
+}
 
 /** Failed sign-ins and signups as documents; what is counted together is one transaction. */
 export class MongoSignInGuard implements SignInGuard {

@@ -4,10 +4,11 @@ import type { Enrolment, Membership } from "../../../ports/accounts/membership.t
 import type { SqliteDatabase } from "../driver/database.ts";
 import { createAccount, removeAccount } from "./account-store.ts";
 import type { PersonRows } from "./person-rows.ts";
+import { forgetAttempts } from "./sign-in-guard.ts";
 
 const ACCOUNT_ID = "(SELECT id FROM repsync_subjects WHERE username = ?)";
 /** Statements with the username, in order: the subject goes last, as counts are found by its id. */
-const ERASE: Readonly<Record<PersonalData, readonly string[]>> = {
+const ERASE: Readonly<Record<Exclude<PersonalData, "attempts">, readonly string[]>> = {
   apiKeys: ["DELETE FROM repsync_api_keys WHERE username = ?"],
   consents: ["DELETE FROM repsync_consents WHERE username = ?"],
   usage: [
@@ -45,6 +46,7 @@ export class SqliteMembership implements Membership {
     return this.#database.write(() => {
       if (!removeAccount(this.#database, username)) return false;
       for (const sql of Object.values(ERASE).flat()) this.#database.run(sql, [username]);
+      forgetAttempts(this.#database, username);
       this.#platformAccounts.remove(username);
       this.#profiles.remove(username);
       return true;

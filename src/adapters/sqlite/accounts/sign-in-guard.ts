@@ -1,3 +1,4 @@
+import { attemptsOf } from "../../../domain/reputation/accounts/attempt-names.ts";
 import type { AttemptCounter, SignInGuard } from "../../../ports/accounts/sign-in-guard.ts";
 import type { SqliteDatabase } from "../driver/database.ts";
 
@@ -17,6 +18,18 @@ const LIMITING_EVENT =
 
 const COUNT = "INSERT INTO repsync_attempts (name, at_ms, ends_at_ms) VALUES (?, ?, ?)";
 const DROP_ENDED = "DELETE FROM repsync_attempts WHERE ends_at_ms <= ?";
+
+const FORGET = "DELETE FROM repsync_attempts WHERE name = ?";
+const FORGET_RANGE = "DELETE FROM repsync_attempts WHERE name > ? AND name < ?";
+/** Comes after every text that continues what stands before it. */
+const LAST_CHARACTER = "\u{10ffff}";
+
+/** Removes what is counted of an account, in the caller's commit. */
+export function forgetAttempts(database: SqliteDatabase, username: string): void {
+  const { names, prefix } = attemptsOf(username);
+  for (const name of names) database.run(FORGET, [name]);
+  database.run(FORGET_RANGE, [prefix, prefix + LAST_CHARACTER]);
+}
 
 /** Failed sign-ins and signups in a table, counted where they are noted. */
 export class SqliteSignInGuard implements SignInGuard {

@@ -4,7 +4,7 @@ import { formatMs } from "../../shared/time.ts";
 import type { Account } from "./account.ts";
 
 /** Records of a person beside the account with its sessions and the rows in synchronized tables; an erasure removes all. */
-export type PersonalData = "apiKeys" | "consents" | "usage" | "subject";
+export type PersonalData = "apiKeys" | "consents" | "usage" | "attempts" | "subject";
 
 /** The profile's row of a new account. */
 export function firstProfile(account: Account, displayName: string | null): JsonObject {

@@ -6,8 +6,12 @@ import {
   revokeApiKey,
   rotateApiKey,
 } from "../../../usecases/reputation/accounts/api-keys.ts";
-import type { IdentityDeps } from "../../../usecases/reputation/accounts/identity.ts";
-import { readUserBody, requireUsername } from "../../guards/bearer.ts";
+import {
+  readUserBody,
+  requireUsername,
+  requireWriter,
+  type WriterDeps,
+} from "../../guards/bearer.ts";
 import { jsonRequest } from "../../openapi.ts";
 import {
   BODY_PROBLEMS,
@@ -18,6 +22,7 @@ import {
   problemDocs,
   USER_PROBLEMS,
   USER_SECURITY,
+  WRITER_PROBLEMS,
 } from "../../operation-docs.ts";
 import { dataReply } from "../../replies.ts";
 import {
@@ -28,7 +33,7 @@ import {
 } from "../../schemas/account.ts";
 import { listOf } from "../../schemas/parts.ts";
 
-interface ApiKeyRouteDeps extends IdentityDeps, ApiKeyDeps {}
+type ApiKeyRouteDeps = WriterDeps & ApiKeyDeps;
 
 /** `/v1/me/api-keys`. D-5.5, D-5.6. */
 export function apiKeyRoutes(deps: ApiKeyRouteDeps) {
@@ -51,7 +56,10 @@ export function apiKeyRoutes(deps: ApiKeyRouteDeps) {
     .delete(
       "/v1/me/api-keys/:id",
       async ({ request, params }) =>
-        dataReply(deps.clock, await revokeApiKey(deps, await nameOf(request), params.id)),
+        dataReply(
+          deps.clock,
+          await revokeApiKey(deps, await requireWriter(deps, request.headers), params.id),
+        ),
       { parse: "none", detail: API_KEY_DETAILS.revoke },
     )
     .post(
@@ -87,7 +95,7 @@ const API_KEY_DETAILS = {
     requestBody: bodyDoc(ApiKeyRequestSchema),
     responses: {
       201: dataDoc("The key, shown this once", IssuedApiKeySchema),
-      ...problemDocs({ ...USER_PROBLEMS, ...BODY_PROBLEMS }),
+      ...problemDocs({ ...WRITER_PROBLEMS, ...BODY_PROBLEMS }),
     },
   },
   revoke: {
@@ -97,7 +105,7 @@ const API_KEY_DETAILS = {
     parameters: [ID],
     responses: {
       200: dataDoc("The key, revoked", ApiKeySchema),
-      ...problemDocs({ ...USER_PROBLEMS, ...UNKNOWN }),
+      ...problemDocs({ ...WRITER_PROBLEMS, ...UNKNOWN }),
     },
   },
   rotate: {
@@ -109,7 +117,7 @@ const API_KEY_DETAILS = {
     responses: {
       201: dataDoc("The new key, shown this once", IssuedApiKeySchema),
       ...problemDocs({
-        ...USER_PROBLEMS,
+        ...WRITER_PROBLEMS,
         ...BODY_PROBLEMS,
         ...UNKNOWN,
         409: "The key is not active",

@@ -6,8 +6,12 @@ import {
   listConsents,
 } from "../../../usecases/reputation/accounts/consents.ts";
 import type { AccountDeps } from "../../../usecases/reputation/accounts/deps.ts";
-import type { IdentityDeps } from "../../../usecases/reputation/accounts/identity.ts";
-import { readUserBody, requireUsername } from "../../guards/bearer.ts";
+import {
+  readUserBody,
+  requireUsername,
+  requireWriter,
+  type WriterDeps,
+} from "../../guards/bearer.ts";
 import { parameterDoc } from "../../openapi.ts";
 import {
   BODY_PROBLEMS,
@@ -18,12 +22,13 @@ import {
   problemDocs,
   USER_PROBLEMS,
   USER_SECURITY,
+  WRITER_PROBLEMS,
 } from "../../operation-docs.ts";
 import { dataReply } from "../../replies.ts";
 import { ConsentGrantSchema, ConsentSchema } from "../../schemas/account.ts";
 import { listOf } from "../../schemas/parts.ts";
 
-type ConsentRouteDeps = IdentityDeps & Pick<AccountDeps, "consents" | "clock">;
+type ConsentRouteDeps = WriterDeps & Pick<AccountDeps, "consents" | "clock">;
 
 /** `/v1/me/consents`. R-4, D-6.1. */
 export function consentRoutes(deps: ConsentRouteDeps) {
@@ -46,7 +51,10 @@ export function consentRoutes(deps: ConsentRouteDeps) {
     .delete(
       "/v1/me/consents/:id",
       async ({ request, params }) =>
-        dataReply(deps.clock, await endConsent(deps, await nameOf(request), params.id)),
+        dataReply(
+          deps.clock,
+          await endConsent(deps, await requireWriter(deps, request.headers), params.id),
+        ),
       { parse: "none", detail: CONSENT_DETAILS.revoke },
     );
 }
@@ -81,7 +89,7 @@ const CONSENT_DETAILS = {
     requestBody: bodyDoc(ConsentGrantSchema),
     responses: {
       201: dataDoc("The consent", ConsentSchema),
-      ...problemDocs({ ...USER_PROBLEMS, ...BODY_PROBLEMS }),
+      ...problemDocs({ ...WRITER_PROBLEMS, ...BODY_PROBLEMS }),
     },
   },
   revoke: {
@@ -91,7 +99,7 @@ const CONSENT_DETAILS = {
     parameters: [ID],
     responses: {
       200: dataDoc("The consent as it is now", ConsentSchema),
-      ...problemDocs({ ...USER_PROBLEMS, 404: "No such consent of this person" }),
+      ...problemDocs({ ...WRITER_PROBLEMS, 404: "No such consent of this person" }),
     },
   },
 };

@@ -1,14 +1,19 @@
 import { Elysia } from "elysia";
 import { accountBody } from "../../../domain/reputation/accounts/account.ts";
 import type { AccountDeps } from "../../../usecases/reputation/accounts/deps.ts";
-import type { IdentityDeps } from "../../../usecases/reputation/accounts/identity.ts";
 import {
   changeProfile,
   explainScore,
   listAccesses,
   readUsage,
 } from "../../../usecases/reputation/accounts/me.ts";
-import { readUserBody, requireUser, requireUsername } from "../../guards/bearer.ts";
+import {
+  readUserBody,
+  requireUser,
+  requireUsername,
+  requireWriter,
+  type WriterDeps,
+} from "../../guards/bearer.ts";
 import { jsonRequest } from "../../openapi.ts";
 import {
   BODY_PROBLEMS,
@@ -17,6 +22,7 @@ import {
   problemDocs,
   USER_PROBLEMS,
   USER_SECURITY,
+  WRITER_PROBLEMS,
 } from "../../operation-docs.ts";
 import { dataReply } from "../../replies.ts";
 import {
@@ -29,7 +35,7 @@ import {
 import { listOf } from "../../schemas/parts.ts";
 import { ExplanationSchema, OwnProfileSchema } from "../../schemas/reputation.ts";
 
-type MeRouteDeps = IdentityDeps &
+type MeRouteDeps = WriterDeps &
   Pick<AccountDeps, "usage" | "audit" | "profiles" | "membership" | "clock">;
 
 /** `/v1/me` without keys and consents. D-5.5, D-6.6. */
@@ -47,7 +53,7 @@ export function meRoutes(deps: MeRouteDeps) {
     .delete(
       "/v1/me",
       async ({ request }) => {
-        await deps.membership.erase(await nameOf(request));
+        await deps.membership.erase(await requireWriter(deps, request.headers));
         return dataReply(deps.clock, { status: "erased" });
       },
       { parse: "none", detail: ME_DETAILS.erase },
@@ -97,7 +103,7 @@ const ME_DETAILS = {
     description: "Audit records stay, nameless.",
     responses: {
       200: dataDoc("Erased", statusOf("Erasure", "erased")),
-      ...problemDocs(USER_PROBLEMS),
+      ...problemDocs(WRITER_PROBLEMS),
     },
   },
   profile: {
@@ -107,7 +113,7 @@ const ME_DETAILS = {
     requestBody: jsonRequest(ProfileChangeSchema),
     responses: {
       200: dataDoc("The profile", OwnProfileSchema),
-      ...problemDocs({ ...USER_PROBLEMS, ...BODY_PROBLEMS, 404: "The account has no profile" }),
+      ...problemDocs({ ...WRITER_PROBLEMS, ...BODY_PROBLEMS, 404: "The account has no profile" }),
     },
   },
   reputation: {

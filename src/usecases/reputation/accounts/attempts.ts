@@ -1,29 +1,68 @@
-// Limits of failed sign-ins and of signups. D-5.4.
+// Limits of failed sign-ins, of signups, and of changes. D-5.4, D-8.5.
 
 import { isForeignUsername } from "../../../domain/reputation/accounts/account.ts";
+import { addressGroup } from "../../../domain/reputation/accounts/address-group.ts";
+import {
+  changesName,
+  failuresName,
+  knownAddressName,
+} from "../../../domain/reputation/accounts/attempt-names.ts";
 import { AppError } from "../../../domain/shared/errors.ts";
 import {
+  KNOWN_ADDRESS_MS,
   MAX_ACCOUNT_SIGN_IN_FAILURES,
   MAX_ADDRESS_SIGN_IN_FAILURES,
+  MINUTE_WINDOW_MS,
   SIGN_IN_WINDOW_MS,
 } from "../../../domain/shared/limits.ts";
 import type { AttemptCounter } from "../../../ports/accounts/sign-in-guard.ts";
+import type { AccountDeps } from "./deps.ts";
 
-/** The counters of a failed sign-in. A name that no account can have is not kept, however often it is tried. */
-export function attemptCounters(
-  username: string,
-  address: string,
-  nowMs: number,
-): readonly AttemptCounter[] {
-  const ofAddress = addressCounter(address, nowMs);
-  return isForeignUsername(username) ? [accountCounter(username, nowMs), ofAddress] : [ofAddress];
+/** Somebody who signs in, at a moment. */
+export interface SignInAttempt {
+  readonly username: string;
+  readonly address: string;
+  readonly nowMs: number;
 }
 
-function accountCounter(username: string, nowMs: number): AttemptCounter {
+/**
+ * The counters of a failed sign-in. A name that no account can have is not kept, however often it is tried. An address that
+ * has signed in to the account before is limited by its own counter alone: strangers lock nobody out of an account. D-8.5.
+ */
+export async function attemptCounters(
+  { signIns }: Pick<AccountDeps, "signIns">,
+  attempt: SignInAttempt,
+): Promise<readonly AttemptCounter[]> {
+  const ofAddress = addressCounter(attempt.address, attempt.nowMs);
+  const isCounted =
+    isForeignUsername(attempt.username) &&
+    (await signIns.retryAfterSeconds([knownAddress(attempt)])) === null;
+  return isCounted ? [accountCounter(attempt), ofAddress] : [ofAddress];
+}
+
+/** Remembers that somebody signed in from an address. */
+export async function rememberAddress(
+  { signIns }: Pick<AccountDeps, "signIns">,
+  attempt: SignInAttempt,
+): Promise<void> {
+  await signIns.count([knownAddress(attempt)]);
+}
+
+function accountCounter({ username, nowMs }: SignInAttempt): AttemptCounter {
   return {
-    name: `account:${username}`,
+    name: failuresName(username),
     limit: MAX_ACCOUNT_SIGN_IN_FAILURES,
     windowMs: SIGN_IN_WINDOW_MS,
+    nowMs,
+  };
+}
+
+/** Full once somebody has signed in to the account from the address. */
+function knownAddress({ username, address, nowMs }: SignInAttempt): AttemptCounter {
+  return {
+    name: knownAddressName(username, addressGroup(address)),
+    limit: 1,
+    windowMs: KNOWN_ADDRESS_MS,
     nowMs,
   };
 }
@@ -31,11 +70,29 @@ function accountCounter(username: string, nowMs: number): AttemptCounter {
 /** The counter of an address's failed sign-ins and of its signups. */
 export function addressCounter(address: string, nowMs: number): AttemptCounter {
   return {
-    name: `address:${address}`,
+    name: `address:${addressGroup(address)}`,
     limit: MAX_ADDRESS_SIGN_IN_FAILURES,
     windowMs: SIGN_IN_WINDOW_MS,
     nowMs,
   };
+}
+
+export type ChangeLimitDeps = Pick<AccountDeps, "signIns" | "clock" | "accountWritesPerMinute">;
+
+/** Counts a change that an account asks for. Throws `rate_limited` after too many within a minute. D-8.5. */
+export async function countChange(
+  { signIns, clock, accountWritesPerMinute: limit }: ChangeLimitDeps,
+  username: string,
+): Promise<void> {
+  const counter = {
+    name: changesName(username),
+    limit,
+    windowMs: MINUTE_WINDOW_MS,
+    nowMs: clock.nowMs(),
+  };
+  // Asked first, as a refusal should cost no write.
+  requireNoWait(await signIns.retryAfterSeconds([counter]));
+  requireNoWait(await signIns.count([counter]));
 }
 
 export function requireNoWait(seconds: number | null): void {

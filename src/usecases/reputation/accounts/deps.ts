@@ -34,6 +34,8 @@ export interface AccountDeps {
   readonly clock: Clock;
   readonly ids: Ids;
   readonly isSignupEnabled: boolean;
+  /** Changes under `/v1/me` that one account may ask for. D-8.5. */
+  readonly accountWritesPerMinute: number;
   /** `ADMIN_USERNAME`, which nobody signs up; null when none is configured. D-8.1. */
   readonly adminUsername: string | null;
 }

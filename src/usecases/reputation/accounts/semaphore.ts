@@ -1,17 +1,29 @@
+import { AppError } from "../../../domain/shared/errors.ts";
+
+interface SemaphoreLimits {
+  /** Tasks at once, 1 or more. */
+  readonly maxRunning: number;
+  /** Tasks that wait for their turn, 0 or more. */
+  readonly maxWaiting: number;
+}
+
 /** Runs at most so many tasks at once, in the order in which they came. */
 export class Semaphore {
   #free: number;
+  readonly #maxWaiting: number;
   readonly #waiting: (() => void)[] = [];
 
-  /** `count` is 1 or more. */
-  constructor(count: number) {
-    this.#free = count;
+  constructor({ maxRunning, maxWaiting }: SemaphoreLimits) {
+    this.#free = maxRunning;
+    this.#maxWaiting = maxWaiting;
   }
 
-  /** Runs the work once there is a slot for it; settles as the work does. */
+  /** Runs the work once it is its turn; settles as the work does. Throws `overloaded` at once when too many wait. */
   async use<T>(work: () => Promise<T>): Promise<T> {
     if (this.#free > 0) this.#free--;
-    else await new Promise<void>((resume) => this.#waiting.push(resume));
+    else if (this.#waiting.length < this.#maxWaiting) {
+      await new Promise<void>((resume) => this.#waiting.push(resume));
+    } else throw new AppError("overloaded", "Too many others are signing in; try again soon");
     try {
       return await work();
     } finally {

@@ -7,7 +7,7 @@ import {
 import { AppError } from "../../../domain/shared/errors.ts";
 import { SESSION_TTL_SECONDS } from "../../../domain/shared/limits.ts";
 import { formatMs } from "../../../domain/shared/time.ts";
-import { attemptCounters, requireNoWait } from "./attempts.ts";
+import { attemptCounters, rememberAddress, requireNoWait } from "./attempts.ts";
 import type { AccountDeps } from "./deps.ts";
 import { type IdentityDeps, NO_ACCOUNT, type TokenSession } from "./identity.ts";
 
@@ -44,7 +44,7 @@ const LAST_MS = 8_640_000_000_000_000;
 
 /**
  * Begins a session. Throws `credentials_invalid` for a wrong password and an unknown name alike, `rate_limited` after too
- * many failures. D-5.4.
+ * many failures, `overloaded` while too many passwords wait. D-5.4, D-8.5.
  */
 export async function signIn(
   deps: SignInDeps,
@@ -52,7 +52,8 @@ export async function signIn(
   address: string,
 ): Promise<SessionBody> {
   const nowMs = deps.clock.nowMs();
-  const counters = attemptCounters(username, address, nowMs);
+  const attempt = { username, address, nowMs };
+  const counters = await attemptCounters(deps, attempt);
   const requireTry = async () => requireNoWait(await deps.signIns.retryAfterSeconds(counters));
   await requireTry();
   return await deps.passwordSemaphore.use(async () => {
@@ -67,7 +68,9 @@ export async function signIn(
       throw wrongCredentials();
     }
     await requireTry();
-    return await beginSession(deps, account);
+    const session = await beginSession(deps, account);
+    await rememberAddress(deps, attempt);
+    return session;
   });
 }
 

@@ -1,0 +1,19 @@
+import { expect, test } from "bun:test";
+import { readConfig } from "../../../src/config.ts";
+import { refused } from "../../support/refused.ts";
+
+const noFile = () => {
+  throw new Error("No file is read");
+};
+
+test.each(["1", "100000"])("D-8.5.1 ACCOUNT_WRITES_PER_MINUTE may be %s", (value) => {
+  const config = readConfig({ ACCOUNT_WRITES_PER_MINUTE: value }, noFile);
+  expect(config.accountWritesPerMinute).toBe(Number(value));
+});
+
+test.each(["0", "100001", "1.5"])("D-8.5.1 ACCOUNT_WRITES_PER_MINUTE may not be %s", (value) => {
+  const read = () => readConfig({ ACCOUNT_WRITES_PER_MINUTE: value }, noFile);
+  expect(refused(read)).toEqual([
+    `ACCOUNT_WRITES_PER_MINUTE must be a whole number from 1 to 100000: "${value}"`,
+  ]);
+});
