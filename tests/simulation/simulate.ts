@@ -1,6 +1,5 @@
 // npm run test:seeds -- [seeds] [first seed]: plays many seeds of both simulations, prints those that fail and how all runs
 // ended.
-import { NOT_YET } from "./live/live-scenario.ts";
 import { playLive } from "./live/play-live.ts";
 import { runSeed } from "./run-seed.ts";
 
@@ -28,7 +27,7 @@ const SIMULATIONS: readonly (readonly [
     "live ends",
     0.25,
     async (seed) => {
-      const { problem, world } = await playLive(seed, { scenario: NOT_YET });
+      const { problem, world } = await playLive(seed);
       return { problem, scenario: world.scenario, statuses: world.outcomes };
     },
   ],

@@ -28,14 +28,24 @@ interface KeyLedger {
   readonly deletedAt: string[];
 }
 
+/** What is promised beyond what always is. */
+interface LedgerRules {
+  /** As in the scenario. */
+  readonly isStrict: boolean;
+  /**
+   * A version stands with the notes that it was written with, as long as writers put no older ones over newer ones. Where it
+   * can come back from an end without the column by another way than it went, it has those of an older version.
+   */
+  readonly keepsNotes: boolean;
+}
+
 /** Every version and every delete of each key. */
 export class Ledger {
   readonly #keys = new Map<string, KeyLedger>();
-  readonly #isStrict: boolean;
+  readonly #rules: LedgerRules;
 
-  /** `isStrict` as in the scenario. */
-  constructor(isStrict: boolean) {
-    this.#isStrict = isStrict;
+  constructor(rules: LedgerRules) {
+    this.#rules = rules;
   }
 
   wrote(k: string, version: Version, { before, isAhead }: WriteContext): void {
@@ -44,7 +54,7 @@ export class Ledger {
     if (isAhead) lost.push(version.v);
     if (before === null) return;
     if (isAfter(before.at, version.at)) lost.push(before.v);
-    if (this.#isStrict && before.at === version.at) gone.push(before.v);
+    if (this.#rules.isStrict && before.at === version.at) gone.push(before.v);
   }
 
   deleted(k: string, deletedAt: string): void {
@@ -56,10 +66,21 @@ export class Ledger {
     for (const k of rows.keys()) if (!this.#keys.has(k)) return `${k} was never written`;
     for (const [k, ledger] of this.#keys) {
       const final = rows.get(k);
-      const problem = final === undefined ? absenceProblem(ledger) : presenceProblem(ledger, final);
+      const problem =
+        final === undefined
+          ? absenceProblem(ledger)
+          : (presenceProblem(ledger, final) ?? this.#notesProblem(ledger, final));
       if (problem !== null) return `${k}: ${problem}; ${JSON.stringify(ledger)}`;
     }
     return null;
+  }
+
+  #notesProblem({ versions, lost }: KeyLedger, final: Version): string | null {
+    const own = versions.find(({ v }) => v === final.v)?.notes ?? null;
+    const isKept = this.#rules.keepsNotes && own !== null && lost.length === 0;
+    if (isKept && final.notes !== own) return `${final.v} has the notes ${final.notes}`;
+    const isKnown = final.notes === null || versions.some(({ notes }) => notes === final.notes);
+    return isKnown ? null : `nobody wrote ${final.notes}`;
   }
 
   #of(k: string): KeyLedger {
@@ -91,7 +112,7 @@ function presenceProblem(ledger: KeyLedger, final: Version): string | null {
   if (lasting.some((time) => !isAfter(final.at, time))) {
     return `${final.v} is there, though it was deleted later`;
   }
-  return notesProblem(ledger, final);
+  return null;
 }
 
 /** A version later than a time that has to stand, as no version that replaced it was lost. */
@@ -100,17 +121,6 @@ function requiredAfter({ versions, lost }: KeyLedger, time: string | null): Vers
   return versions.find(
     ({ at }) => isAfter(at, time) && replaced.every((other) => isAfter(at, other)),
   );
-}
-
-/** A column that an end does not have keeps what it holds elsewhere. */
-function notesProblem({ versions, lost, deletedAt }: KeyLedger, final: Version): string | null {
-  const written = versions.filter(({ notes }) => notes !== null);
-  if (final.notes !== null) {
-    const isKnown = written.some(({ notes }) => notes === final.notes);
-    return isKnown ? null : `nobody wrote ${final.notes}`;
-  }
-  const isWiped = deletedAt.length === 0 && written.some(({ v }) => !lost.includes(v));
-  return isWiped ? "its notes are gone" : null;
 }
 
 /** Of canonical times; none comes before all. */

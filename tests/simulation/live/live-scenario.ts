@@ -81,9 +81,6 @@ export const SCALE = { datetime: 1, date: 700 } as const;
 const BUSY_GAPS = [1, 1, 5, 30, 100, 400];
 export const CALM_GAPS = [60, 100, 400];
 
-/** What runs do not do yet. */
-export const NOT_YET: Partial<LiveScenario> = { isUpgraded: false };
-
 /** Chooses what a seed stands for. */
 export function chooseLiveScenario(random: SeededRandom): LiveScenario {
   const topology = random.pick(Object.keys(TOPOLOGIES) as Topology[]);

@@ -62,7 +62,8 @@ export class LiveWorld {
     this.random = random;
     this.time = time;
     this.ends = ends;
-    this.ledger = new Ledger(scenario.isStrict);
+    const { isStrict, topology } = scenario;
+    this.ledger = new Ledger({ isStrict, keepsNotes: topology === "pair" });
     this.writers = new LiveWriters(random, {
       ...{ scenario, ends: [...ends.values()], ledger: this.ledger },
     });

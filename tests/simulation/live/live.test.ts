@@ -3,7 +3,7 @@
 import { describe, expect, test } from "bun:test";
 import { seedRange, seedRanges } from "../seed-range.ts";
 import * as controls from "./controls.ts";
-import { CALM_GAPS, type LiveScenario, NOT_YET } from "./live-scenario.ts";
+import { CALM_GAPS, type LiveScenario } from "./live-scenario.ts";
 import type { Sabotage } from "./live-world.ts";
 import { playLive } from "./play-live.ts";
 
@@ -17,7 +17,7 @@ test.each(seedRanges(seedRange(DEFAULT_SEEDS), SEEDS_PER_TEST))(
   "D-7 live ends become equal by runs alone, and each row is its newest version: seeds %d to %d",
   async (from, to) => {
     for (let seed = from; seed <= to; seed++) {
-      const { problem, world } = await playLive(seed, { scenario: NOT_YET });
+      const { problem, world } = await playLive(seed);
       if (problem === null) continue;
       const replay = `SEED=${seed} node .ci/test.mjs tests/simulation/live`;
       throw new Error(`${replay}\n${problem}\n${JSON.stringify(world.scenario)}`);

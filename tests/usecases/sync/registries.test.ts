@@ -272,6 +272,35 @@ describe("registries that change between runs", () => {
     expect(rows(ends, "there")).toEqual(rows(ends, "here"));
   });
 
+  test("D-7.3.3 what stands here in a column that appeared there is not emptied by pulls before the push of it", async () => {
+    const ends = await endsWith(WITH_NOTES, BY_TIME);
+    put(ends, "here", { k: "a", v: "1", at: T1, notes: "mine" });
+    await runOf(ends, { direction: "both" });
+    await register(ends, "there", WITH_NOTES);
+    for (const direction of ["pull", "pull", "both"] as const) {
+      await runOf(ends, { direction });
+      expect(rows(ends, "here")).toEqual([{ k: "a", v: "1", at: T1, notes: "mine" }]);
+    }
+    expect(rows(ends, "there")).toEqual(rows(ends, "here"));
+    put(ends, "there", { k: "a", v: "2", at: T2, notes: null });
+    await runOf(ends, { direction: "pull" });
+    expect(rows(ends, "here")).toEqual([{ k: "a", v: "2", at: T2, notes: null }]);
+  });
+
+  test("D-7.3.3 what a pull leaves here in a column that appeared there goes with the next push, after an earlier one too", async () => {
+    const ends = await endsWith(WITH_NOTES, BY_TIME);
+    put(ends, "here", { k: "a", v: "1", at: T1, notes: "mine" });
+    await runOf(ends, { direction: "both" });
+    put(ends, "there", { k: "a", v: "2", at: T2 });
+    await register(ends, "there", WITH_NOTES);
+    for (const direction of ["push", "pull", "pull", "push"] as const) {
+      expect((await runOf(ends, { direction })).run.status).toBe("success");
+    }
+    expect(rows(ends, "here")).toEqual([{ k: "a", v: "2", at: T2, notes: "mine" }]);
+    expect(rows(ends, "there")).toEqual(rows(ends, "here"));
+    expect((await runOf(ends, { direction: "both" })).run.changed).toBe(0);
+  });
+
   test("D-7.3.3 a row that changes while its column is filled keeps the change", async () => {
     const ends = await withNotesThere();
     const edits = [

@@ -44,3 +44,19 @@ export function addedColumns(then: KnownColumns | null, now: KnownColumns): read
 export function unfetchedColumns(then: KnownColumns | null, now: KnownColumns): readonly string[] {
   return addedColumns(then, now).filter((name) => !then?.leftOut.includes(name));
 }
+
+/** The columns of a run as if it had left some of them out; null where that changes nothing. */
+export function leavingOut(
+  { moved, leftOut }: KnownColumns,
+  names: readonly string[],
+): KnownColumns | null {
+  const isOut = (name: string) => names.includes(name);
+  const out = moved.filter(isOut);
+  if (out.length === 0) return null;
+  return { moved: moved.filter((name) => !isOut(name)), leftOut: [...leftOut, ...out] };
+}
+
+/** Columns that the remote did not have at the last push, and has now: it knows nothing of what is in them here. */
+export function unsentColumns(then: KnownColumns | null, now: KnownColumns): readonly string[] {
+  return then === null ? [] : now.moved.filter((name) => then.leftOut.includes(name));
+}

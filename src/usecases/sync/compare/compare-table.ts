@@ -73,7 +73,12 @@ async function compareAndRepair(
     await requireComparable({ run, table, calls }, handshake, leases.has("push"));
     const source = { run, table, calls, handshake };
     const rule = {
-      ...{ columns: columnsNow(table, []), added: [], readAhead: new DeletesReadAhead() },
+      ...{
+        columns: columnsNow(table, []),
+        added: [],
+        silent: [],
+        readAhead: new DeletesReadAhead(),
+      },
       lastMarkers: await run.deps.markers.readAll(),
       conflict: conflictOf(repair),
     };

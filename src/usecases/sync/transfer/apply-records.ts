@@ -84,13 +84,13 @@ export class RecordWriter {
   }
 }
 
-function planWrites({ table, added }: TableTransfer, records: readonly JsonObject[]): WritePlan {
+function planWrites({ table, silent }: TableTransfer, records: readonly JsonObject[]): WritePlan {
   const writes: RowWrite[] = [];
   const refused = new Map<number, string>();
   for (const [index, record] of records.entries()) {
     const { write, problem } = convertPulled(table, record);
     if (write === null) refused.set(index, problem);
-    else writes.push({ index, ...write, row: withoutEmpty(write.row, added) });
+    else writes.push({ index, ...write, row: withoutEmpty(write.row, silent) });
   }
   return { records, writes, refused };
 }

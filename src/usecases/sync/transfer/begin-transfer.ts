@@ -4,7 +4,12 @@ import { AppError } from "../../../domain/shared/errors.ts";
 import { compareDateTimes, dateTimeMs, parseDateTime } from "../../../domain/shared/time.ts";
 import { rowTime } from "../../../domain/sync/rows/row-time.ts";
 import { MAX_AHEAD_MS } from "../../../domain/sync/rows/time-rank.ts";
-import { type KnownColumns, writeColumns } from "../../../domain/sync/run/known-columns.ts";
+import {
+  type KnownColumns,
+  leavingOut,
+  readColumns,
+  writeColumns,
+} from "../../../domain/sync/run/known-columns.ts";
 import {
   cappedMarker,
   clockMarkerName,
@@ -37,6 +42,8 @@ export interface TableTransfer extends RemoteTable {
   readonly columns: KnownColumns;
   /** Those of them that took no part before: all rows are moved for them. */
   readonly added: readonly string[];
+  /** Columns in which a null of the remote empties nothing here. */
+  readonly silent: readonly string[];
   readonly readAhead: DeletesReadAhead;
 }
 
@@ -51,6 +58,7 @@ export function openMarkers(transfer: TableTransfer, late: LateRowsReply | null)
     // With full they were cleared; another run may have kept its own since.
     kept: run.isFull ? new Map<string, string>() : lastMarkers,
     ...{ table, columns, clocks: handshake.clocks, remoteAddress: run.remote.address },
+    pushedAnew: columnsPushedAnew(transfer),
     lagSeconds: Math.max(table.lagSeconds, handshake.schema?.lagSeconds ?? 0),
     tellsOfLateRows: handshake.schema !== null,
   };
@@ -60,12 +68,24 @@ export function openMarkers(transfer: TableTransfer, late: LateRowsReply | null)
   return new TransferMarkers({ ...options, direction: transfer.direction, late });
 }
 
+/**
+ * What to keep of the columns of the last push once a pull has ended, null for no change: what it left here in added columns,
+ * and wrote to rows that came, is not there, so the next push begins anew. D-7.3.
+ */
+function columnsPushedAnew({ table, direction, lastMarkers, added }: TableTransfer): string | null {
+  const pushed = readColumns(lastMarkers.get(columnsName("push", table.name)));
+  if (direction === "push" || pushed === null) return null;
+  const columns = leavingOut(pushed, added);
+  return columns === null ? null : writeColumns(columns);
+}
+
 interface MarkerOptions {
   readonly table: Table;
   readonly direction: SyncDirection;
   readonly clocks: Clocks;
   readonly kept: ReadonlyMap<string, string>;
   readonly columns: KnownColumns;
+  readonly pushedAnew: string | null;
   readonly remoteAddress: string;
   readonly lagSeconds: number;
   /** The remote does. */
@@ -144,8 +164,9 @@ export class TransferMarkers {
 
   /** What to commit when the transfer ends well; empty when nothing changes. */
   finish(): ReadonlyMap<string, string> {
-    const { table, direction, columns } = this.#options;
+    const { table, direction, columns, pushedAnew } = this.#options;
     const wanted = new Map([[columnsName(direction, table.name), writeColumns(columns)]]);
+    if (pushedAnew !== null) wanted.set(columnsName("push", table.name), pushedAnew);
     this.#addMark(wanted);
     return this.#keep(wanted);
   }

@@ -11,10 +11,10 @@ import { commitRows } from "./commit.ts";
 /** A row that is written to all the time is left as it is. */
 const MAX_TRIES = 3;
 
-/** The row without those of its added columns that are null: an end that has just got them has nothing to say yet. */
-export function withoutEmpty(row: Row, added: readonly string[]): Row {
-  if (!added.some((name) => row[name] === null)) return row;
-  const isEmpty = (name: string) => row[name] === null && added.includes(name);
+/** The row without those of its silent columns that are null: an end that has just got them has nothing to say yet. */
+export function withoutEmpty(row: Row, silent: readonly string[]): Row {
+  if (!silent.some((name) => row[name] === null)) return row;
+  const isEmpty = (name: string) => row[name] === null && silent.includes(name);
   return Object.fromEntries(Object.entries(row).filter(([name]) => !isEmpty(name)));
 }
 

@@ -14,6 +14,7 @@ import {
   type KnownColumns,
   readColumns,
   unfetchedColumns,
+  unsentColumns,
 } from "../../../domain/sync/run/known-columns.ts";
 import { columnsName, markName, type SyncDirection } from "../../../domain/sync/run/marker.ts";
 import type { Table } from "../../../domain/sync/table/table.ts";
@@ -97,6 +98,8 @@ function differencesOf(
 export interface ColumnHistory {
   /** Columns that are to be moved for all rows: they took no part in the last run in the direction. */
   readonly added: readonly string[];
+  /** Columns in which a null of the remote says nothing: they are added, or what is here never went there. */
+  readonly silent: readonly string[];
   /** Why a push would empty columns of the remote; null when it would not. */
   readonly pushProblem: string | null;
 }
@@ -108,11 +111,13 @@ export function columnHistory(
 ): ColumnHistory {
   const then = (of: SyncDirection) => readColumns(markers.get(columnsName(of, table.name)));
   const unfetched = unfetchedColumns(then("pull"), columns);
+  const added = addedColumns(then(direction), columns);
+  const unsent = unsentColumns(then("push"), columns);
   const names = unfetched.map((name) => `"${name}"`).join(", ");
   const text = `Columns of "${table.name}" are new here, and a push would empty them at the remote: ${names}`;
   const advice = "pull the table first, or run both";
   return {
-    added: addedColumns(then(direction), columns),
+    ...{ added, silent: [...added, ...unsent] },
     pushProblem: unfetched.length === 0 ? null : withAdvice(text, advice, MAX_RUN_ERROR_CHARS),
   };
 }

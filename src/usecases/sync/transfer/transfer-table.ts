@@ -68,7 +68,7 @@ export async function transferTable(
 async function beginTransfer(source: RemoteTable, meeting: Meeting, direction: SyncDirection) {
   const { run, table } = source;
   const markers = await run.deps.markers.readAll();
-  const { added, pushProblem } = columnHistory(meeting, direction, markers);
+  const { added, silent, pushProblem } = columnHistory(meeting, direction, markers);
   // A dry run of both counts as if the pull before it had ended.
   const isPulledBefore = run.isDryRun && run.directions.includes("pull");
   if (direction === "push" && pushProblem !== null && !isPulledBefore) {
@@ -85,7 +85,7 @@ async function beginTransfer(source: RemoteTable, meeting: Meeting, direction: S
       : await shakeHands(source, lateAfter);
   const conflict = run.isForced ? null : ("newer" as const);
   const { columns, readAhead } = meeting;
-  return { handshake, lastMarkers, conflict, columns, added, readAhead };
+  return { handshake, lastMarkers, conflict, columns, added, silent, readAhead };
 }
 
 /**
