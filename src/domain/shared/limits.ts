@@ -88,8 +88,10 @@ export const MAX_INVALID_REPLY_ATTEMPTS = 3;
 export const MAX_STALL_MS = 45_000;
 /** Length of a failed run's text, in characters, unless its configuration is the reason. S-6.1. */
 export const MAX_RUN_ERROR_CHARS = 200;
-/** Rows of a run's first push batch; a batch that went well lets the next one be twice as large. D-4.6. */
-export const FIRST_PUSH_BATCH_ROWS = 1_000;
+/** Rows of a run's first push batch or pull page; one that went well lets the next one be twice as large. D-4.6, D-7.9. */
+export const FIRST_BATCH_ROWS = 500;
+/** One that took longer does not let the next one be larger. D-7.9. */
+export const MAX_GROWING_BATCH_MS = 500;
 /** JSON of one push batch, in bytes, as far as it can be foreseen. D-4.6. */
 export const MAX_PUSH_BATCH_BYTES = 8 * 1024 * 1024;
 /** Records of one table that may be rejected in one run before it is given up. */

@@ -11,14 +11,22 @@ import {
   rowsThatFit,
 } from "../../../src/domain/sync/run/pacing.ts";
 
-test("D-4.6 batches start at 1,000 rows and double up to the configured maximum", () => {
+test("D-4.6, D-7.9.3 batches start at 500 rows and double up to the configured maximum", () => {
   const size = new BatchSize(5000);
   const sizes = [size.rows];
-  for (let i = 0; i < 4; i++) {
-    size.grow();
+  for (let i = 0; i < 5; i++) {
+    size.grow(500);
     sizes.push(size.rows);
   }
-  expect(sizes).toEqual([1000, 2000, 4000, 5000, 5000]);
+  expect(sizes).toEqual([500, 1000, 2000, 4000, 5000, 5000]);
+});
+
+test("D-7.9.3 a batch that took longer than half a second does not let the next one be larger", () => {
+  const size = new BatchSize(5000);
+  size.grow(501);
+  expect(size.rows).toBe(500);
+  size.grow(499);
+  expect(size.rows).toBe(1000);
 });
 
 test("D-4.6 a smaller maximum is where they start", () => {
@@ -27,19 +35,19 @@ test("D-4.6 a smaller maximum is where they start", () => {
 });
 
 test("D-4.6 a batch that took too long is halved, and grows again by an eighth at a time", () => {
-  const size = new BatchSize(5000);
+  const size = new BatchSize(5000, 1000);
   size.shrink(1000);
   expect(size.rows).toBe(500);
-  size.grow();
+  size.grow(0);
   expect(size.rows).toBe(563);
-  for (let i = 0; i < 100; i++) size.grow();
+  for (let i = 0; i < 100; i++) size.grow(0);
   expect(size.rows).toBe(5000);
 });
 
 test("D-4.6 a batch that is too large is halved for good", () => {
-  const size = new BatchSize(5000);
+  const size = new BatchSize(5000, 1000);
   size.limit(1000);
-  for (let i = 0; i < 100; i++) size.grow();
+  for (let i = 0; i < 100; i++) size.grow(0);
   expect(size.rows).toBe(500);
 });
 

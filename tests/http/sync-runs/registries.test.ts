@@ -160,7 +160,10 @@ onEveryBackend("registries", (backend) => {
   test("D-7.5 100 changed rows cost at most 6 requests", async () => {
     const pair = await startPair(backend, ITEMS, ITEMS);
     const rows = (prefix: string, at: string) =>
-      Array.from({ length: 1000 }, (_, i) => ({ k: `${prefix}${i}`, v: "1", at }));
+      Array.from({ length: 1000 }, (_, i) => {
+        const part = String(i).padStart(3, "0");
+        return { k: `${prefix}${i}`, v: "1", at: at.replace("Z", `.${part}Z`) };
+      });
     await put(pair.local(), ...rows("here", T1));
     await put(pair.remote(), ...rows("there", T1));
     expect((await both(pair)).status).toBe(200);

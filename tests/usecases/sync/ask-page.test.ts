@@ -9,15 +9,25 @@ import { openRemote } from "../../../src/usecases/sync/shared/sync-deps.ts";
 import { askPage } from "../../../src/usecases/sync/transfer/remote-pages.ts";
 import { makeTwoEnds } from "./two-ends.ts";
 
+interface Asking {
+  readonly size?: BatchSize;
+  /** How long each reply takes. */
+  readonly replyMs?: readonly number[];
+}
+
 /** Asks for pages whose replies have these lengths, and tells how many rows each was to have. */
-async function askedFor(lengths: readonly number[]): Promise<number[]> {
-  const { deps, table } = await makeTwoEnds();
+async function askedFor(
+  lengths: readonly number[],
+  { size = new BatchSize(1000, 1000), replyMs = [] }: Asking = {},
+): Promise<number[]> {
+  const { deps, table, time } = await makeTwoEnds();
   const { peer, address } = openRemote(deps);
   const asked: number[] = [];
   const measured: RemotePeer = {
     ...peer,
     async pullPage(tableName, request): Promise<PulledPage> {
       const bytesUncompressed = lengths[asked.length] ?? 0;
+      time.advance(replyMs[asked.length] ?? 0);
       asked.push(request?.limit ?? 0);
       return { ...(await peer.pullPage(tableName, request)), bytesUncompressed };
     },
@@ -36,8 +46,7 @@ async function askedFor(lengths: readonly number[]): Promise<number[]> {
     publish: () => {},
   };
   const calls = new RemoteCalls(deps, run.stop);
-  const cursor = PullCursor.beginSince(table, "2026-03-01T10:00:00Z", 1000);
-  const size = new BatchSize(1000, 1000);
+  const cursor = PullCursor.beginSince(table, "2026-03-01T10:00:00Z", 5000);
   for (const _ of lengths) await askPage({ run, table, calls }, cursor, size);
   return asked;
 }
@@ -52,4 +61,12 @@ test("D-4.6 after a page of more than 16 MiB the next one has half the rows, and
 
 test("D-4.5 a page never has fewer than two rows", async () => {
   expect((await askedFor(Array.from({ length: 12 }, () => 99 * MIB))).slice(-3)).toEqual([2, 2, 2]);
+});
+
+test("D-7.9.3 a pull begins with 500 rows, and doubles them while a page takes no more than half a second", async () => {
+  const size = new BatchSize(5000);
+  const replyMs = [0, 500, 501, 900, 10, 10];
+  expect(await askedFor([0, 0, 0, 0, 0, 0], { size, replyMs })).toEqual([
+    500, 1000, 2000, 2000, 2000, 4000,
+  ]);
 });

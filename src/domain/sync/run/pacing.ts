@@ -3,7 +3,8 @@
 import type { RemotePeerErrorKind } from "../../shared/errors.ts";
 import type { JsonValue } from "../../shared/json.ts";
 import {
-  FIRST_PUSH_BATCH_ROWS,
+  FIRST_BATCH_ROWS,
+  MAX_GROWING_BATCH_MS,
   MAX_INVALID_REPLY_ATTEMPTS,
   MAX_PUSH_BATCH_BYTES,
   MAX_REQUEST_ATTEMPTS,
@@ -14,14 +15,17 @@ import type { Row } from "../table/table.ts";
 /** Once a batch was too large, each good one makes the next larger by this fraction: an eighth. */
 const SLOW_GROWTH = 8;
 
-/** The size of the next push batch or pull page. It doubles until one was too large, and grows slowly after that. */
+/**
+ * The size of the next push batch or pull page. It doubles until one was too large, and grows slowly
+ * after that.
+ */
 export class BatchSize {
   #ceilingRows: number;
   #rows: number;
   #isSearching = true;
 
   /** Starts at `firstRows`, or `maxRows` when that is less. */
-  constructor(maxRows: number, firstRows = FIRST_PUSH_BATCH_ROWS) {
+  constructor(maxRows: number, firstRows = FIRST_BATCH_ROWS) {
     this.#ceilingRows = Math.max(1, maxRows);
     this.#rows = Math.max(1, Math.min(firstRows, this.#ceilingRows));
   }
@@ -31,8 +35,9 @@ export class BatchSize {
     return this.#rows;
   }
 
-  /** A batch succeeded: the next one may be larger. */
-  grow(): void {
+  /** A batch succeeded: the next one may be larger, unless this one took long. */
+  grow(tookMs: number): void {
+    if (tookMs > MAX_GROWING_BATCH_MS) return;
     const stepRows = this.#isSearching ? this.#rows : Math.ceil(this.#rows / SLOW_GROWTH);
     this.#rows = Math.min(this.#ceilingRows, this.#rows + stepRows);
   }

@@ -21,7 +21,7 @@ export async function pullTable(transfer: TableTransfer): Promise<void> {
   const writer = await RecordWriter.open(transfer);
   const agreement = await PullAgreement.open(transfer, markers);
   const retried = await retryRejected(writer, agreement);
-  const size = new BatchSize(maxPageRows, maxPageRows);
+  const size = new BatchSize(maxPageRows);
   const isTimelessFirst = handshake.schema !== null;
   const cursor = PullCursor.begin(table, markers.start, maxPageRows, isTimelessFirst);
   let isCounted = false;

@@ -141,7 +141,10 @@ async function pushBatch(
   const { transfer, markers, rejections, agreement, size } = push;
   await agreement.prepare(batch);
   const { wanted, newerThere, agreed } = sortRows(push, batch);
+  const { clock } = transfer.run.deps;
+  const beganMs = clock.monotonicMs();
   const sent = await sendRows(transfer, size, wanted);
+  const tookMs = clock.monotonicMs() - beganMs;
   const done = [...sent.accepted, ...newerThere, ...agreed];
   const settled = newerThere.filter((row) => !push.there?.isTooFarAhead(row));
   if (settled.length < newerThere.length) push.isLeftOver = true;
@@ -152,7 +155,7 @@ async function pushBatch(
     ...agreement.extras([...sent.accepted, ...settled]),
   });
   rejections.settle(sent.rejected, done);
-  size.grow();
+  size.grow(tookMs);
   transfer.report.skip(batch.length - wanted.length, newerThere.length);
   if (wanted.length === 0) return;
   transfer.report.batch({

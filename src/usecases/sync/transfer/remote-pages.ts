@@ -33,6 +33,7 @@ async function readPage(
 ): Promise<PulledPage> {
   const { since, offset, limit } = cursor.request();
   for (;;) {
+    const beganMs = run.deps.clock.monotonicMs();
     const rows = Math.min(limit, Math.max(LEAST_ROWS, size.rows));
     try {
       const pulled = await calls.call(
@@ -40,7 +41,7 @@ async function readPage(
         (error) => rows > LEAST_ROWS && isTooMuchToReceive(error),
       );
       if (pulled.bytesUncompressed > MAX_PAGE_BYTES) size.shrink(rows);
-      else size.grow();
+      else size.grow(run.deps.clock.monotonicMs() - beganMs);
       return pulled;
     } catch (error) {
       if (!(error instanceof RemotePeerError)) throw error;
@@ -59,8 +60,7 @@ export async function* pullRecords(
   source: RemoteTable,
   cursor: PullCursor,
 ): AsyncGenerator<PulledRecords, void, undefined> {
-  const { maxPageRows } = source.run.deps;
-  const size = new BatchSize(maxPageRows, maxPageRows);
+  const size = new BatchSize(source.run.deps.maxPageRows);
   for (let isDone = false; !isDone; ) {
     const { page, bytesCompressed, bytesUncompressed } = await askPage(source, cursor, size);
     const accepted = cursor.accept(page);
