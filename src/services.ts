@@ -124,6 +124,7 @@ function syncDeps(config: Config, { storage, clock, timer, logger }: OpenedStore
     registry: config.registry,
     tables: storage.tables,
     rows: storage.rows,
+    names: storage.names,
     lateRows: storage.lateRows,
     tombstones: storage.tombstones,
     agreed: storage.agreed,

@@ -8,6 +8,7 @@ import type { LeaseStore } from "./runs/lease-store.ts";
 import type { MarkerStore } from "./runs/marker-store.ts";
 import type { RejectedRecords } from "./runs/rejected-records.ts";
 import type { RunStore } from "./runs/run-store.ts";
+import type { KnownNames } from "./tables/known-names.ts";
 import type { LateRows } from "./tables/late-rows.ts";
 import type { RowSource } from "./tables/row-source.ts";
 import type { PreparedTables, TableStore } from "./tables/table-store.ts";
@@ -38,6 +39,7 @@ export interface FullStorage extends Storage {
   readonly sessions: SessionStore;
   readonly signIns: SignInGuard;
   readonly secrets: SecretStore;
+  readonly names: KnownNames;
 
   /**
    * Makes what the reputation half keeps, where it is missing, and opens it; once per opened storage. `tables` is what

@@ -102,6 +102,7 @@ export async function makeWorld(seed: number, changes: Partial<Scenario> = {}): 
       leases: process.reach(leases),
       runs: process.reach(runs),
       rejected: process.reach(rejected),
+      names: process.reach(here.names),
       connectPeer: () => connectThrough({ time, random, weather }, { process, server }),
       clock: clocks.here,
       timer: process,

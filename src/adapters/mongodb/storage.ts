@@ -3,7 +3,7 @@ import type { ReputationOptions, ReputationStores } from "../../ports/reputation
 import type { Logger } from "../../ports/runtime/logger.ts";
 import type { FullStorage } from "../../ports/storage.ts";
 import type { PreparedTables } from "../../ports/tables/table-store.ts";
-import { ACCOUNTS, MongoAccountStore } from "./accounts/account-store.ts";
+import { MongoAccountStore } from "./accounts/account-store.ts";
 import { API_KEYS, MongoApiKeyStore } from "./accounts/api-key-store.ts";
 import { CONSENTS, MongoConsentStore } from "./accounts/consent-store.ts";
 import { MongoMembership } from "./accounts/membership.ts";
@@ -37,6 +37,7 @@ import { TABLE_VERSIONS, TableVersions } from "./driver/table-versions.ts";
 import { LookupCache } from "./lookups/lookup-cache.ts";
 import { MongoLookupProcessor } from "./lookups/lookup-processor.ts";
 import { LookupReader } from "./lookups/lookup-reader.ts";
+import { ACCOUNTS, MongoKnownNames } from "./people/name-facts.ts";
 import { AGREED, MongoAgreedBlocks } from "./runs/agreed-rows.ts";
 import { LEASE_TURNS, LEASES, MongoLeaseStore } from "./runs/lease-store.ts";
 import { MARKERS, MongoMarkerStore } from "./runs/marker-store.ts";
@@ -113,6 +114,7 @@ class MongoStorage implements FullStorage {
   readonly sessions: MongoSessionStore;
   readonly signIns: MongoSignInGuard;
   readonly secrets: MongoSecretStore;
+  readonly names: MongoKnownNames;
   /** Of the accounts half: requests under `/v1` wait for its calls. */
   readonly #accountDeps: VersionedDeps;
   readonly #recorder: DeleteRecorder;
@@ -135,6 +137,7 @@ class MongoStorage implements FullStorage {
     this.sessions = new MongoSessionStore(this.#accountDeps);
     this.signIns = new MongoSignInGuard(this.#accountDeps);
     this.secrets = new MongoSecretStore(this.#accountDeps);
+    this.names = new MongoKnownNames(deps);
   }
 
   openReputation(tables: PreparedTables, options: ReputationOptions): Promise<ReputationStores> {

@@ -22,6 +22,7 @@ import type { OpenSqlite } from "./driver/driver.ts";
 import { SqliteLookupProcessor } from "./lookups/lookup-processor.ts";
 import { PersonReader } from "./lookups/person-reader.ts";
 import { prepareVersions } from "./lookups/person-versions.ts";
+import { NAME_TABLES, SqliteKnownNames } from "./people/name-facts.ts";
 import { AGREED_TABLES, SqliteAgreedBlocks } from "./runs/agreed-rows.ts";
 import { LEASE_TABLES, SqliteLeaseStore } from "./runs/lease-store.ts";
 import { MARKER_TABLES, SqliteMarkerStore } from "./runs/marker-store.ts";
@@ -48,6 +49,7 @@ const INTERNAL_TABLES = [
   ...SESSION_TABLES,
   ...ATTEMPT_TABLES,
   ...SECRET_TABLES,
+  ...NAME_TABLES,
 ];
 
 /** Everything repsync keeps, in one SQLite file that several processes may share. */
@@ -65,6 +67,7 @@ export class SqliteStorage implements FullStorage {
   readonly sessions: SqliteSessionStore;
   readonly signIns: SqliteSignInGuard;
   readonly secrets: SqliteSecretStore;
+  readonly names: SqliteKnownNames;
   readonly #database: SqliteDatabase;
 
   private constructor(database: SqliteDatabase) {
@@ -82,6 +85,7 @@ export class SqliteStorage implements FullStorage {
     this.sessions = new SqliteSessionStore(database);
     this.signIns = new SqliteSignInGuard(database);
     this.secrets = new SqliteSecretStore(database);
+    this.names = new SqliteKnownNames(database);
   }
 
   /**

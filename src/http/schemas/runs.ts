@@ -129,6 +129,10 @@ const KEPT = {
   error: Type.Optional(Type.String({ description: "Why it failed; only when it did" })),
 };
 
+const StayedCount = counted(
+  "Rows that stay as they are: the repair could not change them, or their owner has them otherwise",
+);
+
 export const RunSchema = Type.Union([
   model("SyncRun", { ...RESULT, kind: Type.Literal("sync"), ...KEPT }),
   model("CompareRun", {
@@ -141,7 +145,7 @@ export const RunSchema = Type.Union([
     missing_here: Count,
     missing_there: Count,
     repaired: Type.Optional(counted("Rows that the repair changed")),
-    kept: Type.Optional(counted("Rows that the repair was to change and that stayed")),
+    kept: Type.Optional(StayedCount),
     started_at: Time,
     duration_ms: Count,
     ...KEPT,
@@ -180,7 +184,7 @@ export const CompareResultSchema = model("CompareResult", {
           Type.Object(
             {
               key: KeyObject,
-              reason: oneOf(["update_columns", "refused", "newer", "deletes_unknown"]),
+              reason: oneOf(["update_columns", "refused", "newer", "deletes_unknown", "owner"]),
             },
             exact,
           ),
@@ -191,7 +195,7 @@ export const CompareResultSchema = model("CompareResult", {
     exact,
   ),
   repaired: Type.Optional(counted("Rows that the repair changed")),
-  kept: Type.Optional(counted("Rows that the repair was to change and that stayed")),
+  kept: Type.Optional(StayedCount),
 });
 
 export const DigestPageSchema = model("DigestPage", {

@@ -69,7 +69,11 @@ export const PushResultSchema = model("PushResult", {
   received: Type.Integer({ minimum: 0, description: "Records; 0 only beside deletes" }),
   upserted: Type.Integer({ minimum: 0 }),
   integrity: oneOf(["verified", "no_checksum"]),
-  kept: Type.Optional(counted("Rows that are newer here; only of a guarded push")),
+  kept: Type.Optional(
+    counted(
+      "Rows that stay as they are here, being newer or their owner's; only of a guarded push",
+    ),
+  ),
   changed: Type.Optional(counted("Rows really written; only of a guarded push")),
   deleted: Type.Optional(counted("Rows removed; only of a push that carried deletes")),
   errors: Type.Optional(Type.Array(Type.String(), { maxItems: 10 })),

@@ -76,7 +76,7 @@ export function membershipContract(harness: ReputationHarness): void {
         display_name: "Ana",
         bio: "nový 🙂",
         public: false,
-        verified: true,
+        verified: false,
         location: "Łódź",
       });
       expect(row?.["updated_at"]).toBe("2026-03-01T12:00:00Z");

@@ -159,8 +159,8 @@ function freshnessTests(harness: ReputationHarness): void {
       activity_count: 2,
     });
     expect((await subject()).accounts).toMatchObject([{ activity_count: 2 }]);
-    await scene.push(PROFILES, { username: "caller", bio: "new" });
-    expect((await subject()).profile).toMatchObject({ bio: "new" });
+    await scene.push(PROFILES, { username: "caller", created_at: "2020-01-01T00:00:00Z" });
+    expect((await subject()).profile).toMatchObject({ created_at: "2020-01-01T00:00:00Z" });
   });
 
   it("D-5.7 a change of plan counts for the next call", async (parts, store) => {

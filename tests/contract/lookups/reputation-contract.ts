@@ -1,6 +1,7 @@
 import { apiKeyStoreContract } from "../accounts/api-key-store-contract.ts";
 import { consentStoreContract } from "../accounts/consent-store-contract.ts";
 import { membershipContract } from "../accounts/membership-contract.ts";
+import { ownedProfileContract } from "../accounts/owned-profile-contract.ts";
 import { auditLogContract } from "./audit-log-contract.ts";
 import { lookupProcessorContract } from "./lookup-processor-contract.ts";
 import type { ReputationHarness } from "./reputation-harness.ts";
@@ -10,6 +11,7 @@ export function reputationContract(harness: ReputationHarness): void {
   consentStoreContract(harness);
   apiKeyStoreContract(harness);
   membershipContract(harness);
+  ownedProfileContract(harness);
   lookupProcessorContract(harness);
   auditLogContract(harness);
 }

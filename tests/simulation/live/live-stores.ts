@@ -19,6 +19,7 @@ export type LiveStorage = Pick<
   | "leases"
   | "runs"
   | "rejected"
+  | "names"
   | "close"
 >;
 

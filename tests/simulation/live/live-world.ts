@@ -196,7 +196,7 @@ export class LiveWorld {
       ...{ rows: process.reach(storage.rows), lateRows: process.reach(storage.lateRows) },
       ...{ tombstones: process.reach(storage.tombstones), agreed: process.reach(storage.agreed) },
       ...{ leases: process.reach(storage.leases), runs: process.reach(storage.runs) },
-      rejected: process.reach(storage.rejected),
+      ...{ rejected: process.reach(storage.rejected), names: process.reach(storage.names) },
     };
     return {
       ...reached,

@@ -17,6 +17,7 @@ import {
   planGrant,
   revokeConsent,
 } from "../../../src/domain/reputation/accounts/consent.ts";
+import type { NameFacts } from "../../../src/domain/sync/people/owned-row.ts";
 import type {
   AccountChanges,
   AccountConflict,
@@ -72,6 +73,8 @@ export class MemorySessionStore implements SessionStore {
 export class MemoryAccountStore implements AccountStore {
   readonly #sessions: MemorySessionStore;
   readonly #accounts = new Map<string, Account>();
+  /** The names whose owner has set `public` to false. */
+  readonly #hidden = new Set<string>();
 
   constructor(sessions: MemorySessionStore) {
     this.#sessions = sessions;
@@ -114,7 +117,21 @@ export class MemoryAccountStore implements AccountStore {
   /** As `remove`, in the caller's commit. */
   removeNow(username: string): boolean {
     this.#sessions.endAllOf(username);
+    this.#hidden.delete(username);
     return this.#accounts.delete(username);
+  }
+
+  /** Keeps whether the owner has hidden the profile, in the caller's commit. */
+  noteHidden(username: string, isHidden: boolean): void {
+    if (isHidden) this.#hidden.add(username);
+    else this.#hidden.delete(username);
+  }
+
+  /** What rows that arrive for this name meet; null for nothing. D-8.1. */
+  factsOf(username: string): NameFacts | null {
+    const ownsProfile = typeof this.findNow(username)?.passwordHash === "string";
+    const hidesProfile = this.#hidden.has(username);
+    return ownsProfile || hidesProfile ? { ownsProfile, hidesProfile } : null;
   }
 
   #hasEmail(email: string | null): boolean {

@@ -113,9 +113,11 @@ export interface PeopleTables {
 /** Profiles in the synchronized tables. */
 export class MemoryProfileStore implements ProfileStore {
   readonly #tables: PeopleTables;
+  readonly #accounts: MemoryAccountStore;
 
-  constructor(tables: PeopleTables) {
+  constructor(tables: PeopleTables, accounts: MemoryAccountStore) {
     this.#tables = tables;
+    this.#accounts = accounts;
   }
 
   async read(username: string): Promise<StoredPerson> {
@@ -129,10 +131,12 @@ export class MemoryProfileStore implements ProfileStore {
     nowMs: number,
   ): Promise<JsonObject | null> {
     const { profiles } = this.#tables;
-    const columns = changedColumns(changes, nowMs);
-    if (Object.keys(columns).length > 0) {
-      for (const row of profiles.read(username)) profiles.put(row, columns);
-    }
+    const [profile] = profiles.read(username);
+    if (profile === undefined) return null;
+    const columns = changedColumns(profile, changes, nowMs);
+    if (Object.keys(columns).length === 0) return profile;
+    if (changes.public !== undefined) this.#accounts.noteHidden(username, !changes.public);
+    for (const row of profiles.read(username)) profiles.put(row, columns);
     return profiles.read(username)[0] ?? null;
   }
 }

@@ -3,6 +3,7 @@ import type { Mac } from "../../../src/ports/crypto/crypto.ts";
 import type { ReputationOptions, ReputationStores } from "../../../src/ports/reputation-stores.ts";
 import type { Clock } from "../../../src/ports/runtime/runtime.ts";
 import type { FullStorage } from "../../../src/ports/storage.ts";
+import type { KnownNames } from "../../../src/ports/tables/known-names.ts";
 import type { PreparedTables } from "../../../src/ports/tables/table-store.ts";
 import {
   MemoryAccountStore,
@@ -46,6 +47,7 @@ export class MemoryDatabase {
     this.rows = this.tables.rows;
     this.sessions = new MemorySessionStore(clock);
     this.accounts = new MemoryAccountStore(this.sessions);
+    this.tables.factsOf = (username) => this.accounts.factsOf(username);
     this.apiKeys = new MemoryApiKeyStore(this.accounts);
     this.consents = new MemoryConsentStore(this.accounts);
     this.usage = new MemoryUsageStore(clock);
@@ -77,6 +79,7 @@ export class MemoryStorage implements FullStorage {
   readonly accounts: MemoryAccountStore;
   readonly signIns: MemorySignInGuard;
   readonly secrets: MemorySecretStore;
+  readonly names: KnownNames;
 
   constructor(database: MemoryDatabase) {
     this.#database = database;
@@ -93,6 +96,7 @@ export class MemoryStorage implements FullStorage {
     this.accounts = database.accounts;
     this.signIns = database.signIns;
     this.secrets = database.secrets;
+    this.names = database.tables.names;
   }
 
   async openReputation(
@@ -120,7 +124,7 @@ export class MemoryStorage implements FullStorage {
     return {
       apiKeys,
       consents,
-      profiles: new MemoryProfileStore(people),
+      profiles: new MemoryProfileStore(people, this.accounts),
       membership: new MemoryMembership(deps),
       usage,
       audit,

@@ -1,4 +1,11 @@
 import { dateTimeMs } from "../../../src/domain/shared/time.ts";
+import {
+  isOfPeople,
+  type NameFacts,
+  ownedRow,
+  personOf,
+  ranksBelow,
+} from "../../../src/domain/sync/people/owned-row.ts";
 import { aheadLimit, rankTimes } from "../../../src/domain/sync/rows/time-rank.ts";
 import { outlives } from "../../../src/domain/sync/rows/tombstone.ts";
 import {
@@ -29,6 +36,8 @@ interface WritePlace {
   readonly nowMs: number;
   /** Why the store itself refuses a row; null when it takes it. */
   readonly refuse: (row: Row) => string | null;
+  /** What is known of the person whom a row names; null for nothing. */
+  readonly factsOf: (username: string) => NameFacts | null;
 }
 
 interface WrittenRows {
@@ -57,8 +66,13 @@ export class TableWrite {
     const failures: WriteFailure[] = [];
     const kept: number[] = [];
     const put: Row[] = [];
-    for (const { index, row, refusedIfNew } of writes) {
-      const existing = stored.rows.get(keyText(table, row));
+    for (const { index, row: arriving, refusedIfNew } of writes) {
+      const existing = stored.rows.get(keyText(table, arriving));
+      const row = this.#meetOwner(arriving, existing, conflict === "newer");
+      if (row === null) {
+        kept.push(index);
+        continue;
+      }
       const message = refuse(row) ?? (existing === undefined ? refusedIfNew : null) ?? null;
       if (message !== null) {
         failures.push({ index, message });
@@ -72,10 +86,21 @@ export class TableWrite {
         existing === undefined ? insertedRow(table, row, stored) : updatedRow(table, existing, row);
       if (!this.put(written)) continue;
       put.push(written);
+      if (row !== arriving) this.#note(written, false);
       if (this.#isLate(written)) this.#note(written, isOwnRun);
     }
     const outcome = { failures, kept, changed: put.length, deleted };
     return { outcome, put, late: this.#late };
+  }
+
+  /** The row as it is to be written; null for nothing. D-8.1. */
+  #meetOwner(arriving: Row, existing: Row | undefined, isGuarded: boolean): Row | null {
+    const { table, factsOf } = this.#place;
+    const person = isOfPeople(table) ? personOf(arriving) : null;
+    const facts = person === null ? null : factsOf(person);
+    if (facts === null || existing === undefined) return arriving;
+    if (isGuarded && ranksBelow(table, existing, arriving, this.#aheadLimit)) return arriving;
+    return ownedRow(table, existing, arriving, facts);
   }
 
   /** Puts a row in its place, in that of an older tombstone too; false when it is there as it is. */

@@ -1,11 +1,13 @@
 // A store in memory, as simple as the contract allows: the reference that real stores are compared with.
 import { AppError } from "../../../src/domain/shared/errors.ts";
+import type { NameFacts } from "../../../src/domain/sync/people/owned-row.ts";
 import { PageSize } from "../../../src/domain/sync/rows/page-size.ts";
 import { deletionTime } from "../../../src/domain/sync/rows/tombstone.ts";
 import type { Row, Table } from "../../../src/domain/sync/table/table.ts";
 import type { MarkerStore } from "../../../src/ports/runs/marker-store.ts";
 import type { Clock } from "../../../src/ports/runtime/runtime.ts";
 import type { Storage } from "../../../src/ports/storage.ts";
+import type { KnownNames } from "../../../src/ports/tables/known-names.ts";
 import {
   type CommitExtras,
   PreparedTables,
@@ -44,6 +46,14 @@ export class MemoryTables implements Storage, TableStore, MarkerStore {
   readonly uncountable = new Set<string>();
   /** Why the store itself refuses a row; null when it takes it. */
   refuse: (table: Table, row: Row) => string | null = () => null;
+  /** What is known of the people whom rows name; a database with accounts sets it. D-8.1. */
+  factsOf: (username: string) => NameFacts | null = () => null;
+  readonly names: KnownNames = {
+    readFacts: async (usernames) => {
+      const facts = usernames.map((name) => [name, this.factsOf(name)] as const);
+      return new Map(facts.filter((known): known is [string, NameFacts] => known[1] !== null));
+    },
+  };
   /** Called after every commit, with the rows that it put. */
   onCommit: (rows: readonly Row[]) => void = () => {};
   readonly #clock: Clock;
@@ -197,9 +207,9 @@ export class MemoryTables implements Storage, TableStore, MarkerStore {
   #write(table: Table): TableWrite {
     const { tombstones } = this;
     const refuse = (row: Row) => this.refuse(table, row);
-    return new TableWrite({
-      ...{ table, stored: this.#stored(table), tombstones, refuse, nowMs: this.#clock.nowMs() },
-    });
+    const factsOf = (username: string) => this.factsOf(username);
+    const place = { table, stored: this.#stored(table), tombstones, refuse, factsOf };
+    return new TableWrite({ ...place, nowMs: this.#clock.nowMs() });
   }
 
   #setMarkers(markers: ReadonlyMap<string, string>): void {

@@ -37,6 +37,7 @@ test("D-4.10 equal tables cost less than 1% of a pull, and one changed row is fo
         ...{ lagSeconds: 60, maxPageRows: 5000, registry: new Map([["items", TABLE]]) },
         ...{ tables: here.tables, rows: here.rows, markers: here.markers, leases: here.leases },
         ...{ lateRows: here.lateRows, tombstones: here.tombstones, agreed: here.agreed },
+        names: here.names,
         ...{ runs: here.runs, rejected: here.rejected, connectPeer: () => peer },
         ...{ clock: new FakeClock(), timer: new SystemTimer(), logger: new MemoryLogger() },
         ...{ random: { next: () => 0.5 }, ids: { next: () => "compare" } },

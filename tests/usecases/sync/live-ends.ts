@@ -158,7 +158,7 @@ export class History {
     const deps: SyncDeps = {
       ...{ isSyncEnabled: true, remoteUrl: `https://${remote}`, remoteKey: "key", registry },
       ...{ lagSeconds: 60, maxPageRows: this.#random.pick([3, 10, 100]), tables: storage },
-      ...{ rows: new MemoryRowSource(storage), markers: storage },
+      ...{ rows: new MemoryRowSource(storage), markers: storage, names: storage.names },
       lateRows: {
         read: async (table, query) => {
           const late = await storage.lateRows.read(table, query);

@@ -101,7 +101,7 @@ export async function makeTwoEnds(options: TwoEndsOptions = {}): Promise<TwoEnds
       ...{ remoteKey: "key", lagSeconds, maxPageRows, registry, tables: here, markers: here },
       ...{ rows: here.rows, ...stores, clock, timer: time, logger },
       ...{ lateRows: here.lateRows, tombstones: here.tombstones },
-      agreed: here.agreed,
+      ...{ agreed: here.agreed, names: here.names },
       random: { next: () => 0.5 },
       ids: { next: () => `run-${++ids}` },
       connectPeer: () => makePeer(() => ends, server),

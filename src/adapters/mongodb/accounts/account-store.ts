@@ -6,23 +6,10 @@ import type {
   AccountConflict,
   AccountStore,
 } from "../../../ports/accounts/account-store.ts";
-import type { InternalCollection } from "../driver/collections.ts";
 import { COMMITTED, readCommitted, writeTogether } from "../driver/operations.ts";
 import { changePerson, type VersionedDeps } from "../driver/person-changes.ts";
+import { type AccountDocument, accountsOf } from "../people/name-facts.ts";
 import { endSessionsOf } from "./session-store.ts";
-
-/** The accounts by username; of those with an address no two have the same. */
-export const ACCOUNTS: InternalCollection = {
-  name: "repsync_accounts",
-  indexes: [{ name: "repsync_email", key: { emailKey: 1 }, unique: true, sparse: true }],
-};
-
-export interface AccountDocument extends Omit<Account, "username"> {
-  /** Username. */
-  readonly _id: string;
-  /** Unique; absent without an address. */
-  readonly emailKey?: string;
-}
 
 export class MongoAccountStore implements AccountStore {
   readonly #deps: VersionedDeps;
@@ -30,7 +17,7 @@ export class MongoAccountStore implements AccountStore {
 
   constructor(deps: VersionedDeps) {
     this.#deps = deps;
-    this.#accounts = collectionOf(deps.db);
+    this.#accounts = accountsOf(deps.db);
   }
 
   async create(account: Account): Promise<"created" | AccountConflict> {
@@ -78,33 +65,34 @@ export async function createAccount(
 ): Promise<"created" | AccountConflict> {
   const { username: _id, ...rest } = account;
   const key = account.email === null ? {} : { emailKey: emailKey(account.email) };
-  const taken = await collectionOf(db)
+  const taken = await accountsOf(db)
     .find({ $or: [{ _id }, ...("emailKey" in key ? [key] : [])] }, { session: tx })
     .project<{ _id: string }>({ _id: 1 })
     .toArray();
   if (taken.some((other) => other._id === _id)) return "username_taken";
   if (taken.length > 0) return "email_taken";
-  await collectionOf(db).insertOne({ _id, ...rest, ...key }, { session: tx });
+  await accountsOf(db).insertOne({ _id, ...rest, ...key }, { session: tx });
   await endSessionsOf(db, _id, tx);
   return "created";
 }
 
 /** Whether there is an account of that name, within the caller's transaction. */
 export async function hasAccount(db: Db, username: string, tx: ClientSession): Promise<boolean> {
-  return (await collectionOf(db).findOne({ _id: username }, { session: tx })) !== null;
+  return (await accountsOf(db).findOne({ _id: username }, { session: tx })) !== null;
 }
 
 /** As `AccountStore.remove()`, within the caller's transaction. */
 export async function removeAccount(db: Db, username: string, tx: ClientSession): Promise<boolean> {
   await endSessionsOf(db, username, tx);
-  const { deletedCount } = await collectionOf(db).deleteOne({ _id: username }, { session: tx });
+  const { deletedCount } = await accountsOf(db).deleteOne({ _id: username }, { session: tx });
   return deletedCount > 0;
 }
 
-function collectionOf(db: Db): Collection<AccountDocument> {
-  return db.collection(ACCOUNTS.name);
-}
-
-function readAccount({ _id, emailKey: _key, ...rest }: AccountDocument): Account {
+function readAccount({
+  _id,
+  emailKey: _key,
+  hidesProfile: _hides,
+  ...rest
+}: AccountDocument): Account {
   return { username: _id, ...rest };
 }

@@ -3,6 +3,7 @@ import type { JsonObject } from "../../../domain/shared/json.ts";
 import type { ProfileStore, StoredPerson } from "../../../ports/accounts/profile-store.ts";
 import { readSnapshot, SNAPSHOT } from "../driver/operations.ts";
 import { changePerson, type VersionedDeps } from "../driver/person-changes.ts";
+import { noteHidden } from "../people/name-facts.ts";
 import type { PersonRows } from "./person-rows.ts";
 
 export interface ProfileDeps extends VersionedDeps {
@@ -32,13 +33,18 @@ export class MongoProfileStore implements ProfileStore {
     nowMs: number,
   ): Promise<JsonObject | null> {
     const { profiles } = this.#deps;
-    const columns = changedColumns(changes, nowMs);
     return await changePerson(this.#deps, username, async (change) => {
-      if (Object.keys(columns).length > 0) {
-        await profiles.update(username, columns, change);
-        await change.raise();
+      const { tx } = change;
+      const [profile] = await profiles.read(username, { session: tx });
+      if (profile === undefined) return null;
+      const columns = changedColumns(profile, changes, nowMs);
+      if (Object.keys(columns).length === 0) return profile;
+      if (changes.public !== undefined) {
+        await noteHidden(this.#deps.db, username, !changes.public, tx);
       }
-      const [row = null] = await profiles.read(username, { session: change.tx });
+      await profiles.update(username, columns, change);
+      await change.raise();
+      const [row = null] = await profiles.read(username, { session: tx });
       return row;
     });
   }

@@ -5,7 +5,6 @@ import { effectiveLimits } from "../../../domain/reputation/accounts/plan.ts";
 import type { LookupSubject } from "../../../domain/reputation/lookups/lookup.ts";
 import { isPublicProfile } from "../../../domain/reputation/score/profile.ts";
 import type { JsonObject } from "../../../domain/shared/json.ts";
-import { ACCOUNTS, type AccountDocument } from "../accounts/account-store.ts";
 import { type UsageDocument, usageId } from "../accounts/account-usage.ts";
 import { API_KEYS, type ApiKeyDocument } from "../accounts/api-key-store.ts";
 import {
@@ -31,6 +30,7 @@ import {
   PersonVersions,
 } from "../driver/person-versions.ts";
 import { nowExpression, readTimed } from "../driver/server-clock.ts";
+import { ACCOUNTS, type AccountDocument } from "../people/name-facts.ts";
 import type { BatchFacts } from "./batch-facts.ts";
 import type { LookupCache } from "./lookup-cache.ts";
 import type { StoredHead } from "./own-chain.ts";

@@ -2,17 +2,20 @@
 // checked before, and what is refused still is found by tries that are taken back.
 import type { ClientSession } from "mongodb";
 import { AppError } from "../../../domain/shared/errors.ts";
-import type { Table } from "../../../domain/sync/table/table.ts";
+import { aheadLimit } from "../../../domain/sync/rows/time-rank.ts";
+import { isVersioned, type Table } from "../../../domain/sync/table/table.ts";
 import type {
   WriteFailure,
   WriteOptions,
   WriteOutcome,
 } from "../../../ports/tables/table-store.ts";
 import type { IdRange } from "../driver/id-counters.ts";
+import type { StoreDeps } from "../driver/operations.ts";
 import type { VersionedDeps } from "../driver/person-changes.ts";
 import type { ChangedNames } from "../driver/person-versions.ts";
 import { readNowMs } from "../driver/server-clock.ts";
 import { commitTransaction, type TransactionScope, tryTransaction } from "../driver/transaction.ts";
+import { ArrivingPeople } from "../people/arriving-people.ts";
 import { setExtras } from "../runs/commit-extras.ts";
 import { commitUnder } from "../runs/lease-store.ts";
 import { noteLateTimes } from "./late-rows.ts";
@@ -20,7 +23,8 @@ import { lateTimesOf } from "./late-times.ts";
 import { PushRows, UnclearChange, type WriteWay, type WrittenRows } from "./push-rows.ts";
 import { PushTombstones } from "./push-tombstones.ts";
 import { RefusedUpsert } from "./push-writer.ts";
-import type { Upsert } from "./upserts.ts";
+import { StoredRows } from "./stored-rows.ts";
+import { type Upsert, withRow } from "./upserts.ts";
 
 /** Upserts sent first behind a refused one, then twice as many each time: the next refused one may be near. */
 const FIRST_TRIED = 8;
@@ -57,6 +61,8 @@ export class TablePush {
   readonly #rows: PushRows;
   /** Null for a table without `deletes`. */
   readonly #tombstones: PushTombstones | null;
+  /** Null for a table whose rows belong to nobody. */
+  readonly #people: ArrivingPeople<Upsert> | null;
 
   constructor(deps: VersionedDeps, scope: TransactionScope, push: TablePushRequest) {
     this.#deps = deps;
@@ -66,6 +72,7 @@ export class TablePush {
     this.#tombstones = push.table.deletes
       ? new PushTombstones(deps, push.table, push.options)
       : null;
+    this.#people = arrivingPeople(deps, push);
   }
 
   /**
@@ -87,8 +94,8 @@ export class TablePush {
       } else {
         const found = await this.#findRefused(way, upserts, result);
         failures.push(...found.map(({ failure }) => failure));
-        const refused = new Set(found.map(({ upsert }) => upsert));
-        upserts = upserts.filter((upsert) => !refused.has(upsert));
+        const refused = new Set(found.map(({ upsert }) => upsert.index));
+        upserts = upserts.filter(({ index }) => !refused.has(index));
       }
     }
   }
@@ -117,12 +124,15 @@ export class TablePush {
     upserts: readonly Upsert[],
     tx: ClientSession,
   ): Promise<WrittenRows & { readonly deleted: number }> {
-    const buried = await this.#tombstones?.apply(upserts, tx);
-    if (buried === undefined) return { ...(await this.#rows.write(way, upserts, tx)), deleted: 0 };
-    const written = await this.#rows.write(way, buried.upserts, tx);
-    const kept = [...written.kept, ...buried.kept];
-    const keptTimes = [...written.keptTimes, ...buried.keptTimes];
-    return { ...written, kept, keptTimes, deleted: buried.deleted };
+    const arrived = await this.#people?.meet(upserts, tx);
+    const left = arrived?.records ?? upserts;
+    const buried = await this.#tombstones?.apply(left, tx);
+    const written = await this.#rows.write(way, buried?.upserts ?? left, tx);
+    // What was merged with the owner's is told to where it came from, too.
+    const merged = arrived?.merged.map(({ time }) => time) ?? [];
+    const kept = [...written.kept, ...(arrived?.kept ?? []), ...(buried?.kept ?? [])];
+    const keptTimes = [...written.keptTimes, ...merged, ...(buried?.keptTimes ?? [])];
+    return { ...written, kept, keptTimes, deleted: buried?.deleted ?? 0 };
   }
 
   #outcome(
@@ -158,21 +168,41 @@ export class TablePush {
     first: RefusedUpsert,
   ): Promise<RefusedUpsert[]> {
     const found = [first];
-    let next = upserts.indexOf(first.upsert) + 1;
+    let next = placeOf(upserts, first) + 1;
     while (!this.#scope.deadline.isOver()) {
       const rest = upserts.slice(next);
       const tried = tryTransaction(this.#scope, async (tx) => {
-        const buried = await this.#tombstones?.apply(rest, tx);
-        await this.#rows.tryOut(way, buried?.upserts ?? rest, FIRST_TRIED, tx);
+        const left = (await this.#people?.meet(rest, tx))?.records ?? rest;
+        const buried = await this.#tombstones?.apply(left, tx);
+        await this.#rows.tryOut(way, buried?.upserts ?? left, FIRST_TRIED, tx);
       });
       const outcome = await orProblem(tried);
       if (!(outcome instanceof RefusedUpsert)) return found;
       found.push(outcome);
-      next += rest.indexOf(outcome.upsert) + 1;
+      next += placeOf(rest, outcome) + 1;
     }
     const message = `MongoDB refused more records than could be found in time: ${found.length} until then`;
     throw new AppError("commit_failed", message, { cause: first });
   }
+}
+
+function arrivingPeople(
+  deps: StoreDeps,
+  { table, options }: TablePushRequest,
+): ArrivingPeople<Upsert> | null {
+  const stored = new StoredRows(table, deps.db.collection(table.name), deps.clock);
+  const isGuarded = (options.conflict ?? table.conflict) === "newer" && isVersioned(table);
+  return ArrivingPeople.of<Upsert>(table, {
+    db: deps.db,
+    readHere: (upserts, tx) => stored.readRows(upserts, tx),
+    withRow: (upsert, row) => withRow(table, upsert, row),
+    aheadLimit: async () => (isGuarded ? aheadLimit(await readNowMs(deps)) : null),
+  });
+}
+
+/** Where the record of a refused upsert is, which may have been sent with another row. */
+function placeOf(upserts: readonly Upsert[], { upsert }: RefusedUpsert): number {
+  return upserts.findIndex(({ index }) => index === upsert.index);
 }
 
 /** The result of work, or what ended it that another try takes care of. */

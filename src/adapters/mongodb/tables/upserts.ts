@@ -7,7 +7,7 @@ import type { Steps } from "../../../ports/runtime/turns.ts";
 import type { RowWrite, WriteFailure } from "../../../ports/tables/table-store.ts";
 import { cutBatches } from "../driver/collections.ts";
 import { type StoredValue, storeTime, storeValue } from "./column-values.ts";
-import { KEY_TIME_FIELD, layoutOf, UNPARSED_FIELD } from "./table-layout.ts";
+import { hasNumbers, KEY_TIME_FIELD, layoutOf, UNPARSED_FIELD } from "./table-layout.ts";
 
 /** Bytes that an upsert, and the document it makes, may have: MongoDB's 16 MiB less room for what goes around it. */
 const MAX_UPSERT_BYTES = 16 * 1024 * 1024 - 1024;
@@ -101,6 +101,12 @@ export function* planInSteps(
   }
   const upserts = yield* sorted.all();
   return { upserts, ordered: keys.size < upserts.length, failures };
+}
+
+/** The upsert of the same record with another row of the same key. */
+export function withRow(table: Table, upsert: Upsert, row: Row): Upsert {
+  const id = (upsert.document["id"] ?? null) as Long | null;
+  return { ...upsert, ...makeUpsert(table, row, hasNumbers(table) ? id : null) };
 }
 
 /** Cuts upserts into batches, in order. The `bulkWrite` of a batch is one command. */

@@ -7,6 +7,7 @@ import type {
 } from "../../../ports/accounts/account-store.ts";
 import type { SqliteDatabase } from "../driver/database.ts";
 import type { SqliteValue } from "../driver/driver.ts";
+import { noteHidden } from "../people/name-facts.ts";
 import { endSessionsOf } from "./session-store.ts";
 
 /** The accounts. `email_key` is what makes addresses unique; NULL for those without one, however many. */
@@ -81,6 +82,7 @@ export function createAccount(
 /** As `AccountStore.remove()`, within the caller's write. */
 export function removeAccount(database: SqliteDatabase, username: string): boolean {
   endSessionsOf(database, username);
+  noteHidden(database, username, false);
   return database.run(REMOVE, [username]) > 0;
 }
 

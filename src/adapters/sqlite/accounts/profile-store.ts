@@ -2,6 +2,7 @@ import { changedColumns, type ProfileChanges } from "../../../domain/reputation/
 import type { JsonObject } from "../../../domain/shared/json.ts";
 import type { ProfileStore, StoredPerson } from "../../../ports/accounts/profile-store.ts";
 import type { SqliteDatabase } from "../driver/database.ts";
+import { noteHidden } from "../people/name-facts.ts";
 import type { PersonRows } from "./person-rows.ts";
 
 export class SqliteProfileStore implements ProfileStore {
@@ -27,9 +28,13 @@ export class SqliteProfileStore implements ProfileStore {
     changes: ProfileChanges,
     nowMs: number,
   ): Promise<JsonObject | null> {
-    const columns = changedColumns(changes, nowMs);
     return this.#database.write(() => {
-      if (Object.keys(columns).length > 0) this.#profiles.update(username, columns);
+      const [profile] = this.#profiles.read(username);
+      if (profile === undefined) return null;
+      const columns = changedColumns(profile, changes, nowMs);
+      if (Object.keys(columns).length === 0) return profile;
+      if (changes.public !== undefined) noteHidden(this.#database, username, !changes.public);
+      this.#profiles.update(username, columns);
       return this.#profiles.read(username)[0] ?? null;
     }, [this.#profiles.tableName]);
   }

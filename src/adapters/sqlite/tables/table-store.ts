@@ -53,9 +53,10 @@ export class SqliteTableStore implements TableStore {
     if (isNothing && beforeCommit === undefined) return NOTHING_WRITTEN;
     const database = this.#database;
     const records = await this.#bind(table, writes);
+    const binder = this.#binderOf(table);
     const work = function* () {
       if (lease !== undefined) assertLeaseHeld(database, lease);
-      const write = new TableWrite(database, table, { conflict, isOwnRun });
+      const write = new TableWrite(database, table, { conflict, isOwnRun, binder });
       yield* write.all({ deleted, records });
       noteLateTimes(database, table.name, write.lateTimes);
       const outcome = write.outcome;

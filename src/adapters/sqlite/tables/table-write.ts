@@ -8,13 +8,15 @@ import type { Steps } from "../../../ports/runtime/turns.ts";
 import type { WriteFailure, WriteOutcome } from "../../../ports/tables/table-store.ts";
 import type { SqliteDatabase } from "../driver/database.ts";
 import type { SqliteStatement, SqliteValue } from "../driver/driver.ts";
+import { ArrivingPeople } from "./arriving-people.ts";
 import { ORDER_COLUMN, orderBound } from "./order-column.ts";
-import type { BoundWrite } from "./row-binder.ts";
+import type { BoundWrite, RowBinder } from "./row-binder.ts";
 import { TombstoneWrites } from "./tombstone-writes.ts";
 
 export interface TableWriteRules {
   readonly conflict: ConflictRule;
   readonly isOwnRun: boolean;
+  readonly binder: RowBinder;
 }
 
 /** What there is to write: tombstones first. */
@@ -39,6 +41,8 @@ export class TableWrite {
   readonly #rules: TableWriteRules;
   /** Null in a table without deletes. */
   readonly #tombstones: TombstoneWrites | null;
+  /** Null in a table whose rows belong to nobody. */
+  readonly #people: ArrivingPeople | null;
   readonly #isGuarded: boolean;
   /** Reads the `repsync_order` of the row with a key; in a table without one, whether there is a row. */
   readonly #readStored: string;
@@ -61,6 +65,10 @@ export class TableWrite {
     this.#tombstones = table.deletes ? new TombstoneWrites(database, table) : null;
     this.#isGuarded = rules.conflict === "newer" && isVersioned(table);
     this.#aheadLimit = aheadLimit(nowMs);
+    this.#people = ArrivingPeople.of(database, table, {
+      aheadLimit: this.#isGuarded ? this.#aheadLimit : null,
+      binder: rules.binder,
+    });
     this.#aheadOrder = orderBound(table, this.#aheadLimit);
     this.#lateOrder = orderBound(table, lateBefore(table, nowMs));
     this.#writesTime = writesTime(table);
@@ -86,7 +94,7 @@ export class TableWrite {
     }
     yield* this.#tombstones?.meet(records.length, (i) => keyOf(records[i] as BoundWrite)) ?? [];
     for (const record of records) {
-      this.#write(record);
+      this.#take(record);
       yield;
     }
     this.#tombstones?.end();
@@ -96,6 +104,21 @@ export class TableWrite {
     const fate = this.#tombstones?.bury(tombstone);
     if (fate?.isRemoved) this.outcome.deleted++;
     this.#earliestKept = earlier(this.#earliestKept, fate?.outlivedBy ?? null);
+  }
+
+  #take(bound: BoundWrite): void {
+    const arrival = this.#people?.meet(bound);
+    // Other statements were asked for.
+    if (arrival !== undefined) this.#statement = null;
+    if (arrival === undefined) this.#write(bound);
+    else if (arrival.kind === "owner") this.outcome.kept.push(bound.write.index);
+    else {
+      const { changed } = this.outcome;
+      this.#write(arrival.bound);
+      const isChanged = this.outcome.changed > changed;
+      // It is told to where it came from, too.
+      if (arrival.isMerged && isChanged) this.#noteKept(orderOf(arrival.bound));
+    }
   }
 
   #write(bound: BoundWrite): void {
@@ -136,8 +159,13 @@ export class TableWrite {
     if (rankTimes(parseDateTime(order), parseDateTime(stored), this.#aheadLimit) >= 0) {
       return this.#writeAnyway(bound);
     }
-    this.#earliestKept = earlier(this.#earliestKept, stored);
+    this.#noteKept(stored);
     return "kept";
+  }
+
+  /** A row without a time is met by every run. */
+  #noteKept(order: string): void {
+    if (order !== "") this.#earliestKept = earlier(this.#earliestKept, order);
   }
 
   #writeAnyway(bound: BoundWrite): RecordFate {

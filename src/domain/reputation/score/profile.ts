@@ -1,5 +1,6 @@
 import type { JsonObject } from "../../shared/json.ts";
-import { formatMs } from "../../shared/time.ts";
+import { parseDateTime } from "../../shared/time.ts";
+import { changeTime } from "../../sync/rows/time-rank.ts";
 import { verifiedAccounts } from "./platform-account.ts";
 import type { PlatformPoints, Score } from "./score.ts";
 import { NO_TIME, readBoolean, readText } from "./value-readers.ts";
@@ -102,9 +103,23 @@ export interface ProfileChanges {
   readonly public?: boolean;
 }
 
-/** The columns of the profile's row that change; none when no field was given. */
-export function changedColumns(changes: ProfileChanges, nowMs: number): JsonObject {
+/**
+ * The columns of the profile's row that change; none when no field was given. The change is later than the row, so that it
+ * travels. A verified profile that gets another name is verified no more. D-8.1.
+ */
+export function changedColumns(
+  profile: JsonObject,
+  changes: ProfileChanges,
+  nowMs: number,
+): JsonObject {
   const { displayName, ...others } = changes;
-  const columns = displayName === undefined ? others : { ...others, display_name: displayName };
-  return Object.keys(columns).length === 0 ? {} : { ...columns, updated_at: formatMs(nowMs) };
+  if (Object.keys(changes).length === 0) return {};
+  const { updated_at: before } = profile;
+  const time = typeof before === "string" ? parseDateTime(before) : null;
+  const updatedAt = { updated_at: changeTime(time, nowMs) };
+  if (displayName === undefined) return { ...others, ...updatedAt };
+  const isRenamed = (profile["display_name"] ?? null) !== displayName;
+  const isVerified = readBoolean(profile, "verified") ?? false;
+  const verified = isRenamed && isVerified ? { verified: false } : {};
+  return { ...others, display_name: displayName, ...verified, ...updatedAt };
 }

@@ -1,7 +1,5 @@
-import { compareDateTimes, formatMs } from "../../shared/time.ts";
 import type { Row } from "../table/table.ts";
-import { justAfter } from "./row-time.ts";
-import { aheadLimit, rankTimes } from "./time-rank.ts";
+import { changeTime, rankTimes } from "./time-rank.ts";
 
 /** That a row was deleted. D-7.6. */
 export interface Tombstone {
@@ -16,10 +14,7 @@ export interface Tombstone {
  * ahead. D-7.6.
  */
 export function deletionTime(rowTime: string | null, nowMs: number): string {
-  const now = formatMs(nowMs);
-  if (rowTime === null || compareDateTimes(rowTime, aheadLimit(nowMs)) > 0) return now;
-  const behind = justAfter(rowTime);
-  return compareDateTimes(behind, now) > 0 ? behind : now;
+  return changeTime(rowTime, nowMs);
 }
 
 /** True when a row with this canonical time wins over a tombstone. `limit` is an `aheadLimit`. D-7.6. */

@@ -97,7 +97,7 @@ export interface CompareCounts {
   readonly missingThere: number;
   /** Rows that the repair changed; only with one. */
   readonly repaired?: number;
-  /** Rows that it was to change and that stayed as they are; only with one. */
+  /** Rows that stay as they are: only with a repair, or where the owner of one has it otherwise. D-7.5, D-8.1. */
   readonly kept?: number;
 }
 

@@ -49,7 +49,8 @@ export async function compareTable(
   const calls = new RemoteCalls(run.deps, run.stop);
   const handshake = await shakeHands({ run, table, calls }, null);
   await requireComparable({ run, table, calls }, handshake, false);
-  const findings = new Findings(null, plan.onExample);
+  const { names } = run.deps;
+  const findings = new Findings({ table, repair: null, names, onExample: plan.onExample });
   return await compare({ run, table, calls, handshake }, run.stop, findings);
 }
 
@@ -101,10 +102,12 @@ async function compareAndRepair(
     const [only] = transfers.length === 1 ? transfers : [];
     const places = only === undefined ? null : await DeletePlacesNow.read(only);
     const rules = { repair, deletes: plan.deletes, copiesMissing };
-    const findings = new Findings(
-      new Repair(table, rules, ends, run.deps.clock.nowMs()),
-      plan.onExample,
-    );
+    const findings = new Findings({
+      table,
+      repair: new Repair(table, rules, ends, run.deps.clock.nowMs()),
+      names: run.deps.names,
+      onExample: plan.onExample,
+    });
     const result = await compare(source, signal, findings);
     await places?.keep();
     return result;

@@ -2,9 +2,12 @@
 import type { JsonObject } from "../../../domain/shared/json.ts";
 import { MAX_COMPARE_EXAMPLES } from "../../../domain/shared/limits.ts";
 import { dateTimeMs } from "../../../domain/shared/time.ts";
+import { differsForOwner, isOfPeople, personOf } from "../../../domain/sync/people/owned-row.ts";
+import { convertRecord } from "../../../domain/sync/rows/convert.ts";
 import { rowTime } from "../../../domain/sync/rows/row-time.ts";
 import type { CompareCounts } from "../../../domain/sync/run/run.ts";
-import type { Row } from "../../../domain/sync/table/table.ts";
+import type { Row, Table } from "../../../domain/sync/table/table.ts";
+import type { KnownNames } from "../../../ports/tables/known-names.ts";
 import type { RemoteTable } from "../shared/run-context.ts";
 import type { Clocks } from "../transfer/handshake.ts";
 import type { Repair } from "./repair.ts";
@@ -30,7 +33,7 @@ export interface CompareResult extends CompareCounts {
 
 /** The first rows of each kind. */
 interface CompareExamples extends Readonly<Record<Difference, readonly JsonObject[]>> {
-  /** Rows that the repair was to change and that stayed, only with one. */
+  /** Rows that stay as they are, with the reason; only with a repair or where there are any. */
   readonly kept?: readonly KeptRow[];
 }
 
@@ -43,21 +46,29 @@ export function isYoung({ table, youngFromMs }: Comparison, row: Row | null): bo
 /** Called with each row that becomes an example. */
 export type OnExample = (difference: Difference, pair: RowPair, key: JsonObject) => void;
 
+/** Beside the repair, what a comparison is done with. */
+export interface FindingsOptions {
+  readonly table: Table;
+  /** Null when nothing is to be changed. */
+  readonly repair: Repair | null;
+  readonly names: KnownNames;
+  readonly onExample: OnExample;
+}
+
 /** Counts what a comparison finds, and repairs it where that is asked. */
 export class Findings {
-  readonly #repair: Repair | null;
-  readonly #onExample: OnExample;
+  readonly #options: FindingsOptions;
   readonly #counts = { matched: 0, different: 0, missingHere: 0, missingThere: 0 };
   readonly #examples: Record<Difference, JsonObject[]> = {
     different: [],
     missingHere: [],
     missingThere: [],
   };
+  /** The keys of rows that are no difference, by their text: the owner's version stays. D-8.1. */
+  readonly #owned = new Map<string, JsonObject>();
 
-  /** `repair` is null when nothing is to be changed. */
-  constructor(repair: Repair | null, onExample: OnExample) {
-    this.#repair = repair;
-    this.#onExample = onExample;
+  constructor(options: FindingsOptions) {
+    this.#options = options;
   }
 
   match(rows: number): void {
@@ -66,30 +77,53 @@ export class Findings {
 
   /** Counts a row that differs; `key` has its key columns. */
   async differ(difference: Difference, pair: RowPair, key: JsonObject): Promise<void> {
+    const { repair, onExample } = this.#options;
+    if (await this.#isOwned(pair)) {
+      this.#owned.set(JSON.stringify(key), key);
+      if (repair?.isPush) await repair.add(pair, key);
+      return;
+    }
     this.#counts[difference]++;
     const examples = this.#examples[difference];
     if (examples.length < MAX_COMPARE_EXAMPLES) {
       examples.push(key);
-      this.#onExample(difference, pair, key);
+      onExample(difference, pair, key);
     }
-    await this.#repair?.add(pair, key);
+    await repair?.add(pair, key);
   }
 
   /** Takes back a row that was counted, as it has come again in another state. */
   takeBack(as: Difference | "matched", key: JsonObject): void {
+    const text = JSON.stringify(key);
+    if (this.#owned.delete(text)) return;
     this.#counts[as]--;
     if (as === "matched") return;
-    const text = JSON.stringify(key);
     const others = this.#examples[as].filter((other) => JSON.stringify(other) !== text);
     this.#examples[as] = others;
   }
 
   async finish(): Promise<CompareResult> {
-    if (this.#repair === null) return { ...this.#counts, examples: this.#examples };
-    const { repaired, kept, keptExamples } = await this.#repair.finish();
+    const owned = [...this.#owned.values()].map((key) => ({ key, reason: "owner" as const }));
+    const { repair } = this.#options;
+    const repaired = await repair?.finish();
+    const kept = [...owned, ...(repaired?.keptExamples ?? [])].slice(0, MAX_COMPARE_EXAMPLES);
+    const isTold = repaired !== undefined || owned.length > 0;
     return {
-      ...{ ...this.#counts, repaired, kept },
-      examples: { ...this.#examples, kept: keptExamples },
+      ...this.#counts,
+      ...(repaired === undefined ? {} : { repaired: repaired.repaired }),
+      ...(isTold ? { kept: owned.length + (repaired?.kept ?? 0) } : {}),
+      examples: { ...this.#examples, ...(isTold ? { kept } : {}) },
     };
+  }
+
+  /** True when two versions differ in what is the owner's only. */
+  async #isOwned({ here, there }: RowPair): Promise<boolean> {
+    const { table, names } = this.#options;
+    if (here === null || there === null || !isOfPeople(table)) return false;
+    const person = personOf(here);
+    const facts = person === null ? null : (await names.readFacts([person])).get(person);
+    if (facts === undefined || facts === null) return false;
+    const sent = convertRecord(table, { ...here, ...there }).row;
+    return sent !== null && differsForOwner(table, here, sent, facts);
   }
 }

@@ -13,8 +13,11 @@ import { commitExtras, commitRows } from "../transfer/commit.ts";
 import { type Handshake, hasExtension } from "../transfer/handshake.ts";
 import { sendRows } from "../transfer/send-rows.ts";
 
-/** Why a row stayed: the end does not update the columns that differ, refused it, or has it newer or deleted by now. */
-export type KeptReason = "update_columns" | "refused" | "newer" | "deletes_unknown";
+/**
+ * Why a row stayed: the end does not update the columns that differ, refused it, or has it newer or deleted by now; or the
+ * two versions differ in what is the owner's only (D-8.1).
+ */
+export type KeptReason = "update_columns" | "refused" | "newer" | "deletes_unknown" | "owner";
 
 export interface KeptRow {
   readonly key: JsonObject;

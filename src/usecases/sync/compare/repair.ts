@@ -50,6 +50,11 @@ export class Repair {
     this.#aheadLimit = aheadLimit(nowMs);
   }
 
+  /** True where the remote is to be like this end, whatever differs. */
+  get isPush(): boolean {
+    return this.#plan.repair === "push";
+  }
+
   /** Takes up a row that differs; `key` has its key columns. */
   async add(pair: RowPair, key: JsonObject): Promise<void> {
     const target = this.#targetOf(pair);

@@ -148,7 +148,8 @@ class KeptComparison {
     return {
       ...{ runId: this.#runId, kind: "compare", trigger, status, table: tableName, repair },
       ...{ matched, different, missingHere, missingThere },
-      ...(repaired === undefined || kept === undefined ? {} : { repaired, kept }),
+      ...(repaired === undefined ? {} : { repaired }),
+      ...(kept === undefined ? {} : { kept }),
       startedAt: this.#startedAt,
       finishedAt: status === "running" ? null : formatMs(clock.nowMs()),
       durationMs: Math.round(clock.monotonicMs() - this.#startedAtMs),

@@ -9,6 +9,7 @@ import type { RejectedRecords } from "../../../ports/runs/rejected-records.ts";
 import type { RunStore } from "../../../ports/runs/run-store.ts";
 import type { Logger } from "../../../ports/runtime/logger.ts";
 import type { Clock, Ids, Random, Timer } from "../../../ports/runtime/runtime.ts";
+import type { KnownNames } from "../../../ports/tables/known-names.ts";
 import type { LateRows } from "../../../ports/tables/late-rows.ts";
 import type { ConnectPeer, RemotePeer } from "../../../ports/tables/remote-peer.ts";
 import type { RowSource } from "../../../ports/tables/row-source.ts";
@@ -28,6 +29,7 @@ export interface SyncDeps {
   readonly registry: Registry;
   readonly tables: TableStore;
   readonly rows: RowSource;
+  readonly names: KnownNames;
   readonly lateRows: LateRows;
   readonly tombstones: Tombstones;
   readonly agreed: AgreedBlocks;

@@ -1,0 +1,70 @@
+// Rows that arrive for people who have an account here. D-8.1.
+import {
+  isOfPeople,
+  type NameFacts,
+  ownedRow,
+  personOf,
+  ranksBelow,
+} from "../../../domain/sync/people/owned-row.ts";
+import type { Table } from "../../../domain/sync/table/table.ts";
+import type { SqliteDatabase } from "../driver/database.ts";
+import { readNameFacts } from "../people/name-facts.ts";
+import { decodeRows, readExpression } from "./column-values.ts";
+import type { BoundWrite, RowBinder } from "./row-binder.ts";
+
+export interface ArrivalRules {
+  /** Null without a guard. */
+  readonly aheadLimit: string | null;
+  readonly binder: RowBinder;
+}
+
+/** What is to be written of a row: as it came, with what is the owner's as it is here, or nothing. */
+export type Arrival =
+  | { readonly kind: "write"; readonly bound: BoundWrite; readonly isMerged: boolean }
+  | { readonly kind: "owner" };
+
+/** All methods are for use within a write. */
+export class ArrivingPeople {
+  readonly #database: SqliteDatabase;
+  readonly #table: Table;
+  readonly #rules: ArrivalRules;
+  readonly #readHere: string;
+
+  constructor(database: SqliteDatabase, table: Table, rules: ArrivalRules) {
+    this.#database = database;
+    this.#table = table;
+    this.#rules = rules;
+    const columns = table.pushColumns.map(
+      (column) => `${readExpression(column, database.cutsTextAtNul)} AS "${column.name}"`,
+    );
+    const isKey = table.keyColumns.map(({ name }) => `"${table.name}"."${name}" = ?`);
+    this.#readHere = `SELECT ${columns.join(", ")} FROM "${table.name}" WHERE ${isKey.join(" AND ")}`;
+  }
+
+  /** Null for a table whose rows belong to nobody. */
+  static of(database: SqliteDatabase, table: Table, rules: ArrivalRules): ArrivingPeople | null {
+    return isOfPeople(table) ? new ArrivingPeople(database, table, rules) : null;
+  }
+
+  meet(bound: BoundWrite): Arrival {
+    const asItCame: Arrival = { kind: "write", bound, isMerged: false };
+    const { row } = bound.write;
+    const person = personOf(row);
+    const facts = person === null ? null : readNameFacts(this.#database, person);
+    return facts === null ? asItCame : this.#meetOwner(bound, facts, asItCame);
+  }
+
+  #meetOwner(bound: BoundWrite, facts: NameFacts, asItCame: Arrival): Arrival {
+    const { row } = bound.write;
+    const key = bound.shape.keyPlaces.map((place) => bound.values[place] ?? null);
+    const found = this.#database.all(this.#readHere, key);
+    const [here] = decodeRows(found, this.#table.pushColumns);
+    const { aheadLimit, binder } = this.#rules;
+    if (here === undefined) return asItCame;
+    if (aheadLimit !== null && ranksBelow(this.#table, here, row, aheadLimit)) return asItCame;
+    const owned = ownedRow(this.#table, here, row, facts);
+    if (owned === null) return { kind: "owner" };
+    if (owned === row) return asItCame;
+    return { kind: "write", bound: binder.bind({ ...bound.write, row: owned }), isMerged: true };
+  }
+}

@@ -1,0 +1,106 @@
+// What becomes of a row that arrives for somebody who has an account here. D-8.1.
+import { parseDateTime } from "../../shared/time.ts";
+import { comparedColumns } from "../rows/row-text.ts";
+import { justAfter, rowTime } from "../rows/row-time.ts";
+import { rankTimes } from "../rows/time-rank.ts";
+import {
+  type Column,
+  isVersioned,
+  type Row,
+  type Table,
+  timestampColumnOf,
+} from "../table/table.ts";
+
+/** What is known here of the person whom a row names. */
+export interface NameFacts {
+  /** True with an account here that has a password: its owner alone changes the texts of the profile and `public`. */
+  readonly ownsProfile: boolean;
+  /** True when the owner of any account has set `public` to false: it stays so. */
+  readonly hidesProfile: boolean;
+}
+
+/** The tables whose rows belong to people, by their column `username`. */
+const TABLES_OF_PEOPLE: ReadonlySet<string> = new Set(["profiles", "platform_accounts"]);
+const OWNER_COLUMNS = ["display_name", "bio", "profession", "location", "public"];
+
+/** True for a table whose rows belong to people. Only for rows of such tables there are facts. */
+export function isOfPeople({ name, pushColumns }: Table): boolean {
+  return TABLES_OF_PEOPLE.has(name) && pushColumns.some((column) => column.name === "username");
+}
+
+/** The person whom a row of such a table names; null for none. */
+export function personOf(row: Row): string | null {
+  const { username } = row;
+  return typeof username === "string" ? username : null;
+}
+
+/**
+ * The row to write where `here` is stored: `arriving` itself where it says nothing else than the owner does, or one with
+ * what is the owner's as it is here, 1 µs later than it came so that it travels on; null for nothing, as only that and
+ * the time differ. The caller has made sure that `arriving` does not rank below `here` where that matters.
+ */
+export function ownedRow(table: Table, here: Row, arriving: Row, facts: NameFacts): Row | null {
+  const kept = ownersColumns(table, here, arriving, facts);
+  const differing = kept.filter((name) => differs(here, arriving, name));
+  if (differing.length === 0) return arriving;
+  if (!hasOtherChanges(table.updateColumns, { table, here, arriving, kept })) return null;
+  const values = differing.map((name) => [name, here[name] ?? null] as const);
+  return { ...arriving, ...Object.fromEntries(values), ...laterTime(table, arriving) };
+}
+
+/** True when two versions of a row differ in what is the owner's, and beside that at most in their time. */
+export function differsForOwner(table: Table, here: Row, there: Row, facts: NameFacts): boolean {
+  const kept = ownersColumns(table, here, there, facts);
+  if (!kept.some((name) => differs(here, there, name))) return false;
+  return !hasOtherChanges(comparedColumns(table), { table, here, arriving: there, kept });
+}
+
+/** True when a guard keeps `arriving` out, as it ranks below `here`. `limit` as in `rankTimes`. D-7.1. */
+export function ranksBelow(table: Table, here: Row, arriving: Row, limit: string): boolean {
+  return isVersioned(table) && rankTimes(rowTime(table, arriving), rowTime(table, here), limit) < 0;
+}
+
+/** The columns whose values here stay. `verified` belongs to the name that was verified. */
+function ownersColumns(table: Table, here: Row, arriving: Row, facts: NameFacts): string[] {
+  if (table.name !== "profiles") return [];
+  if (!facts.ownsProfile) {
+    return facts.hidesProfile && here["public"] === false ? ["public"] : [];
+  }
+  const isRenamed = textOf(here, "display_name") !== textOf(arriving, "display_name");
+  return isRenamed ? [...OWNER_COLUMNS, "verified"] : OWNER_COLUMNS;
+}
+
+interface Versions {
+  readonly table: Table;
+  readonly here: Row;
+  readonly arriving: Row;
+  readonly kept: readonly string[];
+}
+
+function hasOtherChanges(
+  columns: readonly Column[],
+  { table, here, arriving, kept }: Versions,
+): boolean {
+  return columns.some(
+    ({ name }) =>
+      name !== table.timestampColumn && !kept.includes(name) && differs(here, arriving, name),
+  );
+}
+
+/** A column that is absent stays as it is. */
+function differs(here: Row, arriving: Row, name: string): boolean {
+  return Object.hasOwn(arriving, name) && textOf(here, name) !== textOf(arriving, name);
+}
+
+function textOf(row: Row, name: string): string {
+  return JSON.stringify(row[name] ?? null);
+}
+
+/** Where the time of the row cannot be told apart by 1 µs it stays as it came. */
+function laterTime(table: Table, arriving: Row): Row {
+  const column = timestampColumnOf(table);
+  if (column?.type !== "datetime" || !isVersioned(table)) return {};
+  const time = arriving[column.name];
+  if (typeof time !== "string" || parseDateTime(time) === null) return {};
+  return { [column.name]: justAfter(time) };
+}
