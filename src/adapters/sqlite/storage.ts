@@ -104,7 +104,7 @@ export class SqliteStorage implements FullStorage {
       });
       return new SqliteStorage(database);
     } catch (error) {
-      database.close();
+      await database.close();
       throw error;
     }
   }
@@ -121,7 +121,7 @@ export class SqliteStorage implements FullStorage {
   }
 
   async close(): Promise<void> {
-    this.#database.close();
+    await this.#database.close();
   }
 }
 

@@ -29,6 +29,7 @@ function checkpointAside(path: string): Promise<void> {
     worker.onmessage = () => resolve();
     // The log is copied by a later commit.
     worker.onerror = () => resolve();
+    worker.addEventListener("close", () => resolve());
   });
   worker.postMessage(path);
   return ended.finally(() => worker.terminate());

@@ -8,6 +8,8 @@ export class Checkpoints {
   readonly #connection: OpenConnection;
   #isAside = false;
   #isClosed = false;
+  /** Ends when the other thread does. */
+  #copying: Promise<void> = Promise.resolve();
 
   constructor(connection: OpenConnection) {
     this.#connection = connection;
@@ -28,14 +30,16 @@ export class Checkpoints {
   /** Begins to copy, once that write has ended, what was left to another thread. */
   copyAside(): void {
     if (!this.#isAside) return;
-    void this.#connection.driver.checkpointAside?.().then(() => {
+    const copied = this.#connection.driver.checkpointAside?.() ?? Promise.resolve();
+    this.#copying = copied.then(() => {
       this.#isAside = false;
       this.copyAt(CHECKPOINT_PAGES);
     });
   }
 
-  /** Call it before the connection is closed. */
-  close(): void {
+  /** Waits for the other thread. Call it before the connection is closed. */
+  async close(): Promise<void> {
     this.#isClosed = true;
+    await this.#copying;
   }
 }

@@ -54,17 +54,6 @@ export class DatabaseFile {
     this.#checkLog();
   }
 
-  /** Waits, beside other work, for the disk to have what is in the log: less is left for the commit, which waits in its place. */
-  async syncLog(): Promise<void> {
-    // SQLite's locks are not on the log: closing it drops none.
-    const log = await open(`${this.#realPath}-wal`, "r+");
-    try {
-      await log.datasync();
-    } finally {
-      await log.close();
-    }
-  }
-
   #checkLog(): void {
     for (const suffix of ["-wal", "-shm"]) {
       const opened = this.#companions.get(suffix);

@@ -91,6 +91,7 @@ export class SqliteDatabase {
   readonly #changesOfTables = new Map<string, number>();
   #changesOfAll = 0;
   #isClosed = false;
+  #closing: Promise<void> | null = null;
 
   private constructor(
     connection: SqliteConnection,
@@ -229,10 +230,14 @@ export class SqliteDatabase {
   }
 
   /** Finalizes every statement and closes the file. Idempotent; work that still waits for the file fails. */
-  close(): void {
-    if (this.#isClosed) return;
+  close(): Promise<void> {
+    this.#closing ??= this.#close();
+    return this.#closing;
+  }
+
+  async #close(): Promise<void> {
     this.#isClosed = true;
-    this.#checkpoints.close();
+    await this.#checkpoints.close();
     try {
       this.run("PRAGMA wal_checkpoint(TRUNCATE)");
     } catch {
@@ -252,7 +257,7 @@ export class SqliteDatabase {
       this.#reader = reader;
       for (const [name, value] of Object.entries(READER_PRAGMAS)) reader.set(name, value);
     } catch (error) {
-      this.close();
+      await this.close();
       throw error;
     }
   }
@@ -319,10 +324,7 @@ export class SqliteDatabase {
         await turns.next();
         this.#assertOpen();
       }
-      if (count >= LONG_WRITE_STEPS) {
-        await this.#file?.syncLog();
-        this.#assertOpen();
-      }
+      // Nobody has a turn between the last step and the commit: what the step says of the state after it is true at once.
       this.run("COMMIT");
       committed?.(step.value);
       return step.value;

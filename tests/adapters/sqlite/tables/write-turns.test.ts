@@ -92,6 +92,17 @@ test("D-7.9.2 a total that was read during a push is not taken for that after it
     expect(await storage.tables.countRows(table)).toBe(ROWS);
   }));
 
+test("D-7.9.2 a total that was read at any moment of a long push is not taken for that after it", () =>
+  SqliteFile.use(async (file) => {
+    const storage = await openHurried(file);
+    const write = startWrite(storage, 1, LONG_ROWS);
+    while (!write.isOver) {
+      await storage.tables.countRows(table);
+      await nextTurn();
+    }
+    expect(await storage.tables.countRows(table)).toBe(LONG_ROWS);
+  }));
+
 test("D-7.9.2 writes wait for the one before them, and are done in the order of asking", () =>
   SqliteFile.use(async (file) => {
     const storage = await openHurried(file);
