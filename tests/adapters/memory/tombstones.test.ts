@@ -6,7 +6,7 @@ import type { MemoryTables } from "../../support/memory/tables.ts";
 
 tombstonesContract({
   name: "memory",
-  options: { isShared: true, randomRuns: 100 },
+  options: { isShared: true, randomRuns: 200 },
   async open() {
     const clock = new SystemClock();
     const database = new MemoryDatabase(clock);

@@ -125,6 +125,15 @@ export function tombstoneProgramTests(harness: StoreHarness<TombstoneParts>): vo
       expect(await items.listed()).toEqual([["a", behind(behind(deletedAt))]]);
     });
 
+    it("D-7.6 a later row of a program removes its tombstone, whatever is written in its place afterwards", async (parts, store) => {
+      const items = await ItemsWithDeletes.prepare(parts);
+      for (const k of ["a", "b"]) await items.bury(k, at(store, 60));
+      await items.insert({ k: "a", at: at(store, 120), v: 1 });
+      await items.write([{ k: "a", at: at(store, 0), v: 2 }]);
+      expect(await items.listed()).toEqual([["b", at(store, 60)]]);
+      expect(await items.rows()).toEqual([{ k: "a", at: at(store, 0), v: 2 }]);
+    });
+
     it("D-7.6 a row that is deleted again is listed anew with its new time, at its last place only", async (parts, store) => {
       const items = await ItemsWithDeletes.prepare(parts);
       const [first, second] = [at(store, 60), at(store, 61)];

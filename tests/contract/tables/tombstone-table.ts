@@ -113,6 +113,15 @@ export class ItemsWithDeletes {
     return rows.toSorted((a, b) => (String(a["k"]) < String(b["k"]) ? -1 : 1));
   }
 
+  /** The rows of these keys, by key. */
+  async rowsOf(keys: readonly string[]): Promise<readonly Row[]> {
+    const rows = await this.#parts.rows.readByKeys(
+      ITEMS,
+      keys.map((k) => ({ k })),
+    );
+    return rows.toSorted((a, b) => (String(a["k"]) < String(b["k"]) ? -1 : 1));
+  }
+
   async page(query: Partial<TombstoneQuery> = {}): Promise<TombstonePage> {
     const everything = { after: null, sinceTime: null, limitRows: 1000 };
     return await this.#parts.tombstones.list(ITEMS, { ...everything, ...query });

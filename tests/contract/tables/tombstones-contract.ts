@@ -1,6 +1,7 @@
 import type { StoreHarness } from "../harness.ts";
 import { tombstoneErasureTests } from "./tombstone-erasure.ts";
 import { tombstoneFeedTests } from "./tombstone-feed.ts";
+import { tombstoneHistoryTests } from "./tombstone-histories.ts";
 import { tombstoneProgramTests } from "./tombstone-programs.ts";
 import type { TombstoneParts } from "./tombstone-table.ts";
 import { tombstoneWriteTests } from "./tombstone-writes.ts";
@@ -14,4 +15,5 @@ export function tombstonesContract(harness: StoreHarness<TombstoneParts>): void 
   tombstoneWriteTests(harness);
   tombstoneFeedTests(harness);
   tombstoneErasureTests(harness);
+  tombstoneHistoryTests(harness);
 }

@@ -113,16 +113,14 @@ export class PushTombstones {
     return keptOut;
   }
 
-  /** Tombstones that would keep a record out, but whose row another program wrote anew with a later time. */
+  /** Tombstones that are not earlier than a record, but whose row another program wrote anew with a later time. */
   async #outdated(
     met: readonly Upsert[],
     kept: ReadonlyMap<string, string>,
     { limit, tx }: { readonly limit: string; readonly tx: ClientSession },
   ): Promise<Set<string>> {
     const deletedAt = (keyText: string) => kept.get(keyText) as string;
-    const keys = this.#isGuarded
-      ? met.filter(({ keyText, time }) => !outlives(time, deletedAt(keyText), limit))
-      : [];
+    const keys = met.filter(({ keyText, time }) => !outlives(time, deletedAt(keyText), limit));
     const times = keys.length === 0 ? [] : await this.#stored.readTimes(keys, tx);
     const isOutdated = ([keyText, time]: [string, string | null]) =>
       outlives(time, deletedAt(keyText), limit);

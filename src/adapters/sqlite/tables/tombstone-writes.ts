@@ -15,6 +15,8 @@ type BoundKey = readonly SqliteValue[];
 
 /** Keys that one statement looks up. */
 const MAX_KEYS = 100;
+/** Later than any time that a tombstone may have. */
+const LATEST_TIME = "9999-12-31T23:59:59.999999";
 /** Values that one statement binds; older versions of SQLite allow no more than 999. */
 const MAX_VALUES = 900;
 
@@ -62,16 +64,9 @@ export class TombstoneWrites {
       return { isRemoved: false, outlivedBy: row.order };
     }
     const before = this.#deletedAt(bound);
-    if (row.isThere) {
-      const { table } = this.#names;
-      this.#database.run(
-        `DELETE FROM "${table.name}" WHERE ${this.#names.isKey(`"${table.name}"`)}`,
-        bound,
-      );
-    }
-    const isEarlier = before !== null && compareDateTimes(before, deletedAt) >= 0;
-    // The trigger has listed the row's own delete.
-    if (row.isThere || !isEarlier) this.#list(bound, isEarlier ? before : deletedAt);
+    const isNews = before === null || compareDateTimes(before, deletedAt) < 0;
+    if (row.isThere) this.#remove(bound, before);
+    if (isNews) this.#list(bound, deletedAt);
     return { isRemoved: row.isThere };
   }
 
@@ -132,6 +127,16 @@ export class TombstoneWrites {
     const order = String(row?.["order"] ?? "");
     const time = parseDateTime(order);
     return { isThere: row !== undefined, order, time };
+  }
+
+  /** Removes a row. A tombstone of its key stays in its place, as the row's trigger lists none beside a greater time. */
+  #remove(key: BoundKey, kept: string | null): void {
+    const { table, list } = this.#names;
+    const name = `"${table.name}"`;
+    const keep = `UPDATE ${list} SET repsync_deleted_at = ? WHERE ${this.#names.isKey(list)}`;
+    if (kept !== null) this.#database.run(keep, [LATEST_TIME, ...key]);
+    this.#database.run(`DELETE FROM ${name} WHERE ${this.#names.isKey(name)}`, key);
+    if (kept !== null) this.#database.run(keep, [keptTime(kept), ...key]);
   }
 
   #deletedAt(key: BoundKey): string | null {

@@ -7,7 +7,7 @@ import { otherProgram } from "./support.ts";
 describe.skipIf(!mongoAvailable)("MongoDB", () => {
   tombstonesContract({
     name: "MongoDB",
-    options: { isShared: true, randomRuns: 25 },
+    options: { isShared: true, randomRuns: 10 },
     async open() {
       const database = await makeDatabase();
       const program = otherProgram(database.db);

@@ -7,7 +7,7 @@ import { SqliteFile } from "../support.ts";
 
 tombstonesContract({
   name: "SQLite file",
-  options: { isShared: true, randomRuns: 25 },
+  options: { isShared: true, randomRuns: 100 },
   async open() {
     const file = await SqliteFile.make();
     const openInstance = async () => asParts(await file.open(), file);
