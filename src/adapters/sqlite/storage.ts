@@ -4,6 +4,7 @@ import type { PreparedTables } from "../../ports/tables/table-store.ts";
 import { ACCOUNT_TABLES, SqliteAccountStore } from "./accounts/account-store.ts";
 import { API_KEY_TABLES, SqliteApiKeyStore } from "./accounts/api-key-store.ts";
 import { CALL_TABLES } from "./accounts/call-counter.ts";
+import { HISTORY_TABLES } from "./accounts/call-history.ts";
 import { CONSENT_TABLES, SqliteConsentStore } from "./accounts/consent-store.ts";
 import { SqliteMembership } from "./accounts/membership.ts";
 import { PersonRows } from "./accounts/person-rows.ts";
@@ -130,6 +131,7 @@ const REPUTATION_TABLES = [
   ...API_KEY_TABLES,
   ...CONSENT_TABLES,
   ...CALL_TABLES,
+  ...HISTORY_TABLES,
   ...AUDIT_TABLES,
   ...INDEX_SEGMENT_TABLES,
 ];

@@ -86,10 +86,13 @@ async function listKeys({ output, open }: CommandTools, username: string): Promi
     item.status,
     item.createdAt,
     item.expiresAt ?? "never",
+    item.lastUsedAt ?? "never",
   ]);
   if (rows.length === 0) output.print(`"${username}" has no key`);
   else
-    output.print(...tableLines([["id", "name", "key", "status", "created", "expires"], ...rows]));
+    output.print(
+      ...tableLines([["id", "name", "key", "status", "created", "expires", "last used"], ...rows]),
+    );
   return EXIT.success;
 }
 

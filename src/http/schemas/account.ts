@@ -106,6 +106,8 @@ const API_KEY = {
   status: oneOf(["active", "expired", "revoked"]),
   created_at: Time,
   expires_at: NullableTime,
+  /** To the minute; null when the key was not used yet. */
+  last_used_at: NullableTime,
 };
 
 export const ApiKeySchema = model("ApiKey", API_KEY);
@@ -149,7 +151,21 @@ const Limit = model("Limit", {
   reset_at: Time,
 });
 
-export const UsageSchema = model("Usage", { plan: oneOf(PLAN_NAMES), minute: Limit, month: Limit });
+const DayCalls = Type.Object(
+  {
+    date: Type.String({ format: "date" }),
+    calls: Type.Integer({ minimum: 0, description: "Those that count against the limits" }),
+    denied: Type.Integer({ minimum: 0, description: "Those of them answered 403 or 404" }),
+  },
+  { additionalProperties: false },
+);
+
+export const UsageSchema = model("Usage", {
+  plan: oneOf(PLAN_NAMES),
+  minute: Limit,
+  month: Limit,
+  days: Type.Array(DayCalls, { description: "The last 31 days in UTC, the oldest first" }),
+});
 
 export const AccessSchema = model("Access", {
   id: Text,

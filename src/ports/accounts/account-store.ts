@@ -1,4 +1,5 @@
 import type { Account } from "../../domain/reputation/accounts/account.ts";
+import type { CallHistory } from "../../domain/reputation/accounts/call-history.ts";
 import type { MeterReading } from "../../domain/reputation/accounts/call-meter.ts";
 import type { EffectiveLimits } from "../../domain/reputation/accounts/plan.ts";
 
@@ -43,4 +44,7 @@ export interface UsageReading {
 export interface UsageStore {
   /** The calls of an account by now, other instances' included. Throws `store_unavailable`. */
   read(username: string, limits: EffectiveLimits): Promise<UsageReading>;
+
+  /** What lookups kept of an account's calls in their own commits. D-8.11. Throws `store_unavailable`. */
+  history(username: string): Promise<CallHistory>;
 }

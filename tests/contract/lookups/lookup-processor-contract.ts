@@ -1,4 +1,5 @@
 import { describe, expect } from "bun:test";
+import { callsByDay, lastUsedAt } from "../../../src/domain/reputation/accounts/call-history.ts";
 import { decideCall, NO_USAGE } from "../../domain/reputation/accounts/sliding-window.ts";
 import { SEED } from "../../support/seed.ts";
 import { SeededRandom } from "../../support/seeded-random.ts";
@@ -250,6 +251,36 @@ function limitTests(harness: ReputationHarness): void {
         no,
         no,
         "quota_exceeded",
+      ]);
+    },
+  );
+
+  timed(
+    "D-8.11 history() has the answered calls by day, and the last use of each key",
+    async (parts, store) => {
+      const scene = new Scene(parts, store);
+      const { hash, id } = await caller(scene, { plan: "enterprise", callsPerMonth: 6 });
+      const other = await scene.giveKey("caller");
+      const unused = await scene.giveKey("caller");
+      expect(callsByDay(await parts.usage.history("caller"), store.nowMs()).length).toBe(31);
+      await scene.enrol("ana");
+      await scene.consent("ana");
+      const to = (keyHash: string, username: string) => ({ keyHash, username });
+      await scene.lookUpMany([to(hash, "ana"), to(hash, "x"), to(other.hash, "ana")]);
+      expect(await parts.usage.history("ana")).toEqual({ days: "", keys: "" });
+      await store.advance(DAY_MS + 90_000);
+      await scene.lookUpMany([to(hash, "ana"), to(hash, "ana"), to(hash, "x")]);
+      expect(wordOf(await scene.lookUp(other.hash, "ana"))).toBe("quota_exceeded");
+      const history = await parts.usage.history("caller");
+      expect(callsByDay(history, store.nowMs()).slice(-3)).toEqual([
+        { date: "2026-02-28", calls: 0, denied: 0 },
+        { date: "2026-03-01", calls: 3, denied: 1 },
+        { date: "2026-03-02", calls: 3, denied: 1 },
+      ]);
+      expect([id, other.id, unused.id].map((key) => lastUsedAt(history, key))).toEqual([
+        "2026-03-02T12:01:00Z",
+        "2026-03-01T12:00:00Z",
+        null,
       ]);
     },
   );

@@ -22,7 +22,14 @@ describe("API keys", () => {
     const { key, id, created_at, ...rest } = dataOf(reply);
     expect(String(key)).toMatch(/^rep_live_[0-9A-Za-z]{36}$/);
     const last4 = String(key).slice(-4);
-    const shown = { name: "shop", prefix: "rep_live_", last4, status: "active", expires_at: null };
+    const shown = {
+      name: "shop",
+      prefix: "rep_live_",
+      last4,
+      status: "active",
+      expires_at: null,
+      last_used_at: null,
+    };
     expect(rest).toEqual(shown);
     const list = dataOf(await ana.send("/v1/me/api-keys"));
     expect(list).toEqual({ items: [{ id, created_at, ...shown }], next_cursor: null });
@@ -191,6 +198,13 @@ describe("me", () => {
     await lookUp(app, key, { username: "nobody" });
     const after = dataOf(await ana.send("/v1/me/usage"));
     expect(after).toMatchObject({ minute: { used: 2, remaining: 28 }, month: { used: 2 } });
+    const days = after["days"] as { date: string; calls: number; denied: number }[];
+    expect(days.length).toBe(31);
+    // The calls may be those of both sides of a midnight.
+    expect(days.reduce((sum, { calls }) => sum + calls, 0)).toBe(2);
+    expect(days.slice(-2).reduce((sum, { denied }) => sum + denied, 0)).toBe(2);
+    const [used] = itemsOf(dataOf(await ana.send("/v1/me/api-keys"))) as { last_used_at: string }[];
+    expect(used?.last_used_at).toMatch(/^\d{4}-\d\d-\d\dT\d\d:\d\d:00Z$/);
     expect((after["month"] as { reset_at: string }).reset_at).toMatch(/-01T00:00:00Z$/);
     const accesses = dataOf(await ana.send("/v1/me/accesses"));
     expect(itemsOf(accesses)).toMatchObject([

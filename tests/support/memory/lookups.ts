@@ -46,7 +46,11 @@ export class MemoryLookupProcessor implements LookupProcessor {
       ]),
     );
     const subjectOf = (username: string) => this.#subject(username);
-    const { outcomes, entries } = decideBatch(resolved, { nowMs, subjectOf, charges });
+    const { outcomes, entries, uses } = decideBatch(resolved, { nowMs, subjectOf, charges });
+    for (const use of uses) {
+      const name = this.#deps.subjects.usernameOf(use.accountId);
+      if (name !== null) usage.note(name, use);
+    }
     chain.append(entries);
     return outcomes;
   }

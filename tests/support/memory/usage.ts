@@ -1,5 +1,11 @@
 // What accounts have used, in memory.
 import {
+  type AccountUse,
+  type CallHistory,
+  NO_HISTORY,
+  withUse,
+} from "../../../src/domain/reputation/accounts/call-history.ts";
+import {
   chargeCalls,
   type MeterCharge,
   type MeterReading,
@@ -23,6 +29,7 @@ const UNUSED: Usage = { callsMs: [], month: null };
 export class MemoryUsageStore implements UsageStore {
   readonly #clock: Clock;
   readonly #usage = new Map<string, Usage>();
+  readonly #histories = new Map<string, CallHistory>();
 
   constructor(clock: Clock) {
     this.#clock = clock;
@@ -46,9 +53,20 @@ export class MemoryUsageStore implements UsageStore {
     return charge;
   }
 
+  async history(username: string): Promise<CallHistory> {
+    return this.#histories.get(username) ?? NO_HISTORY;
+  }
+
+  /** Notes answered calls, in the caller's commit. */
+  note(username: string, use: AccountUse): void {
+    const before = this.#histories.get(username) ?? NO_HISTORY;
+    this.#histories.set(username, withUse(before, use, this.#clock.nowMs()));
+  }
+
   /** Forgets an account, in the caller's commit. */
   forget(username: string): void {
     this.#usage.delete(username);
+    this.#histories.delete(username);
   }
 
   #reading(username: string, { callsPerMinute }: EffectiveLimits, nowMs: number): MeterReading {

@@ -1,6 +1,7 @@
 // What accounts have used: a document each, by the id that stands for the account in the audit. Only batches of lookups write
 // it, within their transactions, so of two that count calls of one account at once the second runs again. D-6.4.
 import { Binary, type Document } from "mongodb";
+import { type CallHistory, NO_HISTORY } from "../../../domain/reputation/accounts/call-history.ts";
 import type { MeterCharge, MeterReading } from "../../../domain/reputation/accounts/call-meter.ts";
 import { type MonthUsage, monthOf } from "../../../domain/reputation/accounts/quota.ts";
 import { LOOKUP_LOG, type LogWrite, logId, USAGES } from "../driver/lookup-log.ts";
@@ -19,6 +20,9 @@ export interface UsageDocument extends Omit<CallBuckets, "packed"> {
   readonly packed: Binary;
   readonly month: string;
   readonly monthCalls: number;
+  /** As in `CallHistory`. */
+  readonly days?: string;
+  readonly keys?: string;
 }
 
 interface CallUsage {
@@ -26,6 +30,7 @@ interface CallUsage {
   readonly atMs: number;
   readonly buckets: CallBuckets;
   readonly month: MonthUsage | null;
+  readonly history: CallHistory;
 }
 
 /** Calls of an account that were counted at one moment. */
@@ -51,13 +56,19 @@ export function joinUsage(): Document[] {
 
 /** The usage that a document tells at a time; undefined for an account that made no call. */
 export function usageOf(document: UsageDocument | undefined, nowMs: number): CallUsage {
-  if (document === undefined) return { atMs: nowMs, buckets: NO_CALLS, month: null };
+  if (document === undefined) {
+    return { atMs: nowMs, buckets: NO_CALLS, month: null, history: NO_HISTORY };
+  }
   const { calls, firstMs, lastMs, packed, month, monthCalls } = document;
   const isLead = lastMs > nowMs && lastMs <= nowMs + MAX_LEAD_MS;
   const atMs = isLead ? lastMs : nowMs;
   const bytes = packed.buffer.subarray(0, packed.position);
   const buckets = settleBuckets({ calls, firstMs, lastMs, packed: bytes }, atMs);
-  return { atMs, buckets, month: { month, used: monthCalls } };
+  return { atMs, buckets, month: { month, used: monthCalls }, history: historyOf(document) };
+}
+
+export function historyOf({ days, keys }: UsageDocument): CallHistory {
+  return { days: days ?? NO_HISTORY.days, keys: keys ?? NO_HISTORY.keys };
 }
 
 export function readingOf({ buckets, month }: CallUsage, callsPerMinute: number): MeterReading {
@@ -66,19 +77,20 @@ export function readingOf({ buckets, month }: CallUsage, callsPerMinute: number)
 
 /** A usage with the calls that a charge admits. */
 export function withCharge(usage: CallUsage, { admitted, month }: MeterCharge): CallUsage {
-  const { atMs, buckets } = usage;
+  const { atMs, buckets, history } = usage;
   if (admitted === 0) return usage;
-  return { atMs, buckets: addCalls(buckets, { atMs, calls: admitted }), month };
+  return { atMs, buckets: addCalls(buckets, { atMs, calls: admitted }), month, history };
 }
 
 /** A usage without calls that were counted and then not answered, as far as it has them. */
 export function withoutCalls(usage: CallUsage, counted: CountedCalls): CallUsage {
-  const { atMs, buckets, month } = usage;
+  const { atMs, buckets, month, history } = usage;
   const isSameMonth = month?.month === monthOf(counted.atMs);
   return {
     atMs,
     buckets: takeCalls(buckets, counted),
     month: isSameMonth ? { ...month, used: Math.max(0, month.used - counted.calls) } : month,
+    history,
   };
 }
 
@@ -93,6 +105,8 @@ export function writeUsage(accountId: string, usage: CallUsage, isNew: boolean):
     packed: new Binary(packed),
     month,
     monthCalls: used,
+    days: usage.history.days,
+    keys: usage.history.keys,
   };
   return { filter: { _id: usageId(accountId) }, replacement, isNew };
 }

@@ -3,6 +3,7 @@
 // on disk. That commit also proves that the transaction read from the real primary, so no ended right is answered from
 // (docs/decisions/0037).
 import type { ClientSession } from "mongodb";
+import { withUse } from "../../../domain/reputation/accounts/call-history.ts";
 import { chargeCalls, type MeterCharge } from "../../../domain/reputation/accounts/call-meter.ts";
 import { monthToKeep } from "../../../domain/reputation/accounts/quota.ts";
 import type { WrittenChain } from "../../../domain/reputation/audit/audit-chain.ts";
@@ -241,7 +242,11 @@ export class MongoLookupProcessor implements LookupProcessor {
       counted.push({ accountId, atMs: usage.atMs, calls: charge.admitted });
     }
     const subjectOf = (username: string) => facts.person(username);
-    const { outcomes, entries } = decideBatch(resolved, { nowMs, subjectOf, charges });
+    const { outcomes, entries, uses } = decideBatch(resolved, { nowMs, subjectOf, charges });
+    for (const use of uses) {
+      const usage = usageNow(use.accountId);
+      usageBy.set(use.accountId, { ...usage, history: withUse(usage.history, use, nowMs) });
+    }
     // Calls are given back only where the head moves too, so that a later batch can tell whether they were.
     if (entries.length === 0) return { outcomes, writes: corrected, counted: [], written: null };
     const from = chain ?? (await deadline.race(chainWriter.begin(tx)));

@@ -14,6 +14,7 @@ const ERASE: Readonly<Record<Exclude<PersonalData, "attempts">, readonly string[
   usage: [
     `DELETE FROM repsync_usage WHERE account_id = ${ACCOUNT_ID}`,
     `DELETE FROM repsync_calls WHERE account_id = ${ACCOUNT_ID}`,
+    `DELETE FROM repsync_call_history WHERE account_id = ${ACCOUNT_ID}`,
   ],
   subject: ["DELETE FROM repsync_subjects WHERE username = ?"],
 };

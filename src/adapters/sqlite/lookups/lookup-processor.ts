@@ -17,6 +17,7 @@ import { MAX_UNCONFIRMED_LOOKUP_MS } from "../../../domain/shared/limits.ts";
 import type { LookupProcessor } from "../../../ports/lookups/lookup-processor.ts";
 import { storedKeyOf } from "../accounts/api-key-store.ts";
 import { countCalls, USAGE_COLUMNS, type Usage, usageOf } from "../accounts/call-counter.ts";
+import { noteUse } from "../accounts/call-history.ts";
 import type { Subjects } from "../accounts/subjects.ts";
 import type { AuditChainWriter } from "../audit/audit-chain-writer.ts";
 import type { SqliteDatabase } from "../driver/database.ts";
@@ -102,7 +103,8 @@ export class SqliteLookupProcessor implements LookupProcessor {
     }
     const people = this.#deps.people.begin(calls.map(({ username }) => username));
     const subjectOf = (username: string) => this.#deps.people.read(people, username, nowMs);
-    const { outcomes, entries } = decideBatch(resolved, { nowMs, subjectOf, charges });
+    const { outcomes, entries, uses } = decideBatch(resolved, { nowMs, subjectOf, charges });
+    for (const use of uses) noteUse(this.#database, use, nowMs);
     const tip = this.#deps.chain.append(entries);
     return { outcomes, callers, people, tip, readAtMs, nowMs };
   }

@@ -1,5 +1,6 @@
 // Decides a batch of lookups from what was read for it, as if they came one after the other. D-5.8.
 import { type KeptApiKey, keptKeyStatus } from "../accounts/api-key.ts";
+import type { AccountUse } from "../accounts/call-history.ts";
 import type { MeterCharge, Quotas } from "../accounts/call-meter.ts";
 import type { LookupEndpoint } from "../accounts/consent.ts";
 import type { EffectiveLimits } from "../accounts/plan.ts";
@@ -96,6 +97,8 @@ interface DecidedBatch {
   readonly outcomes: readonly LookupOutcome[];
   /** Of the answered calls, in their order. */
   readonly entries: readonly AuditEntry[];
+  /** The answered calls by account. D-8.11. */
+  readonly uses: readonly AccountUse[];
 }
 
 /** Finds the caller of every call, refuses bad keys, and counts the calls of each account. */
@@ -123,6 +126,7 @@ export function decideBatch(
   { nowMs, subjectOf, charges }: DecisionFacts,
 ): DecidedBatch {
   const entries: AuditEntry[] = [];
+  const uses = new Map<string, AccountUse>();
   const outcomes = resolved.map((one): LookupOutcome => {
     if ("kind" in one) return one;
     const { caller, call, index } = one;
@@ -138,9 +142,22 @@ export function decideBatch(
     const request = { endpoint, requestId, accountId, keyId: key.id, nowMs };
     const decision = decideLookup(subject, request);
     entries.push(decision.entry);
+    noteUse(uses, caller, decision);
     return { kind: "answered", decision, subject, quotas: charge.quotasAfter(index + 1), nowMs };
   });
-  return { outcomes, entries };
+  return { outcomes, entries, uses: [...uses.values()] };
+}
+
+function noteUse(
+  uses: Map<string, AccountUse>,
+  { accountId, key }: LookupCaller,
+  { code }: LookupDecision,
+): void {
+  const use = uses.get(accountId) ?? { accountId, calls: 0, denied: 0, keyIds: new Set() };
+  use.calls++;
+  if (code !== null) use.denied++;
+  use.keyIds.add(key.id);
+  uses.set(accountId, use);
 }
 
 function keyProblem(caller: LookupCaller | null, nowMs: number) {

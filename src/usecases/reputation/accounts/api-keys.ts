@@ -7,6 +7,11 @@ import {
   makeApiKey,
   type StoredApiKey,
 } from "../../../domain/reputation/accounts/api-key.ts";
+import {
+  type CallHistory,
+  lastUsedAt,
+  NO_HISTORY,
+} from "../../../domain/reputation/accounts/call-history.ts";
 import { readExpiry } from "../../../domain/reputation/accounts/expiry.ts";
 import { AppError, refuse } from "../../../domain/shared/errors.ts";
 import {
@@ -20,7 +25,10 @@ import { formatMs } from "../../../domain/shared/time.ts";
 import type { AccountDeps } from "./deps.ts";
 import { erasedMeanwhile } from "./identity.ts";
 
-export type ApiKeyDeps = Pick<AccountDeps, "apiKeys" | "mac" | "pepperMac" | "ids" | "clock">;
+export type ApiKeyDeps = Pick<
+  AccountDeps,
+  "apiKeys" | "usage" | "mac" | "pepperMac" | "ids" | "clock"
+>;
 
 /** In the field order of D-5.5. */
 export interface ApiKeyItem {
@@ -31,6 +39,8 @@ export interface ApiKeyItem {
   readonly status: ApiKeyStatus;
   readonly createdAt: string;
   readonly expiresAt: string | null;
+  /** To the minute; null when it was not used yet. D-8.11. */
+  readonly lastUsedAt: string | null;
 }
 
 /** A new key with its text, which is shown only this once. D-5.5. */
@@ -87,10 +97,11 @@ export async function listApiKeys(
   const { limit, cursor } = requireListQuery(query, CURSOR);
   const nowMs = deps.clock.nowMs();
   const found = await deps.apiKeys.list(username, { limit: limit + 1, beforeId: cursor });
+  const history = await deps.usage.history(username);
   // A cursor is given out only where another key follows, and keys stay listed.
   if (cursor !== null && found.length === 0) refuse([BAD_CURSOR]);
   return listPart(found, limit, {
-    toItem: (key) => apiKeyItem(key, nowMs),
+    toItem: (key) => apiKeyItem(key, history, nowMs),
     cursorOf: ({ id }) => id,
   });
 }
@@ -104,7 +115,7 @@ export async function revokeApiKey(
   const nowMs = deps.clock.nowMs();
   const key = await deps.apiKeys.revoke(username, { id, nowMs });
   if (key === null) throw unknownKey();
-  return apiKeyItem(key, nowMs);
+  return apiKeyItem(key, await deps.usage.history(username), nowMs);
 }
 
 /**
@@ -132,7 +143,7 @@ function makeKey({ mac, pepperMac, ids }: ApiKeyDeps) {
   return { key, kept: { id: ids.next(), hash: pepperMac.hex(key), ...apiKeyDisplay(key) } };
 }
 
-function apiKeyItem(stored: StoredApiKey, nowMs: number): ApiKeyItem {
+function apiKeyItem(stored: StoredApiKey, history: CallHistory, nowMs: number): ApiKeyItem {
   return {
     id: stored.id,
     name: stored.name,
@@ -141,11 +152,12 @@ function apiKeyItem(stored: StoredApiKey, nowMs: number): ApiKeyItem {
     status: keptKeyStatus(stored, nowMs),
     createdAt: stored.createdAt,
     expiresAt: stored.expiresAt,
+    lastUsedAt: lastUsedAt(history, stored.id),
   };
 }
 
 function issuedApiKey(stored: StoredApiKey, key: string, nowMs: number): IssuedApiKey {
-  const { id, name, ...rest } = apiKeyItem(stored, nowMs);
+  const { id, name, ...rest } = apiKeyItem(stored, NO_HISTORY, nowMs);
   return { id, name, key, ...rest };
 }
 

@@ -1,6 +1,7 @@
 // What a signed-in user reads and changes of their own. D-5.5, D-6.6.
 
 import type { Account } from "../../../domain/reputation/accounts/account.ts";
+import { callsByDay, type DayCalls } from "../../../domain/reputation/accounts/call-history.ts";
 import { chargeCalls } from "../../../domain/reputation/accounts/call-meter.ts";
 import { effectiveLimits } from "../../../domain/reputation/accounts/plan.ts";
 import { type UsageBody, usageBody } from "../../../domain/reputation/accounts/usage.ts";
@@ -35,12 +36,13 @@ const ACCESS_CURSOR = /^(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d{3,6})?Z)_([\w-]{1
 export async function readUsage(
   deps: Pick<AccountDeps, "usage">,
   account: Account,
-): Promise<UsageBody> {
+): Promise<UsageBody & { readonly days: readonly DayCalls[] }> {
   const limits = effectiveLimits(account);
   const { reading, nowMs } = await deps.usage.read(account.username, limits);
   const { quotasAfter } = chargeCalls(reading, { calls: 0, limits, nowMs });
-  const { blockingMs } = reading;
-  return usageBody(account.plan, quotasAfter(0), blockingMs, nowMs);
+  const days = callsByDay(await deps.usage.history(account.username), nowMs);
+  const quotas = quotasAfter(0);
+  return { ...usageBody(account.plan, quotas, reading.blockingMs, nowMs), days };
 }
 
 /** Lists who looked a person up, newest first. Throws `invalid_request`. */

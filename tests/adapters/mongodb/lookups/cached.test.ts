@@ -61,6 +61,7 @@ interface Change {
 }
 
 const nameOf = (outcome: LookupOutcome) => subjectOf(outcome)?.profile?.["display_name"];
+const isVerified = (outcome: LookupOutcome) => subjectOf(outcome)?.profile?.["verified"];
 const consentsOf = (outcome: LookupOutcome) => subjectOf(outcome)?.consents.length;
 const accountsOf = (outcome: LookupOutcome) => subjectOf(outcome)?.accounts.length;
 const limitOf = (outcome: LookupOutcome) =>
@@ -78,9 +79,9 @@ async function raiseAll(db: TestDatabase["db"], options = {}): Promise<void> {
 const CHANGES: readonly Change[] = [
   {
     what: "a push by another instance",
-    make: ({ second }) => second.push(PROFILES, { username: "ana", display_name: "Pushed" }),
-    seen: nameOf,
-    expected: "Pushed",
+    make: ({ second }) => second.push(PROFILES, { username: "ana", verified: true }),
+    seen: isVerified,
+    expected: true,
   },
   {
     what: "a profile that another instance changed",
@@ -147,9 +148,9 @@ const CHANGES: readonly Change[] = [
   {
     what: "a push of more than 64 people by another instance",
     make: ({ second }) =>
-      second.push(PROFILES, { username: "ana", display_name: "Pushed" }, ...MANY_PEOPLE),
-    seen: nameOf,
-    expected: "Pushed",
+      second.push(PROFILES, { username: "ana", verified: true }, ...MANY_PEOPLE),
+    seen: isVerified,
+    expected: true,
   },
   {
     what: "a row that another program changed, with the version of all,",

@@ -6,7 +6,7 @@ import { SqliteFile } from "../support.ts";
 
 const TIME = { nowMs: () => Date.now(), advance: async () => {}, dispose: async () => {} };
 
-test.each(["repsync_usage", "repsync_calls"])(
+test.each(["repsync_usage", "repsync_calls", "repsync_call_history"])(
   "D-5.5 erase() removes a person's rows of %s, and nobody else's",
   (table) =>
     SqliteFile.use(async (file) => {
