@@ -77,6 +77,16 @@ export const NO_REMOTE_MARKS: Sabotage = {
   }),
 };
 
+/** The end that runs finds none of its own late rows. */
+export const NO_OWN_MARKS: Sabotage = {
+  deps: (deps) => ({
+    ...deps,
+    lateRows: {
+      read: async (table, query) => ({ ...(await deps.lateRows.read(table, query)), from: null }),
+    },
+  }),
+};
+
 /** What the marks of an end stand for in `MARK_AFTER_READING`. */
 const realMarks = new WeakMap<LiveEnd, string[]>();
 

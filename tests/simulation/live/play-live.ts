@@ -17,7 +17,7 @@ const SETTLE_MS = 600_000;
 /** Longer than any time is ahead, whatever the clocks say. */
 const QUIET_MS = 9_000_000;
 /** In each, all ends that have a remote run there and back. */
-const MAX_ROUNDS = 4;
+const MAX_ROUNDS = 2;
 
 /** Plays one history: writes and runs, then quiet, after which runs alone must make all ends equal, and right. */
 export async function playLive(
