@@ -1,4 +1,4 @@
-// npm run bench [-- pull push memory health runs lookups changes instances endurance pocketbase] [sqlite mongodb] [--write]
+// npm run bench [-- pull push memory health wide runs lookups changes instances endurance pocketbase] [sqlite mongodb] [--write]
 //               [--beside FOLDER]
 // Measures repsync beside what its speed is judged by: the least that the same work costs, or another checkout.
 import { parseArgs } from "node:util";
@@ -14,12 +14,15 @@ import { benchPocketbase } from "./sections/pocketbase.ts";
 import { benchPull } from "./sections/pull.ts";
 import { benchPush } from "./sections/push.ts";
 import { benchRuns } from "./sections/runs.ts";
+import { benchWide, benchWideMillion } from "./sections/wide.ts";
 import { type BenchStore, openStores } from "./stores.ts";
 
 /** A section, and the stores it is for. */
 interface Section {
   readonly run: (store: BenchStore, reporter: Reporter, beside: Checkout | null) => Promise<void>;
   readonly storeNames: readonly string[];
+  /** True when it takes long and is measured only when it is named. */
+  readonly isOnlyNamed?: boolean;
   /** True when it can measure beside another checkout. */
   readonly isForBeside?: boolean;
 }
@@ -30,6 +33,8 @@ const SECTIONS: Readonly<Record<string, Section>> = {
   push: { run: benchPush, storeNames: STORES, isForBeside: true },
   memory: { run: benchMillion, storeNames: STORES },
   health: { run: benchHealth, storeNames: STORES },
+  wide: { run: benchWide, storeNames: ["sqlite"], isOnlyNamed: true },
+  "wide-million": { run: benchWideMillion, storeNames: ["sqlite"], isOnlyNamed: true },
   runs: { run: benchRuns, storeNames: ["sqlite"] },
   lookups: { run: benchLookups, storeNames: STORES, isForBeside: true },
   changes: { run: benchChanges, storeNames: STORES, isForBeside: true },
@@ -83,7 +88,7 @@ function readChoice(args: string[]): Choice {
 /** The named ones; all of them when none is named. */
 function chosenOf(names: readonly string[], named: readonly string[]): readonly string[] {
   const chosen = names.filter((name) => named.includes(name));
-  return chosen.length > 0 ? chosen : names;
+  return chosen.length > 0 ? chosen : names.filter((name) => !SECTIONS[name]?.isOnlyNamed);
 }
 
 async function bench(choice: Choice): Promise<void> {

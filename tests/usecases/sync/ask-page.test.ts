@@ -53,10 +53,8 @@ async function askedFor(
 
 const MIB = 1024 * 1024;
 
-test("D-4.6 after a page of more than 16 MiB the next one has half the rows, and grows again", async () => {
-  expect(await askedFor([17 * MIB, 17 * MIB, 16 * MIB, MIB, 0])).toEqual([
-    1000, 500, 250, 282, 318,
-  ]);
+test("D-4.6 after a page of more than 4 MiB the next one has half the rows, and grows again", async () => {
+  expect(await askedFor([5 * MIB, 5 * MIB, 2 * MIB, MIB, 0])).toEqual([1000, 500, 250, 282, 318]);
 });
 
 test("D-4.5 a page never has fewer than two rows", async () => {
@@ -69,4 +67,10 @@ test("D-7.9.3 a pull begins with 500 rows, and doubles them while a page takes n
   expect(await askedFor([0, 0, 0, 0, 0, 0], { size, replyMs })).toEqual([
     500, 1000, 2000, 2000, 2000, 4000,
   ]);
+});
+
+test("D-7.9.3 a page of more than 2 MiB does not let the next one have more rows", async () => {
+  const size = new BatchSize(5000);
+  const lengths = [2 * MIB, 2 * MIB + 1, 4 * MIB, 0, 0];
+  expect(await askedFor(lengths, { size })).toEqual([500, 1000, 1000, 1000, 2000]);
 });

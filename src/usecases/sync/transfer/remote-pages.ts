@@ -7,7 +7,9 @@ import { type PulledPage, RemotePeerError } from "../../../ports/tables/remote-p
 import type { RemoteTable } from "../shared/run-context.ts";
 
 /** A page longer than this lets the next one have fewer rows, so that few bytes are held at once. */
-const MAX_PAGE_BYTES = 16 * 1024 * 1024;
+const MAX_PAGE_BYTES = 4 * 1024 * 1024;
+/** A page longer than this does not let the next one have more rows. */
+const MAX_GROWING_PAGE_BYTES = 2 * 1024 * 1024;
 
 /** A page that begins with a row that is known must have another one. */
 const LEAST_ROWS = 2;
@@ -40,8 +42,9 @@ async function readPage(
         (signal) => run.remote.peer.pullPage(table.name, { since, offset, limit: rows, signal }),
         (error) => rows > LEAST_ROWS && isTooMuchToReceive(error),
       );
-      if (pulled.bytesUncompressed > MAX_PAGE_BYTES) size.shrink(rows);
-      else size.grow(run.deps.clock.monotonicMs() - beganMs);
+      const bytes = pulled.bytesUncompressed;
+      if (bytes > MAX_PAGE_BYTES) size.shrink(rows);
+      else if (bytes <= MAX_GROWING_PAGE_BYTES) size.grow(run.deps.clock.monotonicMs() - beganMs);
       return pulled;
     } catch (error) {
       if (!(error instanceof RemotePeerError)) throw error;
