@@ -25,7 +25,14 @@ import { DELETE_COLLECTIONS, DeleteRecorder } from "./deletes/delete-recorder.ts
 import { MongoTombstones } from "./deletes/tombstones.ts";
 import { makeCollections } from "./driver/collections.ts";
 import { connect } from "./driver/connection.ts";
-import { Deadline, REQUEST_CALLS, retry, type Stopwatch, SYNC_CALLS } from "./driver/deadline.ts";
+import {
+  Deadline,
+  REQUEST_CALLS,
+  retry,
+  START_CALLS,
+  type Stopwatch,
+  SYNC_CALLS,
+} from "./driver/deadline.ts";
 import { toAppError } from "./driver/errors.ts";
 import { COUNTERS } from "./driver/id-counters.ts";
 import { LOOKUP_LOG } from "./driver/lookup-log.ts";
@@ -214,7 +221,7 @@ async function prepare({ db, clock }: StoreDeps, rows: readonly PersonRows[]): P
   const indexes = rows.map(({ index }) => index).filter((index) => index !== null);
   try {
     // After an election it starts again, so every step may be done twice.
-    await retry(Deadline.start(clock), async () => {
+    await retry(Deadline.start(clock, START_CALLS), async () => {
       await makeCollections(db, [...REPUTATION_COLLECTIONS, ...indexes]);
       await prepareTime(db);
     });

@@ -3,7 +3,7 @@ import type { Collection, Db, Document } from "mongodb";
 import type { JsonObject } from "../../../domain/shared/json.ts";
 import type { Row, Table } from "../../../domain/sync/table/table.ts";
 import type { InternalCollection } from "../driver/collections.ts";
-import { Deadline, type Stopwatch } from "../driver/deadline.ts";
+import { Deadline, REQUEST_CALLS, type Stopwatch } from "../driver/deadline.ts";
 import { IdCounters, type IdRange } from "../driver/id-counters.ts";
 import type { TxOptions } from "../driver/operations.ts";
 import { noteOwnDeletes } from "../driver/own-deletes.ts";
@@ -83,12 +83,12 @@ export class PersonRows {
   /** Takes a number for a row that `insert` is to add; null for a table that is not numbered. */
   async takeId(): Promise<IdRange | null> {
     if (!hasNumbers(this.#table)) return null;
-    return await this.#counters.take(this.#table.name, 1, Deadline.start(this.#deps.clock));
+    return await this.#counters.take(this.#table.name, 1, this.#deadline());
   }
 
   /** Gives a number back that was not used. */
   async giveBack(id: IdRange | null): Promise<void> {
-    if (id !== null) await this.#counters.giveBack(id, 0);
+    if (id !== null) await this.#counters.giveBack(id, 0, this.#deadline());
   }
 
   /** Adds a row with the given fields, as far as the table has such columns; the caller raises the person's version. */
@@ -130,6 +130,10 @@ export class PersonRows {
       { session: change.tx },
     );
     if (deletedCount > 0) await this.#raiseTable(change);
+  }
+
+  #deadline(): Deadline {
+    return Deadline.start(this.#deps.clock, REQUEST_CALLS);
   }
 
   async #raiseTable({ tx, lane }: VersionedChange): Promise<void> {

@@ -7,7 +7,7 @@ import { DELETE_BARRIERS, type RecorderState, RecorderStates } from "./recorder-
 
 const BARRIER_ID = "last";
 /** Longest wait of a caller. D-7.6. */
-const WAIT: CallLimit = { durationMs: 10_000, isHard: true };
+const WAIT: CallLimit = { durationMs: 10_000, giveUpMs: 10_000 };
 
 interface BarrierDocument {
   readonly _id: string;

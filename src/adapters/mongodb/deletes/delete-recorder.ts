@@ -5,7 +5,7 @@ import { AppError } from "../../../domain/shared/errors.ts";
 import type { Table } from "../../../domain/sync/table/table.ts";
 import type { Logger } from "../../../ports/runtime/logger.ts";
 import { makeCollections } from "../driver/collections.ts";
-import { Deadline, retry, TimeUp } from "../driver/deadline.ts";
+import { Deadline, retry, START_CALLS, TimeUp } from "../driver/deadline.ts";
 import { isClosed, isPassing, toAppError } from "../driver/errors.ts";
 import type { StoreDeps } from "../driver/operations.ts";
 import { OWN_DELETES } from "../driver/own-deletes.ts";
@@ -100,7 +100,7 @@ export class DeleteRecorder implements DeleteRecord {
 
   async #try<T>(work: () => Promise<T>): Promise<T> {
     try {
-      return await retry(Deadline.start(this.#deps.clock), work);
+      return await retry(Deadline.start(this.#deps.clock, START_CALLS), work);
     } catch (error) {
       throw toAppError(error);
     }

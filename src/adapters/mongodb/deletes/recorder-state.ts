@@ -26,7 +26,7 @@ export const DELETE_BARRIERS: InternalCollection = { name: "repsync_delete_barri
 export const DELETE_RECORDER: InternalCollection = { name: "repsync_delete_recorder" };
 
 /** The recorder's calls end in time whatever happens: a connection that broke may hang for ever, and nobody else would end it. */
-export const RECORDER_CALLS: CallLimit = { durationMs: 10_000, isHard: true };
+export const RECORDER_CALLS: CallLimit = { durationMs: 10_000, giveUpMs: 10_000 };
 
 /** How long an instance that says nothing stays the recorder. */
 const TTL_MS = 5_000;

@@ -7,7 +7,7 @@ import {
   MongoServerSelectionError,
 } from "mongodb";
 import { AppError } from "../../../domain/shared/errors.ts";
-import { Deadline, retry, type Stopwatch } from "./deadline.ts";
+import { Deadline, retry, START_CALLS, type Stopwatch } from "./deadline.ts";
 import { hasCode, toAppError } from "./errors.ts";
 import { PrimaryWatch } from "./primary-watch.ts";
 
@@ -64,7 +64,7 @@ export async function connect(
 ): Promise<Connection> {
   const databaseName = readDatabaseName(url);
   try {
-    return await retry(Deadline.start(clock), async () => {
+    return await retry(Deadline.start(clock, START_CALLS), async () => {
       const client = makeClient(url);
       try {
         const db = client.db(databaseName);

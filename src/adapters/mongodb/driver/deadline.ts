@@ -9,25 +9,32 @@ export type Stopwatch = Pick<Clock, "monotonicMs">;
 
 /** How long one call of a port may take. */
 export interface CallLimit {
+  /** After this long nothing is tried again; a commit that was sent has this long of its own. */
   readonly durationMs: number;
-  /** Whether a call ends in time even if MongoDB does not answer at all; otherwise only new tries stop. */
-  readonly isHard: boolean;
+  /** After this long the call ends, commit included, even if MongoDB does not answer at all. */
+  readonly giveUpMs: number;
 }
 
 /**
  * For pushes, pulls and runs. After the loss of a primary an election takes 10 s by MongoDB's default settings, measured in
- * all 11 to 13 s; a large push may take longer.
+ * all 11 to 13 s. A large push may take longer; but a server ends transactions after 60 s, and a connection that broke may
+ * hang for ever.
  */
-export const SYNC_CALLS: CallLimit = { durationMs: 20_000, isHard: false };
+export const SYNC_CALLS: CallLimit = { durationMs: 20_000, giveUpMs: 120_000 };
 /** For calls of requests under `/v1`. D-8.3. */
-export const REQUEST_CALLS: CallLimit = { durationMs: REQUEST_DEADLINE_MS, isHard: true };
+export const REQUEST_CALLS: CallLimit = {
+  durationMs: REQUEST_DEADLINE_MS,
+  giveUpMs: REQUEST_DEADLINE_MS,
+};
+/** For what is made at start: an index over a large collection takes its time. */
+export const START_CALLS: CallLimit = { ...SYNC_CALLS, giveUpMs: Number.POSITIVE_INFINITY };
 
 const FIRST_PAUSE_MS = 4;
 const LONGEST_PAUSE_MS = 250;
 /** Longer waits overflow the runtime's timers. */
 const MAX_TIMER_MS = 2 ** 31 - 1;
 
-/** A hard deadline has passed while MongoDB did not answer. */
+/** A call has ended because MongoDB did not answer. */
 export class TimeUp extends AppError {
   constructor() {
     super("store_unavailable", "MongoDB did not answer in time");
@@ -36,39 +43,56 @@ export class TimeUp extends AppError {
 
 /** When a call has to end. */
 export class Deadline {
-  readonly isHard: boolean;
   readonly #clock: Stopwatch;
+  readonly #limit: CallLimit;
+  readonly #lastTryMs: number;
   readonly #endMs: number;
 
-  constructor(clock: Stopwatch, endMs: number, isHard: boolean) {
+  private constructor(clock: Stopwatch, limit: CallLimit, endMs: number) {
     this.#clock = clock;
+    this.#limit = limit;
+    this.#lastTryMs = Math.min(clock.monotonicMs() + limit.durationMs, endMs);
     this.#endMs = endMs;
-    this.isHard = isHard;
   }
 
   /** Starts the time of a call. */
-  static start(clock: Stopwatch, { durationMs, isHard }: CallLimit = SYNC_CALLS): Deadline {
-    return new Deadline(clock, clock.monotonicMs() + durationMs, isHard);
+  static start(clock: Stopwatch, limit: CallLimit = SYNC_CALLS): Deadline {
+    return new Deadline(clock, limit, clock.monotonicMs() + limit.giveUpMs);
   }
 
+  /** Tries and the call end at this time of the clock. */
+  static at(clock: Stopwatch, endMs: number): Deadline {
+    return new Deadline(clock, START_CALLS, endMs);
+  }
+
+  /** With new time for tries, so that the outcome of a commit becomes known; the end of the call stays. */
+  forCommit(): Deadline {
+    return new Deadline(this.#clock, this.#limit, this.#endMs);
+  }
+
+  /** True when nothing is tried again. */
   isOver(): boolean {
-    return this.#leftMs() <= 0;
+    return this.#leftMs(this.#lastTryMs) <= 0;
   }
 
-  /** Waits before try number `tries` + 1, longer each time, at most until the deadline. */
+  /** Waits before try number `tries` + 1, longer each time, at most until tries end. */
   pause(tries: number): Promise<void> {
     const longestMs = Math.min(LONGEST_PAUSE_MS, FIRST_PAUSE_MS * 2 ** Math.min(tries, 10));
     // The fraction of the clock differs between callers that collided, so that they do not collide again.
     const pauseMs = longestMs * (0.5 + ((this.#clock.monotonicMs() * 1000) % 500) / 1000);
-    return new Promise((resolve) => setTimeout(resolve, Math.min(pauseMs, this.#leftMs())));
+    return new Promise((resolve) =>
+      setTimeout(resolve, Math.min(pauseMs, this.#leftMs(this.#lastTryMs))),
+    );
   }
 
-  /** Settles as the work does; throws `TimeUp` at the end of a hard deadline, whatever the work goes on to do. */
+  /** Settles as the work does; throws `TimeUp` at the end of the call, whatever the work goes on to do. */
   async race<T>(work: Promise<T>): Promise<T> {
-    if (!this.isHard) return await work;
     let timer: ReturnType<typeof setTimeout> | undefined;
     const end = new Promise<never>((_, reject) => {
-      timer = setTimeout(() => reject(new TimeUp()), Math.min(this.#leftMs(), MAX_TIMER_MS));
+      timer = setTimeout(
+        () => reject(new TimeUp()),
+        Math.min(this.#leftMs(this.#endMs), MAX_TIMER_MS),
+      );
     });
     try {
       return await Promise.race([work, end]);
@@ -77,16 +101,19 @@ export class Deadline {
     }
   }
 
-  #leftMs(): number {
-    return Math.max(0, this.#endMs - this.#clock.monotonicMs());
+  #leftMs(endMs: number): number {
+    return Math.max(0, endMs - this.#clock.monotonicMs());
   }
 }
 
-/** Repeats an attempt while it fails for passing reasons. Throws the last failure after the deadline. */
+/**
+ * Repeats an attempt while it fails for passing reasons. Throws the last failure once tries end, and `TimeUp` at the end of
+ * the call.
+ */
 export async function retry<T>(deadline: Deadline, attempt: () => Promise<T>): Promise<T> {
   for (let tries = 0; ; tries++) {
     try {
-      return await attempt();
+      return await deadline.race(attempt());
     } catch (error) {
       if (!isPassing(error) || deadline.isOver()) throw error;
       await deadline.pause(tries);

@@ -58,16 +58,21 @@ export class IdCounters {
 
   /**
    * Gives back all but the first `usedCount` numbers of a range, unless more were taken since. Never fails, nor waits for
-   * a server: a gap in the numbers does no harm.
+   * an election: a gap in the numbers does no harm.
    */
-  async giveBack({ tableName, first, count }: IdRange, usedCount: number): Promise<void> {
+  async giveBack(
+    { tableName, first, count }: IdRange,
+    usedCount: number,
+    deadline: Deadline,
+  ): Promise<void> {
     if (usedCount === count) return;
     for (let tries = 1; tries <= GIVE_BACK_TRIES; tries++) {
       try {
-        await this.#collection.updateOne(
+        const giving = this.#collection.updateOne(
           { _id: tableName, last: first.add(count - 1) },
           { $set: { last: first.add(usedCount - 1) } },
         );
+        await deadline.race(giving);
         return;
       } catch (error) {
         if (!isPassing(error) || error instanceof MongoServerSelectionError) return;

@@ -48,7 +48,7 @@ export async function readCommitted<T>(
   deadline: Deadline = Deadline.start(clock, callLimit),
 ): Promise<T> {
   try {
-    return await deadline.race(retry(deadline, () => primaryWatch.read(read)));
+    return await retry(deadline, () => primaryWatch.read(read));
   } catch (error) {
     throw toAppError(error);
   }
@@ -84,7 +84,7 @@ export async function writeOne<T>(
   let isHanging = false;
   try {
     const attempt = () => write({ session: tx, writeConcern: DURABLE });
-    return await deadline.race(retry(deadline, attempt));
+    return await retry(deadline, attempt);
   } catch (error) {
     isHanging = error instanceof TimeUp;
     throw toAppError(error);

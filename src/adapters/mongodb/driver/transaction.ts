@@ -2,7 +2,7 @@
 import type { ClientSession, MongoClient, TransactionOptions } from "mongodb";
 import { AppError } from "../../../domain/shared/errors.ts";
 import { DURABLE } from "./collections.ts";
-import { Deadline, type Stopwatch, TimeUp } from "./deadline.ts";
+import { type Deadline, type Stopwatch, TimeUp } from "./deadline.ts";
 import { hasCode, innerError, isClosed, isOutcomeUnknown, isPassing } from "./errors.ts";
 import { ConflictPatience, giveUpSession } from "./orphaned-transactions.ts";
 
@@ -26,7 +26,6 @@ export class CommitInDoubt extends AppError {
 export interface TransactionScope {
   readonly client: MongoClient;
   readonly clock: Stopwatch;
-  /** If it is not hard, a commit that was sent gets time of its own, so that its outcome becomes known. */
   readonly deadline: Deadline;
 }
 
@@ -42,9 +41,7 @@ export function commitTransaction<T>(
   scope: TransactionScope,
   body: TransactionBody<T>,
 ): Promise<T> {
-  const { deadline, clock } = scope;
-  const finish = (tx: ClientSession) =>
-    commit(tx, deadline.isHard ? deadline : Deadline.start(clock));
+  const finish = (tx: ClientSession) => commit(tx, scope.deadline.forCommit());
   return runTransaction(scope, body, finish);
 }
 

@@ -96,7 +96,7 @@ export class MongoLookupProcessor implements LookupProcessor {
 
   /** One batch after the other: they append to one chain. */
   decide(calls: readonly LookupCall[], deadlineMs: number): Promise<readonly LookupOutcome[]> {
-    const deadline = new Deadline(this.#deps.clock, deadlineMs, true);
+    const deadline = Deadline.at(this.#deps.clock, deadlineMs);
     const decided = this.#last.then(() => this.#decide(calls, deadline));
     this.#last = decided.catch(() => {});
     return decided;

@@ -3,7 +3,7 @@ import { type Collection, type Db, type Document, Long, MinKey, type WithId } fr
 import { AppError } from "../../../domain/shared/errors.ts";
 import { type Table, timestampColumnOf } from "../../../domain/sync/table/table.ts";
 import { createCollection, DURABLE } from "../driver/collections.ts";
-import { Deadline, retry, type Stopwatch } from "../driver/deadline.ts";
+import { Deadline, retry, START_CALLS, type Stopwatch } from "../driver/deadline.ts";
 import { hasCode, toAppError } from "../driver/errors.ts";
 import { IdCounters } from "../driver/id-counters.ts";
 import {
@@ -47,7 +47,7 @@ export class TablePreparer {
   async prepare(tables: readonly Table[]): Promise<string[]> {
     try {
       // After an election it starts again, so every step may be done twice.
-      return await retry(Deadline.start(this.#clock), () => this.#prepareAll(tables));
+      return await retry(Deadline.start(this.#clock, START_CALLS), () => this.#prepareAll(tables));
     } catch (error) {
       throw toAppError(error);
     }

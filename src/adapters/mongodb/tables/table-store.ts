@@ -8,7 +8,7 @@ import {
   type WriteOptions,
   type WriteOutcome,
 } from "../../../ports/tables/table-store.ts";
-import { Deadline } from "../driver/deadline.ts";
+import { Deadline, REQUEST_CALLS } from "../driver/deadline.ts";
 import { toCommitError } from "../driver/errors.ts";
 import { IdCounters } from "../driver/id-counters.ts";
 import type { VersionedDeps } from "../driver/person-changes.ts";
@@ -116,7 +116,9 @@ export class MongoTableStore implements TableStore {
     const isFilling = insertedRows === plan.upserts.length && insertedRows >= MIN_LOAD_ROWS;
     if (isFilling) this.#filling.add(tableName);
     else if (plan.upserts.length > 0) this.#filling.delete(tableName);
-    if (ids !== null) await this.#counters.giveBack(ids, insertedRows);
+    if (ids !== null) {
+      await this.#counters.giveBack(ids, insertedRows, Deadline.start(clock, REQUEST_CALLS));
+    }
     if (hasLate) await this.#addLateCommits(tableName);
     return outcome;
   }
