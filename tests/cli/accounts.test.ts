@@ -1,6 +1,7 @@
 // Accounts, keys, plans and the audit log by the command line, beside a service that runs on the same store.
 import { Database } from "bun:sqlite";
 import { afterEach, describe, expect, setDefaultTimeout, test } from "bun:test";
+import { join } from "node:path";
 import { MongoClient } from "mongodb";
 import { BunPasswordHasher } from "../../src/adapters/bun/bun-password-hasher.ts";
 import { NodeMac } from "../../src/adapters/node-crypto/node-crypto.ts";
@@ -150,7 +151,57 @@ onEveryBackend("repsync beside a service", (backend) => {
     expect([pruned.code, pruned.stdout]).toEqual([1, ""]);
     expect(pruned.stderr).toContain("record 3 is not as written");
   });
+
+  test("D-8.9 audit verify --heads finds a log that was removed since its heads were kept", async () => {
+    const { cli, signUp, lookUp, storageUrl, folder } = await startBeside(backend);
+    await signUp();
+    const { key } = (await cli(["keys", "create", "acme", "--name", "a", "--json"])).json;
+    for (let i = 0; i < 2; i++) expect(await lookUp(key)).toEqual([200, null]);
+    const file = join(folder, "heads.json");
+    const written = await cli(["audit", "heads", "--out", file]);
+    expect(written).toMatchObject({
+      code: 0,
+      stdout: "1 head written: keep the file on another machine\n",
+    });
+    const shown = JSON.parse((await cli(["audit", "heads"])).stdout);
+    expect(shown.heads).toEqual([expect.objectContaining({ seq: 2, chainNumber: 1 })]);
+    expect(await lookUp(key)).toEqual([200, null]);
+    const whole = await cli(["audit", "verify", "--heads", file]);
+    expect(whole).toMatchObject({
+      code: 0,
+      stdout: "The audit log is whole: 3 records in 1 chain\n",
+    });
+    await removeLog(storageUrl);
+    expect((await cli(["audit", "verify"])).code).toBe(0);
+    const gone = await cli(["audit", "verify", "--heads", file]);
+    expect([gone.code, gone.stdout]).toEqual([1, ""]);
+    expect(gone.stderr).toMatch(
+      /^The audit log does not verify: Chain "[^"]+": record 1 is gone\n$/,
+    );
+    for (const other of [join(folder, "none.json"), join(folder, "tables.json")]) {
+      expect((await cli(["audit", "verify", "--heads", other])).code).toBe(2);
+    }
+  });
 });
+
+/** Removes the whole log, and the mark that there was one. */
+async function removeLog(storageUrl: string): Promise<void> {
+  if (storageUrl.startsWith("sqlite:")) {
+    const database = new Database(storageUrl.slice("sqlite:".length));
+    const tables = ["repsync_audit", "repsync_audit_heads", "repsync_audit_chain_count"];
+    for (const table of tables) database.run(`DELETE FROM ${table}`);
+    database.run("DELETE FROM repsync_secrets WHERE name = 'first_lookup'");
+    database.close();
+    return;
+  }
+  const client = new MongoClient(storageUrl);
+  keepResource(() => client.close());
+  for (const name of ["repsync_lookup_log", "repsync_audit_chain_count"]) {
+    await client.db().collection(name).deleteMany({});
+  }
+  const isMark = { _id: "first_lookup" as never };
+  await client.db().collection("repsync_secrets").deleteOne(isMark);
+}
 
 /** Changes one stored field of one audit record, as nobody may. */
 async function changeRecord(storageUrl: string, seq: number): Promise<void> {

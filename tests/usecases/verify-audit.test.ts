@@ -1,5 +1,6 @@
 // D-6.5: verifying a log that changes meanwhile, and claims about chains that nothing else speaks of.
 import { afterEach, beforeEach, expect, test } from "bun:test";
+import { formatKeptHeads, readKeptHeads } from "../../src/domain/reputation/audit/kept-heads.ts";
 import type { AuditLog } from "../../src/ports/lookups/audit-log.ts";
 import { pruneAudit } from "../../src/usecases/reputation/audit/prune-audit.ts";
 import { verifyAudit } from "../../src/usecases/reputation/audit/verify-audit.ts";
@@ -38,6 +39,7 @@ function beforeReading(log: AuditLog, act: () => Promise<unknown>): AuditLog {
   let isActing = true;
   return {
     chainCount: () => log.chainCount(),
+    wasBegun: () => log.wasBegun(),
     heads: () => log.heads(),
     head: (chainId) => log.head(chainId),
     checkpoints: () => log.checkpoints(),
@@ -69,3 +71,38 @@ test("D-6.5 a checkpoint of a chain without head and records is found", async ()
   const { problem } = await verifyAudit({ audit: parts.audit, ...SIGNING });
   expect(problem).toMatchObject({ kind: "checkpoint", chainId: "another" });
 });
+
+test("D-8.9 a log goes on from heads that were kept elsewhere, also when it was pruned since", async () => {
+  const kept = await parts.audit.heads();
+  const text = formatKeptHeads(kept, store.nowMs());
+  expect(text).not.toContain("ana");
+  const keptHeads = readKeptHeads(text);
+  expect(keptHeads).toEqual(kept);
+  const clock = { nowMs: () => store.nowMs(), monotonicMs: () => 0 };
+  const verifyKept = () => verifyAudit({ audit: parts.audit, ...SIGNING }, { keptHeads });
+  expect(await verifyKept()).toEqual({ problem: null, chains: 1, records: 3 });
+  await pruneAudit({ audit: parts.audit, ...SIGNING, clock }, 2);
+  expect(await verifyKept()).toEqual({ problem: null, chains: 1, records: 2 });
+});
+
+test("D-8.9 a log without a kept head's record, or with another there, is found", async () => {
+  const other = await openMemoryStore();
+  const empty = await openParts(other.storage, forgetful);
+  const [head] = await parts.audit.heads();
+  if (head === undefined) throw new Error("The log has no head");
+  const audit = empty.audit;
+  expect(await verifyAudit({ audit, ...SIGNING })).toMatchObject({ problem: null });
+  const { problem } = await verifyAudit({ audit, ...SIGNING }, { keptHeads: [head] });
+  expect(problem).toMatchObject({ kind: "missing", seq: 1 });
+  const forged = { ...head, statement: { ...head.statement, hash: "0".repeat(64) } };
+  const found = await verifyAudit({ audit: parts.audit, ...SIGNING }, { keptHeads: [forged] });
+  expect(found.problem).toMatchObject({ kind: "head", message: expect.stringContaining("signed") });
+  await other.dispose();
+});
+
+test.each(["", "null", "[]", '{"heads":[]}', '{"format":"repsync.audit.heads.v1","heads":[{}]}'])(
+  "D-8.9 %j holds no heads",
+  (text) => {
+    expect(() => readKeptHeads(text)).toThrow("The file holds no heads of an audit log");
+  },
+);

@@ -1,4 +1,7 @@
+import { readFileSync } from "node:fs";
 import type { AuditProblem } from "../../domain/reputation/audit/audit-check.ts";
+import { formatKeptHeads, readKeptHeads } from "../../domain/reputation/audit/kept-heads.ts";
+import { AppError } from "../../domain/shared/errors.ts";
 import { pruneAudit } from "../../usecases/reputation/audit/prune-audit.ts";
 import { verifyAudit } from "../../usecases/reputation/audit/verify-audit.ts";
 import {
@@ -8,17 +11,33 @@ import {
   declareCommand,
 } from "../command-runner.ts";
 import { EXIT, type ExitCode } from "../failure.ts";
+import { STANDARD_STREAM } from "../files/file-arguments.ts";
+import { writeText } from "../files/write-text.ts";
 import { countOf, type Output } from "../output.ts";
 import { openProgress } from "../progress.ts";
 
 export const addAuditCommand: AddCommand = (parent, run) => {
-  const group = parent.command("audit").description("verify or prune the audit log of lookups");
+  const group = parent
+    .command("audit")
+    .description("verify, prune or vouch for the audit log of lookups");
   declareCommand(group, "verify")
     .description(
       "Verifies every record of the audit log, also while the service writes it. Exit code 1, and the first record " +
         "named, when one was changed, removed or moved.",
     )
-    .action((options: CommonOptions) => run(options, verify));
+    .option("--heads <file>", "heads kept elsewhere, which the log has to go on from")
+    .action(({ heads, ...options }: CommonOptions & { readonly heads?: string }) =>
+      run(options, (tools) => verify(tools, heads)),
+    );
+  declareCommand(group, "heads")
+    .description(
+      "Writes the ends that the chains of the audit log have reached, signed. Kept on another machine, they show later " +
+        "whether the log was cut or removed. They name no person.",
+    )
+    .option("--out <file>", "path; standard output when not given")
+    .action(({ out, ...options }: CommonOptions & { readonly out?: string }) =>
+      run(options, (tools) => writeHeads(tools, out)),
+    );
   declareCommand(group, "prune")
     .description(
       "Removes records older than AUDIT_RETENTION_DAYS; the rest can still be verified. A log that does not verify is " +
@@ -27,13 +46,37 @@ export const addAuditCommand: AddCommand = (parent, run) => {
     .action((options: CommonOptions) => run(options, prune));
 };
 
-async function verify({ output, open }: CommandTools): Promise<ExitCode> {
+/** Writes the heads to a file, or else to the standard output. */
+async function writeHeads(
+  { output, open }: CommandTools,
+  path: string | undefined,
+): Promise<ExitCode> {
+  const { services } = await open();
+  const heads = await services.audit.audit.heads();
+  const text = formatKeptHeads(heads, services.accounts.clock.nowMs());
+  await writeText(path ?? STANDARD_STREAM, textOnce(text));
+  if (path === undefined) return EXIT.success;
+  output.printJson({ heads: heads.length });
+  output.print(`${countOf(heads.length, "head")} written: keep the file on another machine`);
+  return EXIT.success;
+}
+
+async function* textOnce(text: string) {
+  yield text;
+}
+
+async function verify(
+  { output, open }: CommandTools,
+  headsPath: string | undefined,
+): Promise<ExitCode> {
+  const keptHeads = headsPath === undefined ? [] : readKeptHeads(readHeadsFile(headsPath));
   const { services } = await open();
   const board = openProgress(output);
   const progress = board.start("verify");
-  const verdict = await verifyAudit(services.audit, ({ records }) =>
-    progress.update({ rows: records, part: null }),
-  );
+  const verdict = await verifyAudit(services.audit, {
+    onProgress: ({ records }) => progress.update({ rows: records, part: null }),
+    keptHeads,
+  });
   board.finish();
   const { problem, chains, records } = verdict;
   output.printJson({
@@ -63,6 +106,15 @@ async function prune({ output, open }: CommandTools): Promise<ExitCode> {
   }
   output.print(`${countOf(removed, "record")} older than ${countOf(keepDays, "day")} removed`);
   return EXIT.success;
+}
+
+function readHeadsFile(path: string): string {
+  try {
+    return readFileSync(path, "utf8");
+  } catch (error) {
+    const detail = `The file of --heads cannot be read: ${path}`;
+    throw new AppError("invalid_request", detail, { cause: error });
+  }
 }
 
 function tellProblem(output: Output, { message }: AuditProblem): void {

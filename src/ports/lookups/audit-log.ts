@@ -35,6 +35,12 @@ export interface AuditLog {
   /** Null before the first chain. */
   chainCount(): Promise<Signed<ChainCount> | null>;
 
+  /**
+   * Whether a record was ever written. Kept with the settings of the deployment, in the commit that begins a chain, so that
+   * a log that was removed whole shows.
+   */
+  wasBegun(): Promise<boolean>;
+
   /** In any order. */
   heads(): Promise<readonly Signed<AuditHead>[]>;
 

@@ -30,6 +30,7 @@ const CHAIN_ID_BYTES = 8;
 export class MemoryAuditLog implements AuditLog {
   readonly #subjects: Subjects;
   #chainCount: Signed<ChainCount> | null = null;
+  #wasBegun = false;
   #records: AuditRecord[] = [];
   readonly #heads = new Map<string, Signed<AuditHead>>();
   readonly #checkpoints = new Map<string, Signed<PruningCheckpoint>>();
@@ -40,6 +41,10 @@ export class MemoryAuditLog implements AuditLog {
 
   async chainCount(): Promise<Signed<ChainCount> | null> {
     return this.#chainCount;
+  }
+
+  async wasBegun(): Promise<boolean> {
+    return this.#wasBegun;
   }
 
   async heads(): Promise<readonly Signed<AuditHead>[]> {
@@ -101,6 +106,7 @@ export class MemoryAuditLog implements AuditLog {
     head: Signed<AuditHead>,
     chainCount: Signed<ChainCount> | null,
   ): void {
+    this.#wasBegun = true;
     this.#records.push(...records);
     this.#heads.set(head.statement.chainId, head);
     if (chainCount !== null) this.#chainCount = chainCount;

@@ -12,6 +12,7 @@ import {
 } from "../../../domain/reputation/audit/audit-chain.ts";
 import { type ChainCount, chainCountInput } from "../../../domain/reputation/audit/chain-count.ts";
 import type { Mac } from "../../../ports/crypto/crypto.ts";
+import { noteFirstLookup } from "../accounts/secret-store.ts";
 import type { InternalCollection } from "../driver/collections.ts";
 import { HEADS, type LogWrite, logId, lookupLogOf } from "../driver/lookup-log.ts";
 import { makeBlock } from "./audit-blocks.ts";
@@ -58,11 +59,13 @@ export function auditCollections(db: Db): AuditCollections {
 
 /** Makes the writes that append to a chain, signed. */
 export class AuditChainWriter {
+  readonly #db: Db;
   readonly #collections: AuditCollections;
   readonly #mac: Mac;
   readonly #key: Uint8Array;
 
   constructor(db: Db, mac: Mac, auditKey: Uint8Array) {
+    this.#db = db;
     this.#collections = auditCollections(db);
     this.#mac = mac;
     this.#key = auditKey;
@@ -80,6 +83,7 @@ export class AuditChainWriter {
     const replacement = { chains, signature };
     const options = { upsert: true, session: tx };
     await chainCount.replaceOne({ _id: CHAIN_COUNT_ID }, replacement, options);
+    await noteFirstLookup(this.#db, tx);
     return { number: chains, tip: emptyChain(chainId) };
   }
 

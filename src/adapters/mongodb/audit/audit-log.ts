@@ -9,6 +9,7 @@ import type {
 import type { StoredRecord } from "../../../domain/reputation/audit/audit-check.ts";
 import type { ChainCount } from "../../../domain/reputation/audit/chain-count.ts";
 import type { AccessPage, AuditLog, RecordPage } from "../../../ports/lookups/audit-log.ts";
+import { hadFirstLookup } from "../accounts/secret-store.ts";
 import type { Subjects } from "../accounts/subjects.ts";
 import { HEADS, kindOfId, logId, nameInLog } from "../driver/lookup-log.ts";
 import {
@@ -64,6 +65,10 @@ export class MongoAuditLog implements AuditLog {
     if (found === null) return null;
     const { _id, signature, ...statement } = found;
     return { statement, signature };
+  }
+
+  async wasBegun(): Promise<boolean> {
+    return await this.#read(() => hadFirstLookup(this.#deps.db));
   }
 
   async heads(): Promise<readonly Signed<AuditHead>[]> {

@@ -1,4 +1,8 @@
-import type { SecretName, SecretStore } from "../../../ports/accounts/api-key-store.ts";
+import {
+  FIRST_LOOKUP,
+  type SecretName,
+  type SecretStore,
+} from "../../../ports/accounts/api-key-store.ts";
 import type { SqliteDatabase } from "../driver/database.ts";
 
 export const SECRET_TABLES = [
@@ -10,6 +14,16 @@ export const SECRET_TABLES = [
 const FIND = "SELECT secret FROM repsync_secrets WHERE name = ?";
 const KEEP =
   "INSERT INTO repsync_secrets (name, secret) VALUES (?, ?) ON CONFLICT (name) DO NOTHING";
+
+/** Within a read. */
+export function hadFirstLookup(database: SqliteDatabase): boolean {
+  return database.all(FIND, [FIRST_LOOKUP.name]).length > 0;
+}
+
+/** Within a write. */
+export function noteFirstLookup(database: SqliteDatabase): void {
+  database.run(KEEP, [FIRST_LOOKUP.name, FIRST_LOOKUP.value]);
+}
 
 /** Secrets in a table; the file is not for others to read. */
 export class SqliteSecretStore implements SecretStore {

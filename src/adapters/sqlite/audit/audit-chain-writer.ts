@@ -13,6 +13,7 @@ import {
 import { chainCountInput } from "../../../domain/reputation/audit/chain-count.ts";
 import { AppError } from "../../../domain/shared/errors.ts";
 import type { Mac } from "../../../ports/crypto/crypto.ts";
+import { noteFirstLookup } from "../accounts/secret-store.ts";
 import type { SqliteDatabase } from "../driver/database.ts";
 import type { SqliteValue } from "../driver/driver.ts";
 import { AUDIT_COLUMNS } from "./audit-tables.ts";
@@ -106,6 +107,7 @@ export class AuditChainWriter {
       this.#database.run(NEW_HEAD, [chainId, chainNumber, seq, hash, at, signature]);
       const chainCount = this.#mac.hmacHex(this.#key, chainCountInput({ chains: chainNumber }));
       this.#database.run(SET_CHAIN_COUNT, [chainNumber, chainCount]);
+      noteFirstLookup(this.#database);
       return;
     }
     const values = [seq, hash, at, signature, chainId, before.seq, before.hash];

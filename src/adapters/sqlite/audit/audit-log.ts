@@ -11,6 +11,7 @@ import type {
 import type { StoredRecord } from "../../../domain/reputation/audit/audit-check.ts";
 import type { ChainCount } from "../../../domain/reputation/audit/chain-count.ts";
 import type { AccessPage, AuditLog, RecordPage } from "../../../ports/lookups/audit-log.ts";
+import { hadFirstLookup } from "../accounts/secret-store.ts";
 import type { Subjects } from "../accounts/subjects.ts";
 import type { SqliteDatabase } from "../driver/database.ts";
 import type { SqliteRow } from "../driver/driver.ts";
@@ -40,6 +41,10 @@ export class SqliteAuditLog implements AuditLog {
   async chainCount(): Promise<Signed<ChainCount> | null> {
     const [row] = await this.#all("SELECT chains, signature FROM repsync_audit_chain_count");
     return row === undefined ? null : signed(row, { chains: row["chains"] as number });
+  }
+
+  async wasBegun(): Promise<boolean> {
+    return await this.#database.read(() => hadFirstLookup(this.#database));
   }
 
   async heads(): Promise<readonly Signed<AuditHead>[]> {

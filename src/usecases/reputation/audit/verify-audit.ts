@@ -36,6 +36,12 @@ interface AuditProgress {
 }
 
 const PAGE_RECORDS = 1_000;
+const LOG_REMOVED: AuditProblem = {
+  kind: "missing",
+  chainId: "",
+  seq: null,
+  message: "The log was begun, and all of it is gone",
+};
 
 function auditTools({ mac, auditKey }: Omit<VerifyAuditDeps, "audit">): AuditTools {
   return {
@@ -44,28 +50,44 @@ function auditTools({ mac, auditKey }: Omit<VerifyAuditDeps, "audit">): AuditToo
   };
 }
 
-/** Verifies every chain. `onProgress` is told after every page of records. Throws `store_unavailable`. */
+export interface AuditVerification {
+  /** Told after every page of records. */
+  readonly onProgress?: (progress: AuditProgress) => void;
+  /** Heads that were kept elsewhere, which the log has to go on from. D-8.9. */
+  readonly keptHeads?: readonly Signed<AuditHead>[];
+}
+
+/** Verifies every chain. Throws `store_unavailable`. */
 export async function verifyAudit(
   deps: VerifyAuditDeps,
-  onProgress: (progress: AuditProgress) => void = () => {},
+  { onProgress = () => {}, keptHeads = [] }: AuditVerification = {},
 ): Promise<AuditVerdict> {
   const tools = auditTools(deps);
+  // Before the heads: the first record may be written meanwhile.
+  const wasBegun = await deps.audit.wasBegun();
   const before = await deps.audit.chainCount();
   const heads = await deps.audit.heads();
   const counts = { before, heads: heads.length, after: await deps.audit.chainCount() };
-  const problem = checkHeads(heads, tools) ?? checkChainCount(counts, tools);
+  const problem =
+    checkHeads(heads, tools) ??
+    checkChainCount(counts, tools) ??
+    (wasBegun && heads.length === 0 ? LOG_REMOVED : null);
   if (problem !== null) return { problem, chains: 0, records: 0 };
-  const chainIds = await everyChain(deps.audit, heads);
+  const keptIds = keptHeads.map(({ statement }) => statement.chainId);
+  const chainIds = new Set([...(await everyChain(deps.audit, heads)), ...keptIds]);
   let records = 0;
-  for (const [i, chainId] of chainIds.entries()) {
+  let chains = 0;
+  for (const chainId of chainIds) {
+    const kept = keptHeads.filter(({ statement }) => statement.chainId === chainId);
     const read = (count: number) => {
       records += count;
       onProgress({ chainId, records });
     };
-    const found = await verifyChain(deps.audit, { chainId, tools, read });
-    if (found !== null) return { problem: found, chains: i + 1, records };
+    chains++;
+    const found = await verifyChain(deps.audit, { chainId, kept, tools, read });
+    if (found !== null) return { problem: found, chains, records };
   }
-  return { problem: null, chains: chainIds.length, records };
+  return { problem: null, chains, records };
 }
 
 /** Chains by their numbers, then those that have no head. */
@@ -80,6 +102,7 @@ async function everyChain(audit: AuditLog, heads: readonly Signed<AuditHead>[]) 
 
 interface ChainTask {
   readonly chainId: string;
+  readonly kept: readonly Signed<AuditHead>[];
   readonly tools: AuditTools;
   readonly read: (records: number) => void;
 }
@@ -97,11 +120,11 @@ async function verifyChain(audit: AuditLog, task: ChainTask): Promise<AuditProbl
 
 async function checkChain(
   audit: AuditLog,
-  { chainId, tools, read }: ChainTask,
+  { chainId, kept, tools, read }: ChainTask,
   checkpoint: Signed<PruningCheckpoint> | null,
 ): Promise<AuditProblem | null> {
   const head = await audit.head(chainId);
-  const claims = { chainId, checkpoint, heads: head === null ? [] : [head] };
+  const claims = { chainId, checkpoint, heads: head === null ? kept : [head, ...kept] };
   let check = beginChainCheck(claims, tools);
   let seenSeq: number | null = null;
   for (let afterSeq: number | null = null; ; ) {

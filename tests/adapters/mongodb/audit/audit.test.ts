@@ -132,7 +132,7 @@ describe.skipIf(!mongoAvailable)("MongoDB: the audit log verifies", () => {
   });
 
   logTest(
-    "D-6.5 removed records are missed: any one, the last ones, all of a chain, all",
+    "D-6.5, D-8.9 removed records are missed: any one, the last ones, all of a chain, all",
     async (log) => {
       const { parts, blocks, db, restore } = log;
       const heads = db.collection(LEDGER);
@@ -162,6 +162,10 @@ describe.skipIf(!mongoAvailable)("MongoDB: the audit log verifies", () => {
       expect((await verify(parts)).problem).toMatchObject({ kind: "missing", seq: 1 });
       await heads.deleteMany(HEADS);
       expect((await verify(parts)).problem).not.toBeNull();
+      await db.collection("repsync_audit_chain_count").deleteMany({});
+      expect((await verify(parts)).problem?.message).toBe(
+        "The log was begun, and all of it is gone",
+      );
     },
   );
 

@@ -45,6 +45,7 @@ function restore(tool: Database) {
   }
 }
 
+const LOG_REMOVED = "The log was begun, and all of it is gone";
 const verify = ({ audit }: ReputationParts) =>
   verifyAudit({ audit, mac: MAC, auditKey: AUDIT_KEY });
 
@@ -87,7 +88,7 @@ describe("SQLite: the audit log verifies", () => {
       expect((await verify(parts)).problem).toBeNull();
     }));
 
-  test("D-6.5 removed records are missed: any one, the last ones, all of a chain, all", () =>
+  test("D-6.5, D-8.9 removed records are missed: any one, the last ones, all of a chain, all", () =>
     withLog(async (parts, tool) => {
       const heads = (await parts.audit.heads()).map(({ statement }) => statement);
       for (const { chainId, seq } of heads) {
@@ -116,6 +117,8 @@ describe("SQLite: the audit log verifies", () => {
       expect((await verify(parts)).problem).toMatchObject({ kind: "missing", seq: 1 });
       tool.run("DELETE FROM repsync_audit_heads");
       expect((await verify(parts)).problem).not.toBeNull();
+      tool.run("DELETE FROM repsync_audit_chain_count");
+      expect((await verify(parts)).problem?.message).toBe(LOG_REMOVED);
       restore(tool);
     }));
 

@@ -1,0 +1,51 @@
+// Heads of the audit log in a file that is kept elsewhere: who can change the store cannot take them back. D-8.9.
+import { AppError } from "../../shared/errors.ts";
+import { formatMs } from "../../shared/time.ts";
+import type { AuditHead, Signed } from "./audit-chain.ts";
+
+const FORMAT = "repsync.audit.heads.v1";
+const FIELDS: Readonly<Record<keyof AuditHead, "string" | "number">> = {
+  chainId: "string",
+  seq: "number",
+  hash: "string",
+  chainNumber: "number",
+  at: "string",
+};
+
+/** The text of a file with heads as they are at a time. It names no person. */
+export function formatKeptHeads(heads: readonly Signed<AuditHead>[], nowMs: number): string {
+  const items = heads
+    .toSorted((a, b) => a.statement.chainNumber - b.statement.chainNumber)
+    .map(({ statement, signature }) => ({ ...statement, signature }));
+  return `${JSON.stringify({ format: FORMAT, at: formatMs(nowMs), heads: items }, null, 2)}\n`;
+}
+
+/** Reads such a text. Throws `invalid_request` for any other. Whether the heads are signed is for the verification. */
+export function readKeptHeads(text: string): readonly Signed<AuditHead>[] {
+  const file = parse(text);
+  const heads = isObject(file) && file["format"] === FORMAT ? file["heads"] : null;
+  if (!Array.isArray(heads) || !heads.every(isHead)) {
+    throw new AppError("invalid_request", "The file holds no heads of an audit log");
+  }
+  return heads.map(({ signature, chainId, seq, hash, chainNumber, at }) => ({
+    statement: { chainId, seq, hash, chainNumber, at },
+    signature,
+  }));
+}
+
+function isHead(value: unknown): value is AuditHead & { readonly signature: string } {
+  if (!isObject(value) || typeof value["signature"] !== "string") return false;
+  return Object.entries(FIELDS).every(([name, type]) => typeof value[name] === type);
+}
+
+function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === "object" && value !== null;
+}
+
+function parse(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return null;
+  }
+}
