@@ -320,8 +320,9 @@ export class SqliteDatabase {
       let step = steps.next();
       for (; !step.done; step = steps.next()) {
         if (++count === LONG_WRITE_STEPS) this.#beginLongWrite();
-        if (!turns.isOver) continue;
-        await turns.next();
+        if (count % LONG_WRITE_STEPS === 0) await this.#file?.syncLog();
+        else if (!turns.isOver) continue;
+        else await turns.next();
         this.#assertOpen();
       }
       // Nobody has a turn between the last step and the commit: what the step says of the state after it is true at once.
