@@ -31,24 +31,42 @@ export function agreedRowsContract(harness: StoreHarness<Parts>): void {
       await storage.tables.write(ITEMS, [], { beforeCommit: () => ({ agreed: many }) });
       await add(storage, []);
       const [first, second] = await storage.agreed.read("items");
-      expect(Buffer.compare(first ?? new Uint8Array(), many)).toBe(0);
-      expect([...(second ?? [1])]).toEqual([]);
+      expect(Buffer.compare(first?.bytes ?? new Uint8Array(), many)).toBe(0);
+      expect([...(second?.bytes ?? [1])]).toEqual([]);
     });
 
-    it("D-7.1 replace() puts blocks in place of the oldest, and later ones stay", async (storage) => {
+    it("D-7.1 replace() puts blocks in place of those that were read, and later ones stay", async (storage) => {
       await prepare(storage);
-      for (const n of [1, 2, 3, 4]) await add(storage, [n]);
+      for (const n of [1, 2, 3]) await add(storage, [n]);
+      const first = await readIds(storage);
+      await add(storage, [4]);
       await add(storage, [9], OTHERS);
-      await storage.agreed.replace("items", 3, [new Uint8Array([7, 7])]);
+      await storage.agreed.replace("items", first, [new Uint8Array([7, 7])]);
       expect(await read(storage)).toEqual([[7, 7], [4]]);
+      const second = await readIds(storage);
       await add(storage, [5]);
-      await storage.agreed.replace("items", 2, [new Uint8Array([6]), new Uint8Array([8])]);
+      await storage.agreed.replace("items", second, [new Uint8Array([6]), new Uint8Array([8])]);
       expect(await read(storage)).toEqual([[6], [8], [5]]);
-      await storage.agreed.replace("items", 3, []);
+      await storage.agreed.replace("items", await readIds(storage), []);
       expect(await read(storage)).toEqual([]);
-      await storage.agreed.replace("items", 0, [new Uint8Array([1])]);
+      await storage.agreed.replace("items", [], [new Uint8Array([1])]);
       expect(await read(storage)).toEqual([[1]]);
       expect(await read(storage, "others")).toEqual([[9]]);
+    });
+
+    it("D-7.1 replace() does nothing once others have put the blocks together or removed them", async (storage) => {
+      await prepare(storage);
+      for (const n of [1, 2, 3]) await add(storage, [n]);
+      const seen = await readIds(storage);
+      await storage.agreed.replace("items", seen, [new Uint8Array([7])]);
+      for (const n of [4, 5, 6]) await add(storage, [n]);
+      await storage.agreed.replace("items", seen, [new Uint8Array([8])]);
+      expect(await read(storage)).toEqual([[7], [4], [5], [6]]);
+      const later = await readIds(storage);
+      await storage.agreed.clear(["items"]);
+      for (const n of [1, 2, 3, 4]) await add(storage, [n]);
+      await storage.agreed.replace("items", later, [new Uint8Array([9])]);
+      expect(await read(storage)).toEqual([[1], [2], [3], [4]]);
     });
 
     it("D-7.1 clear() removes the blocks of the given tables", async (storage) => {
@@ -77,6 +95,24 @@ export function agreedRowsContract(harness: StoreHarness<Parts>): void {
       expect(await read(other)).toEqual([[1], [2], [3]]);
     });
 
+    it("D-7.1 of replacements by two instances at once one is done", async (storage, store) => {
+      const other = await openSecond(store);
+      await prepare(storage);
+      for (let round = 0; round < 5; round++) {
+        await storage.agreed.clear(["items"]);
+        for (const n of [1, 2, 3]) await add(storage, [n]);
+        const seen = await readIds(storage);
+        await Promise.all([
+          storage.agreed.replace("items", seen, [new Uint8Array([7])]),
+          other.agreed.replace("items", seen, [new Uint8Array([8])]),
+          add(storage, [4]),
+        ]);
+        const [first = [], ...rest] = await read(storage);
+        expect([[7], [8]]).toContainEqual(first);
+        expect(rest).toEqual([[4]]);
+      }
+    });
+
     it("D-7.1 blocks that two instances add at once are all kept", async (storage, store) => {
       const other = await openSecond(store);
       await prepare(storage);
@@ -98,5 +134,9 @@ async function add(storage: Parts, bytes: readonly number[], table = ITEMS): Pro
 }
 
 async function read(storage: Parts, tableName = "items"): Promise<number[][]> {
-  return (await storage.agreed.read(tableName)).map((block) => [...block]);
+  return (await storage.agreed.read(tableName)).map(({ bytes }) => [...bytes]);
+}
+
+async function readIds(storage: Parts): Promise<string[]> {
+  return (await storage.agreed.read("items")).map(({ id }) => id);
 }

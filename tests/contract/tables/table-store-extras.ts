@@ -235,7 +235,7 @@ async function begin(storage: Parts) {
     rows: await storage.tables.countRows(ITEMS),
     marker: (await storage.markers.readAll()).get(MARKER),
     rejected: (await listed(storage)).map(({ key }) => key["k"]),
-    agreed: (await storage.agreed.read("items")).map((block) => [...block]),
+    agreed: (await storage.agreed.read("items")).map(({ bytes }) => [...bytes]),
     isLate:
       (await storage.lateRows.read(ITEMS, { afterMark: mark, isForOwnPush: false })).from !== null,
   });

@@ -240,7 +240,7 @@ test("D-7.1 what pulls add to the agreed rows stays about as small as the table"
     await runOf(ends, { direction: "pull" });
   }
   const blocks = await ends.here.agreed.read("items");
-  const versions = blocks.reduce((sum, block) => sum + countBlock(block), 0);
+  const versions = blocks.reduce((sum, { bytes }) => sum + countBlock(bytes), 0);
   expect(versions).toBeGreaterThanOrEqual(2_000);
   expect(versions).toBeLessThan(20_000);
   expect((await runOf(ends, { direction: "push" })).run.totalPushed).toBe(0);

@@ -1,5 +1,5 @@
 import { Binary, type ClientSession, type Collection, type Db, ObjectId, Timestamp } from "mongodb";
-import type { AgreedBlocks } from "../../../ports/runs/agreed-rows.ts";
+import type { AgreedBlock, AgreedBlocks } from "../../../ports/runs/agreed-rows.ts";
 import type { InternalCollection } from "../driver/collections.ts";
 import { readSnapshot, SNAPSHOT, type StoreDeps, writeTogether } from "../driver/operations.ts";
 
@@ -35,7 +35,7 @@ export class MongoAgreedBlocks implements AgreedBlocks {
     this.#parts = partsOf(deps.db);
   }
 
-  async read(tableName: string): Promise<readonly Uint8Array[]> {
+  async read(tableName: string): Promise<readonly AgreedBlock[]> {
     const parts = await readSnapshot(this.#deps, (tx) =>
       this.#parts.find({ table: tableName }, { ...SNAPSHOT, session: tx, sort: ORDER }).toArray(),
     );
@@ -44,19 +44,23 @@ export class MongoAgreedBlocks implements AgreedBlocks {
       const id = block.toHexString();
       blocks.set(id, [...(blocks.get(id) ?? []), data.value()]);
     }
-    return [...blocks.values()].map(joined);
+    return Array.from(blocks, ([id, data]) => ({ id, bytes: joined(data) }));
   }
 
-  async replace(tableName: string, count: number, blocks: readonly Uint8Array[]): Promise<void> {
+  async replace(
+    tableName: string,
+    ids: readonly string[],
+    blocks: readonly Uint8Array[],
+  ): Promise<void> {
+    const replaced = { table: tableName, block: { $in: ids.map((id) => new ObjectId(id)) } };
     await writeTogether(this.#deps, async (tx) => {
       const projection = { block: 1, at: 1 } as const;
       const parts = await this.#parts
-        .find({ table: tableName }, { session: tx, sort: ORDER, projection })
+        .find(replaced, { session: tx, sort: ORDER, projection })
         .toArray();
-      const ids = [...new Set(parts.map(({ block }) => block.toHexString()))].slice(0, count);
-      const at = ids.length === 0 ? FIRST : (parts[0]?.at ?? FIRST);
-      const replaced = { block: { $in: ids.map((id) => new ObjectId(id)) } };
-      await this.#parts.deleteMany({ table: tableName, ...replaced }, { session: tx });
+      if (new Set(parts.map(({ block }) => block.toHexString())).size < ids.length) return;
+      const at = parts[0]?.at ?? FIRST;
+      await this.#parts.deleteMany(replaced, { session: tx });
       const added = blocks.flatMap((block) => partsOfBlock(tableName, block, at));
       const documents = added.map((document, part) => ({ ...document, part }));
       if (documents.length > 0) await this.#parts.insertMany(documents, { session: tx });

@@ -15,13 +15,16 @@ const MIN_ADDED = 50_000;
 /** Agreed rows as they were read. */
 interface ReadAgreed {
   readonly rows: AgreedRows;
-  readonly blocks: number;
+  /** The ids of the blocks. */
+  readonly ids: readonly string[];
   readonly versions: number;
 }
 
 async function readAgreed({ run, table }: TableTransfer): Promise<ReadAgreed> {
-  const blocks = await run.deps.agreed.read(table.name);
-  return { rows: new AgreedRows(table, blocks), blocks: blocks.length, versions: countAll(blocks) };
+  const kept = await run.deps.agreed.read(table.name);
+  const blocks = kept.map(({ bytes }) => bytes);
+  const ids = kept.map(({ id }) => id);
+  return { rows: new AgreedRows(table, blocks), ids, versions: countAll(blocks) };
 }
 
 /** Puts blocks that were read together: each row once, and only what a push from the marker on can meet. */
@@ -32,9 +35,9 @@ async function replaceAgreed(
   pushMarker: string | null,
 ): Promise<void> {
   const blocks = read.rows.blocks(pushMarker);
-  if (blocks.length === read.blocks && countAll(blocks) === read.versions) return;
+  if (blocks.length === read.ids.length && countAll(blocks) === read.versions) return;
   pushLease.assertHeld();
-  await run.deps.agreed.replace(table.name, read.blocks, blocks);
+  await run.deps.agreed.replace(table.name, read.ids, blocks);
 }
 
 function countAll(blocks: readonly Uint8Array[]): number {
@@ -60,7 +63,7 @@ export class PushAgreement {
     if (isUnknown && !run.isDryRun) await run.deps.agreed.clear([table.name]);
     const read =
       isUnknown || conflict !== "newer"
-        ? { rows: new AgreedRows(table), blocks: 0, versions: 0 }
+        ? { rows: new AgreedRows(table), ids: [], versions: 0 }
         : await readAgreed(transfer);
     return new PushAgreement(transfer, markers, read);
   }
