@@ -14,10 +14,16 @@ const NO_PRE_IMAGE = "its collection kept no pre-images for a while";
 const OTHER_COLLECTION = "its collection was dropped or renamed";
 type Interruption = typeof NO_PRE_IMAGE | typeof OTHER_COLLECTION;
 
+/** A key that has gone. */
+export interface DeletedKey extends Tombstone {
+  /** In a transaction, which may have put a row with this key back: inserts are not in the stream. */
+  readonly isInTransaction: boolean;
+}
+
 /** What a piece of the stream says. */
 export interface Findings {
   /** By name of the table and text of the key: of several tombstones of a key the latest. */
-  readonly tombstones: ReadonlyMap<string, ReadonlyMap<string, Tombstone>>;
+  readonly tombstones: ReadonlyMap<string, ReadonlyMap<string, DeletedKey>>;
   readonly interrupted: ReadonlyMap<string, Interruption>;
   /** Tables whose collection may have been told to keep no pre-images. */
   readonly changed: ReadonlySet<string>;
@@ -57,7 +63,7 @@ export class EventReader {
 
   /** `own` are the transactions that leave no tombstone. */
   read(events: readonly ChangeEvent[], own: ReadonlySet<string>): Findings {
-    const tombstones = new Map<string, Map<string, Tombstone>>();
+    const tombstones = new Map<string, Map<string, DeletedKey>>();
     const interrupted = new Map<string, Interruption>();
     const changed = new Set<string>();
     let barrier: number | null = null;
@@ -91,7 +97,7 @@ export class EventReader {
   }
 
   /** The tombstone of a delete, or of a row whose key changed; null when no key has gone. */
-  #tombstoneOf(name: string, event: ChangeEvent): Tombstone | typeof NO_PRE_IMAGE | null {
+  #tombstoneOf(name: string, event: ChangeEvent): DeletedKey | typeof NO_PRE_IMAGE | null {
     const before = event.fullDocumentBeforeChange;
     if (before === undefined) return NO_PRE_IMAGE;
     const reader = this.#readers.get(name) as KeyTimeReader;
@@ -101,7 +107,9 @@ export class EventReader {
     if (Object.values(key).some((value) => value === null)) return null;
     const after = documentAfter(before, event);
     const hasKey = after !== null && keyText(table, reader.read(after).key) === keyText(table, key);
-    return hasKey ? null : { key, deletedAt: deletionTime(time, event.wallTime.getTime()) };
+    if (hasKey) return null;
+    const deletedAt = deletionTime(time, event.wallTime.getTime());
+    return { key, deletedAt, isInTransaction: transactionOf(event) !== null };
   }
 }
 
@@ -115,11 +123,11 @@ function documentAfter(before: Document, event: ChangeEvent): Document | null {
 }
 
 function put(
-  tombstones: Map<string, Map<string, Tombstone>>,
+  tombstones: Map<string, Map<string, DeletedKey>>,
   table: Table,
-  tombstone: Tombstone,
+  tombstone: DeletedKey,
 ): void {
-  const ofTable = tombstones.get(table.name) ?? new Map<string, Tombstone>();
+  const ofTable = tombstones.get(table.name) ?? new Map<string, DeletedKey>();
   tombstones.set(table.name, ofTable);
   const text = keyText(table, tombstone.key);
   const earlier = ofTable.get(text);

@@ -1,6 +1,6 @@
 // One instance's time as the recorder: it reads the change stream piece by piece, and commits the tombstones of a piece
 // together with the place behind it. So an event is recorded once, whoever reads it.
-import { type ObjectId, Timestamp } from "mongodb";
+import { type ClientSession, type ObjectId, Timestamp } from "mongodb";
 import { compareDateTimes } from "../../../domain/shared/time.ts";
 import type { Table } from "../../../domain/sync/table/table.ts";
 import type { Logger } from "../../../ports/runtime/logger.ts";
@@ -10,7 +10,14 @@ import type { StoreDeps } from "../driver/operations.ts";
 import { ownDeletesOf } from "../driver/own-deletes.ts";
 import { TombstoneDocuments } from "../driver/tombstone-documents.ts";
 import { commitTransaction } from "../driver/transaction.ts";
-import { EventReader, type Findings, findOwnDeletes, transactionsOf } from "./delete-events.ts";
+import { keyOfRow, StoredRows } from "../tables/stored-rows.ts";
+import {
+  type DeletedKey,
+  EventReader,
+  type Findings,
+  findOwnDeletes,
+  transactionsOf,
+} from "./delete-events.ts";
 import { DeleteStream, type Piece, StreamClosed, type StreamStart } from "./delete-stream.ts";
 import { keepPreImages } from "./pre-images.ts";
 import { RECORDER_CALLS, type RecorderState, type RecorderStates } from "./recorder-state.ts";
@@ -111,15 +118,32 @@ export class Recording {
       for (const [name, ofTable] of tombstones) {
         const table = this.#tables.get(name) as Table;
         const kept = await this.#documents.find(table, ofTable.keys(), tx);
+        const replaced = await this.#findReplaced(table, ofTable.values(), tx);
         const listed = [...ofTable].filter(([text, { deletedAt }]) => {
           const before = kept.get(text);
-          return before === undefined || compareDateTimes(deletedAt, before) > 0;
+          const isLater = before === undefined || compareDateTimes(deletedAt, before) > 0;
+          return isLater && !replaced.has(text);
         });
         const added = listed.map(([, tombstone]) => tombstone);
         await this.#documents.list(table, added, tx);
       }
       return findings;
     });
+  }
+
+  /** The keys that a transaction deleted and that are there: it has put them back, or somebody else has. */
+  async #findReplaced(
+    table: Table,
+    deleted: Iterable<DeletedKey>,
+    tx: ClientSession,
+  ): Promise<ReadonlyMap<string, unknown>> {
+    const keys = [...deleted].filter(({ isInTransaction }) => isInTransaction);
+    const { db, clock } = this.#deps;
+    const rows = new StoredRows(table, db.collection(table.name), clock);
+    return await rows.readTimes(
+      keys.map(({ key }) => keyOfRow(table, key)),
+      tx,
+    );
   }
 
   async #tell({ interrupted, changed }: Findings): Promise<void> {

@@ -23,6 +23,29 @@ describe.skipIf(!mongoAvailable)("MongoDB: deletes by other programs", () => {
     await storage.close();
   });
 
+  databaseTest(
+    "D-7.6 a row that is deleted and put back in one transaction was replaced, and leaves nothing",
+    async ({ url, db }) => {
+      const { storage } = await openInstance(url);
+      const items = db.collection("items");
+      await items.insertMany(documents("replaced", "gone", "gone later"));
+      const replace = async (k: string) => {
+        const [document = {}] = documents(k);
+        await db.client.withSession((session) =>
+          session.withTransaction(async () => {
+            await items.deleteMany({ k: { $in: [k, "gone"] } }, { session });
+            await items.insertOne(document, { session });
+          }),
+        );
+      };
+      await replace("replaced");
+      await replace("gone later");
+      await items.deleteOne({ k: "gone later" });
+      expect(await listedKeys(storage)).toEqual(["gone", "gone later"]);
+      await storage.close();
+    },
+  );
+
   databaseTest("D-7.6 a delete that is taken back leaves nothing", async ({ url, db }) => {
     const { storage } = await openInstance(url);
     const items = db.collection("items");
