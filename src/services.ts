@@ -94,7 +94,8 @@ async function makeServices(config: Config, opened: OpenedStore): Promise<Servic
     caches.push(cache as VersionedCache<unknown>);
     return cache;
   };
-  const stores = await storage.openReputation(tables, { mac, auditKey, makeCache });
+  const nameKey = Uint8Array.fromHex(await keptSecret(kept, "erased_names_key"));
+  const stores = await storage.openReputation(tables, { mac, auditKey, nameKey, makeCache });
   const { lookupProcessor, audit } = stores;
   const tokens = new JoseTokenIssuer(jwtSecret, clock);
   const accounts = await accountDeps(config, opened, { stores, mac, pepperMac, tokens });
@@ -162,6 +163,7 @@ async function accountDeps(
     consents: stores.consents,
     profiles: stores.profiles,
     membership: stores.membership,
+    names: storage.names,
     usage: stores.usage,
     audit: stores.audit,
     tokens,

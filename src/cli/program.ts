@@ -1,6 +1,7 @@
 import { Command, type CommanderError } from "commander";
 import manifest from "../../package.json" with { type: "json" };
 import type { AddCommand, RunCommand } from "./command-runner.ts";
+import { addAccountsCommand } from "./commands/accounts.ts";
 import { addAdminCommand } from "./commands/admin.ts";
 import { addAuditCommand } from "./commands/audit.ts";
 import { addCompareCommand } from "./commands/compare.ts";
@@ -29,6 +30,7 @@ const COMMANDS: readonly AddCommand[] = [
   addImportCommand,
   addExportCommand,
   addAdminCommand,
+  addAccountsCommand,
   addKeysCommand,
   addPlanCommand,
   addAuditCommand,

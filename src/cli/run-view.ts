@@ -87,10 +87,11 @@ function movedTexts({ totalPushed, totalPulled }: SyncRun): string[] {
 
 /** What came of the rows of a run or a table: always those that changed, the others where there are any. */
 export function outcomeTexts(
-  result: Pick<TableResult, "changed" | "kept" | "deletedHere" | "deletedThere">,
+  result: Pick<TableResult, "changed" | "kept" | "erased" | "deletedHere" | "deletedThere">,
 ): string[] {
   const others: [number, string][] = [
     [result.kept, "kept"],
+    [result.erased, "of erased people left out"],
     [result.deletedHere, "deleted here"],
     [result.deletedThere, "deleted there"],
   ];

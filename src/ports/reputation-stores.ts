@@ -22,6 +22,8 @@ export interface ReputationOptions {
   readonly mac: Mac;
   /** Key of the audit's hashes and signatures, the same for all instances. */
   readonly auditKey: Uint8Array;
+  /** Key of the HMACs of erased names, the same for all instances and for ever. D-8.2. */
+  readonly nameKey: Uint8Array;
   /** Makes a cache of at most so many entries; one that remembers nothing will do. */
   readonly makeCache: <Value>(maxEntries: number) => VersionedCache<Value>;
 }

@@ -74,6 +74,23 @@ onEveryBackend("repsync beside a service", (backend) => {
     expect(await signIn("root")).toMatchObject({ status: 200 });
   });
 
+  test("D-8.2 accounts release makes an erased name free, and the running service knows at once", async () => {
+    const { cli, signUp, signIn, post, service } = await startBeside(backend);
+    await signUp();
+    const { headers } = await signIn("ana");
+    const signUpAgain = async () => (await post("/v1/signup", PEOPLE[0] ?? {})).status;
+    const notTaken = await cli(["accounts", "release", "ana", "--json"]);
+    expect(notTaken).toMatchObject({ code: 1 });
+    expect(notTaken.json).toEqual({ error: "No erased account holds this name" });
+    expect((await service.send("/v1/me", { method: "DELETE", headers })).status).toBe(200);
+    expect(await signUpAgain()).toBe(409);
+    const released = await cli(["accounts", "release", "ana", "--json"]);
+    expect(released).toMatchObject({ code: 0, stderr: "" });
+    expect(released.json).toEqual({ username: "ana", status: "released" });
+    expect((await cli(["accounts", "release", "ana"])).code).toBe(1);
+    expect(await signUpAgain()).toBe(201);
+  });
+
   test("D-5.5 keys are issued, listed and revoked, and the running service knows at once", async () => {
     const { cli, signUp, lookUp } = await startBeside(backend);
     await signUp();
@@ -323,7 +340,7 @@ async function writeLookups(
   const tables = await storage.tables.prepare([...makeRegistry({}).values()]);
   const stores = await storage.openReputation(tables, {
     mac: new NodeMac(),
-    auditKey,
+    ...{ auditKey, nameKey: auditKey },
     makeCache: forgetful,
   });
   await createAdministrator(

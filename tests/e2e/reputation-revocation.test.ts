@@ -157,16 +157,18 @@ onEveryReputationBackend(
       for (let round = 0; round < 3; round++) {
         const writer = services[round % services.length] as SyncClient;
         const reader = services[(round + 1) % services.length] as SyncClient;
-        const ana = await Person.signUp(writer, "ana");
+        // An erased name stays taken.
+        const username = `ana${round}`;
+        const ana = await Person.signUp(writer, username);
         const her = await ana.issueKey();
         await ana.consent();
-        expect((await lookUp(reader, key, { username: "ana" })).status).toBe(200);
-        expect((await lookUp(reader, her, { username: "ana" })).status).toBe(200);
+        expect((await lookUp(reader, key, { username })).status).toBe(200);
+        expect((await lookUp(reader, her, { username })).status).toBe(200);
         await ana.send("/v1/me", { method: "DELETE" });
         const headers = { Authorization: `Bearer ${ana.token}` };
         const after = await Promise.all([
-          lookUp(reader, key, { username: "ana" }),
-          lookUp(reader, her, { username: "ana" }),
+          lookUp(reader, key, { username }),
+          lookUp(reader, her, { username }),
           reader.send("/v1/me", { headers }),
         ]);
         expect(after.map(({ json }) => json["code"])).toEqual([

@@ -104,7 +104,8 @@ export function readPushResult(reply: Reply, tableName: string, request: PushReq
 /** Every record was kept, was changed, was as it is already, or failed. D-7.2. */
 function readGuarded(fields: ReplyFields, upserted: number) {
   const kept = fields.read("kept", wholeNumberTo(upserted));
-  return { kept, changed: fields.read("changed", wholeNumberTo(upserted - kept)) };
+  const changed = fields.read("changed", wholeNumberTo(upserted - kept));
+  return { kept, changed, ...fields.readOptional("erased", COUNT) };
 }
 
 export function readStatusReply(reply: Reply): StatusReply {

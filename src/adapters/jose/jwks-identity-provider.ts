@@ -62,9 +62,10 @@ export class JwksIdentityProvider implements IdentityProvider {
         clockTolerance: CLOCK_TOLERANCE_SECONDS,
         currentDate: new Date(clock.nowMs()),
       });
-      const { sub, exp } = payload;
+      const { sub, exp, iat } = payload;
       if (typeof sub !== "string" || exp === undefined) return "token_invalid";
-      return { subject: sub, issuer, expiresAtMs: (exp + CLOCK_TOLERANCE_SECONDS) * 1000 };
+      const expiresAtMs = (exp + CLOCK_TOLERANCE_SECONDS) * 1000;
+      return { subject: sub, issuer, expiresAtMs, issuedAtMs: issuedAtMs(iat) };
     } catch (cause) {
       return refusalOf(cause);
     }
@@ -86,6 +87,10 @@ export class JwksIdentityProvider implements IdentityProvider {
       throw new errors.JWSSignatureVerificationFailed();
     }
   }
+}
+
+function issuedAtMs(iat: unknown): number | null {
+  return typeof iat === "number" && Number.isFinite(iat) ? iat * 1000 : null;
 }
 
 /** Marks network errors: jose throws `TypeError` for bad keys too. */

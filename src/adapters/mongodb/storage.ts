@@ -1,9 +1,11 @@
 import { AppError } from "../../domain/shared/errors.ts";
+import { erasedNameText } from "../../domain/sync/people/erasure.ts";
 import type { ReputationOptions, ReputationStores } from "../../ports/reputation-stores.ts";
 import type { Logger } from "../../ports/runtime/logger.ts";
 import type { FullStorage } from "../../ports/storage.ts";
 import type { PreparedTables } from "../../ports/tables/table-store.ts";
-import { MongoAccountStore } from "./accounts/account-store.ts";
+import { type AccountStoreDeps, MongoAccountStore } from "./accounts/account-store.ts";
+import { keepMonth } from "./accounts/account-usage.ts";
 import { API_KEYS, MongoApiKeyStore } from "./accounts/api-key-store.ts";
 import { CONSENTS, MongoConsentStore } from "./accounts/consent-store.ts";
 import { MongoMembership } from "./accounts/membership.ts";
@@ -37,13 +39,13 @@ import { toAppError } from "./driver/errors.ts";
 import { COUNTERS } from "./driver/id-counters.ts";
 import { LOOKUP_LOG } from "./driver/lookup-log.ts";
 import type { StoreDeps } from "./driver/operations.ts";
-import type { VersionedDeps } from "./driver/person-changes.ts";
 import { PERSON_VERSIONS } from "./driver/person-versions.ts";
 import { prepareTime, type StoreClock, TIME } from "./driver/server-clock.ts";
 import { TABLE_VERSIONS, TableVersions } from "./driver/table-versions.ts";
 import { LookupCache } from "./lookups/lookup-cache.ts";
 import { MongoLookupProcessor } from "./lookups/lookup-processor.ts";
 import { LookupReader } from "./lookups/lookup-reader.ts";
+import { ERASED_NAMES, ErasedNames } from "./people/erased-names.ts";
 import { ACCOUNTS, MongoKnownNames } from "./people/name-facts.ts";
 import { AGREED, MongoAgreedBlocks } from "./runs/agreed-rows.ts";
 import { LEASE_TURNS, LEASES, MongoLeaseStore } from "./runs/lease-store.ts";
@@ -92,6 +94,7 @@ const INTERNAL_COLLECTIONS = [
   SESSIONS,
   ATTEMPTS,
   SECRETS,
+  ERASED_NAMES,
 ];
 
 /**
@@ -123,15 +126,16 @@ class MongoStorage implements FullStorage {
   readonly secrets: MongoSecretStore;
   readonly names: MongoKnownNames;
   /** Of the accounts half: requests under `/v1` wait for its calls. */
-  readonly #accountDeps: VersionedDeps;
+  readonly #accountDeps: AccountStoreDeps;
   readonly #recorder: DeleteRecorder;
   #closing: Promise<void> | undefined;
 
   constructor(deps: StoreDeps, logger: Logger) {
     const versions = new TableVersions(deps.db);
-    this.#accountDeps = { ...deps, versions, callLimit: REQUEST_CALLS };
+    const erasedNames = new ErasedNames(deps.db, deps.clock);
+    this.#accountDeps = { ...deps, versions, erasedNames, callLimit: REQUEST_CALLS };
     this.#recorder = new DeleteRecorder(deps, logger);
-    this.tables = new MongoTableStore({ ...deps, versions }, this.#recorder);
+    this.tables = new MongoTableStore({ ...deps, versions, erasedNames }, this.#recorder);
     this.markers = new MongoMarkerStore(deps);
     this.rows = new MongoRowSource(deps);
     this.lateRows = new MongoLateRows(deps);
@@ -144,7 +148,7 @@ class MongoStorage implements FullStorage {
     this.sessions = new MongoSessionStore(this.#accountDeps);
     this.signIns = new MongoSignInGuard(this.#accountDeps);
     this.secrets = new MongoSecretStore(this.#accountDeps);
-    this.names = new MongoKnownNames(deps);
+    this.names = new MongoKnownNames(deps, erasedNames);
   }
 
   openReputation(tables: PreparedTables, options: ReputationOptions): Promise<ReputationStores> {
@@ -186,7 +190,7 @@ const REPUTATION_COLLECTIONS = [
 
 /** Makes the collections of the reputation half, and its stores on them. Throws `store_unavailable`. */
 async function openReputation(
-  deps: VersionedDeps & { readonly deletes: DeleteRecord },
+  deps: AccountStoreDeps & { readonly deletes: DeleteRecord },
   tables: PreparedTables,
   options: ReputationOptions,
 ): Promise<ReputationStores> {
@@ -194,6 +198,11 @@ async function openReputation(
   const platformAccounts = new PersonRows(deps, tables.get("platform_accounts"));
   await prepare(deps, [profiles, platformAccounts]);
   const subjects = new Subjects(deps.db, options.mac, options.auditKey);
+  deps.erasedNames.open({
+    hmacOf: (username) => options.mac.hmacHex(options.nameKey, erasedNameText(username)),
+    keepCalls: async (username, month, tx) =>
+      await keepMonth(deps.db, await subjects.makeId(username, tx), month, tx),
+  });
   const people = { ...deps, profiles, platformAccounts, subjects };
   const chainWriter = new AuditChainWriter(deps.db, options.mac, options.auditKey);
   const segments = new SegmentWriter(deps.db);

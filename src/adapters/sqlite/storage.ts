@@ -1,9 +1,10 @@
+import { erasedNameText } from "../../domain/sync/people/erasure.ts";
 import type { ReputationOptions, ReputationStores } from "../../ports/reputation-stores.ts";
 import type { FullStorage } from "../../ports/storage.ts";
 import type { PreparedTables } from "../../ports/tables/table-store.ts";
 import { ACCOUNT_TABLES, SqliteAccountStore } from "./accounts/account-store.ts";
 import { API_KEY_TABLES, SqliteApiKeyStore } from "./accounts/api-key-store.ts";
-import { CALL_TABLES } from "./accounts/call-counter.ts";
+import { CALL_TABLES, keepMonth } from "./accounts/call-counter.ts";
 import { HISTORY_TABLES } from "./accounts/call-history.ts";
 import { CONSENT_TABLES, SqliteConsentStore } from "./accounts/consent-store.ts";
 import { SqliteMembership } from "./accounts/membership.ts";
@@ -23,6 +24,7 @@ import type { OpenSqlite } from "./driver/driver.ts";
 import { SqliteLookupProcessor } from "./lookups/lookup-processor.ts";
 import { PersonReader } from "./lookups/person-reader.ts";
 import { prepareVersions } from "./lookups/person-versions.ts";
+import { ERASED_TABLES, ErasedNames } from "./people/erased-names.ts";
 import { NAME_TABLES, SqliteKnownNames } from "./people/name-facts.ts";
 import { AGREED_TABLES, SqliteAgreedBlocks } from "./runs/agreed-rows.ts";
 import { LEASE_TABLES, SqliteLeaseStore } from "./runs/lease-store.ts";
@@ -51,6 +53,7 @@ const INTERNAL_TABLES = [
   ...ATTEMPT_TABLES,
   ...SECRET_TABLES,
   ...NAME_TABLES,
+  ...ERASED_TABLES,
 ];
 
 /** Everything repsync keeps, in one SQLite file that several processes may share. */
@@ -70,10 +73,13 @@ export class SqliteStorage implements FullStorage {
   readonly secrets: SqliteSecretStore;
   readonly names: SqliteKnownNames;
   readonly #database: SqliteDatabase;
+  readonly #erasedNames: ErasedNames;
 
   private constructor(database: SqliteDatabase) {
+    const erasedNames = new ErasedNames(database);
     this.#database = database;
-    this.tables = new SqliteTableStore(database);
+    this.#erasedNames = erasedNames;
+    this.tables = new SqliteTableStore(database, erasedNames);
     this.markers = new SqliteMarkerStore(database);
     this.rows = new SqliteRowSource(database);
     this.lateRows = new SqliteLateRows(database);
@@ -82,11 +88,11 @@ export class SqliteStorage implements FullStorage {
     this.leases = new SqliteLeaseStore(database);
     this.runs = new SqliteRunStore(database);
     this.rejected = new SqliteRejectedRecords(database);
-    this.accounts = new SqliteAccountStore(database);
+    this.accounts = new SqliteAccountStore(database, erasedNames);
     this.sessions = new SqliteSessionStore(database);
     this.signIns = new SqliteSignInGuard(database);
     this.secrets = new SqliteSecretStore(database);
-    this.names = new SqliteKnownNames(database);
+    this.names = new SqliteKnownNames(database, erasedNames);
   }
 
   /**
@@ -114,7 +120,7 @@ export class SqliteStorage implements FullStorage {
     tables: PreparedTables,
     options: ReputationOptions,
   ): Promise<ReputationStores> {
-    return await openReputation(this.#database, tables, options);
+    return await openReputation(this.#database, this.#erasedNames, tables, options);
   }
 
   async ping(timeoutMs: number): Promise<void> {
@@ -139,6 +145,7 @@ const REPUTATION_TABLES = [
 /** Makes the tables of the reputation half, and its stores on them. Throws `store_unavailable` or `commit_failed`. */
 async function openReputation(
   database: SqliteDatabase,
+  erasedNames: ErasedNames,
   tables: PreparedTables,
   options: ReputationOptions,
 ): Promise<ReputationStores> {
@@ -153,15 +160,19 @@ async function openReputation(
       "repsync_subjects",
     ]);
   }, []);
-  const { mac, auditKey, makeCache } = options;
+  const { mac, auditKey, nameKey, makeCache } = options;
   const subjects = new Subjects(database, mac, auditKey);
+  erasedNames.open({
+    hmacOf: (username) => mac.hmacHex(nameKey, erasedNameText(username)),
+    keepCalls: (username, month) => keepMonth(database, subjects.makeAccountId(username), month),
+  });
   const chain = new AuditChainWriter(database, mac, auditKey);
   const people = new PersonReader(database, { profiles, platformAccounts, subjects, makeCache });
   return {
     apiKeys: new SqliteApiKeyStore(database),
     consents: new SqliteConsentStore(database),
     profiles: new SqliteProfileStore(database, profiles, platformAccounts),
-    membership: new SqliteMembership(database, profiles, platformAccounts),
+    membership: new SqliteMembership(database, { profiles, platformAccounts, erasedNames }),
     usage: new SqliteUsageStore(database, subjects),
     audit: new SqliteAuditLog(database, subjects),
     lookupProcessor: new SqliteLookupProcessor(database, { people, subjects, chain }),

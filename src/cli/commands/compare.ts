@@ -132,6 +132,9 @@ function resultLines(
       lines.push(`  ${JSON.stringify(key)}`, ...(values.get(key) ?? []));
     }
   }
+  if (result.erased !== undefined) {
+    lines.push(`${table}: ${countOf(result.erased, "row")} of people erased here, left out`);
+  }
   if (result.repaired !== undefined) lines.push(`${formatCount(result.repaired)} repaired`);
   if (result.kept !== undefined && result.kept > 0) {
     lines.push(`${formatCount(result.kept)} kept as they were`);

@@ -5,6 +5,7 @@ import { apiKeyRoutes } from "./account/api-key-routes.ts";
 import { consentRoutes } from "./account/consent-routes.ts";
 import { meRoutes } from "./account/me-routes.ts";
 import { sessionRoutes } from "./account/session-routes.ts";
+import { accountRoutes } from "./admin/account-routes.ts";
 import { planRoutes } from "./admin/plan-routes.ts";
 import { lookupRoutes } from "./reputation/lookup-routes.ts";
 
@@ -22,5 +23,6 @@ export function reputationRoutes({ accounts, lookups, trustedProxyHops }: Reputa
     .use(meRoutes(accounts))
     .use(apiKeyRoutes(accounts))
     .use(consentRoutes(accounts))
-    .use(planRoutes(accounts));
+    .use(planRoutes(accounts))
+    .use(accountRoutes(accounts));
 }

@@ -194,6 +194,11 @@ export const PlanSchema = model("Plan", {
   rate_limit_per_minute: NullableCount,
 });
 
+export const ReleaseSchema = model("Release", {
+  username: Text,
+  status: Type.Literal("released"),
+});
+
 /** The reply to a `DELETE` that has no data of its own. */
 export function statusOf(name: string, word: string): TSchema {
   return model(name, { status: Type.Literal(word) });

@@ -83,7 +83,8 @@ export const CompareRequestSchema = Type.Object(
 const counted = (description: string) => Type.Integer({ minimum: 0, description });
 
 const OUTCOME = {
-  kept: counted("Rows that stayed at either end, being newer than what came"),
+  kept: counted("Rows that stayed at either end, being newer than what came, or their owner's"),
+  erased: counted("Rows that either end left out, as the people whom they name were erased there"),
   changed: counted("Rows really written, here and there"),
   deleted_here: counted("Rows that a delete at the other end removed here"),
   deleted_there: counted("Rows that a delete here removed at the other end"),
@@ -133,6 +134,10 @@ const StayedCount = counted(
   "Rows that stay as they are: the repair could not change them, or their owner has them otherwise",
 );
 
+const ErasedCount = counted(
+  "Rows there that are left out, as the people whom they name were erased here; only where there are any",
+);
+
 export const RunSchema = Type.Union([
   model("SyncRun", { ...RESULT, kind: Type.Literal("sync"), ...KEPT }),
   model("CompareRun", {
@@ -146,6 +151,7 @@ export const RunSchema = Type.Union([
     missing_there: Count,
     repaired: Type.Optional(counted("Rows that the repair changed")),
     kept: Type.Optional(StayedCount),
+    erased: Type.Optional(ErasedCount),
     started_at: Time,
     duration_ms: Count,
     ...KEPT,
@@ -196,6 +202,7 @@ export const CompareResultSchema = model("CompareResult", {
   ),
   repaired: Type.Optional(counted("Rows that the repair changed")),
   kept: Type.Optional(StayedCount),
+  erased: Type.Optional(ErasedCount),
 });
 
 export const DigestPageSchema = model("DigestPage", {

@@ -75,6 +75,9 @@ export const PushResultSchema = model("PushResult", {
     ),
   ),
   changed: Type.Optional(counted("Rows really written; only of a guarded push")),
+  erased: Type.Optional(
+    counted("Records left out, as the people whom they name were erased; only of a guarded push"),
+  ),
   deleted: Type.Optional(counted("Rows removed; only of a push that carried deletes")),
   errors: Type.Optional(Type.Array(Type.String(), { maxItems: 10 })),
   error_count: Type.Optional(Type.Integer({ minimum: 1 })),

@@ -15,9 +15,14 @@ export type AccountChanges = Partial<Omit<Account, "username" | "email" | "creat
 export interface AccountStore {
   /**
    * Keeps a new account, durably, or tells what is taken; `username_taken` when both are. Of several at once exactly
-   * one wins. A session that an earlier account of this name left ends in the same commit.
+   * one wins. A session that an earlier account of this name left ends in the same commit. With it a new person begins
+   * where the name was erased: it is not taken any more, and the calls of its month go on counting; by a token only one
+   * that `isIssuedSince`, else it resolves to `erased_since` and nothing is written. D-8.2.
    */
-  create(account: Account): Promise<"created" | AccountConflict>;
+  create(
+    account: Account,
+    by?: { readonly tokenIssuedAtMs: number | null },
+  ): Promise<"created" | AccountConflict | "erased_since">;
 
   /** The account as last written by any instance; null when there is none. */
   find(username: string): Promise<Account | null>;

@@ -37,7 +37,11 @@ export interface ApiKeyStore {
 /** Kept among the secrets, where what removes the audit log does not look for it: whether there ever was a record. D-8.9. */
 export const FIRST_LOOKUP = { name: "first_lookup", value: "answered" } as const;
 
-export type SecretName = "jwt_secret" | "api_key_pepper" | "api_key_pepper_mark";
+export type SecretName =
+  | "jwt_secret"
+  | "api_key_pepper"
+  | "api_key_pepper_mark"
+  | "erased_names_key";
 
 /** Secrets that the service makes for itself at first start. D-1.3. Throws `store_unavailable`. */
 export interface SecretStore {

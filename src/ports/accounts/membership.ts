@@ -11,16 +11,19 @@ export interface Enrolment {
 export interface Membership {
   /**
    * Makes an account and its profile in one commit. `username_taken` when an account, a profile or a platform account of that
-   * name exists,
-   * `email_taken` when an account has the address in any case; nothing is written then. Of two at once one wins.
+   * name exists, or the name was erased and is taken; `email_taken` when an account has the address in any case; nothing is written then. Of two at once one wins.
    * Throws `commit_failed` or `store_unavailable`.
    */
   enrol(enrolment: Enrolment): Promise<"enrolled" | AccountConflict>;
 
   /**
    * Removes everything about a person in one commit: account, sessions, keys, consents, usage, profile, platform accounts,
-   * and what connects their audit records with their name. Once it has resolved, no instance answers from any of it.
-   * Resolves to false when there was no account. Throws as above.
+   * their rows in the rejected store, failed sign-ins, and what connects their audit records with their name. Once it has resolved, no instance answers from any of it.
+   * Resolves to false when there was no account. Throws as above. The name is remembered as an HMAC, with the time and the
+   * calls of its month, and is taken until `release` or `AccountStore.create`. D-8.2.
    */
   erase(username: string): Promise<boolean>;
+
+  /** Makes a name that was erased free again. Resolves to false when it was not taken so. Throws as above. D-8.2. */
+  release(username: string): Promise<boolean>;
 }

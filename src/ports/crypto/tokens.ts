@@ -32,6 +32,8 @@ export interface ForeignIdentity {
   readonly issuer: string;
   /** The token is refused from then on, or earlier. */
   readonly expiresAtMs: number;
+  /** `iat`; null when the token does not say. */
+  readonly issuedAtMs: number | null;
 }
 
 /** Tokens of the one foreign identity provider that is configured. D-5.4. */

@@ -67,8 +67,10 @@ export interface WriteOptions {
 export interface WriteOutcome {
   /** The records that failed; the others were written, kept or needed no change. */
   readonly failures: readonly WriteFailure[];
-  /** Positions of the records that were not written because the row here, or a tombstone, is newer. */
+  /** Positions of the records that were not written because the row here, or a tombstone, is newer, or its owner's. */
   readonly kept: readonly number[];
+  /** Positions of the records that were left out, as the person whom they name was erased here; absent for none. D-8.2. */
+  readonly erased?: readonly number[];
   /** Rows really inserted or changed. */
   readonly changed: number;
   /** Rows removed by `deleted`. */
@@ -149,6 +151,10 @@ export interface TableStore {
    * row that is kept, or that outlives a tombstone that arrives. D-7.4.
    * In a table with `deletes`, a row whose time is later than its key's tombstone removes that; with the rule `newer` any
    * other is kept out, and the tombstone is listed anew. D-7.6.
+   *
+   * Rows of people (`isOfPeople`): a row for a name that was erased here is left out (`isLeftOut`), and counts as erased.
+   * Where the owner of a profile has it otherwise, `ownedRow` says what is written; where that is nothing the record counts
+   * as kept and is not noted, and a row that is merged is noted as one that is kept. D-8.1, D-8.2.
    *
    * Resolves once the commit is durable. With `beforeCommit`, what that gives is set in the same commit, also when there
    * is nothing to write.

@@ -101,6 +101,7 @@ export function membershipContract(harness: ReputationHarness): void {
         expect(await parts.apiKeys.list("ana", ALL_KEYS)).toEqual([]);
         const all = { filter: { status: null, purpose: null }, limit: 100, beforeId: null };
         expect(await parts.consents.list("ana", { ...all, nowMs })).toEqual([]);
+        expect(await parts.membership.release("ana")).toBe(true);
       }
     });
 
@@ -164,6 +165,7 @@ export function membershipContract(harness: ReputationHarness): void {
         "",
       ]);
       await parts.membership.erase("bea");
+      for (const name of ["ana", "bea"]) await parts.membership.release(name);
       await scene.enrol("ana");
       await scene.enrol("bea");
       expect(await parts.audit.accessLog("bea", page)).toEqual([]);

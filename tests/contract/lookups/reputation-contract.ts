@@ -1,5 +1,6 @@
 import { apiKeyStoreContract } from "../accounts/api-key-store-contract.ts";
 import { consentStoreContract } from "../accounts/consent-store-contract.ts";
+import { erasureContract } from "../accounts/erasure-contract.ts";
 import { membershipContract } from "../accounts/membership-contract.ts";
 import { ownedProfileContract } from "../accounts/owned-profile-contract.ts";
 import { auditLogContract } from "./audit-log-contract.ts";
@@ -12,6 +13,7 @@ export function reputationContract(harness: ReputationHarness): void {
   apiKeyStoreContract(harness);
   membershipContract(harness);
   ownedProfileContract(harness);
+  erasureContract(harness);
   lookupProcessorContract(harness);
   auditLogContract(harness);
 }

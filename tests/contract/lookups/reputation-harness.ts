@@ -31,7 +31,9 @@ export type ReputationHarness = StoreHarness<ReputationParts>;
 
 /** The key of every audit log of the tests. */
 export const AUDIT_KEY = new Uint8Array(32).fill(7);
-/** The function behind it. */
+/** The key of erased names. */
+export const NAME_KEY = new Uint8Array(32).fill(9);
+/** The function behind both. */
 export const MAC = new NodeMac();
 
 const registry = readRegistry({ tables: {} });
@@ -45,7 +47,12 @@ export async function openParts(
   makeCache: ReputationOptions["makeCache"],
 ): Promise<ReputationParts> {
   const tables = await storage.tables.prepare([PROFILES, PLATFORM_ACCOUNTS]);
-  const stores = await storage.openReputation(tables, { mac: MAC, auditKey: AUDIT_KEY, makeCache });
+  const stores = await storage.openReputation(tables, {
+    mac: MAC,
+    auditKey: AUDIT_KEY,
+    nameKey: NAME_KEY,
+    makeCache,
+  });
   return { ...stores, storage };
 }
 

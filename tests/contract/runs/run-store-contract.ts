@@ -128,7 +128,7 @@ function makeRun(id: string, changes: Partial<SyncRun> = {}): SyncRun {
     bytesCompressed: 4,
     bytesUncompressed: 9_007_199_254_740_991,
     durationMs: 0.5,
-    ...{ kept: 6, changed: 7, deletedHere: 8, deletedThere: 9 },
+    ...{ kept: 6, erased: 0, changed: 7, deletedHere: 8, deletedThere: 9 },
     ...{ countHere: 10, countThere: null, warnings: ["a"] },
   };
   return {
@@ -141,7 +141,7 @@ function makeRun(id: string, changes: Partial<SyncRun> = {}): SyncRun {
     totalPushed: 1,
     totalPulled: 2,
     errorCount: 3,
-    ...{ kept: 6, changed: 7, deletedHere: 8, deletedThere: 9 },
+    ...{ kept: 6, erased: 0, changed: 7, deletedHere: 8, deletedThere: 9 },
     startedAt: "2024-01-01T00:00:00Z",
     finishedAt: "2024-01-01T00:00:01.500Z",
     durationMs: 1500,

@@ -5,7 +5,13 @@ import type { Table } from "../../../src/domain/sync/table/table.ts";
 import type { VersionedCache } from "../../../src/ports/lookups/versioned-cache.ts";
 import { makeRegistry } from "../../support/make-table.ts";
 import { type StoreHarness, storeTests } from "../harness.ts";
-import { AUDIT_KEY, MAC, PLATFORM_ACCOUNTS, PROFILES } from "../lookups/reputation-harness.ts";
+import {
+  AUDIT_KEY,
+  MAC,
+  NAME_KEY,
+  PLATFORM_ACCOUNTS,
+  PROFILES,
+} from "../lookups/reputation-harness.ts";
 import { asWrites } from "./table-under-test.ts";
 import { at, type TombstoneParts } from "./tombstone-table.ts";
 
@@ -72,7 +78,7 @@ export function tombstoneErasureTests(harness: StoreHarness<TombstoneParts>): vo
 
 async function openMembership(parts: TombstoneParts, tables: readonly Table[]) {
   const prepared = await parts.tables.prepare(tables);
-  const options = { mac: MAC, auditKey: AUDIT_KEY, makeCache: forgetful };
+  const options = { mac: MAC, auditKey: AUDIT_KEY, nameKey: NAME_KEY, makeCache: forgetful };
   return (await parts.openReputation(prepared, options)).membership;
 }
 

@@ -2,7 +2,7 @@ import { afterEach, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { bodyText } from "../support/raw-http.ts";
 import { releaseResources } from "../support/resources.ts";
 import { type SyncApp, startApp } from "../support/sync-app.ts";
-import { ADMIN_ENV, dataOf, jsonBody, lookUp, Person } from "./people.ts";
+import { ADMIN_ENV, dataOf, jsonBody, lookUp, Person, releaseName } from "./people.ts";
 
 afterEach(releaseResources);
 setDefaultTimeout(60_000);
@@ -260,6 +260,7 @@ describe("me", () => {
     expect((await lookUp(app, key, { username: "ana" })).json["code"]).toBe("api_key_invalid");
     expect(await app.records("profiles")).toEqual([]);
     expect(await app.records("platform_accounts")).toEqual([]);
+    await releaseName(app, "ana");
     const again = await Person.signUp(app, "ana");
     expect(itemsOf(dataOf(await again.send("/v1/me/consents")))).toEqual([]);
     expect(itemsOf(dataOf(await again.send("/v1/me/accesses")))).toEqual([]);

@@ -5,7 +5,7 @@ import { checkAsyncProperty } from "../../support/seed.ts";
 import { rawExchange } from "../support/raw-http.ts";
 import { releaseResources } from "../support/resources.ts";
 import { essence } from "./essence.ts";
-import { dataOf, jsonBody, lookUp, Person } from "./people.ts";
+import { dataOf, jsonBody, lookUp, Person, releaseName } from "./people.ts";
 import { onEveryReputationBackend, startReputation } from "./reputation-backends.ts";
 
 afterEach(releaseResources);
@@ -119,6 +119,7 @@ onEveryReputationBackend("disclosure", (backend) => {
     expect(await shown()).toEqual(all("caller"));
     await caller.send("/v1/me", { method: "DELETE" });
     expect(await shown()).toEqual(all(""));
+    await releaseName(app, "caller");
     const again = await Person.signUp(app, "caller");
     expect(dataOf(await again.send("/v1/me/accesses"))).toEqual({ items: [], next_cursor: null });
     expect(await shown()).toEqual(all(""));

@@ -111,6 +111,11 @@ const SPECIAL: Readonly<Record<string, (scene: Scene, route: RouteUnderTest) => 
   "404 GET /v1/me/reputation": (scene, route) => scene.root.send(route.path),
   "404 PUT /v1/admin/accounts/{username}/plan": (scene, route) =>
     call(scene, route, { path: "/v1/admin/accounts/nobody/plan" }),
+  "200 POST /v1/admin/accounts/{username}/release": async (scene, route) => {
+    const bea = await Person.signUp(scene.app, "bea");
+    await bea.send("/v1/me", { method: "DELETE" });
+    return await call(scene, route, { path: "/v1/admin/accounts/bea/release" });
+  },
   "429 POST /v1/signup": (scene, route) => last(MANY, () => call(scene, route)),
   "429 DELETE /v1/me": async ({ app }, { method, path }) => {
     const bea = await Person.signUp(app, "bea");

@@ -255,6 +255,19 @@ describe("identity provider", () => {
     expect(await codeOf(app, token)).toBe("token_invalid");
   });
 
+  test("D-8.2 a token from before the erasure of its person, or without a time, is refused, now and later", async () => {
+    const { env, sign } = await startProvider();
+    const app = await startApp({ env });
+    const now = Math.floor(Date.now() / 1000);
+    const old = await sign({ sub: "x", iat: now - 1 });
+    const timeless = await sign({ sub: "x", iat: undefined as never });
+    expect(await codeOf(app, timeless)).toBe(200);
+    expect((await app.send("/v1/me", { method: "DELETE", ...bearer(old) })).status).toBe(200);
+    for (const token of [old, timeless]) expect(await codeOf(app, token)).toBe("token_invalid");
+    expect(await codeOf(app, await sign({ sub: "x", iat: now + 60 }))).toBe(200);
+    for (const token of [old, timeless]) expect(await codeOf(app, token)).toBe("token_invalid");
+  });
+
   test("D-5.5, D-5.4.7 an erased account of an identity provider is made anew by its next token", async () => {
     const { env, sign } = await startProvider();
     const app = await startApp({ env });
@@ -264,7 +277,8 @@ describe("identity provider", () => {
       ...bearer(token),
     });
     await app.send("/v1/me", { method: "DELETE", ...bearer(token) });
-    const list = await app.send("/v1/me/consents", bearer(token));
+    const next = await sign({ sub: "x" });
+    const list = await app.send("/v1/me/consents", bearer(next));
     expect(dataOf(list)).toEqual({ items: [], next_cursor: null });
   });
 });

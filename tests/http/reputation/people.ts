@@ -75,6 +75,13 @@ export class Person {
   }
 }
 
+/** Makes the name of somebody who was erased free, as the administrator of `ADMIN_ENV`. */
+export async function releaseName(app: SyncClient, username: string): Promise<void> {
+  const root = await Person.signIn(app, "root");
+  const reply = await root.send(`/v1/admin/accounts/${username}/release`, { method: "POST" });
+  if (reply.status !== 200) throw new Error(reply.text);
+}
+
 /** A lookup with a key. */
 export async function lookUp(
   app: SyncClient,

@@ -62,6 +62,7 @@ export const ROUTES: readonly RouteUnderTest[] = [
     credential: "administrator",
     body: { plan: "enterprise", calls_per_month: 1_000, rate_limit_per_minute: 100 },
   }),
+  route("POST", "/v1/admin/accounts/{username}/release", { credential: "administrator" }),
 ];
 
 /** `METHOD /path/{parameter}`. */

@@ -51,7 +51,7 @@ const SUCCESS: SyncRun = {
   totalPushed: 0,
   totalPulled: 0,
   errorCount: 0,
-  ...{ kept: 0, changed: 0, deletedHere: 0, deletedThere: 0 },
+  ...{ kept: 0, erased: 0, changed: 0, deletedHere: 0, deletedThere: 0 },
   startedAt: "",
   finishedAt: "",
   durationMs: 0,

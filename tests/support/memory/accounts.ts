@@ -17,6 +17,7 @@ import {
   planGrant,
   revokeConsent,
 } from "../../../src/domain/reputation/accounts/consent.ts";
+import { isIssuedSince } from "../../../src/domain/sync/people/erasure.ts";
 import type { NameFacts } from "../../../src/domain/sync/people/owned-row.ts";
 import type {
   AccountChanges,
@@ -34,6 +35,7 @@ import type { ConsentQuery, ConsentStore } from "../../../src/ports/accounts/con
 import type { Session, SessionStore } from "../../../src/ports/accounts/session-store.ts";
 import type { AttemptCounter, SignInGuard } from "../../../src/ports/accounts/sign-in-guard.ts";
 import type { Clock } from "../../../src/ports/runtime/runtime.ts";
+import type { MemoryErasedNames } from "./erased-names.ts";
 
 /** Sessions by id. */
 export class MemorySessionStore implements SessionStore {
@@ -72,16 +74,23 @@ export class MemorySessionStore implements SessionStore {
 /** Accounts by username. */
 export class MemoryAccountStore implements AccountStore {
   readonly #sessions: MemorySessionStore;
+  readonly #erasedNames: MemoryErasedNames;
   readonly #accounts = new Map<string, Account>();
   /** The names whose owner has set `public` to false. */
   readonly #hidden = new Set<string>();
 
-  constructor(sessions: MemorySessionStore) {
+  constructor(sessions: MemorySessionStore, erasedNames: MemoryErasedNames) {
     this.#sessions = sessions;
+    this.#erasedNames = erasedNames;
   }
 
-  async create(account: Account): Promise<"created" | AccountConflict> {
-    return this.createNow(account);
+  async create(
+    account: Account,
+    by?: { readonly tokenIssuedAtMs: number | null },
+  ): Promise<"created" | AccountConflict | "erased_since"> {
+    const erased = this.#erasedNames.find(account.username);
+    const isOld = by !== undefined && erased !== null && !isIssuedSince(erased, by.tokenIssuedAtMs);
+    return isOld ? "erased_since" : this.createNow(account);
   }
 
   async find(username: string): Promise<Account | null> {
@@ -106,6 +115,7 @@ export class MemoryAccountStore implements AccountStore {
     if (this.#hasEmail(account.email)) return "email_taken";
     this.#accounts.set(account.username, account);
     this.#sessions.endAllOf(account.username);
+    this.#erasedNames.begin(account.username);
     return "created";
   }
 
@@ -127,11 +137,13 @@ export class MemoryAccountStore implements AccountStore {
     else this.#hidden.delete(username);
   }
 
-  /** What rows that arrive for this name meet; null for nothing. D-8.1. */
+  /** What rows that arrive for this name meet; null for nothing. D-8.1, D-8.2. */
   factsOf(username: string): NameFacts | null {
     const ownsProfile = typeof this.findNow(username)?.passwordHash === "string";
     const hidesProfile = this.#hidden.has(username);
-    return ownsProfile || hidesProfile ? { ownsProfile, hidesProfile } : null;
+    const erased = this.#erasedNames.find(username);
+    const isKnown = ownsProfile || hidesProfile || erased !== null;
+    return isKnown ? { ownsProfile, hidesProfile, erased } : null;
   }
 
   #hasEmail(email: string | null): boolean {

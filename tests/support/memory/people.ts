@@ -5,17 +5,21 @@ import {
   type ProfileChanges,
 } from "../../../src/domain/reputation/score/profile.ts";
 import type { JsonObject } from "../../../src/domain/shared/json.ts";
+import { formatMs } from "../../../src/domain/shared/time.ts";
 import type { Row, Table } from "../../../src/domain/sync/table/table.ts";
 import type { AccountConflict } from "../../../src/ports/accounts/account-store.ts";
 import type { Enrolment, Membership } from "../../../src/ports/accounts/membership.ts";
 import type { ProfileStore, StoredPerson } from "../../../src/ports/accounts/profile-store.ts";
 import type { Mac } from "../../../src/ports/crypto/crypto.ts";
+import type { Clock } from "../../../src/ports/runtime/runtime.ts";
 import type {
   MemoryAccountStore,
   MemoryApiKeyStore,
   MemoryConsentStore,
   MemorySignInGuard,
 } from "./accounts.ts";
+import type { MemoryErasedNames } from "./erased-names.ts";
+import type { MemoryRejectedRecords } from "./rejected-records.ts";
 import type { MemoryTables } from "./tables.ts";
 import type { MemoryUsageStore } from "./usage.ts";
 
@@ -30,6 +34,10 @@ export class PersonRows {
   constructor(storage: MemoryTables, table: Table) {
     this.#storage = storage;
     this.#table = table;
+  }
+
+  get tableName(): string {
+    return this.#table.name;
   }
 
   /** Every row of a person. */
@@ -148,6 +156,9 @@ export interface MembershipDeps extends PeopleTables {
   readonly consents: MemoryConsentStore;
   readonly usage: MemoryUsageStore;
   readonly subjects: Subjects;
+  readonly erasedNames: MemoryErasedNames;
+  readonly rejected: MemoryRejectedRecords;
+  readonly clock: Clock;
   readonly signIns: MemorySignInGuard;
 }
 
@@ -163,7 +174,8 @@ export class MemoryMembership implements Membership {
     const { accounts, profiles, platformAccounts } = this.#deps;
     const { username } = account;
     const rows = [profiles, platformAccounts].flatMap((table) => table.read(username));
-    if (rows.length > 0) return "username_taken";
+    const isTaken = this.#deps.erasedNames.find(username)?.isTaken ?? false;
+    if (isTaken || rows.length > 0) return "username_taken";
     const outcome = accounts.createNow(account);
     if (outcome !== "created") return outcome;
     profiles.put({}, firstProfile(account, displayName));
@@ -171,15 +183,22 @@ export class MemoryMembership implements Membership {
   }
 
   async erase(username: string): Promise<boolean> {
-    const { accounts, apiKeys, consents, usage, subjects, signIns } = this.#deps;
+    const { accounts, apiKeys, consents, usage, subjects, signIns, erasedNames } = this.#deps;
     if (!accounts.removeNow(username)) return false;
-    usage.forget(username);
+    const month = usage.forget(username) ?? erasedNames.find(username)?.month ?? null;
+    erasedNames.keep(username, { at: formatMs(this.#deps.clock.nowMs()), month });
     apiKeys.removeAllOf(username);
     consents.removeAllOf(username);
     subjects.forget(username);
     signIns.forget(username);
     this.#deps.platformAccounts.remove(username);
     this.#deps.profiles.remove(username);
+    const { profiles, platformAccounts, rejected } = this.#deps;
+    rejected.forgetPerson([profiles.tableName, platformAccounts.tableName], username);
     return true;
+  }
+
+  async release(username: string): Promise<boolean> {
+    return this.#deps.erasedNames.release(username);
   }
 }

@@ -70,6 +70,15 @@ export class MemoryRejectedRecords implements RejectedRecords {
     }
   }
 
+  /** Removes what waits of rows of a person, and what was dropped, within the caller's commit. D-8.2. */
+  forgetPerson(tables: readonly string[], username: string): void {
+    const isNamed = ({ table, key, record }: RecordPlace & { record?: JsonObject | null }) =>
+      tables.includes(table) && [key, record].some((row) => row?.["username"] === username);
+    for (const entries of [this.#entries, this.#dropped]) {
+      for (const [name, entry] of entries) if (isNamed(entry)) entries.delete(name);
+    }
+  }
+
   async remove(id: string): Promise<boolean> {
     const entry = [...this.#entries.values()].find((other) => other.id === id);
     if (entry === undefined) return false;

@@ -1,4 +1,6 @@
 // A whole store in memory: the example that docs/writing-an-adapter.md explains.
+
+import { erasedNameText } from "../../../src/domain/sync/people/erasure.ts";
 import type { Mac } from "../../../src/ports/crypto/crypto.ts";
 import type { ReputationOptions, ReputationStores } from "../../../src/ports/reputation-stores.ts";
 import type { Clock } from "../../../src/ports/runtime/runtime.ts";
@@ -15,6 +17,7 @@ import {
 } from "./accounts.ts";
 import type { MemoryAgreedBlocks } from "./agreed-rows.ts";
 import { MemoryAuditLog, MemoryChainWriter } from "./audit.ts";
+import { MemoryErasedNames } from "./erased-names.ts";
 import type { MemoryLateRows } from "./late-rows.ts";
 import { MemoryLookupProcessor } from "./lookups.ts";
 import { MemoryMembership, MemoryProfileStore, PersonRows, Subjects } from "./people.ts";
@@ -35,6 +38,7 @@ export class MemoryDatabase {
   readonly accounts: MemoryAccountStore;
   readonly signIns = new MemorySignInGuard();
   readonly secrets = new MemorySecretStore();
+  readonly erasedNames = new MemoryErasedNames();
   readonly apiKeys: MemoryApiKeyStore;
   readonly consents: MemoryConsentStore;
   readonly usage: MemoryUsageStore;
@@ -46,7 +50,7 @@ export class MemoryDatabase {
     this.tables = new MemoryTables(clock);
     this.rows = this.tables.rows;
     this.sessions = new MemorySessionStore(clock);
-    this.accounts = new MemoryAccountStore(this.sessions);
+    this.accounts = new MemoryAccountStore(this.sessions, this.erasedNames);
     this.tables.factsOf = (username) => this.accounts.factsOf(username);
     this.apiKeys = new MemoryApiKeyStore(this.accounts);
     this.consents = new MemoryConsentStore(this.accounts);
@@ -101,9 +105,13 @@ export class MemoryStorage implements FullStorage {
 
   async openReputation(
     prepared: PreparedTables,
-    { mac, auditKey }: ReputationOptions,
+    { mac, auditKey, nameKey }: ReputationOptions,
   ): Promise<ReputationStores> {
-    const { tables, apiKeys, consents, usage } = this.#database;
+    const { tables, apiKeys, consents, usage, erasedNames } = this.#database;
+    erasedNames.open({
+      hmacOf: (username) => mac.hmacHex(nameKey, erasedNameText(username)),
+      keepCalls: (username, month) => usage.begin(username, month),
+    });
     const { subjects, audit } = this.#database.audited(mac, auditKey);
     const people = {
       profiles: new PersonRows(tables, prepared.get("profiles")),
@@ -113,6 +121,8 @@ export class MemoryStorage implements FullStorage {
       profiles: people.profiles,
       platformAccounts: people.platformAccounts,
       accounts: this.accounts,
+      erasedNames,
+      rejected: this.rejected,
       apiKeys,
       consents,
       usage,

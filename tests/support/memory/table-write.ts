@@ -1,4 +1,5 @@
 import { dateTimeMs } from "../../../src/domain/shared/time.ts";
+import { isLeftOut } from "../../../src/domain/sync/people/erasure.ts";
 import {
   isOfPeople,
   type NameFacts,
@@ -65,12 +66,13 @@ export class TableWrite {
     const deleted = this.#bury(options.deleted ?? []);
     const failures: WriteFailure[] = [];
     const kept: number[] = [];
+    const erased: number[] = [];
     const put: Row[] = [];
     for (const { index, row: arriving, refusedIfNew } of writes) {
       const existing = stored.rows.get(keyText(table, arriving));
-      const row = this.#meetOwner(arriving, existing, conflict === "newer");
-      if (row === null) {
-        kept.push(index);
+      const row = this.#meetPerson(arriving, existing, conflict === "newer");
+      if (row === "kept" || row === "erased") {
+        (row === "kept" ? kept : erased).push(index);
         continue;
       }
       const message = refuse(row) ?? (existing === undefined ? refusedIfNew : null) ?? null;
@@ -89,18 +91,25 @@ export class TableWrite {
       if (row !== arriving) this.#note(written, false);
       if (this.#isLate(written)) this.#note(written, isOwnRun);
     }
-    const outcome = { failures, kept, changed: put.length, deleted };
+    const leftOut = erased.length === 0 ? {} : { erased };
+    const outcome = { failures, kept, changed: put.length, deleted, ...leftOut };
     return { outcome, put, late: this.#late };
   }
 
-  /** The row as it is to be written; null for nothing. D-8.1. */
-  #meetOwner(arriving: Row, existing: Row | undefined, isGuarded: boolean): Row | null {
+  /** The row as it is to be written, or why there is none. D-8.1, D-8.2. */
+  #meetPerson(
+    arriving: Row,
+    existing: Row | undefined,
+    isGuarded: boolean,
+  ): Row | "kept" | "erased" {
     const { table, factsOf } = this.#place;
     const person = isOfPeople(table) ? personOf(arriving) : null;
     const facts = person === null ? null : factsOf(person);
+    const erased = facts?.erased ?? null;
+    if (erased !== null && isLeftOut(table, arriving, erased, this.#aheadLimit)) return "erased";
     if (facts === null || existing === undefined) return arriving;
     if (isGuarded && ranksBelow(table, existing, arriving, this.#aheadLimit)) return arriving;
-    return ownedRow(table, existing, arriving, facts);
+    return ownedRow(table, existing, arriving, facts) ?? "kept";
   }
 
   /** Puts a row in its place, in that of an older tombstone too; false when it is there as it is. */

@@ -63,10 +63,17 @@ export class MemoryUsageStore implements UsageStore {
     this.#histories.set(username, withUse(before, use, this.#clock.nowMs()));
   }
 
-  /** Forgets an account, in the caller's commit. */
-  forget(username: string): void {
+  /** Forgets an account, in the caller's commit; the calls of its month. */
+  forget(username: string): MonthUsage | null {
+    const month = this.#usage.get(username)?.month ?? null;
     this.#usage.delete(username);
     this.#histories.delete(username);
+    return month;
+  }
+
+  /** Begins the count of a new account with calls of the month, in the caller's commit. */
+  begin(username: string, month: MonthUsage): void {
+    this.#usage.set(username, { callsMs: [], month });
   }
 
   #reading(username: string, { callsPerMinute }: EffectiveLimits, nowMs: number): MeterReading {

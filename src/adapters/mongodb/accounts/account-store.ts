@@ -1,6 +1,7 @@
 import type { ClientSession, Collection, Db } from "mongodb";
 import type { Account } from "../../../domain/reputation/accounts/account.ts";
 import { emailKey } from "../../../domain/reputation/accounts/account.ts";
+import { isIssuedSince } from "../../../domain/sync/people/erasure.ts";
 import type {
   AccountChanges,
   AccountConflict,
@@ -8,20 +9,33 @@ import type {
 } from "../../../ports/accounts/account-store.ts";
 import { COMMITTED, readCommitted, writeTogether } from "../driver/operations.ts";
 import { changePerson, type VersionedDeps } from "../driver/person-changes.ts";
+import type { ErasedNames } from "../people/erased-names.ts";
 import { type AccountDocument, accountsOf } from "../people/name-facts.ts";
 import { endSessionsOf } from "./session-store.ts";
 
+export interface AccountStoreDeps extends VersionedDeps {
+  readonly erasedNames: ErasedNames;
+}
+
 export class MongoAccountStore implements AccountStore {
-  readonly #deps: VersionedDeps;
+  readonly #deps: AccountStoreDeps;
   readonly #accounts: Collection<AccountDocument>;
 
-  constructor(deps: VersionedDeps) {
+  constructor(deps: AccountStoreDeps) {
     this.#deps = deps;
     this.#accounts = accountsOf(deps.db);
   }
 
-  async create(account: Account): Promise<"created" | AccountConflict> {
-    return await writeTogether(this.#deps, (tx) => createAccount(this.#deps.db, account, tx));
+  async create(
+    account: Account,
+    by?: { readonly tokenIssuedAtMs: number | null },
+  ): Promise<"created" | AccountConflict | "erased_since"> {
+    const { erasedNames } = this.#deps;
+    return await writeTogether(this.#deps, async (tx) => {
+      const erased = by === undefined ? null : await erasedNames.find(account.username, tx);
+      const isOld = erased !== null && !isIssuedSince(erased, by?.tokenIssuedAtMs ?? null);
+      return isOld ? "erased_since" : await createAccount(this.#deps, account, tx);
+    });
   }
 
   async find(username: string): Promise<Account | null> {
@@ -59,7 +73,7 @@ export class MongoAccountStore implements AccountStore {
  * finds the account of the first when it is run again.
  */
 export async function createAccount(
-  db: Db,
+  { db, erasedNames }: Pick<AccountStoreDeps, "db" | "erasedNames">,
   account: Account,
   tx: ClientSession,
 ): Promise<"created" | AccountConflict> {
@@ -73,6 +87,7 @@ export async function createAccount(
   if (taken.length > 0) return "email_taken";
   await accountsOf(db).insertOne({ _id, ...rest, ...key }, { session: tx });
   await endSessionsOf(db, _id, tx);
+  await erasedNames.begin(_id, tx);
   return "created";
 }
 

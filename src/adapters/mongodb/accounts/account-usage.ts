@@ -1,10 +1,10 @@
 // What accounts have used: a document each, by the id that stands for the account in the audit. Only batches of lookups write
 // it, within their transactions, so of two that count calls of one account at once the second runs again. D-6.4.
-import { Binary, type Document } from "mongodb";
+import { Binary, type ClientSession, type Db, type Document } from "mongodb";
 import { type CallHistory, NO_HISTORY } from "../../../domain/reputation/accounts/call-history.ts";
 import type { MeterCharge, MeterReading } from "../../../domain/reputation/accounts/call-meter.ts";
 import { type MonthUsage, monthOf } from "../../../domain/reputation/accounts/quota.ts";
-import { LOOKUP_LOG, type LogWrite, logId, USAGES } from "../driver/lookup-log.ts";
+import { LOOKUP_LOG, type LogWrite, logId, lookupLogOf, USAGES } from "../driver/lookup-log.ts";
 import {
   addCalls,
   blockingMs,
@@ -109,4 +109,19 @@ export function writeUsage(accountId: string, usage: CallUsage, isNew: boolean):
     keys: usage.history.keys,
   };
   return { filter: { _id: usageId(accountId) }, replacement, isNew };
+}
+
+/** Begins the count of a new account with calls of the month, within the caller's transaction. D-8.2. */
+export async function keepMonth(
+  db: Db,
+  accountId: string,
+  month: MonthUsage,
+  tx: ClientSession,
+): Promise<void> {
+  const { filter, replacement } = writeUsage(accountId, { ...usageOf(undefined, 0), month }, true);
+  const usages = lookupLogOf<UsageDocument>(db);
+  await usages.replaceOne({ _id: filter._id }, replacement as Omit<UsageDocument, "_id">, {
+    upsert: true,
+    session: tx,
+  });
 }

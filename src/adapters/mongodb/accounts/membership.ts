@@ -1,12 +1,18 @@
 import type { ClientSession } from "mongodb";
 import { firstProfile, type PersonalData } from "../../../domain/reputation/accounts/membership.ts";
+import { formatMs } from "../../../domain/shared/time.ts";
 import type { AccountConflict } from "../../../ports/accounts/account-store.ts";
 import type { Enrolment, Membership } from "../../../ports/accounts/membership.ts";
 import { takeNumbers } from "../driver/id-counters.ts";
 import { lookupLogOf } from "../driver/lookup-log.ts";
+import { writeTogether } from "../driver/operations.ts";
 import { changePerson } from "../driver/person-changes.ts";
+import { meetEveryPush } from "../driver/person-versions.ts";
+import { readNowMs } from "../driver/server-clock.ts";
+import type { ErasedNames } from "../people/erased-names.ts";
+import { RejectedEntries } from "../runs/rejected-entries.ts";
 import { createAccount, removeAccount } from "./account-store.ts";
-import { type UsageDocument, usageId } from "./account-usage.ts";
+import { type UsageDocument, usageId, usageOf } from "./account-usage.ts";
 import { API_KEYS } from "./api-key-store.ts";
 import { CONSENTS } from "./consent-store.ts";
 import type { ProfileDeps } from "./profile-store.ts";
@@ -14,6 +20,7 @@ import { forgetAttempts } from "./sign-in-guard.ts";
 import type { Subjects } from "./subjects.ts";
 
 interface MembershipDeps extends ProfileDeps {
+  readonly erasedNames: ErasedNames;
   readonly subjects: Subjects;
 }
 
@@ -26,7 +33,7 @@ export class MongoMembership implements Membership {
 
   async enrol(enrolment: Enrolment): Promise<"enrolled" | AccountConflict> {
     const { account, displayName } = enrolment;
-    const { db, profiles, platformAccounts } = this.#deps;
+    const { erasedNames, profiles, platformAccounts } = this.#deps;
     const { username } = account;
     const id = await profiles.takeId();
     const outcome = await changePerson(this.#deps, username, async (change) => {
@@ -35,7 +42,8 @@ export class MongoMembership implements Membership {
         const found = await table.find([username], { session: tx });
         if (found.length > 0) return "username_taken";
       }
-      const created = await createAccount(db, account, tx);
+      if ((await erasedNames.find(username, tx))?.isTaken) return "username_taken";
+      const created = await createAccount(this.#deps, account, tx);
       if (created !== "created") return created;
       await profiles.insert(firstProfile(account, displayName), id, change);
       await change.raise();
@@ -52,6 +60,8 @@ export class MongoMembership implements Membership {
       const { tx } = change;
       if (!(await removeAccount(db, username, tx))) return false;
       const accountId = await subjects.remove(username, tx);
+      await this.#remember(username, accountId ?? "", tx);
+      await meetEveryPush(db, tx);
       const erase: Record<Exclude<PersonalData, "subject">, () => Promise<void>> = {
         apiKeys: () => this.#removeNumbered(API_KEYS.name, username, tx),
         consents: () => this.#removeNumbered(CONSENTS.name, username, tx),
@@ -60,11 +70,27 @@ export class MongoMembership implements Membership {
         attempts: () => forgetAttempts(db, username, tx),
       };
       for (const eraseOne of Object.values(erase)) await eraseOne();
+      const tables = [profiles.tableName, platformAccounts.tableName];
+      await new RejectedEntries(db).forgetPerson(tables, username, tx);
       await platformAccounts.remove(username, change);
       await profiles.remove(username, change);
       await change.raise();
       return true;
     });
+  }
+
+  async release(username: string): Promise<boolean> {
+    return await writeTogether(this.#deps, (tx) => this.#deps.erasedNames.release(username, tx));
+  }
+
+  async #remember(username: string, accountId: string, tx: ClientSession): Promise<void> {
+    const { db, erasedNames } = this.#deps;
+    const nowMs = await readNowMs(this.#deps);
+    const usages = lookupLogOf<UsageDocument>(db);
+    const usage = await usages.findOne({ _id: usageId(accountId) }, { session: tx });
+    const earlier = await erasedNames.find(username, tx);
+    const month = usageOf(usage ?? undefined, nowMs).month ?? earlier?.month ?? null;
+    await erasedNames.keep(username, { at: formatMs(nowMs), month }, tx);
   }
 
   /** A call that adds a document takes a number too: of both, one starts again and sees the other. */

@@ -41,6 +41,15 @@ export class Subjects {
     if (subjects.length > 0) await this.#collection.insertMany([...subjects], { session: tx });
   }
 
+  /** The id of an account, made when it has none, within a transaction. */
+  async makeId(username: string, tx: ClientSession): Promise<string> {
+    const found = await this.find(username, tx);
+    if (found !== null) return found.id;
+    const made = this.make(username);
+    await this.insert([made], tx);
+    return made.id;
+  }
+
   /** The ids and keys of people by username, as far as they have any. */
   async findAll(
     usernames: readonly string[],

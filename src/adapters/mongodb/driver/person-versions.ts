@@ -26,6 +26,8 @@ export interface JoinedVersions {
 interface VersionDocument {
   readonly _id: string;
   readonly v: number;
+  /** Only of those of everybody: `meetEveryPush`. */
+  readonly erasures?: number;
 }
 
 /** So many that unrelated changes practically never share a slot. */
@@ -52,6 +54,18 @@ export async function raisePersonVersions(
     return { updateOne: { filter: { _id }, update: { $inc: { v: 1 } }, upsert: true } };
   });
   await collectionOf(db).bulkWrite(raises, { session: tx, ordered: true });
+}
+
+/**
+ * Makes every push that writes to the versions at the same moment start again, within the caller's transaction: also one of
+ * so many people that it raises the version of everybody.
+ */
+export async function meetEveryPush(db: Db, tx: ClientSession): Promise<void> {
+  const touches = Array.from({ length: LANES }, (_, lane) => {
+    const update = { $inc: { erasures: 1 }, $setOnInsert: { v: 0 } };
+    return { updateOne: { filter: { _id: `all/${lane}` }, update, upsert: true } };
+  });
+  await collectionOf(db).bulkWrite(touches, { session: tx, ordered: true });
 }
 
 /** The names whose versions a write of rows raises; empty for a table that lookups do not read. */

@@ -1,5 +1,7 @@
-// Rows that arrive for people who have an account here, within the transaction of their push. D-8.1.
+// Rows that arrive for people who have an account here, or were erased here, within the transaction of their push.
+// D-8.1, D-8.2.
 import type { ClientSession, Db } from "mongodb";
+import { isLeftOut } from "../../../domain/sync/people/erasure.ts";
 import {
   isOfPeople,
   type NameFacts,
@@ -8,6 +10,7 @@ import {
   ranksBelow,
 } from "../../../domain/sync/people/owned-row.ts";
 import type { Row, Table } from "../../../domain/sync/table/table.ts";
+import type { ErasedNames } from "./erased-names.ts";
 import { readNameFacts } from "./name-facts.ts";
 
 /** A record of a push. */
@@ -20,6 +23,7 @@ interface ArrivingRecord {
 
 interface ArrivalDeps<Arriving extends ArrivingRecord> {
   readonly db: Db;
+  readonly erasedNames: ErasedNames;
   /** The rows that are there, by the text of their key. */
   readonly readHere: (
     records: readonly Arriving[],
@@ -27,8 +31,8 @@ interface ArrivalDeps<Arriving extends ArrivingRecord> {
   ) => Promise<ReadonlyMap<string, Row>>;
   /** The same record with another row of its key. */
   readonly withRow: (record: Arriving, row: Row) => Arriving;
-  /** `aheadLimit`; null without a guard. */
-  readonly aheadLimit: () => Promise<string | null>;
+  readonly aheadLimit: () => Promise<string>;
+  readonly isGuarded: boolean;
 }
 
 interface Arrivals<Arriving> {
@@ -36,6 +40,8 @@ interface Arrivals<Arriving> {
   readonly records: readonly Arriving[];
   /** Positions of the records of which nothing is written, as they differ in what is the owner's only. */
   readonly kept: readonly number[];
+  /** Positions of the records of people who were erased. */
+  readonly erased: readonly number[];
   /** Of `records`, those in which something of the owner's is as it is here. */
   readonly merged: readonly Arriving[];
 }
@@ -58,43 +64,49 @@ export class ArrivingPeople<Arriving extends ArrivingRecord> {
   }
 
   async meet(records: readonly Arriving[], tx: ClientSession): Promise<Arrivals<Arriving>> {
-    const { db, readHere, withRow, aheadLimit } = this.#deps;
+    const { db, erasedNames, readHere, withRow, aheadLimit } = this.#deps;
     const names = new Set(records.map(({ row }) => personOf(row)).filter((name) => name !== null));
-    const facts = await readNameFacts(db, [...names], { session: tx });
+    const facts = await readNameFacts(db, erasedNames, [...names], { session: tx });
     const factsOf = ({ row }: Arriving) => facts.get(personOf(row) ?? "");
     const known = records.filter((record) => factsOf(record) !== undefined);
-    if (known.length === 0) return { records, kept: [], merged: [] };
+    if (known.length === 0) return { records, kept: [], erased: [], merged: [] };
     const here = new Map(await readHere(known, tx));
     const limit = await aheadLimit();
     const left: Arriving[] = [];
-    const kept: number[] = [];
     const merged: Arriving[] = [];
+    const nothing = { kept: [] as number[], erased: [] as number[] };
     for (const record of records) {
-      const row = this.#rowOf(record, { facts: factsOf(record), here, limit });
-      if (row === record.row) left.push(record);
-      else if (row === null) kept.push(record.index);
-      else merged.push(withRow(record, row));
-      if (row !== null && row !== record.row) left.push(merged.at(-1) as Arriving);
+      const fate = this.#fateOf(record, { facts: factsOf(record), here, limit });
+      if (fate === "kept" || fate === "erased") nothing[fate].push(record.index);
+      else if (fate === record.row) left.push(record);
+      else {
+        const changed = withRow(record, fate);
+        left.push(changed);
+        merged.push(changed);
+      }
     }
-    return { records: left, kept, merged };
+    return { records: left, merged, ...nothing };
   }
 
-  /** The row to write, null for nothing; `here` then has it as records of the same key that follow will find it. */
-  #rowOf(
+  /** The row to write, or why there is none; `here` then has it as records of the same key that follow will find it. */
+  #fateOf(
     { row, keyText }: Arriving,
     known: {
       readonly facts: NameFacts | undefined;
       readonly here: Map<string, Row>;
-      readonly limit: string | null;
+      readonly limit: string;
     },
-  ): Row | null {
+  ): Row | "kept" | "erased" {
     const { facts, here, limit } = known;
     if (facts === undefined) return row;
+    const { erased } = facts;
+    if (erased !== null && isLeftOut(this.#table, row, erased, limit)) return "erased";
     const stored = here.get(keyText);
-    const isBelow = stored !== undefined && limit !== null;
-    if (isBelow && ranksBelow(this.#table, stored, row, limit)) return row;
+    const isGuarded = stored !== undefined && this.#deps.isGuarded;
+    if (isGuarded && ranksBelow(this.#table, stored, row, limit)) return row;
     const owned = stored === undefined ? row : ownedRow(this.#table, stored, row, facts);
-    if (owned !== null) here.set(keyText, { ...stored, ...owned });
+    if (owned === null) return "kept";
+    here.set(keyText, { ...stored, ...owned });
     return owned;
   }
 }

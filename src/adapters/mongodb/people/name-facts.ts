@@ -1,10 +1,11 @@
-// What is kept of the people whom rows name: in the documents of their accounts. D-8.1.
+// What is kept of the people whom rows name: in the documents of their accounts, and under HMACs. D-8.1, D-8.2.
 import type { ClientSession, Collection, Db, FindOptions } from "mongodb";
 import type { Account } from "../../../domain/reputation/accounts/account.ts";
 import type { NameFacts } from "../../../domain/sync/people/owned-row.ts";
 import type { KnownNames } from "../../../ports/tables/known-names.ts";
-import type { InternalCollection } from "../driver/collections.ts";
+import { cutBatches, type InternalCollection } from "../driver/collections.ts";
 import { COMMITTED, readCommitted, type StoreDeps } from "../driver/operations.ts";
+import type { ErasedNames } from "./erased-names.ts";
 
 /** The accounts by username; of those with an address no two have the same. */
 export const ACCOUNTS: InternalCollection = {
@@ -34,24 +35,35 @@ export async function noteHidden(
   await accountsOf(db).updateOne({ _id: username }, change, { session: tx });
 }
 
+/** Names that one command looks up. */
+const LOOKUP = { maxItems: 10_000, maxBytes: 8 * 1024 * 1024 };
+
 /** What is known of these people, by name, as far as anything is; within a transaction or with options of a read. */
 export async function readNameFacts(
   db: Db,
+  erasedNames: ErasedNames,
   usernames: readonly string[],
   options: FindOptions,
 ): Promise<ReadonlyMap<string, NameFacts>> {
-  const known = [{ passwordHash: { $type: "string" as const } }, { hidesProfile: true as const }];
-  const found = await accountsOf(db)
-    .find({ _id: { $in: [...usernames] }, $or: known }, options)
-    .project<Pick<AccountDocument, "_id" | "passwordHash" | "hidesProfile">>({
-      passwordHash: 1,
-      hidesProfile: 1,
-    })
-    .toArray();
-  const facts = found.map(({ _id, passwordHash, hidesProfile = false }) => {
-    return [_id, { ownsProfile: passwordHash !== null, hidesProfile }] as const;
-  });
-  return new Map(facts);
+  const erasures = await erasedNames.findAll(usernames, options);
+  const facts = new Map<string, NameFacts>();
+  for (const [name, erased] of erasures) {
+    facts.set(name, { ownsProfile: false, hidesProfile: false, erased });
+  }
+  const isKnown = [{ passwordHash: { $type: "string" as const } }, { hidesProfile: true as const }];
+  const fields = { passwordHash: 1, hidesProfile: 1 } as const;
+  const limits = { ...LOOKUP, bytesOf: (name: string) => 3 * name.length };
+  for (const $in of cutBatches(usernames, limits)) {
+    const found = await accountsOf(db)
+      .find({ _id: { $in }, $or: isKnown }, options)
+      .project<Pick<AccountDocument, "_id" | "passwordHash" | "hidesProfile">>(fields)
+      .toArray();
+    for (const { _id, passwordHash, hidesProfile = false } of found) {
+      const erased = erasures.get(_id) ?? null;
+      facts.set(_id, { ownsProfile: passwordHash !== null, hidesProfile, erased });
+    }
+  }
+  return facts;
 }
 
 export function accountsOf(db: Db): Collection<AccountDocument> {
@@ -60,14 +72,16 @@ export function accountsOf(db: Db): Collection<AccountDocument> {
 
 export class MongoKnownNames implements KnownNames {
   readonly #deps: StoreDeps;
+  readonly #erasedNames: ErasedNames;
 
-  constructor(deps: StoreDeps) {
+  constructor(deps: StoreDeps, erasedNames: ErasedNames) {
     this.#deps = deps;
+    this.#erasedNames = erasedNames;
   }
 
   async readFacts(usernames: readonly string[]): Promise<ReadonlyMap<string, NameFacts>> {
     return await readCommitted(this.#deps, () =>
-      readNameFacts(this.#deps.db, usernames, COMMITTED),
+      readNameFacts(this.#deps.db, this.#erasedNames, usernames, COMMITTED),
     );
   }
 }

@@ -1,4 +1,4 @@
-import type { ClientSession, Collection, Db } from "mongodb";
+import type { ClientSession, Collection, Db, FindOptions } from "mongodb";
 import { parseJson } from "../../../domain/shared/json.ts";
 import type { RejectedRecord } from "../../../ports/runs/rejected-records.ts";
 import type { InternalCollection } from "../driver/collections.ts";
@@ -48,9 +48,24 @@ export class RejectedDetails {
     await this.#parts.deleteMany({ number: { $in: [...numbers] } }, { session: tx });
   }
 
+  /** Those that have the text anywhere as a JSON text, by number, within the caller's transaction. */
+  async naming(text: string, tx: ClientSession): Promise<ReadonlyMap<number, Details>> {
+    const place = { $indexOfBytes: ["$text", { $literal: JSON.stringify(text) }] };
+    const has = { $expr: { $gte: [place, 0] } };
+    const numbers = await this.#parts.distinct("number", has, { session: tx });
+    return await this.#read(numbers, { session: tx });
+  }
+
   /** Reads the details of entries in the snapshot of `tx`. */
   async read(numbers: readonly number[], tx: ClientSession): Promise<ReadonlyMap<number, Details>> {
-    const options = { ...SNAPSHOT, session: tx, sort: { number: 1, part: 1 } } as const;
+    return await this.#read(numbers, { ...SNAPSHOT, session: tx });
+  }
+
+  async #read(
+    numbers: readonly number[],
+    concern: FindOptions,
+  ): Promise<ReadonlyMap<number, Details>> {
+    const options = { ...concern, sort: { number: 1, part: 1 } } as const;
     const parts = this.#parts.find({ number: { $in: [...numbers] } }, options);
     const texts = new Map<number, string>();
     for await (const { number, text } of parts) {

@@ -6,7 +6,7 @@ import type { DroppedRecord, NewRejection } from "../../../ports/runs/rejected-r
 import { cutBatches, type InternalCollection } from "../driver/collections.ts";
 import { takeNumbers } from "../driver/id-counters.ts";
 import { COMMITTED } from "../driver/operations.ts";
-import { RejectedDetails } from "./rejected-details.ts";
+import { type Details, RejectedDetails } from "./rejected-details.ts";
 
 /** The entries by number, in the order in which they were first noted. */
 export const REJECTED: InternalCollection = {
@@ -126,6 +126,29 @@ export class RejectedEntries {
     const document = { table, direction, fingerprint };
     await this.#dropped.replaceOne({ _id: entry }, document, { session: tx, upsert: true });
     return true;
+  }
+
+  /** Removes what waits of rows of a person, and what was dropped. D-8.2. */
+  async forgetPerson(
+    tables: readonly string[],
+    username: string,
+    tx: ClientSession,
+  ): Promise<void> {
+    const isNamed = ({ key, record }: Details) =>
+      [key, record].some((fields) => fields?.["username"] === username);
+    const named = [...(await this.#details.naming(username, tx))].filter(([, found]) =>
+      isNamed(found),
+    );
+    const filter = { _id: { $in: named.map(([number]) => number) }, table: { $in: [...tables] } };
+    const entries = await this.#entries.find(filter, { session: tx }).toArray();
+    const numbers = entries.map(({ _id }) => _id);
+    await this.#details.drop(numbers, tx);
+    await this.#entries.deleteMany({ _id: { $in: numbers } }, { session: tx });
+    const dropped = await this.#dropped
+      .find({ table: { $in: [...tables] } }, { session: tx })
+      .toArray();
+    const ids = dropped.map(({ _id }) => _id).filter((id) => keyOf(id)["username"] === username);
+    await this.#forget(ids, tx);
   }
 
   /** As `RejectedRecords.dropped`, outside of transactions. */

@@ -10,12 +10,12 @@ import type {
   WriteOutcome,
 } from "../../../ports/tables/table-store.ts";
 import type { IdRange } from "../driver/id-counters.ts";
-import type { StoreDeps } from "../driver/operations.ts";
 import type { VersionedDeps } from "../driver/person-changes.ts";
 import type { ChangedNames } from "../driver/person-versions.ts";
 import { readNowMs } from "../driver/server-clock.ts";
 import { commitTransaction, type TransactionScope, tryTransaction } from "../driver/transaction.ts";
 import { ArrivingPeople } from "../people/arriving-people.ts";
+import type { ErasedNames } from "../people/erased-names.ts";
 import { setExtras } from "../runs/commit-extras.ts";
 import { commitUnder } from "../runs/lease-store.ts";
 import { noteLateTimes } from "./late-rows.ts";
@@ -28,6 +28,10 @@ import { type Upsert, withRow } from "./upserts.ts";
 
 /** Upserts sent first behind a refused one, then twice as many each time: the next refused one may be near. */
 const FIRST_TRIED = 8;
+
+export interface PushDeps extends VersionedDeps {
+  readonly erasedNames: ErasedNames;
+}
 
 interface TablePushRequest {
   readonly table: Table;
@@ -54,8 +58,15 @@ interface TablePushResult {
   readonly hasLate: boolean;
 }
 
+/** What became of the records, and of rows that tombstones removed. */
+interface Written extends WrittenRows {
+  readonly deleted: number;
+  /** Positions of the records of people who were erased. */
+  readonly erased: readonly number[];
+}
+
 export class TablePush {
-  readonly #deps: VersionedDeps;
+  readonly #deps: PushDeps;
   readonly #scope: TransactionScope;
   readonly #push: TablePushRequest;
   readonly #rows: PushRows;
@@ -64,7 +75,7 @@ export class TablePush {
   /** Null for a table whose rows belong to nobody. */
   readonly #people: ArrivingPeople<Upsert> | null;
 
-  constructor(deps: VersionedDeps, scope: TransactionScope, push: TablePushRequest) {
+  constructor(deps: PushDeps, scope: TransactionScope, push: TablePushRequest) {
     this.#deps = deps;
     this.#scope = scope;
     this.#push = push;
@@ -119,11 +130,7 @@ export class TablePush {
     });
   }
 
-  async #write(
-    way: WriteWay,
-    upserts: readonly Upsert[],
-    tx: ClientSession,
-  ): Promise<WrittenRows & { readonly deleted: number }> {
+  async #write(way: WriteWay, upserts: readonly Upsert[], tx: ClientSession): Promise<Written> {
     const arrived = await this.#people?.meet(upserts, tx);
     const left = arrived?.records ?? upserts;
     const buried = await this.#tombstones?.apply(left, tx);
@@ -132,19 +139,18 @@ export class TablePush {
     const merged = arrived?.merged.map(({ time }) => time) ?? [];
     const kept = [...written.kept, ...(arrived?.kept ?? []), ...(buried?.kept ?? [])];
     const keptTimes = [...written.keptTimes, ...merged, ...(buried?.keptTimes ?? [])];
-    return { ...written, kept, keptTimes, deleted: buried?.deleted ?? 0 };
+    const deleted = buried?.deleted ?? 0;
+    return { ...written, kept, keptTimes, deleted, erased: arrived?.erased ?? [] };
   }
 
-  #outcome(
-    written: WrittenRows & { readonly deleted: number },
-    refused: readonly WriteFailure[],
-  ): WriteOutcome {
+  #outcome(written: Written, refused: readonly WriteFailure[]): WriteOutcome {
     const failures = [...this.#push.failures, ...refused, ...written.failures];
     return {
       failures: failures.toSorted((a, b) => a.index - b.index),
       kept: written.kept.toSorted((a, b) => a - b),
       changed: written.inserted.length + written.changedRows,
       deleted: written.deleted,
+      ...(written.erased.length === 0 ? {} : { erased: written.erased.toSorted((a, b) => a - b) }),
     };
   }
 
@@ -187,16 +193,18 @@ export class TablePush {
 }
 
 function arrivingPeople(
-  deps: StoreDeps,
+  deps: PushDeps,
   { table, options }: TablePushRequest,
 ): ArrivingPeople<Upsert> | null {
   const stored = new StoredRows(table, deps.db.collection(table.name), deps.clock);
   const isGuarded = (options.conflict ?? table.conflict) === "newer" && isVersioned(table);
   return ArrivingPeople.of<Upsert>(table, {
     db: deps.db,
+    erasedNames: deps.erasedNames,
     readHere: (upserts, tx) => stored.readRows(upserts, tx),
     withRow: (upsert, row) => withRow(table, upsert, row),
-    aheadLimit: async () => (isGuarded ? aheadLimit(await readNowMs(deps)) : null),
+    aheadLimit: async () => aheadLimit(await readNowMs(deps)),
+    isGuarded,
   });
 }
 

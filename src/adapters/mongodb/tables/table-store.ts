@@ -11,14 +11,13 @@ import {
 import { Deadline, REQUEST_CALLS } from "../driver/deadline.ts";
 import { toCommitError } from "../driver/errors.ts";
 import { IdCounters } from "../driver/id-counters.ts";
-import type { VersionedDeps } from "../driver/person-changes.ts";
 import { namesChangedBy } from "../driver/person-versions.ts";
 import { beginTurns } from "../driver/turns.ts";
 import { addLateCommits } from "./late-rows.ts";
 import { PageReader } from "./page-reader.ts";
 import { hasNumbers } from "./table-layout.ts";
 import { TablePreparer } from "./table-preparer.ts";
-import { TablePush } from "./table-push.ts";
+import { type PushDeps, TablePush } from "./table-push.ts";
 import { planInSteps, type UpsertPlan } from "./upserts.ts";
 
 /** Fewest new rows after which the next push to the table is expected to bring only new ones, too. */
@@ -40,7 +39,7 @@ export interface DeleteRecord {
 const NOTHING_WRITTEN: WriteOutcome = { failures: [], kept: [], changed: 0, deleted: 0 };
 
 export class MongoTableStore implements TableStore {
-  readonly #deps: VersionedDeps;
+  readonly #deps: PushDeps;
   readonly #deletes: DeleteRecord;
   readonly #preparer: TablePreparer;
   readonly #reader: PageReader;
@@ -50,7 +49,7 @@ export class MongoTableStore implements TableStore {
   /** Commits with late rows since they were last added to the notes, by table. */
   readonly #lateCommits = new Map<string, number>();
 
-  constructor(deps: VersionedDeps, deletes: DeleteRecord) {
+  constructor(deps: PushDeps, deletes: DeleteRecord) {
     this.#deps = deps;
     this.#deletes = deletes;
     this.#preparer = new TablePreparer(deps.db, deps.clock);

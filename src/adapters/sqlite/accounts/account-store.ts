@@ -1,5 +1,6 @@
 import type { Account } from "../../../domain/reputation/accounts/account.ts";
 import { emailKey } from "../../../domain/reputation/accounts/account.ts";
+import { isIssuedSince } from "../../../domain/sync/people/erasure.ts";
 import type {
   AccountChanges,
   AccountConflict,
@@ -7,6 +8,7 @@ import type {
 } from "../../../ports/accounts/account-store.ts";
 import type { SqliteDatabase } from "../driver/database.ts";
 import type { SqliteValue } from "../driver/driver.ts";
+import type { ErasedNames } from "../people/erased-names.ts";
 import { noteHidden } from "../people/name-facts.ts";
 import { endSessionsOf } from "./session-store.ts";
 
@@ -37,13 +39,22 @@ const REMOVE = "DELETE FROM repsync_accounts WHERE username = ?";
 /** Accounts in a table. A write has the file to itself, so what it looks at stays so until its commit. */
 export class SqliteAccountStore implements AccountStore {
   readonly #database: SqliteDatabase;
+  readonly #erasedNames: ErasedNames;
 
-  constructor(database: SqliteDatabase) {
+  constructor(database: SqliteDatabase, erasedNames: ErasedNames) {
     this.#database = database;
+    this.#erasedNames = erasedNames;
   }
 
-  async create(account: Account): Promise<"created" | AccountConflict> {
-    return this.#database.keep(() => createAccount(this.#database, account));
+  async create(
+    account: Account,
+    by?: { readonly tokenIssuedAtMs: number | null },
+  ): Promise<"created" | AccountConflict | "erased_since"> {
+    return this.#database.keep(() => {
+      const erased = by === undefined ? null : this.#erasedNames.find(account.username);
+      const isOld = erased !== null && !isIssuedSince(erased, by?.tokenIssuedAtMs ?? null);
+      return isOld ? "erased_since" : createAccount(this.#database, this.#erasedNames, account);
+    });
   }
 
   async find(username: string): Promise<Account | null> {
@@ -68,6 +79,7 @@ export class SqliteAccountStore implements AccountStore {
 /** As `AccountStore.create()`, within the caller's write. */
 export function createAccount(
   database: SqliteDatabase,
+  erasedNames: ErasedNames,
   account: Account,
 ): "created" | AccountConflict {
   const { username, email, createdAtMs } = account;
@@ -76,6 +88,7 @@ export function createAccount(
   if (database.all(FIND_EMAIL, [key]).length > 0) return "email_taken";
   database.run(INSERT, [username, email, key, createdAtMs, ...changeableValues(account)]);
   endSessionsOf(database, username);
+  erasedNames.begin(username);
   return "created";
 }
 

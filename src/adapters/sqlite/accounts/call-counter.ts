@@ -5,6 +5,7 @@ import {
   type MeterReading,
 } from "../../../domain/reputation/accounts/call-meter.ts";
 import type { EffectiveLimits } from "../../../domain/reputation/accounts/plan.ts";
+import type { MonthUsage } from "../../../domain/reputation/accounts/quota.ts";
 import { MINUTE_WINDOW_MS } from "../../../domain/shared/limits.ts";
 import type { SqliteDatabase } from "../driver/database.ts";
 import type { SqliteRow } from "../driver/driver.ts";
@@ -37,6 +38,14 @@ const KEEP = `INSERT INTO repsync_usage
   (account_id, minute_calls, oldest_ms, newest_ms, month, month_calls) VALUES (?, ?, ?, ?, ?, ?)
   ON CONFLICT DO UPDATE SET minute_calls = excluded.minute_calls, oldest_ms = excluded.oldest_ms,
   newest_ms = excluded.newest_ms, month = excluded.month, month_calls = excluded.month_calls`;
+
+const KEEP_MONTH = `INSERT INTO repsync_usage (account_id, minute_calls, month, month_calls)
+  VALUES (?, 0, ?, ?) ON CONFLICT DO NOTHING`;
+
+/** Begins the count of a new account with calls of the month, within a write. D-8.2. */
+export function keepMonth(database: SqliteDatabase, accountId: string, month: MonthUsage): void {
+  database.run(KEEP_MONTH, [accountId, month.month, month.used]);
+}
 
 /** The sums of an account. */
 export interface Usage {

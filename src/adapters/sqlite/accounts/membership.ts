@@ -1,12 +1,17 @@
 import { firstProfile, type PersonalData } from "../../../domain/reputation/accounts/membership.ts";
+import { formatMs } from "../../../domain/shared/time.ts";
 import type { AccountConflict } from "../../../ports/accounts/account-store.ts";
 import type { Enrolment, Membership } from "../../../ports/accounts/membership.ts";
 import type { SqliteDatabase } from "../driver/database.ts";
+import type { ErasedNames } from "../people/erased-names.ts";
+import { forgetRejections } from "../runs/rejected-records.ts";
 import { createAccount, removeAccount } from "./account-store.ts";
+import { USAGE_COLUMNS, usageOf } from "./call-counter.ts";
 import type { PersonRows } from "./person-rows.ts";
 import { forgetAttempts } from "./sign-in-guard.ts";
 
 const ACCOUNT_ID = "(SELECT id FROM repsync_subjects WHERE username = ?)";
+const USAGE = `SELECT ${USAGE_COLUMNS} FROM repsync_usage u WHERE u.account_id = ${ACCOUNT_ID}`;
 /** Statements with the username, in order: the subject goes last, as counts are found by its id. */
 const ERASE: Readonly<Record<Exclude<PersonalData, "attempts">, readonly string[]>> = {
   apiKeys: ["DELETE FROM repsync_api_keys WHERE username = ?"],
@@ -19,23 +24,35 @@ const ERASE: Readonly<Record<Exclude<PersonalData, "attempts">, readonly string[
   subject: ["DELETE FROM repsync_subjects WHERE username = ?"],
 };
 
+interface MembershipParts {
+  readonly profiles: PersonRows;
+  readonly platformAccounts: PersonRows;
+  readonly erasedNames: ErasedNames;
+}
+
 export class SqliteMembership implements Membership {
   readonly #database: SqliteDatabase;
   readonly #profiles: PersonRows;
   readonly #platformAccounts: PersonRows;
+  readonly #erasedNames: ErasedNames;
 
-  constructor(database: SqliteDatabase, profiles: PersonRows, platformAccounts: PersonRows) {
+  constructor(
+    database: SqliteDatabase,
+    { profiles, platformAccounts, erasedNames }: MembershipParts,
+  ) {
     this.#database = database;
     this.#profiles = profiles;
     this.#platformAccounts = platformAccounts;
+    this.#erasedNames = erasedNames;
   }
 
   async enrol({ account, displayName }: Enrolment): Promise<"enrolled" | AccountConflict> {
     const { username } = account;
     return this.#database.write(() => {
       const rows = [this.#profiles, this.#platformAccounts].map((table) => table.read(username));
-      if (rows.flat().length > 0) return "username_taken";
-      const outcome = createAccount(this.#database, account);
+      const isTaken = this.#erasedNames.find(username)?.isTaken ?? false;
+      if (isTaken || rows.flat().length > 0) return "username_taken";
+      const outcome = createAccount(this.#database, this.#erasedNames, account);
       if (outcome !== "created") return outcome;
       this.#profiles.insert(firstProfile(account, displayName));
       return "enrolled";
@@ -46,11 +63,23 @@ export class SqliteMembership implements Membership {
     const tables = [this.#profiles.tableName, this.#platformAccounts.tableName];
     return this.#database.write(() => {
       if (!removeAccount(this.#database, username)) return false;
+      this.#remember(username);
       for (const sql of Object.values(ERASE).flat()) this.#database.run(sql, [username]);
       forgetAttempts(this.#database, username);
+      forgetRejections(this.#database, tables, username);
       this.#platformAccounts.remove(username);
       this.#profiles.remove(username);
       return true;
     }, tables);
+  }
+
+  async release(username: string): Promise<boolean> {
+    return this.#database.write(() => this.#erasedNames.release(username), []);
+  }
+
+  #remember(username: string): void {
+    const [row] = this.#database.all(USAGE, [username]);
+    const month = usageOf(row).month ?? this.#erasedNames.find(username)?.month ?? null;
+    this.#erasedNames.keep(username, { at: formatMs(this.#database.nowMs()), month });
   }
 }

@@ -74,6 +74,16 @@ const COUNT =
   "SELECT table_name AS tableName, count(*) AS n FROM repsync_rejected" +
   " WHERE ?1 IS NULL OR direction = ?1 GROUP BY table_name";
 
+const NAMES_PERSON = (table: string, column: string) =>
+  `DELETE FROM ${table} WHERE table_name = ?1 AND ${column}`;
+const FORGET_PERSON = [
+  NAMES_PERSON(
+    "repsync_rejected",
+    "?2 IN (details ->> '$.key.username', details ->> '$.record.username')",
+  ),
+  NAMES_PERSON("repsync_dropped", "key ->> '$.username' = ?2"),
+];
+
 type AcceptedRecords = NonNullable<CommitExtras["accepted"]>;
 
 type Details = Pick<RejectedRecord, "key" | "record" | "message" | "fingerprint">;
@@ -205,4 +215,15 @@ function readEntry(row: SqliteRow): RejectedRecord {
     firstAtMs: Number(row["first_at_ms"]),
     lastAtMs: Number(row["last_at_ms"]),
   };
+}
+
+/** Removes what waits of rows of a person, and what was dropped, within the caller's write. D-8.2. */
+export function forgetRejections(
+  database: SqliteDatabase,
+  tables: readonly string[],
+  username: string,
+): void {
+  for (const table of tables) {
+    for (const sql of FORGET_PERSON) database.run(sql, [table, username]);
+  }
 }

@@ -1,4 +1,5 @@
-// Rows that arrive for people who have an account here. D-8.1.
+// Rows that arrive for people who have an account here, or were erased here. D-8.1, D-8.2.
+import { isLeftOut } from "../../../domain/sync/people/erasure.ts";
 import {
   isOfPeople,
   type NameFacts,
@@ -8,20 +9,26 @@ import {
 } from "../../../domain/sync/people/owned-row.ts";
 import type { Table } from "../../../domain/sync/table/table.ts";
 import type { SqliteDatabase } from "../driver/database.ts";
+import type { ErasedNames } from "../people/erased-names.ts";
 import { readNameFacts } from "../people/name-facts.ts";
 import { decodeRows, readExpression } from "./column-values.ts";
 import type { BoundWrite, RowBinder } from "./row-binder.ts";
 
 export interface ArrivalRules {
-  /** Null without a guard. */
-  readonly aheadLimit: string | null;
+  readonly isGuarded: boolean;
+  readonly aheadLimit: string;
   readonly binder: RowBinder;
+  readonly erasedNames: ErasedNames;
 }
 
-/** What is to be written of a row: as it came, with what is the owner's as it is here, or nothing. */
+/**
+ * What is to be written of a row: as it came, with what is the owner's as it is here, or nothing, as only the owner's differs
+ * or the person was erased.
+ */
 export type Arrival =
   | { readonly kind: "write"; readonly bound: BoundWrite; readonly isMerged: boolean }
-  | { readonly kind: "owner" };
+  | { readonly kind: "owner" }
+  | { readonly kind: "erased" };
 
 /** All methods are for use within a write. */
 export class ArrivingPeople {
@@ -50,8 +57,14 @@ export class ArrivingPeople {
     const asItCame: Arrival = { kind: "write", bound, isMerged: false };
     const { row } = bound.write;
     const person = personOf(row);
-    const facts = person === null ? null : readNameFacts(this.#database, person);
-    return facts === null ? asItCame : this.#meetOwner(bound, facts, asItCame);
+    if (person === null) return asItCame;
+    const { erasedNames, aheadLimit } = this.#rules;
+    const facts = readNameFacts(this.#database, erasedNames, person);
+    if (facts === null) return asItCame;
+    const { erased } = facts;
+    if (erased !== null && isLeftOut(this.#table, row, erased, aheadLimit))
+      return { kind: "erased" };
+    return this.#meetOwner(bound, facts, asItCame);
   }
 
   #meetOwner(bound: BoundWrite, facts: NameFacts, asItCame: Arrival): Arrival {
@@ -59,9 +72,9 @@ export class ArrivingPeople {
     const key = bound.shape.keyPlaces.map((place) => bound.values[place] ?? null);
     const found = this.#database.all(this.#readHere, key);
     const [here] = decodeRows(found, this.#table.pushColumns);
-    const { aheadLimit, binder } = this.#rules;
+    const { isGuarded, aheadLimit, binder } = this.#rules;
     if (here === undefined) return asItCame;
-    if (aheadLimit !== null && ranksBelow(this.#table, here, row, aheadLimit)) return asItCame;
+    if (isGuarded && ranksBelow(this.#table, here, row, aheadLimit)) return asItCame;
     const owned = ownedRow(this.#table, here, row, facts);
     if (owned === null) return { kind: "owner" };
     if (owned === row) return asItCame;

@@ -10,6 +10,7 @@ import {
   type WriteOutcome,
 } from "../../../ports/tables/table-store.ts";
 import type { SqliteDatabase } from "../driver/database.ts";
+import type { ErasedNames } from "../people/erased-names.ts";
 import { commitExtras } from "../runs/commit-extras.ts";
 import { assertLeaseHeld } from "../runs/lease-store.ts";
 import { noteLateTimes } from "./late-rows.ts";
@@ -24,12 +25,14 @@ const NOTHING_WRITTEN: WriteOutcome = { failures: [], kept: [], changed: 0, dele
 /** Rows in real SQLite tables with the registry's names and columns. */
 export class SqliteTableStore implements TableStore {
   readonly #database: SqliteDatabase;
+  readonly #erasedNames: ErasedNames;
   readonly #pages: PageReader;
   readonly #sql = new WeakMap<Table, TableSql>();
   readonly #binders = new WeakMap<Table, RowBinder>();
 
-  constructor(database: SqliteDatabase) {
+  constructor(database: SqliteDatabase, erasedNames: ErasedNames) {
     this.#database = database;
+    this.#erasedNames = erasedNames;
     this.#pages = new PageReader(database, (table) => this.#sqlOf(table));
   }
 
@@ -53,10 +56,13 @@ export class SqliteTableStore implements TableStore {
     if (isNothing && beforeCommit === undefined) return NOTHING_WRITTEN;
     const database = this.#database;
     const records = await this.#bind(table, writes);
-    const binder = this.#binderOf(table);
+    const rules = {
+      ...{ conflict, isOwnRun },
+      ...{ binder: this.#binderOf(table), erasedNames: this.#erasedNames },
+    };
     const work = function* () {
       if (lease !== undefined) assertLeaseHeld(database, lease);
-      const write = new TableWrite(database, table, { conflict, isOwnRun, binder });
+      const write = new TableWrite(database, table, rules);
       yield* write.all({ deleted, records });
       noteLateTimes(database, table.name, write.lateTimes);
       const outcome = write.outcome;

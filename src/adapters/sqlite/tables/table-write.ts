@@ -8,6 +8,7 @@ import type { Steps } from "../../../ports/runtime/turns.ts";
 import type { WriteFailure, WriteOutcome } from "../../../ports/tables/table-store.ts";
 import type { SqliteDatabase } from "../driver/database.ts";
 import type { SqliteStatement, SqliteValue } from "../driver/driver.ts";
+import type { ErasedNames } from "../people/erased-names.ts";
 import { ArrivingPeople } from "./arriving-people.ts";
 import { ORDER_COLUMN, orderBound } from "./order-column.ts";
 import type { BoundWrite, RowBinder } from "./row-binder.ts";
@@ -17,6 +18,7 @@ export interface TableWriteRules {
   readonly conflict: ConflictRule;
   readonly isOwnRun: boolean;
   readonly binder: RowBinder;
+  readonly erasedNames: ErasedNames;
 }
 
 /** What there is to write: tombstones first. */
@@ -25,17 +27,20 @@ interface BoundWrites {
   readonly records: readonly BoundWrite[];
 }
 
+interface GrowingOutcome extends WriteOutcome {
+  readonly failures: WriteFailure[];
+  readonly kept: number[];
+  erased?: number[];
+  changed: number;
+  deleted: number;
+}
+
 /** What became of a record that did not fail. */
 type RecordFate = "changed" | "same" | "kept";
 
 /** Writes records one after the other, and gathers what became of them. */
 export class TableWrite {
-  readonly outcome = {
-    failures: [] as WriteFailure[],
-    kept: [] as number[],
-    changed: 0,
-    deleted: 0,
-  } satisfies WriteOutcome;
+  readonly outcome: GrowingOutcome = { failures: [], kept: [], changed: 0, deleted: 0 };
   readonly #database: SqliteDatabase;
   readonly #table: Table;
   readonly #rules: TableWriteRules;
@@ -66,8 +71,9 @@ export class TableWrite {
     this.#isGuarded = rules.conflict === "newer" && isVersioned(table);
     this.#aheadLimit = aheadLimit(nowMs);
     this.#people = ArrivingPeople.of(database, table, {
-      aheadLimit: this.#isGuarded ? this.#aheadLimit : null,
-      binder: rules.binder,
+      ...rules,
+      isGuarded: this.#isGuarded,
+      aheadLimit: this.#aheadLimit,
     });
     this.#aheadOrder = orderBound(table, this.#aheadLimit);
     this.#lateOrder = orderBound(table, lateBefore(table, nowMs));
@@ -112,6 +118,7 @@ export class TableWrite {
     if (arrival !== undefined) this.#statement = null;
     if (arrival === undefined) this.#write(bound);
     else if (arrival.kind === "owner") this.outcome.kept.push(bound.write.index);
+    else if (arrival.kind === "erased") this.#leaveOut(bound.write.index);
     else {
       const { changed } = this.outcome;
       this.#write(arrival.bound);
@@ -119,6 +126,11 @@ export class TableWrite {
       // It is told to where it came from, too.
       if (arrival.isMerged && isChanged) this.#noteKept(orderOf(arrival.bound));
     }
+  }
+
+  #leaveOut(index: number): void {
+    this.outcome.erased ??= [];
+    this.outcome.erased.push(index);
   }
 
   #write(bound: BoundWrite): void {

@@ -10,13 +10,16 @@ import {
   type Table,
   timestampColumnOf,
 } from "../table/table.ts";
+import type { Erasure } from "./erasure.ts";
 
-/** What is known here of the person whom a row names. */
+/** What is known here of the person whom a row names. D-8.1, D-8.2. */
 export interface NameFacts {
   /** True with an account here that has a password: its owner alone changes the texts of the profile and `public`. */
   readonly ownsProfile: boolean;
   /** True when the owner of any account has set `public` to false: it stays so. */
   readonly hidesProfile: boolean;
+  /** Null for a name that was never erased here. */
+  readonly erased: Erasure | null;
 }
 
 /** The tables whose rows belong to people, by their column `username`. */

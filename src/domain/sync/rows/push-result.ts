@@ -23,6 +23,8 @@ export interface PushResult {
   readonly kept?: number;
   /** Rows really written. Only of a guarded push. D-7.2. */
   readonly changed?: number;
+  /** Records that were left out, as the people whom they name were erased. Only of a guarded push, where any were. D-8.2. */
+  readonly erased?: number;
   /** Rows removed. Only of a push that carried tombstones. D-7.6. */
   readonly deleted?: number;
   readonly message?: string;
@@ -49,9 +51,17 @@ interface CommittedPush {
   readonly failures: readonly RecordFailure[];
   readonly integrity: Integrity;
   /** Null or absent of a push without the guard. D-7.2. */
-  readonly guarded?: { readonly kept: number; readonly changed: number } | null;
+  readonly guarded?: GuardedCounts | null;
   /** Null or absent of a push without tombstones. D-7.6. */
   readonly deletes?: PushedDeletes | null;
+}
+
+/** What a guarded push tells beside. D-7.2, D-8.2. */
+export interface GuardedCounts {
+  readonly kept: number;
+  readonly changed: number;
+  /** Absent for none. */
+  readonly erased?: number;
 }
 
 /** What became of a push's `deleted`. D-7.6. */
@@ -63,7 +73,7 @@ export interface PushedDeletes {
 }
 
 /**
- * The result of a committed push: every record that did not fail counts as upserted. D-3.6. Members of `deleted` that
+ * The result of a committed push: every record that did not fail and was not left out counts as upserted. D-3.6. Members of `deleted` that
  * failed are listed behind the records. D-7.6.
  */
 export function pushedResult(table: Table, push: CommittedPush): PushResult {
@@ -76,9 +86,10 @@ export function pushedResult(table: Table, push: CommittedPush): PushResult {
   return {
     table: table.name,
     received: records.length,
-    upserted: records.length - failures.length,
+    upserted: records.length - failures.length - (guarded?.erased ?? 0),
     integrity,
-    ...guarded,
+    ...(guarded === null ? {} : { kept: guarded.kept, changed: guarded.changed }),
+    ...(guarded?.erased ? { erased: guarded.erased } : {}),
     ...(deletes === null ? {} : { deleted: deletes.removed }),
     ...(errors.length === 0
       ? {}

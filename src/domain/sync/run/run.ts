@@ -37,6 +37,8 @@ export interface TableResult {
   readonly durationMs: number;
   /** Rows that stayed at either end, being newer than what came. D-7.1. */
   readonly kept: number;
+  /** Rows that either end left out, as the people whom they name were erased there. D-8.2. */
+  readonly erased: number;
   /** Rows really written, here and there. D-7.11. */
   readonly changed: number;
   /** Rows removed here and there. D-7.6. */
@@ -72,6 +74,7 @@ export interface SyncRun extends KeptRunBase {
   readonly totalPulled: number;
   readonly errorCount: number;
   readonly kept: number;
+  readonly erased: number;
   readonly changed: number;
   readonly deletedHere: number;
   readonly deletedThere: number;
@@ -99,6 +102,8 @@ export interface CompareCounts {
   readonly repaired?: number;
   /** Rows that stay as they are: only with a repair, or where the owner of one has it otherwise. D-7.5, D-8.1. */
   readonly kept?: number;
+  /** Rows of the remote that are left out, as the people whom they name were erased here; only where there are any. D-8.2. */
+  readonly erased?: number;
 }
 
 /** What lists of runs hold. */
@@ -113,6 +118,7 @@ export const NO_TABLE_RESULT: TableResult = {
   bytesUncompressed: 0,
   durationMs: 0,
   kept: 0,
+  erased: 0,
   changed: 0,
   deletedHere: 0,
   deletedThere: 0,
@@ -121,15 +127,15 @@ export const NO_TABLE_RESULT: TableResult = {
   warnings: [],
 };
 
-/** Reads the JSON text of a kept run. Those of the first version have no kind, and fewer counts. */
+/** Reads the JSON text of a kept run. Those of earlier versions have fewer counts, those of the first no kind. */
 export function readKeptRun(text: string): KeptRun {
   const run = JSON.parse(text);
-  if (run.kind !== undefined) return run;
+  if (run.kind === "compare" || run.erased !== undefined) return run;
   const tables = Object.entries(run.tables).map(([name, result]) => [
     name,
     { ...NO_TABLE_RESULT, ...Object(result) },
   ]);
-  const counts = { kept: 0, changed: 0, deletedHere: 0, deletedThere: 0 };
+  const counts = { kept: 0, erased: 0, changed: 0, deletedHere: 0, deletedThere: 0 };
   return { kind: "sync", ...counts, ...run, tables: Object.fromEntries(tables) };
 }
 

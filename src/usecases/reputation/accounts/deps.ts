@@ -9,6 +9,7 @@ import type { Mac, PasswordHasher } from "../../../ports/crypto/crypto.ts";
 import type { IdentityProvider, TokenIssuer } from "../../../ports/crypto/tokens.ts";
 import type { AuditLog } from "../../../ports/lookups/audit-log.ts";
 import type { Clock, Ids } from "../../../ports/runtime/runtime.ts";
+import type { KnownNames } from "../../../ports/tables/known-names.ts";
 import type { KeyedMac } from "./secrets.ts";
 import type { Semaphore } from "./semaphore.ts";
 
@@ -21,6 +22,7 @@ export interface AccountDeps {
   readonly consents: ConsentStore;
   readonly profiles: ProfileStore;
   readonly membership: Membership;
+  readonly names: KnownNames;
   readonly usage: UsageStore;
   readonly audit: AuditLog;
   readonly tokens: TokenIssuer;

@@ -8,6 +8,7 @@ import {
 } from "../../../domain/reputation/accounts/account.ts";
 import { NEW_ACCOUNT_PLAN } from "../../../domain/reputation/accounts/plan.ts";
 import { AppError } from "../../../domain/shared/errors.ts";
+import { isIssuedSince } from "../../../domain/sync/people/erasure.ts";
 import type { ForeignIdentity, TokenClaims } from "../../../ports/crypto/tokens.ts";
 import type { AccountDeps } from "./deps.ts";
 
@@ -26,7 +27,7 @@ export type TokenSession =
 
 export type IdentityDeps = Pick<
   AccountDeps,
-  "accounts" | "sessions" | "tokens" | "identityProvider" | "clock" | "pepperMac"
+  "accounts" | "sessions" | "names" | "tokens" | "identityProvider" | "clock" | "pepperMac"
 >;
 
 /** The username of a kept end of a foreign session: no account has it, so removing an account never removes the end. */
@@ -35,7 +36,7 @@ export const NO_ACCOUNT = "";
 /**
  * Finds out who a token speaks for; null is no token. Throws `token_missing`, `token_invalid`, `token_expired`, and
  * `forbidden` for a token of another issuer than the account's. A token of the identity provider makes its account when
- * there is none.
+ * there is none; one from before the last erasure of its name is `token_invalid` (D-8.2).
  */
 export async function identify(deps: IdentityDeps, token: string | null): Promise<Identity> {
   if (token === null) {
@@ -75,13 +76,17 @@ async function foreignIdentity(
   foreign: ForeignIdentity,
   endId: string,
 ): Promise<Identity> {
-  const { subject, issuer, expiresAtMs } = foreign;
+  const { subject, issuer, expiresAtMs, issuedAtMs } = foreign;
   if (!isForeignUsername(subject)) throw tokenError("token_invalid");
-  const [found, hasEnded] = await Promise.all([
+  const [found, hasEnded, facts] = await Promise.all([
     deps.accounts.find(subject),
     deps.sessions.isKnown(endId, NO_ACCOUNT),
+    deps.names.readFacts([subject]),
   ]);
-  if (hasEnded) throw tokenError("token_invalid");
+  const erased = facts.get(subject)?.erased ?? null;
+  // A token from before speaks for the person who was erased, also when somebody else has the name by now.
+  const isOfErased = erased !== null && !isIssuedSince(erased, issuedAtMs);
+  if (hasEnded || isOfErased) throw tokenError("token_invalid");
   const account = found ?? (await makeForeignAccount(deps, foreign));
   if (account.issuer !== issuer) {
     throw new AppError("forbidden", "This username belongs to an account of another issuer");
@@ -96,7 +101,7 @@ function endIdOf({ pepperMac }: IdentityDeps, token: string): string {
 
 async function makeForeignAccount(
   deps: IdentityDeps,
-  { subject, issuer }: ForeignIdentity,
+  { subject, issuer, issuedAtMs: tokenIssuedAtMs }: ForeignIdentity,
 ): Promise<Account> {
   const account: Account = {
     username: subject,
@@ -107,8 +112,9 @@ async function makeForeignAccount(
     ...NEW_ACCOUNT_PLAN,
     createdAtMs: deps.clock.nowMs(),
   };
-  const outcome = await deps.accounts.create(account);
+  const outcome = await deps.accounts.create(account, { tokenIssuedAtMs });
   if (outcome === "created") return account;
+  if (outcome === "erased_since") throw tokenError("token_invalid");
   // Another request with a token for this account came first.
   const found = await deps.accounts.find(subject);
   if (found === null) throw tokenError("token_invalid");

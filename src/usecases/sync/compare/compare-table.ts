@@ -49,9 +49,12 @@ export async function compareTable(
   const calls = new RemoteCalls(run.deps, run.stop);
   const handshake = await shakeHands({ run, table, calls }, null);
   await requireComparable({ run, table, calls }, handshake, false);
-  const { names } = run.deps;
-  const findings = new Findings({ table, repair: null, names, onExample: plan.onExample });
+  const findings = new Findings({ repair: null, ...findingsOf(run, table, plan) });
   return await compare({ run, table, calls, handshake }, run.stop, findings);
+}
+
+function findingsOf({ deps }: RunContext, table: Table, { onExample }: ComparePlan) {
+  return { table, names: deps.names, nowMs: deps.clock.nowMs(), onExample };
 }
 
 /** Holds the leases of all runs that write where the repair does. */
@@ -103,10 +106,8 @@ async function compareAndRepair(
     const places = only === undefined ? null : await DeletePlacesNow.read(only);
     const rules = { repair, deletes: plan.deletes, copiesMissing };
     const findings = new Findings({
-      table,
       repair: new Repair(table, rules, ends, run.deps.clock.nowMs()),
-      names: run.deps.names,
-      onExample: plan.onExample,
+      ...findingsOf(run, table, plan),
     });
     const result = await compare(source, signal, findings);
     await places?.keep();

@@ -2,9 +2,11 @@
 import type { JsonObject } from "../../../domain/shared/json.ts";
 import { MAX_COMPARE_EXAMPLES } from "../../../domain/shared/limits.ts";
 import { dateTimeMs } from "../../../domain/shared/time.ts";
+import { isLeftOut } from "../../../domain/sync/people/erasure.ts";
 import { differsForOwner, isOfPeople, personOf } from "../../../domain/sync/people/owned-row.ts";
 import { convertRecord } from "../../../domain/sync/rows/convert.ts";
 import { rowTime } from "../../../domain/sync/rows/row-time.ts";
+import { aheadLimit } from "../../../domain/sync/rows/time-rank.ts";
 import type { CompareCounts } from "../../../domain/sync/run/run.ts";
 import type { Row, Table } from "../../../domain/sync/table/table.ts";
 import type { KnownNames } from "../../../ports/tables/known-names.ts";
@@ -52,6 +54,8 @@ export interface FindingsOptions {
   /** Null when nothing is to be changed. */
   readonly repair: Repair | null;
   readonly names: KnownNames;
+  /** By the own clock, when it began. */
+  readonly nowMs: number;
   readonly onExample: OnExample;
 }
 
@@ -66,6 +70,8 @@ export class Findings {
   };
   /** The keys of rows that are no difference, by their text: the owner's version stays. D-8.1. */
   readonly #owned = new Map<string, JsonObject>();
+  /** The keys of rows that are left out, as texts: the people whom they name were erased here. D-8.2. */
+  readonly #erased = new Set<string>();
 
   constructor(options: FindingsOptions) {
     this.#options = options;
@@ -78,11 +84,11 @@ export class Findings {
   /** Counts a row that differs; `key` has its key columns. */
   async differ(difference: Difference, pair: RowPair, key: JsonObject): Promise<void> {
     const { repair, onExample } = this.#options;
-    if (await this.#isOwned(pair)) {
-      this.#owned.set(JSON.stringify(key), key);
-      if (repair?.isPush) await repair.add(pair, key);
-      return;
-    }
+    const reason = await this.#reasonOf(pair);
+    if (reason === "erased") this.#erased.add(JSON.stringify(key));
+    if (reason === "owner") this.#owned.set(JSON.stringify(key), key);
+    if (reason === "owner" && repair?.isPush) await repair.add(pair, key);
+    if (reason !== null) return;
     this.#counts[difference]++;
     const examples = this.#examples[difference];
     if (examples.length < MAX_COMPARE_EXAMPLES) {
@@ -95,7 +101,7 @@ export class Findings {
   /** Takes back a row that was counted, as it has come again in another state. */
   takeBack(as: Difference | "matched", key: JsonObject): void {
     const text = JSON.stringify(key);
-    if (this.#owned.delete(text)) return;
+    if (this.#owned.delete(text) || this.#erased.delete(text)) return;
     this.#counts[as]--;
     if (as === "matched") return;
     const others = this.#examples[as].filter((other) => JSON.stringify(other) !== text);
@@ -112,18 +118,24 @@ export class Findings {
       ...this.#counts,
       ...(repaired === undefined ? {} : { repaired: repaired.repaired }),
       ...(isTold ? { kept: owned.length + (repaired?.kept ?? 0) } : {}),
+      ...(this.#erased.size > 0 ? { erased: this.#erased.size } : {}),
       examples: { ...this.#examples, ...(isTold ? { kept } : {}) },
     };
   }
 
-  /** True when two versions differ in what is the owner's only. */
-  async #isOwned({ here, there }: RowPair): Promise<boolean> {
-    const { table, names } = this.#options;
-    if (here === null || there === null || !isOfPeople(table)) return false;
-    const person = personOf(here);
-    const facts = person === null ? null : (await names.readFacts([person])).get(person);
-    if (facts === undefined || facts === null) return false;
+  /** Why a row that differs is no difference; null when it is one. */
+  async #reasonOf({ here, there }: RowPair): Promise<"owner" | "erased" | null> {
+    const { table, names, nowMs } = this.#options;
+    const person = isOfPeople(table) ? personOf(there ?? {}) : null;
+    if (there === null || person === null) return null;
+    const facts = (await names.readFacts([person])).get(person);
+    if (facts === undefined) return null;
+    const { erased } = facts;
+    if (here === null) {
+      const isErased = erased !== null && isLeftOut(table, there, erased, aheadLimit(nowMs));
+      return isErased ? "erased" : null;
+    }
     const sent = convertRecord(table, { ...here, ...there }).row;
-    return sent !== null && differsForOwner(table, here, sent, facts);
+    return sent !== null && differsForOwner(table, here, sent, facts) ? "owner" : null;
   }
 }

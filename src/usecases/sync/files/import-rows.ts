@@ -1,6 +1,7 @@
 // Writes the records of a file as a push would, in batches, so that a file may be of any length. D-4.12.
 import { AppError, isAppError } from "../../../domain/shared/errors.ts";
 import type { JsonValue } from "../../../domain/shared/json.ts";
+import { ERASED_MESSAGE } from "../../../domain/sync/people/erasure.ts";
 import { convertRecord } from "../../../domain/sync/rows/convert.ts";
 import { keyLabel } from "../../../domain/sync/rows/push-result.ts";
 import type { Table } from "../../../domain/sync/table/table.ts";
@@ -101,8 +102,9 @@ async function writeRecords(
     if (row === null) problems.set(index, problem);
     else writes.push({ index, row });
   }
-  const { failures } = await tables.write(table, writes);
+  const { failures, erased = [] } = await tables.write(table, writes);
   for (const { index, message } of failures) problems.set(index, message);
+  for (const index of erased) problems.set(index, ERASED_MESSAGE);
   return [...problems]
     .sort(([a], [b]) => a - b)
     .map(([index, message]) => failureOf(table, batch[index], message));

@@ -1,6 +1,7 @@
 import { isAppError } from "../../../domain/shared/errors.ts";
 import type { JsonValue } from "../../../domain/shared/json.ts";
 import { cutText } from "../../../domain/shared/text.ts";
+import { ERASED_MESSAGE } from "../../../domain/sync/people/erasure.ts";
 import { convertRecord } from "../../../domain/sync/rows/convert.ts";
 import {
   commitFailedResult,
@@ -80,11 +81,16 @@ async function writeRecords(deps: PushRecordsDeps, input: PushInput): Promise<Pu
   };
   const isNothing = writes.length === 0 && deletes.tombstones.length === 0;
   const written = isNothing ? null : await deps.tables.write(table, writes, options);
+  const { kept = [], changed = 0, erased = [] } = written ?? {};
   return pushedResult(table, {
     records,
-    failures: [...failures, ...(written?.failures ?? [])],
+    failures: [
+      ...failures,
+      ...(written?.failures ?? []),
+      ...(isGuarded ? [] : erased.map((index) => ({ index, message: ERASED_MESSAGE }))),
+    ],
     integrity,
-    guarded: isGuarded ? { kept: written?.kept.length ?? 0, changed: written?.changed ?? 0 } : null,
+    guarded: isGuarded ? { kept: kept.length, changed, erased: erased.length } : null,
     deletes:
       deleted.length === 0
         ? null
@@ -111,13 +117,14 @@ async function planWrites(
 }
 
 function logPush(logger: Logger, input: PushInput, result: PushResult): void {
-  const { kept, changed, deleted } = result;
+  const { kept, changed, erased, deleted } = result;
   logger.info("Push committed", {
     table: result.table,
     received: input.records.length,
     upserted: result.upserted,
     error_count: result.errorCount,
     ...(kept === undefined ? {} : { kept, changed }),
+    ...(erased === undefined ? {} : { erased }),
     ...(deleted === undefined ? {} : { deleted }),
     integrity: input.integrity,
     sync_timestamp: cutText(input.syncTimestamp ?? "", MAX_LOGGED_TIMESTAMP_CHARS) || null,

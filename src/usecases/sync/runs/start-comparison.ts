@@ -141,7 +141,7 @@ class KeptComparison {
 
   #describe(
     status: CompareRun["status"],
-    { matched, different, missingHere, missingThere, repaired, kept }: CompareCounts,
+    { matched, different, missingHere, missingThere, repaired, kept, erased }: CompareCounts,
   ): CompareRun {
     const { clock } = this.#deps;
     const { trigger, tableName, repair } = this.#request;
@@ -150,6 +150,7 @@ class KeptComparison {
       ...{ matched, different, missingHere, missingThere },
       ...(repaired === undefined ? {} : { repaired }),
       ...(kept === undefined ? {} : { kept }),
+      ...(erased === undefined ? {} : { erased }),
       startedAt: this.#startedAt,
       finishedAt: status === "running" ? null : formatMs(clock.nowMs()),
       durationMs: Math.round(clock.monotonicMs() - this.#startedAtMs),

@@ -1,7 +1,10 @@
 // Where pulled records are written here: each page, the marker behind it and what was refused of it in one commit. D-4.5,
 // D-7.1, D-7.7.
 import type { JsonObject } from "../../../domain/shared/json.ts";
+import { isLeftOut } from "../../../domain/sync/people/erasure.ts";
+import { isOfPeople, personOf } from "../../../domain/sync/people/owned-row.ts";
 import { convertPulled } from "../../../domain/sync/rows/convert.ts";
+import { aheadLimit } from "../../../domain/sync/rows/time-rank.ts";
 import type { ConflictRule, Row } from "../../../domain/sync/table/table.ts";
 import type { CommitExtras, RowWrite, WriteOutcome } from "../../../ports/tables/table-store.ts";
 import type { TableTransfer } from "./begin-transfer.ts";
@@ -14,6 +17,8 @@ export interface AppliedRecords {
   readonly rejected: readonly Rejection[];
   /** Those that were not written, as the row here is newer. */
   readonly kept: readonly JsonObject[];
+  /** Those that were left out, as the people whom they name were erased here. D-8.2. */
+  readonly erased: number;
   /** Really written. */
   readonly changed: number;
 }
@@ -69,7 +74,8 @@ export class RecordWriter {
     extrasOf: ExtrasOfRows,
   ): Promise<AppliedRecords> {
     const { rejections } = this;
-    const plan = planWrites(this.#transfer, records);
+    const planned = planWrites(this.#transfer, records);
+    const plan = await this.#withoutErased(planned);
     const extras = (outcome: WriteOutcome) => {
       const { rejected, accepted, here } = sortOut(plan, outcome);
       return { ...rejections.extras(rejected, accepted), ...extrasOf(here, outcome.changed) };
@@ -80,7 +86,26 @@ export class RecordWriter {
     rejections.settle(rejected, accepted);
     const kept = outcome.kept.map((index) => records[index] ?? {});
     const filled = await fillColumns(this.#transfer, kept);
-    return { rejected, kept, changed: outcome.changed + filled };
+    const unusable = planned.refused.size - plan.refused.size;
+    const erased = (outcome.erased?.length ?? 0) + unusable;
+    return { rejected, kept, erased, changed: outcome.changed + filled };
+  }
+
+  /** What is not known to be a row of somebody who was erased is not kept among the rejected ones either. D-8.2. */
+  async #withoutErased(plan: WritePlan): Promise<WritePlan> {
+    const { run, table } = this.#transfer;
+    const { records, refused } = plan;
+    if (refused.size === 0 || !isOfPeople(table)) return plan;
+    const named = [...refused].map(([index]) => [index, personOf(records[index] ?? {})] as const);
+    const names = named.map(([, name]) => name).filter((name) => name !== null);
+    const facts = await run.deps.names.readFacts([...new Set(names)]);
+    const limit = aheadLimit(run.deps.clock.nowMs());
+    const isErased = ([index, name]: readonly [number, string | null]) => {
+      const erased = facts.get(name ?? "")?.erased ?? null;
+      return erased !== null && isLeftOut(table, records[index] ?? {}, erased, limit);
+    };
+    const leftOut = new Set(named.filter(isErased).map(([index]) => index));
+    return { ...plan, refused: new Map([...refused].filter(([index]) => !leftOut.has(index))) };
   }
 }
 
@@ -103,9 +128,9 @@ interface SortedOut {
 }
 
 function sortOut({ records, writes, refused }: WritePlan, outcome: WriteOutcome): SortedOut {
-  const { failures, kept } = outcome;
+  const { failures, kept, erased = [] } = outcome;
   const problems = new Map([...refused, ...failures.map((f) => [f.index, f.message] as const)]);
-  const keptAt = new Set(kept);
+  const keptAt = new Set([...kept, ...erased]);
   const isHere = ({ index }: RowWrite) => !problems.has(index) && !keptAt.has(index);
   return {
     rejected: [...problems].map(([index, message]) => ({ record: records[index] ?? {}, message })),

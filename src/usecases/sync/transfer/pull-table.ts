@@ -51,8 +51,9 @@ export async function pullTable(transfer: TableTransfer): Promise<void> {
     if (records.length === 0) continue;
     report.batch({
       rows,
-      accepted: Math.max(0, rows - applied.rejected.length),
+      accepted: Math.max(0, rows - applied.rejected.length - applied.erased),
       rejected: applied.rejected.length,
+      erased: applied.erased,
       kept: applied.kept.length,
       changed: applied.changed,
       batchRows: pulled.page.limit,
@@ -66,14 +67,16 @@ export async function pullTable(transfer: TableTransfer): Promise<void> {
 /** Retries the records that earlier runs rejected, before any page. Resolves to their counts. */
 async function retryRejected(writer: RecordWriter, agreement: PullAgreement): Promise<MovedBatch> {
   const { waiting } = writer.rejections;
-  const moved = { rejected: 0, kept: 0, changed: 0 };
+  const moved = { rejected: 0, kept: 0, erased: 0, changed: 0 };
   for (let i = 0; i < waiting.length; i += RETRY_ROWS) {
     const records = waiting.slice(i, i + RETRY_ROWS).map(({ record, key }) => record ?? key);
-    const { rejected, kept, changed } = await writer.retry(records, agreement.page());
+    const { rejected, kept, erased, changed } = await writer.retry(records, agreement.page());
     moved.rejected += rejected.length;
     moved.kept += kept.length;
+    moved.erased += erased;
     moved.changed += changed;
   }
   const rows = waiting.length;
-  return { ...moved, rows, accepted: rows - moved.rejected, batchRows: RETRY_ROWS };
+  const accepted = rows - moved.rejected - moved.erased;
+  return { ...moved, rows, accepted, batchRows: RETRY_ROWS };
 }

@@ -17,11 +17,13 @@ export interface SentRows {
   readonly rejected: readonly Rejection[];
   /** Of the accepted ones, those that stayed as they are there, being newer. Only a guarded push tells. */
   readonly kept: number;
+  /** Of the accepted ones, those that were left out there, as the people whom they name were erased. D-8.2. */
+  readonly erased: number;
   /** Rows really written there; all accepted ones where the remote does not tell. */
   readonly changed: number;
 }
 
-const NOTHING: SentRows = { accepted: [], rejected: [], kept: 0, changed: 0 };
+const NOTHING: SentRows = { accepted: [], rejected: [], kept: 0, erased: 0, changed: 0 };
 
 /**
  * Sends rows until each is either written there or rejected alone: a batch that is too much at once, or of which some
@@ -37,8 +39,9 @@ export async function sendRows(
   const reply = await sendBatch(transfer, size, rows);
   if (reply === "too_much") return sendHalves(transfer, size, rows);
   if ("rejectedAlone" in reply) return { ...NOTHING, rejected: [reply.rejectedAlone] };
-  const { errors = [], errorCount = 0, kept = 0, changed = rows.length - errorCount } = reply;
-  if (errorCount === 0) return { accepted: rows, rejected: [], kept, changed };
+  const { errors = [], errorCount = 0, kept = 0, erased = 0 } = reply;
+  const { changed = rows.length - errorCount } = reply;
+  if (errorCount === 0) return { accepted: rows, rejected: [], kept, erased, changed };
   // Every record failed, and each has its message, in the order of the records.
   const isEachNamed = errorCount === rows.length && errors.length === rows.length;
   if (!isEachNamed && rows.length > 1) {
@@ -62,6 +65,7 @@ async function sendHalves(
     accepted: [...before.accepted, ...after.accepted],
     rejected: [...before.rejected, ...after.rejected],
     kept: before.kept + after.kept,
+    erased: before.erased + after.erased,
     changed: before.changed + after.changed,
   };
 }
@@ -108,8 +112,8 @@ export function isGuarded({ conflict, handshake }: TableTransfer): boolean {
 
 /** A reply that does not account for every record, or that proves no integrity, is no acknowledgement. */
 function checkResult(result: PushResult, sent: number): void {
-  const { upserted, errorCount = 0, integrity } = result;
-  if (result.error !== undefined || upserted + errorCount !== sent) {
+  const { upserted, errorCount = 0, erased = 0, integrity } = result;
+  if (result.error !== undefined || upserted + errorCount + erased !== sent) {
     const text = `The remote reports ${upserted} written and ${errorCount} failed of ${sent} records`;
     const reason = result.error === undefined ? "" : `: ${result.error}`;
     throw new AppError("remote_invalid", `${text}${reason}; look at the remote's log`);

@@ -10,6 +10,8 @@ export interface MovedBatch {
   readonly rejected: number;
   /** Rows that stayed at the receiving end, being newer. */
   readonly kept: number;
+  /** Rows that it left out, as the people whom they name were erased there; absent for none. D-8.2. */
+  readonly erased?: number;
   /** Rows really written. */
   readonly changed: number;
   /** Rows that one batch can hold now. */
@@ -21,6 +23,7 @@ export interface TransferTotals extends TransferredBytes {
   readonly moved: number;
   readonly rejected: number;
   readonly kept: number;
+  readonly erased: number;
   readonly changed: number;
   readonly durationMs: number;
   /** Rows that tombstones removed at the receiving end. */
@@ -42,6 +45,7 @@ export class TransferReport {
   #movedRows = 0;
   #rejectedRows = 0;
   #keptRows = 0;
+  #erasedRows = 0;
   #changedRows = 0;
   #deletedRows = 0;
   #countThere: number | null = null;
@@ -104,6 +108,7 @@ export class TransferReport {
     this.#movedRows += batch.accepted;
     this.#rejectedRows += batch.rejected;
     this.#keptRows += batch.kept;
+    this.#erasedRows += batch.erased ?? 0;
     this.#changedRows += batch.changed;
     this.#expectedRows = Math.max(this.#expectedRows, this.#sentRows);
     this.start(this.#expectedRows);
@@ -154,6 +159,7 @@ export class TransferReport {
       moved: this.#movedRows,
       rejected: this.#rejectedRows,
       kept: this.#keptRows,
+      erased: this.#erasedRows,
       changed: this.#changedRows,
       deleted: this.#deletedRows,
       bytesCompressed: this.#bytesCompressed,

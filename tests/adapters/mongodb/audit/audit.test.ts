@@ -311,6 +311,7 @@ describe.skipIf(!mongoAvailable)("MongoDB: the audit log verifies", () => {
           .collection("repsync_subjects")
           .countDocuments({ _id: "ana" as never });
         expect(kept).toBe(0);
+        await scene.parts.membership.release("ana");
       }
       expect((await verify(scene.parts)).problem).toBeNull();
     },

@@ -2,6 +2,7 @@ import { describe, expect } from "bun:test";
 import {
   AUDIT_KEY,
   MAC,
+  NAME_KEY,
   PLATFORM_ACCOUNTS,
   PROFILES,
 } from "../../../contract/lookups/reputation-harness.ts";
@@ -18,7 +19,7 @@ describe.skipIf(!mongoAvailable)("MongoDB: erased people and tombstones", () => 
     async ({ open, db }) => {
       const storage = await open();
       const prepared = await storage.tables.prepare([PROFILES, TABLE]);
-      const options = { mac: MAC, auditKey: AUDIT_KEY, makeCache: forgetful };
+      const options = { mac: MAC, auditKey: AUDIT_KEY, nameKey: NAME_KEY, makeCache: forgetful };
       const stores = await storage.openReputation(prepared, options);
       await realScene({ ...stores, storage }).enrol("ana");
       const keys = [

@@ -205,7 +205,7 @@ function makeRun(id: string) {
     totalPushed: 0,
     totalPulled: 0,
     errorCount: 0,
-    ...{ kept: 0, changed: 0, deletedHere: 0, deletedThere: 0 },
+    ...{ kept: 0, erased: 0, changed: 0, deletedHere: 0, deletedThere: 0 },
     startedAt: "2024-01-01T00:00:00Z",
     finishedAt: null,
     durationMs: 0,

@@ -6,6 +6,7 @@ import { DeleteRecorder } from "../../../../src/adapters/mongodb/deletes/delete-
 import { SYNC_CALLS } from "../../../../src/adapters/mongodb/driver/deadline.ts";
 import { PrimaryWatch } from "../../../../src/adapters/mongodb/driver/primary-watch.ts";
 import { TableVersions } from "../../../../src/adapters/mongodb/driver/table-versions.ts";
+import { ErasedNames } from "../../../../src/adapters/mongodb/people/erased-names.ts";
 import { MongoTableStore } from "../../../../src/adapters/mongodb/tables/table-store.ts";
 import { SystemClock } from "../../../../src/adapters/system/system.ts";
 import type { Row } from "../../../../src/domain/sync/table/table.ts";
@@ -72,6 +73,7 @@ class Watched {
       storeClock: null,
       callLimit: SYNC_CALLS,
       versions,
+      erasedNames: new ErasedNames(db, clock),
     };
     const recorder = new DeleteRecorder(deps, new MemoryLogger());
     this.store = new MongoTableStore(deps, recorder);

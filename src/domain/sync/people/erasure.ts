@@ -1,0 +1,32 @@
+// What is remembered of somebody who was erased here, and what follows for rows and people of the name. D-8.2.
+import { dateTimeMs } from "../../shared/time.ts";
+import { rowTime } from "../rows/row-time.ts";
+import { rankTimes } from "../rows/time-rank.ts";
+import type { Row, Table } from "../table/table.ts";
+
+/** The last erasure of a name. */
+export interface Erasure {
+  /** Canonical time. */
+  readonly at: string;
+  /** False once a new person may have the name, or has it. */
+  readonly isTaken: boolean;
+}
+
+/** The message of a record that is refused for an erasure. */
+export const ERASED_MESSAGE = "was erased here";
+
+/** The text whose HMAC stands for an erased name. */
+export function erasedNameText(username: string): string {
+  return `repsync.erased.name.v1\n${username}`;
+}
+
+/** True for a row that is not taken: any while the name is taken, then those that are not newer. `limit` as in `rankTimes`. */
+export function isLeftOut(table: Table, row: Row, erasure: Erasure, limit: string): boolean {
+  return erasure.isTaken || rankTimes(rowTime(table, row), erasure.at, limit) <= 0;
+}
+
+/** True for a token that was issued after an erasure, or in the same second. Null: it does not say when. */
+export function isIssuedSince(erasure: Erasure, issuedAtMs: number | null): boolean {
+  const secondOf = (atMs: number) => Math.floor(atMs / 1000);
+  return issuedAtMs !== null && secondOf(issuedAtMs) >= secondOf(dateTimeMs(erasure.at));
+}
