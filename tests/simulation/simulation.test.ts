@@ -1,6 +1,6 @@
 // Thousands of small histories of two deployments: writers, a bad network, crashes, pauses, two instances at once. Each is
 // decided by its seed. A seed that fails is named with how to play it again; SEEDS=<number> plays more of them.
-import { expect, test } from "bun:test";
+import { expect, setDefaultTimeout, test } from "bun:test";
 import { startMarkerFirstRun } from "./controls/marker-first-run.ts";
 import { startOffsetRun } from "./controls/offset-run.ts";
 import { runSeed } from "./run-seed.ts";
@@ -11,9 +11,10 @@ import { seedRange, seedRanges } from "./seed-range.ts";
 const DEFAULT_SEEDS = 4_000;
 /** Seeds of one test. */
 const SEEDS_PER_TEST = 500;
-const TEST_TIMEOUT_MS = 300_000;
 /** Controls have to be caught within so many seeds. */
 const CONTROL_SEEDS = 40;
+
+setDefaultTimeout(300_000);
 
 test.each(seedRanges(seedRange(DEFAULT_SEEDS), SEEDS_PER_TEST))(
   "D-4.5, D-4.6 both ends are equal after quiet, and no marker passes a row: seeds %d to %d",
@@ -25,7 +26,6 @@ test.each(seedRanges(seedRange(DEFAULT_SEEDS), SEEDS_PER_TEST))(
       throw new Error(`${replay}\n${problem}\n${JSON.stringify(world.scenario)}`);
     }
   },
-  TEST_TIMEOUT_MS,
 );
 
 /** Only one thing is at fault in each control: the network is fair and nobody crashes. */

@@ -33,6 +33,19 @@ export async function startServices(
   return await Promise.all(Array.from({ length: count }, () => startService({ env: all })));
 }
 
+/** The service, asked again while it answers 503: on a very busy machine a request may need more time than it has. D-8.3. */
+export function patient(service: ServiceProcess): ServiceProcess {
+  return {
+    ...service,
+    async send(path, options) {
+      for (;;) {
+        const reply = await service.send(path, options);
+        if (reply.status !== 503) return reply;
+      }
+    },
+  };
+}
+
 /** Gives an account a plan without limits, or the given one. */
 export async function setPlan(
   service: ServiceProcess,

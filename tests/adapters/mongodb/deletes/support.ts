@@ -3,11 +3,16 @@ import type { Db } from "mongodb";
 import { openMongoStorage } from "../../../../src/adapters/mongodb/storage.ts";
 import { planUpserts, storedFields } from "../../../../src/adapters/mongodb/tables/upserts.ts";
 import { SystemClock } from "../../../../src/adapters/system/system.ts";
+import { isAppError } from "../../../../src/domain/shared/errors.ts";
 import type { Clock } from "../../../../src/ports/runtime/runtime.ts";
 import type { FullStorage } from "../../../../src/ports/storage.ts";
 import type { TombstonePage } from "../../../../src/ports/tables/tombstones.ts";
 import { ITEMS, type OtherProgram } from "../../../contract/tables/tombstone-table.ts";
 import { MemoryLogger } from "../../../support/memory-logger.ts";
+
+/** What is told after 10 s. */
+export const NOT_RECORDED =
+  "The deletes made here until now were not recorded within 10 s: try again";
 
 /** A store with the table `items`, and what it logged. */
 export interface Instance {
@@ -46,8 +51,15 @@ export function otherProgram(db: Db): OtherProgram {
   };
 }
 
+/** The list, asked for until deletes are recorded: after a recorder was killed, a busy machine may need more than 10 s. */
 export async function listItems({ tombstones }: FullStorage): Promise<TombstonePage> {
-  return await tombstones.list(ITEMS, { after: null, sinceTime: null, limitRows: 100_000 });
+  for (;;) {
+    try {
+      return await tombstones.list(ITEMS, { after: null, sinceTime: null, limitRows: 100_000 });
+    } catch (error) {
+      if (!isAppError(error) || error.message !== NOT_RECORDED) throw error;
+    }
+  }
 }
 
 /** The keys that are listed, in their order. */
