@@ -105,7 +105,8 @@ function beforeCommitTests(harness: StoreHarness<Parts>): void {
       return { markers: new Map([["m", "1"]]) };
     };
     await storage.tables.write(ITEMS, [], { beforeCommit });
-    expect(asked).toBe(1);
+    // Once for each attempt to commit.
+    expect(asked).toBeGreaterThanOrEqual(1);
   });
 }
 
