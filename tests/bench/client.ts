@@ -26,8 +26,15 @@ export async function pullPage(url: string, query: string, table = TABLE_NAME): 
   return { bytes, checksum: response.headers.get("x-content-sha256") };
 }
 
-/** Sends a push. */
-export async function pushRows(url: string, body: PushedRows, table = TABLE_NAME): Promise<void> {
+/** Sends a push. Throws unless all of its rows were written. */
+export async function pushRows(
+  url: string,
+  body: PushedRows,
+  {
+    table = TABLE_NAME,
+    headers = {},
+  }: { readonly table?: string; readonly headers?: Readonly<Record<string, string>> } = {},
+): Promise<void> {
   const response = await fetch(`${url}/api/v1/sync/push/${table}`, {
     method: "POST",
     headers: {
@@ -35,11 +42,13 @@ export async function pushRows(url: string, body: PushedRows, table = TABLE_NAME
       "Content-Type": "application/json",
       "Content-Encoding": "gzip",
       "X-Content-SHA256": body.checksum,
+      ...headers,
     },
     body: body.gzipped,
   });
-  const result = (await response.json()) as { upserted?: number };
-  if (response.status === 200 && result.upserted === body.rows) return;
+  const result = (await response.json()) as { upserted?: number; kept?: number };
+  const written = Number(result.upserted) - (result.kept ?? 0);
+  if (response.status === 200 && written === body.rows) return;
   throw new Error(`Push answered ${response.status}: ${JSON.stringify(result).slice(0, 500)}`);
 }
 

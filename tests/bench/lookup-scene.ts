@@ -93,6 +93,6 @@ async function signUp(url: string, username: string): Promise<{ readonly token: 
 
 async function pushAll(url: string, table: string, rows: readonly object[]): Promise<void> {
   for (let from = 0; from < rows.length; from += BATCH_ROWS) {
-    await pushRows(url, makePushBody(rows.slice(from, from + BATCH_ROWS)), table);
+    await pushRows(url, makePushBody(rows.slice(from, from + BATCH_ROWS)), { table });
   }
 }

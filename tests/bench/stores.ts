@@ -116,10 +116,11 @@ export function besideText(beside: Checkout | null): string {
   return beside === null ? "" : ", against the other checkout";
 }
 
-/** Pushes the first rows of the measured table. */
-export async function fill(server: Server, rows: number): Promise<void> {
+/** Pushes the first rows of the measured table, or to another table with its columns. */
+export async function fill(server: Server, rows: number, table = TABLE_NAME): Promise<void> {
   for (let first = 0; first < rows; first += FILL_ROWS) {
-    await pushRows(server.url, makePushBody(makeRows(first, Math.min(FILL_ROWS, rows - first))));
+    const some = makeRows(first, Math.min(FILL_ROWS, rows - first));
+    await pushRows(server.url, makePushBody(some), { table });
   }
 }
 

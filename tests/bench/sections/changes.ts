@@ -66,5 +66,5 @@ async function pushStranger(url: string): Promise<void> {
     display_name: `Change ${pushes}`,
     updated_at: new Date().toISOString(),
   };
-  await pushRows(url, makePushBody([profile]), "profiles");
+  await pushRows(url, makePushBody([profile]), { table: "profiles" });
 }

@@ -4,6 +4,7 @@ import type { Checkout } from "../checkout.ts";
 import { openPage, pullPage, pushRows } from "../client.ts";
 import { type Reporter, rowRate } from "../result.ts";
 import { type BenchStore, besideText, startBoth } from "../stores.ts";
+import { benchPushOptions } from "./push-options.ts";
 
 const TABLE_ROWS = 50_000;
 const BARS = { SQLite: 0.5, MongoDB: 0.85 };
@@ -61,6 +62,7 @@ export async function benchPush(
   } finally {
     await stop();
   }
+  if (beside === null) await benchPushOptions(store, reporter);
 }
 
 /** What both have written has to be the same for the ratio to mean anything. */

@@ -157,7 +157,7 @@ async function timeRun(
 }
 
 async function pushAll(server: Server, batches: readonly PushedRows[]): Promise<void> {
-  for (const batch of batches) await pushRows(server.url, batch, "cities");
+  for (const batch of batches) await pushRows(server.url, batch, { table: "cities" });
 }
 
 async function pullAll(server: Server, rows: number): Promise<void> {

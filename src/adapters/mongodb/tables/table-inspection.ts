@@ -201,16 +201,15 @@ async function rowProblems(
     );
   }
   if (definition !== null) return problems;
-  for (const { name, nullable, isKey } of table.columns) {
+  for (const { name, type, nullable, isKey } of table.columns) {
     const mustHave = isKey || !nullable;
     if (mustHave && (await collection.findOne({ [name]: null })) !== null) {
       problems.push(`its column "${name}" may not be null but is in some rows: fill it in`);
     }
     // A text finds no row by a date, so a push would add a second one.
     if (isKey && (await collection.findOne({ [name]: { $type: "date" } })) !== null) {
-      problems.push(
-        `its key column "${name}" holds BSON dates: store texts like 2024-05-01T10:00:00.123 (UTC, no zone)`,
-      );
+      const text = type === "date" ? "2024-05-01" : "2024-05-01T10:00:00.123 (UTC, no zone)";
+      problems.push(`its key column "${name}" holds BSON dates: store texts like ${text}`);
     }
   }
   return problems;

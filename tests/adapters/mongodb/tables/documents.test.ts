@@ -210,6 +210,17 @@ describe.skipIf(!mongoAvailable)("MongoDB documents", () => {
     expect(await database.db.collection("items").distinct("at")).toEqual([at]);
   });
 
+  it("D-7.10 a push without the guard writes a text in place of a BSON date, which is the same time", async (database) => {
+    const storage = await database.open();
+    const table = await TableUnderTest.prepare(storage, ITEMS);
+    const at = new Date("2024-01-02T00:00:00Z");
+    await database.db.collection("items").insertOne({ k: "a", at, v: 1 });
+    const same = { k: "a", at: "2024-01-02T00:00:00Z", v: 1 };
+    expect((await table.writeWith({}, same)).changed).toBe(1);
+    expect(await database.db.collection("items").distinct("at")).toEqual(["2024-01-02T00:00:00"]);
+    expect(await table.rows()).toEqual([same]);
+  });
+
   it("D-3.3 an unparsed timestamp is forgotten when the row gets another one", async (database) => {
     const storage = await database.open();
     const table = await TableUnderTest.prepare(storage, ITEMS);

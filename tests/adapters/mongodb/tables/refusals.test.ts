@@ -173,6 +173,21 @@ describe.skipIf(!mongoAvailable)("MongoDB refusals", () => {
     expect(await table.column("at")).toEqual(["soon", AT, "2024-01-02T00:00:00Z"]);
   });
 
+  it("D-7.10 prepare() refuses BSON dates in a key column of days, and says what to store", async (database) => {
+    const columns = { day: { type: "date" }, v: { type: "integer" } } as const;
+    const days = makeTable({ upsert_key: ["day"], columns }, "days");
+    await database.db.collection("days").insertOne({ day: new Date("2024-05-01T00:00:00Z"), v: 1 });
+    const storage = await database.open();
+    await expect(storage.tables.prepare([days])).rejects.toMatchObject({
+      kind: "schema_conflict",
+      message: 'Table "days": its key column "day" holds BSON dates: store texts like 2024-05-01',
+    });
+    await database.db.collection("days").updateOne({}, { $set: { day: "2024-05-01" } });
+    await storage.tables.prepare([days]);
+    const page = { sinceTime: null, offsetRows: 0, limitRows: 10 };
+    expect((await storage.tables.readPage(days, page)).rows).toEqual([{ day: "2024-05-01", v: 1 }]);
+  });
+
   it("D-2.4 prepare() refuses a collection whose documents or options do not fit", async (database) => {
     const { db } = database;
     const people = db.collection("people");
