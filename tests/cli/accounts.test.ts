@@ -89,6 +89,8 @@ onEveryBackend("repsync beside a service", (backend) => {
     expect(released.json).toEqual({ username: "ana", status: "released" });
     expect((await cli(["accounts", "release", "ana"])).code).toBe(1);
     expect(await signUpAgain()).toBe(201);
+    const verified = await cli(["audit", "verify", "--json"]);
+    expect(verified).toMatchObject({ code: 0, json: { status: "whole", records: 1 } });
   });
 
   test("D-5.5 keys are issued, listed and revoked, and the running service knows at once", async () => {

@@ -5,7 +5,7 @@ import { Semaphore } from "../../src/usecases/reputation/accounts/semaphore.ts";
 import { signIn } from "../../src/usecases/reputation/accounts/sessions.ts";
 import { forgetful } from "../adapters/sqlite/reputation-support.ts";
 import { openMemoryStore } from "../adapters/sqlite/stores-support.ts";
-import { openParts, Scene } from "../contract/lookups/reputation-harness.ts";
+import { BY_ROOT, openParts, Scene } from "../contract/lookups/reputation-harness.ts";
 
 async function openScene() {
   const store = await openMemoryStore();
@@ -22,7 +22,7 @@ test("D-5.4, D-6.3, D-5.4.4 a password that was right gives no session on an acc
     hash: async () => "",
     async verify() {
       await parts.membership.erase("ana");
-      await parts.membership.release("ana");
+      await parts.membership.release("ana", BY_ROOT);
       await scene.enrol("ana", { passwordHash: "hash of the second", email: "b@example.com" });
       return true;
     },

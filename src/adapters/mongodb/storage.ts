@@ -16,6 +16,7 @@ import { MongoSessionStore, SESSIONS } from "./accounts/session-store.ts";
 import { ATTEMPTS, MongoSignInGuard } from "./accounts/sign-in-guard.ts";
 import { SUBJECTS, Subjects } from "./accounts/subjects.ts";
 import { MongoUsageStore } from "./accounts/usage-store.ts";
+import { noteAdminAct } from "./audit/admin-records.ts";
 import {
   AUDIT_CHAIN_COUNT,
   AUDIT_CHECKPOINTS,
@@ -212,7 +213,10 @@ async function openReputation(
     apiKeys: new MongoApiKeyStore(deps),
     consents: new MongoConsentStore(deps),
     profiles: new MongoProfileStore(people),
-    membership: new MongoMembership(people),
+    membership: new MongoMembership({
+      ...people,
+      noteAdminAct: (act, tx) => noteAdminAct({ ...people, chainWriter }, act, tx),
+    }),
     usage: new MongoUsageStore(deps),
     audit: new MongoAuditLog(people),
     lookupProcessor: new MongoLookupProcessor({

@@ -15,6 +15,7 @@ import { SESSION_TABLES, SqliteSessionStore } from "./accounts/session-store.ts"
 import { ATTEMPT_TABLES, SqliteSignInGuard } from "./accounts/sign-in-guard.ts";
 import { SUBJECT_TABLES, Subjects } from "./accounts/subjects.ts";
 import { SqliteUsageStore } from "./accounts/usage-store.ts";
+import { noteAdminAct } from "./audit/admin-records.ts";
 import { AuditChainWriter } from "./audit/audit-chain-writer.ts";
 import { SqliteAuditLog } from "./audit/audit-log.ts";
 import { AUDIT_TABLES } from "./audit/audit-tables.ts";
@@ -172,7 +173,10 @@ async function openReputation(
     apiKeys: new SqliteApiKeyStore(database),
     consents: new SqliteConsentStore(database),
     profiles: new SqliteProfileStore(database, profiles, platformAccounts),
-    membership: new SqliteMembership(database, { profiles, platformAccounts, erasedNames }),
+    membership: new SqliteMembership(database, {
+      ...{ profiles, platformAccounts, erasedNames },
+      noteAdminAct: (act) => noteAdminAct(database, { mac, auditKey, subjects }, act),
+    }),
     usage: new SqliteUsageStore(database, subjects),
     audit: new SqliteAuditLog(database, subjects),
     lookupProcessor: new SqliteLookupProcessor(database, { people, subjects, chain }),

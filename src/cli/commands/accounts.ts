@@ -19,7 +19,8 @@ export const addAccountsCommand: AddCommand = (parent, run) => {
 
 async function release({ output, open }: CommandTools, username: string): Promise<ExitCode> {
   const { services } = await open();
-  output.printJson(await releaseName(services.accounts, username));
+  const request = { by: null, requestId: services.accounts.ids.next() };
+  output.printJson(await releaseName(services.accounts, username, request));
   output.print(`"${username}" is free: who signs up next has it`);
   return EXIT.success;
 }

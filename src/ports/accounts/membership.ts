@@ -1,4 +1,5 @@
 import type { Account } from "../../domain/reputation/accounts/account.ts";
+import type { AdminRequest } from "../../domain/reputation/audit/admin-entry.ts";
 import type { AccountConflict } from "./account-store.ts";
 
 export interface Enrolment {
@@ -24,6 +25,9 @@ export interface Membership {
    */
   erase(username: string): Promise<boolean>;
 
-  /** Makes a name that was erased free again. Resolves to false when it was not taken so. Throws as above. D-8.2. */
-  release(username: string): Promise<boolean>;
+  /**
+   * Makes a name that was erased free again, with its audit record in the same commit. Resolves to false, and leaves none,
+   * when it was not taken so. Throws as above. D-8.2.
+   */
+  release(username: string, request: AdminRequest): Promise<boolean>;
 }

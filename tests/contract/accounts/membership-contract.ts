@@ -1,6 +1,7 @@
 import { describe, expect } from "bun:test";
 import { openSecond, storeTests } from "../harness.ts";
 import {
+  BY_ROOT,
   PLATFORM_ACCOUNTS,
   PROFILES,
   type ReputationHarness,
@@ -101,7 +102,7 @@ export function membershipContract(harness: ReputationHarness): void {
         expect(await parts.apiKeys.list("ana", ALL_KEYS)).toEqual([]);
         const all = { filter: { status: null, purpose: null }, limit: 100, beforeId: null };
         expect(await parts.consents.list("ana", { ...all, nowMs })).toEqual([]);
-        expect(await parts.membership.release("ana")).toBe(true);
+        expect(await parts.membership.release("ana", BY_ROOT)).toBe(true);
       }
     });
 
@@ -165,7 +166,7 @@ export function membershipContract(harness: ReputationHarness): void {
         "",
       ]);
       await parts.membership.erase("bea");
-      for (const name of ["ana", "bea"]) await parts.membership.release(name);
+      for (const name of ["ana", "bea"]) await parts.membership.release(name, BY_ROOT);
       await scene.enrol("ana");
       await scene.enrol("bea");
       expect(await parts.audit.accessLog("bea", page)).toEqual([]);

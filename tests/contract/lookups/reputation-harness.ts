@@ -36,6 +36,9 @@ export const NAME_KEY = new Uint8Array(32).fill(9);
 /** The function behind both. */
 export const MAC = new NodeMac();
 
+/** What an administrator asks for. */
+export const BY_ROOT = { by: "root", requestId: "request-of-root" };
+
 const registry = readRegistry({ tables: {} });
 /** The built-in tables. */
 export const PROFILES = registry.get("profiles") as Table;

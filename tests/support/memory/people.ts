@@ -1,6 +1,12 @@
 // People in memory: their rows in the synchronized tables, what names them in the audit, and how they come and go.
 import { firstProfile } from "../../../src/domain/reputation/accounts/membership.ts";
 import {
+  type AdminRequest,
+  actedOnText,
+  adminEntry,
+} from "../../../src/domain/reputation/audit/admin-entry.ts";
+import type { AuditEntry } from "../../../src/domain/reputation/audit/audit-chain.ts";
+import {
   changedColumns,
   type ProfileChanges,
 } from "../../../src/domain/reputation/score/profile.ts";
@@ -92,6 +98,12 @@ export class Subjects {
     return this.#subjects.has(username) ? this.hmac(username) : null;
   }
 
+  /** What stands for whom an administrator did something to, by their own key where they have one. */
+  hmacOfActedOn(username: string): string {
+    const key = this.#subjects.get(username)?.key ?? this.#auditKey;
+    return this.#mac.hmacHex(key, actedOnText(username));
+  }
+
   /** What stands for a name that cannot be found: no key is kept for it. */
   hmacOfNobody(username: string): string {
     return this.#mac.hmacHex(this.#auditKey, `repsync.audit.nobody.v1\n${username}`);
@@ -159,6 +171,8 @@ export interface MembershipDeps extends PeopleTables {
   readonly erasedNames: MemoryErasedNames;
   readonly rejected: MemoryRejectedRecords;
   readonly clock: Clock;
+  /** For a record of what an administrator did. */
+  readonly beginChain: () => { append(entries: readonly AuditEntry[]): void };
   readonly signIns: MemorySignInGuard;
 }
 
@@ -198,7 +212,16 @@ export class MemoryMembership implements Membership {
     return true;
   }
 
-  async release(username: string): Promise<boolean> {
-    return this.#deps.erasedNames.release(username);
+  async release(username: string, request: AdminRequest): Promise<boolean> {
+    const { erasedNames, subjects, clock } = this.#deps;
+    if (!erasedNames.release(username)) return false;
+    const act = { action: "release", username, ...request } as const;
+    const entry = adminEntry(act, {
+      nowMs: clock.nowMs(),
+      accountId: act.by === null ? "" : subjects.accountId(act.by),
+      subjectHmac: subjects.hmacOfActedOn(username),
+    });
+    this.#deps.beginChain().append([entry]);
+    return true;
   }
 }

@@ -129,6 +129,7 @@ export class MemoryStorage implements FullStorage {
       subjects,
       signIns: this.signIns,
       chain: new MemoryChainWriter(audit, mac, auditKey),
+      beginChain: () => new MemoryChainWriter(audit, mac, auditKey),
       clock: this.#database.clock,
     };
     return {

@@ -1,5 +1,6 @@
 import type { ClientSession } from "mongodb";
 import { firstProfile, type PersonalData } from "../../../domain/reputation/accounts/membership.ts";
+import type { AdminAct, AdminRequest } from "../../../domain/reputation/audit/admin-entry.ts";
 import { formatMs } from "../../../domain/shared/time.ts";
 import type { AccountConflict } from "../../../ports/accounts/account-store.ts";
 import type { Enrolment, Membership } from "../../../ports/accounts/membership.ts";
@@ -19,8 +20,12 @@ import type { ProfileDeps } from "./profile-store.ts";
 import { forgetAttempts } from "./sign-in-guard.ts";
 import type { Subjects } from "./subjects.ts";
 
+/** Adds an audit record, within a transaction. */
+export type NoteAdminAct = (act: AdminAct, tx: ClientSession) => Promise<void>;
+
 interface MembershipDeps extends ProfileDeps {
   readonly erasedNames: ErasedNames;
+  readonly noteAdminAct: NoteAdminAct;
   readonly subjects: Subjects;
 }
 
@@ -79,8 +84,13 @@ export class MongoMembership implements Membership {
     });
   }
 
-  async release(username: string): Promise<boolean> {
-    return await writeTogether(this.#deps, (tx) => this.#deps.erasedNames.release(username, tx));
+  async release(username: string, request: AdminRequest): Promise<boolean> {
+    const { erasedNames, noteAdminAct } = this.#deps;
+    return await writeTogether(this.#deps, async (tx) => {
+      if (!(await erasedNames.release(username, tx))) return false;
+      await noteAdminAct({ action: "release", username, ...request }, tx);
+      return true;
+    });
   }
 
   async #remember(username: string, accountId: string, tx: ClientSession): Promise<void> {

@@ -1,5 +1,6 @@
 // The pseudonyms of the audit: an id for callers, an HMAC for looked-up people.
 import type { ClientSession, Collection, Db, FindOptions } from "mongodb";
+import { actedOnText } from "../../../domain/reputation/audit/admin-entry.ts";
 import type { Mac } from "../../../ports/crypto/crypto.ts";
 import type { InternalCollection } from "../driver/collections.ts";
 
@@ -93,6 +94,13 @@ export class Subjects {
   /** The HMAC of a person who can be found. */
   hmacOf({ _id, key }: SubjectDocument): string {
     return this.#mac.hmacHex(Uint8Array.fromHex(key), _id);
+  }
+
+  /** The HMAC of whom an administrator did something to, by their own key where they have one; within a transaction. */
+  async hmacOfActedOn(username: string, tx: ClientSession): Promise<string> {
+    const found = await this.find(username, tx);
+    const key = found === null ? this.#auditKey : Uint8Array.fromHex(found.key);
+    return this.#mac.hmacHex(key, actedOnText(username));
   }
 
   /** The HMAC of a name without a public profile: no key is kept for it. */

@@ -1,4 +1,5 @@
 import { firstProfile, type PersonalData } from "../../../domain/reputation/accounts/membership.ts";
+import type { AdminAct, AdminRequest } from "../../../domain/reputation/audit/admin-entry.ts";
 import { formatMs } from "../../../domain/shared/time.ts";
 import type { AccountConflict } from "../../../ports/accounts/account-store.ts";
 import type { Enrolment, Membership } from "../../../ports/accounts/membership.ts";
@@ -28,22 +29,28 @@ interface MembershipParts {
   readonly profiles: PersonRows;
   readonly platformAccounts: PersonRows;
   readonly erasedNames: ErasedNames;
+  readonly noteAdminAct: NoteAdminAct;
 }
+
+/** Adds an audit record, within a write. */
+export type NoteAdminAct = (act: AdminAct) => void;
 
 export class SqliteMembership implements Membership {
   readonly #database: SqliteDatabase;
   readonly #profiles: PersonRows;
   readonly #platformAccounts: PersonRows;
   readonly #erasedNames: ErasedNames;
+  readonly #noteAdminAct: NoteAdminAct;
 
   constructor(
     database: SqliteDatabase,
-    { profiles, platformAccounts, erasedNames }: MembershipParts,
+    { profiles, platformAccounts, erasedNames, noteAdminAct }: MembershipParts,
   ) {
     this.#database = database;
     this.#profiles = profiles;
     this.#platformAccounts = platformAccounts;
     this.#erasedNames = erasedNames;
+    this.#noteAdminAct = noteAdminAct;
   }
 
   async enrol({ account, displayName }: Enrolment): Promise<"enrolled" | AccountConflict> {
@@ -73,8 +80,12 @@ export class SqliteMembership implements Membership {
     }, tables);
   }
 
-  async release(username: string): Promise<boolean> {
-    return this.#database.write(() => this.#erasedNames.release(username), []);
+  async release(username: string, request: AdminRequest): Promise<boolean> {
+    return this.#database.write(() => {
+      if (!this.#erasedNames.release(username)) return false;
+      this.#noteAdminAct({ action: "release", username, ...request });
+      return true;
+    }, []);
   }
 
   #remember(username: string): void {

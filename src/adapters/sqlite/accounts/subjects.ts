@@ -1,4 +1,5 @@
 // The pseudonyms of the audit: an id for callers, an HMAC for looked-up people.
+import { actedOnText } from "../../../domain/reputation/audit/admin-entry.ts";
 import type { Mac } from "../../../ports/crypto/crypto.ts";
 import type { SqliteDatabase } from "../driver/database.ts";
 
@@ -50,6 +51,13 @@ export class Subjects {
   /** The HMAC of a name without a public profile: no key is kept for it. */
   hmacOfAbsent(username: string): string {
     return this.#mac.hmacHex(this.#auditKey, `repsync.audit.nobody.v1\n${username}`);
+  }
+
+  /** The HMAC of whom an administrator did something to, by their own key where they have one. */
+  hmacOfActedOn(username: string): string {
+    const found = this.#find(username);
+    const key = found === null ? this.#auditKey : Uint8Array.fromHex(found.key);
+    return this.#mac.hmacHex(key, actedOnText(username));
   }
 
   #find(username: string): { id: string; key: string } | null {

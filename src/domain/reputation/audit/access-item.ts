@@ -20,7 +20,8 @@ export function accessItem(record: AuditRecord, accountName: string | null): Acc
     id: `${record.chainId}-${record.seq}`,
     at: record.at,
     account: accountName ?? "",
-    purpose: record.purpose,
+    // Other records name nobody who is looked up.
+    purpose: record.purpose as ConsentPurpose,
     decision: record.decision,
     code: record.code,
     requestId: record.requestId,

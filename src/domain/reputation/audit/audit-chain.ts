@@ -1,4 +1,4 @@
-// The audit log of lookups: its records, and how each is bound to the one before. D-6.5.
+// The audit log of lookups and of administration: its records, and how each is bound to the one before. D-6.5.
 //
 // Every process writes a chain of its own, so no two writers race for one end. A record's hash
 // covers all its fields, the hash of the record before it among them. A signed head apart from the
@@ -16,7 +16,13 @@ const GENESIS_HASH = "0".repeat(64);
 /** SHA-256 of a text's UTF-8 bytes as 64 lowercase hexadecimal digits. A keyed one (HMAC) keeps others from writing a chain. */
 export type Sha256Hex = (text: string) => string;
 
-/** One lookup with a known key that was answered 200, 403 or 404. D-6.5. */
+/** Stands in a record of administration where that of a lookup has its endpoint. D-8.8. */
+export const ADMIN_ENDPOINT = "admin";
+
+/** Stands where the record of a lookup has its purpose. */
+export type AdminAction = "release";
+
+/** One lookup with a known key that was answered 200, 403 or 404, or what an administrator did (`adminEntry`). D-6.5, D-8.8. */
 export interface AuditEntry {
   /** Time in UTC with all three digits of the milliseconds, so that these texts are ordered as the times are. */
   readonly at: string;
@@ -24,9 +30,9 @@ export interface AuditEntry {
   /** The id of the caller's account, which is not its name. */
   readonly accountId: string;
   readonly keyId: string;
-  readonly endpoint: LookupEndpoint;
+  readonly endpoint: LookupEndpoint | typeof ADMIN_ENDPOINT;
   /** The endpoint's own purpose. */
-  readonly purpose: ConsentPurpose;
+  readonly purpose: ConsentPurpose | AdminAction;
   /** HMAC of the looked-up username, hexadecimal. */
   readonly subjectHmac: string;
   /** The consent that allowed it; null when denied. */

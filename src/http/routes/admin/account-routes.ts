@@ -2,6 +2,7 @@ import { Elysia } from "elysia";
 import { releaseName } from "../../../usecases/reputation/accounts/administer.ts";
 import type { AccountDeps } from "../../../usecases/reputation/accounts/deps.ts";
 import type { IdentityDeps } from "../../../usecases/reputation/accounts/identity.ts";
+import { exchangeOf } from "../../exchange.ts";
 import { requireAdministrator } from "../../guards/bearer.ts";
 import {
   dataDoc,
@@ -20,8 +21,9 @@ export function accountRoutes(deps: AccountRouteDeps) {
   return new Elysia().post(
     "/v1/admin/accounts/:username/release",
     async ({ request, params }) => {
-      await requireAdministrator(deps, request.headers);
-      return dataReply(deps.clock, await releaseName(deps, params.username));
+      const { account } = await requireAdministrator(deps, request.headers);
+      const by = { by: account.username, requestId: exchangeOf(request).requestId };
+      return dataReply(deps.clock, await releaseName(deps, params.username, by));
     },
     { parse: "none", detail: ACCOUNT_DETAILS.release },
   );

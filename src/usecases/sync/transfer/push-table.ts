@@ -152,7 +152,8 @@ async function pushBatch(
   await commitExtras(transfer, {
     markers: passed,
     ...rejections.extras(sent.rejected, done),
-    ...agreement.extras([...sent.accepted, ...settled]),
+    // Which rows were left out is not told: all of them are sent again while the allowance lasts. D-8.2.
+    ...agreement.extras(sent.erased > 0 ? settled : [...sent.accepted, ...settled]),
   });
   rejections.settle(sent.rejected, done);
   size.grow(tookMs);

@@ -5,6 +5,7 @@ import { checkpointInput } from "../../../../src/domain/reputation/audit/audit-c
 import { verifyAudit } from "../../../../src/usecases/reputation/audit/verify-audit.ts";
 import {
   AUDIT_KEY,
+  BY_ROOT,
   MAC,
   openParts,
   type ReputationParts,
@@ -311,7 +312,7 @@ describe.skipIf(!mongoAvailable)("MongoDB: the audit log verifies", () => {
           .collection("repsync_subjects")
           .countDocuments({ _id: "ana" as never });
         expect(kept).toBe(0);
-        await scene.parts.membership.release("ana");
+        await scene.parts.membership.release("ana", BY_ROOT);
       }
       expect((await verify(scene.parts)).problem).toBeNull();
     },
