@@ -4,7 +4,7 @@ import type { TableEntry } from "../../../src/domain/sync/table/registry-schema.
 import { releaseResources } from "../support/resources.ts";
 import type { SyncApp } from "../support/sync-app.ts";
 import { type RunApp, startPair } from "../sync-runs/support/run-apps.ts";
-import { dataOf, jsonBody, lookUp, PASSWORD, Person } from "./people.ts";
+import { dataOf, jsonBody, lookUp, PASSWORD, Person, releaseName } from "./people.ts";
 import { onEveryReputationBackend, startReputation } from "./reputation-backends.ts";
 
 afterEach(releaseResources);
@@ -161,6 +161,33 @@ onEveryReputationBackend("erased people and runs", (backend) => {
     expect(rejected.map(({ key }) => key)).toEqual([{ username: "bea" }]);
     expect(await rows(local)).toEqual([]);
   });
+
+  test.each(["pull", "push"])(
+    "D-8.2 after a release the next %s brings the newer rows, and not the older ones",
+    async (direction) => {
+      const { local, remote } = await setScene();
+      const [from, to] = direction === "pull" ? [remote, local] : [local, remote];
+      if (to === remote) await erase(await Person.signUp(remote, "cem"));
+      const username = to === remote ? "cem" : "ana";
+      const run = async () => (await local.trigger({ table: "platform_accounts", direction })).json;
+      const records = [
+        { username, platform: "old", updated_at: later(-30_000) },
+        { username, platform: "new", updated_at: later() },
+        { username: "bea", platform: "new", updated_at: later() },
+      ];
+      expect(
+        (await from.push("platform_accounts", { records })).json["error_count"],
+      ).toBeUndefined();
+      expect(await run()).toMatchObject({ status: "success", erased: 2, changed: 1 });
+      expect(await rows(to, "platform_accounts")).toEqual(["bea"]);
+      await releaseName(to, username);
+      expect(await run()).toMatchObject({ status: "success", erased: 1, changed: 1 });
+      const taken = await to.rows("platform_accounts");
+      expect(taken.map((row) => `${row["username"]} ${row["platform"]}`).toSorted()).toEqual(
+        ["bea new", `${username} new`].toSorted(),
+      );
+    },
+  );
 
   test("D-8.2 a comparison leaves an erased person out, whatever it repairs", async () => {
     const { local, remote } = await setScene();

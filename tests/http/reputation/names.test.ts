@@ -106,6 +106,31 @@ onEveryReputationBackend("profiles with an owner", (backend) => {
     expect((await local.items("/runs"))[0]).toMatchObject({ kind: "compare", matched: 1 });
   });
 
+  test("D-8.1 where both ends have an account of the name each keeps its own, and the runs come to rest", async () => {
+    const { local, remote, change, compare } = await setScene();
+    const there = await Person.signUp(remote, "sari");
+    await there.send("/v1/me/profile", jsonBody({ display_name: "Sari there" }, "PATCH"));
+    for (let edit = 0; edit < 3; edit++) {
+      await change({ location: `edit ${edit}` });
+      const created = `2020-01-0${edit + 1}T00:00:00Z`;
+      const rows = await remote.rows("profiles");
+      await remote.push("profiles", {
+        records: [{ ...rows[0], created_at: created, updated_at: newest() }],
+      });
+      for (let run = 0; run < 2; run++) await local.trigger({ table: "profiles" });
+      expect((await local.trigger({ table: "profiles" })).json).toMatchObject({ changed: 0 });
+      expect((await local.trigger({ table: "profiles", full: true })).json).toMatchObject({
+        ...{ changed: 0, status: "success" },
+      });
+      const here = { display_name: "Sari", public: false, created_at: created };
+      expect(await profile(local)).toMatchObject(here);
+      expect(await profile(remote)).toMatchObject({ display_name: "Sari there", public: null });
+      expect(await profile(remote)).toMatchObject({ created_at: created });
+    }
+    const owned = { matched: 0, different: 0, kept: 1, missing_here: 0, missing_there: 0 };
+    expect(await compare()).toMatchObject(owned);
+  });
+
   test("D-8.1 a new name of a verified profile is not verified, here and there", async () => {
     const { local, remote, change } = await setScene();
     await local.trigger({ table: "profiles" });

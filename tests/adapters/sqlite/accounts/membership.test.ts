@@ -1,5 +1,6 @@
-// D-5.5 on the file itself: what an erasure leaves of somebody who looked others up.
+// D-5.5, D-8.2 on the file itself: what an erasure leaves of somebody.
 import { expect, test } from "bun:test";
+import { liveAndErase, NAME } from "../../../contract/accounts/live-and-erase.ts";
 import { openParts, Scene } from "../../../contract/lookups/reputation-harness.ts";
 import { remembering } from "../reputation-support.ts";
 import { SqliteFile } from "../support.ts";
@@ -24,3 +25,21 @@ test.each(["repsync_usage", "repsync_calls", "repsync_call_history"])(
       expect(callers.all()).toEqual([{ username: "bea" }]);
     }),
 );
+
+test("D-8.2 no table holds the name of somebody who was erased, also once it is released", () =>
+  SqliteFile.use(async (file) => {
+    const parts = await openParts(await file.open(), remembering);
+    const scene = new Scene(parts, { storage: parts, ...TIME });
+    await liveAndErase(scene, parts);
+    const tool = file.openElsewhere();
+    const tables = tool
+      .query<{ name: string }, []>("SELECT name FROM sqlite_schema WHERE type = 'table'")
+      .all();
+    expect(tables.length).toBeGreaterThan(20);
+    const holds = ({ name }: { name: string }) =>
+      tool
+        .query(`SELECT * FROM "${name}"`)
+        .all()
+        .some((row) => JSON.stringify(row).includes(NAME));
+    expect(tables.filter(holds).map(({ name }) => name)).toEqual([]);
+  }));
