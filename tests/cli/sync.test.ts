@@ -1,5 +1,6 @@
 // Runs between two running services, started by the command line on the store of one of them.
 import { afterEach, describe, expect, setDefaultTimeout, test } from "bun:test";
+import type { TableEntry } from "../../src/domain/sync/table/registry-schema.ts";
 import { OTHER_PEPPER } from "../../src/usecases/reputation/accounts/secrets.ts";
 import { BUN, CLI, serviceEnv, startProcess } from "../e2e/support/service-process.ts";
 import { makeTempFolder } from "../http/support/make-temp-folder.ts";
@@ -281,8 +282,45 @@ describe("repsync doctor", () => {
       ["ok", "remote clock"],
       ["ok", "remote tables"],
       ["ok", "remote key"],
+      ["ok", "remote registry"],
     ]);
     expect(code).toBe(0);
+  });
+
+  test("D-7.3.1 tells each difference between the registries in a line of its own", async () => {
+    const number = { ...NOTES, columns: { ...NOTES.columns, body: { type: "integer" } } } as const;
+    const { extra, ...rest } = { extra: { type: "text" }, ...NOTES.columns } as const;
+    const cases: [TableEntry, number, string[]][] = [
+      [
+        number,
+        0,
+        [
+          'warn  remote registry: A push of "notes" would do harm: "body" is integer here and text there; make the columns equal in both registries',
+        ],
+      ],
+      [
+        { ...NOTES, columns: { extra, ...rest }, deletes: true },
+        0,
+        [
+          'warn  remote registry: notes: Columns that the remote does not have are left out: "extra"',
+          'warn  remote registry: notes: Deletes do not travel: "deletes" is on here and off there',
+        ],
+      ],
+      [
+        { columns: rest, upsert_key: ["name"] },
+        1,
+        [
+          'fail  remote registry: Table "notes" has the timestamp column none here and "at" there; make timestamp_column equal in both registries',
+        ],
+      ],
+    ];
+    for (const [local, code, lines] of cases) {
+      const { cli } = await startPair({ local });
+      const ended = await cli("doctor");
+      const told = ended.stdout.split("\n").filter((line) => line.includes("remote registry"));
+      expect(told.map((line) => line.split(". docs/sync.md")[0])).toEqual(lines);
+      expect(ended.code).toBe(code);
+    }
   });
 
   test("D-4.12 finds a key that the remote refuses, exit code 1, and does not show it", async () => {

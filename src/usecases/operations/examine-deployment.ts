@@ -1,7 +1,9 @@
 // Checks every part of a deployment for its operator, and says what to do about each problem.
 import { isAppError } from "../../domain/shared/errors.ts";
+import { compareSchemas } from "../../domain/sync/run/compare-schemas.ts";
+import type { Table } from "../../domain/sync/table/table.ts";
 import type { Storage } from "../../ports/storage.ts";
-import { RemotePeerError } from "../../ports/tables/remote-peer.ts";
+import { type RemotePeer, RemotePeerError } from "../../ports/tables/remote-peer.ts";
 import { OTHER_PEPPER } from "../reputation/accounts/secrets.ts";
 import { openRemote, type SyncDeps } from "../sync/shared/sync-deps.ts";
 import { type RemoteStatus, readRemoteStatus } from "./read-remote-status.ts";
@@ -49,7 +51,12 @@ export async function* examineDeployment(
   if (remote === null || remote.status === null) return;
   yield { check: "remote clock", ...checkClock(remote, sync) };
   yield { check: "remote tables", ...checkRemoteTables(remote, sync) };
-  yield { check: "remote key", ...(await guarded(() => checkRemoteKey(remote, sync))) };
+  const key = await guarded(() => checkRemoteKey(remote, sync));
+  yield { check: "remote key", ...key };
+  if (key.status === "fail") return;
+  for await (const verdict of checkRegistries(remote, sync)) {
+    yield { check: "remote registry", ...verdict };
+  }
 }
 
 async function guarded(check: () => Promise<Verdict>): Promise<Verdict> {
@@ -171,6 +178,46 @@ async function checkRemoteKey({ status }: RemoteStatus, sync: SyncDeps): Promise
     if (error.reason !== "key_rejected")
       return fail(error.message, "Look at the log of the remote");
     return fail("the remote refuses it", "Set SYNC_REMOTE_KEY to the SYNC_API_KEY of the remote");
+  }
+}
+
+/** Compares how both ends have their tables, as a run does before it moves one: a verdict for each difference. D-7.3. */
+async function* checkRegistries(
+  { status }: RemoteStatus,
+  sync: SyncDeps,
+): AsyncGenerator<Verdict, void, undefined> {
+  const tables = [...sync.registry.values()].filter(({ name }) => status?.tables.includes(name));
+  if (!status?.extensions.includes("schema")) {
+    yield ok("it is not compared: the remote does not tell how its tables are registered");
+    return;
+  }
+  const { peer } = openRemote({ ...sync, isSyncEnabled: true });
+  let isAlike = true;
+  for (const table of tables) {
+    for await (const verdict of checkRegistry(table, peer)) {
+      isAlike = false;
+      yield verdict;
+    }
+  }
+  if (isAlike) yield ok("the tables of both ends are registered alike");
+}
+
+async function* checkRegistry(
+  table: Table,
+  peer: RemotePeer,
+): AsyncGenerator<Verdict, void, undefined> {
+  const advice = "docs/sync.md says what a run does then";
+  try {
+    const { problem, pushProblem, warnings } = compareSchemas(
+      table,
+      await peer.readSchema(table.name),
+    );
+    if (problem !== null) yield fail(problem, advice);
+    if (pushProblem !== null && problem === null) yield warn(pushProblem, advice);
+    for (const text of warnings) yield warn(`${table.name}: ${text}`, advice);
+  } catch (error) {
+    if (!(error instanceof RemotePeerError)) throw error;
+    yield fail(error.message, "Look at the log of the remote");
   }
 }
 

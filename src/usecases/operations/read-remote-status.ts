@@ -1,6 +1,6 @@
 import { isAppError } from "../../domain/shared/errors.ts";
 import { dateTimeMs, parseDateTime } from "../../domain/shared/time.ts";
-import type { SyncStatus } from "../../domain/sync/run/run.ts";
+import type { StatusReply } from "../../ports/tables/remote-peer.ts";
 import { openRemote, type SyncDeps } from "../sync/shared/sync-deps.ts";
 
 /** The remote deployment with its status, or why the status could not be read. */
@@ -9,7 +9,7 @@ export type RemoteStatus = {
   /** Milliseconds that its clock is ahead of ours, wrong by at most half the time of the request; null: unknown. */
   readonly clockAheadMs: number | null;
 } & (
-  | { readonly status: SyncStatus; readonly error: null }
+  | { readonly status: StatusReply; readonly error: null }
   | { readonly status: null; readonly error: string }
 );
 
