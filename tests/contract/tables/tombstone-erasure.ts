@@ -7,6 +7,7 @@ import { makeRegistry } from "../../support/make-table.ts";
 import { type StoreHarness, storeTests } from "../harness.ts";
 import {
   AUDIT_KEY,
+  BY_ROOT,
   MAC,
   NAME_KEY,
   PLATFORM_ACCOUNTS,
@@ -60,6 +61,23 @@ export function tombstoneErasureTests(harness: StoreHarness<TombstoneParts>): vo
       expect(await parts.tables.countRows(accounts)).toBe(1);
       await parts.program.remove(accounts, { username: "bea", platform: "github" });
       expect((await keysOf(parts, accounts)).length).toBe(2);
+    });
+
+    it("D-8.2, D-7.6 a tombstone that arrives for an erased name is not kept, as it would keep the name", async (parts, store) => {
+      const { profiles, accounts } = WITH_DELETES;
+      const membership = await openMembership(parts, [profiles, accounts]);
+      await membership.enrol({ account: makeAccount("ana"), displayName: null });
+      await membership.erase("ana");
+      const bury = async (...names: string[]) => {
+        const deleted = names.map((username, index) => {
+          return { index, key: { username, platform: "ebay" }, deletedAt: at(store, -1) };
+        });
+        await parts.tables.write(accounts, [], { deleted });
+        return (await keysOf(parts, accounts)).map(({ username }) => username);
+      };
+      expect(await bury("ana", "bea", "anabel")).toEqual(["bea", "anabel"]);
+      await membership.release("ana", BY_ROOT);
+      expect(await bury("ana", "cem")).toEqual(["bea", "anabel", "cem"]);
     });
 
     it("D-7.6, D-5.5 an erasure leaves no tombstone of rows with another key than the name", async (parts, store) => {

@@ -1,5 +1,5 @@
 import { dateTimeMs } from "../../../src/domain/shared/time.ts";
-import { isLeftOut } from "../../../src/domain/sync/people/erasure.ts";
+import { isLeftOut, isTombstoneLeftOut } from "../../../src/domain/sync/people/erasure.ts";
 import {
   isOfPeople,
   type NameFacts,
@@ -132,6 +132,9 @@ export class TableWrite {
     const { table, stored, tombstones } = this.#place;
     let removed = 0;
     for (const tombstone of deleted) {
+      const person = isOfPeople(table) ? personOf(tombstone.key) : null;
+      const erased = person === null ? null : (this.#place.factsOf(person)?.erased ?? null);
+      if (erased !== null && isTombstoneLeftOut(erased, tombstone)) continue;
       const row = stored.rows.get(keyText(table, tombstone.key));
       if (row !== undefined && this.outlives(row, tombstone.deletedAt)) {
         this.#note(row, false);

@@ -1,7 +1,7 @@
 // Rows that arrive for people who have an account here, or were erased here, within the transaction of their push.
 // D-8.1, D-8.2.
 import type { ClientSession, Db } from "mongodb";
-import { isLeftOut } from "../../../domain/sync/people/erasure.ts";
+import { isLeftOut, isTombstoneLeftOut } from "../../../domain/sync/people/erasure.ts";
 import {
   isOfPeople,
   type NameFacts,
@@ -9,6 +9,7 @@ import {
   personOf,
   ranksBelow,
 } from "../../../domain/sync/people/owned-row.ts";
+import type { Tombstone } from "../../../domain/sync/rows/tombstone.ts";
 import type { Row, Table } from "../../../domain/sync/table/table.ts";
 import type { ErasedNames } from "./erased-names.ts";
 import { readNameFacts } from "./name-facts.ts";
@@ -61,6 +62,20 @@ export class ArrivingPeople<Arriving extends ArrivingRecord> {
     deps: ArrivalDeps<Arriving>,
   ): ArrivingPeople<Arriving> | null {
     return isOfPeople(table) ? new ArrivingPeople(table, deps) : null;
+  }
+
+  /** The tombstones but those of rows of people who were erased. */
+  async withoutErased(
+    tombstones: readonly Tombstone[],
+    tx: ClientSession,
+  ): Promise<readonly Tombstone[]> {
+    if (tombstones.length === 0) return tombstones;
+    const names = tombstones.map(({ key }) => personOf(key)).filter((name) => name !== null);
+    const erasures = await this.#deps.erasedNames.findAll([...new Set(names)], { session: tx });
+    return tombstones.filter((tombstone) => {
+      const erased = erasures.get(personOf(tombstone.key) ?? "");
+      return erased === undefined || !isTombstoneLeftOut(erased, tombstone);
+    });
   }
 
   async meet(records: readonly Arriving[], tx: ClientSession): Promise<Arrivals<Arriving>> {

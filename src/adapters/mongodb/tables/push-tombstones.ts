@@ -26,7 +26,6 @@ interface Buried {
 export class PushTombstones {
   readonly #deps: StoreDeps;
   readonly #table: Table;
-  readonly #arrived: readonly Tombstone[];
   readonly #isGuarded: boolean;
   readonly #documents: TombstoneDocuments;
   readonly #stored: StoredRows;
@@ -34,15 +33,18 @@ export class PushTombstones {
   constructor(deps: StoreDeps, table: Table, options: WriteOptions) {
     this.#deps = deps;
     this.#table = table;
-    this.#arrived = options.deleted ?? [];
     this.#isGuarded = (options.conflict ?? table.conflict) === "newer";
     this.#documents = new TombstoneDocuments(deps.db, deps.storeClock);
     this.#stored = new StoredRows(table, deps.db.collection(table.name), deps.clock);
   }
 
-  /** Takes in what arrived, and sorts out what tombstones keep out. */
-  async apply(upserts: readonly Upsert[], tx: ClientSession): Promise<Buried> {
-    const removed = await this.#bury(tx);
+  /** Takes in the tombstones that arrived, and sorts out what tombstones keep out. */
+  async apply(
+    arrived: readonly Tombstone[],
+    upserts: readonly Upsert[],
+    tx: ClientSession,
+  ): Promise<Buried> {
+    const removed = await this.#bury(arrived, tx);
     const kept = await this.#keepOut(upserts, tx);
     return {
       ...removed,
@@ -52,11 +54,14 @@ export class PushTombstones {
   }
 
   /** Takes tombstones in, one after the other, and removes the rows that are not later. */
-  async #bury(tx: ClientSession): Promise<Pick<Buried, "deleted" | "keptTimes">> {
-    if (this.#arrived.length === 0) return { deleted: 0, keptTimes: [] };
+  async #bury(
+    arrived: readonly Tombstone[],
+    tx: ClientSession,
+  ): Promise<Pick<Buried, "deleted" | "keptTimes">> {
+    if (arrived.length === 0) return { deleted: 0, keptTimes: [] };
     const table = this.#table;
     const limit = await this.#aheadLimit();
-    const keys = this.#arrived.map(({ key }) => keyOfRow(table, key));
+    const keys = arrived.map(({ key }) => keyOfRow(table, key));
     const kept = await this.#documents.find(table, textsOf(keys), tx);
     const times = await this.#stored.readTimes(keys, tx);
     const listed = new Map<string, Tombstone>();
@@ -64,7 +69,7 @@ export class PushTombstones {
     const keptTimes: string[] = [];
     for (const [place, key] of keys.entries()) {
       const { keyText } = key;
-      const tombstone = this.#arrived[place] as Tombstone;
+      const tombstone = arrived[place] as Tombstone;
       const time = times.get(keyText) ?? null;
       if (outlives(time, tombstone.deletedAt, limit)) {
         keptTimes.push(time as string);

@@ -133,7 +133,7 @@ export class TablePush {
   async #write(way: WriteWay, upserts: readonly Upsert[], tx: ClientSession): Promise<Written> {
     const arrived = await this.#people?.meet(upserts, tx);
     const left = arrived?.records ?? upserts;
-    const buried = await this.#tombstones?.apply(left, tx);
+    const buried = await this.#bury(left, tx);
     const written = await this.#rows.write(way, buried?.upserts ?? left, tx);
     // What was merged with the owner's is told to where it came from, too.
     const merged = arrived?.merged.map(({ time }) => time) ?? [];
@@ -141,6 +141,13 @@ export class TablePush {
     const keptTimes = [...written.keptTimes, ...merged, ...(buried?.keptTimes ?? [])];
     const deleted = buried?.deleted ?? 0;
     return { ...written, kept, keptTimes, deleted, erased: arrived?.erased ?? [] };
+  }
+
+  async #bury(upserts: readonly Upsert[], tx: ClientSession) {
+    if (this.#tombstones === null) return undefined;
+    const { deleted = [] } = this.#push.options;
+    const arrived = (await this.#people?.withoutErased(deleted, tx)) ?? deleted;
+    return await this.#tombstones.apply(arrived, upserts, tx);
   }
 
   #outcome(written: Written, refused: readonly WriteFailure[]): WriteOutcome {
@@ -179,7 +186,7 @@ export class TablePush {
       const rest = upserts.slice(next);
       const tried = tryTransaction(this.#scope, async (tx) => {
         const left = (await this.#people?.meet(rest, tx))?.records ?? rest;
-        const buried = await this.#tombstones?.apply(left, tx);
+        const buried = await this.#bury(left, tx);
         await this.#rows.tryOut(way, buried?.upserts ?? left, FIRST_TRIED, tx);
       });
       const outcome = await orProblem(tried);

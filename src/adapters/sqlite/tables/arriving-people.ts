@@ -1,5 +1,5 @@
 // Rows that arrive for people who have an account here, or were erased here. D-8.1, D-8.2.
-import { isLeftOut } from "../../../domain/sync/people/erasure.ts";
+import { isLeftOut, isTombstoneLeftOut } from "../../../domain/sync/people/erasure.ts";
 import {
   isOfPeople,
   type NameFacts,
@@ -7,6 +7,7 @@ import {
   personOf,
   ranksBelow,
 } from "../../../domain/sync/people/owned-row.ts";
+import type { Tombstone } from "../../../domain/sync/rows/tombstone.ts";
 import type { Table } from "../../../domain/sync/table/table.ts";
 import type { SqliteDatabase } from "../driver/database.ts";
 import type { ErasedNames } from "../people/erased-names.ts";
@@ -51,6 +52,13 @@ export class ArrivingPeople {
   /** Null for a table whose rows belong to nobody. */
   static of(database: SqliteDatabase, table: Table, rules: ArrivalRules): ArrivingPeople | null {
     return isOfPeople(table) ? new ArrivingPeople(database, table, rules) : null;
+  }
+
+  /** True for a tombstone of a row of somebody who was erased. */
+  isOfErased(tombstone: Tombstone): boolean {
+    const person = personOf(tombstone.key);
+    const erased = person === null ? null : this.#rules.erasedNames.find(person);
+    return erased !== null && isTombstoneLeftOut(erased, tombstone);
   }
 
   meet(bound: BoundWrite): Arrival {

@@ -107,6 +107,7 @@ export class TableWrite {
   }
 
   #bury(tombstone: Tombstone): void {
+    if (this.#people?.isOfErased(tombstone)) return;
     const fate = this.#tombstones?.bury(tombstone);
     if (fate?.isRemoved) this.outcome.deleted++;
     this.#earliestKept = earlier(this.#earliestKept, fate?.outlivedBy ?? null);

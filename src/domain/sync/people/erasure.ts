@@ -1,7 +1,8 @@
 // What is remembered of somebody who was erased here, and what follows for rows and people of the name. D-8.2.
-import { dateTimeMs } from "../../shared/time.ts";
+import { compareDateTimes, dateTimeMs } from "../../shared/time.ts";
 import { rowTime } from "../rows/row-time.ts";
 import { rankTimes } from "../rows/time-rank.ts";
+import type { Tombstone } from "../rows/tombstone.ts";
 import type { Row, Table } from "../table/table.ts";
 
 /** The last erasure of a name. */
@@ -23,6 +24,11 @@ export function erasedNameText(username: string): string {
 /** True for a row that is not taken: any while the name is taken, then those that are not newer. `limit` as in `rankTimes`. */
 export function isLeftOut(table: Table, row: Row, erasure: Erasure, limit: string): boolean {
   return erasure.isTaken || rankTimes(rowTime(table, row), erasure.at, limit) <= 0;
+}
+
+/** True for a tombstone that is not taken in, as it would keep the name. */
+export function isTombstoneLeftOut({ at, isTaken }: Erasure, { deletedAt }: Tombstone): boolean {
+  return isTaken || compareDateTimes(deletedAt, at) <= 0;
 }
 
 /** True for a token that was issued after an erasure, or in the same second. Null: it does not say when. */
