@@ -44,26 +44,17 @@ export interface RejectedQuery {
 /**
  * Records that were rejected and wait for the next run. One entry per table, direction and key; keys are the same when
  * their columns hold the same JSON, in any order of fields: `1` and `1.0` are two. Records of which a key column is null
- * have one entry per fingerprint. Every method throws `store_unavailable`.
+ * have one entry per fingerprint. Commits of `TableStore.write` note them and drop what was accepted. Every method throws
+ * `store_unavailable`.
  */
 export interface RejectedRecords {
-  /**
-   * Notes rejections in one durable commit, in their order: a known one keeps its id and `firstAtMs` and gets another
-   * attempt, the new message, the new record and the new `lastAtMs`. A record that was dropped is not noted; another one
-   * of its key is, and the drop is forgotten.
-   */
-  note(rejections: readonly NewRejection[]): Promise<void>;
-
   /** Newest first: in the order in which they were first noted, by any instance and whatever their times. */
   list(query: RejectedQuery): Promise<readonly RejectedRecord[]>;
-
-  /** Drops the entries of these keys in one commit, as they have been accepted. Unknown ones are ignored. */
-  clear(table: string, direction: SyncDirection, keys: readonly JsonObject[]): Promise<void>;
 
   /** Drops one entry, which is remembered: D-7.7. Resolves to false when there is none. */
   remove(id: string): Promise<boolean>;
 
-  /** What `remove` dropped of a table and direction, and neither `note` nor `clear` has met since. */
+  /** What `remove` dropped of a table and direction, and no commit has met since. */
   dropped(table: string, direction: SyncDirection): Promise<readonly DroppedRecord[]>;
 
   /** The number of entries by table, of both directions or of one. */

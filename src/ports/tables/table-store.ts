@@ -81,9 +81,13 @@ export interface WriteOutcome {
 export interface CommitExtras {
   /** By name. */
   readonly markers?: ReadonlyMap<string, string>;
-  /** Refused records, noted as `RejectedRecords.note` does. D-7.7. */
+  /**
+   * Refused records, noted in their order: a known one keeps its id and `firstAtMs` and gets another attempt, the new
+   * message, the new record and the new `lastAtMs`. A record that was dropped is not noted; another one of its key is, and
+   * the drop is forgotten. D-7.7.
+   */
   readonly rejected?: readonly NewRejection[];
-  /** Entries that are dropped, as `RejectedRecords.clear` does, before `rejected` is noted. */
+  /** Entries of these keys are dropped before `rejected` is noted, as they have been accepted; unknown ones are ignored. */
   readonly accepted?: {
     readonly table: string;
     readonly direction: SyncDirection;

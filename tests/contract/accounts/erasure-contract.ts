@@ -16,6 +16,7 @@ import {
   Scene,
   wordOf,
 } from "../lookups/reputation-harness.ts";
+import { commitAlone } from "../runs/rejected-under-test.ts";
 
 const NEWER = "2026-03-01T12:00:05Z";
 const NOTHING: WriteOutcome = { failures: [], kept: [], changed: 0, deleted: 0 };
@@ -212,7 +213,8 @@ function remainTests(harness: ReputationHarness): void {
       rejection("profiles", "pull", name),
       rejection("platform_accounts", "push", name),
     ]);
-    await rejected.note([...waiting, rejection("others", "pull", "ana")]);
+    const refused = [...waiting, rejection("others", "pull", "ana")];
+    await commitAlone(parts.storage, PROFILES, { rejected: refused });
     const all = { table: null, direction: null, limit: 100, beforeId: null };
     const [newest] = await rejected.list({ ...all, table: "platform_accounts" });
     const anas = (await rejected.list(all)).find(
@@ -240,7 +242,8 @@ function remainTests(harness: ReputationHarness): void {
     const { rejected } = parts.storage;
     const record = { platform: "github", username: "ana" };
     const waiting = rejection("platform_accounts", "pull", "x");
-    await rejected.note([{ ...waiting, key: { platform: "github" }, record }]);
+    const refused = [{ ...waiting, key: { platform: "github" }, record }];
+    await commitAlone(parts.storage, PROFILES, { rejected: refused });
     await parts.membership.erase("ana");
     const all = { table: null, direction: null, limit: 100, beforeId: null };
     expect(await rejected.list(all)).toEqual([]);

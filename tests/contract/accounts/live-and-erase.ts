@@ -8,6 +8,7 @@ import {
   type ReputationParts,
   type Scene,
 } from "../lookups/reputation-harness.ts";
+import { commitAlone } from "../runs/rejected-under-test.ts";
 
 /** What everything about the person has in it. */
 export const NAME = "unmistakable-zoe";
@@ -36,7 +37,8 @@ export async function liveAndErase(scene: Scene, parts: ReputationParts): Promis
     ...{ table: "profiles", direction: "pull", key: { username: NAME }, fingerprint: "f" },
     ...{ message: `${NAME} is refused`, record: { username: NAME }, lastAtMs: nowMs },
   };
-  await rejected.note([rejection, { ...rejection, direction: "push", record: null }]);
+  const refused: NewRejection[] = [rejection, { ...rejection, direction: "push", record: null }];
+  await commitAlone(parts.storage, PROFILES, { rejected: refused });
   const dropped = await rejected.list({
     ...{ table: "profiles", direction: "push", limit: 1, beforeId: null },
   });

@@ -1,13 +1,15 @@
 import { describe, expect } from "bun:test";
 import type { NewRejection } from "../../../src/ports/runs/rejected-records.ts";
-import type { FullStorage } from "../../../src/ports/storage.ts";
-import { openSecond, type StoreHarness, storeTests } from "../harness.ts";
-
-type Parts = Pick<FullStorage, "rejected" | "close">;
-type Rejected = Parts["rejected"];
+import type { StoreHarness } from "../harness.ts";
+import {
+  openOther,
+  type RejectedParts,
+  type RejectedUnderTest,
+  rejectedTests,
+} from "./rejected-under-test.ts";
 
 /** What every `RejectedRecords` does by the content of records: those that were dropped, and those without a key. */
-export function droppedRecordsContract(harness: StoreHarness<Parts>): void {
+export function droppedRecordsContract(harness: StoreHarness<RejectedParts>): void {
   describe(`${harness.name}: dropped records`, () => {
     dropTests(harness);
     nullKeyTests(harness);
@@ -15,8 +17,8 @@ export function droppedRecordsContract(harness: StoreHarness<Parts>): void {
   });
 }
 
-function dropTests(harness: StoreHarness<Parts>): void {
-  const it = storeTests(harness);
+function dropTests(harness: StoreHarness<RejectedParts>): void {
+  const it = rejectedTests(harness);
 
   it("D-7.7 a fingerprint is kept, and replaced with the record", async ({ rejected }) => {
     await rejected.note([rejection({ fingerprint: "1 \0é" })]);
@@ -88,8 +90,8 @@ function dropTests(harness: StoreHarness<Parts>): void {
   });
 }
 
-function nullKeyTests(harness: StoreHarness<Parts>): void {
-  const it = storeTests(harness);
+function nullKeyTests(harness: StoreHarness<RejectedParts>): void {
+  const it = rejectedTests(harness);
   const key = { k: null, n: 1 };
 
   it("D-7.7 records of which a key column is null have one entry each", async ({ rejected }) => {
@@ -127,11 +129,11 @@ function nullKeyTests(harness: StoreHarness<Parts>): void {
   });
 }
 
-function sharingTests(harness: StoreHarness<Parts>): void {
-  const it = storeTests(harness);
+function sharingTests(harness: StoreHarness<RejectedParts>): void {
+  const it = rejectedTests(harness);
 
   it("D-7.7 a drop holds for all instances, also after the first one closed", async (storage, store) => {
-    const other = await openSecond(store);
+    const other = await openOther(store);
     await storage.rejected.note([rejection({})]);
     await removeAll(storage.rejected);
     await other.rejected.note([rejection({})]);
@@ -153,10 +155,10 @@ function rejection(changes: Partial<NewRejection>): NewRejection {
   };
 }
 
-async function listed(rejected: Rejected) {
+async function listed(rejected: RejectedUnderTest) {
   return await rejected.list({ table: null, direction: null, limit: 2_000, beforeId: null });
 }
 
-async function removeAll(rejected: Rejected): Promise<void> {
+async function removeAll(rejected: RejectedUnderTest): Promise<void> {
   for (const { id } of await listed(rejected)) expect(await rejected.remove(id)).toBe(true);
 }

@@ -1,14 +1,16 @@
 import { describe, expect } from "bun:test";
 import { rawNumber } from "../../../src/domain/shared/json.ts";
 import type { NewRejection, RejectedQuery } from "../../../src/ports/runs/rejected-records.ts";
-import type { FullStorage } from "../../../src/ports/storage.ts";
-import { openSecond, type StoreHarness, storeTests } from "../harness.ts";
-
-type Parts = Pick<FullStorage, "rejected" | "close">;
-type Rejected = Parts["rejected"];
+import type { StoreHarness } from "../harness.ts";
+import {
+  openOther,
+  type RejectedParts,
+  type RejectedUnderTest,
+  rejectedTests,
+} from "./rejected-under-test.ts";
 
 /** What every `RejectedRecords` does. */
-export function rejectedRecordsContract(harness: StoreHarness<Parts>): void {
+export function rejectedRecordsContract(harness: StoreHarness<RejectedParts>): void {
   describe(`${harness.name}: rejected records`, () => {
     noteTests(harness);
     listTests(harness);
@@ -17,8 +19,8 @@ export function rejectedRecordsContract(harness: StoreHarness<Parts>): void {
   });
 }
 
-function noteTests(harness: StoreHarness<Parts>): void {
-  const it = storeTests(harness);
+function noteTests(harness: StoreHarness<RejectedParts>): void {
+  const it = rejectedTests(harness);
 
   it("D-4.6 note() keeps a rejection with its key and record as they were", async ({
     rejected,
@@ -113,8 +115,8 @@ function noteTests(harness: StoreHarness<Parts>): void {
   });
 }
 
-function listTests(harness: StoreHarness<Parts>): void {
-  const it = storeTests(harness);
+function listTests(harness: StoreHarness<RejectedParts>): void {
+  const it = rejectedTests(harness);
 
   it("D-4.9 list() is newest first by the order of noting, whatever the clock said", async ({
     rejected,
@@ -186,8 +188,8 @@ function listTests(harness: StoreHarness<Parts>): void {
   });
 }
 
-function removeTests(harness: StoreHarness<Parts>): void {
-  const it = storeTests(harness);
+function removeTests(harness: StoreHarness<RejectedParts>): void {
+  const it = rejectedTests(harness);
 
   it("D-4.6 clear() drops the entries of the given keys, and ignores unknown ones", async ({
     rejected,
@@ -243,11 +245,11 @@ function removeTests(harness: StoreHarness<Parts>): void {
   });
 }
 
-function sharingTests(harness: StoreHarness<Parts>): void {
-  const it = storeTests(harness);
+function sharingTests(harness: StoreHarness<RejectedParts>): void {
+  const it = rejectedTests(harness);
 
   it("D-4.6 refusals that two instances note at once are all counted", async (storage, store) => {
-    const other = await openSecond(store);
+    const other = await openOther(store);
     const notes = Array.from({ length: 20 }, (_, n) =>
       (n % 2 ? storage : other).rejected.note([
         rejection({}),
@@ -265,7 +267,7 @@ function sharingTests(harness: StoreHarness<Parts>): void {
   it("D-4.9 entries noted in turn by two instances are listed in that order by both", async ({
     rejected,
   }, store) => {
-    const other = await openSecond(store);
+    const other = await openOther(store);
     for (let n = 0; n < 10; n++) {
       await (n % 2 ? rejected : other.rejected).note([rejection({ key: { n } })]);
     }
@@ -290,7 +292,7 @@ function rejection(changes: Partial<NewRejection>): NewRejection {
   };
 }
 
-async function listed(rejected: Rejected, query: Partial<RejectedQuery> = {}) {
+async function listed(rejected: RejectedUnderTest, query: Partial<RejectedQuery> = {}) {
   const all = { table: null, direction: null, limit: 100, beforeId: null };
   return await rejected.list({ ...all, ...query });
 }

@@ -11,6 +11,7 @@ import type {
 } from "../../../src/ports/tables/table-store.ts";
 import { makeTable } from "../../support/make-table.ts";
 import { openSecond, type StoreHarness, storeTests } from "../harness.ts";
+import { commitAlone } from "../runs/rejected-under-test.ts";
 
 type Parts = Pick<
   FullStorage,
@@ -229,7 +230,7 @@ interface LostLease {
 async function begin(storage: Parts) {
   await storage.tables.prepare([ITEMS]);
   await storage.markers.writeAll(new Map([[MARKER, "1"]]));
-  await storage.rejected.note([rejection("a")]);
+  await commitAlone(storage, ITEMS, { rejected: [rejection("a")] });
   const { mark } = await storage.lateRows.read(ITEMS, { afterMark: null, isForOwnPush: false });
   return async () => ({
     rows: await storage.tables.countRows(ITEMS),

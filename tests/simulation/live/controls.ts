@@ -1,9 +1,6 @@
 // Broken variants of the product, each with one rule of D-7 left out. The simulation must catch them.
-import type {
-  CommitExtras,
-  TableStore,
-  WriteOutcome,
-} from "../../../src/ports/tables/table-store.ts";
+import type { NewRejection } from "../../../src/ports/runs/rejected-records.ts";
+import type { TableStore, WriteOutcome } from "../../../src/ports/tables/table-store.ts";
 import type { SyncDeps } from "../../../src/usecases/sync/shared/sync-deps.ts";
 import type { LiveEnd } from "./live-end.ts";
 import type { Sabotage } from "./live-world.ts";
@@ -52,7 +49,7 @@ export const NO_TOMBSTONE: Sabotage = {
 export const MARKER_BEFORE_REFUSAL: Sabotage = {
   deps: (deps) =>
     writing(deps, (write) => async (table, writes, options = {}) => {
-      let refused: CommitExtras["rejected"] = [];
+      let refused: readonly NewRejection[] = [];
       const beforeCommit = (outcome: WriteOutcome) => {
         const { rejected = [], ...extras } = options.beforeCommit?.(outcome) ?? {};
         refused = rejected;
@@ -61,7 +58,7 @@ export const MARKER_BEFORE_REFUSAL: Sabotage = {
       const outcome = await write(table, writes, { ...options, beforeCommit });
       if (refused.length === 0) return outcome;
       await deps.timer.sleep(SLOW_DISK_MS);
-      await deps.rejected.note(refused);
+      await write(table, [], { beforeCommit: () => ({ rejected: refused }) });
       return outcome;
     }),
 };

@@ -17,15 +17,8 @@ export class MemoryRejectedRecords implements RejectedRecords {
   /** What was dropped, by the same names. */
   readonly #dropped = new Map<string, RecordPlace & DroppedRecord>();
   #ids = 0;
-  /** Called after every change. */
-  onCommit: () => void = () => {};
 
-  async note(rejections: readonly NewRejection[]): Promise<void> {
-    this.add(rejections);
-    this.onCommit();
-  }
-
-  /** As `note`, within the commit of rows. */
+  /** Notes refused records, within the commit of rows. */
   add(rejections: readonly NewRejection[]): void {
     for (const rejection of rejections) this.#add(rejection);
   }
@@ -57,12 +50,7 @@ export class MemoryRejectedRecords implements RejectedRecords {
       .slice(0, limit);
   }
 
-  async clear(table: string, direction: SyncDirection, keys: readonly JsonObject[]): Promise<void> {
-    this.drop(table, direction, keys);
-    this.onCommit();
-  }
-
-  /** As `clear`, within the commit of rows. */
+  /** Drops the entries of accepted records, within the commit of rows. */
   drop(table: string, direction: SyncDirection, keys: readonly JsonObject[]): void {
     const places = new Set(keys.map((key) => placeName({ table, direction, key })));
     for (const entries of [this.#entries, this.#dropped]) {

@@ -22,7 +22,7 @@ function only<Store extends object>(store: Store, ...names: readonly (keyof Stor
 
 test("D-4.6 all that was refused is tried again, however much it is", async () => {
   const ends = await makeTwoEnds();
-  await ends.rejected.note(
+  ends.rejected.add(
     manyRows(1_001).map(([k, v, at]) => ({
       ...({ table: "items", direction: "pull", key: { k }, record: { k, v, at } } as const),
       ...{ message: "Not now", fingerprint: "f", lastAtMs: 0 },

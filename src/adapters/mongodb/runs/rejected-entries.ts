@@ -69,7 +69,7 @@ export class RejectedEntries {
     this.#details = new RejectedDetails(db);
   }
 
-  /** As `RejectedRecords.note`. */
+  /** Notes refused records as `CommitExtras` says. */
   async note(rejections: readonly NewRejection[], tx: ClientSession): Promise<void> {
     const noted = await this.#withoutDropped(rejections, tx);
     if (noted.size === 0) return;
@@ -95,7 +95,7 @@ export class RejectedEntries {
     await this.#details.set(details, tx);
   }
 
-  /** As `RejectedRecords.clear`. */
+  /** Drops the entries of accepted records as `CommitExtras` says. */
   async clear(
     table: string,
     direction: SyncDirection,

@@ -1,9 +1,7 @@
 import type { Collection, Filter } from "mongodb";
-import type { JsonObject } from "../../../domain/shared/json.ts";
 import type { SyncDirection } from "../../../domain/sync/run/marker.ts";
 import type {
   DroppedRecord,
-  NewRejection,
   RejectedQuery,
   RejectedRecord,
   RejectedRecords,
@@ -34,11 +32,6 @@ export class MongoRejectedRecords implements RejectedRecords {
     this.#details = new RejectedDetails(deps.db);
   }
 
-  async note(rejections: readonly NewRejection[]): Promise<void> {
-    if (rejections.length === 0) return;
-    await writeTogether(this.#deps, (tx) => this.#entries.note(rejections, tx));
-  }
-
   async list(query: RejectedQuery): Promise<readonly RejectedRecord[]> {
     const { table, direction, beforeId, limit } = query;
     const filter: Filter<EntryDocument> = {
@@ -53,11 +46,6 @@ export class MongoRejectedRecords implements RejectedRecords {
       const details = await this.#details.read(numbers, tx);
       return entries.map((entry) => readEntry(entry, details.get(entry._id)));
     });
-  }
-
-  async clear(table: string, direction: SyncDirection, keys: readonly JsonObject[]): Promise<void> {
-    if (keys.length === 0) return;
-    await writeTogether(this.#deps, (tx) => this.#entries.clear(table, direction, keys, tx));
   }
 
   async remove(id: string): Promise<boolean> {

@@ -95,11 +95,6 @@ export class SqliteRejectedRecords implements RejectedRecords {
     this.#database = database;
   }
 
-  async note(rejections: readonly NewRejection[]): Promise<void> {
-    if (rejections.length === 0) return;
-    await this.#database.keep(() => noteRejections(this.#database, rejections));
-  }
-
   async list(query: RejectedQuery): Promise<readonly RejectedRecord[]> {
     const { table, direction, beforeId, limit } = query;
     const conditions = [
@@ -112,11 +107,6 @@ export class SqliteRejectedRecords implements RejectedRecords {
     const values = [...conditions.map(({ value }) => value), limit];
     const rows = await this.#database.read(() => this.#database.all(sql, values));
     return rows.map(readEntry);
-  }
-
-  async clear(table: string, direction: SyncDirection, keys: readonly JsonObject[]): Promise<void> {
-    if (keys.length === 0) return;
-    await this.#database.keep(() => clearRejections(this.#database, { table, direction, keys }));
   }
 
   async remove(id: string): Promise<boolean> {
@@ -145,7 +135,7 @@ export class SqliteRejectedRecords implements RejectedRecords {
   }
 }
 
-/** What `RejectedRecords.note` does, within the caller's transaction. */
+/** Notes refused records as `CommitExtras` says, within the caller's transaction. */
 export function noteRejections(
   database: SqliteDatabase,
   rejections: readonly NewRejection[],
@@ -164,7 +154,7 @@ function noteRejection(database: SqliteDatabase, rejection: NewRejection): void 
   database.run(NOTE, [Number(counter?.["last"]), ...entry, details, lastAtMs]);
 }
 
-/** What `RejectedRecords.clear` does, within the caller's transaction. */
+/** Drops the entries of accepted records as `CommitExtras` says, within the caller's transaction. */
 export function clearRejections(
   database: SqliteDatabase,
   { table, direction, keys }: AcceptedRecords,

@@ -2,6 +2,7 @@
 import { describe, expect } from "bun:test";
 import { Decimal128, type Document, Double, Long, ObjectId } from "mongodb";
 import type { Row } from "../../../../src/domain/sync/table/table.ts";
+import { commitAlone } from "../../../contract/runs/rejected-under-test.ts";
 import { makeTable } from "../../../support/make-table.ts";
 import { mongoAvailable } from "../../../support/shared-mongo.ts";
 import { databaseTest as it } from "../support.ts";
@@ -140,7 +141,10 @@ describe.skipIf(!mongoAvailable)("MongoDB: rows of other tools, read for runs", 
 
 describe.skipIf(!mongoAvailable)("MongoDB: rejected records", () => {
   it("D-4.6 a record larger than any document is noted, replaced and dropped", async (database) => {
-    const { rejected } = await database.open();
+    const storage = await database.open();
+    const { rejected } = storage;
+    const items = makeTable({ upsert_key: ["k"], columns: { k: { type: "text" } } });
+    await storage.tables.prepare([items]);
     const text = "a😀é".repeat(2_500_000);
     const refusal = {
       table: "a",
@@ -150,14 +154,17 @@ describe.skipIf(!mongoAvailable)("MongoDB: rejected records", () => {
     } as const;
     const query = { table: "a", direction: null, limit: 10, beforeId: null };
     const parts = database.db.collection("repsync_rejected_details");
-    await rejected.note([{ ...refusal, record: { k: 1, text }, message: "Too large" }]);
+    const large = { ...refusal, record: { k: 1, text }, message: "Too large" };
+    await commitAlone(storage, items, { rejected: [large] });
     const [entry] = await rejected.list(query);
     expect(entry?.record?.["text"] === text).toBe(true);
     expect(await parts.countDocuments()).toBe(3);
-    await rejected.note([{ ...refusal, record: { k: 1 }, message: "Small" }]);
+    const small = { ...refusal, record: { k: 1 }, message: "Small" };
+    await commitAlone(storage, items, { rejected: [small] });
     expect((await rejected.list(query))[0]).toMatchObject({ record: { k: 1 }, attempts: 2 });
     expect(await parts.countDocuments()).toBe(1);
-    await rejected.clear("a", "pull", [{ k: 1 }]);
+    const accepted = { table: "a", direction: "pull", keys: [{ k: 1 }] } as const;
+    await commitAlone(storage, items, { accepted });
     expect(await parts.countDocuments()).toBe(0);
   });
 

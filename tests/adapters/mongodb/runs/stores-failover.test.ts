@@ -4,9 +4,12 @@ import { openMongoStorage } from "../../../../src/adapters/mongodb/storage.ts";
 import { SystemClock } from "../../../../src/adapters/system/system.ts";
 import type { Account } from "../../../../src/domain/reputation/accounts/account.ts";
 import type { FullStorage } from "../../../../src/ports/storage.ts";
+import { commitAlone } from "../../../contract/runs/rejected-under-test.ts";
+import { makeTable } from "../../../support/make-table.ts";
 import { type ReplicaSet, startReplicaSet } from "../../../support/mongo-replica-set.ts";
 import { mongoAvailable } from "../../../support/shared-mongo.ts";
 
+const ITEMS = makeTable({ upsert_key: ["k"], columns: { k: { type: "text" } } });
 const TEST_TIMEOUT_MS = 240_000;
 const KILLS = 2;
 /** Long enough that no lease runs out during an election. */
@@ -33,6 +36,7 @@ describe.skipIf(!mongoAvailable)("MongoDB failover of stores", () => {
     "D-6.3 a killed primary breaks no promise of a store, and fails no call",
     async () => {
       const [here, there] = await Promise.all([open(), open()]);
+      await here.tables.prepare([ITEMS]);
       const checks = [sessionEnds, oneWins, countsOnce, notesOnce, holdsAlone, savesInOrder];
       const workers = checks.map((check) => new Worker(check, here, there));
       for (let kill = 0; kill < KILLS; kill++) {
@@ -149,9 +153,8 @@ async function countsOnce(n: number, here: FullStorage, there: FullStorage): Pro
 async function notesOnce(n: number, here: FullStorage, there: FullStorage): Promise<void> {
   const key = { k: n };
   const refused = { table: "a", direction: "pull", key, record: null, message: "No" } as const;
-  const notes = [here, there, here].map(({ rejected }) =>
-    rejected.note([{ ...refused, fingerprint: "f", lastAtMs: n }]),
-  );
+  const rejected = [{ ...refused, fingerprint: "f", lastAtMs: n }];
+  const notes = [here, there, here].map((storage) => commitAlone(storage, ITEMS, { rejected }));
   await Promise.all(notes);
   const query = { table: "a", direction: null, limit: 1, beforeId: null };
   const [entry] = await there.rejected.list(query);

@@ -5,6 +5,7 @@ import type { SqliteRowSource } from "../../../../src/adapters/sqlite/tables/row
 import { rowSql } from "../../../../src/adapters/sqlite/tables/statements.ts";
 import type { TableEntry } from "../../../../src/domain/sync/table/registry-schema.ts";
 import type { Row, Table } from "../../../../src/domain/sync/table/table.ts";
+import { commitAlone } from "../../../contract/runs/rejected-under-test.ts";
 import { asWrites } from "../../../contract/tables/table-under-test.ts";
 import { FakeClock } from "../../../support/fake-clock.ts";
 import { makeTable } from "../../../support/make-table.ts";
@@ -228,6 +229,7 @@ describe("SQLite: stores of sync runs and sign-in when nothing can be written", 
         connection.prepare("PRAGMA max_page_count = 80").run([]);
         return connection;
       });
+      await storage.tables.prepare([PLAIN]);
       const large = "x".repeat(1_000_000);
       const full = {
         kind: "store_unavailable",
@@ -243,17 +245,16 @@ describe("SQLite: stores of sync runs and sign-in when nothing can be written", 
       const failures = [
         await failureOf(storage.sessions.begin(session)),
         await failureOf(storage.secrets.getOrCreate("jwt_secret", large)),
-        await failureOf(
-          storage.rejected.note([
-            { ...refusal, message: "small", lastAtMs: 1 },
-            { ...refusal, message: large, lastAtMs: 1 },
-          ]),
-        ),
       ];
-      expect(failures).toEqual([full, full, full]);
+      expect(failures).toEqual([full, full]);
+      const small = { ...refusal, message: "small", lastAtMs: 1 };
+      const rejected = [small, { ...refusal, message: large, lastAtMs: 1 }];
+      expect(await failureOf(commitAlone(storage, PLAIN, { rejected }))).toMatchObject({
+        kind: "commit_failed",
+      });
       expect(await storage.rejected.countByTable()).toEqual(new Map());
       expect(await storage.secrets.getOrCreate("jwt_secret", "small")).toBe("small");
-      await storage.rejected.note([{ ...refusal, message: "small", lastAtMs: 1 }]);
+      await commitAlone(storage, PLAIN, { rejected: [small] });
     }));
 
   test("D-4.5 a write that fails as a whole leaves its markers as they were", () =>
