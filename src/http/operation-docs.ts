@@ -121,8 +121,6 @@ export const PAGE_HEADERS = {
   "Content-Encoding": headerDoc("gzip, for bodies of 1024 bytes or more"),
 };
 
-export const UNKNOWN_TABLE = jsonReply("Unknown table", SyncErrorSchema);
-
 /** Failures of S-5, in its order. */
 export const SYNC_KEY_FAILURES = {
   401: jsonReply("X-Sync-Key missing or wrong", SyncErrorSchema),

@@ -174,7 +174,9 @@ async function openReputation(
     consents: new SqliteConsentStore(database),
     profiles: new SqliteProfileStore(database, profiles, platformAccounts),
     membership: new SqliteMembership(database, {
-      ...{ profiles, platformAccounts, erasedNames },
+      profiles,
+      platformAccounts,
+      erasedNames,
       noteAdminAct: (act) => noteAdminAct(database, { mac, auditKey, subjects }, act),
     }),
     usage: new SqliteUsageStore(database, subjects),

@@ -95,8 +95,11 @@ async function compareOne(
 ): Promise<{ readonly result: CompareResult; readonly lines: readonly string[] }> {
   const values = new Map<JsonObject, string[]>();
   const started = new StartedComparison(sync, {
-    ...{ tableName, trigger: "cli", repair: options.repair ?? null },
-    ...{ deletes: options.delete === true, maxDeletes: options.maxDeletes ?? null },
+    tableName,
+    trigger: "cli",
+    repair: options.repair ?? null,
+    deletes: options.delete === true,
+    maxDeletes: options.maxDeletes ?? null,
     onExample: (_, pair, key) => values.set(key, differingValues(pair)),
   });
   interruption.onStop(() => started.stop(`Cancelled by ${interruption.received()}`));

@@ -25,8 +25,15 @@ export interface Frame {
 
 export function newFrame(): Frame {
   return {
-    ...{ isObject: false, openAt: 0, made: null, runAt: 0, commaAt: -1 },
-    ...{ isBehindPut: false, isBehindColon: false, isSettled: false, name: "" },
+    isObject: false,
+    openAt: 0,
+    made: null,
+    runAt: 0,
+    commaAt: -1,
+    isBehindPut: false,
+    isBehindColon: false,
+    isSettled: false,
+    name: "",
   };
 }
 
@@ -55,7 +62,10 @@ export function addMember(made: MadeContainer, name: string, value: JsonValue): 
   else if (name !== "__proto__") made[name] = value;
   else {
     Object.defineProperty(made, name, {
-      ...{ value, enumerable: true, configurable: true, writable: true },
+      value,
+      enumerable: true,
+      configurable: true,
+      writable: true,
     });
   }
 }

@@ -147,7 +147,7 @@ describe("with deletes", () => {
     ]);
     await expect(repair(ends, "pull", true)).rejects.toMatchObject({
       message:
-        '2 rows of "items" would be removed here, at most 1 may be; none was: allow more with max_deletes',
+        '2 rows of "items" would be deleted here, at most 1 may be; none was; if that is right, allow them with --max-deletes 2 (max_deletes)',
     });
     expect(rowsOf(ends.here, ends.table).length).toBe(2);
   });

@@ -143,7 +143,11 @@ export class PageReader {
     const rows: Row[] = [];
     let last: Uint8Array | null = null;
     const query = {
-      ...{ layout, sinceTime: sequence.sinceTime, from, skip, limit },
+      layout,
+      sinceTime: sequence.sinceTime,
+      from,
+      skip,
+      limit,
       hasDates: isMixed,
     };
     for await (const documents of readOrdered(this.#deps.db, query, tx)) {

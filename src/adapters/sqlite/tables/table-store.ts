@@ -57,8 +57,10 @@ export class SqliteTableStore implements TableStore {
     const database = this.#database;
     const records = await this.#bind(table, writes);
     const rules = {
-      ...{ conflict, isOwnRun },
-      ...{ binder: this.#binderOf(table), erasedNames: this.#erasedNames },
+      conflict,
+      isOwnRun,
+      binder: this.#binderOf(table),
+      erasedNames: this.#erasedNames,
     };
     const work = function* () {
       if (lease !== undefined) assertLeaseHeld(database, lease);

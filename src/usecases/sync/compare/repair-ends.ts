@@ -10,6 +10,7 @@ import type { Row, Table } from "../../../domain/sync/table/table.ts";
 import type { RecordWriter } from "../transfer/apply-records.ts";
 import type { TableTransfer } from "../transfer/begin-transfer.ts";
 import { commitExtras, commitRows } from "../transfer/commit.ts";
+import { DeleteBudget } from "../transfer/delete-budget.ts";
 import { type Handshake, hasExtension } from "../transfer/handshake.ts";
 import { sendRows } from "../transfer/send-rows.ts";
 
@@ -97,10 +98,8 @@ export abstract class RepairEnd {
     const count = this.#removed.length;
     if (count === 0) return;
     const limit = deleteLimit(table, this.#maxDeletes, await this.countRows());
-    if (count > limit) {
-      const text = `${count} rows of "${table.name}" would be removed ${this.where}, at most ${limit} may be`;
-      throw new AppError("sync_failed", `${text}; none was: allow more with max_deletes`);
-    }
+    const budget = new DeleteBudget(table, this.where, limit);
+    if (budget.isExceededBy(count)) throw budget.problem(count);
     for (let from = 0; from < count; from += REMOVED_TOGETHER) {
       this.changed += await this.remove(this.#removed.slice(from, from + REMOVED_TOGETHER));
     }

@@ -57,7 +57,9 @@ export async function countDeletes(
   const removed =
     tombstones.length === 0 ? 0 : await deps.tombstones.countRemovable(table, tombstones);
   return pushedResult(table, {
-    ...{ records: [], failures: [], integrity },
+    records: [],
+    failures: [],
+    integrity,
     deletes: { members: deleted, failures, removed },
   });
 }

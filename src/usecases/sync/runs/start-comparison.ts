@@ -14,7 +14,7 @@ import type { RunLease } from "../shared/hold-lease.ts";
 import { depsOfRun, type RunContext } from "../shared/run-context.ts";
 import { asSyncError, openRemote, type SyncDeps } from "../shared/sync-deps.ts";
 import { followCancellation } from "./cancel-run.ts";
-import { endAbandonedRuns, holdRun } from "./sync-lists.ts";
+import { endAbandonedRuns, holdRun, keepResult } from "./sync-lists.ts";
 
 export interface CompareRequest {
   readonly tableName: string;
@@ -97,13 +97,14 @@ class KeptComparison {
       const { onExample = () => {} } = this.#request;
       const plan = { repair, deletes, maxDeletes, onExample };
       const result = await compareTable(run, table, plan);
-      await this.#keep(this.#describe("success", result));
+      await keepResult(deps, this.#describe("success", result));
       return { result, error: null };
     } catch (thrown) {
       deps.logger.error("Comparison failed", thrown, { table: table.name });
       const error = asSyncError(thrown);
       if (lease !== null) {
-        await this.#keep({ ...this.#describe("failed", NOTHING_FOUND), error: error.message });
+        const failed = this.#describe("failed", NOTHING_FOUND);
+        await keepResult(deps, { ...failed, error: error.message });
       }
       return { result: null, error };
     } finally {
@@ -129,16 +130,6 @@ class KeptComparison {
     };
   }
 
-  /** What was found is told even when it cannot be kept. */
-  async #keep(run: CompareRun): Promise<void> {
-    const { runs, logger } = this.#deps;
-    try {
-      await runs.save(run);
-    } catch (error) {
-      logger.error("Result of a comparison could not be kept", error);
-    }
-  }
-
   #describe(
     status: CompareRun["status"],
     { matched, different, missingHere, missingThere, repaired, kept, erased }: CompareCounts,
@@ -146,8 +137,16 @@ class KeptComparison {
     const { clock } = this.#deps;
     const { trigger, tableName, repair } = this.#request;
     return {
-      ...{ runId: this.#runId, kind: "compare", trigger, status, table: tableName, repair },
-      ...{ matched, different, missingHere, missingThere },
+      runId: this.#runId,
+      kind: "compare",
+      trigger,
+      status,
+      table: tableName,
+      repair,
+      matched,
+      different,
+      missingHere,
+      missingThere,
       ...(repaired === undefined ? {} : { repaired }),
       ...(kept === undefined ? {} : { kept }),
       ...(erased === undefined ? {} : { erased }),

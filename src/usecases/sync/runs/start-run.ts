@@ -10,7 +10,7 @@ import { openRemote, type SyncDeps } from "../shared/sync-deps.ts";
 import { followCancellation } from "./cancel-run.ts";
 import { moveTable } from "./move-table.ts";
 import { RunProgress } from "./run-progress.ts";
-import { endAbandonedRuns, holdRun } from "./sync-lists.ts";
+import { endAbandonedRuns, holdRun, keepResult } from "./sync-lists.ts";
 import { tellDrift } from "./tell-drift.ts";
 
 export interface RunOutcome {
@@ -97,7 +97,7 @@ async function runTables(
     progress.fail(error);
   }
   const finished = progress.finished();
-  if (!run.isDryRun) await keepRun(deps, finished);
+  if (!run.isDryRun) await keepResult(deps, finished);
   await lease?.release();
   logEnd(deps.logger, finished);
   return { run: finished, error: progress.error };
@@ -130,15 +130,6 @@ async function clearMarkers(deps: SyncDeps, tables: readonly Table[]): Promise<v
   const names = tables.flatMap(({ name }) => allMarkerNames(name));
   await deps.markers.writeAll(new Map(names.map((name) => [name, ""])));
   await deps.agreed.clear(tables.map(({ name }) => name));
-}
-
-/** A result that cannot be kept is no reason to call the run failed: its rows are where they belong. */
-async function keepRun({ runs, logger }: SyncDeps, run: SyncRun): Promise<void> {
-  try {
-    await runs.save(run);
-  } catch (error) {
-    logger.error("Result of a sync run could not be kept", error);
-  }
 }
 
 function logEnd(logger: Logger, run: SyncRun): void {

@@ -30,6 +30,15 @@ export function holdRun(deps: SyncDeps, runId: string, stop: AbortSignal): Promi
   return holdLease(deps, leaseName(runId), runId, stop);
 }
 
+/** Keeps a result. One that cannot be kept is told all the same: its rows are where they belong. */
+export async function keepResult({ runs, logger }: SyncDeps, run: KeptRun): Promise<void> {
+  try {
+    await runs.save(run);
+  } catch (error) {
+    logger.error("The result of a run or comparison could not be kept", error);
+  }
+}
+
 /** Lists runs as failed that are `running` and whose process has ended. */
 export async function endAbandonedRuns(deps: SyncDeps): Promise<void> {
   const runs = await deps.runs.list({ limit: LOOK_BACK_RUNS, beforeId: null });

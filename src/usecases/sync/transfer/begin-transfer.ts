@@ -57,7 +57,10 @@ export function openMarkers(transfer: TableTransfer, late: LateRowsReply | null)
   const options = {
     // With full they were cleared; another run may have kept its own since.
     kept: run.isFull ? new Map<string, string>() : lastMarkers,
-    ...{ table, columns, clocks: handshake.clocks, remoteAddress: run.remote.address },
+    table,
+    columns,
+    clocks: handshake.clocks,
+    remoteAddress: run.remote.address,
     pushedAnew: columnsPushedAnew(transfer),
     lagSeconds: Math.max(table.lagSeconds, handshake.schema?.lagSeconds ?? 0),
     tellsOfLateRows: handshake.schema !== null,

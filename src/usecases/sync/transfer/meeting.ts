@@ -117,7 +117,8 @@ export function columnHistory(
   const text = `Columns of "${table.name}" are new here, and a push would empty them at the remote: ${names}`;
   const advice = "pull the table first, or run both";
   return {
-    ...{ added, silent: [...added, ...unsent] },
+    added,
+    silent: [...added, ...unsent],
     pushProblem: unfetched.length === 0 ? null : withAdvice(text, advice, MAX_RUN_ERROR_CHARS),
   };
 }
