@@ -58,6 +58,12 @@ export async function compose(config: Config, time?: TimeDeps): Promise<Deployme
     logger,
     metrics,
     docsAssets: new InstalledAssets(),
+    digest: new WebCryptoDigest(),
+    browsers: {
+      sessionCookie: config.sessionCookie,
+      corsOrigins: config.corsOrigins,
+      trustedProxyHops: config.trustedProxyHops,
+    },
     health: { storage, clock, logger, runtimeVersion },
     metricsRoute: {
       metricsToken: config.metricsToken,

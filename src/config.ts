@@ -20,10 +20,14 @@ import {
 import type { CompareRepair } from "./domain/sync/run/run.ts";
 import { readRegistry } from "./domain/sync/table/registry.ts";
 import type { Registry } from "./domain/sync/table/table.ts";
+import { type Environment, EnvironmentReader } from "./environment-reader.ts";
 
 /** Least level of the lines that are logged, most verbose first. */
 type LogLevel = "debug" | "info" | "warn" | "error" | "silent";
 const LOG_LEVELS: readonly LogLevel[] = ["debug", "info", "warn", "error", "silent"];
+
+const DEFAULT_SESSION_COOKIE = "repsync_session";
+const COOKIE_NAME = /^[\w-]{1,64}$/;
 
 /** The whole configuration. A setting without a value is null. D-1.3. */
 export interface Config {
@@ -60,27 +64,11 @@ export interface Config {
   readonly accountWritesPerMinute: number;
   readonly auditRetentionDays: number;
   readonly trustedProxyHops: number;
+  /** Origins of pages that may call the service, as browsers write them. D-8.6. */
+  readonly corsOrigins: readonly string[];
+  readonly sessionCookie: string;
   readonly logLevel: LogLevel;
 }
-
-/** Environment variables by name. */
-export type Environment = Readonly<Record<string, string | undefined>>;
-
-const SYNC_NAMES: readonly string[] = [
-  "SYNC_ENABLED",
-  "SYNC_API_KEY",
-  "SYNC_MAX_BATCH_SIZE",
-  "SYNC_TABLES",
-  "SYNC_REMOTE_URL",
-  "SYNC_REMOTE_KEY",
-  "SYNC_MAX_BODY_BYTES",
-  "SYNC_MAX_DECOMPRESSED_BYTES",
-  "SYNC_LAG_SECONDS",
-  "SYNC_SCHEDULE",
-  "SYNC_COMPARE_SCHEDULE",
-  "SYNC_COMPARE_REPAIR",
-  "SYNC_TOMBSTONE_DAYS",
-];
 
 /**
  * Reads the configuration. `readFile` returns the text of the registry file, or throws. Throws
@@ -143,6 +131,8 @@ export function readConfig(env: Environment, readFile: (path: string) => string)
       MAX_RETENTION_DAYS,
     ),
     trustedProxyHops: reader.integer("TRUSTED_PROXY_HOPS", 0, 0, 100),
+    corsOrigins: readCorsOrigins(reader),
+    sessionCookie: readSessionCookie(reader),
     logLevel: reader.oneOf("LOG_LEVEL", LOG_LEVELS, "info"),
   };
   reader.problems.push(...tokenProblems(config), ...administratorProblems(config));
@@ -191,6 +181,35 @@ function cronProblem(text: string): string | null {
     const reason = error instanceof Error ? error.message : String(error);
     return `is not (${reason.replace(/^CronPattern: /, "")})`;
   }
+}
+
+function readCorsOrigins(reader: EnvironmentReader): readonly string[] {
+  const texts = (reader.text("CORS_ORIGINS") ?? "").split(",").map((text) => text.trim());
+  const origins = texts.filter((text) => text !== "");
+  for (const text of origins) {
+    if (originOf(text) !== null) continue;
+    const quoted = JSON.stringify(text);
+    reader.problems.push(
+      `CORS_ORIGINS must be origins such as https://app.example, with commas between: ${quoted}`,
+    );
+  }
+  return origins.map((text) => originOf(text) ?? text);
+}
+
+/** As browsers write it; null for a text that is no origin of a page. */
+function originOf(text: string): string | null {
+  if (!/^https?:\/\/[^/?#@]+\/?$/i.test(text) || !URL.canParse(text)) return null;
+  return new URL(text).origin;
+}
+
+function readSessionCookie(reader: EnvironmentReader): string {
+  const name = reader.text("SESSION_COOKIE") ?? DEFAULT_SESSION_COOKIE;
+  if (!COOKIE_NAME.test(name) || /^__(?:Host|Secure)-/i.test(name)) {
+    reader.problems.push(
+      `SESSION_COOKIE must have 1 to 64 letters, digits, - and _, without __Host- before it: ${JSON.stringify(name)}`,
+    );
+  }
+  return name;
 }
 
 /** Refuses what the client for other deployments would refuse. */
@@ -291,77 +310,3 @@ function readTables(
 }
 
 /** Without the tab, which a header may contain. */
-const CONTROL_CHARACTER = /[^\P{Cc}\t]/u;
-
-/** Reads single variables and collects their problems; an empty variable counts as not set. */
-class EnvironmentReader {
-  readonly problems: string[] = [];
-  readonly #env: Environment;
-
-  constructor(env: Environment) {
-    this.#env = env;
-  }
-
-  text(name: string): string | null {
-    const value = this.#env[name];
-    return value === undefined || value === "" ? null : value;
-  }
-
-  /** A text that callers send in a header. The problem does not repeat the text. */
-  headerText(name: string): string | null {
-    const text = this.text(name);
-    if (text !== null && text !== text.trim()) {
-      this.problems.push(`${name} must not begin or end with white space: HTTP removes it`);
-    } else if (text !== null && CONTROL_CHARACTER.test(text)) {
-      this.problems.push(`${name} must not contain control characters: HTTP cannot send them`);
-    }
-    return text;
-  }
-
-  /** True is `true`, `1`, `yes`, `on` in any case; anything else is false. */
-  flag(name: string, fallback: boolean): boolean {
-    const value = this.text(name);
-    return value === null ? fallback : /^(true|1|yes|on)$/i.test(value);
-  }
-
-  integer(name: string, fallback: number, min: number, max?: number): number {
-    const text = this.text(name);
-    if (text === null) return fallback;
-    const value = /^\d+$/.test(text) ? Number(text) : Number.NaN;
-    const greatest = max ?? Number.MAX_SAFE_INTEGER;
-    if (value >= min && value <= greatest) return value;
-    const isOpen = max === undefined && !(value > greatest);
-    const range = isOpen ? `of ${min} or more` : `from ${min} to ${greatest}`;
-    this.problems.push(`${name} must be a whole number ${range}: "${text}"`);
-    return fallback;
-  }
-
-  oneOf<Value extends string>(name: string, values: readonly Value[], fallback: Value): Value {
-    const text = this.text(name);
-    if (text === null) return fallback;
-    const value = values.find((candidate) => candidate === text.toLowerCase());
-    if (value === undefined) {
-      this.problems.push(`${name} must be one of ${values.join(", ")}: "${text}"`);
-    }
-    return value ?? fallback;
-  }
-
-  /** The problem does not repeat the text, which may contain credentials. */
-  httpUrl(name: string): string | null {
-    const text = this.text(name);
-    if (text === null) return null;
-    const url = URL.canParse(text) ? new URL(text) : null;
-    if (url?.protocol !== "http:" && url?.protocol !== "https:") {
-      this.problems.push(`${name} must be an address starting with http:// or https://`);
-    }
-    return text;
-  }
-
-  reportUnknownSyncNames(): void {
-    for (const name of Object.keys(this.#env)) {
-      if (name.startsWith("SYNC_") && !SYNC_NAMES.includes(name)) {
-        this.problems.push(`${name} is not a setting; SYNC_ settings are ${SYNC_NAMES.join(", ")}`);
-      }
-    }
-  }
-}

@@ -5,14 +5,17 @@ import { Elysia } from "elysia";
 import { AppError } from "../domain/shared/errors.ts";
 import { REPLY_DEADLINE_MS } from "../domain/shared/limits.ts";
 import { cutText } from "../domain/shared/text.ts";
+import type { Digest } from "../ports/crypto/crypto.ts";
 import type { DocsAssets, RequestHandler } from "../ports/http/http-server.ts";
 import type { Logger } from "../ports/runtime/logger.ts";
 import type { AnsweredRequest, Metrics } from "../ports/runtime/metrics.ts";
 import type { Clock, Ids, Timer } from "../ports/runtime/runtime.ts";
 import type { HealthDeps } from "../usecases/operations/check-health.ts";
+import { addCorsHeaders, preflightReply } from "./cors.ts";
 import { failureReply, isReputationPath } from "./errors.ts";
-import { beginExchange, exchangeOf } from "./exchange.ts";
+import { type BrowserSettings, beginExchange, exchangeOf } from "./exchange.ts";
 import { documentOf } from "./openapi.ts";
+import { isForBrowsers, secured } from "./page-security.ts";
 import {
   docsAssetsRoute,
   healthRoute,
@@ -42,6 +45,8 @@ interface AppDeps {
   readonly logger: Logger;
   readonly metrics: Metrics;
   readonly docsAssets: DocsAssets;
+  readonly digest: Digest;
+  readonly browsers: BrowserSettings;
   readonly health: HealthDeps;
   readonly metricsRoute: MetricsRouteDeps;
   readonly pages: PageRoutesDeps;
@@ -72,12 +77,14 @@ export function createRequestHandler(deps: AppDeps): RequestHandler {
       throw new AppError("not_found", `Nothing is served at ${path}`);
     }
     const { method } = request;
+    const preflight = preflightReply(request, target.path, route);
+    if (preflight !== null) return preflight;
     if (!route.methods.includes(method)) throw new MethodNotAllowed(method, route.methods);
     const replying = app.handle(asRouted(request, target));
     const reply = await (hasDeadline(target.path) ? inTime(replying, deps.timer) : replying);
     const { failure } = exchangeOf(request);
     if (failure !== null) throw failure.error;
-    return reply;
+    return isForBrowsers(reply) ? await secured(reply, deps.digest) : reply;
   }
 
   return async (request, connection) => {
@@ -86,7 +93,8 @@ export function createRequestHandler(deps: AppDeps): RequestHandler {
     const target = readTarget(request.url);
     const route = findRoute(target.path);
     const requestId = chooseRequestId(request, deps.ids);
-    const exchange = beginExchange(request, requestId, connection);
+    const { browsers } = deps;
+    const exchange = beginExchange(request, { requestId, connection, browsers });
     const logged = { request_id: requestId, method, route: route?.pattern ?? null };
     const reply = await answer(request, target, route).catch((error: unknown) => {
       const context = { path: target.path, requestId, nowMs: deps.clock.nowMs() };
@@ -96,6 +104,7 @@ export function createRequestHandler(deps: AppDeps): RequestHandler {
       return failure;
     });
     if (!exchange.hasCommonHeaders) addCommonHeaders(reply, target.path, requestId);
+    addCorsHeaders(reply, request, target.path);
     // Bun leaves it out of replies to HEAD only.
     if (method === "HEAD") reply.headers.set("Date", new Date(deps.clock.nowMs()).toUTCString());
     const durationMs = deps.clock.monotonicMs() - startedAtMs;

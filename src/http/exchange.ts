@@ -1,9 +1,20 @@
 import type { ConnectionInfo } from "../ports/http/http-server.ts";
 
+export interface BrowserSettings {
+  /** Name of the session cookie; under TLS `__Host-` stands before it. D-8.6. */
+  readonly sessionCookie: string;
+  /** Origins whose pages may call both interfaces, as browsers write them. */
+  readonly corsOrigins: readonly string[];
+  readonly trustedProxyHops: number;
+}
+
 /** Facts of a request while it is answered. */
 interface Exchange {
   readonly requestId: string;
   readonly connection: ConnectionInfo;
+  readonly browsers: BrowserSettings;
+  /** Whether the request itself came over TLS. */
+  readonly isTls: boolean;
   /** Set by a route whose reply already has the headers of every reply. */
   hasCommonHeaders: boolean;
   /** The error of a handler, before the framework makes a reply of it; null without one. */
@@ -13,6 +24,8 @@ interface Exchange {
 const NO_EXCHANGE: Exchange = {
   requestId: "",
   connection: { remoteAddress: null, keepOpen: () => {} },
+  browsers: { sessionCookie: "", corsOrigins: [], trustedProxyHops: 0 },
+  isTls: false,
   hasCommonHeaders: false,
   failure: null,
 };
@@ -23,10 +36,10 @@ type RequestWithExchange = Request & { [EXCHANGE]?: Exchange };
 
 export function beginExchange(
   request: RequestWithExchange,
-  requestId: string,
-  connection: ConnectionInfo,
+  facts: Pick<Exchange, "requestId" | "connection" | "browsers">,
 ): Exchange {
-  const exchange: Exchange = { requestId, connection, hasCommonHeaders: false, failure: null };
+  const isTls = request.url.startsWith("https:");
+  const exchange: Exchange = { ...facts, isTls, hasCommonHeaders: false, failure: null };
   request[EXCHANGE] = exchange;
   return exchange;
 }

@@ -61,7 +61,7 @@ export const USER_SECURITY = [{ bearer: [] as string[] }, { session: [] as strin
 /** Failures of every route of a signed-in user. */
 export const USER_PROBLEMS = {
   401: "Token missing, invalid or expired",
-  403: "The username belongs to an account of another issuer",
+  403: "The username belongs to an account of another issuer, or a page of another origin sent the cookie",
 };
 
 /** Failures of every route that changes something of a signed-in user. D-8.5. */

@@ -4,7 +4,7 @@ import { afterEach, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { MongoClient } from "mongodb";
-import { lookUp, Person } from "../http/reputation/people.ts";
+import { jsonBody, lookUp, Person } from "../http/reputation/people.ts";
 import { MONGODB, SQLITE_FILE } from "../http/support/backends.ts";
 import { releaseResources } from "../http/support/resources.ts";
 import { startApp } from "../http/support/sync-app.ts";
@@ -75,8 +75,8 @@ async function useEverything(url: string): Promise<void> {
   await ana.consent();
   expect((await lookUp(app, key, { username: "ana" })).status).toBe(200);
   await app.push("platform_accounts", { records: [{ username: "ana", platform: "github" }] });
-  const wrong = JSON.stringify({ username: "ana", password: "not the password" });
-  expect((await app.send("/v1/sessions", { method: "POST", body: wrong })).status).toBe(401);
+  const wrong = jsonBody({ username: "ana", password: "not the password" });
+  expect((await app.send("/v1/sessions", wrong)).status).toBe(401);
   await app.trigger({ direction: "push" });
 }
 

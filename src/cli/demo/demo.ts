@@ -90,6 +90,8 @@ async function startDeployment(
     SYNC_ENABLED: "true",
     SYNC_API_KEY: SYNC_KEY,
     SYNC_TABLES: join(folder, "tables.json"),
+    // Cookies do not know ports.
+    SESSION_COOKIE: `repsync_session_${name}`,
     ADMIN_USERNAME: ADMINISTRATOR.username,
     ADMIN_PASSWORD: ADMINISTRATOR.password,
     ...ownSettings,

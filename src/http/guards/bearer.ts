@@ -7,6 +7,7 @@ import {
   identifyAdministrator,
 } from "../../usecases/reputation/accounts/identity.ts";
 import { readBody } from "../bodies.ts";
+import { cookieToken, requireOwnPage } from "./browser.ts";
 
 /** What lets signed-in people change something. */
 export type WriterDeps = IdentityDeps & ChangeLimitDeps;
@@ -20,30 +21,33 @@ export function bearerCredentials(authorization: string): string | null {
   return scheme === null ? null : authorization.slice(scheme[0].length);
 }
 
-/** Name of the cookie of a session. D-5.4. */
-export const SESSION_COOKIE = "repsync_session";
-
-/** Lets a signed-in user pass. Throws `token_missing`, `token_invalid`, `token_expired`, `forbidden`. */
-export async function requireUser(deps: IdentityDeps, headers: Headers): Promise<Identity> {
-  return await identify(deps, tokenOf(headers));
+/** Lets a signed-in user pass. Throws `token_missing`, `token_invalid`, `token_expired`, `forbidden`, and as `requireOwnPage`. */
+export async function requireUser(deps: IdentityDeps, request: Request): Promise<Identity> {
+  const { token, isInCookie } = tokenOf(request);
+  const identity = await identify(deps, token);
+  if (isInCookie) requireOwnPage(request);
+  return identity;
 }
 
 /** Lets an administrator pass; other users are `forbidden`. D-4.1, D-5.7. */
 export async function requireAdministrator(
   deps: IdentityDeps,
-  headers: Headers,
+  request: Request,
 ): Promise<Identity> {
-  return await identifyAdministrator(deps, tokenOf(headers));
+  const { token, isInCookie } = tokenOf(request);
+  const identity = await identifyAdministrator(deps, token);
+  if (isInCookie) requireOwnPage(request);
+  return identity;
 }
 
 /** Throws as `requireUser`. */
-export async function requireUsername(deps: IdentityDeps, headers: Headers): Promise<string> {
-  return (await requireUser(deps, headers)).account.username;
+export async function requireUsername(deps: IdentityDeps, request: Request): Promise<string> {
+  return (await requireUser(deps, request)).account.username;
 }
 
 /** The username of somebody who asks for a change. Throws as `requireUser`, and `rate_limited`. D-8.5. */
-export async function requireWriter(deps: WriterDeps, headers: Headers): Promise<string> {
-  const username = await requireUsername(deps, headers);
+export async function requireWriter(deps: WriterDeps, request: Request): Promise<string> {
+  const username = await requireUsername(deps, request);
   await countChange(deps, username);
   return username;
 }
@@ -54,10 +58,10 @@ export async function readUserBody<Schema extends TObject>(
   request: Request,
   schema: Schema,
 ) {
-  await requireWriter(deps, request.headers);
+  await requireWriter(deps, request);
   const body = await readBody(request, schema);
   // Again: a session that has ended while the body was on its way does nothing any more. D-3.11, D-6.3.
-  return { username: await requireUsername(deps, request.headers), body };
+  return { username: await requireUsername(deps, request), body };
 }
 
 /** Throws as `requireAdministrator` and `readBody`. */
@@ -66,23 +70,24 @@ export async function readAdministratorBody<Schema extends TObject>(
   request: Request,
   schema: Schema,
 ) {
-  await requireAdministrator(deps, request.headers);
+  await requireAdministrator(deps, request);
   const body = await readBody(request, schema);
   // Again, for the same reason.
-  await requireAdministrator(deps, request.headers);
+  await requireAdministrator(deps, request);
   return body;
 }
 
 /** The token of a request, from `Authorization` or else the cookie; null when there is none. */
-function tokenOf(headers: Headers): string | null {
-  const authorization = headers.get("authorization");
+function tokenOf(request: Request): {
+  readonly token: string | null;
+  readonly isInCookie: boolean;
+} {
+  const authorization = request.headers.get("authorization");
   if (authorization !== null) {
     // An empty header is no token; another scheme and what has blanks in it are a bad one.
-    if (authorization === "") return null;
+    if (authorization === "") return { token: null, isInCookie: false };
     const token = bearerCredentials(authorization) ?? "";
-    return /\s/.test(token) ? "" : token;
+    return { token: /\s/.test(token) ? "" : token, isInCookie: false };
   }
-  const cookies = (headers.get("cookie") ?? "").split(";").map((cookie) => cookie.trim());
-  const found = cookies.find((cookie) => cookie.startsWith(`${SESSION_COOKIE}=`));
-  return found?.slice(SESSION_COOKIE.length + 1) ?? null;
+  return { token: cookieToken(request), isInCookie: true };
 }

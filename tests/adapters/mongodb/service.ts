@@ -50,7 +50,11 @@ export async function loadUntilKilled(storageUrl: string, replies: number): Prom
 async function issueKey(url: string): Promise<string> {
   const send = async (path: string, init: { body: object; method?: string; headers?: object }) => {
     const { body, method = "POST", headers = {} } = init;
-    const request = { method, body: JSON.stringify(body), headers: { ...headers } };
+    const request = {
+      method,
+      body: JSON.stringify(body),
+      headers: { "Content-Type": "application/json", ...headers },
+    };
     const reply = await fetch(`${url}${path}`, request);
     return ((await reply.json()) as { data: Record<string, string> }).data;
   };

@@ -1,6 +1,7 @@
 // Keys and addresses that no request could be made with. D-1.3.
 import { expect, test } from "bun:test";
-import { type Environment, readConfig } from "../../../src/config.ts";
+import { readConfig } from "../../../src/config.ts";
+import type { Environment } from "../../../src/environment-reader.ts";
 import { refused } from "../../support/refused.ts";
 
 test.each<[env: Environment, problem: string]>([

@@ -146,7 +146,11 @@ onEveryReputationBackend("credentials", (backend) => {
       for (const headers of [
         { Authorization: `Bearer ${caller.token}` },
         { Authorization: `bearer  ${caller.token}` },
-        { Cookie: `a=b; repsync_session=${caller.token}; c=d` },
+        {
+          Cookie: `a=b; repsync_session=${caller.token}; c=d`,
+          "Sec-Fetch-Site": "same-origin",
+          "Content-Type": "application/json",
+        },
       ]) {
         // Nothing that would end the session or the account.
         const isEnd = route.method === "DELETE" && !route.path.includes("me/");

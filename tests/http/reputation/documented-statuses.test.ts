@@ -58,7 +58,7 @@ async function call(
   const good = route.body === undefined ? {} : jsonBody(route.body, route.method);
   const credential: Record<string, string> =
     route.credential === "api_key" ? { "X-API-Key": key } : { Authorization: `Bearer ${token}` };
-  const headers = { ...credential, ...options.headers };
+  const headers = { ...good.headers, ...credential, ...options.headers };
   return await app.send(path, { method: route.method, ...good, ...rest, headers });
 }
 
@@ -104,6 +104,8 @@ const SPECIAL: Readonly<Record<string, (scene: Scene, route: RouteUnderTest) => 
     return await call(scene, route, { path });
   },
   "401 POST /v1/sessions": (scene, route) => call(scene, route),
+  "403 POST /v1/sessions": (scene, route) =>
+    call(scene, route, { headers: { "Sec-Fetch-Site": "cross-site" } }),
   "409 POST /v1/signup": (scene, route) =>
     call(scene, route, jsonBody({ ...route.body, username: "ana" })),
   "404 PATCH /v1/me/profile": (scene, route) =>

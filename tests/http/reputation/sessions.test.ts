@@ -112,7 +112,9 @@ describe("sessions", () => {
     expect(claims).toMatchObject({ iss: "repsync", aud: "repsync", sub: "ana", role: "user" });
     expect(claims.exp - claims.iat).toBe(3_600);
     const asBearer = { headers: { Authorization: `Bearer ${token}` } };
-    const asCookie = { headers: { Cookie: `other=1; repsync_session=${token}` } };
+    const asCookie = {
+      headers: { Cookie: `other=1; repsync_session=${token}`, "Sec-Fetch-Site": "same-origin" },
+    };
     expect((await app.send("/v1/me", asBearer)).status).toBe(200);
     expect((await app.send("/v1/me", asCookie)).status).toBe(200);
     const ended = await app.send("/v1/sessions/current", { method: "DELETE", ...asCookie });
@@ -182,7 +184,7 @@ describe("sessions", () => {
       const body = { username: `u${n}`, email: `u${n}@example.com`, password: "short" };
       return app.send("/v1/sessions", {
         ...jsonBody({ username: body.username, password: "wrong password" }),
-        headers: { "X-Forwarded-For": forwarded },
+        headers: { "X-Forwarded-For": forwarded, "Content-Type": "application/json" },
       });
     };
     const many = Array.from({ length: 31 }, (_, n) => signUp(n, `10.0.0.${n}, 203.0.113.9`));

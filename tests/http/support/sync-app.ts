@@ -1,7 +1,8 @@
 // The real service for a test: composed as `main.ts` composes it, behind a real server on a free port.
 import { compose } from "../../../src/compose.ts";
-import { type Environment, readConfig } from "../../../src/config.ts";
+import { readConfig } from "../../../src/config.ts";
 import type { TableEntry } from "../../../src/domain/sync/table/registry-schema.ts";
+import type { Environment } from "../../../src/environment-reader.ts";
 import type { TimeDeps } from "../../../src/services.ts";
 import type { Backend } from "./backends.ts";
 import { gunzip, gzip, sha256, textOf } from "./bytes.ts";

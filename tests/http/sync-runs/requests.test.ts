@@ -54,7 +54,11 @@ describe("credentials", () => {
       expect(reply.headers.has("www-authenticate")).toBe(status === 401);
     }
     const root = await Person.signIn(app, "root");
-    const cookie = { Cookie: `other=1; repsync_session=${root.token}` };
+    const cookie = {
+      Cookie: `other=1; repsync_session=${root.token}`,
+      "Sec-Fetch-Site": "same-origin",
+      "Content-Type": "application/json",
+    };
     expect([401, 403]).not.toContain((await call(cookie)).status);
     await root.send("/v1/sessions/current", { method: "DELETE" });
     expect((await call({ Authorization: `Bearer ${root.token}` })).status).toBe(401);

@@ -37,7 +37,7 @@ type ApiKeyRouteDeps = WriterDeps & ApiKeyDeps;
 
 /** `/v1/me/api-keys`. D-5.5, D-5.6. */
 export function apiKeyRoutes(deps: ApiKeyRouteDeps) {
-  const nameOf = (request: Request) => requireUsername(deps, request.headers);
+  const nameOf = (request: Request) => requireUsername(deps, request);
   return new Elysia()
     .get(
       "/v1/me/api-keys",
@@ -58,7 +58,7 @@ export function apiKeyRoutes(deps: ApiKeyRouteDeps) {
       async ({ request, params }) =>
         dataReply(
           deps.clock,
-          await revokeApiKey(deps, await requireWriter(deps, request.headers), params.id),
+          await revokeApiKey(deps, await requireWriter(deps, request), params.id),
         ),
       { parse: "none", detail: API_KEY_DETAILS.revoke },
     )

@@ -32,7 +32,7 @@ type ConsentRouteDeps = WriterDeps & Pick<AccountDeps, "consents" | "clock">;
 
 /** `/v1/me/consents`. R-4, D-6.1. */
 export function consentRoutes(deps: ConsentRouteDeps) {
-  const nameOf = (request: Request) => requireUsername(deps, request.headers);
+  const nameOf = (request: Request) => requireUsername(deps, request);
   return new Elysia()
     .get(
       "/v1/me/consents",
@@ -53,7 +53,7 @@ export function consentRoutes(deps: ConsentRouteDeps) {
       async ({ request, params }) =>
         dataReply(
           deps.clock,
-          await endConsent(deps, await requireWriter(deps, request.headers), params.id),
+          await endConsent(deps, await requireWriter(deps, request), params.id),
         ),
       { parse: "none", detail: CONSENT_DETAILS.revoke },
     );

@@ -40,12 +40,12 @@ type MeRouteDeps = WriterDeps &
 
 /** `/v1/me` without keys and consents. D-5.5, D-6.6. */
 export function meRoutes(deps: MeRouteDeps) {
-  const nameOf = (request: Request) => requireUsername(deps, request.headers);
+  const nameOf = (request: Request) => requireUsername(deps, request);
   return new Elysia()
     .get(
       "/v1/me",
       async ({ request }) => {
-        const { account, role } = await requireUser(deps, request.headers);
+        const { account, role } = await requireUser(deps, request);
         return dataReply(deps.clock, accountBody({ ...account, role }));
       },
       { detail: ME_DETAILS.account },
@@ -53,7 +53,7 @@ export function meRoutes(deps: MeRouteDeps) {
     .delete(
       "/v1/me",
       async ({ request }) => {
-        await deps.membership.erase(await requireWriter(deps, request.headers));
+        await deps.membership.erase(await requireWriter(deps, request));
         return dataReply(deps.clock, { status: "erased" });
       },
       { parse: "none", detail: ME_DETAILS.erase },
@@ -74,7 +74,7 @@ export function meRoutes(deps: MeRouteDeps) {
     .get(
       "/v1/me/usage",
       async ({ request }) => {
-        const { account } = await requireUser(deps, request.headers);
+        const { account } = await requireUser(deps, request);
         return dataReply(deps.clock, await readUsage(deps, account));
       },
       { detail: ME_DETAILS.usage },

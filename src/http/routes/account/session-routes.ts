@@ -13,7 +13,8 @@ import {
 } from "../../../usecases/reputation/accounts/sign-up.ts";
 import { readBody } from "../../bodies.ts";
 import { clientAddress, exchangeOf } from "../../exchange.ts";
-import { requireUser, SESSION_COOKIE } from "../../guards/bearer.ts";
+import { requireUser } from "../../guards/bearer.ts";
+import { requireJson, requireSignInPage, sessionCookie } from "../../guards/browser.ts";
 import { headerDoc } from "../../openapi.ts";
 import {
   BODY_PROBLEMS,
@@ -34,8 +35,6 @@ import {
 
 interface SessionRouteDeps extends SignInDeps, SignUpDeps, IdentityDeps {}
 
-const COOKIE_RULES = "Path=/; HttpOnly; SameSite=Strict";
-
 /** Signup, sign-in and sign-out. D-5.4. */
 export function sessionRoutes(deps: SessionRouteDeps, trustedProxyHops: number) {
   const addressOf = (request: Request) => {
@@ -47,7 +46,9 @@ export function sessionRoutes(deps: SessionRouteDeps, trustedProxyHops: number) 
       "/v1/signup",
       async ({ request }) => {
         requireSignUpEnabled(deps);
+        requireSignInPage(request);
         const body = await readBody(request, SignUpSchema);
+        requireJson(request);
         return dataReply(deps.clock, await signUp(deps, body, addressOf(request)), { status: 201 });
       },
       { parse: "none", detail: SESSION_DETAILS.signUp },
@@ -55,10 +56,12 @@ export function sessionRoutes(deps: SessionRouteDeps, trustedProxyHops: number) 
     .post(
       "/v1/sessions",
       async ({ request }) => {
+        const { isCookieSet } = requireSignInPage(request);
         const body = await readBody(request, SignInSchema);
+        requireJson(request);
         const session = await signIn(deps, body, addressOf(request));
-        const cookie = `${SESSION_COOKIE}=${session.token}; Max-Age=${SESSION_TTL_SECONDS}`;
-        const headers = { "Set-Cookie": `${cookie}; ${COOKIE_RULES}` };
+        const cookie = sessionCookie(request, session.token, SESSION_TTL_SECONDS);
+        const headers = isCookieSet ? { "Set-Cookie": cookie } : {};
         return dataReply(deps.clock, session, { headers });
       },
       { parse: "none", detail: SESSION_DETAILS.signIn },
@@ -66,16 +69,20 @@ export function sessionRoutes(deps: SessionRouteDeps, trustedProxyHops: number) 
     .delete(
       "/v1/sessions/current",
       async ({ request }) => {
-        const { session } = await requireUser(deps, request.headers);
+        const { session } = await requireUser(deps, request);
         await signOut(deps, session);
-        const headers = { "Set-Cookie": `${SESSION_COOKIE}=; Max-Age=0; ${COOKIE_RULES}` };
+        const headers = { "Set-Cookie": sessionCookie(request, "", 0) };
         return dataReply(deps.clock, { status: "ended" }, { headers });
       },
       { parse: "none", detail: SESSION_DETAILS.signOut },
     );
 }
 
-const COOKIE = { "Set-Cookie": headerDoc("repsync_session, HttpOnly and SameSite=Strict") };
+const COOKIE = {
+  "Set-Cookie": headerDoc(
+    "The session, HttpOnly and SameSite=Strict; not for pages of CORS_ORIGINS",
+  ),
+};
 
 const SESSION_DETAILS = {
   signUp: {
@@ -88,7 +95,7 @@ const SESSION_DETAILS = {
       201: dataDoc("Made", AccountSchema),
       ...problemDocs({
         ...BODY_PROBLEMS,
-        403: "Signing up is disabled",
+        403: "Signing up is disabled, or the request comes from a page of another origin",
         409: "Username or e-mail address taken",
         429: "Too many attempts from this address",
         503: "Too many passwords wait, or the store cannot be reached",
@@ -106,6 +113,7 @@ const SESSION_DETAILS = {
       ...problemDocs({
         ...BODY_PROBLEMS,
         401: "Username or password wrong",
+        403: "The request comes from a page of another origin",
         429: "Too many failures of this account or from this address",
         503: "Too many passwords wait, or the store cannot be reached",
       }),

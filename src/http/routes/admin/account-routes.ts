@@ -21,7 +21,7 @@ export function accountRoutes(deps: AccountRouteDeps) {
   return new Elysia().post(
     "/v1/admin/accounts/:username/release",
     async ({ request, params }) => {
-      const { account } = await requireAdministrator(deps, request.headers);
+      const { account } = await requireAdministrator(deps, request);
       const by = { by: account.username, requestId: exchangeOf(request).requestId };
       return dataReply(deps.clock, await releaseName(deps, params.username, by));
     },

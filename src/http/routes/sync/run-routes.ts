@@ -36,8 +36,8 @@ export interface RunRouteDeps {
 
 /** `/api/v1/sync/runs` and `/api/v1/sync/rejected`. D-4.9. */
 export function runRoutes(deps: RunRouteDeps) {
-  const allow = async ({ headers }: Request) => {
-    await requireAdministrator(deps.identity, headers);
+  const allow = async (request: Request) => {
+    await requireAdministrator(deps.identity, request);
   };
   return new Elysia()
     .get(
@@ -59,7 +59,7 @@ export function runRoutes(deps: RunRouteDeps) {
     .post(
       "/api/v1/sync/runs/:run_id/cancel",
       async ({ request, params }) => {
-        const { account } = await requireAdministrator(deps.identity, request.headers);
+        const { account } = await requireAdministrator(deps.identity, request);
         exchangeOf(request).connection.keepOpen();
         return jsonResponse(await cancelRun(deps.sync, params.run_id, account.username));
       },

@@ -1,0 +1,111 @@
+// What a browser says of a request, and what pages may do with a session cookie. D-8.6.
+import { AppError } from "../../domain/shared/errors.ts";
+import { exchangeOf } from "../exchange.ts";
+
+/** Where a request comes from: `own` page or typed address, `allowed` page of `CORS_ORIGINS`, `other` page, `program`. */
+type Source = "own" | "allowed" | "other" | "program";
+
+const SAFE_METHODS: readonly string[] = ["GET", "HEAD", "OPTIONS"];
+const COOKIE_RULES = "Path=/; HttpOnly; SameSite=Strict";
+const JSON_TYPE = /^application\/json *(;|$)/i;
+
+/** The token in the session cookie; null when there is none. */
+export function cookieToken(request: Request): string | null {
+  const start = `${cookieName(request)}=`;
+  const cookies = (request.headers.get("cookie") ?? "").split(";").map((cookie) => cookie.trim());
+  return cookies.find((cookie) => cookie.startsWith(start))?.slice(start.length) ?? null;
+}
+
+/** The value of `Set-Cookie` that keeps a token for so long; 0 seconds take the cookie away. */
+export function sessionCookie(request: Request, token: string, ttlSeconds: number): string {
+  const cookie = `${cookieName(request)}=${token}; Max-Age=${ttlSeconds}; ${COOKIE_RULES}`;
+  return isSecure(request) ? `${cookie}; Secure` : cookie;
+}
+
+/**
+ * Lets a request with the session cookie pass when it changes nothing, or comes from a page of this service: browsers send the
+ * cookie whoever asked them to. Throws `forbidden`, and `invalid_request` for a body that is not declared as JSON.
+ */
+export function requireOwnPage(request: Request): void {
+  if (SAFE_METHODS.includes(request.method)) return;
+  if (sourceOf(request) !== "own") {
+    throw new AppError(
+      "forbidden",
+      "A change with the session cookie has to come from a page of this service; send the token as Authorization: Bearer",
+    );
+  }
+  if (hasBody(request)) requireJson(request);
+}
+
+/**
+ * Lets everybody sign in and up but pages of other origins. Resolves to whether the cookie may be set: pages of
+ * `CORS_ORIGINS` get the token alone. Throws `forbidden`.
+ */
+export function requireSignInPage(request: Request): { readonly isCookieSet: boolean } {
+  const source = sourceOf(request);
+  if (source === "other") {
+    throw new AppError(
+      "forbidden",
+      "Pages of other origins may not sign in here: see CORS_ORIGINS",
+    );
+  }
+  return { isCookieSet: source !== "allowed" };
+}
+
+/** The origin of a page of `CORS_ORIGINS` that sent the request; null for all others. */
+export function corsOrigin(request: Request): string | null {
+  const origin = request.headers.get("origin");
+  const { corsOrigins } = exchangeOf(request).browsers;
+  return origin !== null && corsOrigins.includes(origin) ? origin : null;
+}
+
+function sourceOf(request: Request): Source {
+  const { headers } = request;
+  const site = headers.get("sec-fetch-site");
+  const origin = headers.get("origin");
+  if (site === "same-origin" || site === "none") return "own";
+  if (site === null && origin === null) return "program";
+  if (site === null && origin !== null && isOwnOrigin(origin, request)) return "own";
+  return corsOrigin(request) === null ? "other" : "allowed";
+}
+
+/** Whether the host of an origin is the one that the request was sent to. */
+function isOwnOrigin(origin: string, request: Request): boolean {
+  const host = lastTrusted(request, "x-forwarded-host") ?? request.headers.get("host") ?? "";
+  if (!URL.canParse(origin)) return false;
+  const page = new URL(origin);
+  const address = `${page.protocol}//${host}`;
+  return page.host !== "" && URL.canParse(address) && new URL(address).host === page.host;
+}
+
+function cookieName(request: Request): string {
+  const { sessionCookie: name } = exchangeOf(request).browsers;
+  return isSecure(request) ? `__Host-${name}` : name;
+}
+
+/** Whether the client speaks TLS: with this service, or, as a trusted proxy tells, with the proxy. */
+function isSecure(request: Request): boolean {
+  if (exchangeOf(request).isTls) return true;
+  return lastTrusted(request, "x-forwarded-proto")?.toLowerCase() === "https";
+}
+
+/** What the outermost trusted proxy says; proxies append their own value, or send one. */
+function lastTrusted(request: Request, name: string): string | null {
+  const { trustedProxyHops } = exchangeOf(request).browsers;
+  if (trustedProxyHops === 0) return null;
+  const values = (request.headers.get(name) ?? "")
+    .split(",")
+    .map((value) => value.trim())
+    .filter((value) => value !== "");
+  return values[Math.max(0, values.length - trustedProxyHops)] ?? null;
+}
+
+function hasBody({ headers }: Request): boolean {
+  return headers.has("transfer-encoding") || Number(headers.get("content-length") ?? 0) > 0;
+}
+
+/** A form of another page cannot declare this type. Throws `invalid_request`. */
+export function requireJson({ headers }: Request): void {
+  if (JSON_TYPE.test(headers.get("content-type") ?? "")) return;
+  throw new AppError("invalid_request", "The body needs Content-Type: application/json");
+}

@@ -1,0 +1,45 @@
+// What every reply of HTML or script tells browsers. D-8.6, D-9.2.
+import type { Digest } from "../ports/crypto/crypto.ts";
+
+const HEADERS = {
+  "X-Content-Type-Options": "nosniff",
+  "Referrer-Policy": "no-referrer",
+  "Cross-Origin-Opener-Policy": "same-origin",
+};
+const PAGE_OR_SCRIPT = /^text\/(?:html|javascript)\b/;
+const INLINE_SCRIPT = /<script(?![^>]*\bsrc=)[^>]*>([\s\S]*?)<\/script>/g;
+
+export function isForBrowsers(reply: Response): boolean {
+  return PAGE_OR_SCRIPT.test(reply.headers.get("content-type") ?? "");
+}
+
+/** The reply with its headers; a page runs files of this service and its own inline scripts, and stands in no frame. */
+export async function secured(reply: Response, digest: Digest): Promise<Response> {
+  for (const [name, value] of Object.entries(HEADERS)) reply.headers.set(name, value);
+  if (!reply.headers.get("content-type")?.startsWith("text/html")) return reply;
+  const html = await reply.text();
+  const scripts = Array.from(html.matchAll(INLINE_SCRIPT), ([, text = ""]) => text);
+  const hashes = await Promise.all(scripts.map((text) => hashOf(text, digest)));
+  reply.headers.set("Content-Security-Policy", policyOf(hashes));
+  return new Response(html, { status: reply.status, headers: reply.headers });
+}
+
+function policyOf(scriptHashes: readonly string[]): string {
+  return [
+    "default-src 'none'",
+    `script-src ${["'self'", ...scriptHashes].join(" ")}`,
+    // The documentation's page sets styles by itself.
+    "style-src 'self' 'unsafe-inline'",
+    "img-src 'self' data:",
+    "font-src 'self' data:",
+    "connect-src 'self'",
+    "form-action 'self'",
+    "frame-ancestors 'none'",
+    "base-uri 'none'",
+  ].join("; ");
+}
+
+async function hashOf(text: string, digest: Digest): Promise<string> {
+  const hex = await digest.sha256Hex(new TextEncoder().encode(text));
+  return `'sha256-${Uint8Array.fromHex(hex).toBase64()}'`;
+}
