@@ -1,10 +1,7 @@
 import type { HttpServer, ListenOptions, RequestHandler } from "../../ports/http/http-server.ts";
 import { boundMemory } from "./memory-bound.ts";
 
-/**
- * Seconds a connection may be silent; handlers that take longer call `keepOpen`. A push to a store that does not answer takes
- * up to 40: 20 for the commit, and 20 for everything before it.
- */
+/** Seconds a connection may be silent; handlers that may take longer call `keepOpen`. */
 const IDLE_TIMEOUT_SECONDS = 60;
 /** Bodies are limited while they are read, with a proper reply; Bun's own limit would close the connection without one. */
 const NO_BODY_CAP = Number.MAX_SAFE_INTEGER;

@@ -1,6 +1,7 @@
 import type { TSchema } from "@sinclair/typebox";
 import { Elysia } from "elysia";
 import type { Registry } from "../../../domain/sync/table/table.ts";
+import { exchangeOf } from "../../exchange.ts";
 import { requireSyncKey, type SyncKeyGuardDeps } from "../../guards/sync-key.ts";
 import { jsonReply, type parameterDoc, SYNC_KEY_SECURITY } from "../../openapi.ts";
 import {
@@ -51,6 +52,7 @@ export function pageRoute(deps: PageRouteDeps, name: string, part: TablePart) {
     `/api/v1/sync/${name}/:table_name`,
     async ({ request, params }) => {
       requireSyncKey(deps, request.headers);
+      exchangeOf(request).connection.keepOpen();
       return await pageReply(deps, await read(params.table_name, queryOf(request)));
     },
     { detail },

@@ -10,6 +10,7 @@ import {
   readPushBody,
 } from "../../../usecases/sync/pages/read-push-body.ts";
 import { readRequestBody } from "../../bodies.ts";
+import { exchangeOf } from "../../exchange.ts";
 import { requireSyncKey, type SyncKeyGuardDeps } from "../../guards/sync-key.ts";
 import { jsonReply, jsonRequest, parameterDoc, SYNC_KEY_SECURITY } from "../../openapi.ts";
 import { SYNC_KEY_FAILURES, tableNameDoc, WRONG_METHOD } from "../../operation-docs.ts";
@@ -44,6 +45,7 @@ export function pushRoute(deps: PushRouteDeps) {
       const isGuarded = isSwitchedOn(request.headers, "X-Sync-Conflict", "newer");
       const isDryRun = isSwitchedOn(request.headers, "X-Sync-Dry-Run", "deletes");
       const bytes = await readRequestBody(request, deps.maxBodyBytes, TOO_MANY_RECORDS);
+      exchangeOf(request).connection.keepOpen();
       const isGzip = /gzip/i.test(request.headers.get("content-encoding") ?? "");
       const checksum = request.headers.get("x-content-sha256") || null;
       const body = await readPushBody(deps, { bytes, isGzip, checksum });

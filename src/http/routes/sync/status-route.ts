@@ -4,6 +4,7 @@ import {
   readSyncStatus,
   type SyncStatusDeps,
 } from "../../../usecases/sync/pages/read-sync-status.ts";
+import { exchangeOf } from "../../exchange.ts";
 import { jsonReply } from "../../openapi.ts";
 import { UNAVAILABLE, WRONG_METHOD } from "../../operation-docs.ts";
 import { jsonResponse } from "../../replies.ts";
@@ -13,7 +14,10 @@ import { SyncStatusSchema } from "../../schemas/sync.ts";
 export function statusRoute(deps: SyncStatusDeps) {
   return new Elysia().get(
     "/api/v1/sync/status",
-    async () => jsonResponse(await readSyncStatus(deps), { headers: EXTENSIONS }),
+    async ({ request }) => {
+      exchangeOf(request).connection.keepOpen();
+      return jsonResponse(await readSyncStatus(deps), { headers: EXTENSIONS });
+    },
     { detail: STATUS_DETAIL },
   );
 }

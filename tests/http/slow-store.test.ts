@@ -1,0 +1,47 @@
+// Replies that take longer than a connection may be silent, as MongoDB takes its time.
+import { afterEach, expect, setDefaultTimeout, test } from "bun:test";
+import { MongoClient } from "mongodb";
+import { MONGODB } from "./support/backends.ts";
+import { keepResource, releaseResources } from "./support/resources.ts";
+import { SYNC_KEY, startApp } from "./support/sync-app.ts";
+
+afterEach(releaseResources);
+setDefaultTimeout(60_000);
+
+const APP_NAME = "repsync_slow";
+const headers = { "X-Sync-Key": SYNC_KEY };
+
+test.skipIf(!MONGODB.isAvailable)(
+  "D-3.12.1 no reply of the sync interface is cut while the store takes its time",
+  async () => {
+    const url = await MONGODB.makeUrl();
+    const env = { STORAGE_URL: `${url}&appName=${APP_NAME}` };
+    const app = await startApp({ env, idleTimeoutSeconds: 1 });
+    const client = new MongoClient(url);
+    keepResource(() => client.close());
+    const failPoint = (mode: string, more: object = {}) =>
+      client.db("admin").command({ configureFailPoint: "failCommand", mode, ...more });
+    const failCommands = ["find", "aggregate", "update", "insert"];
+    const slow = { appName: APP_NAME, failCommands, blockConnection: true, blockTimeMS: 10_000 };
+    await failPoint("alwaysOn", { data: slow });
+    try {
+      const asked = [
+        app.pull("notes"),
+        app.send("/api/v1/sync/schema/notes", { headers }),
+        app.send("/api/v1/sync/status"),
+        app.push("notes", { records: [{ name: "a" }] }),
+      ];
+      // All of them have been cut by then, where they are.
+      const silent = await app
+        .raw(
+          `POST /api/v1/sync/push/notes HTTP/1.1\r\nHost: localhost\r\nX-Sync-Key: ${SYNC_KEY}\r\nContent-Length: 9\r\n\r\n`,
+        )
+        .catch(() => null);
+      expect(silent).toBeNull();
+      await failPoint("off");
+      expect((await Promise.all(asked)).map(({ status }) => status)).toEqual([200, 200, 200, 200]);
+    } finally {
+      await failPoint("off");
+    }
+  },
+);
