@@ -229,7 +229,7 @@ describe("me", () => {
     expect(points.map(({ platform }) => platform)).toEqual(["etsy", "github"]);
     const sum = points.reduce((total, { points: some }) => total + some, 0);
     expect(Math.abs(sum - Number(data["score"]))).toBeLessThanOrEqual(0.05);
-    expect(data["score_version"]).toBe("rep-1");
+    expect(data["score_version"]).toBe("rep-2");
     const root = await Person.signIn(app, "root");
     expect((await root.send("/v1/me/reputation")).json["code"]).toBe("profile_not_found");
   });

@@ -48,12 +48,12 @@ function readPlatformAccount(row: JsonObject): PlatformAccount {
 }
 
 /**
- * The verified accounts of a person, one per platform, ordered by platform (UTF-8 bytes). D-6.2. Of
+ * The accounts of a person, verified or not, one per platform, ordered by platform (UTF-8 bytes). D-6.2. Of
  * rows whose platforms differ only in case the later `updated_at` counts, verified or not; unknown
  * times come before all others. At equal times the spelling that is later by UTF-8 bytes counts, so
  * `github` before `GitHub`.
  */
-export function verifiedAccounts(rows: readonly JsonObject[]): readonly PlatformAccount[] {
+export function countingAccounts(rows: readonly JsonObject[]): readonly PlatformAccount[] {
   const counting = new Map<string, PlatformAccount>();
   for (const account of rows.map(readPlatformAccount)) {
     const other = counting.get(account.platform);
@@ -61,9 +61,12 @@ export function verifiedAccounts(rows: readonly JsonObject[]): readonly Platform
       counting.set(account.platform, account);
     }
   }
-  return [...counting.values()]
-    .filter((account) => account.isVerified)
-    .sort((a, b) => compareUtf8(a.platform, b.platform));
+  return [...counting.values()].sort((a, b) => compareUtf8(a.platform, b.platform));
+}
+
+/** Those of the counting accounts that are verified. */
+export function verifiedAccounts(rows: readonly JsonObject[]): readonly PlatformAccount[] {
+  return countingAccounts(rows).filter(({ isVerified }) => isVerified);
 }
 
 /** Positive when `a` is the account that counts, and not `b`. The last step tells all accounts apart. */

@@ -11,7 +11,8 @@ export type PlatformCategory =
   | "knowledge"
   | "creative"
   | "content"
-  | "community";
+  | "community"
+  | "contact";
 
 /** How the score reads one platform. */
 export interface Platform {
@@ -29,7 +30,8 @@ const UNKNOWN_PLATFORM_FULL_ACTIVITY = 2000;
 
 const WITHOUT_RATINGS: readonly (readonly [PlatformCategory, Readonly<Record<string, number>>])[] =
   [
-    ["identity", { government_id: 1, phone: 1, email_domain: 1 }],
+    ["identity", { government_id: 1 }],
+    ["contact", { phone: 1, email_domain: 1 }],
     ["finance", { paypal: 500, stripe: 500, dana: 500, ovo: 500 }],
     ["professional", { linkedin: 500 }],
     ["code", { github: 2000, gitlab: 2000, bitbucket: 1000, npm: 50, huggingface: 50 }],

@@ -1,14 +1,14 @@
-// The reputation score, formula `rep-1`. docs/score.md explains every step and constant. D-6.6.
+// The reputation score, formula `rep-2`. docs/score.md explains every step and constant. D-6.6.
 import { compareUtf8, type JsonObject } from "../../shared/json.ts";
 import { MAX_SCORE, MAX_STAR_LEVEL, POINTS_PER_STAR } from "../../shared/limits.ts";
 import { compareDateTimes, dateTimeMs } from "../../shared/time.ts";
-import { type PlatformAccount, verifiedAccounts } from "./platform-account.ts";
+import { countingAccounts, type PlatformAccount } from "./platform-account.ts";
 import { findPlatform, type Platform, type PlatformCategory } from "./platform-catalogue.ts";
 import { expMinus, halvingPower, naturalLog } from "./portable-math.ts";
 import { NO_TIME, readDateTime } from "./value-readers.ts";
 
 /** Names the formula. It changes whenever the same inputs would give another number. D-6.6. */
-export const SCORE_VERSION = "rep-1";
+export const SCORE_VERSION = "rep-2";
 
 /** The weight of each category's best evidence: the harder to forge, the higher. */
 export const CATEGORY_WEIGHTS: Readonly<Record<PlatformCategory, number>> = {
@@ -21,6 +21,8 @@ export const CATEGORY_WEIGHTS: Readonly<Record<PlatformCategory, number>> = {
   creative: 1,
   content: 1,
   community: 0.75,
+  // Both together: at most 0.4 of evidence, which is 10 points.
+  contact: 0.25,
 };
 
 const DAY_MS = 86_400_000;
@@ -36,6 +38,14 @@ const IDLE_FLOOR = 0.5;
 const PRIOR_RATINGS = 7;
 const PRIOR_WORTH = 0.7;
 const MAX_RATING = 5;
+/** What an account counts that is new and of which nothing is known. */
+const MATURITY_FLOOR = 0.1;
+const MATURITY_SCALE_DAYS = 180;
+/** A long record of good ratings counts up to so much more. */
+const RECORD_SHARE = 1.25;
+const RECORD_RATINGS = 200;
+/** Days for which the disputes of an account that is no longer verified count. */
+const KEPT_DISPUTE_DAYS = 365;
 const RANK_FACTOR = 0.6;
 const STRENGTH_SCALE = 4;
 const DISPUTE_PERCENT = 15;
@@ -85,11 +95,12 @@ interface Evidence {
 /** Computes a person's score. Total: every row a push can store gives a number in range. D-6.6. */
 export function computeScore(input: ScoreInput): Score {
   const today = Math.floor(input.nowMs / DAY_MS);
-  const accounts = verifiedAccounts(input.accounts);
+  const known = countingAccounts(input.accounts);
+  const accounts = known.filter(({ isVerified }) => isVerified);
   const counted = countByRank(accounts.map((account) => evidenceOf(account, today)));
   const total = counted.reduce((sum, { millionths }) => sum + millionths, 0);
   const strength = 1 - expMinus(total / MILLION / STRENGTH_SCALE);
-  const score = Math.floor(strength * keptPercent(accounts) + 0.5);
+  const score = Math.floor(strength * keptPercent(known, today) + 0.5);
   return {
     score,
     starLevel: starLevelOf(score),
@@ -108,7 +119,8 @@ export function starLevelOf(score: number): number {
 function evidenceOf(account: PlatformAccount, today: number): Evidence {
   const platform = findPlatform(account.platform);
   const { category } = platform;
-  const worth = worthOf(account, platform, today) * recencyOf(account, today);
+  const proven = maturityOf(account, platform, today) * recordOf(account, platform, today);
+  const worth = worthOf(account, platform, today) * recencyOf(account, today) * proven;
   const millionths = Math.floor(CATEGORY_WEIGHTS[category] * worth * MILLION + 0.5);
   return { platform: account.platform, category, millionths };
 }
@@ -117,7 +129,7 @@ function evidenceOf(account: PlatformAccount, today: number): Evidence {
  * How much an account proves, 0 to 1: that it was verified, its age, its activity and its ratings.
  */
 function worthOf(account: PlatformAccount, platform: Platform, today: number): number {
-  const age = 1 - expMinus(daysSince(account.createdAt, today, 0) / AGE_SCALE_DAYS);
+  const age = ageOf(account, today, AGE_SCALE_DAYS);
   const parts =
     VERIFICATION_SHARE + AGE_SHARE * age + ACTIVITY_SHARE * activityOf(account, platform);
   const shares = VERIFICATION_SHARE + AGE_SHARE + ACTIVITY_SHARE;
@@ -125,17 +137,45 @@ function worthOf(account: PlatformAccount, platform: Platform, today: number): n
   return (parts + RATING_SHARE * ratingOf(account)) / (shares + RATING_SHARE);
 }
 
-/** 0 to 1 with diminishing returns; 0 when not known. */
+/** 0 to 1, growing with the age; 0 when it is not known. */
+function ageOf(account: PlatformAccount, today: number, scaleDays: number): number {
+  return 1 - expMinus(daysSince(account.createdAt, today, 0) / scaleDays);
+}
+
+/** From the floor for an account made today without activity to 1: by age or by activity. */
+function maturityOf(account: PlatformAccount, platform: Platform, today: number): number {
+  const age = ageOf(account, today, MATURITY_SCALE_DAYS);
+  const missing = (1 - age) * (1 - activityOf(account, platform));
+  return MATURITY_FLOOR + (1 - MATURITY_FLOOR) * (1 - missing);
+}
+
+/** 1, or more for years of ratings that are better than the prior. */
+function recordOf(account: PlatformAccount, platform: Platform, today: number): number {
+  if (!platform.hasRatings) return 1;
+  const count = ratingsOf(account);
+  const goodness = Math.max(0, (ratingOf(account) - PRIOR_WORTH) / (1 - PRIOR_WORTH));
+  const volume = count / (count + RECORD_RATINGS);
+  return 1 + RECORD_SHARE * ageOf(account, today, AGE_SCALE_DAYS) * volume * goodness;
+}
+
+/** 0 to 1 with diminishing returns; 0 when not known. Every rating was given for something done. */
 function activityOf(account: PlatformAccount, platform: Platform): number {
-  const count = Math.min(account.activityCount ?? 0, platform.fullActivity);
+  const known = account.activityCount ?? 0;
+  const done = platform.hasRatings ? Math.max(known, ratingsOf(account)) : known;
+  const count = Math.min(done, platform.fullActivity);
   return naturalLog(1 + count) / naturalLog(1 + platform.fullActivity);
 }
 
 /** 0 to 1: the mean rating, drawn towards the prior while ratings are few. */
 function ratingOf(account: PlatformAccount): number {
-  const count = account.rating === null ? 0 : (account.ratingCount ?? 0);
+  const count = ratingsOf(account);
   const worth = (account.rating ?? 0) / MAX_RATING;
   return (count * worth + PRIOR_RATINGS * PRIOR_WORTH) / (count + PRIOR_RATINGS);
+}
+
+/** Ratings whose mean is known. */
+function ratingsOf({ rating, ratingCount }: PlatformAccount): number {
+  return rating === null ? 0 : (ratingCount ?? 0);
 }
 
 /** 1 for an account in use today, falling to one half; one half when it is not known. */
@@ -164,10 +204,16 @@ function countByRank(evidence: readonly Evidence[]): readonly Evidence[] {
 }
 
 /**
- * What disputes leave of the score, in percent. Only disputes of counted accounts are looked at.
+ * What disputes leave of the score, in percent. Those of an account that is not verified count for a year after its last
+ * change, so that unlinking a disputed account gains nothing.
  */
-function keptPercent(accounts: readonly PlatformAccount[]): number {
-  const disputes = accounts.reduce((sum, account) => sum + account.disputes, 0);
+function keptPercent(accounts: readonly PlatformAccount[], today: number): number {
+  const disputes = accounts
+    .filter(
+      ({ isVerified, updatedAt }) =>
+        isVerified || daysSince(updatedAt, today, Number.POSITIVE_INFINITY) <= KEPT_DISPUTE_DAYS,
+    )
+    .reduce((sum, account) => sum + account.disputes, 0);
   return MAX_SCORE - Math.min(MAX_DISPUTE_PERCENT, DISPUTE_PERCENT * disputes);
 }
 

@@ -137,15 +137,15 @@ describe("the score", () => {
 
   test("R-2.1 reputationBody() has the five fields in the document's order", () => {
     expect(JSON.stringify(toWire(reputationBody("ana", score)))).toBe(
-      '{"username":"ana","score":7,"star_level":1,"verified_platforms":1,' +
+      '{"username":"ana","score":1,"star_level":1,"verified_platforms":1,' +
         '"updated_at":"2026-02-02T00:00:00Z"}',
     );
   });
 
   test("D-6.6 scoreExplanation() has the decision's fields in its order", () => {
     expect(JSON.stringify(toWire(scoreExplanation("ana", score)))).toBe(
-      '{"username":"ana","score":7,"star_level":1,"score_version":"rep-1",' +
-        '"updated_at":"2026-02-02T00:00:00Z","points":[{"platform":"etsy","points":7}]}',
+      '{"username":"ana","score":1,"star_level":1,"score_version":"rep-2",' +
+        '"updated_at":"2026-02-02T00:00:00Z","points":[{"platform":"etsy","points":1}]}',
     );
   });
 });

@@ -45,8 +45,8 @@ function rowOf(cells: string[]): JsonObject {
 }
 
 test("D-6.6 the document names the version of the formula", () => {
-  expect(SCORE_VERSION).toBe("rep-1");
-  expect(DOCUMENT).toStartWith("# The reputation score, `rep-1`\n");
+  expect(SCORE_VERSION).toBe("rep-2");
+  expect(DOCUMENT).toStartWith("# The reputation score, `rep-2`\n");
 });
 
 test("D-6.6 the document's catalogue is the code's", () => {
@@ -74,7 +74,7 @@ test("D-6.6 the document's examples are what the code computes", () => {
     ...["person", "platform", "created", "activity", "last active", "rating", "disputes", "points"],
   );
   const persons = tableOf("person", "score", "star level");
-  expect(persons).toHaveLength(6);
+  expect(persons).toHaveLength(9);
   for (const [person, expectedScore, expectedStars] of persons) {
     const rows = accounts.filter(([name]) => name === person);
     const result = computeScore({ profile: null, accounts: rows.map(rowOf), nowMs: NOW_MS });
@@ -104,9 +104,9 @@ test("D-6.6 the document's steps are those of its formula", () => {
     expect(column("c")).toBe((expected.e * rank).toFixed(4));
     return total + expected.e * rank;
   }, 0);
-  expect(sum.toFixed(4)).toBe("4.8903");
-  expect(DOCUMENT).toContain("E = 4.8903");
-  expect((100 * (1 - Math.exp(-sum / 4))).toFixed(2)).toBe("70.55");
+  expect(sum.toFixed(4)).toBe("7.2487");
+  expect(DOCUMENT).toContain("E = 7.2487");
+  expect((100 * (1 - Math.exp(-sum / 4))).toFixed(2)).toBe("83.67");
 });
 
 /** The steps of one row of the example table, written from the document's formula alone. */
@@ -116,9 +116,13 @@ function stepsOf([, name = "", created = "", activity, active = "", rating = ""]
   const [stars, count] = rating.split(" × ").map(Number);
   const A = 1 - Math.exp(-daysSince(created) / 730);
   const V = Math.log(1 + Number(activity)) / Math.log(1 + (platform?.fullActivity ?? 0));
+  const young = Math.exp(-daysSince(created) / 180);
   const Q = count === undefined ? null : (count * (Number(stars) / 5) + 4.9) / (Number(count) + 7);
   const b = Q === null ? (1 + 3 * A + 4 * V) / 8 : (1 + 3 * A + 4 * V + 3 * Q) / 11;
   const r = 0.5 + 0.5 * 2 ** (-daysSince(active) / 180);
-  const e = CATEGORY_WEIGHTS[platform?.category ?? "community"] * b * r;
-  return { A, V, Q, b, r, e };
+  const m = 0.1 + 0.9 * (1 - young * (1 - V));
+  const record = (count ?? 0) / ((count ?? 0) + 200);
+  const t = 1 + 1.25 * A * record * Math.max(0, ((Q ?? 0) - 0.7) / 0.3);
+  const e = CATEGORY_WEIGHTS[platform?.category ?? "community"] * b * r * m * t;
+  return { A, V, Q, b, r, m, t, e };
 }

@@ -122,12 +122,14 @@ test("D-6.6 the order of the accounts does not matter", () => {
   );
 }, 120_000);
 
-test("D-6.6 unverified accounts change nothing but updated_at", () => {
+test("D-6.6 unverified accounts without disputes change nothing but updated_at", () => {
   checkProperty(
     fc.property(accounts, account, (rows, added) => {
       const others = rows.filter((row) => !isOnPlatform(row, added));
       const { updatedAt: _, ...expected } = scoreOf(others);
-      expect(scoreOf([...others, { ...added, verified: false }])).toMatchObject(expected);
+      expect(scoreOf([...others, { ...added, verified: false, disputes: 0 }])).toMatchObject(
+        expected,
+      );
     }),
     5_000,
   );
@@ -181,11 +183,15 @@ function plainFormula(persons: readonly PlainAccount[]): number {
   for (const one of persons) {
     const { category, fullActivity, hasRatings } = findPlatform(one.platform);
     const a = 1 - Math.exp(-one.ageDays / 730);
-    const v = Math.min(1, Math.log(1 + one.activity) / Math.log(1 + fullActivity));
+    const done = hasRatings ? Math.max(one.activity, one.ratings) : one.activity;
+    const v = Math.min(1, Math.log(1 + done) / Math.log(1 + fullActivity));
     const q = (one.ratings * (one.rating / 5) + 4.9) / (one.ratings + 7);
     const b = hasRatings ? (1 + 3 * a + 4 * v + 3 * q) / 11 : (1 + 3 * a + 4 * v) / 8;
     const r = 0.5 + 0.5 * 2 ** (-one.idleDays / 180);
-    const e = CATEGORY_WEIGHTS[category] * b * r;
+    const m = 0.1 + 0.9 * (1 - Math.exp(-one.ageDays / 180) * (1 - v));
+    const record = a * (one.ratings / (one.ratings + 200)) * Math.max(0, (q - 0.7) / 0.3);
+    const t = hasRatings ? 1 + 1.25 * record : 1;
+    const e = CATEGORY_WEIGHTS[category] * b * r * m * t;
     byCategory.set(category, [...(byCategory.get(category) ?? []), e]);
   }
   let evidenceSum = 0;

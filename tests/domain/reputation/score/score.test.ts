@@ -1,4 +1,5 @@
 import { describe, expect, test } from "bun:test";
+import { PLATFORM_CATALOGUE } from "../../../../src/domain/reputation/score/platform-catalogue.ts";
 import {
   computeScore,
   type Score,
@@ -29,7 +30,7 @@ describe("the formula", () => {
         starLevel,
         points: [...points],
         verifiedPlatforms: accounts.length,
-        scoreVersion: "rep-1",
+        scoreVersion: "rep-2",
         updatedAt: "1970-01-01T00:00:00Z",
       });
     },
@@ -77,7 +78,7 @@ describe("the formula", () => {
 });
 
 describe("which accounts count", () => {
-  test("D-6.6 an unverified account adds nothing, its disputes neither", () => {
+  test("D-6.6 an unverified account adds nothing, nor do its disputes when nobody knows since when", () => {
     const alone = scoreOf(GITHUB);
     for (const verified of [false, null, "no"]) {
       const other = { ...GITHUB, platform: "gitlab", disputes: 3, verified };
@@ -133,6 +134,63 @@ describe("which accounts count", () => {
   });
 });
 
+describe("what strangers cannot get for nothing", () => {
+  const today = "2026-11-21T08:00:00Z";
+  const made = (platform: string, values: JsonObject = {}): JsonObject => ({
+    platform,
+    verified: true,
+    account_created_at: today,
+    activity_count: 0,
+    last_active_at: today,
+    ...values,
+  });
+
+  test("D-8.10 phone and e-mail domain give at most 10 points together", () => {
+    const best = { account_created_at: "1999-01-01T00:00:00Z", activity_count: 1 };
+    expect(scoreOf(made("phone", { activity_count: 1 })).score).toBe(4);
+    const both = [made("phone", best), made("email_domain", best)];
+    expect(scoreOf(...both).score).toBe(10);
+    const { points } = scoreOf(...both, GITHUB, { ...GITHUB, platform: "government_id" });
+    const ofContact = points.filter(({ platform }) => /phone|email/.test(platform));
+    expect(ofContact.reduce((sum, one) => sum + one.points, 0)).toBeLessThanOrEqual(10);
+  });
+
+  test("D-8.10 accounts made today without activity give at most 15 points, however many", () => {
+    const known = [...PLATFORM_CATALOGUE.keys()].map((platform) => made(platform));
+    const others = Array.from({ length: 5000 }, (_, n) => made(`forum-${n}`));
+    expect(scoreOf(...known).score).toBe(12);
+    expect(scoreOf(...known, ...others).score).toBe(12);
+  });
+
+  test.each(["tokopedia", "shopee", "bukalapak", "ebay", "etsy"])(
+    "D-8.10 ten years of trade at %s with 2,000 ratings of 4.9 alone give at least 60",
+    (platform) => {
+      const years = { account_created_at: "2016-11-21T00:00:00Z", rating: 4.9, rating_count: 2000 };
+      expect(scoreOf(made(platform, years)).score).toBeGreaterThanOrEqual(60);
+      const bad = scoreOf(made(platform, { ...years, rating: 3.5 }));
+      expect(bad.score).toBeLessThan(40);
+    },
+  );
+
+  test("D-8.10 disputes of an account that is not verified any more count for a year", () => {
+    const shop = made("tokopedia", {
+      account_created_at: "2020-01-01T00:00:00Z",
+      activity_count: 500,
+      disputes: 2,
+    });
+    const unlinked = (updated_at: string | null) =>
+      scoreOf(GITHUB, { ...shop, verified: false, updated_at }).score;
+    expect([scoreOf(GITHUB).score, scoreOf(GITHUB, shop).score]).toEqual([31, 38]);
+    expect(unlinked("2026-11-21T00:00:00Z")).toBe(21);
+    expect(unlinked("2025-11-21T00:00:00Z")).toBe(21);
+    expect(unlinked("2025-11-20T23:59:59Z")).toBe(31);
+    expect(unlinked(null)).toBe(31);
+    const other = { ...shop, platform: "Tokopedia", updated_at: "2026-01-01T00:00:00Z" };
+    const former = { ...shop, verified: false, disputes: 5, updated_at: "2025-12-31T00:00:00Z" };
+    expect(scoreOf(GITHUB, former, other).score).toBe(38);
+  });
+});
+
 describe("odd values", () => {
   test("S-4.2.8 numbers that arrived as text count as numbers", () => {
     const ebay = { ...GITHUB, platform: "ebay", rating: 4.5, rating_count: 20, disputes: 1 };
@@ -161,7 +219,7 @@ describe("odd values", () => {
       };
       expect(scoreOf(account)).toEqual(bare);
     }
-    expect(bare.score).toBe(7);
+    expect(bare.score).toBe(1);
   });
 
   test("D-6.6 negative counts are 0, and counts beyond N_p are N_p", () => {
