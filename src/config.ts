@@ -26,6 +26,8 @@ import { type Environment, EnvironmentReader } from "./environment-reader.ts";
 type LogLevel = "debug" | "info" | "warn" | "error" | "silent";
 const LOG_LEVELS: readonly LogLevel[] = ["debug", "info", "warn", "error", "silent"];
 
+/** Of keys for HMAC-SHA-256. D-1.3, D-8.7. */
+const MIN_SECRET_BYTES = 32;
 const DEFAULT_SESSION_COOKIE = "repsync_session";
 const COOKIE_NAME = /^[\w-]{1,64}$/;
 
@@ -135,7 +137,7 @@ export function readConfig(env: Environment, readFile: (path: string) => string)
     sessionCookie: readSessionCookie(reader),
     logLevel: reader.oneOf("LOG_LEVEL", LOG_LEVELS, "info"),
   };
-  reader.problems.push(...tokenProblems(config), ...administratorProblems(config));
+  reader.problems.push(...secretProblems(config), ...administratorProblems(config));
   reader.reportUnknownSyncNames();
   refuse(
     reader.problems.map((detail) => ({ pointer: "", detail })),
@@ -245,10 +247,19 @@ function readRemoteKey(
   return own ?? syncApiKey;
 }
 
-function tokenProblems({ jwtSecret, jwtJwksUrl, jwtIssuer, jwtAudience }: Config): string[] {
+function secretProblems({
+  jwtSecret,
+  jwtJwksUrl,
+  jwtIssuer,
+  jwtAudience,
+  apiKeyPepper,
+}: Config): string[] {
   const problems: string[] = [];
-  if (jwtSecret !== null && new TextEncoder().encode(jwtSecret).length < 32) {
-    problems.push("JWT_SECRET must be at least 32 bytes long");
+  if (jwtSecret !== null && new TextEncoder().encode(jwtSecret).length < MIN_SECRET_BYTES) {
+    problems.push(`JWT_SECRET must be at least ${MIN_SECRET_BYTES} bytes long`);
+  }
+  if (apiKeyPepper !== null && new TextEncoder().encode(apiKeyPepper).length < MIN_SECRET_BYTES) {
+    problems.push(`API_KEY_PEPPER must be at least ${MIN_SECRET_BYTES} bytes long`);
   }
   if (jwtJwksUrl !== null && (jwtIssuer === null || jwtAudience === null)) {
     problems.push("JWT_JWKS_URL also needs JWT_ISSUER and JWT_AUDIENCE");

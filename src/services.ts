@@ -14,6 +14,7 @@ import {
 } from "./adapters/system/system.ts";
 import { createSyncClient } from "./client.ts";
 import type { Config } from "./config.ts";
+import { AppError } from "./domain/shared/errors.ts";
 import { MAX_WAITING_PASSWORDS, REMEMBERED_LOOKUP_MS } from "./domain/shared/limits.ts";
 import type { VersionedCache } from "./ports/lookups/versioned-cache.ts";
 import type { ReputationStores } from "./ports/reputation-stores.ts";
@@ -186,7 +187,13 @@ async function accountDeps(
 async function makeConfiguredAdministrator(config: Config, accounts: AccountDeps): Promise<void> {
   const { adminUsername: username, adminPassword: password } = config;
   if (username === null || password === null) return;
-  await createAdministrator(accounts, { username, password });
+  if (await createAdministrator(accounts, { username, password })) return;
+  const account = await accounts.accounts.find(username);
+  if (account === null || account.role === "administrator") return;
+  throw new AppError(
+    "invalid_request",
+    "ADMIN_USERNAME belongs to somebody who is no administrator: set another name",
+  );
 }
 
 function identityProviderOf(config: Config, clock: Clock): JwksIdentityProvider | null {

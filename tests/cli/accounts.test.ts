@@ -243,7 +243,7 @@ describe("repsync on accounts", () => {
   test("D-6.5 audit prune keeps AUDIT_RETENTION_DAYS, and the rest verifies", async () => {
     const folder = makeTempFolder();
     const base = serviceEnv(folder);
-    const env = { ...base, API_KEY_PEPPER: "a pepper for the tests" };
+    const env = { ...base, API_KEY_PEPPER: "a pepper for the tests, of 32 bytes" };
     const storageUrl = base["STORAGE_URL"] as string;
     const ages = [500, 450, 20, 0].map((days) => Date.now() - days * DAY_MS);
     await writeLookups(storageUrl, { pepper: env.API_KEY_PEPPER, atMs: ages });

@@ -256,7 +256,7 @@ describe("repsync doctor", () => {
     const folder = makeTempFolder();
     const env = serviceEnv(folder);
     expect((await runCli(["doctor"], { folder, env })).code).toBe(0);
-    const other = { ...env, API_KEY_PEPPER: "another pepper" };
+    const other = { ...env, API_KEY_PEPPER: "another pepper, of at least 32 bytes" };
     const { code, stdout } = await runCli(["doctor"], { folder, env: other });
     expect(stdout).toContain(`\nfail  API_KEY_PEPPER: ${OTHER_PEPPER}. Set API_KEY_PEPPER to`);
     expect(stdout).not.toContain("another pepper");

@@ -74,9 +74,9 @@ describe("a start that succeeds", () => {
   test("D-1.3 another pepper than the store began with is told", async () => {
     const folder = makeTempFolder();
     for (const [pepper, told] of [
-      ["first", false],
-      ["second", true],
-      ["first", false],
+      ["first pepper, of at least 32 bytes", false],
+      ["second pepper, of at least 32 bytes", true],
+      ["first pepper, of at least 32 bytes", false],
     ] as const) {
       const started = startProcess(START, { folder, env: { PORT: "0", API_KEY_PEPPER: pepper } });
       await started.waitFor("address", ({ stdout }) => /http:\S+/.exec(stdout())?.[0]);

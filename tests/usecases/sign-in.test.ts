@@ -1,11 +1,16 @@
 // Signing in while the account changes hands.
 import { expect, test } from "bun:test";
 import type { PasswordHasher } from "../../src/ports/crypto/crypto.ts";
+import { storedSessionId } from "../../src/usecases/reputation/accounts/identity.ts";
+import { KeyedMac } from "../../src/usecases/reputation/accounts/secrets.ts";
 import { Semaphore } from "../../src/usecases/reputation/accounts/semaphore.ts";
 import { signIn } from "../../src/usecases/reputation/accounts/sessions.ts";
 import { forgetful } from "../adapters/sqlite/reputation-support.ts";
 import { openMemoryStore } from "../adapters/sqlite/stores-support.ts";
-import { BY_ROOT, openParts, Scene } from "../contract/lookups/reputation-harness.ts";
+import { BY_ROOT, MAC, openParts, Scene } from "../contract/lookups/reputation-harness.ts";
+
+const PEPPER_MAC = new KeyedMac(MAC, new Uint8Array(32));
+const STORED_ID = storedSessionId({ pepperMac: PEPPER_MAC }, "session-1");
 
 async function openScene() {
   const store = await openMemoryStore();
@@ -36,6 +41,7 @@ test("D-5.4, D-6.3, D-5.4.4 a password that was right gives no session on an acc
       signIns,
       passwords,
       passwordSemaphore: new Semaphore({ maxRunning: 2, maxWaiting: 100 }),
+      pepperMac: PEPPER_MAC,
     },
     tokens: {
       issue: async ({ sessionId }: { sessionId: string }) => `${issued.push(sessionId)}`,
@@ -47,7 +53,7 @@ test("D-5.4, D-6.3, D-5.4.4 a password that was right gives no session on an acc
   const signingIn = signIn(deps, { username: "ana", password: "x" }, "203.0.113.7");
   await expect(signingIn).rejects.toThrow("Username or password is wrong");
   expect(issued).toEqual(["session-1"]);
-  expect(await sessions.isKnown("session-1", "ana")).toBe(false);
+  expect(await sessions.isKnown(STORED_ID, "ana")).toBe(false);
   await dispose();
 });
 
@@ -105,7 +111,7 @@ test("D-5.4, D-5.4.3 a password that is right gives no session when others faile
   others = Promise.all(Array.from({ length: 10 }, () => problemOf("wrong")));
   expect(await right).toBe("rate_limited");
   expect(await others).toEqual(Array(10).fill("credentials_invalid"));
-  expect(await store.storage.sessions.isKnown("session-1", "ana")).toBe(false);
+  expect(await store.storage.sessions.isKnown(STORED_ID, "ana")).toBe(false);
   await dispose();
 });
 
@@ -122,6 +128,7 @@ function signInDeps(
       signIns,
       passwords,
       passwordSemaphore: new Semaphore({ maxRunning: 2, maxWaiting: 100 }),
+      pepperMac: PEPPER_MAC,
     },
     tokens: { issue: async () => "", verify: async () => "token_invalid" as const },
     clock: { nowMs, monotonicMs: nowMs },

@@ -85,6 +85,11 @@ export const SignUpSchema = model(
   { examples: [{ ...NEWCOMER, email: "ana@example.com", display_name: "Ana" }] },
 );
 
+export const PasswordChangeSchema = model("PasswordChange", {
+  current_password: someText(),
+  new_password: textOf(MIN_PASSWORD_CHARS, MAX_PASSWORD_CHARS),
+});
+
 export const SignInSchema = model(
   "SignIn",
   { username: someText(), password: someText() },

@@ -6,7 +6,17 @@ import type { EffectiveLimits } from "../../domain/reputation/accounts/plan.ts";
 export type AccountConflict = "username_taken" | "email_taken";
 
 /** Fields of an account that may change. */
-export type AccountChanges = Partial<Omit<Account, "username" | "email" | "createdAtMs">>;
+export type AccountChanges = Partial<
+  Omit<Account, "username" | "email" | "createdAtMs" | "passwordHash">
+>;
+
+export interface PasswordChange {
+  /** The hash that the account has to have; null for any. */
+  readonly from: string | null;
+  readonly to: string;
+  /** The session that goes on; null for none. */
+  readonly keptSession: string | null;
+}
 
 /**
  * Accounts by username, which is compared exactly. E-mail addresses are kept as written and are the same when their
@@ -32,6 +42,12 @@ export interface AccountStore {
    * to the account as it is then; null when there is none.
    */
   update(username: string, changes: AccountChanges): Promise<Account | null>;
+
+  /**
+   * Changes the password and ends the account's sessions in one commit, durably. Once it has resolved no instance knows
+   * them any more. False, and nothing is changed, when there is no such account or it has another password now.
+   */
+  changePassword(username: string, change: PasswordChange): Promise<boolean>;
 
   /**
    * Removes the account and ends its sessions in one commit, durably. Username and address are free again. Resolves to

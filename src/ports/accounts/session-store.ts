@@ -1,5 +1,5 @@
 export interface Session {
-  /** The token's `jti`. */
+  /** Stands for the token's `jti`, from which it is made by an HMAC: nobody can make a token of what is stored. D-8.7. */
   readonly id: string;
   readonly username: string;
   readonly expiresAtMs: number;
@@ -21,4 +21,7 @@ export interface SessionStore {
 
   /** Ends a session. Idempotent; durable when it resolves. */
   end(id: string): Promise<void>;
+
+  /** Ends all sessions of an account. Idempotent; durable when it resolves. */
+  endAllOf(username: string): Promise<void>;
 }

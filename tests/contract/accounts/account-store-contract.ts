@@ -101,12 +101,40 @@ function changeTests(harness: StoreHarness<Parts>): void {
       ...plan,
       role: "administrator",
     });
-    const changes = { passwordHash: null, issuer: "other", callsPerMonth: 5 };
+    const changes = { issuer: "other", callsPerMonth: 5 };
     const changed = { ...ana, ...plan, role: "administrator", ...changes } as const;
     expect(await accounts.update("ana", changes)).toEqual(changed);
     expect(await accounts.update("ana", {})).toEqual(changed);
     expect(await accounts.find("ana")).toEqual(changed);
     expect(await accounts.find("bob")).toEqual(makeAccount("bob"));
+  });
+
+  it("D-8.7 changePassword() changes the password it knows, and ends all sessions but one", async (storage, store) => {
+    const { accounts, sessions } = storage;
+    const ana = makeAccount("ana");
+    await accounts.create(ana);
+    await accounts.create(makeAccount("bob"));
+    for (const id of ["a1", "a2", "a3"]) await beginSession(store, id, "ana");
+    await beginSession(store, "b1", "bob");
+    const known = async () => {
+      const ids = ["a1", "a2", "a3"];
+      const answers = await Promise.all(ids.map((id) => sessions.isKnown(id, "ana")));
+      return ids.filter((_, n) => answers[n]);
+    };
+    const wrong = { from: "another hash", to: "new", keptSession: null };
+    expect(await accounts.changePassword("ana", wrong)).toBe(false);
+    expect(await accounts.find("ana")).toEqual(ana);
+    expect(await known()).toEqual(["a1", "a2", "a3"]);
+    const first = { from: ana.passwordHash, to: "new", keptSession: "a2" };
+    expect(await accounts.changePassword("ana", first)).toBe(true);
+    expect(await accounts.find("ana")).toEqual({ ...ana, passwordHash: "new" });
+    expect(await known()).toEqual(["a2"]);
+    expect(await accounts.changePassword("ana", first)).toBe(false);
+    const any = { from: null, to: "newer", keptSession: null };
+    expect(await accounts.changePassword("ana", any)).toBe(true);
+    expect(await known()).toEqual([]);
+    expect(await accounts.changePassword("nobody", any)).toBe(false);
+    expect(await sessions.isKnown("b1", "bob")).toBe(true);
   });
 
   it("D-5.7 update() of an unknown account is null and makes none", async ({ accounts }) => {

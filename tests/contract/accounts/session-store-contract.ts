@@ -42,6 +42,19 @@ export function sessionStoreContract(harness: StoreHarness<Parts>): void {
       expect(await sessions.isKnown("s2", "ana")).toBe(true);
     });
 
+    it("D-8.7 endAllOf() ends the sessions of one account, and may be called again", async ({
+      sessions,
+    }, store) => {
+      const expiresAtMs = store.nowMs() + MINUTE_MS * 60;
+      for (const id of ["s1", "s2"]) await sessions.begin({ id, username: "ana", expiresAtMs });
+      await sessions.begin({ id: "s3", username: "bob", expiresAtMs });
+      await sessions.endAllOf("ana");
+      await sessions.endAllOf("ana");
+      expect(await sessions.isKnown("s1", "ana")).toBe(false);
+      expect(await sessions.isKnown("s2", "ana")).toBe(false);
+      expect(await sessions.isKnown("s3", "bob")).toBe(true);
+    });
+
     it("D-5.4 a session is not known from its end on", async ({ sessions }, store) => {
       const begunAtMs = store.nowMs();
       const begin = (id: string, minutes: number) =>

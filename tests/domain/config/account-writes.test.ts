@@ -17,3 +17,10 @@ test.each(["0", "100001", "1.5"])("D-8.5.1 ACCOUNT_WRITES_PER_MINUTE may not be 
     `ACCOUNT_WRITES_PER_MINUTE must be a whole number from 1 to 100000: "${value}"`,
   ]);
 });
+
+test("D-8.7 API_KEY_PEPPER has at least 32 bytes", () => {
+  expect(refused(() => readConfig({ API_KEY_PEPPER: "p".repeat(31) }, noFile))).toEqual([
+    "API_KEY_PEPPER must be at least 32 bytes long",
+  ]);
+  expect(readConfig({ API_KEY_PEPPER: "é".repeat(16) }, noFile).apiKeyPepper).toBe("é".repeat(16));
+});

@@ -145,7 +145,7 @@ describe("readConfig()", () => {
       { JWT_JWKS_URL: "https://id/keys", JWT_ISSUER: "i", JWT_AUDIENCE: "a" },
       { jwtJwksUrl: "https://id/keys", jwtIssuer: "i", jwtAudience: "a" },
     ],
-    ["D-1.3.15", { API_KEY_PEPPER: "p" }, { apiKeyPepper: "p" }],
+    ["D-1.3.15", { API_KEY_PEPPER: "p".repeat(32) }, { apiKeyPepper: "p".repeat(32) }],
     ["D-1.3.17", { AUDIT_RETENTION_DAYS: "1" }, { auditRetentionDays: 1 }],
     ["D-1.3.18", { TRUSTED_PROXY_HOPS: "2" }, { trustedProxyHops: 2 }],
     ["D-1.3.19", { LOG_LEVEL: "debug" }, { logLevel: "debug" }],
@@ -393,7 +393,7 @@ describe("readConfig() of an environment with problems", () => {
       JWT_JWKS_URL: `ldap://root:${secret}@id`,
       API_KEY_PEPPER: secret,
     });
-    expect(problems).toHaveLength(8);
+    expect(problems).toHaveLength(9);
     expect(problems.join("\n")).not.toContain("hunter2");
   });
 });

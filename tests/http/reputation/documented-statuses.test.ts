@@ -119,6 +119,13 @@ const SPECIAL: Readonly<Record<string, (scene: Scene, route: RouteUnderTest) => 
     return await call(scene, route, { path: "/v1/admin/accounts/bea/release" });
   },
   "429 POST /v1/signup": (scene, route) => last(MANY, () => call(scene, route)),
+  "409 PUT /v1/me/password": async ({ app, file }, { path, method, body }) => {
+    const bea = await Person.signUp(app, "bea");
+    const database = new Database(file);
+    database.run("UPDATE repsync_accounts SET password_hash = NULL WHERE username = 'bea'");
+    database.close();
+    return await bea.send(path, jsonBody(body, method));
+  },
   "429 DELETE /v1/me": async ({ app }, { method, path }) => {
     const bea = await Person.signUp(app, "bea");
     await last(MANY, () => bea.post("/v1/me/consents", {}));

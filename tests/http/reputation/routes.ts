@@ -34,7 +34,12 @@ export const ROUTES: readonly RouteUnderTest[] = [
     credential: "none",
     body: { username: "nobody-here", password: "a password of nobody" },
   }),
+  route("DELETE", "/v1/sessions", { credential: "user" }),
   route("DELETE", "/v1/sessions/current", { credential: "user" }),
+  route("PUT", "/v1/me/password", {
+    credential: "user",
+    body: { current_password: "correct horse battery", new_password: "correct horse battery" },
+  }),
   route("GET", "/v1/me", { credential: "user" }),
   route("DELETE", "/v1/me", { credential: "user" }),
   route("PATCH", "/v1/me/profile", { credential: "user", body: { bio: "b", public: true } }),

@@ -23,6 +23,7 @@ import type {
   AccountChanges,
   AccountConflict,
   AccountStore,
+  PasswordChange,
 } from "../../../src/ports/accounts/account-store.ts";
 import type {
   ApiKeyStore,
@@ -59,10 +60,14 @@ export class MemorySessionStore implements SessionStore {
     this.#sessions.delete(id);
   }
 
-  /** Ends every session of an account, in the caller's commit. */
-  endAllOf(username: string): void {
-    for (const session of this.#sessions.values()) {
-      if (session.username === username) this.#sessions.delete(session.id);
+  async endAllOf(username: string): Promise<void> {
+    this.endAllNow(username);
+  }
+
+  /** Ends the sessions of an account but one, or all of them, in the caller's commit. */
+  endAllNow(username: string, keptId: string | null = null): void {
+    for (const { id, username: owner } of this.#sessions.values()) {
+      if (owner === username && id !== keptId) this.#sessions.delete(id);
     }
   }
 
@@ -105,6 +110,17 @@ export class MemoryAccountStore implements AccountStore {
     return changed;
   }
 
+  async changePassword(
+    username: string,
+    { from, to, keptSession }: PasswordChange,
+  ): Promise<boolean> {
+    const account = this.#accounts.get(username);
+    if (account === undefined || (from !== null && account.passwordHash !== from)) return false;
+    this.#accounts.set(username, { ...account, passwordHash: to });
+    this.#sessions.endAllNow(username, keptSession);
+    return true;
+  }
+
   async remove(username: string): Promise<boolean> {
     return this.removeNow(username);
   }
@@ -114,7 +130,7 @@ export class MemoryAccountStore implements AccountStore {
     if (this.#accounts.has(account.username)) return "username_taken";
     if (this.#hasEmail(account.email)) return "email_taken";
     this.#accounts.set(account.username, account);
-    this.#sessions.endAllOf(account.username);
+    this.#sessions.endAllNow(account.username);
     this.#erasedNames.begin(account.username);
     return "created";
   }
@@ -126,7 +142,7 @@ export class MemoryAccountStore implements AccountStore {
 
   /** As `remove`, in the caller's commit. */
   removeNow(username: string): boolean {
-    this.#sessions.endAllOf(username);
+    this.#sessions.endAllNow(username);
     this.#hidden.delete(username);
     return this.#accounts.delete(username);
   }

@@ -6,6 +6,7 @@ import type {
   AccountChanges,
   AccountConflict,
   AccountStore,
+  PasswordChange,
 } from "../../../ports/accounts/account-store.ts";
 import { COMMITTED, readCommitted, writeTogether } from "../driver/operations.ts";
 import { changePerson, type VersionedDeps } from "../driver/person-changes.ts";
@@ -57,6 +58,20 @@ export class MongoAccountStore implements AccountStore {
       return account;
     });
     return changed === null ? null : readAccount(changed);
+  }
+
+  async changePassword(
+    username: string,
+    { from, to, keptSession }: PasswordChange,
+  ): Promise<boolean> {
+    const isIt = { _id: username, ...(from === null ? {} : { passwordHash: from }) };
+    return await writeTogether(this.#deps, async (tx) => {
+      const change = { $set: { passwordHash: to } };
+      const { matchedCount } = await this.#accounts.updateOne(isIt, change, { session: tx });
+      if (matchedCount === 0) return false;
+      await endSessionsOf(this.#deps.db, username, tx, keptSession);
+      return true;
+    });
   }
 
   async remove(username: string): Promise<boolean> {

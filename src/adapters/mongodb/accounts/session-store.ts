@@ -1,7 +1,7 @@
 import type { ClientSession, Collection, Db } from "mongodb";
 import type { Session, SessionStore } from "../../../ports/accounts/session-store.ts";
 import type { InternalCollection } from "../driver/collections.ts";
-import { type StoreDeps, writeOne } from "../driver/operations.ts";
+import { type StoreDeps, writeOne, writeTogether } from "../driver/operations.ts";
 import { nowExpression } from "../driver/server-clock.ts";
 
 /** The sessions by id, found by account too. MongoDB drops those past their end, some time later. */
@@ -65,11 +65,21 @@ export class MongoSessionStore implements SessionStore {
   async end(id: string): Promise<void> {
     await writeOne(this.#deps, (options) => this.#sessions.deleteOne({ _id: id }, options));
   }
+
+  async endAllOf(username: string): Promise<void> {
+    await writeTogether(this.#deps, (tx) => endSessionsOf(this.#deps.db, username, tx));
+  }
 }
 
-/** Ends every session of an account, within the caller's transaction. */
-export async function endSessionsOf(db: Db, username: string, tx: ClientSession): Promise<void> {
-  await collectionOf(db).deleteMany({ username }, { session: tx });
+/** Ends the sessions of an account but one, or all of them, within the caller's transaction. */
+export async function endSessionsOf(
+  db: Db,
+  username: string,
+  tx: ClientSession,
+  keptId: string | null = null,
+): Promise<void> {
+  const isOther = keptId === null ? {} : { _id: { $ne: keptId } };
+  await collectionOf(db).deleteMany({ username, ...isOther }, { session: tx });
 }
 
 function collectionOf(db: Db): Collection<SessionDocument> {

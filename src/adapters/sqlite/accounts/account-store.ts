@@ -5,6 +5,7 @@ import type {
   AccountChanges,
   AccountConflict,
   AccountStore,
+  PasswordChange,
 } from "../../../ports/accounts/account-store.ts";
 import type { SqliteDatabase } from "../driver/database.ts";
 import type { SqliteValue } from "../driver/driver.ts";
@@ -33,6 +34,9 @@ const INSERT =
 const UPDATE =
   "UPDATE repsync_accounts SET password_hash = ?, role = ?, issuer = ?, plan = ?," +
   " calls_per_month = ?, rate_limit_per_minute = ? WHERE username = ?";
+
+const CHANGE_PASSWORD =
+  "UPDATE repsync_accounts SET password_hash = ? WHERE username = ? AND (? IS NULL OR password_hash = ?)";
 
 const REMOVE = "DELETE FROM repsync_accounts WHERE username = ?";
 
@@ -68,6 +72,17 @@ export class SqliteAccountStore implements AccountStore {
       const changed = { ...account, ...changes };
       this.#database.run(UPDATE, [...changeableValues(changed), username]);
       return changed;
+    });
+  }
+
+  async changePassword(
+    username: string,
+    { from, to, keptSession }: PasswordChange,
+  ): Promise<boolean> {
+    return this.#database.keep(() => {
+      if (this.#database.run(CHANGE_PASSWORD, [to, username, from, from]) === 0) return false;
+      endSessionsOf(this.#database, username, keptSession);
+      return true;
     });
   }
 

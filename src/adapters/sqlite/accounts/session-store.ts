@@ -16,7 +16,7 @@ const BEGIN =
 const IS_KNOWN =
   "SELECT 1 FROM repsync_sessions WHERE id = ? AND username = ? AND expires_at_ms > ?";
 const END = "DELETE FROM repsync_sessions WHERE id = ?";
-const END_ALL = "DELETE FROM repsync_sessions WHERE username = ?";
+const END_ALL = "DELETE FROM repsync_sessions WHERE username = ? AND id IS NOT ?";
 
 /** Sessions in a table. Every question reads the file, so it sees what any process ended. */
 export class SqliteSessionStore implements SessionStore {
@@ -42,9 +42,17 @@ export class SqliteSessionStore implements SessionStore {
   async end(id: string): Promise<void> {
     await this.#database.keep(() => this.#database.run(END, [id]));
   }
+
+  async endAllOf(username: string): Promise<void> {
+    await this.#database.keep(() => endSessionsOf(this.#database, username));
+  }
 }
 
-/** Ends every session of an account, within the caller's transaction. */
-export function endSessionsOf(database: SqliteDatabase, username: string): void {
-  database.run(END_ALL, [username]);
+/** Ends the sessions of an account but one, or all of them, within the caller's transaction. */
+export function endSessionsOf(
+  database: SqliteDatabase,
+  username: string,
+  keptId: string | null = null,
+): void {
+  database.run(END_ALL, [username, keptId]);
 }

@@ -1,10 +1,14 @@
 import { Elysia } from "elysia";
 import { SESSION_TTL_SECONDS } from "../../../domain/shared/limits.ts";
-import type { IdentityDeps } from "../../../usecases/reputation/accounts/identity.ts";
+import {
+  type ChangePasswordDeps,
+  changePassword,
+} from "../../../usecases/reputation/accounts/change-password.ts";
 import {
   type SignInDeps,
   signIn,
   signOut,
+  signOutEverywhere,
 } from "../../../usecases/reputation/accounts/sessions.ts";
 import {
   requireSignUpEnabled,
@@ -13,7 +17,7 @@ import {
 } from "../../../usecases/reputation/accounts/sign-up.ts";
 import { readBody } from "../../bodies.ts";
 import { clientAddress, exchangeOf } from "../../exchange.ts";
-import { requireUser } from "../../guards/bearer.ts";
+import { readUserBody, requireUser, type WriterDeps } from "../../guards/bearer.ts";
 import { requireJson, requireSignInPage, sessionCookie } from "../../guards/browser.ts";
 import { headerDoc } from "../../openapi.ts";
 import {
@@ -23,17 +27,19 @@ import {
   problemDocs,
   USER_PROBLEMS,
   USER_SECURITY,
+  WRITER_PROBLEMS,
 } from "../../operation-docs.ts";
 import { dataReply } from "../../replies.ts";
 import {
   AccountSchema,
+  PasswordChangeSchema,
   SessionSchema,
   SignInSchema,
   SignUpSchema,
   statusOf,
 } from "../../schemas/account.ts";
 
-interface SessionRouteDeps extends SignInDeps, SignUpDeps, IdentityDeps {}
+type SessionRouteDeps = SignInDeps & SignUpDeps & WriterDeps & ChangePasswordDeps;
 
 /** Signup, sign-in and sign-out. D-5.4. */
 export function sessionRoutes(deps: SessionRouteDeps, trustedProxyHops: number) {
@@ -65,6 +71,25 @@ export function sessionRoutes(deps: SessionRouteDeps, trustedProxyHops: number) 
         return dataReply(deps.clock, session, { headers });
       },
       { parse: "none", detail: SESSION_DETAILS.signIn },
+    )
+    .put(
+      "/v1/me/password",
+      async ({ request }) => {
+        const { body } = await readUserBody(deps, request, PasswordChangeSchema);
+        const identity = await requireUser(deps, request);
+        const wanted = { ...body, address: addressOf(request) };
+        return dataReply(deps.clock, await changePassword(deps, identity, wanted));
+      },
+      { parse: "none", detail: SESSION_DETAILS.changePassword },
+    )
+    .delete(
+      "/v1/sessions",
+      async ({ request }) => {
+        await signOutEverywhere(deps, await requireUser(deps, request));
+        const headers = { "Set-Cookie": sessionCookie(request, "", 0) };
+        return dataReply(deps.clock, { status: "ended" }, { headers });
+      },
+      { parse: "none", detail: SESSION_DETAILS.signOutEverywhere },
     )
     .delete(
       "/v1/sessions/current",
@@ -117,6 +142,35 @@ const SESSION_DETAILS = {
         429: "Too many failures of this account or from this address",
         503: "Too many passwords wait, or the store cannot be reached",
       }),
+    },
+  },
+  changePassword: {
+    operationId: "changePassword",
+    tags: ["account"],
+    summary: "Change your password",
+    description: "The session of the token goes on; all others end, on every instance at once.",
+    security: USER_SECURITY,
+    requestBody: bodyDoc(PasswordChangeSchema),
+    responses: {
+      200: dataDoc("Changed", statusOf("PasswordChanged", "changed")),
+      ...problemDocs({
+        ...WRITER_PROBLEMS,
+        ...BODY_PROBLEMS,
+        401: "Token missing, invalid or expired, or the current password wrong",
+        409: "The account has no password here",
+        429: "Too many wrong passwords, or too many changes",
+        503: "Too many passwords wait, or the store cannot be reached",
+      }),
+    },
+  },
+  signOutEverywhere: {
+    operationId: "signOutEverywhere",
+    tags: ["account"],
+    summary: "End all your sessions",
+    security: USER_SECURITY,
+    responses: {
+      200: dataDoc("Ended", statusOf("SignOutEverywhere", "ended"), COOKIE),
+      ...problemDocs(USER_PROBLEMS),
     },
   },
   signOut: {

@@ -40,6 +40,11 @@ export async function attemptCounters(
   return isCounted ? [accountCounter(attempt), ofAddress] : [ofAddress];
 }
 
+/** The counters of a failed try to change a password, wherever it comes from. D-8.7. */
+export function passwordCounters(attempt: SignInAttempt): readonly AttemptCounter[] {
+  return [accountCounter(attempt), addressCounter(attempt.address, attempt.nowMs)];
+}
+
 /** Remembers that somebody signed in from an address. */
 export async function rememberAddress(
   { signIns }: Pick<AccountDeps, "signIns">,

@@ -21,6 +21,7 @@ export interface Identity {
 
 /** The session that signing out ends. */
 export type TokenSession =
+  /** `id` is the stored one. */
   | { readonly kind: "own"; readonly id: string }
   /** The session began elsewhere: this service keeps that it has ended, for as long as the token is valid. */
   | { readonly kind: "foreign"; readonly endId: string; readonly expiresAtMs: number };
@@ -63,12 +64,13 @@ export async function identifyAdministrator(
 /** The role is that of the account now, which may have changed since the token was made. */
 async function ownIdentity(deps: IdentityDeps, claims: TokenClaims): Promise<Identity> {
   const { subject, sessionId } = claims;
+  const id = storedSessionId(deps, sessionId);
   const [account, isKnown] = await Promise.all([
     deps.accounts.find(subject),
-    deps.sessions.isKnown(sessionId, subject),
+    deps.sessions.isKnown(id, subject),
   ]);
   if (!isKnown || account?.issuer !== OWN_ISSUER) throw tokenError("token_invalid");
-  return { account, role: account.role, session: { kind: "own", id: sessionId } };
+  return { account, role: account.role, session: { kind: "own", id } };
 }
 
 async function foreignIdentity(
@@ -92,6 +94,14 @@ async function foreignIdentity(
     throw new AppError("forbidden", "This username belongs to an account of another issuer");
   }
   return { account, role: "user", session: { kind: "foreign", endId, expiresAtMs } };
+}
+
+/** What is stored of a session: a copy of the store holds nothing that a token could be made of. D-8.7. */
+export function storedSessionId(
+  { pepperMac }: Pick<IdentityDeps, "pepperMac">,
+  sessionId: string,
+): string {
+  return `session-${pepperMac.hex(`repsync.session.v1\n${sessionId}`)}`;
 }
 
 /** Hashes the part that the signature covers, as some signatures can be written in more than one way. */

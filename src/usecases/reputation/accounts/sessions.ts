@@ -9,7 +9,13 @@ import { SESSION_TTL_SECONDS } from "../../../domain/shared/limits.ts";
 import { formatMs } from "../../../domain/shared/time.ts";
 import { attemptCounters, rememberAddress, requireNoWait } from "./attempts.ts";
 import type { AccountDeps } from "./deps.ts";
-import { type IdentityDeps, NO_ACCOUNT, type TokenSession } from "./identity.ts";
+import {
+  type Identity,
+  type IdentityDeps,
+  NO_ACCOUNT,
+  storedSessionId,
+  type TokenSession,
+} from "./identity.ts";
 
 export type SignInDeps = Pick<
   AccountDeps,
@@ -19,6 +25,7 @@ export type SignInDeps = Pick<
   | "tokens"
   | "passwords"
   | "passwordSemaphore"
+  | "pepperMac"
   | "clock"
   | "ids"
 >;
@@ -86,18 +93,28 @@ async function beginSession(deps: SignInDeps, account: Account): Promise<Session
     issuedAtMs,
     expiresAtMs,
   });
-  await deps.sessions.begin({ id: sessionId, username, expiresAtMs });
+  const id = storedSessionId(deps, sessionId);
+  await deps.sessions.begin({ id, username, expiresAtMs });
   // Checking a password takes long enough for the account to be erased, and its name to be taken again.
   const accountNow = await deps.accounts.find(username);
   if (accountNow?.passwordHash !== account.passwordHash) {
-    await deps.sessions.end(sessionId);
+    await deps.sessions.end(id);
     throw wrongCredentials();
   }
   return { token, tokenType: "Bearer", expiresAt: formatMs(expiresAtMs), role };
 }
 
-function wrongCredentials(): AppError {
-  return new AppError("credentials_invalid", "Username or password is wrong");
+export function wrongCredentials(message = "Username or password is wrong"): AppError {
+  return new AppError("credentials_invalid", message);
+}
+
+/** Ends all sessions of an account at once, on every instance, and that of the token. D-8.7. */
+export async function signOutEverywhere(
+  deps: Pick<IdentityDeps, "sessions">,
+  { account, session }: Pick<Identity, "account" | "session">,
+): Promise<void> {
+  await deps.sessions.endAllOf(account.username);
+  if (session.kind === "foreign") await signOut(deps, session);
 }
 
 /** Ends a session at once, on every instance: its token is refused from then on. D-5.4, D-6.3. */
