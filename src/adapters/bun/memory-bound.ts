@@ -10,7 +10,7 @@ const GROWTH = 1.2;
  * The same after a collection that freed less than half of the growth. A collection stops the service for up to 100 ms;
  * where it frees little, as under lookups, JavaScriptCore's own collections keep the process as small.
  */
-const GROWTH_AFTER_VAIN = 1.4;
+const GROWTH_AFTER_VAIN = 1.22;
 const CHECK_EVERY_MS = 50;
 
 /** Collects garbage whenever the process has grown large, until the returned function is called. */

@@ -32,8 +32,8 @@ const PRAGMAS = {
   busy_timeout: 0,
   journal_mode: "WAL",
   synchronous: "FULL",
-  // 64 MiB. Rows of a page lie scattered over the file; with the default of 2,000 KiB reading takes twice as long.
-  cache_size: -65_536,
+  // 40 MiB. Rows of a page lie scattered over the file; with the default of 2,000 KiB reading takes twice as long.
+  cache_size: -40_960,
   wal_autocheckpoint: CHECKPOINT_PAGES,
 };
 
@@ -43,7 +43,7 @@ const LONG_WRITE_STEPS = 20_000;
 const LONG_WRITE_CACHE = -16_384;
 
 /** Of the connection that reads while the other one holds a write that is not committed. */
-const READER_PRAGMAS = { busy_timeout: 0, query_only: 1, cache_size: -16_384 };
+const READER_PRAGMAS = { busy_timeout: 0, query_only: 1, cache_size: -4_096 };
 
 /** For pushes, which change the same pages again and again: copied back less often, they are a quarter faster. */
 const PUSH_CHECKPOINT_PAGES = 4_000;

@@ -16,7 +16,7 @@ import { firstMicros, readBlock, writeBlock } from "./agreed-block.ts";
 /** A store keeps a block as one value, and reading one holds nothing else up for long. */
 const MAX_BLOCK_VERSIONS = 50_000;
 /** Versions that are held before those that the push has passed are dropped. */
-const MANY_VERSIONS = 100_000;
+const MANY_VERSIONS = 50_000;
 
 interface KeptBlock {
   readonly block: Uint8Array;
