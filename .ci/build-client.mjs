@@ -1,33 +1,35 @@
-// Builds dist: the sync client for Node and browsers, and its types. Bun and Deno take the source.
+// Builds dist: the clients for Node and browsers, and their types. Bun and Deno take the source.
 import * as fs from "node:fs";
 import { join } from "node:path";
 import { runChild } from "./run-child.mjs";
 
-const SOURCE = "src/client.ts";
+const CLIENTS = ["client", "lookups"];
 
-/** Builds when the result is older than the sources, or `force`. Only a forced build may fail. */
+/** Builds when the results are older than the sources, or `force`. Only a forced build may fail. */
 export async function buildClient({ root, bun, force, say }) {
-  if (!fs.existsSync(join(root, SOURCE))) {
-    if (force) say(`No client to build: ${SOURCE} does not exist`);
-    return;
-  }
-  const result = join(root, "dist", "client.js");
-  if (!force && changedAt(result) >= newestIn(join(root, "src"))) return;
-  const draft = join(root, "dist", `client-${process.pid}.js`);
-  const steps = [
-    ["node_modules/typescript/bin/tsc", "--project", ".ci/tsconfig.client.json"],
-    ["build", SOURCE, "--target=browser", "--format=esm", `--outfile=${draft}`],
-  ];
-  for (const step of steps) {
+  const clients = CLIENTS.filter((name) => fs.existsSync(join(root, "src", `${name}.ts`)));
+  const results = clients.map((name) => join(root, "dist", `${name}.js`));
+  const sourceAt = newestIn(join(root, "src"));
+  if (!force && results.every((result) => changedAt(result) >= sourceAt)) return;
+  const run = async (step) => {
     const stdio = ["ignore", "ignore", 2];
     const { code } = await runChild(bun, step, { cwd: root, stdio });
-    if (code === 0) continue;
-    fs.rmSync(draft, { force: true });
-    say(`dist could not be built: bun ${step.join(" ")} ended with exit code ${code}`);
-    if (force) process.exit(1);
-    return;
+    if (code !== 0)
+      say(`dist could not be built: bun ${step.join(" ")} ended with exit code ${code}`);
+    if (code !== 0 && force) process.exit(1);
+    return code === 0;
+  };
+  const types = ["node_modules/typescript/bin/tsc", "--project", ".ci/tsconfig.client.json"];
+  if (!(await run(types))) return;
+  for (const name of clients) {
+    const draft = join(root, "dist", `${name}-${process.pid}.js`);
+    const flags = ["--target=browser", "--format=esm", `--outfile=${draft}`];
+    if (!(await run(["build", `src/${name}.ts`, ...flags]))) {
+      fs.rmSync(draft, { force: true });
+      return;
+    }
+    fs.renameSync(draft, join(root, "dist", `${name}.js`));
   }
-  fs.renameSync(draft, result);
   if (force) say("Built dist");
 }
 

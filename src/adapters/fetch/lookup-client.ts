@@ -1,0 +1,208 @@
+// Lookups of people's reputation over HTTP, for businesses. Web standards only: it runs on Bun, Deno, Node 20 and in browsers.
+import { fromWire } from "../../domain/shared/wire-names.ts";
+
+export interface LookupClientOptions {
+  /** `http:` or `https:` address of the service without `/v1`. */
+  readonly baseUrl: string;
+  /** An API key, `rep_live_…`. It goes to this address only: redirects are not followed. */
+  readonly key: string;
+  /** Sends the requests; the runtime's own `fetch` when absent. */
+  readonly fetch?: (url: string, init: RequestInit) => Promise<Response>;
+  /** Milliseconds for one request; 15,000 when absent. */
+  readonly timeoutMs?: number;
+  /** Longest wait in milliseconds for a limit that is used up, 0 for none; 60,000 when absent. */
+  readonly maxWaitMs?: number;
+}
+
+export interface LookupRequest {
+  /** Ends the request, also while it waits. */
+  readonly signal?: AbortSignal;
+}
+
+/** R-2.1 */
+export interface Reputation {
+  readonly username: string;
+  /** 0 to 100. */
+  readonly score: number;
+  /** 1 to 5. */
+  readonly starLevel: number;
+  readonly verifiedPlatforms: number;
+  /** ISO 8601, UTC. */
+  readonly updatedAt: string;
+}
+
+/** R-2.2 */
+export interface Profile {
+  readonly username: string;
+  readonly displayName: string;
+  readonly bio: string;
+  readonly profession: string;
+  readonly location: string;
+  readonly verified: boolean;
+}
+
+/** R-2.3 */
+export interface Platform {
+  readonly platform: string;
+  readonly handle: string;
+  readonly verified: boolean;
+  /** ISO 8601, UTC; `""` when it is not known. */
+  readonly lastSyncedAt: string;
+}
+
+/**
+ * Why a lookup failed: the service refused it (`refused`, with its `code`), no reply came (`unreachable`, `timeout`), the
+ * caller ended it (`aborted`), or the reply is not the documented one (`invalid_reply`).
+ */
+export type LookupFailure = "refused" | "unreachable" | "timeout" | "aborted" | "invalid_reply";
+
+export class LookupError extends Error {
+  override readonly name = "LookupError";
+  readonly kind: LookupFailure;
+  /** HTTP status; null without a reply. */
+  readonly status: number | null;
+  /** Such as `consent_required`; null where the reply has none. */
+  readonly code: string | null;
+  /** When another try may succeed; null when the service does not say. */
+  readonly retryAfterSeconds: number | null;
+  /** Names the request in the service's log; null without a reply. */
+  readonly requestId: string | null;
+
+  constructor(
+    kind: LookupFailure,
+    message: string,
+    { status = null, code = null, retryAfterSeconds = null, requestId = null, cause }: Details = {},
+  ) {
+    super(message, { cause });
+    this.kind = kind;
+    this.status = status;
+    this.code = code;
+    this.retryAfterSeconds = retryAfterSeconds;
+    this.requestId = requestId;
+  }
+}
+
+interface Details
+  extends Partial<Pick<LookupError, "status" | "code" | "retryAfterSeconds" | "requestId">> {
+  readonly cause?: unknown;
+}
+
+const DEFAULT_TIMEOUT_MS = 15_000;
+const DEFAULT_MAX_WAIT_MS = 60_000;
+const TOO_MANY = 429;
+const KEY = /^[\x21-\x7e]+$/;
+
+/** Every method rejects with `LookupError`. A reply of 429 is waited for and asked again, as long as `maxWaitMs` allows. */
+export class LookupClient {
+  readonly #url: string;
+  readonly #key: string;
+  readonly #fetch: (url: string, init: RequestInit) => Promise<Response>;
+  readonly #timeoutMs: number;
+  readonly #maxWaitMs: number;
+
+  /** Throws `TypeError` for an address or key that no request can carry. */
+  constructor(options: LookupClientOptions) {
+    const {
+      baseUrl,
+      key,
+      timeoutMs = DEFAULT_TIMEOUT_MS,
+      maxWaitMs = DEFAULT_MAX_WAIT_MS,
+    } = options;
+    if (!/^https?:\/\//i.test(baseUrl) || !URL.canParse(baseUrl)) {
+      throw new TypeError("baseUrl is no address starting with http:// or https://");
+    }
+    if (!KEY.test(key)) throw new TypeError("key is not printable ASCII");
+    this.#url = `${baseUrl.replace(/\/+$/, "")}/v1/public/profiles/`;
+    this.#key = key;
+    this.#fetch = options.fetch ?? ((url, init) => fetch(url, init));
+    this.#timeoutMs = timeoutMs;
+    this.#maxWaitMs = maxWaitMs;
+  }
+
+  /** Score and stars. R-3. */
+  async reputation(username: string, request: LookupRequest = {}): Promise<Reputation> {
+    return fromWire(await this.#get(username, "/reputation", request)) as unknown as Reputation;
+  }
+
+  async profile(username: string, request: LookupRequest = {}): Promise<Profile> {
+    return fromWire(await this.#get(username, "", request)) as unknown as Profile;
+  }
+
+  async platforms(username: string, request: LookupRequest = {}): Promise<readonly Platform[]> {
+    const platforms = await this.#get(username, "/platforms", request);
+    if (!Array.isArray(platforms)) throw new LookupError("invalid_reply", "No list of platforms");
+    return platforms.map((one) => fromWire(one) as unknown as Platform);
+  }
+
+  async #get(username: string, rest: string, { signal }: LookupRequest) {
+    const url = this.#url + encodeURIComponent(username) + rest;
+    for (let waitedMs = 0; ; ) {
+      const outcome = await this.#ask(url, signal);
+      if (!(outcome instanceof LookupError)) return outcome;
+      const waitMs = (outcome.retryAfterSeconds ?? Number.POSITIVE_INFINITY) * 1000;
+      if (outcome.status !== TOO_MANY || waitedMs + waitMs > this.#maxWaitMs) throw outcome;
+      await pause(waitMs, signal);
+      waitedMs += waitMs;
+    }
+  }
+
+  /** The data, or why the service refused. Throws every other failure. */
+  async #ask(url: string, signal: AbortSignal | undefined) {
+    const timeout = AbortSignal.timeout(this.#timeoutMs);
+    const headers = { "X-API-Key": this.#key, Accept: "application/json" };
+    const ending = signal === undefined ? timeout : AbortSignal.any([timeout, signal]);
+    let reply: Response;
+    let text: string;
+    try {
+      reply = await this.#fetch(url, { headers, redirect: "manual", signal: ending });
+      text = await reply.text();
+    } catch (cause) {
+      if (signal?.aborted) throw new LookupError("aborted", "The lookup was ended", { cause });
+      const kind = timeout.aborted ? "timeout" : "unreachable";
+      throw new LookupError(kind, "The service did not answer", { cause });
+    }
+    return readReply(reply, text);
+  }
+}
+
+function readReply(reply: Response, text: string): object | LookupError {
+  const { status, headers } = reply;
+  const requestId = headers.get("x-request-id");
+  const body = parse(text);
+  if (status === 200) {
+    const { data } = body;
+    if (typeof data === "object" && data !== null) return data;
+    throw new LookupError("invalid_reply", "The reply holds no data", { status, requestId });
+  }
+  const wait = Number(headers.get("retry-after") ?? Number.NaN);
+  const { code, detail } = body;
+  return new LookupError("refused", typeof detail === "string" ? detail : `Status ${status}`, {
+    status,
+    code: typeof code === "string" ? code : null,
+    retryAfterSeconds: Number.isFinite(wait) ? wait : null,
+    requestId,
+  });
+}
+
+function parse(text: string): Readonly<Record<string, unknown>> {
+  try {
+    const value: unknown = JSON.parse(text);
+    return typeof value === "object" && value !== null ? { ...value } : {};
+  } catch {
+    return {};
+  }
+}
+
+function pause(durationMs: number, signal: AbortSignal | undefined): Promise<void> {
+  return new Promise((resolve, reject) => {
+    const end = () => {
+      clearTimeout(timer);
+      signal?.removeEventListener("abort", end);
+      if (signal?.aborted) reject(new LookupError("aborted", "The lookup was ended"));
+      else resolve();
+    };
+    const timer = setTimeout(end, durationMs);
+    signal?.addEventListener("abort", end);
+    if (signal?.aborted) end();
+  });
+}

@@ -1,0 +1,18 @@
+// The package's `repsync/lookups`: looks people's reputation up at a service that speaks the reputation document.
+import { LookupClient, type LookupClientOptions } from "./adapters/fetch/lookup-client.ts";
+
+export {
+  type LookupClient,
+  type LookupClientOptions,
+  LookupError,
+  type LookupFailure,
+  type LookupRequest,
+  type Platform,
+  type Profile,
+  type Reputation,
+} from "./adapters/fetch/lookup-client.ts";
+
+/** Makes a client; nothing is sent yet. Throws `TypeError` for unusable options. */
+export function createLookupClient(options: LookupClientOptions): LookupClient {
+  return new LookupClient(options);
+}
