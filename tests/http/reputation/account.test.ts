@@ -185,6 +185,27 @@ describe("me", () => {
     expect(polluted.json["errors"] as unknown[]).toHaveLength(2);
   });
 
+  test("D-9.5 a profile is shown to its owner, hidden or not; an account without one gets 404", async () => {
+    const { app, ana } = await setScene();
+    await ana.send("/v1/me/profile", jsonBody({ bio: "Woodworker", public: false }, "PATCH"));
+    const reply = await ana.send("/v1/me/profile");
+    expect([reply.status, dataOf(reply)]).toEqual([
+      200,
+      {
+        username: "ana",
+        display_name: "",
+        bio: "Woodworker",
+        profession: "",
+        location: "",
+        verified: false,
+        public: false,
+      },
+    ]);
+    const root = await Person.signIn(app, "root");
+    const absent = await root.send("/v1/me/profile");
+    expect([absent.status, absent.json["code"]]).toEqual([404, "profile_not_found"]);
+  });
+
   test("D-5.5 usage() and accessLog() show what lookups used and who looked", async () => {
     const { app, ana } = await setScene();
     const key = await ana.issueKey();

@@ -108,6 +108,7 @@ const SPECIAL: Readonly<Record<string, (scene: Scene, route: RouteUnderTest) => 
     call(scene, route, { headers: { "Sec-Fetch-Site": "cross-site" } }),
   "409 POST /v1/signup": (scene, route) =>
     call(scene, route, jsonBody({ ...route.body, username: "ana" })),
+  "404 GET /v1/me/profile": (scene, route) => scene.root.send(route.path),
   "404 PATCH /v1/me/profile": (scene, route) =>
     scene.root.send(route.path, jsonBody(route.body, "PATCH")),
   "404 GET /v1/me/reputation": (scene, route) => scene.root.send(route.path),

@@ -42,6 +42,7 @@ export const ROUTES: readonly RouteUnderTest[] = [
   }),
   route("GET", "/v1/me", { credential: "user" }),
   route("DELETE", "/v1/me", { credential: "user" }),
+  route("GET", "/v1/me/profile", { credential: "user" }),
   route("PATCH", "/v1/me/profile", { credential: "user", body: { bio: "b", public: true } }),
   route("GET", "/v1/me/reputation", { credential: "user" }),
   route("GET", "/v1/me/usage", { credential: "user" }),

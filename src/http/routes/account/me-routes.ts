@@ -5,6 +5,7 @@ import {
   changeProfile,
   explainScore,
   listAccesses,
+  readProfile,
   readUsage,
 } from "../../../usecases/reputation/accounts/me.ts";
 import {
@@ -58,13 +59,18 @@ export function meRoutes(deps: MeRouteDeps) {
       },
       { parse: "none", detail: ME_DETAILS.erase },
     )
+    .get(
+      "/v1/me/profile",
+      async ({ request }) => dataReply(deps.clock, await readProfile(deps, await nameOf(request))),
+      { detail: ME_DETAILS.profile },
+    )
     .patch(
       "/v1/me/profile",
       async ({ request }) => {
         const { username, body } = await readUserBody(deps, request, ProfileChangeSchema);
         return dataReply(deps.clock, await changeProfile(deps, username, body));
       },
-      { parse: "none", detail: ME_DETAILS.profile },
+      { parse: "none", detail: ME_DETAILS.profileChange },
     )
     .get(
       "/v1/me/reputation",
@@ -107,6 +113,15 @@ const ME_DETAILS = {
     },
   },
   profile: {
+    ...shared,
+    operationId: "readProfile",
+    summary: "Your profile",
+    responses: {
+      200: dataDoc("The profile, hidden or not", OwnProfileSchema),
+      ...problemDocs({ ...USER_PROBLEMS, 404: "The account has no profile" }),
+    },
+  },
+  profileChange: {
     ...shared,
     operationId: "changeProfile",
     summary: "Change your profile",

@@ -16,6 +16,7 @@ import {
 } from "../../../domain/reputation/score/profile.ts";
 import { computeScore } from "../../../domain/reputation/score/score.ts";
 import { AppError } from "../../../domain/shared/errors.ts";
+import type { JsonObject } from "../../../domain/shared/json.ts";
 import {
   type ListParameters,
   type ListPart,
@@ -72,6 +73,16 @@ export async function explainScore(
   return scoreExplanation(username, computeScore({ profile, accounts, nowMs }));
 }
 
+/** Reads the owner's profile. Throws `profile_not_found` when there is none. */
+export async function readProfile(
+  deps: Pick<AccountDeps, "profiles">,
+  username: string,
+): Promise<OwnProfileBody> {
+  const { profile } = await deps.profiles.read(username);
+  if (profile === null) throw noProfile();
+  return ownProfileBody(profile);
+}
+
 /** Changes the owner's profile. Throws `profile_not_found` when there is none. */
 export async function changeProfile(
   deps: Pick<AccountDeps, "profiles" | "clock">,
@@ -80,6 +91,10 @@ export async function changeProfile(
 ): Promise<OwnProfileBody> {
   const row = await deps.profiles.change(username, changes, deps.clock.nowMs());
   if (row === null) throw noProfile();
+  return ownProfileBody(row);
+}
+
+function ownProfileBody(row: JsonObject): OwnProfileBody {
   return { ...profileBody(row), public: isPublicProfile(row) };
 }
 
