@@ -47,6 +47,9 @@ export const TriggerRequestSchema = Type.Object(
     direction: Type.Optional(oneOf(["push", "pull", "both"], { default: "both" })),
     table: TableOrNone,
     ...FLAGS,
+    wait: Type.Optional(
+      Type.Boolean({ default: true, description: "Answer at the end; false: once it has begun" }),
+    ),
   },
   { $id: "TriggerRequest", examples: [{ direction: "both" }] },
 );
@@ -138,8 +141,15 @@ const ErasedCount = counted(
   "Rows there that are left out, as the people whom they name were erased here; only where there are any",
 );
 
+export const SyncRunSchema = model("SyncRun", {
+  ...RESULT,
+  kind: Type.Literal("sync"),
+  ...KEPT,
+  dry_run: Type.Optional(Type.Literal(true, { description: "Only of a dry run" })),
+});
+
 export const RunSchema = Type.Union([
-  model("SyncRun", { ...RESULT, kind: Type.Literal("sync"), ...KEPT }),
+  SyncRunSchema,
   model("CompareRun", {
     run_id: Text,
     kind: Type.Literal("compare"),

@@ -83,6 +83,7 @@ const EXAMPLES: Readonly<Record<string, Example>> = {
   ...bodyExamples("triggerSyncStream", "/trigger-sse"),
   ...bodyExamples("compareTable", "/compare"),
   "triggerSync 200": async () => (await startPair()).local.trigger(),
+  "triggerSync 202": async () => (await startPair()).local.trigger({ table: "notes", wait: false }),
   "triggerSync 500": async () => (await startAlone()).trigger({ table: "notes" }),
   "triggerSyncStream 200": async () => (await startPair()).local.ask("/trigger-sse", NOTES),
   "triggerSyncStream 500": async () => {

@@ -11,6 +11,7 @@ import {
 import type { Timer } from "../../../ports/runtime/runtime.ts";
 import type { IdentityDeps } from "../../../usecases/reputation/accounts/identity.ts";
 import type { ActiveRuns } from "../../../usecases/sync/runs/active-runs.ts";
+import { runItem } from "../../../usecases/sync/runs/sync-lists.ts";
 import { exchangeOf } from "../../exchange.ts";
 import { readAdministratorBody } from "../../guards/bearer.ts";
 import { jsonReply, jsonRequest, REQUEST_ID } from "../../openapi.ts";
@@ -26,6 +27,7 @@ import {
   RunEventSchema,
   StreamRequestSchema,
   SyncRunErrorSchema,
+  SyncRunSchema,
   TriggerRequestSchema,
   TriggerResultSchema,
 } from "../../schemas/runs.ts";
@@ -47,6 +49,7 @@ export function triggerRoutes(deps: TriggerRouteDeps) {
         const wanted = await readAdministratorBody(identity, request, TriggerRequestSchema);
         const run = activeRuns.start(runRequest(wanted, "api"));
         exchangeOf(request).connection.keepOpen();
+        if (wanted.wait === false) return jsonResponse(runItem(await run.begun()), { status: 202 });
         const outcome = await run.outcome;
         if (outcome.error !== null) throw outcome.error;
         return jsonResponse(triggerResult(outcome.run));
@@ -87,14 +90,16 @@ function triggerResult({ kind: _kind, trigger: _, dryRun: isDryRun, ...result }:
   return isDryRun ? { ...result, dryRun: true } : result;
 }
 
-const TRIGGER_DETAIL = administratorDetail("triggerSync", "Run a sync and wait for its end", {
+const TRIGGER_DETAIL = administratorDetail("triggerSync", "Run a sync", {
   description:
-    "With `both` a table is pushed, then pulled. A client that leaves does not end the run.",
+    "With `both` a table is pushed, then pulled. Answers when the run ends, or with `wait: false` once it has begun. " +
+    "A client that leaves does not end the run.",
   requestBody: optionalBody(TriggerRequestSchema),
   responses: {
     ...ADMINISTRATOR_FAILURES,
     ...REMOTE_FAILURES,
     200: jsonReply("The result of the run", TriggerResultSchema),
+    202: jsonReply("With `wait: false`: the run, which goes on", SyncRunSchema),
   },
 });
 

@@ -27,6 +27,9 @@ export class RunProgress {
   readonly deps: SyncDeps;
   readonly startedAt: string;
   readonly feed = new RunFeed();
+  /** Resolves when every instance can read the run. */
+  readonly begun: Promise<void>;
+  readonly tellBegun: () => void;
   readonly #startedAtMs: number;
   readonly #tables = new Map<string, TableResult>();
   readonly #warnedOnce = new Set<string>();
@@ -39,6 +42,9 @@ export class RunProgress {
     this.deps = depsOfRun(deps, runId);
     this.startedAt = formatMs(deps.clock.nowMs());
     this.#startedAtMs = deps.clock.monotonicMs();
+    const { promise, resolve } = Promise.withResolvers<void>();
+    this.begun = promise;
+    this.tellBegun = resolve;
   }
 
   /** The first failure, as callers may know it; null while there is none. */

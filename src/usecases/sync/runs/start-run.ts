@@ -62,6 +62,17 @@ export class StartedRun {
     return this.#progress.feed.read();
   }
 
+  /**
+   * The run as it is, once every instance can read it. Throws what kept it from beginning: `sync_misconfigured`,
+   * `sync_failed`. D-9.5.
+   */
+  async begun(): Promise<SyncRun> {
+    const ended = await Promise.race([this.#progress.begun.then(() => null), this.outcome]);
+    if (ended === null) return this.#progress.running();
+    if (ended.error !== null) throw ended.error;
+    return ended.run;
+  }
+
   /** Ends the run before its next write, as failed, with a reason for its `error`. */
   stop(reason = "The run was stopped; run it again to continue"): void {
     this.#stopping.abort(new AppError("sync_failed", reason));
@@ -83,6 +94,7 @@ async function runTables(
       lease = await holdRun(deps, runId, stop);
       await endAbandonedRuns(deps);
       await deps.runs.save(progress.running());
+      progress.tellBegun();
       if (run.isFull) await clearMarkers(deps, tables);
     }
     let isHopeless = false;

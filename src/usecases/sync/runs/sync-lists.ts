@@ -21,8 +21,8 @@ const LOOK_BACK_RUNS = 50;
 const RUN_CURSOR = /^[\w-]{8,64}$/;
 const REJECTED_CURSOR = /^\d{16}$/;
 
-/** A run, as lists show it: dry runs are in none. */
-export type SyncRunItem = Omit<SyncRun, "dryRun">;
+/** A run, as lists show it; `dryRun` only of a dry run, which is in no list. */
+export type SyncRunItem = Omit<SyncRun, "dryRun"> & { readonly dryRun?: true };
 
 export type RunItem = SyncRunItem | CompareRun;
 
@@ -110,10 +110,11 @@ export async function dropRejected({ rejected }: SyncDeps, id: string): Promise<
   throw new AppError("not_found", "No rejected record has this id");
 }
 
-function runItem(run: KeptRun): RunItem {
+/** A run or comparison as callers see it. */
+export function runItem(run: KeptRun): RunItem {
   if (run.kind === "compare") return run;
-  const { dryRun: _, ...item } = run;
-  return item;
+  const { dryRun: isDryRun, ...item } = run;
+  return isDryRun ? { ...item, dryRun: true } : item;
 }
 
 function rejectedItem(entry: RejectedRecord): RejectedItem {
