@@ -1,6 +1,7 @@
 // D-6.5: verifying a log that changes meanwhile, and claims about chains that nothing else speaks of.
 import { afterEach, beforeEach, expect, test } from "bun:test";
 import { formatKeptHeads, readKeptHeads } from "../../src/domain/reputation/audit/kept-heads.ts";
+import { toWire } from "../../src/domain/shared/wire-names.ts";
 import type { AuditLog } from "../../src/ports/lookups/audit-log.ts";
 import { pruneAudit } from "../../src/usecases/reputation/audit/prune-audit.ts";
 import { verifyAudit } from "../../src/usecases/reputation/audit/verify-audit.ts";
@@ -75,6 +76,8 @@ test("D-6.5 a checkpoint of a chain without head and records is found", async ()
 test("D-8.9 a log goes on from heads that were kept elsewhere, also when it was pruned since", async () => {
   const kept = await parts.audit.heads();
   const text = formatKeptHeads(kept, store.nowMs());
+  const reply = JSON.stringify({ success: true, data: toWire(JSON.parse(text)) });
+  expect(readKeptHeads(reply)).toEqual(kept);
   expect(text).not.toContain("ana");
   const keptHeads = readKeptHeads(text);
   expect(keptHeads).toEqual(kept);
@@ -100,9 +103,14 @@ test("D-8.9 a log without a kept head's record, or with another there, is found"
   await other.dispose();
 });
 
-test.each(["", "null", "[]", '{"heads":[]}', '{"format":"repsync.audit.heads.v1","heads":[{}]}'])(
-  "D-8.9 %j holds no heads",
-  (text) => {
-    expect(() => readKeptHeads(text)).toThrow("The file holds no heads of an audit log");
-  },
-);
+test.each([
+  "",
+  "null",
+  "[]",
+  '{"data":null}',
+  '{"data":{"heads":[]}}',
+  '{"heads":[]}',
+  '{"format":"repsync.audit.heads.v1","heads":[{}]}',
+])("D-8.9 %j holds no heads", (text) => {
+  expect(() => readKeptHeads(text)).toThrow("The file holds no heads of an audit log");
+});

@@ -6,6 +6,7 @@ import { consentRoutes } from "./account/consent-routes.ts";
 import { meRoutes } from "./account/me-routes.ts";
 import { sessionRoutes } from "./account/session-routes.ts";
 import { accountRoutes } from "./admin/account-routes.ts";
+import { auditRoutes } from "./admin/audit-routes.ts";
 import { planRoutes } from "./admin/plan-routes.ts";
 import { lookupRoutes } from "./reputation/lookup-routes.ts";
 
@@ -24,5 +25,6 @@ export function reputationRoutes({ accounts, lookups, trustedProxyHops }: Reputa
     .use(apiKeyRoutes(accounts))
     .use(consentRoutes(accounts))
     .use(planRoutes(accounts))
-    .use(accountRoutes(accounts));
+    .use(accountRoutes(accounts))
+    .use(auditRoutes(accounts));
 }

@@ -69,6 +69,7 @@ export const ROUTES: readonly RouteUnderTest[] = [
     body: { plan: "enterprise", calls_per_month: 1_000, rate_limit_per_minute: 100 },
   }),
   route("POST", "/v1/admin/accounts/{username}/release", { credential: "administrator" }),
+  route("GET", "/v1/admin/audit/heads", { credential: "administrator" }),
 ];
 
 /** `METHOD /path/{parameter}`. */

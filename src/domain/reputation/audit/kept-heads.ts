@@ -1,6 +1,7 @@
 // Heads of the audit log in a file that is kept elsewhere: who can change the store cannot take them back. D-8.9.
 import { AppError } from "../../shared/errors.ts";
 import { formatMs } from "../../shared/time.ts";
+import { fromWire } from "../../shared/wire-names.ts";
 import type { AuditHead, Signed } from "./audit-chain.ts";
 
 const FORMAT = "repsync.audit.heads.v1";
@@ -12,25 +13,47 @@ const FIELDS: Readonly<Record<keyof AuditHead, "string" | "number">> = {
   at: "string",
 };
 
-/** The text of a file with heads as they are at a time. It names no person. */
-export function formatKeptHeads(heads: readonly Signed<AuditHead>[], nowMs: number): string {
+/** Heads of a log at a time, by the numbers of their chains. */
+export interface KeptHeads {
+  readonly format: typeof FORMAT;
+  readonly at: string;
+  readonly heads: readonly (AuditHead & { readonly signature: string })[];
+}
+
+/** The heads of a log as they are kept. They name no person. */
+export function keepHeads(heads: readonly Signed<AuditHead>[], nowMs: number): KeptHeads {
   const items = heads
     .toSorted((a, b) => a.statement.chainNumber - b.statement.chainNumber)
     .map(({ statement, signature }) => ({ ...statement, signature }));
-  return `${JSON.stringify({ format: FORMAT, at: formatMs(nowMs), heads: items }, null, 2)}\n`;
+  return { format: FORMAT, at: formatMs(nowMs), heads: items };
 }
 
-/** Reads such a text. Throws `invalid_request` for any other. Whether the heads are signed is for the verification. */
+/** The text of a file with heads as they are at a time. */
+export function formatKeptHeads(heads: readonly Signed<AuditHead>[], nowMs: number): string {
+  return `${JSON.stringify(keepHeads(heads, nowMs), null, 2)}\n`;
+}
+
+/**
+ * Reads such a text, or a reply of `GET /v1/admin/audit/heads`. Throws `invalid_request` for any other. Whether the heads
+ * are signed is for the verification.
+ */
 export function readKeptHeads(text: string): readonly Signed<AuditHead>[] {
-  const file = parse(text);
-  const heads = isObject(file) && file["format"] === FORMAT ? file["heads"] : null;
-  if (!Array.isArray(heads) || !heads.every(isHead)) {
+  const parsed = parse(text);
+  const file = isObject(parsed) && isObject(parsed["data"]) ? parsed["data"] : parsed;
+  const items = isObject(file) && file["format"] === FORMAT ? file["heads"] : null;
+  // A reply has the names of the wire.
+  const heads: unknown[] | null = Array.isArray(items) ? items.map(inOurNames) : null;
+  if (heads === null || !heads.every(isHead)) {
     throw new AppError("invalid_request", "The file holds no heads of an audit log");
   }
   return heads.map(({ signature, chainId, seq, hash, chainNumber, at }) => ({
     statement: { chainId, seq, hash, chainNumber, at },
     signature,
   }));
+}
+
+function inOurNames(item: unknown): unknown {
+  return isObject(item) ? fromWire(item) : item;
 }
 
 function isHead(value: unknown): value is AuditHead & { readonly signature: string } {
