@@ -8,6 +8,7 @@ const CLIENTS = ["client", "lookups"];
 /** Builds when the results are older than the sources, or `force`. Only a forced build may fail. */
 export async function buildClient({ root, bun, force, say }) {
   const clients = CLIENTS.filter((name) => fs.existsSync(join(root, "src", `${name}.ts`)));
+  if (clients.length === 0) return;
   const results = clients.map((name) => join(root, "dist", `${name}.js`));
   const sourceAt = newestIn(join(root, "src"));
   if (!force && results.every((result) => changedAt(result) >= sourceAt)) return;

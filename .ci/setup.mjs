@@ -7,6 +7,7 @@ import { constants } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { buildClient } from "./build-client.mjs";
+import { buildConsole } from "./build-console.mjs";
 import { lockFolder } from "./folder-lock.mjs";
 import { runChild } from "./run-child.mjs";
 
@@ -46,7 +47,9 @@ export async function setUp({ production = false, forceBuild = false } = {}) {
     };
     const isInstallNeeded = !isComplete(plan);
     if (isInstallNeeded) await installUnderLock(plan);
-    await buildClient({ root: ROOT, bun: BUN, force: forceBuild, say });
+    const build = { root: ROOT, bun: BUN, force: forceBuild, say };
+    await buildClient(build);
+    await buildConsole(build);
     return isInstallNeeded;
   } catch (error) {
     // A code marks an error of the system, such as a folder that may not be written.

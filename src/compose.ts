@@ -1,4 +1,5 @@
 // Puts one deployment together: the opened services, the routes over them, scheduled runs and a server.
+import { BuiltConsoleFiles } from "./adapters/console-build/built-console-files.ts";
 import { CronerScheduler } from "./adapters/croner/croner-scheduler.ts";
 import { NodeSecretComparison } from "./adapters/node-crypto/node-crypto.ts";
 import { PrometheusMetrics } from "./adapters/prometheus/prometheus-metrics.ts";
@@ -58,6 +59,7 @@ export async function compose(config: Config, time?: TimeDeps): Promise<Deployme
     logger,
     metrics,
     docsAssets: new InstalledAssets(),
+    consoleFiles: config.isConsoleEnabled ? new BuiltConsoleFiles() : null,
     digest: new WebCryptoDigest(),
     browsers: {
       sessionCookie: config.sessionCookie,

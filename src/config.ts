@@ -69,6 +69,8 @@ export interface Config {
   /** Origins of pages that may call the service, as browsers write them. D-8.6. */
   readonly corsOrigins: readonly string[];
   readonly sessionCookie: string;
+  /** Whether the web console is served. D-9.1. */
+  readonly isConsoleEnabled: boolean;
   readonly logLevel: LogLevel;
 }
 
@@ -135,6 +137,7 @@ export function readConfig(env: Environment, readFile: (path: string) => string)
     trustedProxyHops: reader.integer("TRUSTED_PROXY_HOPS", 0, 0, 100),
     corsOrigins: readCorsOrigins(reader),
     sessionCookie: readSessionCookie(reader),
+    isConsoleEnabled: reader.flag("CONSOLE_ENABLED", true),
     logLevel: reader.oneOf("LOG_LEVEL", LOG_LEVELS, "info"),
   };
   reader.problems.push(...secretProblems(config), ...administratorProblems(config));

@@ -6,6 +6,7 @@ import { AppError } from "../domain/shared/errors.ts";
 import { REPLY_DEADLINE_MS } from "../domain/shared/limits.ts";
 import { cutText } from "../domain/shared/text.ts";
 import type { Digest } from "../ports/crypto/crypto.ts";
+import type { ConsoleFiles } from "../ports/http/console-files.ts";
 import type { DocsAssets, RequestHandler } from "../ports/http/http-server.ts";
 import type { Logger } from "../ports/runtime/logger.ts";
 import type { AnsweredRequest, Metrics } from "../ports/runtime/metrics.ts";
@@ -15,13 +16,15 @@ import { addCorsHeaders, preflightReply } from "./cors.ts";
 import { failureReply, isReputationPath } from "./errors.ts";
 import { type BrowserSettings, beginExchange, exchangeOf } from "./exchange.ts";
 import { documentOf } from "./openapi.ts";
-import { isForBrowsers, secured } from "./page-security.ts";
+import { addConsoleHeaders, isForBrowsers, secured } from "./page-security.ts";
+import { consoleRoutes, isConsolePath } from "./routes/console/console-routes.ts";
 import {
   docsAssetsRoute,
   healthRoute,
   type MetricsRouteDeps,
   metricsRoute,
 } from "./routes/operations/operation-routes.ts";
+import { rootRoute } from "./routes/operations/root-route.ts";
 import { type ReputationRoutesDeps, reputationRoutes } from "./routes/reputation-routes.ts";
 import {
   type PageRoutesDeps,
@@ -45,6 +48,8 @@ interface AppDeps {
   readonly logger: Logger;
   readonly metrics: Metrics;
   readonly docsAssets: DocsAssets;
+  /** Null where the console is disabled. */
+  readonly consoleFiles: ConsoleFiles | null;
   readonly digest: Digest;
   readonly browsers: BrowserSettings;
   readonly health: HealthDeps;
@@ -84,6 +89,7 @@ export function createRequestHandler(deps: AppDeps): RequestHandler {
     const reply = await (hasDeadline(target.path) ? inTime(replying, deps.timer) : replying);
     const { failure } = exchangeOf(request);
     if (failure !== null) throw failure.error;
+    if (isConsolePath(target.path)) return reply;
     return isForBrowsers(reply) ? await secured(reply, deps.digest) : reply;
   }
 
@@ -104,6 +110,7 @@ export function createRequestHandler(deps: AppDeps): RequestHandler {
       return failure;
     });
     if (!exchange.hasCommonHeaders) addCommonHeaders(reply, target.path, requestId);
+    if (isConsolePath(target.path)) addConsoleHeaders(reply);
     addCorsHeaders(reply, request, target.path);
     // Bun leaves it out of replies to HEAD only.
     if (method === "HEAD") reply.headers.set("Date", new Date(deps.clock.nowMs()).toUTCString());
@@ -151,6 +158,7 @@ function createElysia(deps: AppDeps) {
   const routes = new Elysia()
     .use(pageRoutes(deps.pages))
     .use(syncRunRoutes(deps.runs))
+    .use(rootRoute({ isConsoleEnabled: deps.consoleFiles !== null }))
     .use(healthRoute(deps.health))
     .use(metricsRoute(deps.metricsRoute))
     .use(reputationRoutes(deps.reputation));
@@ -160,6 +168,7 @@ function createElysia(deps: AppDeps) {
       return new Response(null, { status: 500 });
     })
     .use(docsAssetsRoute(deps.docsAssets))
+    .use(deps.consoleFiles === null ? new Elysia() : consoleRoutes(deps.consoleFiles))
     .use(
       openapi({
         path: "/swagger",
@@ -167,7 +176,7 @@ function createElysia(deps: AppDeps) {
         provider: "swagger-ui",
         swagger: SWAGGER_PAGE,
         documentation: documentOf(routes.routes),
-        exclude: { paths: [/^\/swagger/] },
+        exclude: { paths: [/^\/(?:swagger|console)/] },
       }),
     )
     .use(routes);

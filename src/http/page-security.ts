@@ -9,6 +9,25 @@ const HEADERS = {
 const PAGE_OR_SCRIPT = /^text\/(?:html|javascript)\b/;
 const INLINE_SCRIPT = /<script(?![^>]*\bsrc=)[^>]*>([\s\S]*?)<\/script>/g;
 
+/** D-9.2, to the letter. */
+const CONSOLE_POLICY = [
+  "default-src 'none'",
+  "script-src 'self'",
+  "style-src 'self'",
+  "img-src 'self' data:",
+  "font-src 'self'",
+  "connect-src 'self'",
+  "form-action 'self'",
+  "frame-ancestors 'none'",
+  "base-uri 'none'",
+].join("; ");
+
+/** Gives a reply below `/console` its headers. */
+export function addConsoleHeaders(reply: Response): void {
+  for (const [name, value] of Object.entries(HEADERS)) reply.headers.set(name, value);
+  reply.headers.set("Content-Security-Policy", CONSOLE_POLICY);
+}
+
 export function isForBrowsers(reply: Response): boolean {
   return PAGE_OR_SCRIPT.test(reply.headers.get("content-type") ?? "");
 }

@@ -21,6 +21,7 @@ test("D-1.3 .env.example has every variable once", () => {
     "ADMIN_USERNAME",
     "API_KEY_PEPPER",
     "AUDIT_RETENTION_DAYS",
+    "CONSOLE_ENABLED",
     "CORS_ORIGINS",
     "HOST",
     "JWT_AUDIENCE",

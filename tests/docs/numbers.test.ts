@@ -44,6 +44,6 @@ function linesOf(folder: string): number {
 
 function textsOf(folder: string): readonly string[] {
   return readdirSync(join(ROOT, folder), { recursive: true, encoding: "utf8" })
-    .filter((name) => name.endsWith(".ts"))
+    .filter((name) => /(?<!\.d)\.tsx?$/.test(name))
     .map((name) => readFileSync(join(ROOT, folder, name), "utf8"));
 }

@@ -47,3 +47,8 @@ test("D-1.3.18 TRUSTED_PROXY_HOPS may not be more than 100", () => {
     'TRUSTED_PROXY_HOPS must be a whole number from 0 to 100: "101"',
   ]);
 });
+
+test("D-1.3.22, D-9.1 the console is served unless CONSOLE_ENABLED says no", () => {
+  expect(read({}).isConsoleEnabled).toBe(true);
+  expect(read({ CONSOLE_ENABLED: "false" }).isConsoleEnabled).toBe(false);
+});

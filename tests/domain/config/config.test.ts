@@ -46,6 +46,7 @@ const DEFAULTS: Omit<Config, "registry"> = {
   trustedProxyHops: 0,
   corsOrigins: [],
   sessionCookie: "repsync_session",
+  isConsoleEnabled: true,
   logLevel: "info",
 };
 
@@ -80,8 +81,7 @@ const VARIABLES = [
   "AUDIT_RETENTION_DAYS",
   "TRUSTED_PROXY_HOPS",
   "CORS_ORIGINS",
-  "SESSION_COOKIE",
-  "LOG_LEVEL",
+  ...["SESSION_COOKIE", "CONSOLE_ENABLED", "LOG_LEVEL"],
 ];
 
 describe("readConfig()", () => {

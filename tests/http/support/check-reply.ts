@@ -65,7 +65,7 @@ export async function checkReply(baseUrl: string, seen: SeenExchange): Promise<v
 
 function findProblem(openApi: OpenApiDocument, seen: SeenExchange): string | null {
   if (!/^[\w-]{8,64}$/.test(seen.headers.get("x-request-id") ?? "")) return "no X-Request-Id";
-  if (/^\/(swagger|favicon\.ico)/.test(seen.path)) return null;
+  if (/^\/(swagger|console|favicon\.ico)/.test(seen.path)) return null;
   const item = pathItem(openApi, seen.path);
   if (item === null) return unknownPathProblem(seen);
   const method = seen.method === "HEAD" ? "get" : seen.method.toLowerCase();

@@ -1,0 +1,50 @@
+// Builds dist/console: the web console as the service sends it. Plain Node; Bun does the bundling.
+import { createHash } from "node:crypto";
+import * as fs from "node:fs";
+import { join } from "node:path";
+import { runChild } from "./run-child.mjs";
+
+/**
+ * Builds when a source of the console or a package has changed, or `force`. Only a forced build may fail. Names of files carry a hash of
+ * their content, and `console.json` is put in place last: whoever reads it finds all that it names.
+ */
+export async function buildConsole({ root, bun, force, say }) {
+  const source = join(root, "src", "console");
+  // An image installs the packages before it has the sources.
+  if (!fs.existsSync(join(source, "main.tsx"))) return;
+  const inputs = hashOfInputs(root, source);
+  if (!force && readBuilt(root)?.inputs === inputs) return;
+  const stdio = ["ignore", "ignore", 2];
+  const step = [join(root, ".ci", "bundle-console.mjs"), inputs];
+  const { code } = await runChild(bun, step, { cwd: root, stdio });
+  if (code === 0) return force ? say("Built the console") : undefined;
+  say(`The console could not be built: exit code ${code}`);
+  if (force) process.exit(1);
+}
+
+/** The names of files and pages that the last build wrote; undefined before the first. */
+function readBuilt(root) {
+  try {
+    return JSON.parse(fs.readFileSync(join(root, "dist", "console", "console.json"), "utf8"));
+  } catch {
+    return undefined;
+  }
+}
+
+function hashOfInputs(root, source) {
+  const entries = fs.readdirSync(source, { recursive: true, withFileTypes: true });
+  const sources = entries
+    .filter((entry) => entry.isFile())
+    .map((entry) => join(entry.parentPath ?? entry.path, entry.name));
+  const builders = ["build-console.mjs", "bundle-console.mjs"].map((name) =>
+    join(root, ".ci", name),
+  );
+  const hash = createHash("sha256");
+  for (const file of [...sources, ...builders, join(root, "package.json")].sort()) {
+    hash
+      .update(`${file.slice(root.length)}\0`)
+      .update(fs.readFileSync(file))
+      .update("\0");
+  }
+  return hash.digest("hex");
+}

@@ -1,0 +1,57 @@
+import { readFile, stat } from "node:fs/promises";
+import { extname } from "node:path";
+import type { BuiltConsole, ConsoleFile, ConsoleFiles } from "../../ports/http/console-files.ts";
+
+const CONTENT_TYPES: Readonly<Record<string, string>> = {
+  ".js": "text/javascript; charset=utf-8",
+  ".css": "text/css; charset=utf-8",
+};
+
+/** `console.json`, which the build puts in place last. */
+interface Manifest {
+  readonly script: string;
+  readonly style: string;
+  readonly pages: readonly string[];
+}
+
+/** Reads what the set-up built into a folder, and keeps it until it is built anew. */
+export class BuiltConsoleFiles implements ConsoleFiles {
+  readonly #folder: URL;
+  #kept: { readonly builtAtMs: number; readonly built: BuiltConsole } | null = null;
+
+  /** The folder of the build, with a slash at its end; that of this package when absent. */
+  constructor(folder = new URL("../../../dist/console/", import.meta.url)) {
+    this.#folder = folder;
+  }
+
+  async read(): Promise<BuiltConsole | null> {
+    const manifest = new URL("console.json", this.#folder);
+    const builtAtMs = await stat(manifest).then(
+      ({ mtimeMs }) => mtimeMs,
+      () => null,
+    );
+    if (builtAtMs === null) return null;
+    if (this.#kept?.builtAtMs === builtAtMs) return this.#kept.built;
+    const built = await this.#readBuild(manifest);
+    this.#kept = { builtAtMs, built };
+    return built;
+  }
+
+  async #readBuild(manifest: URL): Promise<BuiltConsole> {
+    const { script, style, pages } = JSON.parse(await readFile(manifest, "utf8")) as Manifest;
+    const names = [script, style];
+    const files = await Promise.all(names.map((name) => this.#readFile(name)));
+    return { script, style, pages, files: new Map(files) };
+  }
+
+  async #readFile(name: string): Promise<readonly [string, ConsoleFile]> {
+    const [bytes, gzip] = await Promise.all(
+      [name, `${name}.gz`].map((each) => readFile(new URL(each, this.#folder))),
+    );
+    const contentType = CONTENT_TYPES[extname(name)] ?? "application/octet-stream";
+    return [
+      name,
+      { contentType, bytes: new Uint8Array(bytes ?? []), gzip: new Uint8Array(gzip ?? []) },
+    ];
+  }
+}

@@ -1,0 +1,62 @@
+/** One member of a body that was refused. */
+export interface RefusedField {
+  /** JSON pointer, such as `/email`; empty for the whole body. */
+  readonly pointer: string;
+  readonly detail: string;
+}
+
+interface ErrorBody {
+  readonly code?: string;
+  readonly detail?: string;
+  readonly error?: string;
+  readonly type?: string;
+  readonly errors?: readonly RefusedField[];
+}
+
+/** A request that failed: what the service answered, or that it cannot be reached (`status` 0). */
+export class RequestError extends Error {
+  readonly status: number;
+  /** `code` of a problem, `type` of a sync error, `unreachable`, or empty. */
+  readonly code: string;
+  readonly detail: string;
+  readonly fields: readonly RefusedField[];
+  /** By which the log of the service knows the request. */
+  readonly requestId: string;
+  /** Seconds to wait before trying again; null when the service does not say. */
+  readonly retryAfterSeconds: number | null;
+
+  constructor(status: number, body: ErrorBody, headers: Headers = new Headers()) {
+    const detail = body.detail ?? body.error ?? `The service answered with status ${status}`;
+    super(detail);
+    this.status = status;
+    this.code = body.code ?? body.type ?? "";
+    this.detail = detail;
+    this.fields = body.errors ?? [];
+    this.requestId = headers.get("x-request-id") ?? "";
+    const retryAfter = headers.get("retry-after");
+    this.retryAfterSeconds = retryAfter === null ? null : Number(retryAfter);
+  }
+
+  /** Of a reply that is no good one. */
+  static async of(response: Response): Promise<RequestError> {
+    const body = (await response.json().catch(() => ({}))) as ErrorBody;
+    return new RequestError(response.status, body, response.headers);
+  }
+
+  /** What was wrong with a member of the body, such as `email`; null when nothing was. */
+  problemOf(name: string): string | null {
+    return this.fields.find(({ pointer }) => pointer === `/${name}`)?.detail ?? null;
+  }
+}
+
+/** The service does not answer at all. */
+export function unreachable(): RequestError {
+  return new RequestError(0, { code: "unreachable", detail: "The service cannot be reached" });
+}
+
+/** Any failure as one that can be shown. */
+export function asRequestError(error: unknown): RequestError {
+  if (error instanceof RequestError) return error;
+  const detail = error instanceof Error ? error.message : String(error);
+  return new RequestError(0, { code: "console", detail });
+}

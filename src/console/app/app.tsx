@@ -1,0 +1,96 @@
+import { useEffect } from "preact/hooks";
+import { ActionButton } from "../components/action-button.tsx";
+import { ErrorNote } from "../components/error-note.tsx";
+import { PAGES, type PageEntry } from "../pages/pages.ts";
+import { BASE, matchAddress, navigate, place } from "../state/router.ts";
+import { findSession, isAdministrator, session, signInAddress } from "../state/session.ts";
+import { usePageVisit } from "../state/use-page-visit.ts";
+import { Layout } from "./layout.tsx";
+
+interface Shown {
+  readonly entry: PageEntry;
+  readonly params: Readonly<Record<string, string>>;
+}
+
+/** The whole console. */
+export function App() {
+  useEffect(() => void findSession(), []);
+  return (
+    <Layout>
+      <CurrentPage />
+    </Layout>
+  );
+}
+
+function CurrentPage() {
+  const shown = findPage(place.value.path);
+  const isOpen = shown?.entry.audience === "anybody";
+  if (session.value.kind === "unknown" && !isOpen) return <Waiting />;
+  if (session.value.kind === "signed_out" && !isOpen) return <Redirect to={signInAddress()} />;
+  if (place.value.path === BASE) return <Redirect to={homeAddress()} />;
+  if (shown === null) return <Page name="Page not found" content={<NotFound />} />;
+  const { entry, params } = shown;
+  const { name, component: Content } = entry;
+  const isRefused = entry.audience === "administrators" && !isAdministrator();
+  // The key makes a page anew for each address, so that nothing of one record is shown at another.
+  const content = isRefused ? (
+    <ForAdministrators />
+  ) : (
+    <Content key={place.value.path} {...params} />
+  );
+  return <Page name={name} content={content} />;
+}
+
+function Page({ name, content }: { readonly name: string; readonly content: preact.VNode }) {
+  const heading = usePageVisit(name);
+  return (
+    <>
+      <h1 ref={heading} tabIndex={-1}>
+        {name}
+      </h1>
+      {content}
+    </>
+  );
+}
+
+function Redirect({ to }: { readonly to: string }) {
+  useEffect(() => navigate(to, { isReplaced: true }), [to]);
+  return null;
+}
+
+function Waiting() {
+  if (session.value.kind !== "unknown" || session.value.error === null) return null;
+  return (
+    <>
+      <h1>repsync</h1>
+      <ErrorNote error={session.value.error} />
+      <ActionButton onPress={findSession}>Try again</ActionButton>
+    </>
+  );
+}
+
+function NotFound() {
+  return (
+    <p>
+      There is no page at this address. <a href={BASE}>Go to the first page</a>
+    </p>
+  );
+}
+
+function ForAdministrators() {
+  return <p>This page is for administrators. Sign in with an administrator's account to see it.</p>;
+}
+
+function findPage(path: string): Shown | null {
+  for (const entry of PAGES) {
+    for (const pattern of [entry.address, ...entry.below]) {
+      const params = matchAddress(pattern, path);
+      if (params !== null) return { entry, params };
+    }
+  }
+  return null;
+}
+
+function homeAddress(): string {
+  return isAdministrator() ? "/console/overview" : "/console/my-reputation";
+}

@@ -1,0 +1,72 @@
+import type { ComponentChildren } from "preact";
+import { useId } from "preact/hooks";
+
+export interface Column<Row> {
+  readonly title: string;
+  readonly cell: (row: Row) => ComponentChildren;
+  /** Numbers stand at the right. */
+  readonly isNumber?: boolean;
+  /** The cell names its row. */
+  readonly isHeader?: boolean;
+}
+
+interface DataTableProps<Row> {
+  /** What the table shows; screen readers say it, and all see it unless `isCaptionHidden`. */
+  readonly caption: string;
+  readonly isCaptionHidden?: boolean;
+  readonly columns: readonly Column<Row>[];
+  readonly rows: readonly Row[];
+  /** Tells rows apart, so that each keeps its place when they are loaded again. */
+  readonly keyOf: (row: Row) => string | number;
+  /** The rows are being loaded again. */
+  readonly isLoading?: boolean;
+  /** In place of a table without rows. */
+  readonly empty?: ComponentChildren;
+}
+
+/** A table that scrolls inside its own frame where it is too wide. */
+export function DataTable<Row>(props: DataTableProps<Row>) {
+  const { caption, columns, rows, keyOf, isLoading = false, empty } = props;
+  const captionId = useId();
+  if (rows.length === 0 && empty !== undefined && !isLoading) return <>{empty}</>;
+  return (
+    // biome-ignore lint/a11y/noNoninteractiveTabindex: whoever has no mouse scrolls it with the arrow keys.
+    <section class="table-frame" aria-labelledby={captionId} tabIndex={0}>
+      <table aria-busy={isLoading ? "true" : undefined}>
+        <caption id={captionId} class={props.isCaptionHidden ? "for-readers" : undefined}>
+          {caption}
+        </caption>
+        <thead>
+          <tr>
+            {columns.map(({ title, isNumber }) => (
+              <th key={title} scope="col" class={isNumber ? "number" : undefined}>
+                {title}
+              </th>
+            ))}
+          </tr>
+        </thead>
+        <tbody>
+          {rows.map((row) => (
+            <tr key={keyOf(row)}>
+              {columns.map((column) => (
+                <Cell key={column.title} column={column} row={row} />
+              ))}
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </section>
+  );
+}
+
+function Cell<Row>({ column, row }: { readonly column: Column<Row>; readonly row: Row }) {
+  const { cell, isNumber, isHeader } = column;
+  const name = isNumber ? "number" : undefined;
+  return isHeader ? (
+    <th scope="row" class={name}>
+      {cell(row)}
+    </th>
+  ) : (
+    <td class={name}>{cell(row)}</td>
+  );
+}

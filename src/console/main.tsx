@@ -1,0 +1,10 @@
+// The web console. D-9.
+import { render } from "preact";
+import { App } from "./app/app.tsx";
+import { startRouter } from "./state/router.ts";
+
+const root = document.getElementById("console");
+if (root !== null) {
+  startRouter();
+  render(<App />, root);
+}

@@ -1,0 +1,6 @@
+import { EmptyState } from "../components/empty-state.tsx";
+
+/** The page `Accounts`. */
+export function AccountsPage() {
+  return <EmptyState title="Nothing here yet" />;
+}

@@ -1,0 +1,6 @@
+import { EmptyState } from "../components/empty-state.tsx";
+
+/** The page `Compare`. */
+export function ComparePage() {
+  return <EmptyState title="Nothing here yet" />;
+}

@@ -1,0 +1,70 @@
+// Every page of the console. The service answers these addresses with the console, all others below /console with 404.
+import type { FunctionComponent } from "preact";
+import { AccessesPage } from "./accesses-page.tsx";
+import { AccountsPage } from "./accounts-page.tsx";
+import { ApiKeysPage } from "./api-keys-page.tsx";
+import { AuditPage } from "./audit-page.tsx";
+import { ComparePage } from "./compare-page.tsx";
+import { ConsentsPage } from "./consents-page.tsx";
+import { MyReputationPage } from "./my-reputation-page.tsx";
+import { OverviewPage } from "./overview-page.tsx";
+import { RejectedPage } from "./rejected-page.tsx";
+import { RunsPage } from "./runs-page.tsx";
+import { SettingsPage } from "./settings-page.tsx";
+import { SignInPage } from "./sign-in-page.tsx";
+import { SignUpPage } from "./sign-up-page.tsx";
+import { TablesPage } from "./tables-page.tsx";
+import { UsagePage } from "./usage-page.tsx";
+
+type Audience = "administrators" | "everybody";
+
+export interface PageEntry {
+  /** Its heading, and its name in the navigation. */
+  readonly name: string;
+  readonly address: string;
+  /** Patterns of what it shows one of, such as `/console/runs/:run`; the component gets the values by their names. */
+  readonly below: readonly string[];
+  /** `anybody`: no one needs to be signed in. */
+  readonly audience: Audience | "anybody";
+  /** Whose navigation names it; null for nobody's. */
+  readonly navigation: Audience | null;
+  readonly component: FunctionComponent<Readonly<Record<string, string>>>;
+}
+
+/** In the order of the navigation. */
+export const PAGES: readonly PageEntry[] = [
+  page("Overview", "administrators", OverviewPage),
+  page("Tables", "administrators", TablesPage, ["/console/tables/:table"]),
+  page("Runs", "administrators", RunsPage, ["/console/runs/:run"]),
+  page("Rejected", "administrators", RejectedPage, ["/console/rejected/:id"]),
+  page("Compare", "administrators", ComparePage),
+  page("Accounts", "administrators", AccountsPage, ["/console/accounts/:username"]),
+  page("Audit", "administrators", AuditPage),
+  page("My reputation", "everybody", MyReputationPage),
+  page("Consents", "everybody", ConsentsPage),
+  page("Accesses", "everybody", AccessesPage),
+  page("API keys", "everybody", ApiKeysPage),
+  page("Usage", "everybody", UsagePage),
+  page("Settings", "everybody", SettingsPage),
+  signedOut("Sign in", SignInPage),
+  signedOut("Sign up", SignUpPage),
+];
+
+function page(
+  name: string,
+  audience: Audience,
+  component: PageEntry["component"],
+  below: readonly string[] = [],
+): PageEntry {
+  return { name, address: addressOf(name), below, audience, navigation: audience, component };
+}
+
+function signedOut(name: string, component: PageEntry["component"]): PageEntry {
+  const address = addressOf(name);
+  return { name, address, below: [], audience: "anybody", navigation: null, component };
+}
+
+/** `/console/my-reputation` of `My reputation`. */
+function addressOf(name: string): string {
+  return `/console/${name.toLowerCase().replaceAll(" ", "-")}`;
+}

@@ -1,0 +1,4 @@
+/** Where people make an account. D-9.3. */
+export function SignUpPage() {
+  return null;
+}

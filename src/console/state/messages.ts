@@ -1,0 +1,10 @@
+// What just happened, for everybody to see and for screen readers to say.
+import { signal } from "@preact/signals";
+
+/** Empty when there is nothing to say. */
+export const message = signal("");
+
+/** Shows a sentence until the next one, or until another page is opened. */
+export function say(text: string): void {
+  message.value = text;
+}

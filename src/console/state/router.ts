@@ -1,0 +1,115 @@
+// Which address the console shows: the History API, with links as they are in the page.
+import { signal } from "@preact/signals";
+
+export const BASE = "/console";
+
+interface Place {
+  /** Below `/console`, percent-encoded, without a slash at its end. */
+  readonly path: string;
+  readonly search: string;
+  /** How far the page is scrolled when somebody comes back to it; null on the first visit. */
+  readonly scrollY: number | null;
+  /** False for the page that the browser itself opened: it keeps the focus where the browser puts it. */
+  readonly isVisit: boolean;
+}
+
+export const place = signal<Place>({ path: BASE, search: "", scrollY: null, isVisit: false });
+
+interface HistoryState {
+  readonly scrollY?: number;
+}
+
+/** Follows the address of the tab from now on. Called once. */
+export function startRouter(): void {
+  history.scrollRestoration = "manual";
+  place.value = { ...here(), scrollY: scrollOf(history.state), isVisit: false };
+  window.addEventListener("popstate", ({ state }) => {
+    place.value = { ...here(), scrollY: scrollOf(state), isVisit: true };
+  });
+  window.addEventListener("pagehide", rememberScroll);
+  document.addEventListener("click", followLink);
+}
+
+/** Opens an address of the console. `isReplaced`: Back does not lead to the page that is left. */
+export function navigate(address: string, { isReplaced = false } = {}): void {
+  rememberScroll();
+  if (isReplaced) history.replaceState({}, "", address);
+  else history.pushState({}, "", address);
+  place.value = { ...here(), scrollY: null, isVisit: true };
+}
+
+/** Changes parameters of the address, such as a filter, and stays on the page. An empty value takes one away. */
+export function setQuery(
+  values: Readonly<Record<string, string>>,
+  { isReplaced = false } = {},
+): void {
+  const query = new URLSearchParams(place.value.search);
+  for (const [name, value] of Object.entries(values)) {
+    if (value === "") query.delete(name);
+    else query.set(name, value);
+  }
+  const search = query.size === 0 ? "" : `?${query}`;
+  if (search !== place.value.search) navigate(`${place.value.path}${search}`, { isReplaced });
+}
+
+/** The parameters of a pattern such as `/console/runs/:run` in a path, decoded; null when it does not fit. */
+export function matchAddress(
+  pattern: string,
+  path: string,
+): Readonly<Record<string, string>> | null {
+  const wanted = pattern.split("/");
+  const given = path.split("/");
+  if (wanted.length !== given.length) return null;
+  const params: Record<string, string> = {};
+  for (const [i, segment] of wanted.entries()) {
+    const text = decoded(given[i] ?? "");
+    if (segment.startsWith(":") && text) params[segment.slice(1)] = text;
+    else if (segment !== text) return null;
+  }
+  return params;
+}
+
+function decoded(segment: string): string | null {
+  try {
+    return decodeURIComponent(segment);
+  } catch {
+    return null;
+  }
+}
+
+function here() {
+  const path = location.pathname.replace(/\/+$/, "");
+  return { path: path || "/", search: location.search };
+}
+
+function scrollOf(state: unknown): number | null {
+  return (state as HistoryState | null)?.scrollY ?? null;
+}
+
+function rememberScroll() {
+  history.replaceState({ scrollY: window.scrollY } satisfies HistoryState, "");
+}
+
+/** Takes the clicks that would open a page of the console in this tab. */
+function followLink(event: MouseEvent) {
+  const isPlain = event.button === 0 && !event.ctrlKey && !event.metaKey && !event.shiftKey;
+  if (event.defaultPrevented || !isPlain || event.altKey) return;
+  const link = (event.target as Element).closest("a");
+  if (link === null || link.target !== "" || link.hasAttribute("download")) return;
+  const url = new URL(link.href, location.href);
+  const isSkip = url.hash !== "" && url.pathname === location.pathname;
+  if (url.origin !== location.origin || isSkip || !isBelow(url.pathname)) return;
+  event.preventDefault();
+  navigate(url.pathname + url.search);
+}
+
+function isBelow(path: string): boolean {
+  return path === BASE || path.startsWith(`${BASE}/`);
+}
+
+/** An address that may be opened after signing in: a page of this console, else `/console`. */
+export function safeAddress(text: string | null): string {
+  if (text === null || !URL.canParse(text, location.origin)) return BASE;
+  const url = new URL(text, location.origin);
+  return url.origin === location.origin && isBelow(url.pathname) ? url.pathname + url.search : BASE;
+}

@@ -1,0 +1,53 @@
+import { useLayoutEffect, useRef } from "preact/hooks";
+import { message } from "./messages.ts";
+import { place } from "./router.ts";
+
+/** How long a page may grow before its old place is given up. */
+const RESTORE_MS = 3_000;
+
+/**
+ * Does what a browser does when a page is opened: the title, the focus (on the heading, to which the reference goes), the
+ * place to which the page was scrolled.
+ */
+export function usePageVisit(name: string) {
+  const heading = useRef<HTMLHeadingElement>(null);
+  const { path, scrollY, isVisit } = place.value;
+
+  useLayoutEffect(() => {
+    setTitle(name);
+    if (isVisit) {
+      message.value = "";
+      heading.current?.focus({ preventScroll: true });
+    }
+    return restoreScroll(scrollY ?? 0);
+    // A filter that changes is no new page.
+  }, [path, name]);
+  return heading;
+}
+
+/** Names a page in the title of the tab: `Tables`, or what it shows, such as `profiles` of `Tables`. */
+export function setTitle(name: string, shown = ""): void {
+  document.title = [shown, name, "repsync"].filter((part) => part !== "").join(" · ");
+}
+
+/** Scrolls as the page grows, until it is there, somebody else scrolls, or it takes too long. */
+function restoreScroll(top: number): () => void {
+  const observer = new ResizeObserver(move);
+  const timer = setTimeout(stop, RESTORE_MS);
+
+  function move() {
+    window.scrollTo({ top, behavior: "instant" });
+    if (Math.abs(window.scrollY - top) < 2) stop();
+  }
+
+  function stop() {
+    observer.disconnect();
+    clearTimeout(timer);
+    for (const type of ["wheel", "touchmove", "keydown"]) window.removeEventListener(type, stop);
+  }
+
+  for (const type of ["wheel", "touchmove", "keydown"]) window.addEventListener(type, stop);
+  observer.observe(document.body);
+  move();
+  return stop;
+}

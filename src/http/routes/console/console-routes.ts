@@ -1,0 +1,97 @@
+// The web console: its page, for every address that it has, and its files. D-9.1, D-9.2.
+import { Elysia } from "elysia";
+import type { BuiltConsole, ConsoleFile, ConsoleFiles } from "../../../ports/http/console-files.ts";
+import { readTarget } from "../../routing.ts";
+
+const ASSETS = "/console/assets/";
+/** A name stands for one content for ever. */
+const FOR_EVER = "public, max-age=31536000, immutable";
+
+/** `GET /console` and everything below it. The same for everybody: the page asks who is signed in. */
+export function consoleRoutes(files: ConsoleFiles) {
+  const hidden = { detail: { hide: true } };
+  const answer = async ({ request }: { readonly request: Request }) => {
+    const { path, search } = readTarget(request.url);
+    if (path.endsWith("/")) return movedTo(path.replace(/\/+$/, "") + search);
+    const built = await files.read();
+    if (built === null) return pageReply(NOT_BUILT, 503);
+    if (path.startsWith(ASSETS)) {
+      const file = built.files.get(path.slice(ASSETS.length));
+      if (file !== undefined) return fileReply(file, request);
+    }
+    return pageReply(pageOf(built), isPage(built, path) ? 200 : 404);
+  };
+  return new Elysia().get("/console", answer, hidden).get("/console/*", answer, hidden);
+}
+
+/** True for what is answered with the headers of D-9.2. */
+export function isConsolePath(path: string): boolean {
+  return path === "/console" || path.startsWith("/console/");
+}
+
+function movedTo(address: string): Response {
+  return new Response(null, { status: 308, headers: { Location: address } });
+}
+
+function isPage({ pages }: BuiltConsole, path: string): boolean {
+  if (path === "/console") return true;
+  const given = path.split("/");
+  return pages.some((page) => {
+    const wanted = page.split("/");
+    const fits = (segment: string, i: number) =>
+      segment === given[i] || (segment.startsWith(":") && given[i] !== "");
+    return wanted.length === given.length && wanted.every(fits);
+  });
+}
+
+function fileReply({ contentType, bytes, gzip }: ConsoleFile, { headers }: Request): Response {
+  const shared = {
+    "Content-Type": contentType,
+    "Cache-Control": FOR_EVER,
+    Vary: "Accept-Encoding",
+  };
+  if (!takesGzip(headers.get("accept-encoding") ?? "")) {
+    return new Response(bytes, { headers: shared });
+  }
+  return new Response(gzip, { headers: { ...shared, "Content-Encoding": "gzip" } });
+}
+
+function takesGzip(accepted: string): boolean {
+  const codings = accepted.toLowerCase().split(",");
+  return codings.some((coding) => /^ *(?:x-)?gzip *(?:; *q=(?!0(?:\.0*)? *$).*)?$/.test(coding));
+}
+
+function pageReply(html: string, status: number): Response {
+  return new Response(html, {
+    status,
+    headers: { "Content-Type": "text/html; charset=utf-8", "Cache-Control": "no-cache" },
+  });
+}
+
+function pageOf({ script, style }: BuiltConsole): string {
+  return documentOf(`<link rel="stylesheet" href="${ASSETS}${style}">
+<script type="module" src="${ASSETS}${script}"></script>`);
+}
+
+function documentOf(head: string, body = ""): string {
+  return `<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<title>repsync</title>
+<link rel="icon" href="data:,">
+${head}
+</head>
+<body>
+<div id="console">${body}</div>
+<noscript>The console needs JavaScript; the interface is described at <a href="/swagger">/swagger</a></noscript>
+</body>
+</html>
+`;
+}
+
+const NOT_BUILT = documentOf(
+  "",
+  "<main><h1>repsync</h1><p>The console is not built: run <code>npm run build</code></p></main>",
+);

@@ -1,0 +1,45 @@
+// docs/openapi.json is what a deployment publishes, and the types of the console are made from it.
+import { afterEach, expect, setDefaultTimeout, test } from "bun:test";
+import { spawnSync } from "node:child_process";
+import { readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { BUN, ROOT } from "../../.ci/setup.mjs";
+import { releaseResources } from "../http/support/resources.ts";
+import { startApp } from "../http/support/sync-app.ts";
+
+afterEach(releaseResources);
+setDefaultTimeout(60_000);
+
+const FILE = join(ROOT, "docs/openapi.json");
+const TYPES = join(ROOT, "src/console/api/interface.d.ts");
+/** With sync disabled the document names no tables of a registry. */
+const NO_TABLES = { SYNC_ENABLED: "false" };
+
+async function published(): Promise<string> {
+  const { url } = await startApp({ env: NO_TABLES });
+  return await (await fetch(`${url}/swagger/json`)).text();
+}
+
+function typesOf(document: string): string {
+  const generator = [join(ROOT, ".ci/interface-types.mjs")];
+  const { status, stdout, stderr } = spawnSync(BUN, generator, { input: document, cwd: ROOT });
+  if (status !== 0) throw new Error(String(stderr));
+  return String(stdout);
+}
+
+/** `UPDATE_DOCS=1 npm test tests/docs` writes both files; the formatter then has its way with the document. */
+if (process.env.UPDATE_DOCS === "1") {
+  const document = await published();
+  writeFileSync(FILE, `${JSON.stringify(JSON.parse(document), null, 2)}\n`);
+  writeFileSync(TYPES, typesOf(document));
+  await releaseResources();
+}
+
+test("D-10.10 docs/openapi.json is what is served; UPDATE_DOCS=1 writes it anew", async () => {
+  const document = JSON.parse(await published()) as unknown;
+  expect(JSON.parse(readFileSync(FILE, "utf8"))).toEqual(document);
+});
+
+test("D-10.10 the types of the console are made from docs/openapi.json", () => {
+  expect(readFileSync(TYPES, "utf8")).toBe(typesOf(readFileSync(FILE, "utf8")));
+});
