@@ -16,6 +16,7 @@ import type { VersionedCache } from "./ports/lookups/versioned-cache.ts";
 import type { CacheCounts } from "./ports/runtime/metrics.ts";
 import type { Scheduler } from "./ports/runtime/runtime.ts";
 import { openServices, type Services, type TimeDeps } from "./services.ts";
+import { AuditVerifications } from "./usecases/reputation/audit/audit-verifications.ts";
 import { Lookups } from "./usecases/reputation/lookups/look-up.ts";
 import { startPruning } from "./usecases/sync/deletes/prune-tombstones.ts";
 import { ActiveRuns } from "./usecases/sync/runs/active-runs.ts";
@@ -32,7 +33,8 @@ export interface Deployment {
   readonly handler: RequestHandler;
   readonly startServer: StartHttpServer;
   /**
-   * Ends the schedule, and every run before its next write. Resolves when all have ended, or after `graceMs`. Idempotent.
+   * Ends the schedule, a verification of the audit log, and every run before its next write. Resolves when all runs have
+   * ended, or after `graceMs`. Idempotent.
    */
   stopRuns(graceMs: number): Promise<void>;
   /** Stops the runs and closes the store. Idempotent; call it after the server has stopped. */
@@ -51,6 +53,7 @@ export async function compose(config: Config, time?: TimeDeps): Promise<Deployme
   });
   const activeRuns = new ActiveRuns(sync, metrics);
   const lookups = new Lookups(services.lookups);
+  const verifications = new AuditVerifications({ ...services.audit, timer, logger });
   const cache = () => sumCounts(services.caches);
   const handler = createRequestHandler({
     clock,
@@ -81,11 +84,18 @@ export async function compose(config: Config, time?: TimeDeps): Promise<Deployme
     },
     pages: pageRoutesDeps(config, services),
     runs: { identity: accounts, sync, activeRuns, timer },
-    reputation: { accounts, lookups, trustedProxyHops: config.trustedProxyHops },
+    reputation: {
+      accounts,
+      lookups,
+      verifications,
+      timer,
+      trustedProxyHops: config.trustedProxyHops,
+    },
   });
   const schedules = startSchedules(config, services, activeRuns);
   const stopRuns = async (graceMs: number) => {
     for (const schedule of schedules) schedule.stop();
+    verifications.stop();
     await activeRuns.stop(graceMs);
   };
   return {

@@ -1,5 +1,5 @@
 // Small builders for the parts of the OpenAPI document that routes share.
-import type { TSchema } from "@sinclair/typebox";
+import { type TSchema, Type } from "@sinclair/typebox";
 
 export function jsonReply(
   description: string,
@@ -26,6 +26,29 @@ export function problemReplyDoc(
     description,
     headers: { ...REQUEST_ID, ...headers },
     content: { "application/problem+json": { schema } },
+  };
+}
+
+/** A reply of `eventStream`; `event` is the schema of each event. */
+export function eventsReply(
+  description: string,
+  event: TSchema,
+  headers: Record<string, unknown> = {},
+) {
+  return {
+    description,
+    headers: {
+      ...REQUEST_ID,
+      "Cache-Control": headerDoc("Always no-cache"),
+      "X-Accel-Buffering": headerDoc("Always no"),
+      ...headers,
+    },
+    content: {
+      "text/event-stream": {
+        schema: Type.String({ description: "Each `data:` line is an `x-event`" }),
+        "x-event": event,
+      },
+    },
   };
 }
 

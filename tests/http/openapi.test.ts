@@ -117,14 +117,17 @@ describe("/swagger/json", () => {
     ]);
   });
 
-  test("S-6.3 /trigger-sse is the only operation that answers with events", async () => {
+  test("S-6.3, D-9.5 runs and the verification of the audit log are the only operations that answer with events", async () => {
     const { paths } = await readDocument();
     const channels = Object.entries(paths).flatMap(([path, item]) =>
       Object.entries(item)
         .filter(([, operation]) => JSON.stringify(operation).includes("text/event-stream"))
         .map(([method]) => `${method} ${path}`),
     );
-    expect(channels).toEqual(["post /api/v1/sync/trigger-sse"]);
+    expect(channels.sort()).toEqual([
+      "post /api/v1/sync/trigger-sse",
+      "post /v1/admin/audit/verify",
+    ]);
   });
 
   test("D-6.8, S-4.3 /swagger/json names the tables, and none when sync is disabled", async () => {

@@ -288,6 +288,38 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/v1/admin/audit/heads": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get: operations["readAuditHeads"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/admin/audit/verify": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post: operations["verifyAuditLog"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/v1/health": {
         parameters: {
             query?: never;
@@ -676,6 +708,64 @@ export interface components {
             expires_at?: string | null;
             name: string;
         };
+        AuditDoneEvent: {
+            chains: number;
+            /** @description The first thing that is wrong; null when the log is whole */
+            problem: {
+                chain_id: string;
+                kind: string;
+                message: string;
+                /** @description Null when it is not one record's */
+                seq: number | null;
+            } | null;
+            records: number;
+            /** @constant */
+            type: "done";
+        };
+        AuditErrorEvent: {
+            error: string;
+            /** @constant */
+            type: "error";
+        };
+        AuditFinishedEvent: {
+            /** @constant */
+            type: "finished";
+        };
+        AuditHead: {
+            /**
+             * Format: date-time
+             * @description ISO 8601, UTC
+             */
+            at: string;
+            chain_id: string;
+            chain_number: number;
+            hash: string;
+            seq: number;
+            signature: string;
+        };
+        AuditHeads: {
+            /**
+             * Format: date-time
+             * @description ISO 8601, UTC
+             */
+            at: string;
+            /** @constant */
+            format: "repsync.audit.heads.v1";
+            /** @description By the numbers of their chains */
+            heads: components["schemas"]["AuditHead"][];
+        };
+        AuditHeadsReply: {
+            data: components["schemas"]["AuditHeads"];
+            meta: components["schemas"]["Meta"];
+            /** @constant */
+            success: true;
+        };
+        AuditProgressEvent: {
+            records: number;
+            /** @constant */
+            type: "progress";
+        };
+        AuditVerificationEvent: components["schemas"]["AuditProgressEvent"] | components["schemas"]["AuditDoneEvent"] | components["schemas"]["AuditErrorEvent"] | components["schemas"]["AuditFinishedEvent"];
         CommitFailure: {
             error: string;
             table: string;
@@ -1378,6 +1468,11 @@ export interface components {
             deleted_there: number;
             /** @enum {string} */
             direction: "push" | "pull" | "both";
+            /**
+             * @description Only of a dry run
+             * @constant
+             */
+            dry_run?: true;
             duration_ms: number;
             /** @description Rows that either end left out, as the people whom they name were erased there */
             erased: number;
@@ -1540,6 +1635,11 @@ export interface components {
             max_deletes?: number | null;
             /** @description One table; all when absent */
             table?: string | null;
+            /**
+             * @description Answer at the end; false: once it has begun
+             * @default true
+             */
+            wait?: boolean;
         };
         TriggerResult: {
             /** @description Rows really written, here and there */
@@ -1963,6 +2063,14 @@ export interface operations {
                     "application/json": components["schemas"]["TriggerResult"];
                 };
             };
+            202: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SyncRun"];
+                };
+            };
         };
     };
     triggerSyncStream: {
@@ -2051,6 +2159,44 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ReleaseReply"];
+                };
+            };
+        };
+    };
+    readAuditHeads: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["AuditHeadsReply"];
+                };
+            };
+        };
+    };
+    verifyAuditLog: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "text/event-stream": string;
                 };
             };
         };

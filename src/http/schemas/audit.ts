@@ -1,6 +1,6 @@
 // Bodies of the audit log as administrators see it. D-9.5.
 import { Type } from "@sinclair/typebox";
-import { Count, model, Text, Time } from "./parts.ts";
+import { Count, exact, model, nullable, Text, Time } from "./parts.ts";
 
 /** What `repsync audit heads` writes. */
 export const AuditHeadsSchema = model("AuditHeads", {
@@ -18,3 +18,31 @@ export const AuditHeadsSchema = model("AuditHeads", {
     { description: "By the numbers of their chains" },
   ),
 });
+
+const Problem = Type.Object(
+  {
+    kind: Text,
+    chain_id: Text,
+    seq: nullable(Count, { description: "Null when it is not one record's" }),
+    message: Text,
+  },
+  exact,
+);
+
+/** One event of a verification. */
+export const AuditVerificationEventSchema = Type.Union(
+  [
+    model("AuditProgressEvent", { type: Type.Literal("progress"), records: Count }),
+    model("AuditDoneEvent", {
+      type: Type.Literal("done"),
+      problem: nullable(Problem, {
+        description: "The first thing that is wrong; null when the log is whole",
+      }),
+      chains: Count,
+      records: Count,
+    }),
+    model("AuditErrorEvent", { type: Type.Literal("error"), error: Text }),
+    model("AuditFinishedEvent", { type: Type.Literal("finished") }),
+  ],
+  { $id: "AuditVerificationEvent" },
+);

@@ -6,6 +6,7 @@ import { rmSync } from "node:fs";
 import { join } from "node:path";
 import { exportJWK, generateKeyPair, SignJWT } from "jose";
 import { openApiDocument } from "../support/check-reply.ts";
+import { holdTurns } from "../support/held-turns.ts";
 import { makeTempFolder } from "../support/make-temp-folder.ts";
 import { keepResource, releaseResources } from "../support/resources.ts";
 import { type Reply, type RequestOptions, type SyncApp, startApp } from "../support/sync-app.ts";
@@ -118,6 +119,19 @@ const SPECIAL: Readonly<Record<string, (scene: Scene, route: RouteUnderTest) => 
     const bea = await Person.signUp(scene.app, "bea");
     await bea.send("/v1/me", { method: "DELETE" });
     return await call(scene, route, { path: "/v1/admin/accounts/bea/release" });
+  },
+  "409 POST /v1/admin/audit/verify": async (_, { method, path }) => {
+    const { time, release } = holdTurns();
+    const app = await startApp({ env: ADMIN_ENV, time });
+    const root = await Person.signIn(app, "root");
+    const headers = { Authorization: `Bearer ${root.token}` };
+    const held = await fetch(`${app.url}${path}`, { method, headers });
+    const reader = held.body?.getReader();
+    await reader?.read();
+    const reply = await root.send(path, { method });
+    release();
+    await reader?.cancel();
+    return reply;
   },
   "429 POST /v1/signup": (scene, route) => last(MANY, () => call(scene, route)),
   "409 PUT /v1/me/password": async ({ app, file }, { path, method, body }) => {

@@ -15,6 +15,8 @@ export interface RouteUnderTest {
   readonly body?: Readonly<Record<string, unknown>>;
   /** True for lists. */
   readonly isList?: boolean;
+  /** True for those that answer with events. */
+  readonly isStream?: boolean;
 }
 
 const PROFILE = "/v1/public/profiles/{username}";
@@ -70,6 +72,7 @@ export const ROUTES: readonly RouteUnderTest[] = [
   }),
   route("POST", "/v1/admin/accounts/{username}/release", { credential: "administrator" }),
   route("GET", "/v1/admin/audit/heads", { credential: "administrator" }),
+  route("POST", "/v1/admin/audit/verify", { credential: "administrator", isStream: true }),
 ];
 
 /** `METHOD /path/{parameter}`. */
@@ -92,7 +95,7 @@ function route(
   {
     id = "",
     ...rest
-  }: Pick<RouteUnderTest, "credential" | "body" | "isList"> & { readonly id?: string },
+  }: Pick<RouteUnderTest, "credential" | "body" | "isList" | "isStream"> & { readonly id?: string },
 ): RouteUnderTest {
   const path = template.replace("{username}", "ana").replace("{id}", id);
   return { method, template, path, ...rest };

@@ -1,25 +1,44 @@
 import { Elysia } from "elysia";
 import { keepHeads } from "../../../domain/reputation/audit/kept-heads.ts";
+import type { Timer } from "../../../ports/runtime/runtime.ts";
 import type { AccountDeps } from "../../../usecases/reputation/accounts/deps.ts";
 import type { IdentityDeps } from "../../../usecases/reputation/accounts/identity.ts";
+import type { AuditVerifications } from "../../../usecases/reputation/audit/audit-verifications.ts";
+import { exchangeOf } from "../../exchange.ts";
 import { requireAdministrator } from "../../guards/bearer.ts";
+import { eventsReply, headerDoc } from "../../openapi.ts";
 import { dataDoc, problemDocs, USER_PROBLEMS, USER_SECURITY } from "../../operation-docs.ts";
-import { dataReply } from "../../replies.ts";
-import { AuditHeadsSchema } from "../../schemas/audit.ts";
+import { dataReply, eventStream } from "../../replies.ts";
+import { AuditHeadsSchema, AuditVerificationEventSchema } from "../../schemas/audit.ts";
 
-type AuditRouteDeps = IdentityDeps & Pick<AccountDeps, "audit">;
+interface AuditRouteDeps {
+  readonly accounts: IdentityDeps & Pick<AccountDeps, "audit">;
+  readonly verifications: AuditVerifications;
+  readonly timer: Timer;
+}
 
 /** `/v1/admin/audit`. D-9.5. */
-export function auditRoutes(deps: AuditRouteDeps) {
-  return new Elysia().get(
-    "/v1/admin/audit/heads",
-    async ({ request }) => {
-      await requireAdministrator(deps, request);
-      const heads = await deps.audit.heads();
-      return dataReply(deps.clock, keepHeads(heads, deps.clock.nowMs()));
-    },
-    { detail: AUDIT_DETAILS.heads },
-  );
+export function auditRoutes({ accounts, verifications, timer }: AuditRouteDeps) {
+  const { clock } = accounts;
+  return new Elysia()
+    .get(
+      "/v1/admin/audit/heads",
+      async ({ request }) => {
+        await requireAdministrator(accounts, request);
+        return dataReply(clock, keepHeads(await accounts.audit.heads(), clock.nowMs()));
+      },
+      { detail: AUDIT_DETAILS.heads },
+    )
+    .post(
+      "/v1/admin/audit/verify",
+      async ({ request }) => {
+        await requireAdministrator(accounts, request);
+        const events = verifications.start();
+        exchangeOf(request).connection.keepOpen();
+        return eventStream(events, timer);
+      },
+      { parse: "none", detail: AUDIT_DETAILS.verify },
+    );
 }
 
 const shared = { tags: ["administration"], security: USER_SECURITY };
@@ -37,5 +56,20 @@ const AUDIT_DETAILS = {
       "As `repsync audit heads` writes them. Kept on another machine, they show later whether the log was cut or removed: " +
       "`repsync audit verify --heads FILE` takes this reply too. They name no person.",
     responses: { 200: dataDoc("The heads, signed", AuditHeadsSchema), ...problemDocs(PROBLEMS) },
+  },
+  verify: {
+    ...shared,
+    operationId: "verifyAuditLog",
+    summary: "Verify every record of the audit log",
+    description:
+      "Server-sent events, each one `data:` line of JSON: `progress` as records are read, `done` with the first thing that " +
+      "is wrong, or `error` when it could not be done to its end; `finished` is always the last. A comment comes when " +
+      "nothing else was sent for 5 seconds. Closing the connection ends the work. A process verifies once at a time.",
+    responses: {
+      200: eventsReply("The events", AuditVerificationEventSchema, {
+        "Cache-Control": headerDoc("Always private, no-store"),
+      }),
+      ...problemDocs({ ...PROBLEMS, 409: "This process is verifying the log already" }),
+    },
   },
 };

@@ -14,7 +14,7 @@ import type { ActiveRuns } from "../../../usecases/sync/runs/active-runs.ts";
 import { runItem } from "../../../usecases/sync/runs/sync-lists.ts";
 import { exchangeOf } from "../../exchange.ts";
 import { readAdministratorBody } from "../../guards/bearer.ts";
-import { jsonReply, jsonRequest, REQUEST_ID } from "../../openapi.ts";
+import { eventsReply, jsonReply, jsonRequest } from "../../openapi.ts";
 import {
   ADMINISTRATOR_FAILURES,
   administratorDetail,
@@ -116,20 +116,7 @@ const STREAM_DETAIL = administratorDetail("triggerSyncStream", "Run a sync and w
       "The service is stopping, or an internal error",
       Type.Union([SyncRunErrorSchema, SyncErrorSchema]),
     ),
-    200: {
-      description: "The events; failures of the run are among them",
-      headers: {
-        ...REQUEST_ID,
-        "Cache-Control": { description: "Always no-cache", schema: { type: "string" } },
-        "X-Accel-Buffering": { description: "Always no", schema: { type: "string" } },
-      },
-      content: {
-        "text/event-stream": {
-          schema: Type.String({ description: "Each `data:` line is an `x-event`" }),
-          "x-event": RunEventSchema,
-        },
-      },
-    },
+    200: eventsReply("The events; failures of the run are among them", RunEventSchema),
   },
 });
 

@@ -16,6 +16,7 @@ import {
 import { checkChainCount } from "../../../domain/reputation/audit/chain-count.ts";
 import type { Mac } from "../../../ports/crypto/crypto.ts";
 import type { AuditLog } from "../../../ports/lookups/audit-log.ts";
+import type { Turns } from "../../../ports/runtime/turns.ts";
 
 export interface VerifyAuditDeps {
   readonly audit: AuditLog;
@@ -30,12 +31,17 @@ export interface AuditVerdict {
   readonly records: number;
 }
 
-interface AuditProgress {
-  readonly chainId: string;
+export interface AuditProgress {
+  /** Read so far. */
   readonly records: number;
 }
 
+/** Steps of a verification, each a page of records. */
+type Verifying<T> = AsyncGenerator<AuditProgress, T, undefined>;
+
 const PAGE_RECORDS = 1_000;
+/** For a process that does nothing else. */
+const NO_TURNS = { isOver: false, next: async () => {} };
 const LOG_REMOVED: AuditProblem = {
   kind: "missing",
   chainId: "",
@@ -51,17 +57,32 @@ function auditTools({ mac, auditKey }: Omit<VerifyAuditDeps, "audit">): AuditToo
 }
 
 export interface AuditVerification {
-  /** Told after every page of records. */
-  readonly onProgress?: (progress: AuditProgress) => void;
   /** Heads that were kept elsewhere, which the log has to go on from. D-8.9. */
   readonly keptHeads?: readonly Signed<AuditHead>[];
+  /** Lets others have their turn. */
+  readonly turns?: Pick<Turns, "isOver" | "next">;
 }
 
-/** Verifies every chain. Throws `store_unavailable`. */
+/** Verifies every chain; `onProgress` is told after every page of records. Throws `store_unavailable`. */
 export async function verifyAudit(
   deps: VerifyAuditDeps,
-  { onProgress = () => {}, keptHeads = [] }: AuditVerification = {},
+  { onProgress = () => {}, ...options }: AuditVerification & ProgressOption = {},
 ): Promise<AuditVerdict> {
+  const steps = verifyInSteps(deps, options);
+  let step = await steps.next();
+  for (; !step.done; step = await steps.next()) onProgress(step.value);
+  return step.value;
+}
+
+interface ProgressOption {
+  readonly onProgress?: (progress: AuditProgress) => void;
+}
+
+/** As `verifyAudit`, step by step: nothing more is read once nobody asks for the next step. */
+export async function* verifyInSteps(
+  deps: VerifyAuditDeps,
+  { keptHeads = [], turns = NO_TURNS }: AuditVerification = {},
+): Verifying<AuditVerdict> {
   const tools = auditTools(deps);
   // Before the heads: the first record may be written meanwhile.
   const wasBegun = await deps.audit.wasBegun();
@@ -75,19 +96,15 @@ export async function verifyAudit(
   if (problem !== null) return { problem, chains: 0, records: 0 };
   const keptIds = keptHeads.map(({ statement }) => statement.chainId);
   const chainIds = new Set([...(await everyChain(deps.audit, heads)), ...keptIds]);
-  let records = 0;
+  const count = { records: 0 };
   let chains = 0;
   for (const chainId of chainIds) {
     const kept = keptHeads.filter(({ statement }) => statement.chainId === chainId);
-    const read = (count: number) => {
-      records += count;
-      onProgress({ chainId, records });
-    };
     chains++;
-    const found = await verifyChain(deps.audit, { chainId, kept, tools, read });
-    if (found !== null) return { problem: found, chains, records };
+    const found = yield* verifyChain(deps.audit, { chainId, kept, tools, turns, count });
+    if (found !== null) return { problem: found, chains, records: count.records };
   }
-  return { problem: null, chains, records };
+  return { problem: null, chains, records: count.records };
 }
 
 /** Chains by their numbers, then those that have no head. */
@@ -104,25 +121,27 @@ interface ChainTask {
   readonly chainId: string;
   readonly kept: readonly Signed<AuditHead>[];
   readonly tools: AuditTools;
-  readonly read: (records: number) => void;
+  readonly turns: Pick<Turns, "isOver" | "next">;
+  /** Records of all chains that were read; grows. */
+  readonly count: { records: number };
 }
 
 /** Checks a chain, and checks it again when it was pruned meanwhile. */
-async function verifyChain(audit: AuditLog, task: ChainTask): Promise<AuditProblem | null> {
+async function* verifyChain(audit: AuditLog, task: ChainTask): Verifying<AuditProblem | null> {
   for (;;) {
     const checkpoint = await checkpointOf(audit, task.chainId);
-    const problem = await checkChain(audit, task, checkpoint);
+    const problem = yield* checkChain(audit, task, checkpoint);
     if (problem === null) return null;
     const latest = await checkpointOf(audit, task.chainId);
     if (latest?.signature === checkpoint?.signature) return problem;
   }
 }
 
-async function checkChain(
+async function* checkChain(
   audit: AuditLog,
-  { chainId, kept, tools, read }: ChainTask,
+  { chainId, kept, tools, turns, count }: ChainTask,
   checkpoint: Signed<PruningCheckpoint> | null,
-): Promise<AuditProblem | null> {
+): Verifying<AuditProblem | null> {
   const head = await audit.head(chainId);
   const claims = { chainId, checkpoint, heads: head === null ? kept : [head, ...kept] };
   let check = beginChainCheck(claims, tools);
@@ -131,8 +150,12 @@ async function checkChain(
     const page = await audit.records(chainId, { afterSeq, limit: PAGE_RECORDS });
     const isRepeated = seenSeq !== null && page[0]?.seq === seenSeq;
     const records = isRepeated ? page.slice(1) : page;
-    for (const record of records) check = checkRecord(check, record, tools);
-    read(records.length);
+    for (const record of records) {
+      check = checkRecord(check, record, tools);
+      if (turns.isOver) await turns.next();
+    }
+    count.records += records.length;
+    yield { records: count.records };
     if (page.length < PAGE_RECORDS || check.problem !== null) break;
     // From the last record on, not after it: another one may stand in the same place.
     seenSeq = Number(page.at(-1)?.seq);
