@@ -164,6 +164,7 @@ async function accountDeps(
     consents: stores.consents,
     profiles: stores.profiles,
     membership: stores.membership,
+    administration: stores.administration,
     names: storage.names,
     usage: stores.usage,
     audit: stores.audit,

@@ -1,4 +1,5 @@
 import type { UsageStore } from "./accounts/account-store.ts";
+import type { Administration } from "./accounts/administration.ts";
 import type { ApiKeyStore } from "./accounts/api-key-store.ts";
 import type { ConsentStore } from "./accounts/consent-store.ts";
 import type { Membership } from "./accounts/membership.ts";
@@ -13,6 +14,7 @@ export interface ReputationStores {
   readonly consents: ConsentStore;
   readonly profiles: ProfileStore;
   readonly membership: Membership;
+  readonly administration: Administration;
   readonly usage: UsageStore;
   readonly audit: AuditLog;
   readonly lookupProcessor: LookupProcessor;

@@ -10,55 +10,18 @@ import { SqliteStorage } from "../../src/adapters/sqlite/storage.ts";
 import { readReputationSecrets } from "../../src/usecases/reputation/accounts/secrets.ts";
 import { createAdministrator } from "../../src/usecases/reputation/accounts/sign-up.ts";
 import { forgetful } from "../adapters/sqlite/reputation-support.ts";
-import { serviceEnv, startService } from "../e2e/support/service-process.ts";
-import { onEveryBackend, type SQLITE_FILE } from "../http/support/backends.ts";
+import { serviceEnv } from "../e2e/support/service-process.ts";
+import { onEveryBackend } from "../http/support/backends.ts";
 import { makeTempFolder } from "../http/support/make-temp-folder.ts";
 import { keepResource, releaseResources } from "../http/support/resources.ts";
 import { makeRegistry } from "../support/make-table.ts";
 import { runCli, startInTerminal } from "./support/run-cli.ts";
+import { PASSWORD, PEOPLE, startBeside } from "./support/start-beside.ts";
 
 afterEach(releaseResources);
 setDefaultTimeout(120_000);
 
 const DAY_MS = 86_400_000;
-const PASSWORD = "correct horse";
-const LOOKUP = "/v1/public/profiles/ana/reputation";
-const PEOPLE = [
-  { username: "ana", email: "ana@example.com", password: PASSWORD },
-  { username: "acme", email: "acme@example.com", password: PASSWORD },
-];
-
-/** A running service on a store, and the command line beside it. */
-async function startBeside(backend: typeof SQLITE_FILE) {
-  const folder = makeTempFolder();
-  const storageUrl = await backend.makeUrl();
-  const env = { ...serviceEnv(folder), STORAGE_URL: storageUrl, LOG_LEVEL: "" };
-  const service = await startService({ folder, env });
-  const cli = (args: readonly string[], input = "", more: Readonly<Record<string, string>> = {}) =>
-    runCli(args, { folder, env: { ...env, ...more }, input });
-  const post = (path: string, body: object, headers: Readonly<Record<string, string>> = {}) =>
-    service.send(path, {
-      method: "POST",
-      headers: { "Content-Type": "application/json", ...headers },
-      body: JSON.stringify(body),
-    });
-  const signIn = async (username: string, password = PASSWORD) => {
-    const { status, json } = await post("/v1/sessions", { username, password });
-    const { token = "", role = "" } = (json["data"] ?? {}) as Record<string, string>;
-    return { status, role, headers: { Authorization: `Bearer ${token}` } };
-  };
-  const signUp = async () => {
-    for (const person of PEOPLE) expect((await post("/v1/signup", person)).status).toBe(201);
-    const { headers } = await signIn("ana");
-    const consent = { purpose: "reputation_lookup" };
-    expect((await post("/v1/me/consents", consent, headers)).status).toBe(201);
-  };
-  const lookUp = async (key: string) => {
-    const { status, json } = await service.send(LOOKUP, { headers: { "X-API-Key": key } });
-    return [status, json["code"] ?? null];
-  };
-  return { service, storageUrl, env, folder, cli, post, signIn, signUp, lookUp };
-}
 
 onEveryBackend("repsync beside a service", (backend) => {
   test("D-4.12 admin create makes an administrator who can sign in at once", async () => {

@@ -34,7 +34,7 @@ beforeEach(async () => {
   for (const name of ["ana", "bea", "cyd"]) {
     await scene.enrol(name);
     await parts.membership.erase(name);
-    await parts.membership.release(name, BY_ROOT);
+    await parts.administration.release(name, BY_ROOT);
   }
 });
 afterEach(() => store.dispose());

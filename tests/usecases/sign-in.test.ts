@@ -27,7 +27,7 @@ test("D-5.4, D-6.3, D-5.4.4 a password that was right gives no session on an acc
     hash: async () => "",
     async verify() {
       await parts.membership.erase("ana");
-      await parts.membership.release("ana", BY_ROOT);
+      await parts.administration.release("ana", BY_ROOT);
       await scene.enrol("ana", { passwordHash: "hash of the second", email: "b@example.com" });
       return true;
     },

@@ -6,6 +6,7 @@ import type { FullStorage } from "../../ports/storage.ts";
 import type { PreparedTables } from "../../ports/tables/table-store.ts";
 import { type AccountStoreDeps, MongoAccountStore } from "./accounts/account-store.ts";
 import { keepMonth } from "./accounts/account-usage.ts";
+import { MongoAdministration, type NoteAdminAct } from "./accounts/administration.ts";
 import { API_KEYS, MongoApiKeyStore } from "./accounts/api-key-store.ts";
 import { CONSENTS, MongoConsentStore } from "./accounts/consent-store.ts";
 import { MongoMembership } from "./accounts/membership.ts";
@@ -206,6 +207,7 @@ async function openReputation(
   });
   const people = { ...deps, profiles, platformAccounts, subjects };
   const chainWriter = new AuditChainWriter(deps.db, options.mac, options.auditKey);
+  const noteAct: NoteAdminAct = (act, tx) => noteAdminAct({ ...people, chainWriter }, act, tx);
   const segments = new SegmentWriter(deps.db);
   const cache = new LookupCache(options.makeCache);
   const reader = new LookupReader({ ...people, cache });
@@ -213,10 +215,8 @@ async function openReputation(
     apiKeys: new MongoApiKeyStore(deps),
     consents: new MongoConsentStore(deps),
     profiles: new MongoProfileStore(people),
-    membership: new MongoMembership({
-      ...people,
-      noteAdminAct: (act, tx) => noteAdminAct({ ...people, chainWriter }, act, tx),
-    }),
+    membership: new MongoMembership({ ...people, noteAdminAct: noteAct }),
+    administration: new MongoAdministration({ ...people, noteAdminAct: noteAct }),
     usage: new MongoUsageStore(deps),
     audit: new MongoAuditLog(people),
     lookupProcessor: new MongoLookupProcessor({

@@ -1,8 +1,10 @@
+import type { AdminAct } from "../../domain/reputation/audit/admin-entry.ts";
 import { erasedNameText } from "../../domain/sync/people/erasure.ts";
 import type { ReputationOptions, ReputationStores } from "../../ports/reputation-stores.ts";
 import type { FullStorage } from "../../ports/storage.ts";
 import type { PreparedTables } from "../../ports/tables/table-store.ts";
-import { ACCOUNT_TABLES, SqliteAccountStore } from "./accounts/account-store.ts";
+import { ACCOUNT_TABLES, addNewerColumns, SqliteAccountStore } from "./accounts/account-store.ts";
+import { SqliteAdministration } from "./accounts/administration.ts";
 import { API_KEY_TABLES, SqliteApiKeyStore } from "./accounts/api-key-store.ts";
 import { CALL_TABLES, keepMonth } from "./accounts/call-counter.ts";
 import { HISTORY_TABLES } from "./accounts/call-history.ts";
@@ -109,6 +111,7 @@ export class SqliteStorage implements FullStorage {
     try {
       await database.write(() => {
         for (const sql of INTERNAL_TABLES) database.run(sql);
+        addNewerColumns(database);
       });
       return new SqliteStorage(database);
     } catch (error) {
@@ -168,6 +171,7 @@ async function openReputation(
     keepCalls: (username, month) => keepMonth(database, subjects.makeAccountId(username), month),
   });
   const chain = new AuditChainWriter(database, mac, auditKey);
+  const noteAct = (act: AdminAct) => noteAdminAct(database, { mac, auditKey, subjects }, act);
   const people = new PersonReader(database, { profiles, platformAccounts, subjects, makeCache });
   return {
     apiKeys: new SqliteApiKeyStore(database),
@@ -177,8 +181,9 @@ async function openReputation(
       profiles,
       platformAccounts,
       erasedNames,
-      noteAdminAct: (act) => noteAdminAct(database, { mac, auditKey, subjects }, act),
+      noteAdminAct: noteAct,
     }),
+    administration: new SqliteAdministration(database, erasedNames, noteAct),
     usage: new SqliteUsageStore(database, subjects),
     audit: new SqliteAuditLog(database, subjects),
     lookupProcessor: new SqliteLookupProcessor(database, { people, subjects, chain }),

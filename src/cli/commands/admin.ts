@@ -1,9 +1,7 @@
-import { createInterface } from "node:readline/promises";
-import { Writable } from "node:stream";
-import { text } from "node:stream/consumers";
-import { isForeignUsername, isPassword } from "../../domain/reputation/accounts/account.ts";
+import { isForeignUsername } from "../../domain/reputation/accounts/account.ts";
 import { AppError } from "../../domain/shared/errors.ts";
 import { MAX_PASSWORD_CHARS, MIN_PASSWORD_CHARS } from "../../domain/shared/limits.ts";
+import { setPassword } from "../../usecases/reputation/accounts/administer.ts";
 import { createAdministrator } from "../../usecases/reputation/accounts/sign-up.ts";
 import {
   type AddCommand,
@@ -12,9 +10,11 @@ import {
   declareCommand,
 } from "../command-runner.ts";
 import { EXIT, type ExitCode } from "../failure.ts";
+import { readPassword } from "../prompts.ts";
+import { requestOfCommand } from "./accounts.ts";
 
 export const addAdminCommand: AddCommand = (parent, run) => {
-  const group = parent.command("admin").description("make an administrator");
+  const group = parent.command("admin").description("make an administrator, set passwords");
   declareCommand(group, "create")
     .description(
       "Makes an administrator's account. The password is asked for, or is the first line of standard input: " +
@@ -24,6 +24,14 @@ export const addAdminCommand: AddCommand = (parent, run) => {
     .action((username: string, options: CommonOptions) =>
       run(options, (tools) => createAdmin(tools, username)),
     );
+  declareCommand(group, "set-password")
+    .description(
+      "Gives an account another password and ends its sessions. The password is asked for, or is the first line of standard input.",
+    )
+    .argument("<username>", "account that signs in here")
+    .action((username: string, options: CommonOptions) =>
+      run(options, (tools) => resetPassword(tools, username)),
+    );
 };
 
 async function createAdmin({ output, open }: CommandTools, username: string): Promise<ExitCode> {
@@ -31,12 +39,6 @@ async function createAdmin({ output, open }: CommandTools, username: string): Pr
     throw new AppError("invalid_request", "A username has 1 to 200 characters");
   }
   const password = await readPassword(username);
-  if (!isPassword(password)) {
-    throw new AppError(
-      "invalid_request",
-      `A password has ${MIN_PASSWORD_CHARS} to ${MAX_PASSWORD_CHARS} characters`,
-    );
-  }
   const { services } = await open();
   if (!(await createAdministrator(services.accounts, { username, password }))) {
     throw new AppError("username_taken", `The account "${username}" already exists`);
@@ -46,47 +48,11 @@ async function createAdmin({ output, open }: CommandTools, username: string): Pr
   return EXIT.success;
 }
 
-/**
- * Asks twice on a terminal, without showing it; takes the first line of standard input otherwise. Never from the command
- * line, which other users can see. Throws `invalid_request`.
- */
-async function readPassword(subject: string): Promise<string> {
-  if (process.stdin.isTTY !== true) return await readLine();
-  const password = await ask(`Password for ${subject}: `);
-  if ((await ask("Repeat the password: ")) === password) return password;
-  throw new AppError("invalid_request", "The two passwords differ");
-}
-
-async function readLine(): Promise<string> {
-  const line = (await text(process.stdin)).split(/\r?\n/)[0] ?? "";
-  if (line !== "") return line;
-  throw noPassword();
-}
-
-function noPassword(): AppError {
-  return new AppError(
-    "invalid_request",
-    "No password was given: type it at the prompt or pass it on standard input",
-  );
-}
-
-async function ask(question: string): Promise<string> {
-  const silent = new Writable({ write: (_chunk, _encoding, done) => done() });
-  const prompt = createInterface({ input: process.stdin, output: silent, terminal: true });
-  // The prompt takes Ctrl-C from the terminal; pass it on.
-  prompt.on("SIGINT", () => {
-    prompt.close();
-    process.kill(process.pid, "SIGINT");
-  });
-  try {
-    process.stderr.write(question);
-    return await prompt.question("");
-  } catch (error) {
-    // Ctrl-D.
-    if (error instanceof Error && error.name === "AbortError") throw noPassword();
-    throw error;
-  } finally {
-    prompt.close();
-    process.stderr.write("\n");
-  }
+async function resetPassword({ output, open }: CommandTools, username: string): Promise<ExitCode> {
+  const newPassword = await readPassword(username);
+  const { accounts: deps } = (await open()).services;
+  const done = await setPassword(deps, { username, newPassword }, requestOfCommand(deps));
+  output.printJson(done);
+  output.print(`"${username}" has the new password, and is signed out everywhere`);
+  return EXIT.success;
 }

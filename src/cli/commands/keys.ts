@@ -1,11 +1,15 @@
 import { AppError, refuse } from "../../domain/shared/errors.ts";
-import { MAX_API_KEY_NAME_CHARS } from "../../domain/shared/limits.ts";
+import {
+  MAX_API_KEY_NAME_CHARS,
+  MAX_ROTATION_OVERLAP_SECONDS,
+} from "../../domain/shared/limits.ts";
 import { isTextOf } from "../../domain/shared/text.ts";
 import {
   type ApiKeyItem,
   issueApiKey,
   listApiKeys,
   revokeApiKey,
+  rotateApiKey,
 } from "../../usecases/reputation/accounts/api-keys.ts";
 import type { AccountDeps } from "../../usecases/reputation/accounts/deps.ts";
 import {
@@ -13,9 +17,14 @@ import {
   type CommandTools,
   type CommonOptions,
   declareCommand,
+  readWhole,
 } from "../command-runner.ts";
 import { EXIT, type ExitCode } from "../failure.ts";
 import { tableLines } from "../output.ts";
+
+interface RotateOptions extends CommonOptions {
+  readonly overlapSeconds?: number;
+}
 
 interface CreateOptions extends CommonOptions {
   readonly name: string;
@@ -23,7 +32,7 @@ interface CreateOptions extends CommonOptions {
 }
 
 export const addKeysCommand: AddCommand = (parent, run) => {
-  const group = parent.command("keys").description("issue, list or revoke API keys");
+  const group = parent.command("keys").description("issue, list, rotate or revoke API keys");
   declareCommand(group, "create")
     .description("Issues an API key to an account. The key is shown only this once.")
     .argument("<username>", "account of the business")
@@ -37,6 +46,14 @@ export const addKeysCommand: AddCommand = (parent, run) => {
     .argument("<username>", "account of the business")
     .action((username: string, options: CommonOptions) =>
       run(options, (tools) => listKeys(tools, username)),
+    );
+  declareCommand(group, "rotate")
+    .description("Issues a key in the place of another, which is revoked after the overlap.")
+    .argument("<username>", "account of the business")
+    .argument("<id>", "id of the key to replace, as listed")
+    .option("--overlap-seconds <n>", "how long the old key is still good, up to a day", readWhole)
+    .action((username: string, id: string, options: RotateOptions) =>
+      run(options, (tools) => rotateKey(tools, username, id, options)),
     );
   declareCommand(group, "revoke")
     .description("Revokes a key at once, on every running instance.")
@@ -64,6 +81,28 @@ async function createKey(
     issued.key,
     `Key "${issued.name}" of "${username}", shown this once`,
     `id ${issued.id}, expires ${issued.expiresAt ?? "never"}`,
+  );
+  return EXIT.success;
+}
+
+async function rotateKey(
+  { output, open }: CommandTools,
+  username: string,
+  id: string,
+  { overlapSeconds = 0 }: RotateOptions,
+): Promise<ExitCode> {
+  if (overlapSeconds > MAX_ROTATION_OVERLAP_SECONDS) {
+    const detail = `Must be a whole number from 0 to ${MAX_ROTATION_OVERLAP_SECONDS}`;
+    refuse([{ pointer: "/overlap_seconds", detail }]);
+  }
+  const { accounts: deps } = (await open()).services;
+  await requireAccount(deps, username);
+  const issued = await rotateApiKey(deps, { username, id, overlapSeconds });
+  output.printJson(issued);
+  output.print(
+    issued.key,
+    `Key "${issued.name}" of "${username}", shown this once`,
+    `id ${issued.id}; ${id} ends ${overlapSeconds === 0 ? "now" : `in ${overlapSeconds} s`}`,
   );
   return EXIT.success;
 }

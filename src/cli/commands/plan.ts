@@ -6,7 +6,11 @@ import {
 } from "../../domain/reputation/accounts/plan.ts";
 import { type InputProblem, refuse } from "../../domain/shared/errors.ts";
 import { MAX_PLAN_NUMBER } from "../../domain/shared/limits.ts";
-import { changePlan } from "../../usecases/reputation/accounts/change-plan.ts";
+import {
+  changePlan,
+  type PlanBody,
+  readPlan,
+} from "../../usecases/reputation/accounts/change-plan.ts";
 import {
   type AddCommand,
   type CommandTools,
@@ -15,7 +19,8 @@ import {
   readWhole,
 } from "../command-runner.ts";
 import { EXIT, type ExitCode } from "../failure.ts";
-import { formatCount } from "../output.ts";
+import { formatCount, type Output } from "../output.ts";
+import { requestOfCommand } from "./accounts.ts";
 
 interface PlanOptions extends CommonOptions {
   readonly callsPerMonth?: number;
@@ -23,7 +28,7 @@ interface PlanOptions extends CommonOptions {
 }
 
 export const addPlanCommand: AddCommand = (parent, run) => {
-  const group = parent.command("plan").description("change the plan of an account");
+  const group = parent.command("plan").description("show or change the plan of an account");
   declareCommand(group, "set")
     .description("Puts an account on a plan, from its next call on.")
     .argument("<username>", "account of the business")
@@ -32,6 +37,12 @@ export const addPlanCommand: AddCommand = (parent, run) => {
     .option("--rate-limit-per-minute <n>", "enterprise only", readWhole)
     .action((username: string, plan: PlanName, options: PlanOptions) =>
       run(options, (tools) => setPlan(tools, username, plan, options)),
+    );
+  declareCommand(group, "show")
+    .description("Shows the plan of an account with its limits.")
+    .argument("<username>", "account of the business")
+    .action((username: string, options: CommonOptions) =>
+      run(options, (tools) => showPlan(tools, username)),
     );
 };
 
@@ -45,17 +56,26 @@ async function setPlan(
     ...numberProblems("/calls_per_month", callsPerMonth),
     ...numberProblems("/rate_limit_per_minute", rateLimitPerMinute),
   ]);
-  const { services } = await open();
-  const changed = await changePlan(services.accounts, username, {
+  const { accounts: deps } = (await open()).services;
+  const change = {
+    username,
     plan,
     callsPerMonth: callsPerMonth ?? null,
     rateLimitPerMinute: rateLimitPerMinute ?? null,
-  });
-  output.printJson(changed);
-  const limits = effectiveLimits(changed);
+  };
+  return tellPlan(output, await changePlan(deps, change, requestOfCommand(deps)));
+}
+
+async function showPlan({ output, open }: CommandTools, username: string): Promise<ExitCode> {
+  return tellPlan(output, await readPlan((await open()).services.accounts, username));
+}
+
+function tellPlan(output: Output, plan: PlanBody): ExitCode {
+  output.printJson(plan);
+  const limits = effectiveLimits(plan);
   const month = limits.callsPerMonth === null ? "unlimited" : formatCount(limits.callsPerMonth);
   output.print(
-    `"${username}" is on the plan ${changed.plan}: ${month} calls per month, ` +
+    `"${plan.username}" is on the plan ${plan.plan}: ${month} calls per month, ` +
       `${formatCount(limits.callsPerMinute)} per minute`,
   );
   return EXIT.success;

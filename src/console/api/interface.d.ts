@@ -256,6 +256,54 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/v1/admin/accounts": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get: operations["listAccounts"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/admin/accounts/{username}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get: operations["readAccountUsage"];
+        put?: never;
+        post?: never;
+        delete: operations["eraseSomebody"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/admin/accounts/{username}/password": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put: operations["setPassword"];
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/v1/admin/accounts/{username}/plan": {
         parameters: {
             query?: never;
@@ -282,6 +330,38 @@ export interface paths {
         get?: never;
         put?: never;
         post: operations["releaseName"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/admin/accounts/{username}/restore": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post: operations["restoreAccount"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/admin/accounts/{username}/suspend": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post: operations["suspendAccount"];
         delete?: never;
         options?: never;
         head?: never;
@@ -621,7 +701,7 @@ export interface components {
              */
             at: string;
             /** @enum {string|null} */
-            code: "invalid_request" | "api_key_missing" | "api_key_invalid" | "api_key_revoked" | "api_key_expired" | "token_missing" | "token_invalid" | "token_expired" | "credentials_invalid" | "consent_required" | "forbidden" | "profile_not_found" | "not_found" | "method_not_allowed" | "username_taken" | "email_taken" | "conflict" | "body_too_large" | "rate_limited" | "quota_exceeded" | "internal_error" | "unavailable" | null;
+            code: "invalid_request" | "api_key_missing" | "api_key_invalid" | "api_key_revoked" | "api_key_expired" | "token_missing" | "token_invalid" | "token_expired" | "credentials_invalid" | "account_suspended" | "consent_required" | "forbidden" | "profile_not_found" | "not_found" | "method_not_allowed" | "username_taken" | "email_taken" | "conflict" | "body_too_large" | "rate_limited" | "quota_exceeded" | "internal_error" | "unavailable" | null;
             /** @enum {string} */
             decision: "allowed" | "denied";
             id: string;
@@ -648,8 +728,85 @@ export interface components {
             role: "user" | "administrator";
             username: string;
         };
+        AccountErasure: {
+            /** @constant */
+            status: "erased";
+            username: string;
+        };
+        AccountErasureReply: {
+            data: components["schemas"]["AccountErasure"];
+            meta: components["schemas"]["Meta"];
+            /** @constant */
+            success: true;
+        };
+        AccountItem: {
+            /**
+             * Format: date-time
+             * @description ISO 8601, UTC
+             */
+            created_at: string;
+            /** @description Empty when there is none */
+            email: string;
+            /**
+             * Format: date-time
+             * @description With a password here
+             */
+            last_sign_in_at: string | null;
+            /** @enum {string} */
+            plan: "free" | "developer" | "business" | "enterprise";
+            /** @enum {string} */
+            role: "user" | "administrator";
+            /** @enum {string} */
+            status: "active" | "suspended";
+            username: string;
+        };
+        AccountItemList: {
+            items: components["schemas"]["AccountItem"][];
+            /** @description Null after the last part */
+            next_cursor: string | null;
+        };
+        AccountItemListReply: {
+            data: components["schemas"]["AccountItemList"];
+            meta: components["schemas"]["Meta"];
+            /** @constant */
+            success: true;
+        };
+        AccountItemReply: {
+            data: components["schemas"]["AccountItem"];
+            meta: components["schemas"]["Meta"];
+            /** @constant */
+            success: true;
+        };
         AccountReply: {
             data: components["schemas"]["Account"];
+            meta: components["schemas"]["Meta"];
+            /** @constant */
+            success: true;
+        };
+        AccountUsage: {
+            /**
+             * Format: date-time
+             * @description ISO 8601, UTC
+             */
+            created_at: string;
+            /** @description Empty when there is none */
+            email: string;
+            /**
+             * Format: date-time
+             * @description With a password here
+             */
+            last_sign_in_at: string | null;
+            /** @enum {string} */
+            plan: "free" | "developer" | "business" | "enterprise";
+            /** @enum {string} */
+            role: "user" | "administrator";
+            /** @enum {string} */
+            status: "active" | "suspended";
+            usage: components["schemas"]["Usage"];
+            username: string;
+        };
+        AccountUsageReply: {
+            data: components["schemas"]["AccountUsage"];
             meta: components["schemas"]["Meta"];
             /** @constant */
             success: true;
@@ -1111,6 +1268,20 @@ export interface components {
             /** @constant */
             success: true;
         };
+        PasswordReset: {
+            new_password: string;
+        };
+        PasswordResetDone: {
+            /** @constant */
+            status: "changed";
+            username: string;
+        };
+        PasswordResetDoneReply: {
+            data: components["schemas"]["PasswordResetDone"];
+            meta: components["schemas"]["Meta"];
+            /** @constant */
+            success: true;
+        };
         Places: {
             /** @description The description of both interfaces as OpenAPI */
             api: string;
@@ -1168,7 +1339,7 @@ export interface components {
         };
         Problem: {
             /** @enum {string} */
-            code: "invalid_request" | "api_key_missing" | "api_key_invalid" | "api_key_revoked" | "api_key_expired" | "token_missing" | "token_invalid" | "token_expired" | "credentials_invalid" | "consent_required" | "forbidden" | "profile_not_found" | "not_found" | "method_not_allowed" | "username_taken" | "email_taken" | "conflict" | "body_too_large" | "rate_limited" | "quota_exceeded" | "internal_error" | "unavailable";
+            code: "invalid_request" | "api_key_missing" | "api_key_invalid" | "api_key_revoked" | "api_key_expired" | "token_missing" | "token_invalid" | "token_expired" | "credentials_invalid" | "account_suspended" | "consent_required" | "forbidden" | "profile_not_found" | "not_found" | "method_not_allowed" | "username_taken" | "email_taken" | "conflict" | "body_too_large" | "rate_limited" | "quota_exceeded" | "internal_error" | "unavailable";
             detail: string;
             errors?: components["schemas"]["FieldProblem"][];
             meta: components["schemas"]["Meta"];
@@ -2115,6 +2286,102 @@ export interface operations {
             };
         };
     };
+    listAccounts: {
+        parameters: {
+            query?: {
+                /** @description next_cursor of the part before */
+                cursor?: string;
+                /** @description Items of the part */
+                limit?: number;
+                /** @description Text that the name or the e-mail address contains, whatever the case of A to Z; never a pattern */
+                query?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["AccountItemListReply"];
+                };
+            };
+        };
+    };
+    readAccountUsage: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Slug of a profile */
+                username: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["AccountUsageReply"];
+                };
+            };
+        };
+    };
+    eraseSomebody: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Slug of a profile */
+                username: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["AccountErasureReply"];
+                };
+            };
+        };
+    };
+    setPassword: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Slug of a profile */
+                username: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["PasswordReset"];
+            };
+        };
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["PasswordResetDoneReply"];
+                };
+            };
+        };
+    };
     changePlan: {
         parameters: {
             query?: never;
@@ -2159,6 +2426,50 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ReleaseReply"];
+                };
+            };
+        };
+    };
+    restoreAccount: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Slug of a profile */
+                username: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["AccountItemReply"];
+                };
+            };
+        };
+    };
+    suspendAccount: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Slug of a profile */
+                username: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["AccountItemReply"];
                 };
             };
         };

@@ -50,6 +50,7 @@ export type AppErrorKind =
   | "token_invalid"
   | "token_expired"
   | "credentials_invalid"
+  | "account_suspended"
   | "consent_required"
   | "forbidden"
   | "profile_not_found"

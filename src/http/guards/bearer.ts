@@ -1,4 +1,5 @@
 import type { TObject } from "@sinclair/typebox";
+import type { AdminRequest } from "../../domain/reputation/audit/admin-entry.ts";
 import { type ChangeLimitDeps, countChange } from "../../usecases/reputation/accounts/attempts.ts";
 import {
   type Identity,
@@ -7,6 +8,7 @@ import {
   identifyAdministrator,
 } from "../../usecases/reputation/accounts/identity.ts";
 import { readBody } from "../bodies.ts";
+import { exchangeOf } from "../exchange.ts";
 import { cookieToken, requireOwnPage } from "./browser.ts";
 
 /** What lets signed-in people change something. */
@@ -75,6 +77,23 @@ export async function readAdministratorBody<Schema extends TObject>(
   // Again, for the same reason.
   await requireAdministrator(deps, request);
   return body;
+}
+
+/** Who asks for an act of administration, as its audit record tells. Throws as `requireAdministrator`. D-8.8. */
+export async function adminRequestOf(deps: IdentityDeps, request: Request): Promise<AdminRequest> {
+  const { account } = await requireAdministrator(deps, request);
+  return { by: account.username, requestId: exchangeOf(request).requestId };
+}
+
+/** As `adminRequestOf`, with the body. Throws as `readAdministratorBody`. */
+export async function readAdminRequest<Schema extends TObject>(
+  deps: IdentityDeps,
+  request: Request,
+  schema: Schema,
+) {
+  await requireAdministrator(deps, request);
+  const body = await readBody(request, schema);
+  return { body, asked: await adminRequestOf(deps, request) };
 }
 
 /** The token of a request, from `Authorization` or else the cookie; null when there is none. */

@@ -199,10 +199,28 @@ export const PlanSchema = model("Plan", {
   rate_limit_per_minute: NullableCount,
 });
 
-export const ReleaseSchema = model("Release", {
+const ACCOUNT_ITEM = {
   username: Text,
-  status: Type.Literal("released"),
+  email: Type.String({ description: "Empty when there is none" }),
+  role: oneOf(ROLES),
+  plan: oneOf(PLAN_NAMES),
+  status: oneOf(["active", "suspended"]),
+  created_at: Time,
+  last_sign_in_at: nullable({ ...Time, description: "With a password here" }),
+};
+
+export const AccountItemSchema = model("AccountItem", ACCOUNT_ITEM);
+
+export const AccountUsageSchema = model("AccountUsage", { ...ACCOUNT_ITEM, usage: UsageSchema });
+
+export const PasswordResetSchema = model("PasswordReset", {
+  new_password: textOf(MIN_PASSWORD_CHARS, MAX_PASSWORD_CHARS),
 });
+
+/** What was done to a name or an account. */
+export function doneSchema(name: string, word: string): TSchema {
+  return model(name, { username: Text, status: Type.Literal(word) });
+}
 
 /** The reply to a `DELETE` that has no data of its own. */
 export function statusOf(name: string, word: string): TSchema {

@@ -22,6 +22,7 @@ export const PROBLEMS = {
   token_invalid: { status: 401, title: "Token invalid", challenge: BAD_BEARER_CHALLENGE },
   token_expired: { status: 401, title: "Token expired", challenge: BAD_BEARER_CHALLENGE },
   credentials_invalid: { status: 401, title: "Credentials invalid", challenge: BEARER_CHALLENGE },
+  account_suspended: { status: 403, title: "Account suspended" },
   consent_required: { status: 403, title: "Consent required" },
   forbidden: { status: 403, title: "Forbidden" },
   profile_not_found: { status: 404, title: "Profile not found" },

@@ -5,14 +5,19 @@ import type { EffectiveLimits } from "../../domain/reputation/accounts/plan.ts";
 
 export type AccountConflict = "username_taken" | "email_taken";
 
-/** Fields of an account that may change. */
-export type AccountChanges = Partial<
-  Omit<Account, "username" | "email" | "createdAtMs" | "passwordHash">
->;
+/** Which part of the accounts to list. */
+export interface AccountPage {
+  /** Text that the name or the address contains, whatever the case of A to Z; null for all. */
+  readonly text: string | null;
+  /** 1 or more. */
+  readonly limit: number;
+  /** Null for the first part. */
+  readonly afterUsername: string | null;
+}
 
 export interface PasswordChange {
-  /** The hash that the account has to have; null for any. */
-  readonly from: string | null;
+  /** The hash that the account has to have. */
+  readonly from: string;
   readonly to: string;
   /** The session that goes on; null for none. */
   readonly keptSession: string | null;
@@ -37,11 +42,11 @@ export interface AccountStore {
   /** The account as last written by any instance; null when there is none. */
   find(username: string): Promise<Account | null>;
 
-  /**
-   * Changes the given fields in one commit, durably, and leaves the others as any instance wrote them last. Resolves
-   * to the account as it is then; null when there is none.
-   */
-  update(username: string, changes: AccountChanges): Promise<Account | null>;
+  /** In the order of their names by code point. It lets other work go between parts of a long search. */
+  list(page: AccountPage): Promise<readonly Account[]>;
+
+  /** Keeps when an account signed in last; an account that is gone is none. */
+  noteSignIn(username: string, nowMs: number): Promise<void>;
 
   /**
    * Changes the password and ends the account's sessions in one commit, durably. Once it has resolved no instance knows

@@ -20,14 +20,13 @@ export interface Membership {
   /**
    * Removes everything about a person in one commit: account, sessions, keys, consents, usage, profile, platform accounts,
    * their rows in the rejected store, failed sign-ins, and what connects their audit records with their name. Once it has resolved, no instance answers from any of it.
-   * Resolves to false when there was no account. Throws as above. The name is remembered as an HMAC, with the time and the
-   * calls of its month, and is taken until `release` or `AccountStore.create`. D-8.2.
+   * The name is remembered as an HMAC, with the time and the calls of its month, and is taken until `Administration.release`
+   * or `AccountStore.create` (D-8.2). By an administrator's request it keeps the audit record in the same commit.
+   * `last_administrator`, and nothing is removed, when nobody else could administer then; `absent` when there was no account.
+   * Throws as above.
    */
-  erase(username: string): Promise<boolean>;
-
-  /**
-   * Makes a name that was erased free again, with its audit record in the same commit. Resolves to false, and leaves none,
-   * when it was not taken so. Throws as above. D-8.2.
-   */
-  release(username: string, request: AdminRequest): Promise<boolean>;
+  erase(
+    username: string,
+    request?: AdminRequest,
+  ): Promise<"erased" | "last_administrator" | "absent">;
 }

@@ -10,6 +10,7 @@ export function accountStoreContract(harness: StoreHarness<Parts>): void {
   describe(`${harness.name}: accounts`, () => {
     createTests(harness);
     changeTests(harness);
+    listTests(harness);
     removeTests(harness);
     if (harness.options.isShared) sharingTests(harness);
   });
@@ -88,30 +89,26 @@ function createTests(harness: StoreHarness<Parts>): void {
 function changeTests(harness: StoreHarness<Parts>): void {
   const it = storeTests(harness);
 
-  it("D-5.7 update() changes the given fields and resolves to the whole account", async ({
+  it("D-8.8 noteSignIn() keeps the last sign-in of one account, and makes none", async ({
     accounts,
   }) => {
-    const ana = makeAccount("ana", { email: "ana@example.org" });
-    await accounts.create(ana);
+    await accounts.create(makeAccount("ana"));
     await accounts.create(makeAccount("bob"));
-    const plan = { plan: "enterprise", callsPerMonth: null, rateLimitPerMinute: 9000 } as const;
-    expect(await accounts.update("ana", plan)).toEqual({ ...ana, ...plan });
-    expect(await accounts.update("ana", { role: "administrator" })).toEqual({
-      ...ana,
-      ...plan,
-      role: "administrator",
+    await accounts.noteSignIn("ana", 1_772_366_400_000);
+    await accounts.noteSignIn("ana", 1_772_366_500_000);
+    await accounts.noteSignIn("nobody", 1_772_366_500_000);
+    expect(await accounts.find("ana")).toEqual({
+      ...makeAccount("ana"),
+      lastSignInAtMs: 1_772_366_500_000,
     });
-    const changes = { issuer: "other", callsPerMonth: 5 };
-    const changed = { ...ana, ...plan, role: "administrator", ...changes } as const;
-    expect(await accounts.update("ana", changes)).toEqual(changed);
-    expect(await accounts.update("ana", {})).toEqual(changed);
-    expect(await accounts.find("ana")).toEqual(changed);
     expect(await accounts.find("bob")).toEqual(makeAccount("bob"));
+    expect(await accounts.find("nobody")).toBeNull();
   });
 
   it("D-8.7 changePassword() changes the password it knows, and ends all sessions but one", async (storage, store) => {
     const { accounts, sessions } = storage;
-    const ana = makeAccount("ana");
+    const hash = "the hash of before";
+    const ana = makeAccount("ana", { passwordHash: hash });
     await accounts.create(ana);
     await accounts.create(makeAccount("bob"));
     for (const id of ["a1", "a2", "a3"]) await beginSession(store, id, "ana");
@@ -125,21 +122,58 @@ function changeTests(harness: StoreHarness<Parts>): void {
     expect(await accounts.changePassword("ana", wrong)).toBe(false);
     expect(await accounts.find("ana")).toEqual(ana);
     expect(await known()).toEqual(["a1", "a2", "a3"]);
-    const first = { from: ana.passwordHash, to: "new", keptSession: "a2" };
+    const first = { from: hash, to: "new", keptSession: "a2" };
     expect(await accounts.changePassword("ana", first)).toBe(true);
     expect(await accounts.find("ana")).toEqual({ ...ana, passwordHash: "new" });
     expect(await known()).toEqual(["a2"]);
     expect(await accounts.changePassword("ana", first)).toBe(false);
-    const any = { from: null, to: "newer", keptSession: null };
+    const any = { from: "new", to: "newer", keptSession: null };
     expect(await accounts.changePassword("ana", any)).toBe(true);
     expect(await known()).toEqual([]);
     expect(await accounts.changePassword("nobody", any)).toBe(false);
     expect(await sessions.isKnown("b1", "bob")).toBe(true);
   });
+}
 
-  it("D-5.7 update() of an unknown account is null and makes none", async ({ accounts }) => {
-    expect(await accounts.update("ana", { plan: "business" })).toBeNull();
-    expect(await accounts.find("ana")).toBeNull();
+function listTests(harness: StoreHarness<Parts>): void {
+  const it = storeTests(harness);
+  const all = { text: null, limit: 100, afterUsername: null };
+  const names = (found: readonly Account[]) => found.map(({ username }) => username);
+
+  it("D-8.8 list() gives accounts in the order of their names, in parts", async ({ accounts }) => {
+    const inOrder = ["-", "Ana", "ana", "ana ", "b", "é", "\uffee", "😀"];
+    for (const name of inOrder.toReversed()) await accounts.create(makeAccount(name));
+    const found = await accounts.list(all);
+    expect(names(found)).toEqual(inOrder);
+    expect(found[2]).toEqual(makeAccount("ana"));
+    const parts: string[] = [];
+    for (let afterUsername: string | null = null; ; ) {
+      const part = await accounts.list({ ...all, limit: 3, afterUsername });
+      parts.push(...names(part));
+      if (part.length < 3) break;
+      afterUsername = names(part).at(-1) ?? null;
+    }
+    expect(parts).toEqual(inOrder);
+  });
+
+  it("D-8.8 list() finds text in names and addresses, never a pattern", async ({ accounts }) => {
+    await accounts.create(makeAccount("ana"));
+    await accounts.create(makeAccount("Ana%", { email: "x.y+z@EXAMPLE.org" }));
+    await accounts.create(makeAccount("b_b", { email: "*[a-z]@example.org" }));
+    await accounts.create(makeAccount("$b.b", { email: "É@example.org" }));
+    const found = async (text: string) => names(await accounts.list({ ...all, text }));
+    expect(await found("AN")).toEqual(["Ana%", "ana"]);
+    expect(await found("%")).toEqual(["Ana%"]);
+    expect(await found("_")).toEqual(["b_b"]);
+    expect(await found("b.b")).toEqual(["$b.b"]);
+    expect(await found("[a-z]")).toEqual(["b_b"]);
+    expect(await found("x.Y+Z@example")).toEqual(["Ana%"]);
+    expect(await found("@example.ORG")).toEqual(["$b.b", "Ana%", "b_b"]);
+    expect(await found("É")).toEqual(["$b.b"]);
+    expect(await found("$b")).toEqual(["$b.b"]);
+    for (const text of [".*", "^a", "a$", "\\", "\0", "'", "anab"]) {
+      expect(await found(text)).toEqual([]);
+    }
   });
 }
 
@@ -210,9 +244,9 @@ function sharingTests(harness: StoreHarness<Parts>): void {
     const other = await openSecond(store);
     await storage.accounts.create(makeAccount("ana"));
     await beginSession(store, "s", "ana");
-    for (const callsPerMonth of [1, 2, 3]) {
-      await storage.accounts.update("ana", { callsPerMonth });
-      expect((await other.accounts.find("ana"))?.callsPerMonth).toBe(callsPerMonth);
+    for (const atMs of [1, 2, 3]) {
+      await storage.accounts.noteSignIn("ana", atMs);
+      expect((await other.accounts.find("ana"))?.lastSignInAtMs).toBe(atMs);
     }
     expect(await other.sessions.isKnown("s", "ana")).toBe(true);
     await storage.accounts.remove("ana");
@@ -221,27 +255,6 @@ function sharingTests(harness: StoreHarness<Parts>): void {
     await other.accounts.create(makeAccount("ana", { role: "administrator" }));
     await other.close();
     expect((await storage.accounts.find("ana"))?.role).toBe("administrator");
-  });
-
-  it("D-5.7 update()s of different fields at once are all kept", async ({ accounts }, store) => {
-    const other = await openSecond(store);
-    for (let round = 0; round < 10; round++) {
-      const name = `ana${round}`;
-      await accounts.create(makeAccount(name));
-      await Promise.all([
-        accounts.update(name, { callsPerMonth: 7 }),
-        other.accounts.update(name, { role: "administrator" }),
-        accounts.update(name, { plan: "business" }),
-        other.accounts.update(name, { rateLimitPerMinute: 8 }),
-      ]);
-      expect(await accounts.find(name)).toEqual({
-        ...makeAccount(name),
-        callsPerMonth: 7,
-        role: "administrator",
-        plan: "business",
-        rateLimitPerMinute: 8,
-      });
-    }
   });
 }
 
@@ -256,6 +269,8 @@ function makeAccount(username: string, changes: Partial<Account> = {}): Account 
     callsPerMonth: null,
     rateLimitPerMinute: null,
     createdAtMs: 1_772_366_400_123,
+    suspendedAtMs: null,
+    lastSignInAtMs: null,
     ...changes,
   };
 }

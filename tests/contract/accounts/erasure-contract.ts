@@ -59,7 +59,7 @@ function rowTests(harness: ReputationHarness): void {
 
   it("D-8.2 after the release rows are taken that are newer than the last erasure, and no older ones", async (parts, store) => {
     await eraseAna(parts, store);
-    await parts.membership.release("ana", BY_ROOT);
+    await parts.administration.release("ana", BY_ROOT);
     const times = [await sinceErasure(parts, -1), await sinceErasure(parts, 0), null];
     const rows = [...times, await sinceErasure(parts, 1)].map((at, i) => row("ana", at, `p${i}`));
     const outcome = await write(parts, PLATFORM_ACCOUNTS, rows, GUARD);
@@ -73,11 +73,11 @@ function rowTests(harness: ReputationHarness): void {
     "D-8.2 an erasure that comes later counts from then on",
     async (parts, store) => {
       const scene = await eraseAna(parts, store);
-      await parts.membership.release("ana", BY_ROOT);
+      await parts.administration.release("ana", BY_ROOT);
       await scene.enrol("ana");
       await store.advance(10_000);
       await parts.membership.erase("ana");
-      await parts.membership.release("ana", BY_ROOT);
+      await parts.administration.release("ana", BY_ROOT);
       const at = (second: string) => row("ana", `2026-03-01T12:00:${second}Z`, `at ${second}`);
       const rows = [at("05"), at("11")];
       expect(await write(parts, PLATFORM_ACCOUNTS, rows)).toMatchObject({
@@ -91,7 +91,7 @@ function rowTests(harness: ReputationHarness): void {
     await eraseAna(parts, store);
     const facts = async () => (await parts.storage.names.readFacts(["ana", "bea"])).get("ana");
     expect(await facts()).toMatchObject({ ownsProfile: false, erased: { isTaken: true } });
-    await parts.membership.release("ana", BY_ROOT);
+    await parts.administration.release("ana", BY_ROOT);
     expect(await facts()).toMatchObject({ erased: { isTaken: false } });
     expect((await parts.storage.names.readFacts(["bea"])).size).toBe(0);
   });
@@ -104,9 +104,9 @@ function nameTests(harness: ReputationHarness): void {
     const scene = await eraseAna(parts, store);
     await expect(scene.enrol("ana")).rejects.toThrow("username_taken");
     await scene.enrol("bea");
-    expect(await parts.membership.release("bea", BY_ROOT)).toBe(false);
-    expect(await parts.membership.release("ana", BY_ROOT)).toBe(true);
-    expect(await parts.membership.release("ana", BY_ROOT)).toBe(false);
+    expect(await parts.administration.release("bea", BY_ROOT)).toBe(false);
+    expect(await parts.administration.release("ana", BY_ROOT)).toBe(true);
+    expect(await parts.administration.release("ana", BY_ROOT)).toBe(false);
     await scene.enrol("ana");
     expect((await parts.profiles.read("ana")).profile).toMatchObject({ username: "ana" });
   });
@@ -114,9 +114,9 @@ function nameTests(harness: ReputationHarness): void {
   it("D-8.2, D-8.8 a release leaves an audit record that names nobody, and one that was refused leaves none", async (parts, store) => {
     const scene = await eraseAna(parts, store);
     const verified = () => verifyAudit({ audit: parts.audit, mac: MAC, auditKey: AUDIT_KEY });
-    expect(await parts.membership.release("bea", BY_ROOT)).toBe(false);
+    expect(await parts.administration.release("bea", BY_ROOT)).toBe(false);
     expect(await verified()).toMatchObject({ problem: null, records: 0 });
-    expect(await parts.membership.release("ana", BY_ROOT)).toBe(true);
+    expect(await parts.administration.release("ana", BY_ROOT)).toBe(true);
     expect(await verified()).toEqual({ problem: null, chains: 1, records: 1 });
     const [chainId = ""] = await parts.audit.chainIds();
     const [record] = await parts.audit.records(chainId, { afterSeq: null, limit: 10 });
@@ -129,7 +129,7 @@ function nameTests(harness: ReputationHarness): void {
     const page = { limit: 10, before: null };
     expect(await parts.audit.accessLog("ana", page)).toEqual([]);
     await parts.membership.erase("ana");
-    await parts.membership.release("ana", { by: null, requestId: "by the command line" });
+    await parts.administration.release("ana", { by: null, requestId: "by the command line" });
     expect(await verified()).toMatchObject({ problem: null, records: 2 });
   });
 
@@ -138,7 +138,7 @@ function nameTests(harness: ReputationHarness): void {
     const account = await scene.enrol("bea");
     const own = { ...account, username: "ana", email: null };
     expect(await parts.storage.accounts.create(own)).toBe("created");
-    expect(await parts.membership.release("ana", BY_ROOT)).toBe(false);
+    expect(await parts.administration.release("ana", BY_ROOT)).toBe(false);
     const newer = row("ana", await sinceErasure(parts, 1));
     expect(await write(parts, PROFILES, [newer])).toEqual({ ...NOTHING, changed: 1 });
   });
@@ -192,7 +192,7 @@ function usageTests(harness: ReputationHarness): void {
     for (const calls of [0, 2]) {
       await parts.membership.erase("ana");
       expect(await used()).toBe(0);
-      await parts.membership.release("ana", BY_ROOT);
+      await parts.administration.release("ana", BY_ROOT);
       await scene.enrol("ana");
       expect(await used()).toBe(3);
       await call(calls);
@@ -279,7 +279,7 @@ function meanwhileTests(harness: ReputationHarness): void {
     const other = await openSecond(store);
     await eraseAna(parts, store);
     expect((await write(other, PROFILES, [row("ana", NEWER)])).erased).toEqual([0]);
-    expect(await other.membership.release("ana", BY_ROOT)).toBe(true);
+    expect(await other.administration.release("ana", BY_ROOT)).toBe(true);
     await new Scene(parts, store).enrol("ana");
   });
 }
@@ -287,7 +287,7 @@ function meanwhileTests(harness: ReputationHarness): void {
 async function eraseAna(parts: ReputationParts, store: Scene["store"]): Promise<Scene> {
   const scene = new Scene(parts, store);
   await scene.enrol("ana");
-  expect(await parts.membership.erase("ana")).toBe(true);
+  expect(await parts.membership.erase("ana")).toBe("erased");
   return scene;
 }
 

@@ -45,5 +45,5 @@ export async function liveAndErase(scene: Scene, parts: ReputationParts): Promis
   await rejected.remove(dropped[0]?.id ?? "");
   await parts.membership.erase(NAME);
   await scene.push(PLATFORM_ACCOUNTS, { ...row, username: "bea", handle: "bea" });
-  await parts.membership.release(NAME, BY_ROOT);
+  await parts.administration.release(NAME, BY_ROOT);
 }

@@ -102,7 +102,7 @@ export function membershipContract(harness: ReputationHarness): void {
         expect(await parts.apiKeys.list("ana", ALL_KEYS)).toEqual([]);
         const all = { filter: { status: null, purpose: null }, limit: 100, beforeId: null };
         expect(await parts.consents.list("ana", { ...all, nowMs })).toEqual([]);
-        expect(await parts.membership.release("ana", BY_ROOT)).toBe(true);
+        expect(await parts.administration.release("ana", BY_ROOT)).toBe(true);
       }
     });
 
@@ -122,8 +122,8 @@ export function membershipContract(harness: ReputationHarness): void {
       const bea = await scene.giveKey("bea");
       expect(wordOf(await scene.lookUp(ana.hash, "bea"))).toBe("allowed");
       expect(wordOf(await scene.lookUp(bea.hash, "ana"))).toBe("allowed");
-      expect(await parts.membership.erase("ana")).toBe(true);
-      expect(await parts.membership.erase("ana")).toBe(false);
+      expect(await parts.membership.erase("ana")).toBe("erased");
+      expect(await parts.membership.erase("ana")).toBe("absent");
       expect(await parts.storage.accounts.find("ana")).toBeNull();
       expect(await parts.profiles.read("ana")).toEqual({ profile: null, accounts: [] });
       expect(await parts.apiKeys.list("ana", ALL_KEYS)).toEqual([]);
@@ -166,7 +166,7 @@ export function membershipContract(harness: ReputationHarness): void {
         "",
       ]);
       await parts.membership.erase("bea");
-      for (const name of ["ana", "bea"]) await parts.membership.release(name, BY_ROOT);
+      for (const name of ["ana", "bea"]) await parts.administration.release(name, BY_ROOT);
       await scene.enrol("ana");
       await scene.enrol("bea");
       expect(await parts.audit.accessLog("bea", page)).toEqual([]);

@@ -172,7 +172,7 @@ function freshnessTests(harness: ReputationHarness): void {
       return outcome.kind === "key_refused" ? null : outcome.quotas.minute.limit;
     };
     expect(await limitOf()).toBe(30);
-    await parts.storage.accounts.update("caller", { plan: "business" });
+    await scene.setPlan("caller", { plan: "business" });
     expect(await limitOf()).toBe(600);
   });
 
@@ -373,7 +373,7 @@ function limitTests(harness: ReputationHarness): void {
         await scene.lookUp(hash, "x");
         await store.advance(1_000);
       }
-      await parts.storage.accounts.update("caller", { rateLimitPerMinute: 2 });
+      await scene.setPlan("caller", { rateLimitPerMinute: 2 });
       const outcome = await scene.lookUp(hash, "x");
       expect(wordOf(outcome)).toBe("rate_limited");
       // Five calls at 0 to 4 s; one is possible when only one is left, the one of second 4: at 63 s; now it is 5 s.

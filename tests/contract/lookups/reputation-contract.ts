@@ -1,3 +1,4 @@
+import { administrationContract } from "../accounts/administration-contract.ts";
 import { apiKeyStoreContract } from "../accounts/api-key-store-contract.ts";
 import { consentStoreContract } from "../accounts/consent-store-contract.ts";
 import { erasureContract } from "../accounts/erasure-contract.ts";
@@ -14,6 +15,7 @@ export function reputationContract(harness: ReputationHarness): void {
   membershipContract(harness);
   ownedProfileContract(harness);
   erasureContract(harness);
+  administrationContract(harness);
   lookupProcessorContract(harness);
   auditLogContract(harness);
 }

@@ -1,7 +1,7 @@
 // What the suites of the reputation half work on, and the shortest ways to set a scene.
 
 import { NodeMac } from "../../../src/adapters/node-crypto/node-crypto.ts";
-import type { Account } from "../../../src/domain/reputation/accounts/account.ts";
+import { type Account, NEW_ACCOUNT } from "../../../src/domain/reputation/accounts/account.ts";
 import type { StoredApiKey } from "../../../src/domain/reputation/accounts/api-key.ts";
 import type {
   Consent,
@@ -9,7 +9,7 @@ import type {
   ConsentPurpose,
   LookupEndpoint,
 } from "../../../src/domain/reputation/accounts/consent.ts";
-import { NEW_ACCOUNT_PLAN } from "../../../src/domain/reputation/accounts/plan.ts";
+import type { AccountPlan } from "../../../src/domain/reputation/accounts/plan.ts";
 import type { LookupOutcome } from "../../../src/domain/reputation/lookups/lookup-batch.ts";
 import { formatMs } from "../../../src/domain/shared/time.ts";
 import { readRegistry } from "../../../src/domain/sync/table/registry.ts";
@@ -78,6 +78,15 @@ export class Scene {
     return account;
   }
 
+  /** Puts somebody on a plan; the numbers are those of enterprise. */
+  async setPlan(username: string, changes: Partial<AccountPlan>): Promise<void> {
+    const account = await this.parts.storage.accounts.find(username);
+    if (account === null) throw new Error("There is no such account");
+    const { plan, callsPerMonth, rateLimitPerMinute } = { ...account, ...changes };
+    const changed = { plan, callsPerMonth, rateLimitPerMinute };
+    await this.parts.administration.changePlan(username, changed, BY_ROOT);
+  }
+
   /** Makes a key; the hash stands for its text. */
   async giveKey(username: string, changes: Partial<StoredApiKey> = {}): Promise<StoredApiKey> {
     const id = `key-${username}-${++this.#count}`;
@@ -126,7 +135,7 @@ export class Scene {
       passwordHash: "hash",
       role: "user",
       issuer: "repsync",
-      ...NEW_ACCOUNT_PLAN,
+      ...NEW_ACCOUNT,
       createdAtMs: this.store.nowMs(),
     };
   }

@@ -1,6 +1,6 @@
 import { describe, expect } from "bun:test";
 import type { Account } from "../../../src/domain/reputation/accounts/account.ts";
-import { NEW_ACCOUNT_PLAN } from "../../../src/domain/reputation/accounts/plan.ts";
+import { NEW_ACCOUNT } from "../../../src/domain/reputation/accounts/account.ts";
 import type { Table } from "../../../src/domain/sync/table/table.ts";
 import type { VersionedCache } from "../../../src/ports/lookups/versioned-cache.ts";
 import { makeRegistry } from "../../support/make-table.ts";
@@ -42,7 +42,7 @@ export function tombstoneErasureTests(harness: StoreHarness<TombstoneParts>): vo
   describe(`${harness.name}: tombstones and erasure`, () => {
     it("D-7.6, D-5.5 an erasure leaves no tombstone, and removes those that name the person", async (parts, store) => {
       const { profiles, accounts } = WITH_DELETES;
-      const membership = await openMembership(parts, [profiles, accounts]);
+      const { membership } = await openStores(parts, [profiles, accounts]);
       await membership.enrol({ account: makeAccount("ana"), displayName: null });
       await membership.enrol({ account: makeAccount("bea"), displayName: null });
       const row = (username: string, platform: string) => ({
@@ -55,7 +55,7 @@ export function tombstoneErasureTests(harness: StoreHarness<TombstoneParts>): vo
         await parts.tables.write(accounts, asWrites(rows));
         await parts.program.remove(accounts, { username: name, platform: "ebay" });
       }
-      expect(await membership.erase("ana")).toBe(true);
+      expect(await membership.erase("ana")).toBe("erased");
       expect(await keysOf(parts, profiles)).toEqual([]);
       expect(await keysOf(parts, accounts)).toEqual([{ username: "bea", platform: "ebay" }]);
       expect(await parts.tables.countRows(accounts)).toBe(1);
@@ -65,7 +65,7 @@ export function tombstoneErasureTests(harness: StoreHarness<TombstoneParts>): vo
 
     it("D-8.2, D-7.6 a tombstone that arrives for an erased name is not kept, as it would keep the name", async (parts, store) => {
       const { profiles, accounts } = WITH_DELETES;
-      const membership = await openMembership(parts, [profiles, accounts]);
+      const { membership, administration } = await openStores(parts, [profiles, accounts]);
       await membership.enrol({ account: makeAccount("ana"), displayName: null });
       await membership.erase("ana");
       const bury = async (...names: string[]) => {
@@ -76,12 +76,12 @@ export function tombstoneErasureTests(harness: StoreHarness<TombstoneParts>): vo
         return (await keysOf(parts, accounts)).map(({ username }) => username);
       };
       expect(await bury("ana", "bea", "anabel")).toEqual(["bea", "anabel"]);
-      await membership.release("ana", BY_ROOT);
+      await administration.release("ana", BY_ROOT);
       expect(await bury("ana", "cem")).toEqual(["bea", "anabel", "cem"]);
     });
 
     it("D-7.6, D-5.5 an erasure leaves no tombstone of rows with another key than the name", async (parts, store) => {
-      const membership = await openMembership(parts, [WITH_DELETES.profiles, BY_HANDLE]);
+      const { membership } = await openStores(parts, [WITH_DELETES.profiles, BY_HANDLE]);
       await membership.enrol({ account: makeAccount("ana"), displayName: null });
       const rows = ["@ana", "@other"].map((handle) => ({
         ...{ handle, username: handle === "@ana" ? "ana" : "bea", updated_at: at(store, 0) },
@@ -94,10 +94,10 @@ export function tombstoneErasureTests(harness: StoreHarness<TombstoneParts>): vo
   });
 }
 
-async function openMembership(parts: TombstoneParts, tables: readonly Table[]) {
+async function openStores(parts: TombstoneParts, tables: readonly Table[]) {
   const prepared = await parts.tables.prepare(tables);
   const options = { mac: MAC, auditKey: AUDIT_KEY, nameKey: NAME_KEY, makeCache: forgetful };
-  return (await parts.openReputation(prepared, options)).membership;
+  return await parts.openReputation(prepared, options);
 }
 
 async function keysOf(parts: TombstoneParts, table: Table) {
@@ -108,7 +108,7 @@ async function keysOf(parts: TombstoneParts, table: Table) {
 function makeAccount(username: string): Account {
   return {
     ...{ username, email: `${username}@example.com`, passwordHash: "hash", role: "user" },
-    ...{ issuer: "repsync", ...NEW_ACCOUNT_PLAN, createdAtMs: 0 },
+    ...{ issuer: "repsync", ...NEW_ACCOUNT, createdAtMs: 0 },
   };
 }
 

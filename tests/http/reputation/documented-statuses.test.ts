@@ -84,6 +84,12 @@ function harm(file: string): void {
   rmSync(file);
 }
 
+/** The request for another account than ana's. */
+function toAccount(username: string) {
+  return (scene: Scene, route: RouteUnderTest) =>
+    call(scene, route, { path: route.path.replace("ana", username) });
+}
+
 /** How a status comes about, where no rule of `provoke` does it. */
 const SPECIAL: Readonly<Record<string, (scene: Scene, route: RouteUnderTest) => Promise<Reply>>> = {
   "200 POST /v1/sessions": (scene, route) =>
@@ -133,6 +139,27 @@ const SPECIAL: Readonly<Record<string, (scene: Scene, route: RouteUnderTest) => 
     await reader?.cancel();
     return reply;
   },
+  ...Object.fromEntries(
+    [
+      "GET /v1/admin/accounts/{username}",
+      "DELETE /v1/admin/accounts/{username}",
+      "POST /v1/admin/accounts/{username}/suspend",
+      "POST /v1/admin/accounts/{username}/restore",
+      "PUT /v1/admin/accounts/{username}/password",
+    ].map((name) => [`404 ${name}`, toAccount("nobody")]),
+  ),
+  "409 DELETE /v1/admin/accounts/{username}": toAccount("root"),
+  "409 POST /v1/admin/accounts/{username}/suspend": toAccount("root"),
+  "409 PUT /v1/admin/accounts/{username}/password": async (scene, route) => {
+    const database = new Database(scene.file);
+    database.run("UPDATE repsync_accounts SET password_hash = NULL WHERE username = 'ana'");
+    database.run("UPDATE repsync_accounts SET issuer = 'https://id' WHERE username = 'ana'");
+    const reply = await call(scene, route);
+    database.run("UPDATE repsync_accounts SET password_hash = 'x' WHERE username = 'ana'");
+    database.close();
+    return reply;
+  },
+  "409 DELETE /v1/me": ({ root }, { method, path }) => root.send(path, { method }),
   "429 POST /v1/signup": (scene, route) => last(MANY, () => call(scene, route)),
   "409 PUT /v1/me/password": async ({ app, file }, { path, method, body }) => {
     const bea = await Person.signUp(app, "bea");

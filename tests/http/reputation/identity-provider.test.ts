@@ -5,7 +5,7 @@ import { SystemTimer } from "../../../src/adapters/system/system.ts";
 import { FakeClock } from "../../support/fake-clock.ts";
 import { keepResource, releaseResources } from "../support/resources.ts";
 import { type SyncApp, startApp } from "../support/sync-app.ts";
-import { dataOf, jsonBody, lookUp, PASSWORD, Person } from "./people.ts";
+import { ADMIN_ENV, dataOf, jsonBody, lookUp, PASSWORD, Person } from "./people.ts";
 
 afterEach(releaseResources);
 setDefaultTimeout(60_000);
@@ -112,6 +112,23 @@ describe("identity provider", () => {
     expect((await app.send("/v1/me/consents", grant)).status).toBe(201);
     const reply = await lookUp(app, key, { username: "Cleo 7", rest: "" });
     expect(dataOf(reply)).toMatchObject({ username: "Cleo 7", bio: "synced" });
+  });
+
+  test("D-8.8 a suspended account's tokens of its provider are refused", async () => {
+    const { env, sign } = await startProvider();
+    const app = await startApp({ env: { ...env, ...ADMIN_ENV } });
+    const token = await sign({ sub: "cleo" });
+    expect(await codeOf(app, token)).toBe(200);
+    const root = await Person.signIn(app, "root");
+    const act = (name: string) => root.send(`/v1/admin/accounts/cleo/${name}`, { method: "POST" });
+    expect((await act("suspend")).status).toBe(200);
+    expect(await codeOf(app, token)).toBe("account_suspended");
+    expect(await codeOf(app, await sign({ sub: "cleo" }))).toBe("account_suspended");
+    expect((await act("restore")).status).toBe(200);
+    expect(await codeOf(app, token)).toBe(200);
+    const reset = jsonBody({ new_password: PASSWORD }, "PUT");
+    const { status } = await root.send("/v1/admin/accounts/cleo/password", reset);
+    expect(status).toBe(409);
   });
 
   test("D-5.4 a username belongs to the issuer whose account came first", async () => {

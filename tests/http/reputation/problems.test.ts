@@ -12,6 +12,7 @@ const STATUSES: Record<ProblemCode, number> = {
   token_invalid: 401,
   token_expired: 401,
   credentials_invalid: 401,
+  account_suspended: 403,
   consent_required: 403,
   forbidden: 403,
   profile_not_found: 404,

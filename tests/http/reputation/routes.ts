@@ -73,6 +73,15 @@ export const ROUTES: readonly RouteUnderTest[] = [
   route("POST", "/v1/admin/accounts/{username}/release", { credential: "administrator" }),
   route("GET", "/v1/admin/audit/heads", { credential: "administrator" }),
   route("POST", "/v1/admin/audit/verify", { credential: "administrator", isStream: true }),
+  route("GET", "/v1/admin/accounts", { credential: "administrator", isList: true }),
+  route("GET", "/v1/admin/accounts/{username}", { credential: "administrator" }),
+  route("DELETE", "/v1/admin/accounts/{username}", { credential: "administrator" }),
+  route("POST", "/v1/admin/accounts/{username}/suspend", { credential: "administrator" }),
+  route("POST", "/v1/admin/accounts/{username}/restore", { credential: "administrator" }),
+  route("PUT", "/v1/admin/accounts/{username}/password", {
+    credential: "administrator",
+    body: { new_password: "correct horse battery" },
+  }),
 ];
 
 /** `METHOD /path/{parameter}`. */

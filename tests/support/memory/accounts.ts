@@ -1,8 +1,11 @@
 // Accounts, sessions, attempts, secrets, keys and consents in memory. JavaScript runs one method at a time, so whatever a
 // method does without `await` is one commit.
 
-import type { Account } from "../../../src/domain/reputation/accounts/account.ts";
-import { emailKey } from "../../../src/domain/reputation/accounts/account.ts";
+import {
+  type Account,
+  emailKey,
+  isActiveAdministrator,
+} from "../../../src/domain/reputation/accounts/account.ts";
 import {
   type KeyRotation,
   planRotation,
@@ -20,8 +23,8 @@ import {
 import { isIssuedSince } from "../../../src/domain/sync/people/erasure.ts";
 import type { NameFacts } from "../../../src/domain/sync/people/owned-row.ts";
 import type {
-  AccountChanges,
   AccountConflict,
+  AccountPage,
   AccountStore,
   PasswordChange,
 } from "../../../src/ports/accounts/account-store.ts";
@@ -102,12 +105,19 @@ export class MemoryAccountStore implements AccountStore {
     return this.findNow(username);
   }
 
-  async update(username: string, changes: AccountChanges): Promise<Account | null> {
-    const account = this.#accounts.get(username);
-    if (account === undefined) return null;
-    const changed = { ...account, ...changes };
-    this.#accounts.set(username, changed);
-    return changed;
+  async list({ text, limit, afterUsername }: AccountPage): Promise<readonly Account[]> {
+    const lower = (from: string) => from.replace(/[A-Z]/g, (letter) => letter.toLowerCase());
+    const wanted = lower(text ?? "");
+    const isWanted = ({ username, email }: Account) =>
+      lower(username).includes(wanted) || lower(email ?? "").includes(wanted);
+    return [...this.#accounts.values()]
+      .filter((account) => account.username > (afterUsername ?? "") && isWanted(account))
+      .sort((a, b) => Buffer.compare(Buffer.from(a.username), Buffer.from(b.username)))
+      .slice(0, limit);
+  }
+
+  async noteSignIn(username: string, nowMs: number): Promise<void> {
+    this.changeNow(username, { lastSignInAtMs: nowMs });
   }
 
   async changePassword(
@@ -115,7 +125,7 @@ export class MemoryAccountStore implements AccountStore {
     { from, to, keptSession }: PasswordChange,
   ): Promise<boolean> {
     const account = this.#accounts.get(username);
-    if (account === undefined || (from !== null && account.passwordHash !== from)) return false;
+    if (account === undefined || account.passwordHash !== from) return false;
     this.#accounts.set(username, { ...account, passwordHash: to });
     this.#sessions.endAllNow(username, keptSession);
     return true;
@@ -133,6 +143,21 @@ export class MemoryAccountStore implements AccountStore {
     this.#sessions.endAllNow(account.username);
     this.#erasedNames.begin(account.username);
     return "created";
+  }
+
+  /** Changes fields of an account, in the caller's commit; null when there is none. */
+  changeNow(username: string, changes: Partial<Account>): Account | null {
+    const account = this.#accounts.get(username);
+    if (account === undefined) return null;
+    const changed = { ...account, ...changes };
+    this.#accounts.set(username, changed);
+    return changed;
+  }
+
+  /** Whether nobody else could administer without this account. */
+  isLastAdministrator(account: Account): boolean {
+    const active = [...this.#accounts.values()].filter(isActiveAdministrator);
+    return active.length === 1 && active[0]?.username === account.username;
   }
 
   /** As `find`, in the caller's commit. */

@@ -61,7 +61,13 @@ export class MemoryLookupProcessor implements LookupProcessor {
     const account = key === null ? null : accounts.findNow(key.username);
     if (key === null || account === null) return null;
     const accountId = subjects.accountId(account.username);
-    return { key, accountId, limits: effectiveLimits(account) } satisfies LimitedCaller;
+    const isSuspended = account.suspendedAtMs !== null;
+    return {
+      key,
+      accountId,
+      isSuspended,
+      limits: effectiveLimits(account),
+    } satisfies LimitedCaller;
   }
 
   #subject(username: string): LookupSubject {

@@ -1,6 +1,9 @@
 // People in memory: their rows in the synchronized tables, what names them in the audit, and how they come and go.
+import type { Account } from "../../../src/domain/reputation/accounts/account.ts";
 import { firstProfile } from "../../../src/domain/reputation/accounts/membership.ts";
+import type { AccountPlan } from "../../../src/domain/reputation/accounts/plan.ts";
 import {
+  type AdminAct,
   type AdminRequest,
   actedOnText,
   adminEntry,
@@ -14,6 +17,7 @@ import type { JsonObject } from "../../../src/domain/shared/json.ts";
 import { formatMs } from "../../../src/domain/shared/time.ts";
 import type { Row, Table } from "../../../src/domain/sync/table/table.ts";
 import type { AccountConflict } from "../../../src/ports/accounts/account-store.ts";
+import type { Administration } from "../../../src/ports/accounts/administration.ts";
 import type { Enrolment, Membership } from "../../../src/ports/accounts/membership.ts";
 import type { ProfileStore, StoredPerson } from "../../../src/ports/accounts/profile-store.ts";
 import type { Mac } from "../../../src/ports/crypto/crypto.ts";
@@ -22,6 +26,7 @@ import type {
   MemoryAccountStore,
   MemoryApiKeyStore,
   MemoryConsentStore,
+  MemorySessionStore,
   MemorySignInGuard,
 } from "./accounts.ts";
 import type { MemoryErasedNames } from "./erased-names.ts";
@@ -164,6 +169,7 @@ export class MemoryProfileStore implements ProfileStore {
 /** Everything that goes when a person goes. */
 export interface MembershipDeps extends PeopleTables {
   readonly accounts: MemoryAccountStore;
+  readonly sessions: MemorySessionStore;
   readonly apiKeys: MemoryApiKeyStore;
   readonly consents: MemoryConsentStore;
   readonly usage: MemoryUsageStore;
@@ -196,9 +202,16 @@ export class MemoryMembership implements Membership {
     return "enrolled";
   }
 
-  async erase(username: string): Promise<boolean> {
+  async erase(
+    username: string,
+    request?: AdminRequest,
+  ): Promise<"erased" | "last_administrator" | "absent"> {
     const { accounts, apiKeys, consents, usage, subjects, signIns, erasedNames } = this.#deps;
-    if (!accounts.removeNow(username)) return false;
+    const account = accounts.findNow(username);
+    if (account === null) return "absent";
+    if (accounts.isLastAdministrator(account)) return "last_administrator";
+    if (request !== undefined) noteAct(this.#deps, { action: "erase", username, ...request });
+    accounts.removeNow(username);
     const month = usage.forget(username) ?? erasedNames.find(username)?.month ?? null;
     erasedNames.keep(username, { at: formatMs(this.#deps.clock.nowMs()), month });
     apiKeys.removeAllOf(username);
@@ -209,19 +222,76 @@ export class MemoryMembership implements Membership {
     this.#deps.profiles.remove(username);
     const { profiles, platformAccounts, rejected } = this.#deps;
     rejected.forgetPerson([profiles.tableName, platformAccounts.tableName], username);
-    return true;
+    return "erased";
+  }
+}
+
+/** What administrators do. */
+export class MemoryAdministration implements Administration {
+  readonly #deps: MembershipDeps;
+
+  constructor(deps: MembershipDeps) {
+    this.#deps = deps;
+  }
+
+  async suspend(
+    username: string,
+    request: AdminRequest,
+    nowMs: number,
+  ): Promise<Account | "last_administrator" | null> {
+    const { accounts, sessions } = this.#deps;
+    const account = accounts.findNow(username);
+    if (account === null) return null;
+    if (accounts.isLastAdministrator(account)) return "last_administrator";
+    sessions.endAllNow(username);
+    noteAct(this.#deps, { action: "suspend", username, ...request });
+    return accounts.changeNow(username, { suspendedAtMs: account.suspendedAtMs ?? nowMs });
+  }
+
+  async restore(username: string, request: AdminRequest): Promise<Account | null> {
+    const changed = this.#deps.accounts.changeNow(username, { suspendedAtMs: null });
+    if (changed !== null) noteAct(this.#deps, { action: "restore", username, ...request });
+    return changed;
+  }
+
+  async changePlan(
+    username: string,
+    plan: AccountPlan,
+    request: AdminRequest,
+  ): Promise<Account | null> {
+    const changed = this.#deps.accounts.changeNow(username, plan);
+    if (changed !== null) noteAct(this.#deps, { action: "plan", username, ...request });
+    return changed;
+  }
+
+  async setPassword(
+    username: string,
+    passwordHash: string,
+    request: AdminRequest,
+  ): Promise<"changed" | "no_password" | null> {
+    const { accounts, sessions } = this.#deps;
+    const account = accounts.findNow(username);
+    if (account === null) return null;
+    if (account.passwordHash === null) return "no_password";
+    sessions.endAllNow(username);
+    accounts.changeNow(username, { passwordHash });
+    noteAct(this.#deps, { action: "password", username, ...request });
+    return "changed";
   }
 
   async release(username: string, request: AdminRequest): Promise<boolean> {
-    const { erasedNames, subjects, clock } = this.#deps;
-    if (!erasedNames.release(username)) return false;
-    const act = { action: "release", username, ...request } as const;
-    const entry = adminEntry(act, {
-      nowMs: clock.nowMs(),
-      accountId: act.by === null ? "" : subjects.accountId(act.by),
-      subjectHmac: subjects.hmacOfActedOn(username),
-    });
-    this.#deps.beginChain().append([entry]);
+    if (!this.#deps.erasedNames.release(username)) return false;
+    noteAct(this.#deps, { action: "release", username, ...request });
     return true;
   }
+}
+
+/** Keeps the record of an act, in the caller's commit. */
+function noteAct({ subjects, clock, beginChain }: MembershipDeps, act: AdminAct): void {
+  const entry = adminEntry(act, {
+    nowMs: clock.nowMs(),
+    accountId: act.by === null ? "" : subjects.accountId(act.by),
+    subjectHmac: subjects.hmacOfActedOn(act.username),
+  });
+  beginChain().append([entry]);
 }

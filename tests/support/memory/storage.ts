@@ -20,7 +20,13 @@ import { MemoryAuditLog, MemoryChainWriter } from "./audit.ts";
 import { MemoryErasedNames } from "./erased-names.ts";
 import type { MemoryLateRows } from "./late-rows.ts";
 import { MemoryLookupProcessor } from "./lookups.ts";
-import { MemoryMembership, MemoryProfileStore, PersonRows, Subjects } from "./people.ts";
+import {
+  MemoryAdministration,
+  MemoryMembership,
+  MemoryProfileStore,
+  PersonRows,
+  Subjects,
+} from "./people.ts";
 import type { MemoryRejectedRecords } from "./rejected-records.ts";
 import type { MemoryRowSource } from "./row-source.ts";
 import { type MemoryLeaseStore, MemoryRunStore } from "./runs.ts";
@@ -121,6 +127,7 @@ export class MemoryStorage implements FullStorage {
       profiles: people.profiles,
       platformAccounts: people.platformAccounts,
       accounts: this.accounts,
+      sessions: this.sessions,
       erasedNames,
       rejected: this.rejected,
       apiKeys,
@@ -137,6 +144,7 @@ export class MemoryStorage implements FullStorage {
       consents,
       profiles: new MemoryProfileStore(people, this.accounts),
       membership: new MemoryMembership(deps),
+      administration: new MemoryAdministration(deps),
       usage,
       audit,
       lookupProcessor: new MemoryLookupProcessor(deps),

@@ -1,14 +1,18 @@
-import type { ClientSession, Collection, Db } from "mongodb";
-import type { Account } from "../../../domain/reputation/accounts/account.ts";
-import { emailKey } from "../../../domain/reputation/accounts/account.ts";
+import type { ClientSession, Collection, Db, Document } from "mongodb";
+import {
+  type Account,
+  emailKey,
+  isActiveAdministrator,
+  NEW_ACCOUNT,
+} from "../../../domain/reputation/accounts/account.ts";
 import { isIssuedSince } from "../../../domain/sync/people/erasure.ts";
 import type {
-  AccountChanges,
   AccountConflict,
+  AccountPage,
   AccountStore,
   PasswordChange,
 } from "../../../ports/accounts/account-store.ts";
-import { COMMITTED, readCommitted, writeTogether } from "../driver/operations.ts";
+import { COMMITTED, readCommitted, writeOne, writeTogether } from "../driver/operations.ts";
 import { changePerson, type VersionedDeps } from "../driver/person-changes.ts";
 import type { ErasedNames } from "../people/erased-names.ts";
 import { type AccountDocument, accountsOf } from "../people/name-facts.ts";
@@ -46,25 +50,26 @@ export class MongoAccountStore implements AccountStore {
     return found === null ? null : readAccount(found);
   }
 
-  async update(username: string, changes: AccountChanges): Promise<Account | null> {
-    const changed = await changePerson(this.#deps, username, async ({ tx, raise }) => {
-      const options = { session: tx, returnDocument: "after" } as const;
-      const account = await this.#accounts.findOneAndUpdate(
-        { _id: username },
-        { $set: changes },
-        options,
-      );
-      if (account !== null) await raise();
-      return account;
-    });
-    return changed === null ? null : readAccount(changed);
+  async list({ text, limit, afterUsername }: AccountPage): Promise<readonly Account[]> {
+    const isAfter = afterUsername === null ? {} : { _id: { $gt: afterUsername } };
+    const filter = { ...isAfter, ...(text === null ? {} : { $expr: containsText(text) }) };
+    const found = await readCommitted(this.#deps, () =>
+      this.#accounts.find(filter, COMMITTED).sort({ _id: 1 }).limit(limit).toArray(),
+    );
+    return found.map(readAccount);
+  }
+
+  async noteSignIn(username: string, nowMs: number): Promise<void> {
+    await writeOne(this.#deps, (options) =>
+      this.#accounts.updateOne({ _id: username }, { $set: { lastSignInAtMs: nowMs } }, options),
+    );
   }
 
   async changePassword(
     username: string,
     { from, to, keptSession }: PasswordChange,
   ): Promise<boolean> {
-    const isIt = { _id: username, ...(from === null ? {} : { passwordHash: from }) };
+    const isIt = { _id: username, passwordHash: from };
     return await writeTogether(this.#deps, async (tx) => {
       const change = { $set: { passwordHash: to } };
       const { matchedCount } = await this.#accounts.updateOne(isIt, change, { session: tx });
@@ -118,11 +123,51 @@ export async function removeAccount(db: Db, username: string, tx: ClientSession)
   return deletedCount > 0;
 }
 
+/**
+ * Whether nobody else could administer without this account, within the caller's transaction. Where somebody could, their
+ * document is written: of two that remove each other at once one starts again, and is then the last.
+ */
+export async function isLastAdministrator(
+  db: Db,
+  account: Account,
+  tx: ClientSession,
+): Promise<boolean> {
+  if (!isActiveAdministrator(account)) return false;
+  const isOther = {
+    role: "administrator",
+    suspendedAtMs: null,
+    _id: { $ne: account.username },
+  } as const;
+  const other = await accountsOf(db).findOne(isOther, { session: tx });
+  if (other === null) return true;
+  await accountsOf(db).updateOne({ _id: other._id }, { $inc: { timesLeft: 1 } }, { session: tx });
+  return false;
+}
+
+/** The account as it is within a transaction; null when there is none. */
+export async function findAccount(
+  db: Db,
+  username: string,
+  tx: ClientSession,
+): Promise<Account | null> {
+  const found = await accountsOf(db).findOne({ _id: username }, { session: tx });
+  return found === null ? null : readAccount(found);
+}
+
+/** An expression that is true where the name or the address contains a text, whatever the case of A to Z. */
+function containsText(text: string): Document {
+  const wanted = { $toLower: { $literal: text } };
+  const has = (field: unknown) => ({ $gte: [{ $indexOfBytes: [{ $toLower: field }, wanted] }, 0] });
+  return { $or: [has("$_id"), has({ $ifNull: ["$email", ""] })] };
+}
+
+/** Documents of earlier versions have neither of both times. */
 function readAccount({
   _id,
   emailKey: _key,
   hidesProfile: _hides,
+  timesLeft: _times,
   ...rest
 }: AccountDocument): Account {
-  return { username: _id, ...rest };
+  return { ...NEW_ACCOUNT, username: _id, ...rest };
 }

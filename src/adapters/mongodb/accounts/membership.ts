@@ -1,27 +1,24 @@
 import type { ClientSession } from "mongodb";
 import { firstProfile, type PersonalData } from "../../../domain/reputation/accounts/membership.ts";
-import type { AdminAct, AdminRequest } from "../../../domain/reputation/audit/admin-entry.ts";
+import type { AdminRequest } from "../../../domain/reputation/audit/admin-entry.ts";
 import { formatMs } from "../../../domain/shared/time.ts";
 import type { AccountConflict } from "../../../ports/accounts/account-store.ts";
 import type { Enrolment, Membership } from "../../../ports/accounts/membership.ts";
 import { takeNumbers } from "../driver/id-counters.ts";
 import { lookupLogOf } from "../driver/lookup-log.ts";
-import { writeTogether } from "../driver/operations.ts";
 import { changePerson } from "../driver/person-changes.ts";
 import { meetEveryPush } from "../driver/person-versions.ts";
 import { readNowMs } from "../driver/server-clock.ts";
 import type { ErasedNames } from "../people/erased-names.ts";
 import { RejectedEntries } from "../runs/rejected-entries.ts";
-import { createAccount, removeAccount } from "./account-store.ts";
+import { createAccount, findAccount, isLastAdministrator, removeAccount } from "./account-store.ts";
 import { type UsageDocument, usageId, usageOf } from "./account-usage.ts";
+import type { NoteAdminAct } from "./administration.ts";
 import { API_KEYS } from "./api-key-store.ts";
 import { CONSENTS } from "./consent-store.ts";
 import type { ProfileDeps } from "./profile-store.ts";
 import { forgetAttempts } from "./sign-in-guard.ts";
 import type { Subjects } from "./subjects.ts";
-
-/** Adds an audit record, within a transaction. */
-export type NoteAdminAct = (act: AdminAct, tx: ClientSession) => Promise<void>;
 
 interface MembershipDeps extends ProfileDeps {
   readonly erasedNames: ErasedNames;
@@ -58,12 +55,19 @@ export class MongoMembership implements Membership {
     return outcome;
   }
 
-  async erase(username: string): Promise<boolean> {
-    const { db, profiles, platformAccounts, subjects } = this.#deps;
+  async erase(
+    username: string,
+    request?: AdminRequest,
+  ): Promise<"erased" | "last_administrator" | "absent"> {
+    const { db, profiles, platformAccounts, subjects, noteAdminAct } = this.#deps;
     await Promise.all([profiles.awaitTombstones(), platformAccounts.awaitTombstones()]);
     return await changePerson(this.#deps, username, async (change) => {
       const { tx } = change;
-      if (!(await removeAccount(db, username, tx))) return false;
+      const account = await findAccount(db, username, tx);
+      if (account === null) return "absent";
+      if (await isLastAdministrator(db, account, tx)) return "last_administrator";
+      if (request !== undefined) await noteAdminAct({ action: "erase", username, ...request }, tx);
+      await removeAccount(db, username, tx);
       const accountId = await subjects.remove(username, tx);
       await this.#remember(username, accountId ?? "", tx);
       await meetEveryPush(db, tx);
@@ -80,16 +84,7 @@ export class MongoMembership implements Membership {
       await platformAccounts.remove(username, change);
       await profiles.remove(username, change);
       await change.raise();
-      return true;
-    });
-  }
-
-  async release(username: string, request: AdminRequest): Promise<boolean> {
-    const { erasedNames, noteAdminAct } = this.#deps;
-    return await writeTogether(this.#deps, async (tx) => {
-      if (!(await erasedNames.release(username, tx))) return false;
-      await noteAdminAct({ action: "release", username, ...request }, tx);
-      return true;
+      return "erased";
     });
   }
 

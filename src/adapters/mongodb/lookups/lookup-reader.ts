@@ -143,6 +143,7 @@ export class LookupReader {
         username,
         key: { id, expiresAt, revokedAt, isRevoked },
         accountId: this.#subjectOf(facts, username, subject[0]).id,
+        isSuspended: (account.suspendedAtMs ?? null) !== null,
         limits: effectiveLimits(account),
       };
       facts.callers.set(hash, { value, version: versions.of(username) });

@@ -10,7 +10,14 @@ import type { ErasedNames } from "./erased-names.ts";
 /** The accounts by username; of those with an address no two have the same. */
 export const ACCOUNTS: InternalCollection = {
   name: "repsync_accounts",
-  indexes: [{ name: "repsync_email", key: { emailKey: 1 }, unique: true, sparse: true }],
+  indexes: [
+    { name: "repsync_email", key: { emailKey: 1 }, unique: true, sparse: true },
+    {
+      name: "repsync_administrators",
+      key: { role: 1 },
+      partialFilterExpression: { role: "administrator" },
+    },
+  ],
 };
 
 export interface AccountDocument extends Omit<Account, "username"> {
@@ -20,6 +27,8 @@ export interface AccountDocument extends Omit<Account, "username"> {
   readonly emailKey?: string;
   /** True when the owner has set the profile's `public` to false; absent otherwise. */
   readonly hidesProfile?: true;
+  /** Times that it was left as one who can still administer; written only to be written. */
+  readonly timesLeft?: number;
 }
 
 /** Keeps whether the owner has hidden the profile, within the caller's transaction. */

@@ -1,14 +1,17 @@
-import type { Account } from "../../../domain/reputation/accounts/account.ts";
-import { emailKey } from "../../../domain/reputation/accounts/account.ts";
+import {
+  type Account,
+  emailKey,
+  isActiveAdministrator,
+} from "../../../domain/reputation/accounts/account.ts";
 import { isIssuedSince } from "../../../domain/sync/people/erasure.ts";
 import type {
-  AccountChanges,
   AccountConflict,
+  AccountPage,
   AccountStore,
   PasswordChange,
 } from "../../../ports/accounts/account-store.ts";
 import type { SqliteDatabase } from "../driver/database.ts";
-import type { SqliteValue } from "../driver/driver.ts";
+import type { SqliteRow } from "../driver/driver.ts";
 import type { ErasedNames } from "../people/erased-names.ts";
 import { noteHidden } from "../people/name-facts.ts";
 import { endSessionsOf } from "./session-store.ts";
@@ -18,10 +21,17 @@ export const ACCOUNT_TABLES = [
   `CREATE TABLE IF NOT EXISTS repsync_accounts (
     username TEXT PRIMARY KEY, email TEXT, email_key TEXT, password_hash TEXT,
     role TEXT NOT NULL, issuer TEXT NOT NULL, plan TEXT NOT NULL, calls_per_month INTEGER,
-    rate_limit_per_minute INTEGER, created_at_ms INTEGER NOT NULL
+    rate_limit_per_minute INTEGER, created_at_ms INTEGER NOT NULL, suspended_at_ms INTEGER,
+    last_sign_in_at_ms INTEGER
   ) WITHOUT ROWID`,
   "CREATE UNIQUE INDEX IF NOT EXISTS repsync_accounts_email ON repsync_accounts (email_key)",
+  `CREATE INDEX IF NOT EXISTS repsync_accounts_administrators ON repsync_accounts (role)
+    WHERE role = 'administrator'`,
 ];
+
+/** Those that a file from an earlier version lacks. */
+const NEWER_COLUMNS = ["suspended_at_ms", "last_sign_in_at_ms"];
+const COLUMNS = "SELECT name FROM pragma_table_info('repsync_accounts')";
 
 const FIND = "SELECT * FROM repsync_accounts WHERE username = ?";
 
@@ -31,12 +41,23 @@ const INSERT =
   "INSERT INTO repsync_accounts (username, email, email_key, created_at_ms, password_hash, role," +
   " issuer, plan, calls_per_month, rate_limit_per_minute) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)";
 
-const UPDATE =
-  "UPDATE repsync_accounts SET password_hash = ?, role = ?, issuer = ?, plan = ?," +
-  " calls_per_month = ?, rate_limit_per_minute = ? WHERE username = ?";
-
 const CHANGE_PASSWORD =
-  "UPDATE repsync_accounts SET password_hash = ? WHERE username = ? AND (? IS NULL OR password_hash = ?)";
+  "UPDATE repsync_accounts SET password_hash = ? WHERE username = ? AND password_hash = ?";
+
+const NOTE_SIGN_IN = "UPDATE repsync_accounts SET last_sign_in_at_ms = ? WHERE username = ?";
+
+/** The last name of so many after another; none when there are not that many more. */
+const SLICE_END =
+  "SELECT username FROM repsync_accounts WHERE username > ? ORDER BY username LIMIT 1 OFFSET ?";
+const SLICE = `SELECT * FROM repsync_accounts
+  WHERE username > ? AND (? IS NULL OR username <= ?) AND (? IS NULL
+    OR instr(lower(username), ?) > 0 OR instr(lower(ifnull(email, '')), ?) > 0)
+  ORDER BY username LIMIT ?`;
+/** Accounts that one read of a list looks through. */
+const SLICE_ACCOUNTS = 5_000;
+
+const OTHER_ADMINISTRATOR = `SELECT 1 FROM repsync_accounts
+  WHERE role = 'administrator' AND suspended_at_ms IS NULL AND username <> ? LIMIT 1`;
 
 const REMOVE = "DELETE FROM repsync_accounts WHERE username = ?";
 
@@ -65,14 +86,26 @@ export class SqliteAccountStore implements AccountStore {
     return this.#database.read(() => findAccount(this.#database, username));
   }
 
-  async update(username: string, changes: AccountChanges): Promise<Account | null> {
-    return this.#database.keep(() => {
-      const account = findAccount(this.#database, username);
-      if (account === null) return null;
-      const changed = { ...account, ...changes };
-      this.#database.run(UPDATE, [...changeableValues(changed), username]);
-      return changed;
-    });
+  /** In slices, as a search through all accounts would hold up everything else. */
+  async list({ text, limit, afterUsername }: AccountPage): Promise<readonly Account[]> {
+    const found: Account[] = [];
+    const wanted = text === null ? null : lowerAscii(text);
+    for (let after: string | null = afterUsername ?? ""; after !== null; ) {
+      const from: string = after;
+      after = await this.#database.read(() => {
+        const [last] = this.#database.all(SLICE_END, [from, SLICE_ACCOUNTS - 1]);
+        const end = last === undefined ? null : String(last["username"]);
+        const left = limit - found.length;
+        const values = [from, end, end, wanted, wanted, wanted, left];
+        found.push(...this.#database.all(SLICE, values).map(accountOf));
+        return found.length === limit ? null : end;
+      });
+    }
+    return found;
+  }
+
+  async noteSignIn(username: string, nowMs: number): Promise<void> {
+    await this.#database.keep(() => this.#database.run(NOTE_SIGN_IN, [nowMs, username]));
   }
 
   async changePassword(
@@ -80,7 +113,7 @@ export class SqliteAccountStore implements AccountStore {
     { from, to, keptSession }: PasswordChange,
   ): Promise<boolean> {
     return this.#database.keep(() => {
-      if (this.#database.run(CHANGE_PASSWORD, [to, username, from, from]) === 0) return false;
+      if (this.#database.run(CHANGE_PASSWORD, [to, username, from]) === 0) return false;
       endSessionsOf(this.#database, username, keptSession);
       return true;
     });
@@ -88,6 +121,15 @@ export class SqliteAccountStore implements AccountStore {
 
   async remove(username: string): Promise<boolean> {
     return this.#database.keep(() => removeAccount(this.#database, username));
+  }
+}
+
+/** Adds the columns that an earlier version did not have, within a write. */
+export function addNewerColumns(database: SqliteDatabase): void {
+  const known = database.all(COLUMNS).map(({ name }) => name);
+  for (const name of NEWER_COLUMNS) {
+    if (!known.includes(name))
+      database.run(`ALTER TABLE repsync_accounts ADD COLUMN ${name} INTEGER`);
   }
 }
 
@@ -101,7 +143,9 @@ export function createAccount(
   const key = email === null ? null : emailKey(email);
   if (findAccount(database, username) !== null) return "username_taken";
   if (database.all(FIND_EMAIL, [key]).length > 0) return "email_taken";
-  database.run(INSERT, [username, email, key, createdAtMs, ...changeableValues(account)]);
+  const { passwordHash, role, issuer, plan, callsPerMonth, rateLimitPerMinute } = account;
+  const values = [passwordHash, role, issuer, plan, callsPerMonth, rateLimitPerMinute];
+  database.run(INSERT, [username, email, key, createdAtMs, ...values]);
   endSessionsOf(database, username);
   erasedNames.begin(username);
   return "created";
@@ -117,9 +161,18 @@ export function removeAccount(database: SqliteDatabase, username: string): boole
 /** As `AccountStore.find()`, within the caller's read or write. */
 export function findAccount(database: SqliteDatabase, username: string): Account | null {
   const [row] = database.all(FIND, [username]);
-  if (row === undefined) return null;
+  return row === undefined ? null : accountOf(row);
+}
+
+/** Whether nobody else could administer without this account, within the caller's write. */
+export function isLastAdministrator(database: SqliteDatabase, account: Account): boolean {
+  if (!isActiveAdministrator(account)) return false;
+  return database.all(OTHER_ADMINISTRATOR, [account.username]).length === 0;
+}
+
+function accountOf(row: SqliteRow): Account {
   return {
-    username,
+    username: String(row["username"]),
     email: row["email"] as string | null,
     passwordHash: row["password_hash"] as string | null,
     role: row["role"] as Account["role"],
@@ -128,11 +181,12 @@ export function findAccount(database: SqliteDatabase, username: string): Account
     callsPerMonth: row["calls_per_month"] as number | null,
     rateLimitPerMinute: row["rate_limit_per_minute"] as number | null,
     createdAtMs: Number(row["created_at_ms"]),
+    suspendedAtMs: row["suspended_at_ms"] as number | null,
+    lastSignInAtMs: row["last_sign_in_at_ms"] as number | null,
   };
 }
 
-/** In the order of both statements. */
-function changeableValues(account: Account): SqliteValue[] {
-  const { passwordHash, role, issuer, plan, callsPerMonth, rateLimitPerMinute } = account;
-  return [passwordHash, role, issuer, plan, callsPerMonth, rateLimitPerMinute];
+/** As `lower()` of SQLite, which knows the case of ASCII only. */
+function lowerAscii(text: string): string {
+  return text.replace(/[A-Z]/g, (letter) => letter.toLowerCase());
 }

@@ -1,12 +1,13 @@
 import { firstProfile, type PersonalData } from "../../../domain/reputation/accounts/membership.ts";
-import type { AdminAct, AdminRequest } from "../../../domain/reputation/audit/admin-entry.ts";
+import type { AdminRequest } from "../../../domain/reputation/audit/admin-entry.ts";
 import { formatMs } from "../../../domain/shared/time.ts";
 import type { AccountConflict } from "../../../ports/accounts/account-store.ts";
 import type { Enrolment, Membership } from "../../../ports/accounts/membership.ts";
 import type { SqliteDatabase } from "../driver/database.ts";
 import type { ErasedNames } from "../people/erased-names.ts";
 import { forgetRejections } from "../runs/rejected-records.ts";
-import { createAccount, removeAccount } from "./account-store.ts";
+import { createAccount, findAccount, isLastAdministrator, removeAccount } from "./account-store.ts";
+import type { NoteAdminAct } from "./administration.ts";
 import { USAGE_COLUMNS, usageOf } from "./call-counter.ts";
 import type { PersonRows } from "./person-rows.ts";
 import { forgetAttempts } from "./sign-in-guard.ts";
@@ -31,9 +32,6 @@ interface MembershipParts {
   readonly erasedNames: ErasedNames;
   readonly noteAdminAct: NoteAdminAct;
 }
-
-/** Adds an audit record, within a write. */
-export type NoteAdminAct = (act: AdminAct) => void;
 
 export class SqliteMembership implements Membership {
   readonly #database: SqliteDatabase;
@@ -66,26 +64,25 @@ export class SqliteMembership implements Membership {
     }, [this.#profiles.tableName]);
   }
 
-  async erase(username: string): Promise<boolean> {
+  async erase(
+    username: string,
+    request?: AdminRequest,
+  ): Promise<"erased" | "last_administrator" | "absent"> {
     const tables = [this.#profiles.tableName, this.#platformAccounts.tableName];
     return this.#database.write(() => {
-      if (!removeAccount(this.#database, username)) return false;
+      const account = findAccount(this.#database, username);
+      if (account === null) return "absent";
+      if (isLastAdministrator(this.#database, account)) return "last_administrator";
+      if (request !== undefined) this.#noteAdminAct({ action: "erase", username, ...request });
+      removeAccount(this.#database, username);
       this.#remember(username);
       for (const sql of Object.values(ERASE).flat()) this.#database.run(sql, [username]);
       forgetAttempts(this.#database, username);
       forgetRejections(this.#database, tables, username);
       this.#platformAccounts.remove(username);
       this.#profiles.remove(username);
-      return true;
+      return "erased";
     }, tables);
-  }
-
-  async release(username: string, request: AdminRequest): Promise<boolean> {
-    return this.#database.write(() => {
-      if (!this.#erasedNames.release(username)) return false;
-      this.#noteAdminAct({ action: "release", username, ...request });
-      return true;
-    }, []);
   }
 
   #remember(username: string): void {

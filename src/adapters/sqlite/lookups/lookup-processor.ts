@@ -1,12 +1,12 @@
 // Decides lookups in one transaction per batch, whose commit is one wait for the disk. Nothing else writes the file
 // meanwhile, so an answer is of the very moment that its audit record is of.
-import { keptKeyStatus } from "../../../domain/reputation/accounts/api-key.ts";
 import type { MeterCharge } from "../../../domain/reputation/accounts/call-meter.ts";
 import { type AccountPlan, effectiveLimits } from "../../../domain/reputation/accounts/plan.ts";
 import type { WrittenChain } from "../../../domain/reputation/audit/audit-chain.ts";
 import {
   CHANGED_DURING_LOOKUP,
   decideBatch,
+  keyProblem,
   type LimitedCaller,
   type LookupCall,
   type LookupOutcome,
@@ -25,7 +25,8 @@ import type { PeopleOfBatch, PersonReader } from "./person-reader.ts";
 
 /** Read anew with every batch: counts have to be, and the rest of the row costs little more. */
 const CALLER = `SELECT k.id, k.username, k.name, k.hash, k.prefix, k.last4, k.created_at, k.expires_at,
-  k.revoked_at, k.is_revoked, a.plan, a.calls_per_month, a.rate_limit_per_minute, s.id AS account_id,
+  k.revoked_at, k.is_revoked, a.plan, a.calls_per_month, a.rate_limit_per_minute, a.suspended_at_ms,
+  s.id AS account_id,
   ${USAGE_COLUMNS} FROM repsync_api_keys k JOIN repsync_accounts a ON a.username = k.username
   LEFT JOIN repsync_subjects s ON s.username = k.username
   LEFT JOIN repsync_usage u ON u.account_id = s.id WHERE k.hash = ?`;
@@ -121,6 +122,7 @@ export class SqliteLookupProcessor implements LookupProcessor {
     const accountId = row["account_id"] as string | null;
     return {
       key,
+      isSuspended: row["suspended_at_ms"] !== null,
       accountId: accountId ?? this.#deps.subjects.makeAccountId(key.username),
       limits: effectiveLimits(plan),
       usage: usageOf(row),
@@ -130,7 +132,7 @@ export class SqliteLookupProcessor implements LookupProcessor {
   /** A batch that took long may be answered only if its people and keys are still as it read them. D-8.3. */
   async #confirm({ callers, people, readAtMs, nowMs }: DecidedBatch): Promise<void> {
     if (this.#database.monotonicMs() - readAtMs <= MAX_UNCONFIRMED_LOOKUP_MS) return;
-    const isActive = ({ key }: LimitedCaller) => keptKeyStatus(key, nowMs) === "active";
+    const isActive = (caller: LimitedCaller) => keyProblem(caller, nowMs) === null;
     const isCurrent = await this.#database.read(() => {
       for (const [keyHash, caller] of callers) {
         if (caller === null || !isActive(caller)) continue;

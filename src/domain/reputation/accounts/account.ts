@@ -6,7 +6,8 @@ import {
   MIN_PASSWORD_CHARS,
 } from "../../shared/limits.ts";
 import { isTextOf } from "../../shared/text.ts";
-import type { AccountPlan, PlanName } from "./plan.ts";
+import { formatMs } from "../../shared/time.ts";
+import { type AccountPlan, NEW_ACCOUNT_PLAN, type PlanName } from "./plan.ts";
 
 export const ROLES = ["user", "administrator"] as const;
 
@@ -26,7 +27,18 @@ export interface Account extends AccountPlan {
   /** Issuer whose tokens speak for this account; `OWN_ISSUER` for those that sign in here. */
   readonly issuer: string;
   readonly createdAtMs: number;
+  /** Since when an administrator has it suspended; null while it is active. D-8.8. */
+  readonly suspendedAtMs: number | null;
+  /** The last sign-in with its password here; null for none. */
+  readonly lastSignInAtMs: number | null;
 }
+
+/** What every new account begins with. */
+export const NEW_ACCOUNT = {
+  ...NEW_ACCOUNT_PLAN,
+  suspendedAtMs: null,
+  lastSignInAtMs: null,
+} as const satisfies Partial<Account>;
 
 export const SIGN_UP_USERNAME = /^[a-z0-9](?:[a-z0-9_-]{0,38}[a-z0-9])?$/;
 
@@ -65,6 +77,13 @@ export function isEmail(value: unknown): value is string {
   return isTextOf(value, 1, MAX_EMAIL_CHARS) && EMAIL_SHAPE.test(value);
 }
 
+/** An account as administrators see it, in the field order of D-8.8. */
+export interface AccountItem extends AccountBody {
+  readonly status: "active" | "suspended";
+  readonly createdAt: string;
+  readonly lastSignInAt: string | null;
+}
+
 /** Addresses with the same key count as one: `email_taken` ignores case. D-5.2. */
 export function emailKey(email: string): string {
   return email.toLowerCase();
@@ -81,4 +100,23 @@ export function accountBody(
 ): AccountBody {
   const { username, email, plan, role } = account;
   return { username, email: email ?? "", plan, role };
+}
+
+/** An account as administrators see it. D-8.8. */
+export function accountItem(account: Account): AccountItem {
+  const { username, email, role, plan, suspendedAtMs, createdAtMs, lastSignInAtMs } = account;
+  return {
+    username,
+    email: email ?? "",
+    role,
+    plan,
+    status: suspendedAtMs === null ? "active" : "suspended",
+    createdAt: formatMs(createdAtMs),
+    lastSignInAt: lastSignInAtMs === null ? null : formatMs(lastSignInAtMs),
+  };
+}
+
+/** True for an account that may administer now. */
+export function isActiveAdministrator({ role, suspendedAtMs }: Account): boolean {
+  return role === "administrator" && suspendedAtMs === null;
 }

@@ -9,6 +9,7 @@ export type LookupRefusal =
   | "api_key_invalid"
   | "api_key_revoked"
   | "api_key_expired"
+  | "account_suspended"
   | "rate_limited"
   | "quota_exceeded"
   | "profile_not_found"

@@ -20,7 +20,7 @@ export type Sha256Hex = (text: string) => string;
 export const ADMIN_ENDPOINT = "admin";
 
 /** Stands where the record of a lookup has its purpose. */
-export type AdminAction = "release";
+export type AdminAction = "suspend" | "restore" | "erase" | "release" | "password" | "plan";
 
 /** One lookup with a known key that was answered 200, 403 or 404, or what an administrator did (`adminEntry`). D-6.5, D-8.8. */
 export interface AuditEntry {

@@ -19,12 +19,19 @@ export interface LookupCall {
   readonly requestId: string;
 }
 
+type KeyProblem =
+  | "api_key_invalid"
+  | "api_key_revoked"
+  | "api_key_expired"
+  /** The key is good. D-8.8. */
+  | "account_suspended";
+
 /** The outcome of one lookup; all of a batch have the same `nowMs`. */
 export type LookupOutcome = { readonly nowMs: number } & (
   | {
       /** Not counted, not audited. */
       readonly kind: "key_refused";
-      readonly problem: "api_key_invalid" | "api_key_revoked" | "api_key_expired";
+      readonly problem: KeyProblem;
     }
   | {
       /** Not counted, not audited. */
@@ -46,6 +53,8 @@ interface LookupCaller {
   readonly key: KeptApiKey;
   /** The account's id in the audit log. */
   readonly accountId: string;
+  /** Whether an administrator has suspended the account. */
+  readonly isSuspended: boolean;
 }
 
 /** A caller with the limits of the account; valid for as long as neither changes. */
@@ -160,8 +169,10 @@ function noteUse(
   uses.set(accountId, use);
 }
 
-function keyProblem(caller: LookupCaller | null, nowMs: number) {
+/** Why a caller may not ask now; null when it may. D-5.8, D-8.8. */
+export function keyProblem(caller: LookupCaller | null, nowMs: number): KeyProblem | null {
   if (caller === null) return "api_key_invalid";
   const status = keptKeyStatus(caller.key, nowMs);
-  return status === "active" ? null : (`api_key_${status}` as const);
+  if (status !== "active") return `api_key_${status}`;
+  return caller.isSuspended ? "account_suspended" : null;
 }

@@ -1,5 +1,6 @@
 import { Elysia } from "elysia";
 import { accountBody } from "../../../domain/reputation/accounts/account.ts";
+import { eraseOwnAccount } from "../../../usecases/reputation/accounts/administer.ts";
 import type { AccountDeps } from "../../../usecases/reputation/accounts/deps.ts";
 import {
   changeProfile,
@@ -54,8 +55,8 @@ export function meRoutes(deps: MeRouteDeps) {
     .delete(
       "/v1/me",
       async ({ request }) => {
-        await deps.membership.erase(await requireWriter(deps, request));
-        return dataReply(deps.clock, { status: "erased" });
+        const username = await requireWriter(deps, request);
+        return dataReply(deps.clock, await eraseOwnAccount(deps, username));
       },
       { parse: "none", detail: ME_DETAILS.erase },
     )
@@ -109,7 +110,7 @@ const ME_DETAILS = {
     description: "Audit records stay, nameless.",
     responses: {
       200: dataDoc("Erased", statusOf("Erasure", "erased")),
-      ...problemDocs(WRITER_PROBLEMS),
+      ...problemDocs({ ...WRITER_PROBLEMS, 409: "The last administrator that is not suspended" }),
     },
   },
   profile: {

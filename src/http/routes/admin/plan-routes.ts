@@ -1,7 +1,8 @@
 import { Elysia } from "elysia";
 import { changePlan } from "../../../usecases/reputation/accounts/change-plan.ts";
+import type { AccountDeps } from "../../../usecases/reputation/accounts/deps.ts";
 import type { IdentityDeps } from "../../../usecases/reputation/accounts/identity.ts";
-import { readAdministratorBody } from "../../guards/bearer.ts";
+import { readAdminRequest } from "../../guards/bearer.ts";
 import {
   BODY_PROBLEMS,
   bodyDoc,
@@ -15,12 +16,13 @@ import { dataReply } from "../../replies.ts";
 import { PlanChangeSchema, PlanSchema } from "../../schemas/account.ts";
 
 /** `PUT /v1/admin/accounts/{username}/plan`. D-5.7. */
-export function planRoutes(deps: IdentityDeps) {
+export function planRoutes(deps: IdentityDeps & Pick<AccountDeps, "administration">) {
   return new Elysia().put(
     "/v1/admin/accounts/:username/plan",
     async ({ request, params }) => {
-      const body = await readAdministratorBody(deps, request, PlanChangeSchema);
-      return dataReply(deps.clock, await changePlan(deps, params.username, body));
+      const { body, asked } = await readAdminRequest(deps, request, PlanChangeSchema);
+      const change = { username: params.username, ...body };
+      return dataReply(deps.clock, await changePlan(deps, change, asked));
     },
     { parse: "none", detail: PLAN_DETAIL },
   );

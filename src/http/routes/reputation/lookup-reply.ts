@@ -14,6 +14,7 @@ const DETAILS: Record<LookupRefusal, string> = {
   api_key_invalid: "This API key is not known here",
   api_key_revoked: "This API key was revoked",
   api_key_expired: "This API key has expired",
+  account_suspended: "The account of this API key is suspended",
   rate_limited: "All calls of the last 60 seconds are used",
   quota_exceeded: "All calls of this month are used",
   profile_not_found: "There is no public profile of this name",

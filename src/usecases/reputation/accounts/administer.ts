@@ -1,7 +1,34 @@
-// What administrators do to accounts and names. D-8.2, D-8.8.
+// What administrators do to accounts and names. Each change leaves an audit record; one that is refused leaves none.
+// D-8.2, D-8.8.
+import {
+  type Account,
+  type AccountItem,
+  accountItem,
+} from "../../../domain/reputation/accounts/account.ts";
 import type { AdminRequest } from "../../../domain/reputation/audit/admin-entry.ts";
-import { AppError } from "../../../domain/shared/errors.ts";
+import { AppError, type InputProblem, refuse } from "../../../domain/shared/errors.ts";
+import { MAX_EMAIL_CHARS } from "../../../domain/shared/limits.ts";
+import {
+  type ListParameters,
+  type ListPart,
+  listPart,
+  readListQuery,
+} from "../../../domain/shared/list-query.ts";
+import { isTextOf } from "../../../domain/shared/text.ts";
 import type { AccountDeps } from "./deps.ts";
+import { readUsage } from "./me.ts";
+
+type AdministrationDeps = Pick<AccountDeps, "administration">;
+
+interface AccountQuery extends ListParameters {
+  /** Text that the name or the e-mail address contains; absent or empty for all. */
+  readonly query?: string | null;
+}
+
+/** `name-<UTF-8 of a username, hexadecimal>`: the list is in the order of names. */
+const CURSOR = /^name-((?:[0-9a-f]{2}){1,800})$/;
+
+const UTF8 = new TextDecoder();
 
 /** In the field order of D-8.2. */
 interface ReleaseBody {
@@ -9,17 +36,128 @@ interface ReleaseBody {
   readonly status: "released";
 }
 
+/** Lists accounts by name. Throws `invalid_request`. */
+export async function listAccounts(
+  deps: Pick<AccountDeps, "accounts">,
+  query: AccountQuery,
+): Promise<ListPart<AccountItem>> {
+  const problems: InputProblem[] = [];
+  const text = query.query || null;
+  if (text !== null && !isTextOf(text, 1, MAX_EMAIL_CHARS)) {
+    const detail = `Must be a text of at most ${MAX_EMAIL_CHARS} characters`;
+    problems.push({ pointer: "/query", detail });
+  }
+  const { limit, cursor } = readListQuery(query, CURSOR, problems);
+  refuse(problems);
+  const [, hex] = CURSOR.exec(cursor ?? "") ?? [];
+  const afterUsername = hex === undefined ? null : UTF8.decode(Uint8Array.fromHex(hex));
+  const found = await deps.accounts.list({ text, limit: limit + 1, afterUsername });
+  const cursorOf = ({ username }: Account) => `name-${new TextEncoder().encode(username).toHex()}`;
+  return listPart(found, limit, { toItem: accountItem, cursorOf });
+}
+
+/** One account with its usage. Throws `not_found`. */
+export async function readAccount(
+  deps: Pick<AccountDeps, "accounts" | "usage">,
+  username: string,
+): Promise<AccountItem & { readonly usage: Awaited<ReturnType<typeof readUsage>> }> {
+  const account = known(await deps.accounts.find(username));
+  return { ...accountItem(account), usage: await readUsage(deps, account) };
+}
+
 /**
- * Makes the name of somebody who was erased free for a new person, and leaves an audit record. Throws `not_found` when it
- * is not so taken. D-8.2.
+ * Suspends an account: its keys are refused from the next lookup on, its sessions end. Throws `not_found`, and `conflict`
+ * for one's own account and for the last administrator.
+ */
+export async function suspendAccount(
+  deps: AdministrationDeps & Pick<AccountDeps, "clock">,
+  username: string,
+  request: AdminRequest,
+): Promise<AccountItem> {
+  requireOther(username, request, "suspend");
+  const outcome = await deps.administration.suspend(username, request, deps.clock.nowMs());
+  if (outcome === "last_administrator") throw lastAdministrator();
+  return accountItem(known(outcome));
+}
+
+/** Ends a suspension. Throws `not_found`. */
+export async function restoreAccount(
+  { administration }: AdministrationDeps,
+  username: string,
+  request: AdminRequest,
+): Promise<AccountItem> {
+  return accountItem(known(await administration.restore(username, request)));
+}
+
+/**
+ * Erases somebody's account with everything about the person. Throws `not_found`, and `conflict` for one's own account and
+ * for the last administrator.
+ */
+export async function eraseAccount(
+  { membership }: Pick<AccountDeps, "membership">,
+  username: string,
+  request: AdminRequest,
+): Promise<{ readonly username: string; readonly status: "erased" }> {
+  requireOther(username, request, "erase");
+  const outcome = await membership.erase(username, request);
+  if (outcome === "last_administrator") throw lastAdministrator();
+  if (outcome === "absent") throw noAccount();
+  return { username, status: "erased" };
+}
+
+/** Erases one's own account. Throws `conflict` for the last administrator. D-5.5, D-8.8. */
+export async function eraseOwnAccount(
+  { membership }: Pick<AccountDeps, "membership">,
+  username: string,
+): Promise<{ readonly status: "erased" }> {
+  if ((await membership.erase(username)) === "last_administrator") throw lastAdministrator();
+  return { status: "erased" };
+}
+
+/**
+ * Gives an account another password, which the caller has checked (`isPassword`), and ends all its sessions. Throws
+ * `not_found`, `conflict` for an account without a password here, and `overloaded`.
+ */
+export async function setPassword(
+  deps: AdministrationDeps & Pick<AccountDeps, "passwords" | "passwordSemaphore">,
+  { username, newPassword }: { readonly username: string; readonly newPassword: string },
+  request: AdminRequest,
+): Promise<{ readonly username: string; readonly status: "changed" }> {
+  const hash = await deps.passwordSemaphore.use(() => deps.passwords.hash(newPassword));
+  const outcome = await deps.administration.setPassword(username, hash, request);
+  if (outcome === null) throw noAccount();
+  if (outcome === "no_password") {
+    throw new AppError("conflict", "This account has no password here");
+  }
+  return { username, status: outcome };
+}
+
+/**
+ * Makes the name of somebody who was erased free for a new person. Throws `not_found` when it is not so taken. D-8.2.
  */
 export async function releaseName(
-  deps: Pick<AccountDeps, "membership">,
+  { administration }: AdministrationDeps,
   username: string,
   request: AdminRequest,
 ): Promise<ReleaseBody> {
-  if (!(await deps.membership.release(username, request))) {
-    throw new AppError("not_found", "No erased account holds this name");
-  }
-  return { username, status: "released" };
+  if (await administration.release(username, request)) return { username, status: "released" };
+  throw new AppError("not_found", "No erased account holds this name");
+}
+
+/** The account. Throws `not_found` for none. */
+export function known(account: Account | null): Account {
+  if (account === null) throw noAccount();
+  return account;
+}
+
+function requireOther(username: string, { by }: AdminRequest, verb: string): void {
+  if (by === username) throw new AppError("conflict", `Nobody can ${verb} their own account here`);
+}
+
+function noAccount(): AppError {
+  return new AppError("not_found", "There is no such account");
+}
+
+function lastAdministrator(): AppError {
+  return new AppError("conflict", "This is the last administrator that is not suspended");
 }

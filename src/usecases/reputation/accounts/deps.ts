@@ -1,4 +1,5 @@
 import type { AccountStore, UsageStore } from "../../../ports/accounts/account-store.ts";
+import type { Administration } from "../../../ports/accounts/administration.ts";
 import type { ApiKeyStore } from "../../../ports/accounts/api-key-store.ts";
 import type { ConsentStore } from "../../../ports/accounts/consent-store.ts";
 import type { Membership } from "../../../ports/accounts/membership.ts";
@@ -22,6 +23,7 @@ export interface AccountDeps {
   readonly consents: ConsentStore;
   readonly profiles: ProfileStore;
   readonly membership: Membership;
+  readonly administration: Administration;
   readonly names: KnownNames;
   readonly usage: UsageStore;
   readonly audit: AuditLog;

@@ -3,10 +3,10 @@
 import {
   type Account,
   isForeignUsername,
+  NEW_ACCOUNT,
   OWN_ISSUER,
   type Role,
 } from "../../../domain/reputation/accounts/account.ts";
-import { NEW_ACCOUNT_PLAN } from "../../../domain/reputation/accounts/plan.ts";
 import { AppError } from "../../../domain/shared/errors.ts";
 import { isIssuedSince } from "../../../domain/sync/people/erasure.ts";
 import type { ForeignIdentity, TokenClaims } from "../../../ports/crypto/tokens.ts";
@@ -36,7 +36,7 @@ export const NO_ACCOUNT = "";
 
 /**
  * Finds out who a token speaks for; null is no token. Throws `token_missing`, `token_invalid`, `token_expired`, and
- * `forbidden` for a token of another issuer than the account's. A token of the identity provider makes its account when
+ * `forbidden` for a token of another issuer than the account's, `account_suspended`. A token of the identity provider makes its account when
  * there is none; one from before the last erasure of its name is `token_invalid` (D-8.2).
  */
 export async function identify(deps: IdentityDeps, token: string | null): Promise<Identity> {
@@ -70,6 +70,7 @@ async function ownIdentity(deps: IdentityDeps, claims: TokenClaims): Promise<Ide
     deps.sessions.isKnown(id, subject),
   ]);
   if (!isKnown || account?.issuer !== OWN_ISSUER) throw tokenError("token_invalid");
+  requireNotSuspended(account);
   return { account, role: account.role, session: { kind: "own", id } };
 }
 
@@ -93,6 +94,7 @@ async function foreignIdentity(
   if (account.issuer !== issuer) {
     throw new AppError("forbidden", "This username belongs to an account of another issuer");
   }
+  requireNotSuspended(account);
   return { account, role: "user", session: { kind: "foreign", endId, expiresAtMs } };
 }
 
@@ -119,7 +121,7 @@ async function makeForeignAccount(
     passwordHash: null,
     role: "user",
     issuer,
-    ...NEW_ACCOUNT_PLAN,
+    ...NEW_ACCOUNT,
     createdAtMs: deps.clock.nowMs(),
   };
   const outcome = await deps.accounts.create(account, { tokenIssuedAtMs });
@@ -129,6 +131,12 @@ async function makeForeignAccount(
   const found = await deps.accounts.find(subject);
   if (found === null) throw tokenError("token_invalid");
   return found;
+}
+
+/** Throws `account_suspended`. D-8.8. */
+export function requireNotSuspended({ suspendedAtMs }: Account): void {
+  if (suspendedAtMs === null) return;
+  throw new AppError("account_suspended", "This account is suspended; ask an administrator");
 }
 
 /** The error when the account was erased after it was identified, before the work was done. D-5.5. */

@@ -13,6 +13,7 @@ import {
   type Identity,
   type IdentityDeps,
   NO_ACCOUNT,
+  requireNotSuspended,
   storedSessionId,
   type TokenSession,
 } from "./identity.ts";
@@ -51,7 +52,8 @@ const LAST_MS = 8_640_000_000_000_000;
 
 /**
  * Begins a session. Throws `credentials_invalid` for a wrong password and an unknown name alike, `rate_limited` after too
- * many failures, `overloaded` while too many passwords wait. D-5.4, D-8.5.
+ * many failures, `overloaded` while too many passwords wait, and `account_suspended` to the right password only. D-5.4,
+ * D-8.5, D-8.8.
  */
 export async function signIn(
   deps: SignInDeps,
@@ -75,6 +77,7 @@ export async function signIn(
       throw wrongCredentials();
     }
     await requireTry();
+    requireNotSuspended(account);
     const session = await beginSession(deps, account);
     await rememberAddress(deps, attempt);
     return session;
@@ -95,12 +98,16 @@ async function beginSession(deps: SignInDeps, account: Account): Promise<Session
   });
   const id = storedSessionId(deps, sessionId);
   await deps.sessions.begin({ id, username, expiresAtMs });
-  // Checking a password takes long enough for the account to be erased, and its name to be taken again.
+  // Checking a password takes long enough for the account to be suspended, or erased and its name to be taken again.
   const accountNow = await deps.accounts.find(username);
-  if (accountNow?.passwordHash !== account.passwordHash) {
+  try {
+    if (accountNow?.passwordHash !== account.passwordHash) throw wrongCredentials();
+    requireNotSuspended(accountNow);
+  } catch (error) {
     await deps.sessions.end(id);
-    throw wrongCredentials();
+    throw error;
   }
+  await deps.accounts.noteSignIn(username, issuedAtMs);
   return { token, tokenType: "Bearer", expiresAt: formatMs(expiresAtMs), role };
 }
 

@@ -2,10 +2,10 @@ import {
   type Account,
   type AccountBody,
   accountBody,
+  NEW_ACCOUNT,
   OWN_ISSUER,
   type SignUp,
 } from "../../../domain/reputation/accounts/account.ts";
-import { NEW_ACCOUNT_PLAN } from "../../../domain/reputation/accounts/plan.ts";
 import { AppError } from "../../../domain/shared/errors.ts";
 import { addressCounter, requireNoWait } from "./attempts.ts";
 import type { AccountDeps } from "./deps.ts";
@@ -46,7 +46,7 @@ export async function signUp(
     passwordHash: await deps.passwordSemaphore.use(() => deps.passwords.hash(password)),
     role: "user",
     issuer: OWN_ISSUER,
-    ...NEW_ACCOUNT_PLAN,
+    ...NEW_ACCOUNT,
     createdAtMs: nowMs,
   };
   const isReserved = username === deps.adminUsername;
@@ -73,7 +73,7 @@ export async function createAdministrator(
     passwordHash: await deps.passwords.hash(password),
     role: "administrator",
     issuer: OWN_ISSUER,
-    ...NEW_ACCOUNT_PLAN,
+    ...NEW_ACCOUNT,
     createdAtMs: deps.clock.nowMs(),
   });
   return outcome === "created";

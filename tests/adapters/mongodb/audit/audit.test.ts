@@ -312,7 +312,7 @@ describe.skipIf(!mongoAvailable)("MongoDB: the audit log verifies", () => {
           .collection("repsync_subjects")
           .countDocuments({ _id: "ana" as never });
         expect(kept).toBe(0);
-        await scene.parts.membership.release("ana", BY_ROOT);
+        await scene.parts.administration.release("ana", BY_ROOT);
       }
       expect((await verify(scene.parts)).problem).toBeNull();
     },

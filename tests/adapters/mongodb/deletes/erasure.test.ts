@@ -31,7 +31,7 @@ describe.skipIf(!mongoAvailable)("MongoDB: erased people and tombstones", () => 
       const rows = keys.map((key) => ({ ...key, updated_at: "2024-05-01T10:00:00Z" }));
       await storage.tables.write(TABLE, asWrites(rows));
       await db.collection("platform_accounts").deleteMany({});
-      expect(await stores.membership.erase("ana")).toBe(true);
+      expect(await stores.membership.erase("ana")).toBe("erased");
       const query = { after: null, sinceTime: null, limitRows: 100 };
       const { items } = await storage.tombstones.list(TABLE, query);
       const names = items.map(({ key }) => String(key["username"])).sort();

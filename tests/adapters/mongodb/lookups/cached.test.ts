@@ -3,6 +3,7 @@ import { describe, expect } from "bun:test";
 import { type Document, MongoClient } from "mongodb";
 import type { LookupOutcome } from "../../../../src/domain/reputation/lookups/lookup-batch.ts";
 import {
+  BY_ROOT,
   openParts,
   PROFILES,
   type Scene,
@@ -128,10 +129,15 @@ const CHANGES: readonly Change[] = [
   },
   {
     what: "a plan that another instance changed",
-    make: ({ second }) =>
-      second.parts.storage.accounts.update("caller", { rateLimitPerMinute: 7_777 }),
+    make: ({ second }) => second.setPlan("caller", { rateLimitPerMinute: 7_777 }),
     seen: limitOf,
     expected: 7_777,
+  },
+  {
+    what: "an account that another instance suspended",
+    make: ({ second }) => second.parts.administration.suspend("caller", BY_ROOT, Date.now()),
+    seen: wordOf,
+    expected: "account_suspended",
   },
   {
     what: "an account that another instance removed",

@@ -93,7 +93,7 @@ describe.skipIf(!mongoAvailable)("MongoDB: transactions of killed instances", ()
   databaseTest("D-5.5 an account that one holds can be erased", async (database) => {
     const { scene, call } = await setScene(database);
     await whileHeld(database, holdAccount, async () => {
-      expect(await scene.parts.membership.erase("ana")).toBe(true);
+      expect(await scene.parts.membership.erase("ana")).toBe("erased");
     });
     expect(await call()).toBe("api_key_invalid");
     expect(await database.db.collection(LEDGER).countDocuments(USAGES)).toBe(0);
@@ -130,7 +130,7 @@ describe.skipIf(!mongoAvailable)("MongoDB: transactions of killed instances", ()
     const { scene, call } = await setScene(database);
     await scene.enrol("bea");
     await whileHeld(database, holdFirstKeyOf("bea"), async () => {
-      expect(await scene.parts.membership.erase("bea")).toBe(true);
+      expect(await scene.parts.membership.erase("bea")).toBe("erased");
     });
     expect(await call()).toBe("profile_not_found");
   });

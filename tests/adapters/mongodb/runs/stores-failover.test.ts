@@ -194,6 +194,8 @@ function makeAccount(username: string, email: string | null): Account {
     callsPerMonth: null,
     rateLimitPerMinute: null,
     createdAtMs: 0,
+    suspendedAtMs: null,
+    lastSignInAtMs: null,
   };
 }
 

@@ -36,6 +36,8 @@ async function main(path: string, process_: number, rounds: number): Promise<voi
       callsPerMonth: null,
       rateLimitPerMinute: null,
       createdAtMs: 0,
+      suspendedAtMs: null,
+      lastSignInAtMs: null,
     });
     if (outcome === "created") accounts.push(username);
     const counter = { name: "a", limit: SIGN_IN_LIMIT, windowMs: 1000, nowMs: 0 };

@@ -1,0 +1,78 @@
+// Questions that commands ask on a terminal.
+import { createInterface } from "node:readline/promises";
+import { Writable } from "node:stream";
+import { text } from "node:stream/consumers";
+import { isPassword } from "../domain/reputation/accounts/account.ts";
+import { AppError } from "../domain/shared/errors.ts";
+import { MAX_PASSWORD_CHARS, MIN_PASSWORD_CHARS } from "../domain/shared/limits.ts";
+
+/**
+ * Asks twice on a terminal, without showing it; takes the first line of standard input otherwise. Never from the command
+ * line, which other users can see. Throws `invalid_request`.
+ */
+export async function readPassword(subject: string): Promise<string> {
+  const password = await readPasswordOnce(subject);
+  if (isPassword(password)) return password;
+  throw new AppError(
+    "invalid_request",
+    `A password has ${MIN_PASSWORD_CHARS} to ${MAX_PASSWORD_CHARS} characters`,
+  );
+}
+
+async function readPasswordOnce(subject: string): Promise<string> {
+  if (process.stdin.isTTY !== true) return await readLine();
+  const password = await ask(`Password for ${subject}: `);
+  if ((await ask("Repeat the password: ")) === password) return password;
+  throw new AppError("invalid_request", "The two passwords differ");
+}
+
+/** Asks a question on a terminal; true for `yes`. Throws `invalid_request` where there is nobody to ask. */
+export async function confirm(question: string): Promise<boolean> {
+  if (process.stdin.isTTY !== true) {
+    throw new AppError("invalid_request", "This asks first: run it on a terminal, or say --yes");
+  }
+  const prompt = createInterface({ input: process.stdin, output: process.stderr });
+  try {
+    return /^y(?:es)?$/i.test((await prompt.question(`${question} [yes/no] `)).trim());
+  } catch (error) {
+    // Ctrl-D.
+    if (error instanceof Error && error.name === "AbortError") return false;
+    throw error;
+  } finally {
+    prompt.close();
+  }
+}
+
+async function readLine(): Promise<string> {
+  const line = (await text(process.stdin)).split(/\r?\n/)[0] ?? "";
+  if (line !== "") return line;
+  throw noPassword();
+}
+
+function noPassword(): AppError {
+  return new AppError(
+    "invalid_request",
+    "No password was given: type it at the prompt or pass it on standard input",
+  );
+}
+
+async function ask(question: string): Promise<string> {
+  const silent = new Writable({ write: (_chunk, _encoding, done) => done() });
+  const prompt = createInterface({ input: process.stdin, output: silent, terminal: true });
+  // The prompt takes Ctrl-C from the terminal; pass it on.
+  prompt.on("SIGINT", () => {
+    prompt.close();
+    process.kill(process.pid, "SIGINT");
+  });
+  try {
+    process.stderr.write(question);
+    return await prompt.question("");
+  } catch (error) {
+    // Ctrl-D.
+    if (error instanceof Error && error.name === "AbortError") throw noPassword();
+    throw error;
+  } finally {
+    prompt.close();
+    process.stderr.write("\n");
+  }
+}
