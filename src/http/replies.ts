@@ -114,6 +114,7 @@ export class StreamComment {
 export function eventStream(
   events: AsyncGenerator<object | StreamComment, void, undefined>,
   timer: Timer,
+  headers: Readonly<Record<string, string>> = {},
 ): Response {
   const encoder = new TextEncoder();
   let isLeft = false;
@@ -140,7 +141,7 @@ export function eventStream(
     },
     { highWaterMark: 0 },
   );
-  return new Response(body, { headers: STREAM_HEADERS });
+  return new Response(body, { headers: { ...STREAM_HEADERS, ...headers } });
 }
 
 function streamLine(event: object): string {

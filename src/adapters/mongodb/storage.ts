@@ -55,7 +55,7 @@ import { MARKERS, MongoMarkerStore } from "./runs/marker-store.ts";
 import { REJECTED_DETAILS } from "./runs/rejected-details.ts";
 import { REJECTED, REJECTED_DROPPED } from "./runs/rejected-entries.ts";
 import { MongoRejectedRecords } from "./runs/rejected-records.ts";
-import { MongoRunStore, RUNS } from "./runs/run-store.ts";
+import { DRY_RUNS, MongoRunStore, RUNS } from "./runs/run-store.ts";
 import { LATE_COMMITS, LATE_ROWS, MongoLateRows } from "./tables/late-rows.ts";
 import { MongoRowSource } from "./tables/row-source.ts";
 import { TABLE_DEFINITIONS } from "./tables/table-inspection.ts";
@@ -86,6 +86,7 @@ const INTERNAL_COLLECTIONS = [
   LEASES,
   LEASE_TURNS,
   RUNS,
+  DRY_RUNS,
   REJECTED,
   REJECTED_DETAILS,
   REJECTED_DROPPED,

@@ -32,6 +32,22 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/sync/compare-sse": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post: operations["compareTableStream"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/sync/deleted/{table_name}": {
         parameters: {
             query?: never;
@@ -170,6 +186,22 @@ export interface paths {
         get?: never;
         put?: never;
         post: operations["cancelSyncRun"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/sync/runs/{run_id}/events": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get: operations["watchSyncRun"];
+        put?: never;
+        post?: never;
         delete?: never;
         options?: never;
         head?: never;
@@ -929,6 +961,71 @@ export interface components {
             /** @constant */
             upserted: 0;
         };
+        CompareDifferenceEvent: {
+            /** @description The row; null at the end that does not have it. Integers beyond 2^53 are strings */
+            here: {
+                [key: string]: unknown;
+            } | null;
+            /** @description The key columns */
+            key: {
+                [key: string]: unknown;
+            };
+            /** @enum {string} */
+            kind: "different" | "missing_here" | "missing_there";
+            /** @description The row; null at the end that does not have it. Integers beyond 2^53 are strings */
+            there: {
+                [key: string]: unknown;
+            } | null;
+            /** @constant */
+            type: "difference";
+        };
+        CompareDoneEvent: {
+            different: number;
+            /** @description Rows there that are left out, as the people whom they name were erased here; only where there are any */
+            erased?: number;
+            examples: {
+                different: {
+                    [key: string]: unknown;
+                }[];
+                kept?: {
+                    /** @description The key columns */
+                    key: {
+                        [key: string]: unknown;
+                    };
+                    /** @enum {string} */
+                    reason: "update_columns" | "refused" | "newer" | "deletes_unknown" | "owner";
+                }[];
+                missing_here: {
+                    [key: string]: unknown;
+                }[];
+                missing_there: {
+                    [key: string]: unknown;
+                }[];
+            };
+            /** @description Rows that stay as they are: the repair could not change them, or their owner has them otherwise */
+            kept?: number;
+            matched: number;
+            missing_here: number;
+            missing_there: number;
+            /** @description Rows that the repair changed */
+            repaired?: number;
+            table: string;
+            /** @constant */
+            type: "done";
+        };
+        CompareErrorEvent: {
+            error: string;
+            table: string;
+            /** @constant */
+            type: "error";
+        };
+        CompareEvent: components["schemas"]["CompareStartEvent"] | components["schemas"]["CompareProgressEvent"] | components["schemas"]["CompareDifferenceEvent"] | components["schemas"]["CompareDoneEvent"] | components["schemas"]["CompareErrorEvent"] | components["schemas"]["RunFinishedEvent"];
+        CompareProgressEvent: {
+            /** @description Rows of either end that were looked at so far */
+            rows: number;
+            /** @constant */
+            type: "progress";
+        };
         /**
          * @example {
          *       "table": "profiles"
@@ -1015,6 +1112,15 @@ export interface components {
             table: string;
             /** @enum {string} */
             trigger: "api" | "stream" | "cli" | "schedule";
+        };
+        CompareStartEvent: {
+            /** @enum {string|null} */
+            repair: "push" | "pull" | "newest" | null;
+            table: string;
+            /** @description Rows here; null when not known */
+            total_records: number | null;
+            /** @constant */
+            type: "start";
         };
         ConfigError: {
             error: string;
@@ -1929,6 +2035,29 @@ export interface operations {
             };
         };
     };
+    compareTableStream: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["CompareRequest"];
+            };
+        };
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "text/event-stream": string;
+                };
+            };
+        };
+    };
     listDeleted: {
         parameters: {
             query?: {
@@ -2165,6 +2294,28 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["SyncRun"] | components["schemas"]["CompareRun"];
+                };
+            };
+        };
+    };
+    watchSyncRun: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Id of a run, a dry run or a comparison */
+                run_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "text/event-stream": string;
                 };
             };
         };

@@ -76,6 +76,13 @@ export const MAX_API_KEY_NAME_CHARS = 100;
 export const MAX_ROTATION_OVERLAP_SECONDS = 86_400;
 /** Sync runs that are kept and listed; older ones are dropped. D-4.9. */
 export const MAX_KEPT_RUNS = 1_000;
+/** Dry runs that are kept, in no list, so that what they told can be read. D-9.5. */
+export const MAX_KEPT_DRY_RUNS = 50;
+/** How often what a run tells is kept, and how often who watches it from elsewhere looks: together less than 1 s. D-9.5. */
+export const KEEP_NEWS_MS = 500;
+export const WATCH_MS = 250;
+/** JSON of a row that differs, as the news of a comparison show it, in characters. D-9.5. */
+export const MAX_SHOWN_ROW_CHARS = 8_192;
 /** Life of a run's lease without renewal. D-4.8. */
 export const LEASE_TTL_MS = 10_000;
 /** Time a run waits for another run of the same table and direction. D-4.8. */

@@ -9,6 +9,8 @@ const ROW_FIELDS = new Set([
   "different",
   "missingHere",
   "missingThere",
+  "here",
+  "there",
 ]);
 
 /** Fields that have one entry for each table: the names inside are tables. */

@@ -1,6 +1,6 @@
 import { Elysia } from "elysia";
 import type { SyncStatusDeps } from "../../usecases/sync/pages/read-sync-status.ts";
-import { type CompareRouteDeps, compareRoute } from "./sync/compare-route.ts";
+import { type CompareRouteDeps, compareRoutes } from "./sync/compare-routes.ts";
 import { type DeletedRouteDeps, deletedRoute } from "./sync/deleted-route.ts";
 import { type DigestRouteDeps, digestRoute } from "./sync/digest-route.ts";
 import { type PullRouteDeps, pullRoute } from "./sync/pull-route.ts";
@@ -33,5 +33,5 @@ export function pageRoutes(deps: PageRoutesDeps) {
 
 /** Every route of sync runs. S-4.4, S-4.5, D-4. */
 export function syncRunRoutes(deps: RunRoutesDeps) {
-  return new Elysia().use(triggerRoutes(deps)).use(runRoutes(deps)).use(compareRoute(deps));
+  return new Elysia().use(triggerRoutes(deps)).use(runRoutes(deps)).use(compareRoutes(deps));
 }

@@ -2,8 +2,11 @@
 import { Type } from "@sinclair/typebox";
 import { Count, checked, exact, listOf, model, nullable, oneOf, Text, Time } from "./parts.ts";
 
-const Direction = oneOf(["push", "pull"]);
-const KeyObject = Type.Object({}, { additionalProperties: true, description: "The key columns" });
+export const Direction = oneOf(["push", "pull"]);
+export const KeyObject = Type.Object(
+  {},
+  { additionalProperties: true, description: "The key columns" },
+);
 const TABLE = { type: "string", minLength: 1, description: "Name of a table of the registry" };
 /** An empty name passes here; the use case refuses it as an unknown table. */
 const TableOrNone = Type.Optional(
@@ -83,7 +86,7 @@ export const CompareRequestSchema = Type.Object(
   { $id: "CompareRequest", examples: [{ table: "profiles" }] },
 );
 
-const counted = (description: string) => Type.Integer({ minimum: 0, description });
+export const counted = (description: string) => Type.Integer({ minimum: 0, description });
 
 const OUTCOME = {
   kept: counted("Rows that stayed at either end, being newer than what came, or their owner's"),
@@ -183,38 +186,6 @@ export const RejectedListSchema = listOf(
   }),
 );
 
-const Examples = Type.Array(KeyObject, { maxItems: 20 });
-
-export const CompareResultSchema = model("CompareResult", {
-  matched: Count,
-  different: Count,
-  missing_here: Count,
-  missing_there: Count,
-  examples: Type.Object(
-    {
-      different: Examples,
-      missing_here: Examples,
-      missing_there: Examples,
-      kept: Type.Optional(
-        Type.Array(
-          Type.Object(
-            {
-              key: KeyObject,
-              reason: oneOf(["update_columns", "refused", "newer", "deletes_unknown", "owner"]),
-            },
-            exact,
-          ),
-          { maxItems: 20 },
-        ),
-      ),
-    },
-    exact,
-  ),
-  repaired: Type.Optional(counted("Rows that the repair changed")),
-  kept: Type.Optional(StayedCount),
-  erased: Type.Optional(ErasedCount),
-});
-
 export const DigestPageSchema = model("DigestPage", {
   table: Text,
   format: Text,
@@ -242,38 +213,37 @@ export const SyncRunErrorSchema = model("SyncRunError", {
   type: Type.Literal("sync_error"),
 });
 
-const SUBJECT = { table: Text, direction: Direction };
-const BYTES = { bytes_compressed: Count, bytes_uncompressed: Count };
+const Examples = Type.Array(KeyObject, { maxItems: 20 });
 
-/** One event of the stream. S-6, D-4.4. */
-export const RunEventSchema = Type.Union(
-  [
-    model("RunStartEvent", { type: Type.Literal("start"), ...SUBJECT, total_records: Count }),
-    model("RunBatchEvent", {
-      type: Type.Literal("batch"),
-      ...SUBJECT,
-      batch: Type.Integer({ minimum: 1 }),
-      total_batches: Count,
-      records_sent: Count,
-      total_sent: Count,
-      total_records: Count,
-      ...BYTES,
-      upserted: Count,
-      error_count: Count,
-      elapsed_ms: Count,
-      rows_per_second: Count,
-    }),
-    model("RunDoneEvent", {
-      type: Type.Literal("done"),
-      ...SUBJECT,
-      status: oneOf(["success", "partial"]),
-      total_pushed: Type.Optional(Count),
-      total_pulled: Type.Optional(Count),
-      ...BYTES,
-      duration_ms: Count,
-    }),
-    model("RunErrorEvent", { type: Type.Literal("error"), ...SUBJECT, error: Text }),
-    model("RunFinishedEvent", { type: Type.Literal("finished") }),
-  ],
-  { $id: "RunEvent" },
-);
+/** Fields of the result of a comparison. D-4.10. */
+export const COMPARED = {
+  matched: Count,
+  different: Count,
+  missing_here: Count,
+  missing_there: Count,
+  examples: Type.Object(
+    {
+      different: Examples,
+      missing_here: Examples,
+      missing_there: Examples,
+      kept: Type.Optional(
+        Type.Array(
+          Type.Object(
+            {
+              key: KeyObject,
+              reason: oneOf(["update_columns", "refused", "newer", "deletes_unknown", "owner"]),
+            },
+            exact,
+          ),
+          { maxItems: 20 },
+        ),
+      ),
+    },
+    exact,
+  ),
+  repaired: Type.Optional(counted("Rows that the repair changed")),
+  kept: Type.Optional(StayedCount),
+  erased: Type.Optional(ErasedCount),
+};
+
+export const CompareResultSchema = model("CompareResult", COMPARED);

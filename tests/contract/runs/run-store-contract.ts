@@ -25,7 +25,7 @@ export function runStoreContract(harness: StoreHarness<Parts>): void {
       for (const id of ["a", "b", "c"]) await runs.save(makeRun(id, { status: "running" }));
       await runs.save(makeRun("a", { status: "success", totalPushed: 7 }));
       expect(await runs.find("a")).toEqual(makeRun("a", { status: "success", totalPushed: 7 }));
-      expect(await listed(runs, 10)).toEqual(["c", "b", "a"]);
+      expect(await listedRuns(runs, 10)).toEqual(["c", "b", "a"]);
     });
 
     it("D-4.9 list() is newest first by the order of saving, whatever the clock said", async ({
@@ -36,22 +36,22 @@ export function runStoreContract(harness: StoreHarness<Parts>): void {
       for (const [n, id] of ids.entries()) {
         await runs.save(makeRun(id, { startedAt: `2024-01-0${9 - n}T00:00:00Z` }));
       }
-      expect(await listed(runs, 10)).toEqual(["k", "a", "z", "m"]);
-      expect(await listed(runs, 2)).toEqual(["k", "a"]);
-      expect(await listed(runs, 2, "a")).toEqual(["z", "m"]);
-      expect(await listed(runs, 10, "z")).toEqual(["m"]);
-      expect(await listed(runs, 10, "m")).toEqual([]);
-      expect(await listed(runs, 10, "unknown")).toEqual([]);
+      expect(await listedRuns(runs, 10)).toEqual(["k", "a", "z", "m"]);
+      expect(await listedRuns(runs, 2)).toEqual(["k", "a"]);
+      expect(await listedRuns(runs, 2, "a")).toEqual(["z", "m"]);
+      expect(await listedRuns(runs, 10, "z")).toEqual(["m"]);
+      expect(await listedRuns(runs, 10, "m")).toEqual([]);
+      expect(await listedRuns(runs, 10, "unknown")).toEqual([]);
     });
 
     it("D-4.9 the last 1,000 runs are kept", async ({ runs }) => {
       for (let n = 0; n < 1_003; n++) await runs.save(makeRun(`run-${n}`));
       await runs.save(makeRun("run-500", { status: "partial" }));
-      const ids = await listed(runs, 2_000);
+      const ids = await listedRuns(runs, 2_000);
       expect(ids.length).toBe(1_000);
       expect([ids[0], ids[999]]).toEqual(["run-1002", "run-3"]);
       expect(await runs.find("run-2")).toBeNull();
-      expect(await listed(runs, 10, "run-2")).toEqual([]);
+      expect(await listedRuns(runs, 10, "run-2")).toEqual([]);
       expect((await runs.find("run-3"))?.runId).toBe("run-3");
       expect((await runs.find("run-500"))?.status).toBe("partial");
     });
@@ -71,7 +71,7 @@ export function runStoreContract(harness: StoreHarness<Parts>): void {
       expect(await runs.cancellation("b")).toBeNull();
       expect(await runs.cancellation("unknown")).toBeNull();
       expect(await runs.find("a")).toEqual(running);
-      expect(await listed(runs, 10)).toEqual(["b", "a"]);
+      expect(await listedRuns(runs, 10)).toEqual(["b", "a"]);
     });
 
     it("D-7.8 a comparison is kept among the runs", async ({ runs }) => {
@@ -84,7 +84,7 @@ export function runStoreContract(harness: StoreHarness<Parts>): void {
       await runs.save(makeRun("a"));
       await runs.save(compared);
       expect(await runs.find("c")).toEqual(compared);
-      expect(await listed(runs, 10)).toEqual(["c", "a"]);
+      expect(await listedRuns(runs, 10)).toEqual(["c", "a"]);
     });
 
     if (!harness.options.isShared) return;
@@ -98,7 +98,7 @@ export function runStoreContract(harness: StoreHarness<Parts>): void {
       expect(await storage.runs.cancellation("a")).toBe("Cancelled by b");
       await storage.runs.save(makeRun("a", { status: "success" }));
       await storage.close();
-      expect(await listed(other.runs, 10)).toEqual(["b", "a"]);
+      expect(await listedRuns(other.runs, 10)).toEqual(["b", "a"]);
       expect((await other.runs.find("a"))?.status).toBe("success");
     });
 
@@ -106,13 +106,14 @@ export function runStoreContract(harness: StoreHarness<Parts>): void {
       const other = await openSecond(store);
       const ids = Array.from({ length: 30 }, (_, n) => `run-${n}`);
       await Promise.all(ids.map((id, n) => (n % 2 ? runs : other.runs).save(makeRun(id))));
-      expect((await listed(runs, 100)).toSorted()).toEqual(ids.toSorted());
-      expect(await listed(other.runs, 100)).toEqual(await listed(runs, 100));
+      expect((await listedRuns(runs, 100)).toSorted()).toEqual(ids.toSorted());
+      expect(await listedRuns(other.runs, 100)).toEqual(await listedRuns(runs, 100));
     });
   });
 }
 
-async function listed(
+/** The ids of a part of the list. */
+export async function listedRuns(
   runs: Parts["runs"],
   limit: number,
   beforeId: string | null = null,
@@ -120,7 +121,8 @@ async function listed(
   return (await runs.list({ limit, beforeId })).map((run) => run.runId);
 }
 
-function makeRun(id: string, changes: Partial<SyncRun> = {}): SyncRun {
+/** A run with other values in every field. */
+export function makeRun(id: string, changes: Partial<SyncRun> = {}): SyncRun {
   const items = {
     pushed: 1,
     pulled: 2,

@@ -24,6 +24,8 @@ const OPERATIONS: Readonly<Record<string, Operation>> = {
   triggerSync: { path: "/trigger", options: NOTES },
   triggerSyncStream: { path: "/trigger-sse", options: NOTES },
   compareTable: { path: "/compare", options: NOTES },
+  compareTableStream: { path: "/compare-sse", options: NOTES },
+  watchSyncRun: { path: "/runs/some-run-1/events", options: {} },
   listSyncRuns: { path: "/runs", options: {} },
   readSyncRun: { path: "/runs/some-run-1", options: {} },
   listRejectedRecords: { path: "/rejected", options: {} },
@@ -82,6 +84,7 @@ const EXAMPLES: Readonly<Record<string, Example>> = {
   ...bodyExamples("triggerSync", "/trigger"),
   ...bodyExamples("triggerSyncStream", "/trigger-sse"),
   ...bodyExamples("compareTable", "/compare"),
+  ...bodyExamples("compareTableStream", "/compare-sse"),
   "triggerSync 200": async () => (await startPair()).local.trigger(),
   "triggerSync 202": async () => (await startPair()).local.trigger({ table: "notes", wait: false }),
   "triggerSync 500": async () => (await startAlone()).trigger({ table: "notes" }),
@@ -93,6 +96,18 @@ const EXAMPLES: Readonly<Record<string, Example>> = {
   },
   "compareTable 200": async () => (await startPair()).local.ask("/compare", NOTES),
   "compareTable 500": async () => (await startAlone()).ask("/compare", NOTES),
+  "compareTableStream 200": async () => (await startPair()).local.ask("/compare-sse", NOTES),
+  "compareTableStream 500": async () => {
+    const app = await startRunApp();
+    await app.stopRuns();
+    return app.ask("/compare-sse", NOTES);
+  },
+  "watchSyncRun 200": async () => {
+    const { local } = await startPair();
+    const run = await local.trigger({ table: "notes" });
+    return local.ask(`/runs/${run.json["run_id"]}/events`);
+  },
+  "watchSyncRun 404": async () => (await startRunApp()).ask("/runs/some-run-1/events"),
   "listSyncRuns 200": async () => (await startRunApp()).ask("/runs"),
   "listSyncRuns 400": async () => (await startRunApp()).ask("/runs?limit=x"),
   "readSyncRun 200": async () => {
@@ -155,10 +170,10 @@ describe("/swagger/json", () => {
     const securityOf = (path: string, method: string) =>
       (paths[path]?.[method] as { security?: unknown } | undefined)?.security;
     const administrator = [{ bearer: [] }, { session: [] }];
-    for (const path of ["trigger", "trigger-sse", "compare"]) {
+    for (const path of ["trigger", "trigger-sse", "compare", "compare-sse"]) {
       expect(securityOf(`${SYNC}/${path}`, "post")).toEqual(administrator);
     }
-    for (const path of ["runs", "runs/{run_id}", "rejected"]) {
+    for (const path of ["runs", "runs/{run_id}", "runs/{run_id}/events", "rejected"]) {
       expect(securityOf(`${SYNC}/${path}`, "get")).toEqual(administrator);
     }
     expect(securityOf(`${SYNC}/rejected/{id}`, "delete")).toEqual(administrator);

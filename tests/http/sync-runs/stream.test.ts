@@ -4,7 +4,7 @@ import { afterEach, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { connect, createServer } from "node:net";
 import type { BatchEvent } from "../../../src/domain/sync/run/run.ts";
 import { eventStream } from "../../../src/http/replies.ts";
-import { RunFeed } from "../../../src/usecases/sync/runs/run-progress.ts";
+import { RunFeed } from "../../../src/usecases/sync/runs/run-feed.ts";
 import { pollUntil } from "../../e2e/support/poll-until.ts";
 import { jsonBody } from "../reputation/people.ts";
 import { fastTime } from "../support/fast-time.ts";

@@ -1,5 +1,6 @@
 // Leases and runs in memory, as simple as their contracts allow.
-import { MAX_KEPT_RUNS } from "../../../src/domain/shared/limits.ts";
+import { MAX_KEPT_DRY_RUNS, MAX_KEPT_RUNS } from "../../../src/domain/shared/limits.ts";
+import type { News } from "../../../src/domain/sync/run/news.ts";
 import type { KeptRun } from "../../../src/domain/sync/run/run.ts";
 import type {
   HeldLease,
@@ -7,7 +8,7 @@ import type {
   LeaseRequest,
   LeaseStore,
 } from "../../../src/ports/runs/lease-store.ts";
-import type { RunStore } from "../../../src/ports/runs/run-store.ts";
+import type { RunStore, ToldRun } from "../../../src/ports/runs/run-store.ts";
 import type { Clock } from "../../../src/ports/runtime/runtime.ts";
 
 /** Leases by a clock. */
@@ -57,34 +58,41 @@ export class MemoryLeaseStore implements LeaseStore {
 
 /** Runs in the order in which they were first saved. */
 export class MemoryRunStore implements RunStore {
-  readonly #runs = new Map<string, KeptRun>();
+  readonly #runs = new Map<string, ToldRun>();
+  readonly #dryRuns = new Map<string, ToldRun>();
   readonly #cancellations = new Map<string, string>();
 
   async cancel(runId: string, reason: string): Promise<void> {
-    if (this.#runs.has(runId) && !this.#cancellations.has(runId)) {
-      this.#cancellations.set(runId, reason);
-    }
+    const isKept = (await this.find(runId)) !== null;
+    if (isKept && !this.#cancellations.has(runId)) this.#cancellations.set(runId, reason);
   }
 
   async cancellation(runId: string): Promise<string | null> {
     return this.#cancellations.get(runId) ?? null;
   }
 
-  async save(run: KeptRun): Promise<void> {
-    this.#runs.set(run.runId, structuredClone(run));
-    const [oldest] = this.#runs.keys();
-    if (this.#runs.size > MAX_KEPT_RUNS && oldest !== undefined) this.#runs.delete(oldest);
+  async save(run: KeptRun, news?: readonly News[]): Promise<void> {
+    const isDry = run.kind === "sync" && run.dryRun;
+    const [kept, limit] = isDry ? [this.#dryRuns, MAX_KEPT_DRY_RUNS] : [this.#runs, MAX_KEPT_RUNS];
+    const told = news ?? kept.get(run.runId)?.news ?? [];
+    kept.set(run.runId, structuredClone({ run, news: told }));
+    const [oldest] = kept.keys();
+    if (kept.size > limit && oldest !== undefined) kept.delete(oldest);
   }
 
   async find(runId: string): Promise<KeptRun | null> {
-    return this.#runs.get(runId) ?? null;
+    return (await this.findTold(runId))?.run ?? null;
+  }
+
+  async findTold(runId: string): Promise<ToldRun | null> {
+    return this.#runs.get(runId) ?? this.#dryRuns.get(runId) ?? null;
   }
 
   async list(query: {
     readonly limit: number;
     readonly beforeId: string | null;
   }): Promise<readonly KeptRun[]> {
-    const newest = [...this.#runs.values()].reverse();
+    const newest = [...this.#runs.values()].map(({ run }) => run).reverse();
     if (query.beforeId === null) return newest.slice(0, query.limit);
     const at = newest.findIndex((run) => run.runId === query.beforeId);
     return at === -1 ? [] : newest.slice(at + 1, at + 1 + query.limit);

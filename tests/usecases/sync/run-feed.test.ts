@@ -2,7 +2,7 @@
 
 import { expect, test } from "bun:test";
 import type { BatchEvent, RunEvent } from "../../../src/domain/sync/run/run.ts";
-import { RunFeed } from "../../../src/usecases/sync/runs/run-progress.ts";
+import { RunFeed } from "../../../src/usecases/sync/runs/run-feed.ts";
 
 const START: RunEvent = { type: "start", table: "a", direction: "push", totalRecords: 9 };
 

@@ -1,6 +1,7 @@
-import { MAX_KEPT_RUNS } from "../../../domain/shared/limits.ts";
+import { MAX_KEPT_DRY_RUNS, MAX_KEPT_RUNS } from "../../../domain/shared/limits.ts";
+import type { News } from "../../../domain/sync/run/news.ts";
 import { type KeptRun, readKeptRun } from "../../../domain/sync/run/run.ts";
-import type { RunQuery, RunStore } from "../../../ports/runs/run-store.ts";
+import type { RunQuery, RunStore, ToldRun } from "../../../ports/runs/run-store.ts";
 import type { SqliteDatabase } from "../driver/database.ts";
 import type { SqliteRow } from "../driver/driver.ts";
 
@@ -10,29 +11,53 @@ export const RUN_TABLES = [
     number INTEGER PRIMARY KEY, id TEXT NOT NULL, run TEXT NOT NULL
   )`,
   "CREATE UNIQUE INDEX IF NOT EXISTS repsync_runs_id ON repsync_runs (id)",
+  `CREATE TABLE IF NOT EXISTS repsync_dry_runs (
+    number INTEGER PRIMARY KEY, id TEXT NOT NULL, run TEXT NOT NULL
+  )`,
+  "CREATE UNIQUE INDEX IF NOT EXISTS repsync_dry_runs_id ON repsync_dry_runs (id)",
+  "CREATE TABLE IF NOT EXISTS repsync_run_news (id TEXT PRIMARY KEY, news TEXT NOT NULL)",
   `CREATE TABLE IF NOT EXISTS repsync_run_cancellations (
     id TEXT PRIMARY KEY, reason TEXT NOT NULL
   ) WITHOUT ROWID`,
 ];
 
-const SAVE =
-  "INSERT INTO repsync_runs (id, run) VALUES (?, ?)" +
-  " ON CONFLICT (id) DO UPDATE SET run = excluded.run";
+/** The SQL of one of the two tables of runs, with its limit. */
+function tableSql(name: string, limit: number) {
+  return {
+    replace: `UPDATE ${name} SET run = ?2 WHERE id = ?1`,
+    insert: `INSERT INTO ${name} (id, run) VALUES (?, ?)`,
+    dropOldest:
+      `DELETE FROM ${name} WHERE number <=` +
+      ` (SELECT number FROM ${name} ORDER BY number DESC LIMIT 1 OFFSET ${limit})`,
+  };
+}
 
-const DROP_OLDEST =
-  "DELETE FROM repsync_runs WHERE number <=" +
-  ` (SELECT number FROM repsync_runs ORDER BY number DESC LIMIT 1 OFFSET ${MAX_KEPT_RUNS})`;
+const RUNS = tableSql("repsync_runs", MAX_KEPT_RUNS);
+const DRY_RUNS = tableSql("repsync_dry_runs", MAX_KEPT_DRY_RUNS);
+
+const SAVE_NEWS =
+  "INSERT INTO repsync_run_news (id, news) VALUES (?, ?)" +
+  " ON CONFLICT (id) DO UPDATE SET news = excluded.news";
+
+const IS_GONE =
+  " WHERE id NOT IN (SELECT id FROM repsync_runs) AND id NOT IN (SELECT id FROM repsync_dry_runs)";
+
+const DROP_OLD_NEWS = `DELETE FROM repsync_run_news${IS_GONE}`;
 
 const CANCEL =
-  "INSERT INTO repsync_run_cancellations (id, reason)" +
-  " SELECT id, ?2 FROM repsync_runs WHERE id = ?1 ON CONFLICT (id) DO NOTHING";
+  "INSERT INTO repsync_run_cancellations (id, reason) SELECT id, ?2 FROM" +
+  " (SELECT id FROM repsync_runs UNION ALL SELECT id FROM repsync_dry_runs) WHERE id = ?1" +
+  " ON CONFLICT (id) DO NOTHING";
 
-const DROP_OLD_CANCELLATIONS =
-  "DELETE FROM repsync_run_cancellations WHERE id NOT IN (SELECT id FROM repsync_runs)";
+const DROP_OLD_CANCELLATIONS = `DELETE FROM repsync_run_cancellations${IS_GONE}`;
 
 const CANCELLATION = "SELECT reason FROM repsync_run_cancellations WHERE id = ?";
 
-const FIND = "SELECT run FROM repsync_runs WHERE id = ?";
+const FIND =
+  "SELECT run FROM repsync_runs WHERE id = ?1" +
+  " UNION ALL SELECT run FROM repsync_dry_runs WHERE id = ?1";
+
+const FIND_NEWS = "SELECT news FROM repsync_run_news WHERE id = ?";
 
 const LIST = "SELECT run FROM repsync_runs ORDER BY number DESC LIMIT ?";
 
@@ -47,11 +72,18 @@ export class SqliteRunStore implements RunStore {
     this.#database = database;
   }
 
-  async save(run: KeptRun): Promise<void> {
+  async save(run: KeptRun, news?: readonly News[]): Promise<void> {
     const database = this.#database;
+    const sql = run.kind === "sync" && run.dryRun ? DRY_RUNS : RUNS;
+    const values = [run.runId, JSON.stringify(run)];
+    const newsText = news === undefined ? null : JSON.stringify(news);
     await database.keep(() => {
-      database.run(SAVE, [run.runId, JSON.stringify(run)]);
-      database.run(DROP_OLDEST);
+      if (database.run(sql.replace, values) === 0) {
+        database.run(sql.insert, values);
+        database.run(sql.dropOldest);
+        database.run(DROP_OLD_NEWS);
+      }
+      if (newsText !== null) database.run(SAVE_NEWS, [run.runId, newsText]);
     });
   }
 
@@ -71,6 +103,16 @@ export class SqliteRunStore implements RunStore {
   async find(runId: string): Promise<KeptRun | null> {
     const [row] = await this.#database.read(() => this.#database.all(FIND, [runId]));
     return row === undefined ? null : readRun(row);
+  }
+
+  async findTold(runId: string): Promise<ToldRun | null> {
+    const [row, told] = await this.#database.read(() => [
+      this.#database.all(FIND, [runId])[0],
+      this.#database.all(FIND_NEWS, [runId])[0],
+    ]);
+    if (row === undefined) return null;
+    const news = told === undefined ? [] : JSON.parse(String(told["news"]));
+    return { run: readRun(row), news };
   }
 
   async list({ beforeId, limit }: RunQuery): Promise<readonly KeptRun[]> {

@@ -216,7 +216,7 @@ export interface DoneEvent {
   readonly durationMs: number;
 }
 
-interface ErrorEvent {
+export interface ErrorEvent {
   readonly type: "error";
   /** `?` when the request named none. */
   readonly table: string;
@@ -226,7 +226,7 @@ interface ErrorEvent {
 }
 
 /** Always last. */
-interface FinishedEvent {
+export interface FinishedEvent {
   readonly type: "finished";
 }
 

@@ -1,7 +1,9 @@
 import { Type } from "@sinclair/typebox";
 import { Elysia } from "elysia";
 import type { ListParameters } from "../../../domain/shared/list-query.ts";
+import type { Timer } from "../../../ports/runtime/runtime.ts";
 import type { IdentityDeps } from "../../../usecases/reputation/accounts/identity.ts";
+import type { ActiveRuns } from "../../../usecases/sync/runs/active-runs.ts";
 import { cancelRun } from "../../../usecases/sync/runs/cancel-run.ts";
 import {
   dropRejected,
@@ -9,6 +11,7 @@ import {
   listRejected,
   listRuns,
 } from "../../../usecases/sync/runs/sync-lists.ts";
+import { watchRun } from "../../../usecases/sync/runs/watch-run.ts";
 import type { SyncDeps } from "../../../usecases/sync/shared/sync-deps.ts";
 import { exchangeOf } from "../../exchange.ts";
 import { requireAdministrator } from "../../guards/bearer.ts";
@@ -21,6 +24,7 @@ import {
 import { jsonResponse } from "../../replies.ts";
 import { queryOf } from "../../routing.ts";
 import { model } from "../../schemas/parts.ts";
+import { CompareEventSchema, RunEventSchema } from "../../schemas/run-events.ts";
 import {
   RejectedListSchema,
   RunListSchema,
@@ -28,10 +32,13 @@ import {
   SyncRunErrorSchema,
 } from "../../schemas/runs.ts";
 import { SyncErrorSchema } from "../../schemas/sync.ts";
+import { newsStream, STREAM_TEXT, streamReplyDoc } from "./news-stream.ts";
 
 export interface RunRouteDeps {
   readonly identity: IdentityDeps;
   readonly sync: SyncDeps;
+  readonly activeRuns: ActiveRuns;
+  readonly timer: Timer;
 }
 
 /** `/api/v1/sync/runs` and `/api/v1/sync/rejected`. D-4.9. */
@@ -55,6 +62,15 @@ export function runRoutes(deps: RunRouteDeps) {
         return jsonResponse(await findRun(deps.sync, params.run_id));
       },
       { detail: RUN_DETAIL },
+    )
+    .get(
+      "/api/v1/sync/runs/:run_id/events",
+      async ({ request, params }) => {
+        await allow(request);
+        exchangeOf(request).connection.keepOpen();
+        return newsStream(await watchRun(deps, params.run_id), params.run_id, deps.timer);
+      },
+      { detail: EVENTS_DETAIL },
     )
     .post(
       "/api/v1/sync/runs/:run_id/cancel",
@@ -100,11 +116,22 @@ const RUNS_DETAIL = administratorDetail("listSyncRuns", "List the last 1,000 run
 });
 
 const RUN_DETAIL = administratorDetail("readSyncRun", "Read one run", {
+  description: "A dry run can be read until it ends.",
   parameters: [idParameter("run_id", "Id of a run")],
   responses: {
     ...ADMINISTRATOR_FAILURES,
     404: jsonReply("No run has this id", SyncErrorSchema),
     200: jsonReply("The run", RunSchema),
+  },
+});
+
+const EVENTS_DETAIL = administratorDetail("watchSyncRun", "Watch a run or a comparison", {
+  description: `What it told so far, put together, then what it tells, whichever instance it is on, at most 1 s late. ${STREAM_TEXT}`,
+  parameters: [idParameter("run_id", "Id of a run, a dry run or a comparison")],
+  responses: {
+    ...ADMINISTRATOR_FAILURES,
+    404: jsonReply("No run has this id", SyncErrorSchema),
+    200: streamReplyDoc("The events", Type.Union([RunEventSchema, CompareEventSchema])),
   },
 });
 

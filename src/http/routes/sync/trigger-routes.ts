@@ -1,20 +1,14 @@
-import type { Static } from "@sinclair/typebox";
-import { type TSchema, Type } from "@sinclair/typebox";
+import type { Static, TSchema } from "@sinclair/typebox";
 import { Elysia } from "elysia";
 import type { FromWire } from "../../../domain/shared/wire-names.ts";
-import {
-  type RunNews,
-  type RunRequest,
-  retryText,
-  type SyncRun,
-} from "../../../domain/sync/run/run.ts";
+import type { RunRequest, SyncRun } from "../../../domain/sync/run/run.ts";
 import type { Timer } from "../../../ports/runtime/runtime.ts";
 import type { IdentityDeps } from "../../../usecases/reputation/accounts/identity.ts";
 import type { ActiveRuns } from "../../../usecases/sync/runs/active-runs.ts";
 import { runItem } from "../../../usecases/sync/runs/sync-lists.ts";
 import { exchangeOf } from "../../exchange.ts";
 import { readAdministratorBody } from "../../guards/bearer.ts";
-import { eventsReply, jsonReply, jsonRequest } from "../../openapi.ts";
+import { jsonReply, jsonRequest } from "../../openapi.ts";
 import {
   ADMINISTRATOR_FAILURES,
   administratorDetail,
@@ -22,16 +16,15 @@ import {
   bodyDoc,
   REMOTE_FAILURES,
 } from "../../operation-docs.ts";
-import { eventStream, jsonResponse, StreamComment } from "../../replies.ts";
+import { jsonResponse } from "../../replies.ts";
+import { RunEventSchema } from "../../schemas/run-events.ts";
 import {
-  RunEventSchema,
   StreamRequestSchema,
-  SyncRunErrorSchema,
   SyncRunSchema,
   TriggerRequestSchema,
   TriggerResultSchema,
 } from "../../schemas/runs.ts";
-import { SyncErrorSchema } from "../../schemas/sync.ts";
+import { newsStream, STREAM_FAILED, STREAM_TEXT, streamReplyDoc } from "./news-stream.ts";
 
 export interface TriggerRouteDeps {
   readonly identity: IdentityDeps;
@@ -62,17 +55,10 @@ export function triggerRoutes(deps: TriggerRouteDeps) {
         const wanted = await readAdministratorBody(identity, request, StreamRequestSchema);
         const run = activeRuns.start(runRequest({ direction: "push", ...wanted }, "stream"));
         exchangeOf(request).connection.keepOpen();
-        return eventStream(withComments(run.news()), deps.timer);
+        return newsStream(run.news(), run.runId, deps.timer);
       },
       { parse: "none", detail: STREAM_DETAIL },
     );
-}
-
-/** Retries become comments: the events of S-6 stay as they are. D-7.11. */
-async function* withComments(news: AsyncGenerator<RunNews, void, undefined>) {
-  for await (const item of news) {
-    yield item.type === "retry" ? new StreamComment(retryText(item)) : item;
-  }
 }
 
 /** The run of a body, with the defaults of S-4.4. */
@@ -104,19 +90,13 @@ const TRIGGER_DETAIL = administratorDetail("triggerSync", "Run a sync", {
 });
 
 const STREAM_DETAIL = administratorDetail("triggerSyncStream", "Run a sync and watch it", {
-  description:
-    "Server-sent events, each one `data:` line of JSON; `finished` is always the last. " +
-    "A comment comes when nothing else was sent for 5 seconds, and before a request to the remote is repeated, " +
-    "such as `: retry 3 of 8 in 4 s: <reason>`.",
+  description: STREAM_TEXT,
   requestBody: bodyDoc(StreamRequestSchema),
   responses: {
     ...ADMINISTRATOR_FAILURES,
     ...BODY_FAILURES,
-    500: jsonReply(
-      "The service is stopping, or an internal error",
-      Type.Union([SyncRunErrorSchema, SyncErrorSchema]),
-    ),
-    200: eventsReply("The events; failures of the run are among them", RunEventSchema),
+    500: STREAM_FAILED,
+    200: streamReplyDoc("The events; failures of the run are among them", RunEventSchema),
   },
 });
 

@@ -22,7 +22,13 @@ import { DeletesReadAhead, requireComparable } from "../transfer/meeting.ts";
 import { TransferReport } from "../transfer/transfer-report.ts";
 import { DigestComparison } from "./compare-by-digest.ts";
 import { PageComparison } from "./compare-by-pages.ts";
-import { type CompareResult, type Comparison, Findings, type OnExample } from "./comparison.ts";
+import {
+  type CompareResult,
+  type Comparison,
+  Findings,
+  type OnExample,
+  type OnProgress,
+} from "./comparison.ts";
 import { Repair } from "./repair.ts";
 import { RepairHere, RepairThere, type RepairTransfer, requireDeletes } from "./repair-ends.ts";
 
@@ -34,6 +40,7 @@ export interface ComparePlan {
   /** Instead of the table's own limit; null for that. */
   readonly maxDeletes: number | null;
   readonly onExample: OnExample;
+  readonly onProgress: OnProgress;
 }
 
 /**
@@ -53,8 +60,9 @@ export async function compareTable(
   return await compare({ run, table, calls, handshake }, run.stop, findings);
 }
 
-function findingsOf({ deps }: RunContext, table: Table, { onExample }: ComparePlan) {
-  return { table, names: deps.names, nowMs: deps.clock.nowMs(), onExample };
+function findingsOf({ deps }: RunContext, table: Table, plan: ComparePlan) {
+  const { onExample, onProgress } = plan;
+  return { table, names: deps.names, nowMs: deps.clock.nowMs(), onExample, onProgress };
 }
 
 /** Holds the leases of all runs that write where the repair does. */

@@ -48,6 +48,9 @@ export function isYoung({ table, youngFromMs }: Comparison, row: Row | null): bo
 /** Called with each row that becomes an example. */
 export type OnExample = (difference: Difference, pair: RowPair, key: JsonObject) => void;
 
+/** Called whenever more rows were looked at. */
+export type OnProgress = (found: CompareCounts) => void;
+
 /** Beside the repair, what a comparison is done with. */
 export interface FindingsOptions {
   readonly table: Table;
@@ -57,6 +60,7 @@ export interface FindingsOptions {
   /** By the own clock, when it began. */
   readonly nowMs: number;
   readonly onExample: OnExample;
+  readonly onProgress: OnProgress;
 }
 
 /** Counts what a comparison finds, and repairs it where that is asked. */
@@ -79,6 +83,7 @@ export class Findings {
 
   match(rows: number): void {
     this.#counts.matched += rows;
+    this.#options.onProgress(this.#counts);
   }
 
   /** Counts a row that differs; `key` has its key columns. */
@@ -90,6 +95,7 @@ export class Findings {
     if (reason === "owner" && repair?.isPush) await repair.add(pair, key);
     if (reason !== null) return;
     this.#counts[difference]++;
+    this.#options.onProgress(this.#counts);
     const examples = this.#examples[difference];
     if (examples.length < MAX_COMPARE_EXAMPLES) {
       examples.push(key);

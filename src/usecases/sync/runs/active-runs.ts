@@ -11,7 +11,7 @@ export class ActiveRuns {
   readonly #deps: SyncDeps;
   readonly #metrics: Metrics;
   readonly #active = new Map<StartedRun | StartedComparison, Promise<unknown>>();
-  #isStopping = false;
+  readonly #stopping = new AbortController();
 
   constructor(deps: SyncDeps, metrics: Metrics) {
     this.#deps = deps;
@@ -43,6 +43,17 @@ export class ActiveRuns {
     return comparison;
   }
 
+  /** A run or comparison of this process that goes on; null when there is none with this id. */
+  find(runId: string): StartedRun | StartedComparison | null {
+    for (const run of this.#active.keys()) if (run.runId === runId) return run;
+    return null;
+  }
+
+  /** Aborted once the service stops. */
+  get stopping(): AbortSignal {
+    return this.#stopping.signal;
+  }
+
   /** Runs and comparisons under way. */
   count(): number {
     return this.#active.size;
@@ -53,7 +64,7 @@ export class ActiveRuns {
    * Idempotent.
    */
   async stop(graceMs: number): Promise<void> {
-    this.#isStopping = true;
+    this.#stopping.abort();
     for (const run of this.#active.keys()) run.stop();
     const ended = new AbortController();
     const all = Promise.all(this.#active.values()).then(() => ended.abort());
@@ -61,7 +72,7 @@ export class ActiveRuns {
   }
 
   #refuseWhenStopping(): void {
-    if (!this.#isStopping) return;
+    if (!this.stopping.aborted) return;
     throw new AppError("sync_failed", "The service is stopping; start the run again later");
   }
 

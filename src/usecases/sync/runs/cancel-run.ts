@@ -1,7 +1,7 @@
 // Ends a run or a comparison from outside, whichever instance it is on. D-7.8.
 import { AppError } from "../../../domain/shared/errors.ts";
 import type { SyncDeps } from "../shared/sync-deps.ts";
-import { endAbandonedRuns, findRun, type RunItem } from "./sync-lists.ts";
+import { findKept, type RunItem, runItem } from "./sync-lists.ts";
 
 /** How often a run looks whether it is to end, and who waits for that whether it has. */
 const LOOK_MS = 500;
@@ -13,7 +13,7 @@ const MAX_WAIT_MS = 20_000;
  * `conflict` for one that has ended before, and `sync_failed` when it has not ended within 20 s; it still will.
  */
 export async function cancelRun(deps: SyncDeps, runId: string, by: string): Promise<RunItem> {
-  const before = await findRun(deps, runId);
+  const before = await findKept(deps, runId);
   if (before.status !== "running") {
     throw new AppError("conflict", `The run has ended before, as ${before.status}`);
   }
@@ -21,9 +21,8 @@ export async function cancelRun(deps: SyncDeps, runId: string, by: string): Prom
   const askedAtMs = deps.clock.monotonicMs();
   while (deps.clock.monotonicMs() - askedAtMs < MAX_WAIT_MS) {
     await deps.timer.sleep(LOOK_MS);
-    await endAbandonedRuns(deps);
-    const run = await findRun(deps, runId);
-    if (run.status !== "running") return run;
+    const run = await findKept(deps, runId);
+    if (run.status !== "running") return runItem(run);
   }
   const text = "The run has not ended within 20 s; it will before its next write: look at it again";
   throw new AppError("sync_failed", text);

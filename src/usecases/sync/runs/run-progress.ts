@@ -4,7 +4,6 @@ import { formatMs } from "../../../domain/shared/time.ts";
 import { SYNC_DIRECTIONS, type SyncDirection } from "../../../domain/sync/run/marker.ts";
 import {
   NO_TABLE_RESULT,
-  type RunNews,
   type RunRequest,
   type RunStatus,
   type SyncRun,
@@ -13,6 +12,7 @@ import {
 import { depsOfRun } from "../shared/run-context.ts";
 import { asSyncError, type SyncDeps } from "../shared/sync-deps.ts";
 import type { TransferTotals } from "../transfer/transfer-report.ts";
+import { RunFeed } from "./run-feed.ts";
 
 type NumberField = {
   [K in keyof TableResult]: TableResult[K] extends number ? K : never;
@@ -167,75 +167,4 @@ export class RunProgress {
   #sum(field: NumberField): number {
     return [...this.#tables.values()].reduce((total, table) => total + table[field], 0);
   }
-}
-
-interface Reader {
-  readonly news: RunNews[];
-  wake(): void;
-}
-
-/**
- * The news of one run, for any number of readers, however slow: the run never waits for them. Batches of one table
- * and direction that a reader has not taken become one, which counts the rows and bytes of all of them, and a retry is
- * dropped when something else comes; so what is kept for a reader does not grow with the rows.
- */
-export class RunFeed {
-  readonly #all: RunNews[] = [];
-  readonly #readers = new Set<Reader>();
-  #isClosed = false;
-
-  publish(news: RunNews): void {
-    addNews(this.#all, news);
-    for (const reader of this.#readers) {
-      addNews(reader.news, news);
-      reader.wake();
-    }
-  }
-
-  close(): void {
-    this.#isClosed = true;
-    for (const reader of this.#readers) reader.wake();
-  }
-
-  /** The news from the first on; ends with the last. */
-  async *read(): AsyncGenerator<RunNews, void, undefined> {
-    const reader: Reader = { news: [...this.#all], wake: () => {} };
-    this.#readers.add(reader);
-    try {
-      for (;;) {
-        const news = reader.news.shift();
-        if (news !== undefined) yield news;
-        else if (this.#isClosed) return;
-        else {
-          await new Promise<void>((resolve) => {
-            reader.wake = resolve;
-          });
-        }
-      }
-    } finally {
-      this.#readers.delete(reader);
-    }
-  }
-}
-
-function addNews(list: RunNews[], news: RunNews): void {
-  if (list.at(-1)?.type === "retry") list.pop();
-  const last = list.at(-1);
-  const isSameBatch =
-    last?.type === "batch" &&
-    news.type === "batch" &&
-    last.table === news.table &&
-    last.direction === news.direction;
-  if (!isSameBatch) {
-    list.push(news);
-    return;
-  }
-  list[list.length - 1] = {
-    ...news,
-    recordsSent: last.recordsSent + news.recordsSent,
-    bytesCompressed: last.bytesCompressed + news.bytesCompressed,
-    bytesUncompressed: last.bytesUncompressed + news.bytesUncompressed,
-    upserted: last.upserted + news.upserted,
-    errorCount: last.errorCount + news.errorCount,
-  };
 }

@@ -8,9 +8,10 @@ import type { RunLease } from "../shared/hold-lease.ts";
 import type { RunContext } from "../shared/run-context.ts";
 import { openRemote, type SyncDeps } from "../shared/sync-deps.ts";
 import { followCancellation } from "./cancel-run.ts";
+import { keepResult, NewsKeeper } from "./keep-news.ts";
 import { moveTable } from "./move-table.ts";
 import { RunProgress } from "./run-progress.ts";
-import { endAbandonedRuns, holdRun, keepResult } from "./sync-lists.ts";
+import { endAbandonedRuns, holdRun } from "./sync-lists.ts";
 import { tellDrift } from "./tell-drift.ts";
 
 export interface RunOutcome {
@@ -46,7 +47,6 @@ export class StartedRun {
       ended.abort();
       progress.end();
     });
-    if (request.isDryRun) return;
     void followCancellation(progress.deps, this.runId, ended.signal, (reason) =>
       this.#stopping.abort(reason),
     );
@@ -79,7 +79,7 @@ export class StartedRun {
   }
 }
 
-/** Does a whole run. A dry run leaves no trace; any other is listed until its result is kept. D-4.3, D-4.9, D-4.11. */
+/** Does a whole run, which is kept from its start; a dry run is in no list. D-4.3, D-4.9, D-4.11. */
 async function runTables(
   progress: RunProgress,
   tables: readonly Table[],
@@ -89,14 +89,14 @@ async function runTables(
   const run = openRun(progress, stop);
   if (run === null) return { run: progress.finished(), error: progress.error };
   let lease: RunLease | null = null;
+  let keeper: NewsKeeper<RunNews> | null = null;
   try {
-    if (!run.isDryRun) {
-      lease = await holdRun(deps, runId, stop);
-      await endAbandonedRuns(deps);
-      await deps.runs.save(progress.running());
-      progress.tellBegun();
-      if (run.isFull) await clearMarkers(deps, tables);
-    }
+    lease = await holdRun(deps, runId, stop);
+    await endAbandonedRuns(deps);
+    const { feed } = progress;
+    keeper = await NewsKeeper.begin(deps, { feed, describe: () => progress.running() });
+    progress.tellBegun();
+    if (run.isFull && !run.isDryRun) await clearMarkers(deps, tables);
     let isHopeless = false;
     const begun: Table[] = [];
     for (const table of tables) {
@@ -109,7 +109,8 @@ async function runTables(
     progress.fail(error);
   }
   const finished = progress.finished();
-  if (!run.isDryRun) await keepResult(deps, finished);
+  if (keeper !== null) await keeper.end(finished);
+  else if (!run.isDryRun) await keepResult(deps, finished, progress.feed.told());
   await lease?.release();
   logEnd(deps.logger, finished);
   return { run: finished, error: progress.error };

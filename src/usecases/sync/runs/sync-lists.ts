@@ -26,17 +26,9 @@ export type SyncRunItem = Omit<SyncRun, "dryRun"> & { readonly dryRun?: true };
 
 export type RunItem = SyncRunItem | CompareRun;
 
+/** Takes the lease that shows that the process of a run lives. */
 export function holdRun(deps: SyncDeps, runId: string, stop: AbortSignal): Promise<RunLease> {
   return holdLease(deps, leaseName(runId), runId, stop);
-}
-
-/** Keeps a result. One that cannot be kept is told all the same: its rows are where they belong. */
-export async function keepResult({ runs, logger }: SyncDeps, run: KeptRun): Promise<void> {
-  try {
-    await runs.save(run);
-  } catch (error) {
-    logger.error("The result of a run or comparison could not be kept", error);
-  }
 }
 
 /** Lists runs as failed that are `running` and whose process has ended. */
@@ -47,7 +39,11 @@ export async function endAbandonedRuns(deps: SyncDeps): Promise<void> {
   }
 }
 
-async function endIfAbandoned({ leases, runs, clock }: SyncDeps, runId: string): Promise<void> {
+/** The same of one run, or dry run. */
+export async function endIfAbandoned(
+  { leases, runs, clock }: SyncDeps,
+  runId: string,
+): Promise<void> {
   const request = { name: leaseName(runId), holder: "list of runs", ttlMs: LEASE_TTL_MS };
   const lease = await leases.acquire(request);
   if ("heldBy" in lease) return;
@@ -78,16 +74,27 @@ export async function listRuns(
   const { runs } = deps;
   const { limit, cursor } = requireListQuery(parameters, RUN_CURSOR);
   await endAbandonedRuns(deps);
-  if (cursor !== null && (await runs.find(cursor)) === null) refuse([BAD_CURSOR]);
+  const before = cursor === null ? null : await runs.find(cursor);
+  if (cursor !== null && (before === null || isDryRun(before))) refuse([BAD_CURSOR]);
   const found = await runs.list({ limit: limit + 1, beforeId: cursor });
   return listPart(found, limit, { toItem: runItem, cursorOf: ({ runId }) => runId });
 }
 
-/** One run. Throws `not_found`. */
+/** One run, or one dry run that goes on. Throws `not_found`. */
 export async function findRun(deps: SyncDeps, runId: string): Promise<RunItem> {
-  await endAbandonedRuns(deps);
-  const run = await deps.runs.find(runId);
-  if (run !== null) return runItem(run);
+  const run = await findKept(deps, runId);
+  if (!isDryRun(run) || run.status === "running") return runItem(run);
+  throw new AppError("not_found", "It was a dry run, which has ended: nothing is kept of it");
+}
+
+/** A run or dry run as it is kept; one whose process has ended has failed. Throws `not_found`. */
+export async function findKept(deps: SyncDeps, runId: string): Promise<KeptRun> {
+  let run = await deps.runs.find(runId);
+  if (run?.status === "running") {
+    await endIfAbandoned(deps, runId);
+    run = await deps.runs.find(runId);
+  }
+  if (run !== null) return run;
   throw new AppError("not_found", "No run has this id; only the last 1,000 are kept");
 }
 
@@ -108,6 +115,10 @@ export async function listRejected(
 export async function dropRejected({ rejected }: SyncDeps, id: string): Promise<void> {
   if (await rejected.remove(id)) return;
   throw new AppError("not_found", "No rejected record has this id");
+}
+
+function isDryRun(run: KeptRun): boolean {
+  return run.kind === "sync" && run.dryRun;
 }
 
 /** A run or comparison as callers see it. */

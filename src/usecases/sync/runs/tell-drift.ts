@@ -54,7 +54,8 @@ async function countThere(
   }
 }
 
-async function countRows({ deps }: RunContext, table: Table): Promise<number | null> {
+/** Rows of a table here; null when it cannot be counted. */
+export async function countRows({ deps }: RunContext, table: Table): Promise<number | null> {
   try {
     return await deps.tables.countRows(table);
   } catch (error) {

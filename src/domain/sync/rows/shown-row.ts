@@ -1,0 +1,42 @@
+// Rows for people to look at in a browser, whose numbers are doubles. D-9.5.
+import { hashHex } from "../../shared/hash.ts";
+import { isJsonObject, isRawNumber, type JsonObject, type JsonValue } from "../../shared/json.ts";
+import { cutText } from "../../shared/text.ts";
+
+const WHOLE = /^-?\d+$/;
+/** A shorter part of a value would say nothing. */
+const MIN_VALUE_CHARS = 64;
+
+/**
+ * The row with integers beyond 2^53 as strings. One with more than `maxChars` characters of JSON has its long values cut to
+ * equal shares of that; the end of a cut value says how long it was and has its hash, so that others still differ from it.
+ */
+export function shownRow(row: JsonObject, maxChars = Number.POSITIVE_INFINITY): JsonObject {
+  const fields = Object.entries(row).map(([name, value]): [string, JsonValue] => [
+    name,
+    withoutLargeIntegers(value),
+  ]);
+  const shown = Object.fromEntries(fields);
+  if (maxChars === Number.POSITIVE_INFINITY || JSON.stringify(shown).length <= maxChars) {
+    return shown;
+  }
+  const share = Math.max(MIN_VALUE_CHARS, Math.floor(maxChars / fields.length));
+  return Object.fromEntries(fields.map(([name, value]) => [name, cutValue(value, share)]));
+}
+
+function withoutLargeIntegers(value: JsonValue): JsonValue {
+  if (isRawNumber(value)) {
+    const { rawJSON: text } = value;
+    return WHOLE.test(text) && !Number.isSafeInteger(Number(text)) ? text : value;
+  }
+  if (Array.isArray(value)) return value.map(withoutLargeIntegers);
+  if (!isJsonObject(value)) return value;
+  const fields = Object.entries(value).map(([name, inner]) => [name, withoutLargeIntegers(inner)]);
+  return Object.fromEntries(fields);
+}
+
+function cutValue(value: JsonValue, maxChars: number): JsonValue {
+  const text = typeof value === "string" ? value : JSON.stringify(value);
+  if (text.length <= maxChars) return value;
+  return `${cutText(text, maxChars)} (${text.length} characters, ${hashHex(text).slice(0, 8)})`;
+}

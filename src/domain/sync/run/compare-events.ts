@@ -1,0 +1,71 @@
+// What a comparison tells those who watch it. D-9.5.
+import type { JsonObject } from "../../shared/json.ts";
+import { MAX_SHOWN_ROW_CHARS } from "../../shared/limits.ts";
+import { shownRow } from "../rows/shown-row.ts";
+import type { CompareCounts, CompareRepair, FinishedEvent } from "./run.ts";
+
+/** How a row differs, as examples name it. D-4.10. */
+export type DifferenceKind = "different" | "missing_here" | "missing_there";
+
+export type CompareEvent =
+  | CompareStartEvent
+  | CompareProgressEvent
+  | DifferenceEvent
+  | CompareDoneEvent
+  | CompareErrorEvent
+  | FinishedEvent;
+
+interface CompareStartEvent {
+  readonly type: "start";
+  readonly table: string;
+  readonly repair: CompareRepair | null;
+  /** Rows of the table here when it began; null when they could not be counted. */
+  readonly totalRecords: number | null;
+}
+
+/** Rows of either end that were looked at so far. */
+export interface CompareProgressEvent {
+  readonly type: "progress";
+  readonly rows: number;
+}
+
+/** A row that differs as it was found; the result counts, as the row may have come again in another state. */
+interface DifferenceEvent {
+  readonly type: "difference";
+  readonly kind: DifferenceKind;
+  readonly key: JsonObject;
+  /** Null at the end that does not have the row. */
+  readonly here: JsonObject | null;
+  readonly there: JsonObject | null;
+}
+
+/** The result. D-4.10. */
+interface CompareDoneEvent extends CompareCounts {
+  readonly type: "done";
+  readonly table: string;
+  readonly examples: object;
+}
+
+export interface CompareErrorEvent {
+  readonly type: "error";
+  readonly table: string;
+  /** As in an error of a run. S-6.1. */
+  readonly error: string;
+}
+
+/** A difference for people to look at: long values are cut, so that a kept comparison stays small. */
+export function differenceEvent(
+  kind: DifferenceKind,
+  key: JsonObject,
+  pair: { readonly here: JsonObject | null; readonly there: JsonObject | null },
+): DifferenceEvent {
+  const shown = (row: JsonObject | null) =>
+    row === null ? null : shownRow(row, MAX_SHOWN_ROW_CHARS);
+  return {
+    type: "difference",
+    kind,
+    key: shownRow(key, MAX_SHOWN_ROW_CHARS),
+    here: shown(pair.here),
+    there: shown(pair.there),
+  };
+}

@@ -1,0 +1,77 @@
+// The news of a run or comparison as a list that does not grow with the rows. S-6, D-4.4, D-7.11, D-9.5.
+import type { CompareEvent } from "./compare-events.ts";
+import type { BatchEvent, RetryNotice, RunNews } from "./run.ts";
+
+/** What runs and comparisons tell. */
+export type News = RunNews | CompareEvent;
+
+/**
+ * Adds news to a list. Batches of one table and direction that follow one another become one, which counts the rows and
+ * bytes of all; of the progress of a comparison the last stays; a retry goes when something else comes.
+ */
+export function addNews<Some extends News>(list: Some[], news: Some): void {
+  if (list.at(-1)?.type === "retry") list.pop();
+  const last = list.at(-1);
+  if (last !== undefined && isContinued(last, news)) list[list.length - 1] = continued(last, news);
+  else list.push(news);
+}
+
+function isContinued(last: News, news: News): boolean {
+  if (news.type === "progress") return last.type === "progress";
+  return (
+    last.type === "batch" &&
+    news.type === "batch" &&
+    last.table === news.table &&
+    last.direction === news.direction
+  );
+}
+
+function continued<Some extends News>(last: Some, news: Some): Some {
+  if (last.type !== "batch" || news.type !== "batch") return news;
+  return { ...news, ...summed(last, news, 1) };
+}
+
+/** The counts of a batch with those of another added, or taken away. */
+function summed(one: BatchEvent, other: BatchEvent, sign: 1 | -1) {
+  return {
+    recordsSent: one.recordsSent + sign * other.recordsSent,
+    bytesCompressed: one.bytesCompressed + sign * other.bytesCompressed,
+    bytesUncompressed: one.bytesUncompressed + sign * other.bytesUncompressed,
+    upserted: one.upserted + sign * other.upserted,
+    errorCount: one.errorCount + sign * other.errorCount,
+  };
+}
+
+/** What a list that `addNews` made has more than an earlier state of it, which a reader was told. */
+export function newsSince(told: readonly News[], now: readonly News[]): readonly News[] {
+  const [before, after] = [lasting(told), lasting(now)];
+  const [lastTold, sameNow] = [before.at(-1), after[before.length - 1]];
+  return [
+    ...grown(lastTold, sameNow),
+    ...after.slice(before.length),
+    ...newRetry(told.at(-1), now.at(-1)),
+  ];
+}
+
+/** True once nothing more comes. */
+export function isWhole(news: readonly News[]): boolean {
+  return news.at(-1)?.type === "finished";
+}
+
+function lasting(news: readonly News[]): readonly News[] {
+  return news.at(-1)?.type === "retry" ? news.slice(0, -1) : news;
+}
+
+/** The part of the last news told that came since. */
+function grown(told: News | undefined, now: News | undefined): readonly News[] {
+  if (told?.type === "progress" && now?.type === "progress") {
+    return now.rows === told.rows ? [] : [now];
+  }
+  if (told?.type !== "batch" || now?.type !== "batch" || now.batch === told.batch) return [];
+  return [{ ...now, ...summed(now, told, -1) }];
+}
+
+function newRetry(told: News | undefined, now: News | undefined): readonly RetryNotice[] {
+  if (now?.type !== "retry") return [];
+  return JSON.stringify(told) === JSON.stringify(now) ? [] : [now];
+}

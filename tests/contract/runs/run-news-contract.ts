@@ -1,0 +1,88 @@
+import { describe, expect } from "bun:test";
+import type { News } from "../../../src/domain/sync/run/news.ts";
+import type { FullStorage } from "../../../src/ports/storage.ts";
+import { openSecond, type StoreHarness, storeTests } from "../harness.ts";
+import { listedRuns, makeRun } from "./run-store-contract.ts";
+
+type Parts = Pick<FullStorage, "runs" | "close">;
+
+const START: News = { type: "start", table: "items", direction: "push", totalRecords: 2 };
+const DIFFERENCE: News = {
+  ...{ type: "difference", kind: "different", key: { "$k.é": "\0 😀" } },
+  ...{ here: { v: "9007199254740993", j: { a: [1.5] } }, there: null },
+};
+
+/** What every `RunStore` does with the news of runs, and with dry runs. */
+export function runNewsContract(harness: StoreHarness<Parts>): void {
+  const it = storeTests(harness);
+
+  describe(`${harness.name}: news of runs`, () => {
+    it("D-9.5.2 findTold() gives a run with its news as they were saved last, and none for an unknown id", async ({
+      runs,
+    }) => {
+      const running = makeRun("a", { status: "running" });
+      await runs.save(running, []);
+      expect(await runs.findTold("a")).toEqual({ run: running, news: [] });
+      await runs.save(running, [START]);
+      await runs.save(makeRun("b"), [DIFFERENCE, { type: "finished" }]);
+      expect(await runs.findTold("a")).toEqual({ run: running, news: [START] });
+      expect((await runs.findTold("b"))?.news).toEqual([DIFFERENCE, { type: "finished" }]);
+      await runs.save(makeRun("a"));
+      expect(await runs.findTold("a")).toEqual({ run: makeRun("a"), news: [START] });
+      await runs.save(makeRun("c"));
+      expect((await runs.findTold("c"))?.news).toEqual([]);
+      expect(await runs.findTold("unknown")).toBeNull();
+      expect(await listedRuns(runs, 10)).toEqual(["c", "b", "a"]);
+    });
+
+    it("D-9.5.2 a dry run is found and told, and in no list", async ({ runs }) => {
+      await runs.save(makeRun("a"), [START]);
+      const dry = makeRun("d", { status: "running", dryRun: true });
+      await runs.save(dry, [START]);
+      expect(await runs.find("d")).toEqual(dry);
+      expect(await runs.findTold("d")).toEqual({ run: dry, news: [START] });
+      expect(await listedRuns(runs, 10)).toEqual(["a"]);
+      expect(await listedRuns(runs, 10, "d")).toEqual([]);
+      await runs.cancel("d", "Cancelled by é");
+      await runs.cancel("d", "Cancelled by another");
+      await runs.save(dry, [START]);
+      expect(await runs.cancellation("d")).toBe("Cancelled by é");
+      expect(await runs.cancellation("a")).toBeNull();
+    });
+
+    it("D-9.5.2 the last 50 dry runs are kept, whatever becomes of the others", async ({
+      runs,
+    }) => {
+      await runs.save(makeRun("a"), [START]);
+      const id = (n: number) => `dry-${n}`;
+      for (let n = 0; n < 52; n++) await runs.save(makeRun(id(n), { dryRun: true }), [START]);
+      await runs.save(makeRun(id(2), { dryRun: true, status: "failed" }), []);
+      expect(await runs.findTold(id(1))).toBeNull();
+      expect((await runs.findTold(id(2)))?.run.status).toBe("failed");
+      expect((await runs.findTold(id(51)))?.news).toEqual([START]);
+      expect((await runs.findTold("a"))?.news).toEqual([START]);
+    });
+
+    it("D-9.5.2 the news of a run go with it", async ({ runs }) => {
+      await runs.save(makeRun("first"), [START]);
+      for (let n = 0; n < 1_000; n++) await runs.save(makeRun(`run-${n}`), []);
+      expect(await runs.findTold("first")).toBeNull();
+      await runs.save(makeRun("first"));
+      expect((await runs.findTold("first"))?.news).toEqual([]);
+    });
+
+    if (!harness.options.isShared) return;
+
+    it("D-9.5.2 another instance sees news at once", async (storage, store) => {
+      const other = await openSecond(store);
+      await storage.runs.save(makeRun("a", { status: "running" }), [START]);
+      expect((await other.runs.findTold("a"))?.news).toEqual([START]);
+      const dry = makeRun("d", { status: "running", dryRun: true });
+      await storage.runs.save(dry, [START, DIFFERENCE]);
+      await other.runs.cancel("d", "Cancelled by b");
+      expect(await storage.runs.cancellation("d")).toBe("Cancelled by b");
+      await storage.close();
+      expect(await other.runs.findTold("d")).toEqual({ run: dry, news: [START, DIFFERENCE] });
+    });
+  });
+}
