@@ -12,6 +12,7 @@ import type { Logger } from "../ports/runtime/logger.ts";
 import type { AnsweredRequest, Metrics } from "../ports/runtime/metrics.ts";
 import type { Clock, Ids, Timer } from "../ports/runtime/runtime.ts";
 import type { HealthDeps } from "../usecases/operations/check-health.ts";
+import { renewCookie } from "./cookie-renewal.ts";
 import { addCorsHeaders, preflightReply } from "./cors.ts";
 import { failureReply, isReputationPath } from "./errors.ts";
 import { type BrowserSettings, beginExchange, exchangeOf } from "./exchange.ts";
@@ -75,6 +76,13 @@ const SWAGGER_PAGE = {
 export function createRequestHandler(deps: AppDeps): RequestHandler {
   const app = createElysia(deps);
   const findRoute = createRouteFinder(app.routes);
+  const renewal = { ...deps.reputation.accounts, logger: deps.logger };
+
+  async function handle(request: Request, target: Target): Promise<Response> {
+    const reply = await app.handle(asRouted(request, target));
+    await renewCookie(renewal, request, reply);
+    return reply;
+  }
 
   async function answer(request: Request, target: Target, route: Route | null): Promise<Response> {
     if (route === null) {
@@ -85,7 +93,7 @@ export function createRequestHandler(deps: AppDeps): RequestHandler {
     const preflight = preflightReply(request, target.path, route);
     if (preflight !== null) return preflight;
     if (!route.methods.includes(method)) throw new MethodNotAllowed(method, route.methods);
-    const replying = app.handle(asRouted(request, target));
+    const replying = handle(request, target);
     const reply = await (hasDeadline(target.path) ? inTime(replying, deps.timer) : replying);
     const { failure } = exchangeOf(request);
     if (failure !== null) throw failure.error;

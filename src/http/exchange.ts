@@ -1,4 +1,5 @@
 import type { ConnectionInfo } from "../ports/http/http-server.ts";
+import type { Identity } from "../usecases/reputation/accounts/identity.ts";
 
 export interface BrowserSettings {
   /** Name of the session cookie; under TLS `__Host-` stands before it. D-8.6. */
@@ -15,6 +16,8 @@ interface Exchange {
   readonly browsers: BrowserSettings;
   /** Whether the request itself came over TLS. */
   readonly isTls: boolean;
+  /** Whom the session cookie let pass; null without, and for a token in a header. */
+  cookieIdentity: Identity | null;
   /** Set by a route whose reply already has the headers of every reply. */
   hasCommonHeaders: boolean;
   /** The error of a handler, before the framework makes a reply of it; null without one. */
@@ -26,6 +29,7 @@ const NO_EXCHANGE: Exchange = {
   connection: { remoteAddress: null, keepOpen: () => {} },
   browsers: { sessionCookie: "", corsOrigins: [], trustedProxyHops: 0 },
   isTls: false,
+  cookieIdentity: null,
   hasCommonHeaders: false,
   failure: null,
 };
@@ -39,7 +43,13 @@ export function beginExchange(
   facts: Pick<Exchange, "requestId" | "connection" | "browsers">,
 ): Exchange {
   const isTls = request.url.startsWith("https:");
-  const exchange: Exchange = { ...facts, isTls, hasCommonHeaders: false, failure: null };
+  const exchange: Exchange = {
+    ...facts,
+    isTls,
+    cookieIdentity: null,
+    hasCommonHeaders: false,
+    failure: null,
+  };
   request[EXCHANGE] = exchange;
   return exchange;
 }

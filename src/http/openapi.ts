@@ -174,7 +174,7 @@ export const DOCUMENTATION = {
         type: "apiKey" as const,
         in: "cookie" as const,
         name: "repsync_session",
-        description: "The cookie that /v1/sessions sets",
+        description: "The cookie that /v1/sessions sets, and that replies renew while it is used",
       },
       metricsToken: {
         type: "http" as const,

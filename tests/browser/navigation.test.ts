@@ -1,11 +1,12 @@
 // The frame of the console: navigation, addresses, Back, who sees what. D-9.1, D-9.3.
 import { afterEach, describe, expect, setDefaultTimeout, test } from "bun:test";
-import { Person } from "../http/reputation/people.ts";
+import { ADMIN_ENV, Person } from "../http/reputation/people.ts";
 import {
   onEveryReputationBackend,
   startReputation,
 } from "../http/reputation/reputation-backends.ts";
 import { releaseResources } from "../http/support/resources.ts";
+import { startApp } from "../http/support/sync-app.ts";
 import { chromiumAvailable } from "../support/browser.ts";
 import { expectPage, openConsole } from "./console-page.ts";
 
@@ -31,5 +32,66 @@ describe.skipIf(!chromiumAvailable)("the console", () => {
         await expectGood();
       }
     });
+  });
+
+  test("D-9.3 a person who opens a page for administrators reads that it is", async () => {
+    const app = await startApp();
+    const as = await Person.signUp(app, "ana");
+    for (const name of OPERATORS) {
+      const address = `/console/${name.toLowerCase()}`;
+      const { page, expectGood } = await openConsole(app, { as, address });
+      await expectPage(page, name);
+      await page.getByText("This page is for administrators").waitFor();
+      expect(await page.getByRole("navigation").getByRole("link").allTextContents()).toEqual(
+        EVERYBODY,
+      );
+      await expectGood();
+    }
+  });
+
+  test("D-9.1 an unknown page says so, and leads on", async () => {
+    const app = await startApp({ env: ADMIN_ENV });
+    const as = await Person.signIn(app, "root");
+    const { page, expectGood } = await openConsole(app, { as, address: "/console/nowhere" });
+    await expectPage(page, "Page not found");
+    await expectGood();
+    await page.getByRole("link", { name: "Go to the first page" }).click();
+    await expectPage(page, "Overview");
+  });
+
+  test("D-9.1 Back, Forward and reload lead where they led, with the focus on the heading", async () => {
+    const app = await startApp({ env: ADMIN_ENV });
+    const as = await Person.signIn(app, "root");
+    const { page } = await openConsole(app, { as });
+    await expectPage(page, "Overview");
+    for (const name of ["Runs", "Usage"]) {
+      // By keyboard, as a link is followed.
+      await page.getByRole("link", { name, exact: true }).press("Enter");
+      await expectPage(page, name);
+      expect(await page.evaluate("document.activeElement.textContent")).toBe(name);
+    }
+    await page.goBack();
+    await expectPage(page, "Runs");
+    expect(await page.evaluate("document.activeElement.textContent")).toBe("Runs");
+    await page.goForward();
+    await expectPage(page, "Usage");
+    await page.reload();
+    await expectPage(page, "Usage");
+    expect(await page.title()).toBe("Usage · repsync");
+    await page.goBack();
+    await page.goBack();
+    await expectPage(page, "Overview");
+  });
+
+  test("D-9.1 the first key leads past the navigation", async () => {
+    const app = await startApp({ env: ADMIN_ENV });
+    const as = await Person.signIn(app, "root");
+    const { page } = await openConsole(app, { as });
+    await expectPage(page, "Overview");
+    await page.keyboard.press("Tab");
+    expect(await page.evaluate("document.activeElement.textContent")).toBe("Skip to content");
+    await page.keyboard.press("Enter");
+    expect(await page.evaluate("document.activeElement.id")).toBe("content");
+    await expectPage(page, "Overview");
   });
 });

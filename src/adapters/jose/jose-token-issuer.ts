@@ -15,8 +15,8 @@ export class JoseTokenIssuer implements TokenIssuer {
   }
 
   async issue(claims: TokenClaims): Promise<string> {
-    const { subject, role, sessionId, issuedAtMs, expiresAtMs } = claims;
-    return await new SignJWT({ role })
+    const { subject, role, sessionId, signedInAtMs, issuedAtMs, expiresAtMs } = claims;
+    return await new SignJWT({ role, auth_time: Math.floor(signedInAtMs / 1000) })
       .setProtectedHeader({ alg: ALGORITHM, typ: "JWT" })
       .setIssuer(OWN_ISSUER)
       .setAudience(OWN_ISSUER)
@@ -41,7 +41,14 @@ export class JoseTokenIssuer implements TokenIssuer {
       if (typeof sub !== "string" || typeof jti !== "string") return "token_invalid";
       if (typeof iat !== "number" || typeof exp !== "number") return "token_invalid";
       if (role === undefined) return "token_invalid";
-      const times = { issuedAtMs: iat * 1000, expiresAtMs: exp * 1000 };
+      // Tokens from before there were renewals lack it.
+      const { auth_time: signedInAt = iat } = payload;
+      if (typeof signedInAt !== "number") return "token_invalid";
+      const times = {
+        signedInAtMs: signedInAt * 1000,
+        issuedAtMs: iat * 1000,
+        expiresAtMs: exp * 1000,
+      };
       return { subject: sub, role, sessionId: jti, ...times };
     } catch (error) {
       return error instanceof errors.JWTExpired ? "token_expired" : "token_invalid";

@@ -51,6 +51,10 @@ export class JwksIdentityProvider implements IdentityProvider {
     });
   }
 
+  get issuer(): string {
+    return this.#options.issuer;
+  }
+
   async verify(token: string): Promise<ForeignIdentity | "token_invalid" | "token_expired"> {
     const { issuer, audience, clock } = this.#options;
     try {

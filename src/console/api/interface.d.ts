@@ -711,7 +711,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        get?: never;
+        get: operations["readSignUp"];
         put?: never;
         post: operations["signUp"];
         delete?: never;
@@ -1700,6 +1700,19 @@ export interface components {
             email: string;
             password: string;
             username: string;
+        };
+        SignUpState: {
+            administrator_exists: boolean;
+            /** @description Whether people may sign up */
+            enabled: boolean;
+            /** @description Issuer of the identity provider whose tokens are accepted too */
+            identity_provider: string | null;
+        };
+        SignUpStateReply: {
+            data: components["schemas"]["SignUpState"];
+            meta: components["schemas"]["Meta"];
+            /** @constant */
+            success: true;
         };
         /**
          * @example {
@@ -3138,6 +3151,25 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["SignOutReply"];
+                };
+            };
+        };
+    };
+    readSignUp: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SignUpStateReply"];
                 };
             };
         };

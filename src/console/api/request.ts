@@ -66,9 +66,15 @@ interface AnyOptions {
 
 /** Called when a reply says that nobody is signed in any more. */
 let onSignedOut = () => {};
+/** Raised by each sign-in: a reply to a request from before says nothing of it. */
+let signIns = 0;
 
 export function listenForSignOut(listener: () => void): void {
   onSignedOut = listener;
+}
+
+export function noteSignIn(): void {
+  signIns++;
 }
 
 /**
@@ -94,6 +100,7 @@ export async function send(
   address: string,
   { body, signal }: Pick<AnyOptions, "body" | "signal">,
 ): Promise<Response> {
+  const signInsBefore = signIns;
   const response = await fetch(address, {
     method: method.toUpperCase(),
     ...(signal === undefined ? {} : { signal }),
@@ -105,7 +112,8 @@ export async function send(
   });
   if (response.ok) return response;
   const error = await RequestError.of(response);
-  if (error.status === 401 && error.code !== "credentials_invalid") onSignedOut();
+  const isSignedOut = error.status === 401 && error.code !== "credentials_invalid";
+  if (isSignedOut && signIns === signInsBefore) onSignedOut();
   throw error;
 }
 

@@ -1,6 +1,6 @@
 // Who is signed in, as far as this tab knows.
 import { signal } from "@preact/signals";
-import { listenForSignOut, request, type Schema } from "../api/request.ts";
+import { listenForSignOut, noteSignIn, request, type Schema } from "../api/request.ts";
 import { RequestError } from "../api/request-error.ts";
 import { navigate, place, safeAddress } from "./router.ts";
 
@@ -31,6 +31,7 @@ export async function findSession(): Promise<void> {
 /** Begins a session and opens the page that was asked for. Throws `RequestError`. */
 export async function signIn(credentials: Schema<"SignIn">): Promise<void> {
   await request("post", "/v1/sessions", { body: credentials });
+  noteSignIn();
   const account = await request("get", "/v1/me");
   session.value = { kind: "signed_in", account };
 }

@@ -116,6 +116,9 @@ export const MAX_DIGEST_RECORDS = 1_024;
 export const MAX_DIGEST_SEGMENTS = 1_024;
 /** Life of a session and its token. D-5.4. */
 export const SESSION_TTL_SECONDS = 3_600;
+/** Age from which a token in the cookie is replaced, and how long after signing in that goes on. D-9.3. */
+export const TOKEN_RENEWAL_AGE_MS = 10 * 60_000;
+export const SESSION_RENEWAL_MS = 12 * 3_600_000;
 /** Time over which failed sign-ins and signups are counted. D-5.4. */
 export const SIGN_IN_WINDOW_MS = 15 * 60_000;
 /** Failed sign-ins of one account within that time. D-5.4. */

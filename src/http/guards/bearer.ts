@@ -27,7 +27,7 @@ export function bearerCredentials(authorization: string): string | null {
 export async function requireUser(deps: IdentityDeps, request: Request): Promise<Identity> {
   const { token, isInCookie } = tokenOf(request);
   const identity = await identify(deps, token);
-  if (isInCookie) requireOwnPage(request);
+  if (isInCookie) admitByCookie(request, identity);
   return identity;
 }
 
@@ -38,7 +38,7 @@ export async function requireAdministrator(
 ): Promise<Identity> {
   const { token, isInCookie } = tokenOf(request);
   const identity = await identifyAdministrator(deps, token);
-  if (isInCookie) requireOwnPage(request);
+  if (isInCookie) admitByCookie(request, identity);
   return identity;
 }
 
@@ -94,6 +94,12 @@ export async function readAdminRequest<Schema extends TObject>(
   await requireAdministrator(deps, request);
   const body = await readBody(request, schema);
   return { body, asked: await adminRequestOf(deps, request) };
+}
+
+/** Throws as `requireOwnPage`. The reply may renew the cookie. */
+function admitByCookie(request: Request, identity: Identity): void {
+  requireOwnPage(request);
+  exchangeOf(request).cookieIdentity = identity;
 }
 
 /** The token of a request, from `Authorization` or else the cookie; null when there is none. */

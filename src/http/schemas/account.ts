@@ -85,6 +85,14 @@ export const SignUpSchema = model(
   { examples: [{ ...NEWCOMER, email: "ana@example.com", display_name: "Ana" }] },
 );
 
+export const SignUpStateSchema = model("SignUpState", {
+  enabled: Type.Boolean({ description: "Whether people may sign up" }),
+  identity_provider: nullable(Text, {
+    description: "Issuer of the identity provider whose tokens are accepted too",
+  }),
+  administrator_exists: Type.Boolean(),
+});
+
 export const PasswordChangeSchema = model("PasswordChange", {
   current_password: someText(),
   new_password: textOf(MIN_PASSWORD_CHARS, MAX_PASSWORD_CHARS),

@@ -39,6 +39,9 @@ export interface AccountStore {
     by?: { readonly tokenIssuedAtMs: number | null },
   ): Promise<"created" | AccountConflict | "erased_since">;
 
+  /** True when any account is an administrator's. */
+  hasAdministrator(): Promise<boolean>;
+
   /** The account as last written by any instance; null when there is none. */
   find(username: string): Promise<Account | null>;
 

@@ -19,6 +19,12 @@ export interface SessionStore {
    */
   isKnown(id: string, username: string): Promise<boolean>;
 
+  /**
+   * Moves the end of a session that has not ended to a later time, durably; never to an earlier one. False, and nothing is
+   * done, for one that has ended: no session begins again. D-9.3.
+   */
+  extend(id: string, expiresAtMs: number): Promise<boolean>;
+
   /** Ends a session. Idempotent; durable when it resolves. */
   end(id: string): Promise<void>;
 

@@ -5,6 +5,8 @@ export interface TokenClaims {
   readonly subject: string;
   readonly role: Role;
   readonly sessionId: string;
+  /** When the session began: earlier than `issuedAtMs` in a token that renewed it. In whole seconds, as the others. */
+  readonly signedInAtMs: number;
   /** Whole seconds; a part of one is cut. */
   readonly issuedAtMs: number;
   /** In whole seconds too. The token is valid until just before it. */
@@ -38,6 +40,9 @@ export interface ForeignIdentity {
 
 /** Tokens of the one foreign identity provider that is configured. D-5.4. */
 export interface IdentityProvider {
+  /** `iss` of its tokens. */
+  readonly issuer: string;
+
   /**
    * Checks signature (asymmetric algorithms only), issuer, audience and time; `sub` and `exp` are required. Throws
    * `AppError` of kind `store_unavailable` when the provider's keys cannot be fetched.

@@ -11,6 +11,7 @@ const CLAIMS: TokenClaims = {
   subject: "ana é😀",
   role: "administrator",
   sessionId: "session-1",
+  signedInAtMs: (NOW_SECONDS - 900) * 1000,
   issuedAtMs: NOW_SECONDS * 1000,
   expiresAtMs: (NOW_SECONDS + 3600) * 1000,
 };
@@ -42,6 +43,7 @@ describe("tokens", () => {
       ...PAYLOAD,
       sub: "ana é😀",
       role: "administrator",
+      auth_time: NOW_SECONDS - 900,
     });
     expect(signature).toBe(sign("sha256", `${header}.${payload}`));
   });
@@ -52,9 +54,16 @@ describe("tokens", () => {
     expect(await makeIssuer(`${SECRET}x`).tokens.verify(token)).toBe("token_invalid");
   });
 
-  test("D-5.4 verify() takes a token that another library made", async () => {
+  test("D-5.4, D-9.3 verify() takes a token that another library made; without a time of signing in, it is that of the token", async () => {
     const verified = await makeIssuer().tokens.verify(forged({}));
-    expect(verified).toEqual({ ...CLAIMS, subject: "ana", role: "user" });
+    const signedInAtMs = CLAIMS.issuedAtMs;
+    expect(verified).toEqual({ ...CLAIMS, subject: "ana", role: "user", signedInAtMs });
+    const renewed = await makeIssuer().tokens.verify(
+      forged({ payload: { auth_time: NOW_SECONDS - 60 } }),
+    );
+    expect(renewed).toMatchObject({ signedInAtMs: (NOW_SECONDS - 60) * 1000 });
+    const wrong = forged({ payload: { auth_time: "x" } });
+    expect(await makeIssuer().tokens.verify(wrong)).toBe("token_invalid");
   });
 
   test("D-5.4 a token is expired from its end on, by the service's clock", async () => {

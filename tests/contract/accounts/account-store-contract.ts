@@ -69,6 +69,16 @@ function createTests(harness: StoreHarness<Parts>): void {
     expect(await accounts.create(makeAccount("c", { email: "emile@exämple.org" }))).toBe("created");
   });
 
+  it("D-9.3 hasAdministrator() tells whether anybody administers", async ({ accounts }) => {
+    expect(await accounts.hasAdministrator()).toBe(false);
+    await accounts.create(makeAccount("ana"));
+    expect(await accounts.hasAdministrator()).toBe(false);
+    await accounts.create(makeAccount("root", { role: "administrator" }));
+    expect(await accounts.hasAdministrator()).toBe(true);
+    await accounts.remove("root");
+    expect(await accounts.hasAdministrator()).toBe(false);
+  });
+
   it("D-5.4 any number of accounts have no e-mail address", async ({ accounts }) => {
     for (const name of ["a", "b", "c"]) {
       expect(await accounts.create(makeAccount(name))).toBe("created");

@@ -76,6 +76,29 @@ export function sessionStoreContract(harness: StoreHarness<Parts>): void {
       expect(await known()).toEqual(["long", "later"]);
     });
 
+    it("D-9.3 extend() moves the end of a session that lives, later only", async ({
+      sessions,
+    }, store) => {
+      const begunAtMs = store.nowMs();
+      const at = (minutes: number) => begunAtMs + minutes * MINUTE_MS;
+      for (const id of ["longer", "ended", "same", "over"]) {
+        await sessions.begin({ id, username: "ana", expiresAtMs: at(id === "over" ? 5 : 60) });
+      }
+      await sessions.end("ended");
+      await store.advance(10 * MINUTE_MS);
+      expect(await sessions.extend("longer", at(90))).toBe(true);
+      expect(await sessions.extend("same", at(1))).toBe(true);
+      for (const id of ["ended", "over", "unknown"]) {
+        expect([id, await sessions.extend(id, at(90))]).toEqual([id, false]);
+        expect([id, await sessions.isKnown(id, "ana")]).toEqual([id, false]);
+      }
+      await store.advance(40 * MINUTE_MS);
+      expect(await sessions.isKnown("same", "ana")).toBe(true);
+      await store.advance(20 * MINUTE_MS);
+      expect(await sessions.isKnown("same", "ana")).toBe(false);
+      expect(await sessions.isKnown("longer", "ana")).toBe(true);
+    });
+
     if (!harness.options.isShared) return;
 
     it("D-6.3 a session that one instance ends is known to no other one", async ({

@@ -75,11 +75,12 @@ function compareMildestFirst(a: string, b: string): number {
   return rank(a) - rank(b);
 }
 
-/** The file goes, and with it two tables, as what is open can still be read. */
+/** The file goes, and with it three tables, as what is open can still be read. */
 function harm(file: string): void {
   const database = new Database(file);
   database.run("DROP TABLE repsync_sessions");
   database.run("DROP TABLE repsync_attempts");
+  database.run("DROP TABLE repsync_accounts");
   database.close();
   rmSync(file);
 }

@@ -28,6 +28,7 @@ export const ROUTES: readonly RouteUnderTest[] = [
   route("GET", `${PROFILE}/reputation`, { credential: "api_key" }),
   route("GET", PROFILE, { credential: "api_key" }),
   route("GET", `${PROFILE}/platforms`, { credential: "api_key" }),
+  route("GET", "/v1/signup", { credential: "none" }),
   route("POST", "/v1/signup", {
     credential: "none",
     body: { username: "zoe", email: "zoe@example.com", password: "a password of zoe" },

@@ -59,6 +59,14 @@ export class MemorySessionStore implements SessionStore {
     return this.#sessions.get(id)?.username === username && !this.#isOver(id);
   }
 
+  async extend(id: string, expiresAtMs: number): Promise<boolean> {
+    const session = this.#sessions.get(id);
+    if (session === undefined || this.#isOver(id)) return false;
+    const laterMs = Math.max(session.expiresAtMs, expiresAtMs);
+    this.#sessions.set(id, { ...session, expiresAtMs: laterMs });
+    return true;
+  }
+
   async end(id: string): Promise<void> {
     this.#sessions.delete(id);
   }
@@ -99,6 +107,10 @@ export class MemoryAccountStore implements AccountStore {
     const erased = this.#erasedNames.find(account.username);
     const isOld = by !== undefined && erased !== null && !isIssuedSince(erased, by.tokenIssuedAtMs);
     return isOld ? "erased_since" : this.createNow(account);
+  }
+
+  async hasAdministrator(): Promise<boolean> {
+    return [...this.#accounts.values()].some(({ role }) => role === "administrator");
   }
 
   async find(username: string): Promise<Account | null> {

@@ -43,6 +43,13 @@ export class MongoAccountStore implements AccountStore {
     });
   }
 
+  async hasAdministrator(): Promise<boolean> {
+    const found = await readCommitted(this.#deps, () =>
+      this.#accounts.findOne({ role: "administrator" }, COMMITTED),
+    );
+    return found !== null;
+  }
+
   async find(username: string): Promise<Account | null> {
     const found = await readCommitted(this.#deps, () =>
       this.#accounts.findOne({ _id: username }, COMMITTED),

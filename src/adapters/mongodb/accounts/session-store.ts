@@ -62,6 +62,17 @@ export class MongoSessionStore implements SessionStore {
     return await isKnownNow();
   }
 
+  async extend(id: string, expiresAtMs: number): Promise<boolean> {
+    const now = nowExpression(this.#deps.storeClock);
+    const isAlive = { _id: id, $expr: { $gt: ["$expiresAt", now] } };
+    // `uses` changes in any case: a write that changes nothing does not wait for a majority.
+    const change = { $max: { expiresAt: new Date(expiresAtMs) }, $inc: { uses: 1 } };
+    const { matchedCount } = await writeOne(this.#deps, (options) =>
+      this.#sessions.updateOne(isAlive, change, options),
+    );
+    return matchedCount > 0;
+  }
+
   async end(id: string): Promise<void> {
     await writeOne(this.#deps, (options) => this.#sessions.deleteOne({ _id: id }, options));
   }

@@ -35,6 +35,8 @@ const COLUMNS = "SELECT name FROM pragma_table_info('repsync_accounts')";
 
 const FIND = "SELECT * FROM repsync_accounts WHERE username = ?";
 
+const FIND_ADMINISTRATOR = "SELECT 1 FROM repsync_accounts WHERE role = 'administrator' LIMIT 1";
+
 const FIND_EMAIL = "SELECT 1 FROM repsync_accounts WHERE email_key = ?";
 
 const INSERT =
@@ -80,6 +82,10 @@ export class SqliteAccountStore implements AccountStore {
       const isOld = erased !== null && !isIssuedSince(erased, by?.tokenIssuedAtMs ?? null);
       return isOld ? "erased_since" : createAccount(this.#database, this.#erasedNames, account);
     });
+  }
+
+  async hasAdministrator(): Promise<boolean> {
+    return this.#database.read(() => this.#database.all(FIND_ADMINISTRATOR).length > 0);
   }
 
   async find(username: string): Promise<Account | null> {

@@ -15,6 +15,8 @@ const BEGIN =
   "INSERT OR REPLACE INTO repsync_sessions (id, username, expires_at_ms) VALUES (?, ?, ?)";
 const IS_KNOWN =
   "SELECT 1 FROM repsync_sessions WHERE id = ? AND username = ? AND expires_at_ms > ?";
+const EXTEND =
+  "UPDATE repsync_sessions SET expires_at_ms = max(expires_at_ms, ?) WHERE id = ? AND expires_at_ms > ?";
 const END = "DELETE FROM repsync_sessions WHERE id = ?";
 const END_ALL = "DELETE FROM repsync_sessions WHERE username = ? AND id IS NOT ?";
 
@@ -37,6 +39,11 @@ export class SqliteSessionStore implements SessionStore {
   async isKnown(id: string, username: string): Promise<boolean> {
     const database = this.#database;
     return database.read(() => database.all(IS_KNOWN, [id, username, database.nowMs()]).length > 0);
+  }
+
+  async extend(id: string, expiresAtMs: number): Promise<boolean> {
+    const database = this.#database;
+    return database.keep(() => database.run(EXTEND, [expiresAtMs, id, database.nowMs()]) > 0);
   }
 
   async end(id: string): Promise<void> {

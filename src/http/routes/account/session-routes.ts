@@ -11,6 +11,7 @@ import {
   signOutEverywhere,
 } from "../../../usecases/reputation/accounts/sessions.ts";
 import {
+  readSignUpState,
   requireSignUpEnabled,
   type SignUpDeps,
   signUp,
@@ -36,6 +37,7 @@ import {
   SessionSchema,
   SignInSchema,
   SignUpSchema,
+  SignUpStateSchema,
   statusOf,
 } from "../../schemas/account.ts";
 
@@ -48,6 +50,9 @@ export function sessionRoutes(deps: SessionRouteDeps, trustedProxyHops: number) 
     return clientAddress(request.headers, connection, trustedProxyHops);
   };
   return new Elysia()
+    .get("/v1/signup", async () => dataReply(deps.clock, await readSignUpState(deps)), {
+      detail: SESSION_DETAILS.readSignUp,
+    })
     .post(
       "/v1/signup",
       async ({ request }) => {
@@ -110,6 +115,13 @@ const COOKIE = {
 };
 
 const SESSION_DETAILS = {
+  readSignUp: {
+    operationId: "readSignUp",
+    tags: ["account"],
+    summary: "Tell who may sign up and in",
+    security: [],
+    responses: { 200: dataDoc("As it is now", SignUpStateSchema), ...problemDocs({}) },
+  },
   signUp: {
     operationId: "signUp",
     tags: ["account"],

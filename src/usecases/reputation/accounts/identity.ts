@@ -22,7 +22,7 @@ export interface Identity {
 /** The session that signing out ends. */
 export type TokenSession =
   /** `id` is the stored one. */
-  | { readonly kind: "own"; readonly id: string }
+  | { readonly kind: "own"; readonly id: string; readonly claims: TokenClaims }
   /** The session began elsewhere: this service keeps that it has ended, for as long as the token is valid. */
   | { readonly kind: "foreign"; readonly endId: string; readonly expiresAtMs: number };
 
@@ -71,7 +71,7 @@ async function ownIdentity(deps: IdentityDeps, claims: TokenClaims): Promise<Ide
   ]);
   if (!isKnown || account?.issuer !== OWN_ISSUER) throw tokenError("token_invalid");
   requireNotSuspended(account);
-  return { account, role: account.role, session: { kind: "own", id } };
+  return { account, role: account.role, session: { kind: "own", id, claims } };
 }
 
 async function foreignIdentity(

@@ -93,6 +93,7 @@ async function beginSession(deps: SignInDeps, account: Account): Promise<Session
     subject: username,
     role,
     sessionId,
+    signedInAtMs: issuedAtMs,
     issuedAtMs,
     expiresAtMs,
   });

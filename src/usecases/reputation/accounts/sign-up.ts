@@ -22,6 +22,27 @@ export type SignUpDeps = Pick<
   | "adminUsername"
 >;
 
+/** In the field order of D-9.3. */
+interface SignUpState {
+  readonly enabled: boolean;
+  /** The issuer whose tokens are accepted too; null without one. */
+  readonly identityProvider: string | null;
+  readonly administratorExists: boolean;
+}
+
+/** What somebody who is not signed in can do here. D-9.3. */
+export async function readSignUpState({
+  accounts,
+  identityProvider,
+  isSignupEnabled,
+}: Pick<AccountDeps, "accounts" | "identityProvider" | "isSignupEnabled">): Promise<SignUpState> {
+  return {
+    enabled: isSignupEnabled,
+    identityProvider: identityProvider?.issuer ?? null,
+    administratorExists: await accounts.hasAdministrator(),
+  };
+}
+
 /** Throws `forbidden` where signing up is disabled. D-1.3. */
 export function requireSignUpEnabled(deps: Pick<SignUpDeps, "isSignupEnabled">): void {
   if (deps.isSignupEnabled) return;

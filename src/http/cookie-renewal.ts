@@ -1,0 +1,28 @@
+// The session cookie goes on while it is used. D-9.3.
+import { SESSION_TTL_SECONDS } from "../domain/shared/limits.ts";
+import type { Logger } from "../ports/runtime/logger.ts";
+import {
+  type RenewSessionDeps,
+  renewSession,
+} from "../usecases/reputation/accounts/renew-session.ts";
+import { exchangeOf } from "./exchange.ts";
+import { sessionCookie } from "./guards/browser.ts";
+
+/** Gives a good reply to a request with the cookie a fresh one, when it is time. Never rejects. */
+export async function renewCookie(
+  deps: RenewSessionDeps & { readonly logger: Logger },
+  request: Request,
+  reply: Response,
+): Promise<void> {
+  const { cookieIdentity, requestId } = exchangeOf(request);
+  // A reply that sets or takes the cookie has the last word.
+  if (cookieIdentity === null || !reply.ok || reply.headers.has("set-cookie")) return;
+  try {
+    const token = await renewSession(deps, cookieIdentity);
+    if (token === null) return;
+    reply.headers.set("Set-Cookie", sessionCookie(request, token, SESSION_TTL_SECONDS));
+  } catch {
+    // The old one is good for a while, and the next request tries again.
+    deps.logger.warn("A session cookie was not renewed", { request_id: requestId });
+  }
+}

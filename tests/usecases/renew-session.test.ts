@@ -1,0 +1,94 @@
+// How long a session of a browser goes on. D-9.3.
+import { afterEach, expect, test } from "bun:test";
+import { JoseTokenIssuer } from "../../src/adapters/jose/jose-token-issuer.ts";
+import type { TokenClaims } from "../../src/ports/crypto/tokens.ts";
+import type { Identity } from "../../src/usecases/reputation/accounts/identity.ts";
+import { renewSession } from "../../src/usecases/reputation/accounts/renew-session.ts";
+import { releaseResources } from "../http/support/resources.ts";
+import { FakeClock } from "../support/fake-clock.ts";
+import { MemorySessionStore } from "../support/memory/accounts.ts";
+
+afterEach(releaseResources);
+
+const MINUTE_MS = 60_000;
+const HOUR_MS = 60 * MINUTE_MS;
+
+/** A session that has just begun. */
+async function openSession() {
+  const clock = new FakeClock("2026-03-01T12:00:00Z");
+  const sessions = new MemorySessionStore(clock);
+  const tokens = new JoseTokenIssuer("0123456789abcdef0123456789abcdef", clock);
+  const signedInAtMs = clock.nowMs();
+  const expiresAtMs = signedInAtMs + HOUR_MS;
+  await sessions.begin({ id: "stored", username: "ana", expiresAtMs });
+  const claims: TokenClaims = {
+    ...{ subject: "ana", role: "user", sessionId: "session-1" },
+    ...{ signedInAtMs, issuedAtMs: signedInAtMs, expiresAtMs },
+  };
+  const renew = async (of: TokenClaims) => {
+    const session = { kind: "own", id: "stored", claims: of } as const;
+    const token = await renewSession({ sessions, tokens, clock }, {
+      role: "user",
+      session,
+    } as Identity);
+    if (token === null) return null;
+    const renewed = await tokens.verify(token);
+    if (typeof renewed === "string") throw new Error(renewed);
+    return renewed;
+  };
+  return { clock, sessions, claims, renew };
+}
+
+test("D-9.3 a token is renewed once it is older than 10 minutes, and the fresh one is good for an hour", async () => {
+  const { clock, sessions, claims, renew } = await openSession();
+  clock.advance(10 * MINUTE_MS);
+  expect(await renew(claims)).toBeNull();
+  clock.advance(1_000);
+  const renewed = await renew(claims);
+  expect(renewed).toEqual({
+    ...claims,
+    issuedAtMs: clock.nowMs(),
+    expiresAtMs: clock.nowMs() + HOUR_MS,
+  });
+  // The session lives as long as the fresh token.
+  clock.advance(HOUR_MS - 1_000);
+  expect(await sessions.isKnown("stored", "ana")).toBe(true);
+  clock.advance(1_000);
+  expect(await sessions.isKnown("stored", "ana")).toBe(false);
+});
+
+test("D-9.3 renewals go on until 12 hours after signing in", async () => {
+  const { clock, claims, renew } = await openSession();
+  let token = claims;
+  for (let minutes = 50; minutes < 12 * 60; minutes += 50) {
+    clock.advance(50 * MINUTE_MS);
+    const renewed = await renew(token);
+    expect([minutes, renewed?.signedInAtMs]).toEqual([minutes, claims.signedInAtMs]);
+    token = renewed ?? token;
+  }
+  // 11 h 40 min have passed.
+  clock.advance(20 * MINUTE_MS - 1_000);
+  const last = await renew(token);
+  expect(last?.expiresAtMs).toBe(clock.nowMs() + HOUR_MS);
+  clock.advance(1_000);
+  expect(await renew(token)).toBeNull();
+  clock.advance(30 * MINUTE_MS);
+  expect(await renew(last ?? token)).toBeNull();
+});
+
+test("D-9.3, D-6.3 a session that has ended is not renewed, and does not begin again", async () => {
+  const { clock, sessions, claims, renew } = await openSession();
+  clock.advance(20 * MINUTE_MS);
+  await sessions.end("stored");
+  expect(await renew(claims)).toBeNull();
+  expect(await sessions.isKnown("stored", "ana")).toBe(false);
+});
+
+test("D-9.3 a session of an identity provider is not renewed here", async () => {
+  const { clock, sessions } = await openSession();
+  const tokens = new JoseTokenIssuer("0123456789abcdef0123456789abcdef", clock);
+  const session = { kind: "foreign", endId: "x", expiresAtMs: clock.nowMs() + HOUR_MS } as const;
+  clock.advance(30 * MINUTE_MS);
+  const identity = { role: "user", session } as Identity;
+  expect(await renewSession({ sessions, tokens, clock }, identity)).toBeNull();
+});
