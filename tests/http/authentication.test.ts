@@ -1,23 +1,39 @@
 import { afterEach, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { authenticationContract } from "./support/authentication-contract.ts";
+import { openApiDocument } from "./support/check-reply.ts";
 import { releaseResources } from "./support/resources.ts";
 import { startApp } from "./support/sync-app.ts";
+import { SYNC_KEY_ROUTES, SYNC_ROUTES } from "./support/sync-routes.ts";
 
 afterEach(releaseResources);
 setDefaultTimeout(60_000);
 
-authenticationContract({
-  name: "pull",
-  method: "GET",
-  path: "/api/v1/sync/pull/notes",
-  unknownPath: "/api/v1/sync/pull/no_such_table",
-});
+/** Of the document's security schemes. */
+const CREDENTIALS: Readonly<Record<string, string>> = {
+  "": "none",
+  syncKey: "sync_key",
+  bearer: "administrator",
+};
 
-authenticationContract({
-  name: "push",
-  method: "POST",
-  path: "/api/v1/sync/push/notes",
-  unknownPath: "/api/v1/sync/push/no_such_table",
+for (const { method, template, path } of SYNC_KEY_ROUTES) {
+  const unknownPath = template.replace("{table_name}", "no_such_table");
+  authenticationContract({ name: `${method} ${template}`, method, path, unknownPath });
+}
+
+test("S-5 the shared suites call every operation under /api/v1/sync of the OpenAPI document", async () => {
+  const { paths } = await openApiDocument((await startApp()).url);
+  const documented = Object.entries(paths)
+    .filter(([path]) => path.startsWith("/api/v1/sync"))
+    .flatMap(([path, item]) =>
+      Object.entries(item).map(([method, { security = [] }]) => {
+        const [first = {}] = security;
+        return `${method.toUpperCase()} ${path} ${CREDENTIALS[Object.keys(first)[0] ?? ""]}`;
+      }),
+    );
+  const called = SYNC_ROUTES.map(
+    ({ method, template, credential }) => `${method} ${template} ${credential}`,
+  );
+  expect(called.sort()).toEqual(documented.sort());
 });
 
 describe("authentication", () => {

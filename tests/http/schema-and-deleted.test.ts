@@ -3,20 +3,12 @@ import { Database } from "bun:sqlite";
 import { afterEach, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { MongoClient } from "mongodb";
 import type { TableEntry } from "../../src/domain/sync/table/registry-schema.ts";
-import { authenticationContract } from "./support/authentication-contract.ts";
 import { MONGODB, onEveryBackend, SQLITE_FILE } from "./support/backends.ts";
 import { keepResource, releaseResources } from "./support/resources.ts";
 import { SYNC_KEY, startApp } from "./support/sync-app.ts";
 
 afterEach(releaseResources);
 setDefaultTimeout(60_000);
-
-for (const name of ["schema", "deleted", "digest"]) {
-  authenticationContract({
-    ...{ name, method: "GET", path: `/api/v1/sync/${name}/notes` },
-    unknownPath: `/api/v1/sync/${name}/no_such_table`,
-  });
-}
 
 const ITEMS: TableEntry = {
   timestamp_column: "at",

@@ -2,6 +2,7 @@
 import { afterEach, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { releaseResources } from "../support/resources.ts";
 import { type SyncApp, startApp } from "../support/sync-app.ts";
+import { ADMINISTRATOR_ROUTES } from "../support/sync-routes.ts";
 import { ADMIN_ENV, dataOf, jsonBody, PASSWORD, Person } from "./people.ts";
 import { ROUTES } from "./routes.ts";
 
@@ -10,19 +11,12 @@ setDefaultTimeout(60_000);
 
 type HeaderFields = Readonly<Record<string, string>>;
 
-const SYNC_ROUTES = [
-  { method: "POST", path: "/api/v1/sync/trigger", body: { table: "notes" } },
-  { method: "POST", path: "/api/v1/sync/trigger-sse", body: { table: "notes" } },
-  { method: "POST", path: "/api/v1/sync/compare", body: { table: "notes" } },
-  { method: "POST", path: "/api/v1/sync/runs/x/cancel" },
-  { method: "DELETE", path: "/api/v1/sync/rejected/x" },
-];
 const UNSAFE = [
   ...ROUTES.filter(
     ({ method, credential }) =>
       method !== "GET" && (credential === "user" || credential === "administrator"),
   ),
-  ...SYNC_ROUTES,
+  ...ADMINISTRATOR_ROUTES.filter(({ method }) => method !== "GET"),
 ];
 
 async function signedIn(env: HeaderFields = {}) {

@@ -21,6 +21,7 @@ export interface OpenApiDocument {
 
 /** One operation of an OpenAPI document. */
 export interface OpenApiOperation {
+  readonly security?: readonly Readonly<Record<string, unknown>>[];
   readonly operationId: string;
   readonly responses: Readonly<Record<string, OpenApiResponse>>;
 }

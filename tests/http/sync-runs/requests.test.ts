@@ -1,68 +1,57 @@
 // What the endpoints of administrators do with credentials, bodies and parameters that are not right.
 import { afterEach, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { ADMIN_ENV, jsonBody, Person } from "../reputation/people.ts";
-import { authenticationContract } from "../support/authentication-contract.ts";
 import { SQLITE_FILE } from "../support/backends.ts";
 import { RawConnection } from "../support/raw-http.ts";
 import { releaseResources } from "../support/resources.ts";
 import { SYNC_KEY, startApp } from "../support/sync-app.ts";
+import { ADMINISTRATOR_ROUTES } from "../support/sync-routes.ts";
 import { notes, SYNC, startPair, startRunApp } from "./support/run-apps.ts";
 
 afterEach(releaseResources);
 setDefaultTimeout(60_000);
 
-const ROUTES: readonly (readonly [method: string, path: string])[] = [
-  ["POST", "/trigger"],
-  ["POST", "/trigger-sse"],
-  ["POST", "/compare"],
-  ["GET", "/runs"],
-  ["GET", "/runs/some-run-1"],
-  ["GET", "/rejected"],
-  ["DELETE", "/rejected/0000000000000001"],
-];
-const BODY_PATHS = ["/trigger", "/trigger-sse", "/compare"];
+const BODY_PATHS = ADMINISTRATOR_ROUTES.filter(({ body }) => body !== undefined).map(({ path }) =>
+  path.slice(SYNC.length),
+);
 const REMOTE = { SYNC_REMOTE_URL: "http://127.0.0.1:9" };
 
-authenticationContract({
-  name: "digest",
-  method: "GET",
-  path: `${SYNC}/digest/notes`,
-  unknownPath: `${SYNC}/digest/no_such_table`,
-});
-
 describe("credentials", () => {
-  test.each(ROUTES)("D-4.1, S-5 %s %s takes administrators only", async (method, path) => {
-    const app = await startApp({ env: ADMIN_ENV });
-    const call = (headers: Record<string, string>) =>
-      app.send(`${SYNC}${path}`, { method, headers, ...(method === "POST" ? { body: "{" } : {}) });
-    const ana = await Person.signUp(app, "ana");
-    const refused: [Record<string, string>, number][] = [
-      [{}, 401],
-      [{ "X-Sync-Key": SYNC_KEY }, 401],
-      [{ "X-API-Key": await ana.issueKey() }, 401],
-      [{ Authorization: "Bearer" }, 401],
-      [{ Authorization: "Bearer x.y.z" }, 401],
-      [{ Authorization: `Basic ${btoa("root:correct horse battery")}` }, 401],
-      [{ Cookie: "repsync_session=x" }, 401],
-      [{ Authorization: `Bearer ${ana.token}` }, 403],
-      [{ Cookie: `repsync_session=${ana.token}` }, 403],
-    ];
-    for (const [headers, status] of refused) {
-      const reply = await call(headers);
-      expect([headers, reply.status]).toEqual([headers, status]);
-      expect(Object.keys(reply.json)).toEqual(["error"]);
-      expect(reply.headers.has("www-authenticate")).toBe(status === 401);
-    }
-    const root = await Person.signIn(app, "root");
-    const cookie = {
-      Cookie: `other=1; repsync_session=${root.token}`,
-      "Sec-Fetch-Site": "same-origin",
-      "Content-Type": "application/json",
-    };
-    expect([401, 403]).not.toContain((await call(cookie)).status);
-    await root.send("/v1/sessions/current", { method: "DELETE" });
-    expect((await call({ Authorization: `Bearer ${root.token}` })).status).toBe(401);
-  });
+  test.each(ADMINISTRATOR_ROUTES)(
+    "D-4.1, S-5 $method $path takes administrators only",
+    async ({ method, path }) => {
+      const app = await startApp({ env: ADMIN_ENV });
+      const call = (headers: Record<string, string>) =>
+        app.send(path, { method, headers, ...(method === "POST" ? { body: "{" } : {}) });
+      const ana = await Person.signUp(app, "ana");
+      const refused: [Record<string, string>, number][] = [
+        [{}, 401],
+        [{ "X-Sync-Key": SYNC_KEY }, 401],
+        [{ "X-API-Key": await ana.issueKey() }, 401],
+        [{ Authorization: "Bearer" }, 401],
+        [{ Authorization: "Bearer x.y.z" }, 401],
+        [{ Authorization: `Basic ${btoa("root:correct horse battery")}` }, 401],
+        [{ Cookie: "repsync_session=x" }, 401],
+        [{ Authorization: `Bearer ${ana.token}` }, 403],
+        [{ Cookie: `repsync_session=${ana.token}` }, 403],
+      ];
+      for (const [headers, status] of refused) {
+        const reply = await call(headers);
+        expect([headers, reply.status]).toEqual([headers, status]);
+        expect(Object.keys(reply.json)).toEqual(["error"]);
+        expect(reply.headers.has("www-authenticate")).toBe(status === 401);
+      }
+      const root = await Person.signIn(app, "root");
+      const cookie = {
+        Cookie: `other=1; repsync_session=${root.token}`,
+        "Sec-Fetch-Site": "same-origin",
+        "Content-Type": "application/json",
+      };
+      expect([401, 403]).not.toContain((await call(cookie)).status);
+      await root.send("/v1/sessions/current", { method: "DELETE" });
+      expect((await call({ Authorization: `Bearer ${root.token}` })).status).toBe(401);
+    },
+  );
 
   test.each(BODY_PATHS)(
     "D-4.1, D-3.11, D-4.2.1 %s looks at the token before the body",
