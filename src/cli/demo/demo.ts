@@ -16,7 +16,7 @@ import {
 } from "./deployments.ts";
 import { moveCities } from "./move-cities.ts";
 import { Service } from "./service.ts";
-import { showReputation } from "./show-reputation.ts";
+import { BUSINESS, PERSON, showReputation } from "./show-reputation.ts";
 
 /** Runs the demo: success when everything was as it should be. Waits for Ctrl-C unless `isOnce`. D-1.2. */
 export async function runDemo(
@@ -102,12 +102,21 @@ async function startDeployment(
   return { url: await service.url, settings };
 }
 
-function addressLines({ local, production }: Deployments): string[] {
+/** Where everything that the demo did can be looked at, and by whom. */
+function addressLines({ local, production, copy }: Deployments): string[] {
+  const signIn = ({ username, password }: Record<"username" | "password", string>) =>
+    `${username.padEnd(6)} password ${password}`;
   return [
     "",
-    `local       ${local.url}/api/v1/sync/status`,
-    `production  ${production.url}/api/v1/sync/status`,
-    `API page    ${production.url}/swagger`,
+    "Look at it in a browser:",
+    `  local       ${local.url}/console`,
+    `  production  ${production.url}/console`,
+    `  copy        ${copy.url}/console`,
+    `  API page    ${production.url}/swagger`,
+    "Sign in as",
+    `  ${signIn(ADMINISTRATOR)}    everywhere: tables, runs, comparisons, accounts, audit`,
+    `  ${signIn(PERSON)}     at production: the score, and who asked for it`,
+    `  ${signIn(BUSINESS)}     at production: the API key and its usage`,
   ];
 }
 

@@ -15,8 +15,18 @@ import {
 import { childEnvironment } from "./service.ts";
 
 const CLI = fileURLToPath(new URL("../main.ts", import.meta.url));
-const PERSON = { username: "sari", email: "sari@example.com", password: "sari-demo-password" };
-const BUSINESS = { username: "toko", email: "toko@example.com", password: "toko-demo-password" };
+/** Who is looked up. */
+export const PERSON = {
+  username: "sari",
+  email: "sari@example.com",
+  password: "sari-demo-password",
+};
+/** Who looks up. */
+export const BUSINESS = {
+  username: "toko",
+  email: "toko@example.com",
+  password: "toko-demo-password",
+};
 
 /** The reply of a lookup.. */
 interface Reputation {
