@@ -12,6 +12,9 @@ export interface Resource<T> {
   readonly reload: () => Promise<void>;
 }
 
+/** Milliseconds until something is loaded again from a service that did not answer. */
+const RETRY_MS = 5_000;
+
 interface ResourceOptions {
   /** What is loaded, such as the filter: when it changes, it is loaded again. */
   readonly key?: string;
@@ -19,7 +22,10 @@ interface ResourceOptions {
   readonly pollMs?: number | null;
 }
 
-/** Loads something now, and again as the options say. A load under way is aborted when it is no longer needed. */
+/**
+ * Loads something now, again as the options say, and by itself while the service does not answer. A load under way is aborted
+ * when it is no longer needed.
+ */
 export function useResource<T>(
   load: (signal: AbortSignal) => Promise<T>,
   { key = "", pollMs = null }: ResourceOptions = {},
@@ -38,6 +44,7 @@ export function useResource<T>(
     let underWay = new AbortController();
     let timer: number | undefined;
     let isOver = false;
+    let waitMs = pollMs;
 
     async function run(): Promise<void> {
       clearTimeout(timer);
@@ -48,20 +55,23 @@ export function useResource<T>(
       const isDropped = () => isOver || controller.signal.aborted;
       try {
         const data = await loadRef.current(controller.signal);
+        waitMs = pollMs;
         if (!isDropped()) setState({ data, error: null, isLoading: false });
-      } catch (error) {
+      } catch (failure) {
         if (isDropped()) return;
-        setState(({ data }) => ({ data, error: asRequestError(error), isLoading: false }));
+        const error = asRequestError(failure);
+        waitMs = isPassing(error) ? RETRY_MS : pollMs;
+        setState(({ data }) => ({ data, error, isLoading: false }));
       }
       if (!isDropped()) schedule();
     }
 
     function schedule() {
-      if (pollMs !== null && !document.hidden) timer = window.setTimeout(run, pollMs);
+      if (waitMs !== null && !document.hidden) timer = window.setTimeout(run, waitMs);
     }
 
     function onVisibility() {
-      if (pollMs === null) return;
+      if (waitMs === null) return;
       if (document.hidden) clearTimeout(timer);
       else void run();
     }
@@ -78,4 +88,9 @@ export function useResource<T>(
   }, [key, pollMs]);
 
   return { ...state, reload: () => reloadRef.current() };
+}
+
+/** Whether the service only does not answer now. */
+function isPassing({ code, status }: RequestError): boolean {
+  return code === "unreachable" || status === 503;
 }

@@ -10,7 +10,7 @@ interface ActionButtonProps {
   /** Busy for another reason than a press. */
   readonly isBusy?: boolean;
   readonly isDisabled?: boolean;
-  /** What it acts on, after its name, for screen readers: `Revoke` of many rows. */
+  /** What it acts on, which screen readers say after its name: `Revoke` of many rows. */
   readonly of?: string;
   readonly children: ComponentChildren;
 }
@@ -39,10 +39,11 @@ export function ActionButton(props: ActionButtonProps) {
       disabled={isDisabled}
       aria-disabled={isBusy ? "true" : undefined}
       aria-busy={isBusy ? "true" : undefined}
+      // A description, so that the name stays the one that is seen.
+      aria-description={of}
       onClick={press}
     >
       {children}
-      {of !== undefined && <span class="for-readers"> {of}</span>}
     </button>
   );
 }

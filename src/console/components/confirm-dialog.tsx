@@ -25,11 +25,16 @@ export function ConfirmDialog(props: ConfirmDialogProps) {
   const [error, setError] = useState<RequestError | null>(null);
   useEffect(() => dialog.current?.showModal(), []);
 
+  /** By the dialog itself, which gives the focus back to where it was. */
+  function close() {
+    dialog.current?.close();
+  }
+
   async function confirm() {
     setError(null);
     try {
       await onConfirm();
-      onClose();
+      close();
     } catch (failure) {
       setError(asRequestError(failure));
     }
@@ -43,7 +48,7 @@ export function ConfirmDialog(props: ConfirmDialogProps) {
       {children}
       <ErrorNote error={error} />
       <div class="actions">
-        <ActionButton onPress={onClose}>Back</ActionButton>
+        <ActionButton onPress={close}>Back</ActionButton>
         <ActionButton look="danger" onPress={confirm}>
           {name}
         </ActionButton>

@@ -10,7 +10,7 @@ export interface Column<Row> {
   readonly isHeader?: boolean;
 }
 
-interface DataTableProps<Row> {
+export interface DataTableProps<Row> {
   /** What the table shows; screen readers say it, and all see it unless `isCaptionHidden`. */
   readonly caption: string;
   readonly isCaptionHidden?: boolean;

@@ -1,13 +1,17 @@
 import type { RequestError } from "../api/request-error.ts";
+import { ActionButton } from "./action-button.tsx";
 
 /** What was wrong, and what to do. Says itself to screen readers. */
 export function ErrorNote({
   error,
   advice,
+  onRetry,
 }: {
   readonly error: RequestError | null;
   /** What to do; what usually helps when absent, nothing when empty. */
   readonly advice?: string;
+  /** Tries again what failed. */
+  readonly onRetry?: () => unknown;
 }) {
   if (error === null) return null;
   const whatToDo = advice ?? adviceOn(error);
@@ -22,6 +26,7 @@ export function ErrorNote({
           The log has the details under <code>{error.requestId}</code>
         </p>
       )}
+      {onRetry !== undefined && <ActionButton onPress={onRetry}>Try again</ActionButton>}
     </div>
   );
 }

@@ -48,6 +48,24 @@ export function Field(props: FieldProps) {
   );
 }
 
+/** Lines to type in. */
+export function TextAreaField(props: Omit<FieldProps, "type" | "hints">) {
+  const { value, onValue, isRequired = false } = props;
+  return (
+    <Frame {...props}>
+      {(described) => (
+        <textarea
+          {...described}
+          rows={4}
+          value={value}
+          required={isRequired}
+          onInput={(event) => onValue(event.currentTarget.value)}
+        />
+      )}
+    </Frame>
+  );
+}
+
 interface SelectFieldProps extends FieldFrame {
   readonly value: string;
   readonly onValue: (value: string) => void;

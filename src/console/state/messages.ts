@@ -8,3 +8,16 @@ export const message = signal("");
 export function say(text: string): void {
   message.value = text;
 }
+
+let forNextPage = "";
+
+/** Shows a sentence on the page that is opened next. */
+export function sayOnNextPage(text: string): void {
+  forNextPage = text;
+}
+
+/** What another page said is over. */
+export function beginPage(): void {
+  message.value = forNextPage;
+  forNextPage = "";
+}

@@ -52,6 +52,11 @@ export function setQuery(
   if (search !== place.value.search) navigate(`${place.value.path}${search}`, { isReplaced });
 }
 
+/** A parameter of the address; empty when it is not there. */
+export function queryValue(name: string): string {
+  return new URLSearchParams(place.value.search).get(name) ?? "";
+}
+
 /** The parameters of a pattern such as `/console/runs/:run` in a path, decoded; null when it does not fit. */
 export function matchAddress(
   pattern: string,

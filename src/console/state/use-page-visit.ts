@@ -1,5 +1,5 @@
 import { useLayoutEffect, useRef } from "preact/hooks";
-import { message } from "./messages.ts";
+import { beginPage } from "./messages.ts";
 import { place } from "./router.ts";
 
 /** How long a page may grow before its old place is given up. */
@@ -16,7 +16,7 @@ export function usePageVisit(name: string) {
   useLayoutEffect(() => {
     setTitle(name);
     if (isVisit) {
-      message.value = "";
+      beginPage();
       heading.current?.focus({ preventScroll: true });
     }
     return restoreScroll(scrollY ?? 0);
