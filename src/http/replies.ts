@@ -22,6 +22,13 @@ export function jsonResponse(body: unknown, options: ReplyOptions = {}): Respons
   return Response.json(toWire(body), { status: options.status ?? 200, headers });
 }
 
+/** Rows of a table: the names inside them are columns, and stay as they are. */
+export function rowsResponse({ items, ...list }: { readonly items: readonly object[] }): Response {
+  const { table, ...rest } = toWire(list) as { readonly table?: string };
+  const headers = { "Content-Type": "application/json" };
+  return Response.json({ table, items, ...rest }, { headers });
+}
+
 /** Replies with `{success, data, meta}`. D-5.1. */
 export function dataReply(
   clock: Pick<Clock, "nowMs">,

@@ -144,6 +144,22 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/sync/rows/{table_name}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get: operations["listRows"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/sync/runs": {
         parameters: {
             query?: never;
@@ -1584,6 +1600,16 @@ export interface components {
             /** @default 0 */
             overlap_seconds?: number;
         };
+        RowList: {
+            items: {
+                [key: string]: unknown;
+            }[];
+            /** @description Null after the last part */
+            next_cursor: string | null;
+            table: string;
+            /** @description Rows that match since and key */
+            total: number;
+        };
         RunBatchEvent: {
             batch: number;
             bytes_compressed: number;
@@ -2239,6 +2265,37 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["DroppedRecord"];
+                };
+            };
+        };
+    };
+    listRows: {
+        parameters: {
+            query?: {
+                /** @description next_cursor of the part before */
+                cursor?: string;
+                /** @description Only the row with this key: the text of a key of one column, or a JSON object with every part */
+                key?: string;
+                /** @description Items of the part */
+                limit?: number;
+                /** @description Only rows whose timestamp is at or after this time */
+                since?: string;
+            };
+            header?: never;
+            path: {
+                /** @description Name of a table of the registry */
+                table_name: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["RowList"];
                 };
             };
         };

@@ -136,6 +136,10 @@ export const MAX_ADDRESS_SIGN_IN_FAILURES = 30;
 /** Items of a list when the request names no `limit`, and the most it may ask for. D-5.5. */
 export const DEFAULT_LIST_ITEMS = 100;
 export const MAX_LIST_ITEMS = 1_000;
+/** A longer cursor would be too much for a URL, in characters. D-9.5. */
+export const MAX_CURSOR_CHARS = 4_000;
+/** JSON of the rows that a browser gets at once, in bytes. D-9.5. */
+export const MAX_SHOWN_ROWS_BYTES = 4 * 1024 * 1024;
 /** Body of any request under `/v1`; the largest real one is a profile. */
 export const MAX_API_BODY_BYTES = 64 * 1024;
 /** Texts of a profile that its owner writes, in characters; D-5.5 leaves it open. */

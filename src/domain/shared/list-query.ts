@@ -1,5 +1,5 @@
 // `limit` and `cursor` of lists. D-5.5.
-import { type InputProblem, refuse } from "./errors.ts";
+import { AppError, type InputProblem, refuse } from "./errors.ts";
 import { DEFAULT_LIST_ITEMS, MAX_LIST_ITEMS } from "./limits.ts";
 
 interface ListQuery {
@@ -54,6 +54,11 @@ export const BAD_CURSOR: InputProblem = {
   pointer: "/cursor",
   detail: "Must be a next_cursor of this list",
 };
+
+/** Throws `invalid_request` for a cursor that this list never gave out. */
+export function refuseCursor(): never {
+  throw new AppError("invalid_request", "Invalid fields: /cursor", { problems: [BAD_CURSOR] });
+}
 
 /**
  * Makes a part from one item more than was asked for, which only tells that there is a next part.

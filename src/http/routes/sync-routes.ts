@@ -5,6 +5,7 @@ import { type DeletedRouteDeps, deletedRoute } from "./sync/deleted-route.ts";
 import { type DigestRouteDeps, digestRoute } from "./sync/digest-route.ts";
 import { type PullRouteDeps, pullRoute } from "./sync/pull-route.ts";
 import { type PushRouteDeps, pushRoute } from "./sync/push-route.ts";
+import { type RowsRouteDeps, rowsRoute } from "./sync/rows-route.ts";
 import { type RunRouteDeps, runRoutes } from "./sync/run-routes.ts";
 import { type SchemaRouteDeps, schemaRoute } from "./sync/schema-route.ts";
 import { statusRoute } from "./sync/status-route.ts";
@@ -18,7 +19,11 @@ export interface PageRoutesDeps
     DeletedRouteDeps,
     SyncStatusDeps {}
 
-export interface RunRoutesDeps extends TriggerRouteDeps, RunRouteDeps, CompareRouteDeps {}
+export interface RunRoutesDeps
+  extends TriggerRouteDeps,
+    RunRouteDeps,
+    CompareRouteDeps,
+    RowsRouteDeps {}
 
 /** Pull, push, status, digests, schemas and deletes. S-4.1 to S-4.3, D-4.10, D-7.3, D-7.6. */
 export function pageRoutes(deps: PageRoutesDeps) {
@@ -33,5 +38,9 @@ export function pageRoutes(deps: PageRoutesDeps) {
 
 /** Every route of sync runs. S-4.4, S-4.5, D-4. */
 export function syncRunRoutes(deps: RunRoutesDeps) {
-  return new Elysia().use(triggerRoutes(deps)).use(runRoutes(deps)).use(compareRoutes(deps));
+  return new Elysia()
+    .use(triggerRoutes(deps))
+    .use(runRoutes(deps))
+    .use(compareRoutes(deps))
+    .use(rowsRoute(deps));
 }

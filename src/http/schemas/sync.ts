@@ -199,3 +199,11 @@ export const HealthSchema = model("Health", {
   php: Type.String({ description: "Name and version of the runtime, whatever it is" }),
   timestamp: Type.String({ format: "date-time" }),
 });
+
+/** Rows of a table, in parts. D-9.5. */
+export const RowListSchema = model("RowList", {
+  table: Text,
+  items: Type.Array(Type.Object({}, { additionalProperties: true, description: "Column values" })),
+  next_cursor: nullable(Text, { description: "Null after the last part" }),
+  total: Type.Integer({ minimum: 0, description: "Rows that match since and key" }),
+});

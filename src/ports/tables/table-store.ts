@@ -24,6 +24,23 @@ export interface StoredPage {
   readonly totalRows: number;
 }
 
+/** Which rows of a table a part holds, for people who leaf through it. D-9.5. */
+export interface StoredPartQuery {
+  /** Only rows whose timestamp is at or after this canonical time; null for every row. */
+  readonly sinceTime: string | null;
+  /** A `cursor` of this table and store; null: from the first row on. */
+  readonly cursor: string | null;
+  /** 1 or more. */
+  readonly limitRows: number;
+  /** As in `StoredPageQuery`. */
+  readonly maxJsonBytes: number;
+}
+
+export interface StoredPart extends StoredPage {
+  /** Where the next part begins, whatever has changed until then: letters, digits, `-` and `_`. Null after the last row. */
+  readonly cursor: string | null;
+}
+
 /** One record of a push, converted and checked by the domain. */
 export interface RowWrite {
   /** Position of the record in the request, from 0; failures name it. */
@@ -141,6 +158,16 @@ export interface TableStore {
    * for other work in between; no more of it is held in memory than `maxJsonBytes` and a portion. D-7.9.
    */
   readPage(table: Table, query: StoredPageQuery): Promise<StoredPage>;
+
+  /**
+   * Reads on behind a cursor, in the order of the table, with the total of `readPage`. It costs the same wherever it is,
+   * and rows that are written meanwhile move none that was not read. Throws `invalid_request` for a cursor that this store
+   * never gave. D-9.5.
+   */
+  readPart(table: Table, query: StoredPartQuery): Promise<StoredPart>;
+
+  /** The row with this key, with the table's `pageColumns`; null when there is none. */
+  readRow(table: Table, key: Row): Promise<Row | null>;
 
   /**
    * Upserts records in request order as one commit: all of them but the failed ones, or none. S-4.2.9 to S-4.2.11.

@@ -28,6 +28,7 @@ const OPERATIONS: Readonly<Record<string, Operation>> = {
   watchSyncRun: { path: "/runs/some-run-1/events", options: {} },
   listSyncRuns: { path: "/runs", options: {} },
   readSyncRun: { path: "/runs/some-run-1", options: {} },
+  listRows: { path: "/rows/notes", options: {} },
   listRejectedRecords: { path: "/rejected", options: {} },
   dropRejectedRecord: { path: "/rejected/1", options: { method: "DELETE" } },
 };
@@ -116,6 +117,8 @@ const EXAMPLES: Readonly<Record<string, Example>> = {
     return local.ask(`/runs/${run.json["run_id"]}`);
   },
   "readSyncRun 404": async () => (await startRunApp()).ask("/runs/some-run-1"),
+  "listRows 200": async () => (await startRunApp()).ask("/rows/notes"),
+  "listRows 400": async () => (await startRunApp()).ask("/rows/no_such_table"),
   "listRejectedRecords 200": async () => (await startRunApp()).ask("/rejected"),
   "listRejectedRecords 400": async () => (await startRunApp()).ask("/rejected?cursor=x"),
   "dropRejectedRecord 200": async () =>
@@ -173,7 +176,13 @@ describe("/swagger/json", () => {
     for (const path of ["trigger", "trigger-sse", "compare", "compare-sse"]) {
       expect(securityOf(`${SYNC}/${path}`, "post")).toEqual(administrator);
     }
-    for (const path of ["runs", "runs/{run_id}", "runs/{run_id}/events", "rejected"]) {
+    for (const path of [
+      "runs",
+      "runs/{run_id}",
+      "runs/{run_id}/events",
+      "rows/{table_name}",
+      "rejected",
+    ]) {
       expect(securityOf(`${SYNC}/${path}`, "get")).toEqual(administrator);
     }
     expect(securityOf(`${SYNC}/rejected/{id}`, "delete")).toEqual(administrator);

@@ -131,6 +131,8 @@ function writing(deps: SyncDeps, change: (write: Write) => Write): SyncDeps {
     tables: {
       prepare: (all) => tables.prepare(all),
       readPage: (table, query) => tables.readPage(table, query),
+      readPart: (table, query) => tables.readPart(table, query),
+      readRow: (table, key) => tables.readRow(table, key),
       countRows: (table) => tables.countRows(table),
       write: change((table, writes, options) => tables.write(table, writes, options)),
     },

@@ -1,5 +1,6 @@
 // A store in memory, as simple as the contract allows: the reference that real stores are compared with.
 import { AppError } from "../../../src/domain/shared/errors.ts";
+import { refuseCursor } from "../../../src/domain/shared/list-query.ts";
 import type { NameFacts } from "../../../src/domain/sync/people/owned-row.ts";
 import { PageSize } from "../../../src/domain/sync/rows/page-size.ts";
 import { deletionTime } from "../../../src/domain/sync/rows/tombstone.ts";
@@ -14,6 +15,8 @@ import {
   type RowWrite,
   type StoredPage,
   type StoredPageQuery,
+  type StoredPart,
+  type StoredPartQuery,
   type TableStore,
   type WriteOptions,
   type WriteOutcome,
@@ -57,6 +60,8 @@ export class MemoryTables implements Storage, TableStore, MarkerStore {
   /** Called after every commit, with the rows that it put. */
   onCommit: (rows: readonly Row[]) => void = () => {};
   readonly #clock: Clock;
+  /** By cursor, the last row of a part. */
+  readonly #places = new Map<string, Row>();
   #tables = new Map<string, StoredTable>();
   readonly #markers = new Map<string, string>();
 
@@ -99,6 +104,32 @@ export class MemoryTables implements Storage, TableStore, MarkerStore {
       rows.push(row);
     }
     return { rows, totalRows: sorted.length - since };
+  }
+
+  async readPart(table: Table, query: StoredPartQuery): Promise<StoredPart> {
+    const sorted = this.sortedRows(table);
+    const since = sinceIndex(table, sorted, query.sinceTime);
+    const after = query.cursor === null ? null : this.#places.get(query.cursor);
+    if (after === undefined) return refuseCursor();
+    const isPassed = (row: Row) => after !== null && compareRows(table, row, after) <= 0;
+    const from = Math.max(since, sorted.filter(isPassed).length);
+    const size = new PageSize(query.maxJsonBytes);
+    const rows: Row[] = [];
+    for (const stored of sorted.slice(from, from + query.limitRows)) {
+      const row = pageRow(table, stored);
+      if (!size.takes(row)) break;
+      rows.push(row);
+    }
+    const last = sorted[from + rows.length - 1];
+    const isEnd = last === undefined || from + rows.length === sorted.length;
+    const cursor = isEnd ? null : `part-${this.#places.size}`;
+    if (cursor !== null && last !== undefined) this.#places.set(cursor, last);
+    return { rows, cursor, totalRows: sorted.length - since };
+  }
+
+  async readRow(table: Table, key: Row): Promise<Row | null> {
+    const row = this.rowByKey(table, key);
+    return row === undefined ? null : pageRow(table, row);
   }
 
   /** Every column of every row, in the order of the table. */

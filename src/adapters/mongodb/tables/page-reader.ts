@@ -3,15 +3,22 @@ import type { ClientSession, Document } from "mongodb";
 import { PageBookmarks, type PageSequence } from "../../../domain/sync/rows/page-bookmarks.ts";
 import { PageSize } from "../../../domain/sync/rows/page-size.ts";
 import type { Row, Table } from "../../../domain/sync/table/table.ts";
-import type { StoredPage, StoredPageQuery } from "../../../ports/tables/table-store.ts";
+import type {
+  StoredPage,
+  StoredPageQuery,
+  StoredPart,
+  StoredPartQuery,
+} from "../../../ports/tables/table-store.ts";
 import { Deadline, retry } from "../driver/deadline.ts";
 import { toAppError } from "../driver/errors.ts";
 import { SNAPSHOT } from "../driver/operations.ts";
+import { cursorText, type PartPlace, readCursor, START } from "../driver/part-cursor.ts";
 import type { VersionedDeps } from "../driver/person-changes.ts";
 import { beginTurns } from "../driver/turns.ts";
 import { hasDates, readOrdered } from "./ordered-documents.ts";
 import { readActivity, TableStates } from "./page-cache.ts";
 import { RowReader, readPosition } from "./row-reader.ts";
+import { behind, isBefore, isPlaced, keyFilter } from "./row-source.ts";
 import { layoutOf, type TableLayout } from "./table-layout.ts";
 import { countFilter } from "./time-values.ts";
 
@@ -38,6 +45,66 @@ export class PageReader {
 
   async readPage(table: Table, query: StoredPageQuery): Promise<StoredPage> {
     return await this.#read(table, query.sinceTime, (reading) => this.#readPage(reading, query));
+  }
+
+  /** The rows behind a place, and the place behind them. */
+  async readPart(table: Table, query: StoredPartQuery): Promise<StoredPart> {
+    const layout = layoutOf(table);
+    const place =
+      query.cursor === null ? START : readCursor(query.cursor, Object.keys(layout.orderIndex));
+    const isPassed = isBefore(place.position, layout, query.sinceTime);
+    const from = isPassed ? START : place;
+    return await this.#read(table, query.sinceTime, async (reading) => {
+      const totalRows = this.#bookmarks.totalRows(reading.sequence);
+      const [part, total] = await Promise.all([
+        this.#findPart(reading, from, query),
+        totalRows ?? this.#countRows(reading),
+      ]);
+      return { ...part, totalRows: total };
+    });
+  }
+
+  async #findPart(
+    { layout, tx, sequence, isMixed }: Reading,
+    { position: from, skip }: PartPlace,
+    { limitRows, maxJsonBytes }: StoredPartQuery,
+  ): Promise<Pick<StoredPart, "rows" | "cursor">> {
+    const { orderIndex } = layout;
+    const conditions = [...isPlaced(orderIndex), ...(from === null ? [] : [behind(from)])];
+    const range = { sinceTime: sequence.sinceTime, from, skip, limit: limitRows + 1, conditions };
+    const rowReader = this.#rowReader(layout);
+    const size = new PageSize(maxJsonBytes);
+    const rows: Row[] = [];
+    let last: Uint8Array | null = null;
+    for await (const documents of readOrdered(
+      this.#deps.db,
+      { layout, hasDates: isMixed, ...range },
+      tx,
+    )) {
+      for (const document of documents) {
+        const row = rowReader.read(document);
+        if (rows.length < limitRows && size.takes(row)) {
+          rows.push(row);
+          last = document;
+          continue;
+        }
+        const place = last === null ? null : readPosition(last, layout);
+        return { rows, cursor: cursorText(place, { position: from, skip: skip + rows.length }) };
+      }
+    }
+    return { rows, cursor: null };
+  }
+
+  async readRow(table: Table, key: Row): Promise<Row | null> {
+    const layout = layoutOf(table);
+    const filter = keyFilter(layout, key);
+    return await this.#read(table, null, async ({ tx }) => {
+      const found: unknown = await this.#deps.db.collection(table.name).findOne(filter, {
+        ...SNAPSHOT,
+        ...{ session: tx, hint: layout.keyIndex, projection: layout.pageProjection, raw: true },
+      });
+      return found === null ? null : this.#rowReader(layout).read(found as Uint8Array);
+    });
   }
 
   async countRows(table: Table): Promise<number> {

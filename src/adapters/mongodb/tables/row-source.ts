@@ -188,7 +188,11 @@ function sentColumns(table: Table): Column[] {
 }
 
 /** True for a place before `sinceTime`: then reading begins at that time. */
-function isBefore(place: Document | null, layout: TableLayout, sinceTime: string | null): boolean {
+export function isBefore(
+  place: Document | null,
+  layout: TableLayout,
+  sinceTime: string | null,
+): boolean {
   if (place === null || sinceTime === null || layout.timeField === null) return false;
   const value: unknown = place[layout.timeField];
   if (typeof value !== "string" && !(value instanceof Date)) return value === null;
@@ -204,16 +208,22 @@ function isWhole(key: Document): boolean {
 }
 
 /** An array from another tool has several index entries: going on after one would never end. */
-function isPlaced(index: IndexKeys): Document[] {
+export function isPlaced(index: IndexKeys): Document[] {
   return Object.keys(index).map((name) => ({ [name]: { $not: { $type: "array" } } }));
 }
 
 /** Leaves out the row at a place: the lower bound of a range includes it. */
-function behind(place: Document): Document {
+export function behind(place: Document): Document {
   return { $nor: [equalTo(place)] };
 }
 
 /** A condition for documents with exactly these values, of any type. */
 function equalTo(values: Document): Document {
   return Object.fromEntries(Object.entries(values).map(([name, value]) => [name, { $eq: value }]));
+}
+
+/** A condition for the document of a row with this key. */
+export function keyFilter(layout: TableLayout, key: Row): Document {
+  const place = positionOf(layout, key);
+  return equalTo(Object.fromEntries(Object.keys(layout.keyIndex).map((n) => [n, place[n]])));
 }

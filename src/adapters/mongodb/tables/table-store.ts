@@ -1,9 +1,11 @@
-import type { Table } from "../../../domain/sync/table/table.ts";
+import type { Row, Table } from "../../../domain/sync/table/table.ts";
 import {
   PreparedTables,
   type RowWrite,
   type StoredPage,
   type StoredPageQuery,
+  type StoredPart,
+  type StoredPartQuery,
   type TableStore,
   type WriteOptions,
   type WriteOutcome,
@@ -66,6 +68,14 @@ export class MongoTableStore implements TableStore {
 
   readPage(table: Table, query: StoredPageQuery): Promise<StoredPage> {
     return this.#reader.readPage(table, query);
+  }
+
+  readPart(table: Table, query: StoredPartQuery): Promise<StoredPart> {
+    return this.#reader.readPart(table, query);
+  }
+
+  readRow(table: Table, key: Row): Promise<Row | null> {
+    return this.#reader.readRow(table, key);
   }
 
   countRows(table: Table): Promise<number> {

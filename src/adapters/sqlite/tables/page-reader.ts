@@ -1,12 +1,20 @@
 // Reads pages and totals, each pair from one snapshot. Totals and bookmarks are reused while the table is unchanged.
+import { compareUtf8 } from "../../../domain/shared/json.ts";
+import { MAX_CURSOR_CHARS } from "../../../domain/shared/limits.ts";
 import { PageBookmarks, type PageSequence } from "../../../domain/sync/rows/page-bookmarks.ts";
 import { PageSize } from "../../../domain/sync/rows/page-size.ts";
 import type { Row, Table } from "../../../domain/sync/table/table.ts";
 import { Turns } from "../../../ports/runtime/turns.ts";
-import type { StoredPage, StoredPageQuery } from "../../../ports/tables/table-store.ts";
+import type {
+  StoredPage,
+  StoredPageQuery,
+  StoredPart,
+  StoredPartQuery,
+} from "../../../ports/tables/table-store.ts";
 import type { SqliteDatabase } from "../driver/database.ts";
 import type { SqliteValue } from "../driver/driver.ts";
 import { decodeRows, textWithNul } from "./column-values.ts";
+import { cursorText, type PartPlace, readCursor } from "./part-cursor.ts";
 import { type FirstStart, firstStart, type Start, type TableSql } from "./statements.ts";
 
 /** Rows of the first portion of a page, which shows how large they are. */
@@ -53,6 +61,40 @@ export class PageReader {
   async readPage(table: Table, query: StoredPageQuery): Promise<StoredPage> {
     const page = (await this.#readInTurns(table, query)) ?? (await this.#readAtOnce(table, query));
     return { rows: page.rows, totalRows: page.reading.totalRows };
+  }
+
+  /** Reads a part in one turn: it is no larger than one portion of a page or two. */
+  async readPart(table: Table, query: StoredPartQuery): Promise<StoredPart> {
+    const columns = table.keyColumns.length + (table.timestampColumn === null ? 0 : 1);
+    const place = query.cursor === null ? null : readCursor(query.cursor, columns);
+    return this.#database.read(() => {
+      const sinceTime = table.timestampColumn === null ? null : query.sinceTime;
+      const reading = this.#beginReading(table, sinceTime);
+      const page: OpenPage = {
+        reading,
+        start: partStart(reading.first, place),
+        wantedRows: query.limitRows,
+        size: new PageSize(query.maxJsonBytes),
+        rows: [],
+        isEnded: false,
+      };
+      while (!isWhole(page)) this.#readPortion(table, page);
+      return { rows: page.rows, totalRows: reading.totalRows, cursor: this.#cursorBehind(page) };
+    });
+  }
+
+  /** Where the next part begins; null when there is no row behind this one. */
+  #cursorBehind({ reading: { sql }, start, rows }: OpenPage): string | null {
+    const skipRows = start.skipRows + rows.length;
+    const [last, next] = [skipRows - 1, skipRows].map(
+      (offset) => this.#database.all(sql.position(start.kind), [...start.values, offset])[0],
+    );
+    if (rows.length === 0 || last === undefined || next === undefined) return null;
+    const position = Object.values(last).map((value) => this.#compared(value));
+    const behind = cursorText({ position, skipRows: 0 });
+    // No row compares as after NULL, and a long place is no part of a URL: then it is counted off from the start.
+    if (!position.includes(null) && behind.length <= MAX_CURSOR_CHARS) return behind;
+    return cursorText({ position: start.kind === "position" ? start.values : null, skipRows });
   }
 
   async countRows(table: Table): Promise<number> {
@@ -159,6 +201,18 @@ export class PageReader {
   #compared(value: SqliteValue): SqliteValue {
     return this.#database.cutsTextAtNul ? textWithNul(value) : value;
   }
+}
+
+/** After the place or at the first row, whichever is later. */
+function partStart(first: FirstStart, place: PartPlace | null): SkippingStart {
+  if (place === null) return { ...first, skipRows: 0 };
+  const { position, skipRows } = place;
+  const [time] = first.values;
+  const order = position?.[0];
+  const isEarlier =
+    typeof order === "string" && typeof time === "string" && compareUtf8(order, time) < 0;
+  if (position === null || isEarlier) return { ...first, skipRows: isEarlier ? 0 : skipRows };
+  return { kind: "position", values: position, skipRows };
 }
 
 function isWhole({ isEnded, rows, wantedRows }: OpenPage): boolean {

@@ -33,6 +33,9 @@ export interface TableSql {
   /** Reads one row's place in the order. Values: those of the start, then the number of rows before it. */
   position(start: PageStart): string;
 
+  /** Reads the page columns of one row. Values: its key. */
+  readonly row: string;
+
   /** As `position`, counted from the last row: the number is that of the rows after it. */
   positionFromEnd(start: FirstStart["kind"]): string;
 }
@@ -54,6 +57,7 @@ export function tableSql(table: Table, cutsTextAtNul: boolean): TableSql {
     count: remembered((start) => `SELECT count(*) AS n ${from(start)}`),
     page: remembered((start) => `SELECT ${pageColumns} ${from(start)} ${forward} LIMIT ? OFFSET ?`),
     position: remembered((start) => position(start, forward)),
+    row: `SELECT ${pageColumns} FROM "${table.name}" WHERE ${tuple(keyNames(table))} = ${marks(table.keyColumns)}`,
     positionFromEnd: remembered((start) => position(start, backward)),
   };
 }
@@ -111,7 +115,7 @@ export function rowSql(table: Table, cutsTextAtNul: boolean): RowSql {
   const read = columns.map((c) => `${readExpression(c, cutsTextAtNul)} AS "${c.name}"`);
   const select = [...read, ...(table.timestampColumn === null ? [] : [ORDER_COLUMN])].join(", ");
   const order = qualifiedOrder(table);
-  const key = table.keyColumns.map(({ name }) => `"${table.name}"."${name}"`);
+  const key = keyNames(table);
   const hasKey = key.map((name) => `${name} IS NOT NULL`);
   const from = (...conditions: string[]) =>
     `FROM "${table.name}" WHERE ${[...conditions, ...hasKey].join(" AND ")}`;
@@ -145,6 +149,11 @@ function tuple(names: readonly string[]): string {
   return `(${names.join(", ")})`;
 }
 
-function marks(names: readonly string[]): string {
+function keyNames(table: Table): readonly string[] {
+  return table.keyColumns.map(({ name }) => `"${table.name}"."${name}"`);
+}
+
+/** As many as there are names. */
+function marks(names: readonly unknown[]): string {
   return tuple(names.map(() => "?"));
 }

@@ -1,10 +1,12 @@
-import type { Table } from "../../../domain/sync/table/table.ts";
+import type { Row, Table } from "../../../domain/sync/table/table.ts";
 import { Turns } from "../../../ports/runtime/turns.ts";
 import {
   PreparedTables,
   type RowWrite,
   type StoredPage,
   type StoredPageQuery,
+  type StoredPart,
+  type StoredPartQuery,
   type TableStore,
   type WriteOptions,
   type WriteOutcome,
@@ -13,6 +15,7 @@ import type { SqliteDatabase } from "../driver/database.ts";
 import type { ErasedNames } from "../people/erased-names.ts";
 import { commitExtras } from "../runs/commit-extras.ts";
 import { assertLeaseHeld } from "../runs/lease-store.ts";
+import { decodeRows, valueEncoder } from "./column-values.ts";
 import { noteLateTimes } from "./late-rows.ts";
 import { PageReader } from "./page-reader.ts";
 import { type BoundWrite, RowBinder } from "./row-binder.ts";
@@ -43,6 +46,17 @@ export class SqliteTableStore implements TableStore {
 
   async readPage(table: Table, query: StoredPageQuery): Promise<StoredPage> {
     return this.#pages.readPage(table, query);
+  }
+
+  async readPart(table: Table, query: StoredPartQuery): Promise<StoredPart> {
+    return this.#pages.readPart(table, query);
+  }
+
+  async readRow(table: Table, key: Row): Promise<Row | null> {
+    const values = table.keyColumns.map((column) => valueEncoder(column)(key[column.name] ?? null));
+    const sql = this.#sqlOf(table).row;
+    const found = await this.#database.read(() => this.#database.all(sql, values));
+    return decodeRows(found, table.pageColumns)[0] ?? null;
   }
 
   async write(
