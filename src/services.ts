@@ -168,6 +168,7 @@ async function accountDeps(
     names: storage.names,
     usage: stores.usage,
     audit: stores.audit,
+    auditSearch: stores.auditSearch,
     tokens,
     passwords: new BunPasswordHasher(),
     passwordSemaphore: new Semaphore({

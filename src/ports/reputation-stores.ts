@@ -6,6 +6,7 @@ import type { Membership } from "./accounts/membership.ts";
 import type { ProfileStore } from "./accounts/profile-store.ts";
 import type { Mac } from "./crypto/crypto.ts";
 import type { AuditLog } from "./lookups/audit-log.ts";
+import type { AuditSearch } from "./lookups/audit-search.ts";
 import type { LookupProcessor } from "./lookups/lookup-processor.ts";
 import type { VersionedCache } from "./lookups/versioned-cache.ts";
 
@@ -17,6 +18,7 @@ export interface ReputationStores {
   readonly administration: Administration;
   readonly usage: UsageStore;
   readonly audit: AuditLog;
+  readonly auditSearch: AuditSearch;
   readonly lookupProcessor: LookupProcessor;
 }
 

@@ -24,6 +24,7 @@ import {
   AuditChainWriter,
 } from "./audit/audit-chain-writer.ts";
 import { MongoAuditLog } from "./audit/audit-log.ts";
+import { MongoAuditSearch } from "./audit/audit-search.ts";
 import { INDEX_SEGMENTS, SegmentWriter } from "./audit/index-segments.ts";
 import { DELETE_COLLECTIONS, DeleteRecorder } from "./deletes/delete-recorder.ts";
 import { MongoTombstones } from "./deletes/tombstones.ts";
@@ -220,6 +221,7 @@ async function openReputation(
     administration: new MongoAdministration({ ...people, noteAdminAct: noteAct }),
     usage: new MongoUsageStore(deps),
     audit: new MongoAuditLog(people),
+    auditSearch: new MongoAuditSearch(people),
     lookupProcessor: new MongoLookupProcessor({
       ...people,
       mac: options.mac,

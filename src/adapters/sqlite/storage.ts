@@ -20,6 +20,7 @@ import { SqliteUsageStore } from "./accounts/usage-store.ts";
 import { noteAdminAct } from "./audit/admin-records.ts";
 import { AuditChainWriter } from "./audit/audit-chain-writer.ts";
 import { SqliteAuditLog } from "./audit/audit-log.ts";
+import { SqliteAuditSearch } from "./audit/audit-search.ts";
 import { AUDIT_TABLES } from "./audit/audit-tables.ts";
 import { INDEX_SEGMENT_TABLES } from "./audit/index-segments.ts";
 import { SqliteDatabase, type SqliteOptions } from "./driver/database.ts";
@@ -186,6 +187,7 @@ async function openReputation(
     administration: new SqliteAdministration(database, erasedNames, noteAct),
     usage: new SqliteUsageStore(database, subjects),
     audit: new SqliteAuditLog(database, subjects),
+    auditSearch: new SqliteAuditSearch(database, subjects),
     lookupProcessor: new SqliteLookupProcessor(database, { people, subjects, chain }),
   };
 }

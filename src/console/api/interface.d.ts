@@ -416,6 +416,22 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/v1/admin/audit": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get: operations["listAudit"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/v1/admin/audit/heads": {
         parameters: {
             query?: never;
@@ -961,6 +977,46 @@ export interface components {
         };
         AuditHeadsReply: {
             data: components["schemas"]["AuditHeads"];
+            meta: components["schemas"]["Meta"];
+            /** @constant */
+            success: true;
+        };
+        AuditItem: {
+            /** @description The caller or administrator; empty when that account is gone, and for the command line */
+            account: string;
+            /** @description Of an administrator */
+            action: string | null;
+            /**
+             * Format: date-time
+             * @description ISO 8601, UTC
+             */
+            at: string;
+            /**
+             * @description Null when allowed
+             * @enum {string|null}
+             */
+            code: "invalid_request" | "api_key_missing" | "api_key_invalid" | "api_key_revoked" | "api_key_expired" | "token_missing" | "token_invalid" | "token_expired" | "credentials_invalid" | "account_suspended" | "consent_required" | "forbidden" | "profile_not_found" | "not_found" | "method_not_allowed" | "username_taken" | "email_taken" | "conflict" | "body_too_large" | "rate_limited" | "quota_exceeded" | "internal_error" | "unavailable" | null;
+            /** @enum {string} */
+            decision: "allowed" | "denied";
+            id: string;
+            /** @enum {string} */
+            kind: "lookup" | "admin";
+            /**
+             * @description Of a lookup
+             * @enum {string|null}
+             */
+            purpose: "reputation_lookup" | "profile_lookup" | "platforms_lookup" | null;
+            request_id: string;
+            /** @description Whom it was about, where `account` of the query names them: the log itself has no names */
+            subject: string | null;
+        };
+        AuditItemList: {
+            items: components["schemas"]["AuditItem"][];
+            /** @description Null after the last part */
+            next_cursor: string | null;
+        };
+        AuditItemListReply: {
+            data: components["schemas"]["AuditItemList"];
             meta: components["schemas"]["Meta"];
             /** @constant */
             success: true;
@@ -2691,6 +2747,36 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["AccountItemReply"];
+                };
+            };
+        };
+    };
+    listAudit: {
+        parameters: {
+            query?: {
+                /** @description Username: records where it called, was looked up, or was acted on */
+                account?: string;
+                /** @description next_cursor of the part before */
+                cursor?: string;
+                /** @description ISO 8601: records of this time or later */
+                from?: string;
+                /** @description Items of the part */
+                limit?: number;
+                /** @description ISO 8601: records before this time */
+                until?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["AuditItemListReply"];
                 };
             };
         };

@@ -140,6 +140,12 @@ export const MAX_LIST_ITEMS = 1_000;
 export const MAX_CURSOR_CHARS = 4_000;
 /** JSON of the rows that a browser gets at once, in bytes. D-9.5. */
 export const MAX_SHOWN_ROWS_BYTES = 4 * 1024 * 1024;
+/**
+ * Records of the audit log, and stretches of it, that one request for a list looks through, but for what overlaps with the
+ * time where it begins. D-9.5.
+ */
+export const MAX_SEARCHED_AUDIT_RECORDS = 20_000;
+export const MAX_SEARCHED_AUDIT_STRETCHES = 200;
 /** Body of any request under `/v1`; the largest real one is a profile. */
 export const MAX_API_BODY_BYTES = 64 * 1024;
 /** Texts of a profile that its owner writes, in characters; D-5.5 leaves it open. */

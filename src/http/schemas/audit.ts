@@ -1,6 +1,27 @@
 // Bodies of the audit log as administrators see it. D-9.5.
 import { Type } from "@sinclair/typebox";
-import { Count, exact, model, nullable, Text, Time } from "./parts.ts";
+import { CONSENT_PURPOSES } from "../../domain/reputation/accounts/consent.ts";
+import { Count, exact, model, nullable, oneOf, Text, Time } from "./parts.ts";
+import { PROBLEM_CODES } from "./problems.ts";
+
+export const AuditItemSchema = model("AuditItem", {
+  id: Text,
+  at: Time,
+  kind: oneOf(["lookup", "admin"]),
+  account: Type.String({
+    description:
+      "The caller or administrator; empty when that account is gone, and for the command line",
+  }),
+  subject: nullable(Text, {
+    description:
+      "Whom it was about, where `account` of the query names them: the log itself has no names",
+  }),
+  purpose: nullable(oneOf(CONSENT_PURPOSES), { description: "Of a lookup" }),
+  action: nullable(Text, { description: "Of an administrator" }),
+  decision: oneOf(["allowed", "denied"]),
+  code: nullable(oneOf(PROBLEM_CODES), { description: "Null when allowed" }),
+  request_id: Text,
+});
 
 /** What `repsync audit heads` writes. */
 export const AuditHeadsSchema = model("AuditHeads", {

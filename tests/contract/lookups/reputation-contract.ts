@@ -5,6 +5,7 @@ import { erasureContract } from "../accounts/erasure-contract.ts";
 import { membershipContract } from "../accounts/membership-contract.ts";
 import { ownedProfileContract } from "../accounts/owned-profile-contract.ts";
 import { auditLogContract } from "./audit-log-contract.ts";
+import { auditSearchContract } from "./audit-search-contract.ts";
 import { lookupProcessorContract } from "./lookup-processor-contract.ts";
 import type { ReputationHarness } from "./reputation-harness.ts";
 
@@ -18,4 +19,5 @@ export function reputationContract(harness: ReputationHarness): void {
   administrationContract(harness);
   lookupProcessorContract(harness);
   auditLogContract(harness);
+  auditSearchContract(harness);
 }

@@ -72,6 +72,7 @@ export const ROUTES: readonly RouteUnderTest[] = [
     body: { plan: "enterprise", calls_per_month: 1_000, rate_limit_per_minute: 100 },
   }),
   route("POST", "/v1/admin/accounts/{username}/release", { credential: "administrator" }),
+  route("GET", "/v1/admin/audit", { credential: "administrator", isList: true }),
   route("GET", "/v1/admin/audit/heads", { credential: "administrator" }),
   route("POST", "/v1/admin/audit/verify", { credential: "administrator", isStream: true }),
   route("GET", "/v1/admin/accounts", { credential: "administrator", isList: true }),

@@ -3,7 +3,6 @@ import {
   type AccessItem,
   accessItem,
   accessPlace,
-  newestAccessFirst,
 } from "../../../src/domain/reputation/audit/access-item.ts";
 import {
   type AuditEntry,
@@ -16,6 +15,7 @@ import {
   type WrittenChain,
 } from "../../../src/domain/reputation/audit/audit-chain.ts";
 import type { StoredRecord } from "../../../src/domain/reputation/audit/audit-check.ts";
+import { newestFirst } from "../../../src/domain/reputation/audit/audit-place.ts";
 import {
   type ChainCount,
   chainCountInput,
@@ -63,6 +63,11 @@ export class MemoryAuditLog implements AuditLog {
     return [...new Set(this.#records.map(({ chainId }) => chainId))];
   }
 
+  /** All records of a chain, in order. */
+  recordsOf(chainId: string): readonly AuditRecord[] {
+    return this.#records.filter((record) => record.chainId === chainId);
+  }
+
   async records(
     chainId: string,
     { afterSeq, limit }: RecordPage,
@@ -88,8 +93,8 @@ export class MemoryAuditLog implements AuditLog {
     const place = before === null ? null : accessPlace(before);
     return this.#records
       .filter(({ subjectHmac }) => subjectHmac === hmac)
-      .filter((record) => place === null || newestAccessFirst(record, place) > 0)
-      .sort(newestAccessFirst)
+      .filter((record) => place === null || newestFirst(record, place) > 0)
+      .sort(newestFirst)
       .slice(0, limit)
       .map((record) => accessItem(record, this.#subjects.usernameOf(record.accountId)));
   }

@@ -87,6 +87,21 @@ export class Subjects {
     return this.#findOrMake(username).id;
   }
 
+  /** The id of an account; null when it has none. */
+  knownAccountId(username: string): string | null {
+    return this.#subjects.get(username)?.id ?? null;
+  }
+
+  /** All that may stand for a name: with and without a key of its own, looked up or acted on. */
+  everyHmac(username: string): readonly string[] {
+    const own = this.knownHmac(username);
+    return [
+      ...(own === null ? [] : [own, this.hmacOfActedOn(username)]),
+      this.hmacOfNobody(username),
+      this.#mac.hmacHex(this.#auditKey, actedOnText(username)),
+    ];
+  }
+
   /** Whose id it is; null once they are erased. */
   usernameOf(accountId: string): string | null {
     const found = [...this.#subjects].find(([, { id }]) => id === accountId);

@@ -17,6 +17,7 @@ import {
 } from "./accounts.ts";
 import type { MemoryAgreedBlocks } from "./agreed-rows.ts";
 import { MemoryAuditLog, MemoryChainWriter } from "./audit.ts";
+import { MemoryAuditSearch } from "./audit-search.ts";
 import { MemoryErasedNames } from "./erased-names.ts";
 import type { MemoryLateRows } from "./late-rows.ts";
 import { MemoryLookupProcessor } from "./lookups.ts";
@@ -147,6 +148,7 @@ export class MemoryStorage implements FullStorage {
       administration: new MemoryAdministration(deps),
       usage,
       audit,
+      auditSearch: new MemoryAuditSearch(audit, subjects),
       lookupProcessor: new MemoryLookupProcessor(deps),
     };
   }

@@ -103,6 +103,18 @@ export class Subjects {
     return this.#mac.hmacHex(key, actedOnText(username));
   }
 
+  /** All HMACs that may stand for a name in the log: with and without a key of its own, looked up or acted on. */
+  everyHmac(username: string, subject: SubjectDocument | null): readonly string[] {
+    const actedOn = actedOnText(username);
+    return [
+      ...(subject === null
+        ? []
+        : [this.hmacOf(subject), this.#mac.hmacHex(Uint8Array.fromHex(subject.key), actedOn)]),
+      this.hmacOfAbsent(username),
+      this.#mac.hmacHex(this.#auditKey, actedOn),
+    ];
+  }
+
   /** The HMAC of a name without a public profile: no key is kept for it. */
   hmacOfAbsent(username: string): string {
     return this.#mac.hmacHex(this.#auditKey, `repsync.audit.nobody.v1\n${username}`);

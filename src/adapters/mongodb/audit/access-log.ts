@@ -1,7 +1,8 @@
 // Finds a person's audit records: in the index segments that may name them, and behind all segments.
 import type { ClientSession, Db, Document, Filter } from "mongodb";
-import { accessPlace, newestAccessFirst } from "../../../domain/reputation/audit/access-item.ts";
+import { accessPlace } from "../../../domain/reputation/audit/access-item.ts";
 import type { AuditRecord } from "../../../domain/reputation/audit/audit-chain.ts";
+import { newestFirst } from "../../../domain/reputation/audit/audit-place.ts";
 import type { AccessPosition } from "../../../ports/lookups/audit-log.ts";
 import { SNAPSHOT } from "../driver/operations.ts";
 import { type AuditBlock, auditBlocks, blockId, idsOfChain, recordsOf } from "./audit-blocks.ts";
@@ -36,8 +37,8 @@ export async function readAccessLog(
       .find(filter, { ...options, projection })
       .toArray();
     const records = blocks.flatMap(recordsOf) as unknown as AuditRecord[];
-    const older = records.filter((record) => end === null || newestAccessFirst(end, record) < 0);
-    found = [...found, ...older].sort(newestAccessFirst).slice(0, limit);
+    const older = records.filter((record) => end === null || newestFirst(end, record) < 0);
+    found = [...found, ...older].sort(newestFirst).slice(0, limit);
   };
 
   const unindexed = await findUnindexed(db, options);

@@ -35,6 +35,8 @@ interface UnindexedRecords {
   readonly chainId: string;
   readonly afterSeq: number;
   readonly throughSeq: number;
+  /** When the last of them was made; others may be later, as clocks are set back. */
+  readonly at: string;
 }
 
 /** A block as far as it is indexed: nothing about it is certain. */
@@ -72,7 +74,7 @@ export async function findUnindexed(
     { $sort: { chainId: 1, lastSeq: -1 } },
     { $group: { _id: "$chainId", seq: { $first: "$lastSeq" } } },
   ];
-  const places = { ...options, projection: { seq: 1 } };
+  const places = { ...options, projection: { seq: 1, at: 1 } };
   const reached = await heads.find({ _id: HEADS.ids }, places).toArray();
   const pruned = await checkpoints.find({}, places).toArray();
   const indexed = await indexSegments(db)
@@ -82,9 +84,9 @@ export async function findUnindexed(
   for (const { _id, seq } of [...pruned, ...indexed]) {
     done.set(_id, Math.max(seq, done.get(_id) ?? 0));
   }
-  const chains = reached.map(({ _id, seq: throughSeq }) => {
+  const chains = reached.map(({ _id, seq: throughSeq, at }) => {
     const chainId = nameInLog(HEADS, _id);
-    return { chainId, afterSeq: done.get(chainId) ?? 0, throughSeq };
+    return { chainId, afterSeq: done.get(chainId) ?? 0, throughSeq, at };
   });
   return chains.filter(({ afterSeq, throughSeq }) => throughSeq > afterSeq);
 }
@@ -135,7 +137,7 @@ export class SegmentWriter {
   }
 
   /** Ends where another process indexes the same: only one of them can begin a segment at a record. */
-  async #index(unindexed: UnindexedRecords, leastRecords: number): Promise<void> {
+  async #index(unindexed: Omit<UnindexedRecords, "at">, leastRecords: number): Promise<void> {
     const { chainId, throughSeq } = unindexed;
     // Chains of other processes may still grow: their own process indexes whole segments.
     for (let next = unindexed.afterSeq + 1; next <= throughSeq; ) {

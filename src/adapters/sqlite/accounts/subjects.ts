@@ -60,6 +60,16 @@ export class Subjects {
     return this.#mac.hmacHex(key, actedOnText(username));
   }
 
+  /** All HMACs that may stand for a name in the log: with and without a key of its own, looked up or acted on. */
+  everyHmac(username: string): readonly string[] {
+    const own = this.hmac(username);
+    return [
+      ...(own === null ? [] : [own, this.hmacOfActedOn(username)]),
+      this.hmacOfAbsent(username),
+      this.#mac.hmacHex(this.#auditKey, actedOnText(username)),
+    ];
+  }
+
   #find(username: string): { id: string; key: string } | null {
     const [row] = this.#database.all(FIND, [username]);
     return row === undefined ? null : { id: String(row["id"]), key: String(row["key"]) };

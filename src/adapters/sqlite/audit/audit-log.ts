@@ -1,14 +1,11 @@
-import {
-  type AccessItem,
-  accessItem,
-  newestAccessFirst,
-} from "../../../domain/reputation/audit/access-item.ts";
+import { type AccessItem, accessItem } from "../../../domain/reputation/audit/access-item.ts";
 import type {
   AuditHead,
   PruningCheckpoint,
   Signed,
 } from "../../../domain/reputation/audit/audit-chain.ts";
 import type { StoredRecord } from "../../../domain/reputation/audit/audit-check.ts";
+import { newestFirst } from "../../../domain/reputation/audit/audit-place.ts";
 import type { ChainCount } from "../../../domain/reputation/audit/chain-count.ts";
 import type { AccessPage, AuditLog, RecordPage } from "../../../ports/lookups/audit-log.ts";
 import { hadFirstLookup } from "../accounts/secret-store.ts";
@@ -89,7 +86,7 @@ export class SqliteAuditLog implements AuditLog {
       return names
         .filter((name) => name !== null)
         .flatMap((subjectHmac) => readAccessLog(this.#database, subjectHmac, page))
-        .sort(newestAccessFirst)
+        .sort(newestFirst)
         .slice(0, page.limit)
         .map((record) => accessItem(record, record.accountName));
     });

@@ -1,8 +1,9 @@
 // Finds a person's audit records. An index over all records would be changed in another place by every lookup, at four
 // times the price of the record itself. So records are indexed by person in segments of some thousands, each
 // written once and in order; those behind the last segment are searched as they are.
-import { accessPlace, newestAccessFirst } from "../../../domain/reputation/audit/access-item.ts";
+import { accessPlace } from "../../../domain/reputation/audit/access-item.ts";
 import type { AuditRecord } from "../../../domain/reputation/audit/audit-chain.ts";
+import { newestFirst } from "../../../domain/reputation/audit/audit-place.ts";
 import type { AccessPage, AccessPosition } from "../../../ports/lookups/audit-log.ts";
 import type { SqliteDatabase } from "../driver/database.ts";
 import type { SqliteRow } from "../driver/driver.ts";
@@ -112,7 +113,7 @@ export function readAccessLog(
   const add = (rows: readonly SqliteRow[]) => {
     if (rows.length === 0) return;
     const records = rows as unknown as readonly AccessRecord[];
-    found = [...found, ...records].sort(newestAccessFirst).slice(0, page.limit);
+    found = [...found, ...records].sort(newestFirst).slice(0, page.limit);
   };
   for (const { chain_id: chainId } of database.all(CHAINS)) {
     const indexed = lastIndexed(database, String(chainId));

@@ -1,5 +1,6 @@
 import type { ConsentPurpose, LookupRefusal } from "../accounts/consent.ts";
 import type { AuditRecord } from "./audit-chain.ts";
+import type { AuditPlace } from "./audit-place.ts";
 
 /** One lookup, as the person who was looked up sees it, in the field order of D-5.5. */
 export interface AccessItem {
@@ -28,17 +29,8 @@ export function accessItem(record: AuditRecord, accountName: string | null): Acc
   };
 }
 
-type AccessPlace = Pick<AuditRecord, "at" | "chainId" | "seq">;
-
 /** Reads the place of an item from its time and id. */
-export function accessPlace({ at, id }: Pick<AccessItem, "at" | "id">): AccessPlace {
+export function accessPlace({ at, id }: Pick<AccessItem, "at" | "id">): AuditPlace {
   const dash = id.lastIndexOf("-");
   return { at, chainId: id.slice(0, dash), seq: Number(id.slice(dash + 1)) };
-}
-
-/** Orders accesses as the list shows them: by time, then by chain and place, the last first. D-5.5. */
-export function newestAccessFirst(a: AccessPlace, b: AccessPlace): number {
-  if (a.at !== b.at) return a.at < b.at ? 1 : -1;
-  if (a.chainId !== b.chainId) return a.chainId < b.chainId ? 1 : -1;
-  return b.seq - a.seq;
 }

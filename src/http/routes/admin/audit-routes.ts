@@ -4,23 +4,43 @@ import type { Timer } from "../../../ports/runtime/runtime.ts";
 import type { AccountDeps } from "../../../usecases/reputation/accounts/deps.ts";
 import type { IdentityDeps } from "../../../usecases/reputation/accounts/identity.ts";
 import type { AuditVerifications } from "../../../usecases/reputation/audit/audit-verifications.ts";
+import { listAudit } from "../../../usecases/reputation/audit/list-audit.ts";
 import { exchangeOf } from "../../exchange.ts";
 import { requireAdministrator } from "../../guards/bearer.ts";
-import { eventsReply, headerDoc } from "../../openapi.ts";
-import { dataDoc, problemDocs, USER_PROBLEMS, USER_SECURITY } from "../../operation-docs.ts";
+import { eventsReply, headerDoc, parameterDoc } from "../../openapi.ts";
+import {
+  dataDoc,
+  LIST_PARAMETERS,
+  problemDocs,
+  USER_PROBLEMS,
+  USER_SECURITY,
+} from "../../operation-docs.ts";
 import { dataReply, eventStream } from "../../replies.ts";
-import { AuditHeadsSchema, AuditVerificationEventSchema } from "../../schemas/audit.ts";
+import {
+  AuditHeadsSchema,
+  AuditItemSchema,
+  AuditVerificationEventSchema,
+} from "../../schemas/audit.ts";
+import { listOf } from "../../schemas/parts.ts";
 
 interface AuditRouteDeps {
-  readonly accounts: IdentityDeps & Pick<AccountDeps, "audit">;
+  readonly accounts: IdentityDeps & Pick<AccountDeps, "audit" | "auditSearch">;
   readonly verifications: AuditVerifications;
   readonly timer: Timer;
 }
 
 /** `/v1/admin/audit`. D-9.5. */
 export function auditRoutes({ accounts, verifications, timer }: AuditRouteDeps) {
-  const { clock } = accounts;
+  const { clock, auditSearch } = accounts;
   return new Elysia()
+    .get(
+      "/v1/admin/audit",
+      async ({ request, query }) => {
+        await requireAdministrator(accounts, request);
+        return dataReply(clock, await listAudit({ auditSearch, clock, timer }, query));
+      },
+      { detail: AUDIT_DETAILS.list },
+    )
     .get(
       "/v1/admin/audit/heads",
       async ({ request }) => {
@@ -47,7 +67,35 @@ const PROBLEMS = {
   403: "Not an administrator, or another issuer's account",
 };
 
+const FILTER_PARAMETERS = [
+  parameterDoc("query", "account", {
+    description: "Username: records where it called, was looked up, or was acted on",
+    schema: { type: "string" },
+  }),
+  parameterDoc("query", "from", {
+    description: "ISO 8601: records of this time or later",
+    schema: { type: "string" },
+  }),
+  parameterDoc("query", "until", {
+    description: "ISO 8601: records before this time",
+    schema: { type: "string" },
+  }),
+];
+
 const AUDIT_DETAILS = {
+  list: {
+    ...shared,
+    operationId: "listAudit",
+    summary: "The audit log: lookups, and what administrators did",
+    description:
+      "Newest first, by time and then by chain and place. A request looks through a bounded part of the log, so `items` may " +
+      "be few, even none, where there is a `next_cursor`. What is written meanwhile neither moves nor repeats anything.",
+    parameters: [...FILTER_PARAMETERS, ...LIST_PARAMETERS],
+    responses: {
+      200: dataDoc("A part of the log", listOf(AuditItemSchema)),
+      ...problemDocs({ ...PROBLEMS, 400: "A bad limit, cursor or time" }),
+    },
+  },
   heads: {
     ...shared,
     operationId: "readAuditHeads",

@@ -9,6 +9,7 @@ import type { SignInGuard } from "../../../ports/accounts/sign-in-guard.ts";
 import type { Mac, PasswordHasher } from "../../../ports/crypto/crypto.ts";
 import type { IdentityProvider, TokenIssuer } from "../../../ports/crypto/tokens.ts";
 import type { AuditLog } from "../../../ports/lookups/audit-log.ts";
+import type { AuditSearch } from "../../../ports/lookups/audit-search.ts";
 import type { Clock, Ids } from "../../../ports/runtime/runtime.ts";
 import type { KnownNames } from "../../../ports/tables/known-names.ts";
 import type { KeyedMac } from "./secrets.ts";
@@ -27,6 +28,7 @@ export interface AccountDeps {
   readonly names: KnownNames;
   readonly usage: UsageStore;
   readonly audit: AuditLog;
+  readonly auditSearch: AuditSearch;
   readonly tokens: TokenIssuer;
   readonly passwords: PasswordHasher;
   /** Limits all work with passwords: each takes a core for about 50 ms, and 19 MiB. */

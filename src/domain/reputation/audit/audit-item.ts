@@ -1,0 +1,50 @@
+import type { ConsentPurpose, LookupRefusal } from "../accounts/consent.ts";
+import { ADMIN_ENDPOINT, type AuditRecord } from "./audit-chain.ts";
+
+/** A record of the audit log as administrators see it, in the field order of D-9.5. */
+export interface AuditItem {
+  readonly id: string;
+  readonly at: string;
+  readonly kind: "lookup" | "admin";
+  /** Username of the caller or administrator; `""` when that account is gone, and for the command line. */
+  readonly account: string;
+  /** Whom it was about, where the reader named them: the log itself has no names. */
+  readonly subject: string | null;
+  /** Null for an act of administration, as `action` is for a lookup. */
+  readonly purpose: ConsentPurpose | null;
+  readonly action: string | null;
+  readonly decision: "allowed" | "denied";
+  readonly code: LookupRefusal | null;
+  readonly requestId: string;
+}
+
+/** What the log has in place of a username. */
+export interface AuditNames {
+  readonly username: string;
+  /** Id of the account; null when it has none. */
+  readonly accountId: string | null;
+  /** HMACs of the person, as somebody looked up and as somebody acted on. */
+  readonly subjectHmacs: readonly string[];
+}
+
+/** A record for a list. `names` are those that the reader asked for. */
+export function auditItem(
+  record: AuditRecord,
+  accountName: string | null,
+  names: AuditNames | null,
+): AuditItem {
+  const isAdmin = record.endpoint === ADMIN_ENDPOINT;
+  return {
+    id: `${record.chainId}-${record.seq}`,
+    at: record.at,
+    kind: isAdmin ? "admin" : "lookup",
+    account: accountName ?? "",
+    subject: names?.subjectHmacs.includes(record.subjectHmac) ? names.username : null,
+    // Records of administration have their action there.
+    purpose: isAdmin ? null : (record.purpose as ConsentPurpose),
+    action: isAdmin ? record.purpose : null,
+    decision: record.decision,
+    code: record.code,
+    requestId: record.requestId,
+  };
+}

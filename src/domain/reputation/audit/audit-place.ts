@@ -1,0 +1,27 @@
+// The order of the audit log over all chains. D-5.5, D-9.5.
+import type { AuditRecord } from "./audit-chain.ts";
+
+/** Where a record stands: by time, then by chain and place in it. */
+export type AuditPlace = Pick<AuditRecord, "at" | "chainId" | "seq">;
+
+/** Comes after every time of a record. */
+export const END_OF_TIME = "~";
+/** Comes after every chain. */
+const END_OF_CHAINS = "~";
+
+/** Orders as lists show it: by time, then by chain and place, the last first. */
+export function newestFirst(a: AuditPlace, b: AuditPlace): number {
+  if (a.at !== b.at) return a.at < b.at ? 1 : -1;
+  if (a.chainId !== b.chainId) return a.chainId < b.chainId ? 1 : -1;
+  return b.seq - a.seq;
+}
+
+/** The place that all records before a time are before, and no others. */
+export function startOf(at: string): AuditPlace {
+  return { at, chainId: "", seq: 0 };
+}
+
+/** The place that all records up to a time, those of that time among them, are before, and no others. */
+export function endOf(at: string): AuditPlace {
+  return { at, chainId: END_OF_CHAINS, seq: 0 };
+}

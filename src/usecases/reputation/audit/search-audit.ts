@@ -1,0 +1,95 @@
+// Looks through the audit log back in time, in parts of which each takes a bounded time. D-9.5.
+import type { AuditRecord } from "../../../domain/reputation/audit/audit-chain.ts";
+import type { AuditNames } from "../../../domain/reputation/audit/audit-item.ts";
+import {
+  type AuditPlace,
+  endOf,
+  newestFirst,
+} from "../../../domain/reputation/audit/audit-place.ts";
+import {
+  MAX_SEARCHED_AUDIT_RECORDS,
+  MAX_SEARCHED_AUDIT_STRETCHES,
+} from "../../../domain/shared/limits.ts";
+import type { AuditSearch, AuditStretch } from "../../../ports/lookups/audit-search.ts";
+import type { Turns } from "../../../ports/runtime/turns.ts";
+
+export interface SearchAuditDeps {
+  readonly auditSearch: AuditSearch;
+  /** Lets others have their turn. */
+  readonly turns: Pick<Turns, "isOver" | "next">;
+  /** What one search looks through; the limits of the service when absent. */
+  readonly bounds?: SearchBounds;
+}
+
+interface SearchBounds {
+  readonly records: number;
+  readonly stretches: number;
+}
+
+export interface AuditQuery {
+  /** Only records before it in the order of the log. */
+  readonly before: AuditPlace;
+  /** Only records from this time on; `""` for all. */
+  readonly from: string;
+  /** Only records of the account or about the person; null for all. */
+  readonly names: AuditNames | null;
+  /** 1 or more. */
+  readonly limit: number;
+}
+
+interface FoundRecords {
+  /** Newest first, at most `limit`, perhaps none. */
+  readonly records: readonly AuditRecord[];
+  /** Where the next search goes on; null when there is nothing before. */
+  readonly next: AuditPlace | null;
+}
+
+const BOUNDS: SearchBounds = {
+  records: MAX_SEARCHED_AUDIT_RECORDS,
+  stretches: MAX_SEARCHED_AUDIT_STRETCHES,
+};
+
+/**
+ * Finds records, newest first. Searches that each begin at `next` of the one before find every record that was there at the
+ * first of them once, whatever is written meanwhile. Throws `store_unavailable`.
+ */
+export async function searchAudit(
+  { auditSearch, turns, bounds = BOUNDS }: SearchAuditDeps,
+  query: AuditQuery,
+): Promise<FoundRecords> {
+  const { before, from, limit } = query;
+  // One more of each tells that there is more.
+  const wanted = { upTo: before.at, from, limit: bounds.stretches + 1 };
+  const left = { ...bounds };
+  let found: readonly AuditRecord[] = [];
+  for (const stretch of await auditSearch.stretches(wanted)) {
+    if (isFull(found, limit, stretch)) break;
+    const isOverlapping = stretch.lastAt >= before.at;
+    if (!isOverlapping && (left.records <= 0 || left.stretches <= 0)) {
+      // Whatever is later than this stretch was looked at.
+      const certain = found.filter(({ at }) => at > stretch.lastAt);
+      return firstOf(certain, limit, endOf(stretch.lastAt));
+    }
+    const records = await auditSearch.records(stretch, { ...query, limit: limit + 1 });
+    found = [...found, ...records].sort(newestFirst).slice(0, limit + 1);
+    left.records -= stretch.lastSeq - stretch.firstSeq + 1;
+    if (!isOverlapping) left.stretches--;
+    if (turns.isOver) await turns.next();
+  }
+  return firstOf(found, limit, null);
+}
+
+/** True when no stretch from this one on has a record among the first ones. */
+function isFull(found: readonly AuditRecord[], limit: number, { lastAt }: AuditStretch): boolean {
+  const more = found[limit];
+  return more !== undefined && more.at > lastAt;
+}
+
+function firstOf(
+  found: readonly AuditRecord[],
+  limit: number,
+  next: AuditPlace | null,
+): FoundRecords {
+  const records = found.slice(0, limit);
+  return { records, next: found.length > limit ? (records.at(-1) ?? null) : next };
+}
