@@ -6,6 +6,8 @@ export interface Column<Row> {
   readonly cell: (row: Row) => ComponentChildren;
   /** Numbers stand at the right. */
   readonly isNumber?: boolean;
+  /** The cell stands out, and screen readers say that it differs. */
+  readonly isMarked?: (row: Row) => boolean;
   /** The cell names its row. */
   readonly isHeader?: boolean;
 }
@@ -34,7 +36,7 @@ export function DataTable<Row>(props: DataTableProps<Row>) {
     <section class="table-frame" aria-labelledby={captionId} tabIndex={0}>
       <table aria-busy={isLoading ? "true" : undefined}>
         <caption id={captionId} class={props.isCaptionHidden ? "for-readers" : undefined}>
-          {caption}
+          <bdi class="value">{caption}</bdi>
         </caption>
         <thead>
           <tr>
@@ -61,12 +63,16 @@ export function DataTable<Row>(props: DataTableProps<Row>) {
 
 function Cell<Row>({ column, row }: { readonly column: Column<Row>; readonly row: Row }) {
   const { cell, isNumber, isHeader } = column;
-  const name = isNumber ? "number" : undefined;
+  const isMarked = column.isMarked?.(row) ?? false;
+  const name = [isNumber && "number", isMarked && "is-different"].filter(Boolean).join(" ");
   return isHeader ? (
-    <th scope="row" class={name}>
+    <th scope="row" class={name || undefined}>
       {cell(row)}
     </th>
   ) : (
-    <td class={name}>{cell(row)}</td>
+    <td class={name || undefined}>
+      {cell(row)}
+      {isMarked && <span class="for-readers"> (differs)</span>}
+    </td>
   );
 }

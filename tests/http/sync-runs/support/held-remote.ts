@@ -10,8 +10,9 @@ export interface HeldRemote {
   release(): void;
 }
 
-/** Passes requests on to `url`, those whose path holds `part` only after `release`. */
-export function startHeldRemote(url: string, part: string): HeldRemote {
+/** Passes requests on to `url`, those whose path holds `part` only after `release`, but for the first `passed`. */
+export function startHeldRemote(url: string, part: string, passed = 0): HeldRemote {
+  let seen = 0;
   const hold = newSignal();
   const reached = newSignal();
   const server = Bun.serve({
@@ -21,7 +22,7 @@ export function startHeldRemote(url: string, part: string): HeldRemote {
     async fetch(request) {
       const { pathname, search } = new URL(request.url);
       const body = request.method === "POST" ? { body: await request.bytes() } : {};
-      if (pathname.includes(part)) {
+      if (pathname.includes(part) && ++seen > passed) {
         reached.give();
         await hold.given;
       }
