@@ -32,6 +32,7 @@ const CLOSE_GRACE_MS = 5_000;
 export interface Deployment {
   readonly handler: RequestHandler;
   readonly startServer: StartHttpServer;
+  hasAdministrator(): Promise<boolean>;
   /**
    * Ends the schedule, a verification of the audit log, and every run before its next write. Resolves when all runs have
    * ended, or after `graceMs`. Idempotent.
@@ -46,6 +47,9 @@ export async function compose(config: Config, time?: TimeDeps): Promise<Deployme
   const services = await openServices(config, time);
   const { clock, timer, logger, storage, sync, accounts } = services;
   const runtimeVersion = runtimeName();
+  if (config.isSyncEnabled && config.syncApiKey === "") {
+    logger.warn("SYNC_API_KEY is not set: pull and push answer 500 until it is");
+  }
   const metrics = new PrometheusMetrics({
     version: DOCUMENTATION.info.version,
     runtimeVersion,
@@ -101,6 +105,7 @@ export async function compose(config: Config, time?: TimeDeps): Promise<Deployme
   return {
     handler,
     startServer: await serverOfRuntime(),
+    hasAdministrator: () => accounts.accounts.hasAdministrator(),
     stopRuns,
     async close() {
       await stopRuns(CLOSE_GRACE_MS);

@@ -1,6 +1,6 @@
 // Reads the environment once, reports every problem at once, and prints no secret. D-1.3.
 import { Cron } from "croner";
-import { isForeignUsername, isPassword, OWN_ISSUER } from "./domain/reputation/accounts/account.ts";
+import { findProblems } from "./config-problems.ts";
 import { isAppError, refuse } from "./domain/shared/errors.ts";
 import {
   DEFAULT_ACCOUNT_WRITES_PER_MINUTE,
@@ -10,12 +10,9 @@ import {
   DEFAULT_MAX_DECOMPRESSED_BYTES,
   DEFAULT_MAX_PAGE_ROWS,
   DEFAULT_TOMBSTONE_DAYS,
-  MAX_FOREIGN_USERNAME_CHARS,
   MAX_LAG_SECONDS,
-  MAX_PASSWORD_CHARS,
   MAX_RETENTION_DAYS,
   MAX_WRITES_PER_MINUTE,
-  MIN_PASSWORD_CHARS,
 } from "./domain/shared/limits.ts";
 import type { CompareRepair } from "./domain/sync/run/run.ts";
 import { readRegistry } from "./domain/sync/table/registry.ts";
@@ -26,8 +23,6 @@ import { type Environment, EnvironmentReader } from "./environment-reader.ts";
 type LogLevel = "debug" | "info" | "warn" | "error" | "silent";
 const LOG_LEVELS: readonly LogLevel[] = ["debug", "info", "warn", "error", "silent"];
 
-/** Of keys for HMAC-SHA-256. D-1.3, D-8.7. */
-const MIN_SECRET_BYTES = 32;
 const DEFAULT_SESSION_COOKIE = "repsync_session";
 const COOKIE_NAME = /^[\w-]{1,64}$/;
 
@@ -75,11 +70,15 @@ export interface Config {
 }
 
 /**
- * Reads the configuration. `readFile` returns the text of the registry file, or throws. Throws
- * `invalid_request` with all problems.
+ * Reads the configuration. `readFile` returns the text of the registry file or of a secret's, or throws.
+ * `machineAddresses` are those of this machine's network. Throws `invalid_request` with all problems.
  */
-export function readConfig(env: Environment, readFile: (path: string) => string): Config {
-  const reader = new EnvironmentReader(env);
+export function readConfig(
+  env: Environment,
+  readFile: (path: string) => string,
+  machineAddresses: readonly string[] = [],
+): Config {
+  const reader = new EnvironmentReader(env, readFile);
   const lagSeconds = reader.integer("SYNC_LAG_SECONDS", DEFAULT_LAG_SECONDS, 0, MAX_LAG_SECONDS);
   const registry = readTables(reader, readFile, lagSeconds);
   const isSyncEnabled = reader.flag("SYNC_ENABLED", false);
@@ -140,7 +139,7 @@ export function readConfig(env: Environment, readFile: (path: string) => string)
     isConsoleEnabled: reader.flag("CONSOLE_ENABLED", true),
     logLevel: reader.oneOf("LOG_LEVEL", LOG_LEVELS, "info"),
   };
-  reader.problems.push(...secretProblems(config), ...administratorProblems(config));
+  reader.problems.push(...findProblems(config, machineAddresses));
   reader.reportUnknownSyncNames();
   refuse(
     reader.problems.map((detail) => ({ pointer: "", detail })),
@@ -250,49 +249,11 @@ function readRemoteKey(
   return own ?? syncApiKey;
 }
 
-function secretProblems({
-  jwtSecret,
-  jwtJwksUrl,
-  jwtIssuer,
-  jwtAudience,
-  apiKeyPepper,
-}: Config): string[] {
-  const problems: string[] = [];
-  if (jwtSecret !== null && new TextEncoder().encode(jwtSecret).length < MIN_SECRET_BYTES) {
-    problems.push(`JWT_SECRET must be at least ${MIN_SECRET_BYTES} bytes long`);
-  }
-  if (apiKeyPepper !== null && new TextEncoder().encode(apiKeyPepper).length < MIN_SECRET_BYTES) {
-    problems.push(`API_KEY_PEPPER must be at least ${MIN_SECRET_BYTES} bytes long`);
-  }
-  if (jwtJwksUrl !== null && (jwtIssuer === null || jwtAudience === null)) {
-    problems.push("JWT_JWKS_URL also needs JWT_ISSUER and JWT_AUDIENCE");
-  }
-  if (jwtIssuer === OWN_ISSUER) {
-    problems.push(`JWT_ISSUER must not be ${OWN_ISSUER}: that is this service itself`);
-  }
-  return problems;
-}
-
-function administratorProblems({ adminUsername, adminPassword }: Config): string[] {
-  const problems: string[] = [];
-  if (adminUsername !== null && !isForeignUsername(adminUsername)) {
-    problems.push(`ADMIN_USERNAME must have 1 to ${MAX_FOREIGN_USERNAME_CHARS} characters`);
-  }
-  if (adminPassword !== null && !isPassword(adminPassword)) {
-    const length = `${MIN_PASSWORD_CHARS} to ${MAX_PASSWORD_CHARS}`;
-    problems.push(`ADMIN_PASSWORD must have ${length} characters`);
-  }
-  if ((adminUsername === null) !== (adminPassword === null)) {
-    problems.push("ADMIN_USERNAME and ADMIN_PASSWORD must be set together");
-  }
-  return problems;
-}
-
 function readStorageUrl(reader: EnvironmentReader): string {
   const url = reader.text("STORAGE_URL") ?? "sqlite:./data/repsync.db";
-  if (!/^(sqlite:.|mongodb(\+srv)?:\/\/[^/?]+\/[^/?]+)/.test(url)) {
+  if (!/^(sqlite:(?!\/\/).|mongodb(\+srv)?:\/\/[^/?]+\/[^/?]+)/.test(url)) {
     reader.problems.push(
-      "STORAGE_URL must be sqlite:<path>, sqlite::memory: or mongodb://<hosts>/<database>",
+      "STORAGE_URL must be sqlite:<path> (such as sqlite:./data/repsync.db, without //), sqlite::memory: or mongodb://<hosts>/<database>",
     );
   }
   return url;

@@ -19,6 +19,17 @@ const SYNC_NAMES: readonly string[] = [
   "SYNC_TOMBSTONE_DAYS",
 ];
 
+/** Settings that may stand in a file, which `<name>_FILE` names. D-10.6. */
+const FILE_NAMES: readonly string[] = [
+  "STORAGE_URL",
+  "SYNC_API_KEY",
+  "SYNC_REMOTE_KEY",
+  "METRICS_TOKEN",
+  "ADMIN_PASSWORD",
+  "JWT_SECRET",
+  "API_KEY_PEPPER",
+];
+
 const CONTROL_CHARACTER = /[^\P{Cc}\t]/u;
 
 /** Reads single variables and collects their problems; an empty variable counts as not set. */
@@ -26,8 +37,29 @@ export class EnvironmentReader {
   readonly problems: string[] = [];
   readonly #env: Environment;
 
-  constructor(env: Environment) {
-    this.#env = env;
+  /** `readFile` gives the text of a file that holds a secret, or throws. */
+  constructor(env: Environment, readFile: (path: string) => string) {
+    this.#env = { ...env, ...this.#readSecretFiles(env, readFile) };
+  }
+
+  /** The settings whose file is named instead, as secret stores mount them. D-10.6. */
+  #readSecretFiles(env: Environment, readFile: (path: string) => string): Environment {
+    const values: Record<string, string> = {};
+    for (const name of FILE_NAMES) {
+      const path = env[`${name}_FILE`];
+      if (path === undefined || path === "") continue;
+      if ((env[name] ?? "") !== "") {
+        this.problems.push(`${name} and ${name}_FILE must not both be set`);
+        continue;
+      }
+      try {
+        // Editors end a file with a line feed.
+        values[name] = readFile(path).replace(/\r?\n$/, "");
+      } catch {
+        this.problems.push(`${name}_FILE: the file ${JSON.stringify(path)} cannot be read`);
+      }
+    }
+    return values;
   }
 
   text(name: string): string | null {
@@ -46,10 +78,16 @@ export class EnvironmentReader {
     return text;
   }
 
-  /** True is `true`, `1`, `yes`, `on` in any case; anything else is false. */
+  /** True is `true`, `1`, `yes`, `on`, false is `false`, `0`, `no`, `off`, in any case. D-10.4. */
   flag(name: string, fallback: boolean): boolean {
     const value = this.text(name);
-    return value === null ? fallback : /^(true|1|yes|on)$/i.test(value);
+    if (value === null) return fallback;
+    const isTrue = /^(?:true|1|yes|on)$/i.test(value);
+    if (!isTrue && !/^(?:false|0|no|off)$/i.test(value)) {
+      const words = "true, 1, yes, on, false, 0, no, off";
+      this.problems.push(`${name} must be one of ${words}: ${JSON.stringify(value)}`);
+    }
+    return isTrue;
   }
 
   integer(name: string, fallback: number, min: number, max?: number): number {
@@ -87,7 +125,8 @@ export class EnvironmentReader {
 
   reportUnknownSyncNames(): void {
     for (const name of Object.keys(this.#env)) {
-      if (name.startsWith("SYNC_") && !SYNC_NAMES.includes(name)) {
+      const isFile = FILE_NAMES.some((secret) => name === `${secret}_FILE`);
+      if (name.startsWith("SYNC_") && !isFile && !SYNC_NAMES.includes(name)) {
         this.problems.push(`${name} is not a setting; SYNC_ settings are ${SYNC_NAMES.join(", ")}`);
       }
     }

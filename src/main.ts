@@ -1,10 +1,10 @@
 // Serves one deployment: parses, composes, listens, drains.
-import { readFileSync } from "node:fs";
 import process from "node:process";
 import { compose, type Deployment } from "./compose.ts";
-import { type Config, readConfig } from "./config.ts";
+import type { Config } from "./config.ts";
 import { isAppError } from "./domain/shared/errors.ts";
-import { EXIT_FAILED, EXIT_USAGE, loadEnvFile } from "./environment.ts";
+import { EXIT_FAILED, EXIT_USAGE, loadEnvFile, readEnvironment } from "./environment.ts";
+import { startReport } from "./start-report.ts";
 
 /** Time that requests in hand get to finish after SIGTERM or SIGINT; Docker kills after 10 s. */
 const GRACE_MS = 8_000;
@@ -27,7 +27,7 @@ try {
 
 function readConfigOrExit(): Config {
   try {
-    return readConfig(process.env, (path) => readFileSync(path, "utf8"));
+    return readEnvironment();
   } catch (error) {
     if (!isAppError(error, "invalid_request")) throw error;
     console.error("repsync cannot start; the configuration has these problems:");
@@ -50,8 +50,9 @@ async function serve(config: Config): Promise<void> {
     process.exit(0);
   };
   for (const signal of STOP_SIGNALS) process.off(signal, exitAtOnce).on(signal, stop);
-  // Printed last: a program that reads this line may stop the service at once.
-  console.log(`repsync is listening on ${server.url}`);
+  const hasAdministrator = await deployment.hasAdministrator();
+  // Printed last: a program that reads the first line may stop the service at once.
+  console.log(startReport(config, { url: server.url, hasAdministrator }).join("\n"));
 }
 
 async function listen(deployment: Deployment, { host, port }: Config) {

@@ -1,7 +1,7 @@
 // What all commands share: how they are declared, given a deployment, interrupted and ended.
-import { readFileSync } from "node:fs";
 import { type Command, InvalidArgumentError } from "commander";
-import { type Config, readConfig } from "../config.ts";
+import type { Config } from "../config.ts";
+import { readEnvironment } from "../environment.ts";
 import type { Services } from "../services.ts";
 import { describeFailure, EXIT, type ExitCode } from "./failure.ts";
 import { Interruption } from "./interruption.ts";
@@ -70,7 +70,7 @@ export const runCommand: RunCommand = async (options, work) => {
 
 /** Reads the environment as the service does. Throws `invalid_request`. */
 export function readDeploymentConfig(): Config {
-  const config = readConfig(process.env, (path) => readFileSync(path, "utf8"));
+  const config = readEnvironment();
   // Commands report failures themselves, and log lines would break progress bars. "info" is also what a copy of
   // .env.example says, so only another level counts as a wish for a log.
   return config.logLevel === "info" ? { ...config, logLevel: "silent" } : config;

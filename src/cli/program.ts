@@ -40,7 +40,7 @@ const COMMANDS: readonly AddCommand[] = [
 
 const EXIT_CODES = `
 Exit codes: 0 success, 1 failed, 2 wrong command line or configuration, 3 partial.
-Settings come from the environment and from .env, as for the service.`;
+Settings come from the environment and from .env or the file of --env-file, as for the service.`;
 
 /** The whole command line. Help and wrong usage end as `CommanderError`. D-4.12. */
 export function buildProgram(run: RunCommand): Command {
@@ -48,6 +48,7 @@ export function buildProgram(run: RunCommand): Command {
     .usage("<command> [options]")
     .description("Table synchronization and reputation lookup: runs, files, accounts and checks.")
     .version(manifest.version)
+    .option("--env-file <path>", "file of settings to read in place of .env")
     .exitOverride()
     .showHelpAfterError()
     .addHelpText("after", EXIT_CODES)

@@ -80,7 +80,7 @@ describe("npm", () => {
       await service.waitFor("address", ({ stdout }) => /http:\S+\n/.exec(stdout()));
       service.kill("SIGTERM");
       expect(await service.ended).toEqual({ code: 0, signal: null });
-      expect(service.stdout()).toMatch(/^repsync is listening on http:\/\/127\.0\.0\.1:\d+\n$/);
+      expect(service.stdout()).toMatch(/^repsync is listening on http:\/\/127\.0\.0\.1:\d+\n/);
       expect(service.stderr()).toBe("");
     }
   });

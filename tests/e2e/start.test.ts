@@ -22,14 +22,24 @@ setDefaultTimeout(60_000);
 const START: Command = [...BUN, MAIN];
 
 describe("a start that succeeds", () => {
-  test("D-1.3.21, D-1.3.1 the first line on stdout names the real address, and nothing follows", async () => {
+  test("D-1.3.21, D-1.3.1, D-10.4 the first line on stdout names the real address, and the others what is served", async () => {
     const service = await startService();
-    expect(service.stdout()).toMatch(/^repsync is listening on http:\/\/127\.0\.0\.1:\d{2,5}\n$/);
+    expect(service.stdout()).toMatch(/^repsync is listening on http:\/\/127\.0\.0\.1:\d{2,5}\n/);
     expect(service.url).not.toEndWith(":0");
     expect((await service.send("/v1/health")).status).toBe(200);
     expect((await service.push("notes", { records: [{ name: "a" }] })).status).toBe(200);
     await service.stop();
-    expect(service.stdout()).toBe(`repsync is listening on ${service.url}\n`);
+    const { url } = service;
+    expect(service.stdout().trimEnd().split("\n")).toEqual([
+      `repsync is listening on ${url}`,
+      `  console   ${url}/console`,
+      expect.stringMatching(/^ {2}store {5}sqlite:\S+$/),
+      "  sync      on, 9 tables",
+      "  remote    none: set SYNC_REMOTE_URL to run against another deployment",
+      "  schedule  none",
+      `  docs      ${url}/swagger`,
+      "There is no administrator yet; make one with: repsync admin create NAME",
+    ]);
     expect(service.stderr()).toBe("");
   });
 
@@ -93,6 +103,30 @@ describe("a start that succeeds", () => {
     await started.waitFor("address", ({ stdout }) => /http:\S+/.exec(stdout())?.[0]);
   });
 
+  test("D-10.4, D-10.13 --env-file replaces .env, and the environment goes before either", async () => {
+    const folder = makeTempFolder();
+    copyFileSync(join(ROOT, "bunfig.toml"), join(folder, "bunfig.toml"));
+    writeFileSync(join(folder, ".env"), "SYNC_TYPO=1\n");
+    const settings = "PORT=1\nSYNC_ENABLED=true\nSTORAGE_URL=sqlite::memory:\nSYNC_API_KEY=other\n";
+    writeFileSync(join(folder, "other.env"), settings);
+    const command: Command = [...START, "--env-file", "other.env"];
+    const started = startProcess(command, { folder, env: { PORT: "0" } });
+    const url = await started.waitFor("address", ({ stdout }) => /http:\S+/.exec(stdout())?.[0]);
+    const headers = { "X-Sync-Key": "other" };
+    expect((await fetch(`${url}/api/v1/sync/pull/profiles`, { headers })).status).toBe(200);
+  });
+
+  test("D-10.4 sync without a key is told once, and answers 500", async () => {
+    const env = { PORT: "0", SYNC_ENABLED: "true", STORAGE_URL: "sqlite::memory:" };
+    const started = startProcess(START, { folder: makeTempFolder(), env });
+    const url = await started.waitFor("address", ({ stdout }) => /http:\S+/.exec(stdout())?.[0]);
+    expect((await fetch(`${url}/api/v1/sync/pull/profiles`)).status).toBe(500);
+    started.kill("SIGTERM");
+    await started.ended;
+    const said = started.stdout() + started.stderr();
+    expect(said.split("SYNC_API_KEY is not set").length - 1).toBe(1);
+  });
+
   test("D-1.3 a secret in .env is taken as it stands", async () => {
     const folder = makeTempFolder();
     copyFileSync(join(ROOT, "bunfig.toml"), join(folder, "bunfig.toml"));
@@ -147,6 +181,43 @@ describe("a start that fails", () => {
     ]);
     expect(ended.stderr).not.toContain("hunter");
     expect(existsSync(join(folder, "data"))).toBeFalse();
+  });
+
+  test("D-10.4, D-10.13 lines of .env that are no settings, and a file that is not there, are exit code 2", async () => {
+    const folder = makeTempFolder();
+    const text = 'PORT=0\nSYNC_API_KEY: hunter2\nexport HOST="127.0.0.1\n';
+    writeFileSync(join(folder, ".env"), text);
+    const ended = await runProcess(START, { folder });
+    expect(ended).toMatchObject({ code: 2, stdout: "" });
+    expect(ended.stderr.trimEnd().split("\n")).toEqual([
+      "The file .env has these problems:",
+      "- line 2 is no setting, such as NAME=value",
+      "- line 3: the quotes of HOST do not close",
+    ]);
+    for (const option of [["--env-file", "nowhere.env"], ["--env-file=nowhere.env"]]) {
+      const missing = await runProcess([...START, ...option], { folder });
+      expect(missing).toMatchObject({ code: 2, stdout: "" });
+      expect(missing.stderr).toBe("The file nowhere.env cannot be read: ENOENT\n");
+    }
+  });
+
+  test("D-10.4 MongoDB out of reach: its hosts are named, then the start fails", async () => {
+    const closed = Bun.serve({ hostname: "127.0.0.1", port: 0, fetch: () => new Response() });
+    const hosts = `127.0.0.1:${closed.port},localhost:${closed.port}`;
+    await closed.stop(true);
+    const env = {
+      PORT: "0",
+      STORAGE_URL: `mongodb://me:s3cret@${hosts}/db?replicaSet=rs0`,
+      LOG_LEVEL: "warn",
+    };
+    const started = startProcess(START, { folder: makeTempFolder(), env });
+    const said = () => started.stdout() + started.stderr();
+    await started.waitFor("the hosts", () => said().includes(`MongoDB at ${hosts}`) || null);
+    expect(await started.ended).toEqual({ code: 1, signal: null });
+    expect(started.stderr()).toContain(
+      `repsync cannot start: MongoDB at ${hosts} cannot be reached\n`,
+    );
+    expect(said()).not.toContain("s3cret");
   });
 
   test("D-1.3.20, D-2.1 a registry file that is missing or no JSON is exit code 2", async () => {

@@ -107,7 +107,7 @@ const INTERNAL_COLLECTIONS = [
  */
 export async function openMongoStorage(options: MongoStorageOptions): Promise<FullStorage> {
   const { url, clock, storeClock = null, logger = SILENT } = options;
-  const { client, db, primaryWatch } = await connect(url, clock, (database) =>
+  const { client, db, primaryWatch } = await connect(url, { clock, logger }, (database) =>
     makeCollections(database, INTERNAL_COLLECTIONS),
   );
   const deps = { client, db, clock, primaryWatch, storeClock, callLimit: SYNC_CALLS };

@@ -156,12 +156,12 @@ describe("readConfig()", () => {
     expect(config).toEqual({ ...DEFAULTS, ...settings });
   });
 
-  test("D-1.3.3, D-1.3.16 true is true, 1, yes or on in any case", () => {
+  test("D-1.3.3, D-1.3.16, D-10.4 true is true, 1, yes or on, false is false, 0, no or off, in any case", () => {
     for (const text of ["true", "TRUE", "1", "yes", "Yes", "on", "ON"]) {
       expect(configOf({ SYNC_ENABLED: text }).isSyncEnabled).toBe(true);
       expect(configOf({ SIGNUP_ENABLED: text }).isSignupEnabled).toBe(true);
     }
-    for (const text of ["false", "0", "no", "off", "y", "2", " true", "enabled"]) {
+    for (const text of ["false", "FALSE", "0", "no", "No", "off", "OFF"]) {
       expect(configOf({ SYNC_ENABLED: text }).isSyncEnabled).toBe(false);
       expect(configOf({ SIGNUP_ENABLED: text }).isSignupEnabled).toBe(false);
     }
@@ -232,7 +232,7 @@ describe("readConfig() of SYNC_TABLES", () => {
 
 describe("readConfig() of an environment with problems", () => {
   const STORAGE =
-    "STORAGE_URL must be sqlite:<path>, sqlite::memory: or mongodb://<hosts>/<database>";
+    "STORAGE_URL must be sqlite:<path> (such as sqlite:./data/repsync.db, without //), sqlite::memory: or mongodb://<hosts>/<database>";
 
   test.each<[rule: string, env: Environment, problem: string]>([
     ["D-1.3.1", { PORT: "http" }, 'PORT must be a whole number from 0 to 65535: "http"'],

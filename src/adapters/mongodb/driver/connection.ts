@@ -7,6 +7,7 @@ import {
   MongoServerSelectionError,
 } from "mongodb";
 import { AppError } from "../../../domain/shared/errors.ts";
+import type { Logger } from "../../../ports/runtime/logger.ts";
 import { Deadline, retry, START_CALLS, type Stopwatch } from "./deadline.ts";
 import { hasCode, toAppError } from "./errors.ts";
 import { PrimaryWatch } from "./primary-watch.ts";
@@ -16,6 +17,9 @@ const SERVER_SELECTION_MS = 5_000;
 const CONNECT_MS = 5_000;
 /** With `CONNECT_MS` the time after which a frozen server is noticed and its calls end. */
 const HEARTBEAT_MS = 2_000;
+/** When the hosts are named that do not answer at start, and when the start ends. D-10.4. */
+const NOTICE_MS = 4_000;
+const REACH_MS = 20_000;
 /** Connections per server; a page uses up to two at once. */
 const MAX_POOL_CONNECTIONS = 64;
 /** Longest wait for a free connection before the call is tried again. */
@@ -46,6 +50,12 @@ const DATABASE_NAME = /^[^\s%."$*<>:|?\\/]{1,63}$/;
 /** Databases of MongoDB itself. */
 const SYSTEM_DATABASES: ReadonlySet<string> = new Set(["admin", "config", "local"]);
 
+interface ConnectDeps {
+  readonly clock: Stopwatch;
+  /** Is told when it takes long. */
+  readonly logger: Logger;
+}
+
 interface Connection {
   readonly client: MongoClient;
   readonly db: Db;
@@ -59,28 +69,75 @@ interface Connection {
  */
 export async function connect(
   url: string,
-  clock: Stopwatch,
+  { clock, logger }: ConnectDeps,
   prepare: (db: Db) => Promise<void>,
 ): Promise<Connection> {
   const databaseName = readDatabaseName(url);
+  const patience = new Patience(hostsOf(url), logger);
+  const connecting = retry(Deadline.start(clock, START_CALLS), async () => {
+    const client = makeClient(url);
+    try {
+      const db = client.db(databaseName);
+      const primaryWatch = new PrimaryWatch(client, db);
+      await client.connect();
+      await checkDeployment(db);
+      patience.end();
+      await prepare(db);
+      return { client, db, primaryWatch };
+    } catch (error) {
+      const closing = client.close();
+      // Nobody waits any more.
+      if (patience.isSpent) closing.catch(() => {});
+      else await closing;
+      throw error;
+    }
+  });
+  connecting.catch(() => {});
   try {
-    return await retry(Deadline.start(clock, START_CALLS), async () => {
-      const client = makeClient(url);
-      try {
-        const db = client.db(databaseName);
-        const primaryWatch = new PrimaryWatch(client, db);
-        await client.connect();
-        await checkDeployment(db);
-        await prepare(db);
-        return { client, db, primaryWatch };
-      } catch (error) {
-        await client.close();
-        throw error;
-      }
-    });
+    return await Promise.race([connecting, patience.spent]);
   } catch (error) {
-    throw toConnectError(error);
+    throw toConnectError(error, patience.hosts);
+  } finally {
+    patience.end();
   }
+}
+
+/** How long a deployment may be out of reach at start: its hosts are named early, and the start ends in the end. D-10.4. */
+class Patience {
+  readonly hosts: string;
+  /** Rejects when the time is over. */
+  readonly spent: Promise<never>;
+  isSpent = false;
+  readonly #timers: readonly ReturnType<typeof setTimeout>[];
+
+  constructor(hosts: string, logger: Logger) {
+    this.hosts = hosts;
+    const { promise, reject } = Promise.withResolvers<never>();
+    promise.catch(() => {});
+    this.spent = promise;
+    const seconds = REACH_MS / 1000;
+    const notice = `MongoDB at ${hosts} cannot be reached yet; it is tried for ${seconds} s`;
+    this.#timers = [
+      setTimeout(() => logger.warn(notice), NOTICE_MS),
+      setTimeout(() => {
+        this.isSpent = true;
+        reject(outOfReach(hosts));
+      }, REACH_MS),
+    ];
+  }
+
+  end(): void {
+    for (const timer of this.#timers) clearTimeout(timer);
+  }
+}
+
+/** The hosts of a URL, without credentials. */
+function hostsOf(url: string): string {
+  return /^mongodb(?:\+srv)?:\/\/(?:[^/?]*@)?([^/?]+)/.exec(url)?.[1] ?? "";
+}
+
+function outOfReach(hosts: string, cause?: unknown): AppError {
+  return new AppError("store_unavailable", `MongoDB at ${hosts} cannot be reached`, { cause });
 }
 
 async function checkDeployment(db: Db): Promise<void> {
@@ -122,7 +179,7 @@ function makeClient(url: string): MongoClient {
   }
 }
 
-function toConnectError(error: unknown): AppError {
+function toConnectError(error: unknown, hosts: string): AppError {
   if (hasCode(error, AUTHENTICATION_FAILED)) {
     const message = "MongoDB refused the credentials of the URL";
     return new AppError("store_unavailable", message, { cause: error });
@@ -134,6 +191,7 @@ function toConnectError(error: unknown): AppError {
         "MongoDB runs with --replSet but without a replica set: run rs.initiate() once";
       return new AppError("store_unavailable", message, { cause: error });
     }
+    return outOfReach(hosts, error);
   }
   return toAppError(error);
 }

@@ -217,15 +217,16 @@ describe.skipIf(!mongoAvailable)("MongoDB connection", () => {
     expect(Bun.inspect(error)).not.toContain("s3cret");
   });
 
-  test("D-6.8 a deployment that is not there is reported when the time is over", async () => {
+  test("D-6.8, D-10.4 a deployment that is not there is reported by its hosts when the time is over", async () => {
     const server = createServer().listen(0, "127.0.0.1");
     await new Promise((resolve) => server.once("listening", resolve));
     const { port } = server.address() as AddressInfo;
     await new Promise((resolve) => server.close(resolve));
-    const url = `mongodb://127.0.0.1:${port}/db?serverSelectionTimeoutMS=100`;
-    expect(await refusalOf(openMongoStorage({ url, clock: hastyClock() }))).toMatchObject({
+    const url = `mongodb://me:s3cret@127.0.0.1:${port}/db?serverSelectionTimeoutMS=100`;
+    const error = await refusalOf(openMongoStorage({ url, clock: hastyClock() }));
+    expect(error).toMatchObject({
       kind: "store_unavailable",
-      message: "MongoDB cannot be reached",
+      message: `MongoDB at 127.0.0.1:${port} cannot be reached`,
     });
   });
 

@@ -1,0 +1,41 @@
+// What a start prints. D-10.4.
+import type { Config } from "./config.ts";
+
+const DOCS = "/swagger";
+
+/** The lines for people: the address first. No secret is among them. */
+export function startReport(
+  config: Config,
+  { url, hasAdministrator }: { readonly url: string; readonly hasAdministrator: boolean },
+): readonly string[] {
+  const { isConsoleEnabled, isSyncEnabled, registry, remoteUrl } = config;
+  const tables = `${registry.size} ${registry.size === 1 ? "table" : "tables"}`;
+  const facts: readonly (readonly [name: string, text: string])[] = [
+    ["console", isConsoleEnabled ? `${url}/console` : "off: CONSOLE_ENABLED is false"],
+    ["store", withoutCredentials(config.storageUrl)],
+    ["sync", isSyncEnabled ? `on, ${tables}` : "off: set SYNC_ENABLED=true to synchronize"],
+    ["remote", remoteUrl ?? "none: set SYNC_REMOTE_URL to run against another deployment"],
+    ["schedule", scheduleText(config)],
+    ["docs", url + DOCS],
+  ];
+  return [
+    `repsync is listening on ${url}`,
+    ...facts.map(([name, text]) => `  ${name.padEnd(8)}  ${text}`),
+    ...(hasAdministrator
+      ? []
+      : ["There is no administrator yet; make one with: repsync admin create NAME"]),
+  ];
+}
+
+function scheduleText({ schedule, compareSchedule, compareRepair }: Config): string {
+  const runs = schedule === null ? [] : [schedule];
+  const repair = compareRepair === null ? "" : `, repaired by ${compareRepair}`;
+  const comparisons = compareSchedule === null ? [] : [`compared at ${compareSchedule}${repair}`];
+  return [...runs, ...comparisons].join("; ") || "none";
+}
+
+/** As operators know the store: the hosts and the database, or the file. */
+function withoutCredentials(storageUrl: string): string {
+  if (storageUrl.startsWith("sqlite:")) return storageUrl;
+  return storageUrl.replace(/^([a-z+]+:\/\/)(?:[^/?]*@)?([^?]*).*$/s, "$1$2");
+}
