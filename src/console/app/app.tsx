@@ -54,7 +54,9 @@ function Page({ name, content }: { readonly name: string; readonly content: prea
 }
 
 function Redirect({ to }: { readonly to: string }) {
-  useEffect(() => navigate(to, { isReplaced: true }), [to]);
+  // It goes on as it was begun.
+  const { isVisit } = place.value;
+  useEffect(() => navigate(to, { isReplaced: true, isVisit }), [to, isVisit]);
   return null;
 }
 

@@ -3,6 +3,11 @@ import uPlot from "uplot";
 import { DataTable } from "../components/data-table.tsx";
 import { TimeText } from "../components/time-text.tsx";
 
+const DAY_SECONDS = 86_400;
+const HOUR = new Intl.DateTimeFormat(undefined, { hour: "numeric", minute: "2-digit" });
+const DAY = new Intl.DateTimeFormat(undefined, { day: "numeric", month: "short" });
+const MOMENT = new Intl.DateTimeFormat(undefined, { dateStyle: "medium", timeStyle: "short" });
+
 export interface ChartLine {
   readonly name: string;
   /** One for each time; null where nothing is known. */
@@ -105,15 +110,25 @@ function optionsOf(names: readonly string[], width: number, height: number): uPl
     width,
     height,
     cursor: { drag: { x: false, y: false } },
-    axes: [axis, { ...axis, size: 60 }],
+    axes: [
+      {
+        ...axis,
+        values: (...[, splits, , , stepSeconds]) => {
+          const format = stepSeconds < DAY_SECONDS ? HOUR : DAY;
+          return splits.map((at) => format.format(at * 1000));
+        },
+      },
+      { ...axis, size: 60 },
+    ],
     scales: { y: { range: (_, min, max) => [Math.min(0, min ?? 0), Math.max(max ?? 1, 1)] } },
     series: [
-      {},
+      { label: "Time", value: (_, at) => (at === null ? "–" : MOMENT.format(at * 1000)) },
       ...names.map((label, i) => ({
         label,
         stroke: colour(`--chart-${(i % 4) + 1}`),
         width: 2,
         points: { show: false },
+        value: (_: uPlot, value: number | null) => value?.toLocaleString() ?? "–",
       })),
     ],
   };

@@ -40,8 +40,17 @@ export function ConfirmDialog(props: ConfirmDialogProps) {
     }
   }
 
+  function closed() {
+    onClose();
+    // What had the focus may be gone with what was removed.
+    requestAnimationFrame(() => {
+      if (document.activeElement !== document.body) return;
+      document.querySelector("h1")?.focus({ preventScroll: true });
+    });
+  }
+
   return (
-    <dialog ref={dialog} class="dialog" aria-labelledby={titleId} onClose={onClose}>
+    <dialog ref={dialog} class="dialog" aria-labelledby={titleId} onClose={closed}>
       <h2 id={titleId}>
         <bdi class="value">{question}</bdi>
       </h2>

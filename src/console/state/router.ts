@@ -30,12 +30,15 @@ export function startRouter(): void {
   document.addEventListener("click", followLink);
 }
 
-/** Opens an address of the console. `isReplaced`: Back does not lead to the page that is left. */
-export function navigate(address: string, { isReplaced = false } = {}): void {
+/**
+ * Opens an address of the console. `isReplaced`: Back does not lead to the page that is left. `isVisit`: somebody asked for
+ * it, so that the focus goes to its heading.
+ */
+export function navigate(address: string, { isReplaced = false, isVisit = true } = {}): void {
   rememberScroll();
   if (isReplaced) history.replaceState({}, "", address);
   else history.pushState({}, "", address);
-  place.value = { ...here(), scrollY: null, isVisit: true };
+  place.value = { ...here(), scrollY: null, isVisit };
 }
 
 /** Changes parameters of the address, such as a filter, and stays on the page. An empty value takes one away. */

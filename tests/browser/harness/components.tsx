@@ -1,0 +1,130 @@
+// A page with one of every component, for tests: it stands in for the script of the console.
+import { render } from "preact";
+import { readEventStream } from "../../../src/console/api/event-stream.ts";
+import { RequestError } from "../../../src/console/api/request-error.ts";
+import { Bars } from "../../../src/console/charts/bars.tsx";
+import { LineChart } from "../../../src/console/charts/line-chart.tsx";
+import { ActionButton } from "../../../src/console/components/action-button.tsx";
+import { ConfirmButton } from "../../../src/console/components/confirm-dialog.tsx";
+import { CopyButton } from "../../../src/console/components/copy-button.tsx";
+import { DataTable } from "../../../src/console/components/data-table.tsx";
+import { EmptyState } from "../../../src/console/components/empty-state.tsx";
+import { ErrorNote } from "../../../src/console/components/error-note.tsx";
+import { CheckField, Field, SelectField } from "../../../src/console/components/field.tsx";
+import { LongText } from "../../../src/console/components/long-text.tsx";
+import { ProgressBar } from "../../../src/console/components/progress-bar.tsx";
+import { StatusBadge, type Tone } from "../../../src/console/components/status-badge.tsx";
+import { TimeText } from "../../../src/console/components/time-text.tsx";
+
+const HOSTILE = "<script>alert(1)</script>";
+const TURNED = "\u202Egnp.exe";
+const LONG = "x".repeat(10_000);
+const TONES: readonly Tone[] = ["good", "bad", "warning", "busy", "idle"];
+const MINUTES = Array.from({ length: 30 }, (_, i) => i);
+
+const ROWS = [
+  { id: 1, name: HOSTILE, note: LONG, rows: 12_345 },
+  { id: 2, name: TURNED, note: "short", rows: 0 },
+];
+
+const tried: string[] = [];
+
+async function confirm() {
+  tried.push("tried");
+  if (tried.length === 1) throw new RequestError(409, { code: "conflict", detail: "Not yet" });
+}
+
+function Everything() {
+  return (
+    <main>
+      <h1>Components</h1>
+      <h2>Table</h2>
+      <DataTable
+        caption="Names"
+        rows={ROWS}
+        keyOf={({ id }) => id}
+        columns={[
+          { title: "Name", cell: ({ name }) => <LongText text={name} />, isHeader: true },
+          { title: "A note of some length", cell: ({ note }) => <LongText text={note} /> },
+          { title: "Rows", cell: ({ rows }) => rows.toLocaleString(), isNumber: true },
+          { title: "Seen", cell: () => <TimeText at="2026-03-01T12:00:00.000Z" /> },
+          { title: "Never", cell: () => <TimeText at={null} /> },
+          { title: "State", cell: () => <StatusBadge tone="good" text="done" /> },
+        ]}
+      />
+      <DataTable
+        caption="Nothing"
+        rows={[]}
+        keyOf={() => ""}
+        columns={[]}
+        empty={<EmptyState title="No rows yet">Push some.</EmptyState>}
+      />
+      <p>
+        {TONES.map((tone) => (
+          <StatusBadge key={tone} tone={tone} text={tone} />
+        ))}
+      </p>
+      <form class="form">
+        <Field label="Name" hint="Any" error="Must be a name" value={HOSTILE} onValue={() => {}} />
+        <SelectField
+          label="Direction"
+          value="pull"
+          onValue={() => {}}
+          options={[
+            ["pull", "Pull"],
+            ["push", "Push"],
+          ]}
+        />
+        <CheckField label="Full" hint="From the start" isChecked onChecked={() => {}} />
+      </form>
+      <div class="actions">
+        <ActionButton>Plain</ActionButton>
+        <ActionButton look="main">Main</ActionButton>
+        <ActionButton isBusy>Busy</ActionButton>
+        <ActionButton isDisabled>Not now</ActionButton>
+        <ConfirmButton
+          name="Revoke"
+          of="the key"
+          question={`Revoke ${TURNED}?`}
+          onConfirm={confirm}
+        >
+          <p>It cannot be undone.</p>
+          <CopyButton text="from the dialog" of="the text" name="Copy there" />
+        </ConfirmButton>
+        <CopyButton text="text with ünï" of="the key" />
+      </div>
+      <ErrorNote error={new RequestError(503, { detail: "The store cannot be reached" })} />
+      <ProgressBar label="Known" done={30} total={100} text="30 of 100 rows, 12 rows/s" />
+      <ProgressBar label="Unknown" done={30} total={null} text="30 rows" />
+      <Bars
+        caption="Points"
+        bars={[
+          { label: "github", value: 20, text: "20 points" },
+          { label: HOSTILE.repeat(20), value: 5 },
+        ]}
+      />
+      <LineChart
+        caption="Rows moved"
+        times={MINUTES.map((i) => new Date(Date.UTC(2026, 2, 1, 12, i)).toISOString())}
+        lines={[
+          { name: "Rows", values: MINUTES.map((i) => (i % 7) * 100) },
+          { name: "Lookups", values: MINUTES.map((i) => (i === 5 ? null : i)) },
+        ]}
+      />
+    </main>
+  );
+}
+
+/** For tests that read a stream in the page. */
+async function readAll(path: string): Promise<{ events: unknown[]; comments: string[] }> {
+  const events: unknown[] = [];
+  const comments: string[] = [];
+  const { signal } = new AbortController();
+  const onComment = (text: string) => comments.push(text);
+  for await (const event of readEventStream("get", path, { signal, onComment })) events.push(event);
+  return { events, comments };
+}
+
+Object.assign(window, { readAll });
+const root = document.getElementById("console");
+if (root !== null) render(<Everything />, root);
