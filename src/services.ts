@@ -23,6 +23,10 @@ import type { Clock, Timer } from "./ports/runtime/runtime.ts";
 import type { FullStorage } from "./ports/storage.ts";
 import type { AccountDeps } from "./usecases/reputation/accounts/deps.ts";
 import {
+  makePasswordRest,
+  type PasswordRest,
+} from "./usecases/reputation/accounts/password-rest.ts";
+import {
   keptSecret,
   OTHER_PEPPER,
   type ReputationSecrets,
@@ -31,6 +35,7 @@ import {
 import { Semaphore } from "./usecases/reputation/accounts/semaphore.ts";
 import { createAdministrator } from "./usecases/reputation/accounts/sign-up.ts";
 import type { PruneAuditDeps } from "./usecases/reputation/audit/prune-audit.ts";
+import { CountedLookups } from "./usecases/reputation/lookups/counted-lookups.ts";
 import type { LookupDeps } from "./usecases/reputation/lookups/look-up.ts";
 import type { SyncDeps } from "./usecases/sync/shared/sync-deps.ts";
 
@@ -97,9 +102,12 @@ async function makeServices(config: Config, opened: OpenedStore): Promise<Servic
   };
   const nameKey = Uint8Array.fromHex(await keptSecret(kept, "erased_names_key"));
   const stores = await storage.openReputation(tables, { mac, auditKey, nameKey, makeCache });
-  const { lookupProcessor, audit } = stores;
+  const lookupProcessor = new CountedLookups(stores.lookupProcessor);
+  const { audit } = stores;
   const tokens = new JoseTokenIssuer(jwtSecret, clock);
-  const accounts = await accountDeps(config, opened, { stores, mac, pepperMac, tokens });
+  const passwordRest = makePasswordRest(timer, () => lookupProcessor.calls);
+  const reputation = { stores, mac, pepperMac, tokens, passwordRest };
+  const accounts = await accountDeps(config, opened, reputation);
   await makeConfiguredAdministrator(config, accounts);
   return {
     clock,
@@ -148,12 +156,13 @@ interface OpenedReputation extends Pick<ReputationSecrets, "pepperMac"> {
   readonly stores: ReputationStores;
   readonly mac: NodeMac;
   readonly tokens: JoseTokenIssuer;
+  readonly passwordRest: PasswordRest;
 }
 
 async function accountDeps(
   config: Config,
   { storage, clock }: OpenedStore,
-  { stores, mac, pepperMac, tokens }: OpenedReputation,
+  { stores, mac, pepperMac, tokens, passwordRest }: OpenedReputation,
 ): Promise<AccountDeps> {
   const { BunPasswordHasher } = await import("./adapters/bun/bun-password-hasher.ts");
   return {
@@ -174,6 +183,7 @@ async function accountDeps(
     passwordSemaphore: new Semaphore({
       maxRunning: MAX_PASSWORD_TASKS,
       maxWaiting: MAX_WAITING_PASSWORDS,
+      rest: passwordRest,
     }),
     identityProvider: identityProviderOf(config, clock),
     mac,

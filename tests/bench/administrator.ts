@@ -7,9 +7,17 @@ export const ADMIN = { username: "bench-admin", password: "bench-admin-password"
 export async function sendJson(
   address: string,
   body: object,
-  { token = "", method = "POST" } = {},
+  {
+    token = "",
+    method = "POST",
+    others = {},
+  }: { token?: string; method?: string; others?: Readonly<Record<string, string>> } = {},
 ): Promise<Readonly<Record<string, unknown>>> {
-  const headers = { Authorization: `Bearer ${token}`, "Content-Type": "application/json" };
+  const headers = {
+    Authorization: `Bearer ${token}`,
+    "Content-Type": "application/json",
+    ...others,
+  };
   const reply = await fetch(address, { method, body: JSON.stringify(body), headers });
   if (!reply.ok) throw new Error(`${address} answered ${reply.status}: ${await reply.text()}`);
   return (await reply.json()) as Record<string, unknown>;

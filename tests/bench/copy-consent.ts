@@ -1,7 +1,7 @@
 // Gives a person's consent to thousands of others, around the service: one by one through its routes takes minutes on
 // MongoDB, which numbers consents one commit after the other.
 import { Database } from "bun:sqlite";
-import { MongoClient } from "mongodb";
+import { Long, MongoClient } from "mongodb";
 
 const NAME = "repsync_consents";
 
@@ -31,7 +31,12 @@ export async function copyMongoConsent(uri: string, usernames: readonly string[]
       _id: consent._id + 1 + i,
       username,
     }));
-    await consents.insertMany(copies, { writeConcern: { w: "majority", j: true } });
+    const writeConcern = { w: "majority", j: true } as const;
+    await consents.insertMany(copies, { writeConcern });
+    // So that the next grant gets a number that no copy has.
+    const counters = client.db().collection<{ _id: string }>("repsync_counters");
+    const last = Long.fromNumber(consent._id + copies.length);
+    await counters.updateOne({ _id: NAME }, { $set: { last } }, { writeConcern });
   } finally {
     await client.close();
   }

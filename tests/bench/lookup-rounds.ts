@@ -26,6 +26,30 @@ export async function takeTurns<Names extends string>(
   return loads;
 }
 
+/** The same turn, while `work` goes on until it is told that the turn is over. */
+export function whileWorking(turn: Turn, work: (isOver: () => boolean) => Promise<void>): Turn {
+  return async () => {
+    let isOver = false;
+    const load = turn().finally(() => {
+      isOver = true;
+    });
+    await Promise.all([load, work(() => isOver)]);
+    return await load;
+  };
+}
+
+/** Does something so many times a second, one after the other, until told to end. */
+export async function atRate(
+  perSecond: number,
+  isOver: () => boolean,
+  act: () => Promise<unknown>,
+): Promise<void> {
+  while (!isOver()) {
+    const pause = new Promise((resolve) => setTimeout(resolve, 1_000 / perSecond));
+    await Promise.all([act(), pause]);
+  }
+}
+
 /** The median over the rounds of a figure. */
 function medianOf(figure: "perSecond" | "p99Ms", loads: Loads): number {
   return median(loads.map((load) => load[figure]));

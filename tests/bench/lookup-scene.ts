@@ -9,7 +9,8 @@ export const PEOPLE = 10_000;
 
 const PLATFORMS = ["github", "linkedin", "tokopedia"];
 const UPDATED_AT = "2026-01-01T00:00:00Z";
-const PASSWORD = "bench-password";
+/** Of everybody but the administrator. */
+export const PASSWORD = "bench-password";
 const BATCH_ROWS = 5_000;
 const RATE_PER_MINUTE = 999_999_999;
 /** Lookups under way while everybody is looked up. */
@@ -85,9 +86,15 @@ export async function lookUpEverybody(url: string, key: string): Promise<string>
   return body;
 }
 
-async function signUp(url: string, username: string): Promise<{ readonly token: string }> {
+/** Makes an account and signs in to it; `others` are headers. */
+export async function signUp(
+  url: string,
+  username: string,
+  others: Readonly<Record<string, string>> = {},
+): Promise<{ readonly token: string }> {
   const person = { username, password: PASSWORD };
-  await sendJson(`${url}/v1/signup`, { ...person, email: `${username}@example.com` });
+  const email = `${username}@example.com`;
+  await sendJson(`${url}/v1/signup`, { ...person, email }, { others });
   return (await sendJson(`${url}/v1/sessions`, person))["data"] as { token: string };
 }
 

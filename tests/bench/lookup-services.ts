@@ -54,9 +54,12 @@ export class LookupScene {
   }
 
   /** Starts a service of its own place, in which everybody has been looked up before. */
-  async startService(checkout?: Checkout): Promise<LookupService> {
+  async startService(
+    checkout?: Checkout,
+    env: Readonly<Record<string, string>> = {},
+  ): Promise<LookupService> {
     const label = `lookups_${Math.random().toString(36).slice(2)}`;
-    const server = await this.startInstance(label, checkout);
+    const server = await this.startInstance(label, checkout, env);
     const copyConsent = (usernames: readonly string[]) => this.store.copyConsent(label, usernames);
     await makePeople({ url: server.url, copyConsent });
     const key = await makeCaller(server.url);
@@ -66,8 +69,12 @@ export class LookupScene {
   }
 
   /** Starts an instance of the service on the place of that label. */
-  async startInstance(label: string, checkout?: Checkout): Promise<Server> {
-    return this.keep(await this.store.startService(label, {}, checkout));
+  async startInstance(
+    label: string,
+    checkout?: Checkout,
+    env: Readonly<Record<string, string>> = {},
+  ): Promise<Server> {
+    return this.keep(await this.store.startService(label, env, checkout));
   }
 
   /** Stops the server at the end. */

@@ -1,10 +1,11 @@
-// npm run bench [-- pull push memory health wide runs lookups changes instances endurance pocketbase] [sqlite mongodb] [--write]
-//               [--beside FOLDER]
+// npm run bench [-- pull push memory health wide runs lookups changes accounts instances endurance pocketbase]
+//               [sqlite mongodb] [--write] [--beside FOLDER]
 // Measures repsync beside what its speed is judged by: the least that the same work costs, or another checkout.
 import { parseArgs } from "node:util";
 import { type Checkout, openCheckout } from "./checkout.ts";
 import { describeMachine, printResults, writeResults } from "./report.ts";
 import type { BenchResult, Reporter } from "./result.ts";
+import { benchAccounts } from "./sections/accounts.ts";
 import { benchChanges } from "./sections/changes.ts";
 import { benchHealth } from "./sections/health.ts";
 import { benchInstances } from "./sections/instances.ts";
@@ -38,6 +39,7 @@ const SECTIONS: Readonly<Record<string, Section>> = {
   runs: { run: benchRuns, storeNames: ["sqlite"] },
   lookups: { run: benchLookups, storeNames: STORES, isForBeside: true },
   changes: { run: benchChanges, storeNames: STORES, isForBeside: true },
+  accounts: { run: benchAccounts, storeNames: STORES, isForBeside: true },
   instances: { run: benchInstances, storeNames: ["mongodb"], isForBeside: true },
   endurance: { run: benchEndurance, storeNames: ["sqlite"] },
   pocketbase: { run: benchPocketbase, storeNames: ["sqlite"] },

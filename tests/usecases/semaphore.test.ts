@@ -1,4 +1,5 @@
 import { expect, test } from "bun:test";
+import { makePasswordRest } from "../../src/usecases/reputation/accounts/password-rest.ts";
 import { Semaphore } from "../../src/usecases/reputation/accounts/semaphore.ts";
 
 test("D-8.5.3 use() runs so many tasks at once, the others in order, and refuses those that are too many", async () => {
@@ -27,4 +28,35 @@ test("D-8.5.3 use() runs so many tasks at once, the others in order, and refuses
     expect(await task).toBe(name);
   }
   expect(order).toEqual(["a", "b", "c", "e"]);
+});
+
+test("D-8.5.5 after a password the next one waits for its rest while lookups are answered; its own reply does not", async () => {
+  let lookups = 0;
+  const wakes: (() => void)[] = [];
+  const sleeps: number[] = [];
+  const timer = {
+    sleep: (durationMs: number) => {
+      sleeps.push(durationMs);
+      return new Promise<void>((wake) => wakes.push(wake));
+    },
+  };
+  const rest = makePasswordRest(timer, () => lookups);
+  const semaphore = new Semaphore({ maxRunning: 1, maxWaiting: 9, rest });
+  const during = (count: number) =>
+    semaphore.use(async () => {
+      lookups += count;
+      return count;
+    });
+  expect([await during(9), await during(0)]).toEqual([9, 0]);
+  expect(sleeps).toEqual([]);
+  expect(await during(10)).toBe(10);
+  let isDone = false;
+  const next = during(1).then(() => {
+    isDone = true;
+  });
+  for (let turn = 0; turn < 20; turn++) await Promise.resolve();
+  expect([sleeps, isDone]).toEqual([[150], false]);
+  wakes[0]?.();
+  await next;
+  expect(isDone).toBe(true);
 });

@@ -131,6 +131,10 @@ export const DEFAULT_ACCOUNT_WRITES_PER_MINUTE = 60;
 export const MAX_WRITES_PER_MINUTE = 100_000;
 /** Passwords that wait to be hashed or checked; more are refused at once. D-8.5. */
 export const MAX_WAITING_PASSWORDS = 100;
+/** Lookups during the check of a password that make the machine a busy one. D-8.5. */
+export const BUSY_LOOKUPS = 10;
+/** Rest after a password while it is busy: with a longer one, 100 that wait would not be checked within 10 s. D-8.5. */
+export const PASSWORD_REST_MS = 150;
 /** Failed sign-ins and signups of one address or IPv6 network within that time. D-5.4. */
 export const MAX_ADDRESS_SIGN_IN_FAILURES = 30;
 /** Items of a list when the request names no `limit`, and the most it may ask for. D-5.5. */

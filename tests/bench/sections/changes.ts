@@ -1,7 +1,7 @@
 import { makePushBody } from "../bench-rows.ts";
 import type { Checkout } from "../checkout.ts";
 import { pushRows } from "../client.ts";
-import { rateText, ratioOf, type Turn, takeTurns } from "../lookup-rounds.ts";
+import { atRate, rateText, ratioOf, takeTurns, whileWorking } from "../lookup-rounds.ts";
 import { LookupScene } from "../lookup-services.ts";
 import type { BenchResult, Reporter } from "../result.ts";
 import type { BenchStore } from "../stores.ts";
@@ -34,29 +34,14 @@ async function compare(
 ): Promise<Omit<BenchResult, "name" | "bar">> {
   const service = await scene.startService(checkout);
   const quiet = scene.loadFor(SECONDS, service);
-  const loads = await takeTurns({ quiet, busy: whilePushing(service.url, quiet) }, ROUNDS);
+  const busy = whileWorking(quiet, (isOver) =>
+    atRate(PUSHES_PER_SECOND, isOver, () => pushStranger(service.url)),
+  );
+  const loads = await takeTurns({ quiet, busy }, ROUNDS);
   return {
     ours: rateText(loads.busy),
     other: rateText(loads.quiet),
     ratio: ratioOf("perSecond", loads.busy, loads.quiet),
-  };
-}
-
-/** The same turn, with pushes of one stranger each meanwhile. */
-function whilePushing(url: string, turn: Turn): Turn {
-  return async () => {
-    let isOver = false;
-    const push = async () => {
-      while (!isOver) {
-        const pause = new Promise((resolve) => setTimeout(resolve, 1_000 / PUSHES_PER_SECOND));
-        await Promise.all([pushStranger(url), pause]);
-      }
-    };
-    const load = turn().finally(() => {
-      isOver = true;
-    });
-    await Promise.all([load, push()]);
-    return await load;
   };
 }
 
