@@ -5,6 +5,7 @@ import type { Page } from "playwright-core";
 import { keepResource, releaseResources } from "../http/support/resources.ts";
 import { type SyncApp, startApp } from "../http/support/sync-app.ts";
 import { chromiumAvailable, openContext } from "../support/browser.ts";
+import { waitUntil } from "./wait-until.ts";
 import { watchPage } from "./watch-page.ts";
 
 afterEach(releaseResources);
@@ -63,7 +64,7 @@ describe.skipIf(!chromiumAvailable)("components", () => {
     const overflow = "document.activeElement.scrollWidth - document.activeElement.clientWidth";
     expect(Number(await page.evaluate(overflow))).toBeGreaterThan(0);
     await page.keyboard.press("ArrowRight");
-    await page.waitForFunction("document.activeElement.scrollLeft > 0");
+    await waitUntil(page, "document.activeElement.scrollLeft > 0");
     expect(await page.evaluate("window.scrollX")).toBe(0);
   });
 
@@ -131,11 +132,12 @@ describe.skipIf(!chromiumAvailable)("components", () => {
     await page.emulateMedia({ colorScheme: "light" });
     expect(await colour()).toBe("rgb(31, 85, 181)");
     await page.emulateMedia({ colorScheme: "dark" });
-    await page.waitForFunction(
+    await waitUntil(
+      page,
       "getComputedStyle(document.querySelector('tr:nth-child(2) .u-marker')).borderTopColor === 'rgb(138, 180, 255)'",
     );
     await page.setViewportSize({ width: 500, height: 800 });
-    await page.waitForFunction("document.querySelector('.uplot').clientWidth < 480");
+    await waitUntil(page, "document.querySelector('.uplot').clientWidth < 480");
   });
 
   test("D-9.4 a stream of events is read as it comes, with its comments", async () => {

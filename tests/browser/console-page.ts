@@ -3,6 +3,7 @@ import type { Page } from "playwright-core";
 import type { Person } from "../http/reputation/people.ts";
 import type { SyncApp } from "../http/support/sync-app.ts";
 import { openContext } from "../support/browser.ts";
+import { waitUntil } from "./wait-until.ts";
 import { type PageWatch, watchPage } from "./watch-page.ts";
 
 /** A page and what watches it. */
@@ -36,5 +37,5 @@ export async function openConsole(app: SyncApp, options: OpenOptions = {}): Prom
 /** Waits until the page of this name is shown, with its heading and its title. */
 export async function expectPage(page: Page, name: string): Promise<void> {
   await page.getByRole("heading", { level: 1, name, exact: true }).waitFor();
-  await page.waitForFunction(`document.title.includes(${JSON.stringify(name)})`);
+  await waitUntil(page, `document.title.includes(${JSON.stringify(name)})`);
 }
