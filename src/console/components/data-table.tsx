@@ -20,6 +20,8 @@ export interface DataTableProps<Row> {
   readonly rows: readonly Row[];
   /** Tells rows apart, so that each keeps its place when they are loaded again. */
   readonly keyOf: (row: Row) => string | number;
+  /** Rows stand closer to each other. */
+  readonly isDense?: boolean;
   /** The rows are being loaded again. */
   readonly isLoading?: boolean;
   /** In place of a table without rows. */
@@ -34,7 +36,7 @@ export function DataTable<Row>(props: DataTableProps<Row>) {
   return (
     // biome-ignore lint/a11y/noNoninteractiveTabindex: whoever has no mouse scrolls it with the arrow keys.
     <section class="table-frame" aria-labelledby={captionId} tabIndex={0}>
-      <table aria-busy={isLoading ? "true" : undefined}>
+      <table class={props.isDense ? "dense" : undefined} aria-busy={isLoading ? "true" : undefined}>
         <caption id={captionId} class={props.isCaptionHidden ? "for-readers" : undefined}>
           <bdi class="value">{caption}</bdi>
         </caption>

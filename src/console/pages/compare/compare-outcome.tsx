@@ -1,3 +1,4 @@
+import type { ComponentChildren } from "preact";
 import { Facts } from "../../components/facts.tsx";
 import { counted } from "../../components/numbers.ts";
 import type { RunProgress } from "../runs/run-progress.ts";
@@ -10,9 +11,12 @@ type CompareRun = Extract<Run, { readonly kind: "compare" }>;
 export function CompareOutcome({
   run,
   progress,
+  children,
 }: {
   readonly run: CompareRun;
   readonly progress: RunProgress;
+  /** What to do about it, before the rows. */
+  readonly children?: ComponentChildren;
 }) {
   const differences = progress.comparison?.differences ?? [];
   const hasEnded = run.status === "success" || run.status === "partial";
@@ -37,6 +41,7 @@ export function CompareOutcome({
       {hasEnded && isEqual && (
         <p class="note note-good">Both ends have the same rows. There is nothing to repair.</p>
       )}
+      {children}
       <Differences differences={differences} run={run} />
     </>
   );

@@ -1,8 +1,7 @@
 import type { Schema } from "../../api/request.ts";
 import { type Column, DataTable } from "../../components/data-table.tsx";
-import { LongText } from "../../components/long-text.tsx";
 import type { Difference } from "../runs/run-progress.ts";
-import { keyText, ValueText, valueText } from "../tables/value-text.tsx";
+import { FieldsText, keyText, ValueText, valueText } from "../tables/value-text.tsx";
 
 type Counts = Pick<Schema<"CompareRun">, "different" | "missing_here" | "missing_there">;
 
@@ -60,6 +59,7 @@ function SideBySide({ found }: { readonly found: Difference }) {
   return (
     <DataTable
       caption={shortened(keyText(found.key))}
+      isDense
       columns={PAIR_COLUMNS}
       rows={pairs}
       keyOf={({ column }) => column}
@@ -93,10 +93,12 @@ function Missing({ where, rows, count }: MissingProps) {
     <DataTable
       caption={`Missing ${where}: ${shownOf(rows.length, count)}`}
       columns={[
-        { title: "Key", isHeader: true, cell: ({ key }) => <LongText text={keyText(key)} /> },
+        { title: "Key", isHeader: true, cell: ({ key }) => <FieldsText fields={key} /> },
         {
           title: where === "here" ? "Row there" : "Row here",
-          cell: ({ here, there }) => <ValueText value={where === "here" ? there : here} />,
+          cell: ({ here, there }) => (
+            <FieldsText fields={(where === "here" ? there : here) ?? {}} />
+          ),
         },
       ]}
       rows={rows}

@@ -6,7 +6,7 @@ import { ConfirmDialog } from "../../components/confirm-dialog.tsx";
 import { ErrorNote } from "../../components/error-note.tsx";
 import { CheckField, SelectField } from "../../components/field.tsx";
 import { navigate } from "../../state/router.ts";
-import { useTableNames } from "../tables/use-table-names.ts";
+import { useTableNames } from "../tables/use-sync-status.ts";
 import { runAddress } from "./run-text.ts";
 
 type Direction = "both" | "push" | "pull";
