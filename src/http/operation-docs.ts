@@ -165,3 +165,8 @@ export const REMOTE_FAILURES = {
 export function administratorDetail(operationId: string, summary: string, rest: object) {
   return { operationId, summary, tags: ["sync"], security: ADMINISTRATOR_SECURITY, ...rest };
 }
+
+/** An id in the path. */
+export function idParameterDoc(name: string, description: string) {
+  return parameterDoc("path", name, { description, schema: { type: "string", minLength: 1 } });
+}

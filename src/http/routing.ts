@@ -1,6 +1,8 @@
 // The address of a request: what it names, and how the router is to see it.
+
 import { Memoirist } from "memoirist";
 import { AppError } from "../domain/shared/errors.ts";
+import type { ListParameters } from "../domain/shared/list-query.ts";
 
 /** Elysia looks for the path from this character on. */
 const ROUTER_PATH_FROM = 11;
@@ -94,4 +96,10 @@ export function createRouteFinder(
 
 function compareGetFirst(a: string, b: string): number {
   return Number(b === "GET") - Number(a === "GET");
+}
+
+/** `limit` and `cursor` of a list, as they were sent. */
+export function listParametersOf(request: Request): ListParameters {
+  const query = queryOf(request);
+  return { limit: query.get("limit"), cursor: query.get("cursor") };
 }

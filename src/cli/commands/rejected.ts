@@ -1,5 +1,5 @@
 import { DEFAULT_LIST_ITEMS } from "../../domain/shared/limits.ts";
-import { dropRejected, listRejected } from "../../usecases/sync/runs/sync-lists.ts";
+import { dropRejected, listRejected } from "../../usecases/sync/runs/rejected-lists.ts";
 import {
   type AddCommand,
   type CommandTools,

@@ -135,10 +135,26 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        get?: never;
+        get: operations["readRejectedRecord"];
         put?: never;
         post?: never;
         delete: operations["dropRejectedRecord"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/sync/rejected/{id}/retry": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post: operations["retryRejectedRecord"];
+        delete?: never;
         options?: never;
         head?: never;
         patch?: never;
@@ -1619,6 +1635,32 @@ export interface components {
             message: string;
             table: string;
         };
+        RejectedRecordDetail: {
+            attempts: number;
+            /** @enum {string} */
+            direction: "push" | "pull";
+            /**
+             * Format: date-time
+             * @description ISO 8601, UTC
+             */
+            first_at: string;
+            id: string;
+            /** @description The key columns */
+            key: {
+                [key: string]: unknown;
+            };
+            /**
+             * Format: date-time
+             * @description ISO 8601, UTC
+             */
+            last_at: string;
+            message: string;
+            /** @description As it was pulled, or the row that a push sends now; null when that is gone */
+            record: {
+                [key: string]: unknown;
+            } | null;
+            table: string;
+        };
         RejectedRecordList: {
             items: components["schemas"]["RejectedRecord"][];
             /** @description Null after the last part */
@@ -1651,6 +1693,11 @@ export interface components {
             meta: components["schemas"]["Meta"];
             /** @constant */
             success: true;
+        };
+        RetryResult: {
+            item: components["schemas"]["RejectedRecord"];
+            /** @enum {string} */
+            status: "written" | "rejected";
         };
         Rotation: {
             /** @default 0 */
@@ -2303,6 +2350,28 @@ export interface operations {
             };
         };
     };
+    readRejectedRecord: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Id of a rejected record */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["RejectedRecordDetail"];
+                };
+            };
+        };
+    };
     dropRejectedRecord: {
         parameters: {
             query?: never;
@@ -2321,6 +2390,28 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["DroppedRecord"];
+                };
+            };
+        };
+    };
+    retryRejectedRecord: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Id of a rejected record */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["RetryResult"];
                 };
             };
         };

@@ -5,6 +5,7 @@ const ROW_FIELDS = new Set([
   "records",
   "columns",
   "key",
+  "record",
   "through",
   "different",
   "missingHere",

@@ -5,6 +5,7 @@ import { type DeletedRouteDeps, deletedRoute } from "./sync/deleted-route.ts";
 import { type DigestRouteDeps, digestRoute } from "./sync/digest-route.ts";
 import { type PullRouteDeps, pullRoute } from "./sync/pull-route.ts";
 import { type PushRouteDeps, pushRoute } from "./sync/push-route.ts";
+import { type RejectedRouteDeps, rejectedRoutes } from "./sync/rejected-routes.ts";
 import { type RowsRouteDeps, rowsRoute } from "./sync/rows-route.ts";
 import { type RunRouteDeps, runRoutes } from "./sync/run-routes.ts";
 import { type SchemaRouteDeps, schemaRoute } from "./sync/schema-route.ts";
@@ -23,6 +24,7 @@ export interface RunRoutesDeps
   extends TriggerRouteDeps,
     RunRouteDeps,
     CompareRouteDeps,
+    RejectedRouteDeps,
     RowsRouteDeps {}
 
 /** Pull, push, status, digests, schemas and deletes. S-4.1 to S-4.3, D-4.10, D-7.3, D-7.6. */
@@ -42,5 +44,6 @@ export function syncRunRoutes(deps: RunRoutesDeps) {
     .use(triggerRoutes(deps))
     .use(runRoutes(deps))
     .use(compareRoutes(deps))
+    .use(rejectedRoutes(deps))
     .use(rowsRoute(deps));
 }

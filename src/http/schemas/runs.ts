@@ -173,18 +173,33 @@ export const RunSchema = Type.Union([
 
 export const RunListSchema = listOf(RunSchema);
 
-export const RejectedListSchema = listOf(
-  model("RejectedRecord", {
-    id: Text,
-    table: Text,
-    direction: Direction,
-    key: KeyObject,
-    message: Text,
-    attempts: Type.Integer({ minimum: 1 }),
-    first_at: Time,
-    last_at: Time,
+const REJECTED = {
+  id: Text,
+  table: Text,
+  direction: Direction,
+  key: KeyObject,
+  message: Text,
+  attempts: Type.Integer({ minimum: 1 }),
+  first_at: Time,
+  last_at: Time,
+};
+
+const RejectedSchema = model("RejectedRecord", REJECTED);
+
+export const RejectedListSchema = listOf(RejectedSchema);
+
+/** With the record itself. D-9.5. */
+export const RejectedDetailSchema = model("RejectedRecordDetail", {
+  ...REJECTED,
+  record: nullable(Type.Object({}, { additionalProperties: true }), {
+    description: "As it was pulled, or the row that a push sends now; null when that is gone",
   }),
-);
+});
+
+export const RetryResultSchema = model("RetryResult", {
+  status: oneOf(["written", "rejected"]),
+  item: RejectedSchema,
+});
 
 export const DigestPageSchema = model("DigestPage", {
   table: Text,

@@ -51,6 +51,9 @@ export interface RejectedRecords {
   /** Newest first: in the order in which they were first noted, by any instance and whatever their times. */
   list(query: RejectedQuery): Promise<readonly RejectedRecord[]>;
 
+  /** One entry; null when there is none. */
+  find(id: string): Promise<RejectedRecord | null>;
+
   /** Drops one entry, which is remembered: D-7.7. Resolves to false when there is none. */
   remove(id: string): Promise<boolean>;
 

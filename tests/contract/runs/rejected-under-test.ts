@@ -57,6 +57,7 @@ async function prepare(storage: RejectedParts): Promise<RejectedStorage> {
       note: (rejections) => commit({ rejected: rejections }),
       clear: (table, direction, keys) => commit({ accepted: { table, direction, keys } }),
       list: (query) => rejected.list(query),
+      find: (id) => rejected.find(id),
       remove: (id) => rejected.remove(id),
       dropped: (table, direction) => rejected.dropped(table, direction),
       countByTable: (direction) => rejected.countByTable(direction),

@@ -30,6 +30,8 @@ const OPERATIONS: Readonly<Record<string, Operation>> = {
   readSyncRun: { path: "/runs/some-run-1", options: {} },
   listRows: { path: "/rows/notes", options: {} },
   listRejectedRecords: { path: "/rejected", options: {} },
+  readRejectedRecord: { path: "/rejected/1", options: {} },
+  retryRejectedRecord: { path: "/rejected/1/retry", options: { method: "POST" } },
   dropRejectedRecord: { path: "/rejected/1", options: { method: "DELETE" } },
 };
 
@@ -125,6 +127,35 @@ const EXAMPLES: Readonly<Record<string, Example>> = {
     (await rejectOne()).ask("/rejected/0000000000000001", { method: "DELETE" }),
   "dropRejectedRecord 404": async () =>
     (await startRunApp()).ask("/rejected/1", { method: "DELETE" }),
+  "readRejectedRecord 200": async () => (await rejectOne()).ask("/rejected/0000000000000001"),
+  "readRejectedRecord 404": async () => (await startRunApp()).ask("/rejected/1"),
+  "retryRejectedRecord 200": async () =>
+    (await rejectOne()).ask("/rejected/0000000000000001/retry", { method: "POST" }),
+  "retryRejectedRecord 400": async () => {
+    const file = join(makeTempFolder(), "repsync.db");
+    await rejectOne(`sqlite:${file}`);
+    const alone = await startRunApp({ env: { STORAGE_URL: `sqlite:${file}` } });
+    return alone.ask("/rejected/0000000000000001/retry", { method: "POST" });
+  },
+  "retryRejectedRecord 404": async () =>
+    (await startRunApp()).ask("/rejected/1/retry", { method: "POST" }),
+  "retryRejectedRecord 409": async () => {
+    const file = join(makeTempFolder(), "repsync.db");
+    const app = await rejectOne(`sqlite:${file}`);
+    const database = new Database(file);
+    database.run(
+      "INSERT OR REPLACE INTO repsync_leases (name, holder, turn, ttl_ms, expires_at_ms)" +
+        " VALUES ('sync push words', 'run', 1, 1000000, ?)",
+      [Date.now() + 900_000],
+    );
+    database.close();
+    return app.ask("/rejected/0000000000000001/retry", { method: "POST" });
+  },
+  "retryRejectedRecord 500": async () => {
+    const app = await rejectOne();
+    await app.stopRuns();
+    return app.ask("/rejected/0000000000000001/retry", { method: "POST" });
+  },
   "readDigest 200": async () => (await startApp()).send(DIGEST, key),
   "readDigest 400": async () => (await startApp()).send(`${DIGEST}?after=x`, key),
   "readDigest 401": async () => (await startApp()).send(DIGEST),
@@ -145,10 +176,10 @@ const EXAMPLES: Readonly<Record<string, Example>> = {
 };
 
 /** A deployment with one rejected record. */
-async function rejectOne(): Promise<RunApp> {
+async function rejectOne(storageUrl = "sqlite::memory:"): Promise<RunApp> {
   const words = (column: ColumnEntry) => ({ words: { upsert_key: ["w"], columns: { w: column } } });
   const remote = await startRunApp({ tables: words({ type: "text", max_length: 2 }) });
-  const env = { SYNC_REMOTE_URL: remote.url };
+  const env = { SYNC_REMOTE_URL: remote.url, STORAGE_URL: storageUrl };
   const local = await startRunApp({ tables: words({ type: "text" }), env });
   await local.push("words", { records: [{ w: "too long" }] });
   await local.trigger({ table: "words", direction: "push" });

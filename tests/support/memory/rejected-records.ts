@@ -36,6 +36,10 @@ export class MemoryRejectedRecords implements RejectedRecords {
     this.#entries.set(name, entry);
   }
 
+  async find(id: string): Promise<RejectedRecord | null> {
+    return [...this.#entries.values()].find((entry) => entry.id === id) ?? null;
+  }
+
   async list({
     table,
     direction,

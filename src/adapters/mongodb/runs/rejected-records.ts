@@ -48,6 +48,16 @@ export class MongoRejectedRecords implements RejectedRecords {
     });
   }
 
+  async find(id: string): Promise<RejectedRecord | null> {
+    const number = numberOf(id);
+    return await readSnapshot(this.#deps, async (tx) => {
+      const options = { ...SNAPSHOT, session: tx } as const;
+      const entry = await this.#collection.findOne({ _id: number }, options);
+      if (entry === null) return null;
+      return readEntry(entry, (await this.#details.read([number], tx)).get(number));
+    });
+  }
+
   async remove(id: string): Promise<boolean> {
     return await writeTogether(this.#deps, (tx) => this.#entries.remove(numberOf(id), tx));
   }

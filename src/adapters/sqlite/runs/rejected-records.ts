@@ -109,6 +109,11 @@ export class SqliteRejectedRecords implements RejectedRecords {
     return rows.map(readEntry);
   }
 
+  async find(id: string): Promise<RejectedRecord | null> {
+    const [row] = await this.#database.read(() => this.#database.all(FIND, [numberOf(id)]));
+    return row === undefined ? null : readEntry(row);
+  }
+
   async remove(id: string): Promise<boolean> {
     const database = this.#database;
     return database.keep(() => {

@@ -49,7 +49,7 @@ export class ActiveRuns {
     return null;
   }
 
-  /** Aborted once the service stops. */
+  /** Aborted, with an `AppError`, once the service stops. */
   get stopping(): AbortSignal {
     return this.#stopping.signal;
   }
@@ -64,7 +64,7 @@ export class ActiveRuns {
    * Idempotent.
    */
   async stop(graceMs: number): Promise<void> {
-    this.#stopping.abort();
+    this.#stopping.abort(stoppingError());
     for (const run of this.#active.keys()) run.stop();
     const ended = new AbortController();
     const all = Promise.all(this.#active.values()).then(() => ended.abort());
@@ -73,7 +73,7 @@ export class ActiveRuns {
 
   #refuseWhenStopping(): void {
     if (!this.stopping.aborted) return;
-    throw new AppError("sync_failed", "The service is stopping; start the run again later");
+    throw stoppingError();
   }
 
   /** Counts what a run moves, to its end. Never rejects. */
@@ -89,6 +89,10 @@ export class ActiveRuns {
       this.#active.delete(run);
     }
   }
+}
+
+function stoppingError(): AppError {
+  return new AppError("sync_failed", "The service is stopping; start the run again later");
 }
 
 const NO_BYTES: TransferredBytes = { bytesCompressed: 0, bytesUncompressed: 0 };

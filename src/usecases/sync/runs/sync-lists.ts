@@ -1,4 +1,4 @@
-// The lists of administrators: runs and rejected records. A run whose process has ended is marked as failed when runs
+// The list of runs. A run whose process has ended is marked as failed when runs
 // are listed, or when the next one begins. D-4.9.
 import { AppError, refuse } from "../../../domain/shared/errors.ts";
 import { LEASE_TTL_MS } from "../../../domain/shared/limits.ts";
@@ -10,16 +10,13 @@ import {
   requireListQuery,
 } from "../../../domain/shared/list-query.ts";
 import { dateTimeMs, formatMs } from "../../../domain/shared/time.ts";
-import type { CompareRun, KeptRun, RejectedItem, SyncRun } from "../../../domain/sync/run/run.ts";
-import { findTable } from "../../../domain/sync/table/table.ts";
-import type { RejectedRecord } from "../../../ports/runs/rejected-records.ts";
+import type { CompareRun, KeptRun, SyncRun } from "../../../domain/sync/run/run.ts";
 import { holdLease, type RunLease } from "../shared/hold-lease.ts";
 import type { SyncDeps } from "../shared/sync-deps.ts";
 
 /** Runs that are looked at for abandoned ones; older ones are not still going on. */
 const LOOK_BACK_RUNS = 50;
 const RUN_CURSOR = /^[\w-]{8,64}$/;
-const REJECTED_CURSOR = /^\d{16}$/;
 
 /** A run, as lists show it; `dryRun` only of a dry run, which is in no list. */
 export type SyncRunItem = Omit<SyncRun, "dryRun"> & { readonly dryRun?: true };
@@ -98,25 +95,6 @@ export async function findKept(deps: SyncDeps, runId: string): Promise<KeptRun> 
   throw new AppError("not_found", "No run has this id; only the last 1,000 are kept");
 }
 
-/** Lists rejected records, newest first; a null table names all. Throws `unknown_table`, `invalid_request`. */
-export async function listRejected(
-  deps: SyncDeps,
-  parameters: ListParameters,
-  tableName: string | null,
-): Promise<ListPart<RejectedItem>> {
-  const table = tableName === null ? null : findTable(deps.registry, tableName).name;
-  const { limit, cursor } = requireListQuery(parameters, REJECTED_CURSOR);
-  const query = { table, direction: null, limit: limit + 1, beforeId: cursor };
-  const found = await deps.rejected.list(query);
-  return listPart(found, limit, { toItem: rejectedItem, cursorOf: ({ id }) => id });
-}
-
-/** Drops a rejected record, so that no run tries it again. Throws `not_found`. */
-export async function dropRejected({ rejected }: SyncDeps, id: string): Promise<void> {
-  if (await rejected.remove(id)) return;
-  throw new AppError("not_found", "No rejected record has this id");
-}
-
 function isDryRun(run: KeptRun): boolean {
   return run.kind === "sync" && run.dryRun;
 }
@@ -126,18 +104,4 @@ export function runItem(run: KeptRun): RunItem {
   if (run.kind === "compare") return run;
   const { dryRun: isDryRun, ...item } = run;
   return isDryRun ? { ...item, dryRun: true } : item;
-}
-
-function rejectedItem(entry: RejectedRecord): RejectedItem {
-  const { id, table, direction, key, message, attempts, firstAtMs, lastAtMs } = entry;
-  return {
-    id,
-    table,
-    direction,
-    key,
-    message,
-    attempts,
-    firstAt: formatMs(firstAtMs),
-    lastAt: formatMs(lastAtMs),
-  };
 }

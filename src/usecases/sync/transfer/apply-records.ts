@@ -6,8 +6,9 @@ import { isOfPeople, personOf } from "../../../domain/sync/people/owned-row.ts";
 import { convertPulled } from "../../../domain/sync/rows/convert.ts";
 import { aheadLimit } from "../../../domain/sync/rows/time-rank.ts";
 import type { ConflictRule, Row } from "../../../domain/sync/table/table.ts";
+import type { RejectedRecord } from "../../../ports/runs/rejected-records.ts";
 import type { CommitExtras, RowWrite, WriteOutcome } from "../../../ports/tables/table-store.ts";
-import type { TableTransfer } from "./begin-transfer.ts";
+import type { OwnTransfer } from "./begin-transfer.ts";
 import { commitRows } from "./commit.ts";
 import { fillColumns, withoutEmpty } from "./fill-columns.ts";
 import { type Rejection, TableRejections } from "./table-rejections.ts";
@@ -39,16 +40,20 @@ interface WritePlan {
 const NO_EXTRAS: ExtrasOfRows = () => ({});
 
 export class RecordWriter {
-  readonly #transfer: TableTransfer;
+  readonly #transfer: OwnTransfer;
   readonly rejections: TableRejections;
 
-  private constructor(transfer: TableTransfer, rejections: TableRejections) {
+  private constructor(transfer: OwnTransfer, rejections: TableRejections) {
     this.#transfer = transfer;
     this.rejections = rejections;
   }
 
-  static async open(transfer: TableTransfer): Promise<RecordWriter> {
-    return new RecordWriter(transfer, await TableRejections.open(transfer));
+  /** `waiting` are the rejected records that may be written; all by default. */
+  static async open(
+    transfer: OwnTransfer,
+    waiting?: readonly RejectedRecord[],
+  ): Promise<RecordWriter> {
+    return new RecordWriter(transfer, await TableRejections.open(transfer, waiting));
   }
 
   /**
@@ -109,7 +114,7 @@ export class RecordWriter {
   }
 }
 
-function planWrites({ table, silent }: TableTransfer, records: readonly JsonObject[]): WritePlan {
+function planWrites({ table, silent }: OwnTransfer, records: readonly JsonObject[]): WritePlan {
   const writes: RowWrite[] = [];
   const refused = new Map<number, string>();
   for (const [index, record] of records.entries()) {

@@ -24,26 +24,34 @@ import {
 import type { ConflictRule, Row, Table } from "../../../domain/sync/table/table.ts";
 import type { LateRowsReply } from "../../../ports/tables/late-rows.ts";
 import type { RunLease } from "../shared/hold-lease.ts";
-import type { RemoteTable } from "../shared/run-context.ts";
+import type { RemoteTable, RunContext } from "../shared/run-context.ts";
 import type { Clocks, Handshake } from "./handshake.ts";
 import type { DeletesReadAhead } from "./meeting.ts";
 import type { TransferReport } from "./transfer-report.ts";
 
-export interface TableTransfer extends RemoteTable {
+/** What writing here under a transfer's lease takes. */
+export interface OwnTransfer {
+  readonly run: Pick<RunContext, "deps" | "isDryRun">;
+  readonly table: Table;
   readonly direction: SyncDirection;
   readonly lease: RunLease;
+  /** Which rows stay at the end that is written to: the newer ones in a run. Null, with `force`: as its table says. D-7.1. */
+  readonly conflict: ConflictRule | null;
+  /** Columns that took no part before: all rows are moved for them. */
+  readonly added: readonly string[];
+  /** Columns in which a null of the remote empties nothing here. */
+  readonly silent: readonly string[];
+}
+
+export interface TableTransfer extends OwnTransfer, RemoteTable {
+  readonly run: RunContext;
+  readonly table: Table;
   readonly report: TransferReport;
   readonly handshake: Handshake;
   /** Markers by name, as they were kept when it began. */
   readonly lastMarkers: ReadonlyMap<string, string>;
-  /** Which rows stay at the end that is written to: the newer ones in a run. Null, with `force`: as its table says. D-7.1. */
-  readonly conflict: ConflictRule | null;
-  /** The columns that take part. D-7.3. */
+  /** The columns that take part; `added` are among them. D-7.3. */
   readonly columns: KnownColumns;
-  /** Those of them that took no part before: all rows are moved for them. */
-  readonly added: readonly string[];
-  /** Columns in which a null of the remote empties nothing here. */
-  readonly silent: readonly string[];
   readonly readAhead: DeletesReadAhead;
 }
 

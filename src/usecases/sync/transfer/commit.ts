@@ -5,7 +5,7 @@ import type {
   WriteOptions,
   WriteOutcome,
 } from "../../../ports/tables/table-store.ts";
-import type { TableTransfer } from "./begin-transfer.ts";
+import type { OwnTransfer } from "./begin-transfer.ts";
 
 /** What is committed beside the rows, by what will have happened to them. Called again when a commit is. */
 type ExtrasOf = (outcome: WriteOutcome) => CommitExtras;
@@ -17,7 +17,7 @@ const NOTHING: WriteOutcome = { failures: [], kept: [], changed: 0, deleted: 0 }
  * Throws the lease's reason when that is lost, and what `TableStore.write` throws.
  */
 export async function commitRows(
-  { run, table, lease }: TableTransfer,
+  { run, table, lease }: OwnTransfer,
   writes: readonly RowWrite[],
   extrasOf: ExtrasOf,
   options: Pick<WriteOptions, "conflict" | "isOwnRun" | "deleted"> = {},
@@ -38,7 +38,7 @@ export async function commitRows(
 }
 
 /** Commits something that goes with no row; nothing happens when it is nothing. As `commitRows` otherwise. */
-export async function commitExtras(transfer: TableTransfer, extras: CommitExtras): Promise<void> {
+export async function commitExtras(transfer: OwnTransfer, extras: CommitExtras): Promise<void> {
   const { markers, rejected = [], accepted, agreed } = extras;
   const isEmpty =
     (markers?.size ?? 0) + rejected.length + (accepted?.keys.length ?? 0) === 0 && !agreed;

@@ -5,7 +5,7 @@ import { convertPulled } from "../../../domain/sync/rows/convert.ts";
 import { keyOf, keyRow } from "../../../domain/sync/rows/row-key.ts";
 import { keyText } from "../../../domain/sync/rows/row-text.ts";
 import type { Row, Table } from "../../../domain/sync/table/table.ts";
-import type { TableTransfer } from "./begin-transfer.ts";
+import type { OwnTransfer } from "./begin-transfer.ts";
 import { commitRows } from "./commit.ts";
 
 /** A row that is written to all the time is left as it is. */
@@ -23,7 +23,7 @@ export function withoutEmpty(row: Row, silent: readonly string[]): Row {
  * is looked at again. Resolves to the number of rows changed.
  */
 export async function fillColumns(
-  transfer: TableTransfer,
+  transfer: OwnTransfer,
   stayed: readonly JsonObject[],
 ): Promise<number> {
   const { table, added } = transfer;
@@ -48,7 +48,7 @@ export async function fillColumns(
 
 /** The rows that there is something to fill in: key and time as they are here, and the columns to fill. */
 async function filledRows(
-  { run, table, added }: TableTransfer,
+  { run, table, added }: OwnTransfer,
   offered: ReadonlyMap<string, Row>,
 ): Promise<Row[]> {
   const keys = [...offered.values()].map((row) => keyRow(table, keyOf(table, row)));

@@ -105,7 +105,7 @@ export interface ColumnHistory {
 }
 
 export function columnHistory(
-  { table, columns }: Meeting,
+  { table, columns }: Pick<Meeting, "table" | "columns">,
   direction: SyncDirection,
   markers: ReadonlyMap<string, string>,
 ): ColumnHistory {

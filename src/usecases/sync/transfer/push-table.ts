@@ -3,6 +3,7 @@ import { keyText } from "../../../domain/sync/rows/row-text.ts";
 import { markName } from "../../../domain/sync/run/marker.ts";
 import { BatchSize, rowsThatFit } from "../../../domain/sync/run/pacing.ts";
 import type { Row } from "../../../domain/sync/table/table.ts";
+import type { RejectedRecord } from "../../../ports/runs/rejected-records.ts";
 import { PushAgreement } from "./agreement.ts";
 import { openMarkers, type TableTransfer, type TransferMarkers } from "./begin-transfer.ts";
 import { commitExtras } from "./commit.ts";
@@ -58,7 +59,15 @@ export async function pushTable(transfer: TableTransfer): Promise<void> {
   await push.agreement.finish();
 }
 
-async function beginPush(transfer: TableTransfer): Promise<Push> {
+/** Sends a record that the remote rejected again, as the table has it now, and nothing else; as `pushTable` otherwise. */
+export async function pushAgain(transfer: TableTransfer, entry: RejectedRecord): Promise<void> {
+  await pushRejected(await beginPush(transfer, [entry]));
+}
+
+async function beginPush(
+  transfer: TableTransfer,
+  waiting?: readonly RejectedRecord[],
+): Promise<Push> {
   const { run, table, lastMarkers } = transfer;
   const afterMark = run.isFull ? null : (lastMarkers.get(markName("push", table.name)) ?? null);
   // Before any row is read: what comes late during the run is for the next one.
@@ -67,7 +76,7 @@ async function beginPush(transfer: TableTransfer): Promise<Push> {
   const push = {
     transfer,
     markers,
-    rejections: await TableRejections.open(transfer),
+    rejections: await TableRejections.open(transfer, waiting),
     agreement: await PushAgreement.open(transfer, markers),
     size: new BatchSize(run.deps.maxPageRows),
     there: null,
@@ -78,10 +87,14 @@ async function beginPush(transfer: TableTransfer): Promise<Push> {
     await push.agreement.prepare(rows);
     return rows.find((row) => !push.rejections.isSettled(row) && !push.agreement.has(row)) ?? null;
   };
-  const waiting = push.rejections.waiting.map(({ key }) => key);
+  const waitingKeys = push.rejections.waiting.map(({ key }) => key);
   return {
     ...push,
-    there: await readFirst(transfer, { start: startTime(markers), firstSent, waiting }),
+    there: await readFirst(transfer, {
+      start: startTime(markers),
+      firstSent,
+      waiting: waitingKeys,
+    }),
   };
 }
 

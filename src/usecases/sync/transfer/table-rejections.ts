@@ -10,7 +10,7 @@ import { RowMemory } from "../../../domain/sync/rows/row-memory.ts";
 import { rowText } from "../../../domain/sync/rows/row-text.ts";
 import type { RejectedRecord } from "../../../ports/runs/rejected-records.ts";
 import type { CommitExtras } from "../../../ports/tables/table-store.ts";
-import type { TableTransfer } from "./begin-transfer.ts";
+import type { OwnTransfer } from "./begin-transfer.ts";
 
 export interface Rejection {
   /** As it was pulled, or the row that was pushed. */
@@ -26,19 +26,23 @@ const SETTLED = 2;
 export class TableRejections {
   /** Those that earlier runs left, the oldest first. */
   readonly waiting: readonly RejectedRecord[];
-  readonly #transfer: TableTransfer;
+  readonly #transfer: OwnTransfer;
   readonly #known = new RowMemory();
   #rejections = 0;
 
-  private constructor(transfer: TableTransfer, waiting: readonly RejectedRecord[]) {
+  private constructor(transfer: OwnTransfer, waiting: readonly RejectedRecord[]) {
     this.#transfer = transfer;
     this.waiting = waiting;
     for (const { record, key } of waiting) this.#known.note(this.#textsOf(record ?? key), WAITING);
   }
 
-  static async open(transfer: TableTransfer): Promise<TableRejections> {
+  /** `waiting` are those that are looked at; by default all that earlier runs left. */
+  static async open(
+    transfer: OwnTransfer,
+    waiting?: readonly RejectedRecord[],
+  ): Promise<TableRejections> {
     const { run, table, direction } = transfer;
-    const rejections = new TableRejections(transfer, await readWaiting(transfer));
+    const rejections = new TableRejections(transfer, waiting ?? (await readWaiting(transfer)));
     for (const { key, fingerprint } of await run.deps.rejected.dropped(table.name, direction)) {
       rejections.#known.note(textsOf(rowKey(table, key), fingerprint), SETTLED);
     }
@@ -109,7 +113,7 @@ function textsOf({ text, isUsable }: RowKey, fingerprint: string) {
 }
 
 /** The rejected records of a table that earlier runs left, the oldest first. */
-async function readWaiting({ run, table, direction }: TableTransfer): Promise<RejectedRecord[]> {
+async function readWaiting({ run, table, direction }: OwnTransfer): Promise<RejectedRecord[]> {
   const waiting: RejectedRecord[] = [];
   for (let beforeId: string | null = null; waiting.length < MAX_REJECTIONS_PER_RUN; ) {
     const query = { table: table.name, direction, limit: LIST_ROWS, beforeId };

@@ -65,7 +65,11 @@ export async function transferTable(
 }
 
 /** Where a transfer begins, by what was kept when it got its lease. Throws `sync_failed` when a pull has to come before. */
-async function beginTransfer(source: RemoteTable, meeting: Meeting, direction: SyncDirection) {
+export async function beginTransfer(
+  source: RemoteTable,
+  meeting: Meeting,
+  direction: SyncDirection,
+) {
   const { run, table } = source;
   const markers = await run.deps.markers.readAll();
   const { added, silent, pushProblem } = columnHistory(meeting, direction, markers);

@@ -1,0 +1,141 @@
+// Rejected records: the record itself, and trying one again.
+import { Database } from "bun:sqlite";
+import { afterEach, expect, setDefaultTimeout, test } from "bun:test";
+import type { ColumnEntry, TableEntry } from "../../../src/domain/sync/table/registry-schema.ts";
+import { ADMIN_ENV, Person } from "../reputation/people.ts";
+import { onEveryBackend, SQLITE_FILE } from "../support/backends.ts";
+import { fastTime } from "../support/fast-time.ts";
+import { releaseResources } from "../support/resources.ts";
+import { startApp } from "../support/sync-app.ts";
+import { startHeldRemote } from "./support/held-remote.ts";
+import { type RunApp, SYNC, startRunApp } from "./support/run-apps.ts";
+
+afterEach(releaseResources);
+setDefaultTimeout(60_000);
+
+const words = (column: ColumnEntry): Record<string, TableEntry> => ({
+  words: { upsert_key: ["w"], columns: { w: { type: "text" }, v: column } },
+});
+const LAX = words({ type: "text" });
+const SHORT = words({ type: "text", max_length: 3 });
+const TOO_LONG = { w: "<a>", v: "too long" };
+
+const retry = (app: RunApp, id: unknown) => app.ask(`/rejected/${id}/retry`, { method: "POST" });
+
+/** The one rejected record of a deployment. */
+async function theOne(app: RunApp) {
+  const items = await app.items("/rejected");
+  expect(items).toHaveLength(1);
+  return items[0]!;
+}
+
+onEveryBackend("rejected records", (backend) => {
+  test("D-9.5.4 a pulled record is shown whole, and tried again here on any instance, without the remote and with sync disabled", async () => {
+    const remote = await startRunApp({ tables: LAX });
+    await remote.push("words", { records: [TOO_LONG, { w: "ok", v: "v" }] });
+    const env = { STORAGE_URL: await backend.makeUrl(), SYNC_REMOTE_URL: remote.url };
+    const local = await startRunApp({ env, tables: SHORT });
+    await local.trigger({ table: "words", direction: "pull" });
+    const item = await theOne(local);
+    const detail = await local.ask(`/rejected/${item["id"]}`);
+    expect(detail.json).toEqual({ ...item, record: TOO_LONG });
+    await remote.stop();
+    const again = await retry(local, item["id"]);
+    expect([again.status, again.json]).toMatchObject([
+      200,
+      { status: "rejected", item: { id: item["id"], attempts: 2, key: { w: "<a>" } } },
+    ]);
+    expect(await theOne(local)).toEqual(again.json["item"] as never);
+    const disabled = { ...env, SYNC_ENABLED: "false", SYNC_REMOTE_URL: "" };
+    const second = await startRunApp({ env: disabled, tables: LAX });
+    const written = await retry(second, item["id"]);
+    expect(written.json).toEqual({ status: "written", item: again.json["item"] });
+    expect(await second.items("/rejected")).toEqual([]);
+    expect((await second.ask("/rows/words?key=<a>")).json["items"]).toEqual([TOO_LONG]);
+    expect((await retry(second, item["id"])).status).toBe(404);
+  });
+
+  test("D-9.5.4 a pushed record is shown as the row is now, and sent again", async () => {
+    const remote = await startRunApp({ tables: SHORT });
+    const env = { STORAGE_URL: await backend.makeUrl(), SYNC_REMOTE_URL: remote.url };
+    const local = await startRunApp({ env, tables: LAX });
+    await local.push("words", { records: [TOO_LONG, { w: "b", v: "too long too" }] });
+    await local.trigger({ table: "words", direction: "push" });
+    const [newer, item] = await local.items("/rejected");
+    expect((await local.ask(`/rejected/${item?.["id"]}`)).json["record"]).toEqual(TOO_LONG);
+    const rejected = await retry(local, item?.["id"]);
+    expect(rejected.json).toMatchObject({ status: "rejected", item: { attempts: 2 } });
+    await local.push("words", { records: [{ ...TOO_LONG, v: "ok" }] });
+    const second = await startRunApp({ env, tables: LAX });
+    const written = await retry(second, item?.["id"]);
+    expect([written.status, written.json["status"]]).toEqual([200, "written"]);
+    expect(await remote.rows("words")).toEqual([{ w: "<a>", v: "ok" }]);
+    expect(await local.items("/rejected")).toEqual([newer!]);
+    expect(await local.markers()).toEqual({});
+  });
+
+  test("D-9.5.4 a record is not tried again while a run moves its table in its direction", async () => {
+    const remote = await startRunApp({ tables: LAX });
+    await remote.push("words", { records: [TOO_LONG] });
+    const storage = { STORAGE_URL: await backend.makeUrl() };
+    const env = { ...storage, SYNC_REMOTE_URL: remote.url };
+    const local = await startRunApp({ env, tables: SHORT });
+    await local.trigger({ table: "words", direction: "pull" });
+    const { id } = await theOne(local);
+    const held = startHeldRemote(remote.url, "/pull/");
+    const second = await startRunApp({
+      ...{ env: { ...storage, SYNC_REMOTE_URL: held.url }, tables: SHORT },
+    });
+    const body = { table: "words", direction: "pull", full: true, wait: false };
+    const { json: run } = await second.trigger(body);
+    await held.reached;
+    const refused = await retry(local, id);
+    expect([refused.status, Object.keys(refused.json)]).toEqual([409, ["error"]]);
+    expect(String(refused.json["error"])).toContain(String(run["run_id"]));
+    held.release();
+  });
+});
+
+test("D-9.5.4 a pushed record needs the remote, and its failures are those of a run", async () => {
+  const remote = await startRunApp({ tables: SHORT });
+  const url = await SQLITE_FILE.makeUrl();
+  const env = { STORAGE_URL: url, SYNC_REMOTE_URL: remote.url };
+  const local = await startRunApp({ env, tables: LAX, time: fastTime() });
+  await local.push("words", { records: [TOO_LONG] });
+  await local.trigger({ table: "words", direction: "push" });
+  const { id } = await theOne(local);
+  const alone = await startRunApp({ env: { STORAGE_URL: url }, tables: LAX });
+  const misconfigured = await retry(alone, id);
+  expect([misconfigured.status, misconfigured.json["type"]]).toEqual([400, "config_error"]);
+  await remote.stop();
+  const failed = await retry(local, id);
+  expect([failed.status, failed.json["type"]]).toEqual([500, "sync_error"]);
+  expect(await theOne(local)).toMatchObject({ id, attempts: 1 });
+  const database = new Database(url.slice("sqlite:".length));
+  database.run("DELETE FROM words");
+  database.close();
+  expect((await alone.ask(`/rejected/${id}`)).json["record"]).toBeNull();
+  const unknown = await startRunApp({ env: { STORAGE_URL: url }, tables: {} });
+  expect((await unknown.ask(`/rejected/${id}`)).json["record"]).toBeNull();
+  expect((await retry(unknown, id)).status).toBe(400);
+  await local.stopRuns();
+  expect((await retry(local, id)).json["type"]).toBe("sync_error");
+});
+
+test("D-9.5.4 rejected records are for administrators, and 404 for what is none", async () => {
+  const app = await startApp({ env: ADMIN_ENV });
+  const ana = await Person.signUp(app, "ana");
+  for (const [path, method] of [
+    ["/rejected/0000000000000001", "GET"],
+    ["/rejected/0000000000000001/retry", "POST"],
+  ] as const) {
+    expect((await app.send(SYNC + path, { method })).status).toBe(401);
+    expect((await ana.send(SYNC + path, { method })).status).toBe(403);
+  }
+  const run = await startRunApp();
+  for (const id of ["0000000000000001", "1", "x", "%00", "x".repeat(2_000)]) {
+    for (const reply of [await run.ask(`/rejected/${id}`), await retry(run, id)]) {
+      expect([id, reply.status, Object.keys(reply.json)]).toEqual([id, 404, ["error"]]);
+    }
+  }
+});
