@@ -46,7 +46,7 @@ export async function openContext(): Promise<BrowserContext> {
     locale: "en-GB",
     timezoneId: "Europe/Berlin",
   });
-  context.setDefaultTimeout(20_000);
+  context.setDefaultTimeout(45_000);
   keepResource(() => context.close());
   return context;
 }

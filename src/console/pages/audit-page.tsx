@@ -1,6 +1,12 @@
-import { EmptyState } from "../components/empty-state.tsx";
+import { AuditRecords } from "./audit/audit-records.tsx";
+import { VerifyLog } from "./audit/verify-log.tsx";
 
-/** The page `Audit`. */
+/** The audit log: whether it is whole, its heads, and its records by account or time. D-9.4. */
 export function AuditPage() {
-  return <EmptyState title="Nothing here yet" />;
+  return (
+    <>
+      <VerifyLog />
+      <AuditRecords />
+    </>
+  );
 }

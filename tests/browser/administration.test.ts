@@ -1,0 +1,140 @@
+// The pages Accounts and Audit. D-9.4.7, D-8.8.
+import { afterEach, describe, expect, setDefaultTimeout, test } from "bun:test";
+import { dataOf, jsonBody, lookUp, Person } from "../http/reputation/people.ts";
+import {
+  onEveryReputationBackend,
+  startReputation,
+} from "../http/reputation/reputation-backends.ts";
+import { releaseResources } from "../http/support/resources.ts";
+import { chromiumAvailable } from "../support/browser.ts";
+import { expectPage, openConsole } from "./console-page.ts";
+
+afterEach(releaseResources);
+setDefaultTimeout(60_000);
+
+describe.skipIf(!chromiumAvailable)("administration in the console", () => {
+  onEveryReputationBackend("accounts and audit", (backend) => {
+    test("D-9.4.7 an administrator finds an account, changes its plan, suspends, restores and erases it", async () => {
+      const app = await startReputation(backend);
+      const root = await Person.signIn(app, "root");
+      const shop = await Person.signUp(app, "shop");
+      const key = await shop.issueKey();
+      for (const name of ["ana", "anabel"]) await Person.signUp(app, name);
+      const refusal = async () => (await lookUp(app, key, { username: "x" })).json["code"];
+      const { page, expectGood } = await openConsole(app, {
+        as: root,
+        address: "/console/accounts",
+      });
+      await expectPage(page, "Accounts");
+      const row = (name: string) =>
+        page.getByRole("row").filter({ hasText: `${name}@example.com` });
+      const button = (name: string) => row("shop").getByRole("button", { name });
+      const dialog = page.getByRole("dialog");
+      const confirm = (name: string) => dialog.getByRole("button", { name, exact: true }).click();
+      await row("shop").waitFor();
+      await expectGood();
+
+      await page.getByLabel("Name or e-mail address").fill("SHOP@");
+      await page.getByRole("button", { name: "Search", exact: true }).click();
+      await page.waitForURL(/query=SHOP/);
+      await row("ana").waitFor({ state: "detached" });
+      await page.reload();
+      expect(await page.getByLabel("Name or e-mail address").inputValue()).toBe("SHOP@");
+
+      await button("Change plan").click();
+      await dialog.getByLabel("Plan").selectOption("business");
+      await expectGood();
+      await confirm("Change plan");
+      await row("shop").getByText("business").waitFor();
+
+      await button("Suspend").click();
+      await dialog.getByRole("button", { name: "Back" }).click();
+      expect(await refusal()).toBe("profile_not_found");
+      await button("Suspend").click();
+      await confirm("Suspend");
+      await row("shop").getByText("suspended").waitFor();
+      expect(await refusal()).toBe("account_suspended");
+      await button("Restore").click();
+      await confirm("Restore");
+      await row("shop").getByText("active").waitFor();
+      expect(await refusal()).toBe("profile_not_found");
+
+      await row("shop").getByRole("link", { name: "shop" }).click();
+      await expectPage(page, "Accounts");
+      await page.getByText("2 of").first().waitFor();
+      await expectGood();
+      await page.getByLabel("New password").fill("another password");
+      await page.getByRole("button", { name: "Set password" }).click();
+      await page.getByText("is signed out everywhere").waitFor();
+      expect((await shop.send("/v1/me")).status).toBe(401);
+      await page.getByRole("button", { name: "Erase" }).click();
+      await confirm("Erase");
+      await page.waitForURL(/\/console\/accounts$/);
+      expect(await refusal()).toBe("api_key_invalid");
+      await row("root").waitFor({ state: "detached" });
+      await page.getByLabel("Erased name").fill("shop");
+      await page.getByRole("button", { name: "Release" }).click();
+      await page.getByText("shop is free").waitFor();
+      await page.getByLabel("Erased name").fill("shop");
+      await page.getByRole("button", { name: "Release" }).click();
+      await page.getByText("No erased account holds this name").waitFor();
+      expect(await page.getByLabel("Erased name").inputValue()).toBe("shop");
+    });
+
+    test("D-9.4.7 nobody suspends or erases themselves among the accounts", async () => {
+      const app = await startReputation(backend);
+      const root = await Person.signIn(app, "root");
+      const { page } = await openConsole(app, { as: root, address: "/console/accounts" });
+      const row = page.getByRole("row").filter({ hasText: "administrator" });
+      await row.getByRole("button", { name: "Change plan" }).waitFor();
+      expect(await row.getByRole("button").allTextContents()).toEqual(["Change plan"]);
+    });
+
+    test("D-9.4.7 the audit log is verified, and its records are found by account", async () => {
+      const app = await startReputation(backend);
+      const root = await Person.signIn(app, "root");
+      const ana = await Person.signUp(app, "ana");
+      await ana.consent();
+      const shop = await Person.signUp(app, "shop");
+      const key = await shop.issueKey();
+      for (const username of ["ana", "nobody"]) await lookUp(app, key, { username });
+      const plan = jsonBody({ plan: "business" }, "PUT");
+      expect(dataOf(await root.send("/v1/admin/accounts/shop/plan", plan))["plan"]).toBe(
+        "business",
+      );
+
+      const { page, expectGood } = await openConsole(app, { as: root, address: "/console/audit" });
+      await expectPage(page, "Audit");
+      await page.getByRole("button", { name: "Verify" }).click();
+      await page.getByText("3 records in 2 chains").waitFor();
+      await page.getByText("Heads", { exact: true }).click();
+      await page.getByRole("table", { name: "Heads of the chains" }).waitFor();
+      const records = page.getByRole("table", { name: "Records of the audit log" });
+      expect(await records.getByRole("row").count()).toBe(4);
+      await expectGood();
+
+      await page.getByLabel("Account").fill("ana");
+      await page.getByRole("button", { name: "Search", exact: true }).click();
+      await page.waitForURL(/account=ana/);
+      await records.getByRole("cell", { name: "ana", exact: true }).waitFor();
+      expect(await records.getByRole("row").count()).toBe(2);
+      await page.getByLabel("Until").fill("2020-01-01T00:00");
+      await page.getByRole("button", { name: "Search", exact: true }).click();
+      await page.getByText("No record is found here").waitFor();
+      await expectGood();
+      await page.goBack();
+      await records.getByRole("cell", { name: "ana", exact: true }).waitFor();
+    });
+
+    test("D-9.4.7 hostile names are text", async () => {
+      const app = await startReputation(backend);
+      const root = await Person.signIn(app, "root");
+      const name = encodeURIComponent("<script>alert(1)</script>\u202eeman");
+      const address = `/console/accounts/${name}`;
+      const { page, expectGood } = await openConsole(app, { as: root, address });
+      await expectPage(page, "Accounts");
+      await page.getByText("There is no such account").waitFor();
+      await expectGood();
+    });
+  });
+});
