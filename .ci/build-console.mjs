@@ -9,10 +9,9 @@ import { runChild } from "./run-child.mjs";
  * their content, and `console.json` is put in place last: whoever reads it finds all that it names.
  */
 export async function buildConsole({ root, bun, force, say }) {
-  const source = join(root, "src", "console");
   // An image installs the packages before it has the sources.
-  if (!fs.existsSync(join(source, "main.tsx"))) return;
-  const inputs = hashOfInputs(root, source);
+  if (!fs.existsSync(join(root, "src", "console", "main.tsx"))) return;
+  const inputs = consoleInputs(root);
   if (!force && readBuilt(root)?.inputs === inputs) return;
   const stdio = ["ignore", "ignore", 2];
   const step = [join(root, ".ci", "bundle-console.mjs"), inputs];
@@ -31,7 +30,9 @@ function readBuilt(root) {
   }
 }
 
-function hashOfInputs(root, source) {
+/** A hash of all that the console is built from. */
+export function consoleInputs(root) {
+  const source = join(root, "src", "console");
   const entries = fs.readdirSync(source, { recursive: true, withFileTypes: true });
   const sources = entries
     .filter((entry) => entry.isFile())
