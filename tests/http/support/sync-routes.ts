@@ -32,6 +32,7 @@ export const SYNC_ROUTES: readonly SyncRoute[] = [
   route("GET", "runs/{run_id}", "administrator"),
   route("GET", "runs/{run_id}/events", "administrator"),
   route("POST", "runs/{run_id}/cancel", "administrator"),
+  route("GET", "rows/{table_name}", "administrator"),
   route("GET", "rejected", "administrator"),
   route("DELETE", "rejected/{id}", "administrator"),
 ];
