@@ -1,6 +1,7 @@
-import { EmptyState } from "../components/empty-state.tsx";
+import { RejectedDetail } from "./rejected/rejected-detail.tsx";
+import { RejectedList } from "./rejected/rejected-list.tsx";
 
-/** The page `Rejected`. */
-export function RejectedPage() {
-  return <EmptyState title="Nothing here yet" />;
+/** Records that one end rejected: why, and what to do about it. `id`: one of them. D-9.4. */
+export function RejectedPage({ id }: Readonly<Record<string, string>>) {
+  return id === undefined ? <RejectedList /> : <RejectedDetail id={id} />;
 }
