@@ -1,4 +1,4 @@
-import { useEffect, useRef } from "preact/hooks";
+import { useEffect, useRef, useState } from "preact/hooks";
 import uPlot from "uplot";
 import { DataTable } from "../components/data-table.tsx";
 import { TimeText } from "../components/time-text.tsx";
@@ -26,6 +26,7 @@ interface LineChartProps {
 export function LineChart(props: LineChartProps) {
   const { caption, times, lines } = props;
   const frame = useRef<HTMLDivElement>(null);
+  const [isOpen, setOpen] = useState(false);
   const names = lines.map(({ name }) => name).join("\n");
   const plot = useRef<uPlot | null>(null);
   const height = props.height ?? 180;
@@ -44,29 +45,37 @@ export function LineChart(props: LineChartProps) {
   }, [names, height]);
   useEffect(() => plot.current?.setData(data));
 
-  const rows = times.map((at, i) => ({ at, values: lines.map(({ values }) => values[i] ?? null) }));
   return (
     <figure class="chart">
       <figcaption>{caption}</figcaption>
       <div ref={frame} aria-hidden="true" />
-      <details>
+      <details onToggle={(event) => setOpen(event.currentTarget.open)}>
         <summary>Show as a table</summary>
-        <DataTable
-          caption={caption}
-          isCaptionHidden
-          rows={rows}
-          keyOf={({ at }) => at}
-          columns={[
-            { title: "Time", cell: ({ at }) => <TimeText at={at} />, isHeader: true },
-            ...lines.map(({ name }, i) => ({
-              title: name,
-              isNumber: true,
-              cell: ({ values }: (typeof rows)[number]) => values[i]?.toLocaleString() ?? "–",
-            })),
-          ]}
-        />
+        {isOpen && <LineTable {...props} />}
       </details>
     </figure>
+  );
+}
+
+/** A day of minutes is many rows: they are made when somebody wants to read them. */
+function LineTable({ caption, times, lines }: LineChartProps) {
+  const rows = times.map((at, i) => ({ at, values: lines.map(({ values }) => values[i] ?? null) }));
+  return (
+    <DataTable
+      caption={caption}
+      isCaptionHidden
+      isDense
+      rows={rows}
+      keyOf={({ at }) => at}
+      columns={[
+        { title: "Time", cell: ({ at }) => <TimeText at={at} />, isHeader: true },
+        ...lines.map(({ name }, i) => ({
+          title: name,
+          isNumber: true,
+          cell: ({ values }: (typeof rows)[number]) => values[i]?.toLocaleString() ?? "–",
+        })),
+      ]}
+    />
   );
 }
 
