@@ -34,7 +34,9 @@ export const SYNC_ROUTES: readonly SyncRoute[] = [
   route("POST", "runs/{run_id}/cancel", "administrator"),
   route("GET", "rows/{table_name}", "administrator"),
   route("GET", "rejected", "administrator"),
+  route("GET", "rejected/{id}", "administrator"),
   route("DELETE", "rejected/{id}", "administrator"),
+  route("POST", "rejected/{id}/retry", "administrator"),
 ];
 
 /** Those that take the sync key. */
