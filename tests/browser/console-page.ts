@@ -13,7 +13,7 @@ export interface WatchedPage extends PageWatch {
 
 interface OpenOptions {
   /** Who is signed in; nobody when absent. */
-  readonly as?: Person;
+  readonly as?: Pick<Person, "token">;
   /** From `/console` on. */
   readonly address?: string;
   readonly expectedErrors?: readonly RegExp[];

@@ -3,7 +3,7 @@ import { asRequestError, type RequestError } from "./request-error.ts";
 
 /** Something that is loaded from the service, and kept while it is loaded again. */
 export interface Resource<T> {
-  /** Null until the first load has ended well. */
+  /** Null until the first load has ended well; what is loaded is never null itself. */
   readonly data: T | null;
   /** Why the last load failed; null when it did not. */
   readonly error: RequestError | null;

@@ -1,5 +1,5 @@
 import type { ComponentChildren } from "preact";
-import { useLayoutEffect, useRef } from "preact/hooks";
+import { useLayoutEffect, useRef, useState } from "preact/hooks";
 import type { RequestError } from "../api/request-error.ts";
 import { useAction } from "../api/use-action.ts";
 import { ActionButton } from "./action-button.tsx";
@@ -20,8 +20,12 @@ interface ActionFormProps {
 export function ActionForm({ name, onSubmit, isRow = false, children }: ActionFormProps) {
   const { run, isBusy, error } = useAction(onSubmit);
   const form = useRef<HTMLFormElement>(null);
+  const [isBeside, setBeside] = useState(false);
   useLayoutEffect(() => {
-    if (error !== null) form.current?.querySelector<HTMLElement>("[aria-invalid]")?.focus();
+    const refused = form.current?.querySelector<HTMLElement>("[aria-invalid]") ?? null;
+    // Said by the field itself, once it has the focus.
+    setBeside(error !== null && refused !== null);
+    if (error !== null) refused?.focus();
   }, [error]);
 
   return (
@@ -33,7 +37,7 @@ export function ActionForm({ name, onSubmit, isRow = false, children }: ActionFo
         void run();
       }}
     >
-      <ErrorNote error={error} />
+      {!isBeside && <ErrorNote error={error} />}
       <div class={isRow ? "form-row" : undefined}>
         {children(error)}
         <ActionButton type="submit" look="main" isBusy={isBusy}>

@@ -1,6 +1,142 @@
+import { useState } from "preact/hooks";
+import { request, type Schema } from "../api/request.ts";
+import { useResource } from "../api/use-resource.ts";
+import { DayBars } from "../charts/day-bars.tsx";
+import { CopyButton } from "../components/copy-button.tsx";
 import { EmptyState } from "../components/empty-state.tsx";
+import { Field } from "../components/field.tsx";
+import { ProgressBar } from "../components/progress-bar.tsx";
+import { ResourceView } from "../components/resource-view.tsx";
+import { StatusBadge } from "../components/status-badge.tsx";
+import { TimeText } from "../components/time-text.tsx";
+import { queryValue, setQuery } from "../state/router.ts";
+import { session } from "../state/session.ts";
 
-/** The page `Usage`. */
+type Usage = Schema<"Usage">;
+
+const POLL_MS = 15_000;
+/** Share of a limit from which it is worth a word. */
+const NEARLY = 0.8;
+
+/** The page `Usage`: the limits of the plan, the calls of each day, and how to call. D-9.4.10. */
 export function UsagePage() {
-  return <EmptyState title="Nothing here yet" />;
+  const usage = useResource((signal) => request("get", "/v1/me/usage", { signal }), {
+    pollMs: POLL_MS,
+  });
+  return (
+    <>
+      <ResourceView resource={usage} name="your usage">
+        {(data) => (
+          <>
+            <p>
+              Your plan is <strong>{data.plan}</strong>. The calls of all your keys count together.
+            </p>
+            <div class="cards">
+              <Limit name="Minute" of="this minute" limit={data.minute} />
+              <Limit name="Month" of="this month" limit={data.month} />
+            </div>
+            <Days days={data.days} />
+          </>
+        )}
+      </ResourceView>
+      <CurlLine />
+    </>
+  );
+}
+
+function Limit({
+  name,
+  of,
+  limit: { limit, used, remaining, reset_at: resetAt },
+}: {
+  readonly name: string;
+  readonly of: string;
+  readonly limit: Usage["minute"];
+}) {
+  const isSpent = remaining === 0;
+  const isNear = limit !== null && used >= limit * NEARLY;
+  return (
+    <section class="card" aria-labelledby={`limit-${name}`}>
+      <h2 id={`limit-${name}`}>{name}</h2>
+      {limit === null ? (
+        <p>{used.toLocaleString()} calls, unlimited</p>
+      ) : (
+        <ProgressBar
+          label={`Calls ${of}`}
+          done={used}
+          total={limit}
+          text={`${used.toLocaleString()} of ${limit.toLocaleString()} calls`}
+        />
+      )}
+      <p class="quiet">
+        {isSpent && <StatusBadge tone="bad" text="used up" />}
+        {!isSpent && isNear && <StatusBadge tone="warning" text="nearly used up" />}{" "}
+        {limit !== null && used > 0 && (
+          <>
+            Resets at <TimeText at={resetAt} />
+          </>
+        )}
+      </p>
+    </section>
+  );
+}
+
+function Days({ days }: { readonly days: Usage["days"] }) {
+  if (days.every(({ calls }) => calls === 0)) {
+    return (
+      <EmptyState title="No calls in the last 31 days">
+        <p>
+          <a href="/console/api-keys">Make an API key</a>, and try the line below.
+        </p>
+      </EmptyState>
+    );
+  }
+  return (
+    <DayBars
+      caption="Calls of the last 31 days, in UTC"
+      names={["Calls", "Denied"]}
+      days={days.map(({ date, calls, denied }) => ({ date, all: calls, marked: denied }))}
+    />
+  );
+}
+
+/** A line for a shell that looks somebody up, as the address of this page says. */
+function CurlLine() {
+  const own = session.value.kind === "signed_in" ? session.value.account.username : "";
+  const [username, setUsername] = useState(queryValue("username") || own);
+  const line = curlLine(username || own);
+
+  function change(value: string) {
+    setUsername(value);
+    setQuery({ username: value === own ? "" : value }, { isReplaced: true });
+  }
+
+  return (
+    <section class="card" aria-labelledby="call">
+      <h2 id="call">A lookup</h2>
+      <p class="prose">
+        With an <a href="/console/api-keys">API key</a> in <code>$REPSYNC_API_KEY</code> this line
+        works as it stands. The answer is <code>consent_required</code> as long as that person has
+        given no consent.
+      </p>
+      <Field
+        label="Username"
+        hint="Whom to look up"
+        value={username}
+        onValue={change}
+        hints={{ autocomplete: "off", autocapitalize: "none", spellcheck: false }}
+      />
+      <pre class="code-line">
+        <code>{line}</code>
+      </pre>
+      <CopyButton text={line} of="the line" />
+    </section>
+  );
+}
+
+/** Whatever the name is: nothing of it means anything to a shell. */
+function curlLine(username: string): string {
+  const name = encodeURIComponent(username.toWellFormed()).replaceAll("'", "%27");
+  const url = `${location.origin}/v1/public/profiles/${name}/reputation`;
+  return `curl -sS -H "X-API-Key: $REPSYNC_API_KEY" '${url}'`;
 }

@@ -1,0 +1,76 @@
+// The service stopped and started again under an open page, and a session that ended elsewhere. D-9.4.11.
+import { afterEach, describe, expect, setDefaultTimeout, test } from "bun:test";
+import { PASSWORD, Person } from "../http/reputation/people.ts";
+import {
+  onEveryReputationBackend,
+  startReputation,
+} from "../http/reputation/reputation-backends.ts";
+import { releaseResources } from "../http/support/resources.ts";
+import { chromiumAvailable } from "../support/browser.ts";
+import { expectPage, openConsole } from "./console-page.ts";
+
+afterEach(releaseResources);
+setDefaultTimeout(60_000);
+
+/** The browser's line on a service that is not there. */
+const GONE = /^Failed to load resource: net::ERR_/;
+
+describe.skipIf(!chromiumAvailable)("an open page", () => {
+  onEveryReputationBackend(
+    "interrupted",
+    (backend) => {
+      test("D-9.4.11 a service that comes again is found by itself, and by one press of what was typed", async () => {
+        const storageUrl = await backend.makeUrl();
+        const store = { ...backend, makeUrl: async () => storageUrl };
+        const first = await startReputation(store);
+        const as = await Person.signUp(first, "ana");
+        const address = "/console/consents";
+        const { page, expectGood } = await openConsole(first, {
+          ...{ as, address },
+          expectedErrors: [GONE],
+        });
+        await page.getByText("You have given no consent").waitFor();
+
+        await first.stop();
+        await page.getByLabel("Expires").fill("2999-01-01T00:00");
+        await page.getByRole("button", { name: "Give", exact: true }).click();
+        await page.getByText("The service cannot be reached").waitFor();
+        expect(await page.getByLabel("Expires").inputValue()).toBe("2999-01-01T00:00");
+        await expectGood();
+        const { port } = new URL(first.url);
+        const second = await startReputation(store, { PORT: port });
+        await page.getByRole("button", { name: "Give", exact: true }).click();
+        await page.getByRole("cell", { name: "active" }).waitFor();
+
+        await second.stop();
+        await page.getByRole("link", { name: "My reputation", exact: true }).click();
+        await page.getByText("The service cannot be reached").waitFor();
+        await expectGood();
+        await startReputation(store, { PORT: port });
+        await page.getByText("No verified platform yet").waitFor();
+        expect(await page.getByText("The service cannot be reached").count()).toBe(0);
+      });
+
+      test("D-9.4.11 a press after the session ended elsewhere leads to signing in, and back", async () => {
+        const app = await startReputation(backend);
+        const as = await Person.signUp(app, "ana");
+        await as.consent();
+        const address = "/console/consents?status=active";
+        const { page, expectGood } = await openConsole(app, { as, address });
+        await page.getByRole("button", { name: "Revoke", exact: true }).click();
+        await as.send("/v1/sessions", { method: "DELETE" });
+        const dialog = page.getByRole("dialog");
+        await dialog.getByRole("button", { name: "Revoke", exact: true }).click();
+        await expectPage(page, "Sign in");
+        await expectGood();
+        await page.getByLabel("Username").fill("ana");
+        await page.getByLabel("Password").fill(PASSWORD);
+        await page.getByRole("button", { name: "Sign in", exact: true }).click();
+        await expectPage(page, "Consents");
+        expect(await page.getByLabel("Status").inputValue()).toBe("active");
+        await page.getByRole("cell", { name: "active" }).waitFor();
+      });
+    },
+    { isFile: true },
+  );
+});
