@@ -16,8 +16,9 @@ import type { VersionedCache } from "./ports/lookups/versioned-cache.ts";
 import type { CacheCounts } from "./ports/runtime/metrics.ts";
 import type { Scheduler } from "./ports/runtime/runtime.ts";
 import { openServices, type Services, type TimeDeps } from "./services.ts";
+import { RememberedRemote } from "./usecases/operations/remembered-remote.ts";
 import { AuditVerifications } from "./usecases/reputation/audit/audit-verifications.ts";
-import { Lookups } from "./usecases/reputation/lookups/look-up.ts";
+import { type LookupCounts, Lookups } from "./usecases/reputation/lookups/look-up.ts";
 import { startPruning } from "./usecases/sync/deletes/prune-tombstones.ts";
 import { ActiveRuns } from "./usecases/sync/runs/active-runs.ts";
 import {
@@ -58,6 +59,7 @@ export async function compose(config: Config, time?: TimeDeps): Promise<Deployme
   const activeRuns = new ActiveRuns(sync, metrics);
   const lookups = new Lookups(services.lookups);
   const verifications = new AuditVerifications({ ...services.audit, timer, logger });
+  services.traffic.countLookups(() => decidedLookups(lookups.counts()));
   const cache = () => sumCounts(services.caches);
   const handler = createRequestHandler({
     clock,
@@ -87,7 +89,14 @@ export async function compose(config: Config, time?: TimeDeps): Promise<Deployme
       logger,
     },
     pages: pageRoutesDeps(config, services),
-    runs: { identity: accounts, sync, activeRuns, timer },
+    runs: {
+      ...{ identity: accounts, sync, activeRuns, timer },
+      overview: {
+        ...{ sync, health: { storage, clock, logger, runtimeVersion } },
+        ...{ remote: new RememberedRemote(sync), traffic: storage.traffic },
+        ...{ cron: new CronerScheduler(), schedule: config.schedule },
+      },
+    },
     reputation: {
       accounts,
       lookups,
@@ -131,6 +140,7 @@ function pageRoutesDeps(config: Config, services: Services): PageRoutesDeps {
     gzip: new ZlibGzip(),
     digest: new WebCryptoDigest(),
     comparison: new NodeSecretComparison(),
+    traffic: services.traffic,
     clock,
     timer,
     logger,
@@ -167,6 +177,12 @@ function startRunSchedules(
       ? []
       : [startCompareSchedule(deps, compareSchedule, compareRepair)]),
   ];
+}
+
+/** Those that count against the limits of their account. */
+function decidedLookups(counts: LookupCounts): number {
+  const names = ["allowed", "profile_not_found", "consent_required"] as const;
+  return names.reduce((sum, name) => sum + (counts.get(name) ?? 0), 0);
 }
 
 function sumCounts(caches: readonly VersionedCache<unknown>[]): CacheCounts {

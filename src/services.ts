@@ -21,6 +21,7 @@ import type { ReputationStores } from "./ports/reputation-stores.ts";
 import type { Logger } from "./ports/runtime/logger.ts";
 import type { Clock, Timer } from "./ports/runtime/runtime.ts";
 import type { FullStorage } from "./ports/storage.ts";
+import { TrafficMeter } from "./usecases/operations/traffic-meter.ts";
 import type { AccountDeps } from "./usecases/reputation/accounts/deps.ts";
 import {
   makePasswordRest,
@@ -55,7 +56,9 @@ export interface Services {
   /** False when the store began with another `API_KEY_PEPPER`. */
   readonly isFirstPepper: boolean;
   readonly caches: readonly VersionedCache<unknown>[];
-  /** Closes the store. Idempotent. */
+  /** What this process moves and looks up. */
+  readonly traffic: TrafficMeter;
+  /** Closes the store, with the last of `traffic` in it. Idempotent. */
   close(): Promise<void>;
 }
 
@@ -109,18 +112,23 @@ async function makeServices(config: Config, opened: OpenedStore): Promise<Servic
   const reputation = { stores, mac, pepperMac, tokens, passwordRest };
   const accounts = await accountDeps(config, opened, reputation);
   await makeConfiguredAdministrator(config, accounts);
+  const traffic = new TrafficMeter({ traffic: storage.traffic, clock, timer, logger });
   return {
     clock,
     timer,
     logger,
     storage,
-    sync: syncDeps(config, opened),
+    sync: { ...syncDeps(config, opened), traffic },
     accounts,
     lookups: { lookupProcessor, pepperMac, clock, timer, defer: systemDefer },
     audit: { audit, mac, auditKey, clock },
     isFirstPepper,
     caches,
-    close: () => storage.close(),
+    traffic,
+    async close() {
+      await traffic.stop();
+      await storage.close();
+    },
   };
 }
 

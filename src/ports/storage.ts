@@ -8,6 +8,7 @@ import type { LeaseStore } from "./runs/lease-store.ts";
 import type { MarkerStore } from "./runs/marker-store.ts";
 import type { RejectedRecords } from "./runs/rejected-records.ts";
 import type { RunStore } from "./runs/run-store.ts";
+import type { TrafficStore } from "./runs/traffic-store.ts";
 import type { KnownNames } from "./tables/known-names.ts";
 import type { LateRows } from "./tables/late-rows.ts";
 import type { RowSource } from "./tables/row-source.ts";
@@ -35,6 +36,7 @@ export interface FullStorage extends Storage {
   readonly leases: LeaseStore;
   readonly runs: RunStore;
   readonly rejected: RejectedRecords;
+  readonly traffic: TrafficStore;
   readonly accounts: AccountStore;
   readonly sessions: SessionStore;
   readonly signIns: SignInGuard;

@@ -57,6 +57,7 @@ import { REJECTED_DETAILS } from "./runs/rejected-details.ts";
 import { REJECTED, REJECTED_DROPPED } from "./runs/rejected-entries.ts";
 import { MongoRejectedRecords } from "./runs/rejected-records.ts";
 import { DRY_RUNS, MongoRunStore, RUNS } from "./runs/run-store.ts";
+import { MongoTrafficStore, TRAFFIC } from "./runs/traffic-store.ts";
 import { LATE_COMMITS, LATE_ROWS, MongoLateRows } from "./tables/late-rows.ts";
 import { MongoRowSource } from "./tables/row-source.ts";
 import { TABLE_DEFINITIONS } from "./tables/table-inspection.ts";
@@ -91,6 +92,7 @@ const INTERNAL_COLLECTIONS = [
   REJECTED,
   REJECTED_DETAILS,
   REJECTED_DROPPED,
+  TRAFFIC,
   AGREED,
   LATE_ROWS,
   LATE_COMMITS,
@@ -124,6 +126,7 @@ class MongoStorage implements FullStorage {
   readonly leases: MongoLeaseStore;
   readonly runs: MongoRunStore;
   readonly rejected: MongoRejectedRecords;
+  readonly traffic: MongoTrafficStore;
   readonly accounts: MongoAccountStore;
   readonly sessions: MongoSessionStore;
   readonly signIns: MongoSignInGuard;
@@ -148,6 +151,7 @@ class MongoStorage implements FullStorage {
     this.leases = new MongoLeaseStore(deps);
     this.runs = new MongoRunStore(deps);
     this.rejected = new MongoRejectedRecords(deps);
+    this.traffic = new MongoTrafficStore(deps);
     this.accounts = new MongoAccountStore(this.#accountDeps);
     this.sessions = new MongoSessionStore(this.#accountDeps);
     this.signIns = new MongoSignInGuard(this.#accountDeps);

@@ -35,6 +35,7 @@ import { LEASE_TABLES, SqliteLeaseStore } from "./runs/lease-store.ts";
 import { MARKER_TABLES, SqliteMarkerStore } from "./runs/marker-store.ts";
 import { REJECTED_TABLES, SqliteRejectedRecords } from "./runs/rejected-records.ts";
 import { RUN_TABLES, SqliteRunStore } from "./runs/run-store.ts";
+import { SqliteTrafficStore, TRAFFIC_TABLES } from "./runs/traffic-store.ts";
 import { LATE_TABLES, SqliteLateRows } from "./tables/late-rows.ts";
 import { SqliteRowSource } from "./tables/row-source.ts";
 import { DEFINITION_TABLES } from "./tables/schema.ts";
@@ -49,6 +50,7 @@ const INTERNAL_TABLES = [
   ...LEASE_TABLES,
   ...RUN_TABLES,
   ...REJECTED_TABLES,
+  ...TRAFFIC_TABLES,
   ...AGREED_TABLES,
   ...LATE_TABLES,
   ...TOMBSTONE_TABLES,
@@ -71,6 +73,7 @@ export class SqliteStorage implements FullStorage {
   readonly leases: SqliteLeaseStore;
   readonly runs: SqliteRunStore;
   readonly rejected: SqliteRejectedRecords;
+  readonly traffic: SqliteTrafficStore;
   readonly accounts: SqliteAccountStore;
   readonly sessions: SqliteSessionStore;
   readonly signIns: SqliteSignInGuard;
@@ -92,6 +95,7 @@ export class SqliteStorage implements FullStorage {
     this.leases = new SqliteLeaseStore(database);
     this.runs = new SqliteRunStore(database);
     this.rejected = new SqliteRejectedRecords(database);
+    this.traffic = new SqliteTrafficStore(database);
     this.accounts = new SqliteAccountStore(database, erasedNames);
     this.sessions = new SqliteSessionStore(database);
     this.signIns = new SqliteSignInGuard(database);

@@ -80,6 +80,22 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/sync/overview": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get: operations["readOverview"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/sync/pull/{table_name}": {
         parameters: {
             query?: never;
@@ -1433,6 +1449,80 @@ export interface components {
             /** @constant */
             upserted: 0;
         };
+        Overview: {
+            health: {
+                /** @enum {string} */
+                db: "ok" | "unavailable";
+                php: string;
+                /** @enum {string} */
+                status: "ok" | "degraded";
+                /**
+                 * Format: date-time
+                 * @description ISO 8601, UTC
+                 */
+                timestamp: string;
+            };
+            history: {
+                /** @description Of 31 days; hours without any are left out */
+                hours: components["schemas"]["Traffic"][];
+                /** @description Of a day; minutes without any are left out */
+                minutes: components["schemas"]["Traffic"][];
+            };
+            remote: {
+                /** @description Why it could not be reached */
+                error: string | null;
+                reachable: boolean;
+                /** @description Without credentials; null when none is configured */
+                url: string | null;
+            };
+            schedule: {
+                /** @description SYNC_SCHEDULE */
+                cron: string | null;
+                /**
+                 * Format: date-time
+                 * @description Null when nothing is scheduled
+                 */
+                next_at: string | null;
+            };
+            sync_enabled: boolean;
+            tables: components["schemas"]["OverviewTable"][];
+        };
+        OverviewTable: {
+            /** @description Rows here more than there; as the last run left it where one is not known */
+            drift: number | null;
+            /** @description The last run over the table; null without one */
+            last_run: {
+                /** @enum {string} */
+                direction: "push" | "pull" | "both";
+                error?: string;
+                /**
+                 * Format: date-time
+                 * @description Null while it runs
+                 */
+                finished_at: string | null;
+                run_id: string;
+                /**
+                 * Format: date-time
+                 * @description ISO 8601, UTC
+                 */
+                started_at: string;
+                /** @enum {string} */
+                status: "running" | "success" | "partial" | "failed";
+                /** @enum {string} */
+                trigger: "api" | "stream" | "cli" | "schedule";
+            } | null;
+            marker_lag_seconds: {
+                /** @description Seconds from the marker to now */
+                pull: number | null;
+                /** @description Seconds from the marker to now */
+                push: number | null;
+            };
+            /** @description Null when they cannot be counted */
+            rows_here: number | null;
+            /** @description By the remote's status; null when not known */
+            rows_there: number | null;
+            table: string;
+        };
         OwnProfile: {
             bio: string;
             display_name: string;
@@ -2024,6 +2114,17 @@ export interface components {
             /** @enum {string} */
             type: "text" | "integer" | "bigint" | "numeric" | "real" | "boolean" | "datetime" | "date" | "json";
         };
+        Traffic: {
+            /**
+             * Format: date-time
+             * @description ISO 8601, UTC
+             */
+            at: string;
+            /** @description Lookups that were decided */
+            lookups: number;
+            /** @description Rows written or removed by synchronization */
+            rows: number;
+        };
         /**
          * @example {
          *       "direction": "both"
@@ -2256,6 +2357,25 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["DigestPage"];
+                };
+            };
+        };
+    };
+    readOverview: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Overview"];
                 };
             };
         };

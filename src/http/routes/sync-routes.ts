@@ -3,6 +3,7 @@ import type { SyncStatusDeps } from "../../usecases/sync/pages/read-sync-status.
 import { type CompareRouteDeps, compareRoutes } from "./sync/compare-routes.ts";
 import { type DeletedRouteDeps, deletedRoute } from "./sync/deleted-route.ts";
 import { type DigestRouteDeps, digestRoute } from "./sync/digest-route.ts";
+import { type OverviewRouteDeps, overviewRoute } from "./sync/overview-route.ts";
 import { type PullRouteDeps, pullRoute } from "./sync/pull-route.ts";
 import { type PushRouteDeps, pushRoute } from "./sync/push-route.ts";
 import { type RejectedRouteDeps, rejectedRoutes } from "./sync/rejected-routes.ts";
@@ -25,7 +26,8 @@ export interface RunRoutesDeps
     RunRouteDeps,
     CompareRouteDeps,
     RejectedRouteDeps,
-    RowsRouteDeps {}
+    RowsRouteDeps,
+    OverviewRouteDeps {}
 
 /** Pull, push, status, digests, schemas and deletes. S-4.1 to S-4.3, D-4.10, D-7.3, D-7.6. */
 export function pageRoutes(deps: PageRoutesDeps) {
@@ -45,5 +47,6 @@ export function syncRunRoutes(deps: RunRoutesDeps) {
     .use(runRoutes(deps))
     .use(compareRoutes(deps))
     .use(rejectedRoutes(deps))
-    .use(rowsRoute(deps));
+    .use(rowsRoute(deps))
+    .use(overviewRoute(deps));
 }

@@ -1,7 +1,6 @@
 import type { LookupRefusal } from "../../domain/reputation/accounts/consent.ts";
 import { HEALTH_PROBE_MS, METRICS_READ_MS } from "../../domain/shared/limits.ts";
-import { dateTimeMs, parseDateTime } from "../../domain/shared/time.ts";
-import { driftName, markerName, SYNC_DIRECTIONS } from "../../domain/sync/run/marker.ts";
+import { SYNC_DIRECTIONS } from "../../domain/sync/run/marker.ts";
 import type { Registry } from "../../domain/sync/table/table.ts";
 import type { Logger } from "../../ports/runtime/logger.ts";
 import type {
@@ -15,6 +14,7 @@ import type { Clock, Timer } from "../../ports/runtime/runtime.ts";
 import type { FullStorage } from "../../ports/storage.ts";
 import type { LookupCounts } from "../reputation/lookups/look-up.ts";
 import type { ActiveRuns } from "../sync/runs/active-runs.ts";
+import { keptDrift, markerLagSeconds } from "./table-states.ts";
 
 /** Counts of lookups by outcome, and of the caches that they use. */
 interface LookupMetrics {
@@ -67,8 +67,8 @@ async function readStore({ storage, registry, clock }: ReadMetricsDeps): Promise
   const tables = [...registry.keys()];
   const markerLags = tables.flatMap((table) =>
     SYNC_DIRECTIONS.flatMap((direction) => {
-      const time = parseDateTime(markers.get(markerName(direction, table)) ?? "");
-      return time === null ? [] : [{ table, direction, value: (nowMs - dateTimeMs(time)) / 1000 }];
+      const value = markerLagSeconds(markers, direction, table, nowMs);
+      return value === null ? [] : [{ table, direction, value }];
     }),
   );
   const rejectedRecords = await Promise.all(
@@ -78,11 +78,11 @@ async function readStore({ storage, registry, clock }: ReadMetricsDeps): Promise
       return [...names].map((table) => ({ table, direction, value: counts.get(table) ?? 0 }));
     }),
   );
-  const drifts = tables.map(
-    (table) => [table, Number.parseInt(markers.get(driftName(table)) ?? "", 10)] as const,
-  );
-  const known = drifts.filter(([, rows]) => !Number.isNaN(rows));
-  const driftRows = new Map(known.map(([table, rows]) => [table, Math.abs(rows)]));
+  const drifts = tables.flatMap((table) => {
+    const rows = keptDrift(markers, table);
+    return rows === null ? [] : [[table, Math.abs(rows)] as const];
+  });
+  const driftRows = new Map(drifts);
   return { markerLags, rejectedRecords: rejectedRecords.flat(), driftRows };
 }
 

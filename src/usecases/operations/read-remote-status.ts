@@ -13,15 +13,25 @@ export type RemoteStatus = {
   | { readonly status: null; readonly error: string }
 );
 
-/** Asks the remote for its status, once. Null when no remote is configured. A failure of the remote is a result. */
-export async function readRemoteStatus(deps: SyncDeps): Promise<RemoteStatus | null> {
+/** Asks the remote for its status, once, and for at most `maxWaitMs`; null: the limit of a request. Resolves to null when no remote is configured. A failure of the remote is a result. */
+export async function readRemoteStatus(
+  deps: SyncDeps,
+  maxWaitMs: number | null = null,
+): Promise<RemoteStatus | null> {
   if (deps.remoteUrl === null) return null;
+  const answered = new AbortController();
+  const late = new AbortController();
+  if (maxWaitMs !== null) {
+    void deps.timer.sleep(maxWaitMs, answered.signal).then(() => {
+      if (!answered.signal.aborted) late.abort();
+    });
+  }
   const url = deps.remoteUrl;
   try {
     // Reading the status there needs no sync here.
     const { peer } = openRemote({ ...deps, isSyncEnabled: true });
     const askedAtMs = deps.clock.nowMs();
-    const status = await peer.readStatus();
+    const status = await peer.readStatus({ signal: late.signal });
     const answeredAtMs = deps.clock.nowMs();
     const serverTime = parseDateTime(status.serverTime);
     const clockAheadMs =
@@ -29,6 +39,10 @@ export async function readRemoteStatus(deps: SyncDeps): Promise<RemoteStatus | n
     return { url, status, clockAheadMs, error: null };
   } catch (error) {
     if (!isAppError(error)) throw error;
-    return { url, status: null, clockAheadMs: null, error: error.message };
+    const text = `The remote did not answer within ${(maxWaitMs ?? 0) / 1000} s`;
+    const problem = late.signal.aborted ? text : error.message;
+    return { url, status: null, clockAheadMs: null, error: problem };
+  } finally {
+    answered.abort();
   }
 }

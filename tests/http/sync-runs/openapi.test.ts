@@ -28,6 +28,7 @@ const OPERATIONS: Readonly<Record<string, Operation>> = {
   watchSyncRun: { path: "/runs/some-run-1/events", options: {} },
   listSyncRuns: { path: "/runs", options: {} },
   readSyncRun: { path: "/runs/some-run-1", options: {} },
+  readOverview: { path: "/overview", options: {} },
   listRows: { path: "/rows/notes", options: {} },
   listRejectedRecords: { path: "/rejected", options: {} },
   readRejectedRecord: { path: "/rejected/1", options: {} },
@@ -119,6 +120,7 @@ const EXAMPLES: Readonly<Record<string, Example>> = {
     return local.ask(`/runs/${run.json["run_id"]}`);
   },
   "readSyncRun 404": async () => (await startRunApp()).ask("/runs/some-run-1"),
+  "readOverview 200": async () => (await startPair()).local.ask("/overview"),
   "listRows 200": async () => (await startRunApp()).ask("/rows/notes"),
   "listRows 400": async () => (await startRunApp()).ask("/rows/no_such_table"),
   "listRejectedRecords 200": async () => (await startRunApp()).ask("/rejected"),
@@ -212,6 +214,7 @@ describe("/swagger/json", () => {
       "runs/{run_id}",
       "runs/{run_id}/events",
       "rows/{table_name}",
+      "overview",
       "rejected",
     ]) {
       expect(securityOf(`${SYNC}/${path}`, "get")).toEqual(administrator);

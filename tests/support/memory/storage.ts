@@ -33,6 +33,7 @@ import type { MemoryRowSource } from "./row-source.ts";
 import { type MemoryLeaseStore, MemoryRunStore } from "./runs.ts";
 import { MemoryTables } from "./tables.ts";
 import type { MemoryTombstones } from "./tombstones.ts";
+import { MemoryTrafficStore } from "./traffic.ts";
 import { MemoryUsageStore } from "./usage.ts";
 
 /** What instances share, as the processes of a service share a database. */
@@ -41,6 +42,7 @@ export class MemoryDatabase {
   readonly tables: MemoryTables;
   readonly rows: MemoryRowSource;
   readonly runs = new MemoryRunStore();
+  readonly traffic = new MemoryTrafficStore();
   readonly sessions: MemorySessionStore;
   readonly accounts: MemoryAccountStore;
   readonly signIns = new MemorySignInGuard();
@@ -85,6 +87,7 @@ export class MemoryStorage implements FullStorage {
   readonly agreed: MemoryAgreedBlocks;
   readonly leases: MemoryLeaseStore;
   readonly runs: MemoryRunStore;
+  readonly traffic: MemoryTrafficStore;
   readonly rejected: MemoryRejectedRecords;
   readonly sessions: MemorySessionStore;
   readonly accounts: MemoryAccountStore;
@@ -103,6 +106,7 @@ export class MemoryStorage implements FullStorage {
     this.agreed = database.tables.agreed;
     this.rejected = database.tables.rejected;
     this.runs = database.runs;
+    this.traffic = database.traffic;
     this.sessions = database.sessions;
     this.accounts = database.accounts;
     this.signIns = database.signIns;

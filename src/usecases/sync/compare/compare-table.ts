@@ -118,6 +118,7 @@ async function compareAndRepair(
       ...findingsOf(run, table, plan),
     });
     const result = await compare(source, signal, findings);
+    run.deps.traffic?.addRows(result.repaired ?? 0);
     await places?.keep();
     return result;
   } finally {

@@ -12,6 +12,7 @@ import {
   type RecordFailure,
 } from "../../../domain/sync/rows/push-result.ts";
 import type { Table } from "../../../domain/sync/table/table.ts";
+import type { RowCounter } from "../../../ports/runs/traffic-store.ts";
 import type { Logger } from "../../../ports/runtime/logger.ts";
 import type { Clock, Timer } from "../../../ports/runtime/runtime.ts";
 import { Turns } from "../../../ports/runtime/turns.ts";
@@ -22,6 +23,8 @@ import { planDeletes } from "./plan-deletes.ts";
 const MAX_LOGGED_TIMESTAMP_CHARS = 100;
 
 export interface PushRecordsDeps {
+  /** Counts the rows that pushes really write or remove; absent: nobody does. D-9.5. */
+  readonly traffic?: RowCounter;
   readonly tables: TableStore;
   readonly clock: Clock;
   readonly timer: Timer;
@@ -82,6 +85,7 @@ async function writeRecords(deps: PushRecordsDeps, input: PushInput): Promise<Pu
   const isNothing = writes.length === 0 && deletes.tombstones.length === 0;
   const written = isNothing ? null : await deps.tables.write(table, writes, options);
   const { kept = [], changed = 0, erased = [] } = written ?? {};
+  deps.traffic?.addRows(changed + (written?.deleted ?? 0));
   return pushedResult(table, {
     records,
     failures: [

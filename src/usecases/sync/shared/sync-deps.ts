@@ -7,6 +7,7 @@ import type { LeaseStore } from "../../../ports/runs/lease-store.ts";
 import type { MarkerStore } from "../../../ports/runs/marker-store.ts";
 import type { RejectedRecords } from "../../../ports/runs/rejected-records.ts";
 import type { RunStore } from "../../../ports/runs/run-store.ts";
+import type { RowCounter } from "../../../ports/runs/traffic-store.ts";
 import type { Logger } from "../../../ports/runtime/logger.ts";
 import type { Clock, Ids, Random, Timer } from "../../../ports/runtime/runtime.ts";
 import type { KnownNames } from "../../../ports/tables/known-names.ts";
@@ -37,6 +38,8 @@ export interface SyncDeps {
   readonly leases: LeaseStore;
   readonly runs: RunStore;
   readonly rejected: RejectedRecords;
+  /** Counts the rows that runs really write or remove, here and there; absent: nobody does. D-9.5. */
+  readonly traffic?: RowCounter;
   readonly connectPeer: ConnectPeer;
   readonly clock: Clock;
   readonly timer: Timer;

@@ -71,7 +71,8 @@ async function writeHere(
     },
     [entry],
   );
-  await writer.retry([entry.record ?? entry.key], () => ({}));
+  const { changed } = await writer.retry([entry.record ?? entry.key], () => ({}));
+  deps.traffic?.addRows(changed);
 }
 
 async function sendThere(

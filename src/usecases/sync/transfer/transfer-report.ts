@@ -81,6 +81,7 @@ export class TransferReport {
 
   addDeleted(rows: number): void {
     this.#deletedRows += rows;
+    if (!this.#run.isDryRun) this.#run.deps.traffic?.addRows(rows);
   }
 
   /** Counts what was refused beside the batches. */
@@ -110,6 +111,7 @@ export class TransferReport {
     this.#keptRows += batch.kept;
     this.#erasedRows += batch.erased ?? 0;
     this.#changedRows += batch.changed;
+    this.#run.deps.traffic?.addRows(batch.changed);
     this.#expectedRows = Math.max(this.#expectedRows, this.#sentRows);
     this.start(this.#expectedRows);
     const elapsedMs = this.#elapsedMs();

@@ -1,0 +1,20 @@
+// The minutes and hours by which traffic is kept. D-9.5.
+
+export const TRAFFIC_UNITS = ["minute", "hour"] as const;
+export type TrafficUnit = (typeof TRAFFIC_UNITS)[number];
+
+const UNIT_MS: Readonly<Record<TrafficUnit, number>> = { minute: 60_000, hour: 3_600_000 };
+const KEPT_MS: Readonly<Record<TrafficUnit, number>> = {
+  minute: 86_400_000,
+  hour: 31 * 86_400_000,
+};
+
+/** Start of the minute or hour that a time is part of, in ms since 1970. */
+export function startOf(unit: TrafficUnit, atMs: number): number {
+  return Math.floor(atMs / UNIT_MS[unit]) * UNIT_MS[unit];
+}
+
+/** Those that start before are forgotten, in ms since 1970. */
+export function keptFrom(unit: TrafficUnit, nowMs: number): number {
+  return nowMs - KEPT_MS[unit];
+}

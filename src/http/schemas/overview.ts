@@ -1,0 +1,72 @@
+// The overview on the wire, as the OpenAPI document shows it. D-9.5.
+import { Type } from "@sinclair/typebox";
+import { Count, exact, model, nullable, oneOf, Text, Time } from "./parts.ts";
+
+const Rows = (description: string) => nullable(Count, { description });
+const Seconds = nullable(Type.Number(), { description: "Seconds from the marker to now" });
+
+const Traffic = model("Traffic", {
+  at: Time,
+  rows: Type.Integer({ minimum: 0, description: "Rows written or removed by synchronization" }),
+  lookups: Type.Integer({ minimum: 0, description: "Lookups that were decided" }),
+});
+
+const LastRun = Type.Object(
+  {
+    run_id: Text,
+    status: oneOf(["running", "success", "partial", "failed"]),
+    direction: oneOf(["push", "pull", "both"]),
+    trigger: oneOf(["api", "stream", "cli", "schedule"]),
+    started_at: Time,
+    finished_at: nullable(Time, { description: "Null while it runs" }),
+    error: Type.Optional(Text),
+  },
+  exact,
+);
+
+const OverviewTable = model("OverviewTable", {
+  table: Text,
+  rows_here: Rows("Null when they cannot be counted"),
+  rows_there: Rows("By the remote's status; null when not known"),
+  drift: nullable(Type.Integer(), {
+    description: "Rows here more than there; as the last run left it where one is not known",
+  }),
+  marker_lag_seconds: Type.Object({ push: Seconds, pull: Seconds }, exact),
+  last_run: nullable(LastRun, { description: "The last run over the table; null without one" }),
+});
+
+export const OverviewSchema = model("Overview", {
+  health: Type.Object(
+    {
+      status: oneOf(["ok", "degraded"]),
+      db: oneOf(["ok", "unavailable"]),
+      php: Text,
+      timestamp: Time,
+    },
+    exact,
+  ),
+  sync_enabled: Type.Boolean(),
+  remote: Type.Object(
+    {
+      url: nullable(Text, { description: "Without credentials; null when none is configured" }),
+      reachable: Type.Boolean(),
+      error: nullable(Text, { description: "Why it could not be reached" }),
+    },
+    exact,
+  ),
+  schedule: Type.Object(
+    {
+      cron: nullable(Text, { description: "SYNC_SCHEDULE" }),
+      next_at: nullable(Time, { description: "Null when nothing is scheduled" }),
+    },
+    exact,
+  ),
+  tables: Type.Array(OverviewTable),
+  history: Type.Object(
+    {
+      minutes: Type.Array(Traffic, { description: "Of a day; minutes without any are left out" }),
+      hours: Type.Array(Traffic, { description: "Of 31 days; hours without any are left out" }),
+    },
+    exact,
+  ),
+});

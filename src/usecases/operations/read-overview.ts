@@ -1,0 +1,132 @@
+// What an administrator sees first: health, the remote, the schedule, the tables and what was moved. D-9.5.
+import { formatMs } from "../../domain/shared/time.ts";
+import type { SyncRun } from "../../domain/sync/run/run.ts";
+import type { TrafficCounts, TrafficStore } from "../../ports/runs/traffic-store.ts";
+import type { CronTimes } from "../../ports/runtime/runtime.ts";
+import { readSyncStatus } from "../sync/pages/read-sync-status.ts";
+import { endAbandonedRuns } from "../sync/runs/sync-lists.ts";
+import type { SyncDeps } from "../sync/shared/sync-deps.ts";
+import { checkHealth, type HealthDeps } from "./check-health.ts";
+import type { RemoteStatus } from "./read-remote-status.ts";
+import type { RememberedRemote } from "./remembered-remote.ts";
+import { keptDrift, markerLagSeconds } from "./table-states.ts";
+
+export interface OverviewDeps {
+  readonly sync: SyncDeps;
+  readonly health: HealthDeps;
+  readonly remote: RememberedRemote;
+  readonly traffic: TrafficStore;
+  readonly cron: CronTimes;
+  /** `SYNC_SCHEDULE`; null when it is not set. */
+  readonly schedule: string | null;
+}
+
+/** Runs that are looked through at once for the last one of each table. */
+const PART_RUNS = 50;
+
+type LastRun = Pick<
+  SyncRun,
+  "runId" | "status" | "direction" | "trigger" | "startedAt" | "finishedAt" | "error"
+>;
+
+/** The overview. Throws `store_unavailable`. */
+export async function readOverview(deps: OverviewDeps) {
+  const { sync, traffic } = deps;
+  const nowMs = sync.clock.nowMs();
+  const [health, remote, tables, history] = await Promise.all([
+    checkHealth(deps.health),
+    deps.remote.status(),
+    readTables(deps, nowMs),
+    traffic.read(nowMs),
+  ]);
+  const shown = (counts: readonly TrafficCounts[]) =>
+    counts.map(({ atMs, rows, lookups }) => ({ at: formatMs(atMs), rows, lookups }));
+  return {
+    health,
+    syncEnabled: sync.isSyncEnabled,
+    remote: shownRemote(sync, remote),
+    schedule: readSchedule(deps, nowMs),
+    tables,
+    history: { minutes: shown(history.minutes), hours: shown(history.hours) },
+  };
+}
+
+/** Without credentials, which the address may hold. */
+function shownRemote({ remoteUrl }: SyncDeps, remote: RemoteStatus | null) {
+  if (remote === null || remoteUrl === null) return { url: null, reachable: false, error: null };
+  return {
+    url: withoutCredentials(remoteUrl),
+    reachable: remote.status !== null,
+    error: remote.error,
+  };
+}
+
+/** An address as it may be shown; null for what is none. */
+export function withoutCredentials(text: string): string | null {
+  if (!URL.canParse(text)) return null;
+  const { origin, pathname } = new URL(text);
+  return `${origin}${pathname}`.replace(/\/+$/, "");
+}
+
+/** With sync disabled nothing is scheduled. */
+function readSchedule({ sync, cron, schedule }: OverviewDeps, nowMs: number) {
+  const nextMs = schedule === null || !sync.isSyncEnabled ? null : cron.nextAfter(schedule, nowMs);
+  return { cron: schedule, nextAt: nextMs === null ? null : formatMs(nextMs) };
+}
+
+/** Every table of the registry, with sync disabled too. */
+async function readTables({ sync, remote }: OverviewDeps, nowMs: number) {
+  const [here, there, markers, runs] = await Promise.all([
+    readSyncStatus({ ...sync, isSyncEnabled: true }),
+    remote.status(),
+    sync.markers.readAll(),
+    readLastRuns(sync),
+  ]);
+  return [...sync.registry.keys()].map((table) => {
+    const rowsHere = countOf(here.tableCounts, table);
+    const rowsThere = countOf(there?.status?.tableCounts ?? {}, table);
+    const isKnown = rowsHere !== null && rowsThere !== null;
+    return {
+      table,
+      rowsHere,
+      rowsThere,
+      drift: isKnown ? rowsHere - rowsThere : keptDrift(markers, table),
+      markerLagSeconds: {
+        push: markerLagSeconds(markers, "push", table, nowMs),
+        pull: markerLagSeconds(markers, "pull", table, nowMs),
+      },
+      lastRun: runs.get(table) ?? null,
+    };
+  });
+}
+
+function countOf(counts: Readonly<Record<string, number>>, table: string): number | null {
+  const rows = Object.hasOwn(counts, table) ? (counts[table] ?? -1) : -1;
+  return rows < 0 ? null : rows;
+}
+
+/** The last run over each table; comparisons are none. */
+async function readLastRuns(sync: SyncDeps): Promise<ReadonlyMap<string, LastRun>> {
+  await endAbandonedRuns(sync);
+  const last = new Map<string, LastRun>();
+  for (let beforeId: string | null = null; last.size < sync.registry.size; ) {
+    const runs: Awaited<ReturnType<SyncDeps["runs"]["list"]>> = await sync.runs.list({
+      ...{ limit: PART_RUNS, beforeId },
+    });
+    for (const run of runs) {
+      if (run.kind !== "sync") continue;
+      for (const table of Object.keys(run.tables)) {
+        if (sync.registry.has(table) && !last.has(table)) last.set(table, shownRun(run));
+      }
+    }
+    if (runs.length < PART_RUNS) break;
+    beforeId = runs.at(-1)?.runId ?? null;
+  }
+  return last;
+}
+
+function shownRun(run: SyncRun): LastRun {
+  const { runId, status, direction, trigger, startedAt, finishedAt, error } = run;
+  const shown = { runId, status, direction, trigger, startedAt, finishedAt };
+  return error === undefined ? shown : { ...shown, error };
+}

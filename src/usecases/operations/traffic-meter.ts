@@ -1,0 +1,83 @@
+// Counts what this process moves and looks up, and adds it to the history every few seconds. D-9.5.
+import { startOf } from "../../domain/sync/run/traffic.ts";
+import type { RowCounter, TrafficStore } from "../../ports/runs/traffic-store.ts";
+import type { Logger } from "../../ports/runtime/logger.ts";
+import type { Clock, Timer } from "../../ports/runtime/runtime.ts";
+
+/** How often the store is written to, while there is anything to add. */
+const ADD_EVERY_MS = 5_000;
+
+interface TrafficMeterDeps {
+  readonly traffic: TrafficStore;
+  readonly clock: Clock;
+  readonly timer: Timer;
+  readonly logger: Logger;
+}
+
+export class TrafficMeter implements RowCounter {
+  readonly #deps: TrafficMeterDeps;
+  readonly #stopped = new AbortController();
+  /** Rows by the start of their minute. */
+  #rows = new Map<number, number>();
+  /** Lookups since the start. */
+  #lookups: () => number = () => 0;
+  #addedLookups = 0;
+  #adding: Promise<void> = Promise.resolve();
+
+  constructor(deps: TrafficMeterDeps) {
+    this.#deps = deps;
+    void this.#addUntilStopped();
+  }
+
+  addRows(rows: number): void {
+    if (rows <= 0) return;
+    const atMs = startOf("minute", this.#deps.clock.nowMs());
+    this.#rows.set(atMs, (this.#rows.get(atMs) ?? 0) + rows);
+  }
+
+  /** Takes the lookups of this process: `total` gives their number since the start. */
+  countLookups(total: () => number): void {
+    this.#lookups = total;
+  }
+
+  /** Adds what is counted so far. Never rejects: what could not be added is added with the next. */
+  add(): Promise<void> {
+    this.#adding = this.#adding.then(() => this.#add());
+    return this.#adding;
+  }
+
+  /** Adds the last counts. Idempotent. */
+  async stop(): Promise<void> {
+    this.#stopped.abort();
+    await this.add();
+  }
+
+  async #addUntilStopped(): Promise<void> {
+    const { timer } = this.#deps;
+    while (!this.#stopped.signal.aborted) {
+      await timer.sleep(ADD_EVERY_MS, this.#stopped.signal);
+      if (!this.#stopped.signal.aborted) await this.add();
+    }
+  }
+
+  async #add(): Promise<void> {
+    const { traffic, clock, logger } = this.#deps;
+    const rows = this.#rows;
+    const total = this.#lookups();
+    const lookups = total - this.#addedLookups;
+    if (rows.size === 0 && lookups === 0) return;
+    this.#rows = new Map();
+    const nowMs = clock.nowMs();
+    // Lookups are counted when they are added: nothing is done while one is decided.
+    const minute = startOf("minute", nowMs);
+    const minutes = [...rows].map(([atMs, count]) => ({ atMs, rows: count, lookups: 0 }));
+    if (lookups > 0) minutes.push({ atMs: minute, rows: 0, lookups });
+    try {
+      await traffic.add(minutes, nowMs);
+      this.#addedLookups = total;
+    } catch (error) {
+      for (const [atMs, count] of rows) this.#rows.set(atMs, (this.#rows.get(atMs) ?? 0) + count);
+      logger.error("What was moved and looked up could not be added to the history", error);
+    }
+  }
+}
