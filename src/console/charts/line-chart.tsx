@@ -57,14 +57,17 @@ export function LineChart(props: LineChartProps) {
   );
 }
 
-/** A day of minutes is many rows: they are made when somebody wants to read them. */
+/** Made when somebody wants to read it, without the times at which nothing went on: a day has many minutes. */
 function LineTable({ caption, times, lines }: LineChartProps) {
-  const rows = times.map((at, i) => ({ at, values: lines.map(({ values }) => values[i] ?? null) }));
+  const rows = times
+    .map((at, i) => ({ at, values: lines.map(({ values }) => values[i] ?? null) }))
+    .filter(({ values }) => values.some((value) => value !== null && value !== 0));
   return (
     <DataTable
       caption={caption}
       isCaptionHidden
       isDense
+      empty={<p>Nothing went on.</p>}
       rows={rows}
       keyOf={({ at }) => at}
       columns={[

@@ -1,0 +1,86 @@
+import type { Schema } from "../../api/request.ts";
+import { type Column, DataTable } from "../../components/data-table.tsx";
+import { EmptyState } from "../../components/empty-state.tsx";
+import { durationText } from "../../components/numbers.ts";
+import { StatusBadge } from "../../components/status-badge.tsx";
+import { TimeText } from "../../components/time-text.tsx";
+import { runAddress, toneOf } from "../runs/run-text.ts";
+
+type Overview = Schema<"Overview">;
+type TableState = Overview["tables"][number];
+
+/** Each table at both ends. */
+export function TableStates({ overview }: { readonly overview: Overview }) {
+  return (
+    <DataTable
+      caption="Tables"
+      columns={COLUMNS}
+      rows={overview.tables}
+      keyOf={({ table }) => table}
+      empty={
+        <EmptyState title="There are no tables">
+          <p>
+            Name a registry file in <code>SYNC_TABLES</code>.
+          </p>
+        </EmptyState>
+      }
+    />
+  );
+}
+
+const COLUMNS: readonly Column<TableState>[] = [
+  {
+    title: "Table",
+    isHeader: true,
+    cell: ({ table }) => (
+      <a href={`/console/tables/${encodeURIComponent(table)}`}>
+        <bdi class="value">{table}</bdi>
+      </a>
+    ),
+  },
+  { title: "Rows here", isNumber: true, cell: ({ rows_here: rows }) => countText(rows) },
+  { title: "Rows there", isNumber: true, cell: ({ rows_there: rows }) => countText(rows) },
+  { title: "Drift", isNumber: true, cell: (state) => <Drift state={state} /> },
+  {
+    title: "Behind, push",
+    isNumber: true,
+    cell: ({ marker_lag_seconds: { push } }) => lagText(push),
+  },
+  {
+    title: "Behind, pull",
+    isNumber: true,
+    cell: ({ marker_lag_seconds: { pull } }) => lagText(pull),
+  },
+  { title: "Last run", cell: ({ last_run: run }) => <LastRun run={run} /> },
+];
+
+function countText(count: number | null): string {
+  return count === null || count < 0 ? "–" : count.toLocaleString();
+}
+
+function lagText(seconds: number | null): string {
+  return seconds === null ? "–" : durationText(Math.max(0, seconds) * 1_000);
+}
+
+function Drift({ state: { table, drift } }: { readonly state: TableState }) {
+  if (drift === null) return <>–</>;
+  if (drift === 0) return <>0</>;
+  const compare = `/console/compare?${new URLSearchParams({ table })}`;
+  return (
+    <a href={compare} aria-label={`${drift.toLocaleString()}, compare ${table}`}>
+      {drift.toLocaleString()}
+    </a>
+  );
+}
+
+function LastRun({ run }: { readonly run: TableState["last_run"] }) {
+  if (run === null) return <span class="quiet">none yet</span>;
+  return (
+    <span class="last-run">
+      <StatusBadge tone={toneOf(run.status)} text={run.status} />{" "}
+      <a href={runAddress(run.run_id)}>
+        <TimeText at={run.started_at} />
+      </a>
+    </span>
+  );
+}

@@ -1,0 +1,55 @@
+// The page `Overview`: what an administrator sees first. D-9.4.
+import { afterEach, describe, expect, setDefaultTimeout, test } from "bun:test";
+import { onEveryBackend } from "../http/support/backends.ts";
+import { releaseResources } from "../http/support/resources.ts";
+import { notes, startPair, startRunApp } from "../http/sync-runs/support/run-apps.ts";
+import { chromiumAvailable } from "../support/browser.ts";
+import { openConsole } from "./console-page.ts";
+
+afterEach(releaseResources);
+setDefaultTimeout(60_000);
+
+const ADDRESS = "/console/overview";
+
+describe.skipIf(!chromiumAvailable)("the page Overview", () => {
+  onEveryBackend("overviews", (backend) => {
+    test("D-9.4.5 it shows both ends of each table, drift, the last run and what was moved", async () => {
+      const env = { SYNC_SCHEDULE: "0 3 1 1 *" };
+      const { local, remote } = await startPair({ backend, env });
+      await local.push("notes", { records: notes(5) });
+      await local.trigger({ table: "notes", direction: "push" });
+      await remote.push("notes", { records: notes(2, "there") });
+      const { page, expectGood } = await openConsole(local, { as: local.admin, address: ADDRESS });
+      const row = page.getByRole("row", { name: /^notes/ });
+      await row.getByRole("link", { name: "-2, compare notes" }).waitFor();
+      await page.getByText("reachable", { exact: true }).waitFor();
+      await page.getByText(/Next run at/).waitFor();
+      await page.getByText(/^Rows moved: [\d,]+ in all$/).waitFor();
+      await page.getByText("Show as a table").first().click();
+      await page.getByRole("table", { name: /Rows moved/ }).waitFor();
+      await expectGood();
+      await page.getByLabel("Span", { exact: true }).selectOption("hours");
+      expect(page.url()).toContain("span=hours");
+      await page.reload();
+      await expectGood();
+      await row.getByRole("link").last().click();
+      await page.waitForURL(/\/console\/runs\/[^/?]+$/);
+    });
+  });
+
+  test("D-9.4.5 without a remote and a schedule, and with sync disabled, it says what to set", async () => {
+    const app = await startRunApp({ env: { SYNC_ENABLED: "false" } });
+    const { page, expectGood } = await openConsole(app, { as: app.admin, address: ADDRESS });
+    for (const setting of ["SYNC_ENABLED=true", "SYNC_REMOTE_URL", "SYNC_SCHEDULE"]) {
+      await page.getByText(setting, { exact: true }).waitFor();
+    }
+    await expectGood();
+  });
+
+  test("D-9.4.5 a remote out of reach is told, with what to check", async () => {
+    const app = await startRunApp({ env: { SYNC_REMOTE_URL: "http://127.0.0.1:9" } });
+    const { page, expectGood } = await openConsole(app, { as: app.admin, address: ADDRESS });
+    await page.getByText("out of reach", { exact: true }).waitFor();
+    await expectGood();
+  });
+});
