@@ -31,6 +31,10 @@ async function launch(): Promise<Browser> {
     // Root of a container has no sandbox.
     args: ["--no-sandbox", HOSTS],
   });
+  // One that has died must not fail the tests that come later.
+  browser.on("disconnected", () => {
+    starting = undefined;
+  });
   // In a worker of `bun test --parallel` it ends with the process.
   if (process.env["BUN_TEST_WORKER_ID"] === undefined) afterAllTests(() => browser.close());
   return browser;

@@ -41,7 +41,7 @@ export function AccountActions({ account, onChange, onErase = onChange }: Action
   }
 
   return (
-    <div class="actions">
+    <div class="row-actions">
       <PlanButton account={account} onChange={onChange} />
       {status === "suspended" && (
         <ConfirmButton

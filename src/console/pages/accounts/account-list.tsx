@@ -39,17 +39,18 @@ export function AccountList() {
           {
             title: "Username",
             isHeader: true,
-            cell: ({ username }: Schema<"AccountItem">) => (
-              <a href={accountAddress(username)}>
-                <bdi class="value">{username}</bdi>
-              </a>
+            cell: ({ username, role }: Schema<"AccountItem">) => (
+              <>
+                <a href={accountAddress(username)}>
+                  <bdi class="value">{username}</bdi>
+                </a>
+                {role === "administrator" && <div class="row-note">administrator</div>}
+              </>
             ),
           },
           { title: "E-mail", cell: ({ email }) => <LongText text={email || "–"} maxChars={60} /> },
           { title: "Plan", cell: ({ plan }) => plan },
-          { title: "Role", cell: ({ role }) => role },
           { title: "Status", cell: (account) => <AccountStatus account={account} /> },
-          { title: "Created", cell: ({ created_at }) => <TimeText at={created_at} /> },
           {
             title: "Last sign-in",
             cell: ({ last_sign_in_at }) => <TimeText at={last_sign_in_at} />,

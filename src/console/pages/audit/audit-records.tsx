@@ -46,7 +46,15 @@ export function AuditRecords() {
 }
 
 const COLUMNS: readonly Column<Schema<"AuditItem">>[] = [
-  { title: "At", isHeader: true, cell: ({ at }) => <TimeText at={at} /> },
+  {
+    title: "At",
+    isHeader: true,
+    cell: ({ at }) => (
+      <span class="no-wrap">
+        <TimeText at={at} />
+      </span>
+    ),
+  },
   { title: "What", cell: ({ kind, purpose, action }) => `${kind}: ${purpose ?? action ?? ""}` },
   {
     title: "By",
