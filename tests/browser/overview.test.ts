@@ -1,5 +1,6 @@
 // The page `Overview`: what an administrator sees first. D-9.4.
 import { afterEach, describe, expect, setDefaultTimeout, test } from "bun:test";
+import { pollUntil } from "../e2e/support/poll-until.ts";
 import { onEveryBackend } from "../http/support/backends.ts";
 import { releaseResources } from "../http/support/resources.ts";
 import { notes, startPair, startRunApp } from "../http/sync-runs/support/run-apps.ts";
@@ -19,6 +20,11 @@ describe.skipIf(!chromiumAvailable)("the page Overview", () => {
       await local.push("notes", { records: notes(5) });
       await local.trigger({ table: "notes", direction: "push" });
       await remote.push("notes", { records: notes(2, "there") });
+      // What was moved is written down a little later, and the page asks rarely.
+      await pollUntil("the rows to be counted", async () => {
+        const { history } = (await local.ask("/overview")).json as { history: { minutes: [] } };
+        return history.minutes.length > 0;
+      });
       const { page, expectGood } = await openConsole(local, { as: local.admin, address: ADDRESS });
       const row = page.getByRole("row", { name: /^notes/ });
       await row.getByRole("link", { name: "-2, compare notes" }).waitFor();
@@ -31,6 +37,7 @@ describe.skipIf(!chromiumAvailable)("the page Overview", () => {
       await page.getByLabel("Span", { exact: true }).selectOption("hours");
       expect(page.url()).toContain("span=hours");
       await page.reload();
+      await page.getByText(/^Rows moved: [\d,]+ in all$/).waitFor();
       await expectGood();
       await row.getByRole("link").last().click();
       await page.waitForURL(/\/console\/runs\/[^/?]+$/);
