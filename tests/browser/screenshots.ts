@@ -8,7 +8,7 @@ import { findChromium } from "../support/chromium-binary.ts";
 
 const ROOT = join(import.meta.dir, "../..");
 const FOLDER = join(ROOT, "docs", "pictures");
-const WINDOW = { width: 1200, height: 760 };
+const WINDOW = { width: 1280, height: 800 };
 
 type Deployment = "local" | "production" | "copy";
 

@@ -4,6 +4,8 @@ import { DataTable } from "../components/data-table.tsx";
 import { TimeText } from "../components/time-text.tsx";
 
 const DAY_SECONDS = 86_400;
+/** `300K` stands in the margin of every chart. */
+const SHORT = new Intl.NumberFormat(undefined, { notation: "compact" });
 const HOUR = new Intl.DateTimeFormat(undefined, { hour: "numeric", minute: "2-digit" });
 const DAY = new Intl.DateTimeFormat(undefined, { day: "numeric", month: "short" });
 const MOMENT = new Intl.DateTimeFormat(undefined, { dateStyle: "medium", timeStyle: "short" });
@@ -130,7 +132,7 @@ function optionsOf(names: readonly string[], width: number, height: number): uPl
           return splits.map((at) => format.format(at * 1000));
         },
       },
-      { ...axis, size: 60 },
+      { ...axis, size: 60, values: (_, splits) => splits.map((value) => SHORT.format(value)) },
     ],
     scales: { y: { range: (_, min, max) => [Math.min(0, min ?? 0), Math.max(max ?? 1, 1)] } },
     series: [

@@ -1,0 +1,71 @@
+// Two tabs of one browser, and what the first page costs it. D-9.1, D-9.3.
+import { afterEach, describe, expect, setDefaultTimeout, test } from "bun:test";
+import type { Page } from "playwright-core";
+import { PASSWORD, Person } from "../http/reputation/people.ts";
+import {
+  onEveryReputationBackend,
+  startReputation,
+} from "../http/reputation/reputation-backends.ts";
+import { releaseResources } from "../http/support/resources.ts";
+import { startApp } from "../http/support/sync-app.ts";
+import { chromiumAvailable } from "../support/browser.ts";
+import { expectPage, openConsole } from "./console-page.ts";
+import { watchPage } from "./watch-page.ts";
+
+afterEach(releaseResources);
+setDefaultTimeout(60_000);
+
+async function signIn(page: Page, username: string): Promise<void> {
+  await page.getByLabel("Username").fill(username);
+  await page.getByLabel("Password").fill(PASSWORD);
+  await page.getByRole("button", { name: "Sign in" }).click();
+}
+
+describe.skipIf(!chromiumAvailable)("tabs", () => {
+  onEveryReputationBackend("two tabs", (backend) => {
+    test("D-9.3 what one tab does the other sees, and signing out ends both", async () => {
+      const app = await startReputation(backend);
+      const ana = await Person.signUp(app, "ana");
+      const address = "/console/consents";
+      const first = await openConsole(app, { as: ana, address });
+      const second = await first.page.context().newPage();
+      watchPage(second, app.url);
+      await second.goto(`${app.url}${address}`);
+      for (const page of [first.page, second]) await expectPage(page, "Consents");
+
+      await first.page.getByRole("button", { name: "Give", exact: true }).click();
+      await first.page.getByRole("button", { name: "Revoke" }).waitFor();
+      await second.reload();
+      await second.getByRole("button", { name: "Revoke" }).waitFor();
+
+      await second.getByRole("button", { name: "Sign out" }).click();
+      await expectPage(second, "Sign in");
+      await first.page.getByRole("button", { name: "Revoke" }).click();
+      await first.page.getByRole("dialog").getByRole("button", { name: "Revoke" }).click();
+      await expectPage(first.page, "Sign in");
+      await first.page.getByText("Your session has ended").waitFor();
+
+      // Somebody else signs in: the page that was open belongs to them now.
+      await Person.signUp(app, "bea");
+      await signIn(first.page, "bea");
+      await expectPage(first.page, "Consents");
+      expect(await first.page.getByRole("button", { name: "Revoke" }).count()).toBe(0);
+      await second.reload();
+      await second.getByText("bea", { exact: true }).first().waitFor();
+    });
+  });
+
+  test("D-9.1 the first page takes the browser little time, which is reported", async () => {
+    const app = await startApp();
+    const { page } = await openConsole(app, { address: "/console/sign-in" });
+    await expectPage(page, "Sign in");
+    const session = await page.context().newCDPSession(page);
+    await session.send("Performance.enable");
+    await page.reload();
+    await expectPage(page, "Sign in");
+    const { metrics } = await session.send("Performance.getMetrics");
+    const seconds = metrics.find(({ name }) => name === "ScriptDuration")?.value ?? 0;
+    expect(seconds).toBeGreaterThan(0);
+    console.log(`The console's first page: ${Math.round(seconds * 1000)} ms of script`);
+  });
+});
