@@ -45,7 +45,7 @@ describe.skipIf(!chromiumAvailable)("administration in the console", () => {
       await dialog.getByLabel("Plan").selectOption("business");
       await expectGood();
       await confirm("Change plan");
-      await row("shop").getByText("business").waitFor();
+      await row("shop").getByRole("cell", { name: "business", exact: true }).waitFor();
 
       await button("Suspend").click();
       await dialog.getByRole("button", { name: "Back" }).click();

@@ -21,7 +21,7 @@ describe.skipIf(!chromiumAvailable)("the page Tables", () => {
       const { page, expectGood } = await openConsole(app, { as: app.admin, address });
       const entry = page.getByRole("row", { name: /^notes/ });
       await entry.getByText("60", { exact: true }).waitFor();
-      await entry.getByText("name", { exact: true }).waitFor();
+      await entry.getByText("text", { exact: true }).first().waitFor();
       await expectGood();
       await page.getByRole("link", { name: "notes", exact: true }).click();
       await page.getByText("60 rows").waitFor();

@@ -52,38 +52,6 @@ describe("repsync demo", () => {
     expect(readdirSync(temporary)).toEqual([]);
   }, 120_000);
 
-  test("D-1.2.1 what the demo did is there to be looked at in the consoles, each with a session of its own", async () => {
-    const { folder, env } = makeFolders();
-    const demo = startProcess(DEMO, { folder, env });
-    const shown = await demo.waitFor("the addresses", ({ stdout }) =>
-      stdout().includes("press Ctrl-C") ? stdout() : null,
-    );
-    const cookies: string[] = [];
-    for (const [name, path, expected] of [
-      ["local", "/api/v1/sync/runs", '"direction":"push"'],
-      ["copy", "/api/v1/sync/runs", '"direction":"pull"'],
-      ["production", "/v1/admin/accounts/toko", '"used":3'],
-    ] as const) {
-      const url = new RegExp(`^  ${name} +(http://\\S+)/console$`, "m").exec(shown)?.[1] ?? "";
-      const signedIn = await fetch(`${url}/v1/sessions`, {
-        method: "POST",
-        headers: { "Content-Type": "application/json" },
-        body: JSON.stringify({ username: "admin", password: "demo-admin-password" }),
-      });
-      cookies.push(signedIn.headers.get("set-cookie")?.split(";")[0] ?? "");
-      // A browser sends the cookies of all three to each.
-      const Cookie = cookies.join("; ");
-      expect(await (await fetch(url + path, { headers: { Cookie } })).text()).toContain(expected);
-      const page = await fetch(`${url}/console/sign-in`);
-      expect([page.status, page.headers.get("content-type")]).toEqual([
-        200,
-        "text/html; charset=utf-8",
-      ]);
-    }
-    demo.kill("SIGINT");
-    expect(await demo.ended).toEqual({ code: 0, signal: null });
-  }, 120_000);
-
   test("D-1.2 demo ends its deployments and removes its files when it is interrupted", async () => {
     const { folder, temporary, env } = makeFolders();
     const demo = startProcess(DEMO, { folder, env });

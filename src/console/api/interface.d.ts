@@ -288,6 +288,22 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/sync/tables": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get: operations["listTables"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/sync/trigger": {
         parameters: {
             query?: never;
@@ -1434,6 +1450,24 @@ export interface components {
             reset_at: string;
             used: number;
         };
+        ListedTable: {
+            /** @description By name, without those that no page shows */
+            columns: {
+                [key: string]: {
+                    nullable: boolean;
+                    /** @enum {string} */
+                    type: "text" | "integer" | "bigint" | "numeric" | "real" | "boolean" | "datetime" | "date" | "json";
+                };
+            };
+            /** @description True when deletes travel */
+            deletes: boolean;
+            /** @description Null when they cannot be counted */
+            rows: number | null;
+            table: string;
+            /** @description Null without one */
+            timestamp_column: string | null;
+            upsert_key: string[];
+        };
         Meta: {
             /**
              * Format: date-time
@@ -2038,6 +2072,9 @@ export interface components {
                 [key: string]: number;
             };
             tables: string[];
+        };
+        TableList: {
+            tables: components["schemas"]["ListedTable"][];
         };
         TableResult: {
             bytes_compressed: number;
@@ -2697,6 +2734,25 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["SyncStatus"];
+                };
+            };
+        };
+    };
+    listTables: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["TableList"];
                 };
             };
         };

@@ -11,6 +11,7 @@ import { type RowsRouteDeps, rowsRoute } from "./sync/rows-route.ts";
 import { type RunRouteDeps, runRoutes } from "./sync/run-routes.ts";
 import { type SchemaRouteDeps, schemaRoute } from "./sync/schema-route.ts";
 import { statusRoute } from "./sync/status-route.ts";
+import { tablesRoute } from "./sync/tables-route.ts";
 import { type TriggerRouteDeps, triggerRoutes } from "./sync/trigger-routes.ts";
 
 export interface PageRoutesDeps
@@ -47,6 +48,7 @@ export function syncRunRoutes(deps: RunRoutesDeps) {
     .use(runRoutes(deps))
     .use(compareRoutes(deps))
     .use(rejectedRoutes(deps))
+    .use(tablesRoute(deps))
     .use(rowsRoute(deps))
     .use(overviewRoute(deps));
 }

@@ -1,5 +1,6 @@
 // The overview on the wire, as the OpenAPI document shows it. D-9.5.
 import { Type } from "@sinclair/typebox";
+import { COLUMN_TYPES } from "../../domain/sync/table/table.ts";
 import { Count, exact, model, nullable, oneOf, Text, Time } from "./parts.ts";
 
 const Rows = (description: string) => nullable(Count, { description });
@@ -68,5 +69,22 @@ export const OverviewSchema = model("Overview", {
       hours: Type.Array(Traffic, { description: "Of 31 days; hours without any are left out" }),
     },
     exact,
+  ),
+});
+
+export const TableListSchema = model("TableList", {
+  tables: Type.Array(
+    model("ListedTable", {
+      table: Text,
+      rows: Rows("Null when they cannot be counted"),
+      timestamp_column: nullable(Text, { description: "Null without one" }),
+      upsert_key: Type.Array(Text, { minItems: 1 }),
+      columns: Type.Record(
+        Type.String(),
+        Type.Object({ type: oneOf(COLUMN_TYPES), nullable: Type.Boolean() }, exact),
+        { description: "By name, without those that no page shows" },
+      ),
+      deletes: Type.Boolean({ description: "True when deletes travel" }),
+    }),
   ),
 });

@@ -15,7 +15,7 @@ export const RUN_TABLES = [
     number INTEGER PRIMARY KEY, id TEXT NOT NULL, run TEXT NOT NULL
   )`,
   "CREATE UNIQUE INDEX IF NOT EXISTS repsync_dry_runs_id ON repsync_dry_runs (id)",
-  "CREATE TABLE IF NOT EXISTS repsync_run_news (id TEXT PRIMARY KEY, news TEXT NOT NULL)",
+  "CREATE TABLE IF NOT EXISTS repsync_run_news (id TEXT PRIMARY KEY, news TEXT NOT NULL) WITHOUT ROWID",
   `CREATE TABLE IF NOT EXISTS repsync_run_cancellations (
     id TEXT PRIMARY KEY, reason TEXT NOT NULL
   ) WITHOUT ROWID`,

@@ -2,65 +2,32 @@ import { request, type Schema } from "../../api/request.ts";
 import { useResource } from "../../api/use-resource.ts";
 import { type Column, DataTable } from "../../components/data-table.tsx";
 import { ResourceView } from "../../components/resource-view.tsx";
-import { SyncDisabled } from "./sync-disabled.tsx";
-import { useSyncStatus } from "./use-sync-status.ts";
 
 const POLL_MS = 15_000;
 
-interface TableRow {
-  readonly table: string;
-  /** -1 when it could not be counted. */
-  readonly count: number;
-  /** Null before they are loaded; none of an empty table, as its rows tell them. */
-  readonly columns: readonly string[] | null;
-}
+type ListedTable = Schema<"ListedTable">;
 
-/** Every table with its columns and rows. */
+/** Every table of the registry with its columns and rows, with sync disabled too. */
 export function TableList() {
-  const status = useSyncStatus(POLL_MS);
-  const names = status.data?.tables ?? [];
-  const columns = useResource(
-    async (signal) => {
-      const found = names.map(async (name) => [name, await columnsOf(name, signal)] as const);
-      return new Map(await Promise.all(found));
-    },
-    { key: JSON.stringify(names) },
-  );
+  const tables = useResource((signal) => request("get", "/api/v1/sync/tables", { signal }), {
+    pollMs: POLL_MS,
+  });
   return (
-    <ResourceView resource={status} name="the tables">
+    <ResourceView resource={tables} name="the tables">
       {(data) => (
         <DataTable
           caption="Tables of the registry"
           isCaptionHidden
           columns={COLUMNS}
-          rows={rowsOf(data, columns.data)}
+          rows={data.tables}
           keyOf={({ table }) => table}
-          empty={<SyncDisabled />}
         />
       )}
     </ResourceView>
   );
 }
 
-async function columnsOf(table: string, signal: AbortSignal): Promise<readonly string[]> {
-  const path = { table_name: table };
-  const { items } = await request("get", "/api/v1/sync/rows/{table_name}", {
-    ...{ path, query: { limit: 1 }, signal },
-  });
-  return Object.keys(items[0] ?? {});
-}
-
-function rowsOf(
-  { tables, table_counts: counts }: Schema<"SyncStatus">,
-  columns: ReadonlyMap<string, readonly string[]> | null,
-): readonly TableRow[] {
-  return tables.map((table) => ({
-    ...{ table, count: counts[table] ?? -1 },
-    columns: columns?.get(table) ?? null,
-  }));
-}
-
-const COLUMNS: readonly Column<TableRow>[] = [
+const COLUMNS: readonly Column<ListedTable>[] = [
   {
     title: "Table",
     isHeader: true,
@@ -73,17 +40,27 @@ const COLUMNS: readonly Column<TableRow>[] = [
   {
     title: "Rows",
     isNumber: true,
-    cell: ({ count }) => (count < 0 ? "not known" : count.toLocaleString()),
+    cell: ({ rows }) => (rows === null ? "not known" : rows.toLocaleString()),
   },
+  { title: "Key", cell: ({ upsert_key: key }) => <Names names={key} /> },
   {
     title: "Columns",
     cell: ({ columns }) => (
       <span class="fields">
-        {columns?.map((name) => (
-          <span key={name}>{name}</span>
+        {Object.entries(columns).map(([name, { type, nullable }]) => (
+          <span key={name}>
+            <bdi class="value">{name}</bdi>{" "}
+            <span class="quiet">
+              {type}
+              {nullable ? "" : ", never null"}
+            </span>
+          </span>
         ))}
-        {columns?.length === 0 && <span class="quiet">No rows yet</span>}
       </span>
     ),
   },
 ];
+
+function Names({ names }: { readonly names: readonly string[] }) {
+  return <bdi class="value">{names.join(", ")}</bdi>;
+}

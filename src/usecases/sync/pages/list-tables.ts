@@ -1,0 +1,22 @@
+import { describeTable, type TableSchema } from "../../../domain/sync/table/table-schema.ts";
+import { readSyncStatus, type SyncStatusDeps } from "./read-sync-status.ts";
+
+interface ListedTable
+  extends Pick<TableSchema, "table" | "timestampColumn" | "upsertKey" | "columns" | "deletes"> {
+  /** Null when they cannot be counted. */
+  readonly rows: number | null;
+}
+
+/** Every table of the registry with its rows and columns, with sync disabled too. D-9.5. */
+export async function listTables(
+  deps: SyncStatusDeps,
+): Promise<{ readonly tables: readonly ListedTable[] }> {
+  const { tableCounts } = await readSyncStatus({ ...deps, isSyncEnabled: true });
+  const tables = Array.from(deps.registry.values(), (table) => {
+    const { timestampColumn, upsertKey, columns, deletes } = describeTable(table);
+    const count = tableCounts[table.name] ?? -1;
+    const rows = count < 0 ? null : count;
+    return { table: table.name, rows, timestampColumn, upsertKey, columns, deletes };
+  });
+  return { tables };
+}
