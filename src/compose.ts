@@ -14,8 +14,9 @@ import type { PageRoutesDeps } from "./http/routes/sync-routes.ts";
 import type { RequestHandler, StartHttpServer } from "./ports/http/http-server.ts";
 import type { VersionedCache } from "./ports/lookups/versioned-cache.ts";
 import type { CacheCounts } from "./ports/runtime/metrics.ts";
-import type { Scheduler } from "./ports/runtime/runtime.ts";
+import type { Clock, Scheduler } from "./ports/runtime/runtime.ts";
 import { openServices, type Services, type TimeDeps } from "./services.ts";
+import { Lifecycle } from "./usecases/operations/lifecycle.ts";
 import { RememberedRemote } from "./usecases/operations/remembered-remote.ts";
 import { AuditVerifications } from "./usecases/reputation/audit/audit-verifications.ts";
 import { type LookupCounts, Lookups } from "./usecases/reputation/lookups/look-up.ts";
@@ -34,6 +35,10 @@ export interface Deployment {
   readonly handler: RequestHandler;
   readonly startServer: StartHttpServer;
   hasAdministrator(): Promise<boolean>;
+  /** Tells balancers to send nothing more, and serves on. D-10.5. */
+  leave(): void;
+  /** Takes no further request. Resolves when those in hand have ended, or after `graceMs`, to what is left of that time. */
+  drain(graceMs: number): Promise<number>;
   /**
    * Ends the schedule, a verification of the audit log, and every run before its next write. Resolves when all runs have
    * ended, or after `graceMs`. Idempotent.
@@ -61,6 +66,7 @@ export async function compose(config: Config, time?: TimeDeps): Promise<Deployme
   const verifications = new AuditVerifications({ ...services.audit, timer, logger });
   services.traffic.countLookups(() => decidedLookups(lookups.counts()));
   const cache = () => sumCounts(services.caches);
+  const lifecycle = new Lifecycle();
   const handler = createRequestHandler({
     clock,
     timer,
@@ -75,7 +81,7 @@ export async function compose(config: Config, time?: TimeDeps): Promise<Deployme
       corsOrigins: config.corsOrigins,
       trustedProxyHops: config.trustedProxyHops,
     },
-    health: { storage, clock, logger, runtimeVersion },
+    health: { storage, clock, logger, runtimeVersion, lifecycle },
     metricsRoute: {
       metricsToken: config.metricsToken,
       comparison: new NodeSecretComparison(),
@@ -115,6 +121,8 @@ export async function compose(config: Config, time?: TimeDeps): Promise<Deployme
     handler,
     startServer: await serverOfRuntime(),
     hasAdministrator: () => accounts.accounts.hasAdministrator(),
+    leave: () => lifecycle.leave(),
+    drain: (graceMs) => drainWithin(graceMs, lifecycle, clock),
     stopRuns,
     async close() {
       await stopRuns(CLOSE_GRACE_MS);
@@ -183,6 +191,16 @@ function startRunSchedules(
 function decidedLookups(counts: LookupCounts): number {
   const names = ["allowed", "profile_not_found", "consent_required"] as const;
   return names.reduce((sum, name) => sum + (counts.get(name) ?? 0), 0);
+}
+
+/** As `Deployment.drain`. */
+async function drainWithin(graceMs: number, lifecycle: Lifecycle, clock: Clock): Promise<number> {
+  const startedAtMs = clock.monotonicMs();
+  const { promise: over, resolve } = Promise.withResolvers<void>();
+  const timer = setTimeout(resolve, graceMs);
+  await Promise.race([lifecycle.drain(), over]);
+  clearTimeout(timer);
+  return Math.max(0, graceMs - (clock.monotonicMs() - startedAtMs));
 }
 
 function sumCounts(caches: readonly VersionedCache<unknown>[]): CacheCounts {

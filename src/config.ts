@@ -61,6 +61,8 @@ export interface Config {
   readonly accountWritesPerMinute: number;
   readonly auditRetentionDays: number;
   readonly trustedProxyHops: number;
+  /** Time between a stop signal and the end of serving, for balancers to notice. D-10.5. */
+  readonly stopDelaySeconds: number;
   /** Origins of pages that may call the service, as browsers write them. D-8.6. */
   readonly corsOrigins: readonly string[];
   readonly sessionCookie: string;
@@ -134,6 +136,7 @@ export function readConfig(
       MAX_RETENTION_DAYS,
     ),
     trustedProxyHops: reader.integer("TRUSTED_PROXY_HOPS", 0, 0, 100),
+    stopDelaySeconds: reader.integer("STOP_DELAY_SECONDS", 0, 0, 60),
     corsOrigins: readCorsOrigins(reader),
     sessionCookie: readSessionCookie(reader),
     isConsoleEnabled: reader.flag("CONSOLE_ENABLED", true),

@@ -1,5 +1,6 @@
 // Serves one deployment: parses, composes, listens, drains.
 import process from "node:process";
+import { setTimeout as delay } from "node:timers/promises";
 import { compose, type Deployment } from "./compose.ts";
 import type { Config } from "./config.ts";
 import { isAppError } from "./domain/shared/errors.ts";
@@ -44,8 +45,13 @@ async function serve(config: Config): Promise<void> {
   const stop = async () => {
     if (isStopping) return;
     isStopping = true;
+    deployment.leave();
+    await delay(config.stopDelaySeconds * 1000);
     // The streams of runs end only with their runs, so both stop together.
-    await Promise.all([server.stop(GRACE_MS), deployment.stopRuns(GRACE_MS)]);
+    const runs = deployment.stopRuns(GRACE_MS);
+    // The port stays open until then: balancers and late callers are told.
+    const leftMs = await deployment.drain(GRACE_MS);
+    await Promise.all([server.stop(leftMs), runs]);
     await deployment.close();
     process.exit(0);
   };

@@ -11,7 +11,6 @@ import type { DocsAssets, RequestHandler } from "../ports/http/http-server.ts";
 import type { Logger } from "../ports/runtime/logger.ts";
 import type { AnsweredRequest, Metrics } from "../ports/runtime/metrics.ts";
 import type { Clock, Ids, Timer } from "../ports/runtime/runtime.ts";
-import type { HealthDeps } from "../usecases/operations/check-health.ts";
 import { renewCookie } from "./cookie-renewal.ts";
 import { addCorsHeaders, preflightReply } from "./cors.ts";
 import { failureReply, isReputationPath } from "./errors.ts";
@@ -24,6 +23,8 @@ import {
   healthRoute,
   type MetricsRouteDeps,
   metricsRoute,
+  type ProbeDeps,
+  probeRoutes,
 } from "./routes/operations/operation-routes.ts";
 import { rootRoute } from "./routes/operations/root-route.ts";
 import { type ReputationRoutesDeps, reputationRoutes } from "./routes/reputation-routes.ts";
@@ -53,7 +54,7 @@ interface AppDeps {
   readonly consoleFiles: ConsoleFiles | null;
   readonly digest: Digest;
   readonly browsers: BrowserSettings;
-  readonly health: HealthDeps;
+  readonly health: ProbeDeps;
   readonly metricsRoute: MetricsRouteDeps;
   readonly pages: PageRoutesDeps;
   readonly runs: RunRoutesDeps;
@@ -101,6 +102,7 @@ export function createRequestHandler(deps: AppDeps): RequestHandler {
     return isForBrowsers(reply) ? await secured(reply, deps.digest) : reply;
   }
 
+  const { lifecycle } = deps.health;
   return async (request, connection) => {
     const startedAtMs = deps.clock.monotonicMs();
     const { method } = request;
@@ -110,10 +112,13 @@ export function createRequestHandler(deps: AppDeps): RequestHandler {
     const { browsers } = deps;
     const exchange = beginExchange(request, { requestId, connection, browsers });
     const logged = { request_id: requestId, method, route: route?.pattern ?? null };
-    const reply = await answer(request, target, route).catch((error: unknown) => {
+    const isTaken = lifecycle.begin();
+    // Health is told to the end.
+    const answering = isTaken || isHealth(target.path) ? answer(request, target, route) : refused();
+    const reply = await answering.catch((error: unknown) => {
       const context = { path: target.path, requestId, nowMs: deps.clock.nowMs() };
       const failure = failureReply(error, context);
-      if (failure.status >= 500) deps.logger.error("Request failed", error, logged);
+      if (failure.status >= 500 && isTaken) deps.logger.error("Request failed", error, logged);
       exchange.hasCommonHeaders = false;
       return failure;
     });
@@ -126,8 +131,19 @@ export function createRequestHandler(deps: AppDeps): RequestHandler {
     const answered = { ...logged, status: reply.status, duration_ms: Math.round(durationMs) };
     deps.metrics.countRequest(answered, durationMs);
     deps.logger[requestLogLevel(answered)]("Request answered", answered);
+    if (isTaken) lifecycle.end();
     return reply;
   };
+}
+
+/** What a service that is stopping says. D-10.5. */
+async function refused(): Promise<Response> {
+  throw new AppError("stopping", "The service is stopping; ask again in a moment");
+}
+
+/** Of the service, or of the process: these have shapes of their own. */
+function isHealth(path: string): boolean {
+  return path === "/v1/health" || path.startsWith("/v1/health/");
 }
 
 /** True when the deadline of D-8.3 is kept here; for lookups their queue keeps it. */
@@ -157,7 +173,7 @@ function chooseRequestId(request: Request, ids: Ids): string {
 
 function addCommonHeaders(reply: Response, path: string, requestId: string) {
   reply.headers.set("X-Request-Id", requestId);
-  if (isReputationPath(path) && path !== "/v1/health") {
+  if (isReputationPath(path) && !isHealth(path)) {
     reply.headers.set("Cache-Control", "private, no-store");
   }
 }
@@ -168,6 +184,7 @@ function createElysia(deps: AppDeps) {
     .use(syncRunRoutes(deps.runs))
     .use(rootRoute({ isConsoleEnabled: deps.consoleFiles !== null }))
     .use(healthRoute(deps.health))
+    .use(probeRoutes(deps.health))
     .use(metricsRoute(deps.metricsRoute))
     .use(reputationRoutes(deps.reputation));
   return new Elysia()

@@ -20,6 +20,7 @@ const SYNC_FAILURES: Partial<Record<AppErrorKind, SyncFailure>> = {
   integrity: { status: 422, type: "integrity_error" },
   store_unavailable: { status: 503 },
   overloaded: { status: 503 },
+  stopping: { status: 503 },
   sync_misconfigured: { status: 400, type: "config_error" },
   sync_failed: { status: 500, type: "sync_error" },
   remote_invalid: { status: 500, type: "sync_error" },
@@ -32,6 +33,7 @@ const UNAVAILABLE: ReadonlySet<AppErrorKind> = new Set([
   "commit_failed",
   "store_unavailable",
   "overloaded",
+  "stopping",
 ]);
 
 /** Fixed text for bugs: the cause goes to the log only. */

@@ -39,7 +39,7 @@ export function problemDocs(
   const all: Record<number, string> = {
     405: "Another method than this path takes",
     500: "Internal error",
-    503: "The store cannot be reached",
+    503: "The store cannot be reached, or the service is stopping",
     ...texts,
   };
   const docs = Object.entries(all).map(([status, text]) => {
@@ -134,9 +134,13 @@ export const WRONG_METHOD = jsonReply(
   ALLOW,
 );
 
-export const UNAVAILABLE = jsonReply("The store cannot be reached", SyncErrorSchema, {
-  "Retry-After": headerDoc("Seconds to wait before trying again"),
-});
+export const UNAVAILABLE = jsonReply(
+  "The store cannot be reached, or the service is stopping",
+  SyncErrorSchema,
+  {
+    "Retry-After": headerDoc("Seconds to wait before trying again"),
+  },
+);
 
 /** Failures of every operation of an administrator. D-4.1. */
 export const ADMINISTRATOR_FAILURES = {

@@ -33,6 +33,7 @@ test("D-1.3 .env.example has every variable once", () => {
     "PORT",
     "SESSION_COOKIE",
     "SIGNUP_ENABLED",
+    "STOP_DELAY_SECONDS",
     "STORAGE_URL",
     "SYNC_API_KEY",
     "SYNC_COMPARE_REPAIR",

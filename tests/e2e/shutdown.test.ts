@@ -60,7 +60,7 @@ describe("SIGTERM and SIGINT", () => {
 });
 
 onEveryBackend("SIGTERM during a push", (backend) => {
-  test("D-1.2, D-3.8, D-1.2.2 the push in hand is finished, and no other request is taken", async () => {
+  test("D-1.2, D-3.8, D-1.2.2, D-10.5 the push in hand is finished, and no other request is taken", async () => {
     const env = { STORAGE_URL: await backend.makeUrl() };
     const service = await startService({ env });
     const connection = await RawConnection.open(service.url);
@@ -70,19 +70,38 @@ onEveryBackend("SIGTERM during a push", (backend) => {
     // A reply on another connection shows that the service is past the head.
     await service.pull("notes");
     service.kill("SIGTERM");
-    await pollUntil("the service to refuse connections", () => isRefused(service.url));
+    const statusOf = async (path: string) => (await service.send(path)).status;
+    const isStopping = async () => (await statusOf("/v1/health/ready")) === 503;
+    await pollUntil("the service to tell that it stops", isStopping);
+    expect(await statusOf("/v1/health/live")).toBe(200);
+    for (const path of ["/v1/health", "/v1/me", "/api/v1/sync/status", "/console"]) {
+      expect([path, await statusOf(path)]).toEqual([path, 503]);
+    }
+    const more = { records: [{ name: "too late" }] };
+    expect((await service.push("notes", more)).status).toBe(503);
     await connection.write(body.slice(10));
     const reply = await connection.readReply();
     expect([reply.status, JSON.parse(bodyText(reply)).upserted]).toEqual([200, 1]);
-    const more = JSON.stringify({ records: [{ name: "too late" }] });
-    await connection.write(
-      requestText("POST /api/v1/sync/push/notes", [`Content-Length: ${more.length}`], more),
-    );
-    expect(await connection.readToEnd()).toEqual(new Uint8Array());
     expect(await service.ended).toEqual({ code: 0, signal: null });
+    expect(await isRefused(service.url)).toBe(true);
     const again = await startService({ env });
     expect((await again.records("notes")).map(({ name }) => name)).toEqual(["in hand"]);
   });
+});
+
+test("D-10.5 with STOP_DELAY_SECONDS everything is served for so long, but balancers are told", async () => {
+  const service = await startService({ env: { STOP_DELAY_SECONDS: "1" } });
+  const ready = await service.send("/v1/health/ready");
+  expect([ready.status, ready.json]).toEqual([200, { status: "ok" }]);
+  service.kill("SIGTERM");
+  await pollUntil("the service to tell that it stops", async () => {
+    const { status, json } = await service.send("/v1/health/ready");
+    if (status === 503) expect(json).toEqual({ status: "stopping" });
+    return status === 503;
+  });
+  expect((await service.push("notes", { records: [{ name: "late" }] })).status).toBe(200);
+  expect((await service.send("/v1/health/live")).json).toEqual({ status: "ok" });
+  expect(await service.ended).toEqual({ code: 0, signal: null });
 });
 
 describe.skipIf(!MONGODB.isAvailable)("SIGTERM with MongoDB", () => {

@@ -57,6 +57,11 @@ const EXAMPLES: Readonly<Record<string, () => Promise<Reply>>> = {
     (await startHarmed(rmSync)).push("notes", { records: [{ name: "a" }] }),
   "readSyncStatus 200": async () => (await startApp()).send(STATUS),
   "readSyncStatus 405": async () => (await startApp()).send(STATUS, { method: "POST" }),
+  "pushRecords 503": async () => {
+    const app = await startApp();
+    await app.drain();
+    return await app.push("notes", { records: [] });
+  },
   "readSyncStatus 503": async () =>
     (await startHarmed((file) => runElsewhere(file, "DROP TABLE repsync_markers"))).send(STATUS),
   "checkHealth 200": async () => (await startApp()).send("/v1/health"),

@@ -60,6 +60,8 @@ export type AppErrorKind =
   | "rate_limited"
   /** Too much work of one sort waits already. D-8.5. */
   | "overloaded"
+  /** The service takes no further request. D-10.5. */
+  | "stopping"
   | "quota_exceeded";
 
 /** A problem of one value of a request. */

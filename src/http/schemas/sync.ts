@@ -200,6 +200,14 @@ export const HealthSchema = model("Health", {
   timestamp: Type.String({ format: "date-time" }),
 });
 
+/** D-10.5. */
+export const LivenessSchema = model("Liveness", { status: Type.Literal("ok") });
+
+/** D-10.5. */
+export const ReadinessSchema = model("Readiness", {
+  status: oneOf(["ok", "stopping", "unavailable"]),
+});
+
 /** Rows of a table, in parts. D-9.5. */
 export const RowListSchema = model("RowList", {
   table: Text,

@@ -3,6 +3,7 @@ import { formatMs } from "../../domain/shared/time.ts";
 import type { Logger } from "../../ports/runtime/logger.ts";
 import type { Clock } from "../../ports/runtime/runtime.ts";
 import type { Storage } from "../../ports/storage.ts";
+import type { Lifecycle } from "./lifecycle.ts";
 
 /** R-2.5; `php` holds the runtime's name and version whatever the runtime is. D-6.8. */
 interface Health {
@@ -28,6 +29,14 @@ export async function checkHealth(deps: HealthDeps): Promise<Health> {
     php: deps.runtimeVersion,
     timestamp: formatMs(deps.clock.nowMs()),
   };
+}
+
+/** Whether requests may be sent here: the store answers, and no stop was asked for. D-10.5. */
+export async function checkReady(
+  deps: HealthDeps & { readonly lifecycle: Lifecycle },
+): Promise<"ok" | "stopping" | "unavailable"> {
+  if (!deps.lifecycle.isServing) return "stopping";
+  return (await reach(deps)) ? "ok" : "unavailable";
 }
 
 async function reach(deps: HealthDeps): Promise<boolean> {

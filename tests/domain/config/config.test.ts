@@ -44,6 +44,7 @@ const DEFAULTS: Omit<Config, "registry"> = {
   accountWritesPerMinute: 60,
   auditRetentionDays: 400,
   trustedProxyHops: 0,
+  stopDelaySeconds: 0,
   corsOrigins: [],
   sessionCookie: "repsync_session",
   isConsoleEnabled: true,

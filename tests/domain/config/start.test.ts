@@ -62,6 +62,14 @@ test.each(["ture", "y", "2", " true", "enabled"])("D-10.4 %j is neither true nor
   expect(refused(read)).toEqual([`SYNC_ENABLED must be one of ${words}: "${text}"`]);
 });
 
+test("D-10.5 STOP_DELAY_SECONDS is 0 to 60", () => {
+  const read = (text: string) => readConfig({ STOP_DELAY_SECONDS: text }, noFile);
+  expect([read("").stopDelaySeconds, read("60").stopDelaySeconds]).toEqual([0, 60]);
+  expect(refused(() => read("61"))).toEqual([
+    'STOP_DELAY_SECONDS must be a whole number from 0 to 60: "61"',
+  ]);
+});
+
 describe("secrets in files", () => {
   const readFile = (path: string) => {
     const text = { "/run/key": "from a file\n", "/run/url": "sqlite:./there.db\r\n" }[path];

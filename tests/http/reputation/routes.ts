@@ -25,6 +25,8 @@ const NO_KEY = "00000000-0000-4000-8000-000000000000";
 /** All of them; a test compares them with the OpenAPI document. */
 export const ROUTES: readonly RouteUnderTest[] = [
   route("GET", "/v1/health", { credential: "none" }),
+  route("GET", "/v1/health/live", { credential: "none" }),
+  route("GET", "/v1/health/ready", { credential: "none" }),
   route("GET", `${PROFILE}/reputation`, { credential: "api_key" }),
   route("GET", PROFILE, { credential: "api_key" }),
   route("GET", `${PROFILE}/platforms`, { credential: "api_key" }),

@@ -40,6 +40,8 @@ export interface RequestOptions {
 export interface SyncApp extends SyncClient {
   /** Ends its runs, and lets none begin, while it goes on to listen. */
   stopRuns(): Promise<void>;
+  /** Takes no further request. */
+  drain(): Promise<number>;
   /** Stops it before the test ends. */
   stop(): Promise<void>;
 }
@@ -106,7 +108,12 @@ export async function startApp(
     await deployment.close();
   };
   keepResource(stop);
-  return { ...makeClient(server.url), stop, stopRuns: () => deployment.stopRuns(1_000) };
+  return {
+    ...makeClient(server.url),
+    stop,
+    stopRuns: () => deployment.stopRuns(1_000),
+    drain: () => deployment.drain(0),
+  };
 }
 
 /** Requests to the deployment at an address. */

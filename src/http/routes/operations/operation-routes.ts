@@ -1,7 +1,12 @@
 import { Type } from "@sinclair/typebox";
 import { Elysia } from "elysia";
 import type { DocsAssets } from "../../../ports/http/http-server.ts";
-import { checkHealth, type HealthDeps } from "../../../usecases/operations/check-health.ts";
+import {
+  checkHealth,
+  checkReady,
+  type HealthDeps,
+} from "../../../usecases/operations/check-health.ts";
+import type { Lifecycle } from "../../../usecases/operations/lifecycle.ts";
 import { type ReadMetricsDeps, readMetrics } from "../../../usecases/operations/read-metrics.ts";
 import { exchangeOf } from "../../exchange.ts";
 import { type MetricsGuardDeps, requireMetricsAccess } from "../../guards/metrics-token.ts";
@@ -16,16 +21,22 @@ import {
 } from "../../openapi.ts";
 import { jsonResponse } from "../../replies.ts";
 import { ProblemSchema } from "../../schemas/reputation.ts";
-import { HealthSchema, SyncErrorSchema } from "../../schemas/sync.ts";
+import {
+  HealthSchema,
+  LivenessSchema,
+  ReadinessSchema,
+  SyncErrorSchema,
+} from "../../schemas/sync.ts";
 
 /** `GET /v1/health`. R-2.5, D-6.8. */
-export function healthRoute(deps: HealthDeps) {
+export function healthRoute(deps: ProbeDeps) {
   return new Elysia().get(
     "/v1/health",
     async () => {
       const health = await checkHealth(deps);
-      const isOk = health.status === "ok";
-      return jsonResponse({ success: isOk, ...health }, { status: isOk ? 200 : 503 });
+      const isOk = health.status === "ok" && !deps.lifecycle.isDraining;
+      const status = isOk ? "ok" : "degraded";
+      return jsonResponse({ success: isOk, ...health, status }, { status: isOk ? 200 : 503 });
     },
     { detail: HEALTH_DETAIL },
   );
@@ -39,7 +50,52 @@ const HEALTH_DETAIL = {
   responses: {
     200: jsonReply("Alive", HealthSchema),
     405: problemReplyDoc("Another method than this path takes", ProblemSchema, ALLOW),
-    503: jsonReply("The store does not answer", HealthSchema),
+    503: jsonReply(
+      "The store does not answer, or the service ends its last requests",
+      HealthSchema,
+    ),
+  },
+};
+
+export interface ProbeDeps extends HealthDeps {
+  readonly lifecycle: Lifecycle;
+}
+
+/** `GET /v1/health/live` and `/v1/health/ready`, for what starts, restarts and balances processes. D-10.5. */
+export function probeRoutes(deps: ProbeDeps) {
+  return new Elysia()
+    .get("/v1/health/live", () => jsonResponse({ status: "ok" }), { detail: PROBE_DETAILS.live })
+    .get(
+      "/v1/health/ready",
+      async () => {
+        const status = await checkReady(deps);
+        return jsonResponse({ status }, { status: status === "ok" ? 200 : 503 });
+      },
+      { detail: PROBE_DETAILS.ready },
+    );
+}
+
+const probe = { tags: ["operations"], security: [] };
+
+const PROBE_DETAILS = {
+  live: {
+    ...probe,
+    operationId: "checkLive",
+    summary: "Tell whether the process answers",
+    responses: {
+      200: jsonReply("It does", LivenessSchema),
+      405: problemReplyDoc("Another method than this path takes", ProblemSchema, ALLOW),
+    },
+  },
+  ready: {
+    ...probe,
+    operationId: "checkReady",
+    summary: "Tell whether requests may be sent here",
+    responses: {
+      200: jsonReply("The store answers", ReadinessSchema),
+      405: problemReplyDoc("Another method than this path takes", ProblemSchema, ALLOW),
+      503: jsonReply("The store does not answer, or the service is stopping", ReadinessSchema),
+    },
   },
 };
 

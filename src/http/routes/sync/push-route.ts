@@ -13,7 +13,12 @@ import { readRequestBody } from "../../bodies.ts";
 import { exchangeOf } from "../../exchange.ts";
 import { requireSyncKey, type SyncKeyGuardDeps } from "../../guards/sync-key.ts";
 import { jsonReply, jsonRequest, parameterDoc, SYNC_KEY_SECURITY } from "../../openapi.ts";
-import { SYNC_KEY_FAILURES, tableNameDoc, WRONG_METHOD } from "../../operation-docs.ts";
+import {
+  SYNC_KEY_FAILURES,
+  tableNameDoc,
+  UNAVAILABLE,
+  WRONG_METHOD,
+} from "../../operation-docs.ts";
 import { jsonResponse } from "../../replies.ts";
 import {
   CommitFailedSchema,
@@ -115,6 +120,7 @@ function pushDetail(deps: PushRouteDeps) {
         "Nothing was committed, no sync key is configured, or an internal error",
         Type.Union([CommitFailedSchema, SyncErrorSchema]),
       ),
+      503: UNAVAILABLE,
     },
   };
 }
