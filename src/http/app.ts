@@ -143,7 +143,7 @@ async function refused(): Promise<Response> {
 
 /** Of the service, or of the process: these have shapes of their own. */
 function isHealth(path: string): boolean {
-  return path === "/v1/health" || path.startsWith("/v1/health/");
+  return path === "/v1/health" || path === "/v1/health/live" || path === "/v1/health/ready";
 }
 
 /** True when the deadline of D-8.3 is kept here; for lookups their queue keeps it. */
