@@ -16,7 +16,9 @@ import type { VersionedCache } from "./ports/lookups/versioned-cache.ts";
 import type { CacheCounts } from "./ports/runtime/metrics.ts";
 import type { Clock, Scheduler } from "./ports/runtime/runtime.ts";
 import { openServices, type Services, type TimeDeps } from "./services.ts";
+import type { HealthDeps } from "./usecases/operations/check-health.ts";
 import { Lifecycle } from "./usecases/operations/lifecycle.ts";
+import type { OverviewDeps } from "./usecases/operations/read-overview.ts";
 import { RememberedRemote } from "./usecases/operations/remembered-remote.ts";
 import { AuditVerifications } from "./usecases/reputation/audit/audit-verifications.ts";
 import { type LookupCounts, Lookups } from "./usecases/reputation/lookups/look-up.ts";
@@ -67,6 +69,7 @@ export async function compose(config: Config, time?: TimeDeps): Promise<Deployme
   services.traffic.countLookups(() => decidedLookups(lookups.counts()));
   const cache = () => sumCounts(services.caches);
   const lifecycle = new Lifecycle();
+  const health = { storage, clock, logger, runtimeVersion, lifecycle };
   const handler = createRequestHandler({
     clock,
     timer,
@@ -81,7 +84,7 @@ export async function compose(config: Config, time?: TimeDeps): Promise<Deployme
       corsOrigins: config.corsOrigins,
       trustedProxyHops: config.trustedProxyHops,
     },
-    health: { storage, clock, logger, runtimeVersion, lifecycle },
+    health,
     metricsRoute: {
       metricsToken: config.metricsToken,
       comparison: new NodeSecretComparison(),
@@ -96,12 +99,11 @@ export async function compose(config: Config, time?: TimeDeps): Promise<Deployme
     },
     pages: pageRoutesDeps(config, services),
     runs: {
-      ...{ identity: accounts, sync, activeRuns, timer },
-      overview: {
-        ...{ sync, health: { storage, clock, logger, runtimeVersion } },
-        ...{ remote: new RememberedRemote(sync), traffic: storage.traffic },
-        ...{ cron: new CronerScheduler(), schedule: config.schedule },
-      },
+      identity: accounts,
+      sync,
+      activeRuns,
+      timer,
+      overview: overviewDeps(config, services, health),
     },
     reputation: {
       accounts,
@@ -128,6 +130,21 @@ export async function compose(config: Config, time?: TimeDeps): Promise<Deployme
       await stopRuns(CLOSE_GRACE_MS);
       await services.close();
     },
+  };
+}
+
+function overviewDeps(
+  { schedule }: Config,
+  { sync, storage }: Services,
+  health: HealthDeps,
+): OverviewDeps {
+  return {
+    sync,
+    health,
+    remote: new RememberedRemote(sync),
+    traffic: storage.traffic,
+    cron: new CronerScheduler(),
+    schedule,
   };
 }
 

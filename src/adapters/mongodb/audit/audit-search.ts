@@ -97,7 +97,9 @@ function tailOf(unindexed: Awaited<ReturnType<typeof findUnindexed>>[number]): A
   const { chainId, afterSeq, throughSeq, at } = unindexed;
   const isOne = throughSeq === afterSeq + 1;
   return {
-    ...{ chainId, firstSeq: afterSeq + 1, lastSeq: throughSeq },
+    chainId,
+    firstSeq: afterSeq + 1,
+    lastSeq: throughSeq,
     firstAt: isOne ? at : "",
     lastAt: isOne ? at : END_OF_TIME,
   };

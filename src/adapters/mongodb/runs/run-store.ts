@@ -32,7 +32,7 @@ interface RunDocument {
   readonly cancelled?: string;
 }
 
-/** They may be much larger than the rest. */
+/** Leaves out what a run has told, which may be much larger than the rest of its document. */
 const WITHOUT_NEWS = { news: 0 };
 
 export class MongoRunStore implements RunStore {
@@ -96,7 +96,10 @@ export class MongoRunStore implements RunStore {
       this.#runs
         .find(filter, {
           ...COMMITTED,
-          ...{ sort: { number: -1 }, limit, batchSize: limit + 1, projection: WITHOUT_NEWS },
+          sort: { number: -1 },
+          limit,
+          batchSize: limit + 1,
+          projection: WITHOUT_NEWS,
         })
         .toArray(),
     );

@@ -95,8 +95,12 @@ function advanced(progress: RunProgress, event: RunEvent): RunProgress {
 function withTransfer(progress: RunProgress, event: Schema<"RunStartEvent">): RunProgress {
   const { table, direction, total_records: total } = event;
   const transfer: TransferProgress = {
-    ...{ table, direction, total, moved: 0 },
-    ...{ rowsPerSecond: null, status: "running" },
+    table,
+    direction,
+    total,
+    moved: 0,
+    rowsPerSecond: null,
+    status: "running",
   };
   return { ...progress, transfers: [...progress.transfers, transfer] };
 }

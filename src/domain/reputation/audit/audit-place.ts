@@ -16,12 +16,12 @@ export function newestFirst(a: AuditPlace, b: AuditPlace): number {
   return b.seq - a.seq;
 }
 
-/** The place that all records before a time are before, and no others. */
+/** The place right before the first record of a time. */
 export function startOf(at: string): AuditPlace {
   return { at, chainId: "", seq: 0 };
 }
 
-/** The place that all records up to a time, those of that time among them, are before, and no others. */
+/** The place right after the last record of a time. */
 export function endOf(at: string): AuditPlace {
   return { at, chainId: END_OF_CHAINS, seq: 0 };
 }

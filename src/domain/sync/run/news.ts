@@ -42,7 +42,7 @@ function summed(one: BatchEvent, other: BatchEvent, sign: 1 | -1) {
   };
 }
 
-/** What a list that `addNews` made has more than an earlier state of it, which a reader was told. */
+/** What a run has told since a reader saw its news last: what `now` has and `told` lacks. Both are of `addNews`. */
 export function newsSince(told: readonly News[], now: readonly News[]): readonly News[] {
   const [before, after] = [lasting(told), lasting(now)];
   const [lastTold, sameNow] = [before.at(-1), after[before.length - 1]];

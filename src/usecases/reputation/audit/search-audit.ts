@@ -66,7 +66,7 @@ export async function searchAudit(
     if (isFull(found, limit, stretch)) break;
     const isOverlapping = stretch.lastAt >= before.at;
     if (!isOverlapping && (left.records <= 0 || left.stretches <= 0)) {
-      // Whatever is later than this stretch was looked at.
+      // All records that are later than this stretch ends were looked at by now.
       const certain = found.filter(({ at }) => at > stretch.lastAt);
       return firstOf(certain, limit, endOf(stretch.lastAt));
     }
