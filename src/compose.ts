@@ -13,6 +13,7 @@ import { DOCUMENTATION } from "./http/openapi.ts";
 import type { PageRoutesDeps } from "./http/routes/sync-routes.ts";
 import type { RequestHandler, StartHttpServer } from "./ports/http/http-server.ts";
 import type { VersionedCache } from "./ports/lookups/versioned-cache.ts";
+import type { Logger } from "./ports/runtime/logger.ts";
 import type { CacheCounts } from "./ports/runtime/metrics.ts";
 import type { Clock, Scheduler } from "./ports/runtime/runtime.ts";
 import { openServices, type Services, type TimeDeps } from "./services.ts";
@@ -34,6 +35,7 @@ import {
 const CLOSE_GRACE_MS = 5_000;
 
 export interface Deployment {
+  readonly logger: Logger;
   readonly handler: RequestHandler;
   readonly startServer: StartHttpServer;
   hasAdministrator(): Promise<boolean>;
@@ -55,9 +57,7 @@ export async function compose(config: Config, time?: TimeDeps): Promise<Deployme
   const services = await openServices(config, time);
   const { clock, timer, logger, storage, sync, accounts } = services;
   const runtimeVersion = runtimeName();
-  if (config.isSyncEnabled && config.syncApiKey === "") {
-    logger.warn("SYNC_API_KEY is not set: pull and push answer 500 until it is");
-  }
+  warnOf(config, services);
   const metrics = new PrometheusMetrics({
     version: DOCUMENTATION.info.version,
     runtimeVersion,
@@ -120,6 +120,7 @@ export async function compose(config: Config, time?: TimeDeps): Promise<Deployme
     await activeRuns.stop(graceMs);
   };
   return {
+    logger,
     handler,
     startServer: await serverOfRuntime(),
     hasAdministrator: () => accounts.accounts.hasAdministrator(),
@@ -131,6 +132,16 @@ export async function compose(config: Config, time?: TimeDeps): Promise<Deployme
       await services.close();
     },
   };
+}
+
+/** Settings that a service can start with, but hardly be used. */
+function warnOf({ isSyncEnabled, syncApiKey, tls }: Config, { clock, logger }: Services): void {
+  if (isSyncEnabled && syncApiKey === "") {
+    logger.warn("SYNC_API_KEY is not set: pull and push answer 500 until it is");
+  }
+  if (tls !== null && tls.expiresAtMs <= clock.nowMs()) {
+    logger.warn("The certificate of TLS_CERT_FILE has expired: clients refuse it");
+  }
 }
 
 function overviewDeps(

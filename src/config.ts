@@ -18,6 +18,7 @@ import type { CompareRepair } from "./domain/sync/run/run.ts";
 import { readRegistry } from "./domain/sync/table/registry.ts";
 import type { Registry } from "./domain/sync/table/table.ts";
 import { type Environment, EnvironmentReader } from "./environment-reader.ts";
+import { readTlsFiles, type TlsFiles } from "./tls-files.ts";
 
 /** Least level of the lines that are logged, most verbose first. */
 type LogLevel = "debug" | "info" | "warn" | "error" | "silent";
@@ -31,6 +32,8 @@ export interface Config {
   readonly host: string;
   /** 0 picks a free port. */
   readonly port: number;
+  /** Null: HTTP is served, not HTTPS. D-10.6. */
+  readonly tls: TlsFiles | null;
   readonly storageUrl: string;
   readonly isSyncEnabled: boolean;
   /** Empty when not configured: pull and push then answer 500. S-5.2. */
@@ -91,6 +94,7 @@ export function readConfig(
   const config: Config = {
     host: reader.text("HOST") ?? "127.0.0.1",
     port: reader.integer("PORT", 3000, 0, 65_535),
+    tls: readTlsFiles(reader, readFile),
     storageUrl: readStorageUrl(reader),
     isSyncEnabled,
     syncApiKey,

@@ -10,6 +10,8 @@ import { startReport } from "./start-report.ts";
 /** Time that requests in hand get to finish after SIGTERM or SIGINT; Docker kills after 10 s. */
 const GRACE_MS = 8_000;
 
+type Server = Awaited<ReturnType<Deployment["startServer"]>>;
+
 loadEnvFile();
 const config = readConfigOrExit();
 
@@ -40,7 +42,7 @@ function readConfigOrExit(): Config {
 /** Resolves when the deployment listens; it ends the process after SIGTERM or SIGINT. */
 async function serve(config: Config): Promise<void> {
   const deployment = await compose(config);
-  const server = await listen(deployment, config);
+  let server = await listen(deployment, config);
   let isStopping = false;
   const stop = async () => {
     if (isStopping) return;
@@ -56,14 +58,47 @@ async function serve(config: Config): Promise<void> {
     process.exit(0);
   };
   for (const signal of STOP_SIGNALS) process.off(signal, exitAtOnce).on(signal, stop);
+  if (config.tls !== null) {
+    process.on("SIGHUP", async () => {
+      if (!isStopping) server = await withNewCertificate(server, deployment, config);
+    });
+  }
   const hasAdministrator = await deployment.hasAdministrator();
   // Printed last: a program that reads the first line may stop the service at once.
   console.log(startReport(config, { url: server.url, hasAdministrator }).join("\n"));
 }
 
-async function listen(deployment: Deployment, { host, port }: Config) {
+/** A server at the same address with the files as they are now; the one before answers what it has taken. D-10.6. */
+async function withNewCertificate(
+  server: Server,
+  { handler, startServer, logger }: Deployment,
+  { host, port }: Config,
+): Promise<Server> {
+  const tls = readCertificate(logger);
+  if (tls === null) return server;
+  // The port is free at once, and taken again before anything else happens.
+  void server.stop(GRACE_MS);
+  const samePort = port === 0 ? Number(new URL(server.url).port) : port;
+  const next = await startServer(handler, { host, port: samePort, tls });
+  logger.info("TLS_CERT_FILE and TLS_KEY_FILE were read anew");
+  return next;
+}
+
+/** Null where something is wrong with the settings as they are now, which is one line in the log. */
+function readCertificate(logger: Deployment["logger"]): Config["tls"] {
   try {
-    return await deployment.startServer(deployment.handler, { host, port });
+    return readEnvironment().tls;
+  } catch (error) {
+    if (!isAppError(error, "invalid_request")) throw error;
+    const problems = error.problems.map(({ detail }) => detail).join("; ");
+    logger.warn(`The certificate stays as it was: ${problems}`);
+    return null;
+  }
+}
+
+async function listen(deployment: Deployment, { host, port, tls }: Config) {
+  try {
+    return await deployment.startServer(deployment.handler, { host, port, tls });
   } catch (cause) {
     await deployment.close();
     throw new Error(`Cannot listen on ${host}:${port}: ${listenProblem(cause, port)}`, { cause });

@@ -48,6 +48,8 @@ test("D-1.3 .env.example has every variable once", () => {
     "SYNC_SCHEDULE",
     "SYNC_TABLES",
     "SYNC_TOMBSTONE_DAYS",
+    "TLS_CERT_FILE",
+    "TLS_KEY_FILE",
     "TRUSTED_PROXY_HOPS",
   ]);
 });

@@ -10,10 +10,12 @@ export async function startBunServer(
   handler: RequestHandler,
   options: ListenOptions,
 ): Promise<HttpServer> {
+  const { tls } = options;
   const server = Bun.serve({
     hostname: options.host,
     port: options.port,
     reusePort: false,
+    ...(tls ? { tls: { cert: tls.certificate, key: tls.key } } : {}),
     idleTimeout: options.idleTimeoutSeconds ?? IDLE_TIMEOUT_SECONDS,
     maxRequestBodySize: NO_BODY_CAP,
     development: false,

@@ -3,7 +3,7 @@ import type { HttpServer, ListenOptions, RequestHandler } from "../../ports/http
 /** The part of Deno's API used here; the project's types are Bun's. */
 interface DenoServe {
   serve(
-    options: { hostname: string; port: number; onListen: () => void },
+    options: { hostname: string; port: number; cert?: string; key?: string; onListen: () => void },
     handler: (request: Request, info: { remoteAddr: { hostname?: string } }) => Promise<Response>,
   ): {
     addr: { hostname: string; port: number };
@@ -18,13 +18,15 @@ export async function startDenoServer(
   options: ListenOptions,
 ): Promise<HttpServer> {
   const deno = (globalThis as unknown as { Deno: DenoServe }).Deno;
+  const { host, port, tls } = options;
+  const pair = tls ? { cert: tls.certificate, key: tls.key } : {};
   const server = deno.serve(
-    { hostname: options.host, port: options.port, onListen: () => {} },
+    { hostname: host, port, ...pair, onListen: () => {} },
     (request, info) =>
       handler(request, { remoteAddress: info.remoteAddr.hostname ?? null, keepOpen: () => {} }),
   );
   return {
-    url: `http://${urlHost(server.addr.hostname)}:${server.addr.port}`,
+    url: `${tls ? "https" : "http"}://${urlHost(server.addr.hostname)}:${server.addr.port}`,
     stop: async (graceMs) => {
       let timer: ReturnType<typeof setTimeout> | undefined;
       const grace = new Promise<void>((resolve) => {

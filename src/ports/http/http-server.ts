@@ -9,10 +9,18 @@ export interface ConnectionInfo {
 /** Never rejects. */
 export type RequestHandler = (request: Request, connection: ConnectionInfo) => Promise<Response>;
 
+/** A certificate with its chain, and its key, in PEM form. */
+export interface ServerCertificate {
+  readonly certificate: string;
+  readonly key: string;
+}
+
 export interface ListenOptions {
   readonly host: string;
   /** 0 picks a free port. */
   readonly port: number;
+  /** HTTPS instead of HTTP where it is given. */
+  readonly tls?: ServerCertificate | null;
   /** How long a connection may be silent unless its request is kept open; the adapter chooses when absent. */
   readonly idleTimeoutSeconds?: number;
 }
@@ -20,7 +28,7 @@ export interface ListenOptions {
 export interface HttpServer {
   /** The real address, such as `http://127.0.0.1:3000`. */
   readonly url: string;
-  /** Takes no new connection, lets requests in hand finish for up to `graceMs`, then cuts what is left. */
+  /** Gives the port back before it returns, takes no new connection, lets requests in hand finish for up to `graceMs`, then cuts what is left. */
   stop(graceMs: number): Promise<void>;
 }
 

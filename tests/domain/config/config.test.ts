@@ -19,6 +19,7 @@ function problemsOf(env: Environment, readFile = NO_FILE): readonly string[] {
 const DEFAULTS: Omit<Config, "registry"> = {
   host: "127.0.0.1",
   port: 3000,
+  tls: null,
   storageUrl: "sqlite:./data/repsync.db",
   isSyncEnabled: false,
   syncApiKey: "",
@@ -81,8 +82,7 @@ const VARIABLES = [
   "ACCOUNT_WRITES_PER_MINUTE",
   "AUDIT_RETENTION_DAYS",
   "TRUSTED_PROXY_HOPS",
-  "CORS_ORIGINS",
-  ...["SESSION_COOKIE", "CONSOLE_ENABLED", "LOG_LEVEL"],
+  ...["CORS_ORIGINS", "SESSION_COOKIE", "CONSOLE_ENABLED", "LOG_LEVEL"],
 ];
 
 describe("readConfig()", () => {

@@ -188,5 +188,5 @@ export async function startService(
 
 /** The address that the first line of stdout names. */
 function listeningUrl({ stdout }: StartedProcess): string | undefined {
-  return /^repsync is listening on (http:\/\/\S+)\n/.exec(stdout())?.[1];
+  return /^repsync is listening on (https?:\/\/\S+)\n/.exec(stdout())?.[1];
 }

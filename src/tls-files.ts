@@ -1,0 +1,92 @@
+// The certificate and the key that HTTPS is served with. D-10.6.
+import { createPrivateKey, X509Certificate } from "node:crypto";
+import { createSecureContext } from "node:tls";
+import type { EnvironmentReader } from "./environment-reader.ts";
+
+const CERTIFICATE = "TLS_CERT_FILE";
+const KEY = "TLS_KEY_FILE";
+const CERTIFICATE_BLOCK = /-----BEGIN CERTIFICATE-----.*?-----END CERTIFICATE-----/gs;
+
+/** What HTTPS is served with, in PEM form. */
+export interface TlsFiles {
+  /** The own certificate first, then those that vouch for it. */
+  readonly certificate: string;
+  readonly key: string;
+  /** When the own certificate ends, Unix milliseconds. */
+  readonly expiresAtMs: number;
+}
+
+/** Reads both files, null where none is set. A problem names the setting and the path, and shows nothing of a content. */
+export function readTlsFiles(
+  reader: EnvironmentReader,
+  readFile: (path: string) => string,
+): TlsFiles | null {
+  const paths = { [CERTIFICATE]: reader.text(CERTIFICATE), [KEY]: reader.text(KEY) };
+  if (paths[CERTIFICATE] === null && paths[KEY] === null) return null;
+  if (paths[CERTIFICATE] === null || paths[KEY] === null) {
+    reader.problems.push(`${CERTIFICATE} and ${KEY} must be set together`);
+    return null;
+  }
+  const problem = (name: typeof CERTIFICATE | typeof KEY, text: string) => {
+    reader.problems.push(`${name}: the file ${JSON.stringify(paths[name])} ${text}`);
+    return null;
+  };
+  const certificate = textOrNull(() => readFile(paths[CERTIFICATE] ?? ""));
+  const key = textOrNull(() => readFile(paths[KEY] ?? ""));
+  if (certificate === null) problem(CERTIFICATE, "cannot be read");
+  if (key === null) problem(KEY, "cannot be read");
+  const expiresAtMs = certificate === null ? null : endOfFirst(certificate);
+  if (certificate !== null && expiresAtMs === null) {
+    problem(CERTIFICATE, "holds no certificate in PEM form, or a damaged one");
+  }
+  const keyProblem = key === null ? null : problemOfKey(key);
+  if (keyProblem !== null) problem(KEY, keyProblem);
+  if (certificate === null || key === null || expiresAtMs === null || keyProblem !== null) {
+    return null;
+  }
+  if (!isPair(certificate, key)) {
+    return problem(KEY, `does not hold the key of the first certificate of ${CERTIFICATE}`);
+  }
+  return { certificate, key, expiresAtMs };
+}
+
+function textOrNull(read: () => string): string | null {
+  try {
+    return read();
+  } catch {
+    return null;
+  }
+}
+
+/** When the first certificate ends; null unless every one can be read. */
+function endOfFirst(text: string): number | null {
+  try {
+    const all = (text.match(CERTIFICATE_BLOCK) ?? []).map((block) => new X509Certificate(block));
+    const [first] = all;
+    return first === undefined ? null : Date.parse(first.validTo);
+  } catch {
+    return null;
+  }
+}
+
+function problemOfKey(text: string): string | null {
+  try {
+    createPrivateKey(text);
+    return null;
+  } catch {
+    // Either form says so in its head.
+    const isEncrypted = /^(?:-----BEGIN ENCRYPTED|Proc-Type: 4,ENCRYPTED)/m.test(text);
+    return isEncrypted
+      ? "is encrypted: the service needs the key without a passphrase"
+      : "holds no private key in PEM form, or one that cannot be used";
+  }
+}
+
+function isPair(certificate: string, key: string): boolean {
+  try {
+    createSecureContext({ cert: certificate, key });
+    return true;
+  } catch {
+    return false;
+  }
+}
