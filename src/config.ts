@@ -1,7 +1,7 @@
 // Reads the environment once, reports every problem at once, and prints no secret. D-1.3.
 import { Cron } from "croner";
 import { findProblems } from "./config-problems.ts";
-import { isAppError, refuse } from "./domain/shared/errors.ts";
+import { refuse } from "./domain/shared/errors.ts";
 import {
   DEFAULT_ACCOUNT_WRITES_PER_MINUTE,
   DEFAULT_AUDIT_RETENTION_DAYS,
@@ -18,6 +18,7 @@ import type { CompareRepair } from "./domain/sync/run/run.ts";
 import { readRegistry } from "./domain/sync/table/registry.ts";
 import type { Registry } from "./domain/sync/table/table.ts";
 import { type Environment, EnvironmentReader } from "./environment-reader.ts";
+import { problemText, readRegistryFile } from "./registry-file.ts";
 import { readTlsFiles, type TlsFiles } from "./tls-files.ts";
 
 /** Least level of the lines that are logged, most verbose first. */
@@ -272,23 +273,18 @@ function readTables(
   lagSeconds: number,
 ): Registry {
   const path = reader.text("SYNC_TABLES");
-  let file: unknown = { tables: {} };
-  if (path !== null) {
-    try {
-      file = JSON.parse(readFile(path));
-    } catch (error) {
-      const reason =
-        error instanceof SyntaxError ? `is not JSON: ${error.message}` : "cannot be read";
-      reader.problems.push(`SYNC_TABLES: the file "${path}" ${reason}`);
-    }
-  }
+  if (path === null) return readRegistry(undefined, lagSeconds);
+  let text: string;
   try {
-    return readRegistry(file, lagSeconds);
-  } catch (error) {
-    if (!isAppError(error, "invalid_request")) throw error;
-    for (const { detail } of error.problems) reader.problems.push(`SYNC_TABLES: ${detail}`);
+    text = readFile(path);
+  } catch {
+    reader.problems.push(`SYNC_TABLES: the file "${path}" cannot be read`);
     return new Map();
   }
+  const { registry, problems } = readRegistryFile(text, lagSeconds);
+  for (const problem of problems) {
+    const subject = problem.isSyntax ? `the file "${path}" is not JSON: ` : "";
+    reader.problems.push(`SYNC_TABLES: ${subject}${problemText(problem)}`);
+  }
+  return registry ?? new Map();
 }
-
-/** Without the tab, which a header may contain. */

@@ -17,9 +17,14 @@ process.stdout.on("error", (error: NodeJS.ErrnoException) => {
 });
 process.stderr.on("error", () => {});
 
-loadEnvFile();
+/** Commands for which no deployment has to be set up. */
+const WITHOUT_SETTINGS: readonly string[] = ["init", "infer"];
+
+const program = buildProgram(runCommand).hook("preAction", (_program, command) => {
+  if (!WITHOUT_SETTINGS.includes(command.name())) loadEnvFile();
+});
 try {
-  await buildProgram(runCommand).parseAsync();
+  await program.parseAsync();
 } catch (error) {
   if (!(error instanceof CommanderError)) throw error;
   if (error.exitCode !== 0 && process.argv.includes("--json")) {

@@ -11,15 +11,19 @@ import { addDemoCommand } from "./commands/demo.ts";
 import { addDoctorCommand } from "./commands/doctor.ts";
 import { addExportCommand } from "./commands/export.ts";
 import { addImportCommand } from "./commands/import.ts";
+import { addInitCommand } from "./commands/init.ts";
 import { addKeysCommand } from "./commands/keys.ts";
 import { addPlanCommand } from "./commands/plan.ts";
 import { addRejectedCommand } from "./commands/rejected.ts";
 import { addRunsCommand } from "./commands/runs.ts";
 import { addStatusCommand } from "./commands/status.ts";
 import { addSyncCommand } from "./commands/sync.ts";
+import { addTablesCommand } from "./commands/tables.ts";
 
 /** Every command, in the order of the help. */
 const COMMANDS: readonly AddCommand[] = [
+  addInitCommand,
+  addTablesCommand,
   addSyncCommand,
   addStatusCommand,
   addCompareCommand,

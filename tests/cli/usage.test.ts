@@ -10,6 +10,8 @@ afterEach(releaseResources);
 setDefaultTimeout(60_000);
 
 const COMMANDS = [
+  "init",
+  "tables check",
   "sync",
   "status",
   "compare",

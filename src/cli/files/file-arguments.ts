@@ -47,14 +47,14 @@ export function readFileArguments(
   return { tableName, path, format: asked ?? formatByName(file) };
 }
 
-/** `npm run repsync` changes to the package's folder before it starts us. */
-function fromCallersFolder(path: string): string {
+/** A path as its caller meant it: `npm run repsync` changes to the package's folder before it starts us. */
+export function fromCallersFolder(path: string): string {
   const { npm_lifecycle_event: script, INIT_CWD: folder } = process.env;
   return script === "repsync" && folder !== undefined ? resolve(folder, path) : path;
 }
 
-/** By the ending of the name, `.gz` left out. */
-function formatByName(path: string): FileFormat {
+/** By the ending of the name, `.gz` left out. Throws `invalid_request` when it tells nothing. */
+export function formatByName(path: string): FileFormat {
   const ending = /\.([a-z]+)(?:\.gz)?$/i.exec(path)?.[1]?.toLowerCase() ?? "";
   const format = ENDINGS.get(ending);
   if (format !== undefined) return format;

@@ -225,8 +225,8 @@ describe("readConfig() of SYNC_TABLES", () => {
   test("D-1.3.6, D-2.1 readConfig() reports every problem of a registry file", () => {
     const text = '{"tables":{"a":{"upsert_key":["x","y"],"columns":{"k":{"type":"text"}}}}}';
     expect(problemsOf({ SYNC_TABLES: "tables.json" }, () => text)).toEqual([
-      'SYNC_TABLES: Table "a": upsert_key names the unknown column "x"',
-      'SYNC_TABLES: Table "a": upsert_key names the unknown column "y"',
+      'SYNC_TABLES: line 1, column 31: Table "a": upsert_key names the unknown column "x"',
+      'SYNC_TABLES: line 1, column 35: Table "a": upsert_key names the unknown column "y"',
     ]);
   });
 });

@@ -1,6 +1,6 @@
 // Reads the registry file: structure by schema, then what a schema cannot say. D-2.
 import { Value, type ValueError, ValueErrorType } from "@sinclair/typebox/value";
-import { refuse } from "../../shared/errors.ts";
+import { type InputProblem, refuse } from "../../shared/errors.ts";
 import { DEFAULT_LAG_SECONDS } from "../../shared/limits.ts";
 import { BUILT_IN_TABLES } from "./built-in-tables.ts";
 import {
@@ -14,7 +14,8 @@ import type { Column, Registry, Table } from "./table.ts";
 
 /**
  * Reads a parsed registry file, or none, on top of the built-in tables. Throws `invalid_request` with everything that is
- * wrong, each problem with its place. `lagSeconds` is for the tables that name no `lag_seconds`. D-2.2, D-2.3.
+ * wrong: the pointer of a problem is into the file, and its detail says the place, too. `lagSeconds` is for the tables
+ * that name no `lag_seconds`. D-2.2, D-2.3.
  */
 export function readRegistry(
   file: unknown = { tables: {} },
@@ -23,11 +24,10 @@ export function readRegistry(
   const entries: Record<string, TableEntry> = { ...BUILT_IN_TABLES, ...wellFormedTables(file) };
   const problems = structuralProblems(file);
   for (const [name, entry] of Object.entries(entries)) problems.push(...tableProblems(name, entry));
-  problems.push(...sameNameProblems(Object.keys(entries), (a, b) => `Tables "${a}" and "${b}"`));
-  refuse(
-    problems.map((detail) => ({ pointer: "", detail })),
-    "The registry has these problems",
+  problems.push(
+    ...sameNameProblems(Object.keys(entries), "/tables", (a, b) => `Tables "${a}" and "${b}"`),
   );
+  refuse(problems, "The registry has these problems");
   const tables = Object.entries(entries).map(([name, entry]) =>
     buildTable(name, entry, lagSeconds),
   );
@@ -45,13 +45,14 @@ function wellFormedTables(file: unknown): Record<string, TableEntry> {
 }
 
 /** One problem per place: problems inside an invalid value say nothing more. */
-function structuralProblems(file: unknown): string[] {
-  const problems = new Map<string, string>();
+function structuralProblems(file: unknown): InputProblem[] {
+  const problems = new Map<string, InputProblem>();
   for (const error of Value.Errors(REGISTRY_SCHEMA, file)) {
     const isInsideOther = [...problems.keys()].some((path) =>
       `${error.path}/`.startsWith(`${path}/`),
     );
-    if (!isInsideOther) problems.set(error.path, describeStructure(error));
+    if (isInsideOther) continue;
+    problems.set(error.path, { pointer: error.path, detail: describeStructure(error) });
   }
   return [...problems.values()];
 }
@@ -72,60 +73,73 @@ function optionText(option: { readonly const?: unknown; readonly type?: unknown 
   return option.type === "string" ? `a name that fits ${NAME_PATTERN}` : String(option.type);
 }
 
-function tableProblems(name: string, entry: TableEntry): string[] {
-  const problems: string[] = [];
-  const report = (text: string) => problems.push(`Table "${name}": ${text}`);
+function tableProblems(name: string, entry: TableEntry): InputProblem[] {
+  const problems: InputProblem[] = [];
+  const report = (place: string, text: string) =>
+    problems.push({ pointer: `/tables/${name}${place}`, detail: `Table "${name}": ${text}` });
   if (/^(repsync_|sqlite_|__proto__$)/i.test(name)) {
-    report("this name is reserved, as are all that start with repsync_ or sqlite_");
+    report("", "this name is reserved, as are all that start with repsync_ or sqlite_");
   }
-  const column = (columnName: string) =>
-    Object.hasOwn(entry.columns, columnName) ? entry.columns[columnName] : undefined;
-
-  const timestamp = entry.timestamp_column ?? null;
-  if (timestamp !== null) {
-    const type = column(timestamp)?.type;
-    if (type !== "datetime" && type !== "date") {
-      report(`timestamp_column "${timestamp}" must be a column of type datetime or date`);
-    } else if (column(timestamp)?.serialize === false) {
-      report(`timestamp_column "${timestamp}" cannot have serialize: false`);
+  reportTimestamp(entry, report);
+  for (const [i, other] of (entry.remote_only ?? []).entries()) {
+    if (columnOf(entry, other) !== undefined) {
+      report(`/remote_only/${i}`, `remote_only names "${other}", which is a column here`);
     }
   }
-  if (entry.conflict === "newer" && timestamp === null) {
-    report("conflict: newer needs a timestamp_column");
-  }
-  if (entry.deletes === true && (timestamp === null || column(timestamp)?.type !== "datetime")) {
-    report("deletes: true needs a timestamp_column of type datetime");
-  }
-  for (const other of entry.remote_only ?? []) {
-    if (column(other) !== undefined) report(`remote_only names "${other}", which is a column here`);
-  }
-  for (const key of entry.upsert_key) {
-    const type = column(key)?.type;
-    if (type === undefined) report(`upsert_key names the unknown column "${key}"`);
+  for (const [i, key] of entry.upsert_key.entries()) {
+    const place = `/upsert_key/${i}`;
+    const column = columnOf(entry, key);
+    const type = column?.type;
+    if (type === undefined) report(place, `upsert_key names the unknown column "${key}"`);
     if (type === "numeric" || type === "real" || type === "json") {
-      report(`upsert_key column "${key}" cannot be of type ${type}`);
+      report(place, `upsert_key column "${key}" cannot be of type ${type}`);
     }
-    if (column(key)?.serialize === false) {
-      report(`upsert_key column "${key}" cannot have serialize: false`);
+    if (column?.serialize === false) {
+      report(place, `upsert_key column "${key}" cannot have serialize: false`);
     }
   }
-  for (const updated of listedUpdateColumns(entry)) {
-    if (column(updated) === undefined) {
-      report(`update_columns names the unknown column "${updated}"`);
-    } else if (column(updated)?.auto_increment === true) {
-      report(`update_columns cannot name the auto-incrementing column "${updated}"`);
+  for (const [i, updated] of listedUpdateColumns(entry).entries()) {
+    const place = `/update_columns/${i}`;
+    const column = columnOf(entry, updated);
+    if (column === undefined) {
+      report(place, `update_columns names the unknown column "${updated}"`);
+    } else if (column.auto_increment === true) {
+      report(place, `update_columns cannot name the auto-incrementing column "${updated}"`);
     }
   }
   for (const [columnName, columnEntry] of Object.entries(entry.columns)) {
-    for (const text of columnProblems(columnName, columnEntry)) report(text);
+    for (const text of columnProblems(columnName, columnEntry)) {
+      report(`/columns/${columnName}`, text);
+    }
   }
+  const subject = (a: string, b: string) => `Table "${name}": columns "${a}" and "${b}"`;
   problems.push(
-    ...sameNameProblems(
-      Object.keys(entry.columns),
-      (a, b) => `Table "${name}": columns "${a}" and "${b}"`,
-    ),
+    ...sameNameProblems(Object.keys(entry.columns), `/tables/${name}/columns`, subject),
   );
   return problems;
+}
+
+function columnOf(entry: TableEntry, name: string): ColumnEntry | undefined {
+  return Object.hasOwn(entry.columns, name) ? entry.columns[name] : undefined;
+}
+
+/** What needs a timestamp column, and what it has to be. */
+function reportTimestamp(entry: TableEntry, report: (place: string, text: string) => void): void {
+  const timestamp = entry.timestamp_column ?? null;
+  const column = timestamp === null ? undefined : columnOf(entry, timestamp);
+  const type = column?.type;
+  if (timestamp !== null && type !== "datetime" && type !== "date") {
+    const text = `timestamp_column "${timestamp}" must be a column of type datetime or date`;
+    report("/timestamp_column", text);
+  } else if (column?.serialize === false) {
+    report("/timestamp_column", `timestamp_column "${timestamp}" cannot have serialize: false`);
+  }
+  if (entry.conflict === "newer" && timestamp === null) {
+    report("/conflict", "conflict: newer needs a timestamp_column");
+  }
+  if (entry.deletes === true && type !== "datetime") {
+    report("/deletes", "deletes: true needs a timestamp_column of type datetime");
+  }
 }
 
 function columnProblems(name: string, entry: ColumnEntry): string[] {
@@ -148,13 +162,17 @@ function columnProblems(name: string, entry: ColumnEntry): string[] {
 /** Names that differ only in case are one name in SQLite. */
 function sameNameProblems(
   names: readonly string[],
+  place: string,
   subject: (a: string, b: string) => string,
-): string[] {
+): InputProblem[] {
   const seen = new Map<string, string>();
-  const problems: string[] = [];
+  const problems: InputProblem[] = [];
   for (const name of names) {
     const earlier = seen.get(name.toLowerCase());
-    if (earlier !== undefined) problems.push(`${subject(earlier, name)} differ only in case`);
+    if (earlier !== undefined) {
+      const detail = `${subject(earlier, name)} differ only in case`;
+      problems.push({ pointer: `${place}/${name}`, detail });
+    }
     seen.set(name.toLowerCase(), name);
   }
   return problems;

@@ -1,0 +1,59 @@
+import { readFile } from "node:fs/promises";
+import { AppError } from "../../domain/shared/errors.ts";
+import { problemText, readRegistryFile } from "../../registry-file.ts";
+import {
+  type AddCommand,
+  type CommandTools,
+  type CommonOptions,
+  declareCommand,
+} from "../command-runner.ts";
+import { EXIT, type ExitCode } from "../failure.ts";
+import { fromCallersFolder } from "../files/file-arguments.ts";
+import { systemReason } from "../files/read-text.ts";
+import { countOf } from "../output.ts";
+
+export const addTablesCommand: AddCommand = (parent, run) => {
+  const group = parent.command("tables").description("check the registry of tables, or guess one");
+  declareCommand(group, "check")
+    .summary("report every problem of a registry file")
+    .description(
+      "Reads a registry file and reports all of its problems with line and column. Exit code 2 when there are any.",
+    )
+    .argument("[file]", "registry file; without it that of SYNC_TABLES")
+    .action((file: string | undefined, options: CommonOptions) =>
+      run(options, (tools) => check(tools, file)),
+    );
+};
+
+async function check({ output }: CommandTools, asked: string | undefined): Promise<ExitCode> {
+  const path = asked === undefined ? configuredFile() : fromCallersFolder(asked);
+  const { registry, problems } = readRegistryFile(await textOf(path));
+  if (registry === null) {
+    const error = `"${path}" has ${countOf(problems.length, "problem")}`;
+    output.warn(`${error}:`, ...problems.map((problem) => `- ${problemText(problem)}`));
+    const places = problems.map(({ line, column, message }) => ({ line, column, message }));
+    output.printJson({ error, problems: places });
+    return EXIT.usage;
+  }
+  const names = [...registry.keys()];
+  output.print(`${path}: no problems; ${countOf(names.length, "table")}: ${names.join(", ")}`);
+  output.printJson({ file: path, tables: names });
+  return EXIT.success;
+}
+
+function configuredFile(): string {
+  const path = process.env["SYNC_TABLES"] ?? "";
+  if (path !== "") return path;
+  throw new AppError(
+    "invalid_request",
+    "There is no registry file to check: name one, or set SYNC_TABLES",
+  );
+}
+
+async function textOf(path: string): Promise<string> {
+  try {
+    return await readFile(path, "utf8");
+  } catch (error) {
+    throw new AppError("invalid_request", `"${path}" cannot be read: ${systemReason(error)}`);
+  }
+}

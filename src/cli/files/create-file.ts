@@ -1,0 +1,68 @@
+// Makes a file that must not be there yet, whole or not at all.
+import { link, lstat, open, rm } from "node:fs/promises";
+import { dirname, join } from "node:path";
+import { AppError } from "../../domain/shared/errors.ts";
+import { systemReason } from "./read-text.ts";
+
+interface NewFile {
+  readonly text: string;
+  /** Permissions, whatever the umask says; without them those that a new file gets. */
+  readonly mode?: number;
+}
+
+/** Codes of file systems that know no second name of a file. */
+const NO_LINKS: readonly unknown[] = ["EPERM", "ENOTSUP", "EOPNOTSUPP", "ENOSYS", "EMLINK"];
+
+/**
+ * Resolves to false, and changes nothing, when the path is taken: by a file, a folder or a link that leads nowhere. Of
+ * several processes that make it at once one does. Throws `file_failed`.
+ */
+export async function createFile(path: string, file: NewFile): Promise<boolean> {
+  const draft = join(dirname(path), `.repsync-${process.pid}-${crypto.randomUUID()}`);
+  try {
+    if (await isTaken(path)) return false;
+    await writeNew(draft, file);
+    // The name appears with all of its text, and not where there is one already.
+    await link(draft, path).catch(async (error: unknown) => {
+      if (!NO_LINKS.includes(codeOf(error))) throw error;
+      await writeNew(path, file);
+    });
+    return true;
+  } catch (error) {
+    if (codeOf(error) === "EEXIST") return false;
+    throw new AppError("file_failed", `"${path}" cannot be written: ${systemReason(error)}`, {
+      cause: error,
+    });
+  } finally {
+    await rm(draft, { force: true }).catch(() => {});
+  }
+}
+
+async function isTaken(path: string): Promise<boolean> {
+  try {
+    await lstat(path);
+    return true;
+  } catch (error) {
+    if (codeOf(error) === "ENOENT") return false;
+    throw error;
+  }
+}
+
+/** Leaves no file behind when it cannot be written whole. */
+async function writeNew(path: string, { text, mode }: NewFile): Promise<void> {
+  const file = await open(path, "wx", mode);
+  try {
+    if (mode !== undefined) await file.chmod(mode);
+    await file.writeFile(text);
+    await file.sync();
+  } catch (error) {
+    await rm(path, { force: true });
+    throw error;
+  } finally {
+    await file.close();
+  }
+}
+
+function codeOf(error: unknown): unknown {
+  return error instanceof Error && "code" in error ? error.code : null;
+}

@@ -1,0 +1,59 @@
+// The files with which a new deployment begins. D-10.2.
+import { randomBytes } from "node:crypto";
+
+/** Letters and digits, `-` and `_`, which neither `.env` nor HTTP changes. */
+function freshSecret(bytes: number): string {
+  return randomBytes(bytes).toString("base64url");
+}
+
+/** Settings with fresh secrets, different at each call. */
+export function starterSettings(): string {
+  return `# Settings of this deployment. It holds secrets: keep it to yourself, and out of version control.
+# Every setting is described in .env.example of the package and in docs/operating.md.
+
+# Address and port to listen on.
+# HOST=127.0.0.1
+# PORT=3000
+
+# Where data lives, from the folder in which repsync is started. For MongoDB: mongodb://host1,host2,host3/repsync?replicaSet=rs0
+STORAGE_URL=sqlite:./data/repsync.db
+
+# Your own tables.
+SYNC_TABLES=./tables.json
+
+# Synchronization, and the key that the other deployment sends.
+SYNC_ENABLED=true
+SYNC_API_KEY=${freshSecret(32)}
+
+# The other deployment: its address, its SYNC_API_KEY, and when to run, here every five minutes.
+# SYNC_REMOTE_URL=https://other.example
+# SYNC_REMOTE_KEY=
+# SYNC_SCHEDULE=*/5 * * * *
+
+# The administrator, whose account the first start makes; the console changes the password.
+ADMIN_USERNAME=admin
+ADMIN_PASSWORD=${freshSecret(18)}
+
+# What Prometheus sends to read /metrics.
+METRICS_TOKEN=${freshSecret(32)}
+`;
+}
+
+/** A registry without tables of its own, that shows how to write one. */
+export const STARTER_TABLES = `// The tables that this deployment synchronizes, beside profiles and platform_accounts, which it always has.
+// docs/registry.md explains every entry. From a file of yours: repsync tables infer FILE --into tables.json
+{
+  "tables": {
+    // "listings": {
+    //   "timestamp_column": "updated_at", // says when a row changed last: runs are incremental by it
+    //   "upsert_key": ["shop", "sku"], // identifies a row
+    //   "columns": {
+    //     "shop": { "type": "text" }, // or integer, bigint, numeric, real, boolean, datetime, date, json
+    //     "sku": { "type": "text" },
+    //     "price": { "type": "numeric" },
+    //     "updated_at": { "type": "datetime" }
+    //   }
+    // }
+  }
+}
+`;
