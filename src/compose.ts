@@ -165,6 +165,7 @@ function pageRoutesDeps(config: Config, services: Services): PageRoutesDeps {
     isSyncEnabled: config.isSyncEnabled,
     syncApiKey: config.syncApiKey,
     registry: config.registry,
+    deploymentId: storage.identity.deploymentId,
     maxPageRows: config.maxPageRows,
     maxBodyBytes: config.maxBodyBytes,
     maxDecompressedBytes: config.maxDecompressedBytes,

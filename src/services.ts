@@ -16,6 +16,7 @@ import { createSyncClient } from "./client.ts";
 import type { Config } from "./config.ts";
 import { AppError } from "./domain/shared/errors.ts";
 import { MAX_WAITING_PASSWORDS, REMEMBERED_LOOKUP_MS } from "./domain/shared/limits.ts";
+import { formatChangeText } from "./domain/shared/store-format.ts";
 import type { VersionedCache } from "./ports/lookups/versioned-cache.ts";
 import type { ReputationStores } from "./ports/reputation-stores.ts";
 import type { Logger } from "./ports/runtime/logger.ts";
@@ -90,6 +91,8 @@ export async function openServices(
 
 async function makeServices(config: Config, opened: OpenedStore): Promise<Services> {
   const { storage, clock, timer, logger } = opened;
+  const { formerFormat } = storage.identity;
+  if (formerFormat !== null) logger.warn(formatChangeText(formerFormat));
   const mac = new NodeMac();
   const tables = await storage.tables.prepare([...config.registry.values()]);
   const kept = { secrets: storage.secrets, mac };
@@ -140,6 +143,7 @@ function syncDeps(config: Config, { storage, clock, timer, logger }: OpenedStore
     lagSeconds: config.lagSeconds,
     maxPageRows: config.maxPageRows,
     registry: config.registry,
+    deploymentId: storage.identity.deploymentId,
     tables: storage.tables,
     rows: storage.rows,
     names: storage.names,

@@ -1,3 +1,4 @@
+import type { StoreIdentity } from "../domain/shared/store-format.ts";
 import type { AccountStore } from "./accounts/account-store.ts";
 import type { SecretStore } from "./accounts/api-key-store.ts";
 import type { SessionStore } from "./accounts/session-store.ts";
@@ -29,6 +30,7 @@ export interface Storage {
 
 /** A store with everything that repsync keeps. */
 export interface FullStorage extends Storage {
+  readonly identity: StoreIdentity;
   readonly rows: RowSource;
   readonly lateRows: LateRows;
   readonly tombstones: Tombstones;

@@ -9,6 +9,7 @@ import type {
 import type { PullPage } from "../../domain/sync/rows/page.ts";
 import type { Integrity, PushResult } from "../../domain/sync/rows/push-result.ts";
 import type { UpsertKey } from "../../domain/sync/rows/row-key.ts";
+import { DEPLOYMENT_HEADER } from "../../domain/sync/table/table-schema.ts";
 import type { PushRequest, StatusReply } from "../../ports/tables/remote-peer.ts";
 import type { Reply } from "./exchange.ts";
 import {
@@ -120,7 +121,12 @@ export function readStatusReply(reply: Reply): StatusReply {
   };
   const features = new ReplyFields(reply.label, fields.read("features", OBJECT));
   for (const name of Object.keys(status.features)) features.expect(name, true);
-  return { ...status, extensions: extensionsOf(reply) };
+  const deploymentId = reply.headers.get(DEPLOYMENT_HEADER) ?? "";
+  return {
+    ...status,
+    extensions: extensionsOf(reply),
+    ...(deploymentId === "" ? {} : { deploymentId }),
+  };
 }
 
 /** The names in `X-Sync-Extensions`; none of a remote that has no extensions. D-7.2. */

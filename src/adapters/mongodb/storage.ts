@@ -1,4 +1,5 @@
 import { AppError } from "../../domain/shared/errors.ts";
+import type { StoreIdentity } from "../../domain/shared/store-format.ts";
 import { erasedNameText } from "../../domain/sync/people/erasure.ts";
 import type { ReputationOptions, ReputationStores } from "../../ports/reputation-stores.ts";
 import type { Logger } from "../../ports/runtime/logger.ts";
@@ -44,6 +45,7 @@ import { LOOKUP_LOG } from "./driver/lookup-log.ts";
 import type { StoreDeps } from "./driver/operations.ts";
 import { PERSON_VERSIONS } from "./driver/person-versions.ts";
 import { prepareTime, type StoreClock, TIME } from "./driver/server-clock.ts";
+import { prepareFacts } from "./driver/store-facts.ts";
 import { TABLE_VERSIONS, TableVersions } from "./driver/table-versions.ts";
 import { LookupCache } from "./lookups/lookup-cache.ts";
 import { MongoLookupProcessor } from "./lookups/lookup-processor.ts";
@@ -104,19 +106,26 @@ const INTERNAL_COLLECTIONS = [
 ];
 
 /**
- * Opens a MongoDB database as a store. Throws `invalid_request` for a URL that cannot be used, and `store_unavailable`. No
- * message holds the URL.
+ * Opens a MongoDB database as a store. Throws `invalid_request` for a URL that cannot be used and for a store that this
+ * program must not use, and `store_unavailable`. No message holds the URL.
  */
 export async function openMongoStorage(options: MongoStorageOptions): Promise<FullStorage> {
   const { url, clock, storeClock = null, logger = SILENT } = options;
-  const { client, db, primaryWatch } = await connect(url, { clock, logger }, (database) =>
-    makeCollections(database, INTERNAL_COLLECTIONS),
-  );
+  let formerFormat: number | null = null;
+  let deploymentId = "";
+  const { client, db, primaryWatch } = await connect(url, { clock, logger }, async (database) => {
+    const identity = await prepareFacts(database);
+    deploymentId = identity.deploymentId;
+    // A try before this one may have changed it.
+    formerFormat ??= identity.formerFormat;
+    await makeCollections(database, INTERNAL_COLLECTIONS);
+  });
   const deps = { client, db, clock, primaryWatch, storeClock, callLimit: SYNC_CALLS };
-  return new MongoStorage(deps, logger);
+  return new MongoStorage({ ...deps, logger }, { deploymentId, formerFormat });
 }
 
 class MongoStorage implements FullStorage {
+  readonly identity: StoreIdentity;
   readonly tables: MongoTableStore;
   readonly markers: MongoMarkerStore;
   readonly rows: MongoRowSource;
@@ -137,7 +146,11 @@ class MongoStorage implements FullStorage {
   readonly #recorder: DeleteRecorder;
   #closing: Promise<void> | undefined;
 
-  constructor(deps: StoreDeps, logger: Logger) {
+  constructor(
+    { logger, ...deps }: StoreDeps & { readonly logger: Logger },
+    identity: StoreIdentity,
+  ) {
+    this.identity = identity;
     const versions = new TableVersions(deps.db);
     const erasedNames = new ErasedNames(deps.db, deps.clock);
     this.#accountDeps = { ...deps, versions, erasedNames, callLimit: REQUEST_CALLS };

@@ -1,4 +1,5 @@
 import type { AdminAct } from "../../domain/reputation/audit/admin-entry.ts";
+import type { StoreIdentity } from "../../domain/shared/store-format.ts";
 import { erasedNameText } from "../../domain/sync/people/erasure.ts";
 import type { ReputationOptions, ReputationStores } from "../../ports/reputation-stores.ts";
 import type { FullStorage } from "../../ports/storage.ts";
@@ -25,6 +26,7 @@ import { AUDIT_TABLES } from "./audit/audit-tables.ts";
 import { INDEX_SEGMENT_TABLES } from "./audit/index-segments.ts";
 import { SqliteDatabase, type SqliteOptions } from "./driver/database.ts";
 import type { OpenSqlite } from "./driver/driver.ts";
+import { prepareFacts } from "./driver/store-facts.ts";
 import { SqliteLookupProcessor } from "./lookups/lookup-processor.ts";
 import { PersonReader } from "./lookups/person-reader.ts";
 import { prepareVersions } from "./lookups/person-versions.ts";
@@ -64,6 +66,7 @@ const INTERNAL_TABLES = [
 
 /** Everything repsync keeps, in one SQLite file that several processes may share. */
 export class SqliteStorage implements FullStorage {
+  readonly identity: StoreIdentity;
   readonly tables: SqliteTableStore;
   readonly markers: SqliteMarkerStore;
   readonly rows: SqliteRowSource;
@@ -82,7 +85,8 @@ export class SqliteStorage implements FullStorage {
   readonly #database: SqliteDatabase;
   readonly #erasedNames: ErasedNames;
 
-  private constructor(database: SqliteDatabase) {
+  private constructor(database: SqliteDatabase, identity: StoreIdentity) {
+    this.identity = identity;
     const erasedNames = new ErasedNames(database);
     this.#database = database;
     this.#erasedNames = erasedNames;
@@ -105,7 +109,8 @@ export class SqliteStorage implements FullStorage {
 
   /**
    * Opens a file, made with its folder when missing, or `:memory:`, with the driver of the runtime.
-   * Throws `store_unavailable` when it cannot be opened or is no database.
+   * Throws `store_unavailable` when it cannot be opened or is no database, `invalid_request` when this program must not
+   * use it.
    */
   static async open(
     openSqlite: OpenSqlite,
@@ -114,11 +119,13 @@ export class SqliteStorage implements FullStorage {
   ): Promise<SqliteStorage> {
     const database = await SqliteDatabase.open(openSqlite, path, options);
     try {
-      await database.write(() => {
+      const identity = await database.write(() => {
+        const found = prepareFacts(database);
         for (const sql of INTERNAL_TABLES) database.run(sql);
         addNewerColumns(database);
+        return found;
       });
-      return new SqliteStorage(database);
+      return new SqliteStorage(database, identity);
     } catch (error) {
       await database.close();
       throw error;

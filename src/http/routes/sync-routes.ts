@@ -1,5 +1,4 @@
 import { Elysia } from "elysia";
-import type { SyncStatusDeps } from "../../usecases/sync/pages/read-sync-status.ts";
 import { type CompareRouteDeps, compareRoutes } from "./sync/compare-routes.ts";
 import { type DeletedRouteDeps, deletedRoute } from "./sync/deleted-route.ts";
 import { type DigestRouteDeps, digestRoute } from "./sync/digest-route.ts";
@@ -10,7 +9,7 @@ import { type RejectedRouteDeps, rejectedRoutes } from "./sync/rejected-routes.t
 import { type RowsRouteDeps, rowsRoute } from "./sync/rows-route.ts";
 import { type RunRouteDeps, runRoutes } from "./sync/run-routes.ts";
 import { type SchemaRouteDeps, schemaRoute } from "./sync/schema-route.ts";
-import { statusRoute } from "./sync/status-route.ts";
+import { type StatusRouteDeps, statusRoute } from "./sync/status-route.ts";
 import { tablesRoute } from "./sync/tables-route.ts";
 import { type TriggerRouteDeps, triggerRoutes } from "./sync/trigger-routes.ts";
 
@@ -20,7 +19,7 @@ export interface PageRoutesDeps
     DigestRouteDeps,
     SchemaRouteDeps,
     DeletedRouteDeps,
-    SyncStatusDeps {}
+    StatusRouteDeps {}
 
 export interface RunRoutesDeps
   extends TriggerRouteDeps,

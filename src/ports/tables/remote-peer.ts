@@ -69,6 +69,8 @@ export interface DeletedReply extends TransferredBytes {
 /** The status of a remote, and the names of its extensions. D-7.2. */
 export interface StatusReply extends SyncStatus {
   readonly extensions: readonly string[];
+  /** The id of its store; absent of a remote that tells none. D-10.4. */
+  readonly deploymentId?: string;
 }
 
 /** Bytes of a body on the wire and before compression. */

@@ -140,6 +140,10 @@ function checkRemote(remote: RemoteStatus | null, { sync }: ExamineDeps): Verdic
       "Check that SYNC_REMOTE_URL is the base address of a running service",
     );
   }
+  const { deploymentId } = remote.status;
+  if (deploymentId !== undefined && deploymentId === sync.deploymentId) {
+    return fail("it is this deployment itself", "Set SYNC_REMOTE_URL to the other deployment");
+  }
   if (remote.status.syncEnabled) return ok("it answers, and sync is enabled there");
   return fail("it answers, but sync is disabled there", "Set SYNC_ENABLED=true there");
 }

@@ -78,6 +78,7 @@ export class MemoryDatabase {
 
 /** One instance on a database in memory. */
 export class MemoryStorage implements FullStorage {
+  readonly identity = { deploymentId: "memory", formerFormat: null };
   readonly #database: MemoryDatabase;
   readonly tables: MemoryTables;
   readonly markers: MemoryTables;

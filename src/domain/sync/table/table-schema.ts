@@ -4,6 +4,9 @@ import type { ColumnType, Table } from "./table.ts";
 /** Names of what this service adds to the document, as `X-Sync-Extensions` lists them. D-7.2. */
 export const SYNC_EXTENSIONS = ["conflict-newer", "schema", "digest", "deletes"] as const;
 
+/** Header of a status: the id of the deployment that answers. D-10.4. */
+export const DEPLOYMENT_HEADER = "Repsync-Deployment";
+
 export type SyncExtension = (typeof SYNC_EXTENSIONS)[number];
 
 export interface SchemaColumn {

@@ -1,5 +1,5 @@
 import { Elysia } from "elysia";
-import { SYNC_EXTENSIONS } from "../../../domain/sync/table/table-schema.ts";
+import { DEPLOYMENT_HEADER, SYNC_EXTENSIONS } from "../../../domain/sync/table/table-schema.ts";
 import {
   readSyncStatus,
   type SyncStatusDeps,
@@ -10,13 +10,18 @@ import { UNAVAILABLE, WRONG_METHOD } from "../../operation-docs.ts";
 import { jsonResponse } from "../../replies.ts";
 import { SyncStatusSchema } from "../../schemas/sync.ts";
 
+export interface StatusRouteDeps extends SyncStatusDeps {
+  readonly deploymentId: string;
+}
+
 /** `GET /api/v1/sync/status`. S-4.3. */
-export function statusRoute(deps: SyncStatusDeps) {
+export function statusRoute(deps: StatusRouteDeps) {
+  const headers = { ...EXTENSIONS, [DEPLOYMENT_HEADER]: deps.deploymentId };
   return new Elysia().get(
     "/api/v1/sync/status",
     async ({ request }) => {
       exchangeOf(request).connection.keepOpen();
-      return jsonResponse(await readSyncStatus(deps), { headers: EXTENSIONS });
+      return jsonResponse(await readSyncStatus(deps), { headers });
     },
     { detail: STATUS_DETAIL },
   );
@@ -37,6 +42,10 @@ const STATUS_DETAIL = {
       "X-Sync-Extensions": {
         description: "What this service can do beside the document, separated by commas",
         schema: { type: "string", example: EXTENSIONS["X-Sync-Extensions"] },
+      },
+      [DEPLOYMENT_HEADER]: {
+        description: "The id of this deployment, by which another one knows that it is not itself",
+        schema: { type: "string" },
       },
     }),
     405: WRONG_METHOD,

@@ -62,9 +62,14 @@ function tellWarnings(progress: RunProgress, { table, handshake, warnings }: Mee
   if (lacks !== null) progress.warnOnce(table.name, lacks);
 }
 
-/** True when the other tables would fail too: the run was stopped, or the store or the remote cannot be reached. */
+const OF_ALL_TABLES = ["store_unavailable", "commit_failed", "sync_misconfigured"] as const;
+
+/**
+ * True when the other tables would fail too: the run was stopped, the store or the remote cannot be reached, or the remote
+ * is this deployment.
+ */
 function concernsAllTables(error: unknown, stop: AbortSignal): boolean {
-  if (stop.aborted || isAppError(error, "store_unavailable", "commit_failed")) return true;
+  if (stop.aborted || isAppError(error, ...OF_ALL_TABLES)) return true;
   const cause = error instanceof Error ? error.cause : null;
   if (!(cause instanceof RemotePeerError)) return false;
   return cause.reason !== "refused" && cause.reason !== "not_found";

@@ -12,7 +12,7 @@ import type { Logger } from "../../../ports/runtime/logger.ts";
 import type { Clock, Ids, Random, Timer } from "../../../ports/runtime/runtime.ts";
 import type { KnownNames } from "../../../ports/tables/known-names.ts";
 import type { LateRows } from "../../../ports/tables/late-rows.ts";
-import type { ConnectPeer, RemotePeer } from "../../../ports/tables/remote-peer.ts";
+import type { ConnectPeer, RemotePeer, StatusReply } from "../../../ports/tables/remote-peer.ts";
 import type { RowSource } from "../../../ports/tables/row-source.ts";
 import type { TableStore } from "../../../ports/tables/table-store.ts";
 import type { Tombstones } from "../../../ports/tables/tombstones.ts";
@@ -28,6 +28,8 @@ export interface SyncDeps {
   /** `SYNC_MAX_BATCH_SIZE`: rows of a page or batch at most. */
   readonly maxPageRows: number;
   readonly registry: Registry;
+  /** By which a remote is known to be this deployment; absent: it never is. D-10.4. */
+  readonly deploymentId?: string;
   readonly tables: TableStore;
   readonly rows: RowSource;
   readonly names: KnownNames;
@@ -71,6 +73,18 @@ export function openRemote(deps: SyncDeps): Remote {
     if (!(error instanceof TypeError || error instanceof RangeError)) throw error;
     throw misconfigured(`SYNC_REMOTE_URL or SYNC_REMOTE_KEY cannot be used: ${error.message}`);
   }
+}
+
+/** Throws `sync_misconfigured` when a remote is this deployment, under another name of it. D-10.4. */
+export function requireOther(
+  { deploymentId }: SyncDeps,
+  status: Pick<StatusReply, "deploymentId">,
+  { address }: Pick<Remote, "address">,
+): void {
+  if (deploymentId === undefined || status.deploymentId !== deploymentId) return;
+  throw misconfigured(
+    `The remote is this deployment itself: ${address}; set SYNC_REMOTE_URL to the other one`,
+  );
 }
 
 function misconfigured(message: string): AppError {

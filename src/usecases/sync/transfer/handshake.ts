@@ -4,6 +4,7 @@ import type { JsonObject } from "../../../domain/shared/json.ts";
 import { formatMs, parseDateTime } from "../../../domain/shared/time.ts";
 import type { SyncExtension, TableSchema } from "../../../domain/sync/table/table-schema.ts";
 import type { RemoteTable } from "../shared/run-context.ts";
+import { requireOther } from "../shared/sync-deps.ts";
 
 export interface Clocks {
   /** The remote's `server_time` as received. */
@@ -27,8 +28,8 @@ export interface Handshake {
 }
 
 /**
- * Asks the remote; `lateAfter` is the mark of its late rows that was kept last, null for none. Throws `sync_failed` when
- * it will not take part, `remote_invalid` when its clock cannot be read.
+ * Asks the remote; `lateAfter` is the mark of its late rows that was kept last, null for none. Throws `sync_misconfigured`
+ * when it is this deployment, `sync_failed` when it will not take part, `remote_invalid` when its clock cannot be read.
  */
 export async function shakeHands(
   source: RemoteTable,
@@ -38,6 +39,7 @@ export async function shakeHands(
   const { peer } = run.remote;
   const ownTime = formatMs(run.deps.clock.nowMs());
   const status = await calls.call((signal) => peer.readStatus({ signal }));
+  requireOther(run.deps, status, run.remote);
   if (!status.syncEnabled) {
     const text = `The remote has sync disabled: ${run.remote.address}; set SYNC_ENABLED there`;
     throw new AppError("sync_failed", text);

@@ -1,0 +1,56 @@
+// What the database tells of itself. D-10.4, D-10.7.
+import { type Collection, type Db, ObjectId } from "mongodb";
+import {
+  readFormat,
+  STORE_FORMAT,
+  type StoreFactName,
+  type StoreFacts,
+  type StoreIdentity,
+} from "../../../domain/shared/store-format.ts";
+import { createCollection, DURABLE } from "./collections.ts";
+import { COMMITTED } from "./operations.ts";
+
+export const STORE_FACTS = "repsync_store";
+
+interface FactDocument {
+  readonly _id: StoreFactName;
+  readonly value: string;
+}
+
+export async function readFacts(db: Db): Promise<StoreFacts> {
+  const facts = await factsOf(db).find({}, COMMITTED).toArray();
+  return new Map(facts.map(({ _id, value }) => [_id, String(value)]));
+}
+
+/**
+ * Reads them before anything is changed, and keeps those that are missing; of two instances at once both get the id of one.
+ * Throws `invalid_request` when this program must not use the store.
+ */
+export async function prepareFacts(db: Db): Promise<StoreIdentity> {
+  // Another instance that has just begun has made no more than this.
+  const own = { name: /^repsync_(?!store$)/ };
+  const isNew = !(await db.listCollections(own, { nameOnly: true }).hasNext());
+  const former = readFormat(await readFacts(db), isNew);
+  await createCollection(db, STORE_FACTS);
+  // The id first: with it a store is known to be one that this program has begun.
+  const deploymentId = await keepFact(db, "deployment_id", new ObjectId().toHexString());
+  if (former === STORE_FORMAT) return { deploymentId, formerFormat: null };
+  await setFact(db, "format", String(STORE_FORMAT));
+  return { deploymentId, formerFormat: former };
+}
+
+async function keepFact(db: Db, _id: StoreFactName, value: string): Promise<string> {
+  const keepFirst = { $setOnInsert: { value } };
+  const options = { upsert: true, returnDocument: "after", writeConcern: DURABLE } as const;
+  const kept = await factsOf(db).findOneAndUpdate({ _id }, keepFirst, options);
+  return kept?.value ?? value;
+}
+
+export async function setFact(db: Db, _id: StoreFactName, value: string): Promise<void> {
+  const options = { upsert: true, writeConcern: DURABLE };
+  await factsOf(db).updateOne({ _id }, { $set: { value } }, options);
+}
+
+function factsOf(db: Db): Collection<FactDocument> {
+  return db.collection(STORE_FACTS);
+}

@@ -1,0 +1,49 @@
+// What the file tells of itself. D-10.4, D-10.7.
+import {
+  readFormat,
+  STORE_FORMAT,
+  type StoreFactName,
+  type StoreFacts,
+  type StoreIdentity,
+} from "../../../domain/shared/store-format.ts";
+import type { SqliteDatabase } from "./database.ts";
+
+export const STORE_FACTS_TABLE = `CREATE TABLE IF NOT EXISTS repsync_store (
+    name TEXT PRIMARY KEY, value TEXT NOT NULL
+  ) WITHOUT ROWID`;
+
+const HAS_OWN_TABLES =
+  "SELECT 1 FROM sqlite_schema WHERE type = 'table' AND name GLOB 'repsync_*' LIMIT 1";
+const HAS_FACTS = "SELECT 1 FROM sqlite_schema WHERE type = 'table' AND name = 'repsync_store'";
+const READ = "SELECT name, value FROM repsync_store";
+const KEEP_ID = `INSERT INTO repsync_store (name, value) VALUES ('deployment_id', lower(hex(randomblob(16))))
+  ON CONFLICT (name) DO NOTHING`;
+const SET =
+  "INSERT INTO repsync_store (name, value) VALUES (?, ?) ON CONFLICT (name) DO UPDATE SET value = excluded.value";
+
+/** Within a read; none of a file that is no store. */
+export function readFacts(database: SqliteDatabase): StoreFacts {
+  if (database.all(HAS_FACTS).length === 0) return new Map();
+  const rows = database.all(READ);
+  return new Map(rows.map((row) => [row["name"] as StoreFactName, String(row["value"])]));
+}
+
+/**
+ * Reads them before anything is changed, and keeps those that are missing, within the write that opens the store. Throws
+ * `invalid_request` when this program must not use the store.
+ */
+export function prepareFacts(database: SqliteDatabase): StoreIdentity {
+  const isNew = database.all(HAS_OWN_TABLES).length === 0;
+  const former = readFormat(readFacts(database), isNew);
+  database.run(STORE_FACTS_TABLE);
+  database.run(KEEP_ID);
+  const isChange = former !== null && former !== STORE_FORMAT;
+  if (former !== STORE_FORMAT) setFact(database, "format", String(STORE_FORMAT));
+  const deploymentId = readFacts(database).get("deployment_id") ?? "";
+  return { deploymentId, formerFormat: isChange ? former : null };
+}
+
+/** Within a write. */
+export function setFact(database: SqliteDatabase, name: StoreFactName, value: string): void {
+  database.run(SET, [name, value]);
+}
