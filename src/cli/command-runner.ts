@@ -93,10 +93,10 @@ function tellFailure(output: Output, error: unknown): ExitCode {
   const { code, message, problems } = failure;
   if (problems.length === 0) {
     output.warn(message);
-    output.printJson({ error: message });
+    output.printJsonFailure({ error: message });
   } else {
     output.warn(`${message}:`, ...problems.map((problem) => `- ${problem}`));
-    output.printJson({ error: message, problems });
+    output.printJsonFailure({ error: message, problems });
   }
   if (process.env["LOG_LEVEL"] === "debug" && error instanceof Error) {
     output.warn(error.stack ?? error.message);

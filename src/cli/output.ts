@@ -5,6 +5,7 @@ export class Output {
   readonly isJson: boolean;
   /** True when progress may be drawn: both streams are a terminal that can, and the output is not JSON. */
   readonly isTerminal: boolean;
+  #failureFields: object = {};
 
   constructor(isJson: boolean) {
     this.isJson = isJson;
@@ -23,6 +24,19 @@ export class Output {
    */
   printJson(document: unknown): void {
     if (this.isJson) process.stdout.write(`${JSON.stringify(toWire(document))}\n`);
+  }
+
+  /** Fields for the document of a failure that comes next: what was done before it. */
+  addToFailure(fields: object): void {
+    this.#failureFields = fields;
+  }
+
+  /** The JSON document of a failure. */
+  printJsonFailure(failure: {
+    readonly error: string;
+    readonly problems?: readonly string[];
+  }): void {
+    this.printJson({ ...failure, ...this.#failureFields });
   }
 
   /** Lines on stderr, for people and programs. */

@@ -76,11 +76,8 @@ describe("repsync import and export", () => {
     const input = gzipSync(`\ufeff${FILES.csv.replaceAll("\n", "\r\n")}`);
     const imported = await runCli(piped, { folder, env, input });
     expect(imported.json).toEqual({
-      table: "listings",
-      read: 2,
-      written: 2,
-      failed: 0,
-      failures: [],
+      ...{ table: "listings", dry_run: false, read: 2, written: 2, failed: 0, last_line: 3 },
+      ...{ failures: [], warnings: [], warning_count: 0 },
     });
 
     const exported = await runCli(["export", "listings", "-", "--format", "csv"], { folder, env });
@@ -140,14 +137,15 @@ describe("repsync import and export", () => {
       "  line 4: is not JSON",
       "  line 5: name=null: name is part of the key and must not be missing or null",
       "  line 6: name=null: record is not an object",
-      "  line 7: name=c: short must not be longer than 3 characters",
-      "  line 8: name=d: an_integer is beyond the range of an integer, ±(2^63-1)",
+      '  line 7: name=c: short must not be longer than 3 characters: "four"',
+      '  line 8: name=d: an_integer is beyond the range of an integer, ±(2^63-1): "9223372036854775808"',
       "",
     ]);
     const json = await runCli([...command, "--json"], { folder, env, input });
     expect(json.code).toBe(3);
     expect(json.json).toMatchObject({ table: "samples", read: 8, written: 2, failed: 6 });
-    expect(json.json.failures[1]).toEqual({ line: 4, key: null, message: "is not JSON" });
+    const whole = { key: null, column: null, value: null };
+    expect(json.json.failures[1]).toEqual({ line: 4, ...whole, message: "is not JSON" });
   });
 
   test("D-4.12 a file of the same key twice counts as if written one by one", async () => {
@@ -193,7 +191,7 @@ describe("repsync import and export", () => {
     });
     expect(ended.code).toBe(1);
     expect(ended.stderr).toBe(
-      "2 rows written before this failure; importing the file again is safe\n" +
+      "2 rows written, up to line 1, before this failure; importing the file again is safe\n" +
         "Line 1: the file ends inside the JSON array\n",
     );
   });
@@ -247,7 +245,7 @@ describe("repsync import and export", () => {
     started.kill("SIGTERM");
     expect(await started.ended).toEqual({ code: 1, signal: null });
     expect(started.stderr()).toMatch(
-      /^import notes 100,000 rows\n(import notes 200,000 rows\n)?[\d,]+ rows written before this failure; importing the file again is safe\nStopped by SIGTERM\n$/,
+      /^import notes 100,000 rows\n(import notes 200,000 rows\n)?[\d,]+ rows written, up to line [\d,]+, before this failure; importing the file again is safe\nStopped by SIGTERM\n$/,
     );
     const { json } = await runCli(["status", "--json"], { folder, env });
     const [, written] = /([\d,]+) rows written/.exec(started.stderr()) ?? [];

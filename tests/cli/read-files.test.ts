@@ -1,8 +1,8 @@
 // What the three formats are read as, whatever the pieces they arrive in.
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
+import type { CsvHeader } from "../../src/cli/files/csv-header.ts";
 import type { FileFormat } from "../../src/cli/files/file-arguments.ts";
-import type { CsvHeader } from "../../src/cli/files/read-csv.ts";
 import { LISTINGS, makeTable } from "../support/make-table.ts";
 import { checkAsyncProperty } from "../support/seed.ts";
 import { readAll, recordsOf } from "./support/read-file-text.ts";
@@ -155,12 +155,12 @@ describe("CSV files", () => {
     ]);
   });
 
-  test("D-4.12 records with fields too many or too few, and json that is none, fail with their lines", async () => {
+  test("D-4.12 records with fields too many or too few fail with their lines; a text for json that is none stays one", async () => {
     const text = "shop,sku,extra\na,1\nb,2,{},\nc,3,{\nd,4,[]\n";
     expect((await read("csv", text)).records).toEqual([
       [2, "has 2 fields where the header names 3"],
       [3, "has 4 fields where the header names 3"],
-      [4, "extra is not JSON"],
+      [4, '{"shop":"c","sku":"3","extra":"{"}'],
       [5, '{"shop":"d","sku":"4","extra":[]}'],
     ]);
   });
@@ -170,10 +170,13 @@ describe("CSV files", () => {
     const text = "sku,color,shop,id\n1,red,a,9\n";
     const onHeader = (header: CsvHeader) => headers.push(header);
     const { found } = await readAll(recordsOf("csv", { table: TABLE, text, onHeader }));
-    expect(found.map(({ record }) => record)).toEqual([{ sku: "1", shop: "a" }]);
+    expect(found.map(({ record }) => record)).toEqual([
+      { sku: "1", color: "red", shop: "a", id: 9 },
+    ]);
     expect(headers).toEqual([
       {
-        unknown: ["color", "id"],
+        unknown: ["color"],
+        numbered: ["id"],
         missing: ["price", "views", "active", "listed_on", "updated_at", "extra"],
       },
     ]);
@@ -188,5 +191,40 @@ describe("CSV files", () => {
     ['shop,sku\na,b\na,b "c"\n', "Line 3: a field that is not quoted contains a quote"],
   ])("D-4.12 %p is refused: %s", async (text, problem) => {
     expect((await read("csv", text, 1_000)).problem).toContain(problem);
+  });
+
+  test("D-4.12.6, D-10.3 records before the place that is no CSV are read, whatever the pieces", async () => {
+    for (const chunkChars of [1, 7, 1_000]) {
+      const { records, problem } = await read(
+        "csv",
+        'shop,sku\na,1\nb,2\nc,"3" x\nd,4\n',
+        chunkChars,
+      );
+      expect(records).toEqual([
+        [2, '{"shop":"a","sku":"1"}'],
+        [3, '{"shop":"b","sku":"2"}'],
+      ]);
+      expect(problem).toBe("Line 4: text follows the closing quote of a field");
+    }
+  });
+
+  test("D-10.3 names in the header may be in any letter case, with blanks around them", async () => {
+    expect((await read("csv", "SHOP, Sku ,PRICE\na,1,2\n")).records).toEqual([
+      [2, '{"shop":"a","sku":"1","price":"2"}'],
+    ]);
+    expect((await read("csv", "shop,sku,Shop\na,1,2\n")).problem).toBe(
+      'Line 1 names the column "shop" twice',
+    );
+  });
+
+  test("D-10.3 fields may be separated by another character, and a header that shows one says so", async () => {
+    const text = 'shop;sku;price\na;"1;2";1,5\n';
+    const { found } = await readAll(recordsOf("csv", { table: TABLE, text, delimiter: ";" }));
+    expect(found.map(({ record }) => record)).toEqual([{ shop: "a", sku: "1;2", price: "1,5" }]);
+    expect((await read("csv", text)).problem).toBe(
+      'Line 1 must name the columns of the file; it lacks the key of "items": "shop", "sku"; ' +
+        'its fields seem to be separated by ";": give --delimiter ";"',
+    );
+    expect((await read("csv", '"Shop"\t"SKU"\na\tb\n')).problem).toContain("give --delimiter tab");
   });
 });

@@ -1,12 +1,17 @@
+import { InvalidArgumentError } from "commander";
+import { AppError } from "../../domain/shared/errors.ts";
 import { findTable, type Table } from "../../domain/sync/table/table.ts";
+import type { TableStore } from "../../ports/tables/table-store.ts";
+import { importRows } from "../../usecases/sync/files/import-rows.ts";
+import { type FoundRecord, RecordReader } from "../../usecases/sync/files/record-reader.ts";
 import {
-  type FoundRecord,
-  type ImportCounts,
-  type ImportFailure,
-  importRows,
-} from "../../usecases/sync/files/import-rows.ts";
-import { type AddCommand, type CommandTools, declareCommand } from "../command-runner.ts";
+  type AddCommand,
+  type CommandTools,
+  declareCommand,
+  readDeploymentConfig,
+} from "../command-runner.ts";
 import { EXIT, type ExitCode } from "../failure.ts";
+import type { CsvHeader } from "../files/csv-header.ts";
 import {
   type FileFormat,
   type FileOptions,
@@ -14,50 +19,67 @@ import {
   formatOption,
   readFileArguments,
 } from "../files/file-arguments.ts";
-import { type CsvHeader, readCsv } from "../files/read-csv.ts";
+import { ImportReport } from "../files/import-report.ts";
+import { type CsvOptions, readCsv } from "../files/read-csv.ts";
 import { readJsonArray, readNdjson } from "../files/read-json.ts";
 import { TextSource } from "../files/read-text.ts";
-import { countOf, formatCount, type Output } from "../output.ts";
+import type { Output } from "../output.ts";
 import { openProgress } from "../progress.ts";
 
-const MAX_TOLD_FAILURES = 1_000;
+interface ImportOptions extends FileOptions {
+  readonly delimiter?: string;
+  readonly strict?: true;
+  readonly dryRun?: true;
+}
 
 export const addImportCommand: AddCommand = (parent, run) => {
   declareCommand(parent, "import")
     .summary("write the records of a file into a table")
     .description(
       "Writes the records of a JSON, NDJSON or CSV file into a table, by the rules of a push: a record whose key " +
-        "exists updates its row. Records that fail are listed with their line. Gzip is recognized.",
+        "exists updates its row. What could not be read is told by line and column: as a warning where it is " +
+        "written as it came or left out, as a failure where its record is not written. Gzip is recognized.",
     )
     .argument("<table>", "table of the registry")
     .argument("<file>", "path, or - for standard input")
     .addOption(formatOption())
-    .action((tableName: string, file: string, { format: asked, ...options }: FileOptions) =>
-      run(options, (tools) => importFile(tools, readFileArguments(tableName, file, asked))),
+    .option("--delimiter <character>", "what separates the fields of a CSV file", readDelimiter)
+    .option("--strict", "do not write records of which something could not be read")
+    .option("--dry-run", "read and check the file, and write nothing")
+    .action((tableName: string, file: string, { format: asked, ...options }: ImportOptions) =>
+      run(options, (tools) =>
+        importFile(tools, readFileArguments(tableName, file, asked), options),
+      ),
     );
 };
 
-async function importFile(tools: CommandTools, request: FileRequest): Promise<ExitCode> {
-  const { output, interruption, open } = tools;
+async function importFile(
+  tools: CommandTools,
+  request: FileRequest,
+  options: ImportOptions,
+): Promise<ExitCode> {
+  const { output, interruption } = tools;
+  if (options.delimiter !== undefined && request.format !== "csv") {
+    throw new AppError("invalid_request", "--delimiter is for CSV files");
+  }
   const source = await TextSource.open(request.path);
-  const { config, services } = await open();
-  const table = findTable(config.registry, request.tableName);
+  const isDryRun = options.dryRun === true;
+  const { table, tables } = await openTable(tools, request.tableName, isDryRun);
   const stop = interruption.stopSignal();
   interruption.onStop(() => source.close());
   const board = openProgress(output);
   const progress = board.start(`import ${table.name}`);
-  const failures: ImportFailure[] = [];
-  let counts: ImportCounts = { read: 0, written: 0, failed: 0 };
+  const reader = new RecordReader(table, options.strict === true);
+  const report = new ImportReport(table, isDryRun);
+  const onHeader = (header: CsvHeader) => tellHeader(output, header, { reader, report });
   try {
-    await importRows(services.storage.tables, {
-      table,
-      records: recordsOf(request.format, source, table, output),
-      stop,
-      onFailure: (failure) => {
-        if (failures.length < MAX_TOLD_FAILURES) failures.push(failure);
-      },
+    await importRows(tables, {
+      ...{ table, reader, stop },
+      records: recordsOf(request.format, source, { ...options, table, onHeader }),
+      onWarning: (warning) => report.addWarning(warning),
+      onFailure: (failure) => report.addFailure(failure),
       onProgress: (state) => {
-        counts = state;
+        report.counts = state;
         // The file may grow while it is read.
         const part =
           source.totalBytes === null ? null : Math.min(1, source.bytesRead() / source.totalBytes);
@@ -66,26 +88,34 @@ async function importFile(tools: CommandTools, request: FileRequest): Promise<Ex
     });
   } catch (error) {
     board.finish();
-    tellFailures(output, counts, failures);
-    if (counts.written > 0) {
-      output.warn(
-        `${countOf(counts.written, "row")} written before this failure; importing the file again is safe`,
-      );
-    }
+    report.tellProblems(output);
+    report.tellHowFar(output);
+    output.addToFailure(report.toJson());
     throw error;
   }
   board.finish();
-  tellFailures(output, counts, failures);
-  output.printJson({ table: table.name, ...counts, failures });
-  output.print(`${table.name}: ${countOf(counts.written, "row")} imported`);
-  return counts.failed > 0 ? EXIT.partial : EXIT.success;
+  report.tellProblems(output);
+  output.printJson(report.toJson());
+  output.print(report.summary());
+  return report.counts.failed > 0 ? EXIT.partial : EXIT.success;
+}
+
+/** The table, and the store that holds it; a dry run opens none, as that would make one. */
+async function openTable(
+  { open }: CommandTools,
+  tableName: string,
+  isDryRun: boolean,
+): Promise<{ readonly table: Table; readonly tables: TableStore | null }> {
+  if (isDryRun)
+    return { table: findTable(readDeploymentConfig().registry, tableName), tables: null };
+  const { config, services } = await open();
+  return { table: findTable(config.registry, tableName), tables: services.storage.tables };
 }
 
 function recordsOf(
   format: FileFormat,
   source: TextSource,
-  table: Table,
-  output: Output,
+  csv: CsvOptions,
 ): AsyncIterable<readonly FoundRecord[]> {
   switch (format) {
     case "json":
@@ -93,31 +123,33 @@ function recordsOf(
     case "ndjson":
       return readNdjson(source.chunks);
     case "csv":
-      return readCsv(source.chunks, table, (header) => tellHeader(output, header));
+      return readCsv(source.chunks, csv);
   }
 }
 
-function tellHeader(output: Output, { unknown, missing }: CsvHeader): void {
-  if (unknown.length > 0) {
-    const names = unknown.join(", ");
-    output.warn(`Ignored, because the table does not have these columns: ${names}`);
+function tellHeader(
+  output: Output,
+  { unknown, numbered, missing }: CsvHeader,
+  { reader, report }: { readonly reader: RecordReader; readonly report: ImportReport },
+): void {
+  for (const name of unknown) {
+    const field = reader.unknownField(name);
+    if (field !== null) report.addWarning({ line: 1, ...field });
+  }
+  if (numbered.length > 0) {
+    output.warn(`Left out, because the store numbers rows itself: ${numbered.join(", ")}`);
   }
   if (missing.length > 0) {
-    const names = missing.join(", ");
-    output.warn(`Set to null, because the file does not have these columns: ${names}`);
+    const columns = missing.length === 1 ? "this column" : "these columns";
+    output.warn(`Set to null, because the file does not have ${columns}: ${missing.join(", ")}`);
   }
 }
 
-function tellFailures(
-  output: Output,
-  { failed }: ImportCounts,
-  failures: readonly ImportFailure[],
-): void {
-  if (failed === 0) return;
-  output.warn(`${countOf(failed, "record")} failed:`);
-  for (const { line, key, message } of failures) {
-    output.warn(`  line ${line}: ${key === null ? "" : `${key}: `}${message}`);
-  }
-  const untold = failed - failures.length;
-  if (untold > 0) output.warn(`  and ${formatCount(untold)} more`);
+/** Reads the separator of fields. Throws the error that commander tells. */
+function readDelimiter(text: string): string {
+  if (text === "tab" || text === "\\t") return "\t";
+  if ([...text].length === 1 && !/["\r\n]/.test(text)) return text;
+  throw new InvalidArgumentError(
+    'It must be one character other than a quote, such as ";", or tab.',
+  );
 }

@@ -41,7 +41,7 @@ function plainField(column: Column, value: Exclude<ColumnValue, null>): string |
   }
 }
 
-/** The value of a field, to be converted like a pushed one; undefined when it should be JSON and is not. */
+/** The value of a field, to be converted by its column's type; undefined when it should be JSON and is not. */
 export function readCsvField(column: Column, field: CsvField): JsonValue | undefined {
   // Programs that quote every field quote null as well; only a text column can hold an empty text.
   if (field === null || (field === "" && column.type !== "text")) return null;

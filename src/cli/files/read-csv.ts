@@ -1,107 +1,107 @@
-import { pipeline, Readable } from "node:stream";
 import { CsvError, parse } from "csv-parse";
 import { AppError } from "../../domain/shared/errors.ts";
 import type { JsonValue } from "../../domain/shared/json.ts";
-import type { Column, Table } from "../../domain/sync/table/table.ts";
-import type { FoundRecord } from "../../usecases/sync/files/import-rows.ts";
+import type { Table } from "../../domain/sync/table/table.ts";
+import type { FoundRecord } from "../../usecases/sync/files/record-reader.ts";
 import { type CsvField, readCsvField } from "./csv-fields.ts";
+import {
+  type CsvHeader,
+  compareHeader,
+  type HeaderField,
+  HeaderLine,
+  readHeader,
+} from "./csv-header.ts";
 import { MAX_RECORD_CHARS } from "./read-json.ts";
-
-export interface CsvHeader {
-  /** Names that are not columns of the table: their fields are ignored. */
-  readonly unknown: readonly string[];
-  /** Columns that the file does not have: they become null, as in a push. */
-  readonly missing: readonly string[];
-}
 
 /** One record as the parser returns it; the parser counts a CRLF inside quotes as two lines. */
 interface ParsedRecord {
   readonly record: readonly CsvField[];
-  /** `lines`: number of the line on which it ends. */
-  readonly info: { readonly lines: number };
+  /** Number of the line on which it ends. */
+  readonly lines: number;
+}
+
+export interface CsvOptions {
+  readonly table: Table;
+  /** One character between two fields; a comma when it is absent. */
+  readonly delimiter?: string;
+  onHeader(header: CsvHeader): void;
 }
 
 const PART_RECORDS = 1_000;
 
 /**
- * The records of a CSV file (RFC 4180, any line ends) whose first line names the columns. Throws `file_failed` for a
- * header that cannot be used and for unbalanced quotes, after the records before.
+ * The records of a CSV file (RFC 4180, any line ends) whose first line names the columns, in any letter case. Throws
+ * `file_failed` for a header that cannot be used and for unbalanced quotes, after the records before.
  */
 export async function* readCsv(
   chunks: AsyncIterable<string>,
-  table: Table,
-  onHeader: (header: CsvHeader) => void,
+  { table, delimiter = ",", onHeader }: CsvOptions,
 ): AsyncGenerator<readonly FoundRecord[], void, undefined> {
-  let columns: readonly (Column | null)[] | null = null;
+  let fields: readonly HeaderField[] | null = null;
   let part: FoundRecord[] = [];
   let extraLines = 0;
+  const headerLine = new HeaderLine(table, delimiter);
   try {
-    for await (const parsed of parseCsv(chunks)) {
+    for await (const parsed of parseCsv(headerLine.watch(chunks), delimiter)) {
       const breaks = countBreaks(parsed.record);
       extraLines += breaks.crlf;
-      const line = parsed.info.lines - extraLines - breaks.all;
-      if (columns === null) {
-        columns = readHeader(table, parsed.record);
-        onHeader(compareHeader(table, columns, parsed.record));
+      const line = parsed.lines - extraLines - breaks.all;
+      if (fields === null) {
+        fields = readHeader(table, parsed.record, headerLine);
+        onHeader(compareHeader(table, fields));
         continue;
       }
-      part.push(toRecord(columns, parsed.record, line));
+      part.push(toRecord(fields, parsed.record, line));
       if (part.length < PART_RECORDS) continue;
       yield part;
       part = [];
     }
   } catch (error) {
     if (part.length > 0) yield part;
-    throw error instanceof CsvError
-      ? new AppError("file_failed", csvProblem(error), { cause: error })
-      : error;
+    if (!(error instanceof CsvError)) throw error;
+    const advice = fields === null ? headerLine.advice() : "";
+    throw new AppError("file_failed", csvProblem(error) + advice, { cause: error });
   }
-  if (columns === null)
+  if (fields === null)
     throw new AppError("file_failed", "The CSV file is empty: its first line names columns");
   if (part.length > 0) yield part;
 }
 
-function parseCsv(chunks: AsyncIterable<string>): AsyncIterable<ParsedRecord> {
+/** Parses part by part, so that the records before a place that is no CSV come before the `CsvError`. */
+async function* parseCsv(
+  chunks: AsyncIterable<string>,
+  delimiter: string,
+): AsyncGenerator<ParsedRecord, void, undefined> {
+  const parsed: ParsedRecord[] = [];
   const parser = parse({
     cast: (field, { quoting }): CsvField => (field === "" && !quoting ? null : field),
-    info: true,
+    delimiter,
     max_record_size: MAX_RECORD_CHARS,
+    on_record: (record: readonly CsvField[], { lines }) => {
+      parsed.push({ record, lines });
+      return null;
+    },
     record_delimiter: ["\r\n", "\n", "\r"],
     relax_column_count: true,
     skip_empty_lines: true,
   });
-  // A failure destroys the parser, and reading it throws.
-  pipeline(Readable.from(chunks), parser, () => {});
-  return parser;
-}
-
-function readHeader(table: Table, names: readonly CsvField[]): (Column | null)[] {
-  const columns = names.map((name) => table.pushColumns.find((c) => c.name === name) ?? null);
-  const twice = names.find((name, i) => columns[i] !== null && names.indexOf(name) !== i);
-  if (twice !== undefined)
-    throw new AppError("file_failed", `Line 1 names the column "${twice}" twice`);
-  const lacking = table.keyColumns.filter((key) => !columns.includes(key));
-  if (lacking.length > 0) {
-    const keys = lacking.map(({ name }) => `"${name}"`).join(", ");
-    throw new AppError(
-      "file_failed",
-      `Line 1 must name the columns of the file; it lacks the key of "${table.name}": ${keys}`,
-    );
-  }
-  return columns;
-}
-
-function compareHeader(
-  table: Table,
-  columns: readonly (Column | null)[],
-  names: readonly CsvField[],
-): CsvHeader {
-  return {
-    unknown: names.filter((_, i) => columns[i] === null).map((name) => name ?? ""),
-    missing: table.pushColumns
-      .filter((column) => column.serialize && !columns.includes(column))
-      .map(({ name }) => name),
+  // The same failure is given to the callback of the call that meets it.
+  parser.on("error", () => {});
+  parser.resume();
+  const take = async (give: (done: (error?: Error | null) => void) => void) => {
+    const problem = await new Promise<Error | null>((resolve) => {
+      give((error) => resolve(error ?? null));
+    });
+    return { records: parsed.splice(0), problem };
   };
+  for await (const chunk of chunks) {
+    const { records, problem } = await take((done) => parser.write(chunk, done));
+    yield* records;
+    if (problem !== null) throw problem;
+  }
+  const { records, problem } = await take((done) => parser.end(done));
+  yield* records;
+  if (problem !== null) throw problem;
 }
 
 function countBreaks(fields: readonly CsvField[]) {
@@ -116,25 +116,24 @@ function countBreaks(fields: readonly CsvField[]) {
 }
 
 function toRecord(
-  columns: readonly (Column | null)[],
-  fields: readonly CsvField[],
+  fields: readonly HeaderField[],
+  texts: readonly CsvField[],
   line: number,
 ): FoundRecord {
-  const place = { line, chars: fields.reduce((sum, field) => sum + (field?.length ?? 0), 0) };
-  if (fields.length !== columns.length) {
-    const problem = `has ${fields.length} fields where the header names ${columns.length}`;
+  const place = { line, chars: texts.reduce((sum, text) => sum + (text?.length ?? 0), 0) };
+  if (texts.length !== fields.length) {
+    const problem = `has ${texts.length} fields where the header names ${fields.length}`;
     return { ...place, record: null, problem };
   }
   const record: Record<string, JsonValue> = {};
-  for (const [i, column] of columns.entries()) {
-    if (column === null) continue;
-    const value = readCsvField(column, fields[i] ?? null);
-    if (value === undefined) {
-      return { ...place, record: null, problem: `${column.name} is not JSON` };
-    }
-    record[column.name] = value;
+  const notJson: string[] = [];
+  for (const [i, { name, column }] of fields.entries()) {
+    const text = texts[i] ?? null;
+    const value = column === null ? text : readCsvField(column, text);
+    if (value === undefined) notJson.push(name);
+    record[name] = value === undefined ? text : value;
   }
-  return { ...place, record, problem: null };
+  return { ...place, record, problem: null, ...(notJson.length > 0 ? { notJson } : {}) };
 }
 
 /** The parser's own messages quote the data. */

@@ -3,7 +3,7 @@
 
 import { AppError } from "../../domain/shared/errors.ts";
 import { parseJson } from "../../domain/shared/json.ts";
-import type { FoundRecord } from "../../usecases/sync/files/import-rows.ts";
+import type { FoundRecord } from "../../usecases/sync/files/record-reader.ts";
 
 /** Length of one record's text. Without a limit a file of another format would be read as one endless record. */
 export const MAX_RECORD_CHARS = 64 * 1024 * 1024;

@@ -1,10 +1,12 @@
 // The readers and encoders of files, without files.
+
+import type { CsvHeader } from "../../../src/cli/files/csv-header.ts";
 import { startRowEncoder } from "../../../src/cli/files/encode-rows.ts";
 import type { FileFormat } from "../../../src/cli/files/file-arguments.ts";
-import { type CsvHeader, readCsv } from "../../../src/cli/files/read-csv.ts";
+import { readCsv } from "../../../src/cli/files/read-csv.ts";
 import { readJsonArray, readNdjson } from "../../../src/cli/files/read-json.ts";
 import type { Row, Table } from "../../../src/domain/sync/table/table.ts";
-import type { FoundRecord } from "../../../src/usecases/sync/files/import-rows.ts";
+import type { FoundRecord } from "../../../src/usecases/sync/files/record-reader.ts";
 
 /** A text in parts of a length in characters: as a decoder makes them, none is cut in two. */
 export async function* chunksOf(text: string, chars: number): AsyncGenerator<string> {
@@ -19,12 +21,14 @@ export function recordsOf(
     readonly table: Table;
     readonly text: string;
     readonly chunkChars?: number;
+    readonly delimiter?: string;
     readonly onHeader?: (header: CsvHeader) => void;
   },
 ): AsyncGenerator<readonly FoundRecord[]> {
-  const { table, text, chunkChars = 7, onHeader = () => {} } = options;
+  const { table, text, chunkChars = 7, delimiter, onHeader = () => {} } = options;
   const chunks = chunksOf(text, chunkChars);
-  if (format === "csv") return readCsv(chunks, table, onHeader);
+  if (format === "csv")
+    return readCsv(chunks, { table, onHeader, ...(delimiter === undefined ? {} : { delimiter }) });
   return format === "json" ? readJsonArray(chunks) : readNdjson(chunks);
 }
 

@@ -1,43 +1,40 @@
-// Writes the records of a file as a push would, in batches, so that a file may be of any length. D-4.12.
-import { AppError, isAppError } from "../../../domain/shared/errors.ts";
-import type { JsonValue } from "../../../domain/shared/json.ts";
+// Writes the records of a file as a push would, in batches, so that a file may be of any length. D-4.12, D-10.3.
+import { isAppError } from "../../../domain/shared/errors.ts";
 import { ERASED_MESSAGE } from "../../../domain/sync/people/erasure.ts";
-import { convertRecord } from "../../../domain/sync/rows/convert.ts";
 import { keyLabel } from "../../../domain/sync/rows/push-result.ts";
 import type { Table } from "../../../domain/sync/table/table.ts";
 import type { RowWrite, TableStore } from "../../../ports/tables/table-store.ts";
+import type { FoundRecord, RecordProblem, RecordReader } from "./record-reader.ts";
 
-/** A record of a file, or why a place of the file could not be read as one. */
-export type FoundRecord = {
-  /** Line on which it begins, from 1. */
+/** One thing that could not be read, of a record that is written all the same. */
+export interface ImportWarning extends RecordProblem {
   readonly line: number;
-  /** Length of its text, for an estimate of the memory it takes. */
-  readonly chars: number;
-} & (
-  | { readonly record: JsonValue; readonly problem: null }
-  | { readonly record: null; readonly problem: string }
-);
+}
 
-export interface ImportFailure {
-  readonly line: number;
+/** One thing that is wrong with a record that failed. */
+export interface ImportFailure extends ImportWarning {
   /** `key=value, key=value`; null when there is no record to take it from. */
   readonly key: string | null;
-  readonly message: string;
 }
 
 export interface ImportCounts {
   readonly read: number;
-  /** Of those, the ones that are in the table. */
+  /** Of those, the ones that are in the table, or would be after a dry run. */
   readonly written: number;
   readonly failed: number;
+  /** Line on which the last record that was read begins; 0 before the first. */
+  readonly lastLine: number;
 }
 
 interface ImportJob {
   readonly table: Table;
+  readonly reader: RecordReader;
   /** Records in the order of the file, in parts of any length. */
   readonly records: AsyncIterable<readonly FoundRecord[]>;
   /** Ends the import before its next write. */
   readonly stop: AbortSignal;
+  onWarning(warning: ImportWarning): void;
+  /** Called for each thing that is wrong with a failed record. */
   onFailure(failure: ImportFailure): void;
   onProgress(counts: ImportCounts): void;
 }
@@ -47,12 +44,16 @@ const BATCH_RECORDS = 1_000;
 const BATCH_CHARS = 1 * 1024 * 1024;
 
 /**
- * Imports records by the rules of a push: S-4.2.7 to S-4.2.9, one commit per batch, the same key twice as if one by one.
- * A record that fails stops no other. What was committed stays when a later batch cannot be: importing the file again
- * is safe. Throws `commit_failed`, `store_unavailable`, the stop's reason, and what reading the records throws.
+ * Imports records by the rules of a push, S-4.2.7 to S-4.2.9, and by those of D-10.3: one commit per batch, the same key
+ * twice as if one by one. A record that fails stops no other. What was committed stays when a later batch cannot be:
+ * importing the file again is safe. Without `tables` nothing is written: a dry run. Throws `commit_failed`,
+ * `store_unavailable`, the stop's reason, and what reading the records throws.
  */
-export async function importRows(tables: TableStore, job: ImportJob): Promise<ImportCounts> {
-  const counts = { read: 0, written: 0, failed: 0 };
+export async function importRows(
+  tables: Pick<TableStore, "write"> | null,
+  job: ImportJob,
+): Promise<ImportCounts> {
+  const counts = { read: 0, written: 0, failed: 0, lastLine: 0 };
   let batch: FoundRecord[] = [];
   let chars = 0;
 
@@ -61,11 +62,11 @@ export async function importRows(tables: TableStore, job: ImportJob): Promise<Im
     [batch, chars] = [[], 0];
     if (found.length === 0) return;
     job.stop.throwIfAborted();
-    const failures = await writeRecords(tables, job.table, found);
+    const failed = await writeRecords(tables, job, found);
     counts.read += found.length;
-    counts.failed += failures.length;
-    counts.written += found.length - failures.length;
-    for (const failure of failures) job.onFailure(failure);
+    counts.failed += failed;
+    counts.written += found.length - failed;
+    counts.lastLine = found.at(-1)?.line ?? counts.lastLine;
     job.onProgress({ ...counts });
   }
 
@@ -87,31 +88,36 @@ export async function importRows(tables: TableStore, job: ImportJob): Promise<Im
   return counts;
 }
 
+/** Writes one batch, and tells what is odd or wrong with it. Resolves to the number of records that failed. */
 async function writeRecords(
-  tables: TableStore,
-  table: Table,
+  tables: Pick<TableStore, "write"> | null,
+  job: ImportJob,
   batch: readonly FoundRecord[],
-): Promise<ImportFailure[]> {
-  const writes: RowWrite[] = [];
-  const problems = new Map<number, string>();
-  for (const [index, found] of batch.entries()) {
-    const { row, problem } =
-      found.problem === null
-        ? convertRecord(table, found.record)
-        : { row: null, problem: found.problem };
-    if (row === null) problems.set(index, problem);
-    else writes.push({ index, row });
+): Promise<number> {
+  const reads = batch.map((found) => job.reader.read(found));
+  const writes = reads.flatMap(({ row }, index): RowWrite[] =>
+    row === null ? [] : [{ index, row }],
+  );
+  const refusals = new Map<number, string>();
+  if (tables !== null) {
+    const { failures, erased = [] } = await tables.write(job.table, writes);
+    for (const { index, message } of failures) refusals.set(index, message);
+    for (const index of erased) refusals.set(index, ERASED_MESSAGE);
   }
-  const { failures, erased = [] } = await tables.write(table, writes);
-  for (const { index, message } of failures) problems.set(index, message);
-  for (const index of erased) problems.set(index, ERASED_MESSAGE);
-  return [...problems]
-    .sort(([a], [b]) => a - b)
-    .map(([index, message]) => failureOf(table, batch[index], message));
-}
-
-function failureOf(table: Table, found: FoundRecord | undefined, message: string): ImportFailure {
-  if (found === undefined) throw new AppError("commit_failed", "The store named an unknown record");
-  const key = found.problem === null ? keyLabel(table, found.record) : null;
-  return { line: found.line, key, message };
+  let failed = 0;
+  for (const [index, { row, record, problems, oddities, leftOut }] of reads.entries()) {
+    const { line = 0, problem = null } = batch[index] ?? {};
+    const refusal = refusals.get(index);
+    for (const field of leftOut) job.onWarning({ line, ...field });
+    if (row !== null && refusal === undefined) {
+      for (const oddity of oddities) job.onWarning({ line, ...oddity });
+      continue;
+    }
+    failed++;
+    const key = problem === null ? keyLabel(job.table, record) : null;
+    const wrong =
+      refusal === undefined ? problems : [{ column: null, value: null, message: refusal }];
+    for (const one of wrong) job.onFailure({ line, key, ...one });
+  }
+  return failed;
 }

@@ -1,0 +1,86 @@
+// What a value of a file becomes in its column: conversion as in a push, and what an import has to tell about it. D-10.3.
+import { isWholeNumber, parseDecimal } from "../../shared/decimal.ts";
+import { isRawNumber, type JsonValue, numberText } from "../../shared/json.ts";
+import { isCanonicalDate, isCanonicalDateTime } from "../../shared/time.ts";
+import type { Column, ColumnType, ColumnValue, Table } from "../table/table.ts";
+import { convertValue } from "./convert.ts";
+
+/** What to write, with what is odd about it; or why the record fails. */
+export type ImportedValue =
+  | { readonly value: ColumnValue; readonly oddity: string | null; readonly problem: null }
+  | { readonly problem: string };
+
+const TRUE_WORD = /^(?:true|1|yes|on|y|t)$/i;
+const FALSE_WORD = /^(?:false|0|no|off|n|f)$/i;
+
+/** What is said of a value that is none of its column's type. */
+const ODDITIES: Readonly<Record<ColumnType, string>> = {
+  text: "is not a text",
+  integer: "is not a whole number",
+  bigint: "is not a whole number",
+  numeric: "is not a decimal number",
+  real: "is not a number",
+  boolean: "is none of true, 1, yes, on, y, t, false, 0, no, off, n, f",
+  datetime: "is not a time such as 2026-01-31T12:00:00Z",
+  date: "is not a date such as 2026-01-31",
+  json: "is not JSON",
+};
+
+/**
+ * Converts a value of a file by its column's type. It fails as a pushed one would, and also as an empty part of the key,
+ * as a boolean that is none, and as a timestamp that is no time. A value that its type does not understand is written
+ * as it came, and is odd. D-10.3.
+ */
+export function importValue(table: Table, column: Column, value: JsonValue): ImportedValue {
+  if (value === "" && column.isKey) {
+    return { problem: "is part of the key and must not be empty" };
+  }
+  const given = column.type === "boolean" && value !== null ? readBoolean(value) : value;
+  if (given === undefined) return { problem: ODDITIES.boolean };
+  const converted = convertValue(column, given);
+  if ("problem" in converted) return converted;
+  const { value: result } = converted;
+  if (result === null || isOfType(column.type, result)) {
+    return { value: result, oddity: null, problem: null };
+  }
+  if (column.name === table.timestampColumn) {
+    return { problem: `${ODDITIES[column.type]}, which the timestamp column needs` };
+  }
+  return { value: result, oddity: ODDITIES[column.type], problem: null };
+}
+
+/** What is said of a text in a column that holds JSON, and is none. */
+export const NOT_JSON = ODDITIES.json;
+
+/** Undefined for what is neither true nor false. */
+function readBoolean(value: Exclude<JsonValue, null>): boolean | undefined {
+  if (typeof value === "boolean") return value;
+  if (typeof value === "object" && !isRawNumber(value)) return undefined;
+  const word = typeof value === "string" ? value : String(Number(numberText(value)));
+  if (TRUE_WORD.test(word)) return true;
+  return FALSE_WORD.test(word) ? false : undefined;
+}
+
+/** True for a converted value that is what its column's type stands for. */
+function isOfType(type: ColumnType, value: Exclude<ColumnValue, null>): boolean {
+  const isNumber = typeof value === "number" || isRawNumber(value);
+  switch (type) {
+    case "json":
+    case "boolean":
+      return true;
+    case "text":
+      return typeof value === "string";
+    case "integer":
+      return isNumber && isWholeNumber(numberText(value));
+    case "real":
+      return isNumber;
+    case "bigint":
+      return typeof value === "string" && isWholeNumber(value);
+    case "numeric":
+      return typeof value === "string" && parseDecimal(value) !== null;
+    case "datetime":
+      return typeof value === "string" && isCanonicalDateTime(value);
+    case "date":
+      return typeof value === "string" && isCanonicalDate(value);
+  }
+}

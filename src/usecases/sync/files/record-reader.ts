@@ -1,0 +1,135 @@
+// Turns the records of a file into rows, and tells what of them could not be read. D-10.3.
+import { isJsonObject, type JsonObject, type JsonValue } from "../../../domain/shared/json.ts";
+import { importValue, NOT_JSON } from "../../../domain/sync/rows/import-value.ts";
+import type { Column, ColumnValue, Row, Table } from "../../../domain/sync/table/table.ts";
+import { matchColumn } from "./match-column.ts";
+
+/** A record of a file, or why a place of the file could not be read as one. */
+export type FoundRecord = {
+  /** Line on which it begins, from 1. */
+  readonly line: number;
+  /** Length of its text, for an estimate of the memory it takes. */
+  readonly chars: number;
+} & (
+  | {
+      readonly record: JsonValue;
+      readonly problem: null;
+      /** Fields that should hold JSON and hold another text, which is their value. */
+      readonly notJson?: readonly string[];
+    }
+  | { readonly record: null; readonly problem: string }
+);
+
+/** What is told of one value, or of a whole record. */
+export interface RecordProblem {
+  /** Name of the column, or of a field that has none; null for the whole record. */
+  readonly column: string | null;
+  /** As the file has it; null where there is none. */
+  readonly value: JsonValue;
+  readonly message: string;
+}
+
+/** A record as it is to be written, or why it fails: `row` is null and there is a problem at least. */
+interface ReadRecord {
+  readonly row: Row | null;
+  /** The record with the names of the table's columns. */
+  readonly record: JsonValue;
+  readonly problems: readonly RecordProblem[];
+  /** What is written as it came, because its column's type does not understand it. */
+  readonly oddities: readonly RecordProblem[];
+  /** Fields without a column that were not told before. */
+  readonly leftOut: readonly RecordProblem[];
+}
+
+/** Names of unknown fields that are remembered; later ones are told with each record. */
+const MAX_TOLD_NAMES = 10_000;
+
+/** Reads the records of one file. */
+export class RecordReader {
+  readonly #table: Table;
+  readonly #isStrict: boolean;
+  readonly #told = new Set<string>();
+
+  /** `isStrict`: what could not be read makes its record fail. */
+  constructor(table: Table, isStrict: boolean) {
+    this.#table = table;
+    this.#isStrict = isStrict;
+  }
+
+  /** A field without a column; null where it was told before. It is told once for the whole file. */
+  unknownField(name: string): RecordProblem | null {
+    if (this.#told.has(name)) return null;
+    if (this.#told.size < MAX_TOLD_NAMES) this.#told.add(name);
+    return { ...noColumn(name), message: `${noColumn(name).message}; left out` };
+  }
+
+  read(found: FoundRecord): ReadRecord {
+    const { record } = found;
+    if (found.problem !== null) return failed(record, found.problem);
+    if (!isJsonObject(record)) return failed(record, "record is not an object");
+    const { fields, unknown } = this.#nameFields(record);
+    const problems: RecordProblem[] = [];
+    const oddities: RecordProblem[] = [];
+    const row: Record<string, ColumnValue> = {};
+    for (const column of this.#table.pushColumns) {
+      const { name } = column;
+      const isGiven = Object.hasOwn(fields, name);
+      if (!isGiven && !column.serialize) continue;
+      const value = isGiven ? (fields[name] ?? null) : null;
+      const imported = importValue(this.#table, column, value);
+      if (imported.problem !== null) {
+        problems.push({ column: name, value, message: `${name} ${imported.problem}` });
+        continue;
+      }
+      row[name] = imported.value;
+      const oddity = found.notJson?.includes(name) ? NOT_JSON : imported.oddity;
+      if (oddity !== null) oddities.push({ column: name, value, message: `${name} ${oddity}` });
+    }
+    if (this.#isStrict) problems.push(...unknown.map(noColumn));
+    const leftOut = this.#isStrict
+      ? []
+      : unknown.map((name) => this.unknownField(name)).filter((field) => field !== null);
+    if (problems.length > 0 || (this.#isStrict && oddities.length > 0)) {
+      // It is told with all that is wrong with it, as nothing of it is written.
+      const all = [...problems, ...oddities];
+      return { row: null, record: fields, problems: all, oddities: [], leftOut };
+    }
+    const written = oddities.map(({ message, ...odd }) => ({
+      ...odd,
+      message: `${message}; written as it came`,
+    }));
+    return { row, record: fields, problems: [], oddities: written, leftOut };
+  }
+
+  /** The fields by the names of their columns, and the names that no column has. */
+  #nameFields(record: JsonObject): { fields: JsonObject; unknown: readonly string[] } {
+    let known = 0;
+    for (const { name } of this.#table.pushColumns) if (Object.hasOwn(record, name)) known++;
+    const names = Object.keys(record);
+    if (names.length === known) return { fields: record, unknown: [] };
+    const fields: Record<string, JsonValue> = {};
+    const unknown: string[] = [];
+    for (const name of names) {
+      const column: Column | null = matchColumn(this.#table, name);
+      const isOwnName = column?.name === name;
+      if (column === null || (!isOwnName && isTaken(column, record, fields))) unknown.push(name);
+      else fields[column.name] = record[name] ?? null;
+    }
+    return { fields, unknown };
+  }
+}
+
+function isTaken({ name }: Column, record: JsonObject, fields: JsonObject): boolean {
+  return Object.hasOwn(record, name) || Object.hasOwn(fields, name);
+}
+
+function noColumn(name: string): RecordProblem {
+  return { column: name, value: null, message: `There is no column "${name}"` };
+}
+
+function failed(record: JsonValue, message: string): ReadRecord {
+  return {
+    ...{ row: null, record, oddities: [], leftOut: [] },
+    problems: [{ column: null, value: record, message }],
+  };
+}
