@@ -11,7 +11,7 @@ RUN node .ci/setup.mjs --production \
 
 FROM debian:12-slim
 RUN useradd --uid 10001 --user-group --no-create-home --no-log-init repsync \
-  && install --directory --owner=repsync --group=repsync /data
+  && install --directory --owner=repsync --group=repsync /data /backups
 WORKDIR /app
 COPY package.json bunfig.toml ./
 COPY --from=packages /app/node_modules ./node_modules

@@ -1,9 +1,9 @@
 // Services as processes that run syncs, and what a test sees of both ends.
-import { type AddressInfo, createServer } from "node:net";
 import { ADMIN_ENV, Person } from "../../http/reputation/people.ts";
 import { makeTempFolder } from "../../http/support/make-temp-folder.ts";
 import type { JsonFields, SyncApp } from "../../http/support/sync-app.ts";
 import { SYNC } from "../../http/sync-runs/support/run-apps.ts";
+import { freePort } from "./free-port.ts";
 import { type ServiceProcess, startService } from "./service-process.ts";
 
 /** The table that the tests move. Pushes and pulls take turns, so an older version must not replace a newer one. */
@@ -105,12 +105,4 @@ export function itemsOf(owner: string, version: number, count: number): JsonFiel
     const updated_at = `2026-01-${day}T${hour}:00:${second}Z`;
     return { owner, number, body: `version ${version}`, updated_at };
   });
-}
-
-async function freePort(): Promise<number> {
-  const server = createServer();
-  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
-  const { port } = server.address() as AddressInfo;
-  await new Promise((resolve) => server.close(resolve));
-  return port;
 }
