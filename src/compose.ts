@@ -1,10 +1,11 @@
 // Puts one deployment together: the opened services, the routes over them, scheduled runs and a server.
 import { BuiltConsoleFiles } from "./adapters/console-build/built-console-files.ts";
 import { CronerScheduler } from "./adapters/croner/croner-scheduler.ts";
-import { NodeSecretComparison } from "./adapters/node-crypto/node-crypto.ts";
+import { NodeMac, NodeSecretComparison } from "./adapters/node-crypto/node-crypto.ts";
+import { WebhookSender } from "./adapters/node-http/webhook-sender.ts";
 import { PrometheusMetrics } from "./adapters/prometheus/prometheus-metrics.ts";
 import { InstalledAssets } from "./adapters/swagger-ui/installed-assets.ts";
-import { SystemIds } from "./adapters/system/system.ts";
+import { SystemIds, SystemRandom } from "./adapters/system/system.ts";
 import { WebCryptoDigest } from "./adapters/webcrypto/web-crypto-digest.ts";
 import { ZlibGzip } from "./adapters/zlib/zlib-gzip.ts";
 import type { Config } from "./config.ts";
@@ -14,9 +15,10 @@ import type { PageRoutesDeps } from "./http/routes/sync-routes.ts";
 import type { RequestHandler, StartHttpServer } from "./ports/http/http-server.ts";
 import type { VersionedCache } from "./ports/lookups/versioned-cache.ts";
 import type { Logger } from "./ports/runtime/logger.ts";
-import type { CacheCounts } from "./ports/runtime/metrics.ts";
+import type { CacheCounts, Metrics } from "./ports/runtime/metrics.ts";
 import type { Clock, Scheduler } from "./ports/runtime/runtime.ts";
 import { openServices, type Services, type TimeDeps } from "./services.ts";
+import { AlertDelivery } from "./usecases/alerts/alert-delivery.ts";
 import type { HealthDeps } from "./usecases/operations/check-health.ts";
 import { Lifecycle } from "./usecases/operations/lifecycle.ts";
 import type { OverviewDeps } from "./usecases/operations/read-overview.ts";
@@ -58,11 +60,7 @@ export async function compose(config: Config, time?: TimeDeps): Promise<Deployme
   const { clock, timer, logger, storage, sync, accounts } = services;
   const runtimeVersion = runtimeName();
   warnOf(config, services);
-  const metrics = new PrometheusMetrics({
-    version: DOCUMENTATION.info.version,
-    runtimeVersion,
-    startedAtMs: clock.nowMs(),
-  });
+  const metrics = makeMetrics(runtimeVersion, clock);
   const activeRuns = new ActiveRuns(sync, metrics);
   const lookups = new Lookups(services.lookups);
   const verifications = new AuditVerifications({ ...services.audit, timer, logger });
@@ -114,6 +112,7 @@ export async function compose(config: Config, time?: TimeDeps): Promise<Deployme
     },
   });
   const schedules = startSchedules(config, services, activeRuns);
+  const alertDelivery = startAlertDelivery(config, services, metrics);
   const stopRuns = async (graceMs: number) => {
     for (const schedule of schedules) schedule.stop();
     verifications.stop();
@@ -129,6 +128,7 @@ export async function compose(config: Config, time?: TimeDeps): Promise<Deployme
     stopRuns,
     async close() {
       await stopRuns(CLOSE_GRACE_MS);
+      await alertDelivery?.stop();
       await services.close();
     },
   };
@@ -142,6 +142,34 @@ function warnOf({ isSyncEnabled, syncApiKey, tls }: Config, { clock, logger }: S
   if (tls !== null && tls.expiresAtMs <= clock.nowMs()) {
     logger.warn("The certificate of TLS_CERT_FILE has expired: clients refuse it");
   }
+}
+
+function makeMetrics(runtimeVersion: string, clock: Clock): PrometheusMetrics {
+  const { version } = DOCUMENTATION.info;
+  return new PrometheusMetrics({ version, runtimeVersion, startedAtMs: clock.nowMs() });
+}
+
+/** Null where `WEBHOOK_URL` is not set. */
+function startAlertDelivery(
+  { webhook }: Config,
+  { storage, clock, timer, logger }: Services,
+  metrics: Metrics,
+): AlertDelivery | null {
+  if (webhook === null) return null;
+  const { url, secret, allowsPrivate } = webhook;
+  return new AlertDelivery({
+    outbox: storage.alerts,
+    leases: storage.leases,
+    sender: new WebhookSender({ url: new URL(url), allowsPrivate }),
+    secret,
+    mac: new NodeMac(),
+    random: new SystemRandom(),
+    ids: new SystemIds(),
+    clock,
+    timer,
+    logger,
+    metrics,
+  });
 }
 
 function overviewDeps(

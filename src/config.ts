@@ -28,6 +28,15 @@ const LOG_LEVELS: readonly LogLevel[] = ["debug", "info", "warn", "error", "sile
 const DEFAULT_SESSION_COOKIE = "repsync_session";
 const COOKIE_NAME = /^[\w-]{1,64}$/;
 
+/** Where alerts are sent. D-10.12. */
+interface Webhook {
+  readonly url: string;
+  /** Signs them. */
+  readonly secret: string;
+  /** Whether they may go to addresses that are not of the public internet. */
+  readonly allowsPrivate: boolean;
+}
+
 /** The whole configuration. A setting without a value is null. D-1.3. */
 export interface Config {
   readonly host: string;
@@ -72,6 +81,8 @@ export interface Config {
   readonly sessionCookie: string;
   /** Whether the web console is served. D-9.1. */
   readonly isConsoleEnabled: boolean;
+  /** Where alerts are sent; null: nowhere. */
+  readonly webhook: Webhook | null;
   readonly logLevel: LogLevel;
 }
 
@@ -145,6 +156,7 @@ export function readConfig(
     corsOrigins: readCorsOrigins(reader),
     sessionCookie: readSessionCookie(reader),
     isConsoleEnabled: reader.flag("CONSOLE_ENABLED", true),
+    webhook: readWebhook(reader),
     logLevel: reader.oneOf("LOG_LEVEL", LOG_LEVELS, "info"),
   };
   reader.problems.push(...findProblems(config, machineAddresses));
@@ -237,6 +249,22 @@ function readRemoteUrl(reader: EnvironmentReader): string | null {
     reader.problems.push("SYNC_REMOTE_URL must be the base address without /api/v1/sync");
   }
   return text;
+}
+
+/** Null when there is no address, or one that is a problem. */
+function readWebhook(reader: EnvironmentReader): Webhook | null {
+  const text = reader.httpUrl("WEBHOOK_URL");
+  const secret = reader.text("WEBHOOK_SECRET");
+  const allowsPrivate = reader.flag("WEBHOOK_ALLOW_PRIVATE", false);
+  if (text === null) return null;
+  const url = URL.canParse(text) ? new URL(text) : null;
+  if (url !== null && (url.username !== "" || url.password !== "")) {
+    reader.problems.push("WEBHOOK_URL must not contain credentials: WEBHOOK_SECRET signs instead");
+  }
+  if (secret === null) {
+    reader.problems.push("WEBHOOK_URL also needs WEBHOOK_SECRET, which signs what is sent there");
+  }
+  return url === null || secret === null ? null : { url: url.href, secret, allowsPrivate };
 }
 
 /** The key that runs send: its own, or else `SYNC_API_KEY`. */

@@ -28,6 +28,7 @@ const FILE_NAMES: readonly string[] = [
   "ADMIN_PASSWORD",
   "JWT_SECRET",
   "API_KEY_PEPPER",
+  "WEBHOOK_SECRET",
 ];
 
 const CONTROL_CHARACTER = /[^\P{Cc}\t]/u;

@@ -22,6 +22,7 @@ import type { ReputationStores } from "./ports/reputation-stores.ts";
 import type { Logger } from "./ports/runtime/logger.ts";
 import type { Clock, Timer } from "./ports/runtime/runtime.ts";
 import type { FullStorage } from "./ports/storage.ts";
+import { Alerts } from "./usecases/alerts/alerts.ts";
 import { TrafficMeter } from "./usecases/operations/traffic-meter.ts";
 import type { AccountDeps } from "./usecases/reputation/accounts/deps.ts";
 import {
@@ -57,6 +58,8 @@ export interface Services {
   /** False when the store began with another `API_KEY_PEPPER`. */
   readonly isFirstPepper: boolean;
   readonly caches: readonly VersionedCache<unknown>[];
+  /** Raises alerts; null where `WEBHOOK_URL` is not set. */
+  readonly alerts: Alerts | null;
   /** What this process moves and looks up. */
   readonly traffic: TrafficMeter;
   /** Closes the store, with the last of `traffic` in it. Idempotent. */
@@ -115,6 +118,10 @@ async function makeServices(config: Config, opened: OpenedStore): Promise<Servic
   const reputation = { stores, mac, pepperMac, tokens, passwordRest };
   const accounts = await accountDeps(config, opened, reputation);
   await makeConfiguredAdministrator(config, accounts);
+  const alerts =
+    config.webhook === null
+      ? null
+      : new Alerts({ outbox: storage.alerts, clock, ids: new SystemIds() });
   const traffic = new TrafficMeter({ traffic: storage.traffic, clock, timer, logger });
   return {
     clock,
@@ -127,6 +134,7 @@ async function makeServices(config: Config, opened: OpenedStore): Promise<Servic
     audit: { audit, mac, auditKey, clock },
     isFirstPepper,
     caches,
+    alerts,
     traffic,
     async close() {
       await traffic.stop();

@@ -16,6 +16,10 @@ export function startReport(
     ["sync", isSyncEnabled ? `on, ${tables}` : "off: set SYNC_ENABLED=true to synchronize"],
     ["remote", remoteUrl ?? "none: set SYNC_REMOTE_URL to run against another deployment"],
     ["schedule", scheduleText(config)],
+    // Not the whole address: the rest may be a secret of the receiver's.
+    ...(config.webhook === null
+      ? []
+      : [["alerts", `to ${new URL(config.webhook.url).origin}`] as const]),
     ["docs", url + DOCS],
   ];
   return [

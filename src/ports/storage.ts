@@ -3,6 +3,7 @@ import type { AccountStore } from "./accounts/account-store.ts";
 import type { SecretStore } from "./accounts/api-key-store.ts";
 import type { SessionStore } from "./accounts/session-store.ts";
 import type { SignInGuard } from "./accounts/sign-in-guard.ts";
+import type { AlertOutbox } from "./alerts/alert-outbox.ts";
 import type { ReputationOptions, ReputationStores } from "./reputation-stores.ts";
 import type { AgreedBlocks } from "./runs/agreed-rows.ts";
 import type { LeaseStore } from "./runs/lease-store.ts";
@@ -39,6 +40,7 @@ export interface FullStorage extends Storage {
   readonly runs: RunStore;
   readonly rejected: RejectedRecords;
   readonly traffic: TrafficStore;
+  readonly alerts: AlertOutbox;
   readonly accounts: AccountStore;
   readonly sessions: SessionStore;
   readonly signIns: SignInGuard;

@@ -3,6 +3,7 @@ import { accountStoreContract } from "./accounts/account-store-contract.ts";
 import { secretStoreContract } from "./accounts/secret-store-contract.ts";
 import { sessionStoreContract } from "./accounts/session-store-contract.ts";
 import { signInGuardContract } from "./accounts/sign-in-guard-contract.ts";
+import { alertOutboxContract } from "./alerts/alert-outbox-contract.ts";
 import type { StoreHarness } from "./harness.ts";
 import { liveEndsContract } from "./live-ends-contract.ts";
 import { leaseStoreContract } from "./runs/lease-store-contract.ts";
@@ -25,6 +26,7 @@ export function fullStorageContract(harness: StoreHarness<RunAndSignInParts>): v
   runStoreContract(harness);
   runNewsContract(harness);
   trafficStoreContract(harness);
+  alertOutboxContract(harness);
   rejectedRecordsContract(harness);
   accountStoreContract(harness);
   sessionStoreContract(harness);

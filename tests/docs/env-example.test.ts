@@ -51,6 +51,9 @@ test("D-1.3 .env.example has every variable once", () => {
     "TLS_CERT_FILE",
     "TLS_KEY_FILE",
     "TRUSTED_PROXY_HOPS",
+    "WEBHOOK_ALLOW_PRIVATE",
+    "WEBHOOK_SECRET",
+    "WEBHOOK_URL",
   ]);
 });
 

@@ -18,6 +18,7 @@ import { MongoSessionStore, SESSIONS } from "./accounts/session-store.ts";
 import { ATTEMPTS, MongoSignInGuard } from "./accounts/sign-in-guard.ts";
 import { SUBJECTS, Subjects } from "./accounts/subjects.ts";
 import { MongoUsageStore } from "./accounts/usage-store.ts";
+import { ALERTS, MongoAlertOutbox } from "./alerts/alert-outbox.ts";
 import { noteAdminAct } from "./audit/admin-records.ts";
 import {
   AUDIT_CHAIN_COUNT,
@@ -95,6 +96,7 @@ const INTERNAL_COLLECTIONS = [
   REJECTED_DETAILS,
   REJECTED_DROPPED,
   TRAFFIC,
+  ALERTS,
   AGREED,
   LATE_ROWS,
   LATE_COMMITS,
@@ -136,6 +138,7 @@ class MongoStorage implements FullStorage {
   readonly runs: MongoRunStore;
   readonly rejected: MongoRejectedRecords;
   readonly traffic: MongoTrafficStore;
+  readonly alerts: MongoAlertOutbox;
   readonly accounts: MongoAccountStore;
   readonly sessions: MongoSessionStore;
   readonly signIns: MongoSignInGuard;
@@ -165,6 +168,7 @@ class MongoStorage implements FullStorage {
     this.runs = new MongoRunStore(deps);
     this.rejected = new MongoRejectedRecords(deps);
     this.traffic = new MongoTrafficStore(deps);
+    this.alerts = new MongoAlertOutbox(deps);
     this.accounts = new MongoAccountStore(this.#accountDeps);
     this.sessions = new MongoSessionStore(this.#accountDeps);
     this.signIns = new MongoSignInGuard(this.#accountDeps);

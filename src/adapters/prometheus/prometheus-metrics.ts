@@ -1,7 +1,9 @@
 import process from "node:process";
 import { Counter, Gauge, Histogram, Registry } from "prom-client";
+import type { AlertType } from "../../domain/alerts/alert.ts";
 import type { SyncRun } from "../../domain/sync/run/run.ts";
 import type {
+  AlertOutcome,
   AnsweredRequest,
   Exposition,
   Metrics,
@@ -26,11 +28,18 @@ export class PrometheusMetrics implements Metrics {
   readonly #registry = new Registry();
   readonly #requests = new RequestDurations(this.#registry);
   readonly #runs: ReturnType<typeof runMetrics>;
+  readonly #alerts: Counter<"type" | "outcome">;
   readonly #state: ReturnType<typeof stateMetrics>;
 
   constructor({ version, runtimeVersion, startedAtMs }: ProcessInfo) {
     const registers = [this.#registry];
     this.#runs = runMetrics(registers);
+    this.#alerts = new Counter({
+      name: "repsync_alerts_total",
+      help: "Attempts to deliver alerts, and alerts that were given up",
+      labelNames: ["type", "outcome"],
+      registers,
+    });
     this.#state = stateMetrics(registers);
     addProcessMetrics(this.#registry, startedAtMs);
     const help = "Always 1; the labels say what runs here";
@@ -57,6 +66,10 @@ export class PrometheusMetrics implements Metrics {
     }
   }
 
+  countAlert(type: AlertType, outcome: AlertOutcome): void {
+    this.#alerts.inc({ type, outcome });
+  }
+
   async expose({ activeRuns, store, lookups }: ServiceState): Promise<Exposition> {
     const state = this.#state;
     state.activeRuns.set(activeRuns);
@@ -65,6 +78,7 @@ export class PrometheusMetrics implements Metrics {
     setTableGauges(state.rejected, store?.rejectedRecords ?? []);
     state.drift.reset();
     for (const [table, rows] of store?.driftRows ?? []) state.drift.set({ table }, rows);
+    state.pendingAlerts.set(store?.pendingAlerts ?? 0);
     state.lookups.reset();
     for (const { outcome, code, count } of lookups.outcomes) {
       state.lookups.inc({ outcome, code }, count);
@@ -133,6 +147,7 @@ function stateMetrics(registers: Registry[]) {
       labelNames: ["table"],
       registers,
     }),
+    pendingAlerts: gauge("repsync_alerts_pending", "Alerts that wait for their delivery"),
     lookups: new Counter({
       name: "repsync_lookups_total",
       help: "Lookups by outcome and code of the problem",

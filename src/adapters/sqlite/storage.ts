@@ -18,6 +18,7 @@ import { SESSION_TABLES, SqliteSessionStore } from "./accounts/session-store.ts"
 import { ATTEMPT_TABLES, SqliteSignInGuard } from "./accounts/sign-in-guard.ts";
 import { SUBJECT_TABLES, Subjects } from "./accounts/subjects.ts";
 import { SqliteUsageStore } from "./accounts/usage-store.ts";
+import { ALERT_TABLES, SqliteAlertOutbox } from "./alerts/alert-outbox.ts";
 import { noteAdminAct } from "./audit/admin-records.ts";
 import { AuditChainWriter } from "./audit/audit-chain-writer.ts";
 import { SqliteAuditLog } from "./audit/audit-log.ts";
@@ -53,6 +54,7 @@ const INTERNAL_TABLES = [
   ...RUN_TABLES,
   ...REJECTED_TABLES,
   ...TRAFFIC_TABLES,
+  ...ALERT_TABLES,
   ...AGREED_TABLES,
   ...LATE_TABLES,
   ...TOMBSTONE_TABLES,
@@ -77,6 +79,7 @@ export class SqliteStorage implements FullStorage {
   readonly runs: SqliteRunStore;
   readonly rejected: SqliteRejectedRecords;
   readonly traffic: SqliteTrafficStore;
+  readonly alerts: SqliteAlertOutbox;
   readonly accounts: SqliteAccountStore;
   readonly sessions: SqliteSessionStore;
   readonly signIns: SqliteSignInGuard;
@@ -100,6 +103,7 @@ export class SqliteStorage implements FullStorage {
     this.runs = new SqliteRunStore(database);
     this.rejected = new SqliteRejectedRecords(database);
     this.traffic = new SqliteTrafficStore(database);
+    this.alerts = new SqliteAlertOutbox(database);
     this.accounts = new SqliteAccountStore(database, erasedNames);
     this.sessions = new SqliteSessionStore(database);
     this.signIns = new SqliteSignInGuard(database);

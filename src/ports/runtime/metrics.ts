@@ -1,3 +1,4 @@
+import type { AlertType } from "../../domain/alerts/alert.ts";
 import type { SyncDirection } from "../../domain/sync/run/marker.ts";
 import type { SyncRun } from "../../domain/sync/run/run.ts";
 
@@ -36,12 +37,17 @@ export interface ServiceState {
     readonly rejectedRecords: readonly TableGauge[];
     /** By table, the rows by which both ends differed when the last run ended; without tables that no run has counted. */
     readonly driftRows: ReadonlyMap<string, number>;
+    /** Alerts that wait for their delivery. */
+    readonly pendingAlerts: number;
   } | null;
   readonly lookups: {
     readonly outcomes: readonly LookupCount[];
     readonly cache: CacheCounts;
   };
 }
+
+/** What became of an attempt to deliver an alert, or of one that could not be delivered for a day. D-10.12. */
+export type AlertOutcome = "delivered" | "failed" | "expired";
 
 /** Lookups with one outcome since the start. */
 export interface LookupCount {
@@ -75,6 +81,8 @@ export interface Metrics {
   countRun(run: SyncRun): void;
 
   countMoved(moved: TransferCounts): void;
+
+  countAlert(type: AlertType, outcome: AlertOutcome): void;
 
   /** Everything counted so far, and the given state, in the text format of Prometheus. */
   expose(state: ServiceState): Promise<Exposition>;

@@ -26,7 +26,7 @@ interface LookupMetrics {
 export interface ReadMetricsDeps {
   readonly metrics: Metrics;
   readonly activeRuns: Pick<ActiveRuns, "count">;
-  readonly storage: Pick<FullStorage, "ping" | "markers" | "rejected">;
+  readonly storage: Pick<FullStorage, "ping" | "markers" | "rejected" | "alerts">;
   readonly registry: Registry;
   readonly lookupMetrics: LookupMetrics;
   readonly clock: Clock;
@@ -83,7 +83,8 @@ async function readStore({ storage, registry, clock }: ReadMetricsDeps): Promise
     return rows === null ? [] : [[table, Math.abs(rows)] as const];
   });
   const driftRows = new Map(drifts);
-  return { markerLags, rejectedRecords: rejectedRecords.flat(), driftRows };
+  const pendingAlerts = await storage.alerts.count();
+  return { markerLags, rejectedRecords: rejectedRecords.flat(), driftRows, pendingAlerts };
 }
 
 function lookupCounts(counts: LookupCounts): LookupCount[] {

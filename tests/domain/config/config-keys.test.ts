@@ -1,4 +1,4 @@
-// Keys and addresses that no request could be made with. D-1.3.
+// Keys and addresses that no request could be made with, and that no problem shows. D-1.3.
 import { expect, test } from "bun:test";
 import { readConfig } from "../../../src/config.ts";
 import type { Environment } from "../../../src/environment-reader.ts";
@@ -26,4 +26,28 @@ test.each<[env: Environment, problem: string]>([
 test("D-1.3 a key that only others send may be any text that a header can hold", () => {
   const env = { SYNC_API_KEY: "schön\tund gut" };
   expect(readConfig(env, () => "").syncApiKey).toBe("schön\tund gut");
+});
+
+test("D-1.3 no problem shows a secret, nor an address that may hold one", () => {
+  const secret = "hunter2-hunter2";
+  const problems = refused(() =>
+    readConfig(
+      {
+        PORT: "x",
+        STORAGE_URL: `mongodb://root:${secret}@db`,
+        SYNC_API_KEY: secret,
+        SYNC_REMOTE_KEY: secret,
+        SYNC_REMOTE_URL: `ftp://root:${secret}@remote`,
+        SYNC_SECRET: secret,
+        METRICS_TOKEN: secret,
+        ADMIN_PASSWORD: secret,
+        JWT_SECRET: secret,
+        JWT_JWKS_URL: `ldap://root:${secret}@id`,
+        API_KEY_PEPPER: secret,
+      },
+      () => "",
+    ),
+  );
+  expect(problems).toHaveLength(9);
+  expect(problems.join("\n")).not.toContain("hunter2");
 });

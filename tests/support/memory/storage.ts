@@ -16,6 +16,7 @@ import {
   MemorySignInGuard,
 } from "./accounts.ts";
 import type { MemoryAgreedBlocks } from "./agreed-rows.ts";
+import { MemoryAlertOutbox } from "./alerts.ts";
 import { MemoryAuditLog, MemoryChainWriter } from "./audit.ts";
 import { MemoryAuditSearch } from "./audit-search.ts";
 import { MemoryErasedNames } from "./erased-names.ts";
@@ -43,6 +44,7 @@ export class MemoryDatabase {
   readonly rows: MemoryRowSource;
   readonly runs = new MemoryRunStore();
   readonly traffic = new MemoryTrafficStore();
+  readonly alerts = new MemoryAlertOutbox();
   readonly sessions: MemorySessionStore;
   readonly accounts: MemoryAccountStore;
   readonly signIns = new MemorySignInGuard();
@@ -89,6 +91,7 @@ export class MemoryStorage implements FullStorage {
   readonly leases: MemoryLeaseStore;
   readonly runs: MemoryRunStore;
   readonly traffic: MemoryTrafficStore;
+  readonly alerts: MemoryAlertOutbox;
   readonly rejected: MemoryRejectedRecords;
   readonly sessions: MemorySessionStore;
   readonly accounts: MemoryAccountStore;
@@ -108,6 +111,7 @@ export class MemoryStorage implements FullStorage {
     this.rejected = database.tables.rejected;
     this.runs = database.runs;
     this.traffic = database.traffic;
+    this.alerts = database.alerts;
     this.sessions = database.sessions;
     this.accounts = database.accounts;
     this.signIns = database.signIns;

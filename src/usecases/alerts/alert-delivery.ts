@@ -1,0 +1,131 @@
+// Delivers the alerts that wait, beside everything else: nothing ever waits for a receiver. D-10.12.
+import { ALERT_LIFE_MS, type AlertType, alertWaitMs } from "../../domain/alerts/alert.ts";
+import type { AlertOutbox, WaitingAlert } from "../../ports/alerts/alert-outbox.ts";
+import type { AlertSender } from "../../ports/alerts/alert-sender.ts";
+import type { Mac } from "../../ports/crypto/crypto.ts";
+import type { AlertOutcome } from "../../ports/runtime/metrics.ts";
+import type { Clock, Ids, Random } from "../../ports/runtime/runtime.ts";
+import { type LeaseDeps, type RunLease, tryLease } from "../sync/shared/hold-lease.ts";
+
+/** How often the store is asked for alerts: those of every instance, and of the command line, are in it. */
+const LOOK_EVERY_MS = 1_000;
+/** Alerts that are sent at once. */
+const MAX_AT_ONCE = 4;
+/** Of the instances the one that holds it sends. */
+const LEASE_NAME = "alerts";
+
+export interface AlertDeliveryDeps extends LeaseDeps {
+  readonly outbox: AlertOutbox;
+  readonly sender: AlertSender;
+  /** `WEBHOOK_SECRET`. */
+  readonly secret: string;
+  readonly mac: Pick<Mac, "hmacHex">;
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly ids: Ids;
+  readonly metrics: { countAlert(type: AlertType, outcome: AlertOutcome): void };
+}
+
+export class AlertDelivery {
+  readonly #deps: AlertDeliveryDeps;
+  readonly #key: Uint8Array;
+  readonly #stopping = new AbortController();
+  readonly #ended: Promise<void>;
+  /** Whether the last look at the store failed: told once. */
+  #isStoreLost = false;
+
+  /** Begins to look for alerts. */
+  constructor(deps: AlertDeliveryDeps) {
+    this.#deps = deps;
+    this.#key = new TextEncoder().encode(deps.secret);
+    this.#ended = this.#deliverUntilStopped();
+  }
+
+  /** Ends attempts under way, which are made again at the next start. Idempotent. */
+  async stop(): Promise<void> {
+    this.#stopping.abort();
+    await this.#ended;
+  }
+
+  async #deliverUntilStopped(): Promise<void> {
+    const { timer, logger } = this.#deps;
+    const { signal } = this.#stopping;
+    for (;;) {
+      await timer.sleep(LOOK_EVERY_MS, signal);
+      if (signal.aborted) return;
+      try {
+        await this.#deliverDue();
+        this.#isStoreLost = false;
+      } catch (error) {
+        if (!this.#isStoreLost) logger.error("Alerts cannot be read or kept", error);
+        this.#isStoreLost = true;
+      }
+    }
+  }
+
+  async #deliverDue(): Promise<void> {
+    const { outbox, clock, ids } = this.#deps;
+    const { signal } = this.#stopping;
+    // Most of the time nothing is due: then no lease is taken, which is a write.
+    if ((await outbox.due(clock.nowMs(), 1)).length === 0 || signal.aborted) return;
+    const lease = await tryLease(this.#deps, LEASE_NAME, ids.next(), signal);
+    if ("heldBy" in lease) return;
+    try {
+      while (lease.isHeld()) {
+        const alerts = await outbox.due(clock.nowMs(), MAX_AT_ONCE);
+        if (alerts.length === 0) return;
+        await this.#deliverAll(alerts, lease);
+      }
+    } finally {
+      await lease.release();
+    }
+  }
+
+  /** Throws what the store throws, once all attempts have ended. */
+  async #deliverAll(alerts: readonly WaitingAlert[], lease: RunLease): Promise<void> {
+    const ended = await Promise.allSettled(alerts.map((alert) => this.#deliver(alert, lease)));
+    for (const one of ended) if (one.status === "rejected") throw one.reason;
+  }
+
+  async #deliver(alert: WaitingAlert, lease: RunLease): Promise<void> {
+    const { outbox, sender, clock, logger, metrics } = this.#deps;
+    const { id, type, body, attempts, atMs } = alert;
+    const told = { alert: id, type };
+    if (clock.nowMs() - atMs >= ALERT_LIFE_MS) {
+      await outbox.remove(id);
+      metrics.countAlert(type, "expired");
+      logger.warn("An alert was given up: it could not be delivered for a day", told);
+      return;
+    }
+    const message = { id, body, signature: this.#sign(body) };
+    const problem = await sender.send(message, lease.signal);
+    if (lease.signal.aborted && problem !== null) return;
+    if (problem === null) {
+      await outbox.remove(id);
+      metrics.countAlert(type, "delivered");
+      if (attempts > 0) logger.info("An alert was delivered after all", told);
+      return;
+    }
+    metrics.countAlert(type, "failed");
+    await this.#postpone(alert);
+    if (attempts === 0) {
+      const reason = `An alert could not be delivered and is tried again for a day: ${problem}`;
+      logger.warn(reason, told);
+    }
+  }
+
+  /** To the end of its life at the latest, when it is given up. */
+  async #postpone({ id, attempts: before, atMs: bornMs }: WaitingAlert): Promise<void> {
+    const { outbox, clock, random } = this.#deps;
+    const attempts = before + 1;
+    const atMs = clock.nowMs() + alertWaitMs(attempts, random.next());
+    await outbox.postpone(id, { attempts, atMs: Math.min(atMs, bornMs + ALERT_LIFE_MS) });
+  }
+
+  /** With the time of this attempt, so that receivers can refuse old messages. */
+  #sign(body: string): string {
+    const { mac, clock } = this.#deps;
+    const seconds = Math.floor(clock.nowMs() / 1000);
+    return `t=${seconds},v1=${mac.hmacHex(this.#key, `${seconds}.${body}`)}`;
+  }
+}

@@ -1,0 +1,79 @@
+import { describe, expect } from "bun:test";
+import type { QueuedAlert } from "../../../src/domain/alerts/alert.ts";
+import type { FullStorage } from "../../../src/ports/storage.ts";
+import { openSecond, type StoreHarness, storeTests } from "../harness.ts";
+
+type Parts = Pick<FullStorage, "alerts" | "close">;
+
+const NOON = Date.UTC(2026, 2, 1, 12);
+const QUARTER_HOUR = 900_000;
+
+/** What every `AlertOutbox` does. */
+export function alertOutboxContract(harness: StoreHarness<Parts>): void {
+  const it = storeTests(harness);
+
+  describe(`${harness.name}: alerts`, () => {
+    it("D-10.12 alerts are due at once, those that have waited longest first", async ({
+      alerts,
+    }) => {
+      expect(await alerts.due(NOON, 10)).toEqual([]);
+      const [first, second, third] = [alert("a", NOON), alert("b", NOON + 1), alert("c", NOON + 2)];
+      await alerts.add([second, third]);
+      await alerts.add([first]);
+      expect(await alerts.count()).toBe(3);
+      expect(await alerts.due(NOON - 1, 10)).toEqual([]);
+      expect(await alerts.due(NOON + 1, 10)).toEqual([waiting(first), waiting(second)]);
+      expect(await alerts.due(NOON + 9, 2)).toEqual([waiting(first), waiting(second)]);
+    });
+
+    it("D-10.12 what is postponed comes later, and goes when it is removed", async ({ alerts }) => {
+      const [a, b] = [alert("a", NOON), alert("b", NOON + 1)];
+      await alerts.add([a, b]);
+      await alerts.postpone("a", { attempts: 3, atMs: NOON + 500 });
+      await alerts.postpone("absent", { attempts: 1, atMs: NOON });
+      expect(await alerts.due(NOON + 499, 10)).toEqual([waiting(b)]);
+      expect(await alerts.due(NOON + 500, 10)).toEqual([waiting(b), { ...a, attempts: 3 }]);
+      await alerts.remove("b");
+      await alerts.remove("b");
+      expect(await alerts.due(NOON + 500, 10)).toEqual([{ ...a, attempts: 3 }]);
+      expect(await alerts.count()).toBe(1);
+    });
+
+    it("D-10.12 an alert is kept once, as it was first added", async ({ alerts }) => {
+      const first = alert("a", NOON);
+      await alerts.add([first]);
+      await alerts.postpone("a", { attempts: 1, atMs: NOON + 10 });
+      await alerts.add([{ ...first, body: "other" }, alert("b", NOON)]);
+      const found = await alerts.due(NOON + 10, 10);
+      expect(found).toEqual([waiting(alert("b", NOON)), { ...first, attempts: 1 }]);
+    });
+
+    it("D-10.12 a clock that was set back delays no alert for longer than the greatest wait", async ({
+      alerts,
+    }) => {
+      const far = alert("a", NOON + QUARTER_HOUR + 1);
+      await alerts.add([far]);
+      expect(await alerts.due(NOON + 1, 10)).toEqual([]);
+      expect(await alerts.due(NOON, 10)).toEqual([waiting(far)]);
+    });
+
+    if (!harness.options.isShared) return;
+
+    it("D-10.12 every instance sees the same alerts", async ({ alerts }, store) => {
+      const other = await openSecond(store);
+      await alerts.add([alert("a", NOON)]);
+      expect(await other.alerts.due(NOON, 10)).toEqual([waiting(alert("a", NOON))]);
+      await other.alerts.remove("a");
+      expect(await alerts.count()).toBe(0);
+    });
+  });
+}
+
+function alert(id: string, atMs: number): QueuedAlert {
+  const body = JSON.stringify({ id, type: "key.revoked", name: "Straße \u0000 'x'" });
+  return { id, type: "key.revoked", atMs, account: "ana", body };
+}
+
+function waiting(queued: QueuedAlert) {
+  return { ...queued, attempts: 0 };
+}

@@ -1,0 +1,51 @@
+import { MAX_ALERT_WAIT_MS, type QueuedAlert } from "../../../src/domain/alerts/alert.ts";
+import type {
+  AlertOutbox,
+  AlertRetry,
+  WaitingAlert,
+} from "../../../src/ports/alerts/alert-outbox.ts";
+
+interface Entry {
+  readonly alert: WaitingAlert;
+  readonly dueAtMs: number;
+}
+
+/** Alerts in memory. */
+export class MemoryAlertOutbox implements AlertOutbox {
+  readonly #entries = new Map<string, Entry>();
+
+  async add(alerts: readonly QueuedAlert[]): Promise<void> {
+    for (const alert of alerts) {
+      if (this.#entries.has(alert.id)) continue;
+      this.#entries.set(alert.id, { alert: { ...alert, attempts: 0 }, dueAtMs: alert.atMs });
+    }
+  }
+
+  async due(nowMs: number, limit: number): Promise<readonly WaitingAlert[]> {
+    return [...this.#entries.values()]
+      .filter(({ dueAtMs }) => dueAtMs <= nowMs || dueAtMs > nowMs + MAX_ALERT_WAIT_MS)
+      .sort((a, b) => a.dueAtMs - b.dueAtMs)
+      .slice(0, limit)
+      .map(({ alert }) => alert);
+  }
+
+  async postpone(id: string, { attempts, atMs }: AlertRetry): Promise<void> {
+    const entry = this.#entries.get(id);
+    if (entry === undefined) return;
+    this.#entries.set(id, { alert: { ...entry.alert, attempts }, dueAtMs: atMs });
+  }
+
+  async remove(id: string): Promise<void> {
+    this.#entries.delete(id);
+  }
+
+  async count(): Promise<number> {
+    return this.#entries.size;
+  }
+
+  dropOf(username: string): void {
+    for (const [id, { alert }] of this.#entries) {
+      if (alert.account === username) this.#entries.delete(id);
+    }
+  }
+}

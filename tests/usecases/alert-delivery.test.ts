@@ -1,0 +1,176 @@
+// Alerts that wait, delivered by one of several instances, in simulated time.
+import { expect, test } from "bun:test";
+import { NodeMac } from "../../src/adapters/node-crypto/node-crypto.ts";
+import { type Alert, alertWaitMs } from "../../src/domain/alerts/alert.ts";
+import { AppError } from "../../src/domain/shared/errors.ts";
+import type { AlertMessage } from "../../src/ports/alerts/alert-sender.ts";
+import { AlertDelivery } from "../../src/usecases/alerts/alert-delivery.ts";
+import { Alerts } from "../../src/usecases/alerts/alerts.ts";
+import { MemoryDatabase, MemoryStorage } from "../support/memory/storage.ts";
+import { MemoryLogger } from "../support/memory-logger.ts";
+import { SimTime } from "../support/sim-time.ts";
+
+const DAY_MS = 86_400_000;
+const REVOKED: Alert = { type: "key.revoked", account: "ana", keyId: "key-1", name: "shop" };
+
+/** Instances on one store, and a receiver that answers what `answer` says: null is 2xx. */
+function startInstances(count: number) {
+  const time = new SimTime();
+  const storage = new MemoryStorage(new MemoryDatabase(time.clock()));
+  const logger = new MemoryLogger();
+  const received: AlertMessage[] = [];
+  const counted: string[] = [];
+  let nextId = 0;
+  const ids = { next: () => `id-${nextId++}` };
+  const world = { answer: async (): Promise<string | null> => null };
+  const outbox = storage.alerts;
+  const start = () =>
+    new AlertDelivery({
+      outbox,
+      leases: storage.leases,
+      sender: {
+        send: async (message) => {
+          received.push(message);
+          return await world.answer();
+        },
+      },
+      secret: "a secret",
+      mac: new NodeMac(),
+      clock: time.clock(),
+      timer: time,
+      random: { next: () => 0.5 },
+      ids,
+      logger,
+      metrics: { countAlert: (type, outcome) => void counted.push(`${type} ${outcome}`) },
+    });
+  const deliveries = Array.from({ length: count }, start);
+  const alerts = new Alerts({ outbox, clock: time.clock(), ids });
+  return { time, outbox, storage, logger, received, counted, world, start, deliveries, alerts };
+}
+
+test("D-10.12 an alert is sent once by all instances, with its id, type, time and fields, and signed", async () => {
+  const { time, alerts, received, outbox, counted, logger } = startInstances(3);
+  await alerts.raise(REVOKED);
+  time.advance(20_000);
+  expect(received).toEqual([
+    {
+      id: "id-0",
+      body: '{"id":"id-0","type":"key.revoked","at":"2026-03-01T12:00:00Z","account":"ana","key_id":"key-1","name":"shop"}',
+      // By openssl, of "1772366401." and the body.
+      signature: "t=1772366401,v1=e00ef9ebf1bcbbcc6e2f7dc0c26adfeed912aa46112391a7f753047580549bd7",
+    },
+  ]);
+  expect(await outbox.count()).toBe(0);
+  expect(counted).toEqual(["key.revoked delivered"]);
+  expect(logger.lines).toEqual([]);
+});
+
+test("D-10.12 what is not delivered is sent again, later and later, each time signed anew", async () => {
+  const { time, alerts, received, world, counted, logger } = startInstances(2);
+  world.answer = async () => "it answered 500";
+  await alerts.raise(REVOKED);
+  time.advance(60_000);
+  const times = received.map(({ signature }) => Number(/^t=(\d+),/.exec(signature)?.[1]));
+  const waits = times.slice(1).map((at, i) => at - (times[i] ?? 0));
+  // 0.75 of 1, 2, 4, 8, 16 and 32 s, and up to the next look.
+  expect(waits).toEqual([1, 2, 3, 6, 12, 24]);
+  expect(new Set(received.map(({ id, body }) => id + body)).size).toBe(1);
+  world.answer = async () => null;
+  time.advance(60_000);
+  expect(received).toHaveLength(8);
+  expect(counted.slice(-2)).toEqual(["key.revoked failed", "key.revoked delivered"]);
+  expect(logger.lines.map(({ level, message }) => `${level} ${message}`)).toEqual([
+    "warn An alert could not be delivered and is tried again for a day: it answered 500",
+    "info An alert was delivered after all",
+  ]);
+});
+
+test("D-10.12 after a day an alert is given up", async () => {
+  const { time, alerts, received, world, outbox, counted, logger } = startInstances(1);
+  world.answer = async () => "it answered 500";
+  const atMs = time.nowMs - DAY_MS + 10_000;
+  await outbox.add([{ ...alerts.make(REVOKED), atMs }]);
+  time.advance(9_000);
+  expect(await outbox.count()).toBe(1);
+  const attempts = received.length;
+  expect(attempts).toBe(4);
+  time.advance(1_500);
+  expect(await outbox.count()).toBe(0);
+  expect(counted.at(-1)).toBe("key.revoked expired");
+  expect(logger.lines.at(-1)?.message).toBe(
+    "An alert was given up: it could not be delivered for a day",
+  );
+  time.advance(60_000);
+  expect(received).toHaveLength(attempts);
+});
+
+test("D-10.12 an instance that was killed leaves its alerts to the others, once its lease is over", async () => {
+  const { time, alerts, received, storage } = startInstances(2);
+  await alerts.raise(REVOKED);
+  await storage.leases.acquire({ name: "alerts", holder: "killed", ttlMs: 10_000 });
+  time.advance(9_500);
+  expect(received).toEqual([]);
+  time.advance(2_000);
+  expect(received).toHaveLength(1);
+});
+
+test("D-10.12 a stop ends the attempts under way, which count for nothing", async () => {
+  const { time, alerts, received, outbox, counted, logger, world, deliveries, start } =
+    startInstances(1);
+  const { promise, resolve } = Promise.withResolvers<string>();
+  world.answer = () => promise;
+  await alerts.raise(REVOKED);
+  time.advance(1_500);
+  const stopped = deliveries[0]?.stop();
+  resolve("the attempt was ended");
+  await time.run(Promise.resolve(stopped));
+  expect(await outbox.due(time.nowMs, 1)).toMatchObject([{ attempts: 0 }]);
+  world.answer = async () => null;
+  start();
+  time.advance(1_500);
+  expect(received).toHaveLength(2);
+  expect(counted).toEqual(["key.revoked delivered"]);
+  expect(logger.lines).toEqual([]);
+});
+
+test("D-10.12 alerts of a person who was erased are not sent again", async () => {
+  const { time, alerts, received, outbox, world } = startInstances(1);
+  world.answer = async () => "it answered 500";
+  await alerts.raise(REVOKED);
+  time.advance(5_000);
+  const before = received.length;
+  outbox.dropOf("ana");
+  time.advance(120_000);
+  expect(received).toHaveLength(before);
+});
+
+test("D-10.12 one alert that is never taken does not hold up the others", async () => {
+  const { time, alerts, received, world } = startInstances(1);
+  world.answer = async () =>
+    received.at(-1)?.body.includes("quota.80") ? "it answered 400" : null;
+  const quota = { account: "ana", limit: 10, used: 8, month: "2026-03" };
+  await alerts.raise({ type: "quota.80", ...quota });
+  for (let i = 0; i < 10; i++) await alerts.raise(REVOKED);
+  time.advance(3_000);
+  expect(received.filter(({ body }) => body.includes("key.revoked"))).toHaveLength(10);
+});
+
+test("D-10.12 a store that does not answer is told once, and asked again", async () => {
+  const { time, alerts, received, outbox, logger } = startInstances(1);
+  await alerts.raise(REVOKED);
+  const due = outbox.due.bind(outbox);
+  outbox.due = async () => {
+    throw new AppError("store_unavailable", "It does not answer");
+  };
+  time.advance(30_000);
+  outbox.due = due;
+  time.advance(2_000);
+  expect(received).toHaveLength(1);
+  expect(logger.lines.map(({ message }) => message)).toEqual(["Alerts cannot be read or kept"]);
+});
+
+test("D-10.12 waits double from a second to a quarter of an hour, by half of which they vary", () => {
+  const full = (attempts: number) => alertWaitMs(attempts, 0.999_999_9);
+  expect([1, 2, 3, 10, 11, 60].map(full)).toEqual([1_000, 2_000, 4_000, 512_000, 900_000, 900_000]);
+  expect([1, 11].map((attempts) => alertWaitMs(attempts, 0))).toEqual([500, 450_000]);
+});
