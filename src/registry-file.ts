@@ -28,6 +28,8 @@ export interface FileProblem {
 /** A registry, or else at least one problem. */
 export interface ReadRegistryFile {
   readonly registry: Registry | null;
+  /** Names of the tables that the file itself holds; empty with problems. */
+  readonly own: readonly string[];
   /** In the order of the file. */
   readonly problems: readonly FileProblem[];
 }
@@ -73,7 +75,7 @@ export function readRegistryFile(source: string, lagSeconds?: number): ReadRegis
       errors.length > 0 ? getNodeValue(root) : plainValue(text),
       lagSeconds,
     );
-    return problems.length === 0 ? { registry, problems } : failed(problems);
+    return problems.length === 0 ? { registry, own: ownNames(root), problems } : failed(problems);
   } catch (error) {
     if (!isAppError(error, "invalid_request")) throw error;
     for (const { pointer, detail } of error.problems) {
@@ -90,7 +92,8 @@ export function problemText({ line, column, message }: FileProblem): string {
 
 /** The text of a registry file with these tables. */
 export function registryText(tables: Readonly<Record<string, TableEntry>>): string {
-  return `{\n  "tables": {\n${entriesText(tables)}\n  }\n}\n`;
+  const entries = entriesText(tables);
+  return `{\n  "tables": {${entries === "" ? "" : `\n${entries}\n  `}}\n}\n`;
 }
 
 /** A valid registry file with more tables, which it must not have; all else in it stays as it is, comments too. */
@@ -116,9 +119,14 @@ export function withTables(source: string, tables: Readonly<Record<string, Table
   ].join("");
 }
 
+function ownNames(root: Node): string[] {
+  const properties = findNodeAtLocation(root, ["tables"])?.children ?? [];
+  return properties.map(({ children }) => String(children?.[0]?.value));
+}
+
 function failed(problems: readonly FileProblem[]): ReadRegistryFile {
   const inOrder = problems.toSorted((a, b) => a.line - b.line || a.column - b.column);
-  return { registry: null, problems: inOrder };
+  return { registry: null, own: [], problems: inOrder };
 }
 
 function plainValue(text: string): unknown {

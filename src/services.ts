@@ -22,6 +22,7 @@ import type { ReputationStores } from "./ports/reputation-stores.ts";
 import type { Logger } from "./ports/runtime/logger.ts";
 import type { Clock, Timer } from "./ports/runtime/runtime.ts";
 import type { FullStorage } from "./ports/storage.ts";
+import type { ForeignDatabase } from "./ports/tables/foreign-database.ts";
 import { Alerts } from "./usecases/alerts/alerts.ts";
 import { TrafficMeter } from "./usecases/operations/traffic-meter.ts";
 import type { AccountDeps } from "./usecases/reputation/accounts/deps.ts";
@@ -232,6 +233,12 @@ function identityProviderOf(config: Config, clock: Clock): JwksIdentityProvider 
   const { jwtJwksUrl: jwksUrl, jwtIssuer: issuer, jwtAudience: audience } = config;
   if (jwksUrl === null || issuer === null || audience === null) return null;
   return new JwksIdentityProvider({ jwksUrl, issuer, audience, clock });
+}
+
+/** Opens somebody's SQLite file, to read it. Throws `file_failed`. */
+export async function openForeignDatabase(path: string): Promise<ForeignDatabase> {
+  const { openForeignFile } = await import("./adapters/sqlite/driver/bun-foreign-file.ts");
+  return openForeignFile(path);
 }
 
 /** Opens the store that `STORAGE_URL` names, loading only its adapter. */

@@ -18,6 +18,11 @@ export class Output {
     if (!this.isJson) for (const line of lines) process.stdout.write(`${line}\n`);
   }
 
+  /** A whole text on stdout that is for people and programs alike. */
+  printText(text: string): void {
+    process.stdout.write(text);
+  }
+
   /**
    * One JSON document on stdout, for programs only, with the names of the wire. Call it once, or once per event of a
    * stream.

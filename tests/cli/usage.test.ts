@@ -11,6 +11,7 @@ setDefaultTimeout(60_000);
 
 const COMMANDS = [
   "init",
+  "tables infer",
   "tables check",
   "sync",
   "status",

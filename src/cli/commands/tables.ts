@@ -11,9 +11,11 @@ import { EXIT, type ExitCode } from "../failure.ts";
 import { fromCallersFolder } from "../files/file-arguments.ts";
 import { systemReason } from "../files/read-text.ts";
 import { countOf } from "../output.ts";
+import { addInferCommand } from "./infer-tables.ts";
 
 export const addTablesCommand: AddCommand = (parent, run) => {
   const group = parent.command("tables").description("check the registry of tables, or guess one");
+  addInferCommand(group, run);
   declareCommand(group, "check")
     .summary("report every problem of a registry file")
     .description(

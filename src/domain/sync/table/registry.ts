@@ -3,6 +3,7 @@ import { Value, type ValueError, ValueErrorType } from "@sinclair/typebox/value"
 import { type InputProblem, refuse } from "../../shared/errors.ts";
 import { DEFAULT_LAG_SECONDS } from "../../shared/limits.ts";
 import { BUILT_IN_TABLES } from "./built-in-tables.ts";
+import { isReservedColumn, isReservedTable } from "./names.ts";
 import {
   type ColumnEntry,
   NAME_PATTERN,
@@ -77,7 +78,7 @@ function tableProblems(name: string, entry: TableEntry): InputProblem[] {
   const problems: InputProblem[] = [];
   const report = (place: string, text: string) =>
     problems.push({ pointer: `/tables/${name}${place}`, detail: `Table "${name}": ${text}` });
-  if (/^(repsync_|sqlite_|__proto__$)/i.test(name)) {
+  if (isReservedTable(name)) {
     report("", "this name is reserved, as are all that start with repsync_ or sqlite_");
   }
   reportTimestamp(entry, report);
@@ -144,7 +145,7 @@ function reportTimestamp(entry: TableEntry, report: (place: string, text: string
 
 function columnProblems(name: string, entry: ColumnEntry): string[] {
   const problems: string[] = [];
-  if (/^(_id|_bsontype|__proto__|_?repsync(_.*)?)$/i.test(name)) {
+  if (isReservedColumn(name)) {
     problems.push(`column name "${name}" is reserved`);
   }
   if (entry.serialize === false && entry.nullable === false) {

@@ -1,0 +1,120 @@
+// Reads SQLite files of others, with the driver that comes with Bun.
+import { Database } from "bun:sqlite";
+import { AppError } from "../../../domain/shared/errors.ts";
+import { type JsonObject, type JsonValue, rawNumber } from "../../../domain/shared/json.ts";
+import type { Declaration } from "../../../domain/sync/guess/table-guess.ts";
+import type { ForeignDatabase, ForeignTable } from "../../../ports/tables/foreign-database.ts";
+
+/** With integers as they are beyond ±(2^53-1), too. */
+type ForeignValue = null | bigint | number | string | Uint8Array;
+type ForeignRow = Record<string, ForeignValue>;
+
+const PART_ROWS = 1_000;
+const WAIT_MS = 5_000;
+
+const TABLES =
+  "SELECT name FROM pragma_table_list WHERE schema = 'main' AND type = 'table' " +
+  "AND name NOT LIKE 'sqlite\\_%' ESCAPE '\\' AND name NOT LIKE 'repsync\\_%' ESCAPE '\\' ORDER BY name";
+const COLUMNS =
+  'SELECT name, type, "notnull" AS is_not_null, pk FROM pragma_table_xinfo(?) WHERE hidden <> 1 ORDER BY cid';
+const INDEXES =
+  'SELECT name FROM pragma_index_list(?) WHERE "unique" = 1 AND partial = 0 ORDER BY seq DESC';
+const INDEX_COLUMNS = "SELECT name FROM pragma_index_info(?) ORDER BY seqno";
+
+/** Opens a file for reading. Throws `file_failed` when it is no database. */
+export function openForeignFile(path: string): ForeignDatabase {
+  const database = reading(() => {
+    const opened = new Database(path, { readonly: true, safeIntegers: true });
+    opened.run(`PRAGMA busy_timeout = ${WAIT_MS}`);
+    return opened;
+  });
+  return {
+    tables: () =>
+      reading(() =>
+        database
+          .query<{ name: string }, []>(TABLES)
+          .all()
+          .map(({ name }) => foreignTable(database, name)),
+      ),
+    close: () => database.close(),
+  };
+}
+
+function foreignTable(database: Database, name: string): ForeignTable {
+  const declaration = declarationOf(database, name);
+  return { name, declaration, rows: () => rowsOf(database, name) };
+}
+
+function declarationOf(database: Database, table: string): Declaration {
+  const columns = database
+    .query<{ name: string; type: string; is_not_null: bigint; pk: bigint }, [string]>(COLUMNS)
+    .all(table);
+  const primary = columns.filter(({ pk }) => pk > 0n).toSorted((a, b) => Number(a.pk - b.pk));
+  const isNotNull = ({ is_not_null, pk }: (typeof columns)[number]) => is_not_null > 0n || pk > 0n;
+  return {
+    columns: columns.map((column) => ({
+      name: column.name,
+      type: column.type,
+      isNotNull: isNotNull(column),
+    })),
+    key:
+      primary.length > 0
+        ? primary.map(({ name }) => name)
+        : uniqueKey(
+            database,
+            table,
+            columns.filter(isNotNull).map(({ name }) => name),
+          ),
+  };
+}
+
+/** The columns of the first unique index that has no empty value; empty for none. */
+function uniqueKey(database: Database, table: string, notNull: readonly string[]): string[] {
+  const indexes = database.query<{ name: string }, [string]>(INDEXES).all(table);
+  for (const index of indexes) {
+    // The name is null where an expression is indexed.
+    const parts = database.query<{ name: string | null }, [string]>(INDEX_COLUMNS).all(index.name);
+    const names = parts.flatMap(({ name }) => name ?? []);
+    if (names.length === parts.length && names.every((name) => notNull.includes(name)))
+      return names;
+  }
+  return [];
+}
+
+function* rowsOf(database: Database, table: string): Generator<readonly JsonObject[]> {
+  const quoted = `"${table.replaceAll('"', '""')}"`;
+  const rows = reading(() =>
+    database.query<ForeignRow, []>(`SELECT * FROM ${quoted}`).iterate()[Symbol.iterator](),
+  );
+  let part: JsonObject[] = [];
+  for (;;) {
+    const next = reading(() => rows.next());
+    if (next.done === true) break;
+    const fields = Object.entries(next.value).map(([name, value]) => [name, jsonOf(value)]);
+    part.push(Object.fromEntries(fields) as JsonObject);
+    if (part.length < PART_ROWS) continue;
+    yield part;
+    part = [];
+  }
+  if (part.length > 0) yield part;
+}
+
+function jsonOf(value: ForeignValue): JsonValue {
+  if (typeof value === "bigint") {
+    const number = Number(value);
+    return Number.isSafeInteger(number) ? number : rawNumber(String(value));
+  }
+  if (value instanceof Uint8Array) return value.toBase64();
+  return typeof value === "number" && !Number.isFinite(value) ? String(value) : value;
+}
+
+/** The driver's own message may name paths. */
+function reading<T>(work: () => T): T {
+  try {
+    return work();
+  } catch (cause) {
+    throw new AppError("file_failed", "The SQLite file cannot be read: is it damaged or locked?", {
+      cause,
+    });
+  }
+}

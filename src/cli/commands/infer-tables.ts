@@ -1,0 +1,199 @@
+import { readFile } from "node:fs/promises";
+import type { Command } from "commander";
+import { AppError, isAppError } from "../../domain/shared/errors.ts";
+import { BUILT_IN_TABLES } from "../../domain/sync/table/built-in-tables.ts";
+import type { TableEntry } from "../../domain/sync/table/registry-schema.ts";
+import { problemText, readRegistryFile, registryText, withTables } from "../../registry-file.ts";
+import { type FileGuess, guessTable } from "../../usecases/sync/files/guess-table.ts";
+import { type CommandTools, declareCommand, type RunCommand } from "../command-runner.ts";
+import { EXIT, type ExitCode } from "../failure.ts";
+import { createFile } from "../files/create-file.ts";
+import {
+  type FileFormat,
+  type FileOptions,
+  formatOption,
+  fromCallersFolder,
+} from "../files/file-arguments.ts";
+import { type OpenedSources, openSources } from "../files/guess-sources.ts";
+import { systemReason } from "../files/read-text.ts";
+import { writeText } from "../files/write-text.ts";
+import { countOf, type Output, tableLines } from "../output.ts";
+
+interface InferOptions extends FileOptions {
+  readonly table?: string;
+  readonly into?: string;
+}
+
+type Tables = Readonly<Record<string, TableEntry>>;
+
+const NO_KEY =
+  "no column, and no two or three together, tell its rows apart, and a table needs a key: " +
+  "add a column with a value of its own in every row";
+
+export function addInferCommand(group: Command, run: RunCommand): void {
+  declareCommand(group, "infer")
+    .summary("guess the tables of a file")
+    .description(
+      "Reads a CSV, NDJSON, JSON or SQLite file and prints a registry file with a table for it: types, key and " +
+        "timestamp column are guessed, from what standard error tells. Exit code 1 when a table has no key.",
+    )
+    .argument("<file>", "path of the file")
+    .option("--table <name>", "name of the table, or the one table of a SQLite file")
+    .option("--into <file>", "registry file to add the tables to, which keeps its comments")
+    .addOption(formatOption())
+    .action((file: string, options: InferOptions) =>
+      run(options, (tools) => infer(tools, fromCallersFolder(file), options)),
+    );
+}
+
+async function infer(
+  { output }: CommandTools,
+  path: string,
+  { table, into, format }: InferOptions,
+): Promise<ExitCode> {
+  const target = into === undefined ? null : await RegistryTarget.open(fromCallersFolder(into));
+  const opened = await naming(path, () => openSources(path, asked(table, format)));
+  const found: Record<string, TableEntry> = {};
+  const keyless: string[] = [];
+  try {
+    for (const source of opened.sources) {
+      const guess = await naming(path, () => guessTable(source));
+      tell(output, guess, opened);
+      if (guess.entry === null) keyless.push(guess.name);
+      else found[guess.name] = guess.entry;
+    }
+  } finally {
+    opened.close();
+  }
+  const names = Object.keys(found);
+  const problem = keyless.length === 0 ? null : `${keyless.join(", ")}: ${NO_KEY}`;
+  if (names.length === 0 && problem !== null) throw new AppError("file_failed", problem);
+  requireValid(found);
+  if (target === null) output.printText(registryText(found));
+  else await target.add(output, found);
+  for (const name of names) {
+    output.warn(`Next: repsync import ${name} ${path}${opened.importOptions}`);
+  }
+  if (problem !== null) output.warn(problem);
+  return problem === null ? EXIT.success : EXIT.failed;
+}
+
+function asked(table: string | undefined, format: FileFormat | undefined) {
+  return { ...(table === undefined ? {} : { table }), ...(format === undefined ? {} : { format }) };
+}
+
+/** Says in a failure of reading which file it was. */
+async function naming<T>(path: string, work: () => Promise<T>): Promise<T> {
+  try {
+    return await work();
+  } catch (error) {
+    if (!isAppError(error, "file_failed") || error.message.includes(path)) throw error;
+    throw new AppError("file_failed", `"${path}": ${error.message}`, { cause: error });
+  }
+}
+
+/** What the guess rests on. */
+function tell(output: Output, guess: FileGuess, { format }: OpenedSources): void {
+  const { name, records, entry, columns, keyReason, leftOut, unread, firstUnread } = guess;
+  output.warn(`${name}: ${countOf(records, "record")} (${format})`);
+  const lines = columns.map((column) => [`  ${column.name}`, column.type, column.reason]);
+  output.warn(...tableLines(lines));
+  if (leftOut.length > 0) {
+    const names = leftOut.map((field) => JSON.stringify(field)).join(", ");
+    output.warn(`  left out, as no column can have the name: ${names}`);
+  }
+  if (unread > 0)
+    output.warn(`  left out: ${countOf(unread, "place")} that no record is; ${firstUnread}`);
+  if (entry === null) return;
+  const timestamp = entry.timestamp_column ?? null;
+  output.warn(
+    `  key: ${entry.upsert_key.join(", ")} (${keyReason})`,
+    timestamp === null
+      ? "  timestamp column: none; every run moves all rows, as no column is named as the time of a change"
+      : `  timestamp column: ${timestamp}`,
+  );
+  if (name in BUILT_IN_TABLES) output.warn(`  it replaces the built-in table ${name}`);
+}
+
+/** Two names that differ only in case, for example. */
+function requireValid(tables: Tables): void {
+  const { problems } = readRegistryFile(registryText(tables));
+  const [first] = problems;
+  if (first !== undefined) throw new AppError("file_failed", first.message);
+}
+
+/** The registry file that gets the tables. */
+class RegistryTarget {
+  readonly #path: string;
+  /** Null where there is none yet. */
+  readonly #text: string | null;
+
+  private constructor(path: string, text: string | null) {
+    this.#path = path;
+    this.#text = text;
+  }
+
+  /** Throws `invalid_request` when the file cannot be read, or has problems. */
+  static async open(path: string): Promise<RegistryTarget> {
+    const text = await textIfThere(path);
+    requireSound(path, text ?? registryText({}));
+    return new RegistryTarget(path, text);
+  }
+
+  /** Adds all of the tables or none. Throws `invalid_request` when the file has one of them, or has changed meanwhile. */
+  async add(output: Output, tables: Tables): Promise<void> {
+    const names = Object.keys(tables);
+    const path = this.#path;
+    if (this.#text === null) {
+      if (!(await createFile(path, { text: registryText(tables) }))) throw this.#changed();
+    } else {
+      const text = extended(path, this.#text, tables);
+      if ((await textIfThere(path)) !== this.#text) throw this.#changed();
+      await writeText(path, parts(text));
+    }
+    output.print(`${path}: ${names.join(", ")} added`);
+    output.printJson({ file: path, tables: names });
+  }
+
+  #changed(): AppError {
+    return new AppError("file_failed", `"${this.#path}" was changed meanwhile: try again`);
+  }
+}
+
+/** The text with the tables. Throws `invalid_request` when it has one of them. */
+function extended(path: string, text: string, tables: Tables): string {
+  const { own } = readRegistryFile(text);
+  const there = Object.keys(tables).filter((name) =>
+    own.some((other) => other.toLowerCase() === name.toLowerCase()),
+  );
+  if (there.length > 0) {
+    const hint = "remove it there, or give --table another name";
+    throw new AppError(
+      "invalid_request",
+      `"${path}" has the table ${there.join(", ")} already: ${hint}`,
+    );
+  }
+  const added = withTables(text, tables);
+  requireSound(path, added);
+  return added;
+}
+
+async function* parts(text: string): AsyncGenerator<string> {
+  yield text;
+}
+
+function requireSound(path: string, text: string): void {
+  const { problems } = readRegistryFile(text);
+  if (problems.length === 0) return;
+  const details = problems.map((problem) => ({ pointer: "", detail: problemText(problem) }));
+  throw new AppError("invalid_request", `"${path}" has problems`, { problems: details });
+}
+
+async function textIfThere(path: string): Promise<string | null> {
+  try {
+    return await readFile(path, "utf8");
+  } catch (error) {
+    if (error instanceof Error && "code" in error && error.code === "ENOENT") return null;
+    throw new AppError("invalid_request", `"${path}" cannot be read: ${systemReason(error)}`);
+  }
+}

@@ -1,0 +1,178 @@
+// Opens a file of records or a SQLite file for guessing its tables.
+import { open, stat } from "node:fs/promises";
+import { basename } from "node:path";
+import { CsvError } from "csv-parse";
+import { AppError } from "../../domain/shared/errors.ts";
+import type { JsonValue } from "../../domain/shared/json.ts";
+import { isReservedTable, registryNameOf } from "../../domain/sync/table/names.ts";
+import type { ForeignDatabase } from "../../ports/tables/foreign-database.ts";
+import type { GuessSource } from "../../usecases/sync/files/guess-table.ts";
+import { findDelimiter } from "./csv-delimiter.ts";
+import { type FileFormat, formatByName } from "./file-arguments.ts";
+import { csvProblem, parseCsv } from "./parse-csv.ts";
+import { readJsonArray, readNdjson } from "./read-json.ts";
+import { systemReason, TextSource } from "./read-text.ts";
+
+export interface OpenedSources {
+  readonly sources: readonly GuessSource[];
+  /** How the file was read, for people. */
+  readonly format: string;
+  /** What an import of the file has to be told; empty for nothing. */
+  readonly importOptions: string;
+  close(): void;
+}
+
+type Found = GuessSource extends { read(): AsyncIterable<readonly (infer Record)[]> }
+  ? Record
+  : never;
+
+const SQLITE_MAGIC = "SQLite format 3\u0000";
+const PART_RECORDS = 1_000;
+
+/** Opens the file. Throws `invalid_request` for a name that is no table's, a file of no known format and a missing one. */
+export async function openSources(
+  path: string,
+  asked: { readonly table?: string; readonly format?: FileFormat },
+): Promise<OpenedSources> {
+  const head = await headOf(path);
+  if (asked.format === undefined && head === SQLITE_MAGIC) return openDatabase(path, asked.table);
+  const format = asked.format ?? formatByName(path);
+  const name = asked.table ?? nameOfFile(path);
+  requireTableName(name);
+  const delimiter = format === "csv" ? await findDelimiter(textOf(path)) : ",";
+  const read = () => {
+    if (format === "csv") return readCsvRecords(textOf(path), delimiter);
+    return format === "json" ? readJsonArray(textOf(path)) : readNdjson(textOf(path));
+  };
+  const shown = delimiter === "\t" ? "tab" : `"${delimiter}"`;
+  const isComma = delimiter === ",";
+  return {
+    sources: [{ name, form: format === "csv" ? "field" : "json", declaration: null, read }],
+    format: isComma ? format : `${format}, separated by ${shown}`,
+    importOptions: isComma ? "" : ` --delimiter ${shown}`,
+    close: () => {},
+  };
+}
+
+async function openDatabase(path: string, asked: string | undefined): Promise<OpenedSources> {
+  const { openForeignDatabase } = await import("../../services.ts");
+  const database = await openForeignDatabase(path);
+  try {
+    const sources = tablesOf(database).filter(({ name, own }) =>
+      asked === undefined ? true : name === asked || own === asked,
+    );
+    if (sources.length === 0) throw noTable(database, asked);
+    for (const { name } of sources) requireTableName(name);
+    return { sources, format: "sqlite", importOptions: "", close: () => database.close() };
+  } catch (error) {
+    database.close();
+    throw error;
+  }
+}
+
+function tablesOf(database: ForeignDatabase): (GuessSource & { readonly own: string })[] {
+  return database.tables().map((table) => ({
+    name: registryNameOf(table.name) ?? table.name,
+    own: table.name,
+    form: "sqlite",
+    declaration: table.declaration,
+    async *read() {
+      let line = 0;
+      for (const part of table.rows()) {
+        yield part.map((record) => ({ line: ++line, record, problem: null }));
+      }
+    },
+  }));
+}
+
+function noTable(database: ForeignDatabase, asked: string | undefined): AppError {
+  const names = database.tables().map(({ name }) => name);
+  if (asked === undefined) return new AppError("file_failed", "The SQLite file has no tables");
+  return new AppError(
+    "unknown_table",
+    `The SQLite file has no table "${asked}"; it has ${names.join(", ") || "none"}`,
+  );
+}
+
+/** The records of a CSV file by the names of its first line. */
+async function* readCsvRecords(
+  chunks: AsyncIterable<string>,
+  delimiter: string,
+): AsyncGenerator<readonly Found[]> {
+  let names: readonly string[] | null = null;
+  let part: Found[] = [];
+  try {
+    for await (const { texts, line } of parseCsv(chunks, delimiter)) {
+      if (names === null) {
+        names = texts.map((text) => text ?? "");
+        requireDifferent(names);
+        continue;
+      }
+      part.push(recordOf(names, texts, line));
+      if (part.length < PART_RECORDS) continue;
+      yield part;
+      part = [];
+    }
+  } catch (error) {
+    if (!(error instanceof CsvError)) throw error;
+    throw new AppError("file_failed", csvProblem(error), { cause: error });
+  }
+  if (part.length > 0) yield part;
+}
+
+function recordOf(names: readonly string[], texts: readonly JsonValue[], line: number): Found {
+  if (texts.length !== names.length) {
+    const problem = `has ${texts.length} fields where the header names ${names.length}`;
+    return { line, record: null, problem };
+  }
+  const record = Object.fromEntries(names.map((name, i) => [name, texts[i] ?? null]));
+  return { line, record, problem: null };
+}
+
+function requireDifferent(names: readonly string[]): void {
+  const twice = names.find((name, i) => name !== "" && names.indexOf(name) !== i);
+  if (twice === undefined) return;
+  throw new AppError("file_failed", `Line 1 names the column "${twice}" twice`);
+}
+
+/** Read anew each time; closed when the reader stops. */
+async function* textOf(path: string): AsyncGenerator<string> {
+  const source = await TextSource.open(path);
+  try {
+    yield* source.chunks;
+  } finally {
+    source.close();
+  }
+}
+
+/** The first bytes as text. A pipe cannot be read twice. */
+async function headOf(path: string): Promise<string> {
+  try {
+    if (!(await stat(path)).isFile()) {
+      throw new AppError("invalid_request", `"${path}" is no file`);
+    }
+    const file = await open(path, "r");
+    try {
+      const { buffer, bytesRead } = await file.read(Buffer.alloc(SQLITE_MAGIC.length), 0);
+      return buffer.toString("latin1", 0, bytesRead);
+    } finally {
+      await file.close();
+    }
+  } catch (error) {
+    if (error instanceof AppError) throw error;
+    throw new AppError("invalid_request", `"${path}" cannot be read: ${systemReason(error)}`);
+  }
+}
+
+/** The name without its endings; empty when nothing is left that a table can be called. */
+function nameOfFile(path: string): string {
+  return registryNameOf(basename(path).replace(/(?<=.)\.[A-Za-z0-9]+(?:\.gz)?$/i, "")) ?? "";
+}
+
+function requireTableName(name: string): void {
+  if (registryNameOf(name) === name && !isReservedTable(name)) return;
+  throw new AppError(
+    "invalid_request",
+    `${JSON.stringify(name)} cannot be the name of a table: give --table a name of letters, digits and underscores`,
+  );
+}

@@ -1,0 +1,45 @@
+// Names of tables and columns: which are reserved, and what a name in somebody's file becomes.
+import { NAME_PATTERN } from "./registry-schema.ts";
+
+const NAME = new RegExp(NAME_PATTERN);
+const MAX_NAME_CHARS = 63;
+const ACCENT = /\p{M}/gu;
+
+const RESERVED_TABLE = /^(repsync_|sqlite_|__proto__$)/i;
+const RESERVED_COLUMN = /^(_id|_bsontype|__proto__|_?repsync(_.*)?)$/i;
+
+export function isReservedTable(name: string): boolean {
+  return RESERVED_TABLE.test(name);
+}
+
+export function isReservedColumn(name: string): boolean {
+  return RESERVED_COLUMN.test(name);
+}
+
+/**
+ * The registry name nearest to a text: the text itself when it is one, else without blanks around it and accents, and
+ * with `_` for all that a name cannot have, such as `Order_Date` for `Order Date`. Null when nothing is left.
+ */
+export function registryNameOf(text: string): string | null {
+  if (NAME.test(text)) return text;
+  const plain = text.trim().normalize("NFKD").replace(ACCENT, "");
+  const name = plain.replace(/[^A-Za-z0-9_]+/g, "_").replace(/^_+|_+$/g, "");
+  if (name === "") return null;
+  return (/^\d/.test(name) ? `_${name}` : name).slice(0, MAX_NAME_CHARS);
+}
+
+/** As `registryNameOf`, for a column: `id` for `_id`. Null for a name that stays reserved, too. */
+export function columnNameOf(text: string): string | null {
+  const name = registryNameOf(text);
+  if (name === null || !isReservedColumn(name)) return name;
+  const bare = name.replace(/^_+/, "");
+  return bare === "" || isReservedColumn(bare) ? null : bare;
+}
+
+/** The words of a name, in lower case: `order_date` for `OrderDate`, `orderDate` and `ORDER_DATE`. */
+export function wordsOfName(name: string): string {
+  return name
+    .replace(/([a-z0-9])([A-Z])/g, "$1_$2")
+    .replace(/([A-Z])([A-Z][a-z])/g, "$1_$2")
+    .toLowerCase();
+}

@@ -1,0 +1,76 @@
+// Guesses a table of the registry by reading its records, a second time where one column alone makes no key. D-10.2.
+import { AppError } from "../../../domain/shared/errors.ts";
+import { isJsonObject, type JsonObject, type JsonValue } from "../../../domain/shared/json.ts";
+import type { ValueForm } from "../../../domain/sync/guess/column-guess.ts";
+import {
+  type Declaration,
+  type GuessedTable,
+  TableGuess,
+} from "../../../domain/sync/guess/table-guess.ts";
+
+/** A record of a file, or why a place of the file could not be read as one. */
+interface ReadRecord {
+  readonly line: number;
+  readonly record: JsonValue;
+  readonly problem: string | null;
+}
+
+/** Records that are to become a table. */
+export interface GuessSource {
+  /** Of the table, a name that the registry takes. */
+  readonly name: string;
+  readonly form: ValueForm;
+  /** What a database declares; null for a file of records. */
+  readonly declaration: Declaration | null;
+  /** Reads all records, each time from the first. */
+  read(): AsyncIterable<readonly ReadRecord[]>;
+}
+
+/** A guess, with what was left out of it. */
+export interface FileGuess extends GuessedTable {
+  /** Places of the file that are no records. */
+  readonly unread: number;
+  /** The first of them, with its line; null for none. */
+  readonly firstUnread: string | null;
+}
+
+/**
+ * Reads the records in bounded memory. Throws `file_failed` when there are none and nothing declares the columns, and
+ * what reading throws.
+ */
+export async function guessTable(source: GuessSource): Promise<FileGuess> {
+  const guess = new TableGuess(source.name, source.form, source.declaration);
+  let unread = 0;
+  let firstUnread: string | null = null;
+  for await (const part of source.read()) {
+    for (const found of part) {
+      const record = recordOf(found);
+      if (record !== null) {
+        guess.add(record, found.line);
+        continue;
+      }
+      unread++;
+      firstUnread ??= `line ${found.line} ${found.problem ?? "is no object"}`;
+    }
+  }
+  if (guess.needsSecondReading()) await readAgain(source, guess);
+  const guessed = guess.finish();
+  if (guessed.records === 0 && source.declaration === null) {
+    const reason = firstUnread === null ? "" : `: ${firstUnread}`;
+    throw new AppError("file_failed", `There are no records to guess from${reason}`);
+  }
+  return { ...guessed, unread, firstUnread };
+}
+
+async function readAgain(source: GuessSource, guess: TableGuess): Promise<void> {
+  for await (const part of source.read()) {
+    for (const found of part) {
+      const record = recordOf(found);
+      if (record !== null && !guess.addAgain(record)) return;
+    }
+  }
+}
+
+function recordOf({ record, problem }: ReadRecord): JsonObject | null {
+  return problem === null && isJsonObject(record) ? record : null;
+}

@@ -1,0 +1,211 @@
+// The types that columns of files are guessed to have.
+import { describe, expect, test } from "bun:test";
+import fc from "fast-check";
+import { readCsvField } from "../../../../src/cli/files/csv-fields.ts";
+import { type JsonValue, parseJson } from "../../../../src/domain/shared/json.ts";
+import { ColumnGuess, type ValueForm } from "../../../../src/domain/sync/guess/column-guess.ts";
+import { importValue } from "../../../../src/domain/sync/rows/import-value.ts";
+import type { ColumnType } from "../../../../src/domain/sync/table/table.ts";
+import { makeTable } from "../../../support/make-table.ts";
+import { checkProperty } from "../../../support/seed.ts";
+
+function guessOf(form: ValueForm, values: readonly JsonValue[], name = "c", declared = "") {
+  const guess = new ColumnGuess(name, form, declared);
+  for (const [i, value] of values.entries()) guess.add(value, i + 2);
+  return guess;
+}
+
+const typeOf = (form: ValueForm, values: readonly JsonValue[], name?: string, declared?: string) =>
+  guessOf(form, values, name, declared).type();
+
+describe("fields of a CSV file", () => {
+  test.each<[fields: readonly (string | null)[], type: ColumnType]>([
+    [["1", "-20", "0"], "integer"],
+    [["9007199254740991"], "integer"],
+    [["9007199254740992", "1"], "bigint"],
+    [["-9223372036854775807"], "bigint"],
+    [["9223372036854775808"], "numeric"],
+    [["1.50", "2"], "numeric"],
+    [["9007199254740993", "0.1"], "numeric"],
+    [["0.1234567890123456"], "real"],
+    [["6.02e23", "1"], "real"],
+    [["1.5e-7", "9007199254740993"], "numeric"],
+    [["01234", "56789"], "text"],
+    [["+491234"], "text"],
+    [["1,50"], "text"],
+    [["1", "n/a"], "text"],
+    [[" 1"], "text"],
+    [["NaN"], "text"],
+    [["0", "1"], "integer"],
+    [["true", "FALSE"], "boolean"],
+    [["true", "true"], "boolean"],
+    [["yes", "no"], "boolean"],
+    [["Y", "N", "1"], "boolean"],
+    [["NO", "NO"], "text"],
+    [["m", "f"], "text"],
+    [["2026-01-31", "0001-02-28"], "date"],
+    [["2026-01-31", "2026-02-30"], "text"],
+    [["2026-01-31", "2026-01-31 10:00"], "datetime"],
+    [["2026-01-31T10:00:00.123456+02:00"], "datetime"],
+    [["31.01.2026"], "text"],
+    [["20260131"], "integer"],
+    [['{"a": 1}', "[]"], "json"],
+    [['{"a": 1}', "1"], "text"],
+    [["{a}"], "text"],
+    [[null, ""], "text"],
+    [[null, "7"], "integer"],
+    [['\\"a"', "b"], "text"],
+  ])("D-10.2 %j are %s", (fields, type) => {
+    expect(typeOf("field", fields)).toBe(type);
+  });
+
+  test("D-10.2 0 and 1 are booleans where the name says so", () => {
+    for (const name of ["is_new", "isNew", "active", "Verified", "HAS_STOCK"]) {
+      expect([name, typeOf("field", ["0", "1"], name)]).toEqual([name, "boolean"]);
+    }
+    expect(typeOf("field", ["0", "2"], "active")).toBe("integer");
+    expect(typeOf("field", ["no"], "deleted")).toBe("boolean");
+  });
+
+  test("D-10.2 what a guess rests on is told", () => {
+    expect(guessOf("field", ["1", null, "n/a", "3"]).reason(4)).toBe(
+      'because of "n/a" in line 4, empty in 1',
+    );
+    expect(guessOf("field", ["31.01.2026"]).reason(1)).toBe(
+      'because "31.01.2026" is not written like 2026-01-31',
+    );
+    expect(guessOf("field", ["a"]).reason(1)).toBe('such as "a"');
+    expect(guessOf("field", [null]).reason(1)).toBe("no values");
+  });
+});
+
+describe("values of JSON", () => {
+  test.each<[json: string, type: ColumnType]>([
+    ["[1, 0]", "integer"],
+    ["[9007199254740993]", "bigint"],
+    ["[12345678901234567890]", "numeric"],
+    ["[1.5, 2]", "numeric"],
+    ["[0.30000000000000004]", "real"],
+    ["[true, false]", "boolean"],
+    ["[true, 1]", "json"],
+    ['["2026-01-31"]', "date"],
+    ['["2026-01-31T10:00:00Z", null]', "datetime"],
+    ['["12.50", "7.00"]', "numeric"],
+    ['["12.50", 7]', "numeric"],
+    ['["1250", "7"]', "text"],
+    ['["true"]', "text"],
+    ['["a", 1]', "json"],
+    ['["2026-01-31", 1]', "json"],
+    ["[{}, []]", "json"],
+    ['[{}, "a"]', "json"],
+  ])("D-10.2 %s is %s", (json, type) => {
+    expect(typeOf("json", parseJson(json) as readonly JsonValue[])).toBe(type);
+  });
+});
+
+describe("values of a SQLite file", () => {
+  test.each<[declared: string, values: readonly JsonValue[], type: ColumnType]>([
+    ["BOOLEAN", [0, 1], "boolean"],
+    ["BOOLEAN", [0, 2], "integer"],
+    ["INT", [0, 1], "integer"],
+    ["bigint", [5], "bigint"],
+    ["DECIMAL(10,2)", [10.5, 11], "numeric"],
+    ["REAL", [10, 11], "real"],
+    ["", [10.5], "real"],
+    ["TIMESTAMP", ["2026-01-31 10:00:00"], "datetime"],
+    ["TIMESTAMP", [1_700_000_000], "integer"],
+    ["VARCHAR(20)", ["1"], "text"],
+    ["", ["a", 1], "json"],
+    ["VARCHAR(20)", [], "text"],
+    ["DATETIME", [], "datetime"],
+    ["DATE", [], "date"],
+    ["double precision", [], "real"],
+    ["NUMERIC", [], "numeric"],
+    ["INTEGER", [], "integer"],
+    ["JSON", [], "json"],
+    ["Bool", [], "boolean"],
+  ])("D-10.2 %s with %j is %s", (declared, values, type) => {
+    expect(typeOf("sqlite", values, "c", declared)).toBe(type);
+  });
+});
+
+describe("what was guessed", () => {
+  const field = fc.oneof(
+    fc.constantFrom(
+      "0",
+      "1",
+      "007",
+      "-0",
+      "1.",
+      ".5",
+      "-.5",
+      "1e5",
+      "1E-400",
+      "yes",
+      "no",
+      "t",
+      "",
+    ),
+    fc.constantFrom("2026-01-31", "2026-01-31 10:00", "2026-02-30", "{}", "[1", '\\"x"', "\\"),
+    fc.integer().map(String),
+    fc.bigInt({ min: -(10n ** 20n), max: 10n ** 20n }).map(String),
+    fc.double().map(String),
+    fc.string(),
+    fc.json(),
+    fc.constant(null),
+  );
+  // A backslash and JSON is how exports mark a value that is not of its column's type.
+  const unmarked = (text: string | null) => !/^\\./.test(text ?? "") || text === '\\"x"';
+  const sameKind = fc
+    .constantFrom(
+      fc.double({ noNaN: true, noDefaultInfinity: true }).map(String),
+      fc.bigInt({ min: -(10n ** 20n), max: 10n ** 20n }).map(String),
+      fc.date({ noInvalidDate: true }).map((date) => date.toISOString()),
+      fc.constantFrom("true", "no", "1", "Y", "off"),
+      fc.json(),
+    )
+    .chain((one) => fc.array(fc.oneof(one, fc.constant(null)), { minLength: 1, maxLength: 8 }));
+
+  const isRead = (type: ColumnType, value: JsonValue | undefined) => {
+    const table = makeTable({
+      upsert_key: ["k"],
+      columns: { k: { type: "text" }, c: { type } },
+    });
+    const column = table.columns[1];
+    if (column === undefined) throw new Error("There is a second column");
+    return value !== undefined && importValue(table, column, value);
+  };
+
+  test("D-10.2, D-10.3 reads every field of a CSV file without a warning", () => {
+    const fields = fc.oneof(
+      fc.array(field.filter(unmarked), { minLength: 1, maxLength: 8 }),
+      sameKind,
+    );
+    checkProperty(
+      fc.property(fields, (texts) => {
+        const type = typeOf("field", texts);
+        const column = { name: "c", type } as Parameters<typeof readCsvField>[0];
+        for (const text of texts) {
+          expect(isRead(type, readCsvField(column, text))).toMatchObject({
+            problem: null,
+            oddity: null,
+          });
+        }
+      }),
+    );
+  });
+
+  test("D-10.2, D-10.3 reads every value of a JSON file without a warning", () => {
+    const value = fc.jsonValue({ maxDepth: 2 });
+    const some = fc.array(fc.oneof(value, fc.constantFrom("1.50", "2026-01-31", true, 7, null)));
+    checkProperty(
+      fc.property(some, (values) => {
+        const read = parseJson(JSON.stringify(values)) as readonly JsonValue[];
+        const type = typeOf("json", read);
+        for (const one of read) {
+          expect(isRead(type, one)).toMatchObject({ problem: null, oddity: null });
+        }
+      }),
+    );
+  });
+});

@@ -1,0 +1,136 @@
+// The key and the timestamp column that a table is guessed to have, and the names of its columns.
+import { describe, expect, test } from "bun:test";
+import type { JsonObject } from "../../../../src/domain/shared/json.ts";
+import type { ValueForm } from "../../../../src/domain/sync/guess/column-guess.ts";
+import { type Declaration, TableGuess } from "../../../../src/domain/sync/guess/table-guess.ts";
+import { columnNameOf, registryNameOf } from "../../../../src/domain/sync/table/names.ts";
+
+interface Options {
+  readonly name?: string;
+  readonly form?: ValueForm;
+  readonly declaration?: Declaration;
+}
+
+/** The guess from records that are read as often as it asks for. */
+function guessOf(records: readonly JsonObject[], options: Options = {}) {
+  const { name = "things", form = "field", declaration = null } = options;
+  const guess = new TableGuess(name, form, declaration);
+  for (const [i, record] of records.entries()) guess.add(record, i + 2);
+  if (guess.needsSecondReading()) records.every((record) => guess.addAgain(record));
+  return guess.finish();
+}
+
+/** Records of columns that are written `a b c: 1 2 3; 4 5 6`. */
+function rows(text: string): JsonObject[] {
+  const [names = "", values = ""] = text.split(": ");
+  return values.split("; ").map((row) => {
+    const fields = row.split(" ");
+    return Object.fromEntries(
+      names.split(" ").map((n, i) => [n, fields[i] === "-" ? null : (fields[i] ?? null)]),
+    );
+  });
+}
+
+const keyOf = (text: string, options?: Options) =>
+  guessOf(rows(text), options).entry?.upsert_key ?? null;
+
+describe("the key", () => {
+  test.each<[records: string, key: readonly string[] | null]>([
+    ["name id: a 2; b 1", ["id"]],
+    ["name ID: a 2; b 1", ["ID"]],
+    ["other_id thing_id: 1 2; 2 1", ["thing_id"]],
+    ["name sku: a 2; b 1", ["sku"]],
+    ["customerId price: 1 2; 2 3", ["customerId"]],
+    ["city land: x 2; y 1", ["city"]],
+    ["id v: 1 a; 1 b; 2 a", ["id", "v"]],
+    ["shop sku qty: 1 a 7; 1 b 8; 2 a 9", ["shop", "sku"]],
+    ["order_id line price: 1 1 5; 1 2 6; 2 1 7", ["order_id", "line"]],
+    ["a b c: 1 1 1; 1 1 2; 1 2 1; 2 1 1; 2 2 2; 1 2 2; 2 1 2; 2 2 1", ["a", "b", "c"]],
+    [
+      "sensor measured_at v: a 2026-01-01T00:00:00Z 1.5; b 2026-01-01T00:00:00Z 1.5; a 2026-01-02T00:00:00Z 1.5",
+      ["sensor", "measured_at"],
+    ],
+    ["id v: 1 a; - b", ["v"]],
+    ["price weight: 1.5 2.5; 1.6 2.6", null],
+    ["a b: 1 2; 1 2", null],
+    ["flag n: true x; false x", null],
+  ])("D-10.2 of %s is %j", (records, key) => {
+    expect(keyOf(records)).toEqual(key as string[] | null);
+  });
+
+  test("D-10.2 times that are one are no key, in whatever zone they are written", () => {
+    const at = "2026-01-01T00:00:00Z";
+    expect(keyOf(`at: ${at}; 2026-01-01T01:00:00+01:00`)).toBeNull();
+    expect(keyOf(`at: ${at}; 2026-01-01T00:00:01Z`)).toEqual(["at"]);
+  });
+
+  test("D-10.2 a declared key is taken, also where its values repeat in no sample", () => {
+    const columns = ["a", "b"].map((name) => ({ name, type: "TEXT", isNotNull: false }));
+    const declaration = { columns, key: ["b"] };
+    const guess = guessOf([], { form: "sqlite", declaration });
+    expect(guess.entry).toEqual({
+      upsert_key: ["b"],
+      columns: { a: { type: "text" }, b: { type: "text", nullable: false } },
+    });
+    const real = [{ name: "a", type: "REAL", isNotNull: true }];
+    expect(
+      guessOf([], { form: "sqlite", declaration: { columns: real, key: ["a"] } }).entry,
+    ).toBeNull();
+  });
+
+  test("D-10.2 memory is bounded: what was not compared any more is told", () => {
+    const guess = new TableGuess("things", "json");
+    for (let id = 0; id < 1_000_100; id++) guess.add({ id }, id);
+    expect(guess.needsSecondReading()).toBeFalse();
+    expect(guess.finish().keyReason).toContain(
+      "as far as compared: in the first 1,000,001 records",
+    );
+  });
+});
+
+describe("the timestamp column", () => {
+  test.each<[records: string, column: string | undefined]>([
+    ["id created_at updated_at: 1 2026-01-01T00:00:00Z 2026-01-01T00:00:00Z", "updated_at"],
+    ["id lastModified: 1 2026-01-01T00:00:00Z", "lastModified"],
+    ["id date_updated: 1 2026-01-01", "date_updated"],
+    ["id ts changed_on: 1 2026-01-01T00:00:00Z 2026-01-01", "ts"],
+    ["id timestamp modified: 1 2026-01-01T00:00:00Z 2026-01-01T00:00:00Z", "modified"],
+    ["id created_at: 1 2026-01-01T00:00:00Z", undefined],
+    ["id updated_at: 1 yesterday", undefined],
+    ["id updated_at: 1 -", undefined],
+  ])("D-10.2 of %s is %j", (records, column) => {
+    expect(guessOf(rows(records)).entry?.timestamp_column ?? undefined).toBe(column as string);
+  });
+});
+
+describe("names", () => {
+  test.each([
+    ["order_id", "order_id"],
+    ["Order Date", "Order_Date"],
+    ["  price (€) ", "price"],
+    ["Größe", "Gro_e"],
+    ["2nd", "_2nd"],
+    ["a".repeat(70), "a".repeat(63)],
+    ["€", null],
+    ["", null],
+  ])("D-10.2 %j becomes %j", (text, name) => {
+    expect(registryNameOf(text)).toBe(name as string);
+  });
+
+  test("D-10.2 reserved names of columns are given up or left out", () => {
+    expect(["_id", "__proto__", "repsync_x", "_repsync", "_bsontype"].map(columnNameOf)).toEqual([
+      ...["id", "proto__", null, null, "bsontype"],
+    ]);
+    const guess = guessOf([{ _id: "1", repsync_x: "2", "": "3" }]);
+    expect(Object.keys(guess.entry?.columns ?? {})).toEqual(["id"]);
+    expect(guess.leftOut).toEqual(["repsync_x", ""]);
+  });
+
+  test("D-10.2 two fields that would be one column are a failure, and too many columns", () => {
+    expect(() => guessOf([{ "a b": "1", A_B: "2" }])).toThrow(
+      '"a b" and "A_B" would be one column, A_B: give one of them another name',
+    );
+    const many = Object.fromEntries(Array.from({ length: 501 }, (_, i) => [`c${i}`, "1"]));
+    expect(() => guessOf([many])).toThrow('"things" has more than 500 columns');
+  });
+});
