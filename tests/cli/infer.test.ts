@@ -49,14 +49,11 @@ const read = (name: string) => readFileSync(join(folder, name), "utf8");
 const cli = (...args: string[]) => runCli(args, { folder });
 
 /** A deployment whose registry holds what was guessed from a file, which is imported and exported again. */
-async function tryOut(name: string, table: string, ...options: string[]) {
+async function tryOut(name: string, table: string, options: readonly string[] = [], all = table) {
   file(".env", "STORAGE_URL=sqlite:./store.db\nSYNC_TABLES=tables.json\n");
   file("tables.json", '{ "tables": {} }');
   const inferred = await cli("tables", "infer", name, "--into", "tables.json");
-  expect([inferred.stdout, inferred.code]).toEqual([
-    `${join(".", "tables.json")}: ${table} added\n`,
-    0,
-  ]);
+  expect([inferred.stdout, inferred.code]).toEqual([`tables.json: ${all} added\n`, 0]);
   const imported = await cli("import", table, name, "--json", ...options);
   expect([imported.code, imported.stderr]).toEqual([0, ""]);
   expect(imported.json).toMatchObject({ failed: 0, warning_count: 0 });
@@ -102,7 +99,7 @@ describe("repsync tables infer", () => {
     const { stderr } = await cli("tables", "infer", "Shop 1.csv");
     expect(stderr).toContain('Shop_1: 3 records (csv, separated by ";")');
     expect(stderr).toEndWith('Next: repsync import Shop_1 Shop 1.csv --delimiter ";"\n');
-    expect(await tryOut("Shop 1.csv", "Shop_1", "--delimiter", ";")).toEqual([
+    expect(await tryOut("Shop 1.csv", "Shop_1", ["--delimiter", ";"])).toEqual([
       { Shop_ID: 1, Sku: "a", Gro_e: "x;y", Open: true },
       { Shop_ID: 1, Sku: "b", Gro_e: null, Open: true },
       { Shop_ID: 2, Sku: "a", Gro_e: "b", Open: false },
@@ -180,6 +177,19 @@ describe("repsync tables infer", () => {
           },
         },
       },
+    ]);
+    expect(await tryOut("shop.db", "order_lines", [], "empty, order_lines, people")).toEqual([
+      { o: 1, n: 1, price: "9.5", q: "9223372036854775807", changed: "2026-01-01T10:00:00Z" },
+      { o: 1, n: 2, price: "3", q: "1", changed: null },
+    ]);
+    expect((await cli("import", "people", "shop.db", "--json")).json).toMatchObject({
+      written: 2,
+      warning_count: 0,
+    });
+    const lacking = await cli("import", "profiles", "shop.db");
+    expect([lacking.code, lacking.stdout, lacking.stderr]).toEqual([
+      ...[2, ""],
+      'The SQLite file has no table "profiles"; it has empty, order lines, people\n',
     ]);
     const one = await cli("tables", "infer", "shop.db", "--table", "people");
     expect(Object.keys(JSON.parse(one.stdout).tables)).toEqual(["people"]);

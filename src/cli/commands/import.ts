@@ -3,7 +3,7 @@ import { AppError } from "../../domain/shared/errors.ts";
 import { findTable, type Table } from "../../domain/sync/table/table.ts";
 import type { TableStore } from "../../ports/tables/table-store.ts";
 import { importRows } from "../../usecases/sync/files/import-rows.ts";
-import { type FoundRecord, RecordReader } from "../../usecases/sync/files/record-reader.ts";
+import { RecordReader } from "../../usecases/sync/files/record-reader.ts";
 import {
   type AddCommand,
   type CommandTools,
@@ -12,17 +12,9 @@ import {
 } from "../command-runner.ts";
 import { EXIT, type ExitCode } from "../failure.ts";
 import type { CsvHeader } from "../files/csv-header.ts";
-import {
-  type FileFormat,
-  type FileOptions,
-  type FileRequest,
-  formatOption,
-  readFileArguments,
-} from "../files/file-arguments.ts";
+import { type FileOptions, formatOption } from "../files/file-arguments.ts";
 import { ImportReport } from "../files/import-report.ts";
-import { type CsvOptions, readCsv } from "../files/read-csv.ts";
-import { readJsonArray, readNdjson } from "../files/read-json.ts";
-import { TextSource } from "../files/read-text.ts";
+import { type ImportSource, openImportSource } from "../files/import-source.ts";
 import type { Output } from "../output.ts";
 import { openProgress } from "../progress.ts";
 
@@ -36,7 +28,8 @@ export const addImportCommand: AddCommand = (parent, run) => {
   declareCommand(parent, "import")
     .summary("write the records of a file into a table")
     .description(
-      "Writes the records of a JSON, NDJSON or CSV file into a table, by the rules of a push: a record whose key " +
+      "Writes the records of a JSON, NDJSON or CSV file, or the rows of the table of that name of a SQLite file, into " +
+        "a table, by the rules of a push: a record whose key " +
         "exists updates its row. What could not be read is told by line and column: as a warning where it is " +
         "written as it came or left out, as a failure where its record is not written. Gzip is recognized.",
     )
@@ -47,24 +40,24 @@ export const addImportCommand: AddCommand = (parent, run) => {
     .option("--strict", "do not write records of which something could not be read")
     .option("--dry-run", "read and check the file, and write nothing")
     .action((tableName: string, file: string, { format: asked, ...options }: ImportOptions) =>
-      run(options, (tools) =>
-        importFile(tools, readFileArguments(tableName, file, asked), options),
-      ),
+      run(options, async (tools) => {
+        const source = await openImportSource(tableName, file, asked);
+        return await importFile(tools, { tableName, source }, options);
+      }),
     );
 };
 
 async function importFile(
   tools: CommandTools,
-  request: FileRequest,
+  { tableName, source }: { readonly tableName: string; readonly source: ImportSource },
   options: ImportOptions,
 ): Promise<ExitCode> {
   const { output, interruption } = tools;
-  if (options.delimiter !== undefined && request.format !== "csv") {
+  if (options.delimiter !== undefined && source.format !== "csv") {
     throw new AppError("invalid_request", "--delimiter is for CSV files");
   }
-  const source = await TextSource.open(request.path);
   const isDryRun = options.dryRun === true;
-  const { table, tables } = await openTable(tools, request.tableName, isDryRun);
+  const { table, tables } = await openTable(tools, tableName, isDryRun);
   const stop = interruption.stopSignal();
   interruption.onStop(() => source.close());
   const board = openProgress(output);
@@ -75,7 +68,7 @@ async function importFile(
   try {
     await importRows(tables, {
       ...{ table, reader, stop },
-      records: recordsOf(request.format, source, { ...options, table, onHeader }),
+      records: source.records({ ...options, table, onHeader }),
       onWarning: (warning) => report.addWarning(warning),
       onFailure: (failure) => report.addFailure(failure),
       onProgress: (state) => {
@@ -110,21 +103,6 @@ async function openTable(
     return { table: findTable(readDeploymentConfig().registry, tableName), tables: null };
   const { config, services } = await open();
   return { table: findTable(config.registry, tableName), tables: services.storage.tables };
-}
-
-function recordsOf(
-  format: FileFormat,
-  source: TextSource,
-  csv: CsvOptions,
-): AsyncIterable<readonly FoundRecord[]> {
-  switch (format) {
-    case "json":
-      return readJsonArray(source.chunks);
-    case "ndjson":
-      return readNdjson(source.chunks);
-    case "csv":
-      return readCsv(source.chunks, csv);
-  }
 }
 
 function tellHeader(

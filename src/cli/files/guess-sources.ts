@@ -1,17 +1,18 @@
 // Opens a file of records or a SQLite file for guessing its tables.
-import { open, stat } from "node:fs/promises";
+import { stat } from "node:fs/promises";
 import { basename } from "node:path";
 import { CsvError } from "csv-parse";
 import { AppError } from "../../domain/shared/errors.ts";
 import type { JsonValue } from "../../domain/shared/json.ts";
 import { isReservedTable, registryNameOf } from "../../domain/sync/table/names.ts";
-import type { ForeignDatabase } from "../../ports/tables/foreign-database.ts";
+import type { ForeignTable } from "../../ports/tables/foreign-database.ts";
 import type { GuessSource } from "../../usecases/sync/files/guess-table.ts";
 import { findDelimiter } from "./csv-delimiter.ts";
 import { type FileFormat, formatByName } from "./file-arguments.ts";
 import { csvProblem, parseCsv } from "./parse-csv.ts";
 import { readJsonArray, readNdjson } from "./read-json.ts";
 import { systemReason, TextSource } from "./read-text.ts";
+import { findForeignTable, isSqliteFile, openSqliteFile, ownNameOf } from "./sqlite-file.ts";
 
 export interface OpenedSources {
   readonly sources: readonly GuessSource[];
@@ -26,7 +27,6 @@ type Found = GuessSource extends { read(): AsyncIterable<readonly (infer Record)
   ? Record
   : never;
 
-const SQLITE_MAGIC = "SQLite format 3\u0000";
 const PART_RECORDS = 1_000;
 
 /** Opens the file. Throws `invalid_request` for a name that is no table's, a file of no known format and a missing one. */
@@ -34,8 +34,10 @@ export async function openSources(
   path: string,
   asked: { readonly table?: string; readonly format?: FileFormat },
 ): Promise<OpenedSources> {
-  const head = await headOf(path);
-  if (asked.format === undefined && head === SQLITE_MAGIC) return openDatabase(path, asked.table);
+  await requireFile(path);
+  if (asked.format === undefined && (await isSqliteFile(path))) {
+    return openDatabase(path, asked.table);
+  }
   const format = asked.format ?? formatByName(path);
   const name = asked.table ?? nameOfFile(path);
   requireTableName(name);
@@ -55,13 +57,11 @@ export async function openSources(
 }
 
 async function openDatabase(path: string, asked: string | undefined): Promise<OpenedSources> {
-  const { openForeignDatabase } = await import("../../services.ts");
-  const database = await openForeignDatabase(path);
+  const database = await openSqliteFile(path);
   try {
-    const sources = tablesOf(database).filter(({ name, own }) =>
-      asked === undefined ? true : name === asked || own === asked,
-    );
-    if (sources.length === 0) throw noTable(database, asked);
+    const tables = asked === undefined ? database.tables() : [findForeignTable(database, asked)];
+    if (tables.length === 0) throw new AppError("file_failed", "The SQLite file has no tables");
+    const sources = tables.map(sourceOf);
     for (const { name } of sources) requireTableName(name);
     return { sources, format: "sqlite", importOptions: "", close: () => database.close() };
   } catch (error) {
@@ -70,10 +70,9 @@ async function openDatabase(path: string, asked: string | undefined): Promise<Op
   }
 }
 
-function tablesOf(database: ForeignDatabase): (GuessSource & { readonly own: string })[] {
-  return database.tables().map((table) => ({
-    name: registryNameOf(table.name) ?? table.name,
-    own: table.name,
+function sourceOf(table: ForeignTable): GuessSource {
+  return {
+    name: ownNameOf(table),
     form: "sqlite",
     declaration: table.declaration,
     async *read() {
@@ -82,16 +81,7 @@ function tablesOf(database: ForeignDatabase): (GuessSource & { readonly own: str
         yield part.map((record) => ({ line: ++line, record, problem: null }));
       }
     },
-  }));
-}
-
-function noTable(database: ForeignDatabase, asked: string | undefined): AppError {
-  const names = database.tables().map(({ name }) => name);
-  if (asked === undefined) return new AppError("file_failed", "The SQLite file has no tables");
-  return new AppError(
-    "unknown_table",
-    `The SQLite file has no table "${asked}"; it has ${names.join(", ") || "none"}`,
-  );
+  };
 }
 
 /** The records of a CSV file by the names of its first line. */
@@ -145,23 +135,12 @@ async function* textOf(path: string): AsyncGenerator<string> {
   }
 }
 
-/** The first bytes as text. A pipe cannot be read twice. */
-async function headOf(path: string): Promise<string> {
-  try {
-    if (!(await stat(path)).isFile()) {
-      throw new AppError("invalid_request", `"${path}" is no file`);
-    }
-    const file = await open(path, "r");
-    try {
-      const { buffer, bytesRead } = await file.read(Buffer.alloc(SQLITE_MAGIC.length), 0);
-      return buffer.toString("latin1", 0, bytesRead);
-    } finally {
-      await file.close();
-    }
-  } catch (error) {
-    if (error instanceof AppError) throw error;
+/** A pipe cannot be read twice. */
+async function requireFile(path: string): Promise<void> {
+  const found = await stat(path).catch((error: unknown) => {
     throw new AppError("invalid_request", `"${path}" cannot be read: ${systemReason(error)}`);
-  }
+  });
+  if (!found.isFile()) throw new AppError("invalid_request", `"${path}" is no file`);
 }
 
 /** The name without its endings; empty when nothing is left that a table can be called. */

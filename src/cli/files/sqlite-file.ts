@@ -1,0 +1,44 @@
+// Recognizes SQLite files, and finds a table in one.
+import { open, stat } from "node:fs/promises";
+import { AppError } from "../../domain/shared/errors.ts";
+import { registryNameOf } from "../../domain/sync/table/names.ts";
+import type { ForeignDatabase, ForeignTable } from "../../ports/tables/foreign-database.ts";
+
+const MAGIC = "SQLite format 3\u0000";
+
+/** By its first bytes, whatever its name. False for what cannot be read, and for pipes, which are read only once. */
+export async function isSqliteFile(path: string): Promise<boolean> {
+  try {
+    if (!(await stat(path)).isFile()) return false;
+    const file = await open(path, "r");
+    try {
+      const { buffer, bytesRead } = await file.read(Buffer.alloc(MAGIC.length), 0);
+      return buffer.toString("latin1", 0, bytesRead) === MAGIC;
+    } finally {
+      await file.close();
+    }
+  } catch {
+    return false;
+  }
+}
+
+/** Opens the file for reading. Throws `file_failed`. */
+export async function openSqliteFile(path: string): Promise<ForeignDatabase> {
+  const { openForeignDatabase } = await import("../../services.ts");
+  return await openForeignDatabase(path);
+}
+
+/** The name that the registry gives a table of the file. */
+export function ownNameOf({ name }: ForeignTable): string {
+  return registryNameOf(name) ?? name;
+}
+
+/** The table of that name, its own or the registry's. Throws `unknown_table`. */
+export function findForeignTable(database: ForeignDatabase, asked: string): ForeignTable {
+  const tables = database.tables();
+  const found =
+    tables.find(({ name }) => name === asked) ?? tables.find((table) => ownNameOf(table) === asked);
+  if (found !== undefined) return found;
+  const names = tables.map(({ name }) => name).join(", ") || "none";
+  throw new AppError("unknown_table", `The SQLite file has no table "${asked}"; it has ${names}`);
+}
