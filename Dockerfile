@@ -1,11 +1,15 @@
 # Bun and every package come from bun.lock, by the same set-up as on a developer's machine.
+FROM node:22-bookworm-slim AS built
+WORKDIR /app
+COPY package.json bun.lock bunfig.toml tsconfig.json ./
+COPY .ci/*.mjs .ci/tsconfig.client.json ./.ci/
+COPY src ./src
+RUN node .ci/setup.mjs --build
+
 FROM node:22-bookworm-slim AS packages
 WORKDIR /app
 COPY package.json bun.lock bunfig.toml ./
 COPY .ci/*.mjs ./.ci/
-RUN node .ci/setup.mjs --production
-COPY tsconfig.json ./
-COPY src/console ./src/console
 RUN node .ci/setup.mjs --production \
   && rm -r node_modules/.cache node_modules/.bin/bunx node_modules/bun/bin/bunx.exe
 
@@ -15,7 +19,7 @@ RUN useradd --uid 10001 --user-group --no-create-home --no-log-init repsync \
 WORKDIR /app
 COPY package.json bunfig.toml ./
 COPY --from=packages /app/node_modules ./node_modules
-COPY --from=packages /app/dist ./dist
+COPY --from=built /app/dist ./dist
 COPY src ./src
 ENV NODE_ENV=production \
     PATH=/app/node_modules/.bin:$PATH \

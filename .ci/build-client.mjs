@@ -21,6 +21,8 @@ export async function buildClient({ root, bun, force, say }) {
     return code === 0;
   };
   const types = ["node_modules/typescript/bin/tsc", "--project", ".ci/tsconfig.client.json"];
+  // The types of files that are gone.
+  if (force) fs.rmSync(join(root, "dist", "types"), { recursive: true, force: true });
   if (!(await run(types))) return;
   for (const name of clients) {
     const draft = join(root, "dist", `${name}-${process.pid}.js`);

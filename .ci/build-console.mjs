@@ -9,12 +9,10 @@ import { runChild } from "./run-child.mjs";
  * their content, and `console.json` is put in place last: whoever reads it finds all that it names.
  */
 export async function buildConsole({ root, bun, force, say }) {
-  // An image installs the packages before it has the sources.
-  if (!fs.existsSync(join(root, "src", "console", "main.tsx"))) return;
   const inputs = consoleInputs(root);
   if (!force && readBuilt(root)?.inputs === inputs) return;
   const stdio = ["ignore", "ignore", 2];
-  const step = [join(root, ".ci", "bundle-console.mjs"), inputs];
+  const step = [join(root, ".ci", "bundle-console.mjs"), inputs, ...(force ? ["--clean"] : [])];
   const { code } = await runChild(bun, step, { cwd: root, stdio });
   if (code === 0) return force ? say("Built the console") : undefined;
   say(`The console could not be built: exit code ${code}`);

@@ -1,11 +1,11 @@
-// bun .ci/bundle-console.mjs <hash of inputs>: bundles the console into dist/console.
+// bun .ci/bundle-console.mjs <hash of inputs> [--clean]: bundles the console into dist/console.
 import * as fs from "node:fs";
 import { basename, join } from "node:path";
 import { gzipSync } from "node:zlib";
 import { PAGES } from "../src/console/pages/pages.ts";
 
-/** Files of earlier builds stay for a while: another process may still name them. */
-const KEPT_MS = 600_000;
+/** Files of earlier builds stay for a while: another process may still name them. A package has none. */
+const KEPT_MS = process.argv.includes("--clean") ? 0 : 600_000;
 
 const root = join(import.meta.dir, "..");
 const source = join(root, "src", "console");
@@ -50,6 +50,6 @@ function removeOld() {
   for (const name of fs.readdirSync(target).filter((name) => !current.has(name))) {
     const file = join(target, name);
     const changedMs = fs.statSync(file, { throwIfNoEntry: false })?.mtimeMs ?? Date.now();
-    if (Date.now() - changedMs > KEPT_MS) fs.rmSync(file, { force: true });
+    if (Date.now() - changedMs >= KEPT_MS) fs.rmSync(file, { force: true });
   }
 }

@@ -6,6 +6,7 @@ import * as fs from "node:fs";
 import { constants } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
+import { buildAssets } from "./build-assets.mjs";
 import { buildClient } from "./build-client.mjs";
 import { buildConsole } from "./build-console.mjs";
 import { lockFolder } from "./folder-lock.mjs";
@@ -34,8 +35,8 @@ class SetUpError extends Error {
  */
 export async function setUp({ production = false, forceBuild = false } = {}) {
   try {
-    requireNode20();
     const manifest = JSON.parse(fs.readFileSync(join(ROOT, "package.json"), "utf8"));
+    requireNode(manifest.engines.node);
     const plan = {
       bunVersion: manifest.dependencies.bun,
       packages: Object.keys({
@@ -47,7 +48,10 @@ export async function setUp({ production = false, forceBuild = false } = {}) {
     };
     const isInstallNeeded = !isComplete(plan);
     if (isInstallNeeded) await installUnderLock(plan);
+    // What is built from needs the packages of development.
+    if (production) return isInstallNeeded;
     const build = { root: ROOT, bun: BUN, force: forceBuild, say };
+    buildAssets(build);
     await buildClient(build);
     await buildConsole(build);
     return isInstallNeeded;
@@ -60,9 +64,14 @@ export async function setUp({ production = false, forceBuild = false } = {}) {
   }
 }
 
-function requireNode20() {
-  const major = Number(process.versions.node.split(".")[0]);
-  if (major < 20) throw new SetUpError(`Node 20 or later is needed, this is ${process.version}`);
+/** `range` is `>=<major>.<minor>`. */
+function requireNode(range) {
+  const [major, minor] = process.versions.node.split(".").map(Number);
+  const [leastMajor, leastMinor] = range.replace(">=", "").split(".").map(Number);
+  if (major > leastMajor || (major === leastMajor && minor >= leastMinor)) return;
+  throw new SetUpError(
+    `Node ${leastMajor}.${leastMinor} or later is needed, this is ${process.version}`,
+  );
 }
 
 function hashOfInputs(production) {

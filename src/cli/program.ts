@@ -16,6 +16,7 @@ import { addKeysCommand } from "./commands/keys.ts";
 import { addPlanCommand } from "./commands/plan.ts";
 import { addRejectedCommand } from "./commands/rejected.ts";
 import { addRunsCommand } from "./commands/runs.ts";
+import { addServeCommand } from "./commands/serve.ts";
 import { addStatusCommand } from "./commands/status.ts";
 import { addSyncCommand } from "./commands/sync.ts";
 import { addTablesCommand } from "./commands/tables.ts";
@@ -24,6 +25,7 @@ import { addTablesCommand } from "./commands/tables.ts";
 const COMMANDS: readonly AddCommand[] = [
   addInitCommand,
   addTablesCommand,
+  addServeCommand,
   addSyncCommand,
   addStatusCommand,
   addCompareCommand,

@@ -1,9 +1,11 @@
 import { readFile } from "node:fs/promises";
 import type { DocsAssets } from "../../ports/http/http-server.ts";
 
-/** Reads from the installed `swagger-ui-dist` package. */
+const FOLDER = new URL("../../../dist/swagger-ui/", import.meta.url);
+
+/** Reads what the set-up copied from the package `swagger-ui-dist`. */
 export class InstalledAssets implements DocsAssets {
   async read(name: string): Promise<Uint8Array<ArrayBuffer>> {
-    return await readFile(new URL(import.meta.resolve(`swagger-ui-dist/${name}`)));
+    return await readFile(new URL(name, FOLDER));
   }
 }

@@ -18,7 +18,7 @@ export class Service {
 
   /** Starts it. `folder` holds no `.env`. */
   constructor(folder: string, settings: DemoSettings) {
-    this.#child = spawn(process.execPath, [MAIN], {
+    this.#child = spawn(process.execPath, [...process.execArgv, MAIN], {
       cwd: folder,
       env: childEnvironment({
         HOST: "127.0.0.1",

@@ -1,0 +1,15 @@
+import type { AddCommand } from "../command-runner.ts";
+
+export const addServeCommand: AddCommand = (parent) => {
+  parent
+    .command("serve")
+    .summary("run the service")
+    .description(
+      "Serves both interfaces and the console until SIGTERM or Ctrl-C, as the settings of the environment and .env say.",
+    )
+    .action(async () => {
+      // The command line ends with its standard output; the service goes on.
+      process.stdout.removeAllListeners("error").on("error", () => {});
+      await import("../../main.ts");
+    });
+};
