@@ -57,6 +57,7 @@ export interface Deployment {
 /** Opens the store, makes its tables and puts one deployment together. Throws `AppError`. */
 export async function compose(config: Config, time?: TimeDeps): Promise<Deployment> {
   const services = await openServices(config, time);
+  await holdStore(services);
   const { clock, timer, logger, storage, sync, accounts } = services;
   const runtimeVersion = runtimeName();
   warnOf(config, services);
@@ -170,6 +171,16 @@ function startAlertDelivery(
     logger,
     metrics,
   });
+}
+
+/** From now on nobody fills the store. Throws `AppError`, with the store closed. */
+async function holdStore({ storage, close }: Services): Promise<void> {
+  try {
+    await storage.hold();
+  } catch (error) {
+    await close();
+    throw error;
+  }
 }
 
 function overviewDeps(

@@ -4,6 +4,7 @@ import type { AddCommand, RunCommand } from "./command-runner.ts";
 import { addAccountsCommand } from "./commands/accounts.ts";
 import { addAdminCommand } from "./commands/admin.ts";
 import { addAuditCommand } from "./commands/audit.ts";
+import { addBackupCommand } from "./commands/backup.ts";
 import { addCompareCommand } from "./commands/compare.ts";
 import { addDeleteCommand } from "./commands/delete.ts";
 import { addDeletesCommand } from "./commands/deletes.ts";
@@ -15,6 +16,7 @@ import { addInitCommand } from "./commands/init.ts";
 import { addKeysCommand } from "./commands/keys.ts";
 import { addPlanCommand } from "./commands/plan.ts";
 import { addRejectedCommand } from "./commands/rejected.ts";
+import { addRestoreCommand } from "./commands/restore.ts";
 import { addRunsCommand } from "./commands/runs.ts";
 import { addServeCommand } from "./commands/serve.ts";
 import { addStatusCommand } from "./commands/status.ts";
@@ -40,6 +42,8 @@ const COMMANDS: readonly AddCommand[] = [
   addKeysCommand,
   addPlanCommand,
   addAuditCommand,
+  addBackupCommand,
+  addRestoreCommand,
   addDoctorCommand,
   addDemoCommand,
 ];

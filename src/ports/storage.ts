@@ -4,6 +4,7 @@ import type { SecretStore } from "./accounts/api-key-store.ts";
 import type { SessionStore } from "./accounts/session-store.ts";
 import type { SignInGuard } from "./accounts/sign-in-guard.ts";
 import type { AlertOutbox } from "./alerts/alert-outbox.ts";
+import type { StoreCopies } from "./copies/store-copies.ts";
 import type { ReputationOptions, ReputationStores } from "./reputation-stores.ts";
 import type { AgreedBlocks } from "./runs/agreed-rows.ts";
 import type { LeaseStore } from "./runs/lease-store.ts";
@@ -30,7 +31,7 @@ export interface Storage {
 }
 
 /** A store with everything that repsync keeps. */
-export interface FullStorage extends Storage {
+export interface FullStorage extends Storage, StoreCopies {
   readonly identity: StoreIdentity;
   readonly rows: RowSource;
   readonly lateRows: LateRows;
@@ -46,6 +47,12 @@ export interface FullStorage extends Storage {
   readonly signIns: SignInGuard;
   readonly secrets: SecretStore;
   readonly names: KnownNames;
+
+  /**
+   * Tells others until `close()` that a service uses the store, so that nobody fills it. Throws `invalid_request` when
+   * somebody does already, and `store_unavailable`. D-10.7.
+   */
+  hold(): Promise<void>;
 
   /**
    * Makes what the reputation half keeps, where it is missing, and opens it; once per opened storage. `tables` is what

@@ -1,6 +1,7 @@
 import { AppError } from "../../domain/shared/errors.ts";
-import type { StoreIdentity } from "../../domain/shared/store-format.ts";
+import { readFormat, type StoreIdentity } from "../../domain/shared/store-format.ts";
 import { erasedNameText } from "../../domain/sync/people/erasure.ts";
+import type { BackUpJob, CopyCounts } from "../../ports/copies/store-copies.ts";
 import type { ReputationOptions, ReputationStores } from "../../ports/reputation-stores.ts";
 import type { Logger } from "../../ports/runtime/logger.ts";
 import type { FullStorage } from "../../ports/storage.ts";
@@ -28,6 +29,7 @@ import {
 import { MongoAuditLog } from "./audit/audit-log.ts";
 import { MongoAuditSearch } from "./audit/audit-search.ts";
 import { INDEX_SEGMENTS, SegmentWriter } from "./audit/index-segments.ts";
+import { backUp } from "./copies/back-up.ts";
 import { DELETE_COLLECTIONS, DeleteRecorder } from "./deletes/delete-recorder.ts";
 import { MongoTombstones } from "./deletes/tombstones.ts";
 import { makeCollections } from "./driver/collections.ts";
@@ -41,12 +43,13 @@ import {
   SYNC_CALLS,
 } from "./driver/deadline.ts";
 import { toAppError } from "./driver/errors.ts";
+import { HOLDERS, Holder } from "./driver/holders.ts";
 import { COUNTERS } from "./driver/id-counters.ts";
 import { LOOKUP_LOG } from "./driver/lookup-log.ts";
 import type { StoreDeps } from "./driver/operations.ts";
 import { PERSON_VERSIONS } from "./driver/person-versions.ts";
 import { prepareTime, type StoreClock, TIME } from "./driver/server-clock.ts";
-import { prepareFacts } from "./driver/store-facts.ts";
+import { prepareFacts, readFacts } from "./driver/store-facts.ts";
 import { TABLE_VERSIONS, TableVersions } from "./driver/table-versions.ts";
 import { LookupCache } from "./lookups/lookup-cache.ts";
 import { MongoLookupProcessor } from "./lookups/lookup-processor.ts";
@@ -83,6 +86,7 @@ const SILENT: Logger = { debug() {}, info() {}, warn() {}, error() {} };
 
 const INTERNAL_COLLECTIONS = [
   ...DELETE_COLLECTIONS,
+  HOLDERS,
   MARKERS,
   TABLE_DEFINITIONS,
   TABLE_VERSIONS,
@@ -147,6 +151,7 @@ class MongoStorage implements FullStorage {
   /** Of the accounts half: requests under `/v1` wait for its calls. */
   readonly #accountDeps: AccountStoreDeps;
   readonly #recorder: DeleteRecorder;
+  readonly #holder: Holder;
   #closing: Promise<void> | undefined;
 
   constructor(
@@ -157,6 +162,7 @@ class MongoStorage implements FullStorage {
     const versions = new TableVersions(deps.db);
     const erasedNames = new ErasedNames(deps.db, deps.clock);
     this.#accountDeps = { ...deps, versions, erasedNames, callLimit: REQUEST_CALLS };
+    this.#holder = new Holder(deps.db);
     this.#recorder = new DeleteRecorder(deps, logger);
     this.tables = new MongoTableStore({ ...deps, versions, erasedNames }, this.#recorder);
     this.markers = new MongoMarkerStore(deps);
@@ -181,6 +187,22 @@ class MongoStorage implements FullStorage {
     return openReputation(deps, tables, options);
   }
 
+  async hold(): Promise<void> {
+    const { db } = this.#accountDeps;
+    try {
+      await this.#holder.begin();
+      readFormat(await readFacts(db), false);
+    } catch (error) {
+      throw toAppError(error);
+    }
+  }
+
+  async backUp(job: BackUpJob): Promise<CopyCounts> {
+    // A delete of the last moment before the snapshot would have no tombstone in it.
+    await this.#recorder.settle();
+    return await backUp(this.#accountDeps, job);
+  }
+
   async ping(timeoutMs: number): Promise<void> {
     let timer: ReturnType<typeof setTimeout> | undefined;
     const timeout = new Promise<never>((_, reject) => {
@@ -197,7 +219,9 @@ class MongoStorage implements FullStorage {
   }
 
   close(): Promise<void> {
-    this.#closing ??= this.#recorder.stop().then(() => this.#accountDeps.client.close());
+    this.#closing ??= Promise.all([this.#recorder.stop(), this.#holder.end()]).then(() =>
+      this.#accountDeps.client.close(),
+    );
     return this.#closing;
   }
 }

@@ -1,6 +1,8 @@
+import { resolve } from "node:path";
 import type { AdminAct } from "../../domain/reputation/audit/admin-entry.ts";
 import type { StoreIdentity } from "../../domain/shared/store-format.ts";
 import { erasedNameText } from "../../domain/sync/people/erasure.ts";
+import type { BackUpJob, CopyCounts } from "../../ports/copies/store-copies.ts";
 import type { ReputationOptions, ReputationStores } from "../../ports/reputation-stores.ts";
 import type { FullStorage } from "../../ports/storage.ts";
 import type { PreparedTables } from "../../ports/tables/table-store.ts";
@@ -25,6 +27,7 @@ import { SqliteAuditLog } from "./audit/audit-log.ts";
 import { SqliteAuditSearch } from "./audit/audit-search.ts";
 import { AUDIT_TABLES } from "./audit/audit-tables.ts";
 import { INDEX_SEGMENT_TABLES } from "./audit/index-segments.ts";
+import { backUp, type StoreFile } from "./copies/back-up.ts";
 import { SqliteDatabase, type SqliteOptions } from "./driver/database.ts";
 import type { OpenSqlite } from "./driver/driver.ts";
 import { prepareFacts } from "./driver/store-facts.ts";
@@ -86,12 +89,14 @@ export class SqliteStorage implements FullStorage {
   readonly secrets: SqliteSecretStore;
   readonly names: SqliteKnownNames;
   readonly #database: SqliteDatabase;
+  readonly #file: StoreFile;
   readonly #erasedNames: ErasedNames;
 
-  private constructor(database: SqliteDatabase, identity: StoreIdentity) {
+  private constructor(database: SqliteDatabase, identity: StoreIdentity, file: StoreFile) {
     this.identity = identity;
     const erasedNames = new ErasedNames(database);
     this.#database = database;
+    this.#file = file;
     this.#erasedNames = erasedNames;
     this.tables = new SqliteTableStore(database, erasedNames);
     this.markers = new SqliteMarkerStore(database);
@@ -129,7 +134,8 @@ export class SqliteStorage implements FullStorage {
         addNewerColumns(database);
         return found;
       });
-      return new SqliteStorage(database, identity);
+      const file = { openSqlite, path: path === ":memory:" ? null : resolve(path) };
+      return new SqliteStorage(database, identity, file);
     } catch (error) {
       await database.close();
       throw error;
@@ -141,6 +147,13 @@ export class SqliteStorage implements FullStorage {
     options: ReputationOptions,
   ): Promise<ReputationStores> {
     return await openReputation(this.#database, this.#erasedNames, tables, options);
+  }
+
+  /** The locks of open files tell it. */
+  async hold(): Promise<void> {}
+
+  async backUp(job: BackUpJob): Promise<CopyCounts> {
+    return await backUp(this.#file, job);
   }
 
   async ping(timeoutMs: number): Promise<void> {

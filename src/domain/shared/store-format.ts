@@ -53,3 +53,6 @@ function unfinishedText(filledBy: string): string {
 export function formatChangeText(formerFormat: number): string {
   return `The format of the store was changed from ${formerFormat} to ${STORE_FORMAT}: older versions of repsync refuse it from now on`;
 }
+
+/** How a backup of a MongoDB store begins; one of SQLite is a SQLite file. */
+export const BACKUP_MAGIC = "repsync backup 1\n";

@@ -82,6 +82,7 @@ function withFullDisk(connection: SqliteConnection, isDiskFull: () => boolean): 
       if (sql !== "COMMIT" && !sql.startsWith("BEGIN")) return statement;
       return {
         all: (values) => statement.all(values),
+        iterate: (values) => statement.iterate(values),
         run(values) {
           if (sql !== "COMMIT") isWriting = sql === "BEGIN IMMEDIATE";
           else if (isWriting && isDiskFull()) throw new DiskFull("database or disk is full");

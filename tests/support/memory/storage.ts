@@ -81,6 +81,12 @@ export class MemoryDatabase {
 /** One instance on a database in memory. */
 export class MemoryStorage implements FullStorage {
   readonly identity = { deploymentId: "memory", formerFormat: null };
+  async hold(): Promise<void> {}
+
+  backUp(): Promise<never> {
+    throw new Error("A store in memory has no copies");
+  }
+
   readonly #database: MemoryDatabase;
   readonly tables: MemoryTables;
   readonly markers: MemoryTables;

@@ -85,6 +85,11 @@ export class DeleteRecorder implements DeleteRecord {
     throw new AppError("store_unavailable", message);
   }
 
+  /** Resolves when all deletes that were committed before the call are recorded. Throws `store_unavailable`. */
+  async settle(): Promise<void> {
+    if (this.#tables.size > 0) await this.#barrier.pass();
+  }
+
   /** Leaves recording to another instance. Never fails. */
   async stop(): Promise<void> {
     this.#isStopping = true;

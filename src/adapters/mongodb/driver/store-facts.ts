@@ -54,3 +54,7 @@ export async function setFact(db: Db, _id: StoreFactName, value: string): Promis
 function factsOf(db: Db): Collection<FactDocument> {
   return db.collection(STORE_FACTS);
 }
+
+export async function removeFact(db: Db, _id: StoreFactName): Promise<void> {
+  await factsOf(db).deleteOne({ _id }, { writeConcern: DURABLE });
+}

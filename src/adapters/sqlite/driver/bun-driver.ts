@@ -1,5 +1,5 @@
 import { Database, SQLiteError } from "bun:sqlite";
-import type { SqliteConnection, SqliteRow, SqliteValue } from "./driver.ts";
+import type { AsideWork, SqliteConnection, SqliteRow, SqliteValue } from "./driver.ts";
 
 /** Opens a database with the driver that comes with Bun. */
 export async function openBunSqlite(path: string): Promise<SqliteConnection> {
@@ -13,14 +13,31 @@ export async function openBunSqlite(path: string): Promise<SqliteConnection> {
       const statement = database.prepare<SqliteRow, SqliteValue[]>(sql);
       return {
         all: (values) => statement.all(...values),
+        iterate: (values) => statement.iterate(...values),
         run: (values) => statement.run(...values).changes,
         finalize: () => statement.finalize(),
       };
     },
     checkpointAside: () => checkpointAside(path),
+    runAside,
     close: () => database.close(),
     resultCode: (error) => (error instanceof SQLiteError ? error.errno & 0xff : null),
   };
+}
+
+/** The module answers its one message with `{news}` any number of times, and with `{end}` at last. */
+function runAside(module: URL, job: object, onNews: (news: unknown) => void): AsideWork {
+  const worker = new Worker(module, { ref: false });
+  const ended = new Promise<unknown>((resolve, reject) => {
+    worker.onmessage = ({ data }: MessageEvent<{ news?: unknown; end?: unknown }>) => {
+      if ("end" in data) resolve(data.end);
+      else onNews(data.news);
+    };
+    worker.onerror = (event) => reject(new Error(event.message));
+    worker.addEventListener("close", () => reject(new Error("The thread has ended")));
+  });
+  worker.postMessage(job);
+  return { ended: ended.finally(() => worker.terminate()), stop: () => worker.terminate() };
 }
 
 function checkpointAside(path: string): Promise<void> {

@@ -11,11 +11,21 @@ export interface SqliteStatement {
   /** Every row of the result. An INTEGER beyond ±(2^53-1) must be cast to TEXT by the statement itself. */
   all(values: readonly SqliteValue[]): SqliteRow[];
 
+  /** As `all`, a row at a time. To be read to its end, or left by `break`, before another use of the statement. */
+  iterate(values: readonly SqliteValue[]): Iterable<SqliteRow>;
+
   /** Runs it for its effect; returns how many rows an INSERT, UPDATE or DELETE changed. */
   run(values: readonly SqliteValue[]): number;
 
   /** Frees it; it must not be used afterwards. */
   finalize(): void;
+}
+
+/** Work of another thread. */
+export interface AsideWork {
+  /** Resolves to the last thing that it says; rejects when the thread dies. */
+  readonly ended: Promise<unknown>;
+  stop(): void;
 }
 
 /** An open database. Every method blocks and throws the driver's own errors; `resultCode` reads them. */
@@ -33,6 +43,9 @@ export interface SqliteConnection {
    * Never rejects.
    */
   checkpointAside?(): Promise<void>;
+
+  /** Runs a module of this adapter in a thread of its own; absent where the driver has none. */
+  runAside?(module: URL, job: object, onNews: (news: unknown) => void): AsideWork;
 
   /** Closes the file. Every statement is finalized before. */
   close(): void;

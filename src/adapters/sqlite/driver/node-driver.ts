@@ -13,6 +13,7 @@ export async function openNodeSqlite(path: string): Promise<SqliteConnection> {
       const statement = database.prepare(sql);
       return {
         all: (values) => statement.all(...values) as SqliteRow[],
+        iterate: (values) => statement.iterate(...values) as Iterable<SqliteRow>,
         run: (values) => Number(statement.run(...values).changes),
         // The driver has no call for it: closing the database does it, or losing the last reference.
         finalize: () => {},

@@ -56,6 +56,11 @@ export async function readReputationSecrets(
   return { pepperMac, auditKey, isFirstPepper: mark === firstMark };
 }
 
+/** By which a pepper is known; it tells nothing of it. */
+export function pepperMark(mac: Mac, pepper: string): string {
+  return new KeyedMac(mac, utf8(pepper)).hex(PEPPER_MARK_CONTEXT);
+}
+
 /** The secret of that name; made when the store has none. */
 export async function keptSecret(
   { secrets, mac }: SecretDeps,

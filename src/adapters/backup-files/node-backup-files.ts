@@ -1,0 +1,157 @@
+import { type FileHandle, link, mkdir, open, readdir, rename, rm, stat } from "node:fs/promises";
+import { basename, dirname, join, resolve } from "node:path";
+import { AppError } from "../../domain/shared/errors.ts";
+import { BACKUP_MAGIC } from "../../domain/shared/store-format.ts";
+import type {
+  BackupFiles,
+  NewBackupFile,
+  NewBackupOptions,
+} from "../../ports/copies/backup-files.ts";
+
+const SQLITE_MAGIC = "SQLite format 3\0";
+/** For the owner alone: a backup holds everything that the store does. */
+const FILE_MODE = 0o600;
+const FOLDER_MODE = 0o700;
+/** Codes of file systems that know no hard links. */
+const NO_LINKS = ["EPERM", "ENOTSUP", "EOPNOTSUPP", "EMLINK", "ENOSYS"];
+
+const REASONS: Readonly<Record<string, string>> = {
+  ENOENT: "there is no such file or folder",
+  ENOTDIR: "a part of its path is no folder",
+  EACCES: "permission denied",
+  EPERM: "permission denied",
+  ENOSPC: "the disk is full",
+  EDQUOT: "the disk is full",
+  EROFS: "the file system is read-only",
+  ENAMETOOLONG: "its name is too long",
+};
+
+/** Backups as files of this machine. */
+export class NodeBackupFiles implements BackupFiles {
+  async begin(path: string, { isForced, storePaths }: NewBackupOptions): Promise<NewBackupFile> {
+    await refuseTaken(path, { isForced, storePaths });
+    const folder = dirname(resolve(path));
+    const tempPath = join(folder, `.${basename(path)}.part-${process.pid}`);
+    return await told(path, "written", async () => {
+      await rm(tempPath, { force: true });
+      const file = await open(tempPath, "wx", FILE_MODE);
+      await file.close();
+      return {
+        tempPath,
+        commit: () => commit(path, tempPath, { isForced, storePaths }),
+        abandon: () => abandon(tempPath),
+      };
+    });
+  }
+
+  async kindOf(path: string): Promise<"sqlite" | "mongodb"> {
+    const start = await told(path, "read", async () => {
+      const file = await open(path, "r");
+      try {
+        return await startOf(file, path);
+      } finally {
+        await file.close();
+      }
+    });
+    if (start.startsWith(SQLITE_MAGIC)) return "sqlite";
+    if (start.startsWith(BACKUP_MAGIC)) return "mongodb";
+    throw new AppError("invalid_request", `"${path}" is no backup of repsync`);
+  }
+
+  async list(folder: string): Promise<readonly string[]> {
+    try {
+      return await readdir(folder);
+    } catch (error) {
+      if (codeOf(error) === "ENOENT") return [];
+      throw failed(folder, "read", error);
+    }
+  }
+
+  async makeFolder(folder: string): Promise<void> {
+    await told(folder, "made", () => mkdir(folder, { recursive: true, mode: FOLDER_MODE }));
+  }
+
+  async remove(path: string): Promise<void> {
+    await told(path, "removed", () => rm(path, { force: true }));
+  }
+}
+
+async function refuseTaken(
+  path: string,
+  { isForced, storePaths }: NewBackupOptions,
+): Promise<void> {
+  const found = await stat(path).catch(() => null);
+  if (found === null) return;
+  if (!found.isFile()) throw new AppError("invalid_request", `"${path}" is there and is no file`);
+  for (const storePath of storePaths) {
+    const kept = await stat(storePath).catch(() => null);
+    if (kept === null || kept.ino !== found.ino || kept.dev !== found.dev) continue;
+    throw new AppError("invalid_request", `"${path}" is the store itself`);
+  }
+  if (isForced) return;
+  throw new AppError("invalid_request", `"${path}" is there already: --force replaces it`);
+}
+
+async function startOf(file: FileHandle, path: string): Promise<string> {
+  if (!(await file.stat()).isFile()) {
+    throw new AppError("invalid_request", `"${path}" is no file`);
+  }
+  const { buffer, bytesRead } = await file.read(Buffer.alloc(32), 0, 32, 0);
+  return buffer.toString("latin1", 0, bytesRead);
+}
+
+async function commit(path: string, tempPath: string, options: NewBackupOptions): Promise<number> {
+  return await told(path, "written", async () => {
+    const file = await open(tempPath, "r+");
+    const { size } = await file.stat();
+    await file.sync().finally(() => file.close());
+    await refuseTaken(path, options);
+    if (options.isForced) await rename(tempPath, path);
+    else await giveName(tempPath, path);
+    const folder = await open(dirname(resolve(path)), "r");
+    await folder.sync().finally(() => folder.close());
+    return size;
+  });
+}
+
+/** A link fails where a file has come by that name since; renaming would replace it. */
+async function giveName(tempPath: string, path: string): Promise<void> {
+  try {
+    await link(tempPath, path);
+  } catch (error) {
+    const code = codeOf(error) ?? "";
+    if (code === "EEXIST") {
+      const message = `"${path}" is there already: --force replaces it`;
+      throw new AppError("invalid_request", message, { cause: error });
+    }
+    if (!NO_LINKS.includes(code)) throw error;
+    return await rename(tempPath, path);
+  }
+  await rm(tempPath, { force: true });
+}
+
+async function abandon(tempPath: string): Promise<void> {
+  for (const suffix of ["", "-journal", "-wal", "-shm"]) {
+    await rm(`${tempPath}${suffix}`, { force: true }).catch(() => {});
+  }
+}
+
+async function told<T>(path: string, verb: string, work: () => Promise<T>): Promise<T> {
+  try {
+    return await work();
+  } catch (error) {
+    throw error instanceof AppError ? error : failed(path, verb, error);
+  }
+}
+
+function failed(path: string, verb: string, cause: unknown): AppError {
+  const code = codeOf(cause);
+  const reason = REASONS[code ?? ""] ?? code ?? "for an unknown reason";
+  const isMissing = verb === "read" && (code === "ENOENT" || code === "ENOTDIR");
+  const kind = isMissing ? "invalid_request" : "file_failed";
+  return new AppError(kind, `"${path}" cannot be ${verb}: ${reason}`, { cause });
+}
+
+function codeOf(error: unknown): string | null {
+  return error instanceof Error && "code" in error ? String(error.code) : null;
+}

@@ -1,0 +1,58 @@
+// What a database holds beside the registry's tables, and what of it a copy takes along. D-10.7.
+
+import { API_KEYS } from "../accounts/api-key-store.ts";
+import { CONSENTS } from "../accounts/consent-store.ts";
+import { SECRETS } from "../accounts/secret-store.ts";
+import { SESSIONS } from "../accounts/session-store.ts";
+import { ATTEMPTS } from "../accounts/sign-in-guard.ts";
+import { SUBJECTS } from "../accounts/subjects.ts";
+import { ALERTS } from "../alerts/alert-outbox.ts";
+import { AUDIT_CHAIN_COUNT, AUDIT_CHECKPOINTS } from "../audit/audit-chain-writer.ts";
+import { INDEX_SEGMENTS } from "../audit/index-segments.ts";
+import { DELETE_BARRIERS, DELETE_RECORDER } from "../deletes/recorder-state.ts";
+import { HOLDERS } from "../driver/holders.ts";
+import { COUNTERS } from "../driver/id-counters.ts";
+import { LOOKUP_LOG } from "../driver/lookup-log.ts";
+import { OWN_DELETES } from "../driver/own-deletes.ts";
+import { PERSON_VERSIONS } from "../driver/person-versions.ts";
+import { TIME } from "../driver/server-clock.ts";
+import { STORE_FACTS } from "../driver/store-facts.ts";
+import { TABLE_VERSIONS } from "../driver/table-versions.ts";
+import { TOMBSTONES } from "../driver/tombstone-documents.ts";
+import { ERASED_NAMES } from "../people/erased-names.ts";
+import { ACCOUNTS } from "../people/name-facts.ts";
+import { AGREED } from "../runs/agreed-rows.ts";
+import { LEASE_TURNS, LEASES } from "../runs/lease-store.ts";
+import { MARKERS } from "../runs/marker-store.ts";
+import { REJECTED_DETAILS } from "../runs/rejected-details.ts";
+import { REJECTED, REJECTED_DROPPED } from "../runs/rejected-entries.ts";
+import { DRY_RUNS, RUNS } from "../runs/run-store.ts";
+import { TRAFFIC } from "../runs/traffic-store.ts";
+import { LATE_COMMITS, LATE_ROWS } from "../tables/late-rows.ts";
+import { TABLE_DEFINITIONS } from "../tables/table-inspection.ts";
+
+/** Copied as they are. */
+export const KEPT: readonly string[] = [
+  STORE_FACTS,
+  ...[TABLE_DEFINITIONS, PERSON_VERSIONS, COUNTERS, MARKERS, RUNS, DRY_RUNS, TRAFFIC, AGREED],
+  ...[REJECTED, REJECTED_DETAILS, REJECTED_DROPPED, LATE_ROWS, LATE_COMMITS],
+  ...[TOMBSTONES, DELETE_RECORDER, ACCOUNTS, SESSIONS, ATTEMPTS, SECRETS, ERASED_NAMES],
+  ...[ALERTS, SUBJECTS, API_KEYS, CONSENTS, LOOKUP_LOG, INDEX_SEGMENTS],
+  ...[AUDIT_CHECKPOINTS, AUDIT_CHAIN_COUNT],
+].map((collection) => (typeof collection === "string" ? collection : collection.name));
+
+/** They belong to the processes that use the database, or to its cluster. */
+export const LEFT_OUT: readonly string[] = [
+  LEASES,
+  LEASE_TURNS,
+  HOLDERS,
+  TABLE_VERSIONS,
+  DELETE_BARRIERS,
+  OWN_DELETES,
+  TIME,
+].map(({ name }) => name);
+
+/** True for what is the service's own or MongoDB's. */
+export function isOwnName(name: string): boolean {
+  return name.startsWith("repsync_") || name.startsWith("system.");
+}

@@ -1,0 +1,74 @@
+// Holds an empty store so that no service can begin to use it.
+import { AppError } from "../../../domain/shared/errors.ts";
+import { readFormat, type StoreFactName } from "../../../domain/shared/store-format.ts";
+import type { OpenSqlite, SqliteConnection } from "../driver/driver.ts";
+import { isBusy, storeError } from "../driver/result-codes.ts";
+import { quotedName } from "../driver/unique-keys.ts";
+import { run } from "./backup-file.ts";
+import { allRows, isRowTable, tableNames } from "./row-digests.ts";
+
+export interface ClaimedFile {
+  release(): void;
+}
+
+/**
+ * Takes a file for this process alone. Throws `invalid_request` when another one has it open, or when it is not empty: no
+ * rows, and no account but that of the administrator of the configuration.
+ */
+export async function claimEmptyFile(
+  openSqlite: OpenSqlite,
+  path: string,
+  adminUsername: string | null,
+): Promise<ClaimedFile> {
+  const connection = await openSqlite(path);
+  try {
+    holdAlone(connection);
+    refuseFull(connection, adminUsername);
+    return { release: () => connection.close() };
+  } catch (error) {
+    const code = connection.resultCode(error);
+    connection.close();
+    throw storeError("store_unavailable", code, error);
+  }
+}
+
+/** Takes a file of a stopped deployment for this process alone, whatever it holds. Throws `invalid_request`. */
+export function holdAlone(connection: SqliteConnection): void {
+  try {
+    run(connection, "PRAGMA busy_timeout = 0");
+    // Every process that has the file open in WAL mode holds a lock that is in the way of this.
+    const [mode] = allRows(connection, "PRAGMA journal_mode = DELETE");
+    if (mode?.["journal_mode"] !== "delete") throw held();
+    run(connection, "PRAGMA locking_mode = EXCLUSIVE");
+    run(connection, "BEGIN EXCLUSIVE");
+  } catch (error) {
+    throw isBusy(connection.resultCode(error)) ? held(error) : error;
+  }
+}
+
+function held(cause?: unknown): AppError {
+  const text = "A running service, or another command, holds the store: stop it first";
+  return new AppError("invalid_request", text, { cause });
+}
+
+function refuseFull(connection: SqliteConnection, adminUsername: string | null): void {
+  const names = tableNames(connection);
+  if (names.includes("repsync_store")) {
+    const rows = allRows(connection, "SELECT name, value FROM repsync_store");
+    const facts = rows.map((row) => [row["name"] as StoreFactName, String(row["value"])] as const);
+    readFormat(new Map(facts.filter(([name]) => name !== "filled_by")), false);
+  }
+  for (const name of names.filter(isRowTable)) {
+    if (allRows(connection, `SELECT 1 FROM ${quotedName(name)} LIMIT 1`).length === 0) continue;
+    throw notEmpty(`table "${name}" has rows`);
+  }
+  if (!names.includes("repsync_accounts")) return;
+  const others = "SELECT 1 FROM repsync_accounts WHERE username <> ? LIMIT 1";
+  if (allRows(connection, others, [adminUsername ?? ""]).length > 0) {
+    throw notEmpty("it has accounts");
+  }
+}
+
+function notEmpty(what: string): AppError {
+  return new AppError("invalid_request", `The store of STORAGE_URL is not empty: ${what}`);
+}

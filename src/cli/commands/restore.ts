@@ -1,0 +1,62 @@
+import { dateTimeMs } from "../../domain/shared/time.ts";
+import {
+  type AddCommand,
+  type CommandTools,
+  type CommonOptions,
+  declareCommand,
+  readDeploymentConfig,
+} from "../command-runner.ts";
+import { EXIT, type ExitCode } from "../failure.ts";
+import { countOf } from "../output.ts";
+import { openProgress } from "../progress.ts";
+
+const DAY_MS = 86_400_000;
+const HOUR_MS = 3_600_000;
+const MINUTE_MS = 60_000;
+
+export const addRestoreCommand: AddCommand = (parent, run) => {
+  declareCommand(parent, "restore")
+    .summary("fill an empty store from a backup")
+    .description(
+      "Fills the store of STORAGE_URL, which has to be empty and which no service may hold, from a file of repsync backup, " +
+        "and compares each row with it. All sessions are ended. A restore that is refused leaves the store as it was.",
+    )
+    .argument("<file>", "file of repsync backup")
+    .action((path: string, options: CommonOptions) =>
+      run(options, (tools) => restore(tools, path)),
+    );
+};
+
+async function restore({ output, interruption }: CommandTools, path: string): Promise<ExitCode> {
+  const config = readDeploymentConfig();
+  const { restoreBackup } = await import("../../backups.ts");
+  const stop = interruption.stopSignal();
+  const board = openProgress(output);
+  const progress = board.start("restore");
+  const onProgress = progress.update.bind(progress);
+  const restored = await restoreBackup(config, { path, stop, onProgress }).finally(() =>
+    board.finish(),
+  );
+  const { facts, tables, rows, accounts, sessions } = restored;
+  const ageMs = Math.max(0, Date.now() - dateTimeMs(facts.madeAt));
+  const { madeAt, version, outsideSecrets } = facts;
+  const ageSeconds = Math.floor(ageMs / 1000);
+  const counts = { tableCount: tables, rows, accounts, endedSessions: sessions };
+  output.printJson({ path, madeAt, ageSeconds, version, ...counts, outsideSecrets });
+  output.print(
+    `Restored ${countOf(rows, "row")} in ${countOf(tables, "table")} and ${countOf(accounts, "account")}, each compared with the backup`,
+    `The backup was made at ${madeAt}, ${ageText(ageMs)} ago, by repsync ${version}`,
+    `All sessions have ended (${sessions}); everybody has to sign in again`,
+  );
+  if (outsideSecrets.length > 0) {
+    const names = outsideSecrets.join(", ");
+    output.print(`The environment of the deployment had set, and this one has to: ${names}`);
+  }
+  return EXIT.success;
+}
+
+function ageText(ageMs: number): string {
+  if (ageMs >= DAY_MS) return countOf(Math.floor(ageMs / DAY_MS), "day");
+  if (ageMs >= HOUR_MS) return countOf(Math.floor(ageMs / HOUR_MS), "hour");
+  return countOf(Math.floor(ageMs / MINUTE_MS), "minute");
+}

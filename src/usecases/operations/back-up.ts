@@ -1,0 +1,44 @@
+// A backup: a file that is complete once it has its name. D-10.7.
+import { formatMs } from "../../domain/shared/time.ts";
+import type { BackupFiles } from "../../ports/copies/backup-files.ts";
+import type { CopyCounts, CopyJob, StoreCopies } from "../../ports/copies/store-copies.ts";
+import type { Clock } from "../../ports/runtime/runtime.ts";
+
+export interface BackUpDeps {
+  readonly copies: StoreCopies;
+  readonly files: BackupFiles;
+  readonly clock: Clock;
+  /** The version of this program. */
+  readonly version: string;
+  /** Names of the secrets that the environment sets. */
+  readonly outsideSecrets: readonly string[];
+  /** The files of the store, which no backup replaces. */
+  readonly storePaths: readonly string[];
+}
+
+export interface BackedUp extends CopyCounts {
+  readonly madeAt: string;
+  readonly bytes: number;
+}
+
+/**
+ * Writes a backup to a file that is not there, or with `isForced` in the place of one. Throws what `StoreCopies.backUp()`
+ * and `BackupFiles.begin()` do, and leaves no file then.
+ */
+export async function backUp(
+  deps: BackUpDeps,
+  { path, isForced, ...job }: CopyJob & { readonly path: string; readonly isForced: boolean },
+): Promise<BackedUp> {
+  const { copies, files, clock, version, outsideSecrets, storePaths } = deps;
+  const file = await files.begin(path, { isForced, storePaths });
+  try {
+    const madeAt = formatMs(clock.nowMs());
+    const facts = { madeAt, version, outsideSecrets };
+    const counts = await copies.backUp({ ...job, path: file.tempPath, facts });
+    job.stop?.throwIfAborted();
+    return { ...counts, madeAt, bytes: await file.commit() };
+  } catch (error) {
+    await file.abandon();
+    throw error;
+  }
+}

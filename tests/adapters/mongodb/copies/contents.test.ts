@@ -1,0 +1,26 @@
+// Every collection of a new deployment has its place in what copies take along.
+import { afterEach, expect, setDefaultTimeout, test } from "bun:test";
+import { MongoClient } from "mongodb";
+import { KEPT, LEFT_OUT } from "../../../../src/adapters/mongodb/copies/contents.ts";
+import { MONGODB } from "../../../http/support/backends.ts";
+import { releaseResources } from "../../../http/support/resources.ts";
+import { startRunApp } from "../../../http/sync-runs/support/run-apps.ts";
+
+afterEach(releaseResources);
+setDefaultTimeout(60_000);
+
+test.skipIf(!MONGODB.isAvailable)(
+  "D-10.7 a copy takes every collection along, or is told to leave it out",
+  async () => {
+    const url = await MONGODB.makeUrl();
+    await startRunApp({ env: { STORAGE_URL: url } });
+    const client = new MongoClient(url);
+    try {
+      const collections = await client.db().listCollections({}, { nameOnly: true }).toArray();
+      const own = collections.map(({ name }) => name).filter((name) => name.startsWith("repsync_"));
+      expect([...KEPT, ...LEFT_OUT].sort()).toEqual(own.sort());
+    } finally {
+      await client.close();
+    }
+  },
+);

@@ -1,0 +1,103 @@
+// A backup or a restore that cannot come to its end: what was there is as before.
+import { afterEach, expect, setDefaultTimeout, test } from "bun:test";
+import { existsSync, readdirSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { pollUntil } from "../../e2e/support/poll-until.ts";
+import {
+  BUN,
+  CLI,
+  type Command,
+  runProcess,
+  type StartedProcess,
+  serviceEnv,
+  startProcess,
+  startService,
+} from "../../e2e/support/service-process.ts";
+import { type Backend, onEveryBackend } from "../../http/support/backends.ts";
+import { makeTempFolder } from "../../http/support/make-temp-folder.ts";
+import { releaseResources } from "../../http/support/resources.ts";
+import { SEED } from "../../support/seed.ts";
+import { SeededRandom } from "../../support/seeded-random.ts";
+
+afterEach(releaseResources);
+setDefaultTimeout(180_000);
+
+/** Files of the process may hold about 1 MB; the signal that comes with the limit is ignored. */
+const LIMITED: Command = [
+  ...(["sh", "-c", 'trap "" XFSZ; ulimit -f 2000; exec "$@"', "sh"] as const),
+  ...BUN,
+  CLI,
+];
+const ROWS = 12_000;
+
+/** A stopped deployment with rows that do not compress, in a folder. */
+async function makeStore(backend: Backend) {
+  const random = new SeededRandom(SEED);
+  const folder = makeTempFolder();
+  const env = { ...serviceEnv(folder), STORAGE_URL: await backend.makeUrl(), LOG_LEVEL: "" };
+  const service = await startService({ folder, env });
+  const word = () => Math.floor(random.next() * 2 ** 50).toString(36);
+  for (let n = 0; n < ROWS; n += 4_000) {
+    const body = () => Array.from({ length: 16 }, word).join("");
+    const records = Array.from({ length: 4_000 }, (_, i) => ({ name: `r${n + i}`, body: body() }));
+    expect((await service.push("notes", { records })).status).toBe(200);
+  }
+  await service.stop();
+  return { folder, env, file: join(folder, "store.backup") };
+}
+
+/** Files of the folder whose names tell that something was not completed. */
+function remains(folder: string): readonly string[] {
+  return readdirSync(folder).filter((name) => /\.(?:part|restore)-|\.backup$/.test(name));
+}
+
+/** Resolves when a command has begun to write, or has ended. */
+async function begun(command: StartedProcess, folder: string): Promise<void> {
+  let hasEnded = false;
+  void command.ended.then(() => {
+    hasEnded = true;
+  });
+  const hasFile = () => existsSync(folder) && remains(folder).length > 0;
+  const isBegun = async () => hasEnded || hasFile() || / \d+% /.test(command.stderr());
+  await pollUntil("the command to begin", isBegun);
+}
+
+onEveryBackend("interrupted", (backend) => {
+  test.skipIf(process.platform === "win32")(
+    "D-10.7 a backup that the disk does not take leaves no file, and one line",
+    async () => {
+      const { folder, env, file } = await makeStore(backend);
+      const full = await runProcess([...LIMITED, "backup", file], { folder, env });
+      expect([full.code, full.stdout]).toEqual([1, ""]);
+      expect(full.stderr).toMatch(/^The backup .*: the disk (?:failed|is full)\n$|EFBIG\n$/m);
+      expect(remains(folder)).toEqual([]);
+    },
+  );
+
+  test("D-10.7 Ctrl-C and kill -9 leave no half file, and a store that is empty or refuses to be used", async () => {
+    const { folder, env, file } = await makeStore(backend);
+    const stopped = startProcess([...BUN, CLI, "backup", file], { folder, env });
+    await begun(stopped, folder);
+    stopped.kill("SIGINT");
+    const { code } = await stopped.ended;
+    if (code !== 0) expect([code, existsSync(file), remains(folder)]).toEqual([1, false, []]);
+    expect((await runProcess([...BUN, CLI, "backup", file, "--force"], { folder, env })).code).toBe(
+      0,
+    );
+
+    const target = { ...env, STORAGE_URL: await backend.makeUrl() };
+    const killed = startProcess([...BUN, CLI, "restore", file], { folder, env: target });
+    await begun(killed, dirname(target.STORAGE_URL.slice("sqlite:".length)));
+    killed.kill("SIGKILL");
+    await killed.ended;
+    const status = await runProcess([...BUN, CLI, "status", "--json"], { folder, env: target });
+    if (status.code === 0) {
+      // It was not begun, or its last step was done.
+      const { local } = JSON.parse(status.stdout) as { local: { table_counts: { notes: number } } };
+      expect([0, ROWS]).toContain(local.table_counts.notes);
+    } else {
+      expect(status.code).toBe(2);
+      expect(status.stderr).toContain("was not filled to its end by repsync restore");
+    }
+  });
+});

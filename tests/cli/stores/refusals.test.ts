@@ -1,0 +1,150 @@
+// What backup and restore refuse: nothing is written then.
+import { afterEach, expect, setDefaultTimeout, test } from "bun:test";
+import { readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { serviceEnv, startService } from "../../e2e/support/service-process.ts";
+import { readFacts, writeFact } from "../../http/stores/support/raw-store.ts";
+import { type Backend, onEveryBackend } from "../../http/support/backends.ts";
+import { makeTempFolder } from "../../http/support/make-temp-folder.ts";
+import { releaseResources } from "../../http/support/resources.ts";
+import { runCli } from "../support/run-cli.ts";
+
+afterEach(releaseResources);
+setDefaultTimeout(180_000);
+
+const PEPPER = "a pepper of more than thirty-two bytes";
+const OTHER_PEPPER = "another pepper of more than thirty-two bytes";
+const ADMIN = { ADMIN_USERNAME: "root", ADMIN_PASSWORD: "correct horse" };
+const BODY = "a body that is nowhere else";
+const NOTE = { records: [{ name: "a", body: BODY }] };
+
+/** A store with a row, a backup of it, and the command line on any store. */
+async function makeBackup(backend: Backend, env: Readonly<Record<string, string>> = {}) {
+  const folder = makeTempFolder();
+  const url = await backend.makeUrl();
+  const settings = { ...serviceEnv(folder), ...ADMIN, LOG_LEVEL: "", ...env };
+  const cli = (
+    store: string,
+    args: readonly string[],
+    more: Readonly<Record<string, string>> = {},
+    input = "",
+  ) => runCli(args, { folder, env: { ...settings, STORAGE_URL: store, ...more }, input });
+  const service = await startService({ folder, env: { ...settings, STORAGE_URL: url } });
+  expect((await service.push("notes", NOTE)).status).toBe(200);
+  await service.stop();
+  const file = join(folder, "store.backup");
+  const made = await cli(url, ["backup", file]);
+  expect([made.code, made.stderr]).toEqual([0, ""]);
+  const rows = async (store: string) =>
+    (await cli(store, ["status", "--json"])).json.local.table_counts.notes as number;
+  return { folder, url, file, cli, rows, settings };
+}
+
+onEveryBackend("what backup refuses", (backend) => {
+  test("D-10.7 a file that is there is replaced with --force only, and the store itself never", async () => {
+    const { folder, url, file, cli } = await makeBackup(backend);
+    const before = readFileSync(file);
+    const refused = await cli(url, ["backup", file]);
+    expect([refused.code, refused.stderr]).toEqual([
+      2,
+      `"${file}" is there already: --force replaces it\n`,
+    ]);
+    expect(readFileSync(file).equals(before)).toBe(true);
+    expect((await cli(url, ["backup", file, "--force"])).code).toBe(0);
+    expect(statSync(file).mode & 0o777).toBe(0o600);
+    expect((await cli(url, ["backup", folder, "--force"])).code).toBe(2);
+    const nowhere = await cli(url, ["backup", join(folder, "none", "x")]);
+    expect([nowhere.code, nowhere.stderr]).toEqual([
+      1,
+      `"${join(folder, "none", "x")}" cannot be written: there is no such file or folder\n`,
+    ]);
+    if (url.startsWith("sqlite:")) {
+      const store = await cli(url, ["backup", url.slice("sqlite:".length), "--force"]);
+      expect([store.code, store.stderr]).toMatchObject([
+        2,
+        expect.stringContaining("the store itself"),
+      ]);
+    }
+    expect(readdirSync(folder).filter((name) => name.includes("part"))).toEqual([]);
+  });
+});
+
+onEveryBackend("what restore refuses", (backend) => {
+  test("D-10.7 a store that is not empty, or that a running service holds", async () => {
+    const { folder, url, file, cli, settings } = await makeBackup(backend);
+    const full = await cli(url, ["restore", file]);
+    expect([full.code, full.stderr]).toEqual([
+      2,
+      'The store of STORAGE_URL is not empty: table "notes" has rows\n',
+    ]);
+    const other = await backend.makeUrl();
+    const service = await startService({ folder, env: { ...settings, STORAGE_URL: other } });
+    const held = await cli(other, ["restore", file]);
+    expect([held.code, held.stderr]).toMatchObject([2, expect.stringContaining("holds the store")]);
+    // It goes on as if nothing had been.
+    expect((await service.push("notes", NOTE)).status).toBe(200);
+    await service.stop();
+    const withAccount = await backend.makeUrl();
+    expect((await cli(withAccount, ["admin", "create", "eve"], {}, "correct horse\n")).code).toBe(
+      0,
+    );
+    const taken = await cli(withAccount, ["restore", file]);
+    expect([taken.code, taken.stderr]).toEqual([
+      2,
+      "The store of STORAGE_URL is not empty: it has accounts\n",
+    ]);
+  });
+
+  test("D-10.7 files that are missing, foreign, damaged, cut short or of a later program", async () => {
+    const { folder, file, cli, rows } = await makeBackup(backend);
+    const store = await backend.makeUrl();
+    const whole = readFileSync(file);
+    const path = (name: string) => join(folder, name);
+    writeFileSync(path("foreign"), "something else");
+    writeFileSync(path("empty"), "");
+    writeFileSync(path("cut"), whole.subarray(0, whole.length - 700));
+    writeFileSync(path("head"), whole.subarray(0, 17));
+    const flipped = Buffer.from(whole);
+    const at = backend.name === "MongoDB" ? whole.length >> 1 : whole.indexOf(BODY);
+    flipped[at] = (flipped[at] ?? 0) ^ 1;
+    writeFileSync(path("flipped"), flipped);
+    const expected = { missing: 2, foreign: 2, empty: 2, cut: 1, head: 1, flipped: 1, ".": 2 };
+    for (const [name, code] of Object.entries(expected)) {
+      const refused = await cli(store, ["restore", path(name)]);
+      expect([name, refused.code, refused.stdout]).toEqual([name, code, ""]);
+      expect(refused.stderr).toMatch(/^[A-Z"].*[^.]\n$/);
+    }
+    expect(await rows(store)).toBe(0);
+    expect((await cli(store, ["restore", file])).code).toBe(0);
+    expect(await rows(store)).toBe(1);
+  });
+
+  test("D-10.7 a pepper that does not fit", async () => {
+    const { file, cli, rows } = await makeBackup(backend, { API_KEY_PEPPER: PEPPER });
+    const store = await backend.makeUrl();
+    const none = await cli(store, ["restore", file], { API_KEY_PEPPER: "" });
+    expect([none.code, none.stderr]).toMatchObject([
+      2,
+      expect.stringMatching(/^API_KEY_PEPPER is missing: /),
+    ]);
+    const wrong = await cli(store, ["restore", file], { API_KEY_PEPPER: OTHER_PEPPER });
+    expect([wrong.code, wrong.stderr]).toMatchObject([
+      2,
+      expect.stringMatching(/^API_KEY_PEPPER does not fit /),
+    ]);
+    expect((await cli(store, ["restore", file])).code).toBe(0);
+    expect(await rows(store)).toBe(1);
+    expect(await readFacts(store)).not.toHaveProperty("filled_by");
+  });
+
+  test("D-10.7 a store that was filled half is taken by no start, and by another restore", async () => {
+    const { file, cli, rows } = await makeBackup(backend);
+    const store = await backend.makeUrl();
+    await rows(store);
+    await writeFact(store, "filled_by", "restore");
+    const refused = await cli(store, ["status"]);
+    expect([refused.code, refused.stdout]).toEqual([2, ""]);
+    expect((await cli(store, ["restore", file])).code).toBe(0);
+    expect(await rows(store)).toBe(1);
+  });
+});

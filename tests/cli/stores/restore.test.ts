@@ -1,0 +1,52 @@
+// A backup, and a store that is restored from it.
+import { afterEach, expect, setDefaultTimeout, test } from "bun:test";
+import { statSync } from "node:fs";
+import { join } from "node:path";
+import { readFacts } from "../../http/stores/support/raw-store.ts";
+import { onEveryBackend } from "../../http/support/backends.ts";
+import { makeTempFolder } from "../../http/support/make-temp-folder.ts";
+import { releaseResources } from "../../http/support/resources.ts";
+import { lookUp, shownBy, useDeployment } from "./support/used-deployment.ts";
+
+afterEach(releaseResources);
+setDefaultTimeout(180_000);
+
+onEveryBackend("backup and restore", (backend) => {
+  test("D-10.7 a store comes back with all that it held, in a deployment of its own, without sessions", async () => {
+    const url = await backend.makeUrl();
+    const { app, key, restart, cli } = await useDeployment(url);
+    const before = await shownBy(app);
+    const file = join(makeTempFolder(), "store.backup");
+    // The service goes on.
+    const made = await cli(url, ["backup", file, "--json"]);
+    expect([made.code, made.stderr]).toEqual([0, ""]);
+    expect(made.json).toMatchObject({ table_count: 5, accounts: 4, path: file });
+    expect(made.json.outside_secrets).toEqual(["SYNC_API_KEY", "ADMIN_PASSWORD"]);
+    expect(statSync(file).mode & 0o777).toBe(0o600);
+    expect(made.json.bytes).toBe(statSync(file).size);
+    const { deployment_id } = await readFacts(url);
+    const { token } = app.admin;
+    await app.stop();
+
+    const other = await backend.makeUrl();
+    // A start has made its tables and the administrator.
+    await (await restart(other)).stop();
+    const restored = await cli(other, ["restore", file]);
+    expect([restored.code, restored.stderr]).toEqual([0, ""]);
+    const lines = restored.stdout.split("\n");
+    expect(lines[0]).toMatch(/^Restored \d+ rows in 5 tables and 4 accounts, each compared/);
+    expect(lines[1]).toMatch(/^The backup was made at 20\S+Z, \d+ minutes? ago, by repsync /);
+    expect(lines[2]).toMatch(/^All sessions have ended \([1-9]\d*\); everybody has to sign in/);
+    const again = await restart(other);
+    const authorization = { Authorization: `Bearer ${token}` };
+    expect((await again.send("/v1/me", { headers: authorization })).status).toBe(401);
+    expect(await shownBy(again)).toEqual(before);
+    expect((await readFacts(other))["deployment_id"]).not.toBe(deployment_id);
+    expect(await lookUp(again, key, "ana")).toEqual([200, null]);
+    // Runs go on where they were: nothing is new but the tombstone.
+    const { json } = await again.trigger({ table: "versions" });
+    expect(json["tables"]).toMatchObject({ versions: { pushed: 0, deleted_there: 1 } });
+    const verified = await cli(other, ["audit", "verify", "--json"]);
+    expect(verified.json).toMatchObject({ status: "whole", problem: null });
+  });
+});
