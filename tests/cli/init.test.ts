@@ -10,7 +10,7 @@ import {
 } from "node:fs";
 import { join } from "node:path";
 import { readEnvFile } from "../../src/env-file.ts";
-import { BUN, MAIN, startProcess } from "../e2e/support/service-process.ts";
+import { BUN, CLI, startProcess } from "../e2e/support/service-process.ts";
 import { makeTempFolder } from "../http/support/make-temp-folder.ts";
 import { releaseResources } from "../http/support/resources.ts";
 import { runCli } from "./support/run-cli.ts";
@@ -56,7 +56,10 @@ describe("repsync init", () => {
     const folder = makeTempFolder();
     expect((await runCli(["init"], { folder })).code).toBe(0);
     expect((await runCli(["tables", "check"], { folder })).code).toBe(0);
-    const service = startProcess([...BUN, MAIN], { folder, env: { PORT: "0", LOG_LEVEL: "warn" } });
+    const service = startProcess([...BUN, CLI, "serve"], {
+      folder,
+      env: { PORT: "0", LOG_LEVEL: "warn" },
+    });
     const url = await service.waitFor("the address", () => {
       return /listening on (http:\S+)\n/.exec(service.stdout())?.[1] ?? null;
     });

@@ -1,14 +1,14 @@
 // The examples of docs/reputation.md, run as they stand against a real service: each prints what the guide shows.
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
-import { spawn } from "node:child_process";
 import { cpSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { ROOT } from "../../.ci/setup.mjs";
 import { PASSWORD } from "../http/reputation/people.ts";
 import { type Backend, onEveryBackend } from "../http/support/backends.ts";
 import { makeTempFolder } from "../http/support/make-temp-folder.ts";
-import { keepResource, releaseResources } from "../http/support/resources.ts";
+import { releaseResources } from "../http/support/resources.ts";
 import { type ServiceProcess, startService } from "./support/service-process.ts";
+import { Shell } from "./support/shell.ts";
 
 setDefaultTimeout(60_000);
 
@@ -78,7 +78,7 @@ onEveryBackend("the guide", (backend) => {
 
 function guideTests(backend: Backend): void {
   let service: ServiceProcess;
-  let terminals: Readonly<Record<Role, Terminal>>;
+  let terminals: Readonly<Record<Role, Shell>>;
 
   beforeAll(async () => {
     service = await startService({ env: { STORAGE_URL: await backend.makeUrl() } });
@@ -88,7 +88,7 @@ function guideTests(backend: Backend): void {
       const [, name = ""] = /^(?:\/\/|#) (\S+)\n/.exec(text) ?? [];
       writeFileSync(join(folder, name), text);
     }
-    const open = (username: string) => new Terminal(folder, envOf(service.url, username));
+    const open = (username: string) => new Shell(folder, envOf(service.url, username));
     terminals = { business: open("acme"), owner: open("ana") };
   });
   afterAll(releaseResources);
@@ -135,39 +135,6 @@ async function installPackage(folder: string): Promise<void> {
   const entrypoints = [join(ROOT, "src", "lookups.ts")];
   const outdir = join(target, "dist");
   await Bun.build({ entrypoints, outdir, target: "browser", format: "esm" });
-}
-
-/** A shell that keeps its variables from one example to the next. */
-class Terminal {
-  readonly #run: (commands: string) => Promise<string>;
-
-  constructor(folder: string, env: Record<string, string>) {
-    const shell = spawn("bash", ["--noprofile", "--norc"], { cwd: folder, env });
-    keepResource(() => void shell.kill("SIGKILL"));
-    let printed = "";
-    let look = () => {};
-    const take = (bytes: Buffer) => {
-      printed += bytes.toString();
-      look();
-    };
-    shell.stdout.on("data", take);
-    shell.stderr.on("data", take);
-    let count = 0;
-    this.#run = async (commands) => {
-      const mark = `-- end of example ${++count} --`;
-      printed = "";
-      await new Promise<void>((resolve) => {
-        look = () => printed.includes(mark) && resolve();
-        shell.stdin.write(`${commands}\nprintf '%s' '${mark}'\n`);
-      });
-      return printed.slice(0, printed.indexOf(mark));
-    };
-  }
-
-  /** Runs commands to their end; resolves to what they print. */
-  run(commands: string): Promise<string> {
-    return this.#run(commands);
-  }
 }
 
 /** Fields that differ from call to call. That they are there, and not null, stays to be compared. */
