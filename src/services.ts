@@ -17,6 +17,7 @@ import type { Config } from "./config.ts";
 import { AppError } from "./domain/shared/errors.ts";
 import { MAX_WAITING_PASSWORDS, REMEMBERED_LOOKUP_MS } from "./domain/shared/limits.ts";
 import { formatChangeText } from "./domain/shared/store-format.ts";
+import type { MakeAlert } from "./ports/alerts/alert-outbox.ts";
 import type { VersionedCache } from "./ports/lookups/versioned-cache.ts";
 import type { ReputationStores } from "./ports/reputation-stores.ts";
 import type { Logger } from "./ports/runtime/logger.ts";
@@ -111,7 +112,13 @@ async function makeServices(config: Config, opened: OpenedStore): Promise<Servic
     return cache;
   };
   const nameKey = Uint8Array.fromHex(await keptSecret(kept, "erased_names_key"));
-  const stores = await storage.openReputation(tables, { mac, auditKey, nameKey, makeCache });
+  const alerts =
+    config.webhook === null
+      ? null
+      : new Alerts({ outbox: storage.alerts, clock, ids: new SystemIds() });
+  const makeAlert: MakeAlert | null = alerts === null ? null : (alert) => alerts.make(alert);
+  const options = { mac, auditKey, nameKey, makeAlert, makeCache };
+  const stores = await storage.openReputation(tables, options);
   const lookupProcessor = new CountedLookups(stores.lookupProcessor);
   const { audit } = stores;
   const tokens = new JoseTokenIssuer(jwtSecret, clock);
@@ -119,17 +126,13 @@ async function makeServices(config: Config, opened: OpenedStore): Promise<Servic
   const reputation = { stores, mac, pepperMac, tokens, passwordRest };
   const accounts = await accountDeps(config, opened, reputation);
   await makeConfiguredAdministrator(config, accounts);
-  const alerts =
-    config.webhook === null
-      ? null
-      : new Alerts({ outbox: storage.alerts, clock, ids: new SystemIds() });
   const traffic = new TrafficMeter({ traffic: storage.traffic, clock, timer, logger });
   return {
     clock,
     timer,
     logger,
     storage,
-    sync: { ...syncDeps(config, opened), traffic },
+    sync: { ...syncDeps(config, opened), traffic, alerts },
     accounts,
     lookups: { lookupProcessor, pepperMac, clock, timer, defer: systemDefer },
     audit: { audit, mac, auditKey, clock },

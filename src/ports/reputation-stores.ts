@@ -4,6 +4,7 @@ import type { ApiKeyStore } from "./accounts/api-key-store.ts";
 import type { ConsentStore } from "./accounts/consent-store.ts";
 import type { Membership } from "./accounts/membership.ts";
 import type { ProfileStore } from "./accounts/profile-store.ts";
+import type { MakeAlert } from "./alerts/alert-outbox.ts";
 import type { Mac } from "./crypto/crypto.ts";
 import type { AuditLog } from "./lookups/audit-log.ts";
 import type { AuditSearch } from "./lookups/audit-search.ts";
@@ -28,6 +29,11 @@ export interface ReputationOptions {
   readonly auditKey: Uint8Array;
   /** Key of the HMACs of erased names, the same for all instances and for ever. D-8.2. */
   readonly nameKey: Uint8Array;
+  /**
+   * Makes the alerts that are kept in the commits of what they tell: a key that ends, a quota that is used up. Absent or
+   * null: nobody is to be told. D-10.12.
+   */
+  readonly makeAlert?: MakeAlert | null;
   /** Makes a cache of at most so many entries; one that remembers nothing will do. */
   readonly makeCache: <Value>(maxEntries: number) => VersionedCache<Value>;
 }

@@ -14,6 +14,7 @@ import { CONSENTS, MongoConsentStore } from "./accounts/consent-store.ts";
 import { MongoMembership } from "./accounts/membership.ts";
 import { PersonRows } from "./accounts/person-rows.ts";
 import { MongoProfileStore } from "./accounts/profile-store.ts";
+import { QUOTA_MARKS } from "./accounts/quota-marks.ts";
 import { MongoSecretStore, SECRETS } from "./accounts/secret-store.ts";
 import { MongoSessionStore, SESSIONS } from "./accounts/session-store.ts";
 import { ATTEMPTS, MongoSignInGuard } from "./accounts/sign-in-guard.ts";
@@ -54,6 +55,7 @@ import { TABLE_VERSIONS, TableVersions } from "./driver/table-versions.ts";
 import { LookupCache } from "./lookups/lookup-cache.ts";
 import { MongoLookupProcessor } from "./lookups/lookup-processor.ts";
 import { LookupReader } from "./lookups/lookup-reader.ts";
+import { QuotaAlerts } from "./lookups/quota-alerts.ts";
 import { ERASED_NAMES, ErasedNames } from "./people/erased-names.ts";
 import { ACCOUNTS, MongoKnownNames } from "./people/name-facts.ts";
 import { AGREED, MongoAgreedBlocks } from "./runs/agreed-rows.ts";
@@ -235,6 +237,7 @@ const REPUTATION_COLLECTIONS = [
   INDEX_SEGMENTS,
   AUDIT_CHECKPOINTS,
   AUDIT_CHAIN_COUNT,
+  QUOTA_MARKS,
 ];
 
 /** Makes the collections of the reputation half, and its stores on them. Throws `store_unavailable`. */
@@ -255,11 +258,12 @@ async function openReputation(
   const people = { ...deps, profiles, platformAccounts, subjects };
   const chainWriter = new AuditChainWriter(deps.db, options.mac, options.auditKey);
   const noteAct: NoteAdminAct = (act, tx) => noteAdminAct({ ...people, chainWriter }, act, tx);
+  const { makeAlert = null } = options;
   const segments = new SegmentWriter(deps.db);
   const cache = new LookupCache(options.makeCache);
   const reader = new LookupReader({ ...people, cache });
   return {
-    apiKeys: new MongoApiKeyStore(deps),
+    apiKeys: new MongoApiKeyStore(deps, makeAlert),
     consents: new MongoConsentStore(deps),
     profiles: new MongoProfileStore(people),
     membership: new MongoMembership({ ...people, noteAdminAct: noteAct }),
@@ -274,6 +278,7 @@ async function openReputation(
       cache,
       chainWriter,
       segments,
+      quotaAlerts: new QuotaAlerts(deps.db, makeAlert),
     }),
   };
 }

@@ -34,6 +34,7 @@ import { prepareFacts } from "./driver/store-facts.ts";
 import { SqliteLookupProcessor } from "./lookups/lookup-processor.ts";
 import { PersonReader } from "./lookups/person-reader.ts";
 import { prepareVersions } from "./lookups/person-versions.ts";
+import { QuotaAlerts } from "./lookups/quota-alerts.ts";
 import { ERASED_TABLES, ErasedNames } from "./people/erased-names.ts";
 import { NAME_TABLES, SqliteKnownNames } from "./people/name-facts.ts";
 import { AGREED_TABLES, SqliteAgreedBlocks } from "./runs/agreed-rows.ts";
@@ -193,7 +194,7 @@ async function openReputation(
       "repsync_subjects",
     ]);
   }, []);
-  const { mac, auditKey, nameKey, makeCache } = options;
+  const { mac, auditKey, nameKey, makeAlert = null, makeCache } = options;
   const subjects = new Subjects(database, mac, auditKey);
   erasedNames.open({
     hmacOf: (username) => mac.hmacHex(nameKey, erasedNameText(username)),
@@ -203,7 +204,7 @@ async function openReputation(
   const noteAct = (act: AdminAct) => noteAdminAct(database, { mac, auditKey, subjects }, act);
   const people = new PersonReader(database, { profiles, platformAccounts, subjects, makeCache });
   return {
-    apiKeys: new SqliteApiKeyStore(database),
+    apiKeys: new SqliteApiKeyStore(database, makeAlert),
     consents: new SqliteConsentStore(database),
     profiles: new SqliteProfileStore(database, profiles, platformAccounts),
     membership: new SqliteMembership(database, {
@@ -216,6 +217,9 @@ async function openReputation(
     usage: new SqliteUsageStore(database, subjects),
     audit: new SqliteAuditLog(database, subjects),
     auditSearch: new SqliteAuditSearch(database, subjects),
-    lookupProcessor: new SqliteLookupProcessor(database, { people, subjects, chain }),
+    lookupProcessor: new SqliteLookupProcessor(database, {
+      ...{ people, subjects, chain },
+      quotaAlerts: new QuotaAlerts(database, makeAlert),
+    }),
   };
 }

@@ -1,5 +1,6 @@
 import { DEFAULT_LIST_ITEMS } from "../../domain/shared/limits.ts";
-import { findRun, listRuns, type RunItem } from "../../usecases/sync/runs/sync-lists.ts";
+import type { RunItem } from "../../usecases/sync/runs/run-item.ts";
+import { findRun, listRuns } from "../../usecases/sync/runs/sync-lists.ts";
 import {
   type AddCommand,
   type CommandTools,

@@ -23,13 +23,14 @@ export interface ApiKeyStore {
 
   /**
    * Revokes a key of this account at once. Idempotent: one that is revoked stays as it is. Once it has resolved no
-   * instance accepts the key. Null when the account has no such key.
+   * instance accepts the key. Null when the account has no such key. The alert `key.revoked` of a key that was not revoked
+   * before is kept in the same commit.
    */
   revoke(username: string, target: Revocation<string>): Promise<StoredApiKey | null>;
 
   /**
    * Makes the successor and ends the old key in one commit. `conflict` when the old key is not active, null when the
-   * account has no such key; nothing is written then.
+   * account has no such key; nothing is written then. The alert `key.rotated` is kept in the same commit.
    */
   rotate(username: string, rotation: KeyRotation): Promise<StoredApiKey | "conflict" | null>;
 }

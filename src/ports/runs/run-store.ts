@@ -1,3 +1,4 @@
+import type { QueuedAlert } from "../../domain/alerts/alert.ts";
 import type { News } from "../../domain/sync/run/news.ts";
 import type { KeptRun } from "../../domain/sync/run/run.ts";
 
@@ -21,10 +22,10 @@ export interface RunQuery {
 export interface RunStore {
   /**
    * Keeps a run under its id with what it has told, in one commit, durably, and drops the oldest beyond the limit of its
-   * kind. What was kept under the id is replaced and keeps its place in the order; without `news` those stay. Throws
-   * `store_unavailable`, as the others do.
+   * kind. What was kept under the id is replaced and keeps its place in the order; without `news` those stay. `alerts` are
+   * added to those that wait, in the same commit. Throws `store_unavailable`, as the others do.
    */
-  save(run: KeptRun, news?: readonly News[]): Promise<void>;
+  save(run: KeptRun, news?: readonly News[], alerts?: readonly QueuedAlert[]): Promise<void>;
 
   /** Asks for the end of a run or dry run that is kept, whichever instance it is on; `reason` is for its `error`. D-7.8. */
   cancel(runId: string, reason: string): Promise<void>;

@@ -4,6 +4,7 @@ import { consentStoreContract } from "../accounts/consent-store-contract.ts";
 import { erasureContract } from "../accounts/erasure-contract.ts";
 import { membershipContract } from "../accounts/membership-contract.ts";
 import { ownedProfileContract } from "../accounts/owned-profile-contract.ts";
+import { accountAlertsContract } from "../alerts/account-alerts-contract.ts";
 import { auditLogContract } from "./audit-log-contract.ts";
 import { auditSearchContract } from "./audit-search-contract.ts";
 import { lookupProcessorContract } from "./lookup-processor-contract.ts";
@@ -18,6 +19,7 @@ export function reputationContract(harness: ReputationHarness): void {
   erasureContract(harness);
   administrationContract(harness);
   lookupProcessorContract(harness);
+  accountAlertsContract(harness);
   auditLogContract(harness);
   auditSearchContract(harness);
 }

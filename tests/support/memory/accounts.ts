@@ -7,6 +7,10 @@ import {
   isActiveAdministrator,
 } from "../../../src/domain/reputation/accounts/account.ts";
 import {
+  revocationAlert,
+  rotationAlert,
+} from "../../../src/domain/reputation/accounts/account-alerts.ts";
+import {
   type KeyRotation,
   planRotation,
   revokedKey,
@@ -39,6 +43,7 @@ import type { ConsentQuery, ConsentStore } from "../../../src/ports/accounts/con
 import type { Session, SessionStore } from "../../../src/ports/accounts/session-store.ts";
 import type { AttemptCounter, SignInGuard } from "../../../src/ports/accounts/sign-in-guard.ts";
 import type { Clock } from "../../../src/ports/runtime/runtime.ts";
+import type { MemoryAlertOutbox } from "./alerts.ts";
 import type { MemoryErasedNames } from "./erased-names.ts";
 
 /** Sessions by id. */
@@ -263,10 +268,12 @@ export class MemorySecretStore implements SecretStore {
 /** API keys in the order in which they were made. */
 export class MemoryApiKeyStore implements ApiKeyStore {
   readonly #accounts: MemoryAccountStore;
+  readonly #alerts: MemoryAlertOutbox;
   readonly #keys = new Map<string, StoredApiKey>();
 
-  constructor(accounts: MemoryAccountStore) {
+  constructor(accounts: MemoryAccountStore, alerts: MemoryAlertOutbox) {
     this.#accounts = accounts;
+    this.#alerts = alerts;
   }
 
   async create(key: StoredApiKey): Promise<boolean> {
@@ -287,6 +294,7 @@ export class MemoryApiKeyStore implements ApiKeyStore {
     if (key === null) return null;
     const revoked = revokedKey(key, nowMs);
     this.#keys.set(id, revoked);
+    this.#alerts.tell(revocationAlert(key, nowMs));
     return revoked;
   }
 
@@ -295,6 +303,7 @@ export class MemoryApiKeyStore implements ApiKeyStore {
     if (key === null) return null;
     const plan = planRotation(key, rotation);
     if (plan === null) return "conflict";
+    this.#alerts.tell(rotationAlert(key));
     for (const kept of [plan.old, plan.successor]) this.#keys.set(kept.id, kept);
     return plan.successor;
   }

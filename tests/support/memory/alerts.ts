@@ -1,7 +1,12 @@
-import { MAX_ALERT_WAIT_MS, type QueuedAlert } from "../../../src/domain/alerts/alert.ts";
+import {
+  type Alert,
+  MAX_ALERT_WAIT_MS,
+  type QueuedAlert,
+} from "../../../src/domain/alerts/alert.ts";
 import type {
   AlertOutbox,
   AlertRetry,
+  MakeAlert,
   WaitingAlert,
 } from "../../../src/ports/alerts/alert-outbox.ts";
 
@@ -12,6 +17,8 @@ interface Entry {
 
 /** Alerts in memory. */
 export class MemoryAlertOutbox implements AlertOutbox {
+  /** Set by who opens the reputation half. */
+  makeAlert: MakeAlert | null = null;
   readonly #entries = new Map<string, Entry>();
 
   async add(alerts: readonly QueuedAlert[]): Promise<void> {
@@ -41,6 +48,11 @@ export class MemoryAlertOutbox implements AlertOutbox {
 
   async count(): Promise<number> {
     return this.#entries.size;
+  }
+
+  /** Keeps what other stores tell, in the caller's commit; nothing without `makeAlert`. */
+  tell(alert: Alert | null): void {
+    if (alert !== null && this.makeAlert !== null) void this.add([this.makeAlert(alert)]);
   }
 
   dropOf(username: string): void {

@@ -1,4 +1,10 @@
 // Lookups in memory: the decision on a batch.
+import {
+  quotaSteps,
+  type ToldQuotaSteps,
+} from "../../../src/domain/reputation/accounts/account-alerts.ts";
+import type { StoredApiKey } from "../../../src/domain/reputation/accounts/api-key.ts";
+import type { MeterCharge } from "../../../src/domain/reputation/accounts/call-meter.ts";
 import { effectiveLimits } from "../../../src/domain/reputation/accounts/plan.ts";
 import type { LookupSubject } from "../../../src/domain/reputation/lookups/lookup.ts";
 import {
@@ -11,6 +17,7 @@ import {
 import type { LookupProcessor } from "../../../src/ports/lookups/lookup-processor.ts";
 import type { Clock } from "../../../src/ports/runtime/runtime.ts";
 import type { MemoryAccountStore, MemoryApiKeyStore, MemoryConsentStore } from "./accounts.ts";
+import type { MemoryAlertOutbox } from "./alerts.ts";
 import type { MemoryChainWriter } from "./audit.ts";
 import type { PeopleTables, Subjects } from "./people.ts";
 import type { MemoryUsageStore } from "./usage.ts";
@@ -24,14 +31,17 @@ export interface LookupDeps extends PeopleTables {
   readonly usage: MemoryUsageStore;
   readonly subjects: Subjects;
   readonly chain: MemoryChainWriter;
+  readonly alerts: MemoryAlertOutbox;
 }
 
 /** Decides a batch without waiting for anything, so all of it is one commit. It needs no cache, and no deadline. */
 export class MemoryLookupProcessor implements LookupProcessor {
   readonly #deps: LookupDeps;
+  readonly #told: ToldQuotaSteps;
 
   constructor(deps: LookupDeps) {
     this.#deps = deps;
+    this.#told = deps.usage.told;
   }
 
   async decide(calls: readonly LookupCall[]): Promise<readonly LookupOutcome[]> {
@@ -45,6 +55,7 @@ export class MemoryLookupProcessor implements LookupProcessor {
         usage.charge(caller.key.username, count, caller.limits),
       ]),
     );
+    for (const { caller } of counted) this.#tellQuota(caller, charges);
     const subjectOf = (username: string) => this.#subject(username);
     const { outcomes, entries, uses } = decideBatch(resolved, { nowMs, subjectOf, charges });
     for (const use of uses) {
@@ -53,6 +64,19 @@ export class MemoryLookupProcessor implements LookupProcessor {
     }
     chain.append(entries);
     return outcomes;
+  }
+
+  /** Erasure needs to forget nothing: ids of accounts are not given again. */
+  #tellQuota(
+    { accountId, key, limits }: LimitedCaller & { readonly key: StoredApiKey },
+    charges: ReadonlyMap<string, MeterCharge>,
+  ): void {
+    const charge = charges.get(accountId);
+    for (const step of charge === undefined ? [] : quotaSteps(charge, limits)) {
+      if (this.#told.has(accountId, step)) continue;
+      this.#told.note(accountId, step);
+      this.#deps.alerts.tell({ ...step, account: key.username });
+    }
   }
 
   #caller(keyHash: string) {

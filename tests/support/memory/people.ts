@@ -29,6 +29,7 @@ import type {
   MemorySessionStore,
   MemorySignInGuard,
 } from "./accounts.ts";
+import type { MemoryAlertOutbox } from "./alerts.ts";
 import type { MemoryErasedNames } from "./erased-names.ts";
 import type { MemoryRejectedRecords } from "./rejected-records.ts";
 import type { MemoryTables } from "./tables.ts";
@@ -191,6 +192,7 @@ export interface MembershipDeps extends PeopleTables {
   readonly subjects: Subjects;
   readonly erasedNames: MemoryErasedNames;
   readonly rejected: MemoryRejectedRecords;
+  readonly alerts: MemoryAlertOutbox;
   readonly clock: Clock;
   /** For a record of what an administrator did. */
   readonly beginChain: () => { append(entries: readonly AuditEntry[]): void };
@@ -235,7 +237,8 @@ export class MemoryMembership implements Membership {
     signIns.forget(username);
     this.#deps.platformAccounts.remove(username);
     this.#deps.profiles.remove(username);
-    const { profiles, platformAccounts, rejected } = this.#deps;
+    const { profiles, platformAccounts, rejected, alerts } = this.#deps;
+    alerts.dropOf(username);
     rejected.forgetPerson([profiles.tableName, platformAccounts.tableName], username);
     return "erased";
   }

@@ -1,7 +1,9 @@
 // Leases and runs in memory, as simple as their contracts allow.
+import type { QueuedAlert } from "../../../src/domain/alerts/alert.ts";
 import { MAX_KEPT_DRY_RUNS, MAX_KEPT_RUNS } from "../../../src/domain/shared/limits.ts";
 import type { News } from "../../../src/domain/sync/run/news.ts";
 import type { KeptRun } from "../../../src/domain/sync/run/run.ts";
+import type { AlertOutbox } from "../../../src/ports/alerts/alert-outbox.ts";
 import type {
   HeldLease,
   LeaseClaim,
@@ -10,6 +12,7 @@ import type {
 } from "../../../src/ports/runs/lease-store.ts";
 import type { RunStore, ToldRun } from "../../../src/ports/runs/run-store.ts";
 import type { Clock } from "../../../src/ports/runtime/runtime.ts";
+import { MemoryAlertOutbox } from "./alerts.ts";
 
 /** Leases by a clock. */
 export class MemoryLeaseStore implements LeaseStore {
@@ -58,9 +61,14 @@ export class MemoryLeaseStore implements LeaseStore {
 
 /** Runs in the order in which they were first saved. */
 export class MemoryRunStore implements RunStore {
+  readonly #outbox: AlertOutbox;
   readonly #runs = new Map<string, ToldRun>();
   readonly #dryRuns = new Map<string, ToldRun>();
   readonly #cancellations = new Map<string, string>();
+
+  constructor(outbox: AlertOutbox = new MemoryAlertOutbox()) {
+    this.#outbox = outbox;
+  }
 
   async cancel(runId: string, reason: string): Promise<void> {
     const isKept = (await this.find(runId)) !== null;
@@ -71,7 +79,12 @@ export class MemoryRunStore implements RunStore {
     return this.#cancellations.get(runId) ?? null;
   }
 
-  async save(run: KeptRun, news?: readonly News[]): Promise<void> {
+  async save(
+    run: KeptRun,
+    news?: readonly News[],
+    alerts: readonly QueuedAlert[] = [],
+  ): Promise<void> {
+    await this.#outbox.add(alerts);
     const isDry = run.kind === "sync" && run.dryRun;
     const [kept, limit] = isDry ? [this.#dryRuns, MAX_KEPT_DRY_RUNS] : [this.#runs, MAX_KEPT_RUNS];
     const told = news ?? kept.get(run.runId)?.news ?? [];

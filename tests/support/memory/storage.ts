@@ -42,9 +42,9 @@ export class MemoryDatabase {
   readonly clock: Clock;
   readonly tables: MemoryTables;
   readonly rows: MemoryRowSource;
-  readonly runs = new MemoryRunStore();
-  readonly traffic = new MemoryTrafficStore();
   readonly alerts = new MemoryAlertOutbox();
+  readonly runs = new MemoryRunStore(this.alerts);
+  readonly traffic = new MemoryTrafficStore();
   readonly sessions: MemorySessionStore;
   readonly accounts: MemoryAccountStore;
   readonly signIns = new MemorySignInGuard();
@@ -63,7 +63,7 @@ export class MemoryDatabase {
     this.sessions = new MemorySessionStore(clock);
     this.accounts = new MemoryAccountStore(this.sessions, this.erasedNames);
     this.tables.factsOf = (username) => this.accounts.factsOf(username);
-    this.apiKeys = new MemoryApiKeyStore(this.accounts);
+    this.apiKeys = new MemoryApiKeyStore(this.accounts, this.alerts);
     this.consents = new MemoryConsentStore(this.accounts);
     this.usage = new MemoryUsageStore(clock);
   }
@@ -127,8 +127,9 @@ export class MemoryStorage implements FullStorage {
 
   async openReputation(
     prepared: PreparedTables,
-    { mac, auditKey, nameKey }: ReputationOptions,
+    { mac, auditKey, nameKey, makeAlert = null }: ReputationOptions,
   ): Promise<ReputationStores> {
+    this.alerts.makeAlert = makeAlert;
     const { tables, apiKeys, consents, usage, erasedNames } = this.#database;
     erasedNames.open({
       hmacOf: (username) => mac.hmacHex(nameKey, erasedNameText(username)),
@@ -146,6 +147,7 @@ export class MemoryStorage implements FullStorage {
       sessions: this.sessions,
       erasedNames,
       rejected: this.rejected,
+      alerts: this.alerts,
       apiKeys,
       consents,
       usage,

@@ -1,4 +1,5 @@
 // What accounts have used, in memory.
+import { ToldQuotaSteps } from "../../../src/domain/reputation/accounts/account-alerts.ts";
 import {
   type AccountUse,
   type CallHistory,
@@ -27,6 +28,8 @@ const UNUSED: Usage = { callsMs: [], month: null };
 
 /** Calls by account. */
 export class MemoryUsageStore implements UsageStore {
+  /** Steps of quotas that were told. */
+  readonly told = new ToldQuotaSteps();
   readonly #clock: Clock;
   readonly #usage = new Map<string, Usage>();
   readonly #histories = new Map<string, CallHistory>();

@@ -1,4 +1,9 @@
 import type { ClientSession, Collection } from "mongodb";
+import type { Alert } from "../../../domain/alerts/alert.ts";
+import {
+  revocationAlert,
+  rotationAlert,
+} from "../../../domain/reputation/accounts/account-alerts.ts";
 import {
   type KeyRotation,
   planRotation,
@@ -6,6 +11,8 @@ import {
   type StoredApiKey,
 } from "../../../domain/reputation/accounts/api-key.ts";
 import type { ApiKeyStore, KeyPage, Revocation } from "../../../ports/accounts/api-key-store.ts";
+import type { MakeAlert } from "../../../ports/alerts/alert-outbox.ts";
+import { addAlerts } from "../alerts/alert-outbox.ts";
 import type { InternalCollection } from "../driver/collections.ts";
 import { takeNumbers } from "../driver/id-counters.ts";
 import { readSnapshot, SNAPSHOT } from "../driver/operations.ts";
@@ -30,9 +37,11 @@ export interface ApiKeyDocument extends Omit<StoredApiKey, "id"> {
 export class MongoApiKeyStore implements ApiKeyStore {
   readonly #deps: VersionedDeps;
   readonly #keys: Collection<ApiKeyDocument>;
+  readonly #makeAlert: MakeAlert | null;
 
-  constructor(deps: VersionedDeps) {
+  constructor(deps: VersionedDeps, makeAlert: MakeAlert | null) {
     this.#deps = deps;
+    this.#makeAlert = makeAlert;
     this.#keys = deps.db.collection(API_KEYS.name);
   }
 
@@ -71,6 +80,7 @@ export class MongoApiKeyStore implements ApiKeyStore {
       const revoked = revokedKey(key, nowMs);
       if (revoked === key) return key;
       await this.#end(revoked, tx);
+      await this.#tell(revocationAlert(key, nowMs), tx);
       await raise();
       return revoked;
     });
@@ -84,6 +94,7 @@ export class MongoApiKeyStore implements ApiKeyStore {
       if (plan === null) return "conflict";
       await this.#end(plan.old, tx);
       await raise(plan.successor.hash);
+      await this.#tell(rotationAlert(key), tx);
       await this.#insert(plan.successor, await this.#takeNumber(tx), tx);
       return plan.successor;
     });
@@ -96,6 +107,12 @@ export class MongoApiKeyStore implements ApiKeyStore {
 
   async #end({ id: _id, revokedAt, isRevoked }: StoredApiKey, tx: ClientSession): Promise<void> {
     await this.#keys.updateOne({ _id }, { $set: { revokedAt, isRevoked } }, { session: tx });
+  }
+
+  async #tell(alert: Alert | null, tx: ClientSession): Promise<void> {
+    const makeAlert = this.#makeAlert;
+    if (alert !== null && makeAlert !== null)
+      await addAlerts(this.#deps.db, [makeAlert(alert)], tx);
   }
 
   /** One commit after the other, that of an erasure too: so what is read after it stays so until the commit. */

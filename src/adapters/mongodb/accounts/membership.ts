@@ -4,6 +4,7 @@ import type { AdminRequest } from "../../../domain/reputation/audit/admin-entry.
 import { formatMs } from "../../../domain/shared/time.ts";
 import type { AccountConflict } from "../../../ports/accounts/account-store.ts";
 import type { Enrolment, Membership } from "../../../ports/accounts/membership.ts";
+import { dropAlertsOf } from "../alerts/alert-outbox.ts";
 import { takeNumbers } from "../driver/id-counters.ts";
 import { lookupLogOf } from "../driver/lookup-log.ts";
 import { changePerson } from "../driver/person-changes.ts";
@@ -17,6 +18,7 @@ import type { NoteAdminAct } from "./administration.ts";
 import { API_KEYS } from "./api-key-store.ts";
 import { CONSENTS } from "./consent-store.ts";
 import type { ProfileDeps } from "./profile-store.ts";
+import { dropQuotaMarks } from "./quota-marks.ts";
 import { forgetAttempts } from "./sign-in-guard.ts";
 import type { Subjects } from "./subjects.ts";
 
@@ -80,6 +82,7 @@ export class MongoMembership implements Membership {
       };
       for (const eraseOne of Object.values(erase)) await eraseOne();
       const tables = [profiles.tableName, platformAccounts.tableName];
+      await dropAlertsOf(db, username, tx);
       await new RejectedEntries(db).forgetPerson(tables, username, tx);
       await platformAccounts.remove(username, change);
       await profiles.remove(username, change);
@@ -107,5 +110,6 @@ export class MongoMembership implements Membership {
   async #removeUsage(accountId: string, tx: ClientSession): Promise<void> {
     const usages = lookupLogOf<UsageDocument>(this.#deps.db);
     await usages.deleteOne({ _id: usageId(accountId) }, { session: tx });
+    await dropQuotaMarks(this.#deps.db, accountId, tx);
   }
 }

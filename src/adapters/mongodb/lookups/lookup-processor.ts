@@ -45,6 +45,7 @@ import { BatchFacts } from "./batch-facts.ts";
 import type { LookupCache } from "./lookup-cache.ts";
 import type { BatchReading, LookupReader } from "./lookup-reader.ts";
 import { OwnChain } from "./own-chain.ts";
+import type { QuotaAlerts, ToldStep } from "./quota-alerts.ts";
 
 interface LookupProcessorDeps extends StoreDeps {
   readonly mac: Mac;
@@ -53,6 +54,7 @@ interface LookupProcessorDeps extends StoreDeps {
   readonly subjects: Subjects;
   readonly chainWriter: AuditChainWriter;
   readonly segments: SegmentWriter;
+  readonly quotaAlerts: QuotaAlerts;
 }
 
 interface Batch {
@@ -66,6 +68,7 @@ interface Decided {
   readonly outcomes: readonly LookupOutcome[];
   readonly writes: readonly LogWrite[];
   readonly counted: readonly CountedCalls[];
+  readonly told: readonly ToldStep[];
   /** The chain once that is committed; null when nothing is written. */
   readonly written: WrittenChain | null;
 }
@@ -177,7 +180,7 @@ export class MongoLookupProcessor implements LookupProcessor {
       await deadline.race(tx.abortTransaction());
       return null;
     }
-    const { outcomes, writes, counted, written } = await this.#decideOn(
+    const { outcomes, writes, counted, told, written } = await this.#decideOn(
       { calls, facts, deadline },
       reading,
       tx,
@@ -201,6 +204,7 @@ export class MongoLookupProcessor implements LookupProcessor {
       throw error;
     }
     this.#remember(facts, written);
+    this.#deps.quotaAlerts.remember(told);
     return { outcomes, readAtMs };
   }
 
@@ -209,7 +213,7 @@ export class MongoLookupProcessor implements LookupProcessor {
     { nowMs, usages, heads }: BatchReading,
     tx: ClientSession,
   ): Promise<Decided> {
-    const { chainWriter } = this.#deps;
+    const { chainWriter, quotaAlerts } = this.#deps;
     const { chain, unanswered } = this.#ownChain.stateAt(heads);
     const usageBy = new Map<string, ReturnType<typeof usageOf>>();
     const usageNow = (accountId: string) =>
@@ -226,6 +230,7 @@ export class MongoLookupProcessor implements LookupProcessor {
     const charges = new Map<string, MeterCharge>();
     const counted: CountedCalls[] = [];
     const corrected: LogWrite[] = [];
+    const told: ToldStep[] = [];
     for (const { caller, calls } of toCount) {
       const { accountId, limits } = caller;
       const usage = usageNow(accountId);
@@ -240,6 +245,9 @@ export class MongoLookupProcessor implements LookupProcessor {
       }
       usageBy.set(accountId, withCharge(usage, charge));
       counted.push({ accountId, atMs: usage.atMs, calls: charge.admitted });
+      const steps = quotaAlerts.reached(caller, charge);
+      if (steps.length > 0) await deadline.race(quotaAlerts.tell(caller, steps, tx));
+      told.push(...steps.map((step) => ({ accountId, step })));
     }
     const subjectOf = (username: string) => facts.person(username);
     const { outcomes, entries, uses } = decideBatch(resolved, { nowMs, subjectOf, charges });
@@ -248,13 +256,16 @@ export class MongoLookupProcessor implements LookupProcessor {
       usageBy.set(use.accountId, { ...usage, history: withUse(usage.history, use, nowMs) });
     }
     // Calls are given back only where the head moves too, so that a later batch can tell whether they were.
-    if (entries.length === 0) return { outcomes, writes: corrected, counted: [], written: null };
+    if (entries.length === 0) {
+      return { outcomes, writes: corrected, counted: [], told: [], written: null };
+    }
     const from = chain ?? (await deadline.race(chainWriter.begin(tx)));
     const append = chainWriter.append(from, entries);
     const counts = Array.from(usageBy, ([accountId, usage]) =>
       writeUsage(accountId, usage, !usages.has(usageId(accountId))),
     );
-    return { outcomes, counted, writes: [...counts, ...append.writes], written: append.written };
+    const writes = [...counts, ...append.writes];
+    return { outcomes, counted, told, writes, written: append.written };
   }
 
   #remember(facts: BatchFacts, written: WrittenChain | null): void {

@@ -1,8 +1,10 @@
 import type { Collection, Document } from "mongodb";
+import type { QueuedAlert } from "../../../domain/alerts/alert.ts";
 import { MAX_KEPT_DRY_RUNS, MAX_KEPT_RUNS } from "../../../domain/shared/limits.ts";
 import type { News } from "../../../domain/sync/run/news.ts";
 import { type KeptRun, readKeptRun } from "../../../domain/sync/run/run.ts";
 import type { RunQuery, RunStore, ToldRun } from "../../../ports/runs/run-store.ts";
+import { addAlerts } from "../alerts/alert-outbox.ts";
 import type { InternalCollection } from "../driver/collections.ts";
 import { takeNumbers } from "../driver/id-counters.ts";
 import {
@@ -46,7 +48,11 @@ export class MongoRunStore implements RunStore {
     this.#dryRuns = deps.db.collection(DRY_RUNS.name);
   }
 
-  async save(run: KeptRun, news?: readonly News[]): Promise<void> {
+  async save(
+    run: KeptRun,
+    news?: readonly News[],
+    alerts: readonly QueuedAlert[] = [],
+  ): Promise<void> {
     const { db } = this.#deps;
     const isDry = run.kind === "sync" && run.dryRun;
     const [runs, limit] = isDry ? [this.#dryRuns, MAX_KEPT_DRY_RUNS] : [this.#runs, MAX_KEPT_RUNS];
@@ -54,6 +60,7 @@ export class MongoRunStore implements RunStore {
     const told = news === undefined ? {} : { news: JSON.stringify(news) };
     const values = { run: JSON.stringify(run), ...told };
     await writeTogether(this.#deps, async (tx) => {
+      await addAlerts(db, alerts, tx);
       const known = await runs.updateOne({ _id }, { $set: values }, { session: tx });
       if (known.matchedCount > 0) return;
       const number = await takeNumbers(db, runs.collectionName, 1, tx);

@@ -1,3 +1,8 @@
+import type { Alert } from "../../../domain/alerts/alert.ts";
+import {
+  revocationAlert,
+  rotationAlert,
+} from "../../../domain/reputation/accounts/account-alerts.ts";
 import {
   type KeyRotation,
   planRotation,
@@ -5,6 +10,8 @@ import {
   type StoredApiKey,
 } from "../../../domain/reputation/accounts/api-key.ts";
 import type { ApiKeyStore, KeyPage, Revocation } from "../../../ports/accounts/api-key-store.ts";
+import type { MakeAlert } from "../../../ports/alerts/alert-outbox.ts";
+import { addAlerts } from "../alerts/alert-outbox.ts";
 import type { SqliteDatabase } from "../driver/database.ts";
 import type { SqliteRow } from "../driver/driver.ts";
 import { findAccount } from "./account-store.ts";
@@ -30,9 +37,11 @@ const END = "UPDATE repsync_api_keys SET revoked_at = ?, is_revoked = ? WHERE id
 
 export class SqliteApiKeyStore implements ApiKeyStore {
   readonly #database: SqliteDatabase;
+  readonly #makeAlert: MakeAlert | null;
 
-  constructor(database: SqliteDatabase) {
+  constructor(database: SqliteDatabase, makeAlert: MakeAlert | null) {
     this.#database = database;
+    this.#makeAlert = makeAlert;
   }
 
   async create(key: StoredApiKey): Promise<boolean> {
@@ -59,6 +68,7 @@ export class SqliteApiKeyStore implements ApiKeyStore {
       if (key === null) return null;
       const revoked = revokedKey(key, nowMs);
       if (revoked !== key) this.#end(revoked);
+      this.#tell(revocationAlert(key, nowMs));
       return revoked;
     });
   }
@@ -71,6 +81,7 @@ export class SqliteApiKeyStore implements ApiKeyStore {
       if (plan === null) return "conflict";
       this.#end(plan.old);
       this.#insert(plan.successor);
+      this.#tell(rotationAlert(key));
       return plan.successor;
     });
   }
@@ -82,6 +93,11 @@ export class SqliteApiKeyStore implements ApiKeyStore {
 
   #end(key: StoredApiKey): void {
     this.#database.run(END, [key.revokedAt, Number(key.isRevoked), key.id]);
+  }
+
+  #tell(alert: Alert | null): void {
+    const makeAlert = this.#makeAlert;
+    if (alert !== null && makeAlert !== null) addAlerts(this.#database, [makeAlert(alert)]);
   }
 
   #insert(key: StoredApiKey): void {

@@ -15,6 +15,10 @@ export const CALL_TABLES = [
     account_id TEXT PRIMARY KEY, minute_calls INTEGER NOT NULL, oldest_ms INTEGER,
     newest_ms INTEGER, month TEXT NOT NULL, month_calls INTEGER NOT NULL
   ) WITHOUT ROWID`,
+  // Steps of quotas that were told.
+  `CREATE TABLE IF NOT EXISTS repsync_quota_alerts (
+    account_id TEXT, month TEXT, type TEXT, PRIMARY KEY (account_id, month, type)
+  ) WITHOUT ROWID`,
   // Calls of the last minute, one row per millisecond.
   `CREATE TABLE IF NOT EXISTS repsync_calls (
     account_id TEXT, at_ms INTEGER, calls INTEGER NOT NULL, PRIMARY KEY (account_id, at_ms)

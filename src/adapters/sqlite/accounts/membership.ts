@@ -3,6 +3,7 @@ import type { AdminRequest } from "../../../domain/reputation/audit/admin-entry.
 import { formatMs } from "../../../domain/shared/time.ts";
 import type { AccountConflict } from "../../../ports/accounts/account-store.ts";
 import type { Enrolment, Membership } from "../../../ports/accounts/membership.ts";
+import { dropAlertsOf } from "../alerts/alert-outbox.ts";
 import type { SqliteDatabase } from "../driver/database.ts";
 import type { ErasedNames } from "../people/erased-names.ts";
 import { forgetRejections } from "../runs/rejected-records.ts";
@@ -21,6 +22,7 @@ const ERASE: Readonly<Record<Exclude<PersonalData, "attempts">, readonly string[
   usage: [
     `DELETE FROM repsync_usage WHERE account_id = ${ACCOUNT_ID}`,
     `DELETE FROM repsync_calls WHERE account_id = ${ACCOUNT_ID}`,
+    `DELETE FROM repsync_quota_alerts WHERE account_id = ${ACCOUNT_ID}`,
     `DELETE FROM repsync_call_history WHERE account_id = ${ACCOUNT_ID}`,
   ],
   subject: ["DELETE FROM repsync_subjects WHERE username = ?"],
@@ -78,6 +80,7 @@ export class SqliteMembership implements Membership {
       this.#remember(username);
       for (const sql of Object.values(ERASE).flat()) this.#database.run(sql, [username]);
       forgetAttempts(this.#database, username);
+      dropAlertsOf(this.#database, username);
       forgetRejections(this.#database, tables, username);
       this.#platformAccounts.remove(username);
       this.#profiles.remove(username);

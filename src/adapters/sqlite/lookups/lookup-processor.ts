@@ -22,6 +22,7 @@ import type { Subjects } from "../accounts/subjects.ts";
 import type { AuditChainWriter } from "../audit/audit-chain-writer.ts";
 import type { SqliteDatabase } from "../driver/database.ts";
 import type { PeopleOfBatch, PersonReader } from "./person-reader.ts";
+import type { QuotaAlerts, ToldStep } from "./quota-alerts.ts";
 
 /** Read anew with every batch: counts have to be, and the rest of the row costs little more. */
 const CALLER = `SELECT k.id, k.username, k.name, k.hash, k.prefix, k.last4, k.created_at, k.expires_at,
@@ -35,9 +36,11 @@ interface ProcessorDeps {
   readonly people: PersonReader;
   readonly subjects: Subjects;
   readonly chain: AuditChainWriter;
+  readonly quotaAlerts: QuotaAlerts;
 }
 
 interface CountedCaller extends LimitedCaller {
+  readonly username: string;
   readonly usage: Usage;
 }
 
@@ -46,6 +49,7 @@ interface DecidedBatch {
   /** By the hash of the key. */
   readonly callers: ReadonlyMap<string, CountedCaller | null>;
   readonly people: PeopleOfBatch;
+  readonly told: readonly ToldStep[];
   /** The chain after the batch; null when nothing was appended. */
   readonly tip: WrittenChain | null;
   /** Monotonic time before anything was read. */
@@ -66,13 +70,14 @@ export class SqliteLookupProcessor implements LookupProcessor {
     calls: readonly LookupCall[],
     deadlineMs: number,
   ): Promise<readonly LookupOutcome[]> {
-    const { people, chain } = this.#deps;
+    const { people, chain, quotaAlerts } = this.#deps;
     try {
       const batch = await this.#database.keep(() => this.#decideAll(calls), {
         deadlineMs: deadlineMs - this.#database.monotonicMs(),
         committed: (decided) => {
           if (decided.tip !== null) chain.goOnFrom(decided.tip);
           people.remember(decided.people);
+          quotaAlerts.remember(decided.told);
         },
       });
       await this.#confirm(batch);
@@ -97,17 +102,20 @@ export class SqliteLookupProcessor implements LookupProcessor {
     };
     const { resolved, counted } = resolveCallers(calls, { nowMs, callerOf });
     const charges = new Map<string, MeterCharge>();
+    const told: ToldStep[] = [];
     for (const { caller, calls } of counted) {
       const { accountId, limits, usage } = caller;
       const attempt = { accountId, limits, calls, nowMs };
-      charges.set(accountId, countCalls(this.#database, usage, attempt));
+      const charge = countCalls(this.#database, usage, attempt);
+      charges.set(accountId, charge);
+      told.push(...this.#deps.quotaAlerts.tell(caller, caller.username, charge));
     }
     const people = this.#deps.people.begin(calls.map(({ username }) => username));
     const subjectOf = (username: string) => this.#deps.people.read(people, username, nowMs);
     const { outcomes, entries, uses } = decideBatch(resolved, { nowMs, subjectOf, charges });
     for (const use of uses) noteUse(this.#database, use, nowMs);
     const tip = this.#deps.chain.append(entries);
-    return { outcomes, callers, people, tip, readAtMs, nowMs };
+    return { outcomes, callers, people, told, tip, readAtMs, nowMs };
   }
 
   #readCaller(keyHash: string): CountedCaller | null {
@@ -122,6 +130,7 @@ export class SqliteLookupProcessor implements LookupProcessor {
     const accountId = row["account_id"] as string | null;
     return {
       key,
+      username: key.username,
       isSuspended: row["suspended_at_ms"] !== null,
       accountId: accountId ?? this.#deps.subjects.makeAccountId(key.username),
       limits: effectiveLimits(plan),

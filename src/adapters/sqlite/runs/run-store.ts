@@ -1,7 +1,9 @@
+import type { QueuedAlert } from "../../../domain/alerts/alert.ts";
 import { MAX_KEPT_DRY_RUNS, MAX_KEPT_RUNS } from "../../../domain/shared/limits.ts";
 import type { News } from "../../../domain/sync/run/news.ts";
 import { type KeptRun, readKeptRun } from "../../../domain/sync/run/run.ts";
 import type { RunQuery, RunStore, ToldRun } from "../../../ports/runs/run-store.ts";
+import { addAlerts } from "../alerts/alert-outbox.ts";
 import type { SqliteDatabase } from "../driver/database.ts";
 import type { SqliteRow } from "../driver/driver.ts";
 
@@ -72,7 +74,11 @@ export class SqliteRunStore implements RunStore {
     this.#database = database;
   }
 
-  async save(run: KeptRun, news?: readonly News[]): Promise<void> {
+  async save(
+    run: KeptRun,
+    news?: readonly News[],
+    alerts: readonly QueuedAlert[] = [],
+  ): Promise<void> {
     const database = this.#database;
     const sql = run.kind === "sync" && run.dryRun ? DRY_RUNS : RUNS;
     const values = [run.runId, JSON.stringify(run)];
@@ -84,6 +90,7 @@ export class SqliteRunStore implements RunStore {
         database.run(DROP_OLD_NEWS);
       }
       if (newsText !== null) database.run(SAVE_NEWS, [run.runId, newsText]);
+      addAlerts(database, alerts);
     });
   }
 

@@ -5,7 +5,7 @@ import type { RunRequest, SyncRun } from "../../../domain/sync/run/run.ts";
 import type { Timer } from "../../../ports/runtime/runtime.ts";
 import type { IdentityDeps } from "../../../usecases/reputation/accounts/identity.ts";
 import type { ActiveRuns } from "../../../usecases/sync/runs/active-runs.ts";
-import { runItem } from "../../../usecases/sync/runs/sync-lists.ts";
+import { runItem } from "../../../usecases/sync/runs/run-item.ts";
 import { exchangeOf } from "../../exchange.ts";
 import { readAdministratorBody } from "../../guards/bearer.ts";
 import { jsonReply, jsonRequest } from "../../openapi.ts";

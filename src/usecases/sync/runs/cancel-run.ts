@@ -1,7 +1,8 @@
 // Ends a run or a comparison from outside, whichever instance it is on. D-7.8.
 import { AppError } from "../../../domain/shared/errors.ts";
 import type { SyncDeps } from "../shared/sync-deps.ts";
-import { findKept, type RunItem, runItem } from "./sync-lists.ts";
+import { type RunItem, runItem } from "./run-item.ts";
+import { findKept } from "./sync-lists.ts";
 
 /** How often a run looks whether it is to end, and who waits for that whether it has. */
 const LOOK_MS = 500;

@@ -3,9 +3,10 @@ import { KEEP_NEWS_MS } from "../../../domain/shared/limits.ts";
 import type { News } from "../../../domain/sync/run/news.ts";
 import type { KeptRun } from "../../../domain/sync/run/run.ts";
 import type { SyncDeps } from "../shared/sync-deps.ts";
+import { alertsOfRun } from "./run-alerts.ts";
 import type { RunFeed } from "./run-feed.ts";
 
-type KeeperDeps = Pick<SyncDeps, "runs" | "timer" | "logger">;
+type KeeperDeps = Pick<SyncDeps, "runs" | "alerts" | "timer" | "logger">;
 
 /** What is kept: the run as it is, and its news. */
 interface Kept<Some extends News> {
@@ -60,14 +61,15 @@ export class NewsKeeper<Some extends News> {
   }
 }
 
-/** Keeps a result with all news. One that cannot be kept is told all the same: its rows are where they belong. */
+/** Keeps a result with all news and its alerts. One that cannot be kept is told all the same: its rows are where they belong. */
 export async function keepResult(
-  { runs, logger }: KeeperDeps,
+  { runs, alerts, logger }: KeeperDeps,
   result: KeptRun,
   told: readonly News[],
 ): Promise<void> {
   try {
-    await runs.save(result, [...told, { type: "finished" }]);
+    const news = [...told, { type: "finished" } as const];
+    await runs.save(result, news, alerts?.makeAll(alertsOfRun(result)));
   } catch (error) {
     logger.error("The result of a run or comparison could not be kept", error);
   }

@@ -10,18 +10,15 @@ import {
   requireListQuery,
 } from "../../../domain/shared/list-query.ts";
 import { dateTimeMs, formatMs } from "../../../domain/shared/time.ts";
-import type { CompareRun, KeptRun, SyncRun } from "../../../domain/sync/run/run.ts";
+import type { KeptRun } from "../../../domain/sync/run/run.ts";
 import { holdLease, type RunLease } from "../shared/hold-lease.ts";
 import type { SyncDeps } from "../shared/sync-deps.ts";
+import { alertsOfRun } from "./run-alerts.ts";
+import { type RunItem, runItem } from "./run-item.ts";
 
 /** Runs that are looked at for abandoned ones; older ones are not still going on. */
 const LOOK_BACK_RUNS = 50;
 const RUN_CURSOR = /^[\w-]{8,64}$/;
-
-/** A run, as lists show it; `dryRun` only of a dry run, which is in no list. */
-export type SyncRunItem = Omit<SyncRun, "dryRun"> & { readonly dryRun?: true };
-
-export type RunItem = SyncRunItem | CompareRun;
 
 /** Takes the lease that shows that the process of a run lives. */
 export function holdRun(deps: SyncDeps, runId: string, stop: AbortSignal): Promise<RunLease> {
@@ -38,14 +35,17 @@ export async function endAbandonedRuns(deps: SyncDeps): Promise<void> {
 
 /** The same of one run, or dry run. */
 export async function endIfAbandoned(
-  { leases, runs, clock }: SyncDeps,
+  { leases, runs, alerts, clock }: SyncDeps,
   runId: string,
 ): Promise<void> {
   const request = { name: leaseName(runId), holder: "list of runs", ttlMs: LEASE_TTL_MS };
   const lease = await leases.acquire(request);
   if ("heldBy" in lease) return;
   const run = await runs.find(runId);
-  if (run?.status === "running") await runs.save(abandonedRun(run, clock.nowMs()));
+  if (run?.status === "running") {
+    const ended = abandonedRun(run, clock.nowMs());
+    await runs.save(ended, undefined, alerts?.makeAll(alertsOfRun(ended)));
+  }
   await lease.release();
 }
 
@@ -97,11 +97,4 @@ export async function findKept(deps: SyncDeps, runId: string): Promise<KeptRun> 
 
 function isDryRun(run: KeptRun): boolean {
   return run.kind === "sync" && run.dryRun;
-}
-
-/** A run or comparison as callers see it. */
-export function runItem(run: KeptRun): RunItem {
-  if (run.kind === "compare") return run;
-  const { dryRun: isDryRun, ...item } = run;
-  return isDryRun ? { ...item, dryRun: true } : item;
 }

@@ -76,6 +76,8 @@ async function keepDrift(
     if (kept.get(driftName(table)) === drift) continue;
     changed.set(driftName(table), drift);
     if (countHere === there) continue;
+    // First, so that a crash in between tells it again.
+    await deps.alerts?.raise({ type: "drift.found", table, countHere, countThere: there });
     deps.logger.warn("Both ends have another number of rows", {
       table,
       count_here: countHere,

@@ -16,6 +16,7 @@ import type { ConnectPeer, RemotePeer, StatusReply } from "../../../ports/tables
 import type { RowSource } from "../../../ports/tables/row-source.ts";
 import type { TableStore } from "../../../ports/tables/table-store.ts";
 import type { Tombstones } from "../../../ports/tables/tombstones.ts";
+import type { Alerts } from "../../alerts/alerts.ts";
 
 export interface SyncDeps {
   readonly isSyncEnabled: boolean;
@@ -42,6 +43,8 @@ export interface SyncDeps {
   readonly rejected: RejectedRecords;
   /** Counts the rows that runs really write or remove, here and there; absent: nobody does. D-9.5. */
   readonly traffic?: RowCounter;
+  /** Tells operators of what went wrong; absent or null: nobody is to be told. */
+  readonly alerts?: Alerts | null;
   readonly connectPeer: ConnectPeer;
   readonly clock: Clock;
   readonly timer: Timer;

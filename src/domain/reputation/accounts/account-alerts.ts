@@ -1,0 +1,66 @@
+// What operators are told of API keys that end, and of quotas that are used up. D-10.12.
+import type { Alert } from "../../alerts/alert.ts";
+import { keptKeyStatus, type StoredApiKey } from "./api-key.ts";
+import type { MeterCharge } from "./call-meter.ts";
+import type { EffectiveLimits } from "./plan.ts";
+
+/** Parts of a month's quota that are told, in percent. */
+const QUOTA_STEPS = [80, 100] as const;
+/** Steps that a process remembers; then it forgets all of them, and the store tells. */
+const MAX_REMEMBERED_STEPS = 10_000;
+
+/** A step that an account has reached, told once for each account, step and month. */
+export interface QuotaStep {
+  readonly type: "quota.80" | "quota.100";
+  readonly limit: number;
+  /** Calls when it was reached, or now, where the limit was lowered since. */
+  readonly used: number;
+  /** `YYYY-MM`. */
+  readonly month: string;
+}
+
+/** The alert of a key that is revoked now; null for one that was revoked before, as by a rotation that is over. */
+export function revocationAlert(key: StoredApiKey, nowMs: number): Alert | null {
+  return keptKeyStatus(key, nowMs) === "revoked" ? null : keyAlert("key.revoked", key);
+}
+
+/** The alert of a key that another one takes the place of, whenever it ends. */
+export function rotationAlert(key: StoredApiKey): Alert {
+  return keyAlert("key.rotated", key);
+}
+
+function keyAlert(type: "key.revoked" | "key.rotated", key: StoredApiKey): Alert {
+  return { type, account: key.username, keyId: key.id, name: key.name };
+}
+
+/** The steps at or behind which an account is after a charge; none where nothing was charged or there is no limit. */
+export function quotaSteps(
+  { admitted, month }: Pick<MeterCharge, "admitted" | "month">,
+  { callsPerMonth: limit }: Pick<EffectiveLimits, "callsPerMonth">,
+): readonly QuotaStep[] {
+  if (limit === null || month === null || admitted === 0) return [];
+  const after = month.used;
+  // Nearly always: then no list is made.
+  if (after * 100 < limit * QUOTA_STEPS[0]) return [];
+  return QUOTA_STEPS.flatMap((percent) => {
+    const reachedAt = Math.ceil((limit * percent) / 100);
+    if (after < reachedAt) return [];
+    const used = after - admitted < reachedAt ? reachedAt : after;
+    return [{ type: `quota.${percent}` as const, limit, used, month: month.month }];
+  });
+}
+
+/** The steps that this process knows to be told, so that the store is not asked with each call behind them. */
+export class ToldQuotaSteps {
+  readonly #told = new Set<string>();
+
+  has(accountId: string, { type, month }: QuotaStep): boolean {
+    return this.#told.has(`${accountId} ${month} ${type}`);
+  }
+
+  /** Call it once the commit is made that tells the step. */
+  note(accountId: string, { type, month }: QuotaStep): void {
+    if (this.#told.size >= MAX_REMEMBERED_STEPS) this.#told.clear();
+    this.#told.add(`${accountId} ${month} ${type}`);
+  }
+}

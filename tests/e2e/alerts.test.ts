@@ -1,0 +1,42 @@
+// What was acknowledged is told, though the process is killed before it could send anything.
+import { afterEach, expect, setDefaultTimeout, test } from "bun:test";
+import { dataOf, Person } from "../http/reputation/people.ts";
+import { startAlertReceiver } from "../http/support/alert-receiver.ts";
+import { onEveryBackend } from "../http/support/backends.ts";
+import { releaseResources } from "../http/support/resources.ts";
+import { startService } from "./support/service-process.ts";
+
+afterEach(releaseResources);
+setDefaultTimeout(60_000);
+
+onEveryBackend("alerts", (backend) => {
+  test("D-10.12 an alert survives kill -9 right after the reply, and a receiver that fails", async () => {
+    const receiver = await startAlertReceiver();
+    const env = { STORAGE_URL: await backend.makeUrl(), LOG_LEVEL: "info", ...receiver.env };
+    const first = await startService({ env });
+    const ana = await Person.signUp(first, "ana");
+    const ids = [];
+    for (let i = 0; i < 2; i++) {
+      const made = await ana.post("/v1/me/api-keys", { name: `key ${i}` });
+      ids.push(String(dataOf(made)["id"]));
+    }
+    receiver.answer = 500;
+    for (const id of ids) await ana.send(`/v1/me/api-keys/${id}`, { method: "DELETE" });
+    first.kill("SIGKILL");
+    await first.ended;
+    const second = await startService({ env });
+    for (const id of ids) {
+      await receiver.waitFor(1, ({ json, status }) => json["key_id"] === id && status === 500);
+    }
+    receiver.answer = 200;
+    const taken = await receiver.waitFor(2, ({ status }) => status === 200);
+    expect(taken.map(({ json }) => json["key_id"]).sort()).toEqual(ids.sort());
+    expect(taken.every(({ isGenuine }) => isGenuine)).toBe(true);
+    expect(await second.stop()).toEqual({ code: 0, signal: null });
+    expect(second.stdout()).toContain(`\n  alerts    to ${new URL(receiver.url).origin}\n`);
+    const log = second.stderr();
+    expect(log).toContain("An alert could not be delivered and is tried again for a day");
+    for (const hidden of ["/hook", receiver.env["WEBHOOK_SECRET"] ?? "?"])
+      expect(log).not.toContain(hidden);
+  });
+});
