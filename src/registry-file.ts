@@ -55,16 +55,19 @@ const SYNTAX: Readonly<Record<string, string>> = {
 
 /** Reads a registry file as `readRegistry` reads the parsed one, and finds everything that is wrong with it. */
 export function readRegistryFile(source: string, lagSeconds?: number): ReadRegistryFile {
-  const text = source.startsWith(BYTE_ORDER_MARK) ? source.slice(1) : source;
-  const placeOf = placesOf(text);
-  const errors: ParseError[] = [];
-  let root: Node | undefined;
   try {
-    root = parseTree(text, errors);
+    return examine(source.startsWith(BYTE_ORDER_MARK) ? source.slice(1) : source, lagSeconds);
   } catch (error) {
     if (!(error instanceof RangeError)) throw error;
-    return failed([{ ...placeOf(0), message: "it is nested too deeply", isSyntax: true }]);
+    const message = "it is nested too deeply";
+    return failed([{ line: 1, column: 1, message, isSyntax: true }]);
   }
+}
+
+function examine(text: string, lagSeconds?: number): ReadRegistryFile {
+  const placeOf = placesOf(text);
+  const errors: ParseError[] = [];
+  const root = parseTree(text, errors);
   const problems = syntaxProblems(errors, placeOf);
   const hasTables = root !== undefined && findNodeAtLocation(root, ["tables"]) !== undefined;
   // What can still be read of a damaged file is worth examining only where its tables are.

@@ -321,6 +321,24 @@ describe("repsync tables infer --into", () => {
     }
   });
 
+  test("D-10.2 several at once add all of their tables, also behind one that was killed", async () => {
+    file("notes.csv", "id,v\n1,2\n");
+    file("tables.json", COMMENTED);
+    const killed = Bun.spawn(["true"]);
+    await killed.exited;
+    file("tables.json.lock", `${killed.pid}\n`);
+    const names = ["a", "b", "c", "d"];
+    const ended = await Promise.all(
+      names.map((name) =>
+        cli("tables", "infer", "notes.csv", "--table", name, "--into", "tables.json"),
+      ),
+    );
+    expect(ended.map(({ code }) => code)).toEqual([0, 0, 0, 0]);
+    const { json } = await cli("tables", "check", "tables.json", "--json");
+    expect(json.tables.sort()).toEqual([...names, "notes", "platform_accounts", "profiles"]);
+    expect(readdirSync(folder).sort()).toEqual(["notes.csv", "tables.json"]);
+  });
+
   test("D-10.2 a registry with problems stays as it is, and one that is missing is made", async () => {
     file("notes.csv", "id,v\n1,2\n");
     file("tables.json", '{\n  "tables": { "a": {} },\n}');

@@ -89,6 +89,12 @@ describe("repsync init", () => {
     ]);
     expect(readFileSync(join(folder, ".env"), "utf8")).toBe("this is no setting");
 
+    const without = makeTempFolder();
+    writeFileSync(join(without, ".env"), "PORT=0\n");
+    expect((await runCli(["init"], { folder: without })).stdout).toContain(
+      ".env names no registry: set SYNC_TABLES=./tables.json to use tables.json\n",
+    );
+
     const other = makeTempFolder();
     symlinkSync("nowhere", join(other, ".env"));
     mkdirSync(join(other, "tables.json"));

@@ -14,6 +14,7 @@ import {
   formatOption,
   fromCallersFolder,
 } from "../files/file-arguments.ts";
+import { withFileLock } from "../files/file-lock.ts";
 import { type OpenedSources, openSources } from "../files/guess-sources.ts";
 import { systemReason } from "../files/read-text.ts";
 import { writeText } from "../files/write-text.ts";
@@ -51,7 +52,9 @@ async function infer(
   path: string,
   { table, into, format }: InferOptions,
 ): Promise<ExitCode> {
-  const target = into === undefined ? null : await RegistryTarget.open(fromCallersFolder(into));
+  const target = into === undefined ? null : fromCallersFolder(into);
+  // Before a long file is read.
+  if (target !== null) requireSound(target, (await textIfThere(target)) ?? registryText({}));
   const opened = await naming(path, () => openSources(path, asked(table, format)));
   const found: Record<string, TableEntry> = {};
   const keyless: string[] = [];
@@ -70,7 +73,11 @@ async function infer(
   if (names.length === 0 && problem !== null) throw new AppError("file_failed", problem);
   requireValid(found);
   if (target === null) output.printText(registryText(found));
-  else await target.add(output, found);
+  else {
+    await addTables(target, found);
+    output.print(`${target}: ${names.join(", ")} added`);
+    output.printJson({ file: target, tables: names });
+  }
   for (const name of names) {
     output.warn(`Next: repsync import ${name} ${path}${opened.importOptions}`);
   }
@@ -122,46 +129,20 @@ function requireValid(tables: Tables): void {
   if (first !== undefined) throw new AppError("file_failed", first.message);
 }
 
-/** The registry file that gets the tables. */
-class RegistryTarget {
-  readonly #path: string;
-  /** Null where there is none yet. */
-  readonly #text: string | null;
-
-  private constructor(path: string, text: string | null) {
-    this.#path = path;
-    this.#text = text;
-  }
-
-  /** Throws `invalid_request` when the file cannot be read, or has problems. */
-  static async open(path: string): Promise<RegistryTarget> {
+/** Adds all of the tables to a registry file, or none. Throws `invalid_request` when it has one of them, or has problems. */
+async function addTables(path: string, tables: Tables): Promise<void> {
+  await withFileLock(path, async () => {
     const text = await textIfThere(path);
-    requireSound(path, text ?? registryText({}));
-    return new RegistryTarget(path, text);
-  }
-
-  /** Adds all of the tables or none. Throws `invalid_request` when the file has one of them, or has changed meanwhile. */
-  async add(output: Output, tables: Tables): Promise<void> {
-    const names = Object.keys(tables);
-    const path = this.#path;
-    if (this.#text === null) {
-      if (!(await createFile(path, { text: registryText(tables) }))) throw this.#changed();
-    } else {
-      const text = extended(path, this.#text, tables);
-      if ((await textIfThere(path)) !== this.#text) throw this.#changed();
-      await writeText(path, parts(text));
+    if (text !== null) await writeText(path, parts(extended(path, text, tables)));
+    else if (!(await createFile(path, { text: registryText(tables) }))) {
+      throw new AppError("file_failed", `"${path}" cannot be read`);
     }
-    output.print(`${path}: ${names.join(", ")} added`);
-    output.printJson({ file: path, tables: names });
-  }
-
-  #changed(): AppError {
-    return new AppError("file_failed", `"${this.#path}" was changed meanwhile: try again`);
-  }
+  });
 }
 
-/** The text with the tables. Throws `invalid_request` when it has one of them. */
+/** The text with the tables. */
 function extended(path: string, text: string, tables: Tables): string {
+  requireSound(path, text);
   const { own } = readRegistryFile(text);
   const there = Object.keys(tables).filter((name) =>
     own.some((other) => other.toLowerCase() === name.toLowerCase()),

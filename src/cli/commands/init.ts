@@ -1,6 +1,7 @@
-import { mkdir } from "node:fs/promises";
+import { mkdir, readFile } from "node:fs/promises";
 import { join, resolve } from "node:path";
 import { AppError } from "../../domain/shared/errors.ts";
+import { readEnvFile } from "../../env-file.ts";
 import {
   type AddCommand,
   type CommandTools,
@@ -46,18 +47,27 @@ async function init({ output }: CommandTools, asked: string): Promise<ExitCode> 
     return isNew;
   };
   const hasNewSettings = await write(SETTINGS, starterSettings(), OWNER_ONLY);
-  await write(TABLES, STARTER_TABLES);
+  const hasNewTables = await write(TABLES, STARTER_TABLES);
   output.printJson({ folder, written, left });
   if (hasNewSettings) {
     output.print(
       `Sign in as admin with the ADMIN_PASSWORD of ${join(folder, SETTINGS)}; SYNC_API_KEY stands there, too`,
     );
   }
+  if (hasNewTables && !hasNewSettings && !(await namesTables(folder))) {
+    output.print(`${SETTINGS} names no registry: set SYNC_TABLES=./${TABLES} to use ${TABLES}`);
+  }
   const place = folder === process.cwd() ? "" : ` in ${folder}`;
   output.print(
     `Next${place}: repsync tables infer FILE --into ${TABLES}, for tables of your own, and repsync serve`,
   );
   return EXIT.success;
+}
+
+/** Whether the settings that were there name a registry file. */
+async function namesTables(folder: string): Promise<boolean> {
+  const text = await readFile(join(folder, SETTINGS), "utf8").catch(() => "");
+  return (readEnvFile(text).values["SYNC_TABLES"] ?? "") !== "";
 }
 
 async function makeFolder(folder: string): Promise<void> {

@@ -1,0 +1,52 @@
+// Lets one process at a time change a file.
+import { readFile, rm } from "node:fs/promises";
+import { setTimeout as wait } from "node:timers/promises";
+import { AppError } from "../../domain/shared/errors.ts";
+import { createFile } from "./create-file.ts";
+
+const WAIT_MS = 50;
+/** A change takes milliseconds. */
+const MAX_WAITS = 200;
+
+/**
+ * Does the work while no other process holds the lock of the path, which is a file beside it with the number of its process.
+ * What a killed process left is removed. Throws `file_failed` when the lock does not become free, and what the work throws.
+ */
+export async function withFileLock<T>(path: string, work: () => Promise<T>): Promise<T> {
+  const lock = `${path}.lock`;
+  for (let waits = 0; !(await createFile(lock, { text: `${process.pid}\n` })); waits++) {
+    if (waits === MAX_WAITS) {
+      throw new AppError("file_failed", `Another process is changing "${path}": see "${lock}"`);
+    }
+    if (!((await isAbandoned(lock)) && (await removeAbandoned(lock)))) await wait(WAIT_MS);
+  }
+  try {
+    return await work();
+  } finally {
+    await rm(lock, { force: true });
+  }
+}
+
+/** Only one process at a time: a second one would remove the lock that the first has made meanwhile. */
+async function removeAbandoned(lock: string): Promise<boolean> {
+  const turn = `${lock}.remove`;
+  if (!(await createFile(turn, { text: "" }))) return false;
+  try {
+    if (await isAbandoned(lock)) await rm(lock, { force: true });
+  } finally {
+    await rm(turn, { force: true });
+  }
+  return true;
+}
+
+/** True when the process that holds the lock has ended. */
+async function isAbandoned(lock: string): Promise<boolean> {
+  const holder = Number(await readFile(lock, "utf8").catch(() => process.pid));
+  try {
+    process.kill(holder, 0);
+    return false;
+  } catch (error) {
+    // Without a right to ask there is a process.
+    return error instanceof Error && "code" in error && error.code === "ESRCH";
+  }
+}
