@@ -2,6 +2,7 @@
 
 import { API_KEYS } from "../accounts/api-key-store.ts";
 import { CONSENTS } from "../accounts/consent-store.ts";
+import { QUOTA_MARKS } from "../accounts/quota-marks.ts";
 import { SECRETS } from "../accounts/secret-store.ts";
 import { SESSIONS } from "../accounts/session-store.ts";
 import { ATTEMPTS } from "../accounts/sign-in-guard.ts";
@@ -37,7 +38,7 @@ export const KEPT: readonly string[] = [
   ...[TABLE_DEFINITIONS, PERSON_VERSIONS, COUNTERS, MARKERS, RUNS, DRY_RUNS, TRAFFIC, AGREED],
   ...[REJECTED, REJECTED_DETAILS, REJECTED_DROPPED, LATE_ROWS, LATE_COMMITS],
   ...[TOMBSTONES, DELETE_RECORDER, ACCOUNTS, SESSIONS, ATTEMPTS, SECRETS, ERASED_NAMES],
-  ...[ALERTS, SUBJECTS, API_KEYS, CONSENTS, LOOKUP_LOG, INDEX_SEGMENTS],
+  ...[ALERTS, QUOTA_MARKS, SUBJECTS, API_KEYS, CONSENTS, LOOKUP_LOG, INDEX_SEGMENTS],
   ...[AUDIT_CHECKPOINTS, AUDIT_CHAIN_COUNT],
 ].map((collection) => (typeof collection === "string" ? collection : collection.name));
 
