@@ -83,6 +83,7 @@ export async function compose(config: Config, time?: TimeDeps): Promise<Deployme
       corsOrigins: config.corsOrigins,
       trustedProxyHops: config.trustedProxyHops,
     },
+    tracing: services.tracing,
     health,
     metricsRoute: {
       metricsToken: config.metricsToken,

@@ -20,6 +20,7 @@ import type { Registry } from "./domain/sync/table/table.ts";
 import { type Environment, EnvironmentReader } from "./environment-reader.ts";
 import { problemText, readRegistryFile } from "./registry-file.ts";
 import { readTlsFiles, type TlsFiles } from "./tls-files.ts";
+import { readTracing, type TracingSettings } from "./tracing-settings.ts";
 
 /** Least level of the lines that are logged, most verbose first. */
 type LogLevel = "debug" | "info" | "warn" | "error" | "silent";
@@ -84,6 +85,8 @@ export interface Config {
   /** Where alerts are sent; null: nowhere. */
   readonly webhook: Webhook | null;
   readonly logLevel: LogLevel;
+  /** Null: nothing is traced. D-10.9. */
+  readonly tracing: TracingSettings | null;
 }
 
 /**
@@ -158,14 +161,24 @@ export function readConfig(
     isConsoleEnabled: reader.flag("CONSOLE_ENABLED", true),
     webhook: readWebhook(reader),
     logLevel: reader.oneOf("LOG_LEVEL", LOG_LEVELS, "info"),
+    tracing: readTracing(reader),
   };
+  refuseProblems(reader, config, machineAddresses);
+  return config;
+}
+
+/** Throws `invalid_request` with all problems. */
+function refuseProblems(
+  reader: EnvironmentReader,
+  config: Config,
+  machineAddresses: readonly string[],
+): void {
   reader.problems.push(...findProblems(config, machineAddresses));
   reader.reportUnknownSyncNames();
   refuse(
     reader.problems.map((detail) => ({ pointer: "", detail })),
     "The configuration has these problems",
   );
-  return config;
 }
 
 /** A schedule whose runs would all fail is a problem. While sync is disabled none of them starts. */

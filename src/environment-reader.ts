@@ -29,6 +29,7 @@ const FILE_NAMES: readonly string[] = [
   "JWT_SECRET",
   "API_KEY_PEPPER",
   "WEBHOOK_SECRET",
+  "OTEL_EXPORTER_OTLP_HEADERS",
 ];
 
 const CONTROL_CHARACTER = /[^\P{Cc}\t]/u;

@@ -4,6 +4,8 @@ import { JoseTokenIssuer } from "./adapters/jose/jose-token-issuer.ts";
 import { JwksIdentityProvider } from "./adapters/jose/jwks-identity-provider.ts";
 import { LruVersionedCache } from "./adapters/lru-cache/lru-versioned-cache.ts";
 import { NodeMac } from "./adapters/node-crypto/node-crypto.ts";
+import { tracedFetch } from "./adapters/opentelemetry/traced-fetch.ts";
+import { tracedStorage } from "./adapters/opentelemetry/traced-storage.ts";
 import { PinoLogger } from "./adapters/pino/pino-logger.ts";
 import {
   SystemClock,
@@ -12,7 +14,7 @@ import {
   SystemTimer,
   systemDefer,
 } from "./adapters/system/system.ts";
-import { createSyncClient } from "./client.ts";
+import { createSyncClient, type SyncClientOptions } from "./client.ts";
 import type { Config } from "./config.ts";
 import { AppError } from "./domain/shared/errors.ts";
 import { MAX_WAITING_PASSWORDS, REMEMBERED_LOOKUP_MS } from "./domain/shared/limits.ts";
@@ -22,6 +24,7 @@ import type { VersionedCache } from "./ports/lookups/versioned-cache.ts";
 import type { ReputationStores } from "./ports/reputation-stores.ts";
 import type { Logger } from "./ports/runtime/logger.ts";
 import type { Clock, Timer } from "./ports/runtime/runtime.ts";
+import { NO_TRACING, type Tracing } from "./ports/runtime/tracing.ts";
 import type { FullStorage } from "./ports/storage.ts";
 import type { ForeignDatabase } from "./ports/tables/foreign-database.ts";
 import { Alerts } from "./usecases/alerts/alerts.ts";
@@ -52,6 +55,7 @@ export interface Services {
   readonly clock: Clock;
   readonly timer: Timer;
   readonly logger: Logger;
+  readonly tracing: Tracing;
   readonly storage: FullStorage;
   readonly sync: SyncDeps;
   readonly accounts: AccountDeps;
@@ -76,6 +80,9 @@ export interface TimeDeps {
 
 interface OpenedStore extends TimeDeps {
   readonly storage: FullStorage;
+  readonly tracing: Tracing;
+  /** How requests to the remote are sent; absent: by the runtime. */
+  readonly fetch?: SyncClientOptions["fetch"];
   readonly logger: Logger;
 }
 
@@ -87,15 +94,30 @@ export async function openServices(
   const logger = new PinoLogger(config.logLevel);
   const storage = await openStorage(config.storageUrl, clock, logger);
   try {
-    return await makeServices(config, { storage, clock, timer, logger });
+    const traced = await openTraced(config, storage, logger);
+    return await makeServices(config, { ...traced, clock, timer, logger });
   } catch (error) {
     await storage.close();
     throw error;
   }
 }
 
+/** The store as it is, or, where traces are wanted, all that makes them. D-10.9. */
+async function openTraced(
+  { tracing: settings, storageUrl }: Config,
+  storage: FullStorage,
+  logger: Logger,
+): Promise<Pick<OpenedStore, "storage" | "tracing" | "fetch">> {
+  if (settings === null) return { storage, tracing: NO_TRACING };
+  const { startTracing } = await import("./adapters/opentelemetry/start-tracing.ts");
+  for (const warning of settings.warnings) logger.warn(warning);
+  const tracing = startTracing(settings, logger);
+  const system = storageUrl.startsWith("sqlite:") ? "sqlite" : "mongodb";
+  return { storage: tracedStorage(tracing, storage, system), tracing, fetch: tracedFetch(tracing) };
+}
+
 async function makeServices(config: Config, opened: OpenedStore): Promise<Services> {
-  const { storage, clock, timer, logger } = opened;
+  const { storage, clock, timer, logger, tracing } = opened;
   const { formerFormat } = storage.identity;
   if (formerFormat !== null) logger.warn(formatChangeText(formerFormat));
   const mac = new NodeMac();
@@ -131,10 +153,11 @@ async function makeServices(config: Config, opened: OpenedStore): Promise<Servic
     clock,
     timer,
     logger,
+    tracing,
     storage,
     sync: { ...syncDeps(config, opened), traffic, alerts },
     accounts,
-    lookups: { lookupProcessor, pepperMac, clock, timer, defer: systemDefer },
+    lookups: { lookupProcessor, pepperMac, clock, timer, tracing, defer: systemDefer },
     audit: { audit, mac, auditKey, clock },
     isFirstPepper,
     caches,
@@ -143,11 +166,13 @@ async function makeServices(config: Config, opened: OpenedStore): Promise<Servic
     async close() {
       await traffic.stop();
       await storage.close();
+      await tracing.close();
     },
   };
 }
 
-function syncDeps(config: Config, { storage, clock, timer, logger }: OpenedStore): SyncDeps {
+function syncDeps(config: Config, opened: OpenedStore): SyncDeps {
+  const { storage, clock, timer, logger, tracing, fetch } = opened;
   return {
     isSyncEnabled: config.isSyncEnabled,
     remoteUrl: config.remoteUrl,
@@ -167,12 +192,18 @@ function syncDeps(config: Config, { storage, clock, timer, logger }: OpenedStore
     runs: storage.runs,
     rejected: storage.rejected,
     connectPeer: ({ baseUrl, key }) =>
-      createSyncClient({ baseUrl, key, nowMs: () => clock.nowMs() }),
+      createSyncClient({
+        baseUrl,
+        key,
+        nowMs: () => clock.nowMs(),
+        ...(fetch ? { fetch } : {}),
+      }),
     clock,
     timer,
     random: new SystemRandom(),
     ids: new SystemIds(),
     logger,
+    tracing,
   };
 }
 

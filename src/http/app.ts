@@ -11,6 +11,7 @@ import type { DocsAssets, RequestHandler } from "../ports/http/http-server.ts";
 import type { Logger } from "../ports/runtime/logger.ts";
 import type { AnsweredRequest, Metrics } from "../ports/runtime/metrics.ts";
 import type { Clock, Ids, Timer } from "../ports/runtime/runtime.ts";
+import type { Tracing } from "../ports/runtime/tracing.ts";
 import { renewCookie } from "./cookie-renewal.ts";
 import { addCorsHeaders, preflightReply } from "./cors.ts";
 import { failureReply, isReputationPath } from "./errors.ts";
@@ -42,6 +43,7 @@ import {
   readTarget,
   type Target,
 } from "./routing.ts";
+import { traceRequests } from "./trace-requests.ts";
 
 interface AppDeps {
   readonly clock: Clock;
@@ -54,6 +56,7 @@ interface AppDeps {
   readonly consoleFiles: ConsoleFiles | null;
   readonly digest: Digest;
   readonly browsers: BrowserSettings;
+  readonly tracing: Tracing;
   readonly health: ProbeDeps;
   readonly metricsRoute: MetricsRouteDeps;
   readonly pages: PageRoutesDeps;
@@ -103,14 +106,14 @@ export function createRequestHandler(deps: AppDeps): RequestHandler {
   }
 
   const { lifecycle } = deps.health;
-  return async (request, connection) => {
+  const respond: RequestHandler = async (request, connection) => {
     const startedAtMs = deps.clock.monotonicMs();
     const { method } = request;
     const target = readTarget(request.url);
     const route = findRoute(target.path);
     const requestId = chooseRequestId(request, deps.ids);
-    const { browsers } = deps;
-    const exchange = beginExchange(request, { requestId, connection, browsers });
+    const { browsers, tracing } = deps;
+    const exchange = beginExchange(request, { requestId, connection, browsers, tracing });
     const logged = { request_id: requestId, method, route: route?.pattern ?? null };
     const isTaken = lifecycle.begin();
     // Health is told to the end.
@@ -134,6 +137,7 @@ export function createRequestHandler(deps: AppDeps): RequestHandler {
     if (isTaken) lifecycle.end();
     return reply;
   };
+  return traceRequests(respond, deps.tracing, findRoute);
 }
 
 /** What a service that is stopping says. D-10.5. */

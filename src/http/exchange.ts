@@ -1,4 +1,5 @@
 import type { ConnectionInfo } from "../ports/http/http-server.ts";
+import { NO_TRACING, type Tracing } from "../ports/runtime/tracing.ts";
 import type { Identity } from "../usecases/reputation/accounts/identity.ts";
 
 export interface BrowserSettings {
@@ -14,6 +15,7 @@ interface Exchange {
   readonly requestId: string;
   readonly connection: ConnectionInfo;
   readonly browsers: BrowserSettings;
+  readonly tracing: Tracing;
   /** Whether the request itself came over TLS. */
   readonly isTls: boolean;
   /** Whom the session cookie let pass; null without, and for a token in a header. */
@@ -28,6 +30,7 @@ const NO_EXCHANGE: Exchange = {
   requestId: "",
   connection: { remoteAddress: null, keepOpen: () => {} },
   browsers: { sessionCookie: "", corsOrigins: [], trustedProxyHops: 0 },
+  tracing: NO_TRACING,
   isTls: false,
   cookieIdentity: null,
   hasCommonHeaders: false,
@@ -40,7 +43,7 @@ type RequestWithExchange = Request & { [EXCHANGE]?: Exchange };
 
 export function beginExchange(
   request: RequestWithExchange,
-  facts: Pick<Exchange, "requestId" | "connection" | "browsers">,
+  facts: Pick<Exchange, "requestId" | "connection" | "browsers" | "tracing">,
 ): Exchange {
   const isTls = request.url.startsWith("https:");
   const exchange: Exchange = {
@@ -56,6 +59,18 @@ export function beginExchange(
 
 export function exchangeOf(request: RequestWithExchange): Exchange {
   return request[EXCHANGE] ?? NO_EXCHANGE;
+}
+
+/** The use case, in a span of its name. D-10.9. */
+export function traced<UseCase extends (...args: never[]) => unknown>(
+  request: Request,
+  useCase: UseCase,
+  name: string = useCase.name,
+): UseCase {
+  const { tracing } = exchangeOf(request);
+  if (!tracing.isOn) return useCase;
+  const run = (...args: never[]) => tracing.inSpan(name, () => useCase(...args));
+  return run as UseCase;
 }
 
 /**

@@ -1,7 +1,9 @@
 // Two deployments, their writers, the network between them, and the runs of one of them.
+
 import type { RunDirection, RunRequest } from "../../src/domain/sync/run/run.ts";
 import type { Row, Table } from "../../src/domain/sync/table/table.ts";
 import type { Clock } from "../../src/ports/runtime/runtime.ts";
+import { NO_TRACING } from "../../src/ports/runtime/tracing.ts";
 import { type RunOutcome, StartedRun } from "../../src/usecases/sync/runs/start-run.ts";
 import type { SyncDeps } from "../../src/usecases/sync/shared/sync-deps.ts";
 import { makeRegistry } from "../support/make-table.ts";
@@ -109,6 +111,7 @@ export async function makeWorld(seed: number, changes: Partial<Scenario> = {}): 
       random,
       ids: { next: () => `run-${ids++}` },
       logger: new MemoryLogger(),
+      tracing: NO_TRACING,
       ...changes,
     }),
   };

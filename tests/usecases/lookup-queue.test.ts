@@ -5,6 +5,7 @@ import type {
 } from "../../src/domain/reputation/lookups/lookup-batch.ts";
 import { AppError } from "../../src/domain/shared/errors.ts";
 import type { LookupProcessor } from "../../src/ports/lookups/lookup-processor.ts";
+import { NO_TRACING } from "../../src/ports/runtime/tracing.ts";
 import { LookupQueue } from "../../src/usecases/reputation/lookups/lookup-queue.ts";
 import { FakeClock } from "../support/fake-clock.ts";
 
@@ -40,6 +41,7 @@ function makeScene(gatherMs?: number) {
   };
   const queue = new LookupQueue({
     lookupProcessor,
+    tracing: NO_TRACING,
     clock,
     defer: (work) => turns.push(work),
     timer: {

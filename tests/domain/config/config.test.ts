@@ -51,6 +51,7 @@ const DEFAULTS: Omit<Config, "registry"> = {
   isConsoleEnabled: true,
   webhook: null,
   logLevel: "info",
+  tracing: null,
 };
 
 /** Every variable of D-1.3. */

@@ -2,6 +2,7 @@
 
 import { isAppError } from "../../../src/domain/shared/errors.ts";
 import type { RunRequest } from "../../../src/domain/sync/run/run.ts";
+import { NO_TRACING } from "../../../src/ports/runtime/tracing.ts";
 import { RemotePeerError } from "../../../src/ports/tables/remote-peer.ts";
 import { type RunOutcome, StartedRun } from "../../../src/usecases/sync/runs/start-run.ts";
 import type { SyncDeps } from "../../../src/usecases/sync/shared/sync-deps.ts";
@@ -204,6 +205,7 @@ export class LiveWorld {
       ...{ lagSeconds: 60, maxPageRows, registry, clock, timer: process, random },
       ids: { next: () => `run-${this.seed}-${++this.#runs}` },
       logger: new MemoryLogger(),
+      tracing: NO_TRACING,
       connectPeer: () =>
         connectThrough(
           { time, random, weather: this.#weather },

@@ -1,4 +1,5 @@
 // What a comparison of large tables costs: counted exchanges and bytes, on real stores. D-4.10.
+
 import { expect, test } from "bun:test";
 import { gzipSync } from "node:zlib";
 import { openBunSqlite } from "../../../src/adapters/sqlite/driver/bun-driver.ts";
@@ -7,6 +8,7 @@ import { SystemTimer } from "../../../src/adapters/system/system.ts";
 import { COMPRESSION_THRESHOLD_BYTES } from "../../../src/domain/shared/limits.ts";
 import { digestParameters } from "../../../src/domain/sync/digest/digest-page.ts";
 import type { Row } from "../../../src/domain/sync/table/table.ts";
+import { NO_TRACING } from "../../../src/ports/runtime/tracing.ts";
 import type { RemotePeer } from "../../../src/ports/tables/remote-peer.ts";
 import { digestTable } from "../../../src/usecases/sync/pages/digest-table.ts";
 import { pullPage } from "../../../src/usecases/sync/pages/pull-page.ts";
@@ -40,7 +42,7 @@ test("D-4.10 equal tables cost less than 1% of a pull, and one changed row is fo
         names: here.names,
         ...{ runs: here.runs, rejected: here.rejected, connectPeer: () => peer },
         ...{ clock: new FakeClock(), timer: new SystemTimer(), logger: new MemoryLogger() },
-        ...{ random: { next: () => 0.5 }, ids: { next: () => "compare" } },
+        ...{ random: { next: () => 0.5 }, ids: { next: () => "compare" }, tracing: NO_TRACING },
       },
       { tableName: "items", repair: null },
     );

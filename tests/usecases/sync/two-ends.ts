@@ -1,9 +1,11 @@
 // Two deployments in memory and the requests between them, for tests that want to say exactly what happens.
+
 import { refusalReason } from "../../../src/adapters/fetch/errors.ts";
 import type { JsonObject } from "../../../src/domain/shared/json.ts";
 import type { RunEvent, RunRequest } from "../../../src/domain/sync/run/run.ts";
 import type { TableEntry } from "../../../src/domain/sync/table/registry-schema.ts";
 import type { Row, Table } from "../../../src/domain/sync/table/table.ts";
+import { NO_TRACING } from "../../../src/ports/runtime/tracing.ts";
 import {
   type PullRequest,
   type PushRequest,
@@ -104,6 +106,7 @@ export async function makeTwoEnds(options: TwoEndsOptions = {}): Promise<TwoEnds
       ...{ agreed: here.agreed, names: here.names },
       random: { next: () => 0.5 },
       ids: { next: () => `run-${++ids}` },
+      tracing: NO_TRACING,
       connectPeer: () => makePeer(() => ends, server),
     },
   };

@@ -6,6 +6,7 @@ import {
   revokeApiKey,
   rotateApiKey,
 } from "../../../usecases/reputation/accounts/api-keys.ts";
+import { traced } from "../../exchange.ts";
 import {
   readUserBody,
   requireUsername,
@@ -42,14 +43,19 @@ export function apiKeyRoutes(deps: ApiKeyRouteDeps) {
     .get(
       "/v1/me/api-keys",
       async ({ request, query }) =>
-        dataReply(deps.clock, await listApiKeys(deps, await nameOf(request), query)),
+        dataReply(
+          deps.clock,
+          await traced(request, listApiKeys)(deps, await nameOf(request), query),
+        ),
       { detail: API_KEY_DETAILS.list },
     )
     .post(
       "/v1/me/api-keys",
       async ({ request }) => {
         const { username, body } = await readUserBody(deps, request, ApiKeyRequestSchema);
-        return dataReply(deps.clock, await issueApiKey(deps, username, body), { status: 201 });
+        return dataReply(deps.clock, await traced(request, issueApiKey)(deps, username, body), {
+          status: 201,
+        });
       },
       { parse: "none", detail: API_KEY_DETAILS.issue },
     )
@@ -58,7 +64,7 @@ export function apiKeyRoutes(deps: ApiKeyRouteDeps) {
       async ({ request, params }) =>
         dataReply(
           deps.clock,
-          await revokeApiKey(deps, await requireWriter(deps, request), params.id),
+          await traced(request, revokeApiKey)(deps, await requireWriter(deps, request), params.id),
         ),
       { parse: "none", detail: API_KEY_DETAILS.revoke },
     )
@@ -67,7 +73,7 @@ export function apiKeyRoutes(deps: ApiKeyRouteDeps) {
       async ({ request, params: { id } }) => {
         const { username, body } = await readUserBody(deps, request, RotationSchema);
         const { overlapSeconds = 0 } = body;
-        const issued = await rotateApiKey(deps, { username, id, overlapSeconds });
+        const issued = await traced(request, rotateApiKey)(deps, { username, id, overlapSeconds });
         return dataReply(deps.clock, issued, { status: 201 });
       },
       { parse: "none", detail: API_KEY_DETAILS.rotate },

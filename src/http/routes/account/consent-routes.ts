@@ -6,6 +6,7 @@ import {
   listConsents,
 } from "../../../usecases/reputation/accounts/consents.ts";
 import type { AccountDeps } from "../../../usecases/reputation/accounts/deps.ts";
+import { traced } from "../../exchange.ts";
 import {
   readUserBody,
   requireUsername,
@@ -37,14 +38,19 @@ export function consentRoutes(deps: ConsentRouteDeps) {
     .get(
       "/v1/me/consents",
       async ({ request, query }) =>
-        dataReply(deps.clock, await listConsents(deps, await nameOf(request), query)),
+        dataReply(
+          deps.clock,
+          await traced(request, listConsents)(deps, await nameOf(request), query),
+        ),
       { detail: CONSENT_DETAILS.list },
     )
     .post(
       "/v1/me/consents",
       async ({ request }) => {
         const { username, body } = await readUserBody(deps, request, ConsentGrantSchema);
-        return dataReply(deps.clock, await grantConsent(deps, username, body), { status: 201 });
+        return dataReply(deps.clock, await traced(request, grantConsent)(deps, username, body), {
+          status: 201,
+        });
       },
       { parse: "none", detail: CONSENT_DETAILS.grant },
     )
@@ -53,7 +59,7 @@ export function consentRoutes(deps: ConsentRouteDeps) {
       async ({ request, params }) =>
         dataReply(
           deps.clock,
-          await endConsent(deps, await requireWriter(deps, request), params.id),
+          await traced(request, endConsent)(deps, await requireWriter(deps, request), params.id),
         ),
       { parse: "none", detail: CONSENT_DETAILS.revoke },
     );

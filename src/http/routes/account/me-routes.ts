@@ -9,6 +9,7 @@ import {
   readProfile,
   readUsage,
 } from "../../../usecases/reputation/accounts/me.ts";
+import { traced } from "../../exchange.ts";
 import {
   readUserBody,
   requireUser,
@@ -56,40 +57,45 @@ export function meRoutes(deps: MeRouteDeps) {
       "/v1/me",
       async ({ request }) => {
         const username = await requireWriter(deps, request);
-        return dataReply(deps.clock, await eraseOwnAccount(deps, username));
+        return dataReply(deps.clock, await traced(request, eraseOwnAccount)(deps, username));
       },
       { parse: "none", detail: ME_DETAILS.erase },
     )
     .get(
       "/v1/me/profile",
-      async ({ request }) => dataReply(deps.clock, await readProfile(deps, await nameOf(request))),
+      async ({ request }) =>
+        dataReply(deps.clock, await traced(request, readProfile)(deps, await nameOf(request))),
       { detail: ME_DETAILS.profile },
     )
     .patch(
       "/v1/me/profile",
       async ({ request }) => {
         const { username, body } = await readUserBody(deps, request, ProfileChangeSchema);
-        return dataReply(deps.clock, await changeProfile(deps, username, body));
+        return dataReply(deps.clock, await traced(request, changeProfile)(deps, username, body));
       },
       { parse: "none", detail: ME_DETAILS.profileChange },
     )
     .get(
       "/v1/me/reputation",
-      async ({ request }) => dataReply(deps.clock, await explainScore(deps, await nameOf(request))),
+      async ({ request }) =>
+        dataReply(deps.clock, await traced(request, explainScore)(deps, await nameOf(request))),
       { detail: ME_DETAILS.reputation },
     )
     .get(
       "/v1/me/usage",
       async ({ request }) => {
         const { account } = await requireUser(deps, request);
-        return dataReply(deps.clock, await readUsage(deps, account));
+        return dataReply(deps.clock, await traced(request, readUsage)(deps, account));
       },
       { detail: ME_DETAILS.usage },
     )
     .get(
       "/v1/me/accesses",
       async ({ request, query }) =>
-        dataReply(deps.clock, await listAccesses(deps, await nameOf(request), query)),
+        dataReply(
+          deps.clock,
+          await traced(request, listAccesses)(deps, await nameOf(request), query),
+        ),
       { detail: ME_DETAILS.accesses },
     );
 }

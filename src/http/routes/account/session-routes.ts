@@ -17,7 +17,7 @@ import {
   signUp,
 } from "../../../usecases/reputation/accounts/sign-up.ts";
 import { readBody } from "../../bodies.ts";
-import { clientAddress, exchangeOf } from "../../exchange.ts";
+import { clientAddress, exchangeOf, traced } from "../../exchange.ts";
 import { readUserBody, requireUser, type WriterDeps } from "../../guards/bearer.ts";
 import { requireJson, requireSignInPage, sessionCookie } from "../../guards/browser.ts";
 import { headerDoc } from "../../openapi.ts";
@@ -50,9 +50,13 @@ export function sessionRoutes(deps: SessionRouteDeps, trustedProxyHops: number) 
     return clientAddress(request.headers, connection, trustedProxyHops);
   };
   return new Elysia()
-    .get("/v1/signup", async () => dataReply(deps.clock, await readSignUpState(deps)), {
-      detail: SESSION_DETAILS.readSignUp,
-    })
+    .get(
+      "/v1/signup",
+      async ({ request }) => dataReply(deps.clock, await traced(request, readSignUpState)(deps)),
+      {
+        detail: SESSION_DETAILS.readSignUp,
+      },
+    )
     .post(
       "/v1/signup",
       async ({ request }) => {
@@ -60,7 +64,11 @@ export function sessionRoutes(deps: SessionRouteDeps, trustedProxyHops: number) 
         requireSignInPage(request);
         const body = await readBody(request, SignUpSchema);
         requireJson(request);
-        return dataReply(deps.clock, await signUp(deps, body, addressOf(request)), { status: 201 });
+        return dataReply(
+          deps.clock,
+          await traced(request, signUp)(deps, body, addressOf(request)),
+          { status: 201 },
+        );
       },
       { parse: "none", detail: SESSION_DETAILS.signUp },
     )
@@ -70,7 +78,7 @@ export function sessionRoutes(deps: SessionRouteDeps, trustedProxyHops: number) 
         const { isCookieSet } = requireSignInPage(request);
         const body = await readBody(request, SignInSchema);
         requireJson(request);
-        const session = await signIn(deps, body, addressOf(request));
+        const session = await traced(request, signIn)(deps, body, addressOf(request));
         const cookie = sessionCookie(request, session.token, SESSION_TTL_SECONDS);
         const headers = isCookieSet ? { "Set-Cookie": cookie } : {};
         return dataReply(deps.clock, session, { headers });
@@ -83,14 +91,14 @@ export function sessionRoutes(deps: SessionRouteDeps, trustedProxyHops: number) 
         const { body } = await readUserBody(deps, request, PasswordChangeSchema);
         const identity = await requireUser(deps, request);
         const wanted = { ...body, address: addressOf(request) };
-        return dataReply(deps.clock, await changePassword(deps, identity, wanted));
+        return dataReply(deps.clock, await traced(request, changePassword)(deps, identity, wanted));
       },
       { parse: "none", detail: SESSION_DETAILS.changePassword },
     )
     .delete(
       "/v1/sessions",
       async ({ request }) => {
-        await signOutEverywhere(deps, await requireUser(deps, request));
+        await traced(request, signOutEverywhere)(deps, await requireUser(deps, request));
         const headers = { "Set-Cookie": sessionCookie(request, "", 0) };
         return dataReply(deps.clock, { status: "ended" }, { headers });
       },
@@ -100,7 +108,7 @@ export function sessionRoutes(deps: SessionRouteDeps, trustedProxyHops: number) 
       "/v1/sessions/current",
       async ({ request }) => {
         const { session } = await requireUser(deps, request);
-        await signOut(deps, session);
+        await traced(request, signOut)(deps, session);
         const headers = { "Set-Cookie": sessionCookie(request, "", 0) };
         return dataReply(deps.clock, { status: "ended" }, { headers });
       },

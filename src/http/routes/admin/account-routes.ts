@@ -10,6 +10,7 @@ import {
 } from "../../../usecases/reputation/accounts/administer.ts";
 import type { AccountDeps } from "../../../usecases/reputation/accounts/deps.ts";
 import type { IdentityDeps } from "../../../usecases/reputation/accounts/identity.ts";
+import { traced } from "../../exchange.ts";
 import { adminRequestOf, readAdminRequest, requireAdministrator } from "../../guards/bearer.ts";
 import { parameterDoc } from "../../openapi.ts";
 import {
@@ -45,7 +46,7 @@ export function accountRoutes(deps: AccountRouteDeps) {
       "",
       async ({ request, query }) => {
         await requireAdministrator(deps, request);
-        return dataReply(clock, await listAccounts(deps, query));
+        return dataReply(clock, await traced(request, listAccounts)(deps, query));
       },
       { detail: DETAILS.list },
     )
@@ -53,7 +54,7 @@ export function accountRoutes(deps: AccountRouteDeps) {
       "/:username",
       async ({ request, params }) => {
         await requireAdministrator(deps, request);
-        return dataReply(clock, await readAccount(deps, params.username));
+        return dataReply(clock, await traced(request, readAccount)(deps, params.username));
       },
       { detail: DETAILS.read },
     )
@@ -61,7 +62,7 @@ export function accountRoutes(deps: AccountRouteDeps) {
       "/:username",
       async ({ request, params }) => {
         const asked = await adminRequestOf(deps, request);
-        return dataReply(clock, await eraseAccount(deps, params.username, asked));
+        return dataReply(clock, await traced(request, eraseAccount)(deps, params.username, asked));
       },
       { parse: "none", detail: DETAILS.erase },
     )
@@ -69,7 +70,10 @@ export function accountRoutes(deps: AccountRouteDeps) {
       "/:username/suspend",
       async ({ request, params }) => {
         const asked = await adminRequestOf(deps, request);
-        return dataReply(clock, await suspendAccount(deps, params.username, asked));
+        return dataReply(
+          clock,
+          await traced(request, suspendAccount)(deps, params.username, asked),
+        );
       },
       { parse: "none", detail: DETAILS.suspend },
     )
@@ -77,7 +81,10 @@ export function accountRoutes(deps: AccountRouteDeps) {
       "/:username/restore",
       async ({ request, params }) => {
         const asked = await adminRequestOf(deps, request);
-        return dataReply(clock, await restoreAccount(deps, params.username, asked));
+        return dataReply(
+          clock,
+          await traced(request, restoreAccount)(deps, params.username, asked),
+        );
       },
       { parse: "none", detail: DETAILS.restore },
     )
@@ -85,7 +92,7 @@ export function accountRoutes(deps: AccountRouteDeps) {
       "/:username/release",
       async ({ request, params }) => {
         const asked = await adminRequestOf(deps, request);
-        return dataReply(clock, await releaseName(deps, params.username, asked));
+        return dataReply(clock, await traced(request, releaseName)(deps, params.username, asked));
       },
       { parse: "none", detail: DETAILS.release },
     )
@@ -94,7 +101,7 @@ export function accountRoutes(deps: AccountRouteDeps) {
       async ({ request, params }) => {
         const { body, asked } = await readAdminRequest(deps, request, PasswordResetSchema);
         const change = { username: params.username, ...body };
-        return dataReply(clock, await setPassword(deps, change, asked));
+        return dataReply(clock, await traced(request, setPassword)(deps, change, asked));
       },
       { parse: "none", detail: DETAILS.password },
     );

@@ -5,7 +5,7 @@ import type { AccountDeps } from "../../../usecases/reputation/accounts/deps.ts"
 import type { IdentityDeps } from "../../../usecases/reputation/accounts/identity.ts";
 import type { AuditVerifications } from "../../../usecases/reputation/audit/audit-verifications.ts";
 import { listAudit } from "../../../usecases/reputation/audit/list-audit.ts";
-import { exchangeOf } from "../../exchange.ts";
+import { exchangeOf, traced } from "../../exchange.ts";
 import { requireAdministrator } from "../../guards/bearer.ts";
 import { eventsReply, headerDoc, parameterDoc } from "../../openapi.ts";
 import {
@@ -37,7 +37,10 @@ export function auditRoutes({ accounts, verifications, timer }: AuditRouteDeps) 
       "/v1/admin/audit",
       async ({ request, query }) => {
         await requireAdministrator(accounts, request);
-        return dataReply(clock, await listAudit({ auditSearch, clock, timer }, query));
+        return dataReply(
+          clock,
+          await traced(request, listAudit)({ auditSearch, clock, timer }, query),
+        );
       },
       { detail: AUDIT_DETAILS.list },
     )

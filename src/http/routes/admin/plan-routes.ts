@@ -2,6 +2,7 @@ import { Elysia } from "elysia";
 import { changePlan } from "../../../usecases/reputation/accounts/change-plan.ts";
 import type { AccountDeps } from "../../../usecases/reputation/accounts/deps.ts";
 import type { IdentityDeps } from "../../../usecases/reputation/accounts/identity.ts";
+import { traced } from "../../exchange.ts";
 import { readAdminRequest } from "../../guards/bearer.ts";
 import {
   BODY_PROBLEMS,
@@ -22,7 +23,7 @@ export function planRoutes(deps: IdentityDeps & Pick<AccountDeps, "administratio
     async ({ request, params }) => {
       const { body, asked } = await readAdminRequest(deps, request, PlanChangeSchema);
       const change = { username: params.username, ...body };
-      return dataReply(deps.clock, await changePlan(deps, change, asked));
+      return dataReply(deps.clock, await traced(request, changePlan)(deps, change, asked));
     },
     { parse: "none", detail: PLAN_DETAIL },
   );

@@ -8,7 +8,7 @@ import {
 } from "../../../usecases/operations/check-health.ts";
 import type { Lifecycle } from "../../../usecases/operations/lifecycle.ts";
 import { type ReadMetricsDeps, readMetrics } from "../../../usecases/operations/read-metrics.ts";
-import { exchangeOf } from "../../exchange.ts";
+import { exchangeOf, traced } from "../../exchange.ts";
 import { type MetricsGuardDeps, requireMetricsAccess } from "../../guards/metrics-token.ts";
 import {
   ALLOW,
@@ -32,8 +32,8 @@ import {
 export function healthRoute(deps: ProbeDeps) {
   return new Elysia().get(
     "/v1/health",
-    async () => {
-      const health = await checkHealth(deps);
+    async ({ request }) => {
+      const health = await traced(request, checkHealth)(deps);
       const isOk = health.status === "ok" && !deps.lifecycle.isDraining;
       const status = isOk ? "ok" : "degraded";
       return jsonResponse({ success: isOk, ...health, status }, { status: isOk ? 200 : 503 });
@@ -67,8 +67,8 @@ export function probeRoutes(deps: ProbeDeps) {
     .get("/v1/health/live", () => jsonResponse({ status: "ok" }), { detail: PROBE_DETAILS.live })
     .get(
       "/v1/health/ready",
-      async () => {
-        const status = await checkReady(deps);
+      async ({ request }) => {
+        const status = await traced(request, checkReady)(deps);
         return jsonResponse({ status }, { status: status === "ok" ? 200 : 503 });
       },
       { detail: PROBE_DETAILS.ready },
@@ -107,7 +107,7 @@ export function metricsRoute(deps: MetricsRouteDeps) {
     "/metrics",
     async ({ request }) => {
       requireMetricsAccess(deps, request.headers, exchangeOf(request).connection);
-      const { contentType, text } = await readMetrics(deps);
+      const { contentType, text } = await traced(request, readMetrics)(deps);
       return new Response(text, {
         headers: { "Content-Type": contentType, "Cache-Control": "no-store" },
       });

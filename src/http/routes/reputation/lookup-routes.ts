@@ -21,10 +21,11 @@ export function lookupRoutes(lookups: Lookups) {
     (endpoint: LookupEndpoint) =>
     async ({ request, params }: { request: Request; params: { username: string } }) => {
       const exchange = exchangeOf(request);
-      const { requestId } = exchange;
+      const { requestId, tracing } = exchange;
       const apiKey = request.headers.get("x-api-key");
       const { username } = params;
-      const reply = await lookups.lookUp({ apiKey, endpoint, username, requestId });
+      const wanted = { apiKey, endpoint, username, requestId };
+      const reply = await tracing.inSpan("lookUp", () => lookups.lookUp(wanted));
       exchange.hasCommonHeaders = true;
       return lookupReply(reply, requestId);
     };

@@ -1,7 +1,7 @@
 import { Elysia } from "elysia";
 import { type OverviewDeps, readOverview } from "../../../usecases/operations/read-overview.ts";
 import type { IdentityDeps } from "../../../usecases/reputation/accounts/identity.ts";
-import { exchangeOf } from "../../exchange.ts";
+import { exchangeOf, traced } from "../../exchange.ts";
 import { requireAdministrator } from "../../guards/bearer.ts";
 import { jsonReply } from "../../openapi.ts";
 import { ADMINISTRATOR_FAILURES, administratorDetail } from "../../operation-docs.ts";
@@ -20,7 +20,7 @@ export function overviewRoute({ identity, overview }: OverviewRouteDeps) {
     async ({ request }) => {
       await requireAdministrator(identity, request);
       exchangeOf(request).connection.keepOpen();
-      return jsonResponse(await readOverview(overview));
+      return jsonResponse(await traced(request, readOverview)(overview));
     },
     { detail: OVERVIEW_DETAIL },
   );

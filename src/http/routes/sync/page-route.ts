@@ -1,7 +1,7 @@
 import type { TSchema } from "@sinclair/typebox";
 import { Elysia } from "elysia";
 import type { Registry } from "../../../domain/sync/table/table.ts";
-import { exchangeOf } from "../../exchange.ts";
+import { exchangeOf, traced } from "../../exchange.ts";
 import { requireSyncKey, type SyncKeyGuardDeps } from "../../guards/sync-key.ts";
 import { jsonReply, type parameterDoc, SYNC_KEY_SECURITY } from "../../openapi.ts";
 import {
@@ -53,7 +53,10 @@ export function pageRoute(deps: PageRouteDeps, name: string, part: TablePart) {
     async ({ request, params }) => {
       requireSyncKey(deps, request.headers);
       exchangeOf(request).connection.keepOpen();
-      return await pageReply(deps, await read(params.table_name, queryOf(request)));
+      return await pageReply(
+        deps,
+        await traced(request, read, part.operationId)(params.table_name, queryOf(request)),
+      );
     },
     { detail },
   );

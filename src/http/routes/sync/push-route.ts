@@ -10,7 +10,7 @@ import {
   readPushBody,
 } from "../../../usecases/sync/pages/read-push-body.ts";
 import { readRequestBody } from "../../bodies.ts";
-import { exchangeOf } from "../../exchange.ts";
+import { exchangeOf, traced } from "../../exchange.ts";
 import { requireSyncKey, type SyncKeyGuardDeps } from "../../guards/sync-key.ts";
 import { jsonReply, jsonRequest, parameterDoc, SYNC_KEY_SECURITY } from "../../openapi.ts";
 import {
@@ -53,9 +53,14 @@ export function pushRoute(deps: PushRouteDeps) {
       exchangeOf(request).connection.keepOpen();
       const isGzip = /gzip/i.test(request.headers.get("content-encoding") ?? "");
       const checksum = request.headers.get("x-content-sha256") || null;
-      const body = await readPushBody(deps, { bytes, isGzip, checksum });
-      if (isDryRun) return jsonResponse(await countDeletes(deps, { table, ...body }));
-      const { isCommitted, result } = await pushRecords(deps, { table, isGuarded, ...body });
+      const body = await traced(request, readPushBody)(deps, { bytes, isGzip, checksum });
+      if (isDryRun)
+        return jsonResponse(await traced(request, countDeletes)(deps, { table, ...body }));
+      const { isCommitted, result } = await traced(request, pushRecords)(deps, {
+        table,
+        isGuarded,
+        ...body,
+      });
       return jsonResponse(result, { status: isCommitted ? 200 : 500 });
     },
     { parse: "none", detail: pushDetail(deps) },

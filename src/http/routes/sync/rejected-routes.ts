@@ -9,7 +9,7 @@ import {
   retryRejected,
 } from "../../../usecases/sync/runs/rejected-lists.ts";
 import type { SyncDeps } from "../../../usecases/sync/shared/sync-deps.ts";
-import { exchangeOf } from "../../exchange.ts";
+import { exchangeOf, traced } from "../../exchange.ts";
 import { requireAdministrator } from "../../guards/bearer.ts";
 import { jsonReply, parameterDoc } from "../../openapi.ts";
 import {
@@ -42,7 +42,9 @@ export function rejectedRoutes({ identity, sync, activeRuns }: RejectedRouteDeps
       async ({ request }) => {
         await allow(request);
         const table = queryOf(request).get("table") || null;
-        return jsonResponse(await listRejected(sync, listParametersOf(request), table));
+        return jsonResponse(
+          await traced(request, listRejected)(sync, listParametersOf(request), table),
+        );
       },
       { detail: REJECTED_DETAIL },
     )
@@ -50,7 +52,7 @@ export function rejectedRoutes({ identity, sync, activeRuns }: RejectedRouteDeps
       "/api/v1/sync/rejected/:id",
       async ({ request, params }) => {
         await allow(request);
-        return jsonResponse(await readRejected(sync, params.id));
+        return jsonResponse(await traced(request, readRejected)(sync, params.id));
       },
       { detail: READ_DETAIL },
     )
@@ -59,7 +61,9 @@ export function rejectedRoutes({ identity, sync, activeRuns }: RejectedRouteDeps
       async ({ request, params }) => {
         await allow(request);
         exchangeOf(request).connection.keepOpen();
-        return jsonResponse(await retryRejected(sync, params.id, activeRuns.stopping));
+        return jsonResponse(
+          await traced(request, retryRejected)(sync, params.id, activeRuns.stopping),
+        );
       },
       { parse: "none", detail: RETRY_DETAIL },
     )
@@ -67,7 +71,7 @@ export function rejectedRoutes({ identity, sync, activeRuns }: RejectedRouteDeps
       "/api/v1/sync/rejected/:id",
       async ({ request, params }) => {
         await allow(request);
-        await dropRejected(sync, params.id);
+        await traced(request, dropRejected)(sync, params.id);
         return jsonResponse({ status: "dropped" });
       },
       { parse: "none", detail: DROP_REJECTED_DETAIL },

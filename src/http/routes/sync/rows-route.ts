@@ -2,6 +2,7 @@ import { Elysia } from "elysia";
 import type { IdentityDeps } from "../../../usecases/reputation/accounts/identity.ts";
 import { listRows } from "../../../usecases/sync/pages/list-rows.ts";
 import type { SyncDeps } from "../../../usecases/sync/shared/sync-deps.ts";
+import { traced } from "../../exchange.ts";
 import { requireAdministrator } from "../../guards/bearer.ts";
 import { jsonReply, parameterDoc } from "../../openapi.ts";
 import {
@@ -26,7 +27,7 @@ export function rowsRoute({ identity, sync }: RowsRouteDeps) {
     async ({ request, params }) => {
       await requireAdministrator(identity, request);
       const query = queryOf(request);
-      const list = await listRows(sync, params.table_name, {
+      const list = await traced(request, listRows)(sync, params.table_name, {
         limit: query.get("limit"),
         cursor: query.get("cursor"),
         since: query.get("since"),

@@ -7,7 +7,7 @@ import { cancelRun } from "../../../usecases/sync/runs/cancel-run.ts";
 import { findRun, listRuns } from "../../../usecases/sync/runs/sync-lists.ts";
 import { watchRun } from "../../../usecases/sync/runs/watch-run.ts";
 import type { SyncDeps } from "../../../usecases/sync/shared/sync-deps.ts";
-import { exchangeOf } from "../../exchange.ts";
+import { exchangeOf, traced } from "../../exchange.ts";
 import { requireAdministrator } from "../../guards/bearer.ts";
 import { jsonReply } from "../../openapi.ts";
 import {
@@ -40,7 +40,7 @@ export function runRoutes(deps: RunRouteDeps) {
       "/api/v1/sync/runs",
       async ({ request }) => {
         await allow(request);
-        return jsonResponse(await listRuns(deps.sync, listParametersOf(request)));
+        return jsonResponse(await traced(request, listRuns)(deps.sync, listParametersOf(request)));
       },
       { detail: RUNS_DETAIL },
     )
@@ -48,7 +48,7 @@ export function runRoutes(deps: RunRouteDeps) {
       "/api/v1/sync/runs/:run_id",
       async ({ request, params }) => {
         await allow(request);
-        return jsonResponse(await findRun(deps.sync, params.run_id));
+        return jsonResponse(await traced(request, findRun)(deps.sync, params.run_id));
       },
       { detail: RUN_DETAIL },
     )
@@ -57,7 +57,11 @@ export function runRoutes(deps: RunRouteDeps) {
       async ({ request, params }) => {
         await allow(request);
         exchangeOf(request).connection.keepOpen();
-        return newsStream(await watchRun(deps, params.run_id), params.run_id, deps.timer);
+        return newsStream(
+          await traced(request, watchRun)(deps, params.run_id),
+          params.run_id,
+          deps.timer,
+        );
       },
       { detail: EVENTS_DETAIL },
     )
@@ -66,7 +70,9 @@ export function runRoutes(deps: RunRouteDeps) {
       async ({ request, params }) => {
         const { account } = await requireAdministrator(deps.identity, request);
         exchangeOf(request).connection.keepOpen();
-        return jsonResponse(await cancelRun(deps.sync, params.run_id, account.username));
+        return jsonResponse(
+          await traced(request, cancelRun)(deps.sync, params.run_id, account.username),
+        );
       },
       { parse: "none", detail: CANCEL_DETAIL },
     );

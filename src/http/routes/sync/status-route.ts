@@ -4,7 +4,7 @@ import {
   readSyncStatus,
   type SyncStatusDeps,
 } from "../../../usecases/sync/pages/read-sync-status.ts";
-import { exchangeOf } from "../../exchange.ts";
+import { exchangeOf, traced } from "../../exchange.ts";
 import { jsonReply } from "../../openapi.ts";
 import { UNAVAILABLE, WRONG_METHOD } from "../../operation-docs.ts";
 import { jsonResponse } from "../../replies.ts";
@@ -21,7 +21,7 @@ export function statusRoute(deps: StatusRouteDeps) {
     "/api/v1/sync/status",
     async ({ request }) => {
       exchangeOf(request).connection.keepOpen();
-      return jsonResponse(await readSyncStatus(deps), { headers });
+      return jsonResponse(await traced(request, readSyncStatus)(deps), { headers });
     },
     { detail: STATUS_DETAIL },
   );

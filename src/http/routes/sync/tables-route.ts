@@ -1,5 +1,6 @@
 import { Elysia } from "elysia";
 import { listTables } from "../../../usecases/sync/pages/list-tables.ts";
+import { traced } from "../../exchange.ts";
 import { requireAdministrator } from "../../guards/bearer.ts";
 import { jsonReply } from "../../openapi.ts";
 import { ADMINISTRATOR_FAILURES, administratorDetail } from "../../operation-docs.ts";
@@ -13,7 +14,7 @@ export function tablesRoute({ identity, sync }: RowsRouteDeps) {
     "/api/v1/sync/tables",
     async ({ request }) => {
       await requireAdministrator(identity, request);
-      return jsonResponse(await listTables(sync));
+      return jsonResponse(await traced(request, listTables)(sync));
     },
     { detail: TABLES_DETAIL },
   );

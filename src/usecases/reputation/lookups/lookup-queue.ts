@@ -5,16 +5,20 @@ import { AppError } from "../../../domain/shared/errors.ts";
 import { MAX_LOOKUP_BATCH_CALLS, REQUEST_DEADLINE_MS } from "../../../domain/shared/limits.ts";
 import type { LookupProcessor } from "../../../ports/lookups/lookup-processor.ts";
 import type { Clock, Defer, Timer } from "../../../ports/runtime/runtime.ts";
+import type { SpanPlace, Tracing } from "../../../ports/runtime/tracing.ts";
 
 export interface LookupQueueDeps {
   readonly lookupProcessor: LookupProcessor;
   readonly defer: Defer;
   readonly timer: Timer;
   readonly clock: Clock;
+  readonly tracing: Tracing;
 }
 
 interface WaitingCall {
   readonly call: LookupCall;
+  /** Where its caller stands in a trace. */
+  readonly place: SpanPlace;
   /** Monotonic time by which it is answered. */
   readonly deadlineMs: number;
   readonly resolve: (outcome: LookupOutcome) => void;
@@ -56,8 +60,9 @@ export class LookupQueue {
   /** Decides one call. Throws as `LookupProcessor.decide`. */
   decide(call: LookupCall): Promise<LookupOutcome> {
     const deadlineMs = this.#deps.clock.monotonicMs() + REQUEST_DEADLINE_MS;
+    const place = this.#deps.tracing.place();
     return new Promise((resolve, reject) => {
-      this.#waiting.push({ call, deadlineMs, resolve, reject });
+      this.#waiting.push({ call, place, deadlineMs, resolve, reject });
       if (this.#state === "busy") return;
       if (this.#state === "idle" || this.#waiting.length >= this.#state.wanted) this.#goOn();
     });
@@ -88,14 +93,17 @@ export class LookupQueue {
   }
 
   async #decideBatch(batch: readonly WaitingCall[], deadlineMs: number): Promise<void> {
-    const { lookupProcessor, timer, clock } = this.#deps;
+    const { lookupProcessor, timer, clock, tracing } = this.#deps;
     const decided = new AbortController();
     const calls = batch.map(({ call }) => call);
+    const places = batch.map(({ place }) => place);
+    const decide = () => lookupProcessor.decide(calls, deadlineMs);
     const deadline = timer.sleep(deadlineMs - clock.monotonicMs(), decided.signal).then(() => {
       throw tooLate();
     });
     try {
-      const outcomes = await Promise.race([lookupProcessor.decide(calls, deadlineMs), deadline]);
+      const deciding = tracing.inSpans("decideLookups", places, decide);
+      const outcomes = await Promise.race([deciding, deadline]);
       for (const [i, { resolve }] of batch.entries()) resolve(outcomes[i] as LookupOutcome);
     } catch (error) {
       for (const { reject } of batch) reject(error);

@@ -6,7 +6,7 @@ import type { SyncDeps } from "../shared/sync-deps.ts";
 import { alertsOfRun } from "./run-alerts.ts";
 import type { RunFeed } from "./run-feed.ts";
 
-type KeeperDeps = Pick<SyncDeps, "runs" | "alerts" | "timer" | "logger">;
+type KeeperDeps = Pick<SyncDeps, "runs" | "alerts" | "timer" | "logger" | "tracing">;
 
 /** What is kept: the run as it is, and its news. */
 interface Kept<Some extends News> {
@@ -23,7 +23,8 @@ export class NewsKeeper<Some extends News> {
   private constructor(deps: KeeperDeps, kept: Kept<Some>) {
     this.#deps = deps;
     this.#kept = kept;
-    this.#keeping = this.#keepUntilEnded(kept.feed.published);
+    const keep = () => this.#keepUntilEnded(kept.feed.published);
+    this.#keeping = deps.tracing.detached(keep);
   }
 
   /** Keeps a run that begins, and what it tells from then on. Throws `store_unavailable`. */

@@ -1,6 +1,7 @@
 import { AppError, isAppError } from "../../../domain/shared/errors.ts";
 import type { SyncDirection } from "../../../domain/sync/run/marker.ts";
 import type { Table } from "../../../domain/sync/table/table.ts";
+import type { Span } from "../../../ports/runtime/tracing.ts";
 import { RemotePeerError } from "../../../ports/tables/remote-peer.ts";
 import type { RunContext } from "../shared/run-context.ts";
 import { columnHistory, lacksText, type Meeting, meetRemote } from "../transfer/meeting.ts";
@@ -32,7 +33,7 @@ export async function moveTable(
       progress.fail(new AppError("sync_failed", meeting.pushProblem), table.name, direction);
       continue;
     }
-    const { totals, error, deletesError = null } = await transferTable(run, meeting, direction);
+    const { totals, error, deletesError = null } = await tracedTransfer(run, meeting, direction);
     if (totals !== null) progress.add(table.name, direction, totals);
     if (deletesError !== null) progress.fail(deletesError, table.name, direction);
     if (error === null) continue;
@@ -41,6 +42,16 @@ export async function moveTable(
     return !concernsAllTables(error, run.stop);
   }
   return true;
+}
+
+function tracedTransfer(run: RunContext, meeting: Meeting, direction: SyncDirection) {
+  const transfer = async (span: Span) => {
+    const outcome = await transferTable(run, meeting, direction);
+    if (outcome.error !== null) span.fail(isAppError(outcome.error) ? outcome.error.kind : "Error");
+    return outcome;
+  };
+  const fields = { "repsync.table": meeting.table.name };
+  return run.deps.tracing.inSpan(`${direction}Table`, transfer, { fields });
 }
 
 /**

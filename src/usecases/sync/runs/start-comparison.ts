@@ -15,6 +15,7 @@ import type {
   RunTrigger,
 } from "../../../domain/sync/run/run.ts";
 import { findTable, type Table } from "../../../domain/sync/table/table.ts";
+import type { Span } from "../../../ports/runtime/tracing.ts";
 import { compareTable } from "../compare/compare-table.ts";
 import type { CompareResult, OnExample } from "../compare/comparison.ts";
 import type { Difference, RowPair } from "../compare/row-pair.ts";
@@ -61,14 +62,19 @@ export class StartedComparison {
     const ended = new AbortController();
     const feed = this.#feed;
     const comparison = new KeptComparison(depsOfRun(deps, this.runId), this.runId, request, feed);
-    this.outcome = comparison.run(table, this.#stopping.signal).finally(() => {
+    const compare = async (span: Span) => {
+      const outcome = await comparison.run(table, this.#stopping.signal);
+      if (outcome.error !== null) span.fail(outcome.error.kind);
+      return outcome;
+    };
+    const fields = { "repsync.run_id": this.runId, "repsync.table": table.name };
+    this.outcome = deps.tracing.inSpan("compareRun", compare, { fields }).finally(() => {
       ended.abort();
       feed.publish({ type: "finished" });
       feed.close();
     });
-    void followCancellation(deps, this.runId, ended.signal, (reason) =>
-      this.#stopping.abort(reason),
-    );
+    const cancel = (reason: AppError) => this.#stopping.abort(reason);
+    void deps.tracing.detached(() => followCancellation(deps, this.runId, ended.signal, cancel));
   }
 
   /** What it tells from the first on, for any number of readers. D-9.5. */

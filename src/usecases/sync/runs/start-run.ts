@@ -4,6 +4,7 @@ import { allMarkerNames } from "../../../domain/sync/run/marker.ts";
 import type { RunEvent, RunNews, RunRequest, SyncRun } from "../../../domain/sync/run/run.ts";
 import { findTable, type Table } from "../../../domain/sync/table/table.ts";
 import type { Logger } from "../../../ports/runtime/logger.ts";
+import type { Span } from "../../../ports/runtime/tracing.ts";
 import type { RunLease } from "../shared/hold-lease.ts";
 import type { RunContext } from "../shared/run-context.ts";
 import { openRemote, type SyncDeps } from "../shared/sync-deps.ts";
@@ -43,12 +44,13 @@ export class StartedRun {
     this.#progress = progress;
     const { signal } = this.#stopping;
     const ended = new AbortController();
-    this.outcome = runTables(progress, tables, signal).finally(() => {
+    this.outcome = tracedRun(progress, () => runTables(progress, tables, signal)).finally(() => {
       ended.abort();
       progress.end();
     });
-    void followCancellation(progress.deps, this.runId, ended.signal, (reason) =>
-      this.#stopping.abort(reason),
+    const cancel = (reason: AppError) => this.#stopping.abort(reason);
+    void deps.tracing.detached(() =>
+      followCancellation(progress.deps, this.runId, ended.signal, cancel),
     );
   }
 
@@ -77,6 +79,27 @@ export class StartedRun {
   stop(reason = "The run was stopped; run it again to continue"): void {
     this.#stopping.abort(new AppError("sync_failed", reason));
   }
+}
+
+/** In a trace of its own, or in that of the request that asked for it. D-10.9. */
+async function tracedRun(
+  { deps, runId, request }: RunProgress,
+  work: () => Promise<RunOutcome>,
+): Promise<RunOutcome> {
+  const { direction, trigger, isDryRun } = request;
+  const fields = {
+    "repsync.run_id": runId,
+    "repsync.direction": direction,
+    "repsync.trigger": trigger,
+    "repsync.dry_run": isDryRun,
+  };
+  const run = async (span: Span) => {
+    const outcome = await work();
+    span.set({ "repsync.status": outcome.run.status });
+    if (outcome.error !== null) span.fail(outcome.error.kind);
+    return outcome;
+  };
+  return await deps.tracing.inSpan("syncRun", run, { fields });
 }
 
 /** Does a whole run, which is kept from its start; a dry run is in no list. D-4.3, D-4.9, D-4.11. */

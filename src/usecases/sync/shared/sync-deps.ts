@@ -10,6 +10,7 @@ import type { RunStore } from "../../../ports/runs/run-store.ts";
 import type { RowCounter } from "../../../ports/runs/traffic-store.ts";
 import type { Logger } from "../../../ports/runtime/logger.ts";
 import type { Clock, Ids, Random, Timer } from "../../../ports/runtime/runtime.ts";
+import type { Tracing } from "../../../ports/runtime/tracing.ts";
 import type { KnownNames } from "../../../ports/tables/known-names.ts";
 import type { LateRows } from "../../../ports/tables/late-rows.ts";
 import type { ConnectPeer, RemotePeer, StatusReply } from "../../../ports/tables/remote-peer.ts";
@@ -51,6 +52,7 @@ export interface SyncDeps {
   readonly random: Random;
   readonly ids: Ids;
   readonly logger: Logger;
+  readonly tracing: Tracing;
 }
 
 export interface Remote {

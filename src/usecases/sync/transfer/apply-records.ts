@@ -64,8 +64,10 @@ export class RecordWriter {
     records: readonly JsonObject[],
     extrasOf: ExtrasOfRows = NO_EXTRAS,
   ): Promise<AppliedRecords> {
-    const { conflict } = this.#transfer;
-    return await this.#commit(records, conflict, extrasOf);
+    const { conflict, run } = this.#transfer;
+    const fields = { "repsync.rows": records.length };
+    const commit = () => this.#commit(records, conflict, extrasOf);
+    return await run.deps.tracing.inSpan("writePage", commit, { fields });
   }
 
   /** Writes records that an earlier run rejected; one that is older than the row that is here by now is dropped. */

@@ -23,7 +23,12 @@ export function askPage(
   cursor: PullCursor,
   size: BatchSize,
 ): Promise<PulledPage> {
-  const asked = readPage(source, cursor, size);
+  const { tracing } = source.run.deps;
+  const asked = tracing.inSpan("pullPage", async (span) => {
+    const pulled = await readPage(source, cursor, size);
+    span.set({ "repsync.rows": pulled.page.records.length });
+    return pulled;
+  });
   asked.catch(() => {});
   return asked;
 }

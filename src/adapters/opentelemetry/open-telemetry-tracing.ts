@@ -1,0 +1,186 @@
+import { AsyncLocalStorage } from "node:async_hooks";
+import {
+  type Context,
+  type Span as OtelSpan,
+  ROOT_CONTEXT,
+  SpanKind,
+  SpanStatusCode,
+  type TextMapGetter,
+  type Tracer,
+  trace,
+} from "@opentelemetry/api";
+import { W3CTraceContextPropagator } from "@opentelemetry/core";
+import { isAppError } from "../../domain/shared/errors.ts";
+import type {
+  Span,
+  SpanFields,
+  SpanOptions,
+  SpanPlace,
+  Tracing,
+} from "../../ports/runtime/tracing.ts";
+
+const KINDS = {
+  server: SpanKind.SERVER,
+  client: SpanKind.CLIENT,
+  internal: SpanKind.INTERNAL,
+} as const;
+
+const HEADERS: TextMapGetter<Headers> = {
+  keys: (headers) => [...headers.keys()],
+  get: (headers, key) => headers.get(key) ?? undefined,
+};
+
+/** What gives tracers and sends what they made. */
+export interface SpanProvider {
+  readonly tracer: Tracer;
+  /** Sends what is left. */
+  shutdown(): Promise<void>;
+}
+
+/** Where the work that goes on stands in its trace is kept by the runtime, from call to call. */
+export class OpenTelemetryTracing implements Tracing {
+  readonly isOn = true;
+  readonly #provider: SpanProvider;
+  readonly #around = new AsyncLocalStorage<Context>();
+  readonly #propagator = new W3CTraceContextPropagator();
+
+  constructor(provider: SpanProvider) {
+    this.#provider = provider;
+  }
+
+  beginRequest(name: string, headers: Headers, options: SpanOptions): Span {
+    const caller = this.#propagator.extract(ROOT_CONTEXT, headers, HEADERS);
+    return this.#begin(name, caller, options);
+  }
+
+  inSpan<T>(name: string, work: (span: Span) => T, options: SpanOptions = {}): T {
+    const context = this.#context();
+    const parent = trace.getSpan(context);
+    if (parent !== undefined && !parent.isRecording()) return work(this.#spanOf(parent, context));
+    const span = this.#begin(name, context, options);
+    return span.around(() => endWith([span], () => work(span)));
+  }
+
+  place(): SpanPlace {
+    return this.#context();
+  }
+
+  inSpans<T>(name: string, places: readonly SpanPlace[], work: () => T): T {
+    const recorded = places
+      .map((place) => place as Context)
+      .filter((context) => trace.getSpan(context)?.isRecording() ?? false);
+    const spans = recorded.map((context) => this.#begin(name, context, {}));
+    const [first] = spans;
+    if (first === undefined) return this.detached(work);
+    return first.around(() => endWith(spans, work));
+  }
+
+  isRecorded(): boolean {
+    return trace.getSpan(this.#context())?.isRecording() ?? false;
+  }
+
+  detached<T>(work: () => T): T {
+    return this.#around.run(ROOT_CONTEXT, work);
+  }
+
+  headers(): Readonly<Record<string, string>> {
+    const headers: Record<string, string> = {};
+    const set = (carrier: Record<string, string>, name: string, value: string) => {
+      carrier[name] = value;
+    };
+    this.#propagator.inject(this.#context(), headers, { set });
+    return headers;
+  }
+
+  async close(): Promise<void> {
+    await this.#provider.shutdown();
+  }
+
+  #context(): Context {
+    return this.#around.getStore() ?? ROOT_CONTEXT;
+  }
+
+  #begin(name: string, parent: Context, { kind = "internal", fields = {} }: SpanOptions): Span {
+    const options = { kind: KINDS[kind], attributes: { ...fields } };
+    const span = this.#provider.tracer.startSpan(name, options, parent);
+    return this.#spanOf(span, trace.setSpan(parent, span));
+  }
+
+  #spanOf(span: OtelSpan, context: Context): Span {
+    const around = this.#around;
+    return {
+      isRecorded: span.isRecording(),
+      set: (fields: SpanFields) => void span.setAttributes(fields),
+      fail: (type) => {
+        span.setAttribute("error.type", type);
+        span.setStatus({ code: SpanStatusCode.ERROR });
+      },
+      around: (work) => around.run(context, work),
+      end: () => span.end(),
+    };
+  }
+}
+
+/** Does work and ends spans when it has returned, or its promise settles. */
+function endWith<T>(spans: readonly Span[], work: () => T): T {
+  const end = () => {
+    for (const span of spans) span.end();
+  };
+  const fail = (error: unknown) => {
+    for (const span of spans) tellError(span, error);
+    end();
+  };
+  let result: T;
+  try {
+    result = work();
+  } catch (error) {
+    fail(error);
+    throw error;
+  }
+  if (result instanceof Promise) result.then(end, fail);
+  else end();
+  return result;
+}
+
+/** What the caller did is told and is no failure of the service. Messages stay out: they may name a person or a row. */
+function tellError(span: Span, error: unknown): void {
+  if (isAppError(error, ...CALLERS)) span.set({ "error.type": error.kind });
+  else span.fail(isAppError(error) ? error.kind : typeName(error));
+}
+
+function typeName(error: unknown): string {
+  return error instanceof Error ? error.constructor.name || "Error" : typeof error;
+}
+
+/** Kinds of errors by which a caller is refused. */
+const CALLERS = [
+  "invalid_request",
+  "body_too_large",
+  "not_found",
+  "method_not_allowed",
+  "sync_disabled",
+  "sync_key_rejected",
+  "unknown_table",
+  "integrity",
+  "metrics_token_rejected",
+  "metrics_forbidden",
+  "api_key_missing",
+  "api_key_invalid",
+  "api_key_revoked",
+  "api_key_expired",
+  "token_missing",
+  "token_invalid",
+  "token_expired",
+  "credentials_invalid",
+  "account_suspended",
+  "consent_required",
+  "forbidden",
+  "profile_not_found",
+  "username_taken",
+  "email_taken",
+  "conflict",
+  "rate_limited",
+  "overloaded",
+  "stopping",
+  "quota_exceeded",
+] as const;

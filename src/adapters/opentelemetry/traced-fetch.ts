@@ -1,0 +1,32 @@
+import type { Tracing } from "../../ports/runtime/tracing.ts";
+
+type Send = (url: string, init: RequestInit) => Promise<Response>;
+
+/** Of the addresses of the table synchronization interface, what comes before the name of a table. */
+const TEMPLATE = /\/api\/v1\/sync\/[a-z-]+/;
+
+/** Sends requests with a span each, and the headers by which the other end goes on with the trace. */
+export function tracedFetch(tracing: Tracing, send: Send = fetch): Send {
+  return (url, init) => {
+    const { hostname, port, protocol, origin, pathname } = new URL(url);
+    const method = init.method ?? "GET";
+    const path = TEMPLATE.exec(pathname)?.[0] ?? "";
+    const fields = {
+      "http.request.method": method,
+      "url.full": origin + pathname,
+      "server.address": hostname,
+      "server.port": Number(port || (protocol === "https:" ? 443 : 80)),
+    };
+    return tracing.inSpan(
+      `${method} ${path}`.trim(),
+      async (span) => {
+        const headers = { ...(init.headers as Record<string, string>), ...tracing.headers() };
+        const reply = await send(url, { ...init, headers });
+        span.set({ "http.response.status_code": reply.status });
+        if (reply.status >= 400) span.fail(String(reply.status));
+        return reply;
+      },
+      { kind: "client", fields },
+    );
+  };
+}

@@ -1,0 +1,30 @@
+import type { ReputationStores } from "../../ports/reputation-stores.ts";
+import type { Tracing } from "../../ports/runtime/tracing.ts";
+import type { FullStorage } from "../../ports/storage.ts";
+import { tracedCalls } from "./traced-calls.ts";
+
+/** The same store, whose calls are traced. `system` is its name in OpenTelemetry, such as `mongodb`. */
+export function tracedStorage(tracing: Tracing, storage: FullStorage, system: string): FullStorage {
+  const parts = tracedParts(tracing, storage, system);
+  const openReputation: FullStorage["openReputation"] = async (tables, options) => {
+    const stores = await storage.openReputation(tables, options);
+    return tracedParts<ReputationStores>(tracing, stores, system);
+  };
+  return new Proxy(parts, {
+    get: (target, key) => (key === "openReputation" ? openReputation : Reflect.get(target, key)),
+  });
+}
+
+/** An object whose properties are stores. */
+function tracedParts<Parts extends object>(tracing: Tracing, parts: Parts, system: string): Parts {
+  const known = new Map<PropertyKey, object>();
+  return new Proxy(tracedCalls(tracing, parts, { name: "store", system }), {
+    get(target, key) {
+      const value: unknown = Reflect.get(target, key, target);
+      if (typeof value !== "object" || value === null || typeof key !== "string") return value;
+      const part = known.get(key) ?? tracedCalls(tracing, value, { name: key, system });
+      known.set(key, part);
+      return part;
+    },
+  });
+}

@@ -1,0 +1,71 @@
+/** What a span tells beside its name. Never a key, token, password, row or name of a person. */
+export type SpanFields = Readonly<Record<string, string | number | boolean>>;
+
+/** Whose work a span is: an answered request, a call of another program, or our own. */
+export type SpanKind = "server" | "client" | "internal";
+
+export interface SpanOptions {
+  readonly kind?: SpanKind;
+  readonly fields?: SpanFields;
+}
+
+/** A piece of work in a trace. */
+export interface Span {
+  /** False where the trace was not sampled: nothing of it is sent. */
+  readonly isRecorded: boolean;
+  set(fields: SpanFields): void;
+  /** Says that the work failed, by a word of few possible ones; `type` is not a message. */
+  fail(type: string): void;
+  /** Runs work whose spans are children of this one. */
+  around<T>(work: () => T): T;
+  /** Call it once; what the span is told later is lost. */
+  end(): void;
+}
+
+/** Traces of what the service does, for operators. No method throws or waits; what cannot be sent is lost. D-10.9. */
+export interface Tracing {
+  readonly isOn: boolean;
+  /** A span that goes on with the trace that a request's headers name, else begins one. */
+  beginRequest(name: string, headers: Headers, options: SpanOptions): Span;
+  /**
+   * Runs work in a span below the one around it, or in a new trace. The span ends when the work returns, or its promise
+   * settles; a failure is told by its kind. Below a trace that is not sampled it only runs the work.
+   */
+  inSpan<T>(name: string, work: (span: Span) => T, options?: SpanOptions): T;
+  /** Keeps the place in a trace, for work that is done later for several callers together. */
+  place(): SpanPlace;
+  /** As `inSpan`, in a span below each of the places. */
+  inSpans<T>(name: string, places: readonly SpanPlace[], work: () => T): T;
+  /** True where a span that is recorded is around. */
+  isRecorded(): boolean;
+  /** Runs work that belongs to no trace, such as what goes on in the background. */
+  detached<T>(work: () => T): T;
+  /** Headers by which another service goes on with the trace; empty outside of one. */
+  headers(): Readonly<Record<string, string>>;
+  /** Sends what is left, for at most some seconds. Never rejects. */
+  close(): Promise<void>;
+}
+
+/** A place in a trace, of the tracing that gave it. */
+export type SpanPlace = object | null;
+
+const NO_SPAN: Span = {
+  isRecorded: false,
+  set() {},
+  fail() {},
+  around: (work) => work(),
+  end() {},
+};
+
+/** Where nothing is traced. */
+export const NO_TRACING: Tracing = {
+  isOn: false,
+  beginRequest: () => NO_SPAN,
+  inSpan: (_name, work) => work(NO_SPAN),
+  place: () => null,
+  inSpans: (_name, _places, work) => work(),
+  isRecorded: () => false,
+  detached: (work) => work(),
+  headers: () => ({}),
+  async close() {},
+};
