@@ -98,7 +98,7 @@ describe("repsync tables infer", () => {
     file("Shop 1.csv", '\uFEFFShop ID;Sku;Größe;Open?\r\n1;a;"x;y";y\r\n2;a;b;n\r\n1;b;;y\r\n');
     const { stderr } = await cli("tables", "infer", "Shop 1.csv");
     expect(stderr).toContain('Shop_1: 3 records (csv, separated by ";")');
-    expect(stderr).toEndWith('Next: repsync import Shop_1 Shop 1.csv --delimiter ";"\n');
+    expect(stderr).toEndWith(`Next: repsync import Shop_1 'Shop 1.csv' --delimiter ";"\n`);
     expect(await tryOut("Shop 1.csv", "Shop_1", ["--delimiter", ";"])).toEqual([
       { Shop_ID: 1, Sku: "a", Gro_e: "x;y", Open: true },
       { Shop_ID: 1, Sku: "b", Gro_e: null, Open: true },

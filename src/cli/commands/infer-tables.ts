@@ -79,10 +79,15 @@ async function infer(
     output.printJson({ file: target, tables: names });
   }
   for (const name of names) {
-    output.warn(`Next: repsync import ${name} ${path}${opened.importOptions}`);
+    output.warn(`Next: repsync import ${name} ${shellWord(path)}${opened.importOptions}`);
   }
   if (problem !== null) output.warn(problem);
   return problem === null ? EXIT.success : EXIT.failed;
+}
+
+/** The path as a shell takes it. */
+function shellWord(path: string): string {
+  return /^[\w./+-]+$/.test(path) ? path : `'${path.replaceAll("'", "'\\''")}'`;
 }
 
 function asked(table: string | undefined, format: FileFormat | undefined) {
@@ -110,7 +115,7 @@ function tell(output: Output, guess: FileGuess, { format }: OpenedSources): void
     output.warn(`  left out, as no column can have the name: ${names}`);
   }
   if (unread > 0)
-    output.warn(`  left out: ${countOf(unread, "place")} that no record is; ${firstUnread}`);
+    output.warn(`  left out: ${countOf(unread, "record")} that cannot be read; ${firstUnread}`);
   if (entry === null) return;
   const timestamp = entry.timestamp_column ?? null;
   output.warn(

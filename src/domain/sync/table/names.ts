@@ -36,10 +36,11 @@ export function columnNameOf(text: string): string | null {
   return bare === "" || isReservedColumn(bare) ? null : bare;
 }
 
-/** The words of a name, in lower case: `order_date` for `OrderDate`, `orderDate` and `ORDER_DATE`. */
+/** The words of a name, in lower case: `order_date` for `OrderDate`, `orderDate`, `Order date` and `ORDER_DATE`. */
 export function wordsOfName(name: string): string {
   return name
     .replace(/([a-z0-9])([A-Z])/g, "$1_$2")
     .replace(/([A-Z])([A-Z][a-z])/g, "$1_$2")
+    .replace(/[^A-Za-z0-9]+/g, "_")
     .toLowerCase();
 }

@@ -58,6 +58,14 @@ describe("the key", () => {
     expect(keyOf(records)).toEqual(key as string[] | null);
   });
 
+  test("D-10.2 names with blanks are read as words", () => {
+    const record = { Place: "x", "Thing ID": "1", "Last Modified": "2026-01-01T00:00:00Z" };
+    expect(guessOf([record]).entry).toMatchObject({
+      upsert_key: ["Thing_ID"],
+      timestamp_column: "Last_Modified",
+    });
+  });
+
   test("D-10.2 times that are one are no key, in whatever zone they are written", () => {
     const at = "2026-01-01T00:00:00Z";
     expect(keyOf(`at: ${at}; 2026-01-01T01:00:00+01:00`)).toBeNull();
