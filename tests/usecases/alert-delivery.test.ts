@@ -133,6 +133,16 @@ test("D-10.12 a stop ends the attempts under way, which count for nothing", asyn
   expect(logger.lines).toEqual([]);
 });
 
+test("D-10.12 a store that does not answer does not hold up the stop", async () => {
+  const { time, outbox, deliveries, logger } = startInstances(1);
+  outbox.due = () => new Promise(() => {});
+  time.advance(1_500);
+  const beforeMs = time.nowMs;
+  await time.run(deliveries[0]?.stop() ?? Promise.resolve());
+  expect(time.nowMs - beforeMs).toBe(1_000);
+  expect(logger.lines).toEqual([]);
+});
+
 test("D-10.12 alerts of a person who was erased are not sent again", async () => {
   const { time, alerts, received, outbox, world } = startInstances(1);
   world.answer = async () => "it answered 500";

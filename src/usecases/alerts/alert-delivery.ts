@@ -11,6 +11,8 @@ import { type LeaseDeps, type RunLease, tryLease } from "../sync/shared/hold-lea
 const LOOK_EVERY_MS = 1_000;
 /** Alerts that are sent at once. */
 const MAX_AT_ONCE = 4;
+/** Time that a store gets to answer when the service stops. */
+const MAX_STOP_MS = 1_000;
 /** Of the instances the one that holds it sends. */
 const LEASE_NAME = "alerts";
 
@@ -44,7 +46,9 @@ export class AlertDelivery {
   /** Ends attempts under way, which are made again at the next start. Idempotent. */
   async stop(): Promise<void> {
     this.#stopping.abort();
-    await this.#ended;
+    const ended = new AbortController();
+    const all = this.#ended.then(() => ended.abort());
+    await Promise.race([all, this.#deps.timer.sleep(MAX_STOP_MS, ended.signal)]);
   }
 
   async #deliverUntilStopped(): Promise<void> {
@@ -57,7 +61,8 @@ export class AlertDelivery {
         await this.#deliverDue();
         this.#isStoreLost = false;
       } catch (error) {
-        if (!this.#isStoreLost) logger.error("Alerts cannot be read or kept", error);
+        if (!this.#isStoreLost && !signal.aborted)
+          logger.error("Alerts cannot be read or kept", error);
         this.#isStoreLost = true;
       }
     }
