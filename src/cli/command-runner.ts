@@ -4,6 +4,7 @@ import type { Config } from "../config.ts";
 import { formatChangeText } from "../domain/shared/store-format.ts";
 import { readEnvironment } from "../environment.ts";
 import type { Services } from "../services.ts";
+import { paintProblem } from "./colours.ts";
 import { describeFailure, EXIT, type ExitCode } from "./failure.ts";
 import { Interruption } from "./interruption.ts";
 import { flushOutput, Output } from "./output.ts";
@@ -92,10 +93,10 @@ function tellFailure(output: Output, error: unknown): ExitCode {
   if (failure === null) return EXIT.failed;
   const { code, message, problems } = failure;
   if (problems.length === 0) {
-    output.warn(message);
+    output.warn(paintProblem("red", message));
     output.printJsonFailure({ error: message });
   } else {
-    output.warn(`${message}:`, ...problems.map((problem) => `- ${problem}`));
+    output.warn(paintProblem("red", `${message}:`), ...problems.map((problem) => `- ${problem}`));
     output.printJsonFailure({ error: message, problems });
   }
   if (process.env["LOG_LEVEL"] === "debug" && error instanceof Error) {

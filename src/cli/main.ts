@@ -18,7 +18,7 @@ process.stdout.on("error", (error: NodeJS.ErrnoException) => {
 process.stderr.on("error", () => {});
 
 /** Commands for which no deployment has to be set up. */
-const WITHOUT_SETTINGS: readonly string[] = ["init", "infer"];
+const WITHOUT_SETTINGS: readonly string[] = ["init", "infer", "completion", "help"];
 
 const program = buildProgram(runCommand).hook("preAction", (_program, command) => {
   if (!WITHOUT_SETTINGS.includes(command.name())) loadEnvFile();

@@ -1,6 +1,7 @@
 import manifest from "../../../package.json" with { type: "json" };
 import { isAppError } from "../../domain/shared/errors.ts";
 import { examineDeployment, type Finding } from "../../usecases/operations/examine-deployment.ts";
+import { type Colour, paint } from "../colours.ts";
 import {
   type AddCommand,
   type CommandTools,
@@ -10,6 +11,12 @@ import {
   readDeploymentConfig,
 } from "../command-runner.ts";
 import { EXIT, type ExitCode } from "../failure.ts";
+
+const STATUS_COLOURS: Readonly<Record<Finding["status"], Colour>> = {
+  ok: "green",
+  warn: "yellow",
+  fail: "red",
+};
 
 export const addDoctorCommand: AddCommand = (parent, run) => {
   declareCommand(parent, "doctor")
@@ -28,7 +35,7 @@ async function examine(tools: CommandTools): Promise<ExitCode> {
     findings.push(finding);
     const { status, check, message, advice } = finding;
     output.print(
-      `${status.padEnd(4)}  ${check}: ${message}${advice === null ? "" : `. ${advice}`}`,
+      `${paint(STATUS_COLOURS[status], status.padEnd(4))}  ${check}: ${message}${advice === null ? "" : `. ${advice}`}`,
     );
   };
   const conclude = (code: ExitCode) => {

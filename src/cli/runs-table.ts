@@ -1,0 +1,147 @@
+// The list of runs as a table that fits the terminal.
+import type { RunItem } from "../usecases/sync/runs/run-item.ts";
+import { type Colour, hasColours, inColour } from "./colours.ts";
+import { formatCount, tableLines } from "./output.ts";
+
+/** Characters of an id on a terminal, where that is enough to tell the runs apart. */
+const SHORT_ID_CHARS = 8;
+/** An error that is cut says as much at least; columns make room for it. */
+const MIN_ERROR_CHARS = 24;
+
+const COLUMNS = [
+  ...(["run", "started", "by", "direction", "table", "status", "duration"] as const),
+  ...(["pushed", "pulled", "changed", "kept", "deleted", "rejected"] as const),
+];
+type RunColumn = (typeof COLUMNS)[number];
+const NUMBERS = ["duration", "pushed", "pulled", "changed", "kept", "deleted", "rejected"];
+/** What is left out first where the terminal is too narrow. */
+const LESS_NEEDED: readonly RunColumn[] = [
+  ...(["kept", "deleted", "changed", "by", "rejected", "pulled", "pushed"] as const),
+  ...(["direction", "started", "duration"] as const),
+];
+
+const STATUS_COLOURS: Readonly<Record<RunItem["status"], Colour>> = {
+  running: "cyan",
+  success: "green",
+  partial: "yellow",
+  failed: "red",
+};
+
+/** Where the table goes to. */
+interface Shown {
+  /** Width of the terminal; absent elsewhere: ids, times and errors are whole, and no column is left out. */
+  readonly columns?: number;
+  /** True for whole ids on a terminal, too. */
+  readonly hasWholeIds?: boolean;
+}
+
+/** One line for each run under a header; on a terminal columns are left out until the others and the errors fit. */
+export function runsTable(
+  runs: readonly RunItem[],
+  { columns = 0, hasWholeIds = false }: Shown,
+): string[] {
+  const width = columns > 0 ? columns : Number.POSITIVE_INFINITY;
+  const isTerminal = columns > 0;
+  const idChars = isTerminal && !hasWholeIds ? shortIdChars(runs) : Number.POSITIVE_INFINITY;
+  const cells = runs.map((run) => runCells(run, { idChars, isTerminal }));
+  const errorChars = runs.some(({ error }) => error !== undefined) ? MIN_ERROR_CHARS + 2 : 0;
+  let shown: readonly RunColumn[] = COLUMNS;
+  let lines = linesOf(cells, shown);
+  for (const column of LESS_NEEDED) {
+    if (longest(lines) + errorChars <= width) break;
+    shown = shown.filter((name) => name !== column);
+    lines = linesOf(cells, shown);
+  }
+  return withErrors(runs, coloured(runs, lines), { indent: longest(lines), width });
+}
+
+/** The lines before they are coloured, all columns but that of the error. */
+function linesOf(
+  cells: readonly Readonly<Record<RunColumn, string>>[],
+  columns: readonly RunColumn[],
+): string[] {
+  const rows = cells.map((row) => columns.map((name) => row[name]));
+  return tableLines([columns, ...rows], NUMBERS);
+}
+
+/** Errors stand behind the lines, cut to what is free. */
+function withErrors(
+  runs: readonly RunItem[],
+  lines: readonly string[],
+  { indent, width }: { readonly indent: number; readonly width: number },
+): string[] {
+  const free = width - indent - 2;
+  if (free < 1 || runs.every(({ error }) => error === undefined)) return [...lines];
+  const texts = ["error", ...runs.map(({ error = "" }) => error)];
+  return lines.map((line, i) => {
+    const text = (texts[i] ?? "").replace(/\s+/g, " ");
+    if (text === "") return line;
+    const cut = text.length <= free ? text : `${text.slice(0, free - 1)}…`;
+    return `${line}${" ".repeat(indent - visibleLength(line))}  ${cut}`;
+  });
+}
+
+function coloured(runs: readonly RunItem[], lines: readonly string[]): string[] {
+  if (!hasColours(process.stdout)) return [...lines];
+  return lines.map((line, i) => {
+    const status = runs[i - 1]?.status;
+    if (status === undefined) return inColour("bold", line);
+    return line.replace(`  ${status}`, `  ${inColour(STATUS_COLOURS[status], status)}`);
+  });
+}
+
+function runCells(
+  run: RunItem,
+  { idChars, isTerminal }: { readonly idChars: number; readonly isTerminal: boolean },
+): Readonly<Record<RunColumn, string>> {
+  const common = {
+    run: run.runId.slice(0, idChars),
+    started: isTerminal ? run.startedAt.replace(/\.\d+Z$/, "Z") : run.startedAt,
+    by: run.trigger,
+    status: run.status,
+    duration: durationText(run.durationMs),
+  };
+  if (run.kind === "compare") {
+    const differing = run.different + run.missingHere + run.missingThere;
+    return {
+      ...{ ...common, direction: "compare", table: run.table },
+      ...{ pushed: `${formatCount(differing)} differ`, pulled: "" },
+      ...{ changed: formatCount(run.repaired ?? 0), kept: formatCount(run.kept ?? 0) },
+      ...{ deleted: "", rejected: "" },
+    };
+  }
+  const deleted = run.deletedHere + run.deletedThere;
+  return {
+    ...{ ...common, direction: run.direction, table: tableText(Object.keys(run.tables)) },
+    ...{ pushed: formatCount(run.totalPushed), pulled: formatCount(run.totalPulled) },
+    ...{ changed: formatCount(run.changed), kept: formatCount(run.kept) },
+    ...{ deleted: formatCount(deleted), rejected: formatCount(run.errorCount) },
+  };
+}
+
+function tableText(names: readonly string[]): string {
+  return names.length > 1 ? `${names.length} tables` : (names[0] ?? "-");
+}
+
+/** Such as `0.4 s`, `59.9 s` or `3 min 05 s`. */
+function durationText(durationMs: number): string {
+  if (durationMs < 59_950) return `${(durationMs / 1000).toFixed(1)} s`;
+  const seconds = Math.round(durationMs / 1000);
+  return `${formatCount(Math.floor(seconds / 60))} min ${String(seconds % 60).padStart(2, "0")} s`;
+}
+
+/** The fewest characters, and `SHORT_ID_CHARS` at least, by which no two of these runs are taken for each other. */
+function shortIdChars(runs: readonly RunItem[]): number {
+  const ids = runs.map(({ runId }) => runId);
+  let chars = SHORT_ID_CHARS;
+  while (new Set(ids.map((id) => id.slice(0, chars))).size < new Set(ids).size) chars++;
+  return chars;
+}
+
+function longest(lines: readonly string[]): number {
+  return Math.max(...lines.map((line) => line.length));
+}
+
+function visibleLength(line: string): number {
+  return Bun.stringWidth(line);
+}
