@@ -26,6 +26,7 @@ import { RememberedRemote } from "./usecases/operations/remembered-remote.ts";
 import { AuditVerifications } from "./usecases/reputation/audit/audit-verifications.ts";
 import { type LookupCounts, Lookups } from "./usecases/reputation/lookups/look-up.ts";
 import { startPruning } from "./usecases/sync/deletes/prune-tombstones.ts";
+import { watchAbandonedRuns } from "./usecases/sync/runs/abandoned-runs.ts";
 import { ActiveRuns } from "./usecases/sync/runs/active-runs.ts";
 import {
   type Schedule,
@@ -246,9 +247,10 @@ function startRunSchedules(
     if (isAny) logger.warn(`${ignored} is ignored, because SYNC_ENABLED is not true`);
     return [];
   }
-  const { leases, ids, clock, registry } = sync;
+  const { leases, ids, clock, registry, alerts = null } = sync;
   const deps = { scheduler, activeRuns, leases, clock, timer, ids, logger, registry };
   return [
+    ...(alerts === null ? [] : [watchAbandonedRuns(sync)]),
     ...(schedule === null ? [] : [startSchedule(deps, schedule)]),
     ...(compareSchedule === null
       ? []

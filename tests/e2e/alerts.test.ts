@@ -4,7 +4,7 @@ import { dataOf, Person } from "../http/reputation/people.ts";
 import { startAlertReceiver } from "../http/support/alert-receiver.ts";
 import { onEveryBackend } from "../http/support/backends.ts";
 import { releaseResources } from "../http/support/resources.ts";
-import { startService } from "./support/service-process.ts";
+import { BUN, CLI, startProcess, startService } from "./support/service-process.ts";
 
 afterEach(releaseResources);
 setDefaultTimeout(60_000);
@@ -31,6 +31,12 @@ onEveryBackend("alerts", (backend) => {
     receiver.answer = 200;
     const taken = await receiver.waitFor(2, ({ status }) => status === 200);
     expect(taken.map(({ json }) => json["key_id"]).sort()).toEqual(ids.sort());
+    const third = dataOf(
+      await (await Person.signIn(second, "ana")).post("/v1/me/api-keys", { name: "cli" }),
+    );
+    const command = [...BUN, CLI, "keys", "revoke", "ana", String(third["id"])] as const;
+    expect((await startProcess(command, { env }).ended).code).toBe(0);
+    await receiver.waitFor(1, ({ json }) => json["key_id"] === third["id"]);
     expect(taken.every(({ isGenuine }) => isGenuine)).toBe(true);
     expect(await second.stop()).toEqual({ code: 0, signal: null });
     expect(second.stdout()).toContain(`\n  alerts    to ${new URL(receiver.url).origin}\n`);

@@ -2,6 +2,7 @@
 import { expect, test } from "bun:test";
 import { toWire } from "../../../src/domain/shared/wire-names.ts";
 import { Alerts } from "../../../src/usecases/alerts/alerts.ts";
+import { watchAbandonedRuns } from "../../../src/usecases/sync/runs/abandoned-runs.ts";
 import { StartedComparison } from "../../../src/usecases/sync/runs/start-comparison.ts";
 import { findRun, listRuns } from "../../../src/usecases/sync/runs/sync-lists.ts";
 import { MemoryAlertOutbox } from "../../support/memory/alerts.ts";
@@ -93,6 +94,21 @@ test("D-10.12 a run that was stopped, or whose process has ended, is told once",
   await listRuns(ends.deps, {});
   await listRuns(ends.deps, {});
   expect(await told()).toMatchObject([{ type: "run.failed", run_id: "gone", status: "failed" }]);
+});
+
+test("D-10.12 a killed run is told though nobody lists runs, once its lease is over", async () => {
+  const { ends, told } = await makeTellingEnds();
+  const { run } = await runOf(ends);
+  await ends.runs.save({ ...run, runId: "gone", status: "running", finishedAt: null });
+  await ends.leases.acquire({ name: "sync run gone", holder: "gone", ttlMs: 20_000 });
+  const watch = watchAbandonedRuns(ends.deps);
+  ends.time.advance(16_000);
+  expect(await told()).toEqual([]);
+  ends.time.advance(15_000);
+  expect(await told()).toMatchObject([{ type: "run.failed", run_id: "gone" }]);
+  ends.time.advance(60_000);
+  watch.stop();
+  expect(await told()).toEqual([]);
 });
 
 test("D-10.12 drift is told when it is new", async () => {
