@@ -8,6 +8,7 @@ import { InstalledAssets } from "./adapters/swagger-ui/installed-assets.ts";
 import { SystemIds, SystemRandom } from "./adapters/system/system.ts";
 import { WebCryptoDigest } from "./adapters/webcrypto/web-crypto-digest.ts";
 import { ZlibGzip } from "./adapters/zlib/zlib-gzip.ts";
+import { backUpDeps } from "./backups.ts";
 import type { Config } from "./config.ts";
 import { createRequestHandler } from "./http/app.ts";
 import { DOCUMENTATION } from "./http/openapi.ts";
@@ -23,6 +24,7 @@ import type { HealthDeps } from "./usecases/operations/check-health.ts";
 import { Lifecycle } from "./usecases/operations/lifecycle.ts";
 import type { OverviewDeps } from "./usecases/operations/read-overview.ts";
 import { RememberedRemote } from "./usecases/operations/remembered-remote.ts";
+import { type BackupSchedule, startBackups } from "./usecases/operations/scheduled-backups.ts";
 import { AuditVerifications } from "./usecases/reputation/audit/audit-verifications.ts";
 import { type LookupCounts, Lookups } from "./usecases/reputation/lookups/look-up.ts";
 import { startPruning } from "./usecases/sync/deletes/prune-tombstones.ts";
@@ -67,7 +69,6 @@ export async function compose(config: Config, time?: TimeDeps): Promise<Deployme
   const lookups = new Lookups(services.lookups);
   const verifications = new AuditVerifications({ ...services.audit, timer, logger });
   services.traffic.countLookups(() => decidedLookups(lookups.counts()));
-  const cache = () => sumCounts(services.caches);
   const lifecycle = new Lifecycle();
   const health = { storage, clock, logger, runtimeVersion, lifecycle };
   const handler = createRequestHandler({
@@ -93,7 +94,7 @@ export async function compose(config: Config, time?: TimeDeps): Promise<Deployme
       activeRuns,
       storage,
       registry: config.registry,
-      lookupMetrics: { outcomes: () => lookups.counts(), cache },
+      lookupMetrics: { outcomes: () => lookups.counts(), cache: () => sumCounts(services.caches) },
       clock,
       timer,
       logger,
@@ -117,7 +118,7 @@ export async function compose(config: Config, time?: TimeDeps): Promise<Deployme
   const schedules = startSchedules(config, services, activeRuns);
   const alertDelivery = startAlertDelivery(config, services, metrics);
   const stopRuns = async (graceMs: number) => {
-    for (const schedule of schedules) schedule.stop();
+    await Promise.all(schedules.map((schedule) => schedule.stop()));
     verifications.stop();
     await activeRuns.stop(graceMs);
   };
@@ -230,10 +231,25 @@ function startSchedules(
   config: Config,
   services: Services,
   activeRuns: ActiveRuns,
-): readonly Schedule[] {
+): readonly (Schedule | BackupSchedule)[] {
   const scheduler = new CronerScheduler();
   const pruning = startPruning({ ...services.sync, scheduler }, config.tombstoneDays);
-  return [pruning, ...startRunSchedules(config, services, { activeRuns, scheduler })];
+  const backups = startScheduledBackups(config, services);
+  const runs = startRunSchedules(config, services, { activeRuns, scheduler });
+  return [pruning, ...(backups === null ? [] : [backups]), ...runs];
+}
+
+/** Null where `BACKUP_SCHEDULE` is not set. */
+function startScheduledBackups(config: Config, services: Services): BackupSchedule | null {
+  if (config.backups === null) return null;
+  const { storage, sync, timer, logger, alerts } = services;
+  const { leases, markers, identity } = storage;
+  const scheduler = new CronerScheduler();
+  const deps = { scheduler, cron: scheduler, leases, markers, timer, logger, alerts };
+  const { ids } = sync;
+  const { deploymentId } = identity;
+  const all = { ...backUpDeps(config, services), ...deps, ids, deploymentId };
+  return startBackups(all, config.backups);
 }
 
 function startRunSchedules(

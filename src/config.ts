@@ -5,11 +5,13 @@ import { refuse } from "./domain/shared/errors.ts";
 import {
   DEFAULT_ACCOUNT_WRITES_PER_MINUTE,
   DEFAULT_AUDIT_RETENTION_DAYS,
+  DEFAULT_KEPT_BACKUPS,
   DEFAULT_LAG_SECONDS,
   DEFAULT_MAX_BODY_BYTES,
   DEFAULT_MAX_DECOMPRESSED_BYTES,
   DEFAULT_MAX_PAGE_ROWS,
   DEFAULT_TOMBSTONE_DAYS,
+  MAX_KEPT_BACKUPS,
   MAX_LAG_SECONDS,
   MAX_RETENTION_DAYS,
   MAX_WRITES_PER_MINUTE,
@@ -36,6 +38,14 @@ interface Webhook {
   readonly secret: string;
   /** Whether they may go to addresses that are not of the public internet. */
   readonly allowsPrivate: boolean;
+}
+
+/** When, where and how many. D-10.7. */
+interface BackupPlan {
+  readonly cronText: string;
+  readonly folder: string;
+  /** Backups that stay. */
+  readonly keep: number;
 }
 
 /** The whole configuration. A setting without a value is null. D-1.3. */
@@ -82,6 +92,8 @@ export interface Config {
   readonly sessionCookie: string;
   /** Whether the web console is served. D-9.1. */
   readonly isConsoleEnabled: boolean;
+  /** Null: no backups are made by the clock. D-10.7. */
+  readonly backups: BackupPlan | null;
   /** Where alerts are sent; null: nowhere. */
   readonly webhook: Webhook | null;
   readonly logLevel: LogLevel;
@@ -127,12 +139,7 @@ export function readConfig(
     schedule: readSchedule(reader, "SYNC_SCHEDULE", isSyncEnabled && !canRun),
     compareSchedule: readSchedule(reader, "SYNC_COMPARE_SCHEDULE", isSyncEnabled && !canRun),
     compareRepair: readCompareRepair(reader),
-    tombstoneDays: reader.integer(
-      "SYNC_TOMBSTONE_DAYS",
-      DEFAULT_TOMBSTONE_DAYS,
-      1,
-      MAX_RETENTION_DAYS,
-    ),
+    tombstoneDays: readDays(reader, "SYNC_TOMBSTONE_DAYS", DEFAULT_TOMBSTONE_DAYS),
     metricsToken: reader.headerText("METRICS_TOKEN"),
     adminUsername: reader.text("ADMIN_USERNAME"),
     adminPassword: reader.text("ADMIN_PASSWORD"),
@@ -148,17 +155,13 @@ export function readConfig(
       1,
       MAX_WRITES_PER_MINUTE,
     ),
-    auditRetentionDays: reader.integer(
-      "AUDIT_RETENTION_DAYS",
-      DEFAULT_AUDIT_RETENTION_DAYS,
-      1,
-      MAX_RETENTION_DAYS,
-    ),
+    auditRetentionDays: readDays(reader, "AUDIT_RETENTION_DAYS", DEFAULT_AUDIT_RETENTION_DAYS),
     trustedProxyHops: reader.integer("TRUSTED_PROXY_HOPS", 0, 0, 100),
     stopDelaySeconds: reader.integer("STOP_DELAY_SECONDS", 0, 0, 60),
     corsOrigins: readCorsOrigins(reader),
     sessionCookie: readSessionCookie(reader),
     isConsoleEnabled: reader.flag("CONSOLE_ENABLED", true),
+    backups: readBackups(reader),
     webhook: readWebhook(reader),
     logLevel: reader.oneOf("LOG_LEVEL", LOG_LEVELS, "info"),
     tracing: readTracing(reader),
@@ -181,6 +184,10 @@ function refuseProblems(
   );
 }
 
+function readDays(reader: EnvironmentReader, name: string, fallback: number): number {
+  return reader.integer(name, fallback, 1, MAX_RETENTION_DAYS);
+}
+
 /** A schedule whose runs would all fail is a problem. While sync is disabled none of them starts. */
 function readSchedule(
   reader: EnvironmentReader,
@@ -199,6 +206,24 @@ function readSchedule(
     reader.problems.push(`${name} also needs SYNC_REMOTE_URL, and SYNC_REMOTE_KEY or SYNC_API_KEY`);
   }
   return text;
+}
+
+function readBackups(reader: EnvironmentReader): BackupPlan | null {
+  const cronText = reader.text("BACKUP_SCHEDULE");
+  const folder = reader.text("BACKUP_FOLDER");
+  const keep = reader.integer("BACKUP_KEEP", DEFAULT_KEPT_BACKUPS, 1, MAX_KEPT_BACKUPS);
+  if (cronText === null) return null;
+  const problem = cronProblem(cronText);
+  if (problem !== null) {
+    reader.problems.push(
+      `BACKUP_SCHEDULE must be a cron expression, such as 0 3 * * *: "${cronText}" ${problem}`,
+    );
+  }
+  if (folder === null) reader.problems.push("BACKUP_SCHEDULE also needs BACKUP_FOLDER");
+  if (reader.text("STORAGE_URL") === "sqlite::memory:") {
+    reader.problems.push("BACKUP_SCHEDULE needs a store that is kept: STORAGE_URL is in memory");
+  }
+  return { cronText, folder: (folder ?? "").replace(/(?<=.)\/+$/, ""), keep };
 }
 
 function readCompareRepair(reader: EnvironmentReader): CompareRepair | null {

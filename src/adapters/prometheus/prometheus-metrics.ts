@@ -79,6 +79,10 @@ export class PrometheusMetrics implements Metrics {
     state.drift.reset();
     for (const [table, rows] of store?.driftRows ?? []) state.drift.set({ table }, rows);
     state.pendingAlerts.set(store?.pendingAlerts ?? 0);
+    const backupAge = store?.backupAgeSeconds ?? null;
+    state.backupAge.reset();
+    if (backupAge !== null) state.backupAge.set({}, backupAge);
+    else state.backupAge.remove();
     state.lookups.reset();
     for (const { outcome, code, count } of lookups.outcomes) {
       state.lookups.inc({ outcome, code }, count);
@@ -147,6 +151,7 @@ function stateMetrics(registers: Registry[]) {
       labelNames: ["table"],
       registers,
     }),
+    backupAge: gauge("repsync_backup_age_seconds", "Age of the last scheduled backup"),
     pendingAlerts: gauge("repsync_alerts_pending", "Alerts that wait for their delivery"),
     lookups: new Counter({
       name: "repsync_lookups_total",

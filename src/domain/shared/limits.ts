@@ -172,5 +172,8 @@ export const MAX_REMEMBERED_ABSENT_NAME_CHARS = 200;
 export const REMEMBERED_LOOKUP_MS = 600_000;
 /** Time after which a silent stream of run events gets a comment. D-4.4. */
 export const KEEP_ALIVE_MS = 5_000;
+/** Scheduled backups that stay. D-10.7. */
+export const DEFAULT_KEPT_BACKUPS = 7;
+export const MAX_KEPT_BACKUPS = 10_000;
 /** Time within which the store has to answer for /metrics. D-6.8. */
 export const METRICS_READ_MS = 2_000;

@@ -39,6 +39,8 @@ export interface ServiceState {
     readonly driftRows: ReadonlyMap<string, number>;
     /** Alerts that wait for their delivery. */
     readonly pendingAlerts: number;
+    /** Seconds since the last scheduled backup; null before the first. D-10.7. */
+    readonly backupAgeSeconds: number | null;
   } | null;
   readonly lookups: {
     readonly outcomes: readonly LookupCount[];

@@ -14,6 +14,7 @@ import type { Clock, Timer } from "../../ports/runtime/runtime.ts";
 import type { FullStorage } from "../../ports/storage.ts";
 import type { LookupCounts } from "../reputation/lookups/look-up.ts";
 import type { ActiveRuns } from "../sync/runs/active-runs.ts";
+import { backupAgeSeconds } from "./scheduled-backups.ts";
 import { keptDrift, markerLagSeconds } from "./table-states.ts";
 
 /** Counts of lookups by outcome, and of the caches that they use. */
@@ -84,7 +85,14 @@ async function readStore({ storage, registry, clock }: ReadMetricsDeps): Promise
   });
   const driftRows = new Map(drifts);
   const pendingAlerts = await storage.alerts.count();
-  return { markerLags, rejectedRecords: rejectedRecords.flat(), driftRows, pendingAlerts };
+  const backupAge = backupAgeSeconds(markers, nowMs);
+  return {
+    markerLags,
+    rejectedRecords: rejectedRecords.flat(),
+    driftRows,
+    pendingAlerts,
+    backupAgeSeconds: backupAge,
+  };
 }
 
 function lookupCounts(counts: LookupCounts): LookupCount[] {

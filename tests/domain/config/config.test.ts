@@ -50,6 +50,7 @@ const DEFAULTS: Omit<Config, "registry"> = {
   sessionCookie: "repsync_session",
   isConsoleEnabled: true,
   webhook: null,
+  backups: null,
   logLevel: "info",
   tracing: null,
 };

@@ -1,0 +1,84 @@
+// Backups by the clock, of two instances on one store.
+import { afterEach, expect, setDefaultTimeout, test } from "bun:test";
+import { mkdirSync, readdirSync, statSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { pollUntil } from "../../e2e/support/poll-until.ts";
+import { serviceEnv, startService } from "../../e2e/support/service-process.ts";
+import { onEveryBackend, SQLITE_FILE } from "../support/backends.ts";
+import { makeTempFolder } from "../support/make-temp-folder.ts";
+import { releaseResources } from "../support/resources.ts";
+import { startApp } from "../support/sync-app.ts";
+
+afterEach(releaseResources);
+setDefaultTimeout(60_000);
+
+const EVERY_SECOND = "* * * * * *";
+const OURS = /^repsync-[0-9a-f]{12}-\d{8}T\d{6}Z\.backup$/;
+
+async function metric(app: { send: (path: string) => Promise<{ text: string }> }, name: string) {
+  const { text } = await app.send("/metrics");
+  const [, value] = new RegExp(`^${name} (\\S+)$`, "m").exec(text) ?? [];
+  return value === undefined ? null : Number(value);
+}
+
+onEveryBackend("scheduled backups", (backend) => {
+  test("D-10.7 one instance makes each, the oldest of ours go, and the age of the last is a metric", async () => {
+    const folder = join(makeTempFolder(), "backups");
+    mkdirSync(folder);
+    const foreign = ["notes.txt", "repsync-000000000000-20200101T000000Z.backup", "x.backup"];
+    for (const name of foreign) writeFileSync(join(folder, name), "");
+    const env = {
+      ...{ STORAGE_URL: await backend.makeUrl(), BACKUP_SCHEDULE: EVERY_SECOND },
+      ...{ BACKUP_FOLDER: folder, BACKUP_KEEP: "2" },
+    };
+    const quiet = await startApp({ env: { STORAGE_URL: env.STORAGE_URL } });
+    expect(await metric(quiet, "repsync_backup_age_seconds")).toBeNull();
+    const apps = await Promise.all([startApp({ env }), startApp({ env })]);
+    const seen = new Set<string>();
+    await pollUntil("four backups", async () => {
+      const names = readdirSync(folder).filter(
+        (name) => OURS.test(name) && !foreign.includes(name),
+      );
+      for (const name of names) seen.add(name);
+      return seen.size >= 4;
+    });
+    await Promise.all(apps.map((app) => app.stop()));
+    const left = readdirSync(folder).filter((name) => !foreign.includes(name));
+    expect(left.every((name) => OURS.test(name))).toBe(true);
+    // The last one may have been made while its instance stopped.
+    expect([2, 3]).toContain(left.length);
+    expect(statSync(join(folder, left[0] ?? "")).mode & 0o777).toBe(0o600);
+    for (const name of foreign) expect(readdirSync(folder)).toContain(name);
+    const age = await metric(quiet, "repsync_backup_age_seconds");
+    expect(age !== null && age >= 0 && age < 60).toBe(true);
+  });
+});
+
+test("D-10.7 a backup that fails is one line of the log and an alert", async () => {
+  const folder = makeTempFolder();
+  const env = {
+    ...serviceEnv(folder),
+    ...{ STORAGE_URL: await SQLITE_FILE.makeUrl(), BACKUP_SCHEDULE: EVERY_SECOND },
+    // A file is in the way of the folder.
+    BACKUP_FOLDER: join(folder, "tables.json", "backups"),
+    ...{ WEBHOOK_URL: "http://127.0.0.1:9/", WEBHOOK_SECRET: "s".repeat(32) },
+    WEBHOOK_ALLOW_PRIVATE: "true",
+  };
+  const service = await startService({ folder, env });
+  await service.waitFor("failure", ({ stderr }) => /Scheduled backup failed/.exec(stderr()));
+  await pollUntil(
+    "an alert",
+    async () => ((await metric(service, "repsync_alerts_pending")) ?? 0) > 0,
+  );
+  expect((await service.stop()).code).toBe(0);
+  const lines = service.stderr().split("\n");
+  expect(lines.find((line) => line.includes("Scheduled backup failed"))).toContain(
+    "cannot be made",
+  );
+  expect(
+    await metric(
+      await startApp({ env: { STORAGE_URL: env.STORAGE_URL } }),
+      "repsync_backup_age_seconds",
+    ),
+  ).toBeNull();
+});
