@@ -10,9 +10,11 @@ import type { SqliteRow } from "../driver/driver.ts";
 /** Alerts that wait, `number` in the order in which they were added. */
 export const ALERT_TABLES = [
   `CREATE TABLE IF NOT EXISTS repsync_alerts (
-    number INTEGER PRIMARY KEY, id TEXT NOT NULL UNIQUE, type TEXT NOT NULL, account TEXT,
+    number INTEGER PRIMARY KEY, id TEXT NOT NULL, type TEXT NOT NULL, account TEXT,
     at_ms INTEGER NOT NULL, body TEXT NOT NULL, attempts INTEGER NOT NULL, due_at_ms INTEGER NOT NULL
   )`,
+  // Named, as SQLite's own name for it would not begin with repsync_.
+  "CREATE UNIQUE INDEX IF NOT EXISTS repsync_alerts_id ON repsync_alerts (id)",
   "CREATE INDEX IF NOT EXISTS repsync_alerts_due ON repsync_alerts (due_at_ms)",
 ];
 
