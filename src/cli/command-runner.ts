@@ -2,7 +2,6 @@
 import { type Command, InvalidArgumentError } from "commander";
 import type { Config } from "../config.ts";
 import { formatChangeText } from "../domain/shared/store-format.ts";
-import { readEnvironment } from "../environment.ts";
 import type { Services } from "../services.ts";
 import { paintProblem } from "./colours.ts";
 import { describeFailure, EXIT, type ExitCode } from "./failure.ts";
@@ -73,7 +72,8 @@ export const runCommand: RunCommand = async (options, work) => {
 };
 
 /** Reads the environment as the service does. Throws `invalid_request`. */
-export function readDeploymentConfig(): Config {
+export async function readDeploymentConfig(): Promise<Config> {
+  const { readEnvironment } = await import("../environment.ts");
   const config = readEnvironment();
   // Commands report failures themselves, and log lines would break progress bars. "info" is also what a copy of
   // .env.example says, so only another level counts as a wish for a log.
@@ -82,7 +82,7 @@ export function readDeploymentConfig(): Config {
 
 /** Opens the deployment that the environment describes. Throws `AppError`. */
 async function openDeployment(): Promise<OpenedDeployment> {
-  const config = readDeploymentConfig();
+  const config = await readDeploymentConfig();
   const { openServices } = await import("../services.ts");
   return { config, services: await openServices(config) };
 }

@@ -1,14 +1,13 @@
 // How a command ends: its exit code, and what its user is told when it fails.
 import { CommanderError } from "commander";
 import { type AppErrorKind, type InputProblem, isAppError } from "../domain/shared/errors.ts";
-import { EXIT_FAILED, EXIT_USAGE } from "../environment.ts";
 
 /** How a command ends. D-4.12. */
 export const EXIT = {
   success: 0,
-  failed: EXIT_FAILED,
+  failed: 1,
   /** A wrong command line or configuration: nothing was done. */
-  usage: EXIT_USAGE,
+  usage: 2,
   /** Done except for some records; or compared and found different. */
   partial: 3,
   /** The demo was interrupted before its end: 128 and the number of SIGINT. */

@@ -1,12 +1,11 @@
 #!/usr/bin/env bun
 // The command line: finds the command and runs it.
 import { CommanderError } from "commander";
-import { loadEnvFile } from "../environment.ts";
 import { runCommand } from "./command-runner.ts";
 import { EXIT } from "./failure.ts";
 import { systemReason } from "./files/read-text.ts";
 import { flushOutput, Output } from "./output.ts";
-import { buildProgram, usageMessage } from "./program.ts";
+import { buildProgramFor, usageMessage } from "./program.ts";
 
 process.stdout.on("error", (error: NodeJS.ErrnoException) => {
   // A reader that stops early, such as `head`, needs no message.
@@ -20,8 +19,11 @@ process.stderr.on("error", () => {});
 /** Commands for which no deployment has to be set up. */
 const WITHOUT_SETTINGS: readonly string[] = ["init", "infer", "completion", "help"];
 
-const program = buildProgram(runCommand).hook("preAction", (_program, command) => {
-  if (!WITHOUT_SETTINGS.includes(command.name())) loadEnvFile();
+const program = await buildProgramFor(process.argv.slice(2), runCommand);
+program.hook("preAction", async (_program, command) => {
+  if (WITHOUT_SETTINGS.includes(command.name())) return;
+  const { loadEnvFile } = await import("../environment.ts");
+  loadEnvFile();
 });
 try {
   await program.parseAsync();

@@ -1,65 +1,33 @@
 import { Command, type CommanderError } from "commander";
 import manifest from "../../package.json" with { type: "json" };
 import { hasColours, inColour, paintProblem } from "./colours.ts";
-import type { AddCommand, RunCommand } from "./command-runner.ts";
-import { addAccountsCommand } from "./commands/accounts.ts";
-import { addAdminCommand } from "./commands/admin.ts";
-import { addAuditCommand } from "./commands/audit.ts";
-import { addBackupCommand } from "./commands/backup.ts";
-import { addCompareCommand } from "./commands/compare.ts";
-import { addCompletionCommand } from "./commands/completion.ts";
-import { addDeleteCommand } from "./commands/delete.ts";
-import { addDeletesCommand } from "./commands/deletes.ts";
-import { addDemoCommand } from "./commands/demo.ts";
-import { addDoctorCommand } from "./commands/doctor.ts";
-import { addExportCommand } from "./commands/export.ts";
-import { addHelpCommand } from "./commands/help.ts";
-import { addImportCommand } from "./commands/import.ts";
-import { addInitCommand } from "./commands/init.ts";
-import { addKeysCommand } from "./commands/keys.ts";
-import { addPlanCommand } from "./commands/plan.ts";
-import { addRejectedCommand } from "./commands/rejected.ts";
-import { addRestoreCommand } from "./commands/restore.ts";
-import { addRunsCommand } from "./commands/runs.ts";
-import { addServeCommand } from "./commands/serve.ts";
-import { addStatusCommand } from "./commands/status.ts";
-import { addSyncCommand } from "./commands/sync.ts";
-import { addTablesCommand } from "./commands/tables.ts";
+import { COMMAND_LIST, type ListedCommand } from "./command-list.ts";
+import type { RunCommand } from "./command-runner.ts";
 import { addNotes } from "./help/notes-text.ts";
 
-/** Every command, in the order of the help. */
-const COMMANDS: readonly AddCommand[] = [
-  addInitCommand,
-  addTablesCommand,
-  addServeCommand,
-  addSyncCommand,
-  addStatusCommand,
-  addCompareCommand,
-  addRunsCommand,
-  addRejectedCommand,
-  addDeleteCommand,
-  addDeletesCommand,
-  addImportCommand,
-  addExportCommand,
-  addAdminCommand,
-  addAccountsCommand,
-  addKeysCommand,
-  addPlanCommand,
-  addAuditCommand,
-  addBackupCommand,
-  addRestoreCommand,
-  addDoctorCommand,
-  addDemoCommand,
-  addCompletionCommand,
-  addHelpCommand,
-];
+/** Commands that tell of all others. */
+const NEED_ALL = ["completion", "help"];
 
 const EXIT_CODES = `
 Exit codes: 0 success, 1 failed, 2 wrong command line or configuration, 3 partial.
 Settings come from the environment and from .env or the file of --env-file, as for the service.`;
 
-/** The whole command line. Help and wrong usage end as `CommanderError`. D-4.12. */
-export function buildProgram(run: RunCommand): Command {
+/** The command line with every command. Help and wrong usage end as `CommanderError`. D-4.12. */
+export async function buildProgram(run: RunCommand): Promise<Command> {
+  return await withCommands(run, () => true);
+}
+
+/** The same for these arguments: a command that they do not name has its name and summary only. */
+export async function buildProgramFor(args: readonly string[], run: RunCommand): Promise<Command> {
+  const named = args.find((arg, i) => !arg.startsWith("-") && args[i - 1] !== "--env-file");
+  const needsAll = named !== undefined && NEED_ALL.includes(named);
+  return await withCommands(run, ({ name }) => needsAll || name === named);
+}
+
+async function withCommands(
+  run: RunCommand,
+  isLoaded: (command: ListedCommand) => boolean,
+): Promise<Command> {
   const program = new Command("repsync")
     .usage("<command> [options]")
     .description("Table synchronization and reputation lookup: runs, files, accounts and checks.")
@@ -78,9 +46,19 @@ export function buildProgram(run: RunCommand): Command {
       styleSubcommandText: (text) => inColour("cyan", text),
       styleOptionText: (text) => inColour("cyan", text),
     });
-  for (const add of COMMANDS) add(program, run);
+  for (const listed of COMMAND_LIST) {
+    if (isLoaded(listed)) (await listed.load())(program, run);
+    else program.command(listed.name, { hidden: listed.isHidden === true });
+    const command = program.commands.find((each) => each.name() === listed.name);
+    command?.summary(listed.summary);
+    if (command?.description() === "") command.description(listed.summary);
+  }
   addNotes(program);
-  return program;
+  // Arguments are known only of what is loaded, so that the list shows none.
+  return program.configureHelp({
+    ...program.configureHelp(),
+    subcommandTerm: (command) => command.name(),
+  });
 }
 
 /** The problem of the command line, in one sentence. */

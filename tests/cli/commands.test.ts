@@ -11,13 +11,15 @@ const DOCUMENT = readFileSync(new URL("../../docs/cli.md", import.meta.url), "ut
 const WITHOUT_JSON = ["serve", "completion", "help"];
 
 const makeProgram = () => buildProgram(async () => {});
-const COMMANDS = leafCommands(commandTree(makeProgram()));
-const GROUPS = commandTree(makeProgram()).children.filter(({ children }) => children.length > 0);
+const COMMANDS = leafCommands(commandTree(await makeProgram()));
+const GROUPS = commandTree(await makeProgram()).children.filter(
+  ({ children }) => children.length > 0,
+);
 
 /** The help of a command as it is written to a pipe. */
-function helpOf(path: string): string {
+async function helpOf(path: string): Promise<string> {
   let help = "";
-  const program = makeProgram();
+  const program = await makeProgram();
   const command = path.split(" ").reduce((parent, name) => {
     const child = parent.commands.find((one) => one.name() === name);
     if (child === undefined) throw new Error(`There is no command ${path}`);
@@ -36,8 +38,8 @@ function helpOf(path: string): string {
 describe("every command", () => {
   test.each(COMMANDS.map(({ path }) => [path]))(
     "D-10.13.1 %s has a description, examples and exit codes in its help",
-    (path) => {
-      const help = helpOf(path);
+    async (path) => {
+      const help = await helpOf(path);
       expect(help).toStartWith(`Usage: repsync ${path} [options]`);
       expect(help).toMatch(/\n\n[A-Z][^\n]{9,}/);
       expect(help).toMatch(/\nExamples:\n {2}\S/);
@@ -66,7 +68,7 @@ describe("every command", () => {
         expect(line).toMatch(new RegExp(`^repsync (--env-file \\S+ )?${path}( |$)`));
         const words = line.replace(/ ([|<>]|&&) .*$/, "").match(/"[^"]*"|\S+/g) ?? [];
         const args = words.slice(1).map((word) => word.replaceAll('"', ""));
-        const program = makeProgram();
+        const program = await makeProgram();
         for (const { command } of leafCommands(commandTree(program))) command.action(() => {});
         await program.parseAsync(args, { from: "user" });
       }

@@ -10,7 +10,7 @@ import { runCli } from "./support/run-cli.ts";
 afterEach(releaseResources);
 setDefaultTimeout(60_000);
 
-const PATHS = leafCommands(commandTree(buildProgram(async () => {}))).map(({ path }) => path);
+const PATHS = leafCommands(commandTree(await buildProgram(async () => {}))).map(({ path }) => path);
 const isHere = (program: string) => Bun.which(program) !== null || process.env["CI"] === "true";
 
 describe("repsync help", () => {

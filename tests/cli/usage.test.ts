@@ -15,7 +15,7 @@ describe("repsync", () => {
   test("D-4.12, D-10.1 the help names every command and the exit codes", async () => {
     const { code, stdout, stderr } = await runCli(["--help"]);
     expect([code, stderr]).toEqual([0, ""]);
-    const { children } = commandTree(buildProgram(async () => {}));
+    const { children } = commandTree(await buildProgram(async () => {}));
     for (const { path } of children) expect(stdout).toContain(`\n  ${path} `);
     expect(stdout).toContain(
       "0 success, 1 failed, 2 wrong command line or configuration, 3 partial",
@@ -67,6 +67,32 @@ describe("repsync", () => {
       expect([code, json]).toEqual([2, { error: message }]);
     },
   );
+
+  test("D-10.13.1 the help loads no command, and a command not the others", async () => {
+    const loaded = async (args: readonly string[]) => {
+      const folder = makeTempFolder();
+      const program = JSON.stringify(
+        fileURLToPath(new URL("../../src/cli/program.ts", import.meta.url)),
+      );
+      const script = `const { buildProgramFor } = await import(${program});
+        await buildProgramFor(${JSON.stringify(args)}, async () => {});
+        console.log(Object.keys(require.cache).join("\\n"));`;
+      await Bun.write(`${folder}/script.ts`, script);
+      const child = Bun.spawn([...BUN, `${folder}/script.ts`], { stdout: "pipe" });
+      const files = (await child.stdout.text()).split("\n");
+      expect(files.some((file) => file.endsWith("/src/cli/command-list.ts"))).toBe(true);
+      return files.flatMap(
+        (file) => /\/src\/(?:cli\/commands|usecases|adapters)\/.*$/.exec(file) ?? [],
+      );
+    };
+    expect(await loaded(["--help"])).toEqual([]);
+    expect(await loaded(["statsu"])).toEqual([]);
+    expect(await loaded(["--env-file", "sync", "completion-tables"])).toEqual([
+      "/src/cli/commands/completion-tables.ts",
+    ]);
+    const commands = (await loaded(["sync", "pull"])).filter((file) => file.includes("/commands/"));
+    expect(commands).toEqual(["/src/cli/commands/sync.ts"]);
+  });
 
   test("D-4.12 all that was written arrives, however slowly it is read", async () => {
     const folder = makeTempFolder();

@@ -31,7 +31,7 @@ interface EraseOptions extends CommonOptions {
 }
 
 export const addAccountsCommand: AddCommand = (parent, run) => {
-  const group = parent.command("accounts").description("administer accounts and their names");
+  const group = parent.command("accounts");
   declareCommand(group, "list")
     .description("Lists accounts by name.")
     .option("--query <text>", "only those whose name or e-mail address contains it")

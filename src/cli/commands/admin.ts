@@ -14,7 +14,7 @@ import { readPassword } from "../prompts.ts";
 import { requestOfCommand } from "./accounts.ts";
 
 export const addAdminCommand: AddCommand = (parent, run) => {
-  const group = parent.command("admin").description("make an administrator, set passwords");
+  const group = parent.command("admin");
   declareCommand(group, "create")
     .description(
       "Makes an administrator's account. The password is asked for, or is the first line of standard input: " +

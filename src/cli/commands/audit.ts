@@ -17,9 +17,7 @@ import { countOf, type Output } from "../output.ts";
 import { openProgress } from "../progress.ts";
 
 export const addAuditCommand: AddCommand = (parent, run) => {
-  const group = parent
-    .command("audit")
-    .description("verify, prune or vouch for the audit log of lookups");
+  const group = parent.command("audit");
   declareCommand(group, "verify")
     .description(
       "Verifies every record of the audit log, also while the service writes it. Exit code 1, and the first record " +

@@ -16,7 +16,6 @@ interface BackupOptions extends CommonOptions {
 
 export const addBackupCommand: AddCommand = (parent, run) => {
   declareCommand(parent, "backup")
-    .summary("write everything of the store into a file")
     .description(
       "Writes the whole store, as it is at one moment, into a file that only its owner may read: tables, accounts, keys, " +
         "consents, the audit log, and the secrets that the store keeps. The service may run meanwhile. " +

@@ -34,7 +34,6 @@ const MAX_VALUE_CHARS = 60;
 
 export const addCompareCommand: AddCommand = (parent, run) => {
   declareCommand(parent, "compare")
-    .summary("compare tables with the remote's, and repair them")
     .description(
       "Compares the rows of a table with those of the remote deployment. Exit code 3 when any differ.",
     )

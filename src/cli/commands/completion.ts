@@ -1,6 +1,5 @@
 import { Argument, type Command } from "commander";
 import type { AddCommand, CommandTools } from "../command-runner.ts";
-import { readDeploymentConfig } from "../command-runner.ts";
 import { EXIT, type ExitCode } from "../failure.ts";
 import { commandTree } from "../help/command-tree.ts";
 
@@ -10,22 +9,11 @@ type Shell = (typeof SHELLS)[number];
 export const addCompletionCommand: AddCommand = (parent, run) => {
   parent
     .command("completion")
-    .summary("print a script that completes command lines")
     .description(
       "Prints a script with which a shell completes commands, options, tables and files of repsync at Tab.",
     )
     .addArgument(new Argument("<shell>", "the shell that is to complete").choices(SHELLS))
     .action((shell: Shell) => run({}, (tools) => printScript(tools, parent, shell)));
-  // The scripts call it. It says nothing where there is no good configuration.
-  parent
-    .command("completion-tables", { hidden: true })
-    .description("Lists the tables of the registry.")
-    .action(() =>
-      run({}, async ({ output }) => {
-        output.print(...readDeploymentConfig().registry.keys());
-        return EXIT.success;
-      }),
-    );
 };
 
 async function printScript(

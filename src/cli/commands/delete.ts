@@ -13,7 +13,6 @@ import { readCsvField } from "../files/csv-fields.ts";
 
 export const addDeleteCommand: AddCommand = (parent, run) => {
   declareCommand(parent, "delete")
-    .summary("delete a row")
     .description(
       "Deletes a row of a table here. The next run deletes it at the remote as well. " +
         'Needs "deletes": true for the table.',

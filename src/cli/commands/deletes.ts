@@ -10,7 +10,7 @@ import { EXIT, type ExitCode } from "../failure.ts";
 import { countOf } from "../output.ts";
 
 export const addDeletesCommand: AddCommand = (parent, run) => {
-  const group = parent.command("deletes").description("take deletes back");
+  const group = parent.command("deletes");
   declareCommand(group, "drop")
     .summary("take back deletes that were never sent")
     .description(

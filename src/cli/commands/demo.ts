@@ -6,7 +6,6 @@ interface DemoOptions extends CommonOptions {
 
 export const addDemoCommand: AddCommand = (parent, run) => {
   declareCommand(parent, "demo")
-    .summary("show both interfaces at work, with real rows")
     .description(
       "Starts three deployments on this machine, moves 171,075 real rows between them, compares them row by row, and " +
         "makes a reputation lookup with an API key. Everything is in a temporary folder that is removed at the end.",

@@ -20,7 +20,6 @@ const STATUS_COLOURS: Readonly<Record<Finding["status"], Colour>> = {
 
 export const addDoctorCommand: AddCommand = (parent, run) => {
   declareCommand(parent, "doctor")
-    .summary("check configuration, store and remote")
     .description(
       "Checks the configuration, the store, the tables and the remote deployment, and says what to do. " +
         "Exit code 1 when a check fails, 2 when the configuration is wrong; warnings leave it 0.",
@@ -43,7 +42,7 @@ async function examine(tools: CommandTools): Promise<ExitCode> {
     return code;
   };
   tell({ check: "version", status: "ok", message: versions(), advice: null });
-  if (!checkConfig(tell)) return conclude(EXIT.usage);
+  if (!(await checkConfig(tell))) return conclude(EXIT.usage);
   const deployment = await openTelling(tools, tell);
   if (deployment === null) return conclude(EXIT.failed);
   const { config, services } = deployment;
@@ -57,10 +56,10 @@ function versions(): string {
   return `repsync ${manifest.version} on bun ${process.versions["bun"]}, ${process.platform} ${process.arch}`;
 }
 
-function checkConfig(tell: (finding: Finding) => void): boolean {
+async function checkConfig(tell: (finding: Finding) => void): Promise<boolean> {
   const check = "configuration";
   try {
-    readDeploymentConfig();
+    await readDeploymentConfig();
     tell({ check, status: "ok", message: "every setting is valid", advice: null });
     return true;
   } catch (error) {

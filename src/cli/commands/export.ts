@@ -18,7 +18,6 @@ import { openProgress, type Progress } from "../progress.ts";
 
 export const addExportCommand: AddCommand = (parent, run) => {
   declareCommand(parent, "export")
-    .summary("write the rows of a table into a file")
     .description(
       "Writes the rows of a table, each once, in the order of its key. Importing the file gives an equal table. " +
         "A name that ends in .gz is compressed.",

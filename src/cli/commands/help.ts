@@ -14,7 +14,6 @@ interface HelpOptions {
 export const addHelpCommand: AddCommand = (parent, run) => {
   parent
     .command("help")
-    .summary("show the manual, or the help of a command")
     .description(
       "Shows the manual of all commands. With the name of a command it shows the help of that one.",
     )

@@ -26,7 +26,6 @@ interface ImportOptions extends FileOptions {
 
 export const addImportCommand: AddCommand = (parent, run) => {
   declareCommand(parent, "import")
-    .summary("write the records of a file into a table")
     .description(
       "Writes the records of a JSON, NDJSON or CSV file, or the rows of the table of that name of a SQLite file, into " +
         "a table, by the rules of a push: a record whose key " +
@@ -99,8 +98,10 @@ async function openTable(
   tableName: string,
   isDryRun: boolean,
 ): Promise<{ readonly table: Table; readonly tables: TableStore | null }> {
-  if (isDryRun)
-    return { table: findTable(readDeploymentConfig().registry, tableName), tables: null };
+  if (isDryRun) {
+    const { registry } = await readDeploymentConfig();
+    return { table: findTable(registry, tableName), tables: null };
+  }
   const { config, services } = await open();
   return { table: findTable(config.registry, tableName), tables: services.storage.tables };
 }

@@ -25,7 +25,6 @@ const OWNER_ONLY = 0o600;
 
 export const addInitCommand: AddCommand = (parent, run) => {
   declareCommand(parent, "init")
-    .summary("make the files of a new deployment")
     .description(
       "Writes .env, with fresh keys and the password of an administrator, and a tables.json with comments. " +
         "A file that is there stays as it is.",

@@ -32,7 +32,7 @@ interface CreateOptions extends CommonOptions {
 }
 
 export const addKeysCommand: AddCommand = (parent, run) => {
-  const group = parent.command("keys").description("issue, list, rotate or revoke API keys");
+  const group = parent.command("keys");
   declareCommand(group, "create")
     .description("Issues an API key to an account. The key is shown only this once.")
     .argument("<username>", "account of the business")

@@ -28,7 +28,7 @@ interface PlanOptions extends CommonOptions {
 }
 
 export const addPlanCommand: AddCommand = (parent, run) => {
-  const group = parent.command("plan").description("show or change the plan of an account");
+  const group = parent.command("plan");
   declareCommand(group, "set")
     .description("Puts an account on a plan, from its next call on.")
     .argument("<username>", "account of the business")

@@ -11,7 +11,7 @@ import { countOf } from "../output.ts";
 import { type ListOptions, printNext } from "./runs.ts";
 
 export const addRejectedCommand: AddCommand = (parent, run) => {
-  const group = parent.command("rejected").description("list or drop rejected records");
+  const group = parent.command("rejected");
   declareCommand(group, "list")
     .summary("list the records that wait for the next run")
     .description(

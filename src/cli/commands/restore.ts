@@ -16,7 +16,6 @@ const MINUTE_MS = 60_000;
 
 export const addRestoreCommand: AddCommand = (parent, run) => {
   declareCommand(parent, "restore")
-    .summary("fill an empty store from a backup")
     .description(
       "Fills the store of STORAGE_URL, which has to be empty and which no service may hold, from a file of repsync backup, " +
         "and compares each row with it. All sessions are ended. A restore that is refused leaves the store as it was.",
@@ -28,7 +27,7 @@ export const addRestoreCommand: AddCommand = (parent, run) => {
 };
 
 async function restore({ output, interruption }: CommandTools, path: string): Promise<ExitCode> {
-  const config = readDeploymentConfig();
+  const config = await readDeploymentConfig();
   const { restoreBackup } = await import("../../backups.ts");
   const stop = interruption.stopSignal();
   const board = openProgress(output);

@@ -19,7 +19,6 @@ export interface ListOptions extends CommonOptions {
 
 export const addRunsCommand: AddCommand = (parent, run) => {
   declareCommand(parent, "runs")
-    .summary("list the last sync runs")
     .description("Lists the sync runs of this deployment, however they were started, newest first.")
     .argument("[id]", "shows this run only; the beginning of its id is enough")
     .option("--limit <n>", "how many", String(DEFAULT_LIST_ITEMS))

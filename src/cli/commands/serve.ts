@@ -3,7 +3,6 @@ import type { AddCommand } from "../command-runner.ts";
 export const addServeCommand: AddCommand = (parent) => {
   parent
     .command("serve")
-    .summary("run the service")
     .description(
       "Serves both interfaces and the console until SIGTERM or Ctrl-C, as the settings of the environment and .env say.",
     )

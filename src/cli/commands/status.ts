@@ -13,7 +13,6 @@ import { formatCount, tableLines } from "../output.ts";
 
 export const addStatusCommand: AddCommand = (parent, run) => {
   declareCommand(parent, "status")
-    .summary("show tables, rows and markers here and there")
     .description(
       "Shows the tables, row counts and last-sync markers of this deployment, and those of the remote where one is " +
         "configured and can be reached.",

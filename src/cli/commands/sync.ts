@@ -23,7 +23,6 @@ interface SyncOptions extends CommonOptions {
 
 export const addSyncCommand: AddCommand = (parent, run) => {
   declareCommand(parent, "sync")
-    .summary("push or pull rows, or both")
     .description(
       "Moves the rows that changed since the last run to or from the remote deployment (SYNC_REMOTE_URL). " +
         "A stopped run continues where it stopped when it is started again.",

@@ -14,7 +14,7 @@ import { countOf } from "../output.ts";
 import { addInferCommand } from "./infer-tables.ts";
 
 export const addTablesCommand: AddCommand = (parent, run) => {
-  const group = parent.command("tables").description("check the registry of tables, or guess one");
+  const group = parent.command("tables");
   addInferCommand(group, run);
   declareCommand(group, "check")
     .summary("report every problem of a registry file")

@@ -1,0 +1,137 @@
+// Every command by its name, in the order of the help. Its code is loaded when somebody calls it, as most of what commands
+// need takes longer to load than to show the help.
+import type { AddCommand } from "./command-runner.ts";
+
+/** A command of its own, or a group of commands. */
+export interface ListedCommand {
+  readonly name: string;
+  /** What the list of commands says of it. */
+  readonly summary: string;
+  /** True for what programs call: no list shows it. */
+  readonly isHidden?: true;
+  load(): Promise<AddCommand>;
+}
+
+export const COMMAND_LIST: readonly ListedCommand[] = [
+  {
+    name: "init",
+    summary: "make the files of a new deployment",
+    load: async () => (await import("./commands/init.ts")).addInitCommand,
+  },
+  {
+    name: "tables",
+    summary: "check the registry of tables, or guess one",
+    load: async () => (await import("./commands/tables.ts")).addTablesCommand,
+  },
+  {
+    name: "serve",
+    summary: "run the service",
+    load: async () => (await import("./commands/serve.ts")).addServeCommand,
+  },
+  {
+    name: "sync",
+    summary: "push or pull rows, or both",
+    load: async () => (await import("./commands/sync.ts")).addSyncCommand,
+  },
+  {
+    name: "status",
+    summary: "show tables, rows and markers here and there",
+    load: async () => (await import("./commands/status.ts")).addStatusCommand,
+  },
+  {
+    name: "compare",
+    summary: "compare tables with the remote's, and repair them",
+    load: async () => (await import("./commands/compare.ts")).addCompareCommand,
+  },
+  {
+    name: "runs",
+    summary: "list the last sync runs",
+    load: async () => (await import("./commands/runs.ts")).addRunsCommand,
+  },
+  {
+    name: "rejected",
+    summary: "list or drop rejected records",
+    load: async () => (await import("./commands/rejected.ts")).addRejectedCommand,
+  },
+  {
+    name: "delete",
+    summary: "delete a row",
+    load: async () => (await import("./commands/delete.ts")).addDeleteCommand,
+  },
+  {
+    name: "deletes",
+    summary: "take deletes back",
+    load: async () => (await import("./commands/deletes.ts")).addDeletesCommand,
+  },
+  {
+    name: "import",
+    summary: "write the records of a file into a table",
+    load: async () => (await import("./commands/import.ts")).addImportCommand,
+  },
+  {
+    name: "export",
+    summary: "write the rows of a table into a file",
+    load: async () => (await import("./commands/export.ts")).addExportCommand,
+  },
+  {
+    name: "admin",
+    summary: "make an administrator, set passwords",
+    load: async () => (await import("./commands/admin.ts")).addAdminCommand,
+  },
+  {
+    name: "accounts",
+    summary: "administer accounts and their names",
+    load: async () => (await import("./commands/accounts.ts")).addAccountsCommand,
+  },
+  {
+    name: "keys",
+    summary: "issue, list, rotate or revoke API keys",
+    load: async () => (await import("./commands/keys.ts")).addKeysCommand,
+  },
+  {
+    name: "plan",
+    summary: "show or change the plan of an account",
+    load: async () => (await import("./commands/plan.ts")).addPlanCommand,
+  },
+  {
+    name: "audit",
+    summary: "verify, prune or vouch for the audit log of lookups",
+    load: async () => (await import("./commands/audit.ts")).addAuditCommand,
+  },
+  {
+    name: "backup",
+    summary: "write everything of the store into a file",
+    load: async () => (await import("./commands/backup.ts")).addBackupCommand,
+  },
+  {
+    name: "restore",
+    summary: "fill an empty store from a backup",
+    load: async () => (await import("./commands/restore.ts")).addRestoreCommand,
+  },
+  {
+    name: "doctor",
+    summary: "check configuration, store and remote",
+    load: async () => (await import("./commands/doctor.ts")).addDoctorCommand,
+  },
+  {
+    name: "demo",
+    summary: "show both interfaces at work, with real rows",
+    load: async () => (await import("./commands/demo.ts")).addDemoCommand,
+  },
+  {
+    name: "completion",
+    summary: "print a script that completes command lines",
+    load: async () => (await import("./commands/completion.ts")).addCompletionCommand,
+  },
+  {
+    name: "help",
+    summary: "show the manual, or the help of a command",
+    load: async () => (await import("./commands/help.ts")).addHelpCommand,
+  },
+  {
+    name: "completion-tables",
+    summary: "list the tables of the registry",
+    isHidden: true,
+    load: async () => (await import("./commands/completion-tables.ts")).addCompletionTablesCommand,
+  },
+];
