@@ -133,6 +133,21 @@ test("D-10.12 a stop ends the attempts under way, which count for nothing", asyn
   expect(logger.lines).toEqual([]);
 });
 
+test("D-10.12 what was delivered is not sent again because a full disk cannot forget it", async () => {
+  const { time, alerts, received, outbox, counted } = startInstances(1);
+  await alerts.raise(REVOKED);
+  const remove = outbox.remove.bind(outbox);
+  outbox.remove = async () => {
+    throw new AppError("store_unavailable", "The disk is full");
+  };
+  time.advance(120_000);
+  expect(received).toHaveLength(1);
+  outbox.remove = remove;
+  time.advance(60_000);
+  expect([received.length, await outbox.count()]).toEqual([1, 0]);
+  expect(counted).toEqual(["key.revoked delivered"]);
+});
+
 test("D-10.12 a store that does not answer does not hold up the stop", async () => {
   const { time, outbox, deliveries, logger } = startInstances(1);
   outbox.due = () => new Promise(() => {});
@@ -174,7 +189,7 @@ test("D-10.12 a store that does not answer is told once, and asked again", async
   };
   time.advance(30_000);
   outbox.due = due;
-  time.advance(2_000);
+  time.advance(60_000);
   expect(received).toHaveLength(1);
   expect(logger.lines.map(({ message }) => message)).toEqual(["Alerts cannot be read or kept"]);
 });

@@ -9,6 +9,8 @@ import { type LeaseDeps, type RunLease, tryLease } from "../sync/shared/hold-lea
 
 /** How often the store is asked for alerts: those of every instance, and of the command line, are in it. */
 const LOOK_EVERY_MS = 1_000;
+/** The longest pause after a store that cannot be read or written. */
+const MAX_PAUSE_MS = 60_000;
 /** Alerts that are sent at once. */
 const MAX_AT_ONCE = 4;
 /** Time that a store gets to answer when the service stops. */
@@ -33,8 +35,10 @@ export class AlertDelivery {
   readonly #key: Uint8Array;
   readonly #stopping = new AbortController();
   readonly #ended: Promise<void>;
-  /** Whether the last look at the store failed: told once. */
-  #isStoreLost = false;
+  /** Delivered alerts that the store could not forget, as when its disk is full: not sent again. */
+  readonly #delivered = new Set<string>();
+  /** Looks in a row in which the store failed. */
+  #failures = 0;
 
   /** Begins to look for alerts. */
   constructor(deps: AlertDeliveryDeps) {
@@ -55,15 +59,14 @@ export class AlertDelivery {
     const { timer, logger } = this.#deps;
     const { signal } = this.#stopping;
     for (;;) {
-      await timer.sleep(LOOK_EVERY_MS, signal);
+      await timer.sleep(Math.min(LOOK_EVERY_MS * 2 ** this.#failures, MAX_PAUSE_MS), signal);
       if (signal.aborted) return;
       try {
         await this.#deliverDue();
-        this.#isStoreLost = false;
+        this.#failures = 0;
       } catch (error) {
-        if (!this.#isStoreLost && !signal.aborted)
-          logger.error("Alerts cannot be read or kept", error);
-        this.#isStoreLost = true;
+        const isFirst = this.#failures++ === 0;
+        if (isFirst && !signal.aborted) logger.error("Alerts cannot be read or kept", error);
       }
     }
   }
@@ -102,14 +105,14 @@ export class AlertDelivery {
       logger.warn("An alert was given up: it could not be delivered for a day", told);
       return;
     }
+    if (this.#delivered.has(id)) return await this.#forget(id);
     const message = { id, body, signature: this.#sign(body) };
     const problem = await sender.send(message, lease.signal);
     if (lease.signal.aborted && problem !== null) return;
     if (problem === null) {
-      await outbox.remove(id);
       metrics.countAlert(type, "delivered");
       if (attempts > 0) logger.info("An alert was delivered after all", told);
-      return;
+      return await this.#forget(id);
     }
     metrics.countAlert(type, "failed");
     await this.#postpone(alert);
@@ -117,6 +120,12 @@ export class AlertDelivery {
       const reason = `An alert could not be delivered and is tried again for a day: ${problem}`;
       logger.warn(reason, told);
     }
+  }
+
+  async #forget(id: string): Promise<void> {
+    this.#delivered.add(id);
+    await this.#deps.outbox.remove(id);
+    this.#delivered.delete(id);
   }
 
   /** To the end of its life at the latest, when it is given up. */
