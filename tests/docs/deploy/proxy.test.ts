@@ -60,8 +60,11 @@ async function startCaddy(urls: readonly string[]): Promise<string> {
     folder,
     env: { XDG_DATA_HOME: folder, XDG_CONFIG_HOME: folder },
   });
-  await caddy.waitFor("its certificate", ({ stderr }) =>
-    stderr().match(/certificate obtained successfully/),
-  );
+  await caddy.waitFor("its start", ({ stderr }) => stderr().match(/serving initial configuration/));
+  // Its certificate is made after the start.
+  await pollUntil("its certificate", async () => {
+    const reply = await fetch(env.SITE, { tls: { rejectUnauthorized: false } }).catch(() => null);
+    return reply !== null;
+  });
   return env.SITE;
 }

@@ -185,7 +185,7 @@ describe("a remote that fails for a while", () => {
     });
     server.put("notes", { name: "a", body: "x" });
     const env = { SYNC_REMOTE_URL: server.url };
-    const local = await startRunApp({ env, time: fastTime(100) });
+    const local = await startRunApp({ env, time: fastTime(20) });
     const body = { table: "notes", direction: "pull" };
     const reply = await local.ask("/trigger-sse", jsonBody(body));
     const why = `GET ${server.url}/api/v1/sync/pull/notes was answered 503: Busy data: {}`;
