@@ -50,7 +50,7 @@ export const COMMAND_LIST: readonly ListedCommand[] = [
   },
   {
     name: "rejected",
-    summary: "list or drop rejected records",
+    summary: "list, retry or drop rejected records",
     load: async () => (await import("./commands/rejected.ts")).addRejectedCommand,
   },
   {

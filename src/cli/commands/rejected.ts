@@ -1,5 +1,9 @@
 import { DEFAULT_LIST_ITEMS } from "../../domain/shared/limits.ts";
-import { dropRejected, listRejected } from "../../usecases/sync/runs/rejected-lists.ts";
+import {
+  dropRejected,
+  listRejected,
+  retryRejected,
+} from "../../usecases/sync/runs/rejected-lists.ts";
 import {
   type AddCommand,
   type CommandTools,
@@ -23,6 +27,14 @@ export const addRejectedCommand: AddCommand = (parent, run) => {
     .action((table: string | undefined, options: ListOptions) =>
       run(options, (tools) => list(tools, options, table ?? null)),
     );
+  declareCommand(group, "retry")
+    .summary("try a record again, now")
+    .description(
+      "Tries a rejected record again without waiting for the next run: one that this end rejected is written here, one " +
+        "that the remote rejected is sent there as the row is now. Exit code 3 when it is rejected again.",
+    )
+    .argument("<id>", "as listed")
+    .action((id: string, options: CommonOptions) => run(options, (tools) => retry(tools, id)));
   declareCommand(group, "drop")
     .summary("forget a record")
     .description("Forgets a rejected record: no run tries it again before it changes.")
@@ -45,6 +57,20 @@ async function list(
   if (part.items.length === 0) output.print("No record waits");
   printNext(output, part.nextCursor);
   return EXIT.success;
+}
+
+async function retry({ output, open, interruption }: CommandTools, id: string): Promise<ExitCode> {
+  const { sync } = (await open()).services;
+  const result = await retryRejected(sync, id, interruption.stopSignal());
+  output.printJson(result);
+  const { direction, table, key, message } = result.item;
+  const label = `${direction} ${table} ${JSON.stringify(key)}`;
+  if (result.status === "written") {
+    output.print(`${label}: written ${direction === "push" ? "there" : "here"}`);
+    return EXIT.success;
+  }
+  output.warn(`${label}: rejected again: ${message}`);
+  return EXIT.partial;
 }
 
 async function drop({ output, open }: CommandTools, id: string): Promise<ExitCode> {

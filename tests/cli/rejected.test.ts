@@ -1,0 +1,49 @@
+// Rejected records, tried again by the command line.
+import { afterEach, describe, expect, setDefaultTimeout, test } from "bun:test";
+import { releaseResources } from "../http/support/resources.ts";
+import { fill, namesOf, SHORT_NOTES, startPair } from "./support/running-pair.ts";
+
+afterEach(releaseResources);
+setDefaultTimeout(60_000);
+
+describe("repsync rejected retry", () => {
+  test("D-9.5.4 a record that the remote rejected is sent again as it is now, exit code 3 while it is rejected", async () => {
+    const { local, remote, cli } = await startPair({ remote: SHORT_NOTES });
+    await fill(local, ["b"], "long");
+    expect((await cli("sync push notes")).code).toBe(3);
+    const [{ id, message }] = (await cli("rejected list --json")).json.items;
+    const again = await cli(`rejected retry ${id}`);
+    expect(again).toMatchObject({
+      ...{ code: 3, stdout: "" },
+      stderr: `push notes {"name":"b"}: rejected again: ${message}\n`,
+    });
+    const told = await cli(`rejected retry ${id} --json`);
+    expect([told.code, told.json]).toMatchObject([
+      3,
+      { status: "rejected", item: { id, attempts: 3 } },
+    ]);
+
+    await fill(local, ["b"], "ok");
+    expect(await cli(`rejected retry ${id}`)).toMatchObject({
+      ...{ code: 0, stderr: "" },
+      stdout: 'push notes {"name":"b"}: written there\n',
+    });
+    expect(await namesOf(remote)).toEqual(["b"]);
+    expect((await cli("rejected list")).stdout).toBe("No record waits\n");
+    expect(await cli(`rejected retry ${id}`)).toMatchObject({
+      ...{ code: 1, stdout: "" },
+      stderr: "No rejected record has this id\n",
+    });
+  });
+
+  test("D-9.5.4 a record that this end rejected is written here, without the remote", async () => {
+    const { remote, cli } = await startPair({ local: SHORT_NOTES });
+    await fill(remote, ["b"], "long");
+    expect((await cli("sync pull notes")).code).toBe(3);
+    const [{ id }] = (await cli("rejected list --json")).json.items;
+    await remote.stop();
+    const again = await cli(`rejected retry ${id} --json`);
+    expect([again.code, again.json.status]).toEqual([3, "rejected"]);
+    expect(again.json.item).toMatchObject({ direction: "pull", key: { name: "b" }, attempts: 2 });
+  });
+});
