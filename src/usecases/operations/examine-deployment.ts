@@ -1,8 +1,9 @@
 // Checks every part of a deployment for its operator, and says what to do about each problem.
+import { MAX_ALERT_WAIT_MS } from "../../domain/alerts/alert.ts";
 import { isAppError } from "../../domain/shared/errors.ts";
 import { compareSchemas } from "../../domain/sync/run/compare-schemas.ts";
 import type { Table } from "../../domain/sync/table/table.ts";
-import type { Storage } from "../../ports/storage.ts";
+import type { FullStorage } from "../../ports/storage.ts";
 import { type RemotePeer, RemotePeerError } from "../../ports/tables/remote-peer.ts";
 import { OTHER_PEPPER } from "../reputation/accounts/secrets.ts";
 import { openRemote, type SyncDeps } from "../sync/shared/sync-deps.ts";
@@ -18,7 +19,7 @@ export interface Finding {
 
 interface ExamineDeps {
   readonly sync: SyncDeps;
-  readonly storage: Pick<Storage, "ping">;
+  readonly storage: Pick<FullStorage, "ping" | "alerts">;
   /** Empty when not configured. */
   readonly syncApiKey: string;
   /** False when the store began with another `API_KEY_PEPPER`. */
@@ -46,6 +47,7 @@ export async function* examineDeployment(
   yield { check: "sync", ...checkSync(deps) };
   yield { check: "rejected records", ...(await guarded(() => checkRejected(sync))) };
   yield { check: "last run", ...(await guarded(() => checkLastRun(sync))) };
+  if (sync.alerts) yield { check: "alerts", ...(await guarded(() => checkAlerts(deps))) };
   const remote = await readRemoteStatus(sync);
   yield { check: "remote", ...checkRemote(remote, deps) };
   if (remote === null || remote.status === null) return;
@@ -89,6 +91,17 @@ async function checkTables({ registry, tables }: SyncDeps): Promise<Verdict> {
     counts.push(`${table.name} (${rows} ${rows === 1 ? "row" : "rows"})`);
   }
   return ok(`they exist with their indexes: ${counts.join(", ")}`);
+}
+
+/** The receiver itself is not asked: it may act on whatever it gets. */
+async function checkAlerts({ storage, sync }: ExamineDeps): Promise<Verdict> {
+  const waiting = await storage.alerts.count();
+  if (waiting === 0) return ok("none waits for its delivery");
+  const due = await storage.alerts.due(sync.clock.nowMs() + MAX_ALERT_WAIT_MS, waiting);
+  const failed = due.filter(({ attempts }) => attempts > 0).length;
+  if (failed === 0) return ok(`${waiting} on the way`);
+  const advice = "The log of the service says why; check WEBHOOK_URL and its receiver";
+  return warn(`${failed} could not be delivered yet`, advice);
 }
 
 function checkPepper({ isFirstPepper }: ExamineDeps): Verdict {
