@@ -27,17 +27,17 @@ const ASK: Readonly<Record<Shell, string>> = {
     done`,
   // A real terminal: what zsh would offer is taken where it is added.
   zsh: `zmodload zsh/zpty; script=$1; shift
+    zpty z zsh -f -i
+    zpty -w z "PROMPT=; autoload -Uz compinit; compinit -u -D; source $script"
+    zpty -w z 'compadd() { local -a hits; builtin compadd -A hits "$@"; (( $#hits )) && print -rl -- "<<"\${^hits}">>"; }'
+    zpty -w z 'ends() { print -r -- "<""END>" }; zle -N ends; bindkey "^T" ends; print "<""READY>"'
+    zpty -r z shown '*<READY>*'
     for line; do
-      zpty z zsh -f -i
-      zpty -w z "PROMPT=; autoload -Uz compinit; compinit -u -D; source $script"
-      zpty -w z 'compadd() { local -a hits; builtin compadd -A hits "$@"; (( $#hits )) && print -rl -- "<<"\${^hits}">>"; }'
-      zpty -w z 'ends() { print -r -- "<""END>" }; zle -N ends; bindkey "^X" ends; print "<""READY>"'
-      zpty -r z shown '*<READY>*'
-      zpty -w -n z "$line"$'\\t'$'\\x18'
+      zpty -w -n z $'\\x15'"$line"$'\\t'$'\\x14'
       zpty -r z shown '*<END>*'
       echo "=="; print -r -- "$shown" | grep -o '<<.*>>' | sed 's/^<<//; s/>>$//'
-      zpty -d z
-    done`,
+    done
+    zpty -d z`,
   fish: `source $argv[1]
     for line in $argv[2..-1]
       echo "=="; complete -C "$line" | string split -f 1 \\t
