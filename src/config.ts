@@ -323,9 +323,14 @@ function readRemoteKey(
   return own ?? syncApiKey;
 }
 
+/** Whether a text names a store of either kind. */
+export function isStorageUrl(text: string): boolean {
+  return /^(sqlite:(?!\/\/).|mongodb(\+srv)?:\/\/[^/?]+\/[^/?]+)/.test(text);
+}
+
 function readStorageUrl(reader: EnvironmentReader): string {
   const url = reader.text("STORAGE_URL") ?? "sqlite:./data/repsync.db";
-  if (!/^(sqlite:(?!\/\/).|mongodb(\+srv)?:\/\/[^/?]+\/[^/?]+)/.test(url)) {
+  if (!isStorageUrl(url)) {
     reader.problems.push(
       "STORAGE_URL must be sqlite:<path> (such as sqlite:./data/repsync.db, without //), sqlite::memory: or mongodb://<hosts>/<database>",
     );

@@ -275,11 +275,16 @@ export async function openForeignDatabase(path: string): Promise<ForeignDatabase
   return openForeignFile(path);
 }
 
-/** Opens the store that `STORAGE_URL` names, loading only its adapter. */
-async function openStorage(url: string, clock: Clock, logger: Logger): Promise<FullStorage> {
+/** Opens the store that `STORAGE_URL` names, loading only its adapter; `isFilling`: by the program that fills it. */
+export async function openStorage(
+  url: string,
+  clock: Clock,
+  logger: Logger,
+  isFilling = false,
+): Promise<FullStorage> {
   if (!url.startsWith("sqlite:")) {
     const { openMongoStorage } = await import("./adapters/mongodb/storage.ts");
-    return await openMongoStorage({ url, clock, logger });
+    return await openMongoStorage({ url, clock, logger, isFilling });
   }
   const { SqliteStorage } = await import("./adapters/sqlite/storage.ts");
   const openSqlite =

@@ -109,6 +109,11 @@ export const COMMAND_LIST: readonly ListedCommand[] = [
     load: async () => (await import("./commands/restore.ts")).addRestoreCommand,
   },
   {
+    name: "move",
+    summary: "copy a stopped deployment into an empty store of either kind",
+    load: async () => (await import("./commands/move.ts")).addMoveCommand,
+  },
+  {
     name: "doctor",
     summary: "check configuration, store and remote",
     load: async () => (await import("./commands/doctor.ts")).addDoctorCommand,

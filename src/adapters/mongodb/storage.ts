@@ -82,6 +82,8 @@ interface MongoStorageOptions {
   readonly storeClock?: StoreClock;
   /** Is told what happens beside calls: when deletes may have been missed. */
   readonly logger?: Logger;
+  /** True for the program that fills the store. */
+  readonly isFilling?: boolean;
 }
 
 const SILENT: Logger = { debug() {}, info() {}, warn() {}, error() {} };
@@ -118,11 +120,11 @@ const INTERNAL_COLLECTIONS = [
  * program must not use, and `store_unavailable`. No message holds the URL.
  */
 export async function openMongoStorage(options: MongoStorageOptions): Promise<FullStorage> {
-  const { url, clock, storeClock = null, logger = SILENT } = options;
+  const { url, clock, storeClock = null, logger = SILENT, isFilling = false } = options;
   let formerFormat: number | null = null;
   let deploymentId = "";
   const { client, db, primaryWatch } = await connect(url, { clock, logger }, async (database) => {
-    const identity = await prepareFacts(database);
+    const identity = await prepareFacts(database, isFilling);
     deploymentId = identity.deploymentId;
     // A try before this one may have changed it.
     formerFormat ??= identity.formerFormat;

@@ -27,7 +27,7 @@ export function settleBuckets(buckets: CallBuckets, nowMs: number): CallBuckets 
   const endMs = nowMs - MINUTE_WINDOW_MS;
   if (buckets.calls === 0 || buckets.firstMs > endMs) return buckets;
   let { calls } = buckets;
-  for (const { atMs, callsOffset, calls: ended } of walk(buckets)) {
+  for (const { atMs, callsOffset, calls: ended } of eachBucket(buckets)) {
     if (atMs > endMs) {
       const rest = buckets.packed.subarray(callsOffset);
       const packed = new Uint8Array(rest.length + 1);
@@ -54,7 +54,7 @@ export function addCalls(buckets: CallBuckets, { atMs, calls }: CallBucket): Cal
 export function takeCalls(buckets: CallBuckets, taken: CallBucket): CallBuckets {
   let left = NO_CALLS;
   let rest = taken.calls;
-  for (const { atMs, calls } of walk(buckets)) {
+  for (const { atMs, calls } of eachBucket(buckets)) {
     const less = atMs === taken.atMs ? Math.min(calls, rest) : 0;
     rest -= less;
     if (calls > less) left = addCalls(left, { atMs, calls: calls - less });
@@ -67,7 +67,7 @@ export function blockingMs(buckets: CallBuckets, callsPerMinute: number): number
   if (buckets.calls === 0) return null;
   let before = Math.max(0, buckets.calls - callsPerMinute);
   if (before === 0) return buckets.firstMs;
-  for (const { atMs, calls } of walk(buckets)) {
+  for (const { atMs, calls } of eachBucket(buckets)) {
     before -= calls;
     if (before < 0) return atMs;
   }
@@ -78,14 +78,15 @@ export function blockingMs(buckets: CallBuckets, callsPerMinute: number): number
 function moveBack(buckets: CallBuckets, nowMs: number): CallBuckets {
   let moved = NO_CALLS;
   let later = 0;
-  for (const { atMs, calls } of walk(buckets)) {
+  for (const { atMs, calls } of eachBucket(buckets)) {
     if (atMs > nowMs) later += calls;
     else moved = addCalls(moved, { atMs, calls });
   }
   return addCalls(moved, { atMs: nowMs, calls: later });
 }
 
-function* walk({
+/** The buckets, the earliest first. */
+export function* eachBucket({
   firstMs,
   packed,
 }: CallBuckets): Generator<CallBucket & { readonly callsOffset: number }> {

@@ -13,6 +13,8 @@ interface RecordedTable {
   readonly from: Timestamp;
   /** Since when the record is complete. */
   readonly completeSince: Date;
+  /** The id that its list of tombstones had in the file from which it was moved; absent where it was not. */
+  readonly formerList?: string;
 }
 
 /** By name. */

@@ -174,6 +174,12 @@ export class RecorderStates {
     return recorded.completeSince;
   }
 
+  /** The id that a table's list of tombstones had in the file from which it was moved; null where it was not. */
+  async formerList(table: Table, options: object): Promise<string | null> {
+    const state = await this.#states.findOne({ _id: STATE_ID }, options);
+    return state?.tables[table.name]?.formerList ?? null;
+  }
+
   /** Moves the time since when a table's record is complete forward. */
   async forgetBefore(table: Table, time: Date, options: TxOptions): Promise<void> {
     const update = { $max: { [`tables.${table.name}.completeSince`]: time } };

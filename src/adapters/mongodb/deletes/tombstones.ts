@@ -148,7 +148,11 @@ export class MongoTombstones implements Tombstones {
 
   async #placeOf(table: Table, cursor: string | null, tx: ClientSession): Promise<number> {
     if (cursor === null) return 0;
-    const place = /^(?:0|[1-9]\d*)$/.test(cursor) ? Number(cursor) : Number.POSITIVE_INFINITY;
+    const formerList = await this.#states.formerList(table, inSnapshot(tx));
+    // A cursor that the list had given before it was moved here from a file.
+    const isFormer = formerList !== null && cursor.startsWith(`${formerList}-`);
+    const number = isFormer ? cursor.slice(formerList.length + 1) : cursor;
+    const place = /^(?:0|[1-9]\d*)$/.test(number) ? Number(number) : Number.POSITIVE_INFINITY;
     if (place <= (await this.#lastPlace(table, tx))) return place;
     throw new AppError("invalid_request", "The cursor is none that this store gave");
   }

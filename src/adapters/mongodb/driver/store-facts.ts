@@ -24,13 +24,15 @@ export async function readFacts(db: Db): Promise<StoreFacts> {
 
 /**
  * Reads them before anything is changed, and keeps those that are missing; of two instances at once both get the id of one.
- * Throws `invalid_request` when this program must not use the store.
+ * Throws `invalid_request` when this program must not use the store, unless it is the one that fills it.
  */
-export async function prepareFacts(db: Db): Promise<StoreIdentity> {
+export async function prepareFacts(db: Db, isFilling = false): Promise<StoreIdentity> {
   // Another instance that has just begun has made no more than this.
   const own = { name: /^repsync_(?!store$)/ };
   const isNew = !(await db.listCollections(own, { nameOnly: true }).hasNext());
-  const former = readFormat(await readFacts(db), isNew);
+  const facts = new Map(await readFacts(db));
+  if (isFilling) facts.delete("filled_by");
+  const former = readFormat(facts, isNew);
   await createCollection(db, STORE_FACTS);
   // The id first: with it a store is known to be one that this program has begun.
   const deploymentId = await keepFact(db, "deployment_id", new ObjectId().toHexString());

@@ -88,7 +88,7 @@ function partsOf(db: Db): Collection<PartDocument> {
   return db.collection(AGREED.name);
 }
 
-function partsOfBlock(table: string, bytes: Uint8Array, at: Timestamp): PartDocument[] {
+export function partsOfBlock(table: string, bytes: Uint8Array, at: Timestamp): PartDocument[] {
   const block = new ObjectId();
   const count = Math.max(1, Math.ceil(bytes.length / PART_BYTES));
   return Array.from({ length: count }, (_, part) => {

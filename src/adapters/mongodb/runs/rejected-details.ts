@@ -78,7 +78,7 @@ export class RejectedDetails {
 }
 
 /** Splits a text into parts, never between the two halves of a character. */
-function splitText(text: string): string[] {
+export function splitText(text: string): string[] {
   const parts: string[] = [];
   for (let start = 0; start < text.length; ) {
     const end = start + PART_CHARS;

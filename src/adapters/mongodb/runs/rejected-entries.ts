@@ -216,7 +216,7 @@ function placeName({ table, direction, key }: Place): string {
 }
 
 /** Identifies an entry. Records of which a key column is null are apart by their content, too. */
-function entryName(rejection: NewRejection): string {
+export function entryName(rejection: NewRejection): string {
   const name = placeName(rejection);
   if (!hasNull(rejection.key)) return name;
   return `${name.slice(0, -1)},${JSON.stringify(rejection.fingerprint)}]`;
@@ -228,7 +228,7 @@ function namesAt(place: Place): Filter<string> {
   return { $gte: start, $lt: `${start}\uffff` };
 }
 
-function keyOf(name: string): JsonObject {
+export function keyOf(name: string): JsonObject {
   const [, , values] = parseJson(name) as unknown as [string, string, [string, JsonObject][]];
   return Object.fromEntries(values);
 }

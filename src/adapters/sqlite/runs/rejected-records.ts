@@ -178,7 +178,7 @@ function keyId(key: JsonObject): string {
 }
 
 /** Identifies an entry: by its key, or by its key and content where the key is no key, as a part of it is null. */
-function entryId({ key, fingerprint }: DroppedRecord): string {
+export function entryId({ key, fingerprint }: DroppedRecord): string {
   return hasNull(key) ? keyId(key) + fingerprint : keyId(key);
 }
 

@@ -2,9 +2,20 @@
 import { afterEach, expect, setDefaultTimeout, test } from "bun:test";
 import { MongoClient } from "mongodb";
 import { KEPT, LEFT_OUT } from "../../../../src/adapters/mongodb/copies/contents.ts";
+import { PLAIN_DOCUMENTS } from "../../../../src/adapters/mongodb/copies/portable-documents.ts";
 import { MONGODB } from "../../../http/support/backends.ts";
 import { releaseResources } from "../../../http/support/resources.ts";
 import { startRunApp } from "../../../http/sync-runs/support/run-apps.ts";
+
+/** Those of which an entry is more or less than a document. */
+const OTHER_COLLECTIONS = [
+  ...["repsync_store", "repsync_attempts", "repsync_rejected", "repsync_rejected_details"],
+  ...["repsync_agreed", "repsync_delete_recorder", "repsync_counters"],
+];
+/** Made anew by a start, or put together before a move. */
+const NOT_MOVED = [
+  ...["repsync_tables", "repsync_versions", "repsync_late_commits", "repsync_audit_segments"],
+];
 
 afterEach(releaseResources);
 setDefaultTimeout(60_000);
@@ -19,6 +30,9 @@ test.skipIf(!MONGODB.isAvailable)(
       const collections = await client.db().listCollections({}, { nameOnly: true }).toArray();
       const own = collections.map(({ name }) => name).filter((name) => name.startsWith("repsync_"));
       expect([...KEPT, ...LEFT_OUT].sort()).toEqual(own.sort());
+      const moved = Object.values(PLAIN_DOCUMENTS).map(({ collection }) => collection);
+      const known = [...new Set([...moved, ...OTHER_COLLECTIONS, ...NOT_MOVED, ...LEFT_OUT])];
+      expect(known.sort()).toEqual(own.sort());
     } finally {
       await client.close();
     }

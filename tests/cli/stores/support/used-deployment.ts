@@ -119,7 +119,7 @@ export async function lookUp(app: RunApp, key: string, name: string) {
 /** Fields that say when they were asked, or that the asking itself changes. */
 const OF_THE_MOMENT = new Set([
   ...["timestamp", "server_time", "request_id", "last_sign_in_at", "cursor", "next_cursor"],
-  ...["id", "session_expires_at", "elapsed_ms", "reset_at", "resets_at", "trust_cursor"],
+  ...["session_expires_at", "elapsed_ms", "reset_at", "resets_at", "trust_cursor"],
 ]);
 
 /** Everything that it shows, the same of two stores that hold the same. */

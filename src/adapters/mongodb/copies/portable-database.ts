@@ -1,0 +1,332 @@
+// A database as a store from which everything is read, or into which everything is written. D-10.7.
+import { Buffer } from "node:buffer";
+import {
+  type AnyBulkWriteOperation,
+  type Collection,
+  type Db,
+  type Document,
+  Timestamp,
+} from "mongodb";
+import type { AuditRecord } from "../../../domain/reputation/audit/audit-chain.ts";
+import { parseJson } from "../../../domain/shared/json.ts";
+import { formatMs } from "../../../domain/shared/time.ts";
+import { keyText } from "../../../domain/sync/rows/row-text.ts";
+import type { Row, Table } from "../../../domain/sync/table/table.ts";
+import type {
+  PortableEntry,
+  PortablePart,
+  PortableStore,
+} from "../../../ports/copies/portable-store.ts";
+import { API_KEYS } from "../accounts/api-key-store.ts";
+import { CONSENTS } from "../accounts/consent-store.ts";
+import { ATTEMPTS } from "../accounts/sign-in-guard.ts";
+import { auditBlocks, makeBlock, recordsOf } from "../audit/audit-blocks.ts";
+import { DELETE_RECORDER } from "../deletes/recorder-state.ts";
+import { DURABLE } from "../driver/collections.ts";
+import { COUNTERS } from "../driver/id-counters.ts";
+import { LOOKUP_LOG } from "../driver/lookup-log.ts";
+import { readFacts, setFact } from "../driver/store-facts.ts";
+import { counterOf, TOMBSTONES } from "../driver/tombstone-documents.ts";
+import { ACCOUNTS } from "../people/name-facts.ts";
+import { AGREED, partsOfBlock } from "../runs/agreed-rows.ts";
+import { REJECTED_DETAILS, splitText } from "../runs/rejected-details.ts";
+import { REJECTED } from "../runs/rejected-entries.ts";
+import { DRY_RUNS, RUNS } from "../runs/run-store.ts";
+import { RowReader } from "../tables/row-reader.ts";
+import { layoutOf } from "../tables/table-layout.ts";
+import { storedFields } from "../tables/upserts.ts";
+import { longOf, nameOf, PLAIN_DOCUMENTS } from "./portable-documents.ts";
+
+const BATCH = 1_000;
+const READ = { readConcern: { level: "majority" }, batchSize: BATCH } as const;
+/** The first time that the server leaves as it is. */
+const FIRST_SECOND = 1;
+const MOVED_COUNTERS: Readonly<Record<string, string>> = {
+  consents: CONSENTS.name,
+  api_keys: API_KEYS.name,
+  runs: RUNS.name,
+  dry_runs: DRY_RUNS.name,
+  rejected: REJECTED.name,
+};
+
+interface Named extends Document {
+  readonly _id: string;
+}
+
+export class PortableDatabase implements PortableStore {
+  readonly #db: Db;
+
+  constructor(db: Db) {
+    this.#db = db;
+  }
+
+  async *read(part: PortablePart, tables: readonly Table[]) {
+    yield* inBatches(this.#entries(part, tables));
+  }
+
+  async *readRows(table: Table): AsyncGenerator<readonly Row[]> {
+    const reader = new RowReader(layoutOf(table), table.columns);
+    const documents = this.#db.collection(table.name).find({}, { ...READ, raw: true });
+    yield* inBatches(
+      mapped(documents as unknown as AsyncIterable<Uint8Array>, (bson) => reader.read(bson)),
+    );
+  }
+
+  async writeRows(table: Table, rows: readonly Row[]): Promise<void> {
+    const documents = rows.map((row) => storedFields(table, row));
+    await this.#insert(table.name, documents);
+  }
+
+  async write(
+    part: PortablePart,
+    entries: readonly PortableEntry[],
+    tables: readonly Table[],
+  ): Promise<void> {
+    const plain = PLAIN_DOCUMENTS[part];
+    if (part === "tombstones") await this.#writeTombstones(entries, tables);
+    else if (plain !== undefined) {
+      await this.#replace(
+        plain.collection,
+        entries.map((entry) => plain.write(entry) as Named),
+      );
+    } else if (part === "facts") {
+      for (const { value } of entries) await setFact(this.#db, "deployment_id", String(value));
+    } else if (part === "hidden_profiles") await this.#hide(entries);
+    else if (part === "attempts") await this.#countAttempts(entries);
+    else if (part === "audit") await this.#writeAudit(entries as unknown as AuditRecord[]);
+    else if (part === "rejected") await this.#writeRejected(entries);
+    else if (part === "agreed") await this.#writeAgreed(entries);
+    else if (part === "delete_records") await this.#writeDeleteRecords(entries);
+    else if (part === "counters") await this.#writeCounters(entries);
+    else throw new Error(`No way to write ${part}`);
+  }
+
+  async *#entries(part: PortablePart, tables: readonly Table[]): AsyncGenerator<PortableEntry> {
+    const plain = PLAIN_DOCUMENTS[part];
+    if (plain !== undefined) {
+      const found = this.#db.collection(plain.collection).find(plain.filter ?? {}, READ);
+      yield* mapped(found, (document) => plain.read(document));
+    } else if (part === "facts") {
+      const value = (await readFacts(this.#db)).get("deployment_id");
+      yield { name: "deployment_id", value };
+    } else if (part === "hidden_profiles") {
+      const hidden = this.#named(ACCOUNTS.name).find({ hidesProfile: true }, READ);
+      yield* mapped(hidden, ({ _id }) => ({ username: _id }));
+    } else if (part === "attempts") yield* this.#attempts();
+    else if (part === "audit") yield* this.#audit();
+    else if (part === "rejected") yield* this.#rejected();
+    else if (part === "agreed") yield* this.#agreed();
+    else if (part === "delete_records") yield* this.#deleteRecords(tables);
+    else if (part === "counters") yield* this.#counters();
+    else throw new Error(`No way to read ${part}`);
+  }
+
+  async *#attempts(): AsyncGenerator<PortableEntry> {
+    for await (const { _id, atMs, endsAtMs } of this.#named(ATTEMPTS.name).find({}, READ)) {
+      const times = atMs as readonly number[];
+      const windowMs = Number(endsAtMs) - Math.max(...times);
+      for (const time of times) yield { name: _id, atMs: time, endsAtMs: time + windowMs };
+    }
+  }
+
+  async *#audit(): AsyncGenerator<PortableEntry> {
+    const blocks = auditBlocks(this.#db).find({ records: { $exists: true } }, READ);
+    for await (const block of blocks.sort({ _id: 1 })) yield* recordsOf(block);
+  }
+
+  async *#rejected(): AsyncGenerator<PortableEntry> {
+    const parts = this.#db.collection(REJECTED_DETAILS.name);
+    for await (const entry of this.#db.collection(REJECTED.name).find({}, READ)) {
+      const { _id: number, table, direction, fingerprint = "", attempts } = entry;
+      const found = await parts.find({ number }, { ...READ, sort: { part: 1 } }).toArray();
+      const text = found.map((part) => String(part["text"])).join("");
+      const { key, record, message } = parseJson(text) as Record<string, never>;
+      const texts = { key: JSON.stringify(key), record: JSON.stringify(record), message };
+      const { firstAtMs, lastAtMs } = entry;
+      yield { number, table, direction, fingerprint, attempts, firstAtMs, lastAtMs, ...texts };
+    }
+  }
+
+  async *#agreed(): AsyncGenerator<PortableEntry> {
+    const parts = this.#db.collection(AGREED.name);
+    const sorted = parts.find({}, { ...READ, sort: { table: 1, at: 1, part: 1 } });
+    let last = null as AgreedParts | null;
+    for await (const { table, block, data } of sorted) {
+      const id = String(block);
+      if (last === null || last.table !== table || last.id !== id) {
+        if (last !== null) yield agreedEntry(last);
+        last = { table, id, n: placeAfter(last, String(table)), parts: [] };
+      }
+      last.parts.push(data.value());
+    }
+    if (last !== null) yield agreedEntry(last);
+  }
+
+  async *#deleteRecords(tables: readonly Table[]): AsyncGenerator<PortableEntry> {
+    const state = await this.#named(DELETE_RECORDER.name).findOne({}, READ);
+    for (const { name, deletes } of tables) {
+      const recorded = state?.["tables"]?.[name];
+      if (!deletes || recorded === undefined) continue;
+      const completeSince = formatMs((recorded["completeSince"] as Date).getTime());
+      yield { table: name, completeSince, listId: recorded["formerList"] ?? "" };
+    }
+  }
+
+  async *#counters(): AsyncGenerator<PortableEntry> {
+    const names = Object.entries(MOVED_COUNTERS);
+    for await (const { _id, last } of this.#named(COUNTERS.name).find({}, READ)) {
+      const [name] = names.find(([, own]) => own === _id) ?? [];
+      const list = `${TOMBSTONES.name}/`;
+      if (name !== undefined) yield { name, last: Number(last) };
+      else if (_id.startsWith(list)) {
+        yield { name: `tombstones/${_id.slice(list.length)}`, last: Number(last) };
+      } else yield { name: `table/${_id}`, last: Number(last) };
+    }
+  }
+
+  async #hide(entries: readonly PortableEntry[]): Promise<void> {
+    const names = entries.map(({ username }) => String(username));
+    const change = { $set: { hidesProfile: true } };
+    const isOne = { _id: { $in: names } };
+    await this.#named(ACCOUNTS.name).updateMany(isOne, change, { writeConcern: DURABLE });
+  }
+
+  async #countAttempts(entries: readonly PortableEntry[]): Promise<void> {
+    const operations = entries.map(({ name, atMs, endsAtMs }) => ({
+      updateOne: {
+        filter: { _id: String(name) },
+        update: {
+          $push: { atMs: { $each: [Number(atMs)], $sort: 1 as const } },
+          $max: { endsAtMs: Number(endsAtMs) },
+        },
+        upsert: true,
+      },
+    }));
+    await this.#bulk(ATTEMPTS.name, operations as unknown as AnyBulkWriteOperation<Named>[]);
+  }
+
+  /** As blocks of what was made at the same moment. */
+  async #writeAudit(records: readonly AuditRecord[]): Promise<void> {
+    const blocks: AuditRecord[][] = [];
+    for (const record of records) {
+      const before = blocks.at(-1)?.at(-1);
+      const isSame =
+        before?.chainId === record.chainId &&
+        before.at === record.at &&
+        before.version === record.version;
+      if (isSame) blocks.at(-1)?.push(record);
+      else blocks.push([record]);
+    }
+    await this.#insert(LOOKUP_LOG.name, blocks.map(makeBlock));
+  }
+
+  async #writeRejected(entries: readonly PortableEntry[]): Promise<void> {
+    const documents = entries.map((entry) => {
+      const { number, table, direction, fingerprint, attempts, firstAtMs, lastAtMs } = entry;
+      const fields = { table, direction, fingerprint, attempts, firstAtMs, lastAtMs };
+      return { _id: number, entry: nameOf(entry), ...fields };
+    });
+    const details = entries.flatMap(({ number, key, record, message }) => {
+      const told = { key: parsed(key), record: parsed(record), message };
+      return splitText(JSON.stringify(told)).map((text, part) => ({ number, part, text }));
+    });
+    await this.#insert(REJECTED.name, documents);
+    await this.#insert(REJECTED_DETAILS.name, details);
+  }
+
+  async #writeAgreed(entries: readonly PortableEntry[]): Promise<void> {
+    for (const { table, n, bytes } of entries) {
+      const at = new Timestamp({ t: FIRST_SECOND, i: Number(n) + 1 });
+      await this.#insert(AGREED.name, partsOfBlock(String(table), bytes as Uint8Array, at));
+    }
+  }
+
+  async #writeDeleteRecords(entries: readonly PortableEntry[]): Promise<void> {
+    for (const { table, completeSince, listId } of entries) {
+      const place = `tables.${String(table)}`;
+      const since = { [`${place}.completeSince`]: new Date(String(completeSince)) };
+      const former = listId === "" ? {} : { [`${place}.formerList`]: listId };
+      await this.#named(DELETE_RECORDER.name).updateOne({}, { $set: { ...since, ...former } });
+    }
+  }
+
+  async #writeTombstones(
+    entries: readonly PortableEntry[],
+    tables: readonly Table[],
+  ): Promise<void> {
+    const documents = entries.map((entry) => {
+      const table = tables.find(({ name }) => name === entry["table"]);
+      const key = parseJson(String(entry["key"])) as Row;
+      if (table === undefined) throw new Error("A tombstone of a table that is not there");
+      const _id = `${table.name}/${keyText(table, key)}`;
+      return { _id, ...PLAIN_DOCUMENTS.tombstones?.write(entry) };
+    });
+    await this.#insert(TOMBSTONES.name, documents);
+  }
+
+  async #writeCounters(entries: readonly PortableEntry[]): Promise<void> {
+    for (const { name, last } of entries) {
+      const [kind = "", table = ""] = String(name).split("/");
+      const own = MOVED_COUNTERS[kind] ?? (kind === "table" ? table : counterOf({ name: table }));
+      const change = { $max: { last: longOf(last) } };
+      await this.#named(COUNTERS.name).updateOne({ _id: own }, change, { upsert: true });
+    }
+  }
+
+  async #insert(name: string, documents: readonly Document[]): Promise<void> {
+    if (documents.length === 0) return;
+    const options = { ordered: false, writeConcern: DURABLE };
+    await this.#db.collection(name).insertMany([...documents], options);
+  }
+
+  /** A start may have made some of them. */
+  async #replace(name: string, documents: readonly Named[]): Promise<void> {
+    const operations = documents.map(({ _id, ...replacement }) => ({
+      replaceOne: { filter: { _id }, replacement, upsert: true },
+    }));
+    await this.#bulk(name, operations as AnyBulkWriteOperation<Named>[]);
+  }
+
+  async #bulk(name: string, operations: AnyBulkWriteOperation<Named>[]): Promise<void> {
+    if (operations.length === 0) return;
+    const options = { ordered: true, writeConcern: DURABLE };
+    await this.#named(name).bulkWrite(operations, options);
+  }
+
+  #named(name: string): Collection<Named> {
+    return this.#db.collection<Named>(name);
+  }
+}
+
+interface AgreedParts {
+  readonly table: string;
+  readonly id: string;
+  readonly n: number;
+  readonly parts: Uint8Array[];
+}
+
+function placeAfter(last: AgreedParts | null, table: string): number {
+  return last?.table === table ? last.n + 1 : 0;
+}
+
+function agreedEntry({ table, n, parts }: AgreedParts): PortableEntry {
+  return { table, n, bytes: new Uint8Array(Buffer.concat(parts)) };
+}
+
+function parsed(text: unknown): unknown {
+  return parseJson(String(text));
+}
+
+async function* mapped<From, To>(items: AsyncIterable<From>, map: (item: From) => To) {
+  for await (const item of items) yield map(item);
+}
+
+async function* inBatches<Item>(items: AsyncIterable<Item>): AsyncGenerator<readonly Item[]> {
+  let batch: Item[] = [];
+  for await (const item of items) {
+    if (batch.push(item) < BATCH) continue;
+    yield batch;
+    batch = [];
+  }
+  if (batch.length > 0) yield batch;
+}

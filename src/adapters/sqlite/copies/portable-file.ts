@@ -1,0 +1,364 @@
+// A file as a store from which everything is read, or into which everything is written. D-10.7.
+import { type JsonObject, parseJson } from "../../../domain/shared/json.ts";
+import { formatMs } from "../../../domain/shared/time.ts";
+import type { Row, Table } from "../../../domain/sync/table/table.ts";
+import type {
+  PortableEntry,
+  PortablePart,
+  PortableStore,
+} from "../../../ports/copies/portable-store.ts";
+import { AUDIT_COLUMNS } from "../audit/audit-tables.ts";
+import type { SqliteConnection, SqliteRow, SqliteValue } from "../driver/driver.ts";
+import { quotedName } from "../driver/unique-keys.ts";
+import { entryId } from "../runs/rejected-records.ts";
+import { decodeRows, readExpression, textWithNul, valueEncoder } from "../tables/column-values.ts";
+import { canonicalTime, keptTime, MOVED_LIST, TombstoneNames } from "../tables/tombstone-sql.ts";
+import { run } from "./backup-file.ts";
+import { PLAIN_PARTS, type PlainPart } from "./portable-parts.ts";
+import { allRows } from "./row-digests.ts";
+
+const BATCH_ROWS = 1_000;
+const AUDIT: PlainPart = {
+  table: "repsync_audit",
+  columns: Object.fromEntries(AUDIT_COLUMNS),
+};
+const USAGE = `SELECT account_id AS accountId, month, month_calls AS monthCalls, h.days, h.keys,
+  (SELECT json_group_array(json_array(at_ms, calls) ORDER BY at_ms) FROM repsync_calls c
+   WHERE c.account_id = u.account_id) AS calls
+  FROM repsync_usage u LEFT JOIN repsync_call_history h USING (account_id)`;
+const RUNS = (table: string) => `SELECT r.number, r.id, r.run, n.news, c.reason AS cancelled
+  FROM ${table} r LEFT JOIN repsync_run_news n USING (id)
+  LEFT JOIN repsync_run_cancellations c USING (id)`;
+const REJECTED = `SELECT number, table_name AS "table", direction, details, attempts,
+  first_at_ms AS firstAtMs, last_at_ms AS lastAtMs FROM repsync_rejected`;
+const DROPPED = `SELECT table_name AS "table", direction, key, fingerprint FROM repsync_dropped`;
+const AGREED = `SELECT table_name AS "table", block AS bytes,
+  row_number() OVER (PARTITION BY table_name ORDER BY place) - 1 AS n
+  FROM repsync_agreed ORDER BY table_name, place`;
+const DELETES = `SELECT table_name AS "table", earliest_available AS completeSince,
+  list_id AS listId FROM repsync_deletes`;
+const COUNTERS = `SELECT 'consents' AS name, max(coalesce((SELECT seq FROM sqlite_sequence
+    WHERE name = 'repsync_consents'), 0), coalesce(max(id), 0)) AS last FROM repsync_consents
+  UNION ALL SELECT 'api_keys', coalesce(max(n), 0) FROM repsync_api_keys
+  UNION ALL SELECT 'runs', coalesce(max(number), 0) FROM repsync_runs
+  UNION ALL SELECT 'dry_runs', coalesce(max(number), 0) FROM repsync_dry_runs
+  UNION ALL SELECT name, last FROM repsync_counters
+  UNION ALL SELECT 'tombstones/' || substr(name, length('repsync_deleted_') + 1), seq
+    FROM sqlite_sequence WHERE name GLOB 'repsync_deleted_*'`;
+
+export class PortableFile implements PortableStore {
+  readonly #connection: SqliteConnection;
+
+  constructor(connection: SqliteConnection) {
+    this.#connection = connection;
+  }
+
+  async *read(part: PortablePart, tables: readonly Table[]) {
+    for (const batch of inBatches(this.#entries(part, tables))) yield batch;
+  }
+
+  async *readRows(table: Table): AsyncGenerator<readonly Row[]> {
+    const connection = this.#connection;
+    const { cutsTextAtNul } = connection;
+    const columns = table.columns.map(
+      (column) => `${readExpression(column, cutsTextAtNul)} AS ${quotedName(column.name)}`,
+    );
+    const rows = this.#iterate(`SELECT ${columns.join(", ")} FROM ${quotedName(table.name)}`);
+    for (const batch of inBatches(rows)) {
+      const whole = batch.map((row) => mapValues(row, textWithNul));
+      yield decodeRows(whole as SqliteRow[], table.columns);
+    }
+  }
+
+  /** Within one commit. */
+  writeRows(table: Table, rows: readonly Row[]): void {
+    const names = table.columns.map(({ name }) => quotedName(name));
+    const marks = table.columns.map(() => "?");
+    const sql = `INSERT INTO ${quotedName(table.name)} (${names.join(", ")}) VALUES (${marks.join(", ")})`;
+    const encoders = table.columns.map((column) => [column.name, valueEncoder(column)] as const);
+    this.#commit(sql, rows, (row) => encoders.map(([name, encode]) => encode(row[name] ?? null)));
+  }
+
+  /** Within one commit. */
+  write(part: PortablePart, entries: readonly PortableEntry[], tables: readonly Table[]): void {
+    const plain = part === "audit" ? AUDIT : PLAIN_PARTS[part];
+    if (plain !== undefined) this.#writePlain(plain, entries);
+    else this.#commitAll(entries.flatMap((entry) => statementsOf(part, entry, tables)));
+  }
+
+  *#entries(part: PortablePart, tables: readonly Table[]): Iterable<PortableEntry> {
+    const plain = part === "audit" ? AUDIT : PLAIN_PARTS[part];
+    if (plain !== undefined) yield* this.#plain(plain);
+    else if (part === "usage") yield* mapped(this.#iterate(USAGE), usageEntry);
+    else if (part === "runs") yield* this.#iterate(RUNS("repsync_runs"));
+    else if (part === "dry_runs") yield* this.#iterate(RUNS("repsync_dry_runs"));
+    else if (part === "rejected") yield* mapped(this.#iterate(REJECTED), rejectedEntry);
+    else if (part === "dropped") yield* mapped(this.#iterate(DROPPED), droppedEntry);
+    else if (part === "agreed") yield* this.#iterate(AGREED);
+    else if (part === "counters") yield* this.#counters(tables);
+    else if (part === "delete_records") yield* this.#deleteRecords(tables);
+    else if (part === "tombstones") for (const table of tables) yield* this.#tombstones(table);
+    else throw new Error(`No way to read ${part}`);
+  }
+
+  *#plain({ table, columns, flags = [], where = "true" }: PlainPart): Iterable<PortableEntry> {
+    const fields = Object.entries(columns).map(([column, field]) => `${column} AS "${field}"`);
+    const sql = `SELECT ${fields.join(", ")} FROM ${table} WHERE ${where}`;
+    const ordered = table === AUDIT.table ? `${sql} ORDER BY chain_id, seq` : sql;
+    yield* mapped(this.#iterate(ordered), (row) => {
+      for (const flag of flags) (row as Record<string, unknown>)[flag] = row[flag] === 1;
+      return row;
+    });
+  }
+
+  *#deleteRecords(tables: readonly Table[]): Iterable<PortableEntry> {
+    const names = tables.filter(({ deletes }) => deletes).map(({ name }) => name);
+    for (const row of this.#iterate(DELETES)) {
+      if (!names.includes(String(row["table"]))) continue;
+      const id = String(row["listId"]);
+      yield { ...row, listId: id.startsWith(MOVED_LIST) ? "" : id };
+    }
+  }
+
+  *#tombstones(table: Table): Iterable<PortableEntry> {
+    if (!table.deletes) return;
+    const { list, keyColumns } = new TombstoneNames(table);
+    const { cutsTextAtNul } = this.#connection;
+    const keys = table.keyColumns.map(
+      (column, n) => `${readExpression(column, cutsTextAtNul)} AS ${keyColumns[n]}`,
+    );
+    const times = "repsync_place, repsync_deleted_at, repsync_taken_at";
+    for (const row of this.#iterate(`SELECT ${keys.join(", ")}, ${times} FROM ${list}`)) {
+      const { repsync_place, repsync_deleted_at, repsync_taken_at, ...key } = row;
+      const [decoded] = decodeRows([mapValues(key, textWithNul) as SqliteRow], table.keyColumns);
+      yield {
+        table: table.name,
+        place: repsync_place,
+        key: JSON.stringify(decoded),
+        deletedAt: canonicalTime(String(repsync_deleted_at)),
+        takenAtMs: Date.parse(`${String(repsync_taken_at).slice(0, 23)}Z`),
+      };
+    }
+  }
+
+  *#counters(tables: readonly Table[]): Iterable<PortableEntry> {
+    yield* this.#iterate(COUNTERS);
+    for (const table of tables) {
+      if (!table.columns.some((column) => column.autoIncrement && !column.isKey)) continue;
+      const sql = `SELECT coalesce(max(id), 0) AS last FROM ${quotedName(table.name)}`;
+      yield { name: `table/${table.name}`, last: allRows(this.#connection, sql)[0]?.["last"] };
+    }
+  }
+
+  *#iterate(sql: string): Generator<SqliteRow> {
+    const statement = this.#connection.prepare(sql);
+    try {
+      yield* statement.iterate([]);
+    } finally {
+      statement.finalize();
+    }
+  }
+
+  #writePlain({ table, columns }: PlainPart, entries: readonly PortableEntry[]): void {
+    const names = Object.keys(columns);
+    const marks = names.map(() => "?").join(", ");
+    const sql = `INSERT OR REPLACE INTO ${table} (${names.join(", ")}) VALUES (${marks})`;
+    const fields = Object.values(columns);
+    this.#commit(sql, entries, (entry) => fields.map((field) => bound(entry[field])));
+  }
+
+  #commit<Item>(
+    sql: string,
+    items: readonly Item[],
+    valuesOf: (item: Item) => readonly SqliteValue[],
+  ): void {
+    const statement = this.#connection.prepare(sql);
+    try {
+      run(this.#connection, "BEGIN IMMEDIATE");
+      for (const item of items) statement.run(valuesOf(item));
+      run(this.#connection, "COMMIT");
+    } finally {
+      statement.finalize();
+    }
+  }
+
+  #commitAll(statements: readonly Statement[]): void {
+    run(this.#connection, "BEGIN IMMEDIATE");
+    for (const [sql, values] of statements) this.#runOnce(sql, values);
+    run(this.#connection, "COMMIT");
+  }
+
+  #runOnce(sql: string, values: readonly SqliteValue[]): void {
+    const statement = this.#connection.prepare(sql);
+    try {
+      statement.run(values);
+    } finally {
+      statement.finalize();
+    }
+  }
+}
+
+type Statement = readonly [sql: string, values: readonly SqliteValue[]];
+
+function statementsOf(
+  part: PortablePart,
+  entry: PortableEntry,
+  tables: readonly Table[],
+): readonly Statement[] {
+  const value = (name: string) => bound(entry[name]);
+  const insert = (table: string, fields: Readonly<Record<string, SqliteValue>>): Statement => {
+    const names = Object.keys(fields);
+    const marks = names.map(() => "?").join(", ");
+    const sql = `INSERT OR REPLACE INTO ${table} (${names.join(", ")}) VALUES (${marks})`;
+    return [sql, Object.values(fields)];
+  };
+  switch (part) {
+    case "usage":
+      return usageStatements(entry, insert);
+    case "runs":
+    case "dry_runs": {
+      const id = value("id");
+      const kept = { number: value("number"), id, run: value("run") };
+      return [
+        insert(part === "runs" ? "repsync_runs" : "repsync_dry_runs", kept),
+        ...(value("news") === null
+          ? []
+          : [insert("repsync_run_news", { id, news: value("news") })]),
+        ...(value("cancelled") === null
+          ? []
+          : [insert("repsync_run_cancellations", { id, reason: value("cancelled") })]),
+      ];
+    }
+    case "rejected":
+    case "dropped":
+      return [insert(`repsync_${part}`, rejectedFields(part, entry))];
+    case "agreed": {
+      const [table_name, place, block] = [value("table"), value("n"), value("bytes")];
+      return [insert("repsync_agreed", { table_name, place, block })];
+    }
+    case "delete_records": {
+      const listId = value("listId");
+      const set = `UPDATE repsync_deletes SET earliest_available = ?,
+        list_id = CASE ? WHEN '' THEN '${MOVED_LIST}' || list_id ELSE ? END WHERE table_name = ?`;
+      return [[set, [value("completeSince"), listId, listId, value("table")]]];
+    }
+    case "tombstones":
+      return [tombstoneStatement(entry, tables)];
+    case "counters":
+      return counterStatements(String(entry["name"]), value("last"));
+    default:
+      throw new Error(`No way to write ${part}`);
+  }
+}
+
+function usageStatements(
+  entry: PortableEntry,
+  insert: (table: string, fields: Readonly<Record<string, SqliteValue>>) => Statement,
+): readonly Statement[] {
+  const account_id = String(entry["accountId"]);
+  const calls = entry["calls"] as readonly (readonly [number, number])[];
+  const days = bound(entry["days"]);
+  return [
+    insert("repsync_usage", {
+      account_id,
+      minute_calls: calls.reduce((sum, [, count]) => sum + count, 0),
+      oldest_ms: calls[0]?.[0] ?? null,
+      newest_ms: calls.at(-1)?.[0] ?? null,
+      month: bound(entry["month"]),
+      month_calls: bound(entry["monthCalls"]),
+    }),
+    ...calls.map(([at_ms, count]) => insert("repsync_calls", { account_id, at_ms, calls: count })),
+    insert("repsync_call_history", { account_id, days, keys: bound(entry["keys"]) }),
+  ];
+}
+
+function usageEntry(row: SqliteRow): PortableEntry {
+  const { days, keys, calls, ...rest } = row;
+  return { ...rest, days: days ?? "", keys: keys ?? "", calls: JSON.parse(String(calls)) };
+}
+
+function rejectedEntry({ details, ...row }: SqliteRow): PortableEntry {
+  const { key, record, message, fingerprint = "" } = parseJson(String(details)) as JsonObject;
+  return { ...row, key: JSON.stringify(key), record: JSON.stringify(record), message, fingerprint };
+}
+
+function droppedEntry(row: SqliteRow): PortableEntry {
+  return { ...row, key: JSON.stringify(parseJson(String(row["key"]))) };
+}
+
+function rejectedFields(
+  part: "rejected" | "dropped",
+  entry: PortableEntry,
+): Readonly<Record<string, SqliteValue>> {
+  const key = parseJson(String(entry["key"])) as JsonObject;
+  const fingerprint = String(entry["fingerprint"]);
+  const place = {
+    table_name: bound(entry["table"]),
+    direction: bound(entry["direction"]),
+    key_id: entryId({ key, fingerprint }),
+  };
+  if (part === "dropped") return { ...place, key: bound(entry["key"]), fingerprint };
+  const record = parseJson(String(entry["record"]));
+  const details = JSON.stringify({ key, record, message: entry["message"], fingerprint });
+  const { number, attempts, firstAtMs, lastAtMs } = entry;
+  const times = { first_at_ms: bound(firstAtMs), last_at_ms: bound(lastAtMs) };
+  return { number: bound(number), ...place, details, attempts: bound(attempts), ...times };
+}
+
+function tombstoneStatement(entry: PortableEntry, tables: readonly Table[]): Statement {
+  const table = tables.find(({ name }) => name === entry["table"]);
+  if (table === undefined) throw new Error("A tombstone of a table that is not there");
+  const { list, keyColumns } = new TombstoneNames(table);
+  const key = parseJson(String(entry["key"])) as Row;
+  const columns = ["repsync_place", ...keyColumns, "repsync_deleted_at", "repsync_taken_at"];
+  const values = [
+    bound(entry["place"]),
+    ...table.keyColumns.map((column) => valueEncoder(column)(key[column.name] ?? null)),
+    keptTime(String(entry["deletedAt"])),
+    keptTime(formatMs(Number(entry["takenAtMs"]))),
+  ];
+  const marks = values.map(() => "?").join(", ");
+  const sql = `INSERT INTO ${list} (${columns.join(", ")}, repsync_is_own) VALUES (${marks}, 0)`;
+  return [sql, values];
+}
+
+function counterStatements(name: string, last: SqliteValue): readonly Statement[] {
+  if (name === "rejected") {
+    return [
+      ["INSERT OR REPLACE INTO repsync_counters (name, last) VALUES ('rejected', ?)", [last]],
+    ];
+  }
+  const sequence =
+    name === "consents" ? "repsync_consents" : name.replace(/^tombstones\//, "repsync_deleted_");
+  if (sequence === name) return [];
+  return [
+    ["DELETE FROM sqlite_sequence WHERE name = ?", [sequence]],
+    ["INSERT INTO sqlite_sequence (name, seq) VALUES (?, ?)", [sequence, last]],
+  ];
+}
+
+function bound(value: unknown): SqliteValue {
+  if (typeof value === "boolean") return Number(value);
+  return (value ?? null) as SqliteValue;
+}
+
+function* mapped(
+  rows: Iterable<SqliteRow>,
+  map: (row: SqliteRow) => PortableEntry,
+): Iterable<PortableEntry> {
+  for (const row of rows) yield map(row);
+}
+
+function* inBatches<Item>(items: Iterable<Item>): Generator<readonly Item[]> {
+  let batch: Item[] = [];
+  for (const item of items) {
+    if (batch.push(item) < BATCH_ROWS) continue;
+    yield batch;
+    batch = [];
+  }
+  if (batch.length > 0) yield batch;
+}
+
+function mapValues(row: SqliteRow, map: (value: SqliteValue) => SqliteValue): SqliteRow {
+  return Object.fromEntries(Object.entries(row).map(([name, value]) => [name, map(value)]));
+}

@@ -1,0 +1,38 @@
+import {
+  type AddCommand,
+  type CommandTools,
+  type CommonOptions,
+  declareCommand,
+  readDeploymentConfig,
+} from "../command-runner.ts";
+import { EXIT, type ExitCode } from "../failure.ts";
+import { countOf } from "../output.ts";
+import { openProgress } from "../progress.ts";
+
+export const addMoveCommand: AddCommand = (parent, run) => {
+  declareCommand(parent, "move")
+    .description(
+      "Copies everything of the store of STORAGE_URL into an empty one, and compares each row: tables with their " +
+        "tombstones and markers, accounts, keys, consents, the audit log, runs, and the secrets that the store keeps. " +
+        "Stop the services first. The old store stays as it is; set STORAGE_URL to the new one afterwards.",
+    )
+    .argument("<to-url>", "sqlite:<path> or mongodb://<hosts>/<database>")
+    .action((toUrl: string, options: CommonOptions) => run(options, (tools) => move(tools, toUrl)));
+};
+
+async function move({ output, interruption }: CommandTools, toUrl: string): Promise<ExitCode> {
+  const config = await readDeploymentConfig();
+  const { moveTo } = await import("../../move.ts");
+  const stop = interruption.stopSignal();
+  const board = openProgress(output);
+  const progress = board.start("move");
+  const onProgress = progress.update.bind(progress);
+  const counts = await moveTo(config, toUrl, { stop, onProgress }).finally(() => board.finish());
+  const { tables, rows, accounts } = counts;
+  output.printJson({ tableCount: tables, rows, accounts });
+  output.print(
+    `Moved ${countOf(rows, "row")} in ${countOf(tables, "table")} and ${countOf(accounts, "account")}, each compared`,
+    "The old store is as it was. Set STORAGE_URL to the new one before you start a service",
+  );
+  return EXIT.success;
+}

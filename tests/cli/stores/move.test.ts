@@ -1,0 +1,98 @@
+// A deployment in use is moved from a file to a replica set, and back.
+import { afterEach, describe, expect, setDefaultTimeout, test } from "bun:test";
+import { readFacts, writeFact } from "../../http/stores/support/raw-store.ts";
+import { type Backend, MONGODB, SQLITE_FILE } from "../../http/support/backends.ts";
+import { releaseResources } from "../../http/support/resources.ts";
+import { lookUp, shownBy, useDeployment } from "./support/used-deployment.ts";
+
+afterEach(releaseResources);
+setDefaultTimeout(240_000);
+
+/** To a store of another kind, on to one of the same kind, and back. */
+async function moveAround(backends: readonly Backend[]): Promise<void> {
+  const [first, ...others] = await Promise.all(backends.map((backend) => backend.makeUrl()));
+  const url = first ?? "";
+  const { app, key, restart, cli } = await useDeployment(url);
+  const before = await shownBy(app);
+  const { token } = app.admin;
+  const { deployment_id } = await readFacts(url);
+  await app.stop();
+  let from = url;
+  for (const to of others) {
+    const moved = await cli(from, ["move", to, "--json"]);
+    expect([moved.code, moved.stderr]).toEqual([0, ""]);
+    expect(moved.json).toMatchObject({ table_count: 5, accounts: 4 });
+    const verified = await cli(to, ["audit", "verify", "--json"]);
+    expect(verified.json).toMatchObject({ status: "whole", problem: null });
+    from = to;
+  }
+  // The old store is as it was.
+  expect(await readFacts(url)).toMatchObject({ deployment_id: String(deployment_id) });
+  const again = await restart(from);
+  // It is the same deployment: whoever was signed in still is.
+  expect((await readFacts(from))["deployment_id"]).toBe(String(deployment_id));
+  const authorization = { Authorization: `Bearer ${token}` };
+  expect((await again.send("/v1/me", { headers: authorization })).status).toBe(200);
+  expect(await shownBy(again)).toEqual(before);
+  expect(await lookUp(again, key, "ana")).toEqual([200, null]);
+  const { json } = await again.trigger({ table: "versions" });
+  expect(json["tables"]).toMatchObject({ versions: { pushed: 0, pulled: 1, deleted_there: 1 } });
+  // Numbers go on behind those that were given.
+  const { items } = (await again.ask("/runs?limit=2")).json as { items: object[] };
+  expect(items).toHaveLength(2);
+  await again.stop();
+  const verified = await cli(from, ["audit", "verify", "--json"]);
+  expect(verified.json).toMatchObject({ status: "whole", problem: null });
+}
+
+describe.skipIf(!MONGODB.isAvailable)("with MongoDB", () => {
+  test("D-10.7 everything moves from a file to a replica set, and back", async () => {
+    await moveAround([SQLITE_FILE, MONGODB, SQLITE_FILE]);
+  });
+
+  test("D-10.7 everything moves from a replica set to a file, and back", async () => {
+    await moveAround([MONGODB, SQLITE_FILE, MONGODB]);
+  });
+
+  test("D-10.7 everything moves to a store of the same kind", async () => {
+    await moveAround([MONGODB, MONGODB]);
+  });
+});
+
+test("D-10.7 everything moves from a file to a file", async () => {
+  await moveAround([SQLITE_FILE, SQLITE_FILE]);
+});
+
+describe.each([SQLITE_FILE, MONGODB].filter(({ isAvailable }) => isAvailable))("to $name", (to) => {
+  test("D-10.7 a move is refused that would lose something, and leaves the new store as it was", async () => {
+    const url = await SQLITE_FILE.makeUrl();
+    const { app, cli, restart } = await useDeployment(url);
+    const target = await to.makeUrl();
+    const held = await cli(url, ["move", target]);
+    expect([held.code, held.stderr]).toMatchObject([2, expect.stringContaining("holds the store")]);
+    await app.stop();
+    const refusals = [
+      [["move", "sqlite://x"], /^The new store must be /],
+      [["move", url], /holds the store|not empty/],
+    ] as const;
+    for (const [args, text] of refusals) {
+      const refused = await cli(url, args);
+      expect([refused.code, refused.stderr]).toMatchObject([2, expect.stringMatching(text)]);
+    }
+    const missing = await cli("sqlite:./none.db", ["move", target]);
+    expect([missing.code, missing.stderr]).toMatchObject([
+      2,
+      expect.stringMatching(/^There is no store/),
+    ]);
+    const unknown = await cli(url, ["move", target], { SYNC_TABLES: "" });
+    expect([unknown.code, unknown.stderr]).toMatchObject([
+      2,
+      expect.stringMatching(/^Tables have rows and are not in the registry: /),
+    ]);
+    expect((await cli(url, ["move", target])).code).toBe(0);
+    const full = await cli(url, ["move", target]);
+    expect([full.code, full.stderr]).toMatchObject([2, expect.stringContaining("is not empty")]);
+    await writeFact(target, "filled_by", "move");
+    await expect(restart(target)).rejects.toThrow("was not filled to its end by repsync move");
+  });
+});
