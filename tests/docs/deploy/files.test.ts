@@ -111,7 +111,7 @@ describe("D-10.8 Grafana", () => {
 
   test.skipIf(!hasTool("python3"))("the dashboard is read by Grafana's own library", () => {
     const { text } = runTool("python3", ["-c", READ_DASHBOARD, FILE]);
-    expect(text).toBe("repsync: 20 panels\n");
+    expect(text).toBe("repsync: 22 panels\n");
   });
 
   test.skipIf(!hasTool("promtool"))(
