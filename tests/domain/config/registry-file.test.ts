@@ -60,7 +60,10 @@ describe("readRegistryFile()", () => {
       "}}",
     ].join(lineEnd);
     expect(problemsOf(text)).toEqual([
+      'line 3, column 24: Table "a": upsert_key names the unknown column "x"',
+      'line 3, column 40: Table "a": upsert_key names the unknown column "y"',
       expect.stringMatching(/^line 4, column 31: \/tables\/a\/columns\/k\/type: must be one of /),
+      'line 4, column 40: Table "a": column name "_id" is reserved',
       expect.stringMatching(/^line 4, column 71: \/tables\/a\/columns\/_id\/len: unknown entry/),
       'line 5, column 29: Table "b": upsert_key names the unknown column "z"',
       'line 5, column 55: Table "b": timestamp_column "k" must be a column of type datetime or date',

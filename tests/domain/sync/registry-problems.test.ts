@@ -6,6 +6,8 @@ import { refused } from "../../support/refused.ts";
 const PATTERN = "^[A-Za-z_][A-Za-z0-9_]{0,62}$";
 const UNKNOWN = `unknown entry, or a name that does not fit ${PATTERN}`;
 
+const COLUMN_TYPES = "text, integer, bigint, numeric, real, boolean, datetime, date, json";
+
 /** A table keyed by `k` with a datetime `t`, changed as a test needs it. */
 const ITEMS = {
   upsert_key: ["k"],
@@ -36,6 +38,23 @@ describe("readRegistry()", () => {
     [{ tables: { a: null } }, ["/tables/a: expected object"]],
   ])("D-2.1 readRegistry() says where the structure of %j is wrong", (file, problems) => {
     expect(problemsOf(file)).toEqual(problems);
+  });
+
+  test("D-10.2 a mistake in the structure of a table hides no other of that table", () => {
+    const columns = { k: { type: "number" }, t: { type: "text" }, K: { type: "text" } };
+    const change = { upsert_key: ["k", "id"], timestamp_column: "t", lag_seconds: -1, columns };
+    expect(problemsOfTable(change)).toEqual([
+      "/tables/items/lag_seconds: expected number to be greater or equal to 0",
+      `/tables/items/columns/k/type: must be one of ${COLUMN_TYPES}`,
+      'Table "items": timestamp_column "t" must be a column of type datetime or date',
+      'Table "items": upsert_key names the unknown column "id"',
+      'Table "items": columns "k" and "K" differ only in case',
+    ]);
+    // Of these nothing can be said while the timestamp column is wrong itself.
+    const timeless = { timestamp_column: 1, conflict: "newer", deletes: true };
+    expect(problemsOfTable(timeless)).toEqual([
+      `/tables/items/timestamp_column: must be one of a name that fits ${PATTERN}, null`,
+    ]);
   });
 
   test.each([

@@ -20,7 +20,8 @@ const ColumnTypeName = Type.Union(
   { description: "How values are converted on push and shown in pages." },
 );
 
-const ColumnSchema = Type.Object(
+/** The JSON Schema of one column of a table. */
+export const COLUMN_SCHEMA = Type.Object(
   {
     type: ColumnTypeName,
     nullable: Type.Optional(
@@ -94,7 +95,7 @@ export const TABLE_SCHEMA = Type.Object(
         description: "Columns that only the remote has and that a push may leave out.",
       }),
     ),
-    columns: Type.Record(Name, ColumnSchema, {
+    columns: Type.Record(Name, COLUMN_SCHEMA, {
       additionalProperties: false,
       minProperties: 1,
       maxProperties: MAX_COLUMNS,
@@ -121,4 +122,4 @@ export const REGISTRY_SCHEMA = Type.Object(
 
 export type TableEntry = Static<typeof TABLE_SCHEMA>;
 
-export type ColumnEntry = Static<typeof ColumnSchema>;
+export type ColumnEntry = Static<typeof COLUMN_SCHEMA>;

@@ -5,6 +5,7 @@ import { DEFAULT_LAG_SECONDS } from "../../shared/limits.ts";
 import { BUILT_IN_TABLES } from "./built-in-tables.ts";
 import { isReservedColumn, isReservedTable } from "./names.ts";
 import {
+  COLUMN_SCHEMA,
   type ColumnEntry,
   NAME_PATTERN,
   REGISTRY_SCHEMA,
@@ -12,6 +13,9 @@ import {
   type TableEntry,
 } from "./registry-schema.ts";
 import type { Column, Registry, Table } from "./table.ts";
+
+/** In the place of a column whose structure is wrong: it may be a key as well as a timestamp column. */
+const ANY_COLUMN: ColumnEntry = { type: "datetime" };
 
 /**
  * Reads a parsed registry file, or none, on top of the built-in tables. Throws `invalid_request` with everything that is
@@ -22,7 +26,7 @@ export function readRegistry(
   file: unknown = { tables: {} },
   lagSeconds: number = DEFAULT_LAG_SECONDS,
 ): Registry {
-  const entries: Record<string, TableEntry> = { ...BUILT_IN_TABLES, ...wellFormedTables(file) };
+  const entries: Record<string, TableEntry> = { ...BUILT_IN_TABLES, ...examinableTables(file) };
   const problems = structuralProblems(file);
   for (const [name, entry] of Object.entries(entries)) problems.push(...tableProblems(name, entry));
   problems.push(
@@ -35,14 +39,35 @@ export function readRegistry(
   return new Map(tables.map((table) => [table.name, table]));
 }
 
-/** The tables whose structure is valid, whatever is wrong with others. */
-function wellFormedTables(file: unknown): Record<string, TableEntry> {
+/** The tables, without those parts whose structure is wrong: all else in them is examined. */
+function examinableTables(file: unknown): Record<string, TableEntry> {
   const tables: unknown = Object(file).tables;
-  const isWellFormed = ([, entry]: [string, unknown]) => Value.Check(TABLE_SCHEMA, entry);
-  return Object.fromEntries(Object.entries(Object(tables)).filter(isWellFormed)) as Record<
-    string,
-    TableEntry
-  >;
+  const found = Object.entries(Object(tables)).map(([name, entry]) => [name, soundParts(entry)]);
+  return Object.fromEntries(found.filter(([, entry]) => entry !== null));
+}
+
+/** Null where there are no columns by name. */
+function soundParts(entry: unknown): TableEntry | null {
+  if (Value.Check(TABLE_SCHEMA, entry)) return entry;
+  const parts: Readonly<Record<string, unknown>> = Object(entry);
+  const columns = Object.entries(Object(parts["columns"]));
+  if (columns.length === 0 || Array.isArray(parts["columns"])) return null;
+  const all = Object.entries(TABLE_SCHEMA.properties).filter(([name]) => name in parts);
+  const sound = all.filter(([name, schema]) => Value.Check(schema, parts[name]));
+  const names = sound.map(([name]) => name);
+  // These two depend on a timestamp column, of which nothing is known then.
+  const isTimeless = "timestamp_column" in parts && !names.includes("timestamp_column");
+  const kept = names.filter((name) => !isTimeless || (name !== "conflict" && name !== "deletes"));
+  return {
+    upsert_key: [],
+    ...Object.fromEntries(kept.map((name) => [name, parts[name]])),
+    columns: Object.fromEntries(
+      columns.map(([name, column]) => [
+        name,
+        Value.Check(COLUMN_SCHEMA, column) ? column : ANY_COLUMN,
+      ]),
+    ),
+  };
 }
 
 /** One problem per place: problems inside an invalid value say nothing more. */
