@@ -205,6 +205,17 @@ describe("repsync import", () => {
     ]);
   });
 
+  test("D-10.3 each problem is one line, whatever stands in the file", async () => {
+    const { cli } = makeDeployment();
+    const input = 'sku,active\n"a\n\u001b[31m\u009b",may\u007fbe\n';
+    const { stderr } = await cli(CSV, input);
+    expect(stderr.split("\n").slice(-3)).toEqual([
+      "1 record failed:",
+      `  line 2: sku=a\\n\\u001b[31m?: active ${NO_BOOLEAN}: "may?be"`,
+      "",
+    ]);
+  });
+
   test("D-10.3 the first 1,000 warnings and failures are told, and all are counted", async () => {
     const { cli } = makeDeployment();
     const lines = Array.from({ length: 1_500 }, (_, i) => `w${i},x,\nf${i},1,maybe`);

@@ -29,7 +29,7 @@ class ProblemList<Problem extends ImportWarning> {
   lines(lineOf: (problem: Problem) => string): string[] {
     const untold = this.count - this.told.length;
     const more = untold > 0 ? [`  and ${formatCount(untold)} more`] : [];
-    return [...this.told.map((problem) => `  line ${problem.line}: ${lineOf(problem)}`), ...more];
+    return [...this.told.map((one) => oneLine(`  line ${one.line}: ${lineOf(one)}`)), ...more];
   }
 }
 
@@ -98,6 +98,15 @@ export class ImportReport {
       warningCount: this.#warnings.count,
     };
   }
+}
+
+/** What a file holds must neither end a line nor command a terminal. */
+function oneLine(text: string): string {
+  return text.replace(/\p{Cc}/gu, (char) =>
+    JSON.stringify(char)
+      .slice(1, -1)
+      .replace(/^[^\\]$/, "?"),
+  );
 }
 
 /** A message with the value that it is about, which a whole record has none of. */
