@@ -1,4 +1,5 @@
 // Puts together what copies whole stores: backups, and the way back. Beside services.ts and compose.ts it sees adapters.
+import { stat } from "node:fs/promises";
 import manifest from "../package.json" with { type: "json" };
 import { NodeBackupFiles } from "./adapters/backup-files/node-backup-files.ts";
 import { NodeMac } from "./adapters/node-crypto/node-crypto.ts";
@@ -24,6 +25,13 @@ export function backUpDeps(config: Config, { storage, clock }: Services): BackUp
     outsideSecrets: outsideSecrets(config),
     storePaths: path === null ? [] : [path, `${path}-wal`, `${path}-shm`],
   };
+}
+
+/** Throws `invalid_request` when the file of the store is not there: a start would make an empty one. */
+export async function requireStore(config: Config): Promise<void> {
+  const path = sqlitePath(config);
+  if (path === null || path === ":memory:" || (await stat(path).catch(() => null)) !== null) return;
+  throw new AppError("invalid_request", "There is no store at STORAGE_URL to be backed up");
 }
 
 /** Fills the store of the configuration from a file. Throws as `RestoreStore` does. */

@@ -5,6 +5,7 @@ import {
   type CommandTools,
   type CommonOptions,
   declareCommand,
+  readDeploymentConfig,
 } from "../command-runner.ts";
 import { EXIT, type ExitCode } from "../failure.ts";
 import { countOf } from "../output.ts";
@@ -33,8 +34,9 @@ async function writeBackup(
   path: string,
   isForced: boolean,
 ): Promise<ExitCode> {
+  const { backUpDeps, requireStore } = await import("../../backups.ts");
+  await requireStore(await readDeploymentConfig());
   const { config, services } = await open();
-  const { backUpDeps } = await import("../../backups.ts");
   const deps = backUpDeps(config, services);
   const stop = interruption.stopSignal();
   const board = openProgress(output);

@@ -59,6 +59,11 @@ onEveryBackend("what backup refuses", (backend) => {
       `"${join(folder, "none", "x")}" cannot be written: there is no such file or folder\n`,
     ]);
     if (url.startsWith("sqlite:")) {
+      const none = await cli("sqlite:./none/x.db", ["backup", join(folder, "none.backup")]);
+      expect([none.code, none.stderr]).toMatchObject([
+        2,
+        expect.stringMatching(/^There is no store/),
+      ]);
       const store = await cli(url, ["backup", url.slice("sqlite:".length), "--force"]);
       expect([store.code, store.stderr]).toMatchObject([
         2,

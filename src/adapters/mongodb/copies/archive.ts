@@ -1,6 +1,6 @@
 // The file of a backup: a first line, then, as gzip, frames of a byte and a BSON document. D-10.7.
 import { createReadStream, createWriteStream } from "node:fs";
-import { appendFile } from "node:fs/promises";
+import { writeFile } from "node:fs/promises";
 import { Readable } from "node:stream";
 import { pipeline } from "node:stream/promises";
 import { createGunzip, createGzip } from "node:zlib";
@@ -44,7 +44,8 @@ export async function writeArchive(
   { collections, counts }: ArchiveContent,
 ): Promise<void> {
   try {
-    await appendFile(path, BACKUP_MAGIC);
+    // In the place of what a try before this one has written; the file keeps its mode.
+    await writeFile(path, BACKUP_MAGIC);
     const frames = Readable.from(inChunks(framesOf(facts, { collections, counts })));
     const target = createWriteStream(path, { flags: "a" });
     await pipeline(frames, createGzip({ level: GZIP_LEVEL }), target);

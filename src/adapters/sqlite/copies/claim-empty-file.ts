@@ -1,4 +1,6 @@
 // Holds an empty store so that no service can begin to use it.
+import { readdir, rm } from "node:fs/promises";
+import { basename, dirname, join } from "node:path";
 import { AppError } from "../../../domain/shared/errors.ts";
 import { readFormat, type StoreFactName } from "../../../domain/shared/store-format.ts";
 import type { OpenSqlite, SqliteConnection } from "../driver/driver.ts";
@@ -43,6 +45,16 @@ export function holdAlone(connection: SqliteConnection): void {
     run(connection, "BEGIN EXCLUSIVE");
   } catch (error) {
     throw isBusy(connection.resultCode(error)) ? held(error) : error;
+  }
+}
+
+/** Removes what killed processes have left beside a file that this one holds. Never rejects. */
+export async function removeRemains(path: string, of: "restore" | "move"): Promise<void> {
+  const folder = dirname(path);
+  const start = `.${basename(path)}.${of}-`;
+  const names = await readdir(folder).catch(() => []);
+  for (const name of names.filter((found) => found.startsWith(start))) {
+    await rm(join(folder, name), { force: true }).catch(() => {});
   }
 }
 

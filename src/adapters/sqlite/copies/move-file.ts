@@ -14,7 +14,7 @@ import type { OpenSqlite, SqliteConnection } from "../driver/driver.ts";
 import { storeError } from "../driver/result-codes.ts";
 import { quotedName } from "../driver/unique-keys.ts";
 import { run } from "./backup-file.ts";
-import { claimEmptyFile, holdAlone } from "./claim-empty-file.ts";
+import { claimEmptyFile, holdAlone, removeRemains } from "./claim-empty-file.ts";
 import { PortableFile } from "./portable-file.ts";
 import { allRows } from "./row-digests.ts";
 
@@ -71,7 +71,7 @@ export async function openFileTarget(
     for (const one of paths) await rm(one, { force: true }).catch(() => {});
   };
   const temps = ["", "-wal", "-shm", "-journal"].map((suffix) => `${temp}${suffix}`);
-  await remove(temps);
+  await removeRemains(target, "move");
   let connection: SqliteConnection;
   try {
     await prepare(temp);

@@ -8,7 +8,7 @@ import type { KeptPepper, Restored, RestoreJob } from "../../../ports/copies/sto
 import { makeDatabaseFile } from "../driver/database-file.ts";
 import type { OpenSqlite, SqliteConnection } from "../driver/driver.ts";
 import { checkContent, readContent, run, using } from "./backup-file.ts";
-import { claimEmptyFile } from "./claim-empty-file.ts";
+import { claimEmptyFile, removeRemains } from "./claim-empty-file.ts";
 import { allRows, BACKUP_TABLE } from "./row-digests.ts";
 
 /** What belongs to the deployment that was, and not to the one that begins. */
@@ -40,6 +40,7 @@ export async function restoreFile(
     throw error;
   });
   const temp = join(dirname(target), `.${basename(target)}.restore-${process.pid}`);
+  await removeRemains(target, "restore");
   let isDone = false;
   try {
     await copyBytes(job.path, temp, job.stop);

@@ -1,0 +1,50 @@
+// A server that no longer has the snapshot of a backup.
+import { afterEach, expect, setDefaultTimeout, test } from "bun:test";
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { MongoClient } from "mongodb";
+import { readConfig } from "../../../../src/config.ts";
+import { isAppError } from "../../../../src/domain/shared/errors.ts";
+import { openServices } from "../../../../src/services.ts";
+import { MONGODB } from "../../../http/support/backends.ts";
+import { makeTempFolder } from "../../../http/support/make-temp-folder.ts";
+import { keepResource, releaseResources } from "../../../http/support/resources.ts";
+
+afterEach(releaseResources);
+setDefaultTimeout(60_000);
+
+const SNAPSHOT_TOO_OLD = 239;
+const SNAPSHOT_UNAVAILABLE = 246;
+
+test.skipIf(!MONGODB.isAvailable)(
+  "D-10.7 a backup that takes longer than the history names the setting; one of a new collection begins again",
+  async () => {
+    const url = await MONGODB.makeUrl();
+    const config = readConfig({ STORAGE_URL: url, LOG_LEVEL: "silent" }, () => "");
+    const services = await openServices(config);
+    keepResource(() => services.close());
+    const client = new MongoClient(url);
+    keepResource(() => client.close());
+    const fail = (errorCode: number) =>
+      client.db("admin").command({
+        configureFailPoint: "failCommand",
+        mode: { times: 1 },
+        data: {
+          ...{ failCommands: ["find"], errorCode },
+          namespace: `${client.db().databaseName}.repsync_secrets`,
+        },
+      });
+    const path = join(makeTempFolder(), "x.backup");
+    const facts = { madeAt: "2026-01-01T00:00:00Z", version: "0", outsideSecrets: [] };
+    const backUp = async () => {
+      writeFileSync(path, "");
+      return await services.storage.backUp({ path, facts }).catch((error: unknown) => error);
+    };
+    await fail(SNAPSHOT_TOO_OLD);
+    const refused = await backUp();
+    expect(isAppError(refused, "store_unavailable")).toBe(true);
+    expect(String(refused)).toContain("raise minSnapshotHistoryWindowInSeconds (300 by default)");
+    await fail(SNAPSHOT_UNAVAILABLE);
+    expect(await backUp()).toEqual({ tables: 2, rows: 0, accounts: 0 });
+  },
+);
