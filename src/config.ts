@@ -1,6 +1,6 @@
 // Reads the environment once, reports every problem at once, and prints no secret. D-1.3.
 import { Cron } from "croner";
-import { findProblems } from "./config-problems.ts";
+import { findProblems, type Machine } from "./config-problems.ts";
 import { refuse } from "./domain/shared/errors.ts";
 import {
   DEFAULT_ACCOUNT_WRITES_PER_MINUTE,
@@ -14,6 +14,7 @@ import {
   MAX_KEPT_BACKUPS,
   MAX_LAG_SECONDS,
   MAX_RETENTION_DAYS,
+  MAX_WORKERS,
   MAX_WRITES_PER_MINUTE,
 } from "./domain/shared/limits.ts";
 import type { CompareRepair } from "./domain/sync/run/run.ts";
@@ -96,6 +97,8 @@ export interface Config {
   readonly backups: BackupPlan | null;
   /** Where alerts are sent; null: nowhere. */
   readonly webhook: Webhook | null;
+  /** Processes behind one port. D-10.11. */
+  readonly workers: number;
   readonly logLevel: LogLevel;
   /** Null: nothing is traced. D-10.9. */
   readonly tracing: TracingSettings | null;
@@ -103,12 +106,13 @@ export interface Config {
 
 /**
  * Reads the configuration. `readFile` returns the text of the registry file or of a secret's, or throws.
- * `machineAddresses` are those of this machine's network. Throws `invalid_request` with all problems.
+ * `machineAddresses` are those of this machine's network, `platform` is its system's name. Throws `invalid_request` with all problems.
  */
 export function readConfig(
   env: Environment,
   readFile: (path: string) => string,
   machineAddresses: readonly string[] = [],
+  platform = "linux",
 ): Config {
   const reader = new EnvironmentReader(env, readFile);
   const lagSeconds = reader.integer("SYNC_LAG_SECONDS", DEFAULT_LAG_SECONDS, 0, MAX_LAG_SECONDS);
@@ -163,20 +167,17 @@ export function readConfig(
     isConsoleEnabled: reader.flag("CONSOLE_ENABLED", true),
     backups: readBackups(reader),
     webhook: readWebhook(reader),
+    workers: reader.integer("WORKERS", 1, 1, MAX_WORKERS),
     logLevel: reader.oneOf("LOG_LEVEL", LOG_LEVELS, "info"),
     tracing: readTracing(reader),
   };
-  refuseProblems(reader, config, machineAddresses);
+  refuseProblems(reader, config, { addresses: machineAddresses, platform });
   return config;
 }
 
 /** Throws `invalid_request` with all problems. */
-function refuseProblems(
-  reader: EnvironmentReader,
-  config: Config,
-  machineAddresses: readonly string[],
-): void {
-  reader.problems.push(...findProblems(config, machineAddresses));
+function refuseProblems(reader: EnvironmentReader, config: Config, machine: Machine): void {
+  reader.problems.push(...findProblems(config, machine));
   reader.reportUnknownSyncNames();
   refuse(
     reader.problems.map((detail) => ({ pointer: "", detail })),

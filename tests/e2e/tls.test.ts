@@ -90,51 +90,54 @@ test("D-10.6 a deployment runs against a remote with HTTPS whose certificate it 
   ).toMatchObject({ total: 1 });
 });
 
-test("D-10.6 SIGHUP: new files serve new connections, broken ones leave the old, and nobody is cut off", async () => {
-  const files = makeCertificate("first");
-  const [second, third] = [makeCertificate("second"), makeCertificate("third")];
-  const env = { ...envOf(files), LOG_LEVEL: "info" };
-  const service = await startService({ env });
-  expect(await subjectOf(service)).toBe("first");
+test.each(["1", "2"])(
+  "D-10.6, D-10.11 SIGHUP with WORKERS=%s: new files serve new connections, broken ones leave the old, and nobody is cut off",
+  async (WORKERS) => {
+    const files = makeCertificate("first");
+    const [second, third] = [makeCertificate("second"), makeCertificate("third")];
+    const env = { ...envOf(files), LOG_LEVEL: "info", WORKERS };
+    const service = await startService({ env });
+    expect(await subjectOf(service)).toBe("first");
 
-  // A push whose body is under way meanwhile.
-  let send = (_: string) => {};
-  const body = new ReadableStream<string>({
-    start(controller) {
-      controller.enqueue('{"records":[');
-      send = (text) => {
-        controller.enqueue(text);
-        controller.close();
-      };
-    },
-  });
-  const pushing = fetch(`${service.url}/api/v1/sync/push/notes`, {
-    method: "POST",
-    headers: { "X-Sync-Key": SYNC_KEY },
-    body,
-    tls: { ca: files.certificate },
-  });
+    // A push whose body is under way meanwhile.
+    let send = (_: string) => {};
+    const body = new ReadableStream<string>({
+      start(controller) {
+        controller.enqueue('{"records":[');
+        send = (text) => {
+          controller.enqueue(text);
+          controller.close();
+        };
+      },
+    });
+    const pushing = fetch(`${service.url}/api/v1/sync/push/notes`, {
+      method: "POST",
+      headers: { "X-Sync-Key": SYNC_KEY },
+      body,
+      tls: { ca: files.certificate },
+    });
 
-  replace(files, second);
-  service.kill("SIGHUP");
-  await service.waitFor("new files", ({ stderr }) => stderr().includes("read anew") || null);
-  expect(await subjectOf(service)).toBe("second");
-  send('{"name":"a"}]}');
-  expect((await pushing).status).toBe(200);
+    replace(files, second);
+    service.kill("SIGHUP");
+    await service.waitFor("new files", ({ stderr }) => stderr().includes("read anew") || null);
+    expect(await subjectOf(service)).toBe("second");
+    send('{"name":"a"}]}');
+    expect((await pushing).status).toBe(200);
 
-  writeFileSync(files.keyFile, third.key);
-  service.kill("SIGHUP");
-  await service.waitFor("problem", ({ stderr }) => stderr().includes("TLS_KEY_FILE: ") || null);
-  expect(await subjectOf(service)).toBe("second");
-  expect(service.stderr().split("TLS_KEY_FILE: ").length - 1).toBe(1);
-  expect(service.stderr()).not.toContain("PRIVATE KEY");
+    writeFileSync(files.keyFile, third.key);
+    service.kill("SIGHUP");
+    await service.waitFor("problem", ({ stderr }) => stderr().includes("TLS_KEY_FILE: ") || null);
+    expect(await subjectOf(service)).toBe("second");
+    expect(service.stderr().split("TLS_KEY_FILE: ").length - 1).toBe(1);
+    expect(service.stderr()).not.toContain("PRIVATE KEY");
 
-  replace(files, third);
-  service.kill("SIGHUP");
-  await service.waitFor("all", ({ stderr }) => stderr().split("read anew").length > 2 || null);
-  expect(await subjectOf(service)).toBe("third");
-  expect(await service.stop()).toEqual({ code: 0, signal: null });
-});
+    replace(files, third);
+    service.kill("SIGHUP");
+    await service.waitFor("all", ({ stderr }) => stderr().split("read anew").length > 2 || null);
+    expect(await subjectOf(service)).toBe("third");
+    expect(await service.stop()).toEqual({ code: 0, signal: null });
+  },
+);
 
 test("D-10.6 problems of the files are exit code 2, and an expired certificate is told and served", async () => {
   const expired = makeCertificate("expired", true);

@@ -14,7 +14,7 @@ export async function startBunServer(
   const server = Bun.serve({
     hostname: options.host,
     port: options.port,
-    reusePort: false,
+    reusePort: options.sharesPort === true,
     ...(tls ? { tls: { cert: tls.certificate, key: tls.key } } : {}),
     idleTimeout: options.idleTimeoutSeconds ?? IDLE_TIMEOUT_SECONDS,
     maxRequestBodySize: NO_BODY_CAP,

@@ -19,6 +19,8 @@ export interface ListenOptions {
   readonly host: string;
   /** 0 picks a free port. */
   readonly port: number;
+  /** True: other processes may listen there as well, each taking its share of the connections. Linux only. D-10.11. */
+  readonly sharesPort?: boolean;
   /** HTTPS instead of HTTP where it is given. */
   readonly tls?: ServerCertificate | null;
   /** How long a connection may be silent unless its request is kept open; the adapter chooses when absent. */
@@ -32,7 +34,7 @@ export interface HttpServer {
   stop(graceMs: number): Promise<void>;
 }
 
-/** Starts listening. Rejects when the address cannot be taken, never sharing a port with another process. */
+/** Starts listening. Rejects when the address cannot be taken; a port is shared only where that was asked for. */
 export type StartHttpServer = (
   handler: RequestHandler,
   options: ListenOptions,
