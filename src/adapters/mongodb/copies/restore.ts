@@ -16,7 +16,7 @@ import { createCollection, DURABLE } from "../driver/collections.ts";
 import { connect } from "../driver/connection.ts";
 import type { Stopwatch } from "../driver/deadline.ts";
 import { toAppError } from "../driver/errors.ts";
-import { HOLD_SECONDS, Holder, isHeld } from "../driver/holders.ts";
+import { HOLD_SECONDS, holdToFill, isServed } from "../driver/holders.ts";
 import { readFacts, removeFact, STORE_FACTS, setFact } from "../driver/store-facts.ts";
 import { ACCOUNTS } from "../people/name-facts.ts";
 import { TABLE_DEFINITIONS } from "../tables/table-inspection.ts";
@@ -93,20 +93,26 @@ export async function claimEmptyDatabase(
   tables: readonly string[],
   by: "restore" | "move" = "restore",
 ): Promise<Claim> {
-  const facts = new Map(await readFacts(db));
-  const isUnfinished = facts.delete("filled_by");
-  readFormat(facts, false);
-  if (await isHeld(db)) throw held();
-  if (!isUnfinished) await refuseFull(db, adminUsername, tables);
-  await createCollection(db, STORE_FACTS);
-  // A service that starts now either finds this, or is found below.
-  await setFact(db, "filled_by", by);
-  const holder = new Holder(db);
-  if (await isHeld(db)) {
-    if (!isUnfinished) await removeFact(db, "filled_by");
-    throw held();
+  if (await isServed(db)) throw held();
+  // Of several processes one goes on.
+  const holder = await holdToFill(db);
+  if (holder === null) throw held();
+  try {
+    const facts = new Map(await readFacts(db));
+    const isUnfinished = facts.delete("filled_by");
+    readFormat(facts, false);
+    if (!isUnfinished) await refuseFull(db, adminUsername, tables);
+    await createCollection(db, STORE_FACTS);
+    // A service that starts now either finds this, or is found below.
+    await setFact(db, "filled_by", by);
+    if (await isServed(db)) {
+      if (!isUnfinished) await removeFact(db, "filled_by");
+      throw held();
+    }
+  } catch (error) {
+    await holder.end();
+    throw error;
   }
-  await holder.begin();
   await empty(db, tables);
   // The next start makes another one.
   await removeFact(db, "deployment_id");
@@ -233,7 +239,7 @@ export async function compare(
 }
 
 function held(): AppError {
-  const text = `A running service holds the store, or did within the last ${HOLD_SECONDS} s: stop it first`;
+  const text = `A running service, or another command, holds the store, or did within the last ${HOLD_SECONDS} s: stop it first`;
   return new AppError("invalid_request", text);
 }
 

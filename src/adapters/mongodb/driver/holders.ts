@@ -1,5 +1,5 @@
 // Which services use the database: a document each, renewed while the service runs. D-10.7.
-import { type Collection, type Db, ObjectId } from "mongodb";
+import { type Collection, type Db, type Filter, MongoServerError, ObjectId } from "mongodb";
 import { createCollection, DURABLE, type InternalCollection } from "./collections.ts";
 import { COMMITTED } from "./operations.ts";
 
@@ -13,18 +13,25 @@ export const HOLDERS: InternalCollection = {
 export const HOLD_SECONDS = 15;
 const RENEW_EVERY_MS = 4_000;
 
+/** Of the one process that fills the database: its document has this id, of which there is never a second one. */
+const FILLER_ID = new ObjectId("0".repeat(24));
+const DUPLICATE_KEY = 11000;
+
 interface HolderDocument {
   readonly _id: ObjectId;
+  /** Which process it is that fills the database. */
+  readonly filler?: ObjectId;
   readonly expiresAt: Date;
 }
 
 export class Holder {
   readonly #holders: Collection<HolderDocument>;
-  readonly #id = new ObjectId();
+  readonly #own: Omit<HolderDocument, "expiresAt">;
   #timer: ReturnType<typeof setInterval> | null = null;
 
-  constructor(db: Db) {
+  constructor(db: Db, own: Omit<HolderDocument, "expiresAt"> = { _id: new ObjectId() }) {
     this.#holders = holdersOf(db);
+    this.#own = own;
   }
 
   /** Begins; a renewal that fails is made up for by the next one. */
@@ -39,22 +46,45 @@ export class Holder {
     if (this.#timer === null) return;
     clearInterval(this.#timer);
     this.#timer = null;
-    await this.#holders.deleteOne({ _id: this.#id }).catch(() => {});
+    await this.#holders.deleteOne(this.#own).catch(() => {});
   }
 
   async #renew(): Promise<void> {
     const expiresAt = { $add: ["$$NOW", HOLD_SECONDS * 1000] };
     const options = { upsert: true, writeConcern: DURABLE };
-    await this.#holders.updateOne({ _id: this.#id }, [{ $set: { expiresAt } }], options);
+    await this.#holders.updateOne(this.#own, [{ $set: { expiresAt } }], options);
   }
 }
 
-/** Whether a service uses the database, or did until a moment ago. */
-export async function isHeld(db: Db, exceptId: ObjectId | null = null): Promise<boolean> {
+/** Holds the database to fill it. Null when another process does, or did until a moment ago. */
+export async function holdToFill(db: Db): Promise<Holder | null> {
   await createCollection(db, HOLDERS.name);
-  const isAlive = { $expr: { $gt: ["$expiresAt", "$$NOW"] } };
-  const others = exceptId === null ? isAlive : { ...isAlive, _id: { $ne: exceptId } };
-  return (await holdersOf(db).findOne(others, COMMITTED)) !== null;
+  const isOver = { _id: FILLER_ID, $expr: { $lte: ["$expiresAt", "$$NOW"] } };
+  await holdersOf(db).deleteOne(isOver);
+  const holder = new Holder(db, { _id: FILLER_ID, filler: new ObjectId() });
+  try {
+    await holder.begin();
+    return holder;
+  } catch (error) {
+    if (error instanceof MongoServerError && error.code === DUPLICATE_KEY) return null;
+    throw error;
+  }
+}
+
+/** Whether a process uses or fills the database, or did until a moment ago. */
+export async function isHeld(db: Db): Promise<boolean> {
+  return await hasHolder(db, {});
+}
+
+/** Whether a service uses the database, or did until a moment ago; who fills it does not count. */
+export async function isServed(db: Db): Promise<boolean> {
+  return await hasHolder(db, { _id: { $ne: FILLER_ID } });
+}
+
+async function hasHolder(db: Db, filter: Filter<HolderDocument>): Promise<boolean> {
+  await createCollection(db, HOLDERS.name);
+  const isAlive = { ...filter, $expr: { $gt: ["$expiresAt", "$$NOW"] } };
+  return (await holdersOf(db).findOne(isAlive, COMMITTED)) !== null;
 }
 
 function holdersOf(db: Db): Collection<HolderDocument> {
