@@ -1,4 +1,4 @@
-// npm run bench [-- pull push memory health wide runs lookups changes accounts instances endurance pocketbase]
+// npm run bench [-- pull push memory health wide runs lookups changes accounts instances workers endurance pocketbase]
 //               [sqlite mongodb] [--write] [--beside FOLDER]
 // Measures repsync beside what its speed is judged by: the least that the same work costs, or another checkout.
 import { parseArgs } from "node:util";
@@ -16,6 +16,7 @@ import { benchPull } from "./sections/pull.ts";
 import { benchPush } from "./sections/push.ts";
 import { benchRuns } from "./sections/runs.ts";
 import { benchWide, benchWideMillion } from "./sections/wide.ts";
+import { benchWorkers } from "./sections/workers.ts";
 import { type BenchStore, openStores } from "./stores.ts";
 
 /** A section, and the stores it is for. */
@@ -41,6 +42,7 @@ const SECTIONS: Readonly<Record<string, Section>> = {
   changes: { run: benchChanges, storeNames: STORES, isForBeside: true },
   accounts: { run: benchAccounts, storeNames: STORES, isForBeside: true },
   instances: { run: benchInstances, storeNames: ["mongodb"], isForBeside: true },
+  workers: { run: benchWorkers, storeNames: STORES },
   endurance: { run: benchEndurance, storeNames: ["sqlite"] },
   pocketbase: { run: benchPocketbase, storeNames: ["sqlite"] },
 };
