@@ -35,10 +35,8 @@ export async function restoreFile(
   const target = resolve(storePath);
   const isNew = (await stat(target).catch(() => null)) === null;
   await makeFile(target);
-  const claim = await claimEmptyFile(openSqlite, target, job.adminUsername).catch(async (error) => {
-    if (isNew) await rm(target, { force: true });
-    throw error;
-  });
+  // Who is refused here removes nothing: the file may be what another restore has filled by now.
+  const claim = await claimEmptyFile(openSqlite, target, job.adminUsername);
   const temp = join(dirname(target), `.${basename(target)}.restore-${process.pid}`);
   await removeRemains(target, "restore");
   let isDone = false;
@@ -52,9 +50,10 @@ export async function restoreFile(
   } catch (error) {
     throw error instanceof AppError ? error : fileFailure(error);
   } finally {
-    claim.release();
     for (const suffix of ["", "-journal"]) await rm(`${temp}${suffix}`, { force: true });
+    // Before anybody else can claim it.
     if (isNew && !isDone) await rm(target, { force: true });
+    claim.release();
   }
 }
 

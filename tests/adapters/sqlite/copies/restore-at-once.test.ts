@@ -1,0 +1,40 @@
+// A restore that is refused because another one was faster.
+import { Database } from "bun:sqlite";
+import { afterEach, expect, setDefaultTimeout, test } from "bun:test";
+import { readdirSync } from "node:fs";
+import { basename, dirname, join } from "node:path";
+import { backUp } from "../../../../src/adapters/sqlite/copies/back-up.ts";
+import { restoreFile } from "../../../../src/adapters/sqlite/copies/restore.ts";
+import { openBunSqlite } from "../../../../src/adapters/sqlite/driver/bun-driver.ts";
+import { SQLITE_FILE } from "../../../http/support/backends.ts";
+import { makeTempFolder } from "../../../http/support/make-temp-folder.ts";
+import { releaseResources } from "../../../http/support/resources.ts";
+import { startRunApp } from "../../../http/sync-runs/support/run-apps.ts";
+
+afterEach(releaseResources);
+setDefaultTimeout(60_000);
+
+test("D-10.7 a restore that is refused leaves alone what another one has filled meanwhile", async () => {
+  const url = await SQLITE_FILE.makeUrl();
+  const admin = { ADMIN_USERNAME: "root", ADMIN_PASSWORD: "correct horse battery" };
+  await startRunApp({ env: { STORAGE_URL: url, ...admin } });
+  const path = join(makeTempFolder(), "store.backup");
+  const facts = { madeAt: "2026-01-01T00:00:00Z", version: "0", outsideSecrets: [] };
+  await backUp({ openSqlite: openBunSqlite, path: url.slice(7) }, { path, facts });
+  const target = join(makeTempFolder(), "new.db");
+  const job = { path, adminUsername: null, check: () => {} };
+  let isFirst = true;
+  // Between its first look at the file and its claim the other one does all of its work.
+  const openSqlite: typeof openBunSqlite = async (opened) => {
+    if (opened === target && isFirst) {
+      isFirst = false;
+      await restoreFile(openBunSqlite, target, job);
+    }
+    return await openBunSqlite(opened);
+  };
+  await expect(restoreFile(openSqlite, target, job)).rejects.toThrow("is not empty");
+  expect(readdirSync(dirname(target))).toEqual([basename(target)]);
+  const file = new Database(target, { readonly: true });
+  expect(file.query("SELECT username FROM repsync_accounts").all()).toEqual([{ username: "root" }]);
+  file.close();
+});
