@@ -111,7 +111,7 @@ async function openTraced(
   if (settings === null) return { storage, tracing: NO_TRACING };
   const { startTracing } = await import("./adapters/opentelemetry/start-tracing.ts");
   for (const warning of settings.warnings) logger.warn(warning);
-  const tracing = startTracing(settings, logger);
+  const tracing = startTracing(settings, { logger, random: new SystemRandom() });
   const system = storageUrl.startsWith("sqlite:") ? "sqlite" : "mongodb";
   return { storage: tracedStorage(tracing, storage, system), tracing, fetch: tracedFetch(tracing) };
 }

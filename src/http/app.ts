@@ -43,7 +43,7 @@ import {
   readTarget,
   type Target,
 } from "./routing.ts";
-import { traceRequests } from "./trace-requests.ts";
+import { type TracedHandler, traceRequests } from "./trace-requests.ts";
 
 interface AppDeps {
   readonly clock: Clock;
@@ -106,13 +106,13 @@ export function createRequestHandler(deps: AppDeps): RequestHandler {
   }
 
   const { lifecycle } = deps.health;
-  const respond: RequestHandler = async (request, connection) => {
+  const respond: TracedHandler = async (request, connection, tracing) => {
     const startedAtMs = deps.clock.monotonicMs();
     const { method } = request;
     const target = readTarget(request.url);
     const route = findRoute(target.path);
     const requestId = chooseRequestId(request, deps.ids);
-    const { browsers, tracing } = deps;
+    const { browsers } = deps;
     const exchange = beginExchange(request, { requestId, connection, browsers, tracing });
     const logged = { request_id: requestId, method, route: route?.pattern ?? null };
     const isTaken = lifecycle.begin();
@@ -139,7 +139,9 @@ export function createRequestHandler(deps: AppDeps): RequestHandler {
     if (isTaken) lifecycle.end();
     return reply;
   };
-  return traceRequests(respond, deps.tracing, findRoute);
+  const { tracing } = deps;
+  if (tracing.isOn) return traceRequests(respond, tracing, findRoute);
+  return (request, connection) => respond(request, connection, tracing);
 }
 
 /** What a service that is stopping says. D-10.5. */

@@ -74,7 +74,6 @@ onEveryBackend("traces", (backend) => {
     if (decided === undefined) throw new Error("There is no store call");
     expect(pathOf(receiver, decided)).toEqual([
       "client repsync lookupProcessor.decide",
-      "internal repsync decideLookups",
       "internal repsync lookUp",
       `server repsync GET ${route}`,
     ]);

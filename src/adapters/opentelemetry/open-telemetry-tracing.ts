@@ -11,12 +11,15 @@ import {
 } from "@opentelemetry/api";
 import { W3CTraceContextPropagator } from "@opentelemetry/core";
 import { isAppError } from "../../domain/shared/errors.ts";
-import type {
-  Span,
-  SpanFields,
-  SpanOptions,
-  SpanPlace,
-  Tracing,
+import type { Random } from "../../ports/runtime/runtime.ts";
+import {
+  type NamedSpan,
+  NO_SPAN,
+  type Span,
+  type SpanFields,
+  type SpanOptions,
+  type SpanPlace,
+  type Tracing,
 } from "../../ports/runtime/tracing.ts";
 
 const KINDS = {
@@ -33,6 +36,9 @@ const HEADERS: TextMapGetter<Headers> = {
 /** What gives tracers and sends what they made. */
 export interface SpanProvider {
   readonly tracer: Tracer;
+  /** Share of the traces that begin here to keep, 0 to 1. */
+  readonly rate: number;
+  readonly random: Random;
   /** Sends what is left. */
   shutdown(): Promise<void>;
 }
@@ -48,31 +54,32 @@ export class OpenTelemetryTracing implements Tracing {
     this.#provider = provider;
   }
 
-  beginRequest(name: string, headers: Headers, options: SpanOptions): Span {
-    const caller = this.#propagator.extract(ROOT_CONTEXT, headers, HEADERS);
-    return this.#begin(name, caller, options);
+  beginRequest(headers: Headers, describe: () => NamedSpan): Span | null {
+    const caller = headers.has("traceparent")
+      ? this.#propagator.extract(ROOT_CONTEXT, headers, HEADERS)
+      : ROOT_CONTEXT;
+    if (trace.getSpanContext(caller) === undefined && !this.#isKept()) return null;
+    const { name, fields } = describe();
+    return this.#begin(name, caller, { kind: "server", fields });
   }
 
   inSpan<T>(name: string, work: (span: Span) => T, options: SpanOptions = {}): T {
     const context = this.#context();
     const parent = trace.getSpan(context);
     if (parent !== undefined && !parent.isRecording()) return work(this.#spanOf(parent, context));
+    if (parent === undefined && !this.#isKept()) return work(NO_SPAN);
     const span = this.#begin(name, context, options);
-    return span.around(() => endWith([span], () => work(span)));
+    return span.around(() => endWith(span, () => work(span)));
   }
 
   place(): SpanPlace {
-    return this.#context();
+    return this.#around.getStore() ?? null;
   }
 
-  inSpans<T>(name: string, places: readonly SpanPlace[], work: () => T): T {
-    const recorded = places
-      .map((place) => place as Context)
-      .filter((context) => trace.getSpan(context)?.isRecording() ?? false);
-    const spans = recorded.map((context) => this.#begin(name, context, {}));
-    const [first] = spans;
-    if (first === undefined) return this.detached(work);
-    return first.around(() => endWith(spans, work));
+  below<T>(places: readonly SpanPlace[], work: () => T): T {
+    const isRecorded = (place: SpanPlace) =>
+      place !== null && (trace.getSpan(place as Context)?.isRecording() ?? false);
+    return this.#around.run((places.find(isRecorded) as Context | undefined) ?? ROOT_CONTEXT, work);
   }
 
   isRecorded(): boolean {
@@ -94,6 +101,12 @@ export class OpenTelemetryTracing implements Tracing {
 
   async close(): Promise<void> {
     await this.#provider.shutdown();
+  }
+
+  /** Whether a trace that begins now is to be kept. */
+  #isKept(): boolean {
+    const { random, rate } = this.#provider;
+    return rate === 1 || random.next() < rate;
   }
 
   #context(): Context {
@@ -121,14 +134,11 @@ export class OpenTelemetryTracing implements Tracing {
   }
 }
 
-/** Does work and ends spans when it has returned, or its promise settles. */
-function endWith<T>(spans: readonly Span[], work: () => T): T {
-  const end = () => {
-    for (const span of spans) span.end();
-  };
+/** Does work and ends a span when it has returned, or its promise settles. */
+function endWith<T>(span: Span, work: () => T): T {
   const fail = (error: unknown) => {
-    for (const span of spans) tellError(span, error);
-    end();
+    tellError(span, error);
+    span.end();
   };
   let result: T;
   try {
@@ -137,8 +147,8 @@ function endWith<T>(spans: readonly Span[], work: () => T): T {
     fail(error);
     throw error;
   }
-  if (result instanceof Promise) result.then(end, fail);
-  else end();
+  if (result instanceof Promise) result.then(() => span.end(), fail);
+  else span.end();
   return result;
 }
 

@@ -9,8 +9,10 @@ import {
 import { BasicTracerProvider, BatchSpanProcessor } from "@opentelemetry/sdk-trace-base";
 import type { Sampling } from "../../domain/shared/sampling.ts";
 import type { Logger } from "../../ports/runtime/logger.ts";
+import type { Random } from "../../ports/runtime/runtime.ts";
 import type { Tracing } from "../../ports/runtime/tracing.ts";
 import { CallerSampler } from "./caller-sampler.ts";
+import { KeptIds } from "./kept-ids.ts";
 import { OpenTelemetryTracing } from "./open-telemetry-tracing.ts";
 import { ToldExporter } from "./told-exporter.ts";
 
@@ -21,7 +23,7 @@ const LAST_SPANS_MS = 2_000;
 /** Traces that are sent to the collector of `OTEL_EXPORTER_OTLP_ENDPOINT`. */
 export function startTracing(
   { sampling, headers }: { readonly sampling: Sampling; readonly headers: string | null },
-  logger: Logger,
+  { logger, random }: { readonly logger: Logger; readonly random: Random },
 ): Tracing {
   const own = resourceFromAttributes({ "service.name": SERVICE_NAME });
   const named = detectResources({ detectors: [envDetector] });
@@ -29,10 +31,13 @@ export function startTracing(
   const provider = new BasicTracerProvider({
     resource: defaultResource().merge(own).merge(named),
     sampler: new CallerSampler(sampling),
+    idGenerator: new KeptIds(random, sampling.rate),
     spanProcessors: [new BatchSpanProcessor(new ToldExporter(exporter, logger))],
   });
   return new OpenTelemetryTracing({
     tracer: provider.getTracer(SERVICE_NAME),
+    rate: sampling.rate,
+    random,
     shutdown: async () => {
       let timer: ReturnType<typeof setTimeout> | undefined;
       const over = new Promise<void>((resolve) => {

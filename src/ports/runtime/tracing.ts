@@ -9,6 +9,11 @@ export interface SpanOptions {
   readonly fields?: SpanFields;
 }
 
+export interface NamedSpan {
+  readonly name: string;
+  readonly fields: SpanFields;
+}
+
 /** A piece of work in a trace. */
 export interface Span {
   /** False where the trace was not sampled: nothing of it is sent. */
@@ -25,8 +30,11 @@ export interface Span {
 /** Traces of what the service does, for operators. No method throws or waits; what cannot be sent is lost. D-10.9. */
 export interface Tracing {
   readonly isOn: boolean;
-  /** A span that goes on with the trace that a request's headers name, else begins one. */
-  beginRequest(name: string, headers: Headers, options: SpanOptions): Span;
+  /**
+   * A span that goes on with the trace that a request's headers name, else begins one; null for a trace that would begin here
+   * and is not to be kept. `describe` is asked only where the span is wanted.
+   */
+  beginRequest(headers: Headers, describe: () => NamedSpan): Span | null;
   /**
    * Runs work in a span below the one around it, or in a new trace. The span ends when the work returns, or its promise
    * settles; a failure is told by its kind. Below a trace that is not sampled it only runs the work.
@@ -34,8 +42,8 @@ export interface Tracing {
   inSpan<T>(name: string, work: (span: Span) => T, options?: SpanOptions): T;
   /** Keeps the place in a trace, for work that is done later for several callers together. */
   place(): SpanPlace;
-  /** As `inSpan`, in a span below each of the places. */
-  inSpans<T>(name: string, places: readonly SpanPlace[], work: () => T): T;
+  /** Runs work that is done for several callers together below the first of their places that is recorded. */
+  below<T>(places: readonly SpanPlace[], work: () => T): T;
   /** True where a span that is recorded is around. */
   isRecorded(): boolean;
   /** Runs work that belongs to no trace, such as what goes on in the background. */
@@ -49,7 +57,8 @@ export interface Tracing {
 /** A place in a trace, of the tracing that gave it. */
 export type SpanPlace = object | null;
 
-const NO_SPAN: Span = {
+/** Of work that is in no trace that is kept. */
+export const NO_SPAN: Span = {
   isRecorded: false,
   set() {},
   fail() {},
@@ -60,10 +69,10 @@ const NO_SPAN: Span = {
 /** Where nothing is traced. */
 export const NO_TRACING: Tracing = {
   isOn: false,
-  beginRequest: () => NO_SPAN,
+  beginRequest: () => null,
   inSpan: (_name, work) => work(NO_SPAN),
   place: () => null,
-  inSpans: (_name, _places, work) => work(),
+  below: (_places, work) => work(),
   isRecorded: () => false,
   detached: (work) => work(),
   headers: () => ({}),

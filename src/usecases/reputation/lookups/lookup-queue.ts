@@ -102,7 +102,7 @@ export class LookupQueue {
       throw tooLate();
     });
     try {
-      const deciding = tracing.inSpans("decideLookups", places, decide);
+      const deciding = tracing.below(places, decide);
       const outcomes = await Promise.race([deciding, deadline]);
       for (const [i, { resolve }] of batch.entries()) resolve(outcomes[i] as LookupOutcome);
     } catch (error) {
