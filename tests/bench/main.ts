@@ -1,4 +1,4 @@
-// npm run bench [-- pull push memory health wide runs lookups changes accounts instances workers endurance pocketbase]
+// npm run bench [-- pull push memory health wide runs lookups changes accounts instances workers endurance pocketbase tracing costs]
 //               [sqlite mongodb] [--write] [--beside FOLDER]
 // Measures repsync beside what its speed is judged by: the least that the same work costs, or another checkout.
 import { parseArgs } from "node:util";
@@ -7,6 +7,7 @@ import { describeMachine, printResults, writeResults } from "./report.ts";
 import type { BenchResult, Reporter } from "./result.ts";
 import { benchAccounts } from "./sections/accounts.ts";
 import { benchChanges } from "./sections/changes.ts";
+import { benchCosts } from "./sections/costs.ts";
 import { benchHealth } from "./sections/health.ts";
 import { benchInstances } from "./sections/instances.ts";
 import { benchEndurance, benchLookups } from "./sections/lookups.ts";
@@ -15,6 +16,7 @@ import { benchPocketbase } from "./sections/pocketbase.ts";
 import { benchPull } from "./sections/pull.ts";
 import { benchPush } from "./sections/push.ts";
 import { benchRuns } from "./sections/runs.ts";
+import { benchTracing } from "./sections/tracing.ts";
 import { benchWide, benchWideMillion } from "./sections/wide.ts";
 import { benchWorkers } from "./sections/workers.ts";
 import { type BenchStore, openStores } from "./stores.ts";
@@ -45,6 +47,8 @@ const SECTIONS: Readonly<Record<string, Section>> = {
   workers: { run: benchWorkers, storeNames: STORES },
   endurance: { run: benchEndurance, storeNames: ["sqlite"] },
   pocketbase: { run: benchPocketbase, storeNames: ["sqlite"] },
+  tracing: { run: benchTracing, storeNames: STORES },
+  costs: { run: benchCosts, storeNames: STORES, isOnlyNamed: true },
 };
 
 /** What the command line asks for. */

@@ -16,6 +16,8 @@ import { type Document, MongoClient } from "mongodb";
 import { findMongod } from "./mongod-binary.mjs";
 
 const SET_NAME = "repsync";
+/** What a member is in a sharded cluster. */
+export type ClusterRole = "configsvr" | "shardsvr";
 const START_DEADLINE_MS = 60_000;
 const POLL_MS = 25;
 const REPLY_DEADLINE_MS = 10_000;
@@ -56,11 +58,16 @@ export async function startReplicaSet(options: {
   electionTimeoutMs?: number;
   /** Size of an oplog that forgets within seconds, in MB; by default it is larger than any test needs. */
   oplogMb?: number;
+  /** Part of a sharded cluster, with a name that differs from those of its other parts. */
+  part?: ClusterPart;
 }): Promise<ReplicaSet> {
   const found = await findMongod();
   if ("reason" in found) throw new Error(`No mongod: ${found.reason}`);
   for (let tries = 1; ; tries++) {
-    const set = await prepareSet(found.path, options.members, options.oplogMb ?? null);
+    const set = await prepareSet(found.path, options.members, {
+      oplogMb: options.oplogMb ?? null,
+      part: options.part ?? null,
+    });
     try {
       await set.start(options.electionTimeoutMs ?? 1_000);
       return set;
@@ -72,21 +79,26 @@ export async function startReplicaSet(options: {
   }
 }
 
-async function prepareSet(binary: string, count: number, oplogMb: number | null) {
+async function prepareSet(
+  binary: string,
+  count: number,
+  { oplogMb, part }: Omit<MemberOptions, "port">,
+) {
+  const name = part?.name ?? SET_NAME;
   const folder = mkdtempSync(join(dataRoot(), "repsync-mongo-"));
   const guard = spawn("sh", ["-c", REMOVE_FOLDER_AT_EOF, "sh", folder], {
     stdio: ["pipe", "ignore", "ignore"],
   });
   const ports = await findFreePorts(count);
-  const members = ports.map((port) => new Member(binary, folder, { port, oplogMb }));
+  const members = ports.map((port) => new Member(binary, folder, { port, oplogMb, part }));
   const hosts = ports.map((port) => `127.0.0.1:${port}`);
   return {
     members,
-    uri: (dbName: string) => `mongodb://${hosts.join()}/${dbName}?replicaSet=${SET_NAME}`,
+    uri: (dbName: string) => `mongodb://${hosts.join()}/${dbName}?replicaSet=${name}`,
     primary: () => findPrimary(members),
     async start(electionTimeoutMs: number) {
       await Promise.all(members.map((member) => member.restart()));
-      await initiate(members, electionTimeoutMs);
+      await initiate(members, electionTimeoutMs, part);
     },
     async stop() {
       await Promise.all(members.map((member) => member.kill()));
@@ -117,7 +129,8 @@ while [ -e "$1" ] && [ $tries -lt 100 ]; do
   sleep 0.1
 done`;
 
-const RUN_UNTIL_EOF = `
+/** Runs a program, and ends it when standard input does; prints its process id. */
+export const RUN_UNTIL_EOF = `
 trap "" INT TERM HUP
 exec 3<&0
 "$@" </dev/null >/dev/null 2>&1 3<&- &
@@ -128,9 +141,16 @@ watch=$!
 wait "$mongod"
 kill -9 "$watch"`;
 
+/** A replica set of a sharded cluster. */
+export interface ClusterPart {
+  readonly name: string;
+  readonly role: ClusterRole;
+}
+
 interface MemberOptions {
   readonly port: number;
   readonly oplogMb: number | null;
+  readonly part: ClusterPart | null;
 }
 
 class Member implements MongoMember {
@@ -143,14 +163,15 @@ class Member implements MongoMember {
   #lifeline: ChildProcess["stdin"] | undefined;
   #ended: Promise<void> = Promise.resolve();
 
-  constructor(binary: string, folder: string, { port, oplogMb }: MemberOptions) {
+  constructor(binary: string, folder: string, { port, oplogMb, part }: MemberOptions) {
     this.port = port;
     const data = join(folder, String(port));
     mkdirSync(data);
     this.#logFile = join(folder, `${port}.log`);
     this.#command = [
       binary,
-      ...["--replSet", SET_NAME, "--bind_ip", "127.0.0.1", "--port", String(port)],
+      ...["--replSet", part?.name ?? SET_NAME, "--bind_ip", "127.0.0.1", "--port", String(port)],
+      ...(part === null ? [] : [`--${part.role}`]),
       ...["--dbpath", data, "--logpath", this.#logFile, "--logappend", "--nounixsocket"],
       ...[
         "--wiredTigerCacheSizeGB",
@@ -233,10 +254,15 @@ function isStopped(pid: number): boolean {
   }
 }
 
-async function initiate(members: readonly Member[], electionTimeoutMillis: number): Promise<void> {
+async function initiate(
+  members: readonly Member[],
+  electionTimeoutMillis: number,
+  part: ClusterPart | null,
+): Promise<void> {
   const config = {
-    _id: SET_NAME,
+    _id: part?.name ?? SET_NAME,
     version: 1,
+    ...(part?.role === "configsvr" ? { configsvr: true } : {}),
     members: members.map(({ port }, index) => ({ _id: index, host: `127.0.0.1:${port}` })),
     settings: {
       electionTimeoutMillis,

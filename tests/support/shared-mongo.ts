@@ -3,6 +3,7 @@
 import { afterAllTests } from "./after-all-tests.ts";
 import { startReplicaSet } from "./mongo-replica-set.ts";
 import { findMongod } from "./mongod-binary.mjs";
+import { startCluster } from "./mongos-cluster.ts";
 
 type SharedMongo = { uri(dbName: string): string };
 
@@ -29,7 +30,8 @@ export async function sharedMongo(): Promise<SharedMongo | null> {
 }
 
 async function startAndStopLater(): Promise<SharedMongo> {
-  const set = await startReplicaSet({ members: 1 });
+  const mongos = process.env["MONGOS_BINARY"];
+  const set = mongos ? await startCluster(mongos) : await startReplicaSet({ members: 1 });
   // A worker of `bun test --parallel` never knows which file is its last; there the set ends with the process.
   if (process.env["BUN_TEST_WORKER_ID"] === undefined) afterAllTests(() => set.stop());
   return set;

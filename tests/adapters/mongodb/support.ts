@@ -5,6 +5,7 @@ import { openMongoStorage } from "../../../src/adapters/mongodb/storage.ts";
 import { SystemClock } from "../../../src/adapters/system/system.ts";
 import type { Clock } from "../../../src/ports/runtime/runtime.ts";
 import type { FullStorage } from "../../../src/ports/storage.ts";
+import { takeShardProblems, watchShardKeys } from "../../support/shard-keys.ts";
 import { sharedMongo } from "../../support/shared-mongo.ts";
 
 const TEST_TIMEOUT_MS = 120_000;
@@ -20,10 +21,12 @@ export interface TestDatabase {
     clock?: Pick<Clock, "monotonicMs">,
     storeClock?: Pick<Clock, "nowMs">,
   ): Promise<FullStorage>;
+  /** Rejects when something was asked without the shard key. */
   dispose(): Promise<void>;
 }
 
 let databases = 0;
+watchShardKeys();
 
 /** A new, empty database on the shared replica set. */
 export async function makeDatabase(): Promise<TestDatabase> {
@@ -37,14 +40,17 @@ export async function makeDatabase(): Promise<TestDatabase> {
     db: client.db(),
     async open(options = "", clock = new SystemClock(), storeClock) {
       const time = storeClock === undefined ? {} : { storeClock };
-      const storage = await openMongoStorage({ url: url + options, clock, ...time });
+      const watched = `${url + options}&monitorCommands=true`;
+      const storage = await openMongoStorage({ url: watched, clock, ...time });
       opened.push(storage);
       return storage;
     },
     async dispose() {
       for (const storage of opened) await storage.close();
+      const problems = takeShardProblems(client.db().databaseName);
       await client.db().dropDatabase();
       await client.close();
+      if (problems.length > 0) throw new Error(`Without the shard key: ${problems.join("; ")}`);
     },
   };
 }

@@ -97,8 +97,8 @@ export class MongoConsentStore implements ConsentStore {
     });
   }
 
-  async #keepEnd({ id, ended }: Consent, tx: ClientSession): Promise<void> {
-    await this.#consents.updateOne({ _id: id }, { $set: { ended } }, { session: tx });
+  async #keepEnd({ id, username, ended }: Consent, tx: ClientSession): Promise<void> {
+    await this.#consents.updateOne({ _id: id, username }, { $set: { ended } }, { session: tx });
   }
 }
 

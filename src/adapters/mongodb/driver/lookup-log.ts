@@ -9,9 +9,9 @@ export const LOOKUP_LOG: InternalCollection = {
   name: "repsync_lookup_log",
   indexes: [
     {
-      name: "repsync_number",
+      // Not unique, as a sharded collection cannot have it: the chain count is written with each number.
+      name: "repsync_chain_number",
       key: { chainNumber: 1 },
-      unique: true,
       partialFilterExpression: { chainNumber: { $exists: true } },
     },
   ],

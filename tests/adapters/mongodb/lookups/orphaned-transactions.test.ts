@@ -35,8 +35,13 @@ const holdFirstKeyOf =
       .collection("repsync_subjects")
       .insertOne({ _id: username as never, id: "an id", key: "00" }, { session });
 
-const holdNextChain: Hold = (db, session) =>
-  db.collection(LEDGER).insertOne({ _id: "head/a chain" as never, chainNumber: 2 }, { session });
+const holdNextChain: Hold = async (db, session) => {
+  await db
+    .collection("repsync_audit_chain_count")
+    .updateOne({}, { $inc: { chains: 1 } }, { session });
+  const head = { _id: "head/a chain" as never, chainNumber: 2 };
+  await db.collection(LEDGER).insertOne(head, { session });
+};
 
 /** Works while an instance that was killed holds something; that has to end in time. */
 async function whileHeld(

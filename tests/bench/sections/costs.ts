@@ -1,0 +1,116 @@
+// What a lookup, a pushed row and a person cost, in processor time and bytes: docs/scaling.md plans with it.
+import { readdirSync, readFileSync, statSync } from "node:fs";
+import { MongoClient } from "mongodb";
+import { makePushBody, makeRows } from "../bench-rows.ts";
+import { pushRows } from "../client.ts";
+import { PEOPLE } from "../lookup-scene.ts";
+import { LookupScene } from "../lookup-services.ts";
+import type { Reporter } from "../result.ts";
+import type { BenchStore } from "../stores.ts";
+
+const SECONDS = 10;
+const ROWS = 5_000;
+const PUSHES = 10;
+/** Of a tick of /proc, in microseconds. */
+const TICK_US = 10_000;
+
+export async function benchCosts(store: BenchStore, reporter: Reporter): Promise<void> {
+  await LookupScene.use(store, reporter, async (scene) => {
+    const service = await scene.startService();
+    const url = store.storageUrl(service.label);
+    const spent = () => ({ service: ticksOf([service.pid]), store: ticksOf(mongods(url)) });
+    const say = (what: string, count: number, before: ReturnType<typeof spent>) => {
+      const after = spent();
+      const us = (name: keyof typeof after) =>
+        (((after[name] - before[name]) * TICK_US) / count).toFixed(1);
+      reporter.say(`  ${what}: ${us("service")} µs of the service, ${us("store")} µs of the store`);
+    };
+    const bytesBefore = await bytesOf(url);
+    let before = spent();
+    const { requests } = await scene.loadFor(SECONDS, service)();
+    say(`a lookup, of ${requests}`, requests, before);
+    reporter.say(`  a lookup: ${((await bytesOf(url)) - bytesBefore) / requests} bytes`);
+    const bodies = Array.from({ length: PUSHES }, (_, push) =>
+      makePushBody(makeRows(push * ROWS, ROWS, 0)),
+    );
+    const rowBytes = await bytesOf(url);
+    before = spent();
+    for (const body of bodies) await pushRows(service.url, body);
+    say("a pushed row", ROWS * PUSHES, before);
+    reporter.say(`  a stored row: ${((await bytesOf(url)) - rowBytes) / (ROWS * PUSHES)} bytes`);
+    for (const line of await sizesOf(url)) reporter.say(`  ${line}`);
+    reporter.say(`  of ${PEOPLE} people`);
+  });
+}
+
+/** Processor time of processes so far. */
+function ticksOf(pids: readonly number[]): number {
+  return pids.reduce((sum, pid) => {
+    const fields = readFileSync(`/proc/${pid}/stat`, "utf8").split(") ")[1]?.split(" ") ?? [];
+    return sum + Number(fields[11]) + Number(fields[12]);
+  }, 0);
+}
+
+/** The members of the replica set at an address; none for a file. */
+function mongods(url: string): readonly number[] {
+  const ports: readonly string[] = url.startsWith("mongodb")
+    ? [...url.matchAll(/:\d+(?=[,/])/g)].map(([port]) => port)
+    : [];
+  const pids = readdirSync("/proc").filter((name) => /^\d+$/.test(name));
+  return pids.map(Number).filter((pid) => {
+    const command = commandOf(pid);
+    return (
+      command[0]?.includes("mongod") && ports.includes(`:${command[command.indexOf("--port") + 1]}`)
+    );
+  });
+}
+
+function commandOf(pid: number): readonly string[] {
+  try {
+    return readFileSync(`/proc/${pid}/cmdline`, "utf8").split("\0");
+  } catch {
+    return [];
+  }
+}
+
+/** Bytes of a file, or of data and indexes in a member, as they are compressed on its disk. */
+async function bytesOf(url: string): Promise<number> {
+  if (url.startsWith("sqlite:")) {
+    const path = url.slice("sqlite:".length);
+    return statSync(path).size;
+  }
+  return await withClient(url, async (client) => {
+    await client.db("admin").command({ fsync: 1 });
+    const { storageSize, indexSize } = await client.db().command({ dbStats: 1 });
+    return storageSize + indexSize;
+  });
+}
+
+/** What each collection takes, by document. */
+async function sizesOf(url: string): Promise<readonly string[]> {
+  if (url.startsWith("sqlite:")) return [];
+  return await withClient(url, async (client) => {
+    const names = await client.db().listCollections({}, { nameOnly: true }).toArray();
+    const lines: string[] = [];
+    for (const { name } of names) {
+      const { count, size, storageSize, totalIndexSize } = await client
+        .db()
+        .command({ collStats: name });
+      if (count < 1_000) continue;
+      const each = (bytes: number) => Math.round(bytes / count);
+      lines.push(
+        `${name}: ${count}, ${each(size)} bytes each, ${each(storageSize)} on the disk, ${each(totalIndexSize)} of indexes`,
+      );
+    }
+    return lines;
+  });
+}
+
+async function withClient<T>(url: string, work: (client: MongoClient) => Promise<T>): Promise<T> {
+  const client = new MongoClient(url);
+  try {
+    return await work(client);
+  } finally {
+    await client.close();
+  }
+}
