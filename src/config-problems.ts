@@ -106,11 +106,21 @@ function ownAddressProblems(
   const isThisMachine = isEverywhere || LOOPBACK.includes(host);
   const own = [
     host,
-    ...(isThisMachine ? LOOPBACK : []),
-    ...(isEverywhere ? ["0.0.0.0", "::", ...machineAddresses] : []),
+    // Calls to the last two reach this machine.
+    ...(isThisMachine ? [...LOOPBACK, "0.0.0.0", "::"] : []),
+    ...(isEverywhere ? machineAddresses : []),
   ];
-  const name = remote.hostname.replace(/^\[(.*)\]$/, "$1");
-  return own.includes(name)
+  const name = plainName(remote.hostname);
+  return own.includes(name) || (isEverywhere && /^127\.[\d.]+$/.test(name))
     ? ["SYNC_REMOTE_URL is an address of this deployment itself: name the other one"]
     : [];
+}
+
+/** A host without brackets and a dot at its end; an IPv4 address that is written as one of IPv6 as it is. */
+function plainName(hostname: string): string {
+  const name = hostname.replace(/^\[(.*)\]$/, "$1").replace(/\.$/, "");
+  const [, high, low] = /^::ffff:([\da-f]+):([\da-f]+)$/.exec(name) ?? [];
+  if (high === undefined || low === undefined) return name;
+  const parts = [high, low].map((part) => Number.parseInt(part, 16));
+  return parts.flatMap((part) => [part >> 8, part & 255]).join(".");
 }

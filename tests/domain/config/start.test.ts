@@ -31,6 +31,11 @@ describe("a deployment that would talk to itself", () => {
     ["::", "80", "http://192.0.2.7"],
     ["0.0.0.0", "443", "https://[fe80::1]"],
     ["192.0.2.7", "3000", "http://192.0.2.7:3000"],
+    ["127.0.0.1", "3000", "http://localhost.:3000"],
+    ["127.0.0.1", "3000", "http://0.0.0.0:3000"],
+    ["127.0.0.1", "3000", "http://[::ffff:127.0.0.1]:3000"],
+    ["0.0.0.0", "3000", "http://[::ffff:192.0.2.7]:3000"],
+    ["::", "3000", "http://127.0.0.2:3000"],
   ])("D-10.4 is a problem: HOST %s, PORT %s, remote %s", (host, port, url) => {
     expect(problems(host, port, url)).toEqual([problem]);
   });
@@ -40,6 +45,8 @@ describe("a deployment that would talk to itself", () => {
     ["127.0.0.1", "3000", "http://192.0.2.7:3000"],
     ["192.0.2.7", "3000", "http://127.0.0.1:3000"],
     ["127.0.0.1", "0", "http://127.0.0.1:3000"],
+    ["127.0.0.1", "3000", "http://127.0.0.2:3000"],
+    ["0.0.0.0", "3000", "http://[::ffff:192.0.2.8]:3000"],
     ["0.0.0.0", "80", "https://localhost"],
     ["0.0.0.0", "3000", "http://other.example:3000"],
   ])("D-10.4 is none: HOST %s, PORT %s, remote %s", (host, port, url) => {
