@@ -88,10 +88,10 @@ describe("repsync", () => {
     expect(await loaded(["--help"])).toEqual([]);
     expect(await loaded(["statsu"])).toEqual([]);
     expect(await loaded(["--env-file", "sync", "completion-tables"])).toEqual([
-      "/src/cli/commands/completion-tables.ts",
+      "/src/cli/commands/operation/completion-tables.ts",
     ]);
     const commands = (await loaded(["sync", "pull"])).filter((file) => file.includes("/commands/"));
-    expect(commands).toEqual(["/src/cli/commands/sync.ts"]);
+    expect(commands).toEqual(["/src/cli/commands/sync/sync.ts"]);
   });
 
   test("D-4.12 all that was written arrives, however slowly it is read", async () => {

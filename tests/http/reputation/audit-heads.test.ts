@@ -36,7 +36,8 @@ onEveryReputationBackend("audit heads", (backend) => {
       { ...head, chain_number: 1, seq: 3 },
       { ...head, chain_number: 2, seq: 1 },
     ]);
-    expect(reply.text).not.toMatch(/ana|bea|root/);
+    // As words: a hash may hold the letters of a name.
+    expect(reply.text).not.toMatch(/\b(ana|bea|root)\b/);
     expect(readKeptHeads(reply.text).map(({ statement }) => statement.seq)).toEqual([3, 1]);
   });
 

@@ -1,26 +1,26 @@
-import { AppError, refuse } from "../../domain/shared/errors.ts";
+import { AppError, refuse } from "../../../domain/shared/errors.ts";
 import {
   MAX_API_KEY_NAME_CHARS,
   MAX_ROTATION_OVERLAP_SECONDS,
-} from "../../domain/shared/limits.ts";
-import { isTextOf } from "../../domain/shared/text.ts";
+} from "../../../domain/shared/limits.ts";
+import { isTextOf } from "../../../domain/shared/text.ts";
 import {
   type ApiKeyItem,
   issueApiKey,
   listApiKeys,
   revokeApiKey,
   rotateApiKey,
-} from "../../usecases/reputation/accounts/api-keys.ts";
-import type { AccountDeps } from "../../usecases/reputation/accounts/deps.ts";
+} from "../../../usecases/reputation/accounts/api-keys.ts";
+import type { AccountDeps } from "../../../usecases/reputation/accounts/deps.ts";
 import {
   type AddCommand,
   type CommandTools,
   type CommonOptions,
   declareCommand,
   readWhole,
-} from "../command-runner.ts";
-import { EXIT, type ExitCode } from "../failure.ts";
-import { tableLines } from "../output.ts";
+} from "../../command-runner.ts";
+import { EXIT, type ExitCode } from "../../failure.ts";
+import { tableLines } from "../../output.ts";
 
 interface RotateOptions extends CommonOptions {
   readonly overlapSeconds?: number;

@@ -3,23 +3,23 @@ import {
   effectiveLimits,
   PLAN_NAMES,
   type PlanName,
-} from "../../domain/reputation/accounts/plan.ts";
-import { type InputProblem, refuse } from "../../domain/shared/errors.ts";
-import { MAX_PLAN_NUMBER } from "../../domain/shared/limits.ts";
+} from "../../../domain/reputation/accounts/plan.ts";
+import { type InputProblem, refuse } from "../../../domain/shared/errors.ts";
+import { MAX_PLAN_NUMBER } from "../../../domain/shared/limits.ts";
 import {
   changePlan,
   type PlanBody,
   readPlan,
-} from "../../usecases/reputation/accounts/change-plan.ts";
+} from "../../../usecases/reputation/accounts/change-plan.ts";
 import {
   type AddCommand,
   type CommandTools,
   type CommonOptions,
   declareCommand,
   readWhole,
-} from "../command-runner.ts";
-import { EXIT, type ExitCode } from "../failure.ts";
-import { formatCount, type Output } from "../output.ts";
+} from "../../command-runner.ts";
+import { EXIT, type ExitCode } from "../../failure.ts";
+import { formatCount, type Output } from "../../output.ts";
 import { requestOfCommand } from "./accounts.ts";
 
 interface PlanOptions extends CommonOptions {

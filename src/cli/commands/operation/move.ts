@@ -4,10 +4,10 @@ import {
   type CommonOptions,
   declareCommand,
   readDeploymentConfig,
-} from "../command-runner.ts";
-import { EXIT, type ExitCode } from "../failure.ts";
-import { countOf } from "../output.ts";
-import { openProgress } from "../progress.ts";
+} from "../../command-runner.ts";
+import { EXIT, type ExitCode } from "../../failure.ts";
+import { countOf } from "../../output.ts";
+import { openProgress } from "../../progress.ts";
 
 export const addMoveCommand: AddCommand = (parent, run) => {
   declareCommand(parent, "move")
@@ -22,7 +22,7 @@ export const addMoveCommand: AddCommand = (parent, run) => {
 
 async function move({ output, interruption }: CommandTools, toUrl: string): Promise<ExitCode> {
   const config = await readDeploymentConfig();
-  const { moveTo } = await import("../../move.ts");
+  const { moveTo } = await import("../../../move.ts");
   const stop = interruption.stopSignal();
   const board = openProgress(output);
   const progress = board.start("move");

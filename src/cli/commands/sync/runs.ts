@@ -1,16 +1,16 @@
-import { DEFAULT_LIST_ITEMS } from "../../domain/shared/limits.ts";
-import { findRunByPrefix } from "../../usecases/sync/runs/find-run-by-prefix.ts";
-import { listRuns } from "../../usecases/sync/runs/sync-lists.ts";
+import { DEFAULT_LIST_ITEMS } from "../../../domain/shared/limits.ts";
+import { findRunByPrefix } from "../../../usecases/sync/runs/find-run-by-prefix.ts";
+import { listRuns } from "../../../usecases/sync/runs/sync-lists.ts";
 import {
   type AddCommand,
   type CommandTools,
   type CommonOptions,
   declareCommand,
-} from "../command-runner.ts";
-import { EXIT, type ExitCode } from "../failure.ts";
-import { formatCount } from "../output.ts";
-import { driftLines, outcomeTexts } from "../run-view.ts";
-import { runsTable } from "../runs-table.ts";
+} from "../../command-runner.ts";
+import { EXIT, type ExitCode } from "../../failure.ts";
+import { formatCount } from "../../output.ts";
+import { driftLines, outcomeTexts } from "../../run-view.ts";
+import { runsTable } from "../../runs-table.ts";
 
 export interface ListOptions extends CommonOptions {
   readonly limit: string;

@@ -1,18 +1,18 @@
 import { mkdir, readFile } from "node:fs/promises";
 import { join, resolve } from "node:path";
-import { AppError } from "../../domain/shared/errors.ts";
-import { readEnvFile } from "../../env-file.ts";
+import { AppError } from "../../../domain/shared/errors.ts";
+import { readEnvFile } from "../../../env-file.ts";
 import {
   type AddCommand,
   type CommandTools,
   type CommonOptions,
   declareCommand,
-} from "../command-runner.ts";
-import { EXIT, type ExitCode } from "../failure.ts";
-import { createFile } from "../files/create-file.ts";
-import { fromCallersFolder } from "../files/file-arguments.ts";
-import { systemReason } from "../files/read-text.ts";
-import { STARTER_TABLES, starterSettings } from "../files/starter-files.ts";
+} from "../../command-runner.ts";
+import { EXIT, type ExitCode } from "../../failure.ts";
+import { createFile } from "../../files/create-file.ts";
+import { fromCallersFolder } from "../../files/file-arguments.ts";
+import { systemReason } from "../../files/read-text.ts";
+import { STARTER_TABLES, starterSettings } from "../../files/starter-files.ts";
 
 interface InitOptions extends CommonOptions {
   readonly folder: string;

@@ -1,21 +1,21 @@
 import { createInterface } from "node:readline/promises";
 import { Option } from "commander";
-import type { JsonObject, JsonValue } from "../../domain/shared/json.ts";
-import { cutText } from "../../domain/shared/text.ts";
-import type { CompareRepair } from "../../domain/sync/run/run.ts";
-import type { CompareResult } from "../../usecases/sync/compare/comparison.ts";
-import type { RowPair } from "../../usecases/sync/compare/row-pair.ts";
-import { StartedComparison } from "../../usecases/sync/runs/start-comparison.ts";
-import type { SyncDeps } from "../../usecases/sync/shared/sync-deps.ts";
+import type { JsonObject, JsonValue } from "../../../domain/shared/json.ts";
+import { cutText } from "../../../domain/shared/text.ts";
+import type { CompareRepair } from "../../../domain/sync/run/run.ts";
+import type { CompareResult } from "../../../usecases/sync/compare/comparison.ts";
+import type { RowPair } from "../../../usecases/sync/compare/row-pair.ts";
+import { StartedComparison } from "../../../usecases/sync/runs/start-comparison.ts";
+import type { SyncDeps } from "../../../usecases/sync/shared/sync-deps.ts";
 import {
   type AddCommand,
   type CommandTools,
   type CommonOptions,
   declareCommand,
   readWhole,
-} from "../command-runner.ts";
-import { EXIT, type ExitCode } from "../failure.ts";
-import { countOf, formatCount } from "../output.ts";
+} from "../../command-runner.ts";
+import { EXIT, type ExitCode } from "../../failure.ts";
+import { countOf, formatCount } from "../../output.ts";
 
 interface CompareOptions extends CommonOptions {
   readonly repair?: CompareRepair;

@@ -1,14 +1,14 @@
-import { dateTimeMs } from "../../domain/shared/time.ts";
+import { dateTimeMs } from "../../../domain/shared/time.ts";
 import {
   type AddCommand,
   type CommandTools,
   type CommonOptions,
   declareCommand,
   readDeploymentConfig,
-} from "../command-runner.ts";
-import { EXIT, type ExitCode } from "../failure.ts";
-import { countOf } from "../output.ts";
-import { openProgress } from "../progress.ts";
+} from "../../command-runner.ts";
+import { EXIT, type ExitCode } from "../../failure.ts";
+import { countOf } from "../../output.ts";
+import { openProgress } from "../../progress.ts";
 
 const DAY_MS = 86_400_000;
 const HOUR_MS = 3_600_000;
@@ -28,7 +28,7 @@ export const addRestoreCommand: AddCommand = (parent, run) => {
 
 async function restore({ output, interruption }: CommandTools, path: string): Promise<ExitCode> {
   const config = await readDeploymentConfig();
-  const { restoreBackup } = await import("../../backups.ts");
+  const { restoreBackup } = await import("../../../backups.ts");
   const stop = interruption.stopSignal();
   const board = openProgress(output);
   const progress = board.start("restore");

@@ -1,7 +1,7 @@
 import { Argument, type Command } from "commander";
-import type { AddCommand, CommandTools } from "../command-runner.ts";
-import { EXIT, type ExitCode } from "../failure.ts";
-import { commandTree } from "../help/command-tree.ts";
+import type { AddCommand, CommandTools } from "../../command-runner.ts";
+import { EXIT, type ExitCode } from "../../failure.ts";
+import { commandTree } from "../../help/command-tree.ts";
 
 const SHELLS = ["bash", "zsh", "fish"] as const;
 type Shell = (typeof SHELLS)[number];
@@ -29,10 +29,10 @@ async function printScript(
 async function loadScript(shell: Shell) {
   switch (shell) {
     case "bash":
-      return (await import("../completion/bash-script.ts")).bashScript;
+      return (await import("../../completion/bash-script.ts")).bashScript;
     case "zsh":
-      return (await import("../completion/zsh-script.ts")).zshScript;
+      return (await import("../../completion/zsh-script.ts")).zshScript;
     case "fish":
-      return (await import("../completion/fish-script.ts")).fishScript;
+      return (await import("../../completion/fish-script.ts")).fishScript;
   }
 }

@@ -1,5 +1,5 @@
-import { type AddCommand, readDeploymentConfig } from "../command-runner.ts";
-import { EXIT } from "../failure.ts";
+import { type AddCommand, readDeploymentConfig } from "../../command-runner.ts";
+import { EXIT } from "../../failure.ts";
 
 /** What the completion scripts ask for tables. It says nothing where there is no good configuration. */
 export const addCompletionTablesCommand: AddCommand = (parent, run) => {

@@ -1,15 +1,15 @@
-import { markerName } from "../../domain/sync/run/marker.ts";
-import type { SyncStatus } from "../../domain/sync/run/run.ts";
-import { readRemoteStatus } from "../../usecases/operations/read-remote-status.ts";
-import { readSyncStatus } from "../../usecases/sync/pages/read-sync-status.ts";
+import { markerName } from "../../../domain/sync/run/marker.ts";
+import type { SyncStatus } from "../../../domain/sync/run/run.ts";
+import { readRemoteStatus } from "../../../usecases/operations/read-remote-status.ts";
+import { readSyncStatus } from "../../../usecases/sync/pages/read-sync-status.ts";
 import {
   type AddCommand,
   type CommandTools,
   type CommonOptions,
   declareCommand,
-} from "../command-runner.ts";
-import { EXIT, type ExitCode } from "../failure.ts";
-import { formatCount, tableLines } from "../output.ts";
+} from "../../command-runner.ts";
+import { EXIT, type ExitCode } from "../../failure.ts";
+import { formatCount, tableLines } from "../../output.ts";
 
 export const addStatusCommand: AddCommand = (parent, run) => {
   declareCommand(parent, "status")

@@ -1,17 +1,17 @@
-import { DEFAULT_LIST_ITEMS } from "../../domain/shared/limits.ts";
+import { DEFAULT_LIST_ITEMS } from "../../../domain/shared/limits.ts";
 import {
   dropRejected,
   listRejected,
   retryRejected,
-} from "../../usecases/sync/runs/rejected-lists.ts";
+} from "../../../usecases/sync/runs/rejected-lists.ts";
 import {
   type AddCommand,
   type CommandTools,
   type CommonOptions,
   declareCommand,
-} from "../command-runner.ts";
-import { EXIT, type ExitCode } from "../failure.ts";
-import { countOf } from "../output.ts";
+} from "../../command-runner.ts";
+import { EXIT, type ExitCode } from "../../failure.ts";
+import { countOf } from "../../output.ts";
 import { type ListOptions, printNext } from "./runs.ts";
 
 export const addRejectedCommand: AddCommand = (parent, run) => {

@@ -1,17 +1,17 @@
 import { Argument } from "commander";
-import { isAppError } from "../../domain/shared/errors.ts";
-import type { RunDirection, RunRequest } from "../../domain/sync/run/run.ts";
-import { StartedRun } from "../../usecases/sync/runs/start-run.ts";
+import { isAppError } from "../../../domain/shared/errors.ts";
+import type { RunDirection, RunRequest } from "../../../domain/sync/run/run.ts";
+import { StartedRun } from "../../../usecases/sync/runs/start-run.ts";
 import {
   type AddCommand,
   type CommandTools,
   type CommonOptions,
   declareCommand,
   readWhole,
-} from "../command-runner.ts";
-import { EXIT, type ExitCode } from "../failure.ts";
-import { openProgress } from "../progress.ts";
-import { RunView } from "../run-view.ts";
+} from "../../command-runner.ts";
+import { EXIT, type ExitCode } from "../../failure.ts";
+import { openProgress } from "../../progress.ts";
+import { RunView } from "../../run-view.ts";
 
 interface SyncOptions extends CommonOptions {
   readonly full?: true;

@@ -1,7 +1,10 @@
-import manifest from "../../../package.json" with { type: "json" };
-import { isAppError } from "../../domain/shared/errors.ts";
-import { examineDeployment, type Finding } from "../../usecases/operations/examine-deployment.ts";
-import { type Colour, paint } from "../colours.ts";
+import manifest from "../../../../package.json" with { type: "json" };
+import { isAppError } from "../../../domain/shared/errors.ts";
+import {
+  examineDeployment,
+  type Finding,
+} from "../../../usecases/operations/examine-deployment.ts";
+import { type Colour, paint } from "../../colours.ts";
 import {
   type AddCommand,
   type CommandTools,
@@ -9,8 +12,8 @@ import {
   declareCommand,
   type OpenedDeployment,
   readDeploymentConfig,
-} from "../command-runner.ts";
-import { EXIT, type ExitCode } from "../failure.ts";
+} from "../../command-runner.ts";
+import { EXIT, type ExitCode } from "../../failure.ts";
 
 const STATUS_COLOURS: Readonly<Record<Finding["status"], Colour>> = {
   ok: "green",

@@ -1,15 +1,15 @@
 import { Option } from "commander";
-import { backUp } from "../../usecases/operations/back-up.ts";
+import { backUp } from "../../../usecases/operations/back-up.ts";
 import {
   type AddCommand,
   type CommandTools,
   type CommonOptions,
   declareCommand,
   readDeploymentConfig,
-} from "../command-runner.ts";
-import { EXIT, type ExitCode } from "../failure.ts";
-import { countOf } from "../output.ts";
-import { openProgress } from "../progress.ts";
+} from "../../command-runner.ts";
+import { EXIT, type ExitCode } from "../../failure.ts";
+import { countOf } from "../../output.ts";
+import { openProgress } from "../../progress.ts";
 
 interface BackupOptions extends CommonOptions {
   readonly force?: true;
@@ -34,7 +34,7 @@ async function writeBackup(
   path: string,
   isForced: boolean,
 ): Promise<ExitCode> {
-  const { backUpDeps, requireStore } = await import("../../backups.ts");
+  const { backUpDeps, requireStore } = await import("../../../backups.ts");
   await requireStore(await readDeploymentConfig());
   const { config, services } = await open();
   const deps = backUpDeps(config, services);

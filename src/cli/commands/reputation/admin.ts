@@ -1,16 +1,16 @@
-import { isForeignUsername } from "../../domain/reputation/accounts/account.ts";
-import { AppError } from "../../domain/shared/errors.ts";
-import { MAX_PASSWORD_CHARS, MIN_PASSWORD_CHARS } from "../../domain/shared/limits.ts";
-import { setPassword } from "../../usecases/reputation/accounts/administer.ts";
-import { createAdministrator } from "../../usecases/reputation/accounts/sign-up.ts";
+import { isForeignUsername } from "../../../domain/reputation/accounts/account.ts";
+import { AppError } from "../../../domain/shared/errors.ts";
+import { MAX_PASSWORD_CHARS, MIN_PASSWORD_CHARS } from "../../../domain/shared/limits.ts";
+import { setPassword } from "../../../usecases/reputation/accounts/administer.ts";
+import { createAdministrator } from "../../../usecases/reputation/accounts/sign-up.ts";
 import {
   type AddCommand,
   type CommandTools,
   type CommonOptions,
   declareCommand,
-} from "../command-runner.ts";
-import { EXIT, type ExitCode } from "../failure.ts";
-import { readPassword } from "../prompts.ts";
+} from "../../command-runner.ts";
+import { EXIT, type ExitCode } from "../../failure.ts";
+import { readPassword } from "../../prompts.ts";
 import { requestOfCommand } from "./accounts.ts";
 
 export const addAdminCommand: AddCommand = (parent, run) => {

@@ -1,24 +1,24 @@
 import { readFile } from "node:fs/promises";
 import type { Command } from "commander";
-import { AppError, isAppError } from "../../domain/shared/errors.ts";
-import { BUILT_IN_TABLES } from "../../domain/sync/table/built-in-tables.ts";
-import type { TableEntry } from "../../domain/sync/table/registry-schema.ts";
-import { problemText, readRegistryFile, registryText, withTables } from "../../registry-file.ts";
-import { type FileGuess, guessTable } from "../../usecases/sync/files/guess-table.ts";
-import { type CommandTools, declareCommand, type RunCommand } from "../command-runner.ts";
-import { EXIT, type ExitCode } from "../failure.ts";
-import { createFile } from "../files/create-file.ts";
+import { AppError, isAppError } from "../../../domain/shared/errors.ts";
+import { BUILT_IN_TABLES } from "../../../domain/sync/table/built-in-tables.ts";
+import type { TableEntry } from "../../../domain/sync/table/registry-schema.ts";
+import { problemText, readRegistryFile, registryText, withTables } from "../../../registry-file.ts";
+import { type FileGuess, guessTable } from "../../../usecases/sync/files/guess-table.ts";
+import { type CommandTools, declareCommand, type RunCommand } from "../../command-runner.ts";
+import { EXIT, type ExitCode } from "../../failure.ts";
+import { createFile } from "../../files/create-file.ts";
 import {
   type FileFormat,
   type FileOptions,
   formatOption,
   fromCallersFolder,
-} from "../files/file-arguments.ts";
-import { withFileLock } from "../files/file-lock.ts";
-import { type OpenedSources, openSources } from "../files/guess-sources.ts";
-import { systemReason } from "../files/read-text.ts";
-import { writeText } from "../files/write-text.ts";
-import { countOf, type Output, tableLines } from "../output.ts";
+} from "../../files/file-arguments.ts";
+import { withFileLock } from "../../files/file-lock.ts";
+import { type OpenedSources, openSources } from "../../files/guess-sources.ts";
+import { systemReason } from "../../files/read-text.ts";
+import { writeText } from "../../files/write-text.ts";
+import { countOf, type Output, tableLines } from "../../output.ts";
 
 interface InferOptions extends FileOptions {
   readonly table?: string;

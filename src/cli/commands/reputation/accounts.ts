@@ -1,7 +1,7 @@
-import type { AccountItem } from "../../domain/reputation/accounts/account.ts";
-import type { AdminRequest } from "../../domain/reputation/audit/admin-entry.ts";
-import { AppError } from "../../domain/shared/errors.ts";
-import { DEFAULT_LIST_ITEMS } from "../../domain/shared/limits.ts";
+import type { AccountItem } from "../../../domain/reputation/accounts/account.ts";
+import type { AdminRequest } from "../../../domain/reputation/audit/admin-entry.ts";
+import { AppError } from "../../../domain/shared/errors.ts";
+import { DEFAULT_LIST_ITEMS } from "../../../domain/shared/limits.ts";
 import {
   eraseAccount,
   listAccounts,
@@ -9,18 +9,18 @@ import {
   releaseName,
   restoreAccount,
   suspendAccount,
-} from "../../usecases/reputation/accounts/administer.ts";
-import type { AccountDeps } from "../../usecases/reputation/accounts/deps.ts";
+} from "../../../usecases/reputation/accounts/administer.ts";
+import type { AccountDeps } from "../../../usecases/reputation/accounts/deps.ts";
 import {
   type AddCommand,
   type CommandTools,
   type CommonOptions,
   declareCommand,
-} from "../command-runner.ts";
-import { EXIT, type ExitCode } from "../failure.ts";
-import { formatCount, tableLines } from "../output.ts";
-import { confirm } from "../prompts.ts";
-import { type ListOptions, printNext } from "./runs.ts";
+} from "../../command-runner.ts";
+import { EXIT, type ExitCode } from "../../failure.ts";
+import { formatCount, tableLines } from "../../output.ts";
+import { confirm } from "../../prompts.ts";
+import { type ListOptions, printNext } from "../sync/runs.ts";
 
 interface QueryOptions extends ListOptions {
   readonly query?: string;

@@ -1,13 +1,13 @@
-import { findTable } from "../../domain/sync/table/table.ts";
-import { dropTombstones } from "../../usecases/sync/deletes/drop-tombstones.ts";
+import { findTable } from "../../../domain/sync/table/table.ts";
+import { dropTombstones } from "../../../usecases/sync/deletes/drop-tombstones.ts";
 import {
   type AddCommand,
   type CommandTools,
   type CommonOptions,
   declareCommand,
-} from "../command-runner.ts";
-import { EXIT, type ExitCode } from "../failure.ts";
-import { countOf } from "../output.ts";
+} from "../../command-runner.ts";
+import { EXIT, type ExitCode } from "../../failure.ts";
+import { countOf } from "../../output.ts";
 
 export const addDeletesCommand: AddCommand = (parent, run) => {
   const group = parent.command("deletes");

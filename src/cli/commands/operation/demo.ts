@@ -1,4 +1,4 @@
-import { type AddCommand, type CommonOptions, declareCommand } from "../command-runner.ts";
+import { type AddCommand, type CommonOptions, declareCommand } from "../../command-runner.ts";
 
 interface DemoOptions extends CommonOptions {
   readonly once?: true;
@@ -14,7 +14,7 @@ export const addDemoCommand: AddCommand = (parent, run) => {
     .action((options: DemoOptions) =>
       run(options, async (tools) => {
         // Loaded only here: the demo needs packages that a deployment does not.
-        const { runDemo } = await import("../demo/demo.ts");
+        const { runDemo } = await import("../../demo/demo.ts");
         return await runDemo(tools, options.once === true);
       }),
     );

@@ -1,15 +1,15 @@
-import { AppError } from "../../domain/shared/errors.ts";
-import { convertKey, keyRow } from "../../domain/sync/rows/row-key.ts";
-import { findTable, type Row, type Table } from "../../domain/sync/table/table.ts";
-import { deleteRow } from "../../usecases/sync/deletes/delete-row.ts";
+import { AppError } from "../../../domain/shared/errors.ts";
+import { convertKey, keyRow } from "../../../domain/sync/rows/row-key.ts";
+import { findTable, type Row, type Table } from "../../../domain/sync/table/table.ts";
+import { deleteRow } from "../../../usecases/sync/deletes/delete-row.ts";
 import {
   type AddCommand,
   type CommandTools,
   type CommonOptions,
   declareCommand,
-} from "../command-runner.ts";
-import { EXIT, type ExitCode } from "../failure.ts";
-import { readCsvField } from "../files/csv-fields.ts";
+} from "../../command-runner.ts";
+import { EXIT, type ExitCode } from "../../failure.ts";
+import { readCsvField } from "../../files/csv-fields.ts";
 
 export const addDeleteCommand: AddCommand = (parent, run) => {
   declareCommand(parent, "delete")

@@ -1,9 +1,9 @@
-import { findTable, type Table } from "../../domain/sync/table/table.ts";
-import type { FullStorage } from "../../ports/storage.ts";
-import { exportRows } from "../../usecases/sync/files/export-rows.ts";
-import { type AddCommand, type CommandTools, declareCommand } from "../command-runner.ts";
-import { EXIT, type ExitCode } from "../failure.ts";
-import { startRowEncoder } from "../files/encode-rows.ts";
+import { findTable, type Table } from "../../../domain/sync/table/table.ts";
+import type { FullStorage } from "../../../ports/storage.ts";
+import { exportRows } from "../../../usecases/sync/files/export-rows.ts";
+import { type AddCommand, type CommandTools, declareCommand } from "../../command-runner.ts";
+import { EXIT, type ExitCode } from "../../failure.ts";
+import { startRowEncoder } from "../../files/encode-rows.ts";
 import {
   type FileFormat,
   type FileOptions,
@@ -11,10 +11,10 @@ import {
   formatOption,
   readFileArguments,
   STANDARD_STREAM,
-} from "../files/file-arguments.ts";
-import { writeText } from "../files/write-text.ts";
-import { countOf } from "../output.ts";
-import { openProgress, type Progress } from "../progress.ts";
+} from "../../files/file-arguments.ts";
+import { writeText } from "../../files/write-text.ts";
+import { countOf } from "../../output.ts";
+import { openProgress, type Progress } from "../../progress.ts";
 
 export const addExportCommand: AddCommand = (parent, run) => {
   declareCommand(parent, "export")

@@ -1,7 +1,7 @@
 import type { Command } from "commander";
-import { hasColours } from "../colours.ts";
-import type { AddCommand } from "../command-runner.ts";
-import { EXIT } from "../failure.ts";
+import { hasColours } from "../../colours.ts";
+import type { AddCommand } from "../../command-runner.ts";
+import { EXIT } from "../../failure.ts";
 
 /** Width of the manual where no terminal tells one, and at most: longer lines are hard to read. */
 const MANUAL_COLUMNS = 80;
@@ -29,12 +29,12 @@ export const addHelpCommand: AddCommand = (parent, run) => {
 };
 
 async function manual(program: Command, isPage: boolean): Promise<string> {
-  const { manualOf } = await import("../help/manual.ts");
+  const { manualOf } = await import("../../help/manual.ts");
   if (isPage) {
-    const { manualPage } = await import("../help/manual-page.ts");
+    const { manualPage } = await import("../../help/manual-page.ts");
     return manualPage(manualOf(program));
   }
-  const { manualText } = await import("../help/manual-text.ts");
+  const { manualText } = await import("../../help/manual-text.ts");
   const columns = Math.min(process.stdout.columns ?? MANUAL_COLUMNS, MAX_MANUAL_COLUMNS);
   return manualText(manualOf(program), columns, hasColours(process.stdout));
 }

@@ -1,16 +1,16 @@
 import { readFile } from "node:fs/promises";
-import { AppError } from "../../domain/shared/errors.ts";
-import { problemText, readRegistryFile } from "../../registry-file.ts";
+import { AppError } from "../../../domain/shared/errors.ts";
+import { problemText, readRegistryFile } from "../../../registry-file.ts";
 import {
   type AddCommand,
   type CommandTools,
   type CommonOptions,
   declareCommand,
-} from "../command-runner.ts";
-import { EXIT, type ExitCode } from "../failure.ts";
-import { fromCallersFolder } from "../files/file-arguments.ts";
-import { systemReason } from "../files/read-text.ts";
-import { countOf } from "../output.ts";
+} from "../../command-runner.ts";
+import { EXIT, type ExitCode } from "../../failure.ts";
+import { fromCallersFolder } from "../../files/file-arguments.ts";
+import { systemReason } from "../../files/read-text.ts";
+import { countOf } from "../../output.ts";
 import { addInferCommand } from "./infer-tables.ts";
 
 export const addTablesCommand: AddCommand = (parent, run) => {

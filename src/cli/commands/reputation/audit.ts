@@ -1,20 +1,20 @@
 import { readFileSync } from "node:fs";
-import type { AuditProblem } from "../../domain/reputation/audit/audit-check.ts";
-import { formatKeptHeads, readKeptHeads } from "../../domain/reputation/audit/kept-heads.ts";
-import { AppError } from "../../domain/shared/errors.ts";
-import { pruneAudit } from "../../usecases/reputation/audit/prune-audit.ts";
-import { verifyAudit } from "../../usecases/reputation/audit/verify-audit.ts";
+import type { AuditProblem } from "../../../domain/reputation/audit/audit-check.ts";
+import { formatKeptHeads, readKeptHeads } from "../../../domain/reputation/audit/kept-heads.ts";
+import { AppError } from "../../../domain/shared/errors.ts";
+import { pruneAudit } from "../../../usecases/reputation/audit/prune-audit.ts";
+import { verifyAudit } from "../../../usecases/reputation/audit/verify-audit.ts";
 import {
   type AddCommand,
   type CommandTools,
   type CommonOptions,
   declareCommand,
-} from "../command-runner.ts";
-import { EXIT, type ExitCode } from "../failure.ts";
-import { STANDARD_STREAM } from "../files/file-arguments.ts";
-import { writeText } from "../files/write-text.ts";
-import { countOf, type Output } from "../output.ts";
-import { openProgress } from "../progress.ts";
+} from "../../command-runner.ts";
+import { EXIT, type ExitCode } from "../../failure.ts";
+import { STANDARD_STREAM } from "../../files/file-arguments.ts";
+import { writeText } from "../../files/write-text.ts";
+import { countOf, type Output } from "../../output.ts";
+import { openProgress } from "../../progress.ts";
 
 export const addAuditCommand: AddCommand = (parent, run) => {
   const group = parent.command("audit");
