@@ -95,7 +95,7 @@ async function whileSilent(
 ): Promise<void> {
   const data = {
     ...{ appName: APP_NAME, failCommands: [command] },
-    ...{ blockConnection: true, blockTimeMS: 20_000 },
+    ...{ blockConnection: true, blockTimeMS: 8_000 },
   };
   const admin = db.admin();
   await admin.command({ configureFailPoint: "failCommand", mode: "alwaysOn", data });
