@@ -9,7 +9,7 @@ import { BUN, ROOT, setUp } from "./setup.mjs";
 import { countTests, describeFailures, describeStores, readReport } from "./test-report.mjs";
 
 // Tests wait for timers, disks and servers of their own part of the time.
-const WORKERS = availableParallelism() + 1;
+const WORKERS = availableParallelism() + 2;
 // Remembers how long files take, so that the longest begin first; everything works without it.
 const TIMINGS = join(ROOT, "node_modules", ".cache", "repsync", "test-timings.json");
 
