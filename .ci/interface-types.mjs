@@ -1,4 +1,5 @@
-// bun .ci/interface-types.mjs < docs/openapi.json: prints the types of the interface, for the console.
+// bun .ci/interface-types.mjs <document> <target> <first line>: writes the types of the interface, for the console.
+import { readFileSync, writeFileSync } from "node:fs";
 import typescript from "typescript-5";
 
 // The generator builds its text with the compiler's JavaScript interface, which TypeScript 7 has no more.
@@ -11,13 +12,17 @@ Bun.plugin({
 });
 const { astToString, default: generate } = await import("openapi-typescript");
 
-const tree = await generate(bodiesOf(await Bun.stdin.json()), {
+const [document, target, firstLine] = process.argv.slice(2);
+const tree = await generate(bodiesOf(JSON.parse(readFileSync(document, "utf8"))), {
   alphabetize: true,
   // A member of a request that has a default may be left out.
   defaultNonNullable: false,
 });
-process.stdout.write(`// Made from docs/openapi.json by UPDATE_DOCS=1 npm test tests/docs: do not change it by hand.
-${astToString(tree)}`);
+writeFileSync(
+  target,
+  `${firstLine}
+${astToString(tree)}`,
+);
 
 /** The document with what the console looks at: parameters, bodies, and replies that are no failures. */
 function bodiesOf({ paths, ...document }) {

@@ -1,8 +1,8 @@
 // docs/openapi.json is what a deployment publishes, and the types of the console are made from it.
 import { afterEach, expect, setDefaultTimeout, test } from "bun:test";
-import { spawnSync } from "node:child_process";
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { buildInterfaceTypes } from "../../.ci/build-interface-types.mjs";
 import { BUN, ROOT } from "../../.ci/setup.mjs";
 import { releaseResources } from "../http/support/resources.ts";
 import { startApp } from "../http/support/sync-app.ts";
@@ -11,7 +11,7 @@ afterEach(releaseResources);
 setDefaultTimeout(60_000);
 
 const FILE = join(ROOT, "docs/openapi.json");
-const TYPES = join(ROOT, "src/console/api/interface.d.ts");
+const TYPES = join(ROOT, "dist/interface.d.ts");
 /** With sync disabled the document names no tables of a registry. */
 const NO_TABLES = { SYNC_ENABLED: "false" };
 
@@ -20,18 +20,11 @@ async function published(): Promise<string> {
   return await (await fetch(`${url}/swagger/json`)).text();
 }
 
-function typesOf(document: string): string {
-  const generator = [join(ROOT, ".ci/interface-types.mjs")];
-  const { status, stdout, stderr } = spawnSync(BUN, generator, { input: document, cwd: ROOT });
-  if (status !== 0) throw new Error(String(stderr));
-  return String(stdout);
-}
-
-/** `UPDATE_DOCS=1 npm test tests/docs` writes both files; the formatter then has its way with the document. */
+/** `UPDATE_DOCS=1 npm test tests/docs` writes both; the formatter then has its way with the document. */
 if (process.env.UPDATE_DOCS === "1") {
   const document = await published();
   writeFileSync(FILE, `${JSON.stringify(JSON.parse(document), null, 2)}\n`);
-  writeFileSync(TYPES, typesOf(document));
+  await makeTypes();
   await releaseResources();
 }
 
@@ -40,6 +33,13 @@ test("D-10.10 docs/openapi.json is what is served; UPDATE_DOCS=1 writes it anew"
   expect(JSON.parse(readFileSync(FILE, "utf8"))).toEqual(document);
 });
 
-test("D-10.10 the types of the console are made from docs/openapi.json", () => {
-  expect(readFileSync(TYPES, "utf8")).toBe(typesOf(readFileSync(FILE, "utf8")));
+test("D-10.10 the set-up makes the types of the console from docs/openapi.json", () => {
+  const document = JSON.parse(readFileSync(FILE, "utf8")) as { readonly paths: object };
+  const made = readFileSync(TYPES, "utf8");
+  for (const path of Object.keys(document.paths)) expect(made).toContain(`    "${path}": {`);
 });
+
+async function makeTypes(): Promise<void> {
+  const say = () => {};
+  await buildInterfaceTypes({ root: ROOT, bun: BUN, force: false, say });
+}

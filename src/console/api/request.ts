@@ -1,5 +1,5 @@
 // Requests to the service, typed by docs/openapi.json.
-import type { components, paths } from "./interface.d.ts";
+import type { components, paths } from "../../../dist/interface.d.ts";
 import { RequestError, unreachable } from "./request-error.ts";
 
 /** A schema of the interface by its name, such as `Schema<"ApiKey">`. */
