@@ -1,5 +1,7 @@
 // Turns failures of HTTP into `RemotePeerError`, with messages that are safe to log and to show.
+import { showHidden } from "../../domain/shared/hidden-characters.ts";
 import { isJsonObject, type JsonValue, parseJson } from "../../domain/shared/json.ts";
+import { cutText } from "../../domain/shared/text.ts";
 import type { RefusalReason } from "../../domain/sync/run/pacing.ts";
 import { RemotePeerError } from "../../ports/tables/remote-peer.ts";
 
@@ -122,11 +124,7 @@ function reasonOf(error: unknown): string {
   return "code" in inner && typeof inner.code === "string" ? inner.code : inner.message;
 }
 
-/** One line of bounded length, without control and formatting characters. */
+/** One line of bounded length that no terminal obeys. D-11.3. */
 function quotable(text: string): string {
-  const line = text
-    .toWellFormed()
-    .replaceAll(/[\s\p{Cc}\p{Cf}]+/gu, " ")
-    .trim();
-  return [...line].slice(0, MAX_QUOTED_CHARS).join("");
+  return cutText(showHidden(text.toWellFormed().trim()), MAX_QUOTED_CHARS);
 }
