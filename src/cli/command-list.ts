@@ -7,8 +7,6 @@ export interface ListedCommand {
   readonly name: string;
   /** What the list of commands says of it. */
   readonly summary: string;
-  /** True for what programs call: no list shows it. */
-  readonly isHidden?: true;
   load(): Promise<AddCommand>;
 }
 
@@ -122,22 +120,5 @@ export const COMMAND_LIST: readonly ListedCommand[] = [
     name: "demo",
     summary: "show both interfaces at work, with real rows",
     load: async () => (await import("./commands/operation/demo.ts")).addDemoCommand,
-  },
-  {
-    name: "completion",
-    summary: "print a script that completes command lines",
-    load: async () => (await import("./commands/operation/completion.ts")).addCompletionCommand,
-  },
-  {
-    name: "help",
-    summary: "show the manual, or the help of a command",
-    load: async () => (await import("./commands/operation/help.ts")).addHelpCommand,
-  },
-  {
-    name: "completion-tables",
-    summary: "list the tables of the registry",
-    isHidden: true,
-    load: async () =>
-      (await import("./commands/operation/completion-tables.ts")).addCompletionTablesCommand,
   },
 ];

@@ -17,7 +17,7 @@ process.stdout.on("error", (error: NodeJS.ErrnoException) => {
 process.stderr.on("error", () => {});
 
 /** Commands for which no deployment has to be set up. */
-const WITHOUT_SETTINGS: readonly string[] = ["init", "infer", "completion", "help"];
+const WITHOUT_SETTINGS: readonly string[] = ["init", "infer", "help"];
 
 const program = await buildProgramFor(process.argv.slice(2), runCommand);
 program.hook("preAction", async (_program, command) => {

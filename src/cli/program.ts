@@ -5,9 +5,7 @@ import { COMMAND_LIST, type ListedCommand } from "./command-list.ts";
 import type { RunCommand } from "./command-runner.ts";
 import { addNotes } from "./help/notes-text.ts";
 
-/** Commands that tell of all others. */
-const NEED_ALL = ["completion", "help"];
-
+const HELP = "help";
 const EXIT_CODES = `
 Exit codes: 0 success, 1 failed, 2 wrong command line or configuration, 3 partial.
 Settings come from the environment and from .env or the file of --env-file, as for the service.`;
@@ -19,9 +17,10 @@ export async function buildProgram(run: RunCommand): Promise<Command> {
 
 /** The same for these arguments: a command that they do not name has its name and summary only. */
 export async function buildProgramFor(args: readonly string[], run: RunCommand): Promise<Command> {
-  const named = args.find((arg, i) => !arg.startsWith("-") && args[i - 1] !== "--env-file");
-  const needsAll = named !== undefined && NEED_ALL.includes(named);
-  return await withCommands(run, ({ name }) => needsAll || name === named);
+  const named = args.find(
+    (arg, i) => !arg.startsWith("-") && arg !== HELP && args[i - 1] !== "--env-file",
+  );
+  return await withCommands(run, ({ name }) => name === named);
 }
 
 async function withCommands(
@@ -48,17 +47,36 @@ async function withCommands(
     });
   for (const listed of COMMAND_LIST) {
     if (isLoaded(listed)) (await listed.load())(program, run);
-    else program.command(listed.name, { hidden: listed.isHidden === true });
+    else program.command(listed.name);
     const command = program.commands.find((each) => each.name() === listed.name);
     command?.summary(listed.summary);
     if (command?.description() === "") command.description(listed.summary);
   }
+  addHelp(program);
   addNotes(program);
   // Arguments are known only of what is loaded, so that the list shows none.
   return program.configureHelp({
     ...program.configureHelp(),
     subcommandTerm: (command) => command.name(),
   });
+}
+
+/** `repsync help keys create`, which is `repsync keys create --help`. */
+function addHelp(program: Command): void {
+  program
+    .command(HELP)
+    .description("show the help, or that of a command")
+    .argument("[command...]", "command to explain, such as keys create")
+    .action((names: string[]) => {
+      const named = names.reduce((command, name) => {
+        const child = command.commands.find((one) => one.name() === name);
+        if (child !== undefined) return child;
+        return command.error(`error: unknown command '${name}'`, {
+          code: "commander.unknownCommand",
+        });
+      }, program);
+      named.help();
+    });
 }
 
 /** The problem of the command line, in one sentence. */

@@ -1,11 +1,10 @@
 // How the command line explains itself and ends.
 import { afterEach, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { fileURLToPath } from "node:url";
-import { commandTree } from "../../src/cli/help/command-tree.ts";
-import { buildProgram } from "../../src/cli/program.ts";
 import { BUN, CLI } from "../e2e/support/service-process.ts";
 import { makeTempFolder } from "../http/support/make-temp-folder.ts";
 import { releaseResources } from "../http/support/resources.ts";
+import { makeProgram } from "./support/commands.ts";
 import { runCli } from "./support/run-cli.ts";
 
 afterEach(releaseResources);
@@ -15,8 +14,8 @@ describe("repsync", () => {
   test("D-4.12, D-10.1 the help names every command and the exit codes", async () => {
     const { code, stdout, stderr } = await runCli(["--help"]);
     expect([code, stderr]).toEqual([0, ""]);
-    const { children } = commandTree(await buildProgram(async () => {}));
-    for (const { path } of children) expect(stdout).toContain(`\n  ${path} `);
+    const { commands } = await makeProgram();
+    for (const command of commands) expect(stdout).toContain(`\n  ${command.name()} `);
     expect(stdout).toContain(
       "0 success, 1 failed, 2 wrong command line or configuration, 3 partial",
     );
@@ -25,9 +24,21 @@ describe("repsync", () => {
     expect(one.stdout).toStartWith("Usage: repsync keys create [options] <username>\n");
   });
 
+  test("D-4.12 help is --help, also of a command, whatever the settings are", async () => {
+    const folder = makeTempFolder();
+    await Bun.write(`${folder}/.env`, "this is no setting\n");
+    const all = await runCli(["help"], { folder });
+    expect(all).toMatchObject({ code: 0, stderr: "" });
+    expect(all.stdout).toBe((await runCli(["--help"])).stdout);
+    const one = await runCli(["help", "keys", "create"], { folder });
+    expect(one).toMatchObject({ code: 0, stderr: "" });
+    expect(one.stdout).toBe((await runCli(["keys", "create", "--help"])).stdout);
+  });
+
   test.each([
     [["nothing"], "Unknown command 'nothing'\nSee repsync --help"],
     [["statsu"], "Unknown command 'statsu'; did you mean status?\nSee repsync --help"],
+    [["help", "keys", "crate"], "Unknown command 'crate'\nSee repsync keys --help"],
     [["keys", "crate"], "Unknown command 'crate'; did you mean create?\nSee repsync keys --help"],
     [
       ["sync", "pull", "--ful"],
@@ -87,8 +98,9 @@ describe("repsync", () => {
     };
     expect(await loaded(["--help"])).toEqual([]);
     expect(await loaded(["statsu"])).toEqual([]);
-    expect(await loaded(["--env-file", "sync", "completion-tables"])).toEqual([
-      "/src/cli/commands/operation/completion-tables.ts",
+    expect(await loaded(["help"])).toEqual([]);
+    expect(await loaded(["--env-file", "sync", "demo"])).toEqual([
+      "/src/cli/commands/operation/demo.ts",
     ]);
     const commands = (await loaded(["sync", "pull"])).filter((file) => file.includes("/commands/"));
     expect(commands).toEqual(["/src/cli/commands/sync/sync.ts"]);

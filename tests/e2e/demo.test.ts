@@ -77,7 +77,7 @@ describe("repsync", () => {
     [["nothing"], 2, "stderr", "Unknown command 'nothing'\nSee repsync --help\n"],
     [["demo", "--twice"], 2, "stderr", "Unknown option '--twice'\nSee repsync demo --help\n"],
     [["--help"], 0, "stdout", "Usage: repsync <command> [options]\n"],
-    [["help"], 0, "stdout", "NAME\n    repsync "],
+    [["help"], 0, "stdout", "Usage: repsync <command> [options]\n"],
   ] as const)("D-1.2 called with %p: exit code %i, on %s %p", async (args, code, stream, text) => {
     const ended = await runProcess([...BUN, CLI, ...args]);
     expect(ended.code).toBe(code);

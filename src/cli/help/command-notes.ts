@@ -197,19 +197,4 @@ export const COMMAND_NOTES: Readonly<Record<string, CommandNotes>> = {
     ],
     exits: { 1: "something was not as expected", 130: "ended by Ctrl-C" },
   },
-  completion: {
-    examples: [
-      ['eval "$(repsync completion bash)"', "completes in this bash"],
-      ["completion bash > ~/.local/share/bash-completion/completions/repsync", "in each one"],
-      ["completion zsh > ~/.zfunc/_repsync", "in zsh, with fpath+=~/.zfunc before compinit"],
-      ["completion fish > ~/.config/fish/completions/repsync.fish", "in fish"],
-    ],
-  },
-  help: {
-    examples: [
-      ["help | less", "reads the whole manual"],
-      ["help keys create", "shows the help of one command"],
-      ["help --man | man -l -", "shows the manual as a man page"],
-    ],
-  },
 };

@@ -2,22 +2,25 @@
 import type { Command } from "commander";
 import { inColour } from "../colours.ts";
 import { COMMAND_NOTES, COMMON_EXITS, type CommandNotes } from "./command-notes.ts";
-import { type CommandEntry, commandTree, leafCommands } from "./command-tree.ts";
+
+/** A longer example has its explanation below. */
+const MAX_LINE_CHARS = 50;
 
 /** Adds to each command its notes, and to each command and group the line that follows a wrong command line. */
-export function addNotes(program: Command): void {
-  const tree = commandTree(program);
-  finishHelp(tree);
-  for (const { path, command } of leafCommands(tree)) {
-    const notes = COMMAND_NOTES[path];
-    if (notes !== undefined) command.addHelpText("after", () => `\n${notesText(notes)}`);
-  }
+export function addNotes(command: Command, path = ""): void {
+  // `repsync help` is a command of its own, and stands for that of every group.
+  command.helpCommand(false);
+  command.showHelpAfterError(`See ${`repsync ${path}`.trim()} --help`);
+  const notes = COMMAND_NOTES[path];
+  if (notes !== undefined) command.addHelpText("after", () => `\n${notesText(notes)}`);
+  for (const child of command.commands) addNotes(child, `${path} ${child.name()}`.trim());
 }
 
 /** Examples and exit codes; commander takes the colours out again where they are not shown. */
 function notesText(notes: CommandNotes): string {
-  const lines = exampleLines(notes);
+  const lines = notes.examples.map(([line, does]) => [`repsync ${line}`, does] as const);
   const width = Math.max(...lines.map(([line]) => line.length));
+  const exits = Object.entries({ ...COMMON_EXITS, ...notes.exits });
   return [
     inColour("bold", "Examples:"),
     ...lines.map(([line, does]) =>
@@ -26,29 +29,6 @@ function notesText(notes: CommandNotes): string {
         : `  ${inColour("cyan", line.padEnd(width))}  ${does}`,
     ),
     "",
-    `${inColour("bold", "Exit codes:")} ${exitTexts(notes).join(", ")}`,
+    `${inColour("bold", "Exit codes:")} ${exits.map(([code, text]) => `${code} ${text}`).join(", ")}`,
   ].join("\n");
-}
-
-/** A longer example has its explanation below. */
-const MAX_LINE_CHARS = 50;
-
-/** Whole command lines, and what each does. */
-export function exampleLines({ examples }: CommandNotes): [line: string, does: string][] {
-  return examples.map(([line, does]) => [
-    line.startsWith("eval ") ? line : `repsync ${line}`,
-    does,
-  ]);
-}
-
-/** Such as `0 success`, in the order of the numbers. */
-export function exitTexts({ exits = {} }: CommandNotes): string[] {
-  return Object.entries({ ...COMMON_EXITS, ...exits }).map(([code, text]) => `${code} ${text}`);
-}
-
-/** `repsync help` is a command of its own, and stands for that of every group. */
-function finishHelp({ path, command, children }: CommandEntry): void {
-  command.helpCommand(false);
-  command.showHelpAfterError(`See ${path === "" ? "repsync" : `repsync ${path}`} --help`);
-  for (const child of children) finishHelp(child);
 }

@@ -1,4 +1,4 @@
-// The reputation score, formula `rep-2`. docs/score.md explains every step and constant. D-6.6.
+// The reputation score, formula `rep-2`. docs/reputation.md explains every step and constant. D-6.6.
 import { compareUtf8, type JsonObject } from "../../shared/json.ts";
 import { MAX_SCORE, MAX_STAR_LEVEL, POINTS_PER_STAR } from "../../shared/limits.ts";
 import { compareDateTimes, dateTimeMs } from "../../shared/time.ts";

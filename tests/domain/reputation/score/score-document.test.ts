@@ -1,4 +1,4 @@
-// docs/score.md is what people are told about their score: its tables must be what the code does.
+// docs/reputation.md is what people are told about their score: its tables must be what the code does.
 import { expect, test } from "bun:test";
 import { readFileSync } from "node:fs";
 import { PLATFORM_CATALOGUE } from "../../../../src/domain/reputation/score/platform-catalogue.ts";
@@ -9,7 +9,7 @@ import {
 } from "../../../../src/domain/reputation/score/score.ts";
 import type { JsonObject } from "../../../../src/domain/shared/json.ts";
 
-const DOCUMENT = readFileSync(new URL("../../../../docs/score.md", import.meta.url), "utf8");
+const DOCUMENT = readFileSync(new URL("../../../../docs/reputation.md", import.meta.url), "utf8");
 const NOW_MS = Date.parse("2026-11-21T10:00:00Z");
 const DAY_MS = 86_400_000;
 
@@ -46,7 +46,7 @@ function rowOf(cells: string[]): JsonObject {
 
 test("D-6.6 the document names the version of the formula", () => {
   expect(SCORE_VERSION).toBe("rep-2");
-  expect(DOCUMENT).toStartWith("# The reputation score, `rep-2`\n");
+  expect(DOCUMENT).toContain("## How the score is computed\n\nThis is formula `rep-2`,");
 });
 
 test("D-6.6 the document's catalogue is the code's", () => {

@@ -177,7 +177,7 @@ interface PlainAccount {
   readonly disputes: number;
 }
 
-/** The formula of docs/score.md as one would write it first, not rounded. */
+/** The formula of docs/reputation.md as one would write it first, not rounded. */
 function plainFormula(persons: readonly PlainAccount[]): number {
   const byCategory = new Map<string, number[]>();
   for (const one of persons) {
