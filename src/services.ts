@@ -17,9 +17,14 @@ import {
 import { createSyncClient, type SyncClientOptions } from "./client.ts";
 import type { Config } from "./config.ts";
 import { AppError } from "./domain/shared/errors.ts";
-import { MAX_WAITING_PASSWORDS, REMEMBERED_LOOKUP_MS } from "./domain/shared/limits.ts";
+import {
+  MAX_WAITING_PASSWORDS,
+  PASSWORD_DEADLINE_MS,
+  REMEMBERED_LOOKUP_MS,
+} from "./domain/shared/limits.ts";
 import { formatChangeText } from "./domain/shared/store-format.ts";
 import type { MakeAlert } from "./ports/alerts/alert-outbox.ts";
+import type { PasswordHasher } from "./ports/crypto/crypto.ts";
 import type { VersionedCache } from "./ports/lookups/versioned-cache.ts";
 import type { ReputationStores } from "./ports/reputation-stores.ts";
 import type { Logger } from "./ports/runtime/logger.ts";
@@ -72,10 +77,12 @@ export interface Services {
   close(): Promise<void>;
 }
 
-/** Time of a deployment; tests let it pass faster. */
+/** Time of a deployment, and what takes long in it; tests let it pass faster. */
 export interface TimeDeps {
   readonly clock: Clock;
   readonly timer: Timer;
+  /** Absent: Argon2id. */
+  readonly passwords?: PasswordHasher;
 }
 
 interface OpenedStore extends TimeDeps {
@@ -89,13 +96,13 @@ interface OpenedStore extends TimeDeps {
 /** Opens the store and makes its tables, and the administrator that the configuration names. Throws `AppError`. */
 export async function openServices(
   config: Config,
-  { clock, timer }: TimeDeps = { clock: new SystemClock(), timer: new SystemTimer() },
+  time: TimeDeps = { clock: new SystemClock(), timer: new SystemTimer() },
 ): Promise<Services> {
   const logger = new PinoLogger(config.logLevel);
-  const storage = await openStorage(config.storageUrl, clock, logger);
+  const storage = await openStorage(config.storageUrl, time.clock, logger);
   try {
     const traced = await openTraced(config, storage, logger);
-    return await makeServices(config, { ...traced, clock, timer, logger });
+    return await makeServices(config, { ...traced, ...time, logger });
   } catch (error) {
     await storage.close();
     throw error;
@@ -216,7 +223,7 @@ interface OpenedReputation extends Pick<ReputationSecrets, "pepperMac"> {
 
 async function accountDeps(
   config: Config,
-  { storage, clock }: OpenedStore,
+  { storage, clock, passwords }: OpenedStore,
   { stores, mac, pepperMac, tokens, passwordRest }: OpenedReputation,
 ): Promise<AccountDeps> {
   const { BunPasswordHasher } = await import("./adapters/bun/bun-password-hasher.ts");
@@ -234,10 +241,12 @@ async function accountDeps(
     audit: stores.audit,
     auditSearch: stores.auditSearch,
     tokens,
-    passwords: new BunPasswordHasher(),
+    passwords: passwords ?? new BunPasswordHasher(),
     passwordSemaphore: new Semaphore({
       maxRunning: MAX_PASSWORD_TASKS,
       maxWaiting: MAX_WAITING_PASSWORDS,
+      maxMs: PASSWORD_DEADLINE_MS,
+      clock,
       rest: passwordRest,
     }),
     identityProvider: identityProviderOf(config, clock),

@@ -15,7 +15,7 @@ import type { Tracing } from "../ports/runtime/tracing.ts";
 import { renewCookie } from "./cookie-renewal.ts";
 import { addCorsHeaders, preflightReply } from "./cors.ts";
 import { failureReply, isReputationPath } from "./errors.ts";
-import { type BrowserSettings, beginExchange, exchangeOf } from "./exchange.ts";
+import { type BrowserSettings, beginExchange, type Exchange, exchangeOf } from "./exchange.ts";
 import { documentOf } from "./openapi.ts";
 import { addConsoleHeaders, isForBrowsers, secured } from "./page-security.ts";
 import { consoleRoutes, isConsolePath } from "./routes/console/console-routes.ts";
@@ -97,9 +97,11 @@ export function createRequestHandler(deps: AppDeps): RequestHandler {
     const preflight = preflightReply(request, target.path, route);
     if (preflight !== null) return preflight;
     if (!route.methods.includes(method)) throw new MethodNotAllowed(method, route.methods);
-    const replying = handle(request, target);
-    const reply = await (hasDeadline(target.path) ? inTime(replying, deps.timer) : replying);
-    const { failure } = exchangeOf(request);
+    const exchange = exchangeOf(request);
+    const replying = () => handle(request, target);
+    const isTimed = hasDeadline(target.path);
+    const reply = await (isTimed ? inTime(replying, exchange, deps.timer) : replying());
+    const { failure } = exchange;
     if (failure !== null) throw failure.error;
     if (isConsolePath(target.path)) return reply;
     return isForBrowsers(reply) ? await secured(reply, deps.digest) : reply;
@@ -160,14 +162,19 @@ function hasDeadline(path: string): boolean {
 }
 
 /** The reply. Throws when it takes too long; the work may still be done. */
-async function inTime(replying: Promise<Response>, timer: Timer): Promise<Response> {
+async function inTime(
+  replying: () => Promise<Response>,
+  exchange: Exchange,
+  timer: Timer,
+): Promise<Response> {
   const replied = new AbortController();
+  exchange.answered = replied.signal;
   const deadline = timer.sleep(REPLY_DEADLINE_MS, replied.signal).then(() => {
     throw new AppError("store_unavailable", "The store did not answer in time");
   });
   deadline.catch(() => {});
   try {
-    return await Promise.race([replying, deadline]);
+    return await Promise.race([replying(), deadline]);
   } finally {
     replied.abort();
   }

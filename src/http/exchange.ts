@@ -11,7 +11,7 @@ export interface BrowserSettings {
 }
 
 /** Facts of a request while it is answered. */
-interface Exchange {
+export interface Exchange {
   readonly requestId: string;
   readonly connection: ConnectionInfo;
   readonly browsers: BrowserSettings;
@@ -20,6 +20,8 @@ interface Exchange {
   readonly isTls: boolean;
   /** Whom the session cookie let pass; null without, and for a token in a header. */
   cookieIdentity: Identity | null;
+  /** Aborted when the request has been answered, in time or not; null where no deadline is kept. D-8.3. */
+  answered: AbortSignal | null;
   /** Set by a route whose reply already has the headers of every reply. */
   hasCommonHeaders: boolean;
   /** The error of a handler, before the framework makes a reply of it; null without one. */
@@ -33,6 +35,7 @@ const NO_EXCHANGE: Exchange = {
   tracing: NO_TRACING,
   isTls: false,
   cookieIdentity: null,
+  answered: null,
   hasCommonHeaders: false,
   failure: null,
 };
@@ -50,6 +53,7 @@ export function beginExchange(
     ...facts,
     isTls,
     cookieIdentity: null,
+    answered: null,
     hasCommonHeaders: false,
     failure: null,
   };
@@ -59,6 +63,12 @@ export function beginExchange(
 
 export function exchangeOf(request: RequestWithExchange): Exchange {
   return request[EXCHANGE] ?? NO_EXCHANGE;
+}
+
+/** Aborted when nobody waits for the reply any more. D-11.8. */
+export function callerGone(request: Request): AbortSignal {
+  const { answered } = exchangeOf(request);
+  return answered === null ? request.signal : AbortSignal.any([request.signal, answered]);
 }
 
 /** The use case, in a span of its name. D-10.9. */

@@ -8,9 +8,12 @@ import { signIn } from "../../src/usecases/reputation/accounts/sessions.ts";
 import { forgetful } from "../adapters/sqlite/reputation-support.ts";
 import { openMemoryStore } from "../adapters/sqlite/stores-support.ts";
 import { BY_ROOT, MAC, openParts, Scene } from "../contract/lookups/reputation-harness.ts";
+import { FakeClock } from "../support/fake-clock.ts";
 
 const PEPPER_MAC = new KeyedMac(MAC, new Uint8Array(32));
 const STORED_ID = storedSessionId({ pepperMac: PEPPER_MAC }, "session-1");
+
+const CALLER = { address: "203.0.113.7", gone: new AbortController().signal };
 
 async function openScene() {
   const store = await openMemoryStore();
@@ -40,7 +43,7 @@ test("D-5.4, D-6.3, D-5.4.4 a password that was right gives no session on an acc
       sessions,
       signIns,
       passwords,
-      passwordSemaphore: new Semaphore({ maxRunning: 2, maxWaiting: 100 }),
+      passwordSemaphore: passwordSemaphore(),
       pepperMac: PEPPER_MAC,
     },
     tokens: {
@@ -50,7 +53,7 @@ test("D-5.4, D-6.3, D-5.4.4 a password that was right gives no session on an acc
     clock: { nowMs, monotonicMs: nowMs },
     ids: { next: () => "session-1" },
   };
-  const signingIn = signIn(deps, { username: "ana", password: "x" }, "203.0.113.7");
+  const signingIn = signIn(deps, { username: "ana", password: "x" }, CALLER);
   await expect(signingIn).rejects.toThrow("Username or password is wrong");
   expect(issued).toEqual(["session-1"]);
   expect(await sessions.isKnown(STORED_ID, "ana")).toBe(false);
@@ -76,7 +79,7 @@ test("D-5.4, D-5.4.3 of many guesses at once few passwords are looked at, two at
   };
   const deps = signInDeps(store, passwords);
   const guesses = Array.from({ length: 100 }, () =>
-    signIn(deps, { username: "ana", password: "x" }, "203.0.113.7").catch(
+    signIn(deps, { username: "ana", password: "x" }, CALLER).catch(
       ({ kind }: { readonly kind: string }) => kind,
     ),
   );
@@ -103,7 +106,7 @@ test("D-5.4, D-5.4.3 a password that is right gives no session when others faile
   };
   const deps = signInDeps(store, passwords);
   const problemOf = (password: string) =>
-    signIn(deps, { username: "ana", password }, "203.0.113.7").then(
+    signIn(deps, { username: "ana", password }, CALLER).then(
       () => null,
       ({ kind }: { readonly kind: string }) => kind,
     );
@@ -114,6 +117,10 @@ test("D-5.4, D-5.4.3 a password that is right gives no session when others faile
   expect(await store.storage.sessions.isKnown(STORED_ID, "ana")).toBe(false);
   await dispose();
 });
+
+function passwordSemaphore(): Semaphore {
+  return new Semaphore({ maxRunning: 2, maxWaiting: 100, maxMs: 9_000, clock: new FakeClock() });
+}
 
 /** What signing in needs, over a real store, with passwords that a test watches. */
 function signInDeps(
@@ -127,7 +134,7 @@ function signInDeps(
       sessions,
       signIns,
       passwords,
-      passwordSemaphore: new Semaphore({ maxRunning: 2, maxWaiting: 100 }),
+      passwordSemaphore: passwordSemaphore(),
       pepperMac: PEPPER_MAC,
     },
     tokens: { issue: async () => "", verify: async () => "token_invalid" as const },

@@ -133,6 +133,8 @@ export const MAX_WRITES_PER_MINUTE = 100_000;
 export const MAX_WORKERS = 64;
 /** Passwords that wait to be hashed or checked; more are refused at once. D-8.5. */
 export const MAX_WAITING_PASSWORDS = 100;
+/** Time in which a password that waits has to be hashed or checked: what comes before and after it has the rest. D-11.8. */
+export const PASSWORD_DEADLINE_MS = 9_000;
 /** Lookups during the check of a password that make the machine a busy one. D-8.5. */
 export const BUSY_LOOKUPS = 10;
 /** Rest after a password while it is busy: with a longer one, 100 that wait would not be checked within 10 s. D-8.5. */

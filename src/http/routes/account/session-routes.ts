@@ -1,5 +1,6 @@
 import { Elysia } from "elysia";
 import { SESSION_TTL_SECONDS } from "../../../domain/shared/limits.ts";
+import type { Caller } from "../../../usecases/reputation/accounts/attempts.ts";
 import {
   type ChangePasswordDeps,
   changePassword,
@@ -17,7 +18,7 @@ import {
   signUp,
 } from "../../../usecases/reputation/accounts/sign-up.ts";
 import { readBody } from "../../bodies.ts";
-import { clientAddress, exchangeOf, traced } from "../../exchange.ts";
+import { callerGone, clientAddress, exchangeOf, traced } from "../../exchange.ts";
 import { readUserBody, requireUser, type WriterDeps } from "../../guards/bearer.ts";
 import { requireJson, requireSignInPage, sessionCookie } from "../../guards/browser.ts";
 import { headerDoc } from "../../openapi.ts";
@@ -45,9 +46,10 @@ type SessionRouteDeps = SignInDeps & SignUpDeps & WriterDeps & ChangePasswordDep
 
 /** Signup, sign-in and sign-out. D-5.4. */
 export function sessionRoutes(deps: SessionRouteDeps, trustedProxyHops: number) {
-  const addressOf = (request: Request) => {
+  const callerOf = (request: Request): Caller => {
     const { connection } = exchangeOf(request);
-    return clientAddress(request.headers, connection, trustedProxyHops);
+    const address = clientAddress(request.headers, connection, trustedProxyHops);
+    return { address, gone: callerGone(request) };
   };
   return new Elysia()
     .get(
@@ -64,11 +66,9 @@ export function sessionRoutes(deps: SessionRouteDeps, trustedProxyHops: number) 
         requireSignInPage(request);
         const body = await readBody(request, SignUpSchema);
         requireJson(request);
-        return dataReply(
-          deps.clock,
-          await traced(request, signUp)(deps, body, addressOf(request)),
-          { status: 201 },
-        );
+        return dataReply(deps.clock, await traced(request, signUp)(deps, body, callerOf(request)), {
+          status: 201,
+        });
       },
       { parse: "none", detail: SESSION_DETAILS.signUp },
     )
@@ -78,7 +78,7 @@ export function sessionRoutes(deps: SessionRouteDeps, trustedProxyHops: number) 
         const { isCookieSet } = requireSignInPage(request);
         const body = await readBody(request, SignInSchema);
         requireJson(request);
-        const session = await traced(request, signIn)(deps, body, addressOf(request));
+        const session = await traced(request, signIn)(deps, body, callerOf(request));
         const cookie = sessionCookie(request, session.token, SESSION_TTL_SECONDS);
         const headers = isCookieSet ? { "Set-Cookie": cookie } : {};
         return dataReply(deps.clock, session, { headers });
@@ -90,7 +90,7 @@ export function sessionRoutes(deps: SessionRouteDeps, trustedProxyHops: number) 
       async ({ request }) => {
         const { body } = await readUserBody(deps, request, PasswordChangeSchema);
         const identity = await requireUser(deps, request);
-        const wanted = { ...body, address: addressOf(request) };
+        const wanted = { ...body, caller: callerOf(request) };
         return dataReply(deps.clock, await traced(request, changePassword)(deps, identity, wanted));
       },
       { parse: "none", detail: SESSION_DETAILS.changePassword },

@@ -10,7 +10,7 @@ import {
 } from "../../../usecases/reputation/accounts/administer.ts";
 import type { AccountDeps } from "../../../usecases/reputation/accounts/deps.ts";
 import type { IdentityDeps } from "../../../usecases/reputation/accounts/identity.ts";
-import { traced } from "../../exchange.ts";
+import { callerGone, traced } from "../../exchange.ts";
 import { adminRequestOf, readAdminRequest, requireAdministrator } from "../../guards/bearer.ts";
 import { parameterDoc } from "../../openapi.ts";
 import {
@@ -100,7 +100,7 @@ export function accountRoutes(deps: AccountRouteDeps) {
       "/:username/password",
       async ({ request, params }) => {
         const { body, asked } = await readAdminRequest(deps, request, PasswordResetSchema);
-        const change = { username: params.username, ...body };
+        const change = { username: params.username, ...body, gone: callerGone(request) };
         return dataReply(clock, await traced(request, setPassword)(deps, change, asked));
       },
       { parse: "none", detail: DETAILS.password },

@@ -30,6 +30,13 @@ const CURSOR = /^name-((?:[0-9a-f]{2}){1,800})$/;
 
 const UTF8 = new TextDecoder();
 
+interface NewPassword {
+  readonly username: string;
+  readonly newPassword: string;
+  /** Aborted when nobody waits for the answer any more. */
+  readonly gone?: AbortSignal;
+}
+
 /** In the field order of D-8.2. */
 interface ReleaseBody {
   readonly username: string;
@@ -120,10 +127,10 @@ export async function eraseOwnAccount(
  */
 export async function setPassword(
   deps: AdministrationDeps & Pick<AccountDeps, "passwords" | "passwordSemaphore">,
-  { username, newPassword }: { readonly username: string; readonly newPassword: string },
+  { username, newPassword, gone }: NewPassword,
   request: AdminRequest,
 ): Promise<{ readonly username: string; readonly status: "changed" }> {
-  const hash = await deps.passwordSemaphore.use(() => deps.passwords.hash(newPassword));
+  const hash = await deps.passwordSemaphore.use(() => deps.passwords.hash(newPassword), gone);
   const outcome = await deps.administration.setPassword(username, hash, request);
   if (outcome === null) throw noAccount();
   if (outcome === "no_password") {

@@ -18,6 +18,13 @@ import {
 import type { AttemptCounter } from "../../../ports/accounts/sign-in-guard.ts";
 import type { AccountDeps } from "./deps.ts";
 
+/** Who sends a password. */
+export interface Caller {
+  readonly address: string;
+  /** Aborted when nobody waits for the answer any more: then the password is not looked at. D-11.8. */
+  readonly gone: AbortSignal;
+}
+
 /** Somebody who signs in, at a moment. */
 export interface SignInAttempt {
   readonly username: string;

@@ -1,7 +1,7 @@
 // Changes one's own password. D-8.7.
 import { OWN_ISSUER } from "../../../domain/reputation/accounts/account.ts";
 import { AppError } from "../../../domain/shared/errors.ts";
-import { passwordCounters, requireNoWait } from "./attempts.ts";
+import { type Caller, passwordCounters, requireNoWait } from "./attempts.ts";
 import type { AccountDeps } from "./deps.ts";
 import type { Identity } from "./identity.ts";
 import { wrongCredentials } from "./sessions.ts";
@@ -14,7 +14,7 @@ export type ChangePasswordDeps = Pick<
 interface PasswordRequest {
   readonly currentPassword: string;
   readonly newPassword: string;
-  readonly address: string;
+  readonly caller: Caller;
 }
 
 /**
@@ -25,12 +25,13 @@ interface PasswordRequest {
 export async function changePassword(
   deps: ChangePasswordDeps,
   { account, session }: Pick<Identity, "account" | "session">,
-  { currentPassword, newPassword, address }: PasswordRequest,
+  { currentPassword, newPassword, caller }: PasswordRequest,
 ): Promise<{ readonly status: "changed" }> {
   const { username, passwordHash } = account;
   if (account.issuer !== OWN_ISSUER || passwordHash === null) {
     throw new AppError("conflict", "This account has no password here");
   }
+  const { address, gone } = caller;
   const counters = passwordCounters({ username, address, nowMs: deps.clock.nowMs() });
   const requireTry = async () => requireNoWait(await deps.signIns.retryAfterSeconds(counters));
   await requireTry();
@@ -47,5 +48,5 @@ export async function changePassword(
     const change = { from: passwordHash, to, keptSession };
     if (await deps.accounts.changePassword(username, change)) return { status: "changed" };
     throw wrongCredentials("The password was changed meanwhile");
-  });
+  }, gone);
 }

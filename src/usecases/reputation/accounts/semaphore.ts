@@ -1,46 +1,101 @@
 import { AppError } from "../../../domain/shared/errors.ts";
+import type { Clock } from "../../../ports/runtime/runtime.ts";
 
 interface SemaphoreLimits {
   /** Tasks at once, 1 or more. */
   readonly maxRunning: number;
   /** Tasks that wait for their turn, 0 or more. */
   readonly maxWaiting: number;
+  /** Time within which a task that waits has to be done; one that is not going to be is refused. */
+  readonly maxMs: number;
+  readonly clock: Pick<Clock, "monotonicMs">;
   /** Called when a task begins; what it returns is called when the task has ended, and keeps its place taken meanwhile. */
   readonly rest?: () => () => Promise<void>;
 }
 
-/** Runs at most so many tasks at once, in the order in which they came. */
-export class Semaphore {
-  #free: number;
-  readonly #maxWaiting: number;
-  readonly #rest: SemaphoreLimits["rest"];
-  readonly #waiting: (() => void)[] = [];
+interface WaitingTask {
+  readonly dueMs: number;
+  begin(): void;
+  refuse(): void;
+}
 
-  constructor({ maxRunning, maxWaiting, rest }: SemaphoreLimits) {
-    this.#free = maxRunning;
-    this.#maxWaiting = maxWaiting;
-    this.#rest = rest;
+/** Weight of the newest task in the mean time of recent ones. */
+const NEWEST_WEIGHT = 1 / 8;
+
+/** Runs at most so many tasks at once, in the order in which they came, and none that nobody waits for. D-8.5, D-11.8. */
+export class Semaphore {
+  readonly #limits: SemaphoreLimits;
+  #free: number;
+  /** Mean time that recent tasks kept their places; null before the first has ended. */
+  #taskMs: number | null = null;
+  readonly #waiting: WaitingTask[] = [];
+
+  constructor(limits: SemaphoreLimits) {
+    this.#limits = limits;
+    this.#free = limits.maxRunning;
   }
 
-  /** Runs the work once it is its turn; settles as the work does. Throws `overloaded` at once when too many wait. */
-  async use<T>(work: () => Promise<T>): Promise<T> {
+  /**
+   * Runs the work once it is its turn; settles as the work does. Throws `overloaded` at once when too many wait, or when
+   * recent tasks took so long that the work would not be done in time, and when `gone` is aborted before its turn.
+   */
+  async use<T>(work: () => Promise<T>, gone?: AbortSignal): Promise<T> {
+    if (gone?.aborted) throw overloaded();
     if (this.#free > 0) this.#free--;
-    else if (this.#waiting.length < this.#maxWaiting) {
-      await new Promise<void>((resume) => this.#waiting.push(resume));
-    } else throw new AppError("overloaded", "Too many others are signing in; try again soon");
-    const rest = this.#rest?.();
+    else await this.#turn(gone);
+    const { clock, rest } = this.#limits;
+    const startedAtMs = clock.monotonicMs();
+    const rested = rest?.();
+    const end = () => {
+      const tookMs = clock.monotonicMs() - startedAtMs;
+      this.#taskMs = (this.#taskMs ?? tookMs) * (1 - NEWEST_WEIGHT) + tookMs * NEWEST_WEIGHT;
+      this.#goOn();
+    };
     try {
       return await work();
     } finally {
       // Nobody but the next task waits for the rest.
-      if (rest === undefined) this.#goOn();
-      else void rest().finally(() => this.#goOn());
+      if (rested === undefined) end();
+      else void rested().finally(end);
+    }
+  }
+
+  async #turn(gone: AbortSignal | undefined): Promise<void> {
+    const { maxRunning, maxWaiting, maxMs, clock } = this.#limits;
+    const count = this.#waiting.length;
+    // Those that run now, those that wait, and this one.
+    const rounds = 2 + Math.floor(count / maxRunning);
+    if (count >= maxWaiting || rounds * (this.#taskMs ?? 0) > maxMs) throw overloaded();
+    const { promise, resolve, reject } = Promise.withResolvers<void>();
+    const refuse = () => reject(overloaded());
+    const task = { dueMs: clock.monotonicMs() + maxMs, begin: resolve, refuse };
+    const leave = () => {
+      const at = this.#waiting.indexOf(task);
+      if (at === -1) return;
+      this.#waiting.splice(at, 1);
+      refuse();
+    };
+    this.#waiting.push(task);
+    gone?.addEventListener("abort", leave);
+    try {
+      await promise;
+    } finally {
+      gone?.removeEventListener("abort", leave);
     }
   }
 
   #goOn(): void {
-    const next = this.#waiting.shift();
+    const doneMs = this.#limits.clock.monotonicMs() + (this.#taskMs ?? 0);
+    let next = this.#waiting.shift();
+    while (next !== undefined && next.dueMs < doneMs) {
+      next.refuse();
+      next = this.#waiting.shift();
+    }
     if (next === undefined) this.#free++;
-    else next();
+    else next.begin();
   }
+}
+
+function overloaded(): AppError {
+  return new AppError("overloaded", "Too many others are signing in; try again soon");
 }

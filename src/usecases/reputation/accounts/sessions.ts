@@ -7,7 +7,7 @@ import {
 import { AppError } from "../../../domain/shared/errors.ts";
 import { SESSION_TTL_SECONDS } from "../../../domain/shared/limits.ts";
 import { formatMs } from "../../../domain/shared/time.ts";
-import { attemptCounters, rememberAddress, requireNoWait } from "./attempts.ts";
+import { attemptCounters, type Caller, rememberAddress, requireNoWait } from "./attempts.ts";
 import type { AccountDeps } from "./deps.ts";
 import {
   type Identity,
@@ -52,13 +52,13 @@ const LAST_MS = 8_640_000_000_000_000;
 
 /**
  * Begins a session. Throws `credentials_invalid` for a wrong password and an unknown name alike, `rate_limited` after too
- * many failures, `overloaded` while too many passwords wait, and `account_suspended` to the right password only. D-5.4,
+ * many failures, `overloaded` when the password is not looked at in time, and `account_suspended` to the right password only. D-5.4,
  * D-8.5, D-8.8.
  */
 export async function signIn(
   deps: SignInDeps,
   { username, password }: Credentials,
-  address: string,
+  { address, gone }: Caller,
 ): Promise<SessionBody> {
   const nowMs = deps.clock.nowMs();
   const attempt = { username, address, nowMs };
@@ -81,7 +81,7 @@ export async function signIn(
     const session = await beginSession(deps, account);
     await rememberAddress(deps, attempt);
     return session;
-  });
+  }, gone);
 }
 
 async function beginSession(deps: SignInDeps, account: Account): Promise<SessionBody> {

@@ -7,7 +7,7 @@ import {
   type SignUp,
 } from "../../../domain/reputation/accounts/account.ts";
 import { AppError } from "../../../domain/shared/errors.ts";
-import { addressCounter, requireNoWait } from "./attempts.ts";
+import { addressCounter, type Caller, requireNoWait } from "./attempts.ts";
 import type { AccountDeps } from "./deps.ts";
 import type { Credentials } from "./sessions.ts";
 
@@ -51,12 +51,12 @@ export function requireSignUpEnabled(deps: Pick<SignUpDeps, "isSignupEnabled">):
 
 /**
  * Makes an account and its profile. Throws `username_taken` (also when a profile or platform account of that name came by
- * sync, and for `ADMIN_USERNAME`), `email_taken`, `rate_limited`. D-5.4, D-8.1.
+ * sync, and for `ADMIN_USERNAME`), `email_taken`, `rate_limited`, `overloaded`. D-5.4, D-8.1.
  */
 export async function signUp(
   deps: SignUpDeps,
   request: SignUp,
-  address: string,
+  { address, gone }: Caller,
 ): Promise<AccountBody> {
   const { username, email, password, displayName = null } = request;
   const nowMs = deps.clock.nowMs();
@@ -64,7 +64,7 @@ export async function signUp(
   const account: Account = {
     username,
     email,
-    passwordHash: await deps.passwordSemaphore.use(() => deps.passwords.hash(password)),
+    passwordHash: await deps.passwordSemaphore.use(() => deps.passwords.hash(password), gone),
     role: "user",
     issuer: OWN_ISSUER,
     ...NEW_ACCOUNT,
