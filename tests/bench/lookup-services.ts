@@ -2,7 +2,7 @@
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import type { Checkout } from "./checkout.ts";
+import type { Checkout } from "./beside/checkout.ts";
 import type { Server } from "./child-process.ts";
 import { hasWrk, loadWithWrk, type Target } from "./lookup-load.ts";
 import type { Turn } from "./lookup-rounds.ts";
@@ -34,11 +34,11 @@ export class LookupScene {
   /** Sets a scene, lets `measure` work in it, and clears it away. Says so when there is no `wrk`. */
   static async use(
     store: BenchStore,
-    reporter: Reporter,
+    { say }: Pick<Reporter, "say">,
     measure: (scene: LookupScene) => Promise<void>,
   ): Promise<void> {
     if (!hasWrk()) {
-      reporter.say("  Left out: there is no wrk on the PATH (apt-get install wrk)");
+      say("  Left out: there is no wrk on the PATH (apt-get install wrk)");
       return;
     }
     const scene = new LookupScene(store);

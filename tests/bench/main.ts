@@ -1,8 +1,9 @@
 // npm run bench [-- pull push memory health wide runs lookups changes accounts instances workers endurance pocketbase tracing costs]
-//               [sqlite mongodb] [--write] [--beside FOLDER]
-// Measures repsync beside what its speed is judged by: the least that the same work costs, or another checkout.
+//               [sqlite mongodb] [--write]
+// npm run bench -- beside COMMIT [lookups pages pushes runs] [sqlite mongodb]
+// Measures repsync beside what its speed is judged by: the least that the same work costs, or another commit.
 import { parseArgs } from "node:util";
-import { type Checkout, openCheckout } from "./checkout.ts";
+import { benchBeside, COMPARISONS } from "./beside/beside.ts";
 import { describeMachine, printResults, writeResults } from "./report.ts";
 import type { BenchResult, Reporter } from "./result.ts";
 import { benchAccounts } from "./sections/accounts.ts";
@@ -23,27 +24,25 @@ import { type BenchStore, openStores } from "./stores.ts";
 
 /** A section, and the stores it is for. */
 interface Section {
-  readonly run: (store: BenchStore, reporter: Reporter, beside: Checkout | null) => Promise<void>;
+  readonly run: (store: BenchStore, reporter: Reporter) => Promise<void>;
   readonly storeNames: readonly string[];
   /** True when it takes long and is measured only when it is named. */
   readonly isOnlyNamed?: boolean;
-  /** True when it can measure beside another checkout. */
-  readonly isForBeside?: boolean;
 }
 
 const STORES: readonly string[] = ["sqlite", "mongodb"];
 const SECTIONS: Readonly<Record<string, Section>> = {
-  pull: { run: benchPull, storeNames: STORES, isForBeside: true },
-  push: { run: benchPush, storeNames: STORES, isForBeside: true },
+  pull: { run: benchPull, storeNames: STORES },
+  push: { run: benchPush, storeNames: STORES },
   memory: { run: benchMillion, storeNames: STORES },
   health: { run: benchHealth, storeNames: STORES },
   wide: { run: benchWide, storeNames: ["sqlite"], isOnlyNamed: true },
   "wide-million": { run: benchWideMillion, storeNames: ["sqlite"], isOnlyNamed: true },
   runs: { run: benchRuns, storeNames: ["sqlite"] },
-  lookups: { run: benchLookups, storeNames: STORES, isForBeside: true },
-  changes: { run: benchChanges, storeNames: STORES, isForBeside: true },
-  accounts: { run: benchAccounts, storeNames: STORES, isForBeside: true },
-  instances: { run: benchInstances, storeNames: ["mongodb"], isForBeside: true },
+  lookups: { run: benchLookups, storeNames: STORES },
+  changes: { run: benchChanges, storeNames: STORES },
+  accounts: { run: benchAccounts, storeNames: STORES },
+  instances: { run: benchInstances, storeNames: ["mongodb"] },
   workers: { run: benchWorkers, storeNames: STORES },
   endurance: { run: benchEndurance, storeNames: ["sqlite"] },
   pocketbase: { run: benchPocketbase, storeNames: ["sqlite"] },
@@ -53,9 +52,10 @@ const SECTIONS: Readonly<Record<string, Section>> = {
 
 /** What the command line asks for. */
 interface Choice {
-  readonly sections: readonly string[];
+  /** Of `SECTIONS`, or of `COMPARISONS` beside a commit. */
+  readonly names: readonly string[];
   readonly storeNames: readonly string[];
-  readonly beside: Checkout | null;
+  readonly commit: string | null;
   readonly isWriting: boolean;
 }
 
@@ -70,21 +70,22 @@ function readChoice(args: string[]): Choice {
     const { values, positionals } = parseArgs({
       args,
       allowPositionals: true,
-      options: { beside: { type: "string" }, write: { type: "boolean", default: false } },
+      options: { write: { type: "boolean", default: false } },
     });
-    const beside = values.beside === undefined ? null : openCheckout(values.beside);
-    const possible = Object.keys(SECTIONS).filter(
-      (name) => beside === null || SECTIONS[name]?.isForBeside,
-    );
+    const isBeside = positionals[0] === "beside";
+    const commit = isBeside ? (positionals[1] ?? "") : null;
+    if (commit === "") throw new Error("beside wants a commit");
+    const words = isBeside ? positionals.slice(2) : positionals;
+    const possible = Object.keys(isBeside ? COMPARISONS : SECTIONS);
     const known = [...possible, ...STORES];
-    const unknown = positionals.filter((name) => !known.includes(name));
+    const unknown = words.filter((name) => !known.includes(name));
     if (unknown.length > 0) {
       throw new Error(`Unknown here: ${unknown.join(" ")}. There are ${known.join(", ")}`);
     }
     return {
-      sections: chosenOf(possible, positionals),
-      storeNames: chosenOf(STORES, positionals),
-      beside,
+      names: chosenOf(possible, words),
+      storeNames: chosenOf(STORES, words),
+      commit,
       isWriting: values.write,
     };
   } catch (error) {
@@ -99,7 +100,7 @@ function chosenOf(names: readonly string[], named: readonly string[]): readonly 
   return chosen.length > 0 ? chosen : names.filter((name) => !SECTIONS[name]?.isOnlyNamed);
 }
 
-async function bench(choice: Choice): Promise<void> {
+async function bench({ names, storeNames, commit, isWriting }: Choice): Promise<void> {
   const results: BenchResult[] = [];
   const reporter: Reporter = {
     add: (result) => {
@@ -109,22 +110,29 @@ async function bench(choice: Choice): Promise<void> {
     say: (text) => console.log(text),
   };
   console.log(describeMachine());
-  const { stores, missing, close } = await openStores(choice.storeNames);
+  const { stores, missing, close } = await openStores(storeNames);
   try {
     for (const reason of missing) console.log(`Left out: ${reason}`);
-    for (const name of choice.sections) {
-      const section = SECTIONS[name];
-      const wanted = stores.filter((store) =>
-        section?.storeNames.includes(store.name.toLowerCase()),
-      );
-      for (const store of wanted) {
-        console.log(`${name}, ${store.name} …`);
-        await section?.run(store, reporter, choice.beside);
-      }
-    }
+    if (commit === null) await benchSections(names, stores, reporter);
+    else await benchBeside({ commit, names }, stores, reporter);
   } finally {
     await close();
   }
   printResults(results);
-  if (choice.isWriting) writeResults(results);
+  if (isWriting) writeResults(results);
+}
+
+async function benchSections(
+  names: readonly string[],
+  stores: readonly BenchStore[],
+  reporter: Reporter,
+): Promise<void> {
+  for (const name of names) {
+    const section = SECTIONS[name];
+    for (const store of stores) {
+      if (!section?.storeNames.includes(store.name.toLowerCase())) continue;
+      console.log(`${name}, ${store.name} …`);
+      await section.run(store, reporter);
+    }
+  }
 }

@@ -53,8 +53,9 @@ function lineOf(row: readonly string[]): string {
 }
 
 function cells(result: BenchResult): string[] {
-  const { name, ours, other, ratio, bar } = result;
-  return [name, ours, other, ratio.toFixed(2), barText(bar), verdict(result)];
+  const { name, ours, other, ratio, spread, bar } = result;
+  const ratioText = ratio.toFixed(2) + (spread === undefined ? "" : ` (${spread})`);
+  return [name, ours, other, ratioText, barText(bar), verdict(result)];
 }
 
 function barText(bar: BenchResult["bar"]): string {

@@ -6,6 +6,8 @@ export interface BenchResult {
   /** What it is compared with, with its unit. */
   readonly other: string;
   readonly ratio: number;
+  /** The least and the greatest ratio of a round, where each round is a pair. */
+  readonly spread?: string;
   /** What the ratio has to be; null for a line that only informs. */
   readonly bar: { readonly atLeast: number } | { readonly atMost: number } | null;
 }

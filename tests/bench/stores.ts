@@ -7,13 +7,14 @@ import { CITIES_REGISTRY } from "../../src/cli/demo/cities.ts";
 import { startReplicaSet } from "../support/mongo-replica-set.ts";
 import { ADMIN } from "./administrator.ts";
 import { makePushBody, makeRows, TABLE_ENTRY, TABLE_NAME } from "./bench-rows.ts";
-import { type Checkout, OURS } from "./checkout.ts";
+import { type Checkout, OURS } from "./beside/checkout.ts";
 import { type Server, startServer } from "./child-process.ts";
 import { pushRows, SYNC_KEY } from "./client.ts";
 import { copyMongoConsent, copySqliteConsent } from "./copy-consent.ts";
 
 const FILL_ROWS = 5_000;
 let services = 0;
+let labels = 0;
 const ROOT = fileURLToPath(new URL("../..", import.meta.url));
 
 /** One store to measure with. */
@@ -72,48 +73,54 @@ export async function openStores(names: readonly string[]): Promise<BenchStores>
   };
 }
 
-/** What a service is measured with: its rows, and the checkout to compare it with, or the floor when that is null. */
-export interface PairOptions {
-  readonly label: string;
-  readonly rows: number;
-  readonly beside: Checkout | null;
+/** A label that no other place has. */
+export function newLabel(name: string): string {
+  return `${name}_${++labels}`;
 }
 
-/** Our service, and what it is compared with. */
-export interface Pair {
-  readonly service: Server;
-  readonly other: Server;
-  stop(): Promise<void>;
-}
-
-/** Starts both, each on a place of its own with the same rows, made by a service. */
-export async function startBoth(
+/** Starts a service, ours unless said otherwise, on a new place with so many rows. */
+export async function startFilled(
   store: BenchStore,
-  { label, rows, beside }: PairOptions,
-): Promise<Pair> {
-  const otherLabel = `${label}_other`;
-  const maker = await store.startService(otherLabel, {}, beside ?? OURS);
-  await fill(maker, rows).finally(() => maker.stop());
-  const service = await store.startService(label);
+  { rows, label = newLabel("filled"), checkout }: FilledStart,
+): Promise<Server> {
+  const service = await store.startService(label, {}, checkout);
   try {
     await fill(service, rows);
-    const other =
-      beside === null
-        ? await store.startFloor(otherLabel)
-        : await store.startService(otherLabel, {}, beside);
-    const stop = async () => {
-      await Promise.all([service.stop(), other.stop()]);
-    };
-    return { service, other, stop };
+    return service;
   } catch (error) {
     await service.stop();
     throw error;
   }
 }
 
-/** Part of a result's name that says what it is compared with. */
-export function besideText(beside: Checkout | null): string {
-  return beside === null ? "" : ", against the other checkout";
+interface FilledStart {
+  readonly rows: number;
+  readonly label?: string;
+  readonly checkout?: Checkout;
+}
+
+/** Our service, and its floor. */
+export interface Pair {
+  readonly service: Server;
+  readonly floor: Server;
+  stop(): Promise<void>;
+}
+
+/** Starts both, each on a place of its own with the same rows, made by a service. */
+export async function startBoth(store: BenchStore, rows: number): Promise<Pair> {
+  const label = newLabel("floor");
+  await (await startFilled(store, { rows, label })).stop();
+  const service = await startFilled(store, { rows });
+  try {
+    const floor = await store.startFloor(label);
+    const stop = async () => {
+      await Promise.all([service.stop(), floor.stop()]);
+    };
+    return { service, floor, stop };
+  } catch (error) {
+    await service.stop();
+    throw error;
+  }
 }
 
 /** Pushes the first rows of the measured table, or to another table with its columns. */

@@ -4,7 +4,6 @@
 // cores of one machine. So there are two comparisons of sign-ins. The first, with quiet, includes the time that the
 // passwords take from the load generator. The second is with as many passwords a second that the measuring process checks itself,
 // so that only what the service adds is left.
-import type { Checkout } from "../checkout.ts";
 import {
   atRate,
   type Loads,
@@ -37,28 +36,20 @@ const ENV = {
 let attempts = 0;
 
 /** Lookups beside sign-ins with right and with wrong passwords, and beside account writes. */
-export async function benchAccounts(
-  store: BenchStore,
-  reporter: Reporter,
-  beside: Checkout | null,
-): Promise<void> {
-  await LookupScene.use(store, reporter, async (scene) => {
-    await compare(scene, reporter);
-    if (beside !== null) await compare(scene, reporter, beside);
-  });
+export async function benchAccounts(store: BenchStore, reporter: Reporter): Promise<void> {
+  await LookupScene.use(store, reporter, (scene) => compare(scene, reporter));
 }
 
-async function compare(scene: LookupScene, reporter: Reporter, checkout?: Checkout): Promise<void> {
-  const service = await scene.startService(checkout, ENV);
+async function compare(scene: LookupScene, reporter: Reporter): Promise<void> {
+  const service = await scene.startService(undefined, ENV);
   const names = Array.from({ length: WRITERS }, (_, place) => `writer-${place}`);
   const tokens: string[] = [];
   for (const name of names) tokens.push((await signUp(service.url, name, fromElsewhere())).token);
   const turns = turnsOf(scene, service, { names, tokens });
   const loads = await takeTurns(turns, ROUNDS);
-  const where = `${checkout === undefined ? "" : ", the other checkout"}, ${scene.store.name}`;
   const add = (name: string, busy: Loads, other: Loads, bar: BenchResult["bar"] = BAR) =>
     reporter.add({
-      name: `lookups, ${name}${where}`,
+      name: `lookups, ${name}, ${scene.store.name}`,
       ours: rateText(busy),
       other: rateText(other),
       ratio: ratioOf("perSecond", busy, other),

@@ -1,4 +1,3 @@
-import type { Checkout } from "../checkout.ts";
 import { CONNECTIONS, type Load } from "../lookup-load.ts";
 import { rateText, ratioOf, type Turn, takeTurns } from "../lookup-rounds.ts";
 import { makeCaller } from "../lookup-scene.ts";
@@ -11,26 +10,16 @@ const SECONDS = 4;
 const BAR = { atLeast: 0.8 };
 
 /** Two instances that count for one account, against the same two with an account each. */
-export async function benchInstances(
-  store: BenchStore,
-  reporter: Reporter,
-  beside: Checkout | null,
-): Promise<void> {
-  const name = "lookups, two instances with one account against two accounts";
+export async function benchInstances(store: BenchStore, reporter: Reporter): Promise<void> {
+  const name = `lookups, two instances with one account against two accounts, ${store.name}`;
   await LookupScene.use(store, reporter, async (scene) => {
-    reporter.add({ name: `${name}, ${store.name}`, ...(await compare(scene)), bar: BAR });
-    if (beside === null) return;
-    const other = await compare(scene, beside);
-    reporter.add({ name: `${name}, the other checkout, ${store.name}`, ...other, bar: null });
+    reporter.add({ name, ...(await compare(scene)), bar: BAR });
   });
 }
 
-async function compare(
-  scene: LookupScene,
-  checkout?: Checkout,
-): Promise<Omit<BenchResult, "name" | "bar">> {
-  const first = await scene.startService(checkout);
-  const second = await scene.startInstance(first.label, checkout);
+async function compare(scene: LookupScene): Promise<Omit<BenchResult, "name" | "bar">> {
+  const first = await scene.startService();
+  const second = await scene.startInstance(first.label);
   const otherKey = await makeCaller(first.url, "other-business");
   const half = (url: string, key: string) => scene.loadFor(SECONDS, { url, key }, CONNECTIONS / 2);
   const shared = both(half(first.url, first.key), half(second.url, first.key));

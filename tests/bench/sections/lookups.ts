@@ -1,5 +1,4 @@
 import { fileURLToPath } from "node:url";
-import type { Checkout } from "../checkout.ts";
 import { residentBytes, type Server, startServer } from "../child-process.ts";
 import { CONNECTIONS, loadWithWrk, steadyP95Ms, type Target } from "../lookup-load.ts";
 import { type Loads, p99Text, rateText, ratioOf, takeTurns } from "../lookup-rounds.ts";
@@ -19,8 +18,6 @@ const RECORDS = {
 };
 const ROUNDS = 5;
 const SECONDS = 3;
-const BESIDE_ROUNDS = 10;
-const BESIDE_BARS = { rate: { atLeast: 0.85 }, p99: { atMost: 1.2 } };
 const STEADY = { perSecond: 1_000, seconds: 10 };
 const WARM_SECONDS = 5;
 const STEADY_REQUESTS = 300_000;
@@ -28,15 +25,8 @@ const MANY_REQUESTS = 2_000_000;
 const MAX_GROWTH = 1.2;
 
 /** Lookups of ten thousand people with every check and the durable audit. */
-export async function benchLookups(
-  store: BenchStore,
-  reporter: Reporter,
-  beside: Checkout | null,
-): Promise<void> {
-  await LookupScene.use(store, reporter, async (scene) => {
-    if (beside === null) await againstFloors(scene, reporter);
-    else await againstCheckout(scene, reporter, beside);
-  });
+export async function benchLookups(store: BenchStore, reporter: Reporter): Promise<void> {
+  await LookupScene.use(store, reporter, (scene) => againstFloors(scene, reporter));
 }
 
 /** Memory of the service over two million lookups. */
@@ -91,28 +81,6 @@ async function againstFloors(scene: LookupScene, reporter: Reporter): Promise<vo
     other: `${floorMs.toFixed(1)} ms`,
     ratio: steadyMs / floorMs,
     bar: null,
-  });
-}
-
-async function againstCheckout(
-  scene: LookupScene,
-  reporter: Reporter,
-  beside: Checkout,
-): Promise<void> {
-  const ours = await scene.startService();
-  const other = await scene.startService(beside);
-  const loads = await takeTurns(
-    { ours: scene.loadFor(SECONDS, ours), other: scene.loadFor(SECONDS, other) },
-    BESIDE_ROUNDS,
-  );
-  const { name } = scene.store;
-  reporter.add({
-    ...rateResult(loads.ours, loads.other, BESIDE_BARS.rate),
-    name: `lookups, against the other checkout, ${name}`,
-  });
-  reporter.add({
-    ...p99Result(loads.ours, loads.other, BESIDE_BARS.p99),
-    name: `lookups, 99th percentile, against the other checkout, ${name}`,
   });
 }
 

@@ -1,9 +1,8 @@
 import { alternate } from "../alternate.ts";
 import { makeRow } from "../bench-rows.ts";
-import type { Checkout } from "../checkout.ts";
 import { type OpenRow, openPage, pullPage } from "../client.ts";
 import { type Reporter, rowRate } from "../result.ts";
-import { type BenchStore, besideText, startBoth } from "../stores.ts";
+import { type BenchStore, startBoth } from "../stores.ts";
 
 const TABLE_ROWS = 50_000;
 const PAGE_ROWS = [1_000, 5_000];
@@ -11,29 +10,22 @@ const BARS = { SQLite: 0.7, MongoDB: 0.8 };
 const ROUNDS = { warmUpRounds: 20, rounds: 80 };
 
 /** Pull pages, read in order, against the same read, JSON, SHA-256 and gzip without the service. */
-export async function benchPull(
-  store: BenchStore,
-  reporter: Reporter,
-  beside: Checkout | null,
-): Promise<void> {
-  const options = { label: "pull", rows: TABLE_ROWS, beside };
-  const { service, other: compared, stop } = await startBoth(store, options);
+export async function benchPull(store: BenchStore, reporter: Reporter): Promise<void> {
+  const { service, floor, stop } = await startBoth(store, TABLE_ROWS);
   try {
     for (const rows of PAGE_ROWS) {
       const offsetOf = (round: number) => (round * rows) % TABLE_ROWS;
-      const queryOf = (round: number) => `limit=${rows}&offset=${offsetOf(round)}`;
-      const otherQuery = (round: number) =>
-        beside === null ? floorQuery(rows, offsetOf(round)) : queryOf(round);
-      const ours = (round: number) => pullPage(service.url, queryOf(round));
-      const other = (round: number) => pullPage(compared.url, otherQuery(round));
+      const ours = (round: number) =>
+        pullPage(service.url, `limit=${rows}&offset=${offsetOf(round)}`);
+      const other = (round: number) => pullPage(floor.url, floorQuery(rows, offsetOf(round)));
       checkSame(openPage(await ours(1)), openPage(await other(1)));
       const { oursMs, otherMs } = await alternate({ ours, other }, ROUNDS);
       reporter.add({
-        name: `pull, pages of ${rows}${besideText(beside)}, ${store.name}`,
+        name: `pull, pages of ${rows}, ${store.name}`,
         ours: rowRate(rows, oursMs),
         other: rowRate(rows, otherMs),
         ratio: otherMs / oursMs,
-        bar: beside === null ? { atLeast: BARS[store.name] } : null,
+        bar: { atLeast: BARS[store.name] },
       });
     }
   } finally {

@@ -1,9 +1,8 @@
 import { alternate } from "../alternate.ts";
 import { makePushBody, makeRows, type PushedRows } from "../bench-rows.ts";
-import type { Checkout } from "../checkout.ts";
 import { openPage, pullPage, pushRows } from "../client.ts";
 import { type Reporter, rowRate } from "../result.ts";
-import { type BenchStore, besideText, startBoth } from "../stores.ts";
+import { type BenchStore, startBoth } from "../stores.ts";
 import { benchPushOptions } from "./push-options.ts";
 
 const TABLE_ROWS = 50_000;
@@ -21,13 +20,8 @@ const BATCHES = {
 };
 
 /** Pushes of existing keys with changed values, then of new keys, against the same upserts without the service. */
-export async function benchPush(
-  store: BenchStore,
-  reporter: Reporter,
-  beside: Checkout | null,
-): Promise<void> {
-  const options = { label: "push", rows: TABLE_ROWS, beside };
-  const { service, other: compared, stop } = await startBoth(store, options);
+export async function benchPush(store: BenchStore, reporter: Reporter): Promise<void> {
+  const { service, floor, stop } = await startBoth(store, TABLE_ROWS);
   try {
     let version = 0;
     let newRows = 0;
@@ -45,24 +39,24 @@ export async function benchPush(
         const { oursMs, otherMs } = await alternate(
           {
             ours: (round) => pushRows(service.url, bodies[round] as PushedRows),
-            other: (round) => pushRows(compared.url, bodies[round] as PushedRows),
+            other: (round) => pushRows(floor.url, bodies[round] as PushedRows),
           },
           rounds,
         );
         reporter.add({
-          name: `push of ${rows} ${keys} keys${besideText(beside)}, ${store.name}`,
+          name: `push of ${rows} ${keys} keys, ${store.name}`,
           ours: rowRate(rows, oursMs),
           other: rowRate(rows, otherMs),
           ratio: otherMs / oursMs,
-          bar: beside === null ? { atLeast: BARS[store.name] } : null,
+          bar: { atLeast: BARS[store.name] },
         });
       }
     }
-    await checkSame(service.url, compared.url);
+    await checkSame(service.url, floor.url);
   } finally {
     await stop();
   }
-  if (beside === null) await benchPushOptions(store, reporter);
+  await benchPushOptions(store, reporter);
 }
 
 /** What both have written has to be the same for the ratio to mean anything. */

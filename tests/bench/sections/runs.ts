@@ -1,5 +1,4 @@
 import { readCities } from "../../../src/cli/demo/cities.ts";
-import { sendJson, signInAdministrator } from "../administrator.ts";
 import { median, timeMs } from "../alternate.ts";
 import { makePushBody, makeRows, type PushedRows, TABLE_NAME } from "../bench-rows.ts";
 import type { Server } from "../child-process.ts";
@@ -7,6 +6,7 @@ import { openPage, pullPage, pushRows } from "../client.ts";
 import { megabytes, watchMemory } from "../memory-watch.ts";
 import { startProxy } from "../proxy.ts";
 import { type Reporter, rowRate } from "../result.ts";
+import { timeRun } from "../run-times.ts";
 import { type BenchStore, fill } from "../stores.ts";
 
 const ROUNDS = 3;
@@ -136,24 +136,6 @@ async function benchSmallChanges(store: BenchStore, reporter: Reporter): Promise
     await proxy.stop();
     await remote.stop();
   }
-}
-
-/** Time of a run as whoever triggers it sees it. Throws unless it moved about so many rows. */
-async function timeRun(
-  server: Server,
-  of: { readonly direction: "pull" | "push"; readonly table: string; readonly rows: number },
-): Promise<number> {
-  const { direction, table, rows } = of;
-  const token = await signInAdministrator(server);
-  let moved = 0;
-  const ms = await timeMs(async () => {
-    const body = { direction, table };
-    const run = await sendJson(`${server.url}/api/v1/sync/trigger`, body, { token });
-    moved = Number(run[direction === "pull" ? "total_pulled" : "total_pushed"]);
-  });
-  // The row that the marker names comes again.
-  if (moved < rows || moved > rows + 1) throw new Error(`A run moved ${moved} rows, not ${rows}`);
-  return ms;
 }
 
 async function pushAll(server: Server, batches: readonly PushedRows[]): Promise<void> {
