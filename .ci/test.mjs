@@ -1,5 +1,5 @@
-// node .ci/test.mjs [arguments of bun test]: set-up, mongod, all tests over all cores; the last line has the counts.
-// TEST_STORES=sqlite leaves MongoDB out. Without arguments, tests that need the package registry run in CI only.
+// node .ci/test.mjs [--slow | --every] [arguments of bun test]: set-up, mongod, tests over all cores; the last line has the counts.
+// Without arguments it runs all tests but the slow ones, with --slow those alone, with --every both. TEST_STORES=sqlite leaves MongoDB out.
 import { mkdirSync, mkdtempSync, rmSync } from "node:fs";
 import { availableParallelism, tmpdir } from "node:os";
 import { dirname, join } from "node:path";
@@ -10,13 +10,29 @@ import { countTests, describeFailures, describeStores, readReport } from "./test
 
 // Tests wait for timers, disks and servers of their own part of the time.
 const WORKERS = availableParallelism() + 2;
+/** What kills, waits for elections, or needs the package registry and programs of others. */
+const SLOW = [
+  "tests/adapters/mongodb/deletes/failover.test.ts",
+  "tests/adapters/mongodb/lookups/reputation-failover.test.ts",
+  "tests/adapters/mongodb/runs/stores-failover.test.ts",
+  "tests/adapters/mongodb/tables/failover.test.ts",
+  "tests/e2e/runs-failover.test.ts",
+  "tests/e2e/runs-kill.test.ts",
+  "tests/deno/",
+  "tests/docs/deploy/",
+  "tests/package/",
+];
+/** Folders whose tests play more seeds among the slow ones. */
+const SEEDED = ["tests/simulation"];
+const MANY_SEEDS = "500";
 // Remembers how long files take, so that the longest begin first; everything works without it.
 const TIMINGS = join(ROOT, "node_modules", ".cache", "repsync", "test-timings.json");
 
 await setUp();
 // Found here, so that a download does not count as a test's time.
 const mongod = await findMongodUnlessLeftOut();
-const env = "path" in mongod ? { ...process.env, MONGOD_BINARY: mongod.path } : process.env;
+const env = { ...process.env };
+if ("path" in mongod) env.MONGOD_BINARY = mongod.path;
 
 const folder = mkdtempSync(join(tmpdir(), "repsync-test-"));
 const reportFile = join(folder, "report.xml");
@@ -32,10 +48,13 @@ const flags = [
   "--reporter=junit",
   `--reporter-outfile=${reportFile}`,
 ];
-const asked = process.argv.slice(2);
-if (asked.length === 0 && process.env.CI !== "true") {
-  flags.push("--path-ignore-patterns=tests/package/**");
-  console.error("Left out: tests/package, which needs the package registry (npm run test:package)");
+const [which, ...others] = process.argv.slice(2);
+const isOfSlow = which === "--slow" || which === "--every";
+const asked = isOfSlow ? others : process.argv.slice(2);
+if (isOfSlow) env.SEEDS ??= MANY_SEEDS;
+if (which === "--slow" && asked.length === 0) asked.push(...SLOW, ...SEEDED);
+if (!isOfSlow && asked.length === 0) {
+  for (const path of SLOW) flags.push(`--path-ignore-patterns=${path}**`);
 }
 const { code, error } = await runChild(BUN, ["test", ...flags, ...asked], {
   cwd: ROOT,

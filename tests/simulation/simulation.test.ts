@@ -7,8 +7,8 @@ import { runSeed } from "./run-seed.ts";
 import type { Scenario } from "./scenario.ts";
 import { seedRange, seedRanges } from "./seed-range.ts";
 
-/** Some 40 s on one quiet core. */
-const DEFAULT_SEEDS = 1_000;
+/** Some 12 s on one quiet core. */
+const DEFAULT_SEEDS = 300;
 /** Seeds of one test. */
 const SEEDS_PER_TEST = 500;
 /** Controls have to be caught within so many seeds. */

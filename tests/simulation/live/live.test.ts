@@ -8,7 +8,7 @@ import type { Sabotage } from "./live-world.ts";
 import { playLive } from "./play-live.ts";
 
 /** Some 12 s on one quiet core. */
-const DEFAULT_SEEDS = 300;
+const DEFAULT_SEEDS = 100;
 const SEEDS_PER_TEST = 100;
 const TEST_TIMEOUT_MS = 300_000;
 const CONTROL_SEEDS = 30;
