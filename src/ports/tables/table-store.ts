@@ -110,7 +110,9 @@ export interface CommitExtras {
     readonly direction: SyncDirection;
     readonly keys: readonly JsonObject[];
   };
-  /** A block that is added to the table's agreed rows. */
+  /** Removes the table's agreed rows. */
+  readonly forgetsAgreed?: boolean;
+  /** A block that is added to the table's agreed rows, once those to be forgotten are gone. */
   readonly agreed?: Uint8Array;
 }
 

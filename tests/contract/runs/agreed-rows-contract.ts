@@ -25,6 +25,20 @@ export function agreedRowsContract(harness: StoreHarness<Parts>): void {
       expect(await read(storage, "others")).toEqual([[9]]);
     });
 
+    it("D-11.10.1 a commit that forgets them removes those of its table, and adds its own", async (storage) => {
+      await prepare(storage);
+      for (const n of [1, 2]) await add(storage, [n]);
+      await add(storage, [9], OTHERS);
+      const agreed = new Uint8Array([3]);
+      await storage.tables.write(ITEMS, [], {
+        beforeCommit: () => ({ forgetsAgreed: true, agreed }),
+      });
+      expect(await read(storage)).toEqual([[3]]);
+      await storage.tables.write(ITEMS, [], { beforeCommit: () => ({ forgetsAgreed: true }) });
+      expect(await read(storage)).toEqual([]);
+      expect(await read(storage, "others")).toEqual([[9]]);
+    });
+
     it("D-7.1 a block keeps its bytes, none and many of them too", async (storage) => {
       await prepare(storage);
       const many = new Uint8Array(1_000_000).map((_, i) => (i * 31 + (i >> 8)) % 256);

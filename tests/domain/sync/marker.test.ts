@@ -54,7 +54,5 @@ test("S-4.4.2 everything that belongs to a table's markers is cleared together",
     "sync_mark_pull_items",
     "sync_mark_push_items",
     "sync_own_clock_push_items",
-    "sync_remote_pull_items",
-    "sync_remote_push_items",
   ]);
 });

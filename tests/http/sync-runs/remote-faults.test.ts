@@ -227,19 +227,15 @@ describe("a remote that", () => {
     expect(server.rows("items").length).toBe(50);
   });
 
-  test("D-4.5 is another one than the marker's ends the run, until it is run with full", async () => {
+  test("D-11.10.1 is another one than in the run before is asked for all rows", async () => {
     const storage = { STORAGE_URL: await SQLITE_FILE.makeUrl() };
     const first = await startWith((_, reply) => reply, storage);
-    await first.local.trigger({ table: "items", direction: "pull" });
+    const body = { table: "items", direction: "pull" };
+    expect((await first.local.trigger(body)).json).toMatchObject({ total_pulled: 30 });
     await first.local.stop();
     const { local } = await startWith((_, reply) => reply, storage);
-    const body = { table: "items", direction: "pull" };
-    const reply = await local.trigger(body);
-    expect([reply.status, reply.json["type"]]).toEqual([500, "sync_error"]);
-    const error = String(reply.json["error"]);
-    expect(error).toContain(`belongs to another remote, ${first.server.url}`);
-    expect(error).toContain("run with full to start again");
-    expect((await local.trigger({ ...body, full: true })).json).toMatchObject({ total_pulled: 30 });
-    expect((await local.trigger(body)).status).toBe(200);
+    const { json } = await local.trigger(body);
+    expect(json).toMatchObject({ status: "success", total_pulled: 30, changed: 0 });
+    expect(JSON.stringify(json["tables"])).toContain("The remote is another one than");
   });
 });

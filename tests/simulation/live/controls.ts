@@ -123,6 +123,20 @@ export const NO_AGREED_ROWS: Sabotage = {
   }),
 };
 
+/** Whatever the remote is, it is taken for the one before. */
+export const ONE_REMOTE: Sabotage = {
+  deps: (deps) => ({
+    ...deps,
+    markers: {
+      writeAll: (markers) => deps.markers.writeAll(markers),
+      readAll: async () => {
+        const markers = await deps.markers.readAll();
+        return new Map([...markers].filter(([name]) => !name.startsWith("sync_remote_")));
+      },
+    },
+  }),
+};
+
 /** The dependencies with another way to write. */
 function writing(deps: SyncDeps, change: (write: Write) => Write): SyncDeps {
   const { tables } = deps;

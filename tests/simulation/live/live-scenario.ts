@@ -2,7 +2,7 @@
 import type { RunDirection } from "../../../src/domain/sync/run/run.ts";
 import type { SeededRandom } from "../../support/seeded-random.ts";
 
-/** Who has whom as its remote. */
+/** Who has whom as its remote: a letter for each that its runs go to, now one and now another. */
 export const TOPOLOGIES = {
   pair: { A: "B" },
   "foreign pair": { A: "B" },
@@ -10,6 +10,7 @@ export const TOPOLOGIES = {
   hub: { A: "H", B: "H" },
   "chain of pushes": { A: "B", B: "C" },
   "chain of pulls": { C: "B", B: "A" },
+  roaming: { A: "BC" },
 } as const satisfies Record<string, Readonly<Record<string, string>>>;
 
 export type Topology = keyof typeof TOPOLOGIES;
@@ -85,7 +86,9 @@ export const CALM_GAPS = [60, 100, 400];
 export function chooseLiveScenario(random: SeededRandom): LiveScenario {
   const topology = random.pick(Object.keys(TOPOLOGIES) as Topology[]);
   const chosen = chooseAmongOwn(random);
-  return { ...chosen, topology, ...(topology === "foreign pair" ? FOREIGN : {}) };
+  if (topology === "foreign pair") return { ...chosen, topology, ...FOREIGN };
+  // With a remote that is new to an end its columns are too, so that nobody knows which rows of theirs are to be fetched.
+  return { ...chosen, topology, isUpgraded: chosen.isUpgraded && topology !== "roaming" };
 }
 
 /** A service of another kind tells of no late rows, and guards none: what can be promised of it is less. */

@@ -85,7 +85,7 @@ export class LiveWorld {
     const scenario = { ...chooseLiveScenario(random), ...changes };
     const time = new SimTime();
     const remotes: Readonly<Record<string, string>> = TOPOLOGIES[scenario.topology];
-    const names = [...new Set([...Object.keys(remotes), ...Object.values(remotes)])].sort();
+    const names = [...new Set(Object.entries(remotes).flatMap(([end, of]) => [end, ...of]))].sort();
     const ends = new Map<string, LiveEnd>();
     const disk = { fullness: 0 };
     const isDiskFull = () => disk.fullness > 0 && random.chance(disk.fullness);
@@ -112,6 +112,12 @@ export class LiveWorld {
     return Object.keys(TOPOLOGIES[this.scenario.topology]);
   }
 
+  /** The remotes that the runs of an end go to. */
+  remotesOf(name: string): readonly string[] {
+    const remotes: Readonly<Record<string, string>> = TOPOLOGIES[this.scenario.topology];
+    return [...(remotes[name] ?? "")];
+  }
+
   end(name: string): LiveEnd {
     const end = this.ends.get(name);
     if (end === undefined) throw new Error(`No end is named ${name}`);
@@ -130,7 +136,9 @@ export class LiveWorld {
   run(name: string, request: Pick<RunRequest, "direction" | "isFull">): SimProcess {
     const process = new SimProcess(this.time, this.random, STORE_DELAY_MS);
     this.#underWay.set(process, name);
-    void this.#start(name, request, process).then(({ run }) => {
+    const [only = "", ...others] = this.remotesOf(name);
+    const remote = others.length === 0 ? only : this.random.pick([only, ...others]);
+    void this.#start(name, { ...request, remote }, process).then(({ run }) => {
       this.outcomes.push(`${name} ${request.direction} ${run.status}: ${run.error ?? ""}`);
       this.#underWay.delete(process);
     });
@@ -144,11 +152,9 @@ export class LiveWorld {
   }
 
   /** Does a run of an end, to its end. */
-  async runToEnd(
-    name: string,
-    request: Pick<RunRequest, "direction" | "isFull">,
-  ): Promise<RunOutcome> {
+  async runToEnd(name: string, remote: string): Promise<RunOutcome> {
     const process = new SimProcess(this.time, this.random, STORE_DELAY_MS);
+    const request = { direction: "both", isFull: false, remote } as const;
     return await this.time.run(this.#start(name, request, process));
   }
 
@@ -167,12 +173,12 @@ export class LiveWorld {
 
   async #start(
     name: string,
-    { direction, isFull }: Pick<RunRequest, "direction" | "isFull">,
+    { direction, isFull, remote }: Pick<RunRequest, "direction" | "isFull"> & { remote: string },
     process: SimProcess,
   ): Promise<RunOutcome> {
     const { deps = (all: SyncDeps) => all } = this.#sabotage;
     const request = { tableName: "items", isDryRun: false, trigger: "api" } as const;
-    const started = new StartedRun(deps(this.#deps(name, process)), {
+    const started = new StartedRun(deps(this.#deps(name, remote, process)), {
       direction,
       isFull,
       ...request,
@@ -185,11 +191,10 @@ export class LiveWorld {
     return isForeign ? end.foreignServer(this.random) : overHttp(end.server());
   }
 
-  #deps(name: string, process: SimProcess): SyncDeps {
+  #deps(name: string, remoteName: string, process: SimProcess): SyncDeps {
     const { time, random } = this;
     const end = this.end(name);
-    const remotes: Readonly<Record<string, string>> = TOPOLOGIES[this.scenario.topology];
-    const remote = this.end(remotes[name] ?? "");
+    const remote = this.end(remoteName);
     const { server = (all: SimServer) => all } = this.#sabotage;
     const { storage, clock, registry, maxPageRows } = end;
     const reached = {

@@ -14,7 +14,7 @@ const TEST_TIMEOUT_MS = 300_000;
 const CONTROL_SEEDS = 30;
 
 test.each(seedRanges(seedRange(DEFAULT_SEEDS), SEEDS_PER_TEST))(
-  "D-7.1, D-7.3.3, D-7.4, D-7.6 live ends become equal by runs alone, in two rounds, and each row is its newest version: seeds %d to %d",
+  "D-7.1, D-7.3.3, D-7.4, D-7.6, D-11.10.1 live ends become equal by runs alone, in two rounds, and each row is its newest version: seeds %d to %d",
   async (from, to) => {
     for (let seed = from; seed <= to; seed++) {
       const { problem, world } = await playLive(seed);
@@ -59,6 +59,7 @@ const CONTROLS: readonly (readonly [string, Partial<LiveScenario>, Sabotage, num
     controls.MARK_AFTER_READING,
     10,
   ],
+  ["D-11.10.1 one memory for all remotes", { ...FAIR, topology: "roaming" }, controls.ONE_REMOTE, 20],
   [
     "D-7.7 a marker before the refusal",
     {

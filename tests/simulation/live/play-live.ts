@@ -16,7 +16,7 @@ const MAX_CRASH_MS = 10_000;
 const SETTLE_MS = 600_000;
 /** Longer than any time is ahead, whatever the clocks say. */
 const QUIET_MS = 9_000_000;
-/** In each, all ends that have a remote run there and back. */
+/** In each, all ends that have remotes run there and back. */
 const MAX_ROUNDS = 2;
 
 /** Plays one history: writes and runs, then quiet, after which runs alone must make all ends equal, and right. */
@@ -65,9 +65,10 @@ function startRun(world: LiveWorld): void {
 /** Runs until all ends are equal. */
 async function convene(world: LiveWorld): Promise<Pick<LiveResult, "problem" | "rounds">> {
   const { runners, ends, ledger } = world;
+  const legs = runners.flatMap((name) => world.remotesOf(name).map((remote) => ({ name, remote })));
   for (let rounds = 1; ; rounds++) {
-    for (const name of [...runners, ...runners.toReversed()]) {
-      const { run } = await world.runToEnd(name, { direction: "both", isFull: false });
+    for (const { name, remote } of [...legs, ...legs.toReversed()]) {
+      const { run } = await world.runToEnd(name, remote);
       const isGood = run.status === "success" || (run.status === "partial" && rounds === 1);
       if (!isGood)
         return { problem: `A quiet run of ${name} ended as ${run.status}: ${run.error}`, rounds };

@@ -22,7 +22,12 @@ export class MemoryAgreedBlocks implements AgreedBlocks {
   }
 
   async clear(tableNames: readonly string[]): Promise<void> {
-    for (const name of tableNames) this.#blocks.delete(name);
+    for (const name of tableNames) this.forget(name);
+  }
+
+  /** As `TableStore.write` does. */
+  forget(tableName: string): void {
+    this.#blocks.delete(tableName);
   }
 
   /** As `TableStore.write` does. */

@@ -226,12 +226,13 @@ export class MemoryTables implements Storage, TableStore, MarkerStore {
   async close(): Promise<void> {}
 
   /** Nothing of it can fail. */
-  #keep(table: Table, { markers, accepted, rejected, agreed }: CommitExtras): void {
+  #keep(table: Table, { markers, accepted, rejected, forgetsAgreed, agreed }: CommitExtras): void {
     if (markers !== undefined) this.#setMarkers(markers);
     if (accepted !== undefined) {
       this.rejected.drop(accepted.table, accepted.direction, accepted.keys);
     }
     if (rejected !== undefined) this.rejected.add(rejected);
+    if (forgetsAgreed) this.agreed.forget(table.name);
     if (agreed !== undefined) this.agreed.add(table.name, agreed);
   }
 

@@ -212,7 +212,7 @@ test("D-7.4 marks and other memory of runs are not in the status, and full clear
   await runOf(ends, { direction: "push", isFull: true });
   const left = [...(await ends.here.readAll()).keys()];
   // What says how the rows stand here, and not where runs begin.
-  const lasting = /^sync_(drift|columns_push|columns_pull)_items$/;
+  const lasting = /^sync_(drift|columns_push|columns_pull|remote_push|remote_pull)_items$/;
   expect(left.filter((name) => !lasting.test(name))).toEqual([]);
   expect(await ends.here.agreed.read("items")).toEqual([]);
 });

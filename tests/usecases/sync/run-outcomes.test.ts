@@ -6,8 +6,6 @@ import { makeTwoEnds, manyRows, put, rowsOf, runOf, start, statusError } from ".
 const MARKERS = [
   "sync_last_push_items",
   "sync_last_pull_items",
-  "sync_remote_push_items",
-  "sync_remote_pull_items",
   "sync_clock_push_items",
   "sync_clock_pull_items",
   "sync_own_clock_push_items",
@@ -185,7 +183,7 @@ test("S-4.4.2 full clears the markers of both directions first, and moves every 
     return send();
   };
   const { run } = await runOf(ends, { isFull: true });
-  expect(seen[0]).toEqual(["", "", "", "", "", "", ""]);
+  expect(seen[0]).toEqual(["", "", "", "", ""]);
   expect(run).toMatchObject({ fullSync: true, totalPulled: 3 });
   expect(ends.here.marker("sync_last_push_items")).toBe("");
   expect(ends.here.marker("sync_last_pull_items")).toBe("2026-03-01T10:00:02Z");
@@ -223,23 +221,6 @@ test("D-4.11 a dry run counts from the markers on, and with full as if they were
   expect(full.run).toMatchObject({ totalPushed: 5, totalPulled: 5, fullSync: true });
   expect([...(await ends.here.readAll())]).toEqual(markers);
   expect((await runOf(ends, { direction: "both" })).run).toMatchObject({ totalPushed: 1 });
-});
-
-test("D-4.9 a marker of another remote stops the run with what to do; full begins anew", async () => {
-  const ends = await makeTwoEnds();
-  put(ends.there, ends.table, manyRows(2));
-  put(ends.here, ends.table, manyRows(2));
-  await runOf(ends, { direction: "both" });
-  const moved = { ...ends, deps: { ...ends.deps, remoteUrl: "https://elsewhere.example/" } };
-  for (const direction of ["push", "pull"] as const) {
-    const { error } = await runOf(moved, { direction });
-    expect(error?.message).toBe(
-      `The ${direction} marker of "items" cannot be trusted, run with full to start again: it belongs to another remote, https://there.example`,
-    );
-  }
-  const full = await runOf(moved, { direction: "both", isFull: true });
-  expect(full.run.status).toBe("success");
-  expect(ends.here.marker("sync_remote_pull_items")).toBe("https://elsewhere.example");
 });
 
 test("D-4.9 a slash at the end of the address is no other remote", async () => {
@@ -376,18 +357,4 @@ test("a run that is stopped ends as failed before its next write, and the next o
   ends.intercept = (_, send) => send();
   expect((await runOf(ends)).run.status).toBe("success");
   expect(rowsOf(ends.here, ends.table)).toEqual(manyRows(7));
-});
-
-test("D-4.9 a run both ways moves nothing to a new remote while the pull marker is another's", async () => {
-  const ends = await makeTwoEnds();
-  put(ends.there, ends.table, manyRows(2));
-  await runOf(ends, { direction: "pull" });
-  put(ends.there, ends.table, [["k", "there", "2026-03-01T09:00:00Z"]]);
-  put(ends.here, ends.table, [["k", "here", "2026-03-01T08:00:00Z"]]);
-  const there = rowsOf(ends.there, ends.table);
-  const moved = { ...ends, deps: { ...ends.deps, remoteUrl: "https://elsewhere.example/" } };
-  const { run, error } = await runOf(moved, { direction: "both" });
-  expect(run).toMatchObject({ status: "failed", totalPushed: 0, totalPulled: 0 });
-  expect(error?.message).toContain('The pull marker of "items" cannot be trusted');
-  expect(rowsOf(ends.there, ends.table)).toEqual(there);
 });

@@ -68,10 +68,17 @@ export class MongoAgreedBlocks implements AgreedBlocks {
   }
 
   async clear(tableNames: readonly string[]): Promise<void> {
-    await writeTogether(this.#deps, (tx) =>
-      this.#parts.deleteMany({ table: { $in: [...tableNames] } }, { session: tx }),
-    );
+    await writeTogether(this.#deps, (tx) => clearAgreedBlocks(this.#deps.db, tableNames, tx));
   }
+}
+
+/** Removes the blocks of tables within the caller's transaction. */
+export async function clearAgreedBlocks(
+  db: Db,
+  tableNames: readonly string[],
+  tx: ClientSession,
+): Promise<void> {
+  await partsOf(db).deleteMany({ table: { $in: [...tableNames] } }, { session: tx });
 }
 
 /** Adds a block within the caller's transaction. */

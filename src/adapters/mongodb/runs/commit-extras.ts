@@ -1,7 +1,7 @@
 // What a push commits beside its rows, within its transaction.
 import type { ClientSession, Db } from "mongodb";
 import type { CommitExtras } from "../../../ports/tables/table-store.ts";
-import { addAgreedBlock } from "./agreed-rows.ts";
+import { addAgreedBlock, clearAgreedBlocks } from "./agreed-rows.ts";
 import { setMarkers } from "./marker-store.ts";
 import { RejectedEntries } from "./rejected-entries.ts";
 
@@ -9,7 +9,7 @@ import { RejectedEntries } from "./rejected-entries.ts";
 export async function setExtras(
   db: Db,
   tableName: string,
-  { markers, accepted, rejected = [], agreed }: CommitExtras,
+  { markers, accepted, rejected = [], forgetsAgreed, agreed }: CommitExtras,
   tx: ClientSession,
 ): Promise<void> {
   if (markers !== undefined) await setMarkers(db, markers, tx);
@@ -18,5 +18,6 @@ export async function setExtras(
     await entries.clear(accepted.table, accepted.direction, accepted.keys, tx);
   }
   if (rejected.length > 0) await entries.note(rejected, tx);
+  if (forgetsAgreed) await clearAgreedBlocks(db, [tableName], tx);
   if (agreed !== undefined) await addAgreedBlock(db, tableName, agreed, tx);
 }

@@ -57,9 +57,14 @@ export class SqliteAgreedBlocks implements AgreedBlocks {
   async clear(tableNames: readonly string[]): Promise<void> {
     if (tableNames.length === 0) return;
     await this.#database.keep(() => {
-      for (const name of tableNames) this.#database.run(CLEAR, [name]);
+      for (const name of tableNames) clearAgreedBlocks(this.#database, name);
     });
   }
+}
+
+/** Removes the blocks of a table within the caller's transaction. */
+export function clearAgreedBlocks(database: SqliteDatabase, tableName: string): void {
+  database.run(CLEAR, [tableName]);
 }
 
 /** Adds a block within the caller's transaction. */

@@ -6,23 +6,18 @@ export interface DeletePlace {
   readonly cursor: string | null;
   /** Canonical time of that end when it gave the cursor. */
   readonly givenAt: string;
-  /** The remote that it belongs to; at another one tombstones are moved from the first on. */
-  readonly remoteAddress: string;
 }
 
 /** The text that is kept of a place. */
-export function writeDeletePlace({ cursor, givenAt, remoteAddress }: DeletePlace): string {
-  return JSON.stringify([cursor, givenAt, remoteAddress]);
+export function writeDeletePlace({ cursor, givenAt }: DeletePlace): string {
+  return JSON.stringify([cursor, givenAt]);
 }
 
-/** Null for a text that is none, and for the place at another remote. */
-export function readDeletePlace(
-  text: string | undefined,
-  remoteAddress: string,
-): DeletePlace | null {
+/** Null for a text that is none. */
+export function readDeletePlace(text: string | undefined): DeletePlace | null {
   if (text === undefined || text === "") return null;
-  const [cursor, givenAt, address] = JSON.parse(text);
-  return address === remoteAddress ? { cursor, givenAt, remoteAddress } : null;
+  const [cursor, givenAt] = JSON.parse(text);
+  return { cursor, givenAt };
 }
 
 /** True when deletes after the place may be missing: the record of deletes is complete from a later time on only. */

@@ -14,7 +14,7 @@ export function markerName(direction: SyncDirection, tableName: string): string 
   return `sync_last_${direction}_${tableName}`;
 }
 
-/** The key of the remote address that a marker belongs to. Not in the status result. */
+/** The key of the remote that the memory of a direction is of: its `remoteText`. Not in the status result. D-11.10. */
 export function remoteMarkerName(direction: SyncDirection, tableName: string): string {
   return `sync_remote_${direction}_${tableName}`;
 }
@@ -73,7 +73,6 @@ export function transferMarkerNames(
 ): readonly string[] {
   return [
     markerName(direction, tableName),
-    remoteMarkerName(direction, tableName),
     clockMarkerName(direction, tableName),
     markName(direction, tableName),
   ];

@@ -19,6 +19,7 @@ import { RecordWriter } from "../transfer/apply-records.ts";
 import { areDeletesKnown, DeletePlacesNow } from "../transfer/delete-places.ts";
 import { type Clocks, type Handshake, shakeHands } from "../transfer/handshake.ts";
 import { DeletesReadAhead, requireComparable } from "../transfer/meeting.ts";
+import { otherRemoteText, RemoteMemory } from "../transfer/remote-memory.ts";
 import { TransferReport } from "../transfer/transfer-report.ts";
 import { DigestComparison } from "./compare-by-digest.ts";
 import { PageComparison } from "./compare-by-pages.ts";
@@ -84,6 +85,8 @@ async function compareAndRepair(
     const handshake = await shakeHands({ run, table, calls }, null);
     await requireComparable({ run, table, calls }, handshake, leases.has("push"));
     const source = { run, table, calls, handshake };
+    const memory = await RemoteMemory.read(run, table, handshake);
+    if (memory.isOther) run.deps.logger.warn(otherRemoteText(table), { table: table.name });
     const rule = {
       ...{
         columns: columnsNow(table, []),
@@ -91,7 +94,8 @@ async function compareAndRepair(
         silent: [],
         readAhead: new DeletesReadAhead(),
       },
-      lastMarkers: await run.deps.markers.readAll(),
+      memory,
+      lastMarkers: memory.markers,
       conflict: conflictOf(repair),
     };
     const openEnd = async (direction: SyncDirection): Promise<RepairTransfer | null> => {

@@ -132,8 +132,7 @@ export class RepairHere extends RepairEnd {
 
   protected async remove(removed: readonly Tombstone[]): Promise<number> {
     const deleted = removed.map((tombstone, index) => ({ index, ...tombstone }));
-    const options = { isOwnRun: true, deleted };
-    return (await commitRows(this.transfer, [], () => ({}), options)).deleted;
+    return (await commitRows(this.transfer, [], () => ({}), { deleted })).deleted;
   }
 
   protected async countRows(): Promise<number> {

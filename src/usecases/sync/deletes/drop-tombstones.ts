@@ -11,7 +11,7 @@ import { openRemote, type SyncDeps } from "../shared/sync-deps.ts";
 import { requireDeletes } from "./delete-row.ts";
 
 /**
- * Forgets the tombstones that were never sent to the remote, and lets the next pull begin at the first row, so that it
+ * Forgets the tombstones that were never sent to the remote of the last run, and lets the next pull begin at the first row, so that it
  * fetches the rows again. Resolves to the number of tombstones. No run moves the table meanwhile. Throws
  * `invalid_request` for a table without `deletes`, `sync_misconfigured` without a remote, `sync_failed` when a run holds the table for too long.
  */
@@ -21,7 +21,7 @@ export async function dropTombstones(
   stop: AbortSignal,
 ): Promise<number> {
   requireDeletes(table);
-  const { address } = openRemote(deps);
+  openRemote(deps);
   const holder = deps.ids.next();
   const leases: RunLease[] = [];
   try {
@@ -29,7 +29,7 @@ export async function dropTombstones(
       leases.push(await holdLease(deps, transferLeaseName(direction, table.name), holder, stop));
     }
     const markers = await deps.markers.readAll();
-    const sent = readDeletePlace(markers.get(deletePlaceName("push", table.name)), address);
+    const sent = readDeletePlace(markers.get(deletePlaceName("push", table.name)));
     for (const lease of leases) lease.assertHeld();
     // Before they are forgotten: a pull from the start does no harm.
     const cleared = transferMarkerNames("pull", table.name);

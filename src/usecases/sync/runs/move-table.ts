@@ -5,6 +5,7 @@ import type { Span } from "../../../ports/runtime/tracing.ts";
 import { RemotePeerError } from "../../../ports/tables/remote-peer.ts";
 import type { RunContext } from "../shared/run-context.ts";
 import { columnHistory, lacksText, type Meeting, meetRemote } from "../transfer/meeting.ts";
+import { RemoteMemory } from "../transfer/remote-memory.ts";
 import { transferTable } from "../transfer/transfer-table.ts";
 import type { RunProgress } from "./run-progress.ts";
 
@@ -58,12 +59,11 @@ function tracedTransfer(run: RunContext, meeting: Meeting, direction: SyncDirect
  * A push, then a pull; the other way round where columns take part for the first time, so that what the remote has in
  * them is here before it is overwritten. D-4.3, D-7.3.
  */
-async function directionsOf(
-  { deps, directions }: RunContext,
-  meeting: Meeting,
-): Promise<readonly SyncDirection[]> {
+async function directionsOf(run: RunContext, meeting: Meeting): Promise<readonly SyncDirection[]> {
+  const { directions } = run;
   if (directions.length < 2) return directions;
-  const { added } = columnHistory(meeting, "pull", await deps.markers.readAll());
+  const { markers } = await RemoteMemory.read(run, meeting.table, meeting.handshake);
+  const { added } = columnHistory(meeting, "pull", markers);
   return added.length === 0 ? directions : directions.toReversed();
 }
 

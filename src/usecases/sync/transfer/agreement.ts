@@ -58,9 +58,9 @@ export class PushAgreement {
 
   /** With `force` every row is sent; so it is when nobody knows which rows came late: then they are forgotten. */
   static async open(transfer: TableTransfer, markers: TransferMarkers): Promise<PushAgreement> {
-    const { run, table, conflict } = transfer;
+    const { table, conflict } = transfer;
     const isUnknown = markers.lateFrom === "";
-    if (isUnknown && !run.isDryRun) await run.deps.agreed.clear([table.name]);
+    if (isUnknown) transfer.memory.forgetAgreed();
     const read =
       isUnknown || conflict !== "newer"
         ? { rows: new AgreedRows(table), ids: [], versions: 0 }

@@ -5,9 +5,14 @@ import { isLeftOut } from "../../../domain/sync/people/erasure.ts";
 import { isOfPeople, personOf } from "../../../domain/sync/people/owned-row.ts";
 import { convertPulled } from "../../../domain/sync/rows/convert.ts";
 import { aheadLimit } from "../../../domain/sync/rows/time-rank.ts";
-import type { ConflictRule, Row } from "../../../domain/sync/table/table.ts";
+import type { Row } from "../../../domain/sync/table/table.ts";
 import type { RejectedRecord } from "../../../ports/runs/rejected-records.ts";
-import type { CommitExtras, RowWrite, WriteOutcome } from "../../../ports/tables/table-store.ts";
+import type {
+  CommitExtras,
+  RowWrite,
+  WriteOptions,
+  WriteOutcome,
+} from "../../../ports/tables/table-store.ts";
 import type { OwnTransfer } from "./begin-transfer.ts";
 import { commitRows } from "./commit.ts";
 import { fillColumns, withoutEmpty } from "./fill-columns.ts";
@@ -66,18 +71,21 @@ export class RecordWriter {
   ): Promise<AppliedRecords> {
     const { conflict, run } = this.#transfer;
     const fields = { "repsync.rows": records.length };
-    const commit = () => this.#commit(records, conflict, extrasOf);
+    const commit = () => this.#commit(records, conflict === null ? {} : { conflict }, extrasOf);
     return await run.deps.tracing.inSpan("writePage", commit, { fields });
   }
 
-  /** Writes records that an earlier run rejected; one that is older than the row that is here by now is dropped. */
-  async retry(records: readonly JsonObject[], extrasOf: ExtrasOfRows): Promise<AppliedRecords> {
-    return await this.#commit(records, "newer", extrasOf);
+  /**
+   * Writes records that an earlier run rejected; one that is older than the row that is here by now is dropped. They may have
+   * come from another remote, so they are sent to the one of now too. D-11.10.
+   */
+  async retry(records: readonly JsonObject[]): Promise<AppliedRecords> {
+    return await this.#commit(records, { conflict: "newer", isOwnRun: false }, NO_EXTRAS);
   }
 
   async #commit(
     records: readonly JsonObject[],
-    conflict: ConflictRule | null,
+    options: Pick<WriteOptions, "conflict" | "isOwnRun">,
     extrasOf: ExtrasOfRows,
   ): Promise<AppliedRecords> {
     const { rejections } = this;
@@ -87,7 +95,6 @@ export class RecordWriter {
       const { rejected, accepted, here } = sortOut(plan, outcome);
       return { ...rejections.extras(rejected, accepted), ...extrasOf(here, outcome.changed) };
     };
-    const options = { isOwnRun: true, ...(conflict === null ? {} : { conflict }) };
     const outcome = await commitRows(this.#transfer, plan.writes, extras, options);
     const { rejected, accepted } = sortOut(plan, outcome);
     rejections.settle(rejected, accepted);

@@ -18,7 +18,6 @@ import {
   markerName,
   markName,
   ownClockMarkerName,
-  remoteMarkerName,
   type SyncDirection,
 } from "../../../domain/sync/run/marker.ts";
 import type { ConflictRule, Row, Table } from "../../../domain/sync/table/table.ts";
@@ -27,6 +26,7 @@ import type { RunLease } from "../shared/hold-lease.ts";
 import type { RemoteTable, RunContext } from "../shared/run-context.ts";
 import type { Clocks, Handshake } from "./handshake.ts";
 import type { DeletesReadAhead } from "./meeting.ts";
+import type { RemoteMemory } from "./remote-memory.ts";
 import type { TransferReport } from "./transfer-report.ts";
 
 /** What writing here under a transfer's lease takes. */
@@ -35,6 +35,8 @@ export interface OwnTransfer {
   readonly table: Table;
   readonly direction: SyncDirection;
   readonly lease: RunLease;
+  /** Null where it is not known which remote something came from. */
+  readonly memory: RemoteMemory | null;
   /** Which rows stay at the end that is written to: the newer ones in a run. Null, with `force`: as its table says. D-7.1. */
   readonly conflict: ConflictRule | null;
   /** Columns that took no part before: all rows are moved for them. */
@@ -46,9 +48,10 @@ export interface OwnTransfer {
 export interface TableTransfer extends OwnTransfer, RemoteTable {
   readonly run: RunContext;
   readonly table: Table;
+  readonly memory: RemoteMemory;
   readonly report: TransferReport;
   readonly handshake: Handshake;
-  /** Markers by name, as they were kept when it began. */
+  /** Those of `memory` by which it begins. */
   readonly lastMarkers: ReadonlyMap<string, string>;
   /** The columns that take part; `added` are among them. D-7.3. */
   readonly columns: KnownColumns;
@@ -57,8 +60,8 @@ export interface TableTransfer extends OwnTransfer, RemoteTable {
 
 /**
  * Opens the markers of a transfer. `late` tells of late rows at its source since the mark kept last; null for a remote
- * that tells of none. Throws `sync_failed` when markers of the run's directions cannot be trusted any more: they belong
- * to another remote, or one of the clocks they were made by has been set back.
+ * that tells of none. Throws `sync_failed` when markers of the run's directions cannot be trusted any more: one
+ * of the clocks they were made by has been set back.
  */
 export function openMarkers(transfer: TableTransfer, late: LateRowsReply | null): TransferMarkers {
   const { run, table, handshake, lastMarkers, columns } = transfer;
@@ -68,7 +71,6 @@ export function openMarkers(transfer: TableTransfer, late: LateRowsReply | null)
     table,
     columns,
     clocks: handshake.clocks,
-    remoteAddress: run.remote.address,
     pushedAnew: columnsPushedAnew(transfer),
     lagSeconds: Math.max(table.lagSeconds, handshake.schema?.lagSeconds ?? 0),
     tellsOfLateRows: handshake.schema !== null,
@@ -97,7 +99,6 @@ interface MarkerOptions {
   readonly kept: ReadonlyMap<string, string>;
   readonly columns: KnownColumns;
   readonly pushedAnew: string | null;
-  readonly remoteAddress: string;
   readonly lagSeconds: number;
   /** The remote does. */
   readonly tellsOfLateRows: boolean;
@@ -117,21 +118,20 @@ export class TransferMarkers {
   readonly #name: string;
   /** Values by name, with what has been committed since. */
   readonly #written: Map<string, string>;
-  /** The remote's address and the clocks: without them a marker cannot be trusted. */
+  /** The clocks: without them a marker cannot be trusted. */
   readonly #companions: ReadonlyMap<string, string>;
 
   /** Throws `sync_failed` for a marker that cannot be trusted. */
   constructor(options: MarkerOptions) {
-    const { table, direction, kept, remoteAddress, late } = options;
+    const { table, direction, kept, late } = options;
     this.#options = options;
     this.#name = markerName(direction, table.name);
     this.#written = new Map(kept);
     const marker = this.current;
-    if (marker !== null) this.#checkMarker(marker);
-    this.#companions = new Map([
-      [remoteMarkerName(direction, table.name), remoteAddress],
-      ...this.#latestClocks(),
-    ]);
+    if (marker !== null && parseDateTime(marker) === null) {
+      throw this.#distrust(`it is no date and time: "${marker}"`);
+    }
+    this.#companions = new Map(this.#latestClocks());
     this.lateFrom = kept.has(markName(direction, table.name)) ? (late?.from ?? null) : "";
     this.start = late === null ? marker : startAt(marker, this.lateFrom);
   }
@@ -192,13 +192,6 @@ export class TransferMarkers {
     // All of them, as a run with full may have cleared them meanwhile.
     for (const [name, value] of wanted) this.#written.set(name, value);
     return wanted;
-  }
-
-  #checkMarker(marker: string): void {
-    if (parseDateTime(marker) === null) throw this.#distrust(`it is no date and time: "${marker}"`);
-    const { table, direction, kept, remoteAddress } = this.#options;
-    const address = kept.get(remoteMarkerName(direction, table.name)) ?? remoteAddress;
-    if (address !== remoteAddress) throw this.#distrust(`it belongs to another remote, ${address}`);
   }
 
   /** The clocks to keep. Throws when one was set back by more than the allowance for late commits. */

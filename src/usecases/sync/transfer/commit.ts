@@ -13,11 +13,12 @@ type ExtrasOf = (outcome: WriteOutcome) => CommitExtras;
 const NOTHING: WriteOutcome = { failures: [], kept: [], changed: 0, deleted: 0 };
 
 /**
- * Writes rows here and what goes with them in one commit under the transfer's lease. In a dry run nothing happens.
+ * Writes rows here and what goes with them in one commit under the transfer's lease. In a dry run nothing happens. Late rows
+ * are noted as an own run's unless `isOwnRun` is false.
  * Throws the lease's reason when that is lost, and what `TableStore.write` throws.
  */
 export async function commitRows(
-  { run, table, lease }: OwnTransfer,
+  { run, table, direction, lease, memory }: OwnTransfer,
   writes: readonly RowWrite[],
   extrasOf: ExtrasOf,
   options: Pick<WriteOptions, "conflict" | "isOwnRun" | "deleted"> = {},
@@ -26,11 +27,19 @@ export async function commitRows(
   lease.assertHeld();
   const beforeCommit = (outcome: WriteOutcome) => {
     lease.assertHeld();
-    return extrasOf(outcome);
+    const extras = extrasOf(outcome);
+    return memory?.extras(direction, extras) ?? extras;
   };
   const claim = lease.claim === null ? {} : { lease: lease.claim };
   try {
-    return await run.deps.tables.write(table, writes, { ...options, ...claim, beforeCommit });
+    const outcome = await run.deps.tables.write(table, writes, {
+      isOwnRun: true,
+      ...options,
+      ...claim,
+      beforeCommit,
+    });
+    memory?.committed();
+    return outcome;
   } catch (error) {
     if (isAppError(error, "lease_lost")) lease.throwLost();
     throw error;

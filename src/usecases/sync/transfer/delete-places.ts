@@ -31,11 +31,8 @@ export function doDeletesTravel(table: Table, handshake: Handshake): boolean {
 
 /** The place kept last; null when there is none. */
 export function placeOf(transfer: TableTransfer, direction: SyncDirection): DeletePlace | null {
-  const { run, table, lastMarkers } = transfer;
-  return readDeletePlace(
-    lastMarkers.get(deletePlaceName(direction, table.name)),
-    run.remote.address,
-  );
+  const { table, lastMarkers } = transfer;
+  return readDeletePlace(lastMarkers.get(deletePlaceName(direction, table.name)));
 }
 
 /** What to commit once deletes were moved up to a place; empty when that is kept, and not long ago. */
@@ -51,12 +48,11 @@ export function placeMarker(
 }
 
 function newPlace(
-  { run, table }: TableTransfer,
+  { table }: TableTransfer,
   direction: SyncDirection,
-  place: Pick<DeletePlace, "cursor" | "givenAt">,
+  place: DeletePlace,
 ): ReadonlyMap<string, string> {
-  const text = writeDeletePlace({ ...place, remoteAddress: run.remote.address });
-  return new Map([[deletePlaceName(direction, table.name), text]]);
+  return new Map([[deletePlaceName(direction, table.name), writeDeletePlace(place)]]);
 }
 
 /** Throws `sync_failed` when deletes here behind the place kept may not be on record: rows would come back. */

@@ -94,7 +94,7 @@ async function apply(
     return { markers };
   };
   try {
-    const outcome = await commitRows(transfer, [], extrasOf, { isOwnRun: true, deleted });
+    const outcome = await commitRows(transfer, [], extrasOf, { deleted });
     transfer.calls.progressed();
     budget.spend(outcome.deleted);
     transfer.report.addDeleted(outcome.deleted);

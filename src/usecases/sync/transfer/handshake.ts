@@ -17,6 +17,8 @@ export interface Clocks {
 export interface Handshake {
   readonly clocks: Clocks;
   readonly extensions: ReadonlySet<string>;
+  /** The id of its deployment; null of a remote that tells none. */
+  readonly remoteId: string | null;
   /** How the remote has the table, and its late rows since a mark; null of a remote without `schema`. */
   readonly schema: TableSchema | null;
   /** Rows that the remote has of the table; null when it does not know. */
@@ -52,15 +54,16 @@ export async function shakeHands(
   }
   const extensions = new Set(status.extensions);
   const clocks = { remoteText, remoteTime, ownTime };
+  const remoteId = status.deploymentId ?? null;
   const count = status.tableCounts[table.name] ?? -1;
   const countThere = count < 0 ? null : count;
   if (!hasExtension({ extensions }, "schema")) {
     const firstRecord = run.directions.includes("push") ? await readFirstRecord(source) : null;
-    return { clocks, extensions, schema: null, countThere, firstRecord };
+    return { clocks, extensions, remoteId, schema: null, countThere, firstRecord };
   }
   const asked = lateAfter === null ? {} : { lateAfter };
   const schema = await calls.call((signal) => peer.readSchema(table.name, { signal, ...asked }));
-  return { clocks, extensions, schema, countThere, firstRecord: null };
+  return { clocks, extensions, remoteId, schema, countThere, firstRecord: null };
 }
 
 /** One row of the remote's table; null when it has none. */

@@ -23,6 +23,7 @@ import type { DeletedReply } from "../../../ports/tables/remote-peer.ts";
 import { RemoteCalls } from "../shared/call-remote.ts";
 import type { RemoteTable, RunContext } from "../shared/run-context.ts";
 import { type Handshake, hasExtension, readFirstRecord, shakeHands } from "./handshake.ts";
+import { otherRemoteText, RemoteMemory } from "./remote-memory.ts";
 
 export interface Meeting {
   readonly table: Table;
@@ -64,8 +65,10 @@ export async function meetRemote(run: RunContext, table: Table): Promise<Meeting
   const markers = await run.deps.markers.readAll();
   const lateAfter = run.isFull ? null : (markers.get(markName("pull", table.name)) ?? null);
   const handshake = await shakeHands({ run, table, calls }, lateAfter);
-  const { problem, pushProblem, warnings, leftOut } = differencesOf(table, handshake);
+  const memory = await RemoteMemory.read(run, table, handshake);
+  const { problem, pushProblem, leftOut, ...others } = differencesOf(table, handshake);
   if (problem !== null) throw new AppError("sync_failed", problem);
+  const warnings = [...(memory.isOther ? [otherRemoteText(table)] : []), ...others.warnings];
   const columns = columnsNow(table, leftOut);
   const readAhead = new DeletesReadAhead();
   return { table, handshake, lateAfter, pushProblem, warnings, columns, readAhead };

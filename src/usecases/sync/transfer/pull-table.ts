@@ -20,7 +20,7 @@ export async function pullTable(transfer: TableTransfer): Promise<void> {
   const markers = openMarkers(transfer, handshake.schema?.late ?? null);
   const writer = await RecordWriter.open(transfer);
   const agreement = await PullAgreement.open(transfer, markers);
-  const retried = await retryRejected(writer, agreement);
+  const retried = await retryRejected(writer);
   const size = new BatchSize(maxPageRows);
   const isTimelessFirst = handshake.schema !== null;
   const cursor = PullCursor.begin(table, markers.start, maxPageRows, isTimelessFirst);
@@ -65,12 +65,12 @@ export async function pullTable(transfer: TableTransfer): Promise<void> {
 }
 
 /** Retries the records that earlier runs rejected, before any page. Resolves to their counts. */
-async function retryRejected(writer: RecordWriter, agreement: PullAgreement): Promise<MovedBatch> {
+async function retryRejected(writer: RecordWriter): Promise<MovedBatch> {
   const { waiting } = writer.rejections;
   const moved = { rejected: 0, kept: 0, erased: 0, changed: 0 };
   for (let i = 0; i < waiting.length; i += RETRY_ROWS) {
     const records = waiting.slice(i, i + RETRY_ROWS).map(({ record, key }) => record ?? key);
-    const { rejected, kept, erased, changed } = await writer.retry(records, agreement.page());
+    const { rejected, kept, erased, changed } = await writer.retry(records);
     moved.rejected += rejected.length;
     moved.kept += kept.length;
     moved.erased += erased;

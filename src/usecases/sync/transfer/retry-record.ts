@@ -67,11 +67,11 @@ async function writeHere(
     {
       ...{ run: { deps, isDryRun: false }, table, direction: "pull", lease, silent },
       // Columns that are new here are filled by the next run.
-      ...{ conflict: "newer", added: [] },
+      ...{ conflict: "newer", added: [], memory: null },
     },
     [entry],
   );
-  const { changed } = await writer.retry([entry.record ?? entry.key], () => ({}));
+  const { changed } = await writer.retry([entry.record ?? entry.key]);
   deps.traffic?.addRows(changed);
 }
 

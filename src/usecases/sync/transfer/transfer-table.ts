@@ -10,6 +10,7 @@ import { shakeHands } from "./handshake.ts";
 import { columnHistory, type Meeting } from "./meeting.ts";
 import { pullTable } from "./pull-table.ts";
 import { pushTable } from "./push-table.ts";
+import { RemoteMemory } from "./remote-memory.ts";
 import { countPull } from "./remote-pages.ts";
 import { sendDeletes } from "./send-deletes.ts";
 import { TableRejections } from "./table-rejections.ts";
@@ -71,7 +72,8 @@ export async function beginTransfer(
   direction: SyncDirection,
 ) {
   const { run, table } = source;
-  const markers = await run.deps.markers.readAll();
+  const memory = await RemoteMemory.read(run, table, meeting.handshake);
+  const { markers } = memory;
   const { added, silent, pushProblem } = columnHistory(meeting, direction, markers);
   // A dry run of both counts as if the pull before it had ended.
   const isPulledBefore = run.isDryRun && run.directions.includes("pull");
@@ -89,7 +91,7 @@ export async function beginTransfer(
       : await shakeHands(source, lateAfter);
   const conflict = run.isForced ? null : ("newer" as const);
   const { columns, readAhead } = meeting;
-  return { handshake, lastMarkers, conflict, columns, added, silent, readAhead };
+  return { handshake, memory, lastMarkers, conflict, columns, added, silent, readAhead };
 }
 
 /**

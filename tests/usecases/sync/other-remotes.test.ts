@@ -1,0 +1,93 @@
+// What a run keeps of its remote, and what of it holds for another one. D-11.10.
+import { expect, test } from "bun:test";
+import {
+  makeTwoEnds,
+  manyRows,
+  put,
+  rowsOf,
+  runOf,
+  statusError,
+  type TwoEnds,
+} from "./two-ends.ts";
+
+/** The same ends, of which the one there has another address. */
+function movedTo(ends: TwoEnds, remoteUrl: string): TwoEnds {
+  return { ...ends, deps: { ...ends.deps, remoteUrl } };
+}
+
+test("D-11.10.1 the first commit with another remote drops the memory of the one before, of this table only", async () => {
+  for (const direction of ["push", "pull"] as const) {
+    const ends = await makeTwoEnds();
+    put(ends.there, ends.table, manyRows(3));
+    put(ends.here, ends.table, [["timeless", "v", null]]);
+    await runOf(ends, { direction: "both" });
+    await ends.here.writeAll(new Map([["sync_last_push_others", "2026-01-01T00:00:00Z"]]));
+    const before = await ends.here.readAll();
+    const moved = movedTo(ends, "https://elsewhere.example");
+    ends.intercept = ({ kind }, send) =>
+      kind === direction ? Promise.reject(statusError(404)) : send();
+    expect((await runOf(moved, { direction })).run.status).toBe("failed");
+    expect(await ends.here.readAll()).toEqual(before);
+    ends.intercept = (_, send) => send();
+    const { run } = await runOf(moved, { direction });
+    expect(run).toMatchObject({ totalPushed: direction === "push" ? 4 : 0 });
+    expect(run).toMatchObject({ totalPulled: direction === "pull" ? 4 : 0 });
+    const after = await ends.here.readAll();
+    expect(after.get(`sync_remote_${direction}_items`)).toBe("https://elsewhere.example");
+    expect(after.get("sync_last_push_others")).toBe("2026-01-01T00:00:00Z");
+    const other = direction === "push" ? "pull" : "push";
+    for (const name of ["last", "remote", "columns"]) {
+      expect(after.get(`sync_${name}_${other}_items`)).toBeUndefined();
+    }
+    const warned = ends.logger.lines.filter(({ level }) => level === "warn");
+    expect(warned.map(({ message }) => message)).toContain(run.tables["items"]?.warnings[0] ?? "");
+  }
+});
+
+test("D-11.10.1 full does not make another remote's memory this one's", async () => {
+  const ends = await makeTwoEnds();
+  put(ends.there, ends.table, manyRows(3));
+  await runOf(ends, { direction: "both" });
+  const moved = movedTo(ends, "https://elsewhere.example");
+  const { run } = await runOf(moved, { direction: "pull", isFull: true });
+  expect(run.tables["items"]?.warnings).toHaveLength(1);
+  const left = [...(await ends.here.readAll()).keys()];
+  expect(left.filter((name) => /^sync_(last|remote|columns)_push_/.test(name))).toEqual([]);
+});
+
+test("D-11.10.1 a remote is known by the id that it tells, and by its address while it tells none", async () => {
+  const ends = await makeTwoEnds();
+  put(ends.there, ends.table, manyRows(3));
+  let deploymentId: string | null = null;
+  ends.intercept = async ({ kind }, send) => {
+    const reply = (await send()) as object;
+    return kind === "status" && deploymentId !== null ? { ...reply, deploymentId } : reply;
+  };
+  const warnings = async (told: string | null, remoteUrl: string) => {
+    deploymentId = told;
+    const { run } = await runOf(movedTo(ends, remoteUrl), { direction: "both" });
+    expect(run.status).toBe("success");
+    return run.tables["items"]?.warnings.length;
+  };
+  expect(await warnings(null, "https://there.example")).toBe(0);
+  // It tells an id from now on.
+  expect(await warnings("one", "https://there.example")).toBe(0);
+  expect(await warnings("one", "https://moved.example")).toBe(0);
+  // It was restored from a backup.
+  expect(await warnings("two", "https://moved.example")).toBe(1);
+  expect(await warnings("two", "https://moved.example")).toBe(0);
+  expect(await warnings(null, "https://moved.example")).toBe(1);
+});
+
+test("D-11.10.1 a run both ways with a new remote keeps the newest rows of both ends", async () => {
+  const ends = await makeTwoEnds();
+  put(ends.there, ends.table, manyRows(2));
+  await runOf(ends, { direction: "pull" });
+  put(ends.there, ends.table, [["k", "there", "2026-03-01T09:00:00Z"]]);
+  put(ends.here, ends.table, [["k", "here", "2026-03-01T08:00:00Z"]]);
+  const there = rowsOf(ends.there, ends.table);
+  const { run } = await runOf(movedTo(ends, "https://elsewhere.example/"), { direction: "both" });
+  expect(run).toMatchObject({ status: "success", totalPushed: 3, totalPulled: 3, kept: 1 });
+  expect(rowsOf(ends.there, ends.table)).toEqual(there);
+  expect(rowsOf(ends.here, ends.table)).toEqual(there);
+});
