@@ -59,7 +59,12 @@ const CONTROLS: readonly (readonly [string, Partial<LiveScenario>, Sabotage, num
     controls.MARK_AFTER_READING,
     10,
   ],
-  ["D-11.10.1 one memory for all remotes", { ...FAIR, topology: "roaming" }, controls.ONE_REMOTE, 20],
+  [
+    "D-11.10.1 one memory for all remotes",
+    { ...FAIR, topology: "roaming" },
+    controls.ONE_REMOTE,
+    20,
+  ],
   [
     "D-7.7 a marker before the refusal",
     {
