@@ -12,18 +12,16 @@ import { backUpDeps } from "./backups.ts";
 import type { Config } from "./config.ts";
 import { createRequestHandler } from "./http/app.ts";
 import { DOCUMENTATION } from "./http/openapi.ts";
-import type { ProbeDeps } from "./http/routes/operations/operation-routes.ts";
 import type { PageRoutesDeps } from "./http/routes/sync-routes.ts";
 import type { RequestHandler, StartHttpServer } from "./ports/http/http-server.ts";
 import type { VersionedCache } from "./ports/lookups/versioned-cache.ts";
 import type { Logger } from "./ports/runtime/logger.ts";
-import type { CacheCounts, Metrics, MetricsSnapshot } from "./ports/runtime/metrics.ts";
+import type { CacheCounts, Metrics } from "./ports/runtime/metrics.ts";
 import type { Clock, Scheduler } from "./ports/runtime/runtime.ts";
 import { openServices, type Services, type TimeDeps } from "./services.ts";
 import { AlertDelivery } from "./usecases/alerts/alert-delivery.ts";
 import type { HealthDeps } from "./usecases/operations/check-health.ts";
 import { Lifecycle } from "./usecases/operations/lifecycle.ts";
-import { type ReadMetricsDeps, snapshotMetrics } from "./usecases/operations/read-metrics.ts";
 import type { OverviewDeps } from "./usecases/operations/read-overview.ts";
 import { RememberedRemote } from "./usecases/operations/remembered-remote.ts";
 import { type BackupSchedule, startBackups } from "./usecases/operations/scheduled-backups.ts";
@@ -41,16 +39,6 @@ import {
 /** Time that runs under way have to end when a deployment closes. */
 const CLOSE_GRACE_MS = 5_000;
 
-/** The process that a deployment is in, among those behind one port. D-10.11. */
-export interface WorkerContext {
-  /** From 1 on. */
-  readonly number: number;
-  /** What the others have counted, ended ones too. */
-  otherWorkers(): Promise<readonly MetricsSnapshot[]>;
-}
-
-const ONLY_WORKER: WorkerContext = { number: 1, otherWorkers: async () => [] };
-
 export interface Deployment {
   readonly logger: Logger;
   readonly handler: RequestHandler;
@@ -58,14 +46,6 @@ export interface Deployment {
   hasAdministrator(): Promise<boolean>;
   /** Tells balancers to send nothing more, and serves on. D-10.5. */
   leave(): void;
-  /** What it has counted, for another worker that is asked for the metrics. */
-  snapshotMetrics(): Promise<MetricsSnapshot>;
-  /** Another worker takes over: connections are to be closed with their next reply, and schedules begin nothing more. */
-  replace(): void;
-  /** Requests taken so far; null while one is in hand. */
-  takenWhenIdle(): number | null;
-  /** Resolves when no request is in hand and every run has come to its own end, or after `graceMs`. */
-  finish(graceMs: number): Promise<void>;
   /** Takes no further request. Resolves when those in hand have ended, or after `graceMs`, to what is left of that time. */
   drain(graceMs: number): Promise<number>;
   /**
@@ -78,85 +58,20 @@ export interface Deployment {
 }
 
 /** Opens the store, makes its tables and puts one deployment together. Throws `AppError`. */
-export async function compose(
-  config: Config,
-  time?: TimeDeps,
-  worker = ONLY_WORKER,
-): Promise<Deployment> {
+export async function compose(config: Config, time?: TimeDeps): Promise<Deployment> {
   const services = await openServices(config, time);
   await holdStore(services);
   const { clock, timer, logger, storage, sync, accounts } = services;
   const runtimeVersion = runtimeName();
-  if (worker.number === 1) warnOf(config, services);
-  const metrics = makeMetrics(runtimeVersion, clock, worker.number);
+  warnOf(config, services);
+  const metrics = makeMetrics(runtimeVersion, clock);
   const activeRuns = new ActiveRuns(sync, metrics);
   const lookups = new Lookups(services.lookups);
   const verifications = new AuditVerifications({ ...services.audit, timer, logger });
   services.traffic.countLookups(() => decidedLookups(lookups.counts()));
   const lifecycle = new Lifecycle();
-  const metricsDeps = {
-    metrics,
-    activeRuns,
-    storage,
-    registry: config.registry,
-    lookupMetrics: { outcomes: () => lookups.counts(), cache: () => sumCounts(services.caches) },
-    clock,
-    timer,
-    logger,
-    otherWorkers: worker.otherWorkers,
-  };
   const health = { storage, clock, logger, runtimeVersion, lifecycle };
-  const parts = { metricsDeps, health, activeRuns, lookups, verifications };
-  const handler = createRequestHandler(handlerDeps(config, services, parts));
-  const schedules = startSchedules(config, services, activeRuns);
-  const alertDelivery = startAlertDelivery(config, services, metrics);
-  let finished: Promise<unknown> = Promise.resolve();
-  const stopRuns = async (graceMs: number) => {
-    await Promise.all(schedules.map((schedule) => schedule.stop()));
-    verifications.stop();
-    await activeRuns.stop(graceMs);
-  };
-  return {
-    logger,
-    handler,
-    startServer: await serverOfRuntime(),
-    hasAdministrator: () => accounts.accounts.hasAdministrator(),
-    leave: () => lifecycle.leave(),
-    takenWhenIdle: () => lifecycle.takenWhenIdle,
-    snapshotMetrics: () => snapshotMetrics(metricsDeps),
-    replace() {
-      finished = Promise.all(schedules.map(finishSchedule));
-      lifecycle.replace();
-    },
-    async finish(graceMs) {
-      await finishWithin(graceMs, { lifecycle, activeRuns, finished });
-    },
-    drain: (graceMs) => drainWithin(graceMs, lifecycle, clock),
-    stopRuns,
-    async close() {
-      await stopRuns(CLOSE_GRACE_MS);
-      await alertDelivery?.stop();
-      await services.close();
-    },
-  };
-}
-
-interface HandlerParts {
-  readonly metricsDeps: ReadMetricsDeps;
-  readonly health: ProbeDeps;
-  readonly activeRuns: ActiveRuns;
-  readonly lookups: Lookups;
-  readonly verifications: AuditVerifications;
-}
-
-function handlerDeps(
-  config: Config,
-  services: Services,
-  { metricsDeps, health, activeRuns, lookups, verifications }: HandlerParts,
-): Parameters<typeof createRequestHandler>[0] {
-  const { clock, timer, logger, sync, accounts } = services;
-  const { metrics } = metricsDeps;
-  return {
+  const handler = createRequestHandler({
     clock,
     timer,
     ids: new SystemIds(),
@@ -173,9 +88,16 @@ function handlerDeps(
     tracing: services.tracing,
     health,
     metricsRoute: {
-      ...metricsDeps,
       metricsToken: config.metricsToken,
       comparison: new NodeSecretComparison(),
+      metrics,
+      activeRuns,
+      storage,
+      registry: config.registry,
+      lookupMetrics: { outcomes: () => lookups.counts(), cache: () => sumCounts(services.caches) },
+      clock,
+      timer,
+      logger,
     },
     pages: pageRoutesDeps(config, services),
     runs: {
@@ -192,6 +114,27 @@ function handlerDeps(
       timer,
       trustedProxyHops: config.trustedProxyHops,
     },
+  });
+  const schedules = startSchedules(config, services, activeRuns);
+  const alertDelivery = startAlertDelivery(config, services, metrics);
+  const stopRuns = async (graceMs: number) => {
+    await Promise.all(schedules.map((schedule) => schedule.stop()));
+    verifications.stop();
+    await activeRuns.stop(graceMs);
+  };
+  return {
+    logger,
+    handler,
+    startServer: await serverOfRuntime(),
+    hasAdministrator: () => accounts.accounts.hasAdministrator(),
+    leave: () => lifecycle.leave(),
+    drain: (graceMs) => drainWithin(graceMs, lifecycle, clock),
+    stopRuns,
+    async close() {
+      await stopRuns(CLOSE_GRACE_MS);
+      await alertDelivery?.stop();
+      await services.close();
+    },
   };
 }
 
@@ -205,9 +148,9 @@ function warnOf({ isSyncEnabled, syncApiKey, tls }: Config, { clock, logger }: S
   }
 }
 
-function makeMetrics(runtimeVersion: string, clock: Clock, worker: number): PrometheusMetrics {
+function makeMetrics(runtimeVersion: string, clock: Clock): PrometheusMetrics {
   const { version } = DOCUMENTATION.info;
-  return new PrometheusMetrics({ version, runtimeVersion, startedAtMs: clock.nowMs(), worker });
+  return new PrometheusMetrics({ version, runtimeVersion, startedAtMs: clock.nowMs() });
 }
 
 /** Null where `WEBHOOK_URL` is not set. */
@@ -335,33 +278,6 @@ function startRunSchedules(
 function decidedLookups(counts: LookupCounts): number {
   const names = ["allowed", "profile_not_found", "consent_required"] as const;
   return names.reduce((sum, name) => sum + (counts.get(name) ?? 0), 0);
-}
-
-/** Lets nothing more begin. Resolves when a backup under way is made. */
-async function finishSchedule(schedule: Schedule | BackupSchedule): Promise<void> {
-  await ("finish" in schedule ? schedule.finish() : schedule.stop());
-}
-
-/** What a replaced deployment still does. */
-interface UnderWay {
-  readonly lifecycle: Lifecycle;
-  readonly activeRuns: ActiveRuns;
-  /** Of what its schedules have begun. */
-  readonly finished: Promise<unknown>;
-}
-
-/** As `Deployment.finish`. A request in hand may start a run, and who follows a run is a request in hand. */
-async function finishWithin(
-  graceMs: number,
-  { lifecycle, activeRuns, finished }: UnderWay,
-): Promise<void> {
-  const over = new AbortController();
-  const timer = setTimeout(() => over.abort(), graceMs);
-  const { promise: late, resolve } = Promise.withResolvers<void>();
-  over.signal.addEventListener("abort", () => resolve(), { once: true });
-  await Promise.race([Promise.all([lifecycle.empty(), finished]), late]);
-  await activeRuns.ended(over.signal);
-  clearTimeout(timer);
 }
 
 /** As `Deployment.drain`. */

@@ -23,35 +23,14 @@ interface Settings {
   readonly jwtIssuer: string | null;
   readonly jwtAudience: string | null;
   readonly apiKeyPepper: string | null;
-  readonly storageUrl: string;
-  readonly workers: number;
 }
 
-/** What matters of the machine. */
-export interface Machine {
-  /** Of its network. */
-  readonly addresses: readonly string[];
-  /** Name of its system, as Node tells it. */
-  readonly platform: string;
-}
-
-/** A sentence for each; none shows a secret. */
-export function findProblems(config: Settings, { addresses, platform }: Machine): string[] {
+/** A sentence for each; none shows a secret. `machineAddresses` are those of this machine's network. */
+export function findProblems(config: Settings, machineAddresses: readonly string[]): string[] {
   return [
     ...secretProblems(config),
     ...administratorProblems(config),
-    ...ownAddressProblems(config, addresses),
-    ...workersProblems(config, platform),
-  ];
-}
-
-/** D-10.11. */
-function workersProblems({ workers, storageUrl }: Settings, platform: string): string[] {
-  if (workers === 1) return [];
-  const isInMemory = storageUrl === "sqlite::memory:";
-  return [
-    ...(platform === "linux" ? [] : ["WORKERS above 1 needs Linux, where processes share a port"]),
-    ...(isInMemory ? ["WORKERS above 1 needs a store that processes share: not a memory"] : []),
+    ...ownAddressProblems(config, machineAddresses),
   ];
 }
 

@@ -1,6 +1,6 @@
 // Reads the environment once, reports every problem at once, and prints no secret. D-1.3.
 import { Cron } from "croner";
-import { findProblems, type Machine } from "./config-problems.ts";
+import { findProblems } from "./config-problems.ts";
 import { refuse } from "./domain/shared/errors.ts";
 import {
   DEFAULT_ACCOUNT_WRITES_PER_MINUTE,
@@ -14,7 +14,6 @@ import {
   MAX_KEPT_BACKUPS,
   MAX_LAG_SECONDS,
   MAX_RETENTION_DAYS,
-  MAX_WORKERS,
   MAX_WRITES_PER_MINUTE,
 } from "./domain/shared/limits.ts";
 import type { CompareRepair } from "./domain/sync/run/run.ts";
@@ -97,8 +96,6 @@ export interface Config {
   readonly backups: BackupPlan | null;
   /** Where alerts are sent; null: nowhere. */
   readonly webhook: Webhook | null;
-  /** Processes behind one port. D-10.11. */
-  readonly workers: number;
   readonly logLevel: LogLevel;
   /** Null: nothing is traced. D-10.9. */
   readonly tracing: TracingSettings | null;
@@ -106,13 +103,12 @@ export interface Config {
 
 /**
  * Reads the configuration. `readFile` returns the text of the registry file or of a secret's, or throws.
- * `machineAddresses` are those of this machine's network, `platform` is its system's name. Throws `invalid_request` with all problems.
+ * `machineAddresses` are those of this machine's network. Throws `invalid_request` with all problems.
  */
 export function readConfig(
   env: Environment,
   readFile: (path: string) => string,
   machineAddresses: readonly string[] = [],
-  platform = "linux",
 ): Config {
   const reader = new EnvironmentReader(env, readFile);
   const lagSeconds = reader.integer("SYNC_LAG_SECONDS", DEFAULT_LAG_SECONDS, 0, MAX_LAG_SECONDS);
@@ -167,21 +163,34 @@ export function readConfig(
     isConsoleEnabled: reader.flag("CONSOLE_ENABLED", true),
     backups: readBackups(reader),
     webhook: readWebhook(reader),
-    workers: reader.integer("WORKERS", 1, 1, MAX_WORKERS),
     logLevel: reader.oneOf("LOG_LEVEL", LOG_LEVELS, "info"),
     tracing: readTracing(reader),
   };
-  refuseProblems(reader, config, { addresses: machineAddresses, platform });
+  refuseProblems(reader, config, machineAddresses);
   return config;
 }
 
 /** Throws `invalid_request` with all problems. */
-function refuseProblems(reader: EnvironmentReader, config: Config, machine: Machine): void {
-  reader.problems.push(...findProblems(config, machine));
+function refuseProblems(
+  reader: EnvironmentReader,
+  config: Config,
+  machineAddresses: readonly string[],
+): void {
+  reader.problems.push(...findProblems(config, machineAddresses));
+  refuseWorkers(reader);
   reader.reportUnknownSyncNames();
   refuse(
     reader.problems.map((detail) => ({ pointer: "", detail })),
     "The configuration has these problems",
+  );
+}
+
+/** D-11.5. */
+function refuseWorkers(reader: EnvironmentReader): void {
+  const text = reader.text("WORKERS");
+  if (text === null || text === "1") return;
+  reader.problems.push(
+    "WORKERS is no setting any more: start several processes on the store instead, each with a PORT of its own, behind a proxy",
   );
 }
 

@@ -3,8 +3,10 @@ import { readFileSync, statSync } from "node:fs";
 import { networkInterfaces } from "node:os";
 import process from "node:process";
 import { type Config, readConfig } from "./config.ts";
-import { AppError, refuse } from "./domain/shared/errors.ts";
+import { refuse } from "./domain/shared/errors.ts";
 import { readEnvFile } from "./env-file.ts";
+import { EnvironmentReader } from "./environment-reader.ts";
+import { readTlsFiles, type TlsFiles } from "./tls-files.ts";
 
 /** Exit code of a program that failed. */
 export const EXIT_FAILED = 1;
@@ -14,64 +16,32 @@ export const EXIT_USAGE = 2;
 const DEFAULT_FILE = ".env";
 const OPTION = "--env-file";
 
-/** What the file has set: the environment has these as well, where it had no value of its own. */
-let fileSettings: Readonly<Record<string, string>> = {};
-
 /**
  * Adds the settings of a file to the environment, whose own values win: of the one that `--env-file` names, else of `.env`
  * in the working directory where there is one. Ends the process when the file cannot be read or has other lines. D-10.4.
  */
 export function loadEnvFile(): void {
-  const path = settingsFile();
-  if (path === null) return;
+  const named = namedFile(process.argv.slice(2));
+  const path = named ?? DEFAULT_FILE;
+  // A folder of that name is one of Python's environments.
+  if (named === null && !statSync(path, { throwIfNoEntry: false })?.isFile()) return;
   const { values, problems } = readEnvFile(textOf(path));
   if (problems.length > 0) {
     end(`The file ${path} has these problems:`, ...problems.map((problem) => `- ${problem}`));
   }
-  addSettings(values);
+  for (const [name, value] of Object.entries(values)) process.env[name] ??= value;
 }
 
-/** Gives the environment the settings of a file, where it has no value of its own, in place of those it had from one. */
-export function addSettings(values: Readonly<Record<string, string>>): void {
-  for (const name of Object.keys(fileSettings)) delete process.env[name];
-  const own = new Set(Object.keys(process.env));
-  fileSettings = Object.fromEntries(Object.entries(values).filter(([name]) => !own.has(name)));
-  Object.assign(process.env, fileSettings);
-}
-
-/** The settings that came from a file. */
-export function settingsOfFile(): Readonly<Record<string, string>> {
-  return fileSettings;
-}
-
-/** The environment without them, as this process was given it. */
-export function givenEnvironment(): Readonly<Record<string, string | undefined>> {
-  const isGiven = ([name]: readonly [string, unknown]) => !(name in fileSettings);
-  return Object.fromEntries(Object.entries(process.env).filter(isGiven));
-}
-
-/** The configuration as the file and the environment are now. Throws `invalid_request`, and leaves all as it was. D-10.11. */
-export function readEnvironmentAnew(): Config {
-  const before = fileSettings;
-  try {
-    const path = settingsFile();
-    const { values, problems } = readEnvFile(path === null ? "" : textAnew(path));
-    const details = problems.map((problem) => ({ pointer: "", detail: `${path}: ${problem}` }));
-    refuse(details, "The file of settings has these problems");
-    addSettings(values);
-    return readEnvironment();
-  } catch (error) {
-    addSettings(before);
-    throw error;
-  }
-}
-
-/** Null where none is named, and there is no `.env`. */
-function settingsFile(): string | null {
-  const named = namedFile(process.argv.slice(2));
-  if (named !== null) return named;
-  // A folder of that name is one of Python's environments.
-  return statSync(DEFAULT_FILE, { throwIfNoEntry: false })?.isFile() ? DEFAULT_FILE : null;
+/** What the files of HTTPS hold now. Throws `invalid_request` with all problems. D-11.5. */
+export function readTlsAnew(): TlsFiles | null {
+  const { TLS_CERT_FILE, TLS_KEY_FILE } = process.env;
+  const reader = new EnvironmentReader({ TLS_CERT_FILE, TLS_KEY_FILE }, readText);
+  const tls = readTlsFiles(reader, readText);
+  refuse(
+    reader.problems.map((detail) => ({ pointer: "", detail })),
+    "The files have these problems",
+  );
+  return tls;
 }
 
 /** The configuration of the environment. Throws `invalid_request`. */
@@ -79,10 +49,13 @@ export function readEnvironment(): Config {
   const addresses = Object.values(networkInterfaces()).flatMap((list) => list ?? []);
   return readConfig(
     process.env,
-    (path) => readFileSync(path, "utf8"),
+    readText,
     addresses.map(({ address }) => address),
-    process.platform,
   );
+}
+
+function readText(path: string): string {
+  return readFileSync(path, "utf8");
 }
 
 /** The value of `--env-file` among arguments; null without the option. */
@@ -97,24 +70,11 @@ function namedFile(args: readonly string[]): string | null {
 
 function textOf(path: string): string {
   try {
-    return readFileSync(path, "utf8");
+    return readText(path);
   } catch (error) {
-    return end(unreadable(path, error));
+    const code = error instanceof Error && "code" in error ? error.code : error;
+    return end(`The file ${path} cannot be read: ${code}`);
   }
-}
-
-/** Throws `invalid_request`. */
-function textAnew(path: string): string {
-  try {
-    return readFileSync(path, "utf8");
-  } catch (error) {
-    throw new AppError("invalid_request", unreadable(path, error));
-  }
-}
-
-function unreadable(path: string, error: unknown): string {
-  const code = error instanceof Error && "code" in error ? error.code : error;
-  return `The file ${path} cannot be read: ${code}`;
 }
 
 function end(...lines: readonly string[]): never {

@@ -1,10 +1,9 @@
-// Serves one deployment, from this process or from several workers behind one port.
+// Serves one deployment.
 import process from "node:process";
 import type { Config } from "./config.ts";
 import { isAppError } from "./domain/shared/errors.ts";
-import { EXIT_USAGE, loadEnvFile, readEnvironment } from "./environment.ts";
+import { EXIT_FAILED, EXIT_USAGE, loadEnvFile, readEnvironment } from "./environment.ts";
 import { errorText } from "./serving/listen.ts";
-import { exitCodeOf } from "./serving/settings-problem.ts";
 
 loadEnvFile();
 const config = readConfigOrExit();
@@ -13,11 +12,11 @@ const config = readConfigOrExit();
 for (const signal of ["SIGTERM", "SIGINT"] as const) process.on(signal, () => process.exit(0));
 
 try {
-  if (config.workers === 1) await (await import("./serving/serve-alone.ts")).serveAlone(config);
-  else await (await import("./serving/supervise.ts")).supervise(config);
+  await (await import("./serving/serve.ts")).serve(config);
 } catch (error) {
   console.error(`repsync cannot start: ${errorText(error)}`);
-  process.exit(exitCodeOf(error));
+  const isSetting = isAppError(error, "schema_conflict", "invalid_request");
+  process.exit(isSetting ? EXIT_USAGE : EXIT_FAILED);
 }
 
 function readConfigOrExit(): Config {

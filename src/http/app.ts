@@ -132,8 +132,6 @@ export function createRequestHandler(deps: AppDeps): RequestHandler {
     addCorsHeaders(reply, request, target.path);
     // Bun leaves it out of replies to HEAD only.
     if (method === "HEAD") reply.headers.set("Date", new Date(deps.clock.nowMs()).toUTCString());
-    // The next request of this client finds another worker.
-    if (lifecycle.isReplaced) reply.headers.set("Connection", "close");
     const durationMs = deps.clock.monotonicMs() - startedAtMs;
     const answered = { ...logged, status: reply.status, duration_ms: Math.round(durationMs) };
     deps.metrics.countRequest(answered, durationMs);

@@ -1,11 +1,11 @@
-// What SIGHUP means: an operator asks for new settings, or the terminal is gone. D-10.11.
+// What SIGHUP means: files are to be read anew, or the terminal is gone. D-11.5.
 import { closeSync, openSync } from "node:fs";
 import process from "node:process";
 
 const LOOK_EVERY_MS = 5_000;
 
-/** Calls `stop` when the terminal that the process was started from has closed, and `replace` at any other SIGHUP. */
-export function onHangUp({ replace, stop }: Record<"replace" | "stop", () => void>): void {
+/** Calls `stop` when the terminal that the process was started from has closed, and `reload` at any other SIGHUP. */
+export function onHangUp({ reload, stop }: Record<"reload" | "stop", () => void>): void {
   let hadTerminal = hasTerminal();
   let isMissed = false;
   const look = () => {
@@ -17,7 +17,7 @@ export function onHangUp({ replace, stop }: Record<"replace" | "stop", () => voi
   setInterval(look, LOOK_EVERY_MS).unref();
   process.on("SIGHUP", () => {
     if (hadTerminal && !hasTerminal()) stop();
-    else replace();
+    else reload();
   });
 }
 

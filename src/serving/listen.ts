@@ -1,27 +1,20 @@
 // How a deployment begins to listen, and what is told when it cannot.
-import type { Deployment } from "../compose.ts";
-import type { Config } from "../config.ts";
-import type { HttpServer, RequestHandler } from "../ports/http/http-server.ts";
-
-/** Time that requests in hand get to finish at a stop; Docker kills after 10 s. */
-export const GRACE_MS = 8_000;
-/** Time that requests and runs get where the service goes on: as long as they need, within reason. */
-export const REPLACED_GRACE_MS = 3_600_000;
-
-/** Where and how to listen. */
-export type ListenSettings = Pick<Config, "host" | "port" | "tls"> & {
-  readonly sharesPort?: boolean;
-};
+import type {
+  HttpServer,
+  ListenOptions,
+  RequestHandler,
+  StartHttpServer,
+} from "../ports/http/http-server.ts";
 
 /** Starts the server of a runtime. Throws an error that says why it cannot. */
 export async function listen(
-  startServer: Deployment["startServer"],
+  startServer: StartHttpServer,
   handler: RequestHandler,
-  settings: ListenSettings,
+  options: ListenOptions,
 ): Promise<HttpServer> {
-  const { host, port } = settings;
+  const { host, port } = options;
   try {
-    return await startServer(handler, settings);
+    return await startServer(handler, options);
   } catch (cause) {
     throw new Error(`Cannot listen on ${host}:${port}: ${listenProblem(cause, port)}`, { cause });
   }

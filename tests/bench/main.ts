@@ -1,4 +1,4 @@
-// npm run bench [-- pull push memory health wide runs lookups changes accounts instances workers endurance pocketbase tracing costs]
+// npm run bench [-- pull push memory health wide runs lookups changes accounts instances endurance pocketbase tracing costs]
 //               [sqlite mongodb] [--write]
 // npm run bench -- beside COMMIT [lookups pages pushes runs] [sqlite mongodb]
 // Measures repsync beside what its speed is judged by: the least that the same work costs, or another commit.
@@ -19,7 +19,6 @@ import { benchPush } from "./sections/push.ts";
 import { benchRuns } from "./sections/runs.ts";
 import { benchTracing } from "./sections/tracing.ts";
 import { benchWide, benchWideMillion } from "./sections/wide.ts";
-import { benchWorkers } from "./sections/workers.ts";
 import { type BenchStore, openStores } from "./stores.ts";
 
 /** A section, and the stores it is for. */
@@ -43,7 +42,6 @@ const SECTIONS: Readonly<Record<string, Section>> = {
   changes: { run: benchChanges, storeNames: STORES },
   accounts: { run: benchAccounts, storeNames: STORES },
   instances: { run: benchInstances, storeNames: ["mongodb"] },
-  workers: { run: benchWorkers, storeNames: STORES },
   endurance: { run: benchEndurance, storeNames: ["sqlite"] },
   pocketbase: { run: benchPocketbase, storeNames: ["sqlite"] },
   tracing: { run: benchTracing, storeNames: STORES },

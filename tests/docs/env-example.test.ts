@@ -62,7 +62,6 @@ test("D-1.3 .env.example has every variable once", () => {
     "WEBHOOK_ALLOW_PRIVATE",
     "WEBHOOK_SECRET",
     "WEBHOOK_URL",
-    "WORKERS",
   ]);
 });
 

@@ -1,18 +1,23 @@
 // HTTPS of the service's own, as clients meet it. D-10.6.
 import { afterEach, expect, setDefaultTimeout, test } from "bun:test";
-import { copyFileSync, writeFileSync } from "node:fs";
+import { once } from "node:events";
+import { copyFileSync, readFileSync, writeFileSync } from "node:fs";
+import { Agent, get } from "node:https";
+import { join } from "node:path";
 import { connect } from "node:tls";
 import { ADMIN_ENV, jsonBody, PASSWORD } from "../http/reputation/people.ts";
 import { makeTempFolder } from "../http/support/make-temp-folder.ts";
 import { releaseResources } from "../http/support/resources.ts";
 import { SYNC_KEY } from "../http/support/sync-app.ts";
 import { makeCertificate, type TestCertificate } from "../support/certificates.ts";
+import { pollUntil } from "./support/poll-until.ts";
 import {
   BUN,
   MAIN,
   runProcess,
   type ServiceProcess,
   serviceEnv,
+  startProcess,
   startService,
 } from "./support/service-process.ts";
 
@@ -34,6 +39,23 @@ async function subjectOf(service: ServiceProcess): Promise<string> {
     });
     socket.on("error", reject);
   });
+}
+
+/** Begins a push; the returned function sends its end and gives the reply. */
+async function beginPush(service: ServiceProcess): Promise<() => Promise<string>> {
+  const port = Number(new URL(service.url).port);
+  const socket = connect({ host: "127.0.0.1", port, rejectUnauthorized: false });
+  await once(socket, "secureConnect");
+  const body = '{"records":[{"name":"a"}]}';
+  const headers = ["Host: a", `X-Sync-Key: ${SYNC_KEY}`, `Content-Length: ${body.length}`];
+  const head = ["POST /api/v1/sync/push/notes HTTP/1.1", ...headers].join("\r\n");
+  socket.write(`${head}\r\n\r\n${body.slice(0, 12)}`);
+  return async () => {
+    socket.write(body.slice(12));
+    const [reply] = await once(socket, "data");
+    socket.end();
+    return String(reply);
+  };
 }
 
 /** Puts the files of one certificate in the place of another's. */
@@ -90,54 +112,107 @@ test("D-10.6 a deployment runs against a remote with HTTPS whose certificate it 
   ).toMatchObject({ total: 1 });
 });
 
-test.each(["1", "2"])(
-  "D-10.6, D-10.11 SIGHUP with WORKERS=%s: new files serve new connections, broken ones leave the old, and nobody is cut off",
-  async (WORKERS) => {
-    const files = makeCertificate("first");
-    const [second, third] = [makeCertificate("second"), makeCertificate("third")];
-    const env = { ...envOf(files), LOG_LEVEL: "info", WORKERS };
-    const service = await startService({ env });
-    expect(await subjectOf(service)).toBe("first");
+test("D-10.6, D-11.5 at SIGHUP new files serve new connections, broken ones leave the old, and nothing else is read", async () => {
+  const files = makeCertificate("first");
+  const [second, third] = [makeCertificate("second"), makeCertificate("third")];
+  const folder = makeTempFolder();
+  const settings = join(folder, ".env");
+  writeFileSync(settings, "METRICS_TOKEN=a token\n");
+  const env = { ...envOf(files), LOG_LEVEL: "info" };
+  // As the program `repsync` starts it: Bun would read the file first.
+  const command = [...BUN, "--no-env-file", MAIN] as const;
+  const service = await startService({ folder, env, command });
+  expect(await subjectOf(service)).toBe("first");
 
-    // A push whose body is under way meanwhile.
-    let send = (_: string) => {};
-    const body = new ReadableStream<string>({
-      start(controller) {
-        controller.enqueue('{"records":[');
-        send = (text) => {
-          controller.enqueue(text);
-          controller.close();
-        };
-      },
+  const endPush = await beginPush(service);
+
+  replace(files, second);
+  writeFileSync(settings, "METRICS_TOKEN=another token\nno setting\n");
+  service.kill("SIGHUP");
+  await service.waitFor("new files", ({ stderr }) => stderr().includes("read anew") || null);
+  expect(await subjectOf(service)).toBe("second");
+  expect(await endPush()).toStartWith("HTTP/1.1 200 ");
+  const headers = { Authorization: "Bearer a token" };
+  const metrics = await fetch(`${service.url}/metrics`, {
+    headers,
+    tls: { ca: second.certificate },
+  });
+  expect(metrics.status).toBe(200);
+
+  writeFileSync(files.keyFile, third.key);
+  service.kill("SIGHUP");
+  await service.waitFor("problem", ({ stderr }) => stderr().includes("TLS_KEY_FILE: ") || null);
+  expect(await subjectOf(service)).toBe("second");
+  const errors = service.stderr().match(/"level":50.*/g) ?? [];
+  expect(errors).toHaveLength(1);
+  expect(errors[0]).toContain("The certificate stays as it was: TLS_KEY_FILE: ");
+  expect(service.stderr()).not.toContain("PRIVATE KEY");
+
+  replace(files, third);
+  service.kill("SIGHUP");
+  await service.waitFor("all", ({ stderr }) => stderr().split("read anew").length > 2 || null);
+  expect(await subjectOf(service)).toBe("third");
+  expect(await service.stop()).toEqual({ code: 0, signal: null });
+});
+
+test("D-11.5 callers who keep their connections open meet no broken one while the certificate is renewed", async () => {
+  const files = makeCertificate("first");
+  const service = await startService({ env: { ...envOf(files), LOG_LEVEL: "info" } });
+  const agent = new Agent({ keepAlive: true, maxSockets: 4, rejectUnauthorized: false });
+  const outcomes = new Map<string, number>();
+  let [isOver, reused] = [false, 0];
+  const askOnce = () =>
+    new Promise<void>((resolve) => {
+      const note = (outcome: string) => {
+        outcomes.set(outcome, (outcomes.get(outcome) ?? 0) + 1);
+        resolve();
+      };
+      const request = get(`${service.url}/v1/health/live`, { agent }, (reply) => {
+        if (request.reusedSocket) reused++;
+        reply.resume().on("error", ({ message }) => note(message));
+        reply.on("end", () => note(String(reply.statusCode)));
+      });
+      request.on("error", ({ message }) => note(message));
     });
-    const pushing = fetch(`${service.url}/api/v1/sync/push/notes`, {
-      method: "POST",
-      headers: { "X-Sync-Key": SYNC_KEY },
-      body,
-      tls: { ca: files.certificate },
-    });
-
-    replace(files, second);
+  const call = async () => {
+    while (!isOver) await askOnce();
+  };
+  const calling = Array.from({ length: 4 }, call);
+  await pollUntil("replies on connections that are kept", async () => reused > 100);
+  for (const name of ["second", "third"]) {
+    replace(files, makeCertificate(name));
     service.kill("SIGHUP");
-    await service.waitFor("new files", ({ stderr }) => stderr().includes("read anew") || null);
-    expect(await subjectOf(service)).toBe("second");
-    send('{"name":"a"}]}');
-    expect((await pushing).status).toBe(200);
+    // One that the service has not accepted when the port closes is told so.
+    const subject = () => subjectOf(service).catch(() => null);
+    await pollUntil("the certificate", async () => (await subject()) === name);
+  }
+  isOver = true;
+  await Promise.all(calling);
+  agent.destroy();
+  expect([...outcomes.keys()]).toEqual(["200"]);
+});
 
-    writeFileSync(files.keyFile, third.key);
-    service.kill("SIGHUP");
-    await service.waitFor("problem", ({ stderr }) => stderr().includes("TLS_KEY_FILE: ") || null);
-    expect(await subjectOf(service)).toBe("second");
-    expect(service.stderr().split("TLS_KEY_FILE: ").length - 1).toBe(1);
-    expect(service.stderr()).not.toContain("PRIVATE KEY");
-
-    replace(files, third);
-    service.kill("SIGHUP");
-    await service.waitFor("all", ({ stderr }) => stderr().split("read anew").length > 2 || null);
-    expect(await subjectOf(service)).toBe("third");
-    expect(await service.stop()).toEqual({ code: 0, signal: null });
-  },
-);
+test("D-11.5 without TLS a SIGHUP changes nothing, and a terminal that closes stops the service", async () => {
+  const folder = makeTempFolder();
+  const terminal = startProcess(
+    ["script", "-qc", `echo $$ >pid; exec ${[...BUN, MAIN].join(" ")} 2>err`, "/dev/null"],
+    { folder, env: serviceEnv(folder) },
+  );
+  const url = await terminal.waitFor(
+    "address",
+    ({ stdout }) => /listening on (http:\S+)/.exec(stdout())?.[1],
+  );
+  const status = () =>
+    fetch(`${url}/v1/health/live`).then(
+      (reply) => reply.status,
+      () => null,
+    );
+  process.kill(Number(readFileSync(join(folder, "pid"), "utf8")), "SIGHUP");
+  for (let i = 0; i < 20; i++) expect(await status()).toBe(200);
+  terminal.kill("SIGKILL");
+  await pollUntil("the end", async () => (await status()) === null);
+  expect(readFileSync(join(folder, "err"), "utf8")).toBe("");
+});
 
 test("D-10.6 problems of the files are exit code 2, and an expired certificate is told and served", async () => {
   const expired = makeCertificate("expired", true);

@@ -27,6 +27,7 @@ export async function startDenoServer(
   );
   return {
     url: `${tls ? "https" : "http"}://${urlHost(server.addr.hostname)}:${server.addr.port}`,
+    leavePort: async () => void server.shutdown(),
     stop: async (graceMs) => {
       let timer: ReturnType<typeof setTimeout> | undefined;
       const grace = new Promise<void>((resolve) => {

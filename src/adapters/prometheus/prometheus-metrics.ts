@@ -1,5 +1,5 @@
 import process from "node:process";
-import { AggregatorRegistry, Counter, Gauge, Histogram, Registry } from "prom-client";
+import { Counter, Gauge, Histogram, Registry } from "prom-client";
 import type { AlertType } from "../../domain/alerts/alert.ts";
 import type { SyncRun } from "../../domain/sync/run/run.ts";
 import type {
@@ -7,8 +7,6 @@ import type {
   AnsweredRequest,
   Exposition,
   Metrics,
-  MetricsSnapshot,
-  OwnState,
   ServiceState,
   TableGauge,
   TransferCounts,
@@ -24,14 +22,7 @@ interface ProcessInfo {
   readonly runtimeVersion: string;
   /** Milliseconds since 1970. */
   readonly startedAtMs: number;
-  /** Its number among the workers, from 1 on. */
-  readonly worker: number;
 }
-
-type Json = Parameters<typeof AggregatorRegistry.aggregate>[0][number];
-
-/** Of two processes that tell the same, as they read it in the one store, the first is believed. */
-const TOLD_ONCE = { aggregator: "first" } as const;
 
 export class PrometheusMetrics implements Metrics {
   readonly #registry = new Registry();
@@ -40,7 +31,7 @@ export class PrometheusMetrics implements Metrics {
   readonly #alerts: Counter<"type" | "outcome">;
   readonly #state: ReturnType<typeof stateMetrics>;
 
-  constructor({ version, runtimeVersion, startedAtMs, worker }: ProcessInfo) {
+  constructor({ version, runtimeVersion, startedAtMs }: ProcessInfo) {
     const registers = [this.#registry];
     this.#runs = runMetrics(registers);
     this.#alerts = new Counter({
@@ -50,11 +41,10 @@ export class PrometheusMetrics implements Metrics {
       registers,
     });
     this.#state = stateMetrics(registers);
-    addProcessMetrics(this.#registry, startedAtMs, { worker: String(worker) });
+    addProcessMetrics(this.#registry, startedAtMs);
     const help = "Always 1; the labels say what runs here";
     const labelNames = ["version", "runtime"];
-    const name = "repsync_build_info";
-    const info = new Gauge({ name, help, labelNames, registers, ...TOLD_ONCE });
+    const info = new Gauge({ name: "repsync_build_info", help, labelNames, registers });
     info.set({ version, runtime: runtimeVersion }, 1);
   }
 
@@ -80,23 +70,9 @@ export class PrometheusMetrics implements Metrics {
     this.#alerts.inc({ type, outcome });
   }
 
-  async snapshot(state: OwnState): Promise<MetricsSnapshot> {
-    this.#setOwnState(state);
-    const metrics = await this.#registry.getMetricsAsJSON();
-    return metrics.filter(({ aggregator }) => aggregator !== TOLD_ONCE.aggregator);
-  }
-
-  async expose(state: ServiceState, others: readonly MetricsSnapshot[]): Promise<Exposition> {
-    const { contentType } = this.#registry;
-    this.#setOwnState(state);
-    this.#setStoreState(state);
-    const own = await this.#registry.getMetricsAsJSON();
-    const sums = AggregatorRegistry.aggregate([own, ...(others as readonly Json[])]);
-    return { contentType, text: await sums.metrics() };
-  }
-
-  #setStoreState({ store }: ServiceState): void {
+  async expose({ activeRuns, store, lookups }: ServiceState): Promise<Exposition> {
     const state = this.#state;
+    state.activeRuns.set(activeRuns);
     state.storeUp.set(store === null ? 0 : 1);
     setTableGauges(state.markerLags, store?.markerLags ?? []);
     setTableGauges(state.rejected, store?.rejectedRecords ?? []);
@@ -107,11 +83,6 @@ export class PrometheusMetrics implements Metrics {
     state.backupAge.reset();
     if (backupAge !== null) state.backupAge.set({}, backupAge);
     else state.backupAge.remove();
-  }
-
-  #setOwnState({ activeRuns, lookups }: OwnState): void {
-    const state = this.#state;
-    state.activeRuns.set(activeRuns);
     state.lookups.reset();
     for (const { outcome, code, count } of lookups.outcomes) {
       state.lookups.inc({ outcome, code }, count);
@@ -120,6 +91,8 @@ export class PrometheusMetrics implements Metrics {
     setTo(state.cacheMisses, lookups.cache.misses);
     setTo(state.cacheEvictions, lookups.cache.evictions);
     state.cacheEntries.set(lookups.cache.entries);
+    const { contentType } = this.#registry;
+    return { contentType, text: await this.#registry.metrics() };
   }
 }
 
@@ -127,7 +100,7 @@ function runMetrics(registers: Registry[]) {
   return {
     runs: new Counter({
       name: "repsync_sync_runs_total",
-      help: "Sync runs that ended",
+      help: "Sync runs that ended in this process",
       labelNames: ["status", "direction", "trigger"],
       registers,
     }),
@@ -160,13 +133,12 @@ function runMetrics(registers: Registry[]) {
 }
 
 function stateMetrics(registers: Registry[]) {
-  const ownGauge = (name: string, help: string) => new Gauge({ name, help, registers });
-  const gauge = (name: string, help: string) => new Gauge({ name, help, registers, ...TOLD_ONCE });
+  const gauge = (name: string, help: string) => new Gauge({ name, help, registers });
   const counter = (name: string, help: string) => new Counter({ name, help, registers });
   const tableGauge = (name: string, help: string) =>
-    new Gauge({ name, help, labelNames: TABLE_LABELS, registers, ...TOLD_ONCE });
+    new Gauge({ name, help, labelNames: TABLE_LABELS, registers });
   return {
-    activeRuns: ownGauge("repsync_sync_runs_active", "Sync runs under way"),
+    activeRuns: gauge("repsync_sync_runs_active", "Sync runs under way in this process"),
     storeUp: gauge("repsync_store_up", "1 when the store answers, else 0"),
     markerLags: tableGauge("repsync_sync_marker_lag_seconds", "Age of each last-sync marker"),
     rejected: tableGauge(
@@ -178,7 +150,6 @@ function stateMetrics(registers: Registry[]) {
       help: "Rows by which both ends differed when the last run over a table ended",
       labelNames: ["table"],
       registers,
-      ...TOLD_ONCE,
     }),
     backupAge: gauge("repsync_backup_age_seconds", "Age of the last scheduled backup"),
     pendingAlerts: gauge("repsync_alerts_pending", "Alerts that wait for their delivery"),
@@ -197,7 +168,7 @@ function stateMetrics(registers: Registry[]) {
       "repsync_lookup_cache_evictions_total",
       "Values evicted because the cache was full",
     ),
-    cacheEntries: ownGauge("repsync_lookup_cache_entries", "Values in the lookup caches"),
+    cacheEntries: gauge("repsync_lookup_cache_entries", "Values in the lookup caches"),
   };
 }
 
@@ -215,31 +186,26 @@ function setTo(counter: Counter, value: number): void {
  * Processor time and memory, under the names that Prometheus clients share. The library's own set asks for figures that Bun
  * does not have, and keeps a timer running.
  */
-function addProcessMetrics(
-  registry: Registry,
-  startedAtMs: number,
-  labels: Readonly<Record<"worker", string>>,
-): void {
-  const common = { labelNames: ["worker"] as const, registers: [registry] };
+function addProcessMetrics(registry: Registry, startedAtMs: number): void {
+  const registers = [registry];
   new Counter({
     name: "process_cpu_seconds_total",
     help: "Processor time, in seconds",
-    ...common,
+    registers,
     collect() {
       const { user, system } = process.cpuUsage();
       this.reset();
-      this.inc(labels, (user + system) / 1e6);
+      this.inc((user + system) / 1e6);
     },
   });
   new Gauge({
     name: "process_resident_memory_bytes",
     help: "Memory in use, in bytes",
-    ...common,
+    registers,
     collect() {
-      this.set(labels, process.memoryUsage.rss());
+      this.set(process.memoryUsage.rss());
     },
   });
   const help = "When the process started, in seconds since 1970";
-  const startedAt = new Gauge({ name: "process_start_time_seconds", help, ...common });
-  startedAt.set(labels, startedAtMs / 1000);
+  new Gauge({ name: "process_start_time_seconds", help, registers }).set(startedAtMs / 1000);
 }

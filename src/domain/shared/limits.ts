@@ -129,8 +129,6 @@ export const KNOWN_ADDRESS_MS = 365 * 86_400_000;
 export const DEFAULT_ACCOUNT_WRITES_PER_MINUTE = 60;
 /** Most that `ACCOUNT_WRITES_PER_MINUTE` may be. */
 export const MAX_WRITES_PER_MINUTE = 100_000;
-/** Greatest `WORKERS`. D-10.11. */
-export const MAX_WORKERS = 64;
 /** Passwords that wait to be hashed or checked; more are refused at once. D-8.5. */
 export const MAX_WAITING_PASSWORDS = 100;
 /** Time in which a password that waits has to be hashed or checked: what comes before and after it has the rest. D-11.8. */

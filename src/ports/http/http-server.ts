@@ -19,8 +19,6 @@ export interface ListenOptions {
   readonly host: string;
   /** 0 picks a free port. */
   readonly port: number;
-  /** True: other processes may listen there as well, each taking its share of the connections. Linux only. D-10.11. */
-  readonly sharesPort?: boolean;
   /** HTTPS instead of HTTP where it is given. */
   readonly tls?: ServerCertificate | null;
   /** How long a connection may be silent unless its request is kept open; the adapter chooses when absent. */
@@ -30,11 +28,16 @@ export interface ListenOptions {
 export interface HttpServer {
   /** The real address, such as `http://127.0.0.1:3000`. */
   readonly url: string;
+  /**
+   * Resolves when the port is free, before anybody else has a turn. It goes on serving the connections that it has, where the runtime
+   * can; at least what is in hand is answered. The last call.
+   */
+  leavePort(): Promise<void>;
   /** Gives the port back before it returns, takes no new connection, lets requests in hand finish for up to `graceMs`, then cuts what is left. */
   stop(graceMs: number): Promise<void>;
 }
 
-/** Starts listening. Rejects when the address cannot be taken; a port is shared only where that was asked for. */
+/** Starts listening. Rejects when the address cannot be taken, never sharing a port with another process. */
 export type StartHttpServer = (
   handler: RequestHandler,
   options: ListenOptions,

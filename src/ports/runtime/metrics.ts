@@ -27,17 +27,9 @@ export interface TableGauge {
   readonly value: number;
 }
 
-/** State of this process that is read when the metrics are asked for. */
-export interface OwnState {
+/** State that is read when the metrics are asked for. */
+export interface ServiceState {
   readonly activeRuns: number;
-  readonly lookups: {
-    readonly outcomes: readonly LookupCount[];
-    readonly cache: CacheCounts;
-  };
-}
-
-/** The same, with what the store tells. */
-export interface ServiceState extends OwnState {
   /** Null when the store does not answer. */
   readonly store: {
     /** Seconds from each marker to now. */
@@ -50,6 +42,10 @@ export interface ServiceState extends OwnState {
     /** Seconds since the last scheduled backup; null before the first. D-10.7. */
     readonly backupAgeSeconds: number | null;
   } | null;
+  readonly lookups: {
+    readonly outcomes: readonly LookupCount[];
+    readonly cache: CacheCounts;
+  };
 }
 
 /** What became of an attempt to deliver an alert, or of one that could not be delivered for a day. D-10.12. */
@@ -73,9 +69,6 @@ export interface CacheCounts {
   readonly entries: number;
 }
 
-/** What one worker has counted, as it travels to the worker that is asked for the metrics. */
-export type MetricsSnapshot = readonly object[];
-
 /** All metrics in a text format. */
 export interface Exposition {
   readonly contentType: string;
@@ -93,12 +86,6 @@ export interface Metrics {
 
   countAlert(type: AlertType, outcome: AlertOutcome): void;
 
-  /** Everything counted so far and the given state, without what the store tells. */
-  snapshot(state: OwnState): Promise<MetricsSnapshot>;
-
-  /**
-   * The same in the text format of Prometheus. Counters are sums with those of `others`; what the store tells is told once, as in
-   * `state`. D-10.11.
-   */
-  expose(state: ServiceState, others: readonly MetricsSnapshot[]): Promise<Exposition>;
+  /** Everything counted so far, and the given state, in the text format of Prometheus. */
+  expose(state: ServiceState): Promise<Exposition>;
 }

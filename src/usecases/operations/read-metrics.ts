@@ -8,8 +8,6 @@ import type {
   Exposition,
   LookupCount,
   Metrics,
-  MetricsSnapshot,
-  OwnState,
   ServiceState,
 } from "../../ports/runtime/metrics.ts";
 import type { Clock, Timer } from "../../ports/runtime/runtime.ts";
@@ -35,31 +33,16 @@ export interface ReadMetricsDeps {
   readonly clock: Clock;
   readonly timer: Timer;
   readonly logger: Logger;
-  /** What the other workers have counted, ended ones too. */
-  otherWorkers(): Promise<readonly MetricsSnapshot[]>;
-}
-
-/** What this worker has counted, for another that is asked for the metrics. */
-export async function snapshotMetrics(
-  deps: Pick<ReadMetricsDeps, "metrics" | "activeRuns" | "lookupMetrics">,
-): Promise<MetricsSnapshot> {
-  return await deps.metrics.snapshot(ownState(deps));
 }
 
 /** All metrics as text. A store that does not answer within three seconds is reported as down. D-6.8. */
 export async function readMetrics(deps: ReadMetricsDeps): Promise<Exposition> {
-  const [store, others] = await Promise.all([tryReadStore(deps), deps.otherWorkers()]);
-  return await deps.metrics.expose({ ...ownState(deps), store }, others);
-}
-
-function ownState({
-  activeRuns,
-  lookupMetrics,
-}: Pick<ReadMetricsDeps, "activeRuns" | "lookupMetrics">): OwnState {
-  return {
-    activeRuns: activeRuns.count(),
+  const { lookupMetrics } = deps;
+  return await deps.metrics.expose({
+    activeRuns: deps.activeRuns.count(),
+    store: await tryReadStore(deps),
     lookups: { outcomes: lookupCounts(lookupMetrics.outcomes()), cache: lookupMetrics.cache() },
-  };
+  });
 }
 
 type StoreState = ServiceState["store"];

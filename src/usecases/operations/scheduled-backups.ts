@@ -30,8 +30,6 @@ const LAST_BACKUP = "backup_last";
 const ID_CHARS = 12;
 
 export interface BackupSchedule {
-  /** Lets none begin. Resolves when the one under way is made. */
-  finish(): Promise<void>;
   /** Lets none begin, and ends the one under way, which leaves no file. */
   stop(): Promise<void>;
 }
@@ -47,10 +45,6 @@ export function startBackups(deps: ScheduledBackupsDeps, plan: BackupPlan): Back
     return work;
   });
   return {
-    async finish() {
-      schedule.stop();
-      await work;
-    },
     async stop() {
       schedule.stop();
       stopping.abort(new Error("The service stops"));

@@ -1,7 +1,7 @@
 // Every file of docs/deploy is taken by the program that reads it, and names only settings and metrics that there are.
 import { describe, expect, test } from "bun:test";
 import { cpSync, existsSync, readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
-import { join } from "node:path";
+import { basename, join } from "node:path";
 import { startService } from "../../e2e/support/service-process.ts";
 import { makeTempFolder } from "../../http/support/make-temp-folder.ts";
 import { hasTool, runTool } from "./deploy-tools.ts";
@@ -9,6 +9,11 @@ import { hasTool, runTool } from "./deploy-tools.ts";
 const ROOT = join(import.meta.dir, "../../..");
 const DEPLOY = join(ROOT, "docs/deploy");
 const COMPOSE = ["sqlite", "replica-set"] as const;
+const COMPOSE_FILES = [
+  ["sqlite", "compose.yaml"],
+  ["sqlite", "two-processes.yaml"],
+  ["replica-set", "compose.yaml"],
+] as const;
 const MONITORING = join(DEPLOY, "monitoring");
 
 const SETTINGS = new Set(
@@ -16,18 +21,21 @@ const SETTINGS = new Set(
 );
 
 describe("D-10.8 compose", () => {
-  test.skipIf(!hasTool("docker-compose")).each(COMPOSE)(
-    "%s/compose.yaml is read by Compose, with the secrets that its script makes",
-    (name) => {
+  test.skipIf(!hasTool("docker-compose")).each(COMPOSE_FILES)(
+    "%s/%s is read by Compose, with the secrets that its script makes",
+    (name, file) => {
       const folder = copyOf(name);
       const made = Bun.spawnSync([join(folder, "make-secrets.sh")]);
       expect(made.stderr.toString()).toBe("");
-      const { code, text } = runTool("docker-compose", ["-f", "compose.yaml", "config"], {
+      const { code, text } = runTool("docker-compose", ["-f", file, "config"], {
         folder,
       });
       expect({ code, text: code === 0 ? "" : text }).toEqual({ code: 0, text: "" });
-      for (const [, file = ""] of text.matchAll(/file: (\S+secrets\/\S+)/g)) {
-        expect(statSync(file).size).toBeGreaterThanOrEqual(32);
+      for (const [, secret = ""] of text.matchAll(/file: (\S+secrets\/\S+)/g)) {
+        expect(statSync(secret).size).toBeGreaterThanOrEqual(32);
+      }
+      for (const [, mounted = ""] of text.matchAll(/- (\S+Caddyfile):/g)) {
+        expect(existsSync(join(DEPLOY, "replica-set", basename(mounted)))).toBe(true);
       }
       expectSettings(text.matchAll(/^ {6}([A-Z][A-Z_]+):/gm), ["SITE", "MONGO_INITDB"]);
     },

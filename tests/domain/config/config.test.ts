@@ -46,7 +46,6 @@ const DEFAULTS: Omit<Config, "registry"> = {
   auditRetentionDays: 400,
   trustedProxyHops: 0,
   stopDelaySeconds: 0,
-  workers: 1,
   corsOrigins: [],
   sessionCookie: "repsync_session",
   isConsoleEnabled: true,

@@ -159,26 +159,11 @@ describe("readEnvFile()", () => {
   });
 });
 
-describe("several workers", () => {
-  const read = (env: Readonly<Record<string, string>>, platform?: string) => () =>
-    readConfig(env, noFile, [], platform);
-
-  test("D-10.11 WORKERS is 1 to 64", () => {
-    expect(read({ WORKERS: "64" })().workers).toBe(64);
-    for (const WORKERS of ["0", "65", "two", "1.5", "-1"]) {
-      expect(refused(read({ WORKERS }))).toEqual([
-        `WORKERS must be a whole number from 1 to 64: "${WORKERS}"`,
-      ]);
-    }
-  });
-
-  test("D-10.11 more than one needs Linux, and a store that they share", () => {
-    const needsLinux = "WORKERS above 1 needs Linux, where processes share a port";
-    expect(refused(read({ WORKERS: "2" }, "darwin"))).toEqual([needsLinux]);
-    expect(read({ WORKERS: "1" }, "darwin")().workers).toBe(1);
-    const inMemory = { WORKERS: "2", STORAGE_URL: "sqlite::memory:" };
-    expect(refused(read(inMemory))).toEqual([
-      "WORKERS above 1 needs a store that processes share: not a memory",
+test("D-11.5 WORKERS has gone: more than one is a problem that says what replaces it", () => {
+  expect(readConfig({ WORKERS: "1" }, noFile).port).toBe(3000);
+  for (const WORKERS of ["2", "64", "0", "two"]) {
+    expect(refused(() => readConfig({ WORKERS }, noFile))).toEqual([
+      "WORKERS is no setting any more: start several processes on the store instead, each with a PORT of its own, behind a proxy",
     ]);
-  });
+  }
 });

@@ -59,15 +59,6 @@ export class ActiveRuns {
     return this.#active.size;
   }
 
-  /** Resolves once no run or comparison is under way, or when `signal` is aborted. */
-  async ended(signal: AbortSignal): Promise<void> {
-    const { promise: aborted, resolve } = Promise.withResolvers<void>();
-    signal.addEventListener("abort", () => resolve(), { once: true });
-    while (this.#active.size > 0 && !signal.aborted) {
-      await Promise.race([Promise.all(this.#active.values()), aborted]);
-    }
-  }
-
   /**
    * Ends every run and comparison before its next write and lets none begin. Resolves when all have ended, or after `graceMs`.
    * Idempotent.
