@@ -101,6 +101,18 @@ describe.skipIf(!chromiumAvailable)("API keys", () => {
       await page.getByRole("button", { name: "Make key" }).press("Enter");
       await page.getByRole("heading", { name: "The key “old”" }).waitFor();
     });
+
+    test("D-11.7 with 100 active keys the page says why there is no other one", async () => {
+      const app = await startReputation(backend);
+      const as = await Person.signUp(app, "shop");
+      for (let n = 0; n < 100; n++) await as.issueKey();
+      const { page, expectGood } = await openConsole(app, { as, address: ADDRESS });
+      await page.getByLabel("Name").fill("one more");
+      await page.getByRole("button", { name: "Make key" }).click();
+      await page.getByText("There are 100 active API keys").waitFor();
+      expect(await page.getByLabel("Name").inputValue()).toBe("one more");
+      await expectGood();
+    });
   });
 
   onEveryReputationBackend("without a secure context", (backend) => {

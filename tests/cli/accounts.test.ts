@@ -312,17 +312,12 @@ async function writeLookups(
     { accounts: storage.accounts, passwords: new BunPasswordHasher(), clock },
     { username: "acme", password: PASSWORD },
   );
-  await stores.apiKeys.create({
-    ...{
-      id: "key-1",
-      username: "acme",
-      name: "a",
-      hash: "hash",
-      prefix: "rep_live_",
-      last4: "abcd",
-    },
-    ...{ createdAt: "1970-01-01T00:00:00Z", expiresAt: null, revokedAt: null, isRevoked: false },
-  });
+  const key = {
+    ...{ id: "key-1", username: "acme", name: "a", hash: "hash" },
+    ...{ prefix: "rep_live_", last4: "abcd", createdAt: "1970-01-01T00:00:00Z" },
+    ...{ expiresAt: null, revokedAt: null, isRevoked: false },
+  };
+  await stores.apiKeys.create(key, nowMs);
   for (const [i, time] of atMs.entries()) {
     nowMs = time;
     const call = { endpoint: "reputation", username: "nobody", requestId: `request-${i}` } as const;

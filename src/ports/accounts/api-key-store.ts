@@ -13,10 +13,17 @@ export interface Revocation<Id> {
   readonly nowMs: number;
 }
 
-/** API keys of accounts. Every method throws `store_unavailable` or, when it writes, `commit_failed`. */
+/**
+ * API keys of accounts. A change removes those that have been ended for long (`boundKeys`), in its own commit: to lookups and
+ * lists they are as if they had never been. Every method throws `store_unavailable` or, when it writes,
+ * `commit_failed`.
+ */
 export interface ApiKeyStore {
-  /** Keeps a new key, durably. False when the account is gone; nothing is written then. */
-  create(key: StoredApiKey): Promise<boolean>;
+  /**
+   * Keeps a new key, durably. `no_account` when the account is gone, `full` when it has as many active keys as it may have,
+   * also where several keys are made at once; nothing is written then.
+   */
+  create(key: StoredApiKey, nowMs: number): Promise<"created" | "full" | "no_account">;
 
   /** Newest first; only those older than the one with this id when given, none when that id is unknown. */
   list(username: string, page: KeyPage): Promise<readonly StoredApiKey[]>;

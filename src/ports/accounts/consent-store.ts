@@ -15,7 +15,10 @@ export interface ConsentQuery {
   readonly beforeId: number | null;
 }
 
-/** Consents by the username of their owner. Throws `store_unavailable` or, when it writes, `commit_failed`. */
+/**
+ * Consents by the username of their owner. A change removes those that have been ended for long (`forgottenConsents`), in its
+ * own commit. Throws `store_unavailable` or, when it writes, `commit_failed`.
+ */
 export interface ConsentStore {
   /**
    * Keeps a new consent under the next id, and ends the active ones of the same purpose (`supersededBy`), in one

@@ -1,7 +1,8 @@
 import { describe, expect } from "bun:test";
-import { storeTests } from "../harness.ts";
-import { type ReputationHarness, Scene } from "../lookups/reputation-harness.ts";
+import { openSecond, storeTests } from "../harness.ts";
+import { type ReputationHarness, Scene, wordOf } from "../lookups/reputation-harness.ts";
 
+const ALL_KEYS = { limit: 2_000, beforeId: null };
 const ALL = { limit: 100, beforeId: null };
 
 /** What every `ApiKeyStore` does. */
@@ -24,8 +25,8 @@ export function apiKeyStoreContract(harness: ReputationHarness): void {
     it("D-5.5, D-5.4.4 create() keeps nothing for a name without an account", async (parts, store) => {
       const scene = new Scene(parts, store);
       const { id: _, ...key } = await scene.giveKey("bea");
-      const created = await parts.apiKeys.create({ ...key, id: "k", username: "ana", hash: "h" });
-      expect(created).toBe(false);
+      const another = { ...key, id: "k", username: "ana", hash: "h" };
+      expect(await parts.apiKeys.create(another, store.nowMs())).toBe("no_account");
       expect(await parts.apiKeys.list("ana", ALL)).toEqual([]);
     });
 
@@ -70,6 +71,70 @@ export function apiKeyStoreContract(harness: ReputationHarness): void {
       expect(await parts.apiKeys.rotate("ana", earlier)).toBe("conflict");
       expect(await parts.apiKeys.rotate("bea", rotation)).toBeNull();
       expect(await parts.apiKeys.list("ana", ALL)).toEqual([revoked as never]);
+    });
+
+    it("D-11.7 create() makes 100 active keys, also of several made at once on two instances", async (parts, store) => {
+      const scene = new Scene(parts, store);
+      for (let n = 0; n < 97; n++) await scene.giveKey("ana");
+      const expired = await scene.giveKey("ana", { expiresAt: "2026-03-01T12:00:00Z" });
+      const { id: _, hash: __, ...key } = await scene.giveKey("ana");
+      const nowMs = store.nowMs();
+      const instances = store.openSecond === undefined ? [parts] : [parts, await openSecond(store)];
+      const made = await Promise.all(
+        Array.from({ length: 8 }, (_, n) => {
+          const { apiKeys } = instances[n % instances.length] ?? parts;
+          return apiKeys.create({ ...key, id: `key-${n}`, hash: `h${n}` }, nowMs);
+        }),
+      );
+      expect(made.sort()).toEqual(["created", "created", ...Array(6).fill("full")]);
+      const keys = await parts.apiKeys.list("ana", ALL_KEYS);
+      expect([keys.length, keys.filter(({ id }) => id !== expired.id).length]).toEqual([101, 100]);
+      // Whoever has 100 rotates them all the same, and another account has its own 100.
+      const [newest] = keys;
+      const rotation = {
+        ...{ id: newest?.id ?? "", nowMs, overlapSeconds: 60 },
+        successor: { id: "key-new", hash: "new", prefix: "rep_live_", last4: "wxyz" },
+      };
+      expect(await parts.apiKeys.rotate("ana", rotation)).toMatchObject({ id: "key-new" });
+      await scene.giveKey("bea");
+      expect(await parts.apiKeys.create({ ...key, id: "k", hash: "h" }, nowMs)).toBe("full");
+      await parts.apiKeys.revoke("ana", { id: "key-new", nowMs });
+      expect(await parts.apiKeys.create({ ...key, id: "k", hash: "h" }, nowMs)).toBe("full");
+      await parts.apiKeys.revoke("ana", { id: newest?.id ?? "", nowMs });
+      expect(await parts.apiKeys.create({ ...key, id: "k", hash: "h" }, nowMs)).toBe("created");
+    });
+
+    it("D-11.7 the 1,000 keys that ended last stay, and older ones are as if they had never been", async (parts, store) => {
+      const scene = new Scene(parts, store);
+      await scene.enrol("bea");
+      const nowMs = store.nowMs();
+      const wordOfKey = async (hash: string) => wordOf(await scene.lookUp(hash, "bea"));
+      const active = await scene.giveKey("ana");
+      // Made first, ended last.
+      const long = await scene.giveKey("ana");
+      const endOf = (n: number) => new Date(nowMs - 2_000_000 + n * 1_000).toISOString();
+      for (let n = 0; n < 1_000; n++) {
+        const isExpired = n % 2 === 0;
+        const at = endOf(n).replace(".000Z", "Z");
+        const ended = isExpired ? { expiresAt: at } : { revokedAt: at, isRevoked: true };
+        await scene.giveKey("ana", { id: `ended-${n}`, hash: `ended ${n}`, ...ended });
+      }
+      expect(await wordOfKey("ended 0")).toBe("api_key_expired");
+      expect(await wordOfKey("ended 1")).toBe("api_key_revoked");
+      await parts.apiKeys.revoke("ana", { id: long.id, nowMs });
+      expect(await wordOfKey("ended 0")).toBe("api_key_invalid");
+      expect(await wordOfKey("ended 1")).toBe("api_key_revoked");
+      const successor = { id: "key-new", hash: "new", prefix: "rep_live_", last4: "wxyz" };
+      const rotation = { id: active.id, nowMs, overlapSeconds: 0, successor };
+      await parts.apiKeys.rotate("ana", rotation);
+      expect(await wordOfKey("ended 1")).toBe("api_key_invalid");
+      expect(await wordOfKey(long.hash)).toBe("api_key_revoked");
+      expect(await wordOfKey(active.hash)).toBe("api_key_revoked");
+      expect(await parts.apiKeys.revoke("ana", { id: "ended-1", nowMs })).toBeNull();
+      expect(await parts.apiKeys.rotate("ana", { ...rotation, id: "ended-1" })).toBeNull();
+      const kept = await parts.apiKeys.list("ana", ALL_KEYS);
+      expect(kept.length).toBe(1_001);
+      expect(kept.at(-1)?.id).toBe(active.id);
     });
 
     it("D-5.5 of rotations at once exactly one succeeds without overlap", async (parts, store) => {

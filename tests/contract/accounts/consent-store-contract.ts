@@ -95,6 +95,28 @@ export function consentStoreContract(harness: ReputationHarness): void {
       expect(list.filter(({ ended }) => ended === null)).toEqual(list.slice(0, 1));
     });
 
+    it("D-11.7 the 1,000 consents that ended last stay, and older ones are as if they had never been", async (parts, store) => {
+      const scene = new Scene(parts, store);
+      const nowMs = store.nowMs();
+      const first = await scene.consent("ana", "profile_lookup");
+      const superseded = await scene.consent("ana");
+      for (let n = 0; n < 1_000; n++) await scene.consent("ana");
+      const all = { ...ALL, limit: 2_000, nowMs };
+      const count = async () => (await parts.consents.list("ana", all)).length;
+      expect(await count()).toBe(1_002);
+      expect((await parts.consents.revoke("ana", { id: superseded.id, nowMs }))?.ended?.as).toBe(
+        "superseded",
+      );
+      await parts.consents.revoke("ana", { id: first.id, nowMs: nowMs + 1 });
+      expect(await parts.consents.revoke("ana", { id: superseded.id, nowMs })).toBeNull();
+      expect(await count()).toBe(1_001);
+      await scene.consent("ana");
+      expect(await count()).toBe(1_001);
+      const list = await parts.consents.list("ana", all);
+      expect(list.at(-1)?.id).toBe(first.id);
+      expect(list.filter(({ ended }) => ended === null)).toEqual(list.slice(0, 1));
+    });
+
     it("D-6.1 revoke() ends a consent, is idempotent, and takes only the owner's", async (parts, store) => {
       const { id } = await new Scene(parts, store).consent("ana");
       expect(await parts.consents.revoke("bea", { id, nowMs: store.nowMs() })).toBeNull();

@@ -96,7 +96,7 @@ export function membershipContract(harness: ReputationHarness): void {
         const hash = `hash ${round}`;
         await Promise.all([
           parts.membership.erase("ana"),
-          parts.apiKeys.create({ ...key, id: `key ${round}`, username: "ana", hash }),
+          parts.apiKeys.create({ ...key, id: `key ${round}`, username: "ana", hash }, nowMs),
           parts.consents.grant("ana", { ...grant, nowMs }),
         ]);
         expect(await parts.apiKeys.list("ana", ALL_KEYS)).toEqual([]);

@@ -112,7 +112,8 @@ export class Scene {
       ...changes,
     };
     await this.#giveAccount(username);
-    if (!(await this.parts.apiKeys.create(key))) throw new Error("Not kept: there is no account");
+    const outcome = await this.parts.apiKeys.create(key, this.store.nowMs());
+    if (outcome !== "created") throw new Error(`Not kept: ${outcome}`);
     return key;
   }
 

@@ -1,4 +1,5 @@
 import { afterEach, describe, expect, setDefaultTimeout, test } from "bun:test";
+import type { Environment } from "../../../src/environment-reader.ts";
 import { bodyText } from "../support/raw-http.ts";
 import { releaseResources } from "../support/resources.ts";
 import { type SyncApp, startApp } from "../support/sync-app.ts";
@@ -9,8 +10,8 @@ setDefaultTimeout(60_000);
 
 const itemsOf = (data: Record<string, unknown>) => data["items"] as Record<string, unknown>[];
 
-async function setScene(): Promise<{ app: SyncApp; ana: Person }> {
-  const app = await startApp({ env: ADMIN_ENV });
+async function setScene(env: Environment = {}): Promise<{ app: SyncApp; ana: Person }> {
+  const app = await startApp({ env: { ...ADMIN_ENV, ...env } });
   return { app, ana: await Person.signUp(app, "ana") };
 }
 
@@ -64,6 +65,23 @@ describe("API keys", () => {
     expect([again.status, again.json["code"]]).toEqual([409, "conflict"]);
     const bad = await ana.post(`/v1/me/api-keys/${id}/rotate`, { overlap_seconds: 86_401 });
     expect(bad.status).toBe(400);
+  });
+
+  test("D-11.7 the 101st active key is refused, until one has ended", async () => {
+    const { ana } = await setScene({ ACCOUNT_WRITES_PER_MINUTE: "1000" });
+    for (let n = 0; n < 100; n++) await ana.issueKey();
+    const refused = await ana.post("/v1/me/api-keys", { name: "one more" });
+    expect([refused.status, refused.json["code"], refused.json["detail"]]).toEqual([
+      409,
+      "conflict",
+      "There are 100 active API keys, as many as an account may have: revoke one first",
+    ]);
+    const [{ id }] = dataOf(await ana.send("/v1/me/api-keys?limit=1"))["items"] as [{ id: string }];
+    expect((await ana.post(`/v1/me/api-keys/${id}/rotate`, {})).status).toBe(201);
+    expect((await ana.post("/v1/me/api-keys", { name: "one more" })).status).toBe(409);
+    const [newest] = dataOf(await ana.send("/v1/me/api-keys?limit=1"))["items"] as [{ id: string }];
+    await ana.send(`/v1/me/api-keys/${newest.id}`, { method: "DELETE" });
+    expect((await ana.post("/v1/me/api-keys", { name: "one more" })).status).toBe(201);
   });
 
   test("D-5.5, D-5.2.4 a key of someone else is 404, and limits and cursors are checked", async () => {

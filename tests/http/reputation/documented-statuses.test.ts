@@ -105,6 +105,18 @@ const SPECIAL: Readonly<Record<string, (scene: Scene, route: RouteUnderTest) => 
     const { id } = dataOf(await scene.ana.post("/v1/me/api-keys", { name: "k" }));
     return await call(scene, route, { path: `/v1/me/api-keys/${id}/rotate` });
   },
+  "409 POST /v1/me/api-keys": async (scene, route) => {
+    const database = new Database(scene.file);
+    database.run(
+      `INSERT INTO repsync_api_keys SELECT NULL, value, username, name, value, prefix, last4, created_at, expires_at,
+         revoked_at, is_revoked FROM repsync_api_keys, json_each(?) WHERE username = 'ana' LIMIT 100`,
+      [JSON.stringify(Array.from({ length: 100 }, (_, n) => `many-${n}`))],
+    );
+    const reply = await call(scene, route);
+    database.run("DELETE FROM repsync_api_keys WHERE id LIKE 'many-%'");
+    database.close();
+    return reply;
+  },
   "409 POST /v1/me/api-keys/{id}/rotate": async (scene, route) => {
     const { id } = dataOf(await scene.ana.post("/v1/me/api-keys", { name: "k" }));
     const path = `/v1/me/api-keys/${id}/rotate`;

@@ -11,6 +11,7 @@ import {
   rotationAlert,
 } from "../../../src/domain/reputation/accounts/account-alerts.ts";
 import {
+  boundKeys,
   type KeyRotation,
   planRotation,
   revokedKey,
@@ -20,6 +21,7 @@ import { attemptsOf } from "../../../src/domain/reputation/accounts/attempt-name
 import {
   type Consent,
   type ConsentGrant,
+  forgottenConsents,
   matchesFilter,
   planGrant,
   revokeConsent,
@@ -276,10 +278,11 @@ export class MemoryApiKeyStore implements ApiKeyStore {
     this.#alerts = alerts;
   }
 
-  async create(key: StoredApiKey): Promise<boolean> {
-    if (this.#accounts.findNow(key.username) === null) return false;
+  async create(key: StoredApiKey, nowMs: number): Promise<"created" | "full" | "no_account"> {
+    if (this.#accounts.findNow(key.username) === null) return "no_account";
+    if (this.#bound(key.username, nowMs).isFull) return "full";
     this.#keys.set(key.id, key);
-    return true;
+    return "created";
   }
 
   async list(username: string, { limit, beforeId }: KeyPage): Promise<readonly StoredApiKey[]> {
@@ -294,6 +297,7 @@ export class MemoryApiKeyStore implements ApiKeyStore {
     if (key === null) return null;
     const revoked = revokedKey(key, nowMs);
     this.#keys.set(id, revoked);
+    this.#bound(username, nowMs);
     this.#alerts.tell(revocationAlert(key, nowMs));
     return revoked;
   }
@@ -305,6 +309,7 @@ export class MemoryApiKeyStore implements ApiKeyStore {
     if (plan === null) return "conflict";
     this.#alerts.tell(rotationAlert(key));
     for (const kept of [plan.old, plan.successor]) this.#keys.set(kept.id, kept);
+    this.#bound(username, rotation.nowMs);
     return plan.successor;
   }
 
@@ -318,6 +323,13 @@ export class MemoryApiKeyStore implements ApiKeyStore {
     for (const key of this.#keys.values()) {
       if (key.username === username) this.#keys.delete(key.id);
     }
+  }
+
+  #bound(username: string, nowMs: number): { readonly isFull: boolean } {
+    const all = [...this.#keys.values()].filter((key) => key.username === username);
+    const { isFull, forgotten } = boundKeys(all, nowMs);
+    for (const id of forgotten) this.#keys.delete(id);
+    return { isFull };
   }
 
   #find(username: string, id: string): StoredApiKey | null {
@@ -342,6 +354,7 @@ export class MemoryConsentStore implements ConsentStore {
     const { superseded, granted } = planGrant(username, this.allOf(username), grant);
     const consent: Consent = { id: ++this.#lastId, ...granted };
     for (const kept of [...superseded, consent]) this.#consents.set(kept.id, kept);
+    this.#forget(username, grant.nowMs);
     return consent;
   }
 
@@ -350,6 +363,7 @@ export class MemoryConsentStore implements ConsentStore {
     if (consent?.username !== username) return null;
     const revoked = revokeConsent(consent, nowMs);
     this.#consents.set(id, revoked);
+    this.#forget(username, nowMs);
     return revoked;
   }
 
@@ -360,6 +374,10 @@ export class MemoryConsentStore implements ConsentStore {
       .filter((consent) => matchesFilter(consent, filter, nowMs))
       .reverse()
       .slice(0, limit);
+  }
+
+  #forget(username: string, nowMs: number): void {
+    for (const id of forgottenConsents(this.allOf(username), nowMs)) this.#consents.delete(id);
   }
 
   /** Every consent of a person, the oldest first. */

@@ -5,6 +5,7 @@ import {
   rotationAlert,
 } from "../../../domain/reputation/accounts/account-alerts.ts";
 import {
+  boundKeys,
   type KeyRotation,
   planRotation,
   revokedKey,
@@ -45,14 +46,15 @@ export class MongoApiKeyStore implements ApiKeyStore {
     this.#keys = deps.db.collection(API_KEYS.name);
   }
 
-  async create(key: StoredApiKey): Promise<boolean> {
+  async create(key: StoredApiKey, nowMs: number): Promise<"created" | "full" | "no_account"> {
     const { username, hash } = key;
     return await changePerson(this.#deps, username, async ({ tx, raise }) => {
       const number = await this.#takeNumber(tx);
-      if (!(await hasAccount(this.#deps.db, username, tx))) return false;
+      if (!(await hasAccount(this.#deps.db, username, tx))) return "no_account";
+      if ((await this.#bound(username, nowMs, tx)).isFull) return "full";
       await this.#insert(key, number, tx);
       await raise(hash);
-      return true;
+      return "created";
     });
   }
 
@@ -80,6 +82,7 @@ export class MongoApiKeyStore implements ApiKeyStore {
       const revoked = revokedKey(key, nowMs);
       if (revoked === key) return key;
       await this.#end(revoked, tx);
+      await this.#bound(username, nowMs, tx);
       await this.#tell(revocationAlert(key, nowMs), tx);
       await raise();
       return revoked;
@@ -96,6 +99,7 @@ export class MongoApiKeyStore implements ApiKeyStore {
       await raise(plan.successor.hash);
       await this.#tell(rotationAlert(key), tx);
       await this.#insert(plan.successor, await this.#takeNumber(tx), tx);
+      await this.#bound(username, rotation.nowMs, tx);
       return plan.successor;
     });
   }
@@ -107,6 +111,20 @@ export class MongoApiKeyStore implements ApiKeyStore {
 
   async #end({ id: _id, revokedAt, isRevoked }: StoredApiKey, tx: ClientSession): Promise<void> {
     await this.#keys.updateOne({ _id }, { $set: { revokedAt, isRevoked } }, { session: tx });
+  }
+
+  /** Forgets what has been ended for long. Within a change that raises the version of the person. */
+  async #bound(
+    username: string,
+    nowMs: number,
+    tx: ClientSession,
+  ): Promise<{ readonly isFull: boolean }> {
+    const all = this.#keys.find({ username }, { session: tx, sort: { number: 1 } });
+    const { isFull, forgotten } = boundKeys((await all.toArray()).map(storedKeyOf), nowMs);
+    if (forgotten.length > 0) {
+      await this.#keys.deleteMany({ _id: { $in: [...forgotten] } }, { session: tx });
+    }
+    return { isFull };
   }
 
   async #tell(alert: Alert | null, tx: ClientSession): Promise<void> {

@@ -2,6 +2,7 @@ import type { ClientSession, Collection, Document } from "mongodb";
 import {
   type Consent,
   type ConsentGrant,
+  forgottenConsents,
   matchesFilter,
   planGrant,
   revokeConsent,
@@ -59,6 +60,7 @@ export class MongoConsentStore implements ConsentStore {
       const open = await this.#consents.find(isOpen, { session: tx }).toArray();
       const { superseded, granted } = planGrant(username, open.map(consentOf), grant);
       for (const ended of superseded) await this.#keepEnd(ended, tx);
+      await this.#forget(username, grant.nowMs, tx);
       await this.#consents.insertOne({ _id: id, ...granted }, { session: tx });
       await raise();
       return { id, ...granted };
@@ -73,6 +75,7 @@ export class MongoConsentStore implements ConsentStore {
       const revoked = revokeConsent(consent, nowMs);
       if (revoked === consent) return consent;
       await this.#keepEnd(revoked, tx);
+      await this.#forget(username, nowMs, tx);
       await raise();
       return revoked;
     });
@@ -95,6 +98,14 @@ export class MongoConsentStore implements ConsentStore {
       }
       return found;
     });
+  }
+
+  /** What has been ended for long. */
+  async #forget(username: string, nowMs: number, tx: ClientSession): Promise<void> {
+    const all = this.#consents.find({ username }, { session: tx, sort: { _id: 1 } });
+    const forgotten = forgottenConsents((await all.toArray()).map(consentOf), nowMs);
+    if (forgotten.length === 0) return;
+    await this.#consents.deleteMany({ username, _id: { $in: [...forgotten] } }, { session: tx });
   }
 
   async #keepEnd({ id, username, ended }: Consent, tx: ClientSession): Promise<void> {

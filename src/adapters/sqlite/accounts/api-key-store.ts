@@ -4,6 +4,7 @@ import {
   rotationAlert,
 } from "../../../domain/reputation/accounts/account-alerts.ts";
 import {
+  boundKeys,
   type KeyRotation,
   planRotation,
   revokedKey,
@@ -33,6 +34,8 @@ const ONE = `SELECT ${COLUMNS} FROM repsync_api_keys WHERE username = ? AND id =
 const NEWEST = `SELECT ${COLUMNS} FROM repsync_api_keys WHERE username = ? ORDER BY n DESC LIMIT ?`;
 const OLDER = `SELECT ${COLUMNS} FROM repsync_api_keys WHERE username = ?
   AND n < (SELECT n FROM repsync_api_keys WHERE username = ? AND id = ?) ORDER BY n DESC LIMIT ?`;
+const ALL = `SELECT ${COLUMNS} FROM repsync_api_keys WHERE username = ? ORDER BY n`;
+const FORGET = "DELETE FROM repsync_api_keys WHERE id IN (SELECT value FROM json_each(?))";
 const END = "UPDATE repsync_api_keys SET revoked_at = ?, is_revoked = ? WHERE id = ?";
 
 export class SqliteApiKeyStore implements ApiKeyStore {
@@ -44,11 +47,12 @@ export class SqliteApiKeyStore implements ApiKeyStore {
     this.#makeAlert = makeAlert;
   }
 
-  async create(key: StoredApiKey): Promise<boolean> {
+  async create(key: StoredApiKey, nowMs: number): Promise<"created" | "full" | "no_account"> {
     return this.#database.keep(() => {
-      if (findAccount(this.#database, key.username) === null) return false;
+      if (findAccount(this.#database, key.username) === null) return "no_account";
+      if (this.#bound(key.username, nowMs).isFull) return "full";
       this.#insert(key);
-      return true;
+      return "created";
     });
   }
 
@@ -68,6 +72,7 @@ export class SqliteApiKeyStore implements ApiKeyStore {
       if (key === null) return null;
       const revoked = revokedKey(key, nowMs);
       if (revoked !== key) this.#end(revoked);
+      this.#bound(username, nowMs);
       this.#tell(revocationAlert(key, nowMs));
       return revoked;
     });
@@ -81,6 +86,7 @@ export class SqliteApiKeyStore implements ApiKeyStore {
       if (plan === null) return "conflict";
       this.#end(plan.old);
       this.#insert(plan.successor);
+      this.#bound(username, rotation.nowMs);
       this.#tell(rotationAlert(key));
       return plan.successor;
     });
@@ -93,6 +99,16 @@ export class SqliteApiKeyStore implements ApiKeyStore {
 
   #end(key: StoredApiKey): void {
     this.#database.run(END, [key.revokedAt, Number(key.isRevoked), key.id]);
+  }
+
+  /** Forgets what has been ended for long. */
+  #bound(username: string, nowMs: number): { readonly isFull: boolean } {
+    const { isFull, forgotten } = boundKeys(
+      this.#database.all(ALL, [username]).map(storedKeyOf),
+      nowMs,
+    );
+    if (forgotten.length > 0) this.#database.run(FORGET, [JSON.stringify(forgotten)]);
+    return { isFull };
   }
 
   #tell(alert: Alert | null): void {

@@ -3,6 +3,7 @@ import {
   type ConsentEnd,
   type ConsentGrant,
   type ConsentPurpose,
+  forgottenConsents,
   matchesFilter,
   planGrant,
   revokeConsent,
@@ -33,6 +34,8 @@ const PART = `SELECT ${COLUMNS} FROM repsync_consents
 const ONE = `SELECT ${COLUMNS} FROM repsync_consents WHERE username = ? AND id = ?`;
 const INSERT = `INSERT INTO repsync_consents (username, purpose, granted_at, expires_at)
   VALUES (?, ?, ?, ?) RETURNING id`;
+const ALL = `SELECT ${COLUMNS} FROM repsync_consents WHERE username = ? ORDER BY id`;
+const FORGET = "DELETE FROM repsync_consents WHERE id IN (SELECT value FROM json_each(?))";
 const END = "UPDATE repsync_consents SET ended_as = ?, ended_at = ? WHERE id = ?";
 
 export class SqliteConsentStore implements ConsentStore {
@@ -48,6 +51,7 @@ export class SqliteConsentStore implements ConsentStore {
       const open = readOpenConsents(this.#database, username, grant.nowMs);
       const { superseded, granted } = planGrant(username, open, grant);
       for (const ended of superseded) this.#keepEnd(ended);
+      this.#forget(username, grant.nowMs);
       const { purpose, grantedAt, expiresAt } = granted;
       const [row] = this.#database.all(INSERT, [username, purpose, grantedAt, expiresAt]);
       return { id: Number(row?.["id"]), ...granted };
@@ -61,6 +65,7 @@ export class SqliteConsentStore implements ConsentStore {
       const consent = consentOf(row);
       const revoked = revokeConsent(consent, nowMs);
       if (revoked !== consent) this.#keepEnd(revoked);
+      this.#forget(username, nowMs);
       return revoked;
     });
   }
@@ -79,6 +84,13 @@ export class SqliteConsentStore implements ConsentStore {
         if (rows.length < query.limit) return found;
       }
     });
+  }
+
+  /** What has been ended for long. */
+  #forget(username: string, nowMs: number): void {
+    const all = this.#database.all(ALL, [username]).map(consentOf);
+    const forgotten = forgottenConsents(all, nowMs);
+    if (forgotten.length > 0) this.#database.run(FORGET, [JSON.stringify(forgotten)]);
   }
 
   #keepEnd({ id, ended }: Consent): void {

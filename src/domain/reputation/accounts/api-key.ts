@@ -1,6 +1,8 @@
 // API keys: their text, and when they may be used. D-5.5, D-5.6.
-import { formatMs } from "../../shared/time.ts";
+import { MAX_ACTIVE_API_KEYS } from "../../shared/limits.ts";
+import { compareDateTimes, formatMs } from "../../shared/time.ts";
 import { isOver } from "./expiry.ts";
+import { longEnded } from "./long-ended.ts";
 
 export const API_KEY_PREFIX = "rep_live_";
 /** Random bytes to draw for one key. Fewer than 30 usable ones: less often than 1 in 10^34. */
@@ -75,6 +77,29 @@ export interface KeptApiKey extends ApiKeyTimes {
 /** A key that was revoked at once is revoked whatever the clock says. D-5.5. */
 export function keptKeyStatus(key: KeptApiKey, nowMs: number): ApiKeyStatus {
   return key.isRevoked ? "revoked" : apiKeyStatus(key, nowMs);
+}
+
+/** What the number of an account's keys leads to. */
+interface KeyBounds {
+  /** True when the account may not make another one. */
+  readonly isFull: boolean;
+  /** Ids of keys to forget. */
+  readonly forgotten: readonly string[];
+}
+
+/** Judges all keys of an account, in the order of their making. D-11.7. */
+export function boundKeys(keys: readonly KeptApiKey[], nowMs: number): KeyBounds {
+  const ended = keys.filter((key) => keptKeyStatus(key, nowMs) !== "active");
+  return {
+    isFull: keys.length - ended.length >= MAX_ACTIVE_API_KEYS,
+    forgotten: longEnded(ended.map((key) => ({ id: key.id, endedAt: firstEnd(key) }))),
+  };
+}
+
+/** The earlier one of the times at which a key ends. */
+function firstEnd({ expiresAt, revokedAt }: ApiKeyTimes): string {
+  const [first = ""] = [expiresAt, revokedAt].filter((at) => at !== null).sort(compareDateTimes);
+  return first;
 }
 
 /** An API key as kept: everything but its text. */

@@ -2,6 +2,7 @@
 import type { InputProblem } from "../../shared/errors.ts";
 import { formatMs } from "../../shared/time.ts";
 import { isOver } from "./expiry.ts";
+import { longEnded } from "./long-ended.ts";
 
 /** Why a lookup is refused, as the reply and the audit log say it. D-5.2. */
 export type LookupRefusal =
@@ -155,6 +156,13 @@ export function revokeConsent(consent: Consent, nowMs: number): Consent {
   if (consent.ended !== null) return consent;
   const as = consentStatus(consent, nowMs) === "active" ? "revoked" : "expired";
   return { ...consent, ended: { as, at: formatMs(nowMs) } };
+}
+
+/** Ids of consents to forget among all of an owner, in the order of their ids. D-11.7. */
+export function forgottenConsents(consents: readonly Consent[], nowMs: number): readonly number[] {
+  const ended = consents.filter((consent) => consentStatus(consent, nowMs) !== "active");
+  const endOf = ({ ended, expiresAt }: Consent) => ended?.at ?? expiresAt ?? "";
+  return longEnded(ended.map((consent) => ({ id: consent.id, endedAt: endOf(consent) })));
 }
 
 /** The fields of, in its order. */

@@ -101,7 +101,7 @@ const API_KEY_DETAILS = {
     requestBody: bodyDoc(ApiKeyRequestSchema),
     responses: {
       201: dataDoc("The key, shown this once", IssuedApiKeySchema),
-      ...problemDocs({ ...WRITER_PROBLEMS, ...BODY_PROBLEMS }),
+      ...problemDocs({ ...WRITER_PROBLEMS, ...BODY_PROBLEMS, 409: "100 keys are active" }),
     },
   },
   revoke: {

@@ -14,6 +14,7 @@ import {
 } from "../../../domain/reputation/accounts/call-history.ts";
 import { readExpiry } from "../../../domain/reputation/accounts/expiry.ts";
 import { AppError, refuse } from "../../../domain/shared/errors.ts";
+import { MAX_ACTIVE_API_KEYS } from "../../../domain/shared/limits.ts";
 import {
   BAD_CURSOR,
   type ListParameters,
@@ -64,8 +65,8 @@ interface RotationInput {
 const CURSOR = /^[\w-]{8,64}$/;
 
 /**
- * Issues a key to an account. Throws `invalid_request` for an expiry in the past, and `token_invalid` when the account was
- * just erased.
+ * Issues a key to an account. Throws `invalid_request` for an expiry in the past, `conflict` for an account with 100 active
+ * keys, and `token_invalid` when the account was just erased.
  */
 export async function issueApiKey(
   deps: ApiKeyDeps,
@@ -84,7 +85,9 @@ export async function issueApiKey(
     revokedAt: null,
     isRevoked: false,
   };
-  if (!(await deps.apiKeys.create(stored))) throw erasedMeanwhile();
+  const outcome = await deps.apiKeys.create(stored, nowMs);
+  if (outcome === "no_account") throw erasedMeanwhile();
+  if (outcome === "full") throw tooManyKeys();
   return issuedApiKey(stored, key, nowMs);
 }
 
@@ -98,7 +101,7 @@ export async function listApiKeys(
   const nowMs = deps.clock.nowMs();
   const found = await deps.apiKeys.list(username, { limit: limit + 1, beforeId: cursor });
   const history = await deps.usage.history(username);
-  // A cursor is given out only where another key follows, and keys stay listed.
+  // A cursor is given out only where another key follows, which stays listed unless it has been ended for long.
   if (cursor !== null && found.length === 0) refuse([BAD_CURSOR]);
   return listPart(found, limit, {
     toItem: (key) => apiKeyItem(key, history, nowMs),
@@ -159,6 +162,11 @@ function apiKeyItem(stored: StoredApiKey, history: CallHistory, nowMs: number): 
 function issuedApiKey(stored: StoredApiKey, key: string, nowMs: number): IssuedApiKey {
   const { id, name, ...rest } = apiKeyItem(stored, NO_HISTORY, nowMs);
   return { id, name, key, ...rest };
+}
+
+function tooManyKeys(): AppError {
+  const message = `There are ${MAX_ACTIVE_API_KEYS} active API keys, as many as an account may have: revoke one first`;
+  return new AppError("conflict", message);
 }
 
 /** The error for a key that does not exist or is another account's. */
