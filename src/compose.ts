@@ -71,6 +71,7 @@ export async function compose(config: Config, time?: TimeDeps): Promise<Deployme
   services.traffic.countLookups(() => decidedLookups(lookups.counts()));
   const lifecycle = new Lifecycle();
   const health = { storage, clock, logger, runtimeVersion, lifecycle };
+  const remote = new RememberedRemote(sync);
   const handler = createRequestHandler({
     clock,
     timer,
@@ -99,13 +100,13 @@ export async function compose(config: Config, time?: TimeDeps): Promise<Deployme
       timer,
       logger,
     },
-    pages: pageRoutesDeps(config, services),
+    pages: pageRoutesDeps(config, services, remote),
     runs: {
       identity: accounts,
       sync,
       activeRuns,
       timer,
-      overview: overviewDeps(config, services, health),
+      overview: { ...overviewDeps(config, services, health), remote },
     },
     reputation: {
       accounts,
@@ -190,18 +191,21 @@ function overviewDeps(
   { schedule }: Config,
   { sync, storage }: Services,
   health: HealthDeps,
-): OverviewDeps {
+): Omit<OverviewDeps, "remote"> {
   return {
     sync,
     health,
-    remote: new RememberedRemote(sync),
     traffic: storage.traffic,
     cron: new CronerScheduler(),
     schedule,
   };
 }
 
-function pageRoutesDeps(config: Config, services: Services): PageRoutesDeps {
+function pageRoutesDeps(
+  config: Config,
+  services: Services,
+  remote: RememberedRemote,
+): PageRoutesDeps {
   const { storage, clock, timer, logger } = services;
   return {
     isSyncEnabled: config.isSyncEnabled,
@@ -214,6 +218,7 @@ function pageRoutesDeps(config: Config, services: Services): PageRoutesDeps {
     tables: storage.tables,
     rows: storage.rows,
     lateRows: storage.lateRows,
+    readRemoteId: () => remote.deploymentId(),
     tombstones: storage.tombstones,
     markers: storage.markers,
     gzip: new ZlibGzip(),

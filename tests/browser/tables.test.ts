@@ -1,6 +1,7 @@
 // The page `Tables`: tables, their rows in pages, filters, copies. D-9.4.
 import { afterEach, describe, expect, setDefaultTimeout, test } from "bun:test";
 import type { Page } from "playwright-core";
+import type { TableEntry } from "../../src/domain/sync/table/registry-schema.ts";
 import { onEveryBackend } from "../http/support/backends.ts";
 import { releaseResources } from "../http/support/resources.ts";
 import { notes, startRunApp } from "../http/sync-runs/support/run-apps.ts";
@@ -33,6 +34,32 @@ describe.skipIf(!chromiumAvailable)("the page Tables", () => {
       await page.getByText("body of n0059").waitFor();
       await page.goBack();
       await page.getByText("body of n0000").waitFor();
+    });
+
+    test("D-11.9.3 a table that goes one way says who owns it, and one without time and owner that it has none", async () => {
+      const ownerless: TableEntry = { upsert_key: ["k"], columns: { k: { type: "text" } } };
+      const timed: TableEntry = {
+        ...{ upsert_key: ["k"], timestamp_column: "at" },
+        columns: { k: { type: "text" }, at: { type: "datetime" } },
+      };
+      const mine: TableEntry = { ...ownerless, direction: "push" };
+      const theirs: TableEntry = { ...ownerless, direction: "pull" };
+      const tables = { ownerless, timed, mine, theirs };
+      const app = await startRunApp({ backend, tables });
+      const { page } = await openConsole(app, { as: app.admin, address: "/console/tables" });
+      const marks = [
+        ["ownerless", "no owner"],
+        ["mine", "one way, owned here"],
+        ["theirs", "one way, owned by the remote"],
+      ] as const;
+      for (const [name, mark] of marks) {
+        await page
+          .getByRole("row", { name: new RegExp(`^${name}`) })
+          .getByText(mark)
+          .waitFor();
+      }
+      const row = page.getByRole("row", { name: /^timed/ });
+      expect(await row.getByText(/owner|owned/).count()).toBe(0);
     });
 
     test("D-9.4.2 hostile values are text, large integers exact; Key and Since filter, and a bad time is kept and explained", async () => {

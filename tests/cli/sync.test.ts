@@ -278,6 +278,7 @@ describe("repsync doctor", () => {
       ["ok", "sync"],
       ["ok", "rejected records"],
       ["ok", "last run"],
+      ["ok", "owners"],
       ["ok", "remote"],
       ["ok", "remote clock"],
       ["ok", "remote tables"],

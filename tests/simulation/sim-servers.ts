@@ -67,6 +67,8 @@ export interface ServerParts<Storage = MemoryTables> {
   readonly clock: Clock;
   /** Rows of a page at most. */
   readonly maxPageRows: number;
+  /** The id of the remote that it has; absent: it has none. */
+  readonly remoteId?: string;
 }
 
 /** This service, by its own use cases. */
@@ -76,7 +78,7 @@ export function repsyncServer(parts: ServerParts<ServedStorage>): SimServer {
   const { tables, markers, rows, lateRows, tombstones } = parts.storage;
   const timer = { sleep: async () => {} };
   const deps = { ...parts, tables, markers, logger, timer, isSyncEnabled: true };
-  const schemas = { registry, lateRows };
+  const schemas = { registry, lateRows, readRemoteId: async () => parts.remoteId ?? null };
   return {
     extensions: SYNC_EXTENSIONS,
     status: () => readSyncStatus(deps),

@@ -20,6 +20,10 @@ const COLUMN_TYPE: Shape<ColumnType> = {
   wanted: `one of ${COLUMN_TYPES.join(", ")}`,
   fits: (value): value is ColumnType => COLUMN_TYPES.some((type) => type === value),
 };
+const DIRECTION: Shape<"push" | "pull"> = {
+  wanted: "push or pull",
+  fits: (value) => value === "push" || value === "pull",
+};
 const TIME_OR_START: Shape<string> = {
   wanted: `${TIME.wanted} or an empty text`,
   fits: (value): value is string => value === "" || TIME.fits(value),
@@ -48,6 +52,8 @@ export function readTableSchema(
     columns,
     deletes: fields.read("deletes", FLAG),
     lagSeconds: fields.read("lag_seconds", SECONDS),
+    direction: fields.readOptional("direction", orNull(DIRECTION)).direction ?? null,
+    remoteId: fields.readOptional("remoteId", orNull(SOME_TEXT)).remoteId ?? null,
     late: { mark: late.read("mark", SOME_TEXT), from: late.read("from", orNull(TIME_OR_START)) },
   };
   fields.expect("table", tableName);

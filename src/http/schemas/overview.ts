@@ -85,6 +85,9 @@ export const TableListSchema = model("TableList", {
         { description: "By name, without those that no page shows" },
       ),
       deletes: Type.Boolean({ description: "True when deletes travel" }),
+      direction: nullable(oneOf(["push", "pull"]), {
+        description: "The only way in which runs here move the rows; null for both",
+      }),
     }),
   ),
 });

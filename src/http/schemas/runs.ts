@@ -246,7 +246,14 @@ export const COMPARED = {
           Type.Object(
             {
               key: KeyObject,
-              reason: oneOf(["update_columns", "refused", "newer", "deletes_unknown", "owner"]),
+              reason: oneOf([
+                "update_columns",
+                "refused",
+                "newer",
+                "deletes_unknown",
+                "owner",
+                "no_owner",
+              ]),
             },
             exact,
           ),

@@ -129,6 +129,12 @@ export const TableSchemaSchema = model(
     ),
     deletes: Type.Boolean({ description: "True when deletes travel" }),
     lag_seconds: Type.Number({ minimum: 0, description: "Late-commit allowance" }),
+    direction: nullable(oneOf(["push", "pull"]), {
+      description: "The only way in which runs here move the rows; null for both",
+    }),
+    remote_id: nullable(Text, {
+      description: "Id of the remote that this deployment has; null where it has met none",
+    }),
     late: Type.Object(
       {
         mark: Type.String({ description: "Where the next run goes on; opaque" }),
@@ -153,6 +159,8 @@ export const TableSchemaSchema = model(
         },
         deletes: false,
         lag_seconds: 60,
+        direction: null,
+        remote_id: null,
         late: { mark: "12", from: "2026-01-02T03:04:05Z" },
       },
     ],

@@ -2,6 +2,7 @@
 import { MAX_ALERT_WAIT_MS } from "../../domain/alerts/alert.ts";
 import { isAppError } from "../../domain/shared/errors.ts";
 import { compareSchemas } from "../../domain/sync/run/compare-schemas.ts";
+import { compareDirections, lacksOwner, ownerText } from "../../domain/sync/run/table-owner.ts";
 import type { Table } from "../../domain/sync/table/table.ts";
 import type { FullStorage } from "../../ports/storage.ts";
 import { type RemotePeer, RemotePeerError } from "../../ports/tables/remote-peer.ts";
@@ -48,6 +49,7 @@ export async function* examineDeployment(
   yield { check: "rejected records", ...(await guarded(() => checkRejected(sync))) };
   yield { check: "last run", ...(await guarded(() => checkLastRun(sync))) };
   if (sync.alerts) yield { check: "alerts", ...(await guarded(() => checkAlerts(deps))) };
+  if (sync.remoteUrl !== null) yield { check: "owners", ...checkOwners(sync) };
   const remote = await readRemoteStatus(sync);
   yield { check: "remote", ...checkRemote(remote, deps) };
   if (remote === null || remote.status === null) return;
@@ -91,6 +93,16 @@ async function checkTables({ registry, tables }: SyncDeps): Promise<Verdict> {
     counts.push(`${table.name} (${rows} ${rows === 1 ? "row" : "rows"})`);
   }
   return ok(`they exist with their indexes: ${counts.join(", ")}`);
+}
+
+/** Of tables that a remote has too. D-11.9. */
+function checkOwners({ registry }: SyncDeps): Verdict {
+  const lacking = [...registry.values()].filter(lacksOwner).map(({ name }) => name);
+  if (lacking.length === 0) return ok("every table has a timestamp column or an owner");
+  return warn(
+    `without a timestamp column and an owner: ${lacking.join(", ")}`,
+    'Name the owner by "direction" in the registry; until then only push and pull move them',
+  );
 }
 
 /** The receiver itself is not asked: it may act on whatever it gets. */
@@ -211,7 +223,7 @@ async function* checkRegistries(
   const { peer } = openRemote({ ...sync, isSyncEnabled: true });
   let isAlike = true;
   for (const table of tables) {
-    for await (const verdict of checkRegistry(table, peer)) {
+    for await (const verdict of checkRegistry(table, peer, sync.deploymentId)) {
       isAlike = false;
       yield verdict;
     }
@@ -222,16 +234,18 @@ async function* checkRegistries(
 async function* checkRegistry(
   table: Table,
   peer: RemotePeer,
+  ownId: string | undefined,
 ): AsyncGenerator<Verdict, void, undefined> {
   const advice = "docs/sync.md says what a run does then";
   try {
-    const { problem, pushProblem, warnings } = compareSchemas(
-      table,
-      await peer.readSchema(table.name),
-    );
+    const schema = await peer.readSchema(table.name);
+    const { problem, pushProblem, warnings } = compareSchemas(table, schema);
+    const owners = compareDirections(table, schema, ownId);
     if (problem !== null) yield fail(problem, advice);
+    if (owners.problem !== null) yield fail(ownerText(owners.problem, [table.name]), advice);
     if (pushProblem !== null && problem === null) yield warn(pushProblem, advice);
-    for (const text of warnings) yield warn(`${table.name}: ${text}`, advice);
+    for (const text of [...warnings, ...owners.warnings])
+      yield warn(`${table.name}: ${text}`, advice);
   } catch (error) {
     if (!(error instanceof RemotePeerError)) throw error;
     yield fail(error.message, "Look at the log of the remote");

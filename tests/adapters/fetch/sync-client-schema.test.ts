@@ -18,6 +18,8 @@ const SCHEMA = {
   },
   deletes: true,
   lag_seconds: 1.5,
+  direction: "pull",
+  remote_id: "d-1",
   late: { mark: "m 1+", from: "2026-01-02T03:04:05.123456Z" },
 };
 
@@ -54,6 +56,8 @@ test("D-7.3.1 readSchema() asks with the key and leaves the names of columns as 
     },
     deletes: true,
     lagSeconds: 1.5,
+    direction: "pull",
+    remoteId: "d-1",
     late: { mark: "m 1+", from: "2026-01-02T03:04:05.123456Z" },
   });
   expect(peer.seen.map(({ method, target }) => `${method} ${target}`)).toEqual([

@@ -3,7 +3,7 @@ import { afterEach, expect, setDefaultTimeout, test } from "bun:test";
 import { pollUntil } from "../../e2e/support/poll-until.ts";
 import { releaseResources } from "../support/resources.ts";
 import { startHeldRemote } from "./support/held-remote.ts";
-import { notes, startPair, startRunApp } from "./support/run-apps.ts";
+import { startPair, startRunApp, versions } from "./support/run-apps.ts";
 
 afterEach(releaseResources);
 setDefaultTimeout(60_000);
@@ -12,10 +12,10 @@ const EVERY_SECOND = { SYNC_SCHEDULE: "* * * * * *" };
 
 test("D-1.3.10, D-4.9, D-4.13 SYNC_SCHEDULE moves all tables both ways, and lists its runs", async () => {
   const { local, remote } = await startPair({ env: EVERY_SECOND });
-  await local.push("notes", { records: notes(2, "here") });
-  await remote.push("notes", { records: notes(3, "there") });
+  await local.push("versions", { records: versions(2, "here") });
+  await remote.push("versions", { records: versions(3, "there") });
   await pollUntil("both ends to be equal", async () => {
-    const [here, there] = [await local.rows("notes"), await remote.rows("notes")];
+    const [here, there] = [await local.rows("versions"), await remote.rows("versions")];
     return here.length === 5 && there.length === 5;
   });
   const runs = await local.items("/runs");

@@ -20,6 +20,7 @@ import {
   SYNC,
   startPair,
   startRunApp,
+  versions,
 } from "./support/run-apps.ts";
 
 afterEach(releaseResources);
@@ -205,12 +206,12 @@ describe("a remote that fails for a while", () => {
 describe("a run that takes long", () => {
   test("S-4.4.4, S-4.5.3 is not cut as a silent connection is", async () => {
     const remote = await startRunApp();
-    await remote.push("notes", { records: notes(1) });
+    await remote.push("versions", { records: versions(1) });
     // The first run is held at another table than the second: neither waits for a lease of the other.
     const held = startHeldRemote(remote.url, "/pull/");
     const env = { SYNC_REMOTE_URL: held.url };
     const local = await startRunApp({ env, idleTimeoutSeconds: 1 });
-    const body = { table: "notes", direction: "pull" };
+    const body = { table: "versions", direction: "pull" };
     // Without a body the server would cut it; with one that has come whole it would not.
     const trigger = await openStream(local, "/trigger", null);
     const stream = await openStream(local, "/trigger-sse", body);

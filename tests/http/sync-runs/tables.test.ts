@@ -22,7 +22,7 @@ onEveryBackend("tables", (backend) => {
         "platform_accounts",
       ]);
       expect(tables.find(({ table }) => table === "notes")).toMatchObject({
-        ...{ table: "notes", rows: 3, upsert_key: ["name"], deletes: false },
+        ...{ table: "notes", rows: 3, upsert_key: ["name"], deletes: false, direction: null },
         columns: { name: { type: "text", nullable: true } },
       });
     }

@@ -4,7 +4,7 @@ import { onEveryBackend } from "../support/backends.ts";
 import { fastTime } from "../support/fast-time.ts";
 import { releaseResources } from "../support/resources.ts";
 import { TABLE_NAMES, TABLES } from "../support/tables.ts";
-import { notes, startPair, startRunApp } from "./support/run-apps.ts";
+import { notes, startPair, startRunApp, versions } from "./support/run-apps.ts";
 
 afterEach(releaseResources);
 setDefaultTimeout(60_000);
@@ -19,8 +19,8 @@ function listing(sku: string, day: number, price = "1.50") {
 onEveryBackend("trigger()", (backend) => {
   test("S-1.4, S-4.4.3, S-4.4.4, D-4.3 trigger() pushes, then pulls every table, and tells what it did", async () => {
     const { local, remote } = await startPair({ backend });
-    await local.push("notes", { records: notes(3, "here") });
-    await remote.push("notes", { records: notes(2, "there") });
+    await local.push("versions", { records: versions(3, "here") });
+    await remote.push("versions", { records: versions(2, "there") });
     await remote.push("listings", { records: [listing("a", 1), listing("b", 2)] });
     const reply = await local.trigger();
     expect(reply.status).toBe(200);
@@ -41,7 +41,7 @@ onEveryBackend("trigger()", (backend) => {
     });
     const byTable = tables as Record<string, Record<string, unknown>>;
     expect(Object.keys(byTable)).toEqual(TABLE_NAMES);
-    expect(byTable["notes"]).toEqual({
+    expect(byTable["versions"]).toEqual({
       pushed: 3,
       pulled: 5,
       error_count: 0,
@@ -52,10 +52,10 @@ onEveryBackend("trigger()", (backend) => {
       duration_ms: expect.any(Number),
     });
     expect(byTable["listings"]).toMatchObject({ pushed: 0, pulled: 2 });
-    for (const name of ["notes", "listings"]) {
+    for (const name of ["versions", "listings"]) {
       expect(await local.rows(name)).toEqual(await remote.rows(name));
     }
-    expect((await local.rows("notes")).length).toBe(5);
+    expect((await local.rows("versions")).length).toBe(5);
   });
 
   test("S-2.6, S-4.4.3 trigger() moves one table one way when it is told so", async () => {
@@ -210,10 +210,10 @@ onEveryBackend("trigger()", (backend) => {
 
   test("D-4.9 the runs are listed newest first, in parts, and found by id", async () => {
     const { local } = await startPair({ backend });
-    await local.push("notes", { records: notes(1) });
+    await local.push("versions", { records: versions(1) });
     const ids: unknown[] = [];
     for (const direction of ["push", "pull", "both", "push", "pull"]) {
-      ids.unshift((await local.trigger({ table: "notes", direction })).json["run_id"]);
+      ids.unshift((await local.trigger({ table: "versions", direction })).json["run_id"]);
     }
     const all = await local.items("/runs");
     expect(all.map(({ run_id }) => run_id)).toEqual(ids);

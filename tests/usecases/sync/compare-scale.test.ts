@@ -99,7 +99,7 @@ function countedPeer(there: SqliteStorage, wire: { exchanges: number; bytes: num
   const deps = {
     ...{ registry: new Map([["items", TABLE]]), isSyncEnabled: true, maxPageRows: 5000 },
     ...{ rows: there.rows, tables: there.tables, markers: there.markers },
-    lateRows: there.lateRows,
+    ...{ lateRows: there.lateRows, readRemoteId: async () => null },
     ...{ clock: new FakeClock(), timer: new SystemTimer(), logger: new MemoryLogger() },
   };
   const count = <Reply>(reply: Reply): Reply => {

@@ -31,6 +31,9 @@ const NO_KEY =
   "no column, and no two or three together, tell its rows apart, and a table needs a key: " +
   "add a column with a value of its own in every row";
 
+const ONE_END =
+  'Nothing says which of two versions of a row is newer, so it is to be written at one end only: "direction" names it';
+
 export function addInferCommand(group: Command, run: RunCommand): void {
   declareCommand(group, "infer")
     .summary("guess the tables of a file")
@@ -121,7 +124,8 @@ function tell(output: Output, guess: FileGuess, { format }: OpenedSources): void
   output.warn(
     `  key: ${entry.upsert_key.join(", ")} (${keyReason})`,
     timestamp === null
-      ? "  timestamp column: none; every run moves all rows, as no column is named as the time of a change"
+      ? "  timestamp column: none; every run moves all rows, as no column is named as the time of a change. " +
+          ONE_END
       : `  timestamp column: ${timestamp}`,
   );
   if (name in BUILT_IN_TABLES) output.warn(`  it replaces the built-in table ${name}`);

@@ -1,5 +1,6 @@
 import { readFile } from "node:fs/promises";
 import { AppError } from "../../../domain/shared/errors.ts";
+import { lacksOwner } from "../../../domain/sync/run/table-owner.ts";
 import { problemText, readRegistryFile } from "../../../registry-file.ts";
 import {
   type AddCommand,
@@ -39,7 +40,15 @@ async function check({ output }: CommandTools, asked: string | undefined): Promi
   }
   const names = [...registry.keys()];
   output.print(`${path}: no problems; ${countOf(names.length, "table")}: ${names.join(", ")}`);
-  output.printJson({ file: path, tables: names });
+  const hasRemote = (process.env["SYNC_REMOTE_URL"] ?? "") !== "";
+  const ownerless = hasRemote ? [...registry.values()].filter(lacksOwner) : [];
+  const without_owner = ownerless.map(({ name }) => name);
+  if (without_owner.length > 0) {
+    output.warn(
+      `Without a timestamp column and an owner: ${without_owner.join(", ")}; name the owner by "direction"`,
+    );
+  }
+  output.printJson({ file: path, tables: names, without_owner });
   return EXIT.success;
 }
 

@@ -22,6 +22,7 @@ interface ImportOptions extends FileOptions {
   readonly delimiter?: string;
   readonly strict?: true;
   readonly dryRun?: true;
+  readonly force?: true;
 }
 
 export const addImportCommand: AddCommand = (parent, run) => {
@@ -38,6 +39,7 @@ export const addImportCommand: AddCommand = (parent, run) => {
     .option("--delimiter <character>", "what separates the fields of a CSV file", readDelimiter)
     .option("--strict", "do not write records of which something could not be read")
     .option("--dry-run", "read and check the file, and write nothing")
+    .option("--force", "import into a table whose rows the remote owns, too")
     .action((tableName: string, file: string, { format: asked, ...options }: ImportOptions) =>
       run(options, async (tools) => {
         const source = await openImportSource(tableName, file, asked);
@@ -57,6 +59,7 @@ async function importFile(
   }
   const isDryRun = options.dryRun === true;
   const { table, tables } = await openTable(tools, tableName, isDryRun);
+  if (options.force !== true) requireOwned(table);
   const stop = interruption.stopSignal();
   interruption.onStop(() => source.close());
   const board = openProgress(output);
@@ -104,6 +107,15 @@ async function openTable(
   }
   const { config, services } = await open();
   return { table: findTable(config.registry, tableName), tables: services.storage.tables };
+}
+
+/** Throws `invalid_request` for a table whose rows the remote owns: the next pull would undo the import. D-11.9. */
+function requireOwned({ name, direction }: Table): void {
+  if (direction !== "pull") return;
+  throw new AppError(
+    "invalid_request",
+    `The rows of "${name}" are written at the remote ("direction": "pull" in the registry): import there, or with --force here`,
+  );
 }
 
 function tellHeader(

@@ -2,6 +2,7 @@ import { request, type Schema } from "../../api/request.ts";
 import { useResource } from "../../api/use-resource.ts";
 import { type Column, DataTable } from "../../components/data-table.tsx";
 import { ResourceView } from "../../components/resource-view.tsx";
+import { StatusBadge } from "../../components/status-badge.tsx";
 
 const POLL_MS = 15_000;
 
@@ -31,10 +32,13 @@ const COLUMNS: readonly Column<ListedTable>[] = [
   {
     title: "Table",
     isHeader: true,
-    cell: ({ table }) => (
-      <a href={`/console/tables/${encodeURIComponent(table)}`}>
-        <bdi class="value">{table}</bdi>
-      </a>
+    cell: (listed) => (
+      <>
+        <a href={`/console/tables/${encodeURIComponent(listed.table)}`}>
+          <bdi class="value">{listed.table}</bdi>
+        </a>{" "}
+        <OwnerBadge listed={listed} />
+      </>
     ),
   },
   {
@@ -60,6 +64,17 @@ const COLUMNS: readonly Column<ListedTable>[] = [
     ),
   },
 ];
+
+/** Who owns a table that goes one way; a warning at one that only push and pull by themselves can move. D-11.9. */
+function OwnerBadge({
+  listed: { direction, timestamp_column: time },
+}: {
+  readonly listed: ListedTable;
+}) {
+  if (direction === "push") return <StatusBadge tone="idle" text="one way, owned here" />;
+  if (direction === "pull") return <StatusBadge tone="idle" text="one way, owned by the remote" />;
+  return time === null ? <StatusBadge tone="warning" text="no owner" /> : null;
+}
 
 function Names({ names }: { readonly names: readonly string[] }) {
   return <bdi class="value">{names.join(", ")}</bdi>;

@@ -89,6 +89,12 @@ export const TABLE_SCHEMA = Type.Object(
           "Rows that one run may delete at an end; default 1000 or a tenth of the table, whichever is more.",
       }),
     ),
+    direction: Type.Optional(
+      Type.Union([Type.Literal("push"), Type.Literal("pull")], {
+        description:
+          "Which end owns the rows: push, this one; pull, the remote. Default: both write.",
+      }),
+    ),
     remote_only: Type.Optional(
       Type.Array(Type.String({ minLength: 1 }), {
         uniqueItems: true,

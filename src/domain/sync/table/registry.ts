@@ -247,5 +247,6 @@ function buildTable(name: string, entry: TableEntry, lagSeconds: number): Table 
     deletes: entry.deletes ?? false,
     maxDeletes: entry.max_deletes ?? null,
     remoteOnly: entry.remote_only ?? [],
+    direction: entry.direction ?? null,
   };
 }

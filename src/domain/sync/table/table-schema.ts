@@ -25,6 +25,9 @@ export interface TableSchema {
   readonly columns: Readonly<Record<string, SchemaColumn>>;
   readonly deletes: boolean;
   readonly lagSeconds: number;
+  readonly direction: Table["direction"];
+  /** Id of the remote that the deployment has, where it has met one; null where not. D-11.9. */
+  readonly remoteId: string | null;
   readonly late: {
     readonly mark: string;
     /** Canonical time; null for nothing or without a mark; empty, the start, for a mark never given. D-7.4. */
@@ -33,7 +36,7 @@ export interface TableSchema {
 }
 
 /** How a table is registered here, without what is not serialized. */
-export function describeTable(table: Table): Omit<TableSchema, "late"> {
+export function describeTable(table: Table): Omit<TableSchema, "late" | "remoteId"> {
   const shown = new Set(table.pageColumns.map(({ name }) => name));
   const { registeredUpdates: updates } = table;
   return {
@@ -46,5 +49,6 @@ export function describeTable(table: Table): Omit<TableSchema, "late"> {
     ),
     deletes: table.deletes,
     lagSeconds: table.lagSeconds,
+    direction: table.direction,
   };
 }

@@ -61,6 +61,8 @@ export interface Table {
   readonly maxDeletes: number | null;
   /** Columns that only the remote has, which a push to a remote of another kind may leave out. D-7.3. */
   readonly remoteOnly: readonly string[];
+  /** Which way the rows go: `push`, they are written here, `pull`, at the remote; null for both ways. D-11.9. */
+  readonly direction: "push" | "pull" | null;
 }
 
 /**

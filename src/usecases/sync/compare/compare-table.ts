@@ -1,3 +1,4 @@
+import { AppError } from "../../../domain/shared/errors.ts";
 import { dateTimeMs } from "../../../domain/shared/time.ts";
 import { columnsNow } from "../../../domain/sync/run/known-columns.ts";
 import {
@@ -6,6 +7,7 @@ import {
   startOfDay,
 } from "../../../domain/sync/run/marker.ts";
 import type { CompareRepair } from "../../../domain/sync/run/run.ts";
+import { compareDirections, lacksOwner, ownerText } from "../../../domain/sync/run/table-owner.ts";
 import {
   type ConflictRule,
   type Table,
@@ -53,7 +55,9 @@ export async function compareTable(
   table: Table,
   plan: ComparePlan,
 ): Promise<CompareResult> {
-  if (plan.repair !== null) return await compareAndRepair(run, table, plan, plan.repair);
+  if (plan.repair !== null) {
+    return await compareAndRepair(run, table, plan, ownersRepair(table, plan.repair));
+  }
   const calls = new RemoteCalls(run.deps, run.stop);
   const handshake = await shakeHands({ run, table, calls }, null);
   await requireComparable({ run, table, calls }, handshake, false);
@@ -64,6 +68,17 @@ export async function compareTable(
 function findingsOf({ deps }: RunContext, table: Table, plan: ComparePlan) {
   const { onExample, onProgress } = plan;
   return { table, names: deps.names, nowMs: deps.clock.nowMs(), onExample, onProgress };
+}
+
+/** Without times the newest rows are those of the owner. D-11.9. */
+function ownersRepair({ timestampColumn, direction }: Table, repair: CompareRepair): CompareRepair {
+  return repair === "newest" && timestampColumn === null ? (direction ?? repair) : repair;
+}
+
+/** Throws `sync_failed` when each end says that it, or that the other one, owns the rows. D-11.9. */
+function requireOneOwner({ run, table }: RemoteTable, { schema }: Handshake): void {
+  const { problem } = compareDirections(table, schema, run.deps.deploymentId);
+  if (problem !== null) throw new AppError("sync_failed", ownerText(problem, [table.name]));
 }
 
 /** Holds the leases of all runs that write where the repair does. */
@@ -84,6 +99,7 @@ async function compareAndRepair(
     const calls = new RemoteCalls(run.deps, signal);
     const handshake = await shakeHands({ run, table, calls }, null);
     await requireComparable({ run, table, calls }, handshake, leases.has("push"));
+    if (repair !== plan.repair) requireOneOwner({ run, table, calls }, handshake);
     const source = { run, table, calls, handshake };
     const memory = await RemoteMemory.read(run, table, handshake);
     if (memory.isOther) run.deps.logger.warn(otherRemoteText(table), { table: table.name });
@@ -116,7 +132,7 @@ async function compareAndRepair(
     const copiesMissing = first === undefined || (await areDeletesKnown(first));
     const [only] = transfers.length === 1 ? transfers : [];
     const places = only === undefined ? null : await DeletePlacesNow.read(only);
-    const rules = { repair, deletes: plan.deletes, copiesMissing };
+    const rules = { repair, deletes: plan.deletes, copiesMissing, ranksRows: !lacksOwner(table) };
     const findings = new Findings({
       repair: new Repair(table, rules, ends, run.deps.clock.nowMs()),
       ...findingsOf(run, table, plan),

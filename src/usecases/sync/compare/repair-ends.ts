@@ -15,10 +15,16 @@ import { type Handshake, hasExtension } from "../transfer/handshake.ts";
 import { sendRows } from "../transfer/send-rows.ts";
 
 /**
- * Why a row stayed: the end does not update the columns that differ, refused it, or has it newer or deleted by now; or the
- * two versions differ in what is the owner's only (D-8.1).
+ * Why a row stayed: the end does not update the columns that differ, refused it, or has it newer or deleted by now; the
+ * two versions differ in what is the owner's only (D-8.1); or nobody knows which one is newer (D-11.9).
  */
-export type KeptReason = "update_columns" | "refused" | "newer" | "deletes_unknown" | "owner";
+export type KeptReason =
+  | "update_columns"
+  | "refused"
+  | "newer"
+  | "deletes_unknown"
+  | "owner"
+  | "no_owner";
 
 export interface KeptRow {
   readonly key: JsonObject;

@@ -7,7 +7,7 @@ import { rowTime } from "../../../domain/sync/rows/row-time.ts";
 import { aheadLimit, rankTimes } from "../../../domain/sync/rows/time-rank.ts";
 import type { CompareRepair } from "../../../domain/sync/run/run.ts";
 import type { Row, Table } from "../../../domain/sync/table/table.ts";
-import type { KeptRow, RepairEnd } from "./repair-ends.ts";
+import type { KeptReason, KeptRow, RepairEnd } from "./repair-ends.ts";
 import type { RowPair } from "./row-pair.ts";
 
 /** Rows that wait to be written together. */
@@ -32,6 +32,8 @@ export interface RepairPlan {
   readonly deletes: boolean;
   /** False when it is not known any more which rows were deleted: then `newest` copies none. D-7.6. */
   readonly copiesMissing: boolean;
+  /** False when nothing says which of two rows is newer: then `newest` leaves all as it is. D-11.9. */
+  readonly ranksRows: boolean;
 }
 
 export class Repair {
@@ -58,8 +60,8 @@ export class Repair {
   /** Takes up a row that differs; `key` has its key columns. */
   async add(pair: RowPair, key: JsonObject): Promise<void> {
     const target = this.#targetOf(pair);
-    if (target === "kept") this.#keep({ key, reason: "deletes_unknown" });
-    else if (target !== null) this.#enqueue(target, pair, key);
+    if (target === "here" || target === "there") this.#enqueue(target, pair, key);
+    else if (target !== null) this.#keep({ key, reason: target });
     if (this.#waiting >= REPAIR_ROWS) await this.#flush();
   }
 
@@ -75,14 +77,15 @@ export class Repair {
     return { repaired, kept: this.#kept, keptExamples: this.#keptExamples };
   }
 
-  /** The end that is to get the other's row, or to lose its own; null for neither. */
-  #targetOf(pair: RowPair): "here" | "there" | "kept" | null {
-    const { repair, deletes, copiesMissing } = this.#plan;
+  /** The end that is to get the other's row, or to lose its own; null for neither, or why both stay. */
+  #targetOf(pair: RowPair): "here" | "there" | KeptReason | null {
+    const { repair, deletes, copiesMissing, ranksRows } = this.#plan;
     const isDifferent = pair.here !== null && pair.there !== null;
     if (repair === "push") return pair.here !== null || deletes ? "there" : null;
     if (repair === "pull") return pair.there !== null || deletes ? "here" : null;
+    if (!ranksRows) return "no_owner";
     if (isDifferent) return this.#olderOf(pair.here as Row, pair.there as JsonObject);
-    if (!copiesMissing) return "kept";
+    if (!copiesMissing) return "deletes_unknown";
     return pair.here === null ? "here" : "there";
   }
 

@@ -2,7 +2,10 @@ import { describeTable, type TableSchema } from "../../../domain/sync/table/tabl
 import { readSyncStatus, type SyncStatusDeps } from "./read-sync-status.ts";
 
 interface ListedTable
-  extends Pick<TableSchema, "table" | "timestampColumn" | "upsertKey" | "columns" | "deletes"> {
+  extends Pick<
+    TableSchema,
+    "table" | "timestampColumn" | "upsertKey" | "columns" | "deletes" | "direction"
+  > {
   /** Null when they cannot be counted. */
   readonly rows: number | null;
 }
@@ -13,10 +16,10 @@ export async function listTables(
 ): Promise<{ readonly tables: readonly ListedTable[] }> {
   const { tableCounts } = await readSyncStatus({ ...deps, isSyncEnabled: true });
   const tables = Array.from(deps.registry.values(), (table) => {
-    const { timestampColumn, upsertKey, columns, deletes } = describeTable(table);
+    const { timestampColumn, upsertKey, columns, deletes, direction } = describeTable(table);
     const count = tableCounts[table.name] ?? -1;
     const rows = count < 0 ? null : count;
-    return { table: table.name, rows, timestampColumn, upsertKey, columns, deletes };
+    return { table: table.name, rows, timestampColumn, upsertKey, columns, deletes, direction };
   });
   return { tables };
 }

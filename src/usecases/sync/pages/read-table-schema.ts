@@ -5,6 +5,8 @@ import type { LateRows } from "../../../ports/tables/late-rows.ts";
 export interface TableSchemaDeps {
   readonly registry: Registry;
   readonly lateRows: LateRows;
+  /** Id of the own remote; null where there is none, or none that has ever answered. */
+  readonly readRemoteId: () => Promise<string | null>;
 }
 
 /**
@@ -12,12 +14,12 @@ export interface TableSchemaDeps {
  * only the mark of now. Throws `unknown_table`, `store_unavailable`. D-7.3, D-7.4.
  */
 export async function readTableSchema(
-  { registry, lateRows }: TableSchemaDeps,
+  { registry, lateRows, readRemoteId }: TableSchemaDeps,
   tableName: string,
   lateAfter: string | null,
 ): Promise<TableSchema> {
   const table = findTable(registry, tableName);
   const afterMark = lateAfter === "" ? null : lateAfter;
   const late = await lateRows.read(table, { afterMark, isForOwnPush: false });
-  return { ...describeTable(table), late };
+  return { ...describeTable(table), remoteId: await readRemoteId(), late };
 }

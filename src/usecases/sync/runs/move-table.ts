@@ -1,5 +1,11 @@
 import { AppError, isAppError } from "../../../domain/shared/errors.ts";
 import type { SyncDirection } from "../../../domain/sync/run/marker.ts";
+import {
+  lacksOwner,
+  otherWay,
+  ownedDirections,
+  ownerText,
+} from "../../../domain/sync/run/table-owner.ts";
 import type { Table } from "../../../domain/sync/table/table.ts";
 import type { Span } from "../../../ports/runtime/tracing.ts";
 import { RemotePeerError } from "../../../ports/tables/remote-peer.ts";
@@ -14,12 +20,18 @@ import type { RunProgress } from "./run-progress.ts";
  * would fail too. Rejects when the store does not answer.
  */
 export async function moveTable(
-  run: RunContext,
+  all: RunContext,
   progress: RunProgress,
   table: Table,
 ): Promise<boolean> {
-  const [first = "push"] = run.directions;
+  const [first = "push"] = all.directions;
   progress.begin(table.name);
+  const directions = ownedDirections(table, all.directions, all.isForced);
+  if (directions.length === 0) {
+    leaveOut(progress, table, first);
+    return true;
+  }
+  const run = { ...all, directions };
   let meeting: Meeting;
   try {
     meeting = await meetRemote(run, table);
@@ -28,6 +40,11 @@ export async function moveTable(
     return !concernsAllTables(error, run.stop);
   }
   tellWarnings(progress, meeting);
+  const ownerProblem = meeting.ownerProblem ?? (await ownerlessProblem(run, meeting));
+  if (ownerProblem !== null) {
+    progress.endUnowned(table, ownerProblem, first);
+    return true;
+  }
   for (const direction of await directionsOf(run, meeting)) {
     if (direction === "push" && meeting.pushProblem !== null) {
       // The table can be pulled all the same.
@@ -43,6 +60,26 @@ export async function moveTable(
     return !concernsAllTables(error, run.stop);
   }
   return true;
+}
+
+/** A table that goes the other way only: a run that names it fails, one of all tables passes over it. D-11.9. */
+function leaveOut(progress: RunProgress, table: Table, direction: SyncDirection): void {
+  const problem = otherWay(direction);
+  if (progress.request.tableName === null) {
+    progress.warn(table.name, ownerText(problem, [table.name]));
+  } else progress.endUnowned(table, problem, direction);
+}
+
+/** Both directions may not write rows over one another of which nobody knows the newer ones. D-11.9. */
+async function ownerlessProblem(
+  { directions, deps }: RunContext,
+  { table, handshake }: Meeting,
+): Promise<"no_owner" | null> {
+  if (directions.length < 2 || !lacksOwner(table)) return null;
+  const { countThere, schema, firstRecord } = handshake;
+  const isEmptyThere =
+    countThere === null ? schema === null && firstRecord === null : countThere === 0;
+  return isEmptyThere || (await deps.tables.countRows(table)) === 0 ? null : "no_owner";
 }
 
 function tracedTransfer(run: RunContext, meeting: Meeting, direction: SyncDirection) {

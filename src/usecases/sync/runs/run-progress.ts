@@ -1,5 +1,5 @@
 // The results of a run so far, and its events, which any number of readers follow. S-6, D-4.3, D-4.4.
-import type { AppError } from "../../../domain/shared/errors.ts";
+import { AppError } from "../../../domain/shared/errors.ts";
 import { formatMs } from "../../../domain/shared/time.ts";
 import { SYNC_DIRECTIONS, type SyncDirection } from "../../../domain/sync/run/marker.ts";
 import {
@@ -9,6 +9,8 @@ import {
   type SyncRun,
   type TableResult,
 } from "../../../domain/sync/run/run.ts";
+import { type OwnerProblem, ownerText } from "../../../domain/sync/run/table-owner.ts";
+import type { Table } from "../../../domain/sync/table/table.ts";
 import { depsOfRun } from "../shared/run-context.ts";
 import { asSyncError, type SyncDeps } from "../shared/sync-deps.ts";
 import type { TransferTotals } from "../transfer/transfer-report.ts";
@@ -17,6 +19,9 @@ import { RunFeed } from "./run-feed.ts";
 type NumberField = {
   [K in keyof TableResult]: TableResult[K] extends number ? K : never;
 }[keyof TableResult];
+
+/** Tables of the registry that this process was started with. */
+const toldUnowned = new WeakSet<Table>();
 
 export class RunProgress {
   readonly runId: string;
@@ -33,6 +38,8 @@ export class RunProgress {
   readonly #startedAtMs: number;
   readonly #tables = new Map<string, TableResult>();
   readonly #warnedOnce = new Set<string>();
+  /** Tables that ended before their first row, by why. D-11.9. */
+  readonly #unowned = new Map<OwnerProblem, string[]>();
   #error: AppError | null = null;
 
   constructor(deps: SyncDeps, runId: string, request: RunRequest) {
@@ -47,9 +54,12 @@ export class RunProgress {
     this.tellBegun = resolve;
   }
 
-  /** The first failure, as callers may know it; null while there is none. */
+  /** What names each table that has no owner, and the first other failure, as callers may know it; null without either. */
   get error(): AppError | null {
-    return this.#error;
+    if (this.#unowned.size === 0) return this.#error;
+    const texts = [...this.#unowned].map(([problem, tables]) => ownerText(problem, tables));
+    const other = this.#error === null ? [] : [this.#error.message];
+    return asSyncError(new AppError("sync_failed", [...texts, ...other].join("; ")));
   }
 
   add(table: string, direction: SyncDirection, totals: TransferTotals): void {
@@ -113,11 +123,25 @@ export class RunProgress {
     this.deps.logger.error("Sync run failed", cause, { table, direction });
     const error = asSyncError(cause);
     this.#error = table === null ? error : (this.#error ?? error);
+    this.#publishError(table, direction, error.message);
+  }
+
+  /** Ends a table before its first row; the log has the first time since the start. D-11.9. */
+  endUnowned(table: Table, problem: OwnerProblem, direction: SyncDirection): void {
+    const { name } = table;
+    const text = ownerText(problem, [name]);
+    if (!toldUnowned.has(table)) this.deps.logger.warn(text, { table: name });
+    toldUnowned.add(table);
+    this.#unowned.set(problem, [...(this.#unowned.get(problem) ?? []), name]);
+    this.#publishError(name, direction, text);
+  }
+
+  #publishError(table: string | null, direction: SyncDirection | null, error: string): void {
     this.feed.publish({
       type: "error",
       table: table ?? this.request.tableName ?? "?",
       direction: direction ?? this.directions[0] ?? "push",
-      error: error.message,
+      error,
     });
   }
 
@@ -127,7 +151,7 @@ export class RunProgress {
   }
 
   finished(): SyncRun {
-    if (this.#error !== null) return this.#describe("failed");
+    if (this.error !== null) return this.#describe("failed");
     const isPartial = [...this.#tables.values()].some((table) => table.errorCount > 0);
     return this.#describe(isPartial ? "partial" : "success");
   }
@@ -161,7 +185,8 @@ export class RunProgress {
       fullSync: isFull,
       dryRun: isDryRun,
     };
-    return this.#error === null ? run : { ...run, error: this.#error.message };
+    const { error } = this;
+    return error === null ? run : { ...run, error: error.message };
   }
 
   #sum(field: NumberField): number {

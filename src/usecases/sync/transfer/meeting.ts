@@ -17,6 +17,7 @@ import {
   unsentColumns,
 } from "../../../domain/sync/run/known-columns.ts";
 import { columnsName, markName, type SyncDirection } from "../../../domain/sync/run/marker.ts";
+import { compareDirections, type OwnerProblem } from "../../../domain/sync/run/table-owner.ts";
 import type { Table } from "../../../domain/sync/table/table.ts";
 import type { SyncExtension } from "../../../domain/sync/table/table-schema.ts";
 import type { DeletedReply } from "../../../ports/tables/remote-peer.ts";
@@ -32,6 +33,8 @@ export interface Meeting {
   readonly lateAfter: string | null;
   /** Why the table cannot be pushed; null when it can. */
   readonly pushProblem: string | null;
+  /** Why nothing of the table moves, by what both registries say of its owner; null when it does. D-11.9. */
+  readonly ownerProblem: OwnerProblem | null;
   readonly warnings: readonly string[];
   /** The columns that take part. */
   readonly columns: KnownColumns;
@@ -66,12 +69,15 @@ export async function meetRemote(run: RunContext, table: Table): Promise<Meeting
   const lateAfter = run.isFull ? null : (markers.get(markName("pull", table.name)) ?? null);
   const handshake = await shakeHands({ run, table, calls }, lateAfter);
   const memory = await RemoteMemory.read(run, table, handshake);
-  const { problem, pushProblem, leftOut, ...others } = differencesOf(table, handshake);
+  const { problem, pushProblem, leftOut, ...differences } = differencesOf(table, handshake);
   if (problem !== null) throw new AppError("sync_failed", problem);
-  const warnings = [...(memory.isOther ? [otherRemoteText(table)] : []), ...others.warnings];
+  const directions = compareDirections(table, handshake.schema, run.deps.deploymentId);
+  const others = memory.isOther ? [otherRemoteText(table)] : [];
+  const warnings = [...others, ...differences.warnings, ...directions.warnings];
   const columns = columnsNow(table, leftOut);
   const readAhead = new DeletesReadAhead();
-  return { table, handshake, lateAfter, pushProblem, warnings, columns, readAhead };
+  const problems = { pushProblem, ownerProblem: directions.problem };
+  return { table, handshake, lateAfter, ...problems, warnings, columns, readAhead };
 }
 
 /** Throws `sync_failed` when rows cannot be compared with the remote's, or, to be pushed, cannot be sent there. */

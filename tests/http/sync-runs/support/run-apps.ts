@@ -90,6 +90,11 @@ export function readEvents(reply: Reply): readonly StreamEvent[] {
     .map((block) => JSON.parse(block.slice("data: ".length)) as StreamEvent);
 }
 
+/** The same for the table `versions`, which has a time. */
+export function versions(count: number, prefix = "n"): JsonFields[] {
+  return notes(count, prefix).map((note) => ({ ...note, at: "2026-01-01T00:00:00Z" }));
+}
+
 /** `count` notes named `<prefix>0000` and so on. */
 export function notes(count: number, prefix = "n"): JsonFields[] {
   return Array.from({ length: count }, (_, i) => {

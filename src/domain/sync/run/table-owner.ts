@@ -1,0 +1,74 @@
+// Which end a table is written at, and what that means for a run. D-11.9.
+import { MAX_RUN_ERROR_CHARS } from "../../shared/limits.ts";
+import { withAdvice } from "../../shared/text.ts";
+import type { Table } from "../table/table.ts";
+import type { TableSchema } from "../table/table-schema.ts";
+import type { SyncDirection } from "./marker.ts";
+
+/** Why a run ends a table before its first row. */
+export type OwnerProblem = "no_owner" | "not_pushed" | "not_pulled" | "both_push" | "both_pull";
+
+/** True where neither a time nor the registry says which of two versions of a row stands. */
+export function lacksOwner({ timestampColumn, direction }: Table): boolean {
+  return timestampColumn === null && direction === null;
+}
+
+/** Those of a run's directions in which a table goes; a forced run leaves nothing out. */
+export function ownedDirections(
+  { direction }: Table,
+  directions: readonly SyncDirection[],
+  isForced: boolean,
+): readonly SyncDirection[] {
+  if (direction === null || isForced) return directions;
+  return directions.filter((one) => one === direction);
+}
+
+/** Why a table that goes the other way only is not moved in a direction. */
+export function otherWay(direction: SyncDirection): OwnerProblem {
+  return direction === "push" ? "not_pushed" : "not_pulled";
+}
+
+/** What both registries say of who owns a table; `ownId` is the id of this deployment. */
+export function compareDirections(
+  { name, direction }: Table,
+  there: TableSchema | null,
+  ownId: string | undefined,
+): { readonly problem: OwnerProblem | null; readonly warnings: readonly string[] } {
+  if (direction === null || there?.direction !== direction) return { problem: null, warnings: [] };
+  const isMutual = there.remoteId !== null && there.remoteId === ownId;
+  if (isMutual) return { problem: `both_${direction}`, warnings: [] };
+  const text =
+    `Both ends have "direction": "${direction}" for "${name}", and the remote has another remote than this ` +
+    "deployment: see that only one end is written to";
+  return { problem: null, warnings: [text] };
+}
+
+/** A problem of some tables and what to do, in what an error of a run may hold. */
+export function ownerText(problem: OwnerProblem, tables: readonly string[]): string {
+  const [text, advice] = TEXTS[problem];
+  const names = tables.map((name) => `"${name}"`).join(", ");
+  return withAdvice(`${text} ${names}`, advice, MAX_RUN_ERROR_CHARS);
+}
+
+const TEXTS: Readonly<Record<OwnerProblem, readonly [text: string, advice: string]>> = {
+  no_owner: [
+    "Without a timestamp column nobody can tell which end's row is newer:",
+    'run push or pull, or name the owner by "direction" in the registry',
+  ],
+  not_pushed: [
+    'The remote owns the rows ("direction": "pull"), so a push leaves out',
+    "pull, push with force, or change the registry",
+  ],
+  not_pulled: [
+    'This end owns the rows ("direction": "push"), so a pull leaves out',
+    "push, pull with force, or change the registry",
+  ],
+  both_push: [
+    'Both ends say "direction": "push" of',
+    'set "pull" in the registry of the end that does not own the rows',
+  ],
+  both_pull: [
+    'Both ends say "direction": "pull" of',
+    'set "push" in the registry of the end that owns the rows',
+  ],
+};

@@ -1,0 +1,53 @@
+// What the log and an error hold of tables that have no owner.
+import { expect, test } from "bun:test";
+import { ownerText } from "../../../src/domain/sync/run/table-owner.ts";
+import type { TableEntry } from "../../../src/domain/sync/table/registry-schema.ts";
+import { foreignServer } from "../../simulation/sim-servers.ts";
+import { SeededRandom } from "../../support/seeded-random.ts";
+import { makeTwoEnds, put, rowsOf, runOf, type TwoEndsOptions } from "./two-ends.ts";
+
+const TIMELESS: TableEntry = {
+  upsert_key: ["k"],
+  columns: { k: { type: "text" }, v: { type: "text" }, at: { type: "text" } },
+};
+
+async function endsWithRows(options: TwoEndsOptions = {}) {
+  const ends = await makeTwoEnds({ entry: TIMELESS, ...options });
+  put(ends.here, ends.table, [["a", "here", null]]);
+  return ends;
+}
+
+test("D-11.9 that a table ended so is one warning in the log, once per table and start", async () => {
+  const ends = await endsWithRows();
+  put(ends.there, ends.table, [["a", "there", null]]);
+  for (let i = 0; i < 3; i++) {
+    const { run, error } = await runOf(ends, { direction: "both" });
+    expect([run.status, error?.kind]).toEqual(["failed", "sync_failed"]);
+  }
+  const told = ends.logger.lines.filter(({ level }) => level === "warn" || level === "error");
+  expect(told).toMatchObject([{ level: "warn", message: ownerText("no_owner", ["items"]) }]);
+  expect(rowsOf(ends.there, ends.table)).toEqual([["a", "there", null]]);
+});
+
+const FOREIGN: TwoEndsOptions = {
+  server: (parts) =>
+    foreignServer(parts, {
+      ...{ random: new SeededRandom(1), isTimelessLast: true, isClockZoned: false },
+    }),
+};
+
+test("D-11.9 a foreign server that counts no rows is seen to be empty by its first page", async () => {
+  const ends = await endsWithRows(FOREIGN);
+  expect((await runOf(ends, { direction: "both" })).run.status).toBe("success");
+  expect(rowsOf(ends.there, ends.table)).toEqual([["a", "here", null]]);
+  expect((await runOf(ends, { direction: "both" })).run.error).toBe(
+    ownerText("no_owner", ["items"]),
+  );
+});
+
+test("D-11.9 an error that names many tables keeps what to do", () => {
+  const names = Array.from({ length: 40 }, (_, i) => `table_${i}`);
+  const text = ownerText("no_owner", names);
+  expect(text).toHaveLength(200);
+  expect(text).toEndWith('; run push or pull, or name the owner by "direction" in the registry');
+});
