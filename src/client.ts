@@ -1,6 +1,7 @@
 // The package's `repsync/client`: pulls and pushes tables of any service that speaks the table synchronization document.
 import type { SyncClientOptions } from "./adapters/fetch/settings.ts";
 import { SyncClient } from "./adapters/fetch/sync-client.ts";
+import { SystemClock, SystemTimer } from "./adapters/system/system.ts";
 import { WebCryptoDigest } from "./adapters/webcrypto/web-crypto-digest.ts";
 
 export type { SyncClientOptions } from "./adapters/fetch/settings.ts";
@@ -32,5 +33,9 @@ export {
 
 /** Makes a client; nothing is sent yet. Throws `TypeError` or `RangeError` for unusable options. */
 export function createSyncClient(options: SyncClientOptions): SyncClient {
-  return new SyncClient(options, new WebCryptoDigest());
+  return new SyncClient(options, {
+    digest: new WebCryptoDigest(),
+    clock: new SystemClock(),
+    timer: new SystemTimer(),
+  });
 }

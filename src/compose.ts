@@ -215,6 +215,7 @@ function pageRoutesDeps(
     maxPageRows: config.maxPageRows,
     maxBodyBytes: config.maxBodyBytes,
     maxDecompressedBytes: config.maxDecompressedBytes,
+    maxPushRecords: config.maxPushRecords,
     tables: storage.tables,
     rows: storage.rows,
     lateRows: storage.lateRows,

@@ -10,9 +10,11 @@ import {
   DEFAULT_MAX_BODY_BYTES,
   DEFAULT_MAX_DECOMPRESSED_BYTES,
   DEFAULT_MAX_PAGE_ROWS,
+  DEFAULT_MAX_PUSH_RECORDS,
   DEFAULT_TOMBSTONE_DAYS,
   MAX_KEPT_BACKUPS,
   MAX_LAG_SECONDS,
+  MAX_PUSH_RECORDS,
   MAX_RETENTION_DAYS,
   MAX_WRITES_PER_MINUTE,
 } from "./domain/shared/limits.ts";
@@ -65,6 +67,8 @@ export interface Config {
   readonly remoteKey: string;
   readonly maxBodyBytes: number;
   readonly maxDecompressedBytes: number;
+  /** Records and tombstones of a push together. D-11.2. */
+  readonly maxPushRecords: number;
   readonly lagSeconds: number;
   readonly schedule: string | null;
   readonly compareSchedule: string | null;
@@ -134,6 +138,12 @@ export function readConfig(
       "SYNC_MAX_DECOMPRESSED_BYTES",
       DEFAULT_MAX_DECOMPRESSED_BYTES,
       1,
+    ),
+    maxPushRecords: reader.integer(
+      "SYNC_MAX_PUSH_RECORDS",
+      DEFAULT_MAX_PUSH_RECORDS,
+      1,
+      MAX_PUSH_RECORDS,
     ),
     lagSeconds,
     schedule: readSchedule(reader, "SYNC_SCHEDULE", isSyncEnabled && !canRun),

@@ -51,6 +51,7 @@ test("D-1.3 .env.example has every variable once", () => {
     "SYNC_MAX_BATCH_SIZE",
     "SYNC_MAX_BODY_BYTES",
     "SYNC_MAX_DECOMPRESSED_BYTES",
+    "SYNC_MAX_PUSH_RECORDS",
     "SYNC_REMOTE_KEY",
     "SYNC_REMOTE_URL",
     "SYNC_SCHEDULE",

@@ -7,6 +7,7 @@ import { makeTempFolder } from "../http/support/make-temp-folder.ts";
 import { RawConnection } from "../http/support/raw-http.ts";
 import { releaseResources } from "../http/support/resources.ts";
 import { requestText, SYNC_KEY } from "../http/support/sync-app.ts";
+import { HealthWatch } from "../support/health-watch.ts";
 import { type ServiceProcess, startService } from "./support/service-process.ts";
 
 afterEach(releaseResources);
@@ -70,6 +71,30 @@ describe.skipIf(!HAS_PROC)("memory of the service", () => {
     // Rows, their JSON as text and as bytes, and gzip; all rows took 1.15 GB.
     expect(peakBytes(service) - beforeBytes).toBeLessThan(250 * MIB);
   });
+
+  // A record took about 200 bytes: 6.6 GB, and health waited for 7 s.
+  const RECORDS = "100000 records and tombstones";
+  test.each([
+    ["35 million records in 100 KB", RECORDS, () => "{},".repeat(35_000_000)],
+    ["31 million numbers in 60 KB", RECORDS, () => "1,".repeat(31_000_000)],
+    ["10 million values", "2000000 values", () => `{"body":[${"[],".repeat(10_000_000)}`],
+  ])(
+    "D-11.2.1, D-11.2.2 %s are 413 with memory about as before, and health answers meanwhile",
+    async (_what, most, records) => {
+      const service = await startService();
+      await service.push("notes", { records: [{ name: "a" }] });
+      const beforeBytes = peakBytes(service);
+      const health = new HealthWatch(service);
+      const body = `{"records":[${records()}`;
+      const { status, json } = await service.pushGzip("notes", body);
+      const error = `The body has more than ${most}; send fewer at a time`;
+      expect([status, json]).toEqual([413, { error }]);
+      expect(await health.stop()).toBeLessThan(1_000);
+      // The inflated body and, for each value, 100 bytes.
+      expect(peakBytes(service) - beforeBytes).toBeLessThan(500 * MIB);
+      expect((await service.pull("notes")).json["total"]).toBe(1);
+    },
+  );
 
   test("D-3.5.8 half a gigabyte that comes after a refusal is not kept", async () => {
     const service = await startService();

@@ -117,3 +117,50 @@ describe("the size of a push body after decompression", () => {
     expect((await app.pushGzip("notes", joinBytes(spaces, spaces, spaces))).status).toBe(413);
   });
 });
+
+describe("what a push body holds", () => {
+  const TOO_MUCH = (count: number, what: string) =>
+    `{"error":"The body has more than ${count} ${what}; send fewer at a time"}`;
+  const RECORDS = "records and tombstones";
+  const notes = (count: number) => Array.from({ length: count }, (_, i) => ({ name: `${i}` }));
+  const deleted = [{ key: { name: "x" }, deleted_at: "2026-01-01T00:00:00Z" }];
+
+  test("D-11.2.1, D-1.3.8 push() takes as many records and tombstones as the setting says, and answers 413 to one more", async () => {
+    const app = await startApp({ env: { SYNC_MAX_PUSH_RECORDS: "3" } });
+    expect((await app.push("notes", { records: notes(3) })).status).toBe(200);
+    for (const body of [{ records: notes(4) }, { records: notes(3), deleted }]) {
+      const reply = await app.push("notes", body);
+      expect([reply.status, reply.text]).toEqual([413, TOO_MUCH(3, RECORDS)]);
+    }
+    const dryRun = await app.push(
+      "notes",
+      { deleted: [...deleted, ...deleted, ...deleted, ...deleted] },
+      { "X-Sync-Dry-Run": "deletes" },
+    );
+    expect([dryRun.status, dryRun.text]).toEqual([413, TOO_MUCH(3, RECORDS)]);
+    expect((await app.pull("notes")).json["total"]).toBe(3);
+  });
+
+  test("D-11.2.1 push() answers 413 to 100,001 records, whatever the rest of the body is", async () => {
+    const app = await startApp();
+    const many = `{"records":[${"{},".repeat(100_000)}`;
+    for (const body of [`${many}{}]}`, `${many}{},`, `${many}{"a":tru`]) {
+      const plain = await app.push("notes", body);
+      expect([plain.status, plain.text]).toEqual([413, TOO_MUCH(100_000, RECORDS)]);
+      const zipped = await app.pushGzip("notes", body, { "X-Content-SHA256": "0".repeat(64) });
+      expect([zipped.status, zipped.text]).toEqual([413, TOO_MUCH(100_000, RECORDS)]);
+    }
+    expect((await app.push("notes", `${many.slice(0, -1)}]}`)).json["error_count"]).toBe(100_000);
+  });
+
+  test("D-11.2.1 push() takes 2,000,000 values and answers 413 to one more, and writes nothing then", async () => {
+    const app = await startApp();
+    // The record, its two texts, and the list are values too.
+    const record = (members: number) => `{"name":"a","required":"","a_json":[${"1,".repeat(members - 1)}1]}`;
+    const bodyWith = (values: number) => `{"records":[${record(values - 4)}]}`;
+    const reply = await app.push("samples", bodyWith(2_000_001));
+    expect([reply.status, reply.text]).toEqual([413, TOO_MUCH(2_000_000, "values")]);
+    expect((await app.pull("samples")).json["total"]).toBe(0);
+    expect((await app.push("samples", bodyWith(2_000_000))).json["upserted"]).toBe(1);
+  });
+});

@@ -14,6 +14,7 @@ const DEPS = {
   clock: new SystemClock(),
   timer: new SystemTimer(),
   maxDecompressedBytes: 64 * MIB,
+  maxPushRecords: 100_000,
 };
 const EMPTY = '{"records":[]}';
 const EMPTY_SHA256 = "1b8b4c0b6f6ad1d32565952720bc004eeb1f188f62045e4d5525ae2af8c78432";

@@ -1,4 +1,5 @@
 // One HTTP request and its reply, within a time limit, a length limit and the caller's signal.
+import type { Turns } from "../../ports/runtime/turns.ts";
 import { RemotePeerError } from "../../ports/tables/remote-peer.ts";
 import { invalidReply, statusError, unreachable } from "./errors.ts";
 import type { Settings } from "./settings.ts";
@@ -22,6 +23,8 @@ export interface Reply {
   readonly headers: Headers;
   /** After decompression. */
   readonly body: Uint8Array<ArrayBuffer>;
+  /** For the time that it takes to read the body. */
+  readonly turns: Turns;
 }
 
 /** Sends one request and reads its reply within the limits. Throws `RemotePeerError` only. */
@@ -40,7 +43,7 @@ export async function exchange(settings: Settings, request: ExchangeRequest): Pr
     problem = "got a reply that broke off";
     if (status === 200) {
       const body = await deadline.race(readBody(response.body, maxReplyBytes, signal));
-      if (body !== null) return { label, headers, body };
+      if (body !== null) return { label, headers, body, turns: settings.takeTurns() };
       const problem = `it is longer than ${maxReplyBytes} bytes`;
       throw invalidReply(label, { problem, isTooLong: true });
     }

@@ -5,12 +5,12 @@ import type { Reply } from "./exchange.ts";
 import { arrayOf, OBJECT, orNull, ReplyFields, SOME_TEXT, TEXT, TIME } from "./reply-fields.ts";
 
 /** `askedCursor` is null when the request had none. */
-export function readDeletedReply(
+export async function readDeletedReply(
   reply: Reply,
   tableName: string,
   askedCursor: string | null,
-): Omit<DeletedReply, "bytesCompressed" | "bytesUncompressed"> {
-  const fields = ReplyFields.of(reply);
+): Promise<Omit<DeletedReply, "bytesCompressed" | "bytesUncompressed">> {
+  const fields = await ReplyFields.of(reply);
   const items = fields.read("items", arrayOf(OBJECT)).map((item) => readItem(reply, item));
   const page = {
     items,

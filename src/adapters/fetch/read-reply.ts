@@ -49,8 +49,8 @@ interface AskedPage {
   readonly offsetRows: number;
 }
 
-export function readPullPage(reply: Reply, asked: AskedPage): PullPage {
-  const fields = ReplyFields.of(reply);
+export async function readPullPage(reply: Reply, asked: AskedPage): Promise<PullPage> {
+  const fields = await ReplyFields.of(reply);
   const page: PullPage = {
     table: fields.read("table", TEXT),
     since: fields.read("since", orNull(TEXT)),
@@ -78,9 +78,13 @@ export function readPullPage(reply: Reply, asked: AskedPage): PullPage {
 }
 
 /** The result of a push, S-2.4. What the request did not ask for is not looked at. */
-export function readPushResult(reply: Reply, tableName: string, request: PushRequest): PushResult {
+export async function readPushResult(
+  reply: Reply,
+  tableName: string,
+  request: PushRequest,
+): Promise<PushResult> {
   const { records, deleted = [], isGuarded = false, isDeletesDryRun = false } = request;
-  const fields = ReplyFields.of(reply);
+  const fields = await ReplyFields.of(reply);
   const upserted = fields.read("upserted", COUNT);
   const result: PushResult = {
     table: fields.read("table", TEXT),
@@ -109,8 +113,8 @@ function readGuarded(fields: ReplyFields, upserted: number) {
   return { kept, changed, ...fields.readOptional("erased", COUNT) };
 }
 
-export function readStatusReply(reply: Reply): StatusReply {
-  const fields = ReplyFields.of(reply);
+export async function readStatusReply(reply: Reply): Promise<StatusReply> {
+  const fields = await ReplyFields.of(reply);
   const status = {
     syncEnabled: fields.read("sync_enabled", FLAG),
     tables: fields.read("tables", arrayOf(TEXT)),
@@ -135,8 +139,12 @@ function extensionsOf({ headers }: Reply): readonly string[] {
   return names.filter((name) => name !== "");
 }
 
-export function readDigestPage(reply: Reply, tableName: string, query: DigestQuery): DigestPage {
-  const fields = ReplyFields.of(reply);
+export async function readDigestPage(
+  reply: Reply,
+  tableName: string,
+  query: DigestQuery,
+): Promise<DigestPage> {
+  const fields = await ReplyFields.of(reply);
   const page: DigestPage = {
     table: fields.read("table", TEXT),
     format: fields.read("format", TEXT),

@@ -35,12 +35,12 @@ const SECONDS: Shape<number> = {
 };
 
 /** `isLateAsked` is false when the request named no mark: then nothing can have come late since. */
-export function readTableSchema(
+export async function readTableSchema(
   reply: Reply,
   tableName: string,
   isLateAsked: boolean,
-): TableSchema {
-  const fields = ReplyFields.of(reply);
+): Promise<TableSchema> {
+  const fields = await ReplyFields.of(reply);
   const columns = readColumns(reply, fields);
   const [columnName, columnNames] = [nameIn(columns), namesIn(columns)];
   const late = new ReplyFields(reply.label, fields.read("late", OBJECT));

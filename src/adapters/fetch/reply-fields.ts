@@ -4,10 +4,12 @@ import {
   isRawNumber,
   type JsonObject,
   type JsonValue,
-  parseJson,
 } from "../../domain/shared/json.ts";
+import { JsonLimitError } from "../../domain/shared/json-reader.ts";
+import { MAX_JSON_VALUES } from "../../domain/shared/limits.ts";
 import { parseDateTime } from "../../domain/shared/time.ts";
 import { wireName } from "../../domain/shared/wire-names.ts";
+import { readJson } from "../../ports/runtime/read-json.ts";
 import { invalidReply } from "./errors.ts";
 import type { Reply } from "./exchange.ts";
 
@@ -91,12 +93,15 @@ export class ReplyFields {
   }
 
   /** Takes the fields of a whole reply. Throws `invalid_reply` when it is not a JSON object in UTF-8. */
-  static of({ label, body }: Reply): ReplyFields {
+  static async of({ label, body, turns }: Reply): Promise<ReplyFields> {
     let value: JsonValue;
     try {
-      value = parseJson(new TextDecoder("utf-8", { fatal: true }).decode(body));
+      value = await readJson(body, turns, { maxValues: MAX_JSON_VALUES });
     } catch (error) {
-      throw invalidReply(label, { problem: "it is not JSON in UTF-8", cause: error });
+      if (!(error instanceof JsonLimitError)) {
+        throw invalidReply(label, { problem: "it is not JSON in UTF-8", cause: error });
+      }
+      throw invalidReply(label, { problem: `it ${error.message}`, isTooLong: error.isTooMuch });
     }
     if (isJsonObject(value)) return new ReplyFields(label, value);
     throw invalidReply(label, { problem: `it is not a JSON object but ${describe(value)}` });

@@ -1,5 +1,8 @@
 // Checks the options of a client once, so that no request fails because of them.
 import { DEFAULT_MAX_DECOMPRESSED_BYTES } from "../../domain/shared/limits.ts";
+import type { Digest } from "../../ports/crypto/crypto.ts";
+import type { Clock, Timer } from "../../ports/runtime/runtime.ts";
+import { Turns } from "../../ports/runtime/turns.ts";
 
 const DEFAULT_REQUEST_TIMEOUT_MS = 15_000;
 /** Greatest delay a timer takes; it fires at once beyond it. */
@@ -31,15 +34,24 @@ export interface SyncClientOptions {
   readonly nowMs?: () => number;
 }
 
+/** What a client needs of its runtime. */
+export interface ClientDeps {
+  readonly digest: Digest;
+  readonly clock: Pick<Clock, "monotonicMs">;
+  readonly timer: Timer;
+}
+
 export interface Settings extends Required<Omit<SyncClientOptions, "baseUrl" | "nowMs">> {
   /** Where the paths of S-4 start: origin, path and `/api/v1/sync`, without a slash at the end. */
   readonly syncUrl: string;
   /** Null when the client was given none. */
   readonly nowMs: (() => number) | null;
+  /** Begins to take turns with others. */
+  readonly takeTurns: () => Turns;
 }
 
 /** Fills in the defaults. Throws `TypeError` or `RangeError` that show neither key nor address. */
-export function readSettings(options: SyncClientOptions): Settings {
+export function readSettings(options: SyncClientOptions, { clock, timer }: ClientDeps): Settings {
   const timeoutMs = options.timeoutMs ?? DEFAULT_REQUEST_TIMEOUT_MS;
   const maxReplyBytes = options.maxReplyBytes ?? DEFAULT_MAX_DECOMPRESSED_BYTES;
   return {
@@ -49,6 +61,7 @@ export function readSettings(options: SyncClientOptions): Settings {
     timeoutMs: readLimit("timeoutMs", timeoutMs, MAX_TIMER_MS),
     maxReplyBytes: readLimit("maxReplyBytes", maxReplyBytes, Number.MAX_SAFE_INTEGER),
     nowMs: options.nowMs ?? null,
+    takeTurns: () => new Turns(clock, () => timer.sleep(0)),
   };
 }
 

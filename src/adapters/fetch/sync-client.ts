@@ -26,7 +26,12 @@ import { exchange, type Reply } from "./exchange.ts";
 import { readDeletedReply } from "./read-deleted-reply.ts";
 import { readDigestPage, readPullPage, readPushResult, readStatusReply } from "./read-reply.ts";
 import { readTableSchema } from "./read-table-schema.ts";
-import { readSettings, type Settings, type SyncClientOptions } from "./settings.ts";
+import {
+  type ClientDeps,
+  readSettings,
+  type Settings,
+  type SyncClientOptions,
+} from "./settings.ts";
 
 /**
  * A peer over HTTP. A request that fails rejects with `RemotePeerError`. A table name, `offset` or `limit` that no
@@ -40,17 +45,17 @@ export class SyncClient implements RemotePeer {
   readonly #encoder: BatchEncoder;
 
   /** Sends nothing yet. Throws `TypeError` or `RangeError` for unusable options. */
-  constructor(options: SyncClientOptions, digest: Digest) {
-    this.#settings = readSettings(options);
-    this.#digest = digest;
-    this.#encoder = new BatchEncoder(digest);
+  constructor(options: SyncClientOptions, deps: ClientDeps) {
+    this.#settings = readSettings(options, deps);
+    this.#digest = deps.digest;
+    this.#encoder = new BatchEncoder(deps.digest);
   }
 
   async pullPage(tableName: string, request: PullRequest = {}): Promise<PulledPage> {
     const path = `/pull/${tablePath(tableName)}${pullQuery(request)}`;
     const reply = await this.#get(path, request.signal);
     const since = request.since || null;
-    const page = readPullPage(reply, { tableName, since, offsetRows: request.offset ?? 0 });
+    const page = await readPullPage(reply, { tableName, since, offsetRows: request.offset ?? 0 });
     const bytesUncompressed = reply.body.byteLength;
     return { page, bytesCompressed: wireBytes(reply), bytesUncompressed };
   }
@@ -85,7 +90,7 @@ export class SyncClient implements RemotePeer {
       ...(isDeletesDryRun ? { "X-Sync-Dry-Run": "deletes" } : {}),
     };
     const reply = await exchange(this.#settings, { method: "POST", path, headers, body, signal });
-    const result = readPushResult(reply, tableName, request);
+    const result = await readPushResult(reply, tableName, request);
     return { result, bytesCompressed: body.byteLength, bytesUncompressed };
   }
 
@@ -103,7 +108,7 @@ export class SyncClient implements RemotePeer {
       .map(([name, value]) => `${wireName(name)}=${encodeURIComponent(value)}`);
     const path = `/digest/${tablePath(tableName)}?${parameters.join("&")}`;
     const reply = await this.#get(path, signal);
-    const page = readDigestPage(reply, tableName, query);
+    const page = await readDigestPage(reply, tableName, query);
     const bytesUncompressed = reply.body.byteLength;
     return { page, bytesCompressed: wireBytes(reply), bytesUncompressed };
   }
@@ -120,7 +125,7 @@ export class SyncClient implements RemotePeer {
   async readDeleted(tableName: string, request: DeletedRequest = {}): Promise<DeletedReply> {
     const path = `/deleted/${tablePath(tableName)}${deletedQuery(request)}`;
     const reply = await this.#get(path, request.signal);
-    const page = readDeletedReply(reply, tableName, request.cursor || null);
+    const page = await readDeletedReply(reply, tableName, request.cursor || null);
     const bytesUncompressed = reply.body.byteLength;
     return { ...page, bytesCompressed: wireBytes(reply), bytesUncompressed };
   }

@@ -3,6 +3,8 @@
 
 import { AppError } from "../../domain/shared/errors.ts";
 import { parseJson } from "../../domain/shared/json.ts";
+import { JsonLimitError } from "../../domain/shared/json-reader.ts";
+import { MAX_JSON_VALUES } from "../../domain/shared/limits.ts";
 import type { FoundRecord } from "../../usecases/sync/files/record-reader.ts";
 
 /** Length of one record's text. Without a limit a file of another format would be read as one endless record. */
@@ -38,8 +40,9 @@ export async function* readNdjson(
 function parseRecord(text: string, line: number): FoundRecord {
   const place = { line, chars: text.length };
   try {
-    return { ...place, record: parseJson(text), problem: null };
+    return { ...place, record: parseJson(text, { maxValues: MAX_JSON_VALUES }), problem: null };
   } catch (error) {
+    if (error instanceof JsonLimitError) return { ...place, record: null, problem: error.message };
     const problem = error instanceof RangeError ? "is nested too deeply" : "is not JSON";
     return { ...place, record: null, problem };
   }

@@ -1,331 +1,335 @@
-// Parses JSON in small steps: the runtime's own parser would hold up everything else while it reads a large body. D-7.9.
-import { type JsonValue, parseJson } from "./json.ts";
-import {
-  addMember,
-  addMembers,
-  beginRun,
-  type Frame,
-  type MadeContainer,
-  newFrame,
-} from "./json-containers.ts";
-import { checkToken, JsonGaps, JsonLimitError } from "./json-gaps.ts";
+// Parses JSON piece by piece, without losing a digit: the runtime's own parser would hold up everything else while it
+// reads a large text, and makes other numbers of some. D-3.3, D-7.9.
+import type { JsonValue, RawNumber } from "./json-value.ts";
 
-/** Bytes that the runtime's parser gets at once, as far as members allow it. */
-const RUN_BYTES = 256 * 1024;
-/** Containers inside one another; more would overflow those who read the value. */
+/** Lists and objects inside one another; more would overflow those who read the value. */
 const MAX_DEPTH = 10_000;
+/** Names and numbers have to be in one piece. */
+const MAX_TOKEN_CHARS = 1024 * 1024;
+const KNOWN_NAMES = 256;
 
+const TAB = 0x09;
+const NEWLINE = 0x0a;
+const RETURN = 0x0d;
+const SPACE = 0x20;
 const QUOTE = 0x22;
 const COMMA = 0x2c;
+const PLUS = 0x2b;
+const MINUS = 0x2d;
+const POINT = 0x2e;
+const DIGIT_0 = 0x30;
+const DIGIT_9 = 0x39;
 const COLON = 0x3a;
-const OPEN_ARRAY = 0x5b;
+const OPEN_LIST = 0x5b;
 const BACKSLASH = 0x5c;
+const CLOSE_LIST = 0x5d;
+const LETTER_E = 0x65;
 const LETTER_U = 0x75;
 const OPEN_OBJECT = 0x7b;
 const CLOSE_OBJECT = 0x7d;
 
-/** 1 for the bytes of JSON's structure, `",:[]{}`. */
-const IS_STRUCTURE = new Uint8Array(256);
-for (const byte of [QUOTE, COMMA, COLON, OPEN_ARRAY, 0x5d, OPEN_OBJECT, CLOSE_OBJECT]) {
-  IS_STRUCTURE[byte] = 1;
+const NUMBER = /^-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?$/;
+/** Digits that a JS number always holds. */
+const SAFE_DIGITS = 15;
+const LONGEST_WORD_CHARS = "false".length;
+
+/** What may come next. */
+const VALUE = 0;
+const VALUE_OR_END = 1;
+const NAME = 2;
+const NAME_OR_END = 3;
+const BEHIND_NAME = 4;
+const BEHIND_VALUE = 5;
+
+type Container = JsonValue[] | Record<string, JsonValue>;
+
+/** JSON that is not read though it may be valid. The message goes on after what it is about: `is nested too deeply`. */
+export class JsonLimitError extends RangeError {
+  override readonly name = "JsonLimitError";
+  /** True when it holds more than it may: less of the same would be read. */
+  readonly isTooMuch: boolean;
+
+  constructor(message: string, { isTooMuch = false } = {}) {
+    super(message);
+    this.isTooMuch = isTooMuch;
+  }
 }
 
-/** A text whose end has not been reached. */
-interface OpenText {
-  readonly openAt: number;
-  /** True for the name of an object's member. */
-  readonly isName: boolean;
-  /** What was parsed of it so far; null for nothing. */
-  made: string | null;
-  restAt: number;
+/** What a text may hold; without a limit where one is absent. D-11.2. */
+export interface JsonLimits {
+  /** Without the outermost value and its `records`, where those are a list. */
+  readonly maxValues?: number;
+  /** Members of the lists `records` and `deleted` of the outermost object, together. */
+  readonly maxRecords?: number;
 }
 
-interface JsonReaderOptions {
-  /** Reads UTF-8 and keeps a byte order mark. Throws where it is none. */
-  readonly decode: (bytes: Uint8Array) => string;
-  readonly runBytes?: number;
-}
-
-/**
- * One JSON text in UTF-8, read by `step` after `step`. The value is the one of `parseJson`. Only structure is looked at
- * here: every part goes through the runtime's parser, a run of members at a time, or a piece of a long text.
- */
+/** One JSON text. The value is that of `JSON.parse`, but for numbers that a JS number would change. */
 export class JsonReader {
-  readonly #bytes: Uint8Array;
-  readonly #decode: (bytes: Uint8Array) => string;
-  readonly #runBytes: number;
-  /** The open ones are the first `#depth`; the others are used again, as a text may have millions. */
-  readonly #frames: Frame[] = [];
-  #depth = 0;
-  #text: OpenText | null = null;
-  #at = 0;
-  /** Behind the last byte of structure. */
-  #tokenAt = 0;
-  /** What is before it was parsed, but for blanks and brackets. */
-  #parsedTo = 0;
-  /** The whole value; undefined before its end. */
+  readonly #maxValues: number;
+  readonly #maxRecords: number;
+  /** The open lists and objects, the outermost first, and the name that was read last in each. */
+  readonly #open: Container[] = [];
+  readonly #openNames: string[] = [];
+  /** The innermost of them; null outside of all. */
+  #container: Container | null = null;
+  #isList = false;
+  #name = "";
   #root: JsonValue | undefined;
-  readonly #gaps: JsonGaps;
+  #expected = VALUE;
+  #hasEscape = false;
+  /** What was not read yet: from `#at` on. */
+  #text = "";
+  #at = 0;
+  /** The begin of a text whose end has not come; null outside of one. */
+  #begun: string | null = null;
+  /** The outermost value does not count. */
+  #values = -1;
+  #records = 0;
+  /** True inside of a list whose members are records. */
+  #isOfRecords = false;
+  /** Names by their looks: objects in a list have the same ones. */
+  readonly #knownNames = new Array<string>(KNOWN_NAMES).fill("");
 
-  constructor(bytes: Uint8Array, { decode, runBytes = RUN_BYTES }: JsonReaderOptions) {
-    const hasMark = bytes[0] === 0xef && bytes[1] === 0xbb && bytes[2] === 0xbf;
-    this.#bytes = hasMark ? bytes.subarray(3) : bytes;
-    this.#decode = decode;
-    this.#runBytes = runBytes;
-    this.#gaps = new JsonGaps(this.#bytes, runBytes / 4);
+  constructor({ maxValues = Infinity, maxRecords = Infinity }: JsonLimits = {}) {
+    this.#maxValues = maxValues;
+    this.#maxRecords = maxRecords;
   }
 
-  /**
-   * Reads on, some hundred kilobytes at most; true at the end of the text. Throws `SyntaxError` when it is no JSON,
-   * `JsonLimitError`, and what `decode` throws.
-   */
-  step(): boolean {
-    const { length } = this.#bytes;
-    const endAt = Math.min(this.#at + this.#runBytes, length);
-    const parsedTo = this.#parsedTo;
-    while (this.#at < endAt && this.#parsedTo === parsedTo) {
-      if (this.#text === null) this.#readTokens(endAt);
-      else this.#readText(this.#text, endAt);
+  /** Reads the next piece of the text. Throws `SyntaxError` when it is no JSON, and `JsonLimitError`. */
+  read(piece: string): void {
+    this.#text = this.#text.slice(this.#at) + piece;
+    this.#at = 0;
+    while (this.#readNext());
+    if (this.#text.length - this.#at > MAX_TOKEN_CHARS) {
+      throw new JsonLimitError("has a name or a number of more than 1 MiB");
     }
-    return this.#at >= length;
   }
 
-  /** The value, once `step` has come to the end. Throws as `step` does. */
+  /** The value, once all pieces were read. Throws as `read` does. */
   finish(): JsonValue {
-    const { length } = this.#bytes;
-    if (this.#root !== undefined) {
-      this.#expectBlank(this.#parsedTo, length);
-      return this.#root;
-    }
-    if (this.#depth > 0) throw new SyntaxError("JSON ends too early");
-    return this.#parse(0, length);
+    // A number has no end of its own.
+    this.read(" ");
+    const isWhole = this.#at === this.#text.length && this.#begun === null;
+    if (isWhole && this.#container === null && this.#root !== undefined) return this.#root;
+    throw new SyntaxError("JSON ends too early");
   }
 
-  /** Reads what is outside of texts, and texts that end in time, up to the next bracket, comma or colon. */
-  #readTokens(endAt: number): void {
-    const bytes = this.#bytes;
+  /** Reads a name, a value or a sign; false when its end has not come. */
+  #readNext(): boolean {
+    const text = this.#text;
+    const { length } = text;
+    if (this.#begun !== null) return this.#readText(this.#at);
     let at = this.#at;
-    let tokenAt = this.#tokenAt;
-    for (; at < endAt; at++) {
-      if (IS_STRUCTURE[bytes[at] as number] === 0) continue;
-      if (at - tokenAt >= this.#gaps.longBytes) this.#gaps.readTo(at, tokenAt);
-      tokenAt = at + 1;
-      if (bytes[at] !== QUOTE) break;
-      const quoteAt = this.#textEnd(at + 1, endAt);
-      if (quoteAt >= endAt) break;
-      at = quoteAt;
-      tokenAt = at + 1;
+    let code = SPACE;
+    for (; at < length; at++) {
+      code = text.charCodeAt(at);
+      if (code !== SPACE && code !== NEWLINE && code !== RETURN && code !== TAB) break;
     }
-    this.#at = at + 1;
-    this.#tokenAt = tokenAt;
-    if (at < endAt) this.#take(bytes[at] as number, at);
-    else this.#waitForToken(endAt);
-  }
-
-  #waitForToken(at: number): void {
     this.#at = at;
-    if (at - this.#tokenAt >= this.#gaps.longBytes) this.#gaps.readTo(at, this.#tokenAt);
+    if (at === length) return false;
+    const expected = this.#expected;
+    if (expected === BEHIND_VALUE) return this.#readSign(code);
+    if (expected === BEHIND_NAME) {
+      if (code !== COLON) throw new SyntaxError("JSON lacks a colon");
+      return this.#passSign(VALUE);
+    }
+    const isEnd = code === (this.#isList ? CLOSE_LIST : CLOSE_OBJECT);
+    if (isEnd && (expected === VALUE_OR_END || expected === NAME_OR_END)) return this.#close();
+    if (expected === NAME || expected === NAME_OR_END) return this.#readName(code);
+    if (code === QUOTE) return this.#readText(at + 1);
+    if (code === OPEN_LIST || code === OPEN_OBJECT) return this.#openContainer(code === OPEN_LIST);
+    if (code === MINUS || (code >= DIGIT_0 && code <= DIGIT_9)) return this.#readNumber(code);
+    return this.#readWord();
   }
 
-  #take(byte: number, at: number): void {
-    if (byte === COMMA) this.#endMember(this.#top(), at);
-    else if (byte === COLON) this.#top().isBehindColon = true;
-    else if (byte === OPEN_ARRAY || byte === OPEN_OBJECT) this.#open(byte === OPEN_OBJECT, at);
-    else if (byte === QUOTE) this.#openText(at);
-    else this.#close(byte === CLOSE_OBJECT, at);
+  #passSign(expected: number): true {
+    this.#at++;
+    this.#expected = expected;
+    return true;
   }
 
-  /** Where a text ends that goes on at `at`; `endAt`, or what an escape has behind it, when it does not end before. */
-  #textEnd(from: number, endAt: number): number {
-    const bytes = this.#bytes;
+  /** Reads what is behind a value. */
+  #readSign(code: number): true {
+    if (this.#container === null) throw new SyntaxError("JSON has more than one value");
+    if (code === COMMA) return this.#passSign(this.#isList ? VALUE : NAME);
+    if (code === (this.#isList ? CLOSE_LIST : CLOSE_OBJECT)) return this.#close();
+    throw new SyntaxError("JSON lacks a comma");
+  }
+
+  #openContainer(isList: boolean): true {
+    const depth = this.#open.length;
+    if (depth >= MAX_DEPTH) throw new JsonLimitError("is nested too deeply");
+    const container: Container = isList ? [] : {};
+    this.#add(container);
+    if (depth === 1 && isList && !this.#isList) this.#openList(this.#name);
+    this.#openNames[depth] = this.#name;
+    this.#open.push(container);
+    this.#container = container;
+    this.#isList = isList;
+    return this.#passSign(isList ? VALUE_OR_END : NAME_OR_END);
+  }
+
+  /** A list in the outermost object begins. */
+  #openList(name: string): void {
+    this.#isOfRecords = name === "records" || name === "deleted";
+    if (name === "records") this.#values--;
+  }
+
+  #close(): true {
+    this.#open.pop();
+    const depth = this.#open.length;
+    this.#container = this.#open[depth - 1] ?? null;
+    this.#isList = Array.isArray(this.#container);
+    this.#name = this.#openNames[depth] ?? "";
+    if (depth <= 1) this.#isOfRecords = false;
+    return this.#passSign(BEHIND_VALUE);
+  }
+
+  #add(value: JsonValue): void {
+    if (++this.#values > this.#maxValues) throw tooMuch(this.#maxValues, "values");
+    const container = this.#container;
+    if (container === null) this.#root = value;
+    else if (this.#isList) this.#addItem(container as JsonValue[], value);
+    else addMember(container as Record<string, JsonValue>, this.#name, value);
+  }
+
+  #addItem(list: JsonValue[], value: JsonValue): void {
+    list.push(value);
+    if (!this.#isOfRecords || this.#open.length !== 2) return;
+    if (++this.#records > this.#maxRecords)
+      throw tooMuch(this.#maxRecords, "records and tombstones");
+  }
+
+  #addScalar(value: JsonValue, endAt: number): true {
+    this.#add(value);
+    this.#at = endAt;
+    this.#expected = BEHIND_VALUE;
+    return true;
+  }
+
+  #readName(code: number): boolean {
+    if (code !== QUOTE) throw new SyntaxError("JSON lacks a name");
+    const text = this.#text;
+    const from = this.#at + 1;
+    const endAt = this.#textEnd(from);
+    if (endAt < 0) return false;
+    this.#at = endAt + 1;
+    this.#expected = BEHIND_NAME;
+    const chars = endAt - from;
+    const place = (chars * 31 + text.charCodeAt(from) + text.charCodeAt(endAt - 1) * 7) & 0xff;
+    const known = this.#knownNames[place] as string;
+    if (known.length === chars && text.startsWith(known, from)) this.#name = known;
+    else {
+      this.#name = this.#unescaped(from, endAt);
+      if (this.#name.length === chars) this.#knownNames[place] = this.#name;
+    }
+    return true;
+  }
+
+  /** Reads a text, or the rest of one, from its first character on. */
+  #readText(from: number): boolean {
+    const endAt = this.#textEnd(from);
+    if (endAt >= 0) {
+      const rest = this.#unescaped(from, endAt);
+      const value = this.#begun === null ? rest : this.#begun + rest;
+      this.#begun = null;
+      return this.#addScalar(value, endAt + 1);
+    }
+    const pieceEnd = this.#pieceEnd(from);
+    this.#begun = (this.#begun ?? "") + this.#unescaped(from, pieceEnd);
+    this.#at = pieceEnd;
+    return false;
+  }
+
+  /** Where the quote is that ends a text; -1 when it has not come. */
+  #textEnd(from: number): number {
+    const text = this.#text;
+    const { length } = text;
+    this.#hasEscape = false;
+    for (let at = from; at < length; at++) {
+      const code = text.charCodeAt(at);
+      if (code === QUOTE) return at;
+      if (code < SPACE) throw new SyntaxError("JSON has a control character in a text");
+      if (code !== BACKSLASH) continue;
+      this.#hasEscape = true;
+      at++;
+    }
+    return -1;
+  }
+
+  /** The end of what has come of a text, before an escape that is not whole. */
+  #pieceEnd(from: number): number {
+    const text = this.#text;
     let at = from;
-    while (at < endAt && bytes[at] !== QUOTE) {
-      if (bytes[at] !== BACKSLASH) at++;
-      else at += bytes[at + 1] === LETTER_U ? 6 : 2;
+    while (at < text.length) {
+      const isEscape = text.charCodeAt(at) === BACKSLASH;
+      const endAt = at + (isEscape ? (text.charCodeAt(at + 1) === LETTER_U ? 6 : 2) : 1);
+      if (endAt > text.length) break;
+      at = endAt;
     }
     return at;
   }
 
-  /** The innermost open container; undefined outside of all. */
-  #parent(): Frame | undefined {
-    return this.#depth === 0 ? undefined : this.#frames[this.#depth - 1];
+  #unescaped(from: number, to: number): string {
+    const text = this.#text.slice(from, to);
+    return this.#hasEscape ? (JSON.parse(`"${text}"`) as string) : text;
   }
 
-  #top(): Frame {
-    const frame = this.#parent();
-    if (frame === undefined) throw new SyntaxError("JSON has more than one value");
-    return frame;
-  }
-
-  /** A value begins. */
-  #expectValue(at: number): void {
-    const frame = this.#parent();
-    const isRoot = frame === undefined && this.#root === undefined;
-    if (isRoot) this.#expectBlank(0, at);
-    else if (this.#top().isBehindPut) throw new SyntaxError("JSON lacks a comma");
-  }
-
-  #open(isObject: boolean, openAt: number): void {
-    this.#expectValue(openAt);
-    if (this.#depth >= MAX_DEPTH) throw new JsonLimitError("is nested too deeply");
-    if (openAt - this.#parsedTo >= this.#runBytes) this.#settleAll(this.#depth, openAt);
-    const frame = this.#frames[this.#depth] ?? newFrame();
-    this.#frames[this.#depth++] = frame;
-    frame.isObject = isObject;
-    frame.openAt = openAt;
-    frame.made = null;
-    frame.isBehindColon = false;
-    beginRun(frame, openAt + 1);
-  }
-
-  #endMember(frame: Frame, commaAt: number): void {
-    if (frame.isBehindPut) {
-      this.#expectBlank(frame.runAt, commaAt);
-      beginRun(frame, commaAt + 1);
-    } else if (commaAt - this.#parsedTo >= this.#runBytes) {
-      this.#settleAll(this.#depth - 1, frame.openAt);
-      this.#addRun(frame, commaAt);
-      beginRun(frame, commaAt + 1);
-    } else {
-      frame.commaAt = commaAt;
+  #readNumber(first: number): boolean {
+    const text = this.#text;
+    let endAt = this.#at;
+    let whole = 0;
+    let code = first;
+    for (; code >= DIGIT_0 && code <= DIGIT_9; code = text.charCodeAt(endAt)) {
+      whole = whole * 10 + code - DIGIT_0;
+      endAt++;
     }
-    frame.isBehindColon = false;
-  }
-
-  #close(isObject: boolean, closeAt: number): void {
-    const frame = this.#top();
-    if (frame.isObject !== isObject) throw new SyntaxError("JSON has brackets that do not match");
-    this.#depth--;
-    if (frame.made !== null) {
-      if (frame.isBehindPut) this.#expectBlank(frame.runAt, closeAt);
-      else this.#addRun(frame, closeAt);
-      this.#put(frame.made, frame.openAt, closeAt + 1);
-    } else if (this.#isByItself(closeAt)) {
-      this.#put(this.#parse(frame.openAt, closeAt + 1), frame.openAt, closeAt + 1);
+    const digits = endAt - this.#at;
+    const isWhole = endAt < text.length && !isNumberSign(code);
+    if (isWhole && digits <= SAFE_DIGITS && (first !== DIGIT_0 || digits === 1)) {
+      return this.#addScalar(whole, endAt);
     }
-  }
-
-  /** False for a container that is parsed with the run of its parent. */
-  #isByItself(closeAt: number): boolean {
-    const parent = this.#parent();
-    return (
-      parent?.isSettled === true ||
-      parent === undefined ||
-      closeAt - this.#parsedTo >= this.#runBytes
-    );
-  }
-
-  #openText(openAt: number): void {
-    const frame = this.#parent();
-    const isName = frame?.isObject === true && !frame.isBehindColon;
-    if (!isName) this.#expectValue(openAt);
-    this.#text = { openAt, isName, made: null, restAt: openAt + 1 };
-  }
-
-  #readText(text: OpenText, endAt: number): void {
-    const at = this.#textEnd(this.#at, endAt);
-    this.#at = at;
-    if (text.isName) checkToken(at - text.openAt);
-    if (at < endAt) this.#closeText(text, at);
-    else if (!text.isName && at - text.restAt >= this.#runBytes) this.#addPiece(text, at);
-  }
-
-  /** Parses what was read of a long text. `at` is in no escape. */
-  #addPiece(text: OpenText, at: number): void {
-    let pieceEnd = at;
-    while (((this.#bytes[pieceEnd] ?? 0) & 0xc0) === 0x80) pieceEnd++;
-    if (text.made === null) this.#settleAll(this.#depth, text.openAt);
-    text.made = `${text.made ?? ""}${this.#piece(text.restAt, pieceEnd)}`;
-    text.restAt = pieceEnd;
-    this.#at = pieceEnd;
-    this.#parsedTo = pieceEnd;
-  }
-
-  #closeText(text: OpenText, quoteAt: number): void {
-    this.#text = null;
-    this.#at = quoteAt + 1;
-    this.#tokenAt = quoteAt + 1;
-    if (text.made === null) return;
-    this.#put(`${text.made}${this.#piece(text.restAt, quoteAt)}`, text.openAt, quoteAt + 1);
-  }
-
-  /** Gives a value that was made by itself to what surrounds it. */
-  #put(value: JsonValue, openAt: number, endAt: number): void {
-    const frame = this.#parent();
-    this.#parsedTo = endAt;
-    if (frame === undefined) {
-      this.#root = value;
-      return;
+    while (isNumberSign(code) || (code >= DIGIT_0 && code <= DIGIT_9)) {
+      code = text.charCodeAt(++endAt);
     }
-    addMember(this.#settle(frame, openAt), frame.name, value);
-    frame.runAt = endAt;
-    frame.isBehindPut = true;
-    frame.isSettled = false;
+    if (endAt === text.length) return false;
+    return this.#addScalar(numberOf(text.slice(this.#at, endAt)), endAt);
   }
 
-  /** Parses what is before a value in the containers that it is inside of, the first `depth`. */
-  #settleAll(depth: number, valueAt: number): void {
-    for (let i = 0; i < depth; i++) {
-      const nextAt = i + 1 < depth ? (this.#frames[i + 1] as Frame).openAt : valueAt;
-      this.#settle(this.#frames[i] as Frame, nextAt);
-    }
-    this.#parsedTo = Math.max(this.#parsedTo, valueAt);
-  }
-
-  /** Parses the run of a container up to the value of one of its members, so that it begins with that. */
-  #settle(frame: Frame, valueAt: number): MadeContainer {
-    if (frame.isSettled && frame.made !== null) return frame.made;
-    if (frame.commaAt >= 0) {
-      this.#addRun(frame, frame.commaAt);
-      beginRun(frame, frame.commaAt + 1);
-    }
-    if (frame.isObject) frame.name = this.#parseName(frame.runAt, valueAt);
-    else this.#expectBlank(frame.runAt, valueAt);
-    frame.runAt = valueAt;
-    frame.isSettled = true;
-    frame.made ??= frame.isObject ? {} : [];
-    return frame.made;
-  }
-
-  /** Adds the members of the run, one at least, up to a comma or the end. */
-  #addRun(frame: Frame, endAt: number): void {
-    const text = this.#textOf(frame.runAt, endAt);
-    const run = parseJson(frame.isObject ? `{${text}}` : `[${text}]`);
-    const made = frame.made ?? (frame.isObject ? {} : []);
-    if (addMembers(made, run) === 0) throw new SyntaxError("JSON has a comma without a value");
-    frame.made = made;
-    this.#parsedTo = endAt;
-  }
-
-  /** Reads `"name":`. */
-  #parseName(from: number, to: number): string {
-    const member = parseJson(`{${this.#textOf(from, to)}""}`);
-    const [name, ...others] = Object.keys(member as object);
-    if (name === undefined || others.length > 0) throw new SyntaxError("JSON lacks a name");
-    return name;
-  }
-
-  #parse(from: number, to: number): JsonValue {
-    return parseJson(this.#textOf(from, to));
-  }
-
-  #piece(from: number, to: number): string {
-    return String(parseJson(`"${this.#textOf(from, to)}"`));
-  }
-
-  /** The text of a part, with one blank in place of each long one. */
-  #textOf(from: number, to: number): string {
-    let text = "";
-    let at = from;
-    for (const blank of this.#gaps.longBlanks(from, to)) {
-      text += `${this.#decode(this.#bytes.subarray(at, blank.from))} `;
-      at = blank.to;
-    }
-    return text + this.#decode(this.#bytes.subarray(at, to));
-  }
-
-  #expectBlank(from: number, to: number): void {
-    if (this.#gaps.isBlank(from, to)) return;
+  #readWord(): boolean {
+    const text = this.#text;
+    const at = this.#at;
+    if (text.startsWith("true", at)) return this.#addScalar(true, at + 4);
+    if (text.startsWith("false", at)) return this.#addScalar(false, at + 5);
+    if (text.startsWith("null", at)) return this.#addScalar(null, at + 4);
+    if (text.length - at < LONGEST_WORD_CHARS) return false;
     throw new SyntaxError("JSON has something that is no value");
   }
+}
+
+function tooMuch(most: number, what: string): JsonLimitError {
+  return new JsonLimitError(`has more than ${most} ${what}`, { isTooMuch: true });
+}
+
+/** As JSON does: the name `__proto__` is one like any other. */
+function addMember(object: Record<string, JsonValue>, name: string, value: JsonValue): void {
+  if (name !== "__proto__") object[name] = value;
+  else {
+    const isOwn = { enumerable: true, configurable: true, writable: true };
+    Object.defineProperty(object, name, { ...isOwn, value });
+  }
+}
+
+/** True for what a number may have beside digits. */
+function isNumberSign(code: number): boolean {
+  return code === POINT || (code | 0x20) === LETTER_E || code === MINUS || code === PLUS;
+}
+
+/** Runtimes older than ES2026 (Node 20) have no raw numbers: there digits are lost as by `JSON.parse`. */
+const { rawJSON } = JSON as unknown as { rawJSON?(source: string): RawNumber };
+
+function numberOf(source: string): number | RawNumber {
+  if (!NUMBER.test(source)) throw new SyntaxError("JSON has a number that is none");
+  const value = Number(source);
+  return String(value) === source || rawJSON === undefined ? value : rawJSON(source);
 }

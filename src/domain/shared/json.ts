@@ -1,34 +1,14 @@
 // JSON that keeps every digit: numbers a JS number cannot hold exactly stay as their source text.
+import { type JsonLimits, JsonReader } from "./json-reader.ts";
+import type { JsonObject, JsonValue, RawNumber } from "./json-value.ts";
 
-/** A number kept as its JSON source text, made by `JSON.rawJSON`; `JSON.stringify` writes it back unchanged. */
-export interface RawNumber {
-  readonly rawJSON: string;
-}
+export type { JsonObject, JsonValue, RawNumber } from "./json-value.ts";
 
-/** Any JSON value, with numbers that a JS number would change kept as `RawNumber`. D-3.3. */
-export type JsonValue =
-  | null
-  | boolean
-  | number
-  | string
-  | RawNumber
-  | readonly JsonValue[]
-  | JsonObject;
-
-/** A JSON object as parsed: own enumerable properties only, any name. */
-export interface JsonObject {
-  readonly [name: string]: JsonValue;
-}
-
-/** What `JSON` offers since ES2026: source text access and raw numbers. */
+/** What `JSON` offers since ES2026: raw numbers. */
 interface JsonWithSource {
   rawJSON(text: string): RawNumber;
   /** Absent in runtimes older than ES2026 (Node 20), which therefore hold no raw number either. */
   isRawJSON?(value: unknown): value is RawNumber;
-  parse(
-    text: string,
-    reviver: (key: string, value: JsonValue, context?: { readonly source?: string }) => JsonValue,
-  ): JsonValue;
 }
 
 const json = JSON as unknown as JsonWithSource;
@@ -42,15 +22,22 @@ const UNFAITHFUL_NUMBER =
   /(?:^|[:,[])\s*(?:-?[\d.]{16}|-?[\d.]+[eE]|-?0\.0{6}|-?\d+\.\d*0[\s,}\]]|-?\d+\.\d*0$|-0(?:[\s,}\]]|$))/;
 
 /**
- * Parses JSON text without losing a digit (where the runtime gives source text access, as Bun and Deno do).
- * Throws `SyntaxError` when the text is not JSON, and `RangeError` when it is nested too deeply to parse.
+ * Parses JSON text without losing a digit (where the runtime has raw numbers, as Bun and Deno do).
+ * Throws `SyntaxError` when the text is not JSON, and `RangeError` when it is nested too deeply to parse or holds more
+ * than it may.
  */
-export function parseJson(text: string): JsonValue {
-  if (!UNFAITHFUL_NUMBER.test(text)) return JSON.parse(text) as JsonValue;
-  return json.parse(text, (_name, value, context) => {
-    if (typeof value !== "number" || context?.source === undefined) return value;
-    return String(value) === context.source ? value : json.rawJSON(context.source);
-  });
+export function parseJson(text: string, limits: JsonLimits = {}): JsonValue {
+  if (isWithin(limits, text.length) && !UNFAITHFUL_NUMBER.test(text)) {
+    return JSON.parse(text) as JsonValue;
+  }
+  const reader = new JsonReader(limits);
+  reader.read(text);
+  return reader.finish();
+}
+
+/** True where a text of this length cannot hold too much: a value takes two characters, with its comma. */
+function isWithin({ maxValues = Infinity, maxRecords = Infinity }: JsonLimits, chars: number) {
+  return chars <= 2 * Math.min(maxValues, maxRecords);
 }
 
 /** Makes a number from its JSON source text. Throws `SyntaxError` when the text is not a JSON primitive. */

@@ -26,6 +26,11 @@ export const CHECKSUM_PREFIX_CHARS = 16;
 export const DEFAULT_MAX_BODY_BYTES = 32 * 1024 * 1024;
 /** Push body after decompression, when `SYNC_MAX_DECOMPRESSED_BYTES` is not set. D-1.3. */
 export const DEFAULT_MAX_DECOMPRESSED_BYTES = 256 * 1024 * 1024;
+/** Records and tombstones of a push together, when `SYNC_MAX_PUSH_RECORDS` is not set, and the most it may be. D-11.2. */
+export const DEFAULT_MAX_PUSH_RECORDS = 100_000;
+export const MAX_PUSH_RECORDS = 1_000_000;
+/** Values of a push, a reply, or a line of an import: 100 bytes of memory each. D-11.2. */
+export const MAX_JSON_VALUES = 2_000_000;
 /** Late-commit allowance of incremental runs, when `SYNC_LAG_SECONDS` is not set. D-1.3. */
 export const DEFAULT_LAG_SECONDS = 60;
 /** Longest allowance: a hundred years, so that a marker is still a date. */

@@ -28,6 +28,7 @@ const DEFAULTS: Omit<Config, "registry"> = {
   remoteKey: "",
   maxBodyBytes: 33_554_432,
   maxDecompressedBytes: 268_435_456,
+  maxPushRecords: 100_000,
   lagSeconds: 60,
   schedule: null,
   compareSchedule: null,
@@ -68,6 +69,7 @@ const VARIABLES = [
   "SYNC_REMOTE_KEY",
   "SYNC_MAX_BODY_BYTES",
   "SYNC_MAX_DECOMPRESSED_BYTES",
+  "SYNC_MAX_PUSH_RECORDS",
   "SYNC_LAG_SECONDS",
   "SYNC_SCHEDULE",
   "SYNC_COMPARE_SCHEDULE",
@@ -128,6 +130,8 @@ describe("readConfig()", () => {
     ["D-1.3.7", { SYNC_API_KEY: "k", SYNC_REMOTE_KEY: "r" }, { syncApiKey: "k", remoteKey: "r" }],
     ["D-1.3.8", { SYNC_MAX_BODY_BYTES: "1048576" }, { maxBodyBytes: 1_048_576 }],
     ["D-1.3.8", { SYNC_MAX_DECOMPRESSED_BYTES: "1" }, { maxDecompressedBytes: 1 }],
+    ["D-1.3.8", { SYNC_MAX_PUSH_RECORDS: "1" }, { maxPushRecords: 1 }],
+    ["D-1.3.8", { SYNC_MAX_PUSH_RECORDS: "1000000" }, { maxPushRecords: 1_000_000 }],
     ["D-1.3.9", { SYNC_LAG_SECONDS: "0" }, { lagSeconds: 0 }],
     ["D-1.3.10", { SYNC_SCHEDULE: "*/5 * * * *" }, { schedule: "*/5 * * * *" }],
     ["D-1.3.10", { SYNC_SCHEDULE: "*/10 * * * * *" }, { schedule: "*/10 * * * * *" }],
@@ -311,6 +315,11 @@ describe("readConfig() of an environment with problems", () => {
       'SYNC_MAX_DECOMPRESSED_BYTES must be a whole number of 1 or more: "0"',
     ],
     [
+      "D-1.3.8",
+      { SYNC_MAX_PUSH_RECORDS: "1000001" },
+      'SYNC_MAX_PUSH_RECORDS must be a whole number from 1 to 1000000: "1000001"',
+    ],
+    [
       "D-1.3.9",
       { SYNC_LAG_SECONDS: "-1" },
       'SYNC_LAG_SECONDS must be a whole number from 0 to 3153600000: "-1"',
@@ -351,7 +360,7 @@ describe("readConfig() of an environment with problems", () => {
       { SYNC_BATCH: "1" },
       "SYNC_BATCH is not a setting; SYNC_ settings are SYNC_ENABLED, SYNC_API_KEY, " +
         "SYNC_MAX_BATCH_SIZE, SYNC_TABLES, SYNC_REMOTE_URL, SYNC_REMOTE_KEY, SYNC_MAX_BODY_BYTES, " +
-        "SYNC_MAX_DECOMPRESSED_BYTES, SYNC_LAG_SECONDS, SYNC_SCHEDULE, " +
+        "SYNC_MAX_DECOMPRESSED_BYTES, SYNC_MAX_PUSH_RECORDS, SYNC_LAG_SECONDS, SYNC_SCHEDULE, " +
         "SYNC_COMPARE_SCHEDULE, SYNC_COMPARE_REPAIR, SYNC_TOMBSTONE_DAYS",
     ],
   ])("%s readConfig() refuses %j: %s", (_rule, env, problem) => {

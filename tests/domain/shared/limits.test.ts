@@ -33,6 +33,8 @@ test("S-4.2.3 a checksum mismatch names the first 16 characters of each hash", (
 test("D-1.3.8 push bodies are limited to 32 MiB as sent and 256 MiB after decompression", () => {
   expect(limits.DEFAULT_MAX_BODY_BYTES).toBe(33_554_432);
   expect(limits.DEFAULT_MAX_DECOMPRESSED_BYTES).toBe(268_435_456);
+  expect(limits.DEFAULT_MAX_PUSH_RECORDS).toBe(100_000);
+  expect(limits.MAX_JSON_VALUES).toBe(2_000_000);
 });
 
 test("D-1.3.9 the late-commit allowance of incremental runs is 60 seconds", () => {

@@ -1,20 +1,12 @@
 import { AppError } from "../../../domain/shared/errors.ts";
-import {
-  isJsonObject,
-  type JsonObject,
-  type JsonValue,
-  parseJson,
-} from "../../../domain/shared/json.ts";
-import { JsonLimitError } from "../../../domain/shared/json-gaps.ts";
-import { JsonReader } from "../../../domain/shared/json-reader.ts";
-import { CHECKSUM_PREFIX_CHARS } from "../../../domain/shared/limits.ts";
+import { isJsonObject, type JsonObject, type JsonValue } from "../../../domain/shared/json.ts";
+import { JsonLimitError } from "../../../domain/shared/json-reader.ts";
+import { CHECKSUM_PREFIX_CHARS, MAX_JSON_VALUES } from "../../../domain/shared/limits.ts";
 import type { Integrity } from "../../../domain/sync/rows/push-result.ts";
 import type { Digest, Gzip, SecretComparison } from "../../../ports/crypto/crypto.ts";
+import { readJson } from "../../../ports/runtime/read-json.ts";
 import type { Clock, Timer } from "../../../ports/runtime/runtime.ts";
 import { Turns } from "../../../ports/runtime/turns.ts";
-
-/** Bodies that the runtime's parser reads in a few milliseconds. */
-const WHOLE_BODY_BYTES = 512 * 1024;
 
 export interface ReadPushBodyDeps {
   readonly gzip: Gzip;
@@ -24,6 +16,8 @@ export interface ReadPushBodyDeps {
   readonly timer: Timer;
   /** `SYNC_MAX_DECOMPRESSED_BYTES`. */
   readonly maxDecompressedBytes: number;
+  /** `SYNC_MAX_PUSH_RECORDS`. */
+  readonly maxPushRecords: number;
 }
 
 interface ReceivedPushBody {
@@ -75,8 +69,8 @@ async function readGzipBody(
   { bytes, checksum }: ReceivedPushBody,
 ): Promise<JsonObject> {
   const inflated = await deps.gzip.decompress(bytes, deps.maxDecompressedBytes);
-  if (checksum !== null) await verifyChecksum(deps, inflated, checksum);
   const parsed = await tryParse(deps, inflated);
+  if (checksum !== null) await verifyChecksum(deps, inflated, checksum);
   if (parsed === undefined) {
     throw new AppError("integrity", "Decompressed body is not valid JSON in UTF-8");
   }
@@ -108,23 +102,23 @@ async function verifyChecksum(
   throw new AppError("integrity", `Checksum mismatch: expected ${named[0]}, got ${named[1]}`);
 }
 
-/** Undefined when the bytes are not UTF-8 or not JSON. Throws `invalid_request` for JSON that cannot be parsed. */
+/**
+ * Undefined when the bytes are not UTF-8 or not JSON. Throws `body_too_large` for more than a body may hold, and
+ * `invalid_request` for JSON that cannot be parsed.
+ */
 async function tryParse(deps: ReadPushBodyDeps, bytes: Uint8Array): Promise<JsonValue | undefined> {
+  const { clock, timer, maxPushRecords } = deps;
+  const turns = new Turns(clock, () => timer.sleep(0));
   try {
-    if (bytes.length > WHOLE_BODY_BYTES) return await parseInTurns(deps, bytes);
-    return parseJson(new TextDecoder("utf-8", { fatal: true }).decode(bytes));
+    const limits = { maxValues: MAX_JSON_VALUES, maxRecords: maxPushRecords };
+    return await readJson(bytes, turns, limits);
   } catch (error) {
     if (!(error instanceof RangeError)) return undefined;
-    const reason = error instanceof JsonLimitError ? error.message : "is nested too deeply";
+    const isLimit = error instanceof JsonLimitError;
+    const reason = isLimit ? error.message : "is nested too deeply";
+    if (isLimit && error.isTooMuch) {
+      throw new AppError("body_too_large", `The body ${reason}; send fewer at a time`);
+    }
     throw new AppError("invalid_request", `The body ${reason}`, { cause: error });
   }
-}
-
-/** Parses a large body with turns for others in between. D-7.9. */
-async function parseInTurns(deps: ReadPushBodyDeps, bytes: Uint8Array): Promise<JsonValue> {
-  const decoder = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
-  const reader = new JsonReader(bytes, { decode: (part) => decoder.decode(part) });
-  const turns = new Turns(deps.clock, () => deps.timer.sleep(0));
-  while (!reader.step()) if (turns.isOver) await turns.next();
-  return reader.finish();
 }
