@@ -156,7 +156,8 @@ describe("what a push body holds", () => {
   test("D-11.2.1 push() takes 2,000,000 values and answers 413 to one more, and writes nothing then", async () => {
     const app = await startApp();
     // The record, its two texts, and the list are values too.
-    const record = (members: number) => `{"name":"a","required":"","a_json":[${"1,".repeat(members - 1)}1]}`;
+    const record = (members: number) =>
+      `{"name":"a","required":"","a_json":[${"1,".repeat(members - 1)}1]}`;
     const bodyWith = (values: number) => `{"records":[${record(values - 4)}]}`;
     const reply = await app.push("samples", bodyWith(2_000_001));
     expect([reply.status, reply.text]).toEqual([413, TOO_MUCH(2_000_000, "values")]);
