@@ -36,6 +36,20 @@ describe("repsync rejected retry", () => {
     });
   });
 
+  test("D-11.10.3 a record that is older than the row here is dropped, exit code 0", async () => {
+    const { local, remote, cli } = await startPair({ local: SHORT_NOTES });
+    await fill(remote, ["b"], "long");
+    expect((await cli("sync pull notes")).code).toBe(3);
+    const [{ id }] = (await cli("rejected list --json")).json.items;
+    const newer = { name: "b", body: "ok", at: "2024-01-02T00:00:00Z" };
+    expect((await local.push("notes", { records: [newer] })).status).toBe(200);
+    expect(await cli(`rejected retry ${id}`)).toMatchObject({
+      ...{ code: 0, stderr: "" },
+      stdout: 'pull notes {"name":"b"}: dropped, as the row here stays\n',
+    });
+    expect((await cli("rejected list")).stdout).toBe("No record waits\n");
+  });
+
   test("D-9.5.4 a record that this end rejected is written here, without the remote", async () => {
     const { remote, cli } = await startPair({ local: SHORT_NOTES });
     await fill(remote, ["b"], "long");

@@ -197,7 +197,7 @@ export const RejectedDetailSchema = model("RejectedRecordDetail", {
 });
 
 export const RetryResultSchema = model("RetryResult", {
-  status: oneOf(["written", "rejected"]),
+  status: oneOf(["written", "rejected", "dropped"]),
   item: RejectedSchema,
 });
 

@@ -189,6 +189,22 @@ describe("readRegistry()", () => {
     ]);
   });
 
+  test("D-11.10.4 remote_only may name a column that is hidden here, and no other one", () => {
+    const columns = (serialize: boolean) => ({
+      k: { type: "text" },
+      c: { type: "text", serialize },
+    });
+    const table = (serialize: boolean) => ({
+      items: { upsert_key: ["k"], remote_only: ["c", "elsewhere"], columns: columns(serialize) },
+    });
+    expect(readRegistry({ tables: table(false) }).get("items")?.remoteOnly).toEqual([
+      ...["c", "elsewhere"],
+    ]);
+    expect(problemsOf({ tables: table(true) })).toEqual([
+      'Table "items": remote_only names "c", which is a column here',
+    ]);
+  });
+
   test("D-2.2.5 a column with serialize: false must be nullable", () => {
     expect(problemsOfColumn("c", { type: "text", serialize: false, nullable: false })).toEqual([
       'Table "items": column "c" with serialize: false must be nullable, as runs never send it',

@@ -55,6 +55,33 @@ function meantValue([name, value]: [string, unknown]): unknown[] {
 }
 
 onEveryBackend("a foreign server", (backend) => {
+  test("D-11.10.4 a column that is hidden here is told, and the push goes on once remote_only names it", async () => {
+    const server = startForeignServer({
+      key: SYNC_KEY,
+      tables: { labels: { key: ["name"], columns: ["name", "secret"], timestamp: null } },
+      random: startRandom(),
+    });
+    server.put("labels", { name: "there", secret: "theirs" });
+    const { body: _, ...shown } = TABLES.labels.columns;
+    const labels = {
+      ...TABLES.labels,
+      columns: { ...shown, secret: { type: "text", serialize: false } },
+    } as const;
+    const env = { SYNC_REMOTE_URL: server.url };
+    const push = { table: "labels", direction: "push" };
+    const told = await startRunApp({ backend, tables: { labels }, env });
+    const { json } = await told.trigger(push);
+    expect(String(json["error"])).toContain('"secret" is hidden here and would be emptied');
+    const tables = { labels: { ...labels, remote_only: ["secret"] } };
+    const local = await startRunApp({ backend, tables, env });
+    await local.push("labels", { records: [{ name: "here", secret: "mine" }] });
+    expect((await local.trigger(push)).json).toMatchObject({ status: "success", total_pushed: 1 });
+    expect(server.rows("labels")).toMatchObject([
+      { name: "there", secret: "theirs" },
+      { name: "here" },
+    ]);
+  });
+
   test(`S-4.1, D-4.5, D-4.6, D-4.8 runs both ways end equal, ties and microseconds included (SEED=${SEED})`, async () => {
     const random = startRandom();
     const server = startForeignServer({

@@ -16,6 +16,12 @@ setDefaultTimeout(60_000);
 const words = (column: ColumnEntry): Record<string, TableEntry> => ({
   words: { upsert_key: ["w"], columns: { w: { type: "text" }, v: column } },
 });
+const timed = (column: ColumnEntry): Record<string, TableEntry> => ({
+  words: {
+    ...{ timestamp_column: "at", upsert_key: ["w"] },
+    columns: { w: { type: "text" }, v: column, at: { type: "datetime" } },
+  },
+});
 const LAX = words({ type: "text" });
 const SHORT = words({ type: "text", max_length: 3 });
 const TOO_LONG = { w: "<a>", v: "too long" };
@@ -53,6 +59,34 @@ onEveryBackend("rejected records", (backend) => {
     expect(await second.items("/rejected")).toEqual([]);
     expect((await second.ask("/rows/words?key=<a>")).json["items"]).toEqual([TOO_LONG]);
     expect((await retry(second, item["id"])).status).toBe(404);
+  });
+
+  test("D-11.10.3 a waiting record that is older than the row is dropped, though it would be refused again", async () => {
+    const remote = await startRunApp({ tables: timed({ type: "text" }) });
+    const old = "2026-01-01T00:00:00Z";
+    const records = ["run", "retry", "newer"].map((w) => ({ w, v: "too long", at: old }));
+    await remote.push("words", { records });
+    const env = { STORAGE_URL: await backend.makeUrl(), SYNC_REMOTE_URL: remote.url };
+    const local = await startRunApp({ env, tables: timed({ type: "text", max_length: 3 }) });
+    const pull = { table: "words", direction: "pull" };
+    expect((await local.trigger(pull)).json).toMatchObject({ status: "partial", error_count: 3 });
+    const at = "2026-01-02T00:00:00Z";
+    const here = [{ w: "retry", v: "ok", at }];
+    await local.push("words", { records: [...here, { w: "newer", v: "no", at: "2025-01-01" }] });
+    const items = await local.items("/rejected");
+    const dropped = items.find(({ key }) => (key as { w: string }).w === "retry");
+    expect((await retry(local, dropped?.["id"])).json).toEqual({
+      ...{ status: "dropped", item: dropped! },
+    });
+    const newer = items.find(({ key }) => (key as { w: string }).w === "newer");
+    expect((await retry(local, newer?.["id"])).json["status"]).toBe("rejected");
+    await local.push("words", { records: [{ w: "run", v: "ok", at }] });
+    const { json } = await local.trigger(pull);
+    expect(json).toMatchObject({ status: "partial", error_count: 1, kept: 2 });
+    expect((await theOne(local))["key"]).toEqual({ w: "newer" });
+    expect((await local.rows("words")).map(({ w, v }) => `${w} ${v}`)).toEqual([
+      ...["newer no", "retry ok", "run ok"],
+    ]);
   });
 
   test("D-9.5.4 a pushed record is shown as the row is now, and sent again", async () => {

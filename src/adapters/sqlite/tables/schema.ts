@@ -21,7 +21,7 @@ export function prepareTables(database: SqliteDatabase, tables: readonly Table[]
 function prepareTable(database: SqliteDatabase, table: Table): void {
   let found = findTable(database, table.name);
   if (found !== null) {
-    refuseGenerated(found);
+    refuseGenerated(table, found);
     const problems = changeProblems(table, found);
     if (problems.length > 0) {
       if (found.hasRows || found.definition === null) throw conflict(table, problems);
@@ -82,10 +82,12 @@ function columnProblem(column: Column, found: FoundTable): string | null {
   return affinity === needed ? null : `is kept as ${affinity} in the database, not as ${needed}`;
 }
 
-/** A generated column cannot be written, and one that the registry does not name may still fail every write. D-7.10. */
-function refuseGenerated({ name, generated }: FoundTable): void {
-  if (generated.length === 0) return;
-  const columns = generated.map((column) => `column "${column}"`).join(" and ");
+/** A generated column cannot be written; one that the registry does not name is its owner's. D-7.10, D-11.10. */
+function refuseGenerated({ columns: wanted }: Table, { name, generated }: FoundTable): void {
+  const names = new Set(wanted.map((column) => column.name.toLowerCase()));
+  const refused = generated.filter((column) => names.has(column.toLowerCase()));
+  if (refused.length === 0) return;
+  const columns = refused.map((column) => `column "${column}"`).join(" and ");
   const message = `Table "${name}" cannot be synchronized: the database generates ${columns}, which nobody can write. Drop it, or make it an ordinary column; a view may show what it showed`;
   throw new AppError("schema_conflict", message);
 }

@@ -69,6 +69,10 @@ async function retry({ output, open, interruption }: CommandTools, id: string): 
     output.print(`${label}: written ${direction === "push" ? "there" : "here"}`);
     return EXIT.success;
   }
+  if (result.status === "dropped") {
+    output.print(`${label}: dropped, as the row here stays`);
+    return EXIT.success;
+  }
   output.warn(`${label}: rejected again: ${message}`);
   return EXIT.partial;
 }

@@ -8,6 +8,12 @@ import { keyText } from "../tables/value-text.tsx";
 
 const SHOWN_CHARS = 80;
 
+const OUTCOMES = {
+  written: "It was written",
+  rejected: "It was rejected again",
+  dropped: "It was dropped: the row here stays",
+} as const;
+
 /** What can be done about a rejected record. */
 export function RejectedActions({
   record,
@@ -22,7 +28,7 @@ export function RejectedActions({
   const text = whole.length > SHOWN_CHARS ? `${whole.slice(0, SHOWN_CHARS)}…` : whole;
   const retry = useAction(async () => {
     const { status } = await request("post", "/api/v1/sync/rejected/{id}/retry", { path: { id } });
-    say(status === "written" ? "It was written" : "It was rejected again");
+    say(OUTCOMES[status]);
     await onDone();
   });
 

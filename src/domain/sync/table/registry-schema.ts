@@ -98,7 +98,8 @@ export const TABLE_SCHEMA = Type.Object(
     remote_only: Type.Optional(
       Type.Array(Type.String({ minLength: 1 }), {
         uniqueItems: true,
-        description: "Columns that only the remote has and that a push may leave out.",
+        description:
+          "Columns that only the remote has, or that are hidden here, and that a push may leave out.",
       }),
     ),
     columns: Type.Record(Name, COLUMN_SCHEMA, {

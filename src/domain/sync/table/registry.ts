@@ -108,7 +108,8 @@ function tableProblems(name: string, entry: TableEntry): InputProblem[] {
   }
   reportTimestamp(entry, report);
   for (const [i, other] of (entry.remote_only ?? []).entries()) {
-    if (columnOf(entry, other) !== undefined) {
+    const column = columnOf(entry, other);
+    if (column !== undefined && column.serialize !== false) {
       report(`/remote_only/${i}`, `remote_only names "${other}", which is a column here`);
     }
   }

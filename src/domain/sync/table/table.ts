@@ -59,7 +59,7 @@ export interface Table {
   readonly deletes: boolean;
   /** Rows that one run may delete at an end; null for 1,000 or a tenth of the table, whichever is more. D-7.6. */
   readonly maxDeletes: number | null;
-  /** Columns that only the remote has, which a push to a remote of another kind may leave out. D-7.3. */
+  /** Columns that only the remote has, or that are hidden here: a push to a remote of another kind may leave them out. D-7.3. */
   readonly remoteOnly: readonly string[];
   /** Which way the rows go: `push`, they are written here, `pull`, at the remote; null for both ways. D-11.9. */
   readonly direction: "push" | "pull" | null;

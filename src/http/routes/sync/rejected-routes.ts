@@ -127,7 +127,7 @@ const { 413: _tooLarge, ...RETRY_FAILURES } = REMOTE_FAILURES;
 
 const RETRY_DETAIL = administratorDetail("retryRejectedRecord", "Try a rejected record again", {
   description:
-    "One that was pulled is written here, one that was pushed is sent to the remote, as a run does it.",
+    "One that was pulled is written here, one that was pushed is sent to the remote, as a run does it. One that was pulled and is older than the row here is dropped.",
   parameters: [idParameterDoc("id", "Id of a rejected record")],
   responses: {
     ...ADMINISTRATOR_FAILURES,

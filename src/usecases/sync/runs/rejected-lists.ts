@@ -25,9 +25,12 @@ export interface RejectedDetail extends RejectedItem {
 }
 
 export interface RetryResult {
-  /** `written` also when it need not be any more: the row is gone, or newer where it was to go. */
-  readonly status: "written" | "rejected";
-  /** As it is now; as it was before when it was written. */
+  /**
+   * `dropped` for one that is not written here, as the row here is newer, its owner's, or of somebody who was erased. `written`
+   * also for one that need not be sent any more: the row is gone, or newer there.
+   */
+  readonly status: "written" | "rejected" | "dropped";
+  /** As it is now; as it was before when it waits no more. */
   readonly item: RejectedItem;
 }
 
@@ -68,16 +71,16 @@ export async function retryRejected(
 ): Promise<RetryResult> {
   const entry = await findEntry(deps, id);
   const table = findTable(deps.registry, entry.table);
+  let isDropped = false;
   try {
-    await retryRecord(deps, { table, entry }, stop);
+    isDropped = await retryRecord(deps, { table, entry }, stop);
   } catch (error) {
     deps.logger.error("A rejected record could not be tried again", error, { table: table.name });
     throw isForCaller(error) ? error : asSyncError(error);
   }
   const left = await deps.rejected.find(id);
-  return left === null
-    ? { status: "written", item: rejectedItem(entry) }
-    : { status: "rejected", item: rejectedItem(left) };
+  if (left !== null) return { status: "rejected", item: rejectedItem(left) };
+  return { status: isDropped ? "dropped" : "written", item: rejectedItem(entry) };
 }
 
 /** What is no failure of the retry itself. */

@@ -4,8 +4,11 @@ import type { JsonObject } from "../../../domain/shared/json.ts";
 import { isLeftOut } from "../../../domain/sync/people/erasure.ts";
 import { isOfPeople, personOf } from "../../../domain/sync/people/owned-row.ts";
 import { convertPulled } from "../../../domain/sync/rows/convert.ts";
-import { aheadLimit } from "../../../domain/sync/rows/time-rank.ts";
-import type { Row } from "../../../domain/sync/table/table.ts";
+import { rowKey } from "../../../domain/sync/rows/row-key.ts";
+import { keyText } from "../../../domain/sync/rows/row-text.ts";
+import { rowTime } from "../../../domain/sync/rows/row-time.ts";
+import { aheadLimit, rankTimes } from "../../../domain/sync/rows/time-rank.ts";
+import { isVersioned, type Row } from "../../../domain/sync/table/table.ts";
 import type { RejectedRecord } from "../../../ports/runs/rejected-records.ts";
 import type {
   CommitExtras,
@@ -77,7 +80,7 @@ export class RecordWriter {
 
   /**
    * Writes records that an earlier run rejected; one that is older than the row that is here by now is dropped. They may have
-   * come from another remote, so they are sent to the one of now too. D-11.10.
+   * come from another remote, so they are sent to the one of now too. D-7.7, D-11.10.
    */
   async retry(records: readonly JsonObject[]): Promise<AppliedRecords> {
     return await this.#commit(records, { conflict: "newer", isOwnRun: false }, NO_EXTRAS);
@@ -89,7 +92,11 @@ export class RecordWriter {
     extrasOf: ExtrasOfRows,
   ): Promise<AppliedRecords> {
     const { rejections } = this;
-    const planned = planWrites(this.#transfer, records);
+    const { table } = this.#transfer;
+    const all = planWrites(this.#transfer, records);
+    const isGuarded = (options.conflict ?? table.conflict) === "newer" && isVersioned(table);
+    const older = isGuarded ? await this.#olderOf(all) : [];
+    const planned = { ...all, refused: without(all.refused, older) };
     const plan = await this.#withoutErased(planned);
     const extras = (outcome: WriteOutcome) => {
       const { rejected, accepted, here } = sortOut(plan, outcome);
@@ -98,11 +105,27 @@ export class RecordWriter {
     const outcome = await commitRows(this.#transfer, plan.writes, extras, options);
     const { rejected, accepted } = sortOut(plan, outcome);
     rejections.settle(rejected, accepted);
-    const kept = outcome.kept.map((index) => records[index] ?? {});
+    const kept = [...older, ...outcome.kept].map((index) => records[index] ?? {});
     const filled = await fillColumns(this.#transfer, kept);
     const unusable = planned.refused.size - plan.refused.size;
     const erased = (outcome.erased?.length ?? 0) + unusable;
     return { rejected, kept, erased, changed: outcome.changed + filled };
+  }
+
+  /** Which of the refused ones the row here would keep out anyway. D-11.10. */
+  async #olderOf({ records, refused }: WritePlan): Promise<readonly number[]> {
+    const { run, table } = this.#transfer;
+    const keys = new Map([...refused.keys()].map((i) => [i, rowKey(table, records[i] ?? {})]));
+    const usable = [...keys.values()].filter((key) => key.isUsable).map((key) => key.columns);
+    if (usable.length === 0) return [];
+    const rows = await run.deps.rows.readByKeys(table, usable);
+    const times = new Map(rows.map((row) => [keyText(table, row), rowTime(table, row)]));
+    const limit = aheadLimit(run.deps.clock.nowMs());
+    return [...keys].flatMap(([index, { text }]) => {
+      const here = times.get(text);
+      if (here === undefined) return [];
+      return rankTimes(rowTime(table, records[index] ?? {}), here, limit) < 0 ? [index] : [];
+    });
   }
 
   /** What is not known to be a row of somebody who was erased is not kept among the rejected ones either. D-8.2. */
@@ -118,9 +141,13 @@ export class RecordWriter {
       const erased = facts.get(name ?? "")?.erased ?? null;
       return erased !== null && isLeftOut(table, records[index] ?? {}, erased, limit);
     };
-    const leftOut = new Set(named.filter(isErased).map(([index]) => index));
-    return { ...plan, refused: new Map([...refused].filter(([index]) => !leftOut.has(index))) };
+    const leftOut = named.filter(isErased).map(([index]) => index);
+    return { ...plan, refused: without(refused, leftOut) };
   }
+}
+
+function without(refused: WritePlan["refused"], indices: readonly number[]): WritePlan["refused"] {
+  return new Map([...refused].filter(([index]) => !indices.includes(index)));
 }
 
 function planWrites({ table, silent }: OwnTransfer, records: readonly JsonObject[]): WritePlan {

@@ -22,14 +22,14 @@ export interface RetriedRecord {
 
 /**
  * Writes a pulled record here, for which no remote is needed, or sends a pushed one there. Whether it was rejected again is
- * told by its entry. Throws `conflict` when a run moves the table in the direction, and what keeps a run from moving it:
+ * told by its entry. Resolves to true when it was dropped instead, as the row here stays. Throws `conflict` when a run moves the table in the direction, and what keeps a run from moving it:
  * `sync_misconfigured`, `sync_failed`.
  */
 export async function retryRecord(
   deps: SyncDeps,
   record: RetriedRecord,
   stop: AbortSignal,
-): Promise<void> {
+): Promise<boolean> {
   const name = transferLeaseName(record.entry.direction, record.table.name);
   const runId = deps.ids.next();
   const run = record.entry.direction === "push" ? contextOf(deps, runId, stop) : null;
@@ -39,8 +39,9 @@ export async function retryRecord(
     throw new AppError("conflict", `Run ${lease.heldBy} holds "${name}"; try again later`);
   }
   try {
-    if (run === null) await writeHere(deps, record, lease);
-    else await sendThere(run, record, lease);
+    if (run === null) return await writeHere(deps, record, lease);
+    await sendThere(run, record, lease);
+    return false;
   } finally {
     await lease.release();
   }
@@ -60,7 +61,7 @@ async function writeHere(
   deps: SyncDeps,
   { table, entry }: RetriedRecord,
   lease: RunLease,
-): Promise<void> {
+): Promise<boolean> {
   const columns = columnsNow(table, []);
   const { silent } = columnHistory({ table, columns }, "pull", await deps.markers.readAll());
   const writer = await RecordWriter.open(
@@ -71,8 +72,9 @@ async function writeHere(
     },
     [entry],
   );
-  const { changed } = await writer.retry([entry.record ?? entry.key]);
+  const { changed, kept, erased } = await writer.retry([entry.record ?? entry.key]);
   deps.traffic?.addRows(changed);
+  return kept.length + erased > 0;
 }
 
 async function sendThere(
