@@ -4,6 +4,7 @@ import { networkInterfaces } from "node:os";
 import process from "node:process";
 import { type Config, readConfig } from "./config.ts";
 import { refuse } from "./domain/shared/errors.ts";
+import { showHidden } from "./domain/shared/hidden-characters.ts";
 import { readEnvFile } from "./env-file.ts";
 import { EnvironmentReader } from "./environment-reader.ts";
 import { readTlsFiles, type TlsFiles } from "./tls-files.ts";
@@ -78,6 +79,6 @@ function textOf(path: string): string {
 }
 
 function end(...lines: readonly string[]): never {
-  process.stderr.write(lines.map((line) => `${line}\n`).join(""));
+  process.stderr.write(lines.map((line) => `${showHidden(line)}\n`).join(""));
   process.exit(EXIT_USAGE);
 }

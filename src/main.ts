@@ -2,6 +2,7 @@
 import process from "node:process";
 import type { Config } from "./config.ts";
 import { isAppError } from "./domain/shared/errors.ts";
+import { showHidden } from "./domain/shared/hidden-characters.ts";
 import { EXIT_FAILED, EXIT_USAGE, loadEnvFile, readEnvironment } from "./environment.ts";
 import { errorText } from "./serving/listen.ts";
 
@@ -25,7 +26,7 @@ function readConfigOrExit(): Config {
   } catch (error) {
     if (!isAppError(error, "invalid_request")) throw error;
     console.error("repsync cannot start; the configuration has these problems:");
-    for (const { detail } of error.problems) console.error(`- ${detail}`);
+    for (const { detail } of error.problems) console.error(`- ${showHidden(detail)}`);
     process.exit(EXIT_USAGE);
   }
 }

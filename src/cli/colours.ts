@@ -26,13 +26,3 @@ export function inColour(colour: Colour, text: string): string {
   const [begin, end] = CODES[colour];
   return `\u001b[${begin}m${text}\u001b[${end}m`;
 }
-
-/** The text in a colour when standard output shows colours. */
-export function paint(colour: Colour, text: string): string {
-  return hasColours(process.stdout) ? inColour(colour, text) : text;
-}
-
-/** The text in a colour when standard error shows colours. */
-export function paintProblem(colour: Colour, text: string): string {
-  return hasColours(process.stderr) ? inColour(colour, text) : text;
-}

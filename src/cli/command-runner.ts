@@ -3,7 +3,6 @@ import { type Command, InvalidArgumentError } from "commander";
 import type { Config } from "../config.ts";
 import { formatChangeText } from "../domain/shared/store-format.ts";
 import type { Services } from "../services.ts";
-import { paintProblem } from "./colours.ts";
 import { describeFailure, EXIT, type ExitCode } from "./failure.ts";
 import { Interruption } from "./interruption.ts";
 import { flushOutput, Output } from "./output.ts";
@@ -23,6 +22,7 @@ export interface CommandTools {
 
 export interface CommonOptions {
   readonly json?: true;
+  readonly quiet?: true;
 }
 
 /** Runs the work of a command and ends the process with its exit code. */
@@ -37,6 +37,11 @@ export function declareCommand(parent: Command, name: string): Command {
   return parent.command(name).option("--json", "write one JSON document to standard output");
 }
 
+/** A command that moves or reads much: progress can be switched off. */
+export function declareJob(parent: Command, name: string): Command {
+  return declareCommand(parent, name).option("-q, --quiet", "write nothing but errors");
+}
+
 /** Reads the number of an option. Throws the error that commander tells. */
 export function readWhole(text: string): number {
   if (/^\d{1,15}$/.test(text)) return Number(text);
@@ -45,7 +50,7 @@ export function readWhole(text: string): number {
 
 /** Runs the work of one command. Never rejects: a failure is told and becomes the exit code. */
 export const runCommand: RunCommand = async (options, work) => {
-  const output = new Output(options.json === true);
+  const output = new Output(options);
   const opened: OpenedDeployment[] = [];
   const open = async () => {
     const deployment = await openDeployment();
@@ -56,7 +61,7 @@ export const runCommand: RunCommand = async (options, work) => {
   };
   const interruption = new Interruption((signal) => {
     restoreTerminal();
-    output.warn(`Ended by ${signal}`);
+    output.tellError(`Ended by ${signal}`);
     process.exit(EXIT.failed);
   });
   collectGarbageEarly();
@@ -93,14 +98,17 @@ function tellFailure(output: Output, error: unknown): ExitCode {
   if (failure === null) return EXIT.failed;
   const { code, message, problems } = failure;
   if (problems.length === 0) {
-    output.warn(paintProblem("red", message));
+    output.tellError([{ colour: "red", text: message }]);
     output.printJsonFailure({ error: message });
   } else {
-    output.warn(paintProblem("red", `${message}:`), ...problems.map((problem) => `- ${problem}`));
+    output.tellError(
+      [{ colour: "red", text: `${message}:` }],
+      ...problems.map((problem) => `- ${problem}`),
+    );
     output.printJsonFailure({ error: message, problems });
   }
   if (process.env["LOG_LEVEL"] === "debug" && error instanceof Error) {
-    output.warn(error.stack ?? error.message);
+    output.tellError(...(error.stack ?? error.message).split("\n"));
   }
   return code;
 }

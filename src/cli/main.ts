@@ -30,7 +30,7 @@ try {
 } catch (error) {
   if (!(error instanceof CommanderError)) throw error;
   if (error.exitCode !== 0 && process.argv.includes("--json")) {
-    new Output(true).printJson({ error: usageMessage(error) });
+    new Output({ json: true }).printJson({ error: usageMessage(error) });
   }
   await flushOutput();
   // Requested help is a success; every other CommanderError is a wrong command line.

@@ -1,24 +1,46 @@
-// What a command writes: text for people or one JSON document on stdout, problems on stderr.
+// What a command writes: text for people or one JSON document on stdout, problems on stderr. Everything passes here, so that
+// nothing that people wrote commands a terminal (D-11.3).
+import { escapeHiddenInJson, showHidden } from "../domain/shared/hidden-characters.ts";
 import { toWire } from "../domain/shared/wire-names.ts";
+import { type Colour, hasColours, inColour } from "./colours.ts";
+
+/** A part of a line that is coloured where its stream shows colours. */
+export interface ColouredPart {
+  readonly colour: Colour;
+  readonly text: string;
+}
+
+/** A line, or its parts; hidden characters in it are shown as numbers, line breaks too. */
+export type Line = string | readonly (string | ColouredPart)[];
+
+/** What the user asks of all output. */
+interface OutputOptions {
+  /** One JSON document instead of texts. */
+  readonly json?: boolean;
+  /** Errors only. */
+  readonly quiet?: boolean;
+}
 
 export class Output {
   readonly isJson: boolean;
-  /** True when progress may be drawn: both streams are a terminal that can, and the output is not JSON. */
+  readonly isQuiet: boolean;
+  /** True when progress may be drawn: both streams are a terminal that can, and the output is neither JSON nor quiet. */
   readonly isTerminal: boolean;
   #failureFields: object = {};
 
-  constructor(isJson: boolean) {
-    this.isJson = isJson;
+  constructor({ json = false, quiet = false }: OutputOptions) {
+    this.isJson = json;
+    this.isQuiet = quiet;
     const isTerminal = process.stdout.isTTY === true && process.stderr.isTTY === true;
-    this.isTerminal = !isJson && isTerminal && process.env["TERM"] !== "dumb";
+    this.isTerminal = !json && !quiet && isTerminal && process.env["TERM"] !== "dumb";
   }
 
   /** Lines on stdout, for people only. */
-  print(...lines: readonly string[]): void {
-    if (!this.isJson) for (const line of lines) process.stdout.write(`${line}\n`);
+  print(...lines: readonly Line[]): void {
+    if (!this.isJson && !this.isQuiet) writeLines(process.stdout, lines);
   }
 
-  /** A whole text on stdout that is for people and programs alike. */
+  /** The exact text of a file on stdout. */
   printText(text: string): void {
     process.stdout.write(text);
   }
@@ -28,7 +50,7 @@ export class Output {
    * stream.
    */
   printJson(document: unknown): void {
-    if (this.isJson) process.stdout.write(`${JSON.stringify(toWire(document))}\n`);
+    if (this.isJson) process.stdout.write(`${jsonLine(document)}\n`);
   }
 
   /** Fields for the document of a failure that comes next: what was done before it. */
@@ -44,17 +66,42 @@ export class Output {
     this.printJson({ ...failure, ...this.#failureFields });
   }
 
-  /** Lines on stderr, for people and programs. */
-  warn(...lines: readonly string[]): void {
-    for (const line of lines) process.stderr.write(`${line}\n`);
+  /** Lines on stderr, for people and programs, that tell no failure. */
+  warn(...lines: readonly Line[]): void {
+    if (!this.isQuiet) writeLines(process.stderr, lines);
   }
+
+  /** The same for what went wrong. */
+  tellError(...lines: readonly Line[]): void {
+    writeLines(process.stderr, lines);
+  }
+}
+
+function writeLines(stream: NodeJS.WriteStream, lines: readonly Line[]): void {
+  for (const line of lines) stream.write(`${lineText(line, hasColours(stream))}\n`);
+}
+
+function lineText(line: Line, isColoured: boolean): string {
+  if (typeof line === "string") return showHidden(line);
+  const parts = line.map((part) => {
+    if (typeof part === "string") return showHidden(part);
+    const text = showHidden(part.text);
+    return isColoured ? inColour(part.colour, text) : text;
+  });
+  return parts.join("");
+}
+
+function jsonLine(document: unknown): string {
+  return escapeHiddenInJson(JSON.stringify(toWire(document)));
 }
 
 /** Lines with columns; the first row has their names, and those in `right` are aligned right. */
 export function tableLines(
-  rows: readonly (readonly string[])[],
+  cells: readonly (readonly string[])[],
   right: readonly string[] = [],
 ): string[] {
+  // As wide as they are shown.
+  const rows = cells.map((row) => row.map(showHidden));
   const names = rows[0] ?? [];
   const widths = names.map((_, i) => Math.max(...rows.map((row) => row[i]?.length ?? 0)));
   const pad = (text: string, i: number) =>

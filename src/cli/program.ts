@@ -1,9 +1,10 @@
 import { Command, type CommanderError } from "commander";
 import manifest from "../../package.json" with { type: "json" };
-import { hasColours, inColour, paintProblem } from "./colours.ts";
+import { hasColours, inColour } from "./colours.ts";
 import { COMMAND_LIST, type ListedCommand } from "./command-list.ts";
 import type { RunCommand } from "./command-runner.ts";
 import { addNotes } from "./help/notes-text.ts";
+import { Output } from "./output.ts";
 
 const HELP = "help";
 const EXIT_CODES = `
@@ -37,7 +38,9 @@ async function withCommands(
     .configureOutput({
       getOutHasColors: () => hasColours(process.stdout),
       getErrHasColors: () => hasColours(process.stderr),
-      outputError: (text, write) => write(`${paintProblem("red", asSentence(text.trim()))}\n`),
+      outputError: (text) => {
+        new Output({}).tellError([{ colour: "red", text: asSentence(text.trim()) }]);
+      },
     })
     .configureHelp({
       styleTitle: (text) => inColour("bold", text),

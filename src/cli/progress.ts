@@ -1,5 +1,6 @@
-// The progress of a command, on stderr: bars on a terminal, plain lines elsewhere, nothing with --json.
+// The progress of a command: bars on a terminal, on stderr. Elsewhere its results are its progress, and notes are lines.
 import { MultiBar, Presets, type SingleBar } from "cli-progress";
+import { showHidden } from "../domain/shared/hidden-characters.ts";
 import { cutText } from "../domain/shared/text.ts";
 import { countOf, formatCount, type Output } from "./output.ts";
 
@@ -22,9 +23,6 @@ export interface ProgressBoard {
   finish(): void;
 }
 
-/** A plain line is written after each such part of a job, or after so many rows when the total is unknown. */
-const PLAIN_STEP = 0.25;
-const PLAIN_STEP_ROWS = 100_000;
 const BAR_STEPS = 1_000;
 
 const LONGEST_BAR_CHARS = 30;
@@ -39,20 +37,18 @@ const LINES = [
 
 /** Opens the display for where a command writes to; labels are padded to `labelChars`. */
 export function openProgress(output: Output, labelChars = 0): ProgressBoard {
-  if (output.isJson) return NO_BOARD;
-  return output.isTerminal ? new BarBoard(labelChars) : LINE_BOARD;
+  return output.isTerminal ? new BarBoard(labelChars) : plainBoard(output);
 }
 
-const NO_BOARD: ProgressBoard = {
-  start: () => ({ update: () => {} }),
-  note: () => {},
-  finish: () => {},
-};
-const LINE_BOARD: ProgressBoard = {
-  start: (label) => new LineProgress(label),
-  note: (text) => void process.stderr.write(`${text}\n`),
-  finish: () => {},
-};
+function plainBoard(output: Output): ProgressBoard {
+  return {
+    start: () => ({ update: () => {} }),
+    note: (text) => {
+      if (!output.isJson) output.warn(text);
+    },
+    finish: () => {},
+  };
+}
 
 class BarBoard implements ProgressBoard {
   readonly #labelChars: number;
@@ -86,7 +82,7 @@ class BarBoard implements ProgressBoard {
 
   /** A bar that is only text: the one way to keep a line below the others. */
   note(text: string): void {
-    const payload = { text: cutText(text, (process.stderr.columns ?? 80) - 1) };
+    const payload = { text: cutText(showHidden(text), (process.stderr.columns ?? 80) - 1) };
     if (this.#note === null) this.#note = this.#bars.create(1, 0, payload, { format: "{text}" });
     else this.#note.update(0, payload);
   }
@@ -109,34 +105,4 @@ function lineFor(labelChars: number) {
   const fits = LINES.find((line) => free(line) >= (line.hasBar ? SHORTEST_BAR_CHARS : 0));
   const line = fits ?? LINES[3];
   return { format: line.format, barsize: Math.min(LONGEST_BAR_CHARS, free(line)) };
-}
-
-class LineProgress implements Progress {
-  readonly #label: string;
-  #shownPart = 0;
-  #shownRows = 0;
-  #isFirst = true;
-
-  constructor(label: string) {
-    this.#label = label;
-  }
-
-  update({ rows, part }: ProgressState): void {
-    if (part === null) {
-      if (rows - this.#shownRows < PLAIN_STEP_ROWS) return;
-      this.#shownRows = rows;
-      this.#show(countOf(rows, "row"));
-      return;
-    }
-    const step = Math.floor(part / PLAIN_STEP) * PLAIN_STEP;
-    // A job that ends with its first update needs no progress.
-    if (step <= this.#shownPart || (this.#isFirst && part >= 1)) return;
-    this.#isFirst = false;
-    this.#shownPart = step;
-    this.#show(`${Math.round(100 * part)}% (${countOf(rows, "row")})`);
-  }
-
-  #show(state: string): void {
-    process.stderr.write(`${this.#label} ${state}\n`);
-  }
 }

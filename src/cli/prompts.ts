@@ -4,6 +4,7 @@ import { Writable } from "node:stream";
 import { text } from "node:stream/consumers";
 import { isPassword } from "../domain/reputation/accounts/account.ts";
 import { AppError } from "../domain/shared/errors.ts";
+import { showHidden } from "../domain/shared/hidden-characters.ts";
 import { MAX_PASSWORD_CHARS, MIN_PASSWORD_CHARS } from "../domain/shared/limits.ts";
 
 /**
@@ -33,7 +34,7 @@ export async function confirm(question: string): Promise<boolean> {
   }
   const prompt = createInterface({ input: process.stdin, output: process.stderr });
   try {
-    return /^y(?:es)?$/i.test((await prompt.question(`${question} [yes/no] `)).trim());
+    return /^y(?:es)?$/i.test((await prompt.question(`${showHidden(question)} [yes/no] `)).trim());
   } catch (error) {
     // Ctrl-D.
     if (error instanceof Error && error.name === "AbortError") return false;
@@ -65,7 +66,7 @@ async function ask(question: string): Promise<string> {
     process.kill(process.pid, "SIGINT");
   });
   try {
-    process.stderr.write(question);
+    process.stderr.write(showHidden(question));
     return await prompt.question("");
   } catch (error) {
     // Ctrl-D.

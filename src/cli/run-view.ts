@@ -6,26 +6,30 @@ import {
   type SyncRun,
   type TableResult,
 } from "../domain/sync/run/run.ts";
-import { countOf, formatCount, movedText, type Output } from "./output.ts";
+import { countOf, formatCount, type Output } from "./output.ts";
 import type { Progress, ProgressBoard } from "./progress.ts";
 
 export class RunView {
   readonly #output: Output;
   readonly #board: ProgressBoard;
-  readonly #isDryRun: boolean;
+  /** The run as it is now. */
+  readonly #soFar: () => SyncRun;
   readonly #done: string[] = [];
+  /** The table that the run is at. */
+  #table: string | null = null;
   #progress: Progress | null = null;
   #retries = 0;
 
-  constructor(output: Output, board: ProgressBoard, isDryRun: boolean) {
+  constructor(output: Output, board: ProgressBoard, soFar: () => SyncRun) {
     this.#output = output;
     this.#board = board;
-    this.#isDryRun = isDryRun;
+    this.#soFar = soFar;
   }
 
   show(news: RunNews): void {
     switch (news.type) {
       case "start":
+        if (news.table !== this.#table) this.#endTable(news.table);
         this.#progress = this.#board.start(`${news.direction} ${news.table}`);
         break;
       case "batch":
@@ -36,9 +40,6 @@ export class RunView {
         break;
       case "done":
         this.#progress?.update({ rows: movedRows(news), part: 1 });
-        // Lines between bars would break them, so they are printed at the end.
-        if (this.#output.isTerminal) this.#done.push(this.#doneText(news));
-        else this.#output.print(this.#doneText(news));
         break;
       case "retry":
         this.#retries++;
@@ -46,13 +47,28 @@ export class RunView {
         break;
       case "error":
         this.#board.finish();
-        this.#output.warn(
+        this.#endTable();
+        this.#output.tellError(
           news.table === "?" ? news.error : `${news.direction} ${news.table} failed: ${news.error}`,
         );
         break;
       case "finished":
+        this.#endTable();
         break;
     }
+  }
+
+  /** One line for a table that had something to do. Lines between bars would break them, so they wait for the end there. */
+  #endTable(next: string | null = null): void {
+    const { dryRun, tables } = this.#soFar();
+    const table = this.#table;
+    this.#table = next;
+    const result = table === null ? undefined : tables[table];
+    if (result === undefined || !hadSomethingToDo(result, dryRun)) return;
+    const texts = dryRun ? [wouldMoveText(result)] : resultTexts(result);
+    const line = `${table}: ${texts.join(", ")}`;
+    if (this.#output.isTerminal) this.#done.push(line);
+    else this.#output.print(line);
   }
 
   conclude(run: SyncRun): void {
@@ -67,18 +83,35 @@ export class RunView {
       this.#output.warn(...warnings.map((text) => `${table}: ${text}`));
     }
     if (run.errorCount === 0) return;
-    this.#output.warn(
+    this.#output.tellError(
       `${countOf(run.errorCount, "record")} rejected; \`repsync rejected list\` shows them, ` +
         "and the next run tries them first",
     );
   }
+}
 
-  #doneText(event: DoneEvent): string {
-    const label = `${event.direction} ${event.table}`;
-    const rows = movedRows(event);
-    if (this.#isDryRun) return `${label}: ${countOf(rows, "row")} would move`;
-    return `${label}: ${movedText({ rows, ...transferred(event) })}`;
-  }
+/** A pull reads the last rows again to be sure of them, which alone is nothing to tell. */
+function hadSomethingToDo(result: TableResult, isDryRun: boolean): boolean {
+  if (isDryRun) return result.pushed + result.pulled > 0;
+  const { changed, kept, erased, deletedHere, deletedThere, errorCount } = result;
+  return changed + kept + erased + deletedHere + deletedThere + errorCount > 0;
+}
+
+function wouldMoveText({ pushed, pulled }: TableResult): string {
+  return `${countOf(pushed, "row")} would be pushed, ${formatCount(pulled)} pulled`;
+}
+
+/** What a table moved, what came of it, and what that took. */
+function resultTexts(result: TableResult): string[] {
+  const { pushed, pulled, errorCount, bytesCompressed, bytesUncompressed, durationMs } = result;
+  return [
+    `${formatCount(pushed)} pushed`,
+    `${formatCount(pulled)} pulled`,
+    ...outcomeTexts(result),
+    ...(errorCount > 0 ? [`${formatCount(errorCount)} rejected`] : []),
+    `${formatCount(bytesCompressed)} of ${formatCount(bytesUncompressed)} bytes`,
+    seconds(durationMs),
+  ];
 }
 
 function movedTexts({ totalPushed, totalPulled }: SyncRun): string[] {
@@ -112,14 +145,6 @@ export function driftLines(table: string, { countHere, countThere }: TableResult
 
 function movedRows(event: DoneEvent): number {
   return event.totalPushed ?? event.totalPulled ?? 0;
-}
-
-function transferred(event: DoneEvent) {
-  return {
-    elapsedMs: event.durationMs,
-    bytesCompressed: event.bytesCompressed,
-    bytesUncompressed: event.bytesUncompressed,
-  };
 }
 
 function seconds(durationMs: number): string {

@@ -1,7 +1,8 @@
 // The list of runs as a table that fits the terminal.
+import { showHidden } from "../domain/shared/hidden-characters.ts";
 import type { RunItem } from "../usecases/sync/runs/run-item.ts";
-import { type Colour, hasColours, inColour } from "./colours.ts";
-import { formatCount, tableLines } from "./output.ts";
+import type { Colour } from "./colours.ts";
+import { formatCount, type Line, tableLines } from "./output.ts";
 
 /** Characters of an id on a terminal, where that is enough to tell the runs apart. */
 const SHORT_ID_CHARS = 8;
@@ -39,7 +40,7 @@ interface Shown {
 export function runsTable(
   runs: readonly RunItem[],
   { columns = 0, hasWholeIds = false }: Shown,
-): string[] {
+): Line[] {
   const width = columns > 0 ? columns : Number.POSITIVE_INFINITY;
   const isTerminal = columns > 0;
   const idChars = isTerminal && !hasWholeIds ? shortIdChars(runs) : Number.POSITIVE_INFINITY;
@@ -52,7 +53,7 @@ export function runsTable(
     shown = shown.filter((name) => name !== column);
     lines = linesOf(cells, shown);
   }
-  return withErrors(runs, coloured(runs, lines), { indent: longest(lines), width });
+  return coloured(runs, withErrors(runs, lines, width));
 }
 
 /** The lines before they are coloured, all columns but that of the error. */
@@ -65,28 +66,26 @@ function linesOf(
 }
 
 /** Errors stand behind the lines, cut to what is free. */
-function withErrors(
-  runs: readonly RunItem[],
-  lines: readonly string[],
-  { indent, width }: { readonly indent: number; readonly width: number },
-): string[] {
+function withErrors(runs: readonly RunItem[], lines: readonly string[], width: number): string[] {
+  const indent = longest(lines);
   const free = width - indent - 2;
   if (free < 1 || runs.every(({ error }) => error === undefined)) return [...lines];
   const texts = ["error", ...runs.map(({ error = "" }) => error)];
   return lines.map((line, i) => {
-    const text = (texts[i] ?? "").replace(/\s+/g, " ");
+    const text = showHidden(texts[i] ?? "");
     if (text === "") return line;
     const cut = text.length <= free ? text : `${text.slice(0, free - 1)}…`;
-    return `${line}${" ".repeat(indent - visibleLength(line))}  ${cut}`;
+    return `${line.padEnd(indent)}  ${cut}`;
   });
 }
 
-function coloured(runs: readonly RunItem[], lines: readonly string[]): string[] {
-  if (!hasColours(process.stdout)) return [...lines];
+function coloured(runs: readonly RunItem[], lines: readonly string[]): Line[] {
   return lines.map((line, i) => {
     const status = runs[i - 1]?.status;
-    if (status === undefined) return inColour("bold", line);
-    return line.replace(`  ${status}`, `  ${inColour(STATUS_COLOURS[status], status)}`);
+    if (status === undefined) return [{ colour: "bold", text: line }];
+    const at = line.indexOf(`  ${status}`) + 2;
+    const colour = STATUS_COLOURS[status];
+    return [line.slice(0, at), { colour, text: status }, line.slice(at + status.length)];
   });
 }
 
@@ -140,8 +139,4 @@ function shortIdChars(runs: readonly RunItem[]): number {
 
 function longest(lines: readonly string[]): number {
   return Math.max(...lines.map((line) => line.length));
-}
-
-function visibleLength(line: string): number {
-  return Bun.stringWidth(line);
 }

@@ -96,9 +96,14 @@ describe.skipIf(!chromiumAvailable)("the page Tables", () => {
     });
   });
 
-  test("D-9.4.2 the rows of a page are copied as JSON or CSV", async () => {
+  test("D-9.4.2, D-11.3 the rows of a page are copied as JSON, or as CSV that no spreadsheet runs", async () => {
     const app = await startRunApp();
-    await app.push("notes", { records: [{ name: 'a "b", c', body: null }] });
+    await app.push("notes", {
+      records: [
+        { name: 'a "b", c', body: null },
+        { name: "=1+2", body: "-5" },
+      ],
+    });
     const address = "/console/tables/notes";
     const { page } = await openConsole(app, { as: app.admin, address });
     await page.context().grantPermissions(["clipboard-read", "clipboard-write"]);
@@ -108,9 +113,13 @@ describe.skipIf(!chromiumAvailable)("the page Tables", () => {
       await page.getByRole("button", { name: "Copied", exact: true }).waitFor();
       return String(await page.evaluate("navigator.clipboard.readText()"));
     };
-    expect(JSON.parse(await copied("json"))).toMatchObject([{ name: 'a "b", c', body: null }]);
+    expect(JSON.parse(await copied("json"))).toMatchObject([
+      { name: "=1+2", body: "-5" },
+      { name: 'a "b", c', body: null },
+    ]);
     const csv = (await copied("csv")).replaceAll("\r\n", "\n");
     expect(csv).toContain('"a ""b"", c",\n');
+    expect(csv).toContain("\n'=1+2,-5\n");
   });
 
   test("D-9.4.2 an empty table says how to fill it, and an unknown one that it is none", async () => {

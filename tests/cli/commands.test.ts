@@ -13,6 +13,9 @@ const ALL = commandsBelow(await makeProgram()).filter(({ path }) => path !== "he
 const COMMANDS = ALL.filter(({ command }) => command.commands.length === 0);
 const GROUPS = ALL.filter(({ command }) => command.commands.length > 0);
 
+/** Options that the document describes once for all. */
+const EVERYWHERE = ["--json", "--help", "--quiet"];
+
 /** With `--help`. */
 const optionsOf = (command: Command) => command.createHelp().visibleOptions(command);
 
@@ -86,7 +89,7 @@ describe("every command", () => {
       );
       expect([path, line === undefined]).toEqual([path, false]);
       for (const { long } of optionsOf(command)) {
-        if (long === "--json" || long === "--help") continue;
+        if (EVERYWHERE.includes(long ?? "")) continue;
         expect([path, long, line?.includes(`${long}`)]).toEqual([path, long, true]);
       }
     }

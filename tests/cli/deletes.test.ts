@@ -29,6 +29,8 @@ describe("repsync delete", () => {
     expect(await namesOf(remote)).toEqual(["a", "c"]);
     const json = await cli("delete notes c --json");
     expect(json.json).toEqual({ table: "notes", key: { name: "c" }, status: "deleted" });
+    const { stdout } = await cli("sync both");
+    expect(stdout).toMatch(/^notes: 0 pushed, 1 pulled, 0 changed, 1 deleted there, [^\n]*\nRun /);
   });
 
   test("D-7.6.6 takes a key of several columns, of their types", async () => {

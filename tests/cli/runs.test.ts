@@ -1,5 +1,6 @@
 // The list of runs, in pipes and on terminals.
 import { afterEach, describe, expect, setDefaultTimeout, test } from "bun:test";
+import type { Line } from "../../src/cli/output.ts";
 import { runsTable } from "../../src/cli/runs-table.ts";
 import { NO_TABLE_RESULT } from "../../src/domain/sync/run/run.ts";
 import type { RunItem } from "../../src/usecases/sync/runs/run-item.ts";
@@ -41,10 +42,17 @@ const FAILED: RunItem = {
   error: "The remote did not answer within 15 s, though it was asked eight times",
 };
 
+/** A line without its colours. */
+const textOf = (line: Line) =>
+  [line]
+    .flat()
+    .map((part) => (typeof part === "string" ? part : part.text))
+    .join("");
+
 describe("the list of runs", () => {
   test("D-10.13.4 in a pipe every column, id and error is whole", () => {
     const ids = "                                 ";
-    expect(runsTable([FAILED, PUSHED], {})).toEqual([
+    expect(runsTable([FAILED, PUSHED], {}).map(textOf)).toEqual([
       `run ${ids} started                   by        direction  table     status     duration  pushed  pulled  changed  kept  deleted  rejected  error`,
       "3f9c2a1b-9999-4000-8000-000000000002  2026-01-31T12:00:00.123Z  schedule  both       2 tables  failed   3 min 05 s   1,234       0    1,200     0        3         0  The remote did not answer within 15 s, though it was asked eight times",
       "3f9c2a1b-0000-4000-8000-000000000001  2026-01-31T12:00:00.123Z  cli       push       listings  success       0.4 s   1,234       0    1,200     0        3         0",
@@ -54,7 +62,7 @@ describe("the list of runs", () => {
   test.each([200, 140, 100, 80, 60, 40])(
     "D-10.13.4 in %p columns no line is longer, and ids tell runs apart",
     (columns) => {
-      const lines = runsTable([FAILED, PUSHED], { columns });
+      const lines = runsTable([FAILED, PUSHED], { columns }).map(textOf);
       expect(lines.filter((line) => line.length > columns)).toEqual([]);
       expect(lines[1]).toStartWith("3f9c2a1b-9  ");
       expect(lines[2]).toStartWith("3f9c2a1b-0  ");
@@ -67,7 +75,7 @@ describe("the list of runs", () => {
   );
 
   test("D-10.13.4 an error that does not fit is cut where the line ends", () => {
-    const [, line = ""] = runsTable([FAILED, PUSHED], { columns: 80 });
+    const [, line = ""] = runsTable([FAILED, PUSHED], { columns: 80 }).map(textOf);
     expect(line).toEndWith("…");
     expect(line.length).toBe(80);
     expect(line).toMatch(/ {2}The remote did not answer/);

@@ -2,7 +2,7 @@
 import { afterEach, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { keepResource, releaseResources } from "../http/support/resources.ts";
 import { runCli, startInTerminal } from "./support/run-cli.ts";
-import { fill, namesOf, startPair } from "./support/running-pair.ts";
+import { fill, namesOf, SHORT_NOTES, startPair } from "./support/running-pair.ts";
 
 afterEach(releaseResources);
 setDefaultTimeout(60_000);
@@ -30,6 +30,36 @@ function startBusy(url: string, failures: number): string {
 }
 
 describe("repsync sync", () => {
+  test("D-14.9 without a terminal there is a line for each table that had something to do, and no other", async () => {
+    const { local, remote, cli } = await startPair();
+    await fill(local, ["a"]);
+    await fill(remote, ["b", "c"]);
+    const first = await cli("sync both");
+    expect([first.code, first.stderr]).toEqual([0, ""]);
+    expect(first.stdout).toMatch(
+      /^notes: 1 pushed, 3 pulled, 3 changed, [\d,]+ of [\d,]+ bytes, \d+\.\d s\nRun .*: success, 1 pushed, .*\n$/,
+    );
+    const idle = await cli("sync both");
+    expect([idle.code, idle.stderr]).toEqual([0, ""]);
+    expect(idle.stdout).toMatch(/^Run [^\n]*: success, 0 pushed, \d pulled, 0 changed, [^\n]*\n$/);
+  });
+
+  test("D-14.9 -q leaves only errors, and the JSON", async () => {
+    const { local, remote, cli } = await startPair({ remote: SHORT_NOTES });
+    await fill(local, ["a"]);
+    expect(await cli("sync both -q")).toMatchObject({ code: 0, stdout: "", stderr: "" });
+    await fill(local, ["b"], "long");
+    const partial = await cli("sync push --quiet");
+    expect([partial.code, partial.stdout]).toEqual([3, ""]);
+    expect(partial.stderr).toMatch(/^1 record rejected; [^\n]*\n$/);
+    expect((await cli("compare notes -q")).code).toBe(3);
+    expect((await cli("sync push -q --json")).json).toMatchObject({ status: "partial" });
+    await remote.stop();
+    const failed = await cli("sync push notes -q", { SYNC_REMOTE_URL: "http://127.0.0.1:9" });
+    expect([failed.code, failed.stdout]).toEqual([1, ""]);
+    expect(failed.stderr).toStartWith("push notes failed: ");
+  });
+
   test("D-7.11 each retry is a line, the result counts them, and --events stays as it is", async () => {
     const { local, remote, cli } = await startPair();
     await fill(local, ["a"]);
@@ -73,7 +103,7 @@ describe("repsync sync", () => {
     const drifted = "notes: 2 rows here, 3 there; `repsync compare notes` finds the difference\n";
     const pushed = await cli("sync push notes");
     expect(pushed).toMatchObject({ code: 0, stderr: "" });
-    expect(pushed.stdout).toContain(`saved)\n${drifted}Run `);
+    expect(pushed.stdout).toContain(` s\n${drifted}Run `);
     const { json } = await cli("runs --json");
     expect((await cli(`runs ${json.items[0].run_id}`)).stdout).toContain(`  ${drifted}`);
     const pulled = await cli("sync pull notes --json");

@@ -35,7 +35,7 @@ export async function runDemo(
   const ending = new AbortController();
   try {
     const crew = { services, ending: ending.signal };
-    const outcome = await Promise.race([play({ folder, output }, crew), interrupted]);
+    const outcome = await Promise.race([play({ folder, output }, crew, isOnce), interrupted]);
     if (outcome === "interrupted") return EXIT.interrupted;
     if (!isOnce) {
       output.print("", exampleLine(outcome.production));
@@ -61,7 +61,7 @@ interface Outcome {
   readonly production: DemoDeployment;
 }
 
-async function play(stage: Stage, crew: Crew): Promise<Outcome> {
+async function play(stage: Stage, crew: Crew, isOnce: boolean): Promise<Outcome> {
   const { folder, output } = stage;
   await writeFile(join(folder, "tables.json"), JSON.stringify(CITIES_REGISTRY));
   const production = await startDeployment(folder, crew, "production", {});
@@ -74,8 +74,9 @@ async function play(stage: Stage, crew: Crew): Promise<Outcome> {
   const moved = await moveCities(stage, deployments);
   const looked = await showReputation(stage, deployments);
   const addresses = { local: local.url, production: production.url, copy: copy.url };
-  output.printJson({ sync: moved, reputation: looked, addresses });
-  output.print(...addressLines(deployments));
+  // Of deployments that end now there is nothing to look at.
+  output.printJson({ sync: moved, reputation: looked, ...(isOnce ? {} : { addresses }) });
+  if (!isOnce) output.print(...addressLines(deployments));
   return { isAsExpected: moved.differences === 0 && looked.isAsExpected, production };
 }
 

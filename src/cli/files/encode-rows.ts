@@ -1,10 +1,11 @@
 import { stringify } from "csv-stringify/sync";
+import { spreadsheetField } from "../../domain/shared/spreadsheet-field.ts";
 import { comparedColumns } from "../../domain/sync/rows/row-text.ts";
 import type { Column, Row, Table } from "../../domain/sync/table/table.ts";
-import { csvField } from "./csv-fields.ts";
+import { type CsvField, csvField } from "./csv-fields.ts";
 import type { FileFormat } from "./file-arguments.ts";
 
-interface RowEncoder {
+export interface RowEncoder {
   begin(): string;
   encode(rows: readonly Row[]): string;
   end(): string;
@@ -13,8 +14,15 @@ interface RowEncoder {
 /** An empty text is not null, and other programs trim fields that are not quoted. */
 const QUOTED_FIELDS = /^$|^[\s\uFEFF]|\s$/;
 
-/** Starts a file of a table's rows, with the columns that runs move, in the order of the registry. */
-export function startRowEncoder(format: FileFormat, table: Table): RowEncoder {
+/**
+ * Starts a file of a table's rows, with the columns that runs move, in the order of the registry. A CSV file may be made for
+ * spreadsheets, which run some fields (D-11.3).
+ */
+export function startRowEncoder(
+  format: FileFormat,
+  table: Table,
+  isForSpreadsheet: boolean,
+): RowEncoder {
   const compared = comparedColumns(table);
   const columns = table.columns.filter((column) => compared.includes(column));
   switch (format) {
@@ -29,11 +37,16 @@ export function startRowEncoder(format: FileFormat, table: Table): RowEncoder {
     case "csv":
       return {
         begin: () => csvLines([columns.map(({ name }) => name)]),
-        encode: (rows) =>
-          csvLines(rows.map((row) => columns.map((c) => csvField(c, row[c.name] ?? null)))),
+        encode: (rows) => csvLines(rows.map((row) => csvFields(columns, row, isForSpreadsheet))),
         end: () => "",
       };
   }
+}
+
+function csvFields(columns: readonly Column[], row: Row, isForSpreadsheet: boolean): CsvField[] {
+  const fields = columns.map((column) => csvField(column, row[column.name] ?? null));
+  if (!isForSpreadsheet) return fields;
+  return fields.map((field) => (field === null ? null : spreadsheetField(field)));
 }
 
 /** One JSON array, a row per line. */
@@ -65,6 +78,6 @@ function ordered(columns: readonly Column[], row: Row): Row {
   return Object.fromEntries(columns.map(({ name }) => [name, row[name] ?? null]));
 }
 
-function csvLines(records: readonly (readonly (string | null)[])[]): string {
-  return stringify(records as (string | null)[][], { quoted_match: [QUOTED_FIELDS] });
+function csvLines(records: readonly (readonly CsvField[])[]): string {
+  return stringify(records as CsvField[][], { quoted_match: [QUOTED_FIELDS] });
 }

@@ -29,7 +29,7 @@ class ProblemList<Problem extends ImportWarning> {
   lines(lineOf: (problem: Problem) => string): string[] {
     const untold = this.count - this.told.length;
     const more = untold > 0 ? [`  and ${formatCount(untold)} more`] : [];
-    return [...this.told.map((one) => oneLine(`  line ${one.line}: ${lineOf(one)}`)), ...more];
+    return [...this.told.map((one) => `  line ${one.line}: ${lineOf(one)}`), ...more];
   }
 }
 
@@ -62,8 +62,8 @@ export class ImportReport {
       output.warn(...this.#warnings.lines((warning) => withValue(warning)));
     }
     if (failed > 0) {
-      output.warn(`${countOf(failed, "record")} failed:`);
-      output.warn(
+      output.tellError(`${countOf(failed, "record")} failed:`);
+      output.tellError(
         ...this.#failures.lines(({ key, ...failure }) => {
           return `${key === null ? "" : `${key}: `}${withValue(failure)}`;
         }),
@@ -76,7 +76,7 @@ export class ImportReport {
     const { written, lastLine } = this.counts;
     if (lastLine === 0) return;
     const done = this.#isDryRun ? "read" : "written";
-    output.warn(
+    output.tellError(
       `${countOf(written, "row")} ${done}, up to line ${formatCount(lastLine)}, before this failure; ` +
         "importing the file again is safe",
     );
@@ -98,15 +98,6 @@ export class ImportReport {
       warningCount: this.#warnings.count,
     };
   }
-}
-
-/** What a file holds must neither end a line nor command a terminal. */
-function oneLine(text: string): string {
-  return text.replace(/\p{Cc}/gu, (char) =>
-    JSON.stringify(char)
-      .slice(1, -1)
-      .replace(/^[^\\]$/, "?"),
-  );
 }
 
 /** A message with the value that it is about, which a whole record has none of. */

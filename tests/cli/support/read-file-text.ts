@@ -47,7 +47,7 @@ export async function readAll(
 
 /** A whole file of rows. */
 export function fileText(format: FileFormat, table: Table, rows: readonly Row[]): string {
-  const encoder = startRowEncoder(format, table);
+  const encoder = startRowEncoder(format, table, false);
   const parts = [encoder.begin()];
   for (const row of rows) parts.push(encoder.encode([row]));
   return [...parts, encoder.end()].join("");

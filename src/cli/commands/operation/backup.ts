@@ -4,7 +4,7 @@ import {
   type AddCommand,
   type CommandTools,
   type CommonOptions,
-  declareCommand,
+  declareJob,
   readDeploymentConfig,
 } from "../../command-runner.ts";
 import { EXIT, type ExitCode } from "../../failure.ts";
@@ -16,7 +16,7 @@ interface BackupOptions extends CommonOptions {
 }
 
 export const addBackupCommand: AddCommand = (parent, run) => {
-  declareCommand(parent, "backup")
+  declareJob(parent, "backup")
     .description(
       "Writes the whole store, as it is at one moment, into a file that only its owner may read: tables, accounts, keys, " +
         "consents, the audit log, and the secrets that the store keeps. The service may run meanwhile. " +

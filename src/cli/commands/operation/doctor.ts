@@ -4,7 +4,7 @@ import {
   examineDeployment,
   type Finding,
 } from "../../../usecases/operations/examine-deployment.ts";
-import { type Colour, paint } from "../../colours.ts";
+import type { Colour } from "../../colours.ts";
 import {
   type AddCommand,
   type CommandTools,
@@ -36,9 +36,10 @@ async function examine(tools: CommandTools): Promise<ExitCode> {
   const tell = (finding: Finding) => {
     findings.push(finding);
     const { status, check, message, advice } = finding;
-    output.print(
-      `${paint(STATUS_COLOURS[status], status.padEnd(4))}  ${check}: ${message}${advice === null ? "" : `. ${advice}`}`,
-    );
+    output.print([
+      { colour: STATUS_COLOURS[status], text: status.padEnd(4) },
+      `  ${check}: ${message}${advice === null ? "" : `. ${advice}`}`,
+    ]);
   };
   const conclude = (code: ExitCode) => {
     output.printJson({ ok: code === EXIT.success, findings });

@@ -84,7 +84,7 @@ async function infer(
   for (const name of names) {
     output.warn(`Next: repsync import ${name} ${shellWord(path)}${opened.importOptions}`);
   }
-  if (problem !== null) output.warn(problem);
+  if (problem !== null) output.tellError(problem);
   return problem === null ? EXIT.success : EXIT.failed;
 }
 

@@ -2,7 +2,7 @@ import {
   type AddCommand,
   type CommandTools,
   type CommonOptions,
-  declareCommand,
+  declareJob,
   readDeploymentConfig,
 } from "../../command-runner.ts";
 import { EXIT, type ExitCode } from "../../failure.ts";
@@ -10,7 +10,7 @@ import { countOf } from "../../output.ts";
 import { openProgress } from "../../progress.ts";
 
 export const addMoveCommand: AddCommand = (parent, run) => {
-  declareCommand(parent, "move")
+  declareJob(parent, "move")
     .description(
       "Copies everything of the store of STORAGE_URL into an empty one, and compares each row: tables with their " +
         "tombstones and markers, accounts, keys, consents, the audit log, runs, and the secrets that the store keeps. " +

@@ -3,7 +3,7 @@ import {
   type AddCommand,
   type CommandTools,
   type CommonOptions,
-  declareCommand,
+  declareJob,
   readDeploymentConfig,
 } from "../../command-runner.ts";
 import { EXIT, type ExitCode } from "../../failure.ts";
@@ -15,7 +15,7 @@ const HOUR_MS = 3_600_000;
 const MINUTE_MS = 60_000;
 
 export const addRestoreCommand: AddCommand = (parent, run) => {
-  declareCommand(parent, "restore")
+  declareJob(parent, "restore")
     .description(
       "Fills the store of STORAGE_URL, which has to be empty and which no service may hold, from a file of repsync backup, " +
         "and compares each row with it. All sessions are ended. A restore that is refused leaves the store as it was.",

@@ -33,7 +33,7 @@ async function check({ output }: CommandTools, asked: string | undefined): Promi
   const { registry, problems } = readRegistryFile(await textOf(path));
   if (registry === null) {
     const error = `"${path}" has ${countOf(problems.length, "problem")}`;
-    output.warn(`${error}:`, ...problems.map((problem) => `- ${problemText(problem)}`));
+    output.tellError(`${error}:`, ...problems.map((problem) => `- ${problemText(problem)}`));
     const places = problems.map(({ line, column, message }) => ({ line, column, message }));
     output.printJson({ error, problems: places });
     return EXIT.usage;

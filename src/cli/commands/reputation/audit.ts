@@ -9,6 +9,7 @@ import {
   type CommandTools,
   type CommonOptions,
   declareCommand,
+  declareJob,
 } from "../../command-runner.ts";
 import { EXIT, type ExitCode } from "../../failure.ts";
 import { STANDARD_STREAM } from "../../files/file-arguments.ts";
@@ -18,7 +19,7 @@ import { openProgress } from "../../progress.ts";
 
 export const addAuditCommand: AddCommand = (parent, run) => {
   const group = parent.command("audit");
-  declareCommand(group, "verify")
+  declareJob(group, "verify")
     .description(
       "Verifies every record of the audit log, also while the service writes it. Exit code 1, and the first record " +
         "named, when one was changed, removed or moved.",
@@ -36,7 +37,7 @@ export const addAuditCommand: AddCommand = (parent, run) => {
     .action(({ out, ...options }: CommonOptions & { readonly out?: string }) =>
       run(options, (tools) => writeHeads(tools, out)),
     );
-  declareCommand(group, "prune")
+  declareJob(group, "prune")
     .description(
       "Removes records older than AUDIT_RETENTION_DAYS; the rest can still be verified. A log that does not verify is " +
         "left as it is.",
@@ -116,7 +117,7 @@ function readHeadsFile(path: string): string {
 }
 
 function tellProblem(output: Output, { message }: AuditProblem): void {
-  output.warn(`The audit log does not verify: ${message}`);
+  output.tellError(`The audit log does not verify: ${message}`);
 }
 
 function item(problem: AuditProblem | null) {

@@ -1,4 +1,5 @@
 import { AppError, refuse } from "../../../domain/shared/errors.ts";
+import { hasControlCharacter } from "../../../domain/shared/hidden-characters.ts";
 import {
   MAX_API_KEY_NAME_CHARS,
   MAX_ROTATION_OVERLAP_SECONDS,
@@ -69,8 +70,8 @@ async function createKey(
   username: string,
   { name, expires }: CreateOptions,
 ): Promise<ExitCode> {
-  if (!isTextOf(name, 1, MAX_API_KEY_NAME_CHARS)) {
-    const detail = `Must be a text of 1 to ${MAX_API_KEY_NAME_CHARS} characters`;
+  if (!isTextOf(name, 1, MAX_API_KEY_NAME_CHARS) || hasControlCharacter(name)) {
+    const detail = `Must be a text of 1 to ${MAX_API_KEY_NAME_CHARS} characters, in one line and without control characters`;
     refuse([{ pointer: "/name", detail }]);
   }
   const { accounts: deps } = (await open()).services;

@@ -11,7 +11,7 @@ import {
   type AddCommand,
   type CommandTools,
   type CommonOptions,
-  declareCommand,
+  declareJob,
   readWhole,
 } from "../../command-runner.ts";
 import { EXIT, type ExitCode } from "../../failure.ts";
@@ -33,7 +33,7 @@ const KINDS = {
 const MAX_VALUE_CHARS = 60;
 
 export const addCompareCommand: AddCommand = (parent, run) => {
-  declareCommand(parent, "compare")
+  declareJob(parent, "compare")
     .description(
       "Compares the rows of a table with those of the remote deployment. Exit code 3 when any differ.",
     )

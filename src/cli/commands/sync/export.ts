@@ -1,11 +1,11 @@
+import { AppError } from "../../../domain/shared/errors.ts";
 import { findTable, type Table } from "../../../domain/sync/table/table.ts";
 import type { FullStorage } from "../../../ports/storage.ts";
 import { exportRows } from "../../../usecases/sync/files/export-rows.ts";
-import { type AddCommand, type CommandTools, declareCommand } from "../../command-runner.ts";
+import { type AddCommand, type CommandTools, declareJob } from "../../command-runner.ts";
 import { EXIT, type ExitCode } from "../../failure.ts";
-import { startRowEncoder } from "../../files/encode-rows.ts";
+import { type RowEncoder, startRowEncoder } from "../../files/encode-rows.ts";
 import {
-  type FileFormat,
   type FileOptions,
   type FileRequest,
   formatOption,
@@ -16,8 +16,12 @@ import { writeText } from "../../files/write-text.ts";
 import { countOf } from "../../output.ts";
 import { openProgress, type Progress } from "../../progress.ts";
 
+interface ExportOptions extends FileOptions {
+  readonly spreadsheet?: true;
+}
+
 export const addExportCommand: AddCommand = (parent, run) => {
-  declareCommand(parent, "export")
+  declareJob(parent, "export")
     .description(
       "Writes the rows of a table, each once, in the order of its key. Importing the file gives an equal table. " +
         "A name that ends in .gz is compressed.",
@@ -25,16 +29,23 @@ export const addExportCommand: AddCommand = (parent, run) => {
     .argument("<table>", "table of the registry")
     .argument("<file>", "path, or - for standard output")
     .addOption(formatOption())
-    .action((tableName: string, file: string, { format: asked, ...options }: FileOptions) =>
-      run(options, (tools) => exportFile(tools, readFileArguments(tableName, file, asked))),
+    .option("--spreadsheet", "CSV only: put ' before fields that a spreadsheet would run")
+    .action((tableName: string, file: string, { format: asked, ...options }: ExportOptions) =>
+      run(options, (tools) => {
+        const request = readFileArguments(tableName, file, asked);
+        if (options.spreadsheet === true && request.format !== "csv") {
+          throw new AppError("invalid_request", "--spreadsheet is for CSV files");
+        }
+        return exportFile(tools, request, options.spreadsheet === true);
+      }),
     );
 };
 
 async function exportFile(
   { output, interruption, open }: CommandTools,
-  request: FileRequest,
+  { tableName, path, format }: FileRequest,
+  isForSpreadsheet: boolean,
 ): Promise<ExitCode> {
-  const { tableName, path, format } = request;
   const { config, services } = await open();
   const { storage } = services;
   const table = findTable(config.registry, tableName);
@@ -43,7 +54,8 @@ async function exportFile(
   const progress = board.start(`export ${table.name}`);
   const counts = { rows: 0, total: await storage.tables.countRows(table) };
   try {
-    await writeText(path, textOf(storage, { table, format, counts, progress, stop }));
+    const encoder = startRowEncoder(format, table, isForSpreadsheet);
+    await writeText(path, textOf(storage, { table, encoder, counts, progress, stop }));
   } finally {
     board.finish();
   }
@@ -55,7 +67,7 @@ async function exportFile(
 
 interface ExportJob {
   readonly table: Table;
-  readonly format: FileFormat;
+  readonly encoder: RowEncoder;
   readonly counts: { rows: number; readonly total: number };
   readonly progress: Progress;
   readonly stop: AbortSignal;
@@ -63,9 +75,8 @@ interface ExportJob {
 
 async function* textOf(
   storage: FullStorage,
-  { table, format, counts, progress, stop }: ExportJob,
+  { table, encoder, counts, progress, stop }: ExportJob,
 ): AsyncGenerator<string, void, undefined> {
-  const encoder = startRowEncoder(format, table);
   yield encoder.begin();
   for await (const rows of exportRows(storage.rows, table)) {
     stop.throwIfAborted();

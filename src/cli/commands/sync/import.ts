@@ -7,7 +7,7 @@ import { RecordReader } from "../../../usecases/sync/files/record-reader.ts";
 import {
   type AddCommand,
   type CommandTools,
-  declareCommand,
+  declareJob,
   readDeploymentConfig,
 } from "../../command-runner.ts";
 import { EXIT, type ExitCode } from "../../failure.ts";
@@ -26,7 +26,7 @@ interface ImportOptions extends FileOptions {
 }
 
 export const addImportCommand: AddCommand = (parent, run) => {
-  declareCommand(parent, "import")
+  declareJob(parent, "import")
     .description(
       "Writes the records of a JSON, NDJSON or CSV file, or the rows of the table of that name of a SQLite file, into " +
         "a table, by the rules of a push: a record whose key " +

@@ -73,7 +73,7 @@ async function retry({ output, open, interruption }: CommandTools, id: string): 
     output.print(`${label}: dropped, as the row here stays`);
     return EXIT.success;
   }
-  output.warn(`${label}: rejected again: ${message}`);
+  output.tellError(`${label}: rejected again: ${message}`);
   return EXIT.partial;
 }
 

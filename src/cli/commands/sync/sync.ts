@@ -6,7 +6,7 @@ import {
   type AddCommand,
   type CommandTools,
   type CommonOptions,
-  declareCommand,
+  declareJob,
   readWhole,
 } from "../../command-runner.ts";
 import { EXIT, type ExitCode } from "../../failure.ts";
@@ -22,7 +22,7 @@ interface SyncOptions extends CommonOptions {
 }
 
 export const addSyncCommand: AddCommand = (parent, run) => {
-  declareCommand(parent, "sync")
+  declareJob(parent, "sync")
     .description(
       "Moves the rows that changed since the last run to or from the remote deployment (SYNC_REMOTE_URL). " +
         "A stopped run continues where it stopped when it is started again.",
@@ -35,7 +35,7 @@ export const addSyncCommand: AddCommand = (parent, run) => {
     .option("--max-deletes <n>", "rows that may be deleted at an end of each table", readWhole)
     .option("--events", "write the run's events to standard output, one JSON object per line")
     .action((direction: RunDirection, table: string | undefined, options: SyncOptions) =>
-      run(options.events ? { json: true } : options, (tools) =>
+      run(options.events ? { ...options, json: true } : options, (tools) =>
         sync(tools, requestOf(direction, table, options), options.events === true),
       ),
     );
@@ -68,7 +68,7 @@ async function sync(
   const names = [...config.registry.keys()];
   const labelChars = "push ".length + Math.max(...names.map((name) => name.length));
   const board = openProgress(output, labelChars);
-  const view = new RunView(output, board, request.isDryRun);
+  const view = new RunView(output, board, () => run.soFar());
   for await (const news of run.news()) {
     if (!isEvents) {
       if (news.type !== "error" || interruption.received() === null) view.show(news);
@@ -80,7 +80,7 @@ async function sync(
   view.conclude(result);
   const signal = interruption.received();
   if (result.status === "failed" && signal !== null) {
-    output.warn(`Stopped by ${signal}; run the same command to continue`);
+    output.tellError(`Stopped by ${signal}; run the same command to continue`);
   }
   if (isAppError(error, "sync_misconfigured")) return EXIT.usage;
   return {

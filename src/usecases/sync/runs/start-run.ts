@@ -75,6 +75,11 @@ export class StartedRun {
     return ended.run;
   }
 
+  /** The run as it is now. */
+  soFar(): SyncRun {
+    return this.#progress.running();
+  }
+
   /** Ends the run before its next write, as failed, with a reason for its `error`. */
   stop(reason = "The run was stopped; run it again to continue"): void {
     this.#stopping.abort(new AppError("sync_failed", reason));
