@@ -175,9 +175,97 @@ test("D-10.12 one alert that is never taken does not hold up the others", async 
     received.at(-1)?.body.includes("quota.80") ? "it answered 400" : null;
   const quota = { account: "ana", limit: 10, used: 8, month: "2026-03" };
   await alerts.raise({ type: "quota.80", ...quota });
-  for (let i = 0; i < 10; i++) await alerts.raise(REVOKED);
+  for (let i = 0; i < 10; i++) await alerts.raise({ ...REVOKED, account: `ana-${i}` });
   time.advance(3_000);
   expect(received.filter(({ body }) => body.includes("key.revoked"))).toHaveLength(10);
+});
+
+/** What was received: type, account, last key and how many. */
+function toldBy({ body }: AlertMessage): string {
+  const { type, account, key_id, count } = JSON.parse(body);
+  return [type, account, key_id, count].filter((part) => part !== undefined).join(" ");
+}
+
+test("D-11.7 of alerts about one account and type the first goes at once, the others together a minute after it", async () => {
+  const { time, alerts, received, outbox } = startInstances(1);
+  const raise = async (key: number, changes: object = {}) =>
+    await alerts.raise({ ...REVOKED, keyId: `key-${key}`, ...changes });
+  await raise(1);
+  await raise(2);
+  await raise(3, { type: "key.rotated" });
+  await raise(4, { account: "bea" });
+  time.advance(5_000);
+  const first = ["key.revoked ana key-1", "key.rotated ana key-3", "key.revoked bea key-4"];
+  expect(received.map(toldBy)).toEqual(first);
+  for (let key = 10; key < 40; key++) {
+    await raise(key);
+    time.advance(1_500);
+  }
+  // However many there are, they are one alert until then.
+  expect([received.length, await outbox.count()]).toEqual([3, 1]);
+  time.advance(15_000);
+  expect(received.slice(3).map(toldBy)).toEqual(["key.revoked ana key-39 31"]);
+  const { id, body } = received[3] as AlertMessage;
+  expect(JSON.parse(body).id).toBe(id);
+  // That message has a minute of its own.
+  await raise(50);
+  time.advance(40_000);
+  expect(received).toHaveLength(4);
+  time.advance(20_000);
+  expect(received.slice(4).map(toldBy)).toEqual(["key.revoked ana key-50 1"]);
+  time.advance(120_000);
+  await raise(60);
+  time.advance(1_500);
+  expect(received.slice(5).map(toldBy)).toEqual(["key.revoked ana key-60"]);
+});
+
+test("D-11.7 a stop sends what was gathered at once", async () => {
+  const { time, alerts, received, outbox, deliveries } = startInstances(1);
+  for (const keyId of ["key-1", "key-2", "key-3"]) await alerts.raise({ ...REVOKED, keyId });
+  time.advance(5_000);
+  expect(received).toHaveLength(1);
+  await time.run(deliveries[0]?.stop() ?? Promise.resolve());
+  expect(received.slice(1).map(toldBy)).toEqual(["key.revoked ana key-3 2"]);
+  expect(await outbox.count()).toBe(0);
+});
+
+test("D-11.7 a receiver that does not answer holds up no stop, and what was gathered is sent after the next start", async () => {
+  const { time, alerts, received, world, deliveries, start } = startInstances(1);
+  for (const keyId of ["key-1", "key-2", "key-3"]) await alerts.raise({ ...REVOKED, keyId });
+  time.advance(5_000);
+  const { promise, resolve } = Promise.withResolvers<string>();
+  world.answer = () => promise;
+  const beforeMs = time.nowMs;
+  await time.run(deliveries[0]?.stop() ?? Promise.resolve());
+  resolve("the attempt was ended");
+  expect(time.nowMs - beforeMs).toBe(1_000);
+  world.answer = async () => null;
+  start();
+  time.advance(60_000);
+  expect(received.slice(2).map(toldBy)).toEqual(["key.revoked ana key-3 2"]);
+});
+
+test("D-11.7 what is gathered for a receiver that is away is one alert a minute", async () => {
+  const { time, alerts, received, world, outbox } = startInstances(1);
+  world.answer = async () => "it answered 500";
+  for (let second = 0; second < 600; second++) {
+    await alerts.raise({ ...REVOKED, keyId: `key-${second}` });
+    time.advance(1_000);
+  }
+  expect(await outbox.count()).toBeLessThanOrEqual(12);
+  world.answer = async () => null;
+  received.length = 0;
+  time.advance(900_000);
+  const told = received.map(({ body }) => Number(JSON.parse(body).count ?? 1));
+  expect(told.reduce((sum, count) => sum + count, 0)).toBe(600);
+});
+
+test("D-11.7 alerts about no account are sent before all that wait about people", async () => {
+  const { time, alerts, received } = startInstances(1);
+  for (let n = 0; n < 50; n++) await alerts.raise({ ...REVOKED, account: `ana-${n}` });
+  await alerts.raise({ type: "backup.failed", error: "The disk is full" });
+  time.advance(2_000);
+  expect([received.length, toldBy(received[0] as AlertMessage)]).toEqual([51, "backup.failed"]);
 });
 
 test("D-10.12 a store that does not answer is told once, and asked again", async () => {

@@ -79,6 +79,8 @@ export interface QueuedAlert {
   readonly body: string;
 }
 
+/** Time between two messages about one account and of one type; what happens in it is told together at its end. D-11.7. */
+export const ALERT_WINDOW_MS = 60_000;
 /** Time for which the delivery of an alert is tried again. */
 export const ALERT_LIFE_MS = 86_400_000;
 /** Wait after the first attempt that failed; it doubles with each one up to the greatest. */
@@ -99,6 +101,16 @@ export function queuedAlert(
     account: "account" in alert ? alert.account : null,
     body: JSON.stringify({ id, type, at, ...(toWire(shown) as object) }),
   };
+}
+
+/**
+ * The body of one alert in place of several about one account and of one type, the last one's with their number. `bodies`
+ * has the oldest first and may hold such bodies. D-11.7.
+ */
+export function gatheredBody(bodies: readonly string[]): string {
+  const told = bodies.map((body) => JSON.parse(body) as { readonly count?: number });
+  const count = told.reduce((sum, { count = 1 }) => sum + count, 0);
+  return JSON.stringify({ ...told.at(-1), count });
 }
 
 /** Milliseconds to wait after `attempts` failed ones, 1 or more; `chance` is from 0 to below 1. */

@@ -1,9 +1,15 @@
-import type { Alert, QueuedAlert } from "../../domain/alerts/alert.ts";
+import type { Alert, AlertType, QueuedAlert } from "../../domain/alerts/alert.ts";
 
 /** An alert that was not delivered yet. */
 export interface WaitingAlert extends QueuedAlert {
   /** Attempts that failed, 0 or more. */
   readonly attempts: number;
+}
+
+/** What alerts that are told together have in common. */
+export interface AlertSubject {
+  readonly account: string;
+  readonly type: AlertType;
 }
 
 /** When to try an alert again. */
@@ -26,10 +32,17 @@ export interface AlertOutbox {
   add(alerts: readonly QueuedAlert[]): Promise<void>;
 
   /**
-   * Up to `limit` alerts whose time has come, those that have waited longest first. A time that is later than
+   * Up to `limit` alerts whose time has come: those about no account first, and of each kind those that have waited longest.
+   * A time that is later than
    * `MAX_ALERT_WAIT_MS` from now has come too: the clock was set back since.
    */
   due(nowMs: number, limit: number): Promise<readonly WaitingAlert[]>;
+
+  /**
+   * Makes one of all alerts about an account and of a type that were not tried yet (`gatheredBody`): the last one, to be due
+   * at a time in milliseconds since 1970. One commit. Resolves to its id, null when there is none.
+   */
+  gather(about: AlertSubject, dueAtMs: number): Promise<string | null>;
 
   /** Keeps an alert for a later attempt; nothing happens when it is gone. */
   postpone(id: string, retry: AlertRetry): Promise<void>;

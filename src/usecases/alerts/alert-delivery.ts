@@ -1,11 +1,17 @@
 // Delivers the alerts that wait, beside everything else: nothing ever waits for a receiver. D-10.12.
-import { ALERT_LIFE_MS, type AlertType, alertWaitMs } from "../../domain/alerts/alert.ts";
+import {
+  ALERT_LIFE_MS,
+  ALERT_WINDOW_MS,
+  type AlertType,
+  alertWaitMs,
+} from "../../domain/alerts/alert.ts";
 import type { AlertOutbox, WaitingAlert } from "../../ports/alerts/alert-outbox.ts";
 import type { AlertSender } from "../../ports/alerts/alert-sender.ts";
 import type { Mac } from "../../ports/crypto/crypto.ts";
 import type { AlertOutcome } from "../../ports/runtime/metrics.ts";
 import type { Clock, Ids, Random } from "../../ports/runtime/runtime.ts";
 import { type LeaseDeps, type RunLease, tryLease } from "../sync/shared/hold-lease.ts";
+import { AlertWindows } from "./alert-windows.ts";
 
 /** How often the store is asked for alerts: those of every instance, and of the command line, are in it. */
 const LOOK_EVERY_MS = 1_000;
@@ -13,7 +19,9 @@ const LOOK_EVERY_MS = 1_000;
 const MAX_PAUSE_MS = 60_000;
 /** Alerts that are sent at once. */
 const MAX_AT_ONCE = 4;
-/** Time that a store gets to answer when the service stops. */
+/** Alerts that are read when the service stops, to find those that wait for the end of their window. */
+const MAX_LOOKED_AT = 100;
+/** Time that a store and the receiver get to answer when the service stops. */
 const MAX_STOP_MS = 1_000;
 /** Of the instances the one that holds it sends. */
 const LEASE_NAME = "alerts";
@@ -34,7 +42,10 @@ export class AlertDelivery {
   readonly #deps: AlertDeliveryDeps;
   readonly #key: Uint8Array;
   readonly #stopping = new AbortController();
+  /** Ends what a stop still sends. */
+  readonly #ending = new AbortController();
   readonly #ended: Promise<void>;
+  readonly #windows = new AlertWindows();
   /** Delivered alerts that the store could not forget, as when its disk is full: not sent again. */
   readonly #delivered = new Set<string>();
   /** Looks in a row in which the store failed. */
@@ -47,12 +58,13 @@ export class AlertDelivery {
     this.#ended = this.#deliverUntilStopped();
   }
 
-  /** Ends attempts under way, which are made again at the next start. Idempotent. */
+  /** Ends attempts under way, which are made again at the next start, and sends what waits for the end of a window. Idempotent. */
   async stop(): Promise<void> {
     this.#stopping.abort();
     const ended = new AbortController();
     const all = this.#ended.then(() => ended.abort());
     await Promise.race([all, this.#deps.timer.sleep(MAX_STOP_MS, ended.signal)]);
+    this.#ending.abort();
   }
 
   async #deliverUntilStopped(): Promise<void> {
@@ -60,7 +72,7 @@ export class AlertDelivery {
     const { signal } = this.#stopping;
     for (;;) {
       await timer.sleep(Math.min(LOOK_EVERY_MS * 2 ** this.#failures, MAX_PAUSE_MS), signal);
-      if (signal.aborted) return;
+      if (signal.aborted) break;
       try {
         await this.#deliverDue();
         this.#failures = 0;
@@ -69,6 +81,8 @@ export class AlertDelivery {
         if (isFirst && !signal.aborted) logger.error("Alerts cannot be read or kept", error);
       }
     }
+    // They are in the store all the same.
+    await this.#deliverGathered().catch(() => {});
   }
 
   async #deliverDue(): Promise<void> {
@@ -82,8 +96,55 @@ export class AlertDelivery {
       while (lease.isHeld()) {
         const alerts = await outbox.due(clock.nowMs(), MAX_AT_ONCE);
         if (alerts.length === 0) return;
-        await this.#deliverAll(alerts, lease);
+        const { now = [], later = [] } = Object.groupBy(alerts, (alert) =>
+          this.#isForNow(alert) ? "now" : "later",
+        );
+        await this.#deliverAll(now, lease);
+        // Once the first of them has gone, so that it is not gathered with the others.
+        for (const alert of later) await this.#gather(alert, this.#leftMs(alert));
       }
+    } finally {
+      await lease.release();
+    }
+  }
+
+  /** False for an alert that waits for the end of a window. */
+  #isForNow(alert: WaitingAlert): boolean {
+    const { id, account, attempts } = alert;
+    if (account === null || attempts > 0 || this.#delivered.has(id)) return true;
+    if (this.#leftMs(alert) > 0) return false;
+    this.#windows.begin(alert, this.#deps.clock.monotonicMs());
+    return true;
+  }
+
+  #leftMs(alert: WaitingAlert): number {
+    return this.#windows.leftMs(alert, this.#deps.clock.monotonicMs());
+  }
+
+  /** Makes one alert of all that are about the same, to be sent after so long; resolves to its id. */
+  async #gather({ account, type }: WaitingAlert, waitMs: number): Promise<string | null> {
+    const { outbox, clock } = this.#deps;
+    return account === null ? null : await outbox.gather({ account, type }, clock.nowMs() + waitMs);
+  }
+
+  /** Sends what waits for the end of a window, once. What cannot be sent before the stop is over waits in the store. */
+  async #deliverGathered(): Promise<void> {
+    const { outbox, clock, ids } = this.#deps;
+    const untilMs = clock.nowMs() + ALERT_WINDOW_MS;
+    const waiting = (await outbox.due(untilMs, MAX_LOOKED_AT)).filter(
+      (alert) => alert.attempts === 0 && this.#leftMs(alert) > 0,
+    );
+    if (waiting.length === 0) return;
+    const lease = await tryLease(this.#deps, LEASE_NAME, ids.next(), this.#ending.signal);
+    if ("heldBy" in lease) return;
+    try {
+      const gathered = new Set<string | null>();
+      for (const alert of waiting) gathered.add(await this.#gather(alert, 0));
+      const due = await outbox.due(clock.nowMs(), MAX_LOOKED_AT);
+      await this.#deliverAll(
+        due.filter(({ id }) => gathered.has(id)),
+        lease,
+      );
     } finally {
       await lease.release();
     }

@@ -26,6 +26,43 @@ export function alertOutboxContract(harness: StoreHarness<Parts>): void {
       expect(await alerts.due(NOON + 9, 2)).toEqual([waiting(first), waiting(second)]);
     });
 
+    it("D-11.7 those about no account are due first", async ({ alerts }) => {
+      const [a, b, c] = [alert("a", NOON), alert("b", NOON + 1), alert("c", NOON + 2)];
+      const damage = { ...c, type: "backup.failed", account: null } as const;
+      await alerts.add([a, b, damage]);
+      const ids = async (limit: number) => (await alerts.due(NOON + 9, limit)).map(({ id }) => id);
+      expect([await ids(10), await ids(2), await ids(1)]).toEqual([
+        ["c", "a", "b"],
+        ["c", "a"],
+        ["c"],
+      ]);
+    });
+
+    it("D-11.7 gather() makes one of those about an account and of a type that were not tried", async ({
+      alerts,
+    }) => {
+      const about = { account: "ana", type: "key.revoked" } as const;
+      expect(await alerts.gather(about, NOON)).toBeNull();
+      const others = [
+        { ...alert("of bea", NOON), account: "bea" },
+        { ...alert("rotated", NOON), type: "key.rotated" } as const,
+      ];
+      await alerts.add([alert("tried", NOON), ...others]);
+      await alerts.postpone("tried", { attempts: 1, atMs: NOON });
+      await alerts.add([alert("a", NOON), alert("b", NOON + 1), alert("c", NOON + 2)]);
+      expect(await alerts.gather(about, NOON + 100)).toBe("c");
+      const left = async () => (await alerts.due(NOON + 99, 10)).map(({ id }) => id).sort();
+      expect(await left()).toEqual(["of bea", "rotated", "tried"]);
+      await alerts.add([alert("d", NOON + 5)]);
+      expect(await alerts.gather(about, NOON + 200)).toBe("d");
+      expect([await left(), await alerts.count()]).toEqual([["of bea", "rotated", "tried"], 4]);
+      const gathered = (await alerts.due(NOON + 200, 10)).find(({ id }) => id === "d");
+      expect(gathered).toEqual({
+        ...waiting(alert("d", NOON + 5)),
+        body: `{"id":"d","type":"key.revoked","name":"Straße \\u0000 'x'","count":4}`,
+      });
+    });
+
     it("D-10.12 what is postponed comes later, and goes when it is removed", async ({ alerts }) => {
       const [a, b] = [alert("a", NOON), alert("b", NOON + 1)];
       await alerts.add([a, b]);

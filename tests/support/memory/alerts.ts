@@ -1,11 +1,13 @@
 import {
   type Alert,
+  gatheredBody,
   MAX_ALERT_WAIT_MS,
   type QueuedAlert,
 } from "../../../src/domain/alerts/alert.ts";
 import type {
   AlertOutbox,
   AlertRetry,
+  AlertSubject,
   MakeAlert,
   WaitingAlert,
 } from "../../../src/ports/alerts/alert-outbox.ts";
@@ -13,6 +15,11 @@ import type {
 interface Entry {
   readonly alert: WaitingAlert;
   readonly dueAtMs: number;
+}
+
+/** Those about no account come first. */
+function rank({ alert }: Entry): number {
+  return alert.account === null ? 0 : 1;
 }
 
 /** Alerts in memory. */
@@ -31,9 +38,21 @@ export class MemoryAlertOutbox implements AlertOutbox {
   async due(nowMs: number, limit: number): Promise<readonly WaitingAlert[]> {
     return [...this.#entries.values()]
       .filter(({ dueAtMs }) => dueAtMs <= nowMs || dueAtMs > nowMs + MAX_ALERT_WAIT_MS)
-      .sort((a, b) => a.dueAtMs - b.dueAtMs)
+      .sort((a, b) => rank(a) - rank(b) || a.dueAtMs - b.dueAtMs)
       .slice(0, limit)
       .map(({ alert }) => alert);
+  }
+
+  async gather({ account, type }: AlertSubject, dueAtMs: number): Promise<string | null> {
+    const untried = [...this.#entries.values()]
+      .map(({ alert }) => alert)
+      .filter((alert) => alert.account === account && alert.type === type && alert.attempts === 0);
+    const last = untried.at(-1);
+    if (last === undefined) return null;
+    for (const { id } of untried) this.#entries.delete(id);
+    const body = gatheredBody(untried.map(({ body }) => body));
+    this.#entries.set(last.id, { alert: { ...last, body }, dueAtMs });
+    return last.id;
   }
 
   async postpone(id: string, { attempts, atMs }: AlertRetry): Promise<void> {

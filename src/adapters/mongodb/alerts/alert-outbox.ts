@@ -1,6 +1,11 @@
 import type { ClientSession, Collection, Db } from "mongodb";
-import { MAX_ALERT_WAIT_MS, type QueuedAlert } from "../../../domain/alerts/alert.ts";
-import type { AlertOutbox, AlertRetry, WaitingAlert } from "../../../ports/alerts/alert-outbox.ts";
+import { gatheredBody, MAX_ALERT_WAIT_MS, type QueuedAlert } from "../../../domain/alerts/alert.ts";
+import type {
+  AlertOutbox,
+  AlertRetry,
+  AlertSubject,
+  WaitingAlert,
+} from "../../../ports/alerts/alert-outbox.ts";
 import type { InternalCollection } from "../driver/collections.ts";
 import {
   COMMITTED,
@@ -41,10 +46,32 @@ export class MongoAlertOutbox implements AlertOutbox {
     const isDue = {
       $or: [{ dueAtMs: { $lte: nowMs } }, { dueAtMs: { $gt: nowMs + MAX_ALERT_WAIT_MS } }],
     };
-    const found = await readCommitted(this.#deps, () =>
-      this.#alerts.find(isDue, { ...COMMITTED, sort: { dueAtMs: 1, atMs: 1 }, limit }).toArray(),
-    );
-    return found.map(({ _id: id, dueAtMs: _, ...alert }) => ({ id, ...alert }));
+    return await readCommitted(this.#deps, async () => {
+      const find = async (account: null | { $ne: null }, limit: number) =>
+        await this.#alerts
+          .find({ ...isDue, account }, { ...COMMITTED, sort: { dueAtMs: 1, atMs: 1 }, limit })
+          .toArray();
+      const found = await find(null, limit);
+      const left = limit - found.length;
+      // 0 would be no limit.
+      if (left > 0) found.push(...(await find({ $ne: null }, left)));
+      return found.map(({ _id: id, dueAtMs: _, ...alert }) => ({ id, ...alert }));
+    });
+  }
+
+  async gather(about: AlertSubject, dueAtMs: number): Promise<string | null> {
+    return await writeTogether(this.#deps, async (session) => {
+      const isUntried = { ...about, attempts: 0 };
+      const options = { session, sort: { atMs: 1 } } as const;
+      const untried = await this.#alerts.find(isUntried, options).toArray();
+      const last = untried.pop();
+      if (last === undefined) return null;
+      const gone = untried.map(({ _id }) => _id);
+      await this.#alerts.deleteMany({ _id: { $in: gone } }, { session });
+      const body = gatheredBody([...untried, last].map(({ body }) => body));
+      await this.#alerts.updateOne({ _id: last._id }, { $set: { body, dueAtMs } }, { session });
+      return last._id;
+    });
   }
 
   async postpone(id: string, { attempts, atMs }: AlertRetry): Promise<void> {

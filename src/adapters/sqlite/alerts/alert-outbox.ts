@@ -1,9 +1,15 @@
 import {
   type AlertType,
+  gatheredBody,
   MAX_ALERT_WAIT_MS,
   type QueuedAlert,
 } from "../../../domain/alerts/alert.ts";
-import type { AlertOutbox, AlertRetry, WaitingAlert } from "../../../ports/alerts/alert-outbox.ts";
+import type {
+  AlertOutbox,
+  AlertRetry,
+  AlertSubject,
+  WaitingAlert,
+} from "../../../ports/alerts/alert-outbox.ts";
 import type { SqliteDatabase } from "../driver/database.ts";
 import type { SqliteRow } from "../driver/driver.ts";
 
@@ -23,7 +29,10 @@ const ADD =
   " VALUES (?1, ?2, ?3, ?4, ?5, 0, ?4) ON CONFLICT DO NOTHING";
 const DUE =
   "SELECT id, type, account, at_ms, body, attempts FROM repsync_alerts" +
-  " WHERE due_at_ms <= ? OR due_at_ms > ? ORDER BY due_at_ms, number LIMIT ?";
+  " WHERE due_at_ms <= ? OR due_at_ms > ? ORDER BY account IS NOT NULL, due_at_ms, number LIMIT ?";
+const UNTRIED =
+  "SELECT id, body FROM repsync_alerts WHERE account = ? AND type = ? AND attempts = 0 ORDER BY number";
+const GATHER = "UPDATE repsync_alerts SET body = ?, due_at_ms = ? WHERE id = ?";
 const POSTPONE = "UPDATE repsync_alerts SET attempts = ?, due_at_ms = ? WHERE id = ?";
 const REMOVE = "DELETE FROM repsync_alerts WHERE id = ?";
 const DROP = "DELETE FROM repsync_alerts WHERE account = ?";
@@ -44,6 +53,18 @@ export class SqliteAlertOutbox implements AlertOutbox {
     const values = [nowMs, nowMs + MAX_ALERT_WAIT_MS, limit];
     const rows = await this.#database.read(() => this.#database.all(DUE, values));
     return rows.map(waitingAlertOf);
+  }
+
+  async gather({ account, type }: AlertSubject, dueAtMs: number): Promise<string | null> {
+    return await this.#database.keep(() => {
+      const untried = this.#database.all(UNTRIED, [account, type]);
+      const last = untried.pop();
+      if (last === undefined) return null;
+      for (const { id } of untried) this.#database.run(REMOVE, [String(id)]);
+      const body = gatheredBody([...untried, last].map(({ body }) => String(body)));
+      this.#database.run(GATHER, [body, dueAtMs, String(last["id"])]);
+      return String(last["id"]);
+    });
   }
 
   async postpone(id: string, { attempts, atMs }: AlertRetry): Promise<void> {
