@@ -137,6 +137,21 @@ export const ONE_REMOTE: Sabotage = {
   }),
 };
 
+/** Nobody owns a table without times, and its rows go both ways all the same. */
+export const NO_OWNER: Sabotage = {
+  deps(deps) {
+    const ownerless = [...deps.registry].map(
+      ([name, table]) => [name, { ...table, direction: null }] as const,
+    );
+    const { tables } = writing(deps, (write) => write);
+    // An end that seems to have no rows is filled.
+    return {
+      ...{ ...deps, registry: new Map(ownerless) },
+      tables: { ...tables, countRows: async () => 0 },
+    };
+  },
+};
+
 /** The dependencies with another way to write. */
 function writing(deps: SyncDeps, change: (write: Write) => Write): SyncDeps {
   const { tables } = deps;

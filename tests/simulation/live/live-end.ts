@@ -15,6 +15,8 @@ interface EndRegistry {
   readonly timeType: "datetime" | "date";
   readonly lagSeconds: number;
   readonly deletes: boolean;
+  /** Which way the rows go; null in a table with a timestamp column. */
+  readonly direction: "push" | "pull" | null;
   /** Longer texts in `v` are refused; null when none are. */
   readonly maxChars: number | null;
   /** False while the column `notes` does not exist. */
@@ -139,9 +141,10 @@ async function isCommitted(work: () => Promise<boolean>): Promise<boolean> {
 }
 
 function itemsEntry(registry: EndRegistry): TableEntry {
-  const { timeType, lagSeconds, deletes, maxChars, hasNotes } = registry;
+  const { timeType, lagSeconds, deletes, direction, maxChars, hasNotes } = registry;
   return {
-    ...{ timestamp_column: "at", upsert_key: ["k"], lag_seconds: lagSeconds },
+    ...{ upsert_key: ["k"], lag_seconds: lagSeconds },
+    ...(direction === null ? { timestamp_column: "at" } : { direction }),
     ...(deletes ? { deletes: true } : {}),
     columns: {
       k: { type: "text" },

@@ -45,6 +45,8 @@ export interface LiveScenario {
   readonly timeType: "datetime" | "date";
   /** Deletes travel. */
   readonly deletes: boolean;
+  /** The end that owns the rows, and alone writes them, of a table without a timestamp column; null for one that has it. */
+  readonly owner: string | null;
   /** Part of the runs that are killed. */
   readonly crashes: number;
   /** Part of the requests that something happens to. */
@@ -87,9 +89,25 @@ export function chooseLiveScenario(random: SeededRandom): LiveScenario {
   const topology = random.pick(Object.keys(TOPOLOGIES) as Topology[]);
   const chosen = chooseAmongOwn(random);
   if (topology === "foreign pair") return { ...chosen, topology, ...FOREIGN };
+  const owners = OWNERS[topology] ?? [];
+  if (owners.length > 0 && random.chance(0.3)) {
+    return { ...chosen, topology, ...OWNED, owner: random.pick(owners) };
+  }
   // With a remote that is new to an end its columns are too, so that nobody knows which rows of theirs are to be fetched.
   return { ...chosen, topology, isUpgraded: chosen.isUpgraded && topology !== "roaming" };
 }
+
+/** Who may own a table without times where each run goes from or to the owner, or its hub. */
+const OWNERS: Partial<Record<Topology, readonly string[]>> = {
+  pair: ["A", "B"],
+  mutual: ["A", "B"],
+  hub: ["A", "B", "H"],
+};
+
+/** Without times deletes do not travel, and what a row was in a column that an end lacks nobody knows. */
+const OWNED: Partial<LiveScenario> = {
+  ...{ timeType: "datetime", deletes: false, isUpgraded: false, acts: { new: 4, edit: 5 } },
+};
 
 /** A service of another kind tells of no late rows, and guards none: what can be promised of it is less. */
 const FOREIGN: Partial<LiveScenario> = {
@@ -108,6 +126,7 @@ function chooseAmongOwn(random: SeededRandom): Omit<LiveScenario, "topology"> {
     acts: { new: 4, edit: 5, late: 3, guarded: 2, delete: 4, ...odd, ...refused },
     timeType,
     deletes: timeType === "datetime" && random.chance(0.5),
+    owner: null,
     crashes: random.pick([0, 0, 0.3]),
     faults: random.pick([0, 0, 0.05]),
     fullDisks: random.pick([0, 0, 0.02]),

@@ -90,12 +90,13 @@ export class LiveWorld {
     const disk = { fullness: 0 };
     const isDiskFull = () => disk.fullness > 0 && random.chance(disk.fullness);
     for (const [i, name] of names.entries()) {
-      const { store, skewMs, maxPageRows, isUpgraded, acts, timeType, deletes } = scenario;
+      const { store, skewMs, maxPageRows, isUpgraded, acts, timeType, deletes, owner } = scenario;
       const clock = time.clock(random.int(-skewMs, skewMs));
       const maxChars = acts.refused !== undefined && i % 2 === 1 ? MAX_ACCEPTED_CHARS : null;
       const hasNotes = !isUpgraded || random.chance(0.5);
       const lagSeconds = random.pick([20, 60, 60, 300]);
-      const registry = { timeType, lagSeconds, deletes, maxChars, hasNotes };
+      const direction = owner === null ? null : owner === name ? "push" : "pull";
+      const registry = { timeType, lagSeconds, deletes, direction, maxChars, hasNotes } as const;
       ends.set(name, await LiveEnd.open({ name, store, clock, maxPageRows, registry, isDiskFull }));
     }
     disk.fullness = scenario.fullDisks;

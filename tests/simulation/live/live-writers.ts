@@ -32,7 +32,10 @@ export class LiveWriters {
 
   /** Does something at any end. */
   async act(): Promise<void> {
-    const end = this.#random.pick(this.#ends);
+    const { owner } = this.#scenario;
+    const end = this.#random.pick(
+      this.#ends.filter(({ name }) => owner === null || name === owner),
+    );
     const act = this.#pickAct(end);
     const rows = await end.rows();
     if (act === "delete") return this.#delete(end, rows);

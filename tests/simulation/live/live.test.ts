@@ -14,7 +14,7 @@ const TEST_TIMEOUT_MS = 300_000;
 const CONTROL_SEEDS = 30;
 
 test.each(seedRanges(seedRange(DEFAULT_SEEDS), SEEDS_PER_TEST))(
-  "D-7.1, D-7.3.3, D-7.4, D-7.6, D-11.10.1 live ends become equal by runs alone, in two rounds, and each row is its newest version: seeds %d to %d",
+  "D-7.1, D-7.3.3, D-7.4, D-7.6, D-11.9, D-11.10.1 live ends become equal by runs alone, in two rounds, and each row is its newest version: seeds %d to %d",
   async (from, to) => {
     for (let seed = from; seed <= to; seed++) {
       const { problem, world } = await playLive(seed);
@@ -29,6 +29,7 @@ test.each(seedRanges(seedRange(DEFAULT_SEEDS), SEEDS_PER_TEST))(
 /** Only one thing is at fault in each control. */
 const FAIR: Partial<LiveScenario> = {
   ...{ topology: "hub", store: "memory", timeType: "datetime", deletes: false, isUpgraded: false },
+  owner: null,
   ...{ acts: { new: 4, edit: 5, late: 3, guarded: 2 }, gaps: CALM_GAPS, steps: 50 },
   ...{ crashes: 0, faults: 0, fullDisks: 0, full: 0, skewMs: 0 },
 };
@@ -58,6 +59,12 @@ const CONTROLS: readonly (readonly [string, Partial<LiveScenario>, Sabotage, num
     { ...FAIR, acts: { late: 1 }, maxPageRows: 1, gaps: [0.3, 1], steps: 30 },
     controls.MARK_AFTER_READING,
     10,
+  ],
+  [
+    "D-11.9 no owner of a table without times",
+    { ...FAIR, topology: "pair", owner: "B", acts: { new: 2, edit: 5 }, directions: ["both"] },
+    controls.NO_OWNER,
+    20,
   ],
   [
     "D-11.10.1 one memory for all remotes",
