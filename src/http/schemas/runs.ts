@@ -40,7 +40,10 @@ const FLAGS = {
     Type.Boolean({ default: false, description: "Count what would move; change nothing" }),
   ),
   force: Type.Optional(
-    Type.Boolean({ default: false, description: "Overwrite newer rows; not with `both`" }),
+    Type.Boolean({
+      default: false,
+      description: "Overwrite newer rows, and move tables that go the other way; not with `both`",
+    }),
   ),
   max_deletes: MaxDeletes,
 };

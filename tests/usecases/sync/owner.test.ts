@@ -4,7 +4,7 @@ import { ownerText } from "../../../src/domain/sync/run/table-owner.ts";
 import type { TableEntry } from "../../../src/domain/sync/table/registry-schema.ts";
 import { foreignServer } from "../../simulation/sim-servers.ts";
 import { SeededRandom } from "../../support/seeded-random.ts";
-import { makeTwoEnds, put, rowsOf, runOf, type TwoEndsOptions } from "./two-ends.ts";
+import { makeTwoEnds, put, register, rowsOf, runOf, type TwoEndsOptions } from "./two-ends.ts";
 
 const TIMELESS: TableEntry = {
   upsert_key: ["k"],
@@ -27,6 +27,23 @@ test("D-11.9 that a table ended so is one warning in the log, once per table and
   const told = ends.logger.lines.filter(({ level }) => level === "warn" || level === "error");
   expect(told).toMatchObject([{ level: "warn", message: ownerText("no_owner", ["items"]) }]);
   expect(rowsOf(ends.there, ends.table)).toEqual([["a", "there", null]]);
+});
+
+test("D-11.9 an owner that was pulled to before sends a new column without a pull", async () => {
+  const ends = await endsWithRows();
+  put(ends.there, ends.table, [["b", "there", null]]);
+  expect((await runOf(ends, { direction: "pull" })).run.status).toBe("success");
+  const columns = { ...TIMELESS.columns, note: { type: "text" } } as const;
+  await register(ends, "there", { ...TIMELESS, columns, direction: "pull" });
+  const table = await register(ends, "here", { ...TIMELESS, columns, direction: "push" });
+  ends.here.writeOwn(table, { k: "a", v: "here", at: null, note: "new" });
+  const { run } = await runOf(ends, { direction: "both" });
+  expect([run.status, run.error]).toEqual(["success", undefined]);
+  const rows = ends.there.sortedRows(table).map(({ k, note }) => [k, note ?? null]);
+  expect(rows.sort()).toEqual([
+    ["a", "new"],
+    ["b", null],
+  ]);
 });
 
 const FOREIGN: TwoEndsOptions = {

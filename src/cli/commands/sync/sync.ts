@@ -31,7 +31,10 @@ export const addSyncCommand: AddCommand = (parent, run) => {
     .argument("[table]", "one table; without it every table of the registry")
     .option("--full", "move every row: forget where the last runs ended")
     .option("--dry-run", "count what would move, and change nothing")
-    .option("--force", "overwrite newer rows; with push or pull only")
+    .option(
+      "--force",
+      "overwrite newer rows, and move tables that go the other way; with push or pull only",
+    )
     .option("--max-deletes <n>", "rows that may be deleted at an end of each table", readWhole)
     .option("--events", "write the run's events to standard output, one JSON object per line")
     .action((direction: RunDirection, table: string | undefined, options: SyncOptions) =>

@@ -119,7 +119,9 @@ export function columnHistory(
   markers: ReadonlyMap<string, string>,
 ): ColumnHistory {
   const then = (of: SyncDirection) => readColumns(markers.get(columnsName(of, table.name)));
-  const unfetched = unfetchedColumns(then("pull"), columns);
+  // Whoever owns the rows has nothing to fetch. D-11.9.
+  const isOwner = table.direction === "push";
+  const unfetched = isOwner ? [] : unfetchedColumns(then("pull"), columns);
   const added = addedColumns(then(direction), columns);
   const unsent = unsentColumns(then("push"), columns);
   const names = unfetched.map((name) => `"${name}"`).join(", ");
