@@ -189,7 +189,7 @@ describe("a remote that fails for a while", () => {
     const local = await startRunApp({ env, time: fastTime(20) });
     const body = { table: "notes", direction: "pull" };
     const reply = await local.ask("/trigger-sse", jsonBody(body));
-    const why = `GET ${server.url}/api/v1/sync/pull/notes was answered 503: Busy data: {}`;
+    const why = `GET ${server.url}/api/v1/sync/pull/notes was answered 503: Busy\\u{a}data: {}`;
     const lines = reply.text.split("\n\n").filter((line) => line.startsWith(": retry"));
     expect(lines).toEqual([
       `: retry 2 of 8 in 2 s: ${why}`,
