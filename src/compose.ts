@@ -5,7 +5,7 @@ import { NodeMac, NodeSecretComparison } from "./adapters/node-crypto/node-crypt
 import { WebhookSender } from "./adapters/node-http/webhook-sender.ts";
 import { PrometheusMetrics } from "./adapters/prometheus/prometheus-metrics.ts";
 import { InstalledAssets } from "./adapters/swagger-ui/installed-assets.ts";
-import { SystemIds, SystemRandom } from "./adapters/system/system.ts";
+import { SystemClock, SystemIds, SystemRandom } from "./adapters/system/system.ts";
 import { WebCryptoDigest } from "./adapters/webcrypto/web-crypto-digest.ts";
 import { ZlibGzip } from "./adapters/zlib/zlib-gzip.ts";
 import { backUpDeps } from "./backups.ts";
@@ -13,6 +13,7 @@ import type { Config } from "./config.ts";
 import { createRequestHandler } from "./http/app.ts";
 import { DOCUMENTATION } from "./http/openapi.ts";
 import type { PageRoutesDeps } from "./http/routes/sync-routes.ts";
+import { createStartingHandler } from "./http/starting.ts";
 import type { RequestHandler, StartHttpServer } from "./ports/http/http-server.ts";
 import type { VersionedCache } from "./ports/lookups/versioned-cache.ts";
 import type { Logger } from "./ports/runtime/logger.ts";
@@ -42,7 +43,8 @@ const CLOSE_GRACE_MS = 5_000;
 export interface Deployment {
   readonly logger: Logger;
   readonly handler: RequestHandler;
-  readonly startServer: StartHttpServer;
+  /** True where this start has made the store. */
+  readonly isNewStore: boolean;
   hasAdministrator(): Promise<boolean>;
   /** Tells balancers to send nothing more, and serves on. D-10.5. */
   leave(): void;
@@ -59,7 +61,7 @@ export interface Deployment {
 
 /** Opens the store, makes its tables and puts one deployment together. Throws `AppError`. */
 export async function compose(config: Config, time?: TimeDeps): Promise<Deployment> {
-  const services = await openServices(config, time);
+  const services = await openServices(config, time, true);
   await holdStore(services);
   const { clock, timer, logger, storage, sync, accounts } = services;
   const runtimeVersion = runtimeName();
@@ -126,7 +128,7 @@ export async function compose(config: Config, time?: TimeDeps): Promise<Deployme
   return {
     logger,
     handler,
-    startServer: await serverOfRuntime(),
+    isNewStore: storage.identity.isNew,
     hasAdministrator: () => accounts.accounts.hasAdministrator(),
     leave: () => lifecycle.leave(),
     drain: (graceMs) => drainWithin(graceMs, lifecycle, clock),
@@ -307,7 +309,14 @@ function sumCounts(caches: readonly VersionedCache<unknown>[]): CacheCounts {
   };
 }
 
-async function serverOfRuntime(): Promise<StartHttpServer> {
+/** Answers while a deployment is put together. D-11.4. */
+export function startingHandler(): RequestHandler {
+  const [clock, ids] = [new SystemClock(), new SystemIds()];
+  return createStartingHandler({ clock, ids, runtimeVersion: runtimeName() });
+}
+
+/** How this runtime listens. */
+export async function serverOfRuntime(): Promise<StartHttpServer> {
   return typeof Bun === "undefined"
     ? (await import("./adapters/deno/http-server.ts")).startDenoServer
     : (await import("./adapters/bun/http-server.ts")).startBunServer;

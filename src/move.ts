@@ -61,7 +61,7 @@ async function openSource({ storageUrl, logLevel }: Config, tables: readonly Tab
   const path = sqlitePath(storageUrl);
   if (path !== null) await requireFile(path);
   const deps = depsOf(logLevel);
-  const storage = await openStorage(storageUrl, deps.clock, deps.logger);
+  const storage = await openStorage(storageUrl, deps);
   let totalRows = 0;
   try {
     await makeTables(storage, tables);
@@ -96,7 +96,7 @@ async function openTarget(
   const deps = depsOf(logLevel);
   const path = sqlitePath(url);
   const prepareAt = async (address: string) => {
-    const storage = await openStorage(address, deps.clock, deps.logger, true);
+    const storage = await openStorage(address, { ...deps, isFilling: true });
     await makeTables(storage, tables).finally(() => storage.close());
   };
   if (path === null) {

@@ -93,13 +93,18 @@ interface OpenedStore extends TimeDeps {
   readonly logger: Logger;
 }
 
-/** Opens the store and makes its tables, and the administrator that the configuration names. Throws `AppError`. */
+/**
+ * Opens the store and makes its tables, and the administrator that the configuration names. `changesFormat` is true for a start of
+ * the service, which alone may change the format of a store (D-11.4). Throws `AppError`.
+ */
 export async function openServices(
   config: Config,
   time: TimeDeps = { clock: new SystemClock(), timer: new SystemTimer() },
+  changesFormat = false,
 ): Promise<Services> {
   const logger = new PinoLogger(config.logLevel);
-  const storage = await openStorage(config.storageUrl, time.clock, logger);
+  const { clock } = time;
+  const storage = await openStorage(config.storageUrl, { clock, logger, changesFormat });
   try {
     const traced = await openTraced(config, storage, logger);
     return await makeServices(config, { ...traced, ...time, logger });
@@ -284,21 +289,28 @@ export async function openForeignDatabase(path: string): Promise<ForeignDatabase
   return openForeignFile(path);
 }
 
-/** Opens the store that `STORAGE_URL` names, loading only its adapter; `isFilling`: by the program that fills it. */
-export async function openStorage(
-  url: string,
-  clock: Clock,
-  logger: Logger,
-  isFilling = false,
-): Promise<FullStorage> {
+/** How a store is opened. */
+export interface OpenStorageOptions {
+  readonly clock: Clock;
+  readonly logger: Logger;
+  /** True for the program that fills the store. */
+  readonly isFilling?: boolean;
+  /** True for a start of the service, which alone may change the format of a store. D-11.4. */
+  readonly changesFormat?: boolean;
+}
+
+/** Opens the store that `STORAGE_URL` names, loading only its adapter. */
+export async function openStorage(url: string, options: OpenStorageOptions): Promise<FullStorage> {
   if (!url.startsWith("sqlite:")) {
     const { openMongoStorage } = await import("./adapters/mongodb/storage.ts");
-    return await openMongoStorage({ url, clock, logger, isFilling });
+    return await openMongoStorage({ url, ...options });
   }
+  const { clock, changesFormat = false } = options;
   const { SqliteStorage } = await import("./adapters/sqlite/storage.ts");
   const openSqlite =
     typeof Bun === "undefined"
       ? (await import("./adapters/sqlite/driver/node-driver.ts")).openNodeSqlite
       : (await import("./adapters/sqlite/driver/bun-driver.ts")).openBunSqlite;
-  return await SqliteStorage.open(openSqlite, url.slice("sqlite:".length), { clock });
+  const path = url.slice("sqlite:".length);
+  return await SqliteStorage.open(openSqlite, path, { clock, changesFormat });
 }

@@ -3,16 +3,23 @@ import type { Config } from "./config.ts";
 
 const DOCS = "/swagger";
 
+interface Started {
+  readonly url: string;
+  readonly hasAdministrator: boolean;
+  /** True where this start has made the store: who meant another one sees it here. D-11.4. */
+  readonly isNewStore: boolean;
+}
+
 /** The lines for people: the address first. No secret is among them. */
 export function startReport(
   config: Config,
-  { url, hasAdministrator }: { readonly url: string; readonly hasAdministrator: boolean },
+  { url, hasAdministrator, isNewStore }: Started,
 ): readonly string[] {
   const { isConsoleEnabled, isSyncEnabled, registry, remoteUrl } = config;
   const tables = `${registry.size} ${registry.size === 1 ? "table" : "tables"}`;
   const facts: readonly (readonly [name: string, text: string])[] = [
     ["console", isConsoleEnabled ? `${url}/console` : "off: CONSOLE_ENABLED is false"],
-    ["store", withoutCredentials(config.storageUrl)],
+    ["store", `${withoutCredentials(config.storageUrl)}${isNewStore ? ", new" : ""}`],
     ["sync", isSyncEnabled ? `on, ${tables}` : "off: set SYNC_ENABLED=true to synchronize"],
     ["remote", remoteUrl ?? "none: set SYNC_REMOTE_URL to run against another deployment"],
     ["schedule", scheduleText(config)],

@@ -1,7 +1,6 @@
 // What all commands share: how they are declared, given a deployment, interrupted and ended.
 import { type Command, InvalidArgumentError } from "commander";
 import type { Config } from "../config.ts";
-import { formatChangeText } from "../domain/shared/store-format.ts";
 import type { Services } from "../services.ts";
 import { describeFailure, EXIT, type ExitCode } from "./failure.ts";
 import { Interruption } from "./interruption.ts";
@@ -55,8 +54,6 @@ export const runCommand: RunCommand = async (options, work) => {
   const open = async () => {
     const deployment = await openDeployment();
     opened.push(deployment);
-    const { formerFormat } = deployment.services.storage.identity;
-    if (formerFormat !== null) output.warn(formatChangeText(formerFormat));
     return deployment;
   };
   const interruption = new Interruption((signal) => {

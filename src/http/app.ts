@@ -179,12 +179,13 @@ async function inTime(
 }
 
 /** The caller's own id where it fits, else a new one. D-5.3. */
-function chooseRequestId(request: Request, ids: Ids): string {
+export function chooseRequestId(request: Request, ids: Ids): string {
   const given = request.headers.get("x-request-id") ?? "";
   return REQUEST_ID.test(given) ? given : ids.next();
 }
 
-function addCommonHeaders(reply: Response, path: string, requestId: string) {
+/** What every reply has. D-5.3. */
+export function addCommonHeaders(reply: Response, path: string, requestId: string): void {
   reply.headers.set("X-Request-Id", requestId);
   if (isReputationPath(path) && !isHealth(path)) {
     reply.headers.set("Cache-Control", "private, no-store");

@@ -1,11 +1,12 @@
-// Serves one deployment: listens, takes new TLS files at SIGHUP, and stops in order. D-1.2, D-10.5, D-10.6.
+// Serves one deployment: binds the port, puts the deployment together, takes new TLS files at SIGHUP, and stops in order.
+// D-1.2, D-10.5, D-10.6, D-11.4.
 import process from "node:process";
 import { setTimeout as delay } from "node:timers/promises";
-import { compose, type Deployment } from "../compose.ts";
+import { compose, type Deployment, serverOfRuntime, startingHandler } from "../compose.ts";
 import type { Config } from "../config.ts";
 import { isAppError } from "../domain/shared/errors.ts";
 import { readTlsAnew } from "../environment.ts";
-import type { HttpServer } from "../ports/http/http-server.ts";
+import type { HttpServer, RequestHandler, StartHttpServer } from "../ports/http/http-server.ts";
 import { startReport } from "../start-report.ts";
 import { onHangUp } from "./hang-up.ts";
 import { errorText, listen } from "./listen.ts";
@@ -13,50 +14,86 @@ import { errorText, listen } from "./listen.ts";
 /** Time that requests in hand get to finish at a stop; Docker kills after 10 s. */
 const GRACE_MS = 8_000;
 
-/** Resolves when the deployment listens; it ends the process after SIGTERM or SIGINT. */
+/** Resolves when the deployment serves; it ends the process after SIGTERM or SIGINT. Throws why it cannot. */
 export async function serve(config: Config): Promise<void> {
-  const service = await Service.start(config);
+  const port = await Port.bind(config, await serverOfRuntime());
+  let service: Service;
+  try {
+    service = new Service(config, port, await compose(config));
+  } catch (error) {
+    await port.server.stop(0);
+    throw error;
+  }
+  const { deployment } = service;
   const stop = () => void service.stop();
   for (const signal of ["SIGTERM", "SIGINT"] as const) {
     process.removeAllListeners(signal).on(signal, stop);
   }
   onHangUp({ reload: () => void service.renewCertificate(), stop });
-  const { deployment, url } = service;
   const hasAdministrator = await deployment.hasAdministrator();
+  const { isNewStore } = deployment;
+  port.handler = deployment.handler;
   // Printed last: a program that reads the first line may stop the service at once.
-  console.log(startReport(config, { url, hasAdministrator }).join("\n"));
+  const { url } = port.server;
+  console.log(startReport(config, { url, hasAdministrator, isNewStore }).join("\n"));
+}
+
+/** The port, whoever answers there. */
+class Port {
+  /** Answers from the next request on. */
+  handler: RequestHandler = startingHandler();
+  readonly #config: Config;
+  readonly #startServer: StartHttpServer;
+  #server!: HttpServer;
+  #tls: Config["tls"];
+
+  private constructor(config: Config, startServer: StartHttpServer) {
+    this.#config = config;
+    this.#startServer = startServer;
+    this.#tls = config.tls;
+  }
+
+  /** Nothing else is touched before it is ours. Throws an error that says why it cannot be. */
+  static async bind(config: Config, startServer: StartHttpServer): Promise<Port> {
+    const port = new Port(config, startServer);
+    port.#server = await port.#listen(config.port, config.tls);
+    return port;
+  }
+
+  get server(): HttpServer {
+    return this.#server;
+  }
+
+  /** Shows a certificate to new connections. No runtime changes that of a server: another one takes its port. */
+  async show(tls: Config["tls"]): Promise<void> {
+    const port = Number(new URL(this.#server.url).port) || this.#config.port;
+    await this.#server.leavePort();
+    try {
+      this.#server = await this.#listen(port, tls);
+    } catch (error) {
+      this.#server = await this.#listen(port, this.#tls);
+      throw error;
+    }
+    this.#tls = tls;
+  }
+
+  async #listen(port: number, tls: Config["tls"]): Promise<HttpServer> {
+    const handler: RequestHandler = (request, connection) => this.handler(request, connection);
+    return await listen(this.#startServer, handler, { host: this.#config.host, port, tls });
+  }
 }
 
 class Service {
   readonly deployment: Deployment;
   readonly #config: Config;
-  #server!: HttpServer;
-  #tls: Config["tls"];
+  readonly #port: Port;
   #isRenewing = false;
   #isStopping = false;
 
-  private constructor(config: Config, deployment: Deployment) {
+  constructor(config: Config, port: Port, deployment: Deployment) {
     this.#config = config;
-    this.#tls = config.tls;
+    this.#port = port;
     this.deployment = deployment;
-  }
-
-  /** Throws `AppError`, and an error that says why it cannot listen. */
-  static async start(config: Config): Promise<Service> {
-    const deployment = await compose(config);
-    const service = new Service(config, deployment);
-    try {
-      service.#server = await service.#listen(config.port, config.tls);
-    } catch (error) {
-      await deployment.close();
-      throw error;
-    }
-    return service;
-  }
-
-  /** The address that it listens on. */
-  get url(): string {
-    return this.#server.url;
   }
 
   /** Ends the process when everything in hand is finished, within the time of grace. */
@@ -70,18 +107,18 @@ class Service {
     const runs = deployment.stopRuns(GRACE_MS);
     // The port stays open until then: balancers and late callers are told.
     const leftMs = await deployment.drain(GRACE_MS);
-    await Promise.all([this.#server.stop(leftMs), runs]);
+    await Promise.all([this.#port.server.stop(leftMs), runs]);
     await deployment.close();
     process.exit(0);
   }
 
   /** Shows new connections the files as they are now; those with a problem change nothing. */
   async renewCertificate(): Promise<void> {
-    if (this.#config.tls === null || this.#isRenewing) return;
+    if (this.#config.tls === null || this.#isRenewing || this.#isStopping) return;
     this.#isRenewing = true;
     const { logger } = this.deployment;
     try {
-      await this.#listenAnew(readTlsAnew());
+      await this.#port.show(readTlsAnew());
       logger.info("TLS_CERT_FILE and TLS_KEY_FILE were read anew");
     } catch (error) {
       const problems = isAppError(error, "invalid_request") ? error.problems : [];
@@ -89,24 +126,5 @@ class Service {
       logger.error(`The certificate stays as it was: ${reason}`, undefined);
     }
     this.#isRenewing = false;
-  }
-
-  /** No runtime changes the certificate of a server: another one takes its port. */
-  async #listenAnew(tls: Config["tls"]): Promise<void> {
-    if (this.#isStopping) return;
-    const port = Number(new URL(this.url).port) || this.#config.port;
-    await this.#server.leavePort();
-    try {
-      this.#server = await this.#listen(port, tls);
-    } catch (error) {
-      this.#server = await this.#listen(port, this.#tls);
-      throw error;
-    }
-    this.#tls = tls;
-  }
-
-  async #listen(port: number, tls: Config["tls"]): Promise<HttpServer> {
-    const { handler, startServer } = this.deployment;
-    return await listen(startServer, handler, { host: this.#config.host, port, tls });
   }
 }

@@ -33,7 +33,7 @@ describe("a start that succeeds", () => {
     expect(service.stdout().trimEnd().split("\n")).toEqual([
       `repsync is listening on ${url}`,
       `  console   ${url}/console`,
-      expect.stringMatching(/^ {2}store {5}sqlite:\S+$/),
+      expect.stringMatching(/^ {2}store {5}sqlite:\S+, new$/),
       "  sync      on, 9 tables",
       "  remote    none: set SYNC_REMOTE_URL to run against another deployment",
       "  schedule  none",

@@ -1,7 +1,7 @@
 // What the programs say of a store whose format is not theirs.
 import { afterEach, expect, setDefaultTimeout, test } from "bun:test";
 import { join } from "node:path";
-import { dropFacts, readFacts, writeFact } from "../http/stores/support/raw-store.ts";
+import { dropFacts, writeFact } from "../http/stores/support/raw-store.ts";
 import { makeTempFolder } from "../http/support/make-temp-folder.ts";
 import { releaseResources } from "../http/support/resources.ts";
 import { BUN, CLI, MAIN, runProcess, serviceEnv, startService } from "./support/service-process.ts";
@@ -34,8 +34,4 @@ test("D-10.7 a start that changes the format says so, once", async () => {
     await service.stop();
     expect(service.stderr().includes(changed)).toBe(said);
   }
-  await writeFact(url, "format", null);
-  const command = await runProcess([...BUN, CLI, "status"], { folder, env: serviceEnv(folder) });
-  expect([command.code, command.stderr.includes(changed)]).toEqual([0, true]);
-  expect((await readFacts(url))["format"]).toBe("1");
 });

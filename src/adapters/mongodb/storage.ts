@@ -84,6 +84,8 @@ interface MongoStorageOptions {
   readonly logger?: Logger;
   /** True for the program that fills the store. */
   readonly isFilling?: boolean;
+  /** True for a start of the service, which alone may change the format of a store. D-11.4. */
+  readonly changesFormat?: boolean;
 }
 
 const SILENT: Logger = { debug() {}, info() {}, warn() {}, error() {} };
@@ -120,18 +122,20 @@ const INTERNAL_COLLECTIONS = [
  * program must not use, and `store_unavailable`. No message holds the URL.
  */
 export async function openMongoStorage(options: MongoStorageOptions): Promise<FullStorage> {
-  const { url, clock, storeClock = null, logger = SILENT, isFilling = false } = options;
-  let formerFormat: number | null = null;
-  let deploymentId = "";
+  const { url, clock, storeClock = null, logger = SILENT } = options;
+  let identity: StoreIdentity = { deploymentId: "", formerFormat: null, isNew: false };
   const { client, db, primaryWatch } = await connect(url, { clock, logger }, async (database) => {
-    const identity = await prepareFacts(database, isFilling);
-    deploymentId = identity.deploymentId;
-    // A try before this one may have changed it.
-    formerFormat ??= identity.formerFormat;
+    const found = await prepareFacts(database, options);
+    // A try before this one may have made the store, or changed its format.
+    identity = {
+      deploymentId: found.deploymentId,
+      formerFormat: identity.formerFormat ?? found.formerFormat,
+      isNew: identity.isNew || found.isNew,
+    };
     await makeCollections(database, INTERNAL_COLLECTIONS);
   });
   const deps = { client, db, clock, primaryWatch, storeClock, callLimit: SYNC_CALLS };
-  return new MongoStorage({ ...deps, logger }, { deploymentId, formerFormat });
+  return new MongoStorage({ ...deps, logger }, identity);
 }
 
 class MongoStorage implements FullStorage {

@@ -30,6 +30,7 @@ import { INDEX_SEGMENT_TABLES } from "./audit/index-segments.ts";
 import { backUp, type StoreFile } from "./copies/back-up.ts";
 import { SqliteDatabase, type SqliteOptions } from "./driver/database.ts";
 import type { OpenSqlite } from "./driver/driver.ts";
+import { examineFormat } from "./driver/format-check.ts";
 import { prepareFacts } from "./driver/store-facts.ts";
 import { SqliteLookupProcessor } from "./lookups/lookup-processor.ts";
 import { PersonReader } from "./lookups/person-reader.ts";
@@ -69,6 +70,11 @@ const INTERNAL_TABLES = [
   ...NAME_TABLES,
   ...ERASED_TABLES,
 ];
+
+export interface SqliteStoreOptions extends SqliteOptions {
+  /** True for a start of the service, which alone may change the format of a store. D-11.4. */
+  readonly changesFormat?: boolean;
+}
 
 /** Everything repsync keeps, in one SQLite file that several processes may share. */
 export class SqliteStorage implements FullStorage {
@@ -119,14 +125,15 @@ export class SqliteStorage implements FullStorage {
 
   /**
    * Opens a file, made with its folder when missing, or `:memory:`, with the driver of the runtime.
-   * Throws `store_unavailable` when it cannot be opened or is no database, `invalid_request` when this program must not
-   * use it.
+   * Throws `store_unavailable` when it cannot be opened, is no database or has a format that cannot be changed now, and
+   * `invalid_request` when this program must not use it.
    */
   static async open(
     openSqlite: OpenSqlite,
     path: string,
-    options?: SqliteOptions,
+    { changesFormat = false, ...options }: SqliteStoreOptions = {},
   ): Promise<SqliteStorage> {
+    if (path !== ":memory:") await examineFormat(openSqlite, resolve(path), changesFormat);
     const database = await SqliteDatabase.open(openSqlite, path, options);
     try {
       const identity = await database.write(() => {

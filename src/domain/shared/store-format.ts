@@ -24,6 +24,8 @@ export interface StoreIdentity {
   readonly deploymentId: string;
   /** The format that this start has changed; null when it changed none. D-10.7. */
   readonly formerFormat: number | null;
+  /** True when there was no store before, such as in a file of 0 bytes. D-11.4. */
+  readonly isNew: boolean;
 }
 
 /**
@@ -41,6 +43,23 @@ export function readFormat(facts: StoreFacts, isNew: boolean): number | null {
   throw new AppError(
     "invalid_request",
     `The store has ${named}, and this program knows ${STORE_FORMAT}: start the version of repsync that wrote it, or a later one`,
+  );
+}
+
+/** What a start says that would change the format of a store which a program of the former one uses. */
+export const HELD_STORE =
+  "The store has an earlier format, and another program has it open, such as an earlier version of repsync: stop every program that uses it, then start again";
+
+/**
+ * Whether the format has to be changed, which a start may do alone. Throws `store_unavailable` where it has to and must not be.
+ * D-11.4.
+ */
+export function mayChangeFormat(format: number | null, changesFormat: boolean): boolean {
+  if (format === null || format === STORE_FORMAT) return false;
+  if (changesFormat) return true;
+  throw new AppError(
+    "store_unavailable",
+    `The store has format ${format}, and this program writes ${STORE_FORMAT}: start the service once, which changes it; commands leave it as it is`,
   );
 }
 

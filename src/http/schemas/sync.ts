@@ -213,7 +213,7 @@ export const LivenessSchema = model("Liveness", { status: Type.Literal("ok") });
 
 /** D-10.5. */
 export const ReadinessSchema = model("Readiness", {
-  status: oneOf(["ok", "stopping", "unavailable"]),
+  status: oneOf(["ok", "starting", "stopping", "unavailable"]),
 });
 
 /** Rows of a table, in parts. D-9.5. */

@@ -1,5 +1,5 @@
 // The real service for a test: composed as `main.ts` composes it, behind a real server on a free port.
-import { compose } from "../../../src/compose.ts";
+import { compose, serverOfRuntime } from "../../../src/compose.ts";
 import { readConfig } from "../../../src/config.ts";
 import type { TableEntry } from "../../../src/domain/sync/table/registry-schema.ts";
 import type { Environment } from "../../../src/environment-reader.ts";
@@ -95,7 +95,8 @@ export async function startApp(
   const config = readConfig(env, () => registry);
   const deployment = await compose(config, options.time);
   const { idleTimeoutSeconds } = options;
-  const server = await deployment.startServer(deployment.handler, {
+  const startServer = await serverOfRuntime();
+  const server = await startServer(deployment.handler, {
     host: config.host,
     port: config.port,
     ...(idleTimeoutSeconds === undefined ? {} : { idleTimeoutSeconds }),

@@ -80,7 +80,7 @@ export class MemoryDatabase {
 
 /** One instance on a database in memory. */
 export class MemoryStorage implements FullStorage {
-  readonly identity = { deploymentId: "memory", formerFormat: null };
+  readonly identity = { deploymentId: "memory", formerFormat: null, isNew: true };
   async hold(): Promise<void> {}
 
   backUp(): Promise<never> {

@@ -82,7 +82,6 @@ export async function isServed(db: Db): Promise<boolean> {
 }
 
 async function hasHolder(db: Db, filter: Filter<HolderDocument>): Promise<boolean> {
-  await createCollection(db, HOLDERS.name);
   const isAlive = { ...filter, $expr: { $gt: ["$expiresAt", "$$NOW"] } };
   return (await holdersOf(db).findOne(isAlive, COMMITTED)) !== null;
 }

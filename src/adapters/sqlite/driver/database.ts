@@ -68,7 +68,7 @@ interface KeepOptions<T> {
 /** The tables that a write may change: only what is remembered about these is forgotten. */
 type ChangedTables = readonly string[] | "all";
 
-const OPEN_PROBLEM =
+export const OPEN_PROBLEM =
   "The database cannot be opened: check that STORAGE_URL names a database file in a folder that can be created and written";
 
 /**

@@ -88,5 +88,5 @@ export class StatementCache {
   }
 }
 
-/** Opens or makes a database file, or `:memory:`. */
-export type OpenSqlite = (path: string) => Promise<SqliteConnection>;
+/** Opens or makes a database file, or `:memory:`; with `isReadOnly` a file that is there, without a change to it. */
+export type OpenSqlite = (path: string, isReadOnly?: boolean) => Promise<SqliteConnection>;

@@ -2,8 +2,8 @@ import { DatabaseSync } from "node:sqlite";
 import type { SqliteConnection, SqliteRow } from "./driver.ts";
 
 /** Opens a database with the driver that comes with Deno and Node. */
-export async function openNodeSqlite(path: string): Promise<SqliteConnection> {
-  const database = new DatabaseSync(path);
+export async function openNodeSqlite(path: string, readOnly = false): Promise<SqliteConnection> {
+  const database = new DatabaseSync(path, { readOnly });
   return {
     cutsTextAtNul: readsNulAsEnd(),
     get isInTransaction() {

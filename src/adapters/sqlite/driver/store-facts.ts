@@ -12,7 +12,8 @@ export const STORE_FACTS_TABLE = `CREATE TABLE IF NOT EXISTS repsync_store (
     name TEXT PRIMARY KEY, value TEXT NOT NULL
   ) WITHOUT ROWID`;
 
-const HAS_OWN_TABLES =
+/** A row unless a file is new. */
+export const HAS_OWN_TABLES =
   "SELECT 1 FROM sqlite_schema WHERE type = 'table' AND name GLOB 'repsync_*' LIMIT 1";
 const HAS_FACTS = "SELECT 1 FROM sqlite_schema WHERE type = 'table' AND name = 'repsync_store'";
 const READ = "SELECT name, value FROM repsync_store";
@@ -22,7 +23,7 @@ const SET =
   "INSERT INTO repsync_store (name, value) VALUES (?, ?) ON CONFLICT (name) DO UPDATE SET value = excluded.value";
 
 /** Within a read; none of a file that is no store. */
-export function readFacts(database: SqliteDatabase): StoreFacts {
+export function readFacts(database: Pick<SqliteDatabase, "all">): StoreFacts {
   if (database.all(HAS_FACTS).length === 0) return new Map();
   const rows = database.all(READ);
   return new Map(rows.map((row) => [row["name"] as StoreFactName, String(row["value"])]));
@@ -40,7 +41,7 @@ export function prepareFacts(database: SqliteDatabase): StoreIdentity {
   const isChange = former !== null && former !== STORE_FORMAT;
   if (former !== STORE_FORMAT) setFact(database, "format", String(STORE_FORMAT));
   const deploymentId = readFacts(database).get("deployment_id") ?? "";
-  return { deploymentId, formerFormat: isChange ? former : null };
+  return { deploymentId, formerFormat: isChange ? former : null, isNew: former === null };
 }
 
 /** Within a write. */

@@ -94,7 +94,7 @@ const PROBE_DETAILS = {
     responses: {
       200: jsonReply("The store answers", ReadinessSchema),
       405: problemReplyDoc("Another method than this path takes", ProblemSchema, ALLOW),
-      503: jsonReply("The store does not answer, or the service is stopping", ReadinessSchema),
+      503: jsonReply("The store does not answer, or the service starts or stops", ReadinessSchema),
     },
   },
 };

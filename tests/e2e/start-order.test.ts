@@ -1,0 +1,208 @@
+// A start changes nothing before it can serve. D-11.4.
+import { Database } from "bun:sqlite";
+import { afterEach, expect, setDefaultTimeout, test } from "bun:test";
+import { existsSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { basename, dirname, join } from "node:path";
+import { MongoClient } from "mongodb";
+import { dropFacts, readFacts, writeFact } from "../http/stores/support/raw-store.ts";
+import { onEveryBackend } from "../http/support/backends.ts";
+import { makeTempFolder } from "../http/support/make-temp-folder.ts";
+import { releaseResources } from "../http/support/resources.ts";
+import { freePort } from "./support/free-port.ts";
+import { pollUntil } from "./support/poll-until.ts";
+import {
+  BUN,
+  CLI,
+  type Command,
+  MAIN,
+  runProcess,
+  serviceEnv,
+  startProcess,
+  startService,
+} from "./support/service-process.ts";
+
+afterEach(releaseResources);
+setDefaultTimeout(60_000);
+
+const START: Command = [...BUN, MAIN];
+const CHANGED = "The format of the store was changed from 0 to 1";
+const HELD =
+  "The store has an earlier format, and another program has it open, such as an earlier version of repsync: stop every program that uses it, then start again";
+const EARLIER =
+  "The store has format 0, and this program writes 1: start the service once, which changes it; commands leave it as it is";
+
+/** Everything that a store holds, byte by byte. */
+async function contentsOf(url: string): Promise<object> {
+  if (!url.startsWith("sqlite:")) {
+    const client = new MongoClient(url);
+    try {
+      const { collections } = await client.db().command({ dbHash: 1 });
+      return collections;
+    } finally {
+      await client.close();
+    }
+  }
+  const path = url.slice("sqlite:".length);
+  const names = readdirSync(dirname(path)).filter((name) => name.startsWith(basename(path)));
+  // The index of a log is not of the store: each reader writes there which part it reads.
+  const kept = names.filter((name) => !name.endsWith("-shm")).sort();
+  return Object.fromEntries(
+    kept.map((name) => [name, readFileSync(join(dirname(path), name)).toString("base64")]),
+  );
+}
+
+function startOn(url: string, others: Readonly<Record<string, string>> = {}) {
+  const folder = makeTempFolder();
+  const env = { ...serviceEnv(folder), STORAGE_URL: url, ...others };
+  return { run: (command: Command) => runProcess(command, { folder, env }), folder, env };
+}
+
+/** A store as a program of format 0 has left it, with one row. */
+async function makeFormerStore(url: string): Promise<void> {
+  const service = await startService({ env: { STORAGE_URL: url } });
+  await service.push("notes", { records: [{ name: "a" }] });
+  expect((await service.stop()).code).toBe(0);
+  await dropFacts(url);
+}
+
+onEveryBackend("a store of an earlier format", (backend) => {
+  test("D-11.4.1 stays byte for byte as it was when the port is in use", async () => {
+    const url = await backend.makeUrl();
+    await makeFormerStore(url);
+    const before = await contentsOf(url);
+    const other = await startService({ env: { STORAGE_URL: "sqlite::memory:" } });
+    const PORT = new URL(other.url).port;
+    const ended = await startOn(url, { PORT }).run(START);
+    expect([ended.code, ended.stdout]).toEqual([1, ""]);
+    expect(ended.stderr).toStartWith(
+      `repsync cannot start: Cannot listen on 127.0.0.1:${PORT}: the port is in use`,
+    );
+    expect(await contentsOf(url)).toEqual(before);
+  });
+
+  test("D-11.4.1 is left alone by commands, which say so with exit code 1", async () => {
+    const url = await backend.makeUrl();
+    await makeFormerStore(url);
+    const before = await contentsOf(url);
+    const { run } = startOn(url);
+    for (const command of ["status", "doctor", "runs"]) {
+      const ended = await run([...BUN, CLI, command]);
+      expect([command, ended.code]).toEqual([command, 1]);
+      expect(ended.stdout + ended.stderr).toContain(EARLIER);
+    }
+    expect(await contentsOf(url)).toEqual(before);
+  });
+
+  test("D-11.4.1 is changed by a start alone, and not while another program uses the store", async () => {
+    const url = await backend.makeUrl();
+    const running = await startService({ env: { STORAGE_URL: url } });
+    await running.push("notes", { records: [{ name: "a" }] });
+    // As if the program that runs were one of the former format.
+    await writeFact(url, "format", "0");
+    const before = await readFacts(url);
+    const start = startOn(url);
+    const ended = await start.run(START);
+    expect([ended.code, ended.stdout]).toEqual([1, ""]);
+    expect(ended.stderr).toBe(`repsync cannot start: ${HELD}\n`);
+    expect(await readFacts(url)).toEqual(before);
+    expect((await running.pull("notes")).status).toBe(200);
+    expect((await running.stop()).code).toBe(0);
+
+    const env = { STORAGE_URL: url, LOG_LEVEL: "info" };
+    const service = await startService({ env });
+    await service.waitFor("the change", ({ stderr }) => stderr().includes(CHANGED) || null);
+    const [one, two] = await Promise.all([startService({ env }), startService({ env })]);
+    expect([one.stderr(), two.stderr()].join("")).not.toContain(CHANGED);
+    expect((await readFacts(url))["format"]).toBe("1");
+  });
+});
+
+/** Has a file open, does nothing, and leaves in its log what it wrote. */
+const OTHER_PROGRAM = `
+  const { Database } = await import("bun:sqlite");
+  const file = new Database(process.argv[1]);
+  file.run("PRAGMA journal_mode = WAL");
+  file.run("CREATE TABLE other (id)");
+  console.log("open");
+  setInterval(() => file, 1_000);
+`;
+
+test("D-11.4.1 an idle program that has a file of format 0 open is in the way, and the file stays as it was", async () => {
+  const url = `sqlite:${join(makeTempFolder(), "repsync.db")}`;
+  await makeFormerStore(url);
+  // A process of its own: this one reads the file, which drops the locks that it may have on it.
+  const program = startProcess([...BUN, "--eval", OTHER_PROGRAM, url.slice("sqlite:".length)]);
+  await program.waitFor("its table", ({ stdout }) => stdout() || null);
+  const before = await contentsOf(url);
+  const ended = await startOn(url).run(START);
+  expect([ended.code, ended.stderr]).toEqual([1, `repsync cannot start: ${HELD}\n`]);
+  expect(await contentsOf(url)).toEqual(before);
+  program.kill("SIGKILL");
+  await program.ended;
+  const service = await startService({ env: { STORAGE_URL: url, LOG_LEVEL: "info" } });
+  await service.waitFor("the change", ({ stderr }) => stderr().includes(CHANGED) || null);
+});
+
+test("D-11.4.1 a later format, which a person has to mend, is exit code 2 and leaves the file as it was", async () => {
+  const url = `sqlite:${join(makeTempFolder(), "repsync.db")}`;
+  await makeFormerStore(url);
+  const program = new Database(url.slice("sqlite:".length));
+  program.run("CREATE TABLE repsync_store (name TEXT PRIMARY KEY, value TEXT NOT NULL)");
+  program.run("INSERT INTO repsync_store VALUES ('format', '2')");
+  program.run("PRAGMA journal_mode = DELETE");
+  program.close();
+  const before = await contentsOf(url);
+  expect((await startOn(url).run(START)).code).toBe(2);
+  expect((await startOn(url).run([...BUN, CLI, "status"])).code).toBe(2);
+  expect(await contentsOf(url)).toEqual(before);
+});
+
+test("D-11.4.1 without a port no store is made; a file of 0 bytes counts as new, and the start says so", async () => {
+  const path = join(makeTempFolder(), "data", "repsync.db");
+  const other = await startService({ env: { STORAGE_URL: "sqlite::memory:" } });
+  const PORT = new URL(other.url).port;
+  expect((await startOn(`sqlite:${path}`, { PORT }).run(START)).code).toBe(1);
+  expect(existsSync(dirname(path))).toBe(false);
+
+  const empty = join(makeTempFolder(), "empty.db");
+  writeFileSync(empty, "");
+  for (const said of [`${empty}, new\n`, `${empty}\n`]) {
+    const service = await startService({ env: { STORAGE_URL: `sqlite:${empty}` } });
+    expect((await service.stop()).code).toBe(0);
+    expect(service.stdout()).toContain(`  store     sqlite:${said}`);
+  }
+});
+
+test("D-11.4.1, D-10.5 while it starts, live is 200, ready says starting, and everything else is 503", async () => {
+  const port = await freePort();
+  const folder = makeTempFolder();
+  // Nobody listens there, so the start goes on looking for the server.
+  const STORAGE_URL = `mongodb://127.0.0.1:${await freePort()}/repsync`;
+  const env = { ...serviceEnv(folder), STORAGE_URL, PORT: String(port) };
+  const service = startProcess(START, { folder, env });
+  const ask = (path: string) => fetch(`http://127.0.0.1:${port}${path}`);
+  await pollUntil("the port", async () => (await ask("/").catch(() => null)) !== null);
+  const live = await ask("/v1/health/live");
+  expect([live.status, await live.json()]).toEqual([200, { status: "ok" }]);
+  const ready = await ask("/v1/health/ready");
+  expect([ready.status, await ready.json()]).toEqual([503, { status: "starting" }]);
+  const health = await ask("/v1/health");
+  expect(health.status).toBe(503);
+  expect(await health.json()).toMatchObject({
+    success: false,
+    status: "degraded",
+    db: "unavailable",
+    php: `bun ${Bun.version}`,
+    timestamp: expect.stringMatching(/^\d{4}-/),
+  });
+  const status = await ask("/api/v1/sync/status");
+  expect([status.status, await status.json()]).toEqual([
+    503,
+    { error: "The service is starting; ask again in a moment" },
+  ]);
+  const me = await ask("/v1/me");
+  expect([me.status, await me.json()]).toMatchObject([503, { code: "unavailable" }]);
+  expect(me.headers.get("x-request-id")).toMatch(/^[\w-]{8,64}$/);
+  service.kill("SIGTERM");
+  expect(await service.ended).toEqual({ code: 0, signal: null });
+});
