@@ -106,7 +106,7 @@ export function clientAddress(
 function plainAddress(entry: string): string {
   const [, inBrackets, beforePort] = /^(?:\[(.*)\]|([^:]+))(?::\d+)?$/.exec(entry) ?? [];
   const address = inBrackets ?? beforePort ?? entry;
-  const asHost = `http://[${address.replace(/%.*$/, "")}]`;
+  const asHost = `http://[${address.split("%", 1)[0]}]`;
   if (!URL.canParse(asHost)) return address;
   const canonical = new URL(asHost).hostname.slice(1, -1);
   const [, high, low] = /^::ffff:([0-9a-f]{1,4}):([0-9a-f]{1,4})$/.exec(canonical) ?? [];

@@ -26,11 +26,9 @@ export function queryOf({ url }: Request): URLSearchParams {
   return new URLSearchParams(readTarget(url).search);
 }
 
-/** Encodes segments with damaged percent-encoding again, so that they name nothing and cause no failure. */
+/** Encodes damaged percent-encoding again, so that it names nothing and causes no failure. */
 function decodablePath(path: string): string {
-  if (!path.includes("%")) return path;
-  const segments = path.split("/");
-  return segments.map((text) => (isDecodable(text) ? text : encodeURIComponent(text))).join("/");
+  return !path.includes("%") || isDecodable(path) ? path : path.replaceAll("%", "%25");
 }
 
 function isDecodable(text: string): boolean {

@@ -23,7 +23,7 @@ export function isReservedColumn(name: string): boolean {
 export function registryNameOf(text: string): string | null {
   if (NAME.test(text)) return text;
   const plain = text.trim().normalize("NFKD").replace(ACCENT, "");
-  const name = plain.replace(/[^A-Za-z0-9_]+/g, "_").replace(/^_+|_+$/g, "");
+  const name = plain.replace(/[^A-Za-z0-9_]+/g, "_").replace(/^_+|(?<!_)_+$/g, "");
   if (name === "") return null;
   return (/^\d/.test(name) ? `_${name}` : name).slice(0, MAX_NAME_CHARS);
 }

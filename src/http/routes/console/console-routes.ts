@@ -4,6 +4,8 @@ import type { BuiltConsole, ConsoleFile, ConsoleFiles } from "../../../ports/htt
 import { readTarget } from "../../routing.ts";
 
 const ASSETS = "/console/assets/";
+/** Tried once for each run of slashes: without what stands before it, the time would be quadratic. D-11.1. */
+const LAST_SLASHES = /(?<!\/)\/+$/;
 /** A name stands for one content for ever. */
 const FOR_EVER = "public, max-age=31536000, immutable";
 
@@ -12,7 +14,7 @@ export function consoleRoutes(files: ConsoleFiles) {
   const hidden = { detail: { hide: true } };
   const answer = async ({ request }: { readonly request: Request }) => {
     const { path, search } = readTarget(request.url);
-    if (path.endsWith("/")) return movedTo(path.replace(/\/+$/, "") + search);
+    if (path.endsWith("/")) return movedTo(path.replace(LAST_SLASHES, "") + search);
     const built = await files.read();
     if (built === null) return pageReply(NOT_BUILT, 503);
     if (path.startsWith(ASSETS)) {
