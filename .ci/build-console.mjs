@@ -28,6 +28,9 @@ function readBuilt(root) {
   }
 }
 
+/** Files of the service that the console has in it. */
+const SHARED = ["src/domain/shared/spreadsheet-field.ts"];
+
 /** A hash of all that the console is built from. */
 export function consoleInputs(root) {
   const source = join(root, "src", "console");
@@ -35,11 +38,9 @@ export function consoleInputs(root) {
   const sources = entries
     .filter((entry) => entry.isFile())
     .map((entry) => join(entry.parentPath ?? entry.path, entry.name));
-  const builders = ["build-console.mjs", "bundle-console.mjs"].map((name) =>
-    join(root, ".ci", name),
-  );
+  const others = [".ci/build-console.mjs", ".ci/bundle-console.mjs", "package.json", ...SHARED];
   const hash = createHash("sha256");
-  for (const file of [...sources, ...builders, join(root, "package.json")].sort()) {
+  for (const file of [...sources, ...others.map((name) => join(root, name))].sort()) {
     hash
       .update(`${file.slice(root.length)}\0`)
       .update(fs.readFileSync(file))

@@ -44,6 +44,7 @@ import {
   type Target,
 } from "./routing.ts";
 import { type TracedHandler, traceRequests } from "./trace-requests.ts";
+import { endIfUnread } from "./unread-bodies.ts";
 
 interface AppDeps {
   readonly clock: Clock;
@@ -136,6 +137,9 @@ export function createRequestHandler(deps: AppDeps): RequestHandler {
     const answered = { ...logged, status: reply.status, duration_ms: Math.round(durationMs) };
     deps.metrics.countRequest(answered, durationMs);
     deps.logger[requestLogLevel(answered)]("Request answered", answered);
+    if (connection.endsUnread !== true) {
+      await endIfUnread(reply, request, { timer: deps.timer, elapsedMs: durationMs });
+    }
     if (isTaken) lifecycle.end();
     return reply;
   };

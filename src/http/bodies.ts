@@ -78,7 +78,8 @@ export async function readRequestBody(
   const chunks: Uint8Array[] = [];
   let receivedBytes = 0;
   try {
-    for await (const chunk of request.body) {
+    // What is left of a larger body is read on by `endIfUnread`.
+    for await (const chunk of request.body.values({ preventCancel: true })) {
       receivedBytes += chunk.length;
       if (receivedBytes > maxBytes) throw tooLarge(maxBytes, advice);
       chunks.push(chunk);

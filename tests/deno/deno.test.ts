@@ -103,6 +103,21 @@ describe.skipIf(!isInstalled)("the service on Deno", () => {
     expect((await service.send("/swagger/swagger-ui.css")).wire.length).toBeGreaterThan(100_000);
   });
 
+  test("D-11.8.5 a reply before the whole body has come ends the connection", async () => {
+    const service = await startOnDeno();
+    const connection = await RawConnection.open(service.url);
+    const head = "POST /api/v1/sync/push/notes HTTP/1.1\r\nHost: localhost";
+    await connection.write(`${head}\r\nContent-Length: 3\r\n\r\nabc`);
+    const whole = await connection.readReply();
+    expect([whole.status, whole.headers.has("connection")]).toEqual([401, false]);
+    await connection.write(`${head}\r\nContent-Length: 1000\r\n\r\nabc`);
+    const reply = await connection.readReply();
+    expect([reply.status, reply.headers.get("connection")]).toEqual([401, "close"]);
+    // Deno waits for what was announced.
+    await connection.write("a".repeat(997));
+    await connection.readToEnd();
+  });
+
   test("D-1.2, D-1.3 reads .env, keeps rows over a restart, and leaves them to Bun", async () => {
     const folder = makeTempFolder();
     const { SYNC_API_KEY, ...env } = serviceEnv(folder);

@@ -47,7 +47,7 @@ describe("a signup", () => {
       { pointer: "/password", detail: "Must be a text of 10 to 200 characters" },
       {
         pointer: "/display_name",
-        detail: "Must be a text of at most 10000 characters, or null",
+        detail: "Must be a text of at most 10000 characters without control characters, or null",
       },
     ]);
     expect(JSON.stringify(problems)).not.toContain("short-one");
@@ -89,7 +89,10 @@ describe("an API key", () => {
       expect(pointers(ApiKeyRequestSchema, { name })).toEqual(["/name"]);
     }
     expect(findProblems(ApiKeyRequestSchema, { name: "", expires_at: "soon" })).toEqual([
-      { pointer: "/name", detail: "Must be a text of 1 to 100 characters" },
+      {
+        pointer: "/name",
+        detail: "Must be a text of 1 to 100 characters without control characters",
+      },
       { pointer: "/expires_at", detail: "Must be an ISO 8601 date and time, or null" },
     ]);
   });
@@ -193,6 +196,24 @@ test("D-5.5, D-5.5.1 a profile takes texts, nulls and public, and nothing of ano
     "/public",
   ]);
   expect(pointers(ProfileChangeSchema, { bio: "x".repeat(10_001) })).toEqual(["/bio"]);
+});
+
+test("D-11.3.1 names and lines have no control characters, a bio none but line breaks and tabs", () => {
+  for (const character of ["\0", "\u001b", "\u007f", "\u009b", "\n", "\r", "\t", "\u0085"]) {
+    const text = `a${character}b`;
+    const lines = { display_name: text, profession: text, location: text };
+    expect(pointers(SignUpSchema, { ...ANA, username: text })).toEqual(["/username"]);
+    expect(pointers(SignUpSchema, { ...ANA, display_name: text })).toEqual(["/display_name"]);
+    expect(pointers(ApiKeyRequestSchema, { name: text })).toEqual(["/name"]);
+    const isOfBio = ["\n", "\r", "\t"].includes(character);
+    expect(pointers(ProfileChangeSchema, { ...lines, bio: text })).toEqual([
+      "/display_name",
+      ...(isOfBio ? [] : ["/bio"]),
+      ...["/profession", "/location"],
+    ]);
+  }
+  const emoji = { display_name: "Zoë ❤️ 👩‍💻", bio: "می‌خواهم" };
+  expect(pointers(ProfileChangeSchema, emoji)).toEqual([]);
 });
 
 test("D-5.2 what is no object is refused as a whole, and a field named __proto__ is unknown", async () => {

@@ -23,7 +23,12 @@ export async function startDenoServer(
   const server = deno.serve(
     { hostname: host, port, ...pair, onListen: () => {} },
     (request, info) =>
-      handler(request, { remoteAddress: info.remoteAddr.hostname ?? null, keepOpen: () => {} }),
+      handler(request, {
+        remoteAddress: info.remoteAddr.hostname ?? null,
+        // It would not, of a body that was read in part.
+        endsUnread: true,
+        keepOpen: () => {},
+      }),
   );
   return {
     url: `${tls ? "https" : "http"}://${urlHost(server.addr.hostname)}:${server.addr.port}`,

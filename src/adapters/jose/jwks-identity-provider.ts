@@ -25,6 +25,10 @@ const ALGORITHMS = [
   "Ed25519",
 ];
 const CLOCK_TOLERANCE_SECONDS = 5;
+/** A token of a later time would outlive an erasure. D-11.8. */
+const MAX_ISSUED_AHEAD_MS = 60_000;
+/** Tells that a session has ended, so it must not begin one. */
+const LOGOUT_TOKEN = /^(?:application\/)?logout\+jwt$/i;
 /** How long fetched keys are used, the least time between two fetches, and the time limit of a fetch. */
 const KEYS_MAX_AGE_MS = 600_000;
 const KEYS_COOLDOWN_MS = 30_000;
@@ -58,7 +62,7 @@ export class JwksIdentityProvider implements IdentityProvider {
   async verify(token: string): Promise<ForeignIdentity | "token_invalid" | "token_expired"> {
     const { issuer, audience, clock } = this.#options;
     try {
-      const { payload } = await this.#verified(token, {
+      const { payload, protectedHeader } = await this.#verified(token, {
         algorithms: ALGORITHMS,
         issuer,
         audience,
@@ -68,8 +72,12 @@ export class JwksIdentityProvider implements IdentityProvider {
       });
       const { sub, exp, iat } = payload;
       if (typeof sub !== "string" || exp === undefined) return "token_invalid";
+      if (LOGOUT_TOKEN.test(String(protectedHeader.typ))) return "token_invalid";
+      const issuedAtMs = issuedAtMsOf(iat);
+      const latestMs = clock.nowMs() + MAX_ISSUED_AHEAD_MS;
+      if (issuedAtMs !== null && issuedAtMs > latestMs) return "token_invalid";
       const expiresAtMs = (exp + CLOCK_TOLERANCE_SECONDS) * 1000;
-      return { subject: sub, issuer, expiresAtMs, issuedAtMs: issuedAtMs(iat) };
+      return { subject: sub, issuer, expiresAtMs, issuedAtMs };
     } catch (cause) {
       return refusalOf(cause);
     }
@@ -93,7 +101,7 @@ export class JwksIdentityProvider implements IdentityProvider {
   }
 }
 
-function issuedAtMs(iat: unknown): number | null {
+function issuedAtMsOf(iat: unknown): number | null {
   return typeof iat === "number" && Number.isFinite(iat) ? iat * 1000 : null;
 }
 

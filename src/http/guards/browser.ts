@@ -1,6 +1,7 @@
 // What a browser says of a request, and what pages may do with a session cookie. D-8.6.
 import { AppError } from "../../domain/shared/errors.ts";
 import { exchangeOf } from "../exchange.ts";
+import { hasBody } from "../unread-bodies.ts";
 
 /** Where a request comes from: `own` page or typed address, `allowed` page of `CORS_ORIGINS`, `other` page, `program`. */
 type Source = "own" | "allowed" | "other" | "program";
@@ -9,11 +10,12 @@ const SAFE_METHODS: readonly string[] = ["GET", "HEAD", "OPTIONS"];
 const COOKIE_RULES = "Path=/; HttpOnly; SameSite=Strict";
 const JSON_TYPE = /^application\/json *(;|$)/i;
 
-/** The token in the session cookie; null when there is none. */
+/** The token in the session cookie; null when there is none, or two that differ: a neighbour may have set one of them. D-11.8. */
 export function cookieToken(request: Request): string | null {
   const start = `${cookieName(request)}=`;
   const cookies = (request.headers.get("cookie") ?? "").split(";").map((cookie) => cookie.trim());
-  return cookies.find((cookie) => cookie.startsWith(start))?.slice(start.length) ?? null;
+  const [cookie, ...others] = new Set(cookies.filter((cookie) => cookie.startsWith(start)));
+  return cookie === undefined || others.length > 0 ? null : cookie.slice(start.length);
 }
 
 /** The value of `Set-Cookie` that keeps a token for so long; 0 seconds take the cookie away. */
@@ -98,10 +100,6 @@ function lastTrusted(request: Request, name: string): string | null {
     .map((value) => value.trim())
     .filter((value) => value !== "");
   return values[Math.max(0, values.length - trustedProxyHops)] ?? null;
-}
-
-function hasBody({ headers }: Request): boolean {
-  return headers.has("transfer-encoding") || Number(headers.get("content-length") ?? 0) > 0;
 }
 
 /** A form of another page cannot declare this type. Throws `invalid_request`. */

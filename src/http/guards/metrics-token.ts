@@ -10,11 +10,15 @@ export interface MetricsGuardDeps {
   readonly comparison: SecretComparison;
 }
 
+/** The `Host` header of who asks this machine by its own name, perhaps with a port. */
+const LOOPBACK_HOST = /^(?:localhost|127\.\d{1,3}\.\d{1,3}\.\d{1,3}|\[::1\])(?::\d{1,5})?$/i;
+
 /** Headers that proxies add beside `X-Forwarded-For`. */
 const PROXY_HEADERS = ["forwarded", "via", "x-forwarded-host", "x-forwarded-proto", "x-real-ip"];
 
 /**
- * Lets callers with the token pass; where none is configured, callers on this machine. Throws `metrics_token_rejected` and
+ * Lets callers with the token pass; where none is configured, callers on this machine that ask a loopback address: a page
+ * whose name leads here asks another (D-11.8). Throws `metrics_token_rejected` and
  * `metrics_forbidden`. D-1.3.
  */
 export function requireMetricsAccess(
@@ -23,10 +27,11 @@ export function requireMetricsAccess(
   connection: ConnectionInfo,
 ): void {
   if (deps.metricsToken === null) {
-    if (isOnThisMachine(headers, connection)) return;
+    if (isOnThisMachine(headers, connection) && LOOPBACK_HOST.test(headers.get("host") ?? ""))
+      return;
     throw new AppError(
       "metrics_forbidden",
-      "Metrics are for callers on this machine; set METRICS_TOKEN to read them from elsewhere",
+      "Metrics are for callers on this machine that ask localhost or 127.0.0.1; set METRICS_TOKEN to read them otherwise",
     );
   }
   const given = bearerCredentials(headers.get("authorization") ?? "") ?? "";

@@ -9,6 +9,7 @@ import {
 import { CONSENT_PURPOSES, CONSENT_STATUSES } from "../../domain/reputation/accounts/consent.ts";
 import { NO_EXPIRY } from "../../domain/reputation/accounts/expiry.ts";
 import { PLAN_NAMES } from "../../domain/reputation/accounts/plan.ts";
+import { hasControlCharacter } from "../../domain/shared/hidden-characters.ts";
 import {
   MAX_API_KEY_NAME_CHARS,
   MAX_EMAIL_CHARS,
@@ -25,12 +26,15 @@ import { PROBLEM_CODES } from "./problems.ts";
 
 const NullableTime = nullable(Time);
 const NullableCount = nullable(Count);
-const ProfileText = Type.Optional(
-  checked<string | null>(
-    { type: ["string", "null"], maxLength: MAX_PROFILE_TEXT_CHARS },
-    (value) => value === null || isTextOf(value, 0, MAX_PROFILE_TEXT_CHARS),
-    `Must be a text of at most ${MAX_PROFILE_TEXT_CHARS} characters, or null`,
-  ),
+const ProfileLine = profileText("control characters", hasControlCharacter);
+const ProfileLines = profileText("control characters but line breaks and tabs", (text) =>
+  hasControlCharacter(text.replaceAll(/[\t\n\r]/g, "")),
+);
+/** Shown in lists and on terminals. D-11.3. */
+const ApiKeyName = checked<string>(
+  { type: "string", minLength: 1, maxLength: MAX_API_KEY_NAME_CHARS },
+  (value) => isTextOf(value, 1, MAX_API_KEY_NAME_CHARS) && !hasControlCharacter(value),
+  `Must be a text of 1 to ${MAX_API_KEY_NAME_CHARS} characters without control characters`,
 );
 /** `expires_at` of a request. The use case checks that it is in the future. */
 const Expiry = Type.Optional(
@@ -80,7 +84,7 @@ export const SignUpSchema = model(
       "Must be an e-mail address",
     ),
     password: textOf(MIN_PASSWORD_CHARS, MAX_PASSWORD_CHARS),
-    display_name: ProfileText,
+    display_name: ProfileLine,
   },
   { examples: [{ ...NEWCOMER, email: "ana@example.com", display_name: "Ana" }] },
 );
@@ -133,7 +137,7 @@ export const IssuedApiKeySchema = model("IssuedApiKey", {
 export const ApiKeyRequestSchema = model(
   "ApiKeyRequest",
   {
-    name: textOf(1, MAX_API_KEY_NAME_CHARS),
+    name: ApiKeyName,
     expires_at: Expiry,
   },
   { examples: [{ name: "shop" }] },
@@ -148,10 +152,10 @@ export const RotationSchema = model("Rotation", {
 export const ProfileChangeSchema = model(
   "ProfileChange",
   {
-    display_name: ProfileText,
-    bio: ProfileText,
-    profession: ProfileText,
-    location: ProfileText,
+    display_name: ProfileLine,
+    bio: ProfileLines,
+    profession: ProfileLine,
+    location: ProfileLine,
     public: Type.Optional(Type.Boolean()),
   },
   { examples: [{ bio: "Woodworker" }] },
@@ -224,6 +228,18 @@ export const AccountUsageSchema = model("AccountUsage", { ...ACCOUNT_ITEM, usage
 export const PasswordResetSchema = model("PasswordReset", {
   new_password: textOf(MIN_PASSWORD_CHARS, MAX_PASSWORD_CHARS),
 });
+
+/** A text of a profile, or null. What arrives by sync is kept as it is. D-11.3. */
+function profileText(refused: string, isRefused: (text: string) => boolean) {
+  return Type.Optional(
+    checked<string | null>(
+      { type: ["string", "null"], maxLength: MAX_PROFILE_TEXT_CHARS },
+      (value) =>
+        value === null || (isTextOf(value, 0, MAX_PROFILE_TEXT_CHARS) && !isRefused(value)),
+      `Must be a text of at most ${MAX_PROFILE_TEXT_CHARS} characters without ${refused}, or null`,
+    ),
+  );
+}
 
 /** What was done to a name or an account. */
 export function doneSchema(name: string, word: string): TSchema {

@@ -2,6 +2,8 @@
 export interface ConnectionInfo {
   /** Address of the socket's other end, without port; null when the runtime does not tell. */
   readonly remoteAddress: string | null;
+  /** True where the server by itself ends a connection whose request has a body that nobody read. */
+  readonly endsUnread?: boolean;
   /** Lets this one exchange be silent for as long as it takes; a server cuts silent connections otherwise. */
   keepOpen(): void;
 }

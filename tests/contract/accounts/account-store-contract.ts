@@ -59,6 +59,15 @@ function createTests(harness: StoreHarness<Parts>): void {
     expect((await accounts.find("ana"))?.email).toBe("Ana@example.org");
   });
 
+  it("D-11.8.4 e-mail addresses that differ only in how an accent is written are one", async ({
+    accounts,
+  }) => {
+    await accounts.create(makeAccount("a", { email: "a\u0301na@example.org" }));
+    const composed = makeAccount("b", { email: "\u00c1na@example.org" });
+    expect(await accounts.create(composed)).toBe("email_taken");
+    expect((await accounts.find("a"))?.email).toBe("a\u0301na@example.org");
+  });
+
   it("D-5.2, D-5.4.1 e-mail addresses that differ only in case are one, beyond ASCII too", async ({
     accounts,
   }) => {

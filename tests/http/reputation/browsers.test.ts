@@ -1,7 +1,7 @@
 // What pages in a browser can do with a session cookie, and what they may read. D-8.6.
 import { afterEach, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { releaseResources } from "../support/resources.ts";
-import { type SyncApp, startApp } from "../support/sync-app.ts";
+import { requestText, type SyncApp, startApp } from "../support/sync-app.ts";
 import { ADMINISTRATOR_ROUTES } from "../support/sync-routes.ts";
 import { ADMIN_ENV, dataOf, jsonBody, PASSWORD, Person } from "./people.ts";
 import { ROUTES } from "./routes.ts";
@@ -104,6 +104,21 @@ describe("the session cookie", () => {
       headers: { ...cookie, "Sec-Fetch-Site": "cross-site" },
     });
     expect(read.status).toBe(200);
+  });
+
+  test("D-11.8.2 two different values of the session cookie are none", async () => {
+    const { app, token } = await signedIn();
+    const other = (await Person.signUp(app, "mallory")).token;
+    const statusFor = async (Cookie: string) =>
+      (await app.send("/v1/me", { headers: { Cookie } })).status;
+    const own = `repsync_session=${token}`;
+    expect(await statusFor(`repsync_session=${other}; ${own}`)).toBe(401);
+    expect(await statusFor(`${own};repsync_session=${other}`)).toBe(401);
+    expect(await statusFor(`${own}; repsync_session=`)).toBe(401);
+    expect(await statusFor(`${own}; ${own}`)).toBe(200);
+    expect(await statusFor(`${own}; repsync_sessions=${other}; x=1`)).toBe(200);
+    const twice = [`Cookie: repsync_session=${other}`, `Cookie: ${own}`];
+    expect((await app.raw(requestText("GET /v1/me", twice))).status).toBe(401);
   });
 
   test("D-8.6 behind a trusted proxy with TLS only the cookie with __Host- is set and taken", async () => {

@@ -96,6 +96,30 @@ describe("identity provider", () => {
     expect(status).toBe(409);
   });
 
+  test.each(["logout+jwt", "LOGOUT+JWT", "application/logout+jwt", "Application/Logout+JWT"])(
+    "D-11.8.3 a token of the type %s says that a session ended, and begins none",
+    async (typ) => {
+      const { env, sign } = await startProvider();
+      const app = await startApp({ env });
+      const ofType = (name: string) => sign({ sub: "cleo" }, undefined, undefined, { typ: name });
+      expect(await codeOf(app, await ofType(typ))).toBe("token_invalid");
+      expect(await codeOf(app, await ofType("at+jwt"))).toBe(200);
+      expect(await codeOf(app, await ofType("JWT"))).toBe(200);
+    },
+  );
+
+  test("D-11.8.3 a token may be issued 60 s from now and no later: it would outlive an erasure", async () => {
+    const { env, sign } = await startProvider();
+    const clock = new FakeClock();
+    const app = await startApp({ env, time: { clock, timer: new SystemTimer() } });
+    const atSeconds = Math.floor(clock.nowMs() / 1000);
+    const issued = (seconds: number) =>
+      sign({ sub: "cleo", iat: atSeconds + seconds, exp: atSeconds + 10_000_000 });
+    expect(await codeOf(app, await issued(61))).toBe("token_invalid");
+    expect(await codeOf(app, await issued(1_000_000))).toBe("token_invalid");
+    expect(await codeOf(app, await issued(60))).toBe(200);
+  });
+
   test("D-5.4 a username belongs to the issuer whose account came first", async () => {
     const { env, sign } = await startProvider();
     const app = await startApp({ env });

@@ -26,13 +26,18 @@ export async function startProvider(algorithm = "ES256", damage: object = {}) {
     },
   });
   keepResource(() => server.stop(true));
-  const sign = (claims: JWTPayload, key: CryptoKey | Uint8Array = privateKey, alg = algorithm) => {
+  const sign = (
+    claims: JWTPayload,
+    key: CryptoKey | Uint8Array = privateKey,
+    alg = algorithm,
+    header: { readonly typ?: string } = {},
+  ) => {
     const nowSeconds = Math.floor(Date.now() / 1000);
     const all = { iss: ISSUER, aud: AUDIENCE, iat: nowSeconds, exp: nowSeconds + 600, ...claims };
     const defined = Object.fromEntries(
       Object.entries(all).filter(([, value]) => value !== undefined),
     );
-    return new SignJWT(defined).setProtectedHeader({ alg, kid: "key-1" }).sign(key);
+    return new SignJWT(defined).setProtectedHeader({ alg, kid: "key-1", ...header }).sign(key);
   };
   const env = { JWT_JWKS_URL: server.url.href, JWT_ISSUER: ISSUER, JWT_AUDIENCE: AUDIENCE };
   return { env, sign, requests, publicJwk: jwk };

@@ -9,7 +9,7 @@ import { lookUp, Person } from "../reputation/people.ts";
 import { onEveryBackend } from "../support/backends.ts";
 import { makeTempFolder } from "../support/make-temp-folder.ts";
 import { releaseResources } from "../support/resources.ts";
-import { SYNC_KEY, type SyncApp, startApp } from "../support/sync-app.ts";
+import { requestText, SYNC_KEY, type SyncApp, startApp } from "../support/sync-app.ts";
 import { TABLES } from "../support/tables.ts";
 import { startForeignServer } from "./support/foreign-server.ts";
 import { notes, type RunApp, startRunApp } from "./support/run-apps.ts";
@@ -225,6 +225,18 @@ describe("metrics()", () => {
     expect([reply.status, Object.keys(reply.json)]).toEqual([403, ["error"]]);
   });
 
+  test("D-11.8.1 without METRICS_TOKEN a page whose name leads here reads nothing", async () => {
+    const app = await startApp();
+    const statusFor = async (host: string) =>
+      (await app.raw(requestText("GET /metrics").replace("localhost", host))).status;
+    expect(await statusFor("localhost")).toBe(200);
+    expect(await statusFor(new URL(app.url).host)).toBe(200);
+    expect(await statusFor(`evil.example:${new URL(app.url).port}`)).toBe(403);
+    const named = await startApp({ env: { METRICS_TOKEN: "token-of-metrics" } });
+    const asked = requestText("GET /metrics", ["Authorization: Bearer token-of-metrics"]);
+    expect((await named.raw(asked.replace("localhost", "metrics.example"))).status).toBe(200);
+  });
+
   test.each([
     ["127.0.0.1", {}, true],
     ["127.8.8.8", {}, true],
@@ -246,14 +258,25 @@ describe("metrics()", () => {
     ["127.0.0.1", { "X-Real-IP": "203.0.113.7" }, false],
     ["127.0.0.1", { Via: "1.1 proxy" }, false],
     ["127.0.0.1", { "X-Forwarded-Proto": "https" }, false],
+    ["127.0.0.1", { Host: "LOCALHOST" }, true],
+    ["127.0.0.1", { Host: "127.0.0.1:3000" }, true],
+    ["::1", { Host: "[::1]:3000" }, true],
+    ["127.0.0.1", { Host: "" }, false],
+    ["127.0.0.1", { Host: "evil.example" }, false],
+    ["127.0.0.1", { Host: "localhost.evil.example:3000" }, false],
+    ["127.0.0.1", { Host: "127.0.0.1.evil.example" }, false],
+    ["127.0.0.1", { Host: "evil.example@127.0.0.1" }, false],
+    ["127.0.0.1", { Host: "10.0.0.1" }, false],
+    ["127.0.0.1", { Host: "127.0.0.1", "X-Forwarded-For": "203.0.113.7" }, false],
+    ["127.0.0.1", { Host: "evil.example", "X-Forwarded-For": "127.0.0.1" }, false],
   ] as const)(
-    "D-1.3.11 a socket from %p with %j is of this machine: %p",
+    "D-1.3.11, D-11.8.1 a socket from %p with %j is of this machine: %p",
     (address, headers, isAllowed) => {
       const connection = { remoteAddress: address, keepOpen: () => {} };
       const ask = () =>
         requireMetricsAccess(
           { metricsToken: null, comparison: new NodeSecretComparison() },
-          new Headers(headers),
+          new Headers({ Host: "localhost:3000", ...headers }),
           connection,
         );
       if (isAllowed) expect(ask).not.toThrow();

@@ -1,4 +1,5 @@
 // Accounts: names and roles, what signup checks, and what their owners see. D-5.4, D-5.5.
+import { hasHiddenCharacter } from "../../shared/hidden-characters.ts";
 import {
   MAX_EMAIL_CHARS,
   MAX_FOREIGN_USERNAME_CHARS,
@@ -19,7 +20,7 @@ export const OWN_ISSUER = "repsync";
 export interface Account extends AccountPlan {
   /** Unique, compared exactly. */
   readonly username: string;
-  /** Null for accounts of an identity provider or made at start. Unique without regard to case. */
+  /** Null for accounts of an identity provider or made at start. Unique by its `emailKey`. */
   readonly email: string | null;
   /** Argon2id in PHC form; null for accounts of an identity provider. */
   readonly passwordHash: string | null;
@@ -52,8 +53,8 @@ export function isForeignUsername(value: unknown): value is string {
   return isTextOf(value, 1, MAX_FOREIGN_USERNAME_CHARS);
 }
 
-/** Some text, one `@`, and a name with a dot inside; no blanks, angle brackets or invisible characters. */
-const EMAIL_SHAPE = /^[^\s\p{Cc}\p{Cf}<>@]+@[^\s\p{Cc}\p{Cf}<>@.]+(?:\.[^\s\p{Cc}\p{Cf}<>@.]+)+$/u;
+/** Some text, one `@`, and a name with a dot inside; no blanks or angle brackets. */
+const EMAIL_SHAPE = /^[^\s<>@]+@[^\s<>@.]+(?:\.[^\s<>@.]+)+$/u;
 
 /** The body of a signup reply and of `GET /v1/me`. D-5.4. */
 export interface AccountBody {
@@ -72,9 +73,10 @@ export interface SignUp {
   readonly displayName?: string | null;
 }
 
-/** True for a text of the shape of an e-mail address, at most 254 characters. */
+/** True for a text of the shape of an e-mail address, at most 254 characters, none of them hidden. */
 export function isEmail(value: unknown): value is string {
-  return isTextOf(value, 1, MAX_EMAIL_CHARS) && EMAIL_SHAPE.test(value);
+  if (!isTextOf(value, 1, MAX_EMAIL_CHARS) || hasHiddenCharacter(value)) return false;
+  return EMAIL_SHAPE.test(value);
 }
 
 /** An account as administrators see it, in the field order of D-8.8. */
@@ -84,9 +86,9 @@ export interface AccountItem extends AccountBody {
   readonly lastSignInAt: string | null;
 }
 
-/** Addresses with the same key count as one: `email_taken` ignores case. D-5.2. */
+/** Addresses with the same key count as one: `email_taken` ignores case and how accents are written. D-5.2, D-11.8. */
 export function emailKey(email: string): string {
-  return email.toLowerCase();
+  return email.normalize("NFC").toLowerCase();
 }
 
 /** True for a password of 10-200 characters, of any kind. D-5.4. */

@@ -62,9 +62,14 @@ describe("passwords and addresses", () => {
     "a b@c.co",
     "a@b@c.co",
     "a@b.co\n",
+    "a\u009b@b.co",
+    "a\u200d@b.co",
+    "a\u115f@b.co",
+    "a@\u3164b.co",
+    "a@b.co\ufe0f",
     `${"a".repeat(250)}@b.co`,
     null,
-  ])("D-5.4 %p has not", (email) => {
+  ])("D-5.4, D-11.8.4 %p has not", (email) => {
     expect(isEmail(email)).toBe(false);
   });
 
