@@ -23,6 +23,7 @@ import {
   REMEMBERED_LOOKUP_MS,
 } from "./domain/shared/limits.ts";
 import { formatChangeText } from "./domain/shared/store-format.ts";
+import { LearnedSizes } from "./domain/sync/run/pacing.ts";
 import type { MakeAlert } from "./ports/alerts/alert-outbox.ts";
 import type { PasswordHasher } from "./ports/crypto/crypto.ts";
 import type { VersionedCache } from "./ports/lookups/versioned-cache.ts";
@@ -203,6 +204,7 @@ function syncDeps(config: Config, opened: OpenedStore): SyncDeps {
     leases: storage.leases,
     runs: storage.runs,
     rejected: storage.rejected,
+    learned: new LearnedSizes(),
     connectPeer: ({ baseUrl, key }) =>
       createSyncClient({
         baseUrl,

@@ -42,12 +42,14 @@ import {
 export class SyncClient implements RemotePeer {
   readonly #settings: Settings;
   readonly #digest: Digest;
+  readonly #clock: ClientDeps["clock"];
   readonly #encoder: BatchEncoder;
 
   /** Sends nothing yet. Throws `TypeError` or `RangeError` for unusable options. */
   constructor(options: SyncClientOptions, deps: ClientDeps) {
     this.#settings = readSettings(options, deps);
     this.#digest = deps.digest;
+    this.#clock = deps.clock;
     this.#encoder = new BatchEncoder(deps.digest);
   }
 
@@ -55,9 +57,11 @@ export class SyncClient implements RemotePeer {
     const path = `/pull/${tablePath(tableName)}${pullQuery(request)}`;
     const reply = await this.#get(path, request.signal);
     const since = request.since || null;
+    const beganMs = this.#clock.monotonicMs();
     const page = await readPullPage(reply, { tableName, since, offsetRows: request.offset ?? 0 });
+    const readMs = this.#clock.monotonicMs() - beganMs;
     const bytesUncompressed = reply.body.byteLength;
-    return { page, bytesCompressed: wireBytes(reply), bytesUncompressed };
+    return { page, bytesCompressed: wireBytes(reply), bytesUncompressed, readMs };
   }
 
   /**

@@ -24,6 +24,8 @@ export type AppErrorKind =
   | "method_not_allowed"
   // The store.
   | "commit_failed"
+  /** It commits no batch of this size: less at once may go. D-11.2. */
+  | "batch_too_large"
   | "store_unavailable"
   | "schema_conflict"
   | "lease_lost"

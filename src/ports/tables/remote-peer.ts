@@ -81,6 +81,8 @@ export interface TransferredBytes {
 
 export interface PulledPage extends TransferredBytes {
   readonly page: PullPage;
+  /** Milliseconds that its text took to be read, once it was here; absent: next to none. */
+  readonly readMs?: number;
 }
 
 export interface PushedBatch extends TransferredBytes {

@@ -191,7 +191,7 @@ export interface TableStore {
    *
    * Resolves once the commit is durable. With `beforeCommit`, what that gives is set in the same commit, also when there
    * is nothing to write.
-   * Throws `commit_failed` when nothing of it was written, `lease_lost` when `options.lease` is not held any more,
+   * Throws `commit_failed` when nothing of it was written, `batch_too_large` when it can only be in parts, `lease_lost` when `options.lease` is not held any more,
    * `store_unavailable` when the outcome is unknown, and what `beforeCommit` throws.
    */
   write(table: Table, writes: readonly RowWrite[], options?: WriteOptions): Promise<WriteOutcome>;

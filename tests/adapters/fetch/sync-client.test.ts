@@ -83,6 +83,7 @@ test("S-4.1.4 pullPage() reads a page that is not compressed and reports its byt
       records: [],
     },
     bytesCompressed: 126,
+    readMs: expect.any(Number),
     bytesUncompressed: 126,
   });
 });

@@ -155,3 +155,15 @@ test("D-4.6 a timeout and a reply that is too long ask for smaller pages", () =>
   expect(isTooMuchToReceive(failure({ kind: "invalid_reply", isTooLong: true }))).toBe(true);
   expect(isTooMuchToReceive(failure({ kind: "invalid_reply" }))).toBe(false);
 });
+
+test("D-11.1 a page has as many rows as are taken in within a third of a lease", () => {
+  const size = new BatchSize(5000, 1000);
+  size.takeIn(1000, 3_333);
+  expect(size.rows).toBe(1000);
+  size.takeIn(1000, 10_000);
+  expect(size.rows).toBe(333);
+  size.grow(10);
+  expect(size.rows).toBe(375);
+  size.takeIn(1, 100_000);
+  expect(size.rows).toBe(1);
+});

@@ -44,3 +44,13 @@ test.each(["a", "é", "€", "\u0000", "🦊", '"'])("D-7.9 PageSize counts the 
   expect(takenRows(rows, 1 + 3 * (rowBytes + 1))).toBe(3);
   expect(takenRows(rows, 3 * (rowBytes + 1))).toBe(2);
 });
+
+test("D-11.2.4 PageSize takes rows with 2,000,000 values at most, and one at least", () => {
+  const rowOf = (values: number): Row => ({
+    k: "a",
+    list: Array.from({ length: values - 3 }, () => 0),
+  });
+  const rows = Array.from({ length: 9 }, () => rowOf(300_000));
+  expect(takenRows(rows, 1e9)).toBe(6);
+  expect(takenRows([rowOf(2_100_000), rowOf(10)], 1e9)).toBe(1);
+});

@@ -21,7 +21,8 @@ async function askedFor(
   { size = new BatchSize(1000, 1000), replyMs = [] }: Asking = {},
 ): Promise<number[]> {
   const { deps, table, time } = await makeTwoEnds();
-  const { peer, address } = openRemote(deps);
+  const remote = openRemote(deps);
+  const { peer } = remote;
   const asked: number[] = [];
   const measured: RemotePeer = {
     ...peer,
@@ -35,7 +36,7 @@ async function askedFor(
   const run: RunContext = {
     runId: "run",
     deps,
-    remote: { peer: measured, address },
+    remote: { ...remote, peer: measured },
     directions: [],
     isForced: false,
     maxDeletes: null,

@@ -14,6 +14,36 @@ import { manyRows, put, runOf, statusError } from "./two-ends.ts";
 
 const DIRECTIONS = ["push", "pull", "both"] as const;
 
+describe("a remote that takes few at once", () => {
+  const KEYS = manyRows(1_300).map(([k]) => k);
+
+  test("D-11.2.3 tombstones, and the question how many rows they would remove, are halved at 413", async () => {
+    const ends = await makeEqualEnds([...KEYS, "stays"]);
+    remove(ends.here, ends, ...KEYS);
+    ends.intercept = ({ kind, deleted = [] }, send) => {
+      if (kind === "push" && deleted.length > 300) throw statusError(413);
+      return send();
+    };
+    expect(await both(ends, { maxDeletes: 1_299 })).toMatchObject({ status: "failed" });
+    expect(await both(ends, { maxDeletes: 1_300 })).toMatchObject({
+      ...{ status: "success", deletedThere: 1_300 },
+    });
+    expect(keysOf(ends.there, ends)).toEqual(["stays"]);
+  });
+
+  test("D-11.2.3 a tombstone that it takes in no push is a failed one", async () => {
+    const ends = await makeEqualEnds(["a", "b", "c"]);
+    remove(ends.here, ends, "a", "b");
+    ends.intercept = ({ kind, deleted = [] }, send) => {
+      const isB = deleted.some(({ key }) => JSON.stringify(key) === '{"k":"b"}');
+      if (kind === "push" && isB) throw statusError(413);
+      return send();
+    };
+    expect(await both(ends)).toMatchObject({ status: "partial", deletedThere: 1, errorCount: 1 });
+    expect(keysOf(ends.there, ends)).toEqual(["b", "c"]);
+  });
+});
+
 describe("the limit", () => {
   const MANY = manyRows(1200).map(([k]) => k);
 

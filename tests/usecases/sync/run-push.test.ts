@@ -1,5 +1,6 @@
 // Pushes, batch by batch: what is sent, what is acknowledged, and what becomes of records that are refused.
 import { expect, test } from "bun:test";
+import { LearnedSizes } from "../../../src/domain/sync/run/pacing.ts";
 import { RemotePeerError } from "../../../src/ports/tables/remote-peer.ts";
 import {
   makeTwoEnds,
@@ -71,6 +72,23 @@ test("D-4.6 a 413 halves the batch, for good", async () => {
   expect(pushed(ends.requests)).toEqual([40, 20, 10, 10, 20, 10, 10]);
 });
 
+test("D-11.2.3 the next run begins with as many rows as the remote was seen to take", async () => {
+  const ends = await endsWithRows(40);
+  const deps = { ...ends.deps, learned: new LearnedSizes() };
+  ends.intercept = ({ kind, records = [] }, send) => {
+    if (kind === "push" && records.length > 12) throw statusError(413);
+    return send();
+  };
+  for (const sizes of [
+    [40, 20, 10, 10, 20, 10, 10],
+    [10, 20, 10, 10, 10],
+  ]) {
+    ends.requests.length = 0;
+    await runOf({ ...ends, deps }, { direction: "push", isFull: true });
+    expect(pushed(ends.requests)).toEqual(sizes);
+  }
+});
+
 test("D-4.6 a timeout halves the batch", async () => {
   const ends = await endsWithRows(8);
   ends.intercept = async ({ kind, records = [] }, send) => {
@@ -83,7 +101,7 @@ test("D-4.6 a timeout halves the batch", async () => {
   expect(pushed(ends.requests)).toEqual([8, 4, 4]);
 });
 
-test("D-4.6 a record too large for the remote is refused alone", async () => {
+test("D-4.6, D-11.2.3 a record too large for the remote is refused alone, and only its key is kept", async () => {
   const ends = await endsWithRows(4);
   ends.intercept = ({ kind, records = [] }, send) => {
     if (kind === "push" && records.some(({ k }) => k === "k-0002")) throw statusError(413);
@@ -92,7 +110,12 @@ test("D-4.6 a record too large for the remote is refused alone", async () => {
   const { run } = await runOf(ends, { direction: "push" });
   expect(run).toMatchObject({ status: "partial", totalPushed: 3, errorCount: 1 });
   expect(ends.rejected.all()).toMatchObject([
-    { key: { k: "k-0002" }, message: "POST there was answered 413", direction: "push" },
+    {
+      key: { k: "k-0002" },
+      message: "POST there was answered 413",
+      direction: "push",
+      record: null,
+    },
   ]);
 });
 

@@ -43,8 +43,13 @@ const PASSING_CODES: ReadonlySet<number> = new Set([
   13436, // NotPrimaryOrSecondary
 ]);
 
-/** Server code TransactionTooLargeForCache. */
-const TOO_LARGE_FOR_CACHE = 388;
+/** Server codes of a transaction that this server never takes as a whole. */
+const TOO_LARGE_CODES = [
+  146, // ExceededMemoryLimit
+  257, // TransactionTooLarge
+  290, // TransactionExceededLifetimeLimitSeconds
+  388, // TransactionTooLargeForCache
+];
 
 /** The actual error: in a bulk write the driver makes even a lost connection look like an answer of the server. */
 export function innerError(error: unknown): unknown {
@@ -113,13 +118,16 @@ export function toCommitError(error: unknown): AppError {
   if (error instanceof AppError || isUnreachable(error) || isClosed(error)) {
     return toAppError(error);
   }
+  if (hasCode(error, ...TOO_LARGE_CODES)) {
+    const text = `The batch is too large for one transaction of this MongoDB (${refusalWord(error)})`;
+    return new AppError("batch_too_large", `${text}; send fewer records at a time`, {
+      cause: error,
+    });
+  }
   return new AppError("commit_failed", commitProblem(error), { cause: error });
 }
 
 function commitProblem(error: unknown): string {
-  if (hasCode(error, TOO_LARGE_FOR_CACHE)) {
-    return "The batch is too large for one transaction of this MongoDB: send fewer records at once";
-  }
   return isPassing(error)
     ? `MongoDB could not commit the batch in time: ${refusalWord(error)}`
     : `MongoDB refused the batch: ${refusalWord(error)}`;

@@ -1,5 +1,6 @@
-// How many bytes of JSON rows take, so that a page can end before it is too large. D-7.9.
-import { isRawNumber } from "../../shared/json.ts";
+// How many bytes of JSON and values rows take, so that a page can end before it is too large. D-7.9, D-11.2.
+import { isJsonObject, isRawNumber, type JsonValue } from "../../shared/json.ts";
+import { MAX_JSON_VALUES } from "../../shared/limits.ts";
 import type { ColumnValue, Row } from "../table/table.ts";
 
 /** JSON never has more bytes of UTF-8 than this for a code unit: `\u0000`. */
@@ -7,11 +8,15 @@ const MAX_BYTES_PER_UNIT = 6;
 /** More than any number that is no `RawNumber`, `false` and `null` take. */
 const MAX_WORD_BYTES = 32;
 
+/** What a page has beside its records and their list; more than enough. D-11.2. */
+const OTHER_VALUES = 100;
+
 /** Counts the rows of a page. Rows that are small beside the page are only estimated, which costs next to nothing. */
 export class PageSize {
   readonly #maxBytes: number;
   /** At least what the list so far takes: a bracket, and each row with a comma or the other bracket. */
   #bytes = 1;
+  #values = OTHER_VALUES;
   #isEmpty = true;
   /** Those that `#bytes` estimates. */
   #estimated: Row[] = [];
@@ -31,6 +36,8 @@ export class PageSize {
   takes(row: Row): boolean {
     const isFirst = this.#isEmpty;
     this.#isEmpty = false;
+    this.#values += valuesOf(row as JsonValue);
+    if (!isFirst && this.#values > MAX_JSON_VALUES) return false;
     const estimate = estimatedBytes(row);
     if (this.#bytes + estimate <= this.#maxBytes) {
       this.#bytes += estimate;
@@ -51,6 +58,14 @@ export class PageSize {
     this.#estimated = [];
     this.#estimatedBytes = 0;
   }
+}
+
+/** How many values a value is: itself and all that are in it. D-11.2. */
+function valuesOf(value: JsonValue): number {
+  let count = 1;
+  if (Array.isArray(value)) for (const item of value) count += valuesOf(item);
+  else if (isJsonObject(value)) for (const name in value) count += valuesOf(value[name] ?? null);
+  return count;
 }
 
 /** Bytes of a row in a list of records, with its comma or the bracket behind the last. */

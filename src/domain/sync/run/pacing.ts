@@ -4,6 +4,7 @@ import type { RemotePeerErrorKind } from "../../shared/errors.ts";
 import type { JsonValue } from "../../shared/json.ts";
 import {
   FIRST_BATCH_ROWS,
+  LEASE_TTL_MS,
   MAX_GROWING_BATCH_MS,
   MAX_INVALID_REPLY_ATTEMPTS,
   MAX_PUSH_BATCH_BYTES,
@@ -12,6 +13,8 @@ import {
 } from "../../shared/limits.ts";
 import type { Row } from "../table/table.ts";
 
+/** A run loses nothing of its lease while it takes in a page. */
+const MAX_TAKING_IN_MS = LEASE_TTL_MS / 3;
 /** Once a batch was too large, each good one makes the next larger by this fraction: an eighth. */
 const SLOW_GROWTH = 8;
 
@@ -42,6 +45,13 @@ export class BatchSize {
     this.#rows = Math.min(this.#ceilingRows, this.#rows + stepRows);
   }
 
+  /** So many rows took so long to take in, of which the next ones are to take a third of a lease at most. D-11.1. */
+  takeIn(rows: number, tookMs: number): void {
+    if (tookMs <= MAX_TAKING_IN_MS) return;
+    this.#isSearching = false;
+    this.#rows = Math.max(1, Math.min(this.#rows, Math.floor((rows * MAX_TAKING_IN_MS) / tookMs)));
+  }
+
   /** A batch of this size took too long. */
   shrink(tooManyRows: number): void {
     this.#isSearching = false;
@@ -52,6 +62,21 @@ export class BatchSize {
   limit(tooManyRows: number): void {
     this.#ceilingRows = Math.max(1, Math.min(this.#ceilingRows, Math.floor(tooManyRows / 2)));
     this.shrink(tooManyRows);
+  }
+}
+
+/** How many rows of a table, or tombstones, remotes were seen to take at once. D-11.2. */
+export class LearnedSizes {
+  readonly #rows = new Map<string, number>();
+
+  /** A remote refused so many as too large. */
+  learn(address: string, tableName: string, tooManyRows: number): void {
+    this.#rows.set(`${tableName} ${address}`, Math.max(1, Math.floor(tooManyRows / 2)));
+  }
+
+  /** Those that it may take; `otherwise` where it has refused none. */
+  rowsOf(address: string, tableName: string, otherwise: number): number {
+    return Math.min(otherwise, this.#rows.get(`${tableName} ${address}`) ?? otherwise);
   }
 }
 

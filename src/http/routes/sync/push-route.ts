@@ -116,7 +116,10 @@ function pushDetail(deps: PushRouteDeps) {
         SyncErrorSchema,
       ),
       405: WRONG_METHOD,
-      413: jsonReply("Body too large, as sent or after decompression", SyncErrorSchema),
+      413: jsonReply(
+        "Body too large, as sent or after decompression; too many records or values; or too much for one commit",
+        SyncErrorSchema,
+      ),
       422: jsonReply(
         "Damaged gzip, checksum mismatch, or invalid JSON inside gzip",
         IntegrityErrorSchema,

@@ -81,7 +81,8 @@ export async function importRows(
   } catch (error) {
     job.stop.throwIfAborted();
     // Records before a place that cannot be read are written all the same.
-    if (!isAppError(error, "commit_failed", "store_unavailable")) await writeBatch();
+    if (!isAppError(error, "commit_failed", "batch_too_large", "store_unavailable"))
+      await writeBatch();
     throw error;
   }
   await writeBatch();

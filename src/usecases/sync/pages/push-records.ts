@@ -50,7 +50,7 @@ interface PushOutcome {
 
 /**
  * Upserts the records of one push in one commit. A failing record stops no other. S-4.2.6 to S-4.2.12.
- * Never throws for what the records hold; a store that cannot commit is an outcome, not an error.
+ * Never throws for what the records hold; a store that cannot commit is an outcome, not an error. Throws `batch_too_large`.
  */
 export async function pushRecords(deps: PushRecordsDeps, input: PushInput): Promise<PushOutcome> {
   const { table, records, deleted = [] } = input;

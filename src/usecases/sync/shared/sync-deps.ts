@@ -1,6 +1,7 @@
 import { AppError, isAppError } from "../../../domain/shared/errors.ts";
 import { MAX_RUN_ERROR_CHARS } from "../../../domain/shared/limits.ts";
 import { cutText } from "../../../domain/shared/text.ts";
+import { LearnedSizes } from "../../../domain/sync/run/pacing.ts";
 import type { Registry } from "../../../domain/sync/table/table.ts";
 import type { AgreedBlocks } from "../../../ports/runs/agreed-rows.ts";
 import type { LeaseStore } from "../../../ports/runs/lease-store.ts";
@@ -47,6 +48,8 @@ export interface SyncDeps {
   /** Tells operators of what went wrong; absent or null: nobody is to be told. */
   readonly alerts?: Alerts | null;
   readonly connectPeer: ConnectPeer;
+  /** What this process has learned of remotes; absent: each run learns anew. */
+  readonly learned?: LearnedSizes;
   readonly clock: Clock;
   readonly timer: Timer;
   readonly random: Random;
@@ -59,6 +62,7 @@ export interface Remote {
   readonly peer: RemotePeer;
   /** As markers remember it. */
   readonly address: string;
+  readonly learned: LearnedSizes;
 }
 
 /** The remote that is configured. Throws `sync_misconfigured`, before anything was done. S-4.4.5, D-4.2. */
@@ -73,7 +77,8 @@ export function openRemote(deps: SyncDeps): Remote {
   }
   try {
     const peer = deps.connectPeer({ baseUrl: remoteUrl, key: remoteKey });
-    return { peer, address: remoteUrl.replace(/\/+$/, "") };
+    const address = remoteUrl.replace(/\/+$/, "");
+    return { peer, address, learned: deps.learned ?? new LearnedSizes() };
   } catch (error) {
     if (!(error instanceof TypeError || error instanceof RangeError)) throw error;
     throw misconfigured(`SYNC_REMOTE_URL or SYNC_REMOTE_KEY cannot be used: ${error.message}`);

@@ -10,6 +10,7 @@ import { rowTime } from "../../../domain/sync/rows/row-time.ts";
 import { aheadLimit, rankTimes } from "../../../domain/sync/rows/time-rank.ts";
 import { isVersioned, type Row } from "../../../domain/sync/table/table.ts";
 import type { RejectedRecord } from "../../../ports/runs/rejected-records.ts";
+import { Turns } from "../../../ports/runtime/turns.ts";
 import type {
   CommitExtras,
   RowWrite,
@@ -93,7 +94,7 @@ export class RecordWriter {
   ): Promise<AppliedRecords> {
     const { rejections } = this;
     const { table } = this.#transfer;
-    const all = planWrites(this.#transfer, records);
+    const all = await planWrites(this.#transfer, records);
     const isGuarded = (options.conflict ?? table.conflict) === "newer" && isVersioned(table);
     const older = isGuarded ? await this.#olderOf(all) : [];
     const planned = { ...all, refused: without(all.refused, older) };
@@ -150,10 +151,17 @@ function without(refused: WritePlan["refused"], indices: readonly number[]): Wri
   return new Map([...refused].filter(([index]) => !indices.includes(index)));
 }
 
-function planWrites({ table, silent }: OwnTransfer, records: readonly JsonObject[]): WritePlan {
+/** Converts the records, with turns for others in between. D-7.9. */
+async function planWrites(
+  { run, table, silent }: OwnTransfer,
+  records: readonly JsonObject[],
+): Promise<WritePlan> {
+  const { clock, timer } = run.deps;
+  const turns = new Turns(clock, () => timer.sleep(0));
   const writes: RowWrite[] = [];
   const refused = new Map<number, string>();
   for (const [index, record] of records.entries()) {
+    if (turns.isOver) await turns.next();
     const { write, problem } = convertPulled(table, record);
     if (write === null) refused.set(index, problem);
     else writes.push({ index, ...write, row: withoutEmpty(write.row, silent) });

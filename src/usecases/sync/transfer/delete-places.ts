@@ -18,7 +18,7 @@ import { commitExtras } from "./commit.ts";
 import { type Handshake, hasExtension } from "./handshake.ts";
 
 /** Tombstones of one request or commit. */
-const TOMBSTONES_AT_ONCE = 1_000;
+export const TOMBSTONES_AT_ONCE = 1_000;
 /** The status of a cursor that was never given. */
 const BAD_REQUEST = 400;
 /** An idle schedule does not keep the same place with every run. */

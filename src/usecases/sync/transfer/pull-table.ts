@@ -41,11 +41,14 @@ export async function pullTable(transfer: TableTransfer): Promise<void> {
     const passed = markers.advance(accepted.seenUpTo);
     if (records.length === 0 && passed.size === 0) continue;
     const agreed = agreement.page();
+    const beganMs = run.deps.clock.monotonicMs();
     const applied = await writer.write(records, (rows, changed) => {
       const { markers: others = [], ...rest } = agreed(rows, changed);
       return { ...rest, markers: new Map([...passed, ...others]) };
     });
     calls.progressed();
+    const tookMs = run.deps.clock.monotonicMs() - beganMs + (pulled.readMs ?? 0);
+    size.takeIn(pulled.page.records.length, tookMs);
     report.expect((accepted.totalRows ?? 0) + retried.rows);
     const rows = Math.max(0, records.length - accepted.repeated);
     if (records.length === 0) continue;

@@ -1,3 +1,4 @@
+import { FIRST_BATCH_ROWS } from "../../../domain/shared/limits.ts";
 import { compareDateTimes, parseDateTime } from "../../../domain/shared/time.ts";
 import { keyText } from "../../../domain/sync/rows/row-text.ts";
 import { markName } from "../../../domain/sync/run/marker.ts";
@@ -78,7 +79,10 @@ async function beginPush(
     markers,
     rejections: await TableRejections.open(transfer, waiting),
     agreement: await PushAgreement.open(transfer, markers),
-    size: new BatchSize(run.deps.maxPageRows),
+    size: new BatchSize(
+      run.deps.maxPageRows,
+      run.remote.learned.rowsOf(run.remote.address, table.name, FIRST_BATCH_ROWS),
+    ),
     there: null,
     isLeftOver: false,
   };

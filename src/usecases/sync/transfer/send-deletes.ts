@@ -4,11 +4,13 @@ import { formatMs } from "../../../domain/shared/time.ts";
 import type { PushResult } from "../../../domain/sync/rows/push-result.ts";
 import type { Tombstone } from "../../../domain/sync/rows/tombstone.ts";
 import { deleteLimit } from "../../../domain/sync/run/delete-limit.ts";
+import { halves, isTooLarge, isTooMuchAtOnce } from "../../../domain/sync/run/pacing.ts";
+import { RemotePeerError } from "../../../ports/tables/remote-peer.ts";
 import type { TombstonePage } from "../../../ports/tables/tombstones.ts";
 import type { TableTransfer } from "./begin-transfer.ts";
 import { commitExtras } from "./commit.ts";
 import { DeleteBudget } from "./delete-budget.ts";
-import { listOwn, placeMarker, placeOf } from "./delete-places.ts";
+import { listOwn, placeMarker, placeOf, TOMBSTONES_AT_ONCE } from "./delete-places.ts";
 
 /**
  * Sends the tombstones listed since the place kept last, batch by batch, the place behind each acknowledged one. One that
@@ -35,7 +37,7 @@ export async function sendDeletes(transfer: TableTransfer): Promise<AppError | n
     const count = page.items.length;
     const removable = budget.isExceededBy(count) ? await ask(transfer, page.items) : 0;
     if (budget.isExceededBy(removable)) return budget.problem(removable);
-    const { deleted = 0, errorCount = 0 } = await push(transfer, page.items, false);
+    const { deleted, errorCount } = await push(transfer, page.items, false);
     budget.spend(deleted);
     report.addDeleted(deleted);
     report.addRejected(errorCount);
@@ -71,7 +73,9 @@ async function* ownPages(
 ): AsyncGenerator<TombstonePage, void, undefined> {
   let after = start;
   for (let read = 0; read < count; ) {
-    const page = await listOwn(transfer, after);
+    const { address, learned } = transfer.run.remote;
+    const limit = learned.rowsOf(address, transfer.table.name, TOMBSTONES_AT_ONCE);
+    const page = await listOwn(transfer, after, limit);
     if (page.items.length === 0) return;
     yield page;
     read += page.items.length;
@@ -81,29 +85,64 @@ async function* ownPages(
 }
 
 async function ask(transfer: TableTransfer, tombstones: readonly Tombstone[]): Promise<number> {
-  const { deleted = 0 } = await push(transfer, tombstones, true);
-  return deleted;
+  return (await push(transfer, tombstones, true)).deleted;
 }
 
+interface SentTombstones {
+  /** Rows removed there, or that would be. */
+  readonly deleted: number;
+  readonly errorCount: number;
+}
+
+/** Sends tombstones, or asks about them; those that are too much at once are halved. */
 async function push(
-  { run, table, lease, calls, report }: TableTransfer,
-  deleted: readonly Tombstone[],
-  isDeletesDryRun: boolean,
-): Promise<PushResult> {
-  const sent = { records: [], deleted, isDeletesDryRun, syncTimestamp: run.startedAt };
-  const pushed = await calls.call((signal) => {
-    lease.assertHeld();
-    return run.remote.peer.pushBatch(table.name, { ...sent, signal });
-  });
-  report.addBytes(pushed);
-  const { result } = pushed;
-  checkResult(result, deleted.length);
-  const { errors = [], errorCount = 0 } = result;
-  if (errorCount > 0) {
-    const fields = { table: table.name, count: errorCount, first: errors[0] ?? "" };
-    run.deps.logger.warn("The remote refused tombstones", fields);
+  transfer: TableTransfer,
+  tombstones: readonly Tombstone[],
+  isDryRun: boolean,
+): Promise<SentTombstones> {
+  const result = await pushAtOnce(transfer, tombstones, isDryRun);
+  if (result !== null) return result;
+  const { run, table } = transfer;
+  if (tombstones.length === 1) {
+    run.deps.logger.warn("The remote takes no push with this tombstone", { table: table.name });
+    return { deleted: 0, errorCount: 1 };
   }
-  return result;
+  const [first, second] = halves(tombstones);
+  const before = await push(transfer, first, isDryRun);
+  const after = await push(transfer, second, isDryRun);
+  return {
+    deleted: before.deleted + after.deleted,
+    errorCount: before.errorCount + after.errorCount,
+  };
+}
+
+/** Null when they are too much at once. */
+async function pushAtOnce(
+  { run, table, lease, calls, report }: TableTransfer,
+  tombstones: readonly Tombstone[],
+  isDeletesDryRun: boolean,
+): Promise<SentTombstones | null> {
+  const { peer, address, learned } = run.remote;
+  const sent = { records: [], deleted: tombstones, isDeletesDryRun, syncTimestamp: run.startedAt };
+  const send = (signal: AbortSignal) => {
+    lease.assertHeld();
+    return peer.pushBatch(table.name, { ...sent, signal });
+  };
+  try {
+    const pushed = await calls.call(send, tombstones.length === 1 ? isTooLarge : isTooMuchAtOnce);
+    report.addBytes(pushed);
+    checkResult(pushed.result, tombstones.length);
+    const { deleted = 0, errors = [], errorCount = 0 } = pushed.result;
+    if (errorCount > 0) {
+      const fields = { table: table.name, count: errorCount, first: errors[0] ?? "" };
+      run.deps.logger.warn("The remote refused tombstones", fields);
+    }
+    return { deleted, errorCount };
+  } catch (error) {
+    if (!(error instanceof RemotePeerError)) throw error;
+    if (isTooLarge(error)) learned.learn(address, table.name, tombstones.length);
+    return null;
+  }
 }
 
 /** A reply that does not account for them, or proves no integrity, is no acknowledgement. */

@@ -93,8 +93,10 @@ async function sendBatch(
     if (isAlone && only !== undefined) {
       return { rejectedAlone: { record: only, message: error.message } };
     }
-    if (isTooLarge(error)) size.limit(rows.length);
-    else size.shrink(rows.length);
+    if (isTooLarge(error)) {
+      size.limit(rows.length);
+      run.remote.learned.learn(run.remote.address, table.name, rows.length);
+    } else size.shrink(rows.length);
     return "too_much";
   }
 }

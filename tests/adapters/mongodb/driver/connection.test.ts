@@ -99,7 +99,7 @@ describe.skipIf(!mongoAvailable)("MongoDB connection", () => {
     }
   });
 
-  it("S-4.2.11 write() that never gets an answer says whether the outcome is known", async (database) => {
+  it("S-4.2.11, D-11.2.3 write() that never gets an answer says whether the outcome is known", async (database) => {
     const storage = await database.open("&appName=no_answer", hastyClock());
     await storage.tables.prepare([ITEMS]);
     const failing = async (failCommands: string[], failure: Document) => {
@@ -127,6 +127,9 @@ describe.skipIf(!mongoAvailable)("MongoDB connection", () => {
       kind: "commit_failed",
       message: "MongoDB could not commit the batch in time: WriteConflict",
     });
+    for (const errorCode of [388, 290]) {
+      expect(await failing(["update"], { errorCode })).toMatchObject({ kind: "batch_too_large" });
+    }
     const refused = await withFailure(
       database,
       { errorCode: 13, failCommands: ["find"], appName: "no_answer", times: 1 },
