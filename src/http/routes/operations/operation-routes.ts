@@ -120,7 +120,8 @@ const METRICS_DETAIL = {
   operationId: "readMetrics",
   tags: ["operations"],
   summary: "Read counters and gauges for Prometheus",
-  description: "With METRICS_TOKEN its bearer is served, without it callers on this machine.",
+  description:
+    "With METRICS_TOKEN its bearer is served, without it callers on this machine that ask a loopback Host.",
   security: METRICS_SECURITY,
   responses: {
     200: {
@@ -129,7 +130,10 @@ const METRICS_DETAIL = {
       content: { "text/plain; version=0.0.4; charset=utf-8": { schema: Type.String() } },
     },
     401: jsonReply("Token missing or wrong", SyncErrorSchema, CHALLENGE),
-    403: jsonReply("No token is configured, and the caller is on another machine", SyncErrorSchema),
+    403: jsonReply(
+      "No token is configured, and the caller is on another machine or asks another Host",
+      SyncErrorSchema,
+    ),
     405: jsonReply("Another method than this path takes", SyncErrorSchema, ALLOW),
   },
 };
