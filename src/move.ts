@@ -61,7 +61,7 @@ async function openSource({ storageUrl, logLevel }: Config, tables: readonly Tab
   const path = sqlitePath(storageUrl);
   if (path !== null) await requireFile(path);
   const deps = depsOf(logLevel);
-  const storage = await openStorage(storageUrl, deps);
+  const storage = await openStorage(storageUrl, { ...deps, tables });
   let totalRows = 0;
   try {
     await makeTables(storage, tables);

@@ -24,6 +24,7 @@ import {
 } from "./domain/shared/limits.ts";
 import { formatChangeText } from "./domain/shared/store-format.ts";
 import { LearnedSizes } from "./domain/sync/run/pacing.ts";
+import type { Table } from "./domain/sync/table/table.ts";
 import type { MakeAlert } from "./ports/alerts/alert-outbox.ts";
 import type { PasswordHasher } from "./ports/crypto/crypto.ts";
 import type { VersionedCache } from "./ports/lookups/versioned-cache.ts";
@@ -105,7 +106,8 @@ export async function openServices(
 ): Promise<Services> {
   const logger = new PinoLogger(config.logLevel);
   const { clock } = time;
-  const storage = await openStorage(config.storageUrl, { clock, logger, changesFormat });
+  const tables = [...config.registry.values()];
+  const storage = await openStorage(config.storageUrl, { clock, logger, tables, changesFormat });
   try {
     const traced = await openTraced(config, storage, logger);
     return await makeServices(config, { ...traced, ...time, logger });
@@ -299,6 +301,8 @@ export interface OpenStorageOptions {
   readonly isFilling?: boolean;
   /** True for a start of the service, which alone may change the format of a store. D-11.4. */
   readonly changesFormat?: boolean;
+  /** Tables that the store has to have: where it cannot, nothing is written to it. D-11.4. */
+  readonly tables?: readonly Table[];
 }
 
 /** Opens the store that `STORAGE_URL` names, loading only its adapter. */
@@ -307,12 +311,12 @@ export async function openStorage(url: string, options: OpenStorageOptions): Pro
     const { openMongoStorage } = await import("./adapters/mongodb/storage.ts");
     return await openMongoStorage({ url, ...options });
   }
-  const { clock, changesFormat = false } = options;
+  const { clock, tables = [], changesFormat = false } = options;
   const { SqliteStorage } = await import("./adapters/sqlite/storage.ts");
   const openSqlite =
     typeof Bun === "undefined"
       ? (await import("./adapters/sqlite/driver/node-driver.ts")).openNodeSqlite
       : (await import("./adapters/sqlite/driver/bun-driver.ts")).openBunSqlite;
   const path = url.slice("sqlite:".length);
-  return await SqliteStorage.open(openSqlite, path, { clock, changesFormat });
+  return await SqliteStorage.open(openSqlite, path, { clock, tables, changesFormat });
 }

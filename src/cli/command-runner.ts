@@ -1,6 +1,7 @@
 // What all commands share: how they are declared, given a deployment, interrupted and ended.
 import { type Command, InvalidArgumentError } from "commander";
 import type { Config } from "../config.ts";
+import { isAppError } from "../domain/shared/errors.ts";
 import type { Services } from "../services.ts";
 import { describeFailure, EXIT, type ExitCode } from "./failure.ts";
 import { Interruption } from "./interruption.ts";
@@ -95,7 +96,9 @@ function tellFailure(output: Output, error: unknown): ExitCode {
   if (failure === null) return EXIT.failed;
   const { code, message, problems } = failure;
   if (problems.length === 0) {
-    output.tellError([{ colour: "red", text: message }]);
+    // Tables that cannot be used are told a line each. D-11.4.
+    const lines = isAppError(error, "schema_conflict") ? message.split("\n") : [message];
+    output.tellError(...lines.map((text) => [{ colour: "red", text } as const]));
     output.printJsonFailure({ error: message });
   } else {
     output.tellError(

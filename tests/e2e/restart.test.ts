@@ -88,7 +88,7 @@ describe("a restart", () => {
     const env = serviceEnv(folder, { notes: changed, extra: TABLES.events });
     const ended = await runProcess([...BUN, MAIN], { folder, env });
     expect([ended.code, ended.stdout]).toEqual([2, ""]);
-    expect(ended.stderr).toStartWith('repsync cannot start: Table "notes" cannot be changed');
+    expect(ended.stderr).toStartWith('repsync cannot start: Table "notes": ');
     expect(ended.stderr).toContain(named);
     expect(ended.stderr).toContain("Undo the change in the registry");
     expect(ended.stderr).not.toContain(folder);

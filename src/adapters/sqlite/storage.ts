@@ -2,6 +2,7 @@ import { resolve } from "node:path";
 import type { AdminAct } from "../../domain/reputation/audit/admin-entry.ts";
 import type { StoreIdentity } from "../../domain/shared/store-format.ts";
 import { erasedNameText } from "../../domain/sync/people/erasure.ts";
+import type { Table } from "../../domain/sync/table/table.ts";
 import type { BackUpJob, CopyCounts } from "../../ports/copies/store-copies.ts";
 import type { ReputationOptions, ReputationStores } from "../../ports/reputation-stores.ts";
 import type { FullStorage } from "../../ports/storage.ts";
@@ -30,7 +31,7 @@ import { INDEX_SEGMENT_TABLES } from "./audit/index-segments.ts";
 import { backUp, type StoreFile } from "./copies/back-up.ts";
 import { SqliteDatabase, type SqliteOptions } from "./driver/database.ts";
 import type { OpenSqlite } from "./driver/driver.ts";
-import { examineFormat } from "./driver/format-check.ts";
+import { examineFile } from "./driver/format-check.ts";
 import { prepareFacts } from "./driver/store-facts.ts";
 import { SqliteLookupProcessor } from "./lookups/lookup-processor.ts";
 import { PersonReader } from "./lookups/person-reader.ts";
@@ -46,7 +47,7 @@ import { RUN_TABLES, SqliteRunStore } from "./runs/run-store.ts";
 import { SqliteTrafficStore, TRAFFIC_TABLES } from "./runs/traffic-store.ts";
 import { LATE_TABLES, SqliteLateRows } from "./tables/late-rows.ts";
 import { SqliteRowSource } from "./tables/row-source.ts";
-import { DEFINITION_TABLES } from "./tables/schema.ts";
+import { DEFINITION_TABLES, examineTables, readForeignTables } from "./tables/schema.ts";
 import { SqliteTableStore } from "./tables/table-store.ts";
 import { TOMBSTONE_TABLES } from "./tables/tombstone-sql.ts";
 import { SqliteTombstones } from "./tables/tombstones.ts";
@@ -74,6 +75,8 @@ const INTERNAL_TABLES = [
 export interface SqliteStoreOptions extends SqliteOptions {
   /** True for a start of the service, which alone may change the format of a store. D-11.4. */
   readonly changesFormat?: boolean;
+  /** The tables that `tables.prepare()` will be called with, which are looked at before anything is written. D-11.4. */
+  readonly tables?: readonly Table[];
 }
 
 /** Everything repsync keeps, in one SQLite file that several processes may share. */
@@ -125,21 +128,29 @@ export class SqliteStorage implements FullStorage {
 
   /**
    * Opens a file, made with its folder when missing, or `:memory:`, with the driver of the runtime.
-   * Throws `store_unavailable` when it cannot be opened, is no database or has a format that cannot be changed now, and
-   * `invalid_request` when this program must not use it.
+   * Throws `store_unavailable` when it cannot be opened, is no database or has a format that cannot be changed now,
+   * `invalid_request` when this program must not use it, and `schema_conflict` when it cannot have `tables`: nothing was
+   * written then, its journal mode included.
    */
   static async open(
     openSqlite: OpenSqlite,
     path: string,
-    { changesFormat = false, ...options }: SqliteStoreOptions = {},
+    { changesFormat = false, tables = [], ...options }: SqliteStoreOptions = {},
   ): Promise<SqliteStorage> {
-    if (path !== ":memory:") await examineFormat(openSqlite, resolve(path), changesFormat);
+    if (path !== ":memory:") {
+      await examineFile(openSqlite, resolve(path), {
+        ...options,
+        changesFormat,
+        examine: (database) => examineTables(database, tables),
+      });
+    }
     const database = await SqliteDatabase.open(openSqlite, path, options);
     try {
       const identity = await database.write(() => {
         const found = prepareFacts(database);
         for (const sql of INTERNAL_TABLES) database.run(sql);
         addNewerColumns(database);
+        readForeignTables(database);
         return found;
       });
       const file = { openSqlite, path: path === ":memory:" ? null : resolve(path) };

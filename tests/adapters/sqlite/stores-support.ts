@@ -4,6 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { openBunSqlite } from "../../../src/adapters/sqlite/driver/bun-driver.ts";
 import { SqliteStorage } from "../../../src/adapters/sqlite/storage.ts";
+import type { Table } from "../../../src/domain/sync/table/table.ts";
 import type { OpenedStore } from "../../contract/harness.ts";
 import { FakeClock } from "../../support/fake-clock.ts";
 
@@ -14,15 +15,29 @@ export async function openMemoryStore(): Promise<OpenedStore<SqliteStorage>> {
   return { storage, ...timeOf(clock), dispose: () => storage.close() };
 }
 
-/** A store in a file of its own; in memory shared by processes where many commits are what is tested. */
-export async function openFileStore(parent = tmpdir()): Promise<OpenedStore<SqliteStorage>> {
+export interface FileStoreOptions {
+  /** Where its folder is: in memory shared by processes where many commits are what is tested. */
+  readonly parent?: string;
+  /** Is told what is about to be prepared in the file. */
+  readonly prepared?: (path: string, tables: readonly Table[]) => void;
+}
+
+/** A store in a file of its own. */
+export async function openFileStore({
+  parent = tmpdir(),
+  prepared,
+}: FileStoreOptions = {}): Promise<OpenedStore<SqliteStorage>> {
   const folder = await mkdtemp(join(parent, "repsync-sqlite-"));
+  const path = join(folder, "data", "test.db");
   const clock = new FakeClock();
   const opened: SqliteStorage[] = [];
   const openInstance = async () => {
-    const storage = await SqliteStorage.open(openBunSqlite, join(folder, "data", "test.db"), {
-      clock,
-    });
+    const storage = await SqliteStorage.open(openBunSqlite, path, { clock });
+    const prepare = storage.tables.prepare.bind(storage.tables);
+    storage.tables.prepare = async (tables) => {
+      prepared?.(path, tables);
+      return await prepare(tables);
+    };
     opened.push(storage);
     return storage;
   };

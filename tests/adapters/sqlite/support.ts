@@ -4,9 +4,9 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { openBunSqlite } from "../../../src/adapters/sqlite/driver/bun-driver.ts";
-import type { SqliteOptions } from "../../../src/adapters/sqlite/driver/database.ts";
+
 import type { OpenSqlite } from "../../../src/adapters/sqlite/driver/driver.ts";
-import { SqliteStorage } from "../../../src/adapters/sqlite/storage.ts";
+import { SqliteStorage, type SqliteStoreOptions } from "../../../src/adapters/sqlite/storage.ts";
 
 /** A database file in a folder of its own. */
 export class SqliteFile {
@@ -42,7 +42,7 @@ export class SqliteFile {
 
   /** Opens the file as the service does. */
   async open(
-    options?: SqliteOptions,
+    options?: SqliteStoreOptions,
     openSqlite: OpenSqlite = openBunSqlite,
   ): Promise<SqliteStorage> {
     const storage = await SqliteStorage.open(openSqlite, this.path, options);

@@ -208,6 +208,7 @@ function sharingTests(harness: StoreHarness<Parts>): void {
   it("D-7.8 a lease that another instance took meanwhile ends the writes of the first", async (storage, store) => {
     const other = await openSecond(store);
     const look = await begin(storage);
+    await other.tables.prepare([ITEMS]);
     const held = await acquired(storage);
     await store.advance(TTL_MS * 2);
     const taken = await acquired(other);

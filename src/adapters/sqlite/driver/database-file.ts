@@ -1,5 +1,5 @@
 import { statSync } from "node:fs";
-import { mkdir, open, realpath } from "node:fs/promises";
+import { mkdir, open, realpath, stat } from "node:fs/promises";
 import { dirname } from "node:path";
 import { AppError } from "../../../domain/shared/errors.ts";
 
@@ -15,6 +15,12 @@ export async function makeDatabaseFile(path: string): Promise<void> {
   } catch (error) {
     if (!(error instanceof Error && "code" in error && error.code === "EEXIST")) throw error;
   }
+}
+
+/** True for a file that holds something: one without a byte is a new database. */
+export async function holdsSomething(path: string): Promise<boolean> {
+  const found = await stat(path).catch(() => null);
+  return found !== null && found.size > 0;
 }
 
 /**
@@ -38,6 +44,11 @@ export class DatabaseFile {
   /** Remembers the file that is at the path now. */
   static async find(path: string): Promise<DatabaseFile> {
     return new DatabaseFile(path, await realpath(path));
+  }
+
+  /** True where a program has a log open, or has left one. */
+  get hasLog(): boolean {
+    return identityIfThere(`${this.#realPath}-wal`) !== null;
   }
 
   /** Throws `store_unavailable` when the file or its log was deleted or replaced. */

@@ -14,6 +14,7 @@ import type {
   SqliteValue,
 } from "./driver.ts";
 import { OpenConnection } from "./open-connection.ts";
+import { LOOKING_PRAGMAS, PRAGMAS, READER_PRAGMAS } from "./pragmas.ts";
 import { type FailureKind, isBusy, recordReason, storeError } from "./result-codes.ts";
 import { TimeLimit } from "./time-limit.ts";
 import { WriteQueue } from "./write-queue.ts";
@@ -27,23 +28,10 @@ const NOW_MS = "SELECT CAST(round((julianday('now') - 2440587.5) * 86400000) AS 
 const FOREIGN_TRIGGER =
   "SELECT 1 FROM sqlite_schema WHERE type = 'trigger' AND name NOT GLOB 'repsync_*' LIMIT 1";
 
-const PRAGMAS = {
-  // Waiting inside SQLite would block the event loop; `#retried` waits instead.
-  busy_timeout: 0,
-  journal_mode: "WAL",
-  synchronous: "FULL",
-  // 40 MiB. Rows of a page lie scattered over the file; with the default of 2,000 KiB reading takes twice as long.
-  cache_size: -40_960,
-  wal_autocheckpoint: CHECKPOINT_PAGES,
-};
-
 /** Steps after which a write is a long one. */
 const LONG_WRITE_STEPS = 20_000;
 /** For long writes: most of their pages are in the log before the commit, which has less to do then. */
 const LONG_WRITE_CACHE = -16_384;
-
-/** Of the connection that reads while the other one holds a write that is not committed. */
-const READER_PRAGMAS = { busy_timeout: 0, query_only: 1, cache_size: -4_096 };
 
 /** For pushes, which change the same pages again and again: copied back less often, they are a quarter faster. */
 const PUSH_CHECKPOINT_PAGES = 4_000;
@@ -77,6 +65,8 @@ export const OPEN_PROBLEM =
  * have their turn: reads then go by another connection, which sees the file as it was before, and writes wait in a queue.
  */
 export class SqliteDatabase {
+  /** Names of the registry's tables that another program made, as they were last prepared. D-11.4. */
+  readonly foreignTables = new Set<string>();
   readonly #writer: OpenConnection;
   /** Null for `:memory:`, which has one connection: there reads wait as well. */
   #reader: OpenConnection | null = null;
@@ -88,6 +78,7 @@ export class SqliteDatabase {
   readonly #file: DatabaseFile | null;
   readonly #busyDeadlineMs: number;
   readonly #clock: Clock | null;
+  readonly #isLooking: boolean;
   readonly #changesOfTables = new Map<string, number>();
   #changesOfAll = 0;
   #isClosed = false;
@@ -97,6 +88,7 @@ export class SqliteDatabase {
     connection: SqliteConnection,
     file: DatabaseFile | null,
     { busyDeadlineMs = REQUEST_DEADLINE_MS, clock }: SqliteOptions,
+    isLooking = false,
   ) {
     this.#writer = new OpenConnection(connection);
     this.#current = this.#writer;
@@ -104,6 +96,7 @@ export class SqliteDatabase {
     this.#file = file;
     this.#busyDeadlineMs = busyDeadlineMs;
     this.#clock = clock ?? null;
+    this.#isLooking = isLooking;
   }
 
   /**
@@ -125,6 +118,29 @@ export class SqliteDatabase {
       return database;
     } catch (cause) {
       if (cause instanceof AppError) throw cause;
+      throw new AppError("store_unavailable", OPEN_PROBLEM, { cause });
+    }
+  }
+
+  /**
+   * Opens a file that is there for `read` alone: it stays as it is byte by byte, and so does what is beside it.
+   * Throws `store_unavailable` when it cannot be opened.
+   */
+  static async look(
+    openSqlite: OpenSqlite,
+    path: string,
+    options: SqliteOptions = {},
+  ): Promise<SqliteDatabase> {
+    try {
+      const file = await DatabaseFile.find(resolve(path));
+      // The last one to close a log copies it into the file, unless it may not write; where there is none, only one that
+      // may write takes the one that reading makes away again.
+      const connection = await openSqlite(path, file.hasLog);
+      const database = new SqliteDatabase(connection, file, options, true);
+      for (const [name, value] of Object.entries(LOOKING_PRAGMAS))
+        database.#writer.set(name, value);
+      return database;
+    } catch (cause) {
       throw new AppError("store_unavailable", OPEN_PROBLEM, { cause });
     }
   }
@@ -239,7 +255,7 @@ export class SqliteDatabase {
     this.#isClosed = true;
     await this.#checkpoints.close();
     try {
-      this.run("PRAGMA wal_checkpoint(TRUNCATE)");
+      if (!this.#isLooking) this.run("PRAGMA wal_checkpoint(TRUNCATE)");
     } catch {
       // Another process is using the file; the last one to close it does this.
     }

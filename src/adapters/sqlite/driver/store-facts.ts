@@ -13,7 +13,7 @@ export const STORE_FACTS_TABLE = `CREATE TABLE IF NOT EXISTS repsync_store (
   ) WITHOUT ROWID`;
 
 /** A row unless a file is new. */
-export const HAS_OWN_TABLES =
+const HAS_OWN_TABLES =
   "SELECT 1 FROM sqlite_schema WHERE type = 'table' AND name GLOB 'repsync_*' LIMIT 1";
 const HAS_FACTS = "SELECT 1 FROM sqlite_schema WHERE type = 'table' AND name = 'repsync_store'";
 const READ = "SELECT name, value FROM repsync_store";
@@ -23,10 +23,18 @@ const SET =
   "INSERT INTO repsync_store (name, value) VALUES (?, ?) ON CONFLICT (name) DO UPDATE SET value = excluded.value";
 
 /** Within a read; none of a file that is no store. */
-export function readFacts(database: Pick<SqliteDatabase, "all">): StoreFacts {
+export function readFacts(database: SqliteDatabase): StoreFacts {
   if (database.all(HAS_FACTS).length === 0) return new Map();
   const rows = database.all(READ);
   return new Map(rows.map((row) => [row["name"] as StoreFactName, String(row["value"])]));
+}
+
+/**
+ * As the format's `readFormat`, of a file before it is changed; within a read or a write. Throws `invalid_request` when this program
+ * must not use the store.
+ */
+export function readFileFormat(database: SqliteDatabase): number | null {
+  return readFormat(readFacts(database), database.all(HAS_OWN_TABLES).length === 0);
 }
 
 /**
@@ -34,8 +42,7 @@ export function readFacts(database: Pick<SqliteDatabase, "all">): StoreFacts {
  * `invalid_request` when this program must not use the store.
  */
 export function prepareFacts(database: SqliteDatabase): StoreIdentity {
-  const isNew = database.all(HAS_OWN_TABLES).length === 0;
-  const former = readFormat(readFacts(database), isNew);
+  const former = readFileFormat(database);
   database.run(STORE_FACTS_TABLE);
   database.run(KEEP_ID);
   const isChange = former !== null && former !== STORE_FORMAT;

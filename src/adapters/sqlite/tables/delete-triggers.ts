@@ -5,7 +5,7 @@ import type { Table } from "../../../domain/sync/table/table.ts";
 import type { SqliteDatabase } from "../driver/database.ts";
 import { quotedName, uniqueKeys } from "../driver/unique-keys.ts";
 import { declaredType } from "./column-values.ts";
-import { ORDER_COLUMN } from "./order-column.ts";
+import { ORDER_COLUMN, rowOrder } from "./order-column.ts";
 import { deletionTimeSql, outlivesSql, TombstoneNames, TRIGGER_NOW } from "./tombstone-sql.ts";
 
 const PREFIX = "repsync_delete.";
@@ -84,9 +84,10 @@ function wantedTriggers(database: SqliteDatabase, names: TombstoneNames): Trigge
   const ofTime = quotedName(table.timestampColumn ?? "");
   const isRekeyed = `(${names.keyOf("OLD")}) IS NOT (${names.keyOf("NEW")})`;
   const hadKey = hasKey(names, "OLD");
-  const recordOld = recordDelete(names, "OLD");
+  const orderOf = (row: string) => rowOrder(table, row, database.foreignTables);
+  const recordOld = recordDelete(names, ownDeletionTime(database, table));
   const isMet = `EXISTS (SELECT 1 FROM ${names.list} AS kept WHERE ${names.sameKey("kept", "NEW")})`;
-  const met = `${names.keyOf("NEW")}, NEW.${ORDER_COLUMN}`;
+  const met = `${names.keyOf("NEW")}, ${orderOf("NEW")}`;
   const meet = [
     `INSERT INTO ${names.met} (${keyColumns.join(", ")}, ${ORDER_COLUMN}) VALUES (${met})`,
   ];
@@ -101,8 +102,16 @@ function wantedTriggers(database: SqliteDatabase, names: TombstoneNames): Trigge
     trigger(table, "insert", `AFTER INSERT ON ${own} WHEN ${isMet}`, meet),
     trigger(table, "update", `AFTER UPDATE ${ofKey}, ${ofTime} ON ${own} WHEN ${isMet}`, meet),
     trigger(table, "met", `INSTEAD OF INSERT ON ${names.met}`, [forgetOlder(names)]),
-    ...replaceTriggers(names, otherUniqueKeys(database, table)),
+    ...replaceTriggers(names, otherUniqueKeys(database, table), orderOf("taken")),
   ]);
+}
+
+/** In a table of another program the order of the row is computed once, not wherever its time is looked at. */
+function ownDeletionTime(database: SqliteDatabase, table: Table): string {
+  const foreign = database.foreignTables;
+  if (!foreign.has(table.name)) return deletionTimeSql("OLD");
+  const order = `(SELECT ${rowOrder(table, "OLD", foreign)} AS ${ORDER_COLUMN}) AS before`;
+  return `(SELECT ${deletionTimeSql("before")} FROM ${order})`;
 }
 
 /**
@@ -113,13 +122,14 @@ function wantedTriggers(database: SqliteDatabase, names: TombstoneNames): Trigge
 function replaceTriggers(
   names: TombstoneNames,
   otherKeys: readonly (readonly string[])[],
+  takenOrder: string,
 ): (readonly [string, string])[] {
   if (otherKeys.length === 0) return [];
   const { table, replaced } = names;
   const own = quotedName(table.name);
   const taken = otherKeys.map((columns) => takenRows(names, columns));
   const isTaken = taken.map((rows) => `EXISTS (SELECT 1 ${rows})`).join(" OR ");
-  const note = taken.map((rows) => noteTaken(names, rows));
+  const note = taken.map((rows) => noteTaken(names, rows, takenOrder));
   const isLeft = `EXISTS (SELECT 1 FROM ${replaced})`;
   const settle = [`DELETE FROM ${replaced}`];
   const ofOthers = `OF ${[...new Set(otherKeys.flat())].map(quotedName).join(", ")}`;
@@ -130,7 +140,7 @@ function replaceTriggers(
     trigger(table, "taken.update", `BEFORE UPDATE ${ofOthers} ON ${own} WHEN ${isTaken}`, note),
     trigger(table, "replaced.insert", `AFTER INSERT ON ${own} WHEN ${isLeft}`, settle),
     trigger(table, "replaced.update", `AFTER UPDATE ${ofOthers} ON ${own} WHEN ${isLeft}`, settle),
-    trigger(table, "gone", gone, recordDelete(names, "OLD")),
+    trigger(table, "gone", gone, recordDelete(names, deletionTimeSql("OLD"))),
   ];
 }
 
@@ -150,15 +160,14 @@ function hasKey(names: TombstoneNames, row: string): string {
   return names.keyColumns.map((name) => `${row}.${name} IS NOT NULL`).join(" AND ");
 }
 
-/** A row leaves a tombstone at the end of the list, unless its key has one with a greater time. */
-function recordDelete(names: TombstoneNames, row: string): string[] {
+/** The old row leaves a tombstone at the end of the list, unless its key has one with a greater time. */
+function recordDelete(names: TombstoneNames, deletedAt: string): string[] {
   const { list, keyColumns } = names;
-  const deletedAt = deletionTimeSql(row);
-  const isKept = `EXISTS (SELECT 1 FROM ${list} AS kept WHERE ${names.sameKey("kept", row)})`;
+  const isKept = `EXISTS (SELECT 1 FROM ${list} AS kept WHERE ${names.sameKey("kept", "OLD")})`;
   return [
-    `DELETE FROM ${list} WHERE ${names.sameKey(list, row)} AND repsync_deleted_at < ${deletedAt}`,
+    `DELETE FROM ${list} WHERE ${names.sameKey(list, "OLD")} AND repsync_deleted_at < ${deletedAt}`,
     `INSERT INTO ${list} (${keyColumns.join(", ")}, repsync_deleted_at, repsync_taken_at, repsync_is_own)
-      SELECT ${names.keyOf(row)}, ${deletedAt}, ${TRIGGER_NOW}, 1 WHERE NOT ${isKept}`,
+      SELECT ${names.keyOf("OLD")}, ${deletedAt}, ${TRIGGER_NOW}, 1 WHERE NOT ${isKept}`,
   ];
 }
 
@@ -188,8 +197,8 @@ function takenRows(names: TombstoneNames, columns: readonly string[]): string {
   return `FROM "${names.table.name}" AS taken WHERE ${conditions.join(" AND ")}`;
 }
 
-function noteTaken(names: TombstoneNames, rows: string): string {
+function noteTaken(names: TombstoneNames, rows: string, order: string): string {
   const columns = `${names.keyColumns.join(", ")}, ${ORDER_COLUMN}`;
-  const values = `${names.keyOf("taken")}, taken.${ORDER_COLUMN}`;
+  const values = `${names.keyOf("taken")}, ${order}`;
   return `INSERT INTO ${names.replaced} (${columns}) SELECT ${values} ${rows}`;
 }

@@ -10,54 +10,113 @@ export interface Definition {
   readonly columns: Readonly<Record<string, string>>;
   /** The expression that the order column is generated from; null without one. */
   readonly order: string | null;
+  /** There, and true, for a table that another program made. */
+  readonly isForeign?: true;
 }
 
-/** A table in the file, made here or by another tool. */
+/** A column as the file has it. */
+export interface FoundColumn {
+  /** The declared type in capital letters, which may be any words or none. */
+  readonly type: string;
+  readonly affinity: string;
+  readonly isGenerated: boolean;
+}
+
+/** Columns that are unique together in all rows, compared by their bytes. */
+export interface FoundKey {
+  readonly columns: readonly string[];
+  readonly isAscending: boolean;
+}
+
+/** What has a name in the file, made here or by another program. */
 export interface FoundTable {
   /** As the file has it; SQLite ignores case in names. */
   readonly name: string;
-  readonly isView: boolean;
+  readonly kind: "table" | "view" | "index" | "virtual table";
+  readonly isForeign: boolean;
   /** Null for a table that was never prepared. */
   readonly definition: Definition | null;
-  /** Affinity by column name. */
-  readonly affinities: ReadonlyMap<string, string>;
-  /** Columns that the database computes, the one to order by left out. */
-  readonly generated: readonly string[];
+  /** By their names, the one to order by included. */
+  readonly columns: ReadonlyMap<string, FoundColumn>;
+  /** Those that repsync did not make. */
+  readonly keys: readonly FoundKey[];
   /** The INTEGER PRIMARY KEY; null without one. */
   readonly rowNumberColumn: string | null;
   readonly hasRows: boolean;
 }
 
+const FIND = `SELECT name, CASE WHEN sql LIKE 'CREATE VIRTUAL%' THEN 'virtual table' ELSE type END AS kind
+  FROM sqlite_schema WHERE type <> 'trigger' AND name = ? COLLATE NOCASE`;
 const COLUMNS = "SELECT name, type, pk, hidden IN (2, 3) AS isGenerated FROM pragma_table_xinfo(?)";
+/** The number of the row is the only primary key without an index. */
+const HAS_KEY_INDEX = "SELECT 1 FROM pragma_index_list(?) WHERE origin = 'pk'";
+/** The name of a column is null in the place of an expression. */
+const KEYS = `SELECT i.name AS "index", c.name AS "column", c.coll = 'BINARY' AS isBinary, c."desc" AS isDescending
+  FROM pragma_index_list(?1) i, pragma_index_xinfo(i.name) c
+  WHERE i."unique" AND NOT i.partial AND i.name <> ?2 AND c.key ORDER BY i.seq, c.seqno`;
+const HAS_DEFINITIONS =
+  "SELECT 1 FROM sqlite_schema WHERE type = 'table' AND name = 'repsync_tables'";
 
-/** Finds a table by its name in any case; null when there is none. */
+/** The name of the index that repsync makes on the key. */
+export function keyIndexName(tableName: string): string {
+  return `repsync_key_${tableName}`;
+}
+
+/** Finds what has a name in any case; null when nothing has. */
 export function findTable(database: SqliteDatabase, tableName: string): FoundTable | null {
-  const [schema] = database.all(
-    "SELECT name, type FROM sqlite_schema WHERE type IN ('table', 'view') AND name = ? COLLATE NOCASE",
-    [tableName],
-  );
+  const [schema] = database.all(FIND, [tableName]);
   if (schema === undefined) return null;
   const name = String(schema["name"]);
+  const kind = schema["kind"] as FoundTable["kind"];
+  const isTable = kind === "table";
   const columns = database.all(COLUMNS, [name]);
-  const numbers = columns.filter((column) => column["pk"] === 1 && column["type"] === "INTEGER");
-  const isSingleKey = columns.every((column) => Number(column["pk"]) <= 1);
-  const [row] = database.all(`SELECT EXISTS (SELECT 1 FROM "${name}") AS hasRows`);
+  const number = columns.find(({ pk, type }) => pk === 1 && /^integer$/i.test(String(type)));
+  const isNumber = number !== undefined && database.all(HAS_KEY_INDEX, [name]).length === 0;
+  const rowNumberColumn = isNumber ? String(number["name"]) : null;
+  const definition = readDefinition(database, name);
+  const isForeign = definition === null || definition.isForeign === true;
   return {
     name,
-    isView: schema["type"] === "view",
-    definition: readDefinition(database, name),
-    affinities: new Map(
-      columns.map((column) => [String(column["name"]), affinityOf(String(column["type"]))]),
+    kind,
+    isForeign,
+    definition,
+    columns: new Map(
+      columns.map(({ name: column, type, isGenerated }) => [
+        String(column),
+        {
+          type: String(type).toUpperCase(),
+          affinity: affinityOf(String(type)),
+          isGenerated: isGenerated === 1 && column !== ORDER_COLUMN,
+        },
+      ]),
     ),
-    generated: columns
-      .filter((column) => column["isGenerated"] === 1 && column["name"] !== ORDER_COLUMN)
-      .map((column) => String(column["name"])),
-    rowNumberColumn: isSingleKey && numbers[0] ? String(numbers[0]["name"]) : null,
-    hasRows: row?.["hasRows"] === 1,
+    keys: isTable ? findKeys(database, name, rowNumberColumn) : [],
+    rowNumberColumn,
+    hasRows: isTable && database.all(`SELECT 1 FROM "${name}" LIMIT 1`).length > 0,
   };
 }
 
+function findKeys(
+  database: SqliteDatabase,
+  tableName: string,
+  rowNumberColumn: string | null,
+): FoundKey[] {
+  const parts = Map.groupBy(
+    database.all(KEYS, [tableName, keyIndexName(tableName)]),
+    (part) => part["index"],
+  );
+  const keys = [...parts.values()]
+    .filter((key) => key.every(({ column, isBinary }) => column !== null && isBinary === 1))
+    .map((key) => ({
+      columns: key.map(({ column }) => String(column)),
+      isAscending: key.every(({ isDescending }) => isDescending === 0),
+    }));
+  if (rowNumberColumn === null) return keys;
+  return [...keys, { columns: [rowNumberColumn], isAscending: true }];
+}
+
 function readDefinition(database: SqliteDatabase, tableName: string): Definition | null {
+  if (database.all(HAS_DEFINITIONS).length === 0) return null;
   const [row] = database.all("SELECT definition FROM repsync_tables WHERE name = ?", [tableName]);
   return row === undefined ? null : (JSON.parse(String(row["definition"])) as Definition);
 }

@@ -1,18 +1,34 @@
-// The column by which a table with a timestamp is ordered.
+// By what a table with a timestamp is ordered.
 import { type Table, timestampColumnOf } from "../../../domain/sync/table/table.ts";
 
 /** The generated column that a table with a timestamp is ordered by: '' for null and unparseable ones. */
 export const ORDER_COLUMN = "repsync_order";
 
-/** The columns of the order of D-3.1, as SQL. */
-export function orderColumns(table: Table): string[] {
-  const keys = table.keyColumns.map((column) => `"${column.name}"`);
-  return table.timestampColumn === null ? keys : [ORDER_COLUMN, ...keys];
+/** Names of the tables in a file that another program made: nothing is added to them, no order column either. D-11.4. */
+export type ForeignTables = ReadonlySet<string>;
+
+/** What the SQL of a table depends on beside the registry. */
+export interface TableFile {
+  /** True when text after a NUL is lost in reading, unless the statement casts it to BLOB. */
+  readonly cutsTextAtNul: boolean;
+  readonly foreignTables: ForeignTables;
 }
 
-/** As `orderColumns()`, qualified: a bare name would mean the expression by which a query reads the column. */
-export function qualifiedOrder(table: Table): string[] {
-  return orderColumns(table).map((column) => `"${table.name}".${column}`);
+/**
+ * The value that a row of a table with a timestamp is ordered by, as SQL: its order column, or in a table of another program
+ * what that would be generated from. `row` names the row in the statement; a bare name would mean the expression by which a
+ * query reads a column.
+ */
+export function rowOrder(table: Table, row: string, foreign: ForeignTables): string {
+  if (!foreign.has(table.name)) return `${row}.${ORDER_COLUMN}`;
+  return `(${orderExpression(table, `${row}.`)})`;
+}
+
+/** The order of D-3.1 as SQL, qualified. */
+export function qualifiedOrder(table: Table, foreign: ForeignTables): string[] {
+  const name = `"${table.name}"`;
+  const keys = table.keyColumns.map((column) => `${name}."${column.name}"`);
+  return table.timestampColumn === null ? keys : [rowOrder(table, name, foreign), ...keys];
 }
 
 /** The value of `repsync_order` from which rows are at or after a canonical time. */
@@ -29,10 +45,10 @@ export function orderBound(table: Table, sinceTime: string): string {
  * It knows SQLite's functions only, and asks those for times only of a text that begins with a digit: of a word such as
  * 'now' they throw.
  */
-export function orderExpression(table: Table): string | null {
+export function orderExpression(table: Table, prefix = ""): string | null {
   const timestamp = timestampColumnOf(table);
   if (timestamp === null) return null;
-  const text = `"${timestamp.name}"`;
+  const text = `${prefix}"${timestamp.name}"`;
   const isDate = timestamp.type === "date";
   const isForm = (isDate ? OWN_DATES : OWN_TIMES).map((form) => `${text} GLOB '${form}'`);
   // A day that its month does not have becomes another one.

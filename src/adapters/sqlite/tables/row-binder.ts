@@ -8,7 +8,7 @@ import {
 import type { RowWrite } from "../../../ports/tables/table-store.ts";
 import type { SqliteValue } from "../driver/driver.ts";
 import { valueEncoder } from "./column-values.ts";
-import { ORDER_COLUMN } from "./order-column.ts";
+import { type ForeignTables, rowOrder } from "./order-column.ts";
 
 /** The columns that a record has, and the SQL that writes them. Most records of a push have all columns. */
 export interface RowShape {
@@ -41,19 +41,21 @@ const MAX_SHAPES = 64;
 
 export class RowBinder {
   readonly #table: Table;
+  readonly #foreign: ForeignTables;
   readonly #columns: readonly BoundColumn[];
   readonly #whole: RowShape;
   /** By the names of their columns. */
   readonly #parts = new Map<string, RowShape>();
 
-  constructor(table: Table) {
+  constructor(table: Table, foreign: ForeignTables) {
     this.#table = table;
+    this.#foreign = foreign;
     this.#columns = table.pushColumns.map((column) => ({
       column,
       encode: valueEncoder(column),
       isInherited: column.name in {},
     }));
-    this.#whole = rowShape(table, table.pushColumns);
+    this.#whole = this.#shape(table.pushColumns);
   }
 
   bind(write: RowWrite): BoundWrite {
@@ -78,29 +80,34 @@ export class RowBinder {
 
   #part(present: readonly Column[]): RowShape {
     const id = present.map(({ name }) => name).join(" ");
-    const shape = this.#parts.get(id) ?? rowShape(this.#table, present);
+    const shape = this.#parts.get(id) ?? this.#shape(present);
     if (this.#parts.size >= MAX_SHAPES) this.#parts.clear();
     this.#parts.set(id, shape);
     return shape;
   }
+
+  #shape(columns: readonly Column[]): RowShape {
+    const table = this.#table;
+    const placeOf = (name: string | null) => columns.findIndex((column) => column.name === name);
+    const timePlace = placeOf(table.timestampColumn);
+    const isGuardable = timePlace !== -1 && isVersioned(table);
+    const isNewer = isGuardable
+      ? `${rowOrder(table, "stored", this.#foreign)} <= ?${timePlace + 1} AND `
+      : "";
+    const texts: Partial<Record<ConflictRule, string>> = {};
+    return {
+      upsert(conflict) {
+        texts[conflict] ??= upsertSql(table, columns, conflict === "newer" ? isNewer : "");
+        return texts[conflict];
+      },
+      keyPlaces: table.keyColumns.map(({ name }) => placeOf(name)),
+      timePlace: timePlace === -1 ? null : timePlace,
+    };
+  }
 }
 
-function rowShape(table: Table, columns: readonly Column[]): RowShape {
-  const placeOf = (name: string | null) => columns.findIndex((column) => column.name === name);
-  const timePlace = placeOf(table.timestampColumn);
-  const texts: Partial<Record<ConflictRule, string>> = {};
-  return {
-    upsert(conflict) {
-      texts[conflict] ??= upsertSql(table, columns, conflict === "newer" ? timePlace : -1);
-      return texts[conflict];
-    },
-    keyPlaces: table.keyColumns.map(({ name }) => placeOf(name)),
-    timePlace: timePlace === -1 ? null : timePlace,
-  };
-}
-
-/** `timePlace` is that of the timestamp that guards the row; -1 without a guard. */
-function upsertSql(table: Table, columns: readonly Column[], timePlace: number): string {
+/** `isNewer` is the condition of the guard, to be followed by others; empty without one. */
+function upsertSql(table: Table, columns: readonly Column[], isNewer: string): string {
   const names = (list: readonly Column[]) => list.map(({ name }) => `"${name}"`);
   const updated = names(table.updateColumns.filter((column) => columns.includes(column)));
   const marks = columns.map((_, i) => `?${i + 1}`).join(", ");
@@ -113,7 +120,5 @@ function upsertSql(table: Table, columns: readonly Column[], timePlace: number):
   // Bytes tell whether a row changes, whatever the collation that another tool gave a column.
   const before = updated.map((name) => `stored.${name} COLLATE BINARY`).join(", ");
   const isChanged = `(${before}) IS NOT (${excluded.join(", ")})`;
-  const isGuarded = timePlace !== -1 && isVersioned(table);
-  const isNewer = isGuarded ? `stored.${ORDER_COLUMN} <= ?${timePlace + 1} AND ` : "";
   return `${conflict} DO UPDATE SET ${set} WHERE ${isNewer}${isChanged}`;
 }

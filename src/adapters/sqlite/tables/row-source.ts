@@ -9,7 +9,7 @@ import type {
 import type { SqliteDatabase } from "../driver/database.ts";
 import type { SqliteRow, SqliteValue } from "../driver/driver.ts";
 import { decodeRows, textWithNul, valueEncoder } from "./column-values.ts";
-import { ORDER_COLUMN } from "./order-column.ts";
+import { ORDER_COLUMN, type TableFile } from "./order-column.ts";
 import { firstStart, type RowSql, rowSql, type Start } from "./statements.ts";
 
 /** Where a row stands in the order of its table, as the file has it. */
@@ -112,18 +112,18 @@ export class SqliteRowSource implements RowSource {
   }
 
   #readerOf(table: Table): TableReader {
-    const reader = this.#readers.get(table) ?? makeReader(table, this.#database.cutsTextAtNul);
+    const reader = this.#readers.get(table) ?? makeReader(table, this.#database);
     this.#readers.set(table, reader);
     return reader;
   }
 }
 
-function makeReader(table: Table, cutsTextAtNul: boolean): TableReader {
+function makeReader(table: Table, file: TableFile): TableReader {
   const timestamp = timestampColumnOf(table);
   const encodeTime = timestamp === null ? null : valueEncoder(timestamp);
   const keys = table.keyColumns.map((column) => ({ column, encode: valueEncoder(column) }));
   return {
-    sql: rowSql(table, cutsTextAtNul),
+    sql: rowSql(table, file),
     placeOf(row) {
       const time = encodeTime?.(row[timestamp?.name ?? ""] ?? null);
       return {

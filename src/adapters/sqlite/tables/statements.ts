@@ -2,7 +2,7 @@
 import type { Column, Table } from "../../../domain/sync/table/table.ts";
 import type { SqliteValue } from "../driver/driver.ts";
 import { readExpression } from "./column-values.ts";
-import { ORDER_COLUMN, orderBound, qualifiedOrder } from "./order-column.ts";
+import { ORDER_COLUMN, orderBound, qualifiedOrder, type TableFile } from "./order-column.ts";
 
 /** Where reading starts: at the first row, at a time, or right after a known row. */
 type PageStart = "first" | "time" | "position";
@@ -40,17 +40,18 @@ export interface TableSql {
   positionFromEnd(start: FirstStart["kind"]): string;
 }
 
-export function tableSql(table: Table, cutsTextAtNul: boolean): TableSql {
-  const read = (column: Column) => `${readExpression(column, cutsTextAtNul)} AS "${column.name}"`;
+export function tableSql(table: Table, file: TableFile): TableSql {
+  const read = (column: Column) =>
+    `${readExpression(column, file.cutsTextAtNul)} AS "${column.name}"`;
   const pageColumns = table.pageColumns.map(read).join(", ");
-  const positionColumns = [
-    ...(table.timestampColumn === null ? [] : [ORDER_COLUMN]),
-    ...table.keyColumns.map(read),
-  ].join(", ");
-  const order = qualifiedOrder(table);
+  const order = qualifiedOrder(table, file.foreignTables);
+  const positionColumns = [...readOrder(table, order), ...table.keyColumns.map(read)].join(", ");
   const forward = `ORDER BY ${order.join(", ")}`;
   const backward = `ORDER BY ${order.map((column) => `${column} DESC`).join(", ")}`;
-  const from = (start: PageStart) => `FROM "${table.name}"${startCondition(table, start)}`;
+  const from = (start: PageStart) => {
+    const conditions = startConditions(order)[start];
+    return `FROM "${table.name}"${conditions.length === 0 ? "" : ` WHERE ${conditions.join(" AND ")}`}`;
+  };
   const position = (start: PageStart, direction: string) =>
     `SELECT ${positionColumns} ${from(start)} ${direction} LIMIT 1 OFFSET ?`;
   return {
@@ -62,11 +63,24 @@ export function tableSql(table: Table, cutsTextAtNul: boolean): TableSql {
   };
 }
 
-function startCondition(table: Table, start: PageStart): string {
-  if (start === "first") return "";
-  if (start === "time") return ` WHERE ${ORDER_COLUMN} >= ?`;
-  const order = qualifiedOrder(table);
-  return ` WHERE (${order.join(", ")}) > (${order.map(() => "?").join(", ")})`;
+/** Reads the order of a row; nothing in a table without a timestamp, whose order is its key. */
+function readOrder({ timestampColumn }: Table, [order]: readonly string[]): readonly string[] {
+  return timestampColumn === null ? [] : [`${order} AS ${ORDER_COLUMN}`];
+}
+
+/** The rows from a start on. An expression in a comparison of tuples finds no place in an index, but one alone does. */
+function startConditions(order: readonly string[]): Readonly<Record<PageStart, readonly string[]>> {
+  const [first = ""] = order;
+  const [, ...others] = order.map(() => "?");
+  const isColumn = /^[\w".]+$/.test(first);
+  return {
+    first: [],
+    time: [`${first} >= ?`],
+    position: [
+      ...(isColumn ? [] : [`${first} >= ?1`]),
+      `${tuple(order)} > ${tuple([isColumn ? "?" : "?1", ...others])}`,
+    ],
+  };
 }
 
 /** Makes a text once per argument. */
@@ -110,21 +124,17 @@ export interface RowSql {
 }
 
 /** Makes the SQL of runs and comparisons of a table. Rows also have the `repsync_order` of a table that has one. */
-export function rowSql(table: Table, cutsTextAtNul: boolean): RowSql {
+export function rowSql(table: Table, { cutsTextAtNul, foreignTables }: TableFile): RowSql {
   const columns = table.pageColumns.filter((column) => table.pushColumns.includes(column));
   const read = columns.map((c) => `${readExpression(c, cutsTextAtNul)} AS "${c.name}"`);
-  const select = [...read, ...(table.timestampColumn === null ? [] : [ORDER_COLUMN])].join(", ");
-  const order = qualifiedOrder(table);
+  const order = qualifiedOrder(table, foreignTables);
+  const select = [...read, ...readOrder(table, order)].join(", ");
   const key = keyNames(table);
   const hasKey = key.map((name) => `${name} IS NOT NULL`);
   const from = (...conditions: string[]) =>
     `FROM "${table.name}" WHERE ${[...conditions, ...hasKey].join(" AND ")}`;
   const keysPerLookup = Math.max(1, Math.min(MAX_KEYS, Math.floor(MAX_VALUES / key.length)));
-  const starts: Readonly<Record<PageStart, readonly string[]>> = {
-    first: [],
-    time: [`${ORDER_COLUMN} >= ?`],
-    position: [`${tuple(order)} > ${marks(order)}`],
-  };
+  const starts = startConditions(order);
   return {
     columns,
     keysPerLookup,

@@ -105,13 +105,13 @@ export class SqliteTableStore implements TableStore {
   }
 
   #binderOf(table: Table): RowBinder {
-    const binder = this.#binders.get(table) ?? new RowBinder(table);
+    const binder = this.#binders.get(table) ?? new RowBinder(table, this.#database.foreignTables);
     this.#binders.set(table, binder);
     return binder;
   }
 
   #sqlOf(table: Table): TableSql {
-    const sql = this.#sql.get(table) ?? tableSql(table, this.#database.cutsTextAtNul);
+    const sql = this.#sql.get(table) ?? tableSql(table, this.#database);
     this.#sql.set(table, sql);
     return sql;
   }

@@ -10,7 +10,7 @@ import type { SqliteDatabase } from "../driver/database.ts";
 import type { SqliteStatement, SqliteValue } from "../driver/driver.ts";
 import type { ErasedNames } from "../people/erased-names.ts";
 import { ArrivingPeople } from "./arriving-people.ts";
-import { ORDER_COLUMN, orderBound } from "./order-column.ts";
+import { orderBound, rowOrder } from "./order-column.ts";
 import type { BoundWrite, RowBinder } from "./row-binder.ts";
 import { TombstoneWrites } from "./tombstone-writes.ts";
 
@@ -78,9 +78,11 @@ export class TableWrite {
     this.#aheadOrder = orderBound(table, this.#aheadLimit);
     this.#lateOrder = orderBound(table, lateBefore(table, nowMs));
     this.#writesTime = writesTime(table);
-    const order = table.timestampColumn === null ? "''" : ORDER_COLUMN;
-    const isKey = table.keyColumns.map(({ name }) => `"${table.name}"."${name}" = ?`);
-    this.#readStored = `SELECT ${order} AS "order" FROM "${table.name}" WHERE ${isKey.join(" AND ")}`;
+    const name = `"${table.name}"`;
+    const order =
+      table.timestampColumn === null ? "''" : rowOrder(table, name, database.foreignTables);
+    const isKey = table.keyColumns.map((column) => `${name}."${column.name}" = ?`);
+    this.#readStored = `SELECT ${order} AS "order" FROM ${name} WHERE ${isKey.join(" AND ")}`;
   }
 
   /** The earliest times that this write has to note. */

@@ -7,7 +7,7 @@ import type { Steps } from "../../../ports/runtime/turns.ts";
 import type { SqliteDatabase } from "../driver/database.ts";
 import type { SqliteValue } from "../driver/driver.ts";
 import { valueEncoder } from "./column-values.ts";
-import { ORDER_COLUMN } from "./order-column.ts";
+import { rowOrder } from "./order-column.ts";
 import { canonicalTime, keptTime, TombstoneNames } from "./tombstone-sql.ts";
 
 /** Values of a key, as they are bound. */
@@ -122,7 +122,8 @@ export class TombstoneWrites {
 
   #find(key: BoundKey) {
     const table = `"${this.#names.table.name}"`;
-    const sql = `SELECT ${ORDER_COLUMN} AS "order" FROM ${table} WHERE ${this.#names.isKey(table)}`;
+    const orderSql = rowOrder(this.#names.table, table, this.#database.foreignTables);
+    const sql = `SELECT ${orderSql} AS "order" FROM ${table} WHERE ${this.#names.isKey(table)}`;
     const [row] = this.#database.all(sql, key);
     const order = String(row?.["order"] ?? "");
     const time = parseDateTime(order);

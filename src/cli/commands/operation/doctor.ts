@@ -15,6 +15,8 @@ import {
 } from "../../command-runner.ts";
 import { EXIT, type ExitCode } from "../../failure.ts";
 
+const TABLES_ADVICE = 'docs/operating.md, "On an existing database", says what is used as it is';
+
 const STATUS_COLOURS: Readonly<Record<Finding["status"], Colour>> = {
   ok: "green",
   warn: "yellow",
@@ -48,7 +50,7 @@ async function examine(tools: CommandTools): Promise<ExitCode> {
   tell({ check: "version", status: "ok", message: versions(), advice: null });
   if (!(await checkConfig(tell))) return conclude(EXIT.usage);
   const deployment = await openTelling(tools, tell);
-  if (deployment === null) return conclude(EXIT.failed);
+  if ("code" in deployment) return conclude(deployment.code);
   const { config, services } = deployment;
   const { storage, sync, isFirstPepper } = services;
   const deps = { storage, sync, syncApiKey: config.syncApiKey, isFirstPepper };
@@ -79,15 +81,21 @@ async function checkConfig(tell: (finding: Finding) => void): Promise<boolean> {
 async function openTelling(
   { open }: CommandTools,
   tell: (finding: Finding) => void,
-): Promise<OpenedDeployment | null> {
+): Promise<OpenedDeployment | { readonly code: ExitCode }> {
+  const fail = (message: string, advice: string) =>
+    tell({ check: "store", status: "fail", message, advice });
   try {
     return await open();
   } catch (error) {
     if (!isAppError(error)) throw error;
-    const advice = isAppError(error, "schema_conflict")
-      ? "docs/operating.md says what a changed registry may do"
-      : "Check that the store of STORAGE_URL runs, can be read and written, and has room";
-    tell({ check: "store", status: "fail", message: error.message, advice });
-    return null;
+    if (error.kind === "schema_conflict") {
+      for (const line of error.message.split("\n")) fail(line, TABLES_ADVICE);
+      return { code: EXIT.usage };
+    }
+    fail(
+      error.message,
+      "Check that the store of STORAGE_URL runs, can be read and written, and has room",
+    );
+    return { code: EXIT.failed };
   }
 }

@@ -17,7 +17,7 @@ test("D-8.8 accounts of an earlier version are active, and never signed in", () 
     tool.run(EARLIER);
     tool.run(INSERT, ["ana"]);
     for (let start = 0; start < 2; start++) {
-      const storage = await file.open();
+      const storage = await file.open({ changesFormat: true });
       const { accounts } = storage;
       expect(await accounts.find("ana")).toMatchObject({
         suspendedAtMs: null,

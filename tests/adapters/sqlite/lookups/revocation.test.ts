@@ -23,7 +23,7 @@ describe("SQLite: revocation", () => {
   test(
     `D-6.3 in ${ROUNDS} rounds on two instances no lookup begun after a revocation is allowed`,
     async () => {
-      const store = await asReputation(await openFileStore(QUICK_FOLDER), remembering);
+      const store = await asReputation(await openFileStore({ parent: QUICK_FOLDER }), remembering);
       try {
         const here = new Scene(store.storage, store);
         const there = new Scene(await openSecond(store), store);

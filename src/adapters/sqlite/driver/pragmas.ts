@@ -1,0 +1,19 @@
+// How connections to a file are set.
+import { CHECKPOINT_PAGES } from "./checkpoints.ts";
+
+/** Of the connection that writes. */
+export const PRAGMAS = {
+  // Waiting inside SQLite would block the event loop; `#retried` waits instead.
+  busy_timeout: 0,
+  journal_mode: "WAL",
+  synchronous: "FULL",
+  // 40 MiB. Rows of a page lie scattered over the file; with the default of 2,000 KiB reading takes twice as long.
+  cache_size: -40_960,
+  wal_autocheckpoint: CHECKPOINT_PAGES,
+};
+
+/** Of one that only looks: nothing is written, its journal mode included. D-11.4. */
+export const LOOKING_PRAGMAS = { busy_timeout: 0, query_only: 1 };
+
+/** Of the connection that reads while the other one holds a write that is not committed. */
+export const READER_PRAGMAS = { busy_timeout: 0, query_only: 1, cache_size: -4_096 };

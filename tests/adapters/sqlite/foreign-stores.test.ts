@@ -1,0 +1,39 @@
+// What the stores promise holds for tables that another program made, which get no column to order by. D-11.4.
+import { Database } from "bun:sqlite";
+import type { Table } from "../../../src/domain/sync/table/table.ts";
+import { liveEndsContract } from "../../contract/live-ends-contract.ts";
+import { rowSourceContract } from "../../contract/tables/row-source-contract.ts";
+import { tableHistoryTests } from "../../contract/tables/table-store-histories.ts";
+import { tableMarkerTests } from "../../contract/tables/table-store-markers.ts";
+import { tablePageTests } from "../../contract/tables/table-store-pages.ts";
+import { tablePartTests } from "../../contract/tables/table-store-parts.ts";
+import { tableValueTests } from "../../contract/tables/table-store-values.ts";
+import { tableWriteTests } from "../../contract/tables/table-store-writes.ts";
+import { createTableSql } from "./foreign-tables.ts";
+import { openFileStore } from "./stores-support.ts";
+
+/** A store whose tables an application makes, right before they are prepared. */
+async function openForeignStore() {
+  return await openFileStore({
+    prepared(path: string, tables: readonly Table[]) {
+      const application = new Database(path);
+      for (const table of tables) application.run(createTableSql(table));
+      application.close();
+    },
+  });
+}
+
+const FOREIGN = {
+  name: "SQLite, tables of another program",
+  options: { isShared: true, randomRuns: 25 },
+  open: openForeignStore,
+};
+
+tablePageTests(FOREIGN);
+tablePartTests(FOREIGN);
+tableWriteTests(FOREIGN);
+tableValueTests(FOREIGN);
+tableHistoryTests(FOREIGN);
+tableMarkerTests(FOREIGN);
+rowSourceContract(FOREIGN);
+liveEndsContract(FOREIGN);
