@@ -1,6 +1,7 @@
 // Reads the environment once, reports every problem at once, and prints no secret. D-1.3.
 import { Cron } from "croner";
 import { findProblems } from "./config-problems.ts";
+import { cronProblem } from "./domain/shared/cron-text.ts";
 import { refuse } from "./domain/shared/errors.ts";
 import {
   DEFAULT_ACCOUNT_WRITES_PER_MINUTE,
@@ -188,7 +189,7 @@ function refuseProblems(
 ): void {
   reader.problems.push(...findProblems(config, machineAddresses));
   refuseWorkers(reader);
-  reader.reportUnknownSyncNames();
+  reader.refuseUnknownSyncNames();
   refuse(
     reader.problems.map((detail) => ({ pointer: "", detail })),
     "The configuration has these problems",
@@ -214,31 +215,18 @@ function readSchedule(
   name: "SYNC_SCHEDULE" | "SYNC_COMPARE_SCHEDULE",
   wouldFail: boolean,
 ): string | null {
-  const text = reader.text(name);
-  if (text === null) return null;
-  const problem = cronProblem(text);
-  if (problem !== null) {
-    reader.problems.push(
-      `${name} must be a cron expression, such as */15 * * * *: "${text}" ${problem}`,
-    );
-  }
-  if (wouldFail) {
+  const text = readCron(reader, name, "*/15 * * * *");
+  if (text !== null && wouldFail) {
     reader.problems.push(`${name} also needs SYNC_REMOTE_URL, and SYNC_REMOTE_KEY or SYNC_API_KEY`);
   }
   return text;
 }
 
 function readBackups(reader: EnvironmentReader): BackupPlan | null {
-  const cronText = reader.text("BACKUP_SCHEDULE");
+  const cronText = readCron(reader, "BACKUP_SCHEDULE", "0 3 * * *");
   const folder = reader.text("BACKUP_FOLDER");
   const keep = reader.integer("BACKUP_KEEP", DEFAULT_KEPT_BACKUPS, 1, MAX_KEPT_BACKUPS);
   if (cronText === null) return null;
-  const problem = cronProblem(cronText);
-  if (problem !== null) {
-    reader.problems.push(
-      `BACKUP_SCHEDULE must be a cron expression, such as 0 3 * * *: "${cronText}" ${problem}`,
-    );
-  }
   if (folder === null) reader.problems.push("BACKUP_SCHEDULE also needs BACKUP_FOLDER");
   if (reader.text("STORAGE_URL") === "sqlite::memory:") {
     reader.problems.push("BACKUP_SCHEDULE needs a store that is kept: STORAGE_URL is in memory");
@@ -252,16 +240,27 @@ function readCompareRepair(reader: EnvironmentReader): CompareRepair | null {
   return repair === "none" ? null : repair;
 }
 
-/** Null when the expression names times to come. */
-function cronProblem(text: string): string | null {
-  // The library accepts a single date as well.
-  if (text.includes(":")) return "is a time, not a cron expression";
+/** Reads a cron text, and adds what it lacks to the problems. D-14.9. */
+function readCron(reader: EnvironmentReader, name: string, example: string): string | null {
+  const text = reader.text(name);
+  if (text === null) return null;
+  // The library takes a single date, too.
+  const isCron = !text.includes(":") && nextRun(text) !== undefined;
+  if (isCron && nextRun(text) !== null) return text;
+  const problem = isCron
+    ? "names a time that never comes"
+    : cronProblem(text, (other) => nextRun(other) !== undefined);
+  const such = `such as ${example}`;
+  reader.problems.push(`${name} must be a cron expression, ${such}: "${text}" ${problem}`);
+  return text;
+}
+
+/** Null when it never comes, undefined for what is no cron text. */
+function nextRun(text: string): Date | null | undefined {
   try {
-    const isEver = new Cron(text, { mode: "5-or-6-parts", paused: true }).nextRun() !== null;
-    return isEver ? null : "names a time that never comes";
-  } catch (error) {
-    const reason = error instanceof Error ? error.message : String(error);
-    return `is not (${reason.replace(/^CronPattern: /, "")})`;
+    return new Cron(text, { mode: "5-or-6-parts", paused: true }).nextRun();
+  } catch {
+    return undefined;
   }
 }
 

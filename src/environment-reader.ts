@@ -1,23 +1,58 @@
 // Reads single settings from the environment.
+import { nearestWord } from "./domain/shared/nearest-word.ts";
 
 /** Environment variables by name. */
 export type Environment = Readonly<Record<string, string | undefined>>;
 
-const SYNC_NAMES: readonly string[] = [
-  "SYNC_ENABLED",
+/** Every setting, in the order of the alphabet. */
+const NAMES: readonly string[] = [
+  "ACCOUNT_WRITES_PER_MINUTE",
+  "ADMIN_PASSWORD",
+  "ADMIN_USERNAME",
+  "API_KEY_PEPPER",
+  "AUDIT_RETENTION_DAYS",
+  "BACKUP_FOLDER",
+  "BACKUP_KEEP",
+  "BACKUP_SCHEDULE",
+  "CONSOLE_ENABLED",
+  "CORS_ORIGINS",
+  "HOST",
+  "JWT_AUDIENCE",
+  "JWT_ISSUER",
+  "JWT_JWKS_URL",
+  "JWT_SECRET",
+  "LOG_LEVEL",
+  "METRICS_TOKEN",
+  "OTEL_EXPORTER_OTLP_ENDPOINT",
+  "OTEL_EXPORTER_OTLP_HEADERS",
+  "OTEL_SERVICE_NAME",
+  "OTEL_TRACES_SAMPLER",
+  "OTEL_TRACES_SAMPLER_ARG",
+  "PORT",
+  "SESSION_COOKIE",
+  "SIGNUP_ENABLED",
+  "STOP_DELAY_SECONDS",
+  "STORAGE_URL",
   "SYNC_API_KEY",
+  "SYNC_COMPARE_REPAIR",
+  "SYNC_COMPARE_SCHEDULE",
+  "SYNC_ENABLED",
+  "SYNC_LAG_SECONDS",
   "SYNC_MAX_BATCH_SIZE",
-  "SYNC_TABLES",
-  "SYNC_REMOTE_URL",
-  "SYNC_REMOTE_KEY",
   "SYNC_MAX_BODY_BYTES",
   "SYNC_MAX_DECOMPRESSED_BYTES",
   "SYNC_MAX_PUSH_RECORDS",
-  "SYNC_LAG_SECONDS",
+  "SYNC_REMOTE_KEY",
+  "SYNC_REMOTE_URL",
   "SYNC_SCHEDULE",
-  "SYNC_COMPARE_SCHEDULE",
-  "SYNC_COMPARE_REPAIR",
+  "SYNC_TABLES",
   "SYNC_TOMBSTONE_DAYS",
+  "TLS_CERT_FILE",
+  "TLS_KEY_FILE",
+  "TRUSTED_PROXY_HOPS",
+  "WEBHOOK_ALLOW_PRIVATE",
+  "WEBHOOK_SECRET",
+  "WEBHOOK_URL",
 ];
 
 /** Settings that may stand in a file, which `<name>_FILE` names. D-10.6. */
@@ -32,6 +67,9 @@ const FILE_NAMES: readonly string[] = [
   "WEBHOOK_SECRET",
   "OTEL_EXPORTER_OTLP_HEADERS",
 ];
+
+/** Settings, and what names their files. */
+const KNOWN = [...NAMES, ...FILE_NAMES.map((name) => `${name}_FILE`)];
 
 const CONTROL_CHARACTER = /[^\P{Cc}\t]/u;
 
@@ -126,12 +164,27 @@ export class EnvironmentReader {
     return text;
   }
 
-  reportUnknownSyncNames(): void {
-    for (const name of Object.keys(this.#env)) {
-      const isFile = FILE_NAMES.some((secret) => name === `${secret}_FILE`);
-      if (name.startsWith("SYNC_") && !isFile && !SYNC_NAMES.includes(name)) {
-        this.problems.push(`${name} is not a setting; SYNC_ settings are ${SYNC_NAMES.join(", ")}`);
-      }
+  /** A misspelt name would silently leave a default. */
+  refuseUnknownSyncNames(): void {
+    const unknown = Object.keys(this.#env).filter((name) => name.startsWith("SYNC_"));
+    for (const name of unknown.filter((one) => !KNOWN.includes(one))) {
+      const near = nearestWord(name, KNOWN);
+      const hint =
+        near === null
+          ? `; SYNC_ settings are ${NAMES.filter((one) => one.startsWith("SYNC_")).join(", ")}`
+          : `; did you mean ${near}?`;
+      this.problems.push(`${name} is not a setting${hint}`);
     }
   }
+}
+
+/** Names that are set and are no settings, though they resemble one, each with that one; `SYNC_` names are problems. D-14.9. */
+export function mistypedSettings(env: Environment): (readonly [name: string, meant: string])[] {
+  const unknown = Object.keys(env).filter(
+    (name) => !name.startsWith("SYNC_") && !KNOWN.includes(name),
+  );
+  return unknown.flatMap((name) => {
+    const near = nearestWord(name, KNOWN);
+    return near === null ? [] : [[name, near] as const];
+  });
 }

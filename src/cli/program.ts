@@ -1,5 +1,6 @@
 import { Command, type CommanderError } from "commander";
 import manifest from "../../package.json" with { type: "json" };
+import { nearestWord } from "../domain/shared/nearest-word.ts";
 import { hasColours, inColour } from "./colours.ts";
 import { COMMAND_LIST, type ListedCommand } from "./command-list.ts";
 import type { RunCommand } from "./command-runner.ts";
@@ -56,6 +57,7 @@ async function withCommands(
     if (command?.description() === "") command.description(listed.summary);
   }
   addHelp(program);
+  addWords(program);
   addNotes(program);
   // Arguments are known only of what is loaded, so that the list shows none.
   return program.configureHelp({
@@ -74,12 +76,34 @@ function addHelp(program: Command): void {
       const named = names.reduce((command, name) => {
         const child = command.commands.find((one) => one.name() === name);
         if (child !== undefined) return child;
-        return command.error(`error: unknown command '${name}'`, {
-          code: "commander.unknownCommand",
-        });
+        const names = command.commands.map((one) => one.name());
+        return command.error(`error: ${unknownText("command", name, names)}`);
       }, program);
       named.help();
     });
+}
+
+/** Answers another word than those that an argument or an option takes with the nearest one. D-14.9. */
+function addWords(command: Command): void {
+  const takeOneOf = (words: readonly string[], subject: string) => (word: string) =>
+    words.includes(word) ? word : command.error(`error: ${unknownText(subject, word, words)}`);
+  for (const argument of command.registeredArguments) {
+    if (argument.argChoices !== undefined) {
+      argument.argParser(takeOneOf(argument.argChoices, argument.name()));
+    }
+  }
+  for (const option of command.options) {
+    if (option.argChoices !== undefined) {
+      option.argParser(takeOneOf(option.argChoices, `${option.long} value`));
+    }
+  }
+  for (const child of command.commands) addWords(child);
+}
+
+function unknownText(subject: string, word: string, words: readonly string[]): string {
+  const near = nearestWord(word, words);
+  const hint = near === null ? `it can be ${words.join(", ")}` : `did you mean ${near}?`;
+  return `unknown ${subject} '${word}'; ${hint}`;
 }
 
 /** The problem of the command line, in one sentence. */

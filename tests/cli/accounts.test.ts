@@ -56,6 +56,28 @@ onEveryBackend("repsync beside a service", (backend) => {
     expect(verified).toMatchObject({ code: 0, json: { status: "whole", records: 1 } });
   });
 
+  test("D-14.9.1 the first characters of a key's id are enough to rotate and to revoke it", async () => {
+    const { cli, signUp, lookUp } = await startBeside(backend);
+    await signUp();
+    const issue = ["keys", "create", "acme", "--name", "first", "--json"];
+    const first = (await cli(issue)).json;
+    const rotated = await cli(["keys", "rotate", "acme", first.id.slice(0, 8), "--json"]);
+    expect([rotated.code, rotated.json.name]).toEqual([0, "first"]);
+    expect(await lookUp(first.key)).toEqual([401, "api_key_revoked"]);
+    expect(await lookUp(rotated.json.key)).toEqual([200, null]);
+    // Another account's key is none of this one's.
+    const foreign = await cli(["keys", "revoke", "ana", rotated.json.id.slice(0, 8)]);
+    expect([foreign.code, foreign.stderr]).toEqual([1, "There is no such API key\n"]);
+    const revoked = await cli(["keys", "revoke", "acme", rotated.json.id.slice(0, 4), "--json"]);
+    expect([revoked.code, revoked.json.id]).toEqual([0, rotated.json.id]);
+    expect(await lookUp(rotated.json.key)).toEqual([401, "api_key_revoked"]);
+    const short = await cli(["keys", "revoke", "acme", rotated.json.id.slice(0, 3)]);
+    expect([short.code, short.stderr]).toEqual([
+      2,
+      `"${rotated.json.id.slice(0, 3)}" is too short for the beginning of an id: give 4 characters at least\n`,
+    ]);
+  });
+
   test("D-5.5 keys are issued, listed and revoked, and the running service knows at once", async () => {
     const { cli, signUp, lookUp } = await startBeside(backend);
     await signUp();
@@ -258,7 +280,7 @@ describe("repsync on accounts", () => {
     [["keys", "create", "nobody", "--name", "a"], 'There is no account "nobody"'],
     [["keys", "list", "nobody"], 'There is no account "nobody"'],
     [["keys", "revoke", "nobody", "x"], 'There is no account "nobody"'],
-    [["keys", "revoke", "root", "x"], "There is no such API key"],
+    [["keys", "revoke", "root", "xxxx"], "There is no such API key"],
     [["plan", "set", "nobody", "free"], "There is no such account"],
   ])("D-4.12 %p fails as there is none, exit code 1", async (args, text) => {
     const folder = makeTempFolder();

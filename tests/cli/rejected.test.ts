@@ -6,6 +6,27 @@ import { fill, namesOf, SHORT_NOTES, startPair } from "./support/running-pair.ts
 afterEach(releaseResources);
 setDefaultTimeout(60_000);
 
+describe("repsync rejected", () => {
+  test("D-14.9.1 the beginning of an id that two records have names both, exit code 1, and drops none", async () => {
+    const { local, cli } = await startPair({ remote: SHORT_NOTES });
+    await fill(local, ["a", "b"], "long");
+    expect((await cli("sync push notes")).code).toBe(3);
+    const ids: string[] = (await cli("rejected list --json")).json.items.map(
+      ({ id }: { readonly id: string }) => id,
+    );
+    const [second = "", first = ""] = ids;
+    for (const command of ["drop", "retry"]) {
+      expect(await cli(`rejected ${command} ${first.slice(0, 8)}`)).toMatchObject({
+        ...{ code: 1, stdout: "" },
+        stderr: `Several ids begin with "00000000": ${second}, ${first}\n`,
+      });
+    }
+    expect((await cli(`rejected drop ${first}`)).code).toBe(0);
+    expect((await cli("rejected drop 00000000")).stdout).toBe(`Dropped ${second}\n`);
+    expect((await cli("rejected list")).stdout).toBe("No record waits\n");
+  });
+});
+
 describe("repsync rejected retry", () => {
   test("D-9.5.4 a record that the remote rejected is sent again as it is now, exit code 3 while it is rejected", async () => {
     const { local, remote, cli } = await startPair({ remote: SHORT_NOTES });

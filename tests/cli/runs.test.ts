@@ -81,7 +81,7 @@ describe("the list of runs", () => {
     expect(line).toMatch(/ {2}The remote did not answer/);
   });
 
-  test("D-10.13.4 a short id finds the run that the list shows, and the JSON has it whole", async () => {
+  test("D-10.13.4, D-14.9.1 a short id finds the run that the list shows, and the JSON has it whole", async () => {
     const { local, cli, folder, env } = await startPair();
     await fill(local, ["a"]);
     const { json: pushed } = await cli("sync push notes --json");

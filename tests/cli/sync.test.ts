@@ -266,6 +266,19 @@ describe("repsync doctor", () => {
     expect((await runCli(["doctor"], { folder, env })).code).toBe(0);
   });
 
+  test("D-14.9.2 names settings that resemble known ones, of the environment and of .env", async () => {
+    const folder = makeTempFolder();
+    await Bun.write(`${folder}/.env`, "ADMIN_PASWORD=a long password\nUNRELATED=1\n");
+    const env = { ...serviceEnv(folder), LOGLEVEL: "debug" };
+    const { code, stdout, stderr } = await runCli(["doctor"], { folder, env });
+    expect([code, stderr]).toEqual([0, ""]);
+    expect(stdout.split("\n").filter((line) => line.includes(" settings: "))).toEqual([
+      "warn  settings: LOGLEVEL is no setting. Did you mean LOG_LEVEL?",
+      "warn  settings: ADMIN_PASWORD is no setting. Did you mean ADMIN_PASSWORD?",
+    ]);
+    expect(stdout).not.toContain("a long password");
+  });
+
   test("D-4.12 says of each part that it is well, exit code 0", async () => {
     const { cli } = await startPair();
     const { code, stdout, stderr } = await cli("doctor");

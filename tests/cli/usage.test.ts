@@ -38,7 +38,10 @@ describe("repsync", () => {
   test.each([
     [["nothing"], "Unknown command 'nothing'\nSee repsync --help"],
     [["statsu"], "Unknown command 'statsu'; did you mean status?\nSee repsync --help"],
-    [["help", "keys", "crate"], "Unknown command 'crate'\nSee repsync keys --help"],
+    [
+      ["help", "keys", "crate"],
+      "Unknown command 'crate'; did you mean create?\nSee repsync keys --help",
+    ],
     [["keys", "crate"], "Unknown command 'crate'; did you mean create?\nSee repsync keys --help"],
     [
       ["sync", "pull", "--ful"],
@@ -47,17 +50,41 @@ describe("repsync", () => {
     [["status", "--loud"], "Unknown option '--loud'"],
     [["status", "now"], "Too many arguments for 'status'"],
     [["sync"], "Missing required argument 'direction'"],
-    [["sync", "down"], "Allowed choices are push, pull, both"],
+    [
+      ["sync", "down"],
+      "Unknown direction 'down'; it can be push, pull, both\nSee repsync sync --help",
+    ],
+    [["sync", "pul"], "Unknown direction 'pul'; did you mean pull?\nSee repsync sync --help"],
+    [["sync", "PUSH"], "Unknown direction 'PUSH'; did you mean push?"],
     [["sync", "push", "--full=3"], "'--full=3'"],
-    [["compare", "profiles", "--repair", "both"], "Allowed choices are push, pull"],
+    [
+      ["compare", "profiles", "--repair", "both"],
+      "Unknown --repair value 'both'; it can be push, pull, newest",
+    ],
+    [
+      ["compare", "profiles", "--repair", "newst"],
+      "Unknown --repair value 'newst'; did you mean newest?",
+    ],
     [["delete", "profiles"], "Missing required argument 'key'"],
     [["deletes", "drop"], "Missing required argument 'table'"],
     [["keys", "create", "ana"], "Required option '--name <name>' not specified"],
-    [["plan", "set", "ana", "gold"], "Allowed choices are free, developer, business, enterprise"],
+    [
+      ["plan", "set", "ana", "gold"],
+      "Unknown plan 'gold'; it can be free, developer, business, enterprise",
+    ],
+    [["plan", "set", "ana", "bussines"], "Unknown plan 'bussines'; did you mean business?"],
+    [
+      ["import", "profils", "-", "--format", "csv"],
+      'Unknown table "profils"; did you mean profiles?',
+    ],
+    [
+      ["import", "profiles", "a.csv", "--format", "cvs"],
+      "Unknown --format value 'cvs'; did you mean csv?",
+    ],
     [["import", "profiles", "a.xml"], "give --format json, ndjson or csv"],
     [["export", "profiles", "-"], "give --format json, ndjson or csv"],
   ])(
-    "D-4.12, D-4.12.3, D-10.13.1 called with %p it says in two lines what is wrong, exit code 2",
+    "D-4.12, D-4.12.3, D-10.13.1, D-14.9.2 called with %p it says in two lines what is wrong, exit code 2",
     async (args, message) => {
       const { code, stdout, stderr } = await runCli(args);
       expect(code).toBe(2);

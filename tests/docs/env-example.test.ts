@@ -1,6 +1,7 @@
 import { expect, test } from "bun:test";
 import { readFileSync } from "node:fs";
 import { readConfig } from "../../src/config.ts";
+import { mistypedSettings } from "../../src/environment-reader.ts";
 
 const TEXT = readFileSync(new URL("../../.env.example", import.meta.url), "utf8");
 
@@ -64,6 +65,21 @@ test("D-1.3 .env.example has every variable once", () => {
     "WEBHOOK_SECRET",
     "WEBHOOK_URL",
   ]);
+});
+
+test("D-14.9.2 every setting of .env.example is known, and so is no mistype of it", () => {
+  const names = [...TEXT.matchAll(/^#? ?([A-Z_]+)=/gm)].map(([, name = ""]) => name);
+  expect(mistypedSettings(Object.fromEntries(names.map((name) => [name, "x"])))).toEqual([]);
+  const others = names.filter((name) => !name.startsWith("SYNC_"));
+  const typed = Object.fromEntries(others.map((name) => [`${name}X`, "x"]));
+  expect(mistypedSettings(typed)).toEqual(others.map((name) => [`${name}X`, name]));
+});
+
+test("D-14.9.2 what machines set resembles no setting", () => {
+  const machine = ["PATH", "HOME", "HOSTNAME", "USER", "PWD", "LANG", "TERM", "SHELL", "LOGNAME"];
+  const others = ["SHLVL", "TMPDIR", "EDITOR", "NODE_ENV", "OTEL_EXPORTER_OTLP_PROTOCOL", "TZ"];
+  const env = Object.fromEntries([...machine, ...others].map((name) => [name, "x"]));
+  expect(mistypedSettings(env)).toEqual([]);
 });
 
 test("D-1.3 the values in .env.example are the defaults", () => {

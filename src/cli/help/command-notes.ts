@@ -78,11 +78,11 @@ export const COMMAND_NOTES: Readonly<Record<string, CommandNotes>> = {
     ],
   },
   "rejected retry": {
-    examples: [["rejected retry 42", "tries one record again, now"]],
+    examples: [["rejected retry 0000000000000042", "tries one record again, now"]],
     exits: { 3: "the record was rejected again" },
   },
   "rejected drop": {
-    examples: [["rejected drop 42", "gives one record up"]],
+    examples: [["rejected drop 0000000000000042", "gives one record up"]],
   },
   delete: {
     examples: [["delete listings berlin-shop SKU-17", "deletes the row with this key"]],

@@ -176,33 +176,6 @@ describe("readConfig()", () => {
   });
 });
 
-describe("readConfig() of SYNC_SCHEDULE", () => {
-  const env = { SYNC_ENABLED: "true", SYNC_API_KEY: "k", SYNC_REMOTE_URL: "http://a" };
-  const SYNC_SCHEDULE = "*/5 * * * *";
-
-  test.each([
-    "hello",
-    "* * * *",
-    "61 * * * *",
-    "0 0 31 2 *",
-    "2030-01-01T00:00:00",
-    "* * * * * * *",
-  ])("D-1.3.10 readConfig() refuses what names no times to come: %p", (text) => {
-    const [problem, ...others] = problemsOf({ ...env, SYNC_SCHEDULE: text });
-    const start = `SYNC_SCHEDULE must be a cron expression, such as */15 * * * *: "${text}" `;
-    expect(problem).toStartWith(start);
-    expect(others).toEqual([]);
-  });
-
-  test("D-1.3.10 a schedule needs a remote and its key, unless sync is disabled", () => {
-    expect(problemsOf({ ...env, SYNC_SCHEDULE })).toEqual([]);
-    const needs = "SYNC_SCHEDULE also needs SYNC_REMOTE_URL, and SYNC_REMOTE_KEY or SYNC_API_KEY";
-    expect(problemsOf({ ...env, SYNC_SCHEDULE, SYNC_REMOTE_URL: "" })).toEqual([needs]);
-    expect(problemsOf({ ...env, SYNC_SCHEDULE, SYNC_API_KEY: "" })).toEqual([needs]);
-    expect(problemsOf({ SYNC_SCHEDULE })).toEqual([]);
-  });
-});
-
 describe("readConfig() of SYNC_TABLES", () => {
   const file = '{"tables":{"items":{"upsert_key":["k"],"columns":{"k":{"type":"text"}}}}}';
 
@@ -358,11 +331,12 @@ describe("readConfig() of an environment with problems", () => {
     [
       "D-1.3",
       { SYNC_BATCH: "1" },
-      "SYNC_BATCH is not a setting; SYNC_ settings are SYNC_ENABLED, SYNC_API_KEY, " +
-        "SYNC_MAX_BATCH_SIZE, SYNC_TABLES, SYNC_REMOTE_URL, SYNC_REMOTE_KEY, SYNC_MAX_BODY_BYTES, " +
-        "SYNC_MAX_DECOMPRESSED_BYTES, SYNC_MAX_PUSH_RECORDS, SYNC_LAG_SECONDS, SYNC_SCHEDULE, " +
-        "SYNC_COMPARE_SCHEDULE, SYNC_COMPARE_REPAIR, SYNC_TOMBSTONE_DAYS",
+      "SYNC_BATCH is not a setting; SYNC_ settings are SYNC_API_KEY, SYNC_COMPARE_REPAIR, " +
+        "SYNC_COMPARE_SCHEDULE, SYNC_ENABLED, SYNC_LAG_SECONDS, SYNC_MAX_BATCH_SIZE, " +
+        "SYNC_MAX_BODY_BYTES, SYNC_MAX_DECOMPRESSED_BYTES, SYNC_MAX_PUSH_RECORDS, " +
+        "SYNC_REMOTE_KEY, SYNC_REMOTE_URL, SYNC_SCHEDULE, SYNC_TABLES, SYNC_TOMBSTONE_DAYS",
     ],
+    ["D-1.3", { SYNC_SCHEDUL: "" }, "SYNC_SCHEDUL is not a setting; did you mean SYNC_SCHEDULE?"],
   ])("%s readConfig() refuses %j: %s", (_rule, env, problem) => {
     expect(problemsOf(env)).toEqual([problem]);
   });

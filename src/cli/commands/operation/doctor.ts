@@ -1,5 +1,6 @@
 import manifest from "../../../../package.json" with { type: "json" };
 import { isAppError } from "../../../domain/shared/errors.ts";
+import { mistypedSettings } from "../../../environment-reader.ts";
 import {
   examineDeployment,
   type Finding,
@@ -48,6 +49,10 @@ async function examine(tools: CommandTools): Promise<ExitCode> {
     return code;
   };
   tell({ check: "version", status: "ok", message: versions(), advice: null });
+  for (const [name, meant] of mistypedSettings(process.env)) {
+    const advice = `Did you mean ${meant}?`;
+    tell({ check: "settings", status: "warn", message: `${name} is no setting`, advice });
+  }
   if (!(await checkConfig(tell))) return conclude(EXIT.usage);
   const deployment = await openTelling(tools, tell);
   if ("code" in deployment) return conclude(deployment.code);

@@ -22,6 +22,7 @@ import {
 } from "../../command-runner.ts";
 import { EXIT, type ExitCode } from "../../failure.ts";
 import { tableLines } from "../../output.ts";
+import { wholeId } from "../../whole-id.ts";
 
 interface RotateOptions extends CommonOptions {
   readonly overlapSeconds?: number;
@@ -51,7 +52,7 @@ export const addKeysCommand: AddCommand = (parent, run) => {
   declareCommand(group, "rotate")
     .description("Issues a key in the place of another, which is revoked after the overlap.")
     .argument("<username>", "account of the business")
-    .argument("<id>", "id of the key to replace, as listed")
+    .argument("<id>", "id of the key to replace, as listed; its beginning is enough")
     .option("--overlap-seconds <n>", "how long the old key is still good, up to a day", readWhole)
     .action((username: string, id: string, options: RotateOptions) =>
       run(options, (tools) => rotateKey(tools, username, id, options)),
@@ -59,7 +60,7 @@ export const addKeysCommand: AddCommand = (parent, run) => {
   declareCommand(group, "revoke")
     .description("Revokes a key at once, on every running instance.")
     .argument("<username>", "account of the business")
-    .argument("<id>", "id of the key, as listed")
+    .argument("<id>", "id of the key, as listed; its beginning is enough")
     .action((username: string, id: string, options: CommonOptions) =>
       run(options, (tools) => revokeKey(tools, username, id)),
     );
@@ -89,7 +90,7 @@ async function createKey(
 async function rotateKey(
   { output, open }: CommandTools,
   username: string,
-  id: string,
+  idText: string,
   { overlapSeconds = 0 }: RotateOptions,
 ): Promise<ExitCode> {
   if (overlapSeconds > MAX_ROTATION_OVERLAP_SECONDS) {
@@ -98,6 +99,7 @@ async function rotateKey(
   }
   const { accounts: deps } = (await open()).services;
   await requireAccount(deps, username);
+  const id = await wholeKeyId(deps, username, idText);
   const issued = await rotateApiKey(deps, { username, id, overlapSeconds });
   output.printJson(issued);
   output.print(
@@ -143,10 +145,17 @@ async function revokeKey(
 ): Promise<ExitCode> {
   const { accounts: deps } = (await open()).services;
   await requireAccount(deps, username);
-  const revoked = await revokeApiKey(deps, username, id);
+  const revoked = await revokeApiKey(deps, username, await wholeKeyId(deps, username, id));
   output.printJson(revoked);
   output.print(`Key "${revoked.name}" (${revoked.id}) is revoked`);
   return EXIT.success;
+}
+
+async function wholeKeyId(deps: AccountDeps, username: string, id: string): Promise<string> {
+  return await wholeId(id, {
+    read: (query) => listApiKeys(deps, username, query),
+    idOf: (item) => item.id,
+  });
 }
 
 async function requireAccount(

@@ -4,6 +4,7 @@ import {
   listRejected,
   retryRejected,
 } from "../../../usecases/sync/runs/rejected-lists.ts";
+import type { SyncDeps } from "../../../usecases/sync/shared/sync-deps.ts";
 import {
   type AddCommand,
   type CommandTools,
@@ -12,6 +13,7 @@ import {
 } from "../../command-runner.ts";
 import { EXIT, type ExitCode } from "../../failure.ts";
 import { countOf } from "../../output.ts";
+import { wholeId } from "../../whole-id.ts";
 import { type ListOptions, printNext } from "./runs.ts";
 
 export const addRejectedCommand: AddCommand = (parent, run) => {
@@ -33,12 +35,12 @@ export const addRejectedCommand: AddCommand = (parent, run) => {
       "Tries a rejected record again without waiting for the next run: one that this end rejected is written here, one " +
         "that the remote rejected is sent there as the row is now. Exit code 3 when it is rejected again.",
     )
-    .argument("<id>", "as listed")
+    .argument("<id>", "as listed; its beginning is enough")
     .action((id: string, options: CommonOptions) => run(options, (tools) => retry(tools, id)));
   declareCommand(group, "drop")
     .summary("forget a record")
     .description("Forgets a rejected record: no run tries it again before it changes.")
-    .argument("<id>", "as listed")
+    .argument("<id>", "as listed; its beginning is enough")
     .action((id: string, options: CommonOptions) => run(options, (tools) => drop(tools, id)));
 };
 
@@ -61,7 +63,8 @@ async function list(
 
 async function retry({ output, open, interruption }: CommandTools, id: string): Promise<ExitCode> {
   const { sync } = (await open()).services;
-  const result = await retryRejected(sync, id, interruption.stopSignal());
+  const whole = await wholeRejectedId(sync, id);
+  const result = await retryRejected(sync, whole, interruption.stopSignal());
   output.printJson(result);
   const { direction, table, key, message } = result.item;
   const label = `${direction} ${table} ${JSON.stringify(key)}`;
@@ -79,8 +82,16 @@ async function retry({ output, open, interruption }: CommandTools, id: string): 
 
 async function drop({ output, open }: CommandTools, id: string): Promise<ExitCode> {
   const { sync } = (await open()).services;
-  await dropRejected(sync, id);
-  output.printJson({ id, status: "dropped" });
-  output.print(`Dropped ${id}`);
+  const whole = await wholeRejectedId(sync, id);
+  await dropRejected(sync, whole);
+  output.printJson({ id: whole, status: "dropped" });
+  output.print(`Dropped ${whole}`);
   return EXIT.success;
+}
+
+async function wholeRejectedId(sync: SyncDeps, id: string): Promise<string> {
+  return await wholeId(id, {
+    read: (query) => listRejected(sync, query, null),
+    idOf: (item) => item.id,
+  });
 }

@@ -1,6 +1,7 @@
 import { DEFAULT_LIST_ITEMS } from "../../../domain/shared/limits.ts";
-import { findRunByPrefix } from "../../../usecases/sync/runs/find-run-by-prefix.ts";
-import { listRuns } from "../../../usecases/sync/runs/sync-lists.ts";
+import type { ListParameters } from "../../../domain/shared/list-query.ts";
+import type { RunItem } from "../../../usecases/sync/runs/run-item.ts";
+import { findRun, listRuns } from "../../../usecases/sync/runs/sync-lists.ts";
 import {
   type AddCommand,
   type CommandTools,
@@ -11,6 +12,7 @@ import { EXIT, type ExitCode } from "../../failure.ts";
 import { formatCount } from "../../output.ts";
 import { driftLines, outcomeTexts } from "../../run-view.ts";
 import { runsTable } from "../../runs-table.ts";
+import { wholeId } from "../../whole-id.ts";
 
 export interface ListOptions extends CommonOptions {
   readonly limit: string;
@@ -49,7 +51,11 @@ export function printNext(output: CommandTools["output"], nextCursor: string | n
 
 async function show({ output, open }: CommandTools, id: string): Promise<ExitCode> {
   const { sync } = (await open()).services;
-  const found = await findRunByPrefix(sync, id);
+  const runs = {
+    read: (query: ListParameters) => listRuns(sync, query),
+    idOf: ({ runId }: RunItem) => runId,
+  };
+  const found = await findRun(sync, await wholeId(id, runs));
   output.printJson(found);
   const { error: _, ...run } = found;
   output.print(...runsTable([run], { columns: process.stdout.columns, hasWholeIds: true }));

@@ -1,6 +1,7 @@
 // A table of the registry, as the rest of the code sees it: validated, with its defaults filled in.
 import { AppError } from "../../shared/errors.ts";
 import type { JsonObject, JsonValue } from "../../shared/json.ts";
+import { nearestWord } from "../../shared/nearest-word.ts";
 import { cutText } from "../../shared/text.ts";
 
 export const COLUMN_TYPES = [
@@ -106,6 +107,8 @@ export function findTable(registry: Registry, tableName: string): Table {
   const table = registry.get(tableName);
   if (table !== undefined) return table;
   const name = cutText(tableName, MAX_NAME_ECHO_CHARS);
-  const known = [...registry.keys()].join(", ");
-  throw new AppError("unknown_table", `Unknown table "${name}"; tables here: ${known}`);
+  const near = nearestWord(tableName, registry.keys());
+  const hint =
+    near === null ? `tables here: ${[...registry.keys()].join(", ")}` : `did you mean ${near}?`;
+  throw new AppError("unknown_table", `Unknown table "${name}"; ${hint}`);
 }

@@ -1,0 +1,47 @@
+// The beginning of an id, wherever a command takes an id. D-14.9.
+import { AppError } from "../domain/shared/errors.ts";
+import { MAX_LIST_ITEMS } from "../domain/shared/limits.ts";
+import type { ListParameters, ListPart } from "../domain/shared/list-query.ts";
+
+/** A shorter beginning would be guessing. */
+const MIN_BEGINNING_CHARS = 4;
+/** A shorter id has no beginning. */
+const MIN_ID_CHARS = 8;
+/** Ids that are named when several begin alike. */
+const MAX_NAMED = 10;
+
+/** The list in which an id stands. */
+interface IdList<Item> {
+  read(query: ListParameters): Promise<ListPart<Item>>;
+  idOf(item: Item): string;
+}
+
+/**
+ * The id of a list that is this text or begins with it. A text that begins none is returned, to be refused as an unknown id.
+ * Throws `conflict` where several ids begin so, and `invalid_request` for a beginning of too few characters.
+ */
+export async function wholeId<Item>(text: string, list: IdList<Item>): Promise<string> {
+  const found: string[] = [];
+  let cursor: string | null = null;
+  do {
+    const part: ListPart<Item> = await list.read({ limit: String(MAX_LIST_ITEMS), cursor });
+    const ids = part.items.map((item) => list.idOf(item));
+    if (ids.includes(text)) return text;
+    found.push(...ids.filter((id) => id.length >= MIN_ID_CHARS && id.startsWith(text)));
+    cursor = part.nextCursor;
+  } while (cursor !== null);
+  if (text.length < MIN_BEGINNING_CHARS) {
+    throw new AppError(
+      "invalid_request",
+      `"${text}" is too short for the beginning of an id: give ${MIN_BEGINNING_CHARS} characters at least`,
+    );
+  }
+  const [id = text, ...others] = found;
+  if (others.length === 0) return id;
+  const named = found.slice(0, MAX_NAMED);
+  const more = found.length - named.length;
+  throw new AppError(
+    "conflict",
+    `Several ids begin with "${text}": ${named.join(", ")}${more > 0 ? ` and ${more} more` : ""}`,
+  );
+}
