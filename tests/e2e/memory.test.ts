@@ -96,6 +96,20 @@ describe.skipIf(!HAS_PROC)("memory of the service", () => {
     },
   );
 
+  test.each([
+    ["empty objects", "{},"],
+    ["numbers of many digits", "1.0,"],
+  ])("D-11.2.2 2,000,000 %s are taken with about 100 bytes for each", async (_what, item) => {
+    const service = await startService();
+    await service.push("samples", { records: [{ name: "a", required: "" }] });
+    const beforeBytes = peakBytes(service);
+    const list = `[${item.repeat(1_999_995)}1]`;
+    const body = `{"records":[{"name":"b","required":"","a_json":${list}}]}`;
+    expect((await service.pushGzip("samples", body)).json["upserted"]).toBe(1);
+    // Garbage is collected from 220 MB on, so half as much again may be there.
+    expect(peakBytes(service) - beforeBytes).toBeLessThan(400 * MIB);
+  });
+
   test("D-3.5.8 half a gigabyte that comes after a refusal is not kept", async () => {
     const service = await startService();
     const beforeBytes = peakBytes(service);

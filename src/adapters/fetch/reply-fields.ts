@@ -13,6 +13,9 @@ import { readJson } from "../../ports/runtime/read-json.ts";
 import { invalidReply } from "./errors.ts";
 import type { Reply } from "./exchange.ts";
 
+/** More than any deployment has tables or columns: they are looked at without turns for others. */
+const MAX_FIELDS = 10_000;
+
 /** A type of value, and its name in messages. */
 export interface Shape<T extends JsonValue> {
   readonly wanted: string;
@@ -75,9 +78,11 @@ export function arrayOf<T extends JsonValue>(shape: Shape<T>): Shape<readonly T[
 
 export function mapOf<T extends JsonValue>(shape: Shape<T>): Shape<Readonly<Record<string, T>>> {
   return {
-    wanted: `an object whose fields are each ${shape.wanted}`,
-    fits: (value): value is Readonly<Record<string, T>> =>
-      isJsonObject(value) && Object.values(value).every(shape.fits),
+    wanted: `an object of at most ${MAX_FIELDS} fields, each ${shape.wanted}`,
+    fits: (value): value is Readonly<Record<string, T>> => {
+      const members = isJsonObject(value) ? Object.values(value) : null;
+      return members !== null && members.length <= MAX_FIELDS && members.every(shape.fits);
+    },
   };
 }
 

@@ -90,9 +90,9 @@ test.each([
   [{ tables: ["a", 1] }, `"tables" is not an array whose elements are each a text: an array`],
   [
     { table_counts: { a: -2 } },
-    `"table_counts" is not an object whose fields are each a whole number from -1: an object`,
+    `"table_counts" is not an object of at most 10000 fields, each a whole number from -1: an object`,
   ],
-  [{ last_sync: null }, `"last_sync" is not an object whose fields are each a text: null`],
+  [{ last_sync: null }, `"last_sync" is not an object of at most 10000 fields, each a text: null`],
   [{ features: { gzip: true, sha256: false } }, `"sha256" is not true: false`],
 ])("S-2.5 readStatus() refuses a status with %j", async (fields, problem) => {
   const status = {

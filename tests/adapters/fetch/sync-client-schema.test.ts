@@ -99,7 +99,7 @@ test.each([
     { update_columns: "all" },
     `"update_columns" is not "__all__" or a list of columns of the table: another text`,
   ],
-  [{ columns: [] }, `"columns" is not an object whose fields are each an object: an array`],
+  [{ columns: [] }, `"columns" is not an object of at most 10000 fields, each an object: an array`],
   [
     { columns: { the_key: { type: "uuid", nullable: true } } },
     `"type" is not one of text, integer, bigint, numeric, real, boolean, datetime, date, json: another text`,
