@@ -11,6 +11,7 @@ import { ZlibGzip } from "./adapters/zlib/zlib-gzip.ts";
 import { backUpDeps } from "./backups.ts";
 import type { Config } from "./config.ts";
 import { createRequestHandler } from "./http/app.ts";
+import type { BrowserSettings } from "./http/exchange.ts";
 import { DOCUMENTATION } from "./http/openapi.ts";
 import type { PageRoutesDeps } from "./http/routes/sync-routes.ts";
 import { createStartingHandler } from "./http/starting.ts";
@@ -83,11 +84,7 @@ export async function compose(config: Config, time?: TimeDeps): Promise<Deployme
     docsAssets: new InstalledAssets(),
     consoleFiles: config.isConsoleEnabled ? new BuiltConsoleFiles() : null,
     digest: new WebCryptoDigest(),
-    browsers: {
-      sessionCookie: config.sessionCookie,
-      corsOrigins: config.corsOrigins,
-      trustedProxyHops: config.trustedProxyHops,
-    },
+    browsers: browserSettings(config),
     tracing: services.tracing,
     health,
     metricsRoute: {
@@ -96,6 +93,7 @@ export async function compose(config: Config, time?: TimeDeps): Promise<Deployme
       metrics,
       activeRuns,
       storage,
+      damage: services.damage,
       registry: config.registry,
       lookupMetrics: { outcomes: () => lookups.counts(), cache: () => sumCounts(services.caches) },
       clock,
@@ -141,6 +139,14 @@ export async function compose(config: Config, time?: TimeDeps): Promise<Deployme
   };
 }
 
+function browserSettings({
+  sessionCookie,
+  corsOrigins,
+  trustedProxyHops,
+}: Config): BrowserSettings {
+  return { sessionCookie, corsOrigins, trustedProxyHops };
+}
+
 /** Settings that a service can start with, but hardly be used. */
 function warnOf({ isSyncEnabled, syncApiKey, tls }: Config, { clock, logger }: Services): void {
   if (isSyncEnabled && syncApiKey === "") {
@@ -159,12 +165,13 @@ function makeMetrics(runtimeVersion: string, clock: Clock): PrometheusMetrics {
 /** Null where `WEBHOOK_URL` is not set. */
 function startAlertDelivery(
   { webhook }: Config,
-  { storage, clock, timer, logger }: Services,
+  services: Services,
   metrics: Metrics,
 ): AlertDelivery | null {
   if (webhook === null) return null;
+  const { storage, clock, timer, logger } = services;
   const { url, secret, allowsPrivate } = webhook;
-  return new AlertDelivery({
+  const delivery = new AlertDelivery({
     outbox: storage.alerts,
     leases: storage.leases,
     sender: new WebhookSender({ url: new URL(url), allowsPrivate }),
@@ -177,6 +184,15 @@ function startAlertDelivery(
     logger,
     metrics,
   });
+  void tellDamage(services, delivery);
+  return delivery;
+}
+
+/** Tells the first damage that is met, once. D-11.6. */
+async function tellDamage({ damage, alerts }: Services, delivery: AlertDelivery): Promise<void> {
+  const { message } = await damage.first;
+  const alert = alerts?.make({ type: "store.damaged", error: message });
+  if (alert !== undefined) await delivery.tell(alert);
 }
 
 /** From now on nobody fills the store. Throws `AppError`, with the store closed. */

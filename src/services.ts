@@ -35,6 +35,7 @@ import { NO_TRACING, type Tracing } from "./ports/runtime/tracing.ts";
 import type { FullStorage } from "./ports/storage.ts";
 import type { ForeignDatabase } from "./ports/tables/foreign-database.ts";
 import { Alerts } from "./usecases/alerts/alerts.ts";
+import { StoreDamage } from "./usecases/operations/store-damage.ts";
 import { TrafficMeter } from "./usecases/operations/traffic-meter.ts";
 import type { AccountDeps } from "./usecases/reputation/accounts/deps.ts";
 import {
@@ -64,6 +65,7 @@ export interface Services {
   readonly logger: Logger;
   readonly tracing: Tracing;
   readonly storage: FullStorage;
+  readonly damage: StoreDamage;
   readonly sync: SyncDeps;
   readonly accounts: AccountDeps;
   readonly lookups: LookupDeps;
@@ -93,6 +95,7 @@ interface OpenedStore extends TimeDeps {
   /** How requests to the remote are sent; absent: by the runtime. */
   readonly fetch?: SyncClientOptions["fetch"];
   readonly logger: Logger;
+  readonly damage: StoreDamage;
 }
 
 /**
@@ -108,9 +111,11 @@ export async function openServices(
   const { clock } = time;
   const tables = [...config.registry.values()];
   const storage = await openStorage(config.storageUrl, { clock, logger, tables, changesFormat });
+  const damage = new StoreDamage(logger);
+  storage.watchDamage((failure) => damage.note(failure));
   try {
     const traced = await openTraced(config, storage, logger);
-    return await makeServices(config, { ...traced, ...time, logger });
+    return await makeServices(config, { ...traced, ...time, logger, damage });
   } catch (error) {
     await storage.close();
     throw error;
@@ -132,7 +137,7 @@ async function openTraced(
 }
 
 async function makeServices(config: Config, opened: OpenedStore): Promise<Services> {
-  const { storage, clock, timer, logger, tracing } = opened;
+  const { storage, clock, timer, logger, tracing, damage } = opened;
   const { formerFormat } = storage.identity;
   if (formerFormat !== null) logger.warn(formatChangeText(formerFormat));
   const mac = new NodeMac();
@@ -170,6 +175,7 @@ async function makeServices(config: Config, opened: OpenedStore): Promise<Servic
     logger,
     tracing,
     storage,
+    damage,
     sync: { ...syncDeps(config, opened), traffic, alerts },
     accounts,
     lookups: { lookupProcessor, pepperMac, clock, timer, tracing, defer: systemDefer },

@@ -124,7 +124,9 @@ export function createRequestHandler(deps: AppDeps): RequestHandler {
     const reply = await answering.catch((error: unknown) => {
       const context = { path: target.path, requestId, nowMs: deps.clock.nowMs() };
       const failure = failureReply(error, context);
-      if (failure.status >= 500 && isTaken) deps.logger.error("Request failed", error, logged);
+      if (failure.status >= 500 && isTaken && !deps.metricsRoute.damage.isKnown(error)) {
+        deps.logger.error("Request failed", error, logged);
+      }
       exchange.hasCommonHeaders = false;
       return failure;
     });

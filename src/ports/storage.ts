@@ -1,3 +1,4 @@
+import type { AppError } from "../domain/shared/errors.ts";
 import type { StoreIdentity } from "../domain/shared/store-format.ts";
 import type { AccountStore } from "./accounts/account-store.ts";
 import type { SecretStore } from "./accounts/api-key-store.ts";
@@ -53,6 +54,18 @@ export interface FullStorage extends Storage, StoreCopies {
    * somebody does already, and `store_unavailable`. D-10.7.
    */
   hold(): Promise<void>;
+
+  /**
+   * Calls back with each failure, from now on, that comes from a damaged file. A store that checks what it reads by itself,
+   * as a server does, never calls. D-11.6.
+   */
+  watchDamage(onDamage: (failure: AppError) => void): void;
+
+  /**
+   * True when something in the file of the store is damaged, for which all of it is read; false for a store that watches over
+   * its files itself. Throws `store_unavailable`. D-11.6.
+   */
+  isDamaged(): Promise<boolean>;
 
   /**
    * Makes what the reputation half keeps, where it is missing, and opens it; once per opened storage. `tables` is what

@@ -12,7 +12,7 @@ test("D-10.12 doctor tells of alerts that could not be delivered, where any are 
   const examine = async (told: Alerts | null) => {
     const deps = {
       sync: { ...ends.deps, alerts: told },
-      storage: { ping: async () => {}, alerts: outbox },
+      storage: { ping: async () => {}, isDamaged: async () => false, alerts: outbox },
       syncApiKey: "key",
       isFirstPepper: true,
     };

@@ -211,6 +211,13 @@ class MongoStorage implements FullStorage {
     return await backUp(this.#accountDeps, job);
   }
 
+  /** The server checks its files, and ends where they are damaged. */
+  watchDamage(): void {}
+
+  async isDamaged(): Promise<boolean> {
+    return false;
+  }
+
   async ping(timeoutMs: number): Promise<void> {
     let timer: ReturnType<typeof setTimeout> | undefined;
     const timeout = new Promise<never>((_, reject) => {

@@ -70,10 +70,11 @@ export class PrometheusMetrics implements Metrics {
     this.#alerts.inc({ type, outcome });
   }
 
-  async expose({ activeRuns, store, lookups }: ServiceState): Promise<Exposition> {
+  async expose({ activeRuns, store, isStoreDamaged, lookups }: ServiceState): Promise<Exposition> {
     const state = this.#state;
     state.activeRuns.set(activeRuns);
     state.storeUp.set(store === null ? 0 : 1);
+    state.storeDamaged.set(isStoreDamaged ? 1 : 0);
     setTableGauges(state.markerLags, store?.markerLags ?? []);
     setTableGauges(state.rejected, store?.rejectedRecords ?? []);
     state.drift.reset();
@@ -140,6 +141,10 @@ function stateMetrics(registers: Registry[]) {
   return {
     activeRuns: gauge("repsync_sync_runs_active", "Sync runs under way in this process"),
     storeUp: gauge("repsync_store_up", "1 when the store answers, else 0"),
+    storeDamaged: gauge(
+      "repsync_store_damaged",
+      "1 when this process has met damage of the store, else 0",
+    ),
     markerLags: tableGauge("repsync_sync_marker_lag_seconds", "Age of each last-sync marker"),
     rejected: tableGauge(
       "repsync_sync_rejected_records",

@@ -1,5 +1,6 @@
 import { resolve } from "node:path";
 import type { AdminAct } from "../../domain/reputation/audit/admin-entry.ts";
+import type { AppError } from "../../domain/shared/errors.ts";
 import type { StoreIdentity } from "../../domain/shared/store-format.ts";
 import { erasedNameText } from "../../domain/sync/people/erasure.ts";
 import type { Table } from "../../domain/sync/table/table.ts";
@@ -173,6 +174,15 @@ export class SqliteStorage implements FullStorage {
 
   async backUp(job: BackUpJob): Promise<CopyCounts> {
     return await backUp(this.#file, job);
+  }
+
+  watchDamage(onDamage: (failure: AppError) => void): void {
+    this.#database.onDamage = onDamage;
+  }
+
+  async isDamaged(): Promise<boolean> {
+    const [verdict] = await this.#database.read(() => this.#database.all("PRAGMA quick_check(1)"));
+    return Object.values(verdict ?? {})[0] !== "ok";
   }
 
   async ping(timeoutMs: number): Promise<void> {

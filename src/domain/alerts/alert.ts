@@ -12,6 +12,7 @@ export const ALERT_TYPES = [
   "key.revoked",
   "key.rotated",
   "backup.failed",
+  "store.damaged",
 ] as const;
 
 export type AlertType = (typeof ALERT_TYPES)[number];
@@ -58,14 +59,14 @@ interface KeyAlert {
   readonly name: string;
 }
 
-interface BackupAlert {
-  readonly type: "backup.failed";
+interface FileAlert {
+  readonly type: "backup.failed" | "store.damaged";
   /** Why, in one line without paths and secrets. */
   readonly error: string;
 }
 
 /** Something that happened and that operators should know. */
-export type Alert = RunAlert | RejectedAlert | DriftAlert | QuotaAlert | KeyAlert | BackupAlert;
+export type Alert = RunAlert | RejectedAlert | DriftAlert | QuotaAlert | KeyAlert | FileAlert;
 
 /** An alert as it is kept until it is delivered. */
 export interface QueuedAlert {

@@ -42,6 +42,8 @@ export interface ServiceState {
     /** Seconds since the last scheduled backup; null before the first. D-10.7. */
     readonly backupAgeSeconds: number | null;
   } | null;
+  /** Whether this process has met damage of the store. D-11.6. */
+  readonly isStoreDamaged: boolean;
   readonly lookups: {
     readonly outcomes: readonly LookupCount[];
     readonly cache: CacheCounts;

@@ -4,6 +4,7 @@ import {
   ALERT_WINDOW_MS,
   type AlertType,
   alertWaitMs,
+  type QueuedAlert,
 } from "../../domain/alerts/alert.ts";
 import type { AlertOutbox, WaitingAlert } from "../../ports/alerts/alert-outbox.ts";
 import type { AlertSender } from "../../ports/alerts/alert-sender.ts";
@@ -65,6 +66,26 @@ export class AlertDelivery {
     const all = this.#ended.then(() => ended.abort());
     await Promise.race([all, this.#deps.timer.sleep(MAX_STOP_MS, ended.signal)]);
     this.#ending.abort();
+  }
+
+  /** Tells an alert also where the store cannot keep it, or cannot read it again. Never rejects. */
+  async tell(alert: QueuedAlert): Promise<void> {
+    const { outbox, clock } = this.#deps;
+    try {
+      await outbox.add([alert]);
+      await outbox.due(clock.nowMs(), MAX_AT_ONCE);
+    } catch {
+      await this.#deliverFromMemory(alert);
+    }
+  }
+
+  async #deliverFromMemory(alert: QueuedAlert): Promise<void> {
+    const { timer, random } = this.#deps;
+    const { signal } = this.#stopping;
+    for (let attempts = 0; !signal.aborted && !this.#isGivenUp(alert); attempts++) {
+      if ((await this.#send({ ...alert, attempts }, signal)) === "delivered") return;
+      await timer.sleep(alertWaitMs(attempts + 1, random.next()), signal);
+    }
   }
 
   async #deliverUntilStopped(): Promise<void> {
@@ -157,30 +178,42 @@ export class AlertDelivery {
   }
 
   async #deliver(alert: WaitingAlert, lease: RunLease): Promise<void> {
-    const { outbox, sender, clock, logger, metrics } = this.#deps;
-    const { id, type, body, attempts, atMs } = alert;
-    const told = { alert: id, type };
-    if (clock.nowMs() - atMs >= ALERT_LIFE_MS) {
-      await outbox.remove(id);
-      metrics.countAlert(type, "expired");
-      logger.warn("An alert was given up: it could not be delivered for a day", told);
-      return;
-    }
+    const { id } = alert;
+    if (this.#isGivenUp(alert)) return await this.#deps.outbox.remove(id);
     if (this.#delivered.has(id)) return await this.#forget(id);
-    const message = { id, body, signature: this.#sign(body) };
-    const problem = await sender.send(message, lease.signal);
-    if (lease.signal.aborted && problem !== null) return;
+    const outcome = await this.#send(alert, lease.signal);
+    if (outcome === "delivered") await this.#forget(id);
+    if (outcome === "failed") await this.#postpone(alert);
+  }
+
+  #isGivenUp({ id, type, atMs }: QueuedAlert): boolean {
+    const { clock, logger, metrics } = this.#deps;
+    if (clock.nowMs() - atMs < ALERT_LIFE_MS) return false;
+    metrics.countAlert(type, "expired");
+    logger.warn("An alert was given up: it could not be delivered for a day", { alert: id, type });
+    return true;
+  }
+
+  /** One attempt; `ended` when the signal ended it, which counts for nothing. */
+  async #send(
+    { id, type, body, attempts }: WaitingAlert,
+    signal: AbortSignal,
+  ): Promise<"delivered" | "failed" | "ended"> {
+    const { sender, logger, metrics } = this.#deps;
+    const told = { alert: id, type };
+    const problem = await sender.send({ id, body, signature: this.#sign(body) }, signal);
+    if (signal.aborted && problem !== null) return "ended";
     if (problem === null) {
       metrics.countAlert(type, "delivered");
       if (attempts > 0) logger.info("An alert was delivered after all", told);
-      return await this.#forget(id);
+      return "delivered";
     }
     metrics.countAlert(type, "failed");
-    await this.#postpone(alert);
     if (attempts === 0) {
       const reason = `An alert could not be delivered and is tried again for a day: ${problem}`;
       logger.warn(reason, told);
     }
+    return "failed";
   }
 
   async #forget(id: string): Promise<void> {

@@ -9,6 +9,7 @@ import { type RemotePeer, RemotePeerError } from "../../ports/tables/remote-peer
 import { OTHER_PEPPER } from "../reputation/accounts/secrets.ts";
 import { openRemote, type SyncDeps } from "../sync/shared/sync-deps.ts";
 import { type RemoteStatus, readRemoteStatus } from "./read-remote-status.ts";
+import { DAMAGE_ADVICE } from "./store-damage.ts";
 
 export interface Finding {
   readonly check: string;
@@ -20,7 +21,7 @@ export interface Finding {
 
 interface ExamineDeps {
   readonly sync: SyncDeps;
-  readonly storage: Pick<FullStorage, "ping" | "alerts">;
+  readonly storage: Pick<FullStorage, "ping" | "isDamaged" | "alerts">;
   /** Empty when not configured. */
   readonly syncApiKey: string;
   /** False when the store began with another `API_KEY_PEPPER`. */
@@ -82,6 +83,9 @@ async function checkStore({ storage, sync }: ExamineDeps): Promise<Verdict> {
     ttlMs: PROBE_LEASE_MS,
   });
   if (!("heldBy" in lease)) await lease.release();
+  if (await storage.isDamaged()) {
+    return fail("its file is damaged: some of what it holds cannot be read", DAMAGE_ADVICE);
+  }
   const elapsedMs = Math.round(sync.clock.monotonicMs() - startedAtMs);
   return ok(`it can be read and written, ${elapsedMs} ms`);
 }

@@ -15,6 +15,7 @@ import type { FullStorage } from "../../ports/storage.ts";
 import type { LookupCounts } from "../reputation/lookups/look-up.ts";
 import type { ActiveRuns } from "../sync/runs/active-runs.ts";
 import { backupAgeSeconds } from "./scheduled-backups.ts";
+import type { StoreDamage } from "./store-damage.ts";
 import { keptDrift, markerLagSeconds } from "./table-states.ts";
 
 /** Counts of lookups by outcome, and of the caches that they use. */
@@ -28,6 +29,7 @@ export interface ReadMetricsDeps {
   readonly metrics: Metrics;
   readonly activeRuns: Pick<ActiveRuns, "count">;
   readonly storage: Pick<FullStorage, "ping" | "markers" | "rejected" | "alerts">;
+  readonly damage: Pick<StoreDamage, "isMet" | "isKnown">;
   readonly registry: Registry;
   readonly lookupMetrics: LookupMetrics;
   readonly clock: Clock;
@@ -41,6 +43,7 @@ export async function readMetrics(deps: ReadMetricsDeps): Promise<Exposition> {
   return await deps.metrics.expose({
     activeRuns: deps.activeRuns.count(),
     store: await tryReadStore(deps),
+    isStoreDamaged: deps.damage.isMet,
     lookups: { outcomes: lookupCounts(lookupMetrics.outcomes()), cache: lookupMetrics.cache() },
   });
 }
@@ -55,7 +58,9 @@ async function tryReadStore(deps: ReadMetricsDeps): Promise<StoreState> {
     const late = deps.timer.sleep(METRICS_READ_MS, read.signal).then((): StoreState => null);
     return await Promise.race([reading, late]);
   } catch (error) {
-    deps.logger.error("Store cannot be read for the metrics", error);
+    if (!deps.damage.isKnown(error)) {
+      deps.logger.error("Store cannot be read for the metrics", error);
+    }
     return null;
   } finally {
     read.abort();

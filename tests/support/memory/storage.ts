@@ -83,6 +83,12 @@ export class MemoryStorage implements FullStorage {
   readonly identity = { deploymentId: "memory", formerFormat: null, isNew: true };
   async hold(): Promise<void> {}
 
+  watchDamage(): void {}
+
+  async isDamaged(): Promise<boolean> {
+    return false;
+  }
+
   backUp(): Promise<never> {
     throw new Error("A store in memory has no copies");
   }

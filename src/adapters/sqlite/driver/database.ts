@@ -1,6 +1,6 @@
 // One SQLite file and its transactions; every store of this adapter works through it.
 import { resolve } from "node:path";
-import { AppError } from "../../../domain/shared/errors.ts";
+import { AppError, isAppError } from "../../../domain/shared/errors.ts";
 import { REQUEST_DEADLINE_MS } from "../../../domain/shared/limits.ts";
 import type { Clock } from "../../../ports/runtime/runtime.ts";
 import { type Steps, Turns } from "../../../ports/runtime/turns.ts";
@@ -15,7 +15,8 @@ import type {
 } from "./driver.ts";
 import { OpenConnection } from "./open-connection.ts";
 import { LOOKING_PRAGMAS, PRAGMAS, READER_PRAGMAS } from "./pragmas.ts";
-import { type FailureKind, isBusy, recordReason, storeError } from "./result-codes.ts";
+import { type FailureKind, isBusy, isDamage, recordReason, storeError } from "./result-codes.ts";
+import { type ChangedTables, TableChanges } from "./table-changes.ts";
 import { TimeLimit } from "./time-limit.ts";
 import { WriteQueue } from "./write-queue.ts";
 
@@ -24,9 +25,6 @@ const BUSY_WAIT_MAX_MS = 10;
 
 /** The machine's time in milliseconds since 1970. */
 const NOW_MS = "SELECT CAST(round((julianday('now') - 2440587.5) * 86400000) AS INTEGER) AS nowMs";
-
-const FOREIGN_TRIGGER =
-  "SELECT 1 FROM sqlite_schema WHERE type = 'trigger' AND name NOT GLOB 'repsync_*' LIMIT 1";
 
 /** Steps after which a write is a long one. */
 const LONG_WRITE_STEPS = 20_000;
@@ -53,9 +51,6 @@ interface KeepOptions<T> {
   readonly committed?: (result: T) => void;
 }
 
-/** The tables that a write may change: only what is remembered about these is forgotten. */
-type ChangedTables = readonly string[] | "all";
-
 export const OPEN_PROBLEM =
   "The database cannot be opened: check that STORAGE_URL names a database file in a folder that can be created and written";
 
@@ -67,6 +62,8 @@ export const OPEN_PROBLEM =
 export class SqliteDatabase {
   /** Names of the registry's tables that another program made, as they were last prepared. D-11.4. */
   readonly foreignTables = new Set<string>();
+  /** Called with each failure that comes from a damaged file. */
+  onDamage: (failure: AppError) => void = () => {};
   readonly #writer: OpenConnection;
   /** Null for `:memory:`, which has one connection: there reads wait as well. */
   #reader: OpenConnection | null = null;
@@ -79,8 +76,7 @@ export class SqliteDatabase {
   readonly #busyDeadlineMs: number;
   readonly #clock: Clock | null;
   readonly #isLooking: boolean;
-  readonly #changesOfTables = new Map<string, number>();
-  #changesOfAll = 0;
+  readonly #changes = new TableChanges(this);
   #isClosed = false;
   #closing: Promise<void> | null = null;
 
@@ -184,7 +180,7 @@ export class SqliteDatabase {
 
   /** As `write`, for work that may take long. It waits for the writes of this process before it, however long they take. */
   async writeInSteps<T>(work: () => Steps<T>, changedTables: ChangedTables = "all"): Promise<T> {
-    const noted = () => this.#notingChanges(work, changedTables);
+    const noted = () => this.#changes.noting(work, changedTables);
     const limit = new TimeLimit(this.#busyDeadlineMs);
     return this.#inTurn(null, () =>
       this.#committed("commit_failed", limit, noted, { checkpointPages: PUSH_CHECKPOINT_PAGES }),
@@ -222,8 +218,7 @@ export class SqliteDatabase {
   versionOf(tableName: string): string {
     // Of the connection that writes, whichever one reads: while it holds a write, no other process commits anything.
     const [row] = this.#writer.statements.get("PRAGMA data_version").all([]);
-    const changes = this.#changesOfTables.get(tableName) ?? 0;
-    return `${row?.["data_version"]}.${this.#changesOfAll}.${changes}`;
+    return `${row?.["data_version"]}.${this.#changes.stateOf(tableName)}`;
   }
 
   /**
@@ -349,25 +344,16 @@ export class SqliteDatabase {
       if (!this.#isClosed && this.#writer.driver.isInTransaction) this.run("ROLLBACK");
       throw error;
     } finally {
-      if (count >= LONG_WRITE_STEPS && !this.#isClosed) this.#endLongWrite();
+      if (count >= LONG_WRITE_STEPS && !this.#isClosed) {
+        this.#writer.set("cache_size", PRAGMAS.cache_size);
+        this.#checkpoints.copyAside();
+      }
     }
   }
 
   #beginLongWrite(): void {
     this.#writer.set("cache_size", LONG_WRITE_CACHE);
     this.#checkpoints.leaveAside();
-  }
-
-  #endLongWrite(): void {
-    this.#writer.set("cache_size", PRAGMAS.cache_size);
-    this.#checkpoints.copyAside();
-  }
-
-  *#notingChanges<T>(work: () => Steps<T>, changedTables: ChangedTables): Steps<T> {
-    const changesBefore = this.#totalChanges();
-    const result = yield* work();
-    if (this.#totalChanges() !== changesBefore) this.#noteChange(changedTables);
-    return result;
   }
 
   async #retried<T>(kind: FailureKind, limit: TimeLimit, work: () => T | Promise<T>): Promise<T> {
@@ -377,7 +363,11 @@ export class SqliteDatabase {
         return await work();
       } catch (error) {
         const code = this.#writer.driver.resultCode(error);
-        if (!isBusy(code) || limit.signal.aborted) throw storeError(kind, code, error);
+        if (!isBusy(code) || limit.signal.aborted) {
+          const failure = storeError(kind, code, error);
+          if (isDamage(code) && isAppError(failure)) this.onDamage(failure);
+          throw failure;
+        }
       }
       await new Promise((wake) => setTimeout(wake, waitMs));
     }
@@ -385,20 +375,6 @@ export class SqliteDatabase {
 
   #assertOpen(): void {
     if (this.#isClosed) throw new AppError("store_unavailable", "The database is closed");
-  }
-
-  #totalChanges(): number {
-    return Number(this.all("SELECT total_changes() AS n")[0]?.["n"]);
-  }
-
-  #noteChange(tables: ChangedTables): void {
-    // A trigger of another tool may have changed any table.
-    if (tables === "all" || this.all(FOREIGN_TRIGGER).length > 0) this.#changesOfAll++;
-    else for (const name of tables) this.#changesOfTables.set(name, this.#changesOf(name) + 1);
-  }
-
-  #changesOf(tableName: string): number {
-    return this.#changesOfTables.get(tableName) ?? 0;
   }
 }
 

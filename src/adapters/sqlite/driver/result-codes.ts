@@ -4,6 +4,8 @@ import { AppError } from "../../../domain/shared/errors.ts";
 const BUSY = 5;
 const LOCKED = 6;
 const IO_ERROR = 10;
+const DAMAGED = 11;
+const NO_DATABASE = 26;
 
 const STORE_REASONS: ReadonlyMap<number, string> = new Map([
   [1, "a table is not as it was prepared"],
@@ -12,11 +14,11 @@ const STORE_REASONS: ReadonlyMap<number, string> = new Map([
   [7, "out of memory"],
   [8, "it is read-only"],
   [IO_ERROR, "the disk failed"],
-  [11, "the file is damaged"],
+  [DAMAGED, "the file is damaged"],
   [13, "the disk is full"],
   [14, "the file cannot be opened"],
   [19, "a rule that it checks at the end is broken"],
-  [26, "the file is not a database"],
+  [NO_DATABASE, "the file is not a database"],
 ]);
 
 const RECORD_REASONS: ReadonlyMap<number, string> = new Map([
@@ -31,6 +33,11 @@ export type FailureKind = "store_unavailable" | "commit_failed";
 /** True when another process holds the file: the same work may succeed a moment later. */
 export function isBusy(resultCode: number | null): boolean {
   return resultCode === BUSY || resultCode === LOCKED;
+}
+
+/** True when SQLite found in the file what it never wrote there. */
+export function isDamage(resultCode: number | null): boolean {
+  return resultCode === DAMAGED || resultCode === NO_DATABASE;
 }
 
 /** Why SQLite refused one record alone; null when the failure is not about a record. */

@@ -1,0 +1,44 @@
+import type { AppError } from "../../domain/shared/errors.ts";
+import type { Logger } from "../../ports/runtime/logger.ts";
+
+/** What to do about damage. */
+export const DAMAGE_ADVICE =
+  "Stop the service, keep a copy of the file, and restore the last backup";
+
+/** Damage of the store that this process has met, which it remembers until it ends. D-11.6. */
+export class StoreDamage {
+  readonly #logger: Logger;
+  readonly #failures = new WeakSet<object>();
+  readonly #first = Promise.withResolvers<AppError>();
+  #isMet = false;
+
+  constructor(logger: Logger) {
+    this.#logger = logger;
+  }
+
+  get isMet(): boolean {
+    return this.#isMet;
+  }
+
+  /** Resolves with the first failure; never without one. */
+  get first(): Promise<AppError> {
+    return this.#first.promise;
+  }
+
+  /** Tells a failure that comes from damage: the first one as an error, the others as warnings. */
+  note(failure: AppError): void {
+    this.#failures.add(failure);
+    if (this.#isMet) {
+      this.#logger.warn("Damage of the store was met again", { error: failure.message });
+      return;
+    }
+    this.#isMet = true;
+    this.#logger.error(`The store is damaged. ${DAMAGE_ADVICE}`, failure);
+    this.#first.resolve(failure);
+  }
+
+  /** True for a failure that was told already. */
+  isKnown(failure: unknown): boolean {
+    return typeof failure === "object" && failure !== null && this.#failures.has(failure);
+  }
+}
