@@ -1,5 +1,5 @@
 // A connection on which a body is still arriving when its reply goes out. D-11.8.
-import { LINGER_MS, REPLY_DEADLINE_MS } from "../domain/shared/limits.ts";
+import { LINGER_BYTES, LINGER_MS, REPLY_DEADLINE_MS } from "../domain/shared/limits.ts";
 import type { Timer } from "../ports/runtime/runtime.ts";
 
 /** True for a request whose headers say that a body comes with it. */
@@ -30,11 +30,14 @@ async function hasArrived(request: Request, timer: Timer, waitMs: number): Promi
   const reader = body.getReader();
   const read = new AbortController();
   const late = timer.sleep(waitMs, read.signal).then(() => null);
+  let readBytes = 0;
   try {
-    while (true) {
+    while (readBytes <= LINGER_BYTES) {
       const part = await Promise.race([reader.read(), late]);
       if (part === null || part.done) return part !== null;
+      readBytes += part.value.length;
     }
+    return false;
   } catch {
     return false;
   } finally {

@@ -173,6 +173,8 @@ export const REQUEST_DEADLINE_MS = 9_500;
 export const REPLY_DEADLINE_MS = 9_750;
 /** Time for which the rest of a body is read on when its reply is known: who is cut off while sending may lose it. D-11.8. */
 export const LINGER_MS = 1_000;
+/** How much of it: what is read is garbage that has to be collected. */
+export const LINGER_BYTES = 16 * 1024 * 1024;
 /** A lookup that is answered later than this after its first read is confirmed by another read. D-8.3. */
 export const MAX_UNCONFIRMED_LOOKUP_MS = 1_000;
 /** Lookups decided in one commit; more wait for the next one. */
