@@ -72,10 +72,11 @@ export class Findings {
     missingHere: [],
     missingThere: [],
   };
-  /** The keys of rows that are no difference, by their text: the owner's version stays. D-8.1. */
-  readonly #owned = new Map<string, JsonObject>();
-  /** The keys of rows that are left out, as texts: the people whom they name were erased here. D-8.2. */
-  readonly #erased = new Set<string>();
+  /** Rows that are no difference, as the owner's version stays, and the first of them. D-8.1. */
+  #owned = 0;
+  readonly #ownedExamples: KeptRow[] = [];
+  /** Rows that are left out, as the people whom they name were erased here. D-8.2. */
+  #erased = 0;
 
   constructor(options: FindingsOptions) {
     this.#options = options;
@@ -90,9 +91,14 @@ export class Findings {
   async differ(difference: Difference, pair: RowPair, key: JsonObject): Promise<void> {
     const { repair, onExample } = this.#options;
     const reason = await this.#reasonOf(pair);
-    if (reason === "erased") this.#erased.add(JSON.stringify(key));
-    if (reason === "owner") this.#owned.set(JSON.stringify(key), key);
-    if (reason === "owner" && repair?.isPush) await repair.add(pair, key);
+    if (reason === "erased") this.#erased++;
+    if (reason === "owner") {
+      this.#owned++;
+      if (this.#ownedExamples.length < MAX_COMPARE_EXAMPLES) {
+        this.#ownedExamples.push({ key, reason });
+      }
+      if (repair?.isPush) await repair.add(pair, key);
+    }
     if (reason !== null) return;
     this.#counts[difference]++;
     this.#options.onProgress(this.#counts);
@@ -104,28 +110,21 @@ export class Findings {
     await repair?.add(pair, key);
   }
 
-  /** Takes back a row that was counted, as it has come again in another state. */
-  takeBack(as: Difference | "matched", key: JsonObject): void {
-    const text = JSON.stringify(key);
-    if (this.#owned.delete(text) || this.#erased.delete(text)) return;
-    this.#counts[as]--;
-    if (as === "matched") return;
-    const others = this.#examples[as].filter((other) => JSON.stringify(other) !== text);
-    this.#examples[as] = others;
-  }
-
   async finish(): Promise<CompareResult> {
-    const owned = [...this.#owned.values()].map((key) => ({ key, reason: "owner" as const }));
+    const owned = this.#owned;
     const { repair } = this.#options;
     const repaired = await repair?.finish();
-    const kept = [...owned, ...(repaired?.keptExamples ?? [])].slice(0, MAX_COMPARE_EXAMPLES);
-    const isTold = repaired !== undefined || owned.length > 0;
+    const kept = [...this.#ownedExamples, ...(repaired?.keptExamples ?? [])];
+    const isTold = repaired !== undefined || owned > 0;
     return {
       ...this.#counts,
       ...(repaired === undefined ? {} : { repaired: repaired.repaired }),
-      ...(isTold ? { kept: owned.length + (repaired?.kept ?? 0) } : {}),
-      ...(this.#erased.size > 0 ? { erased: this.#erased.size } : {}),
-      examples: { ...this.#examples, ...(isTold ? { kept } : {}) },
+      ...(isTold ? { kept: owned + (repaired?.kept ?? 0) } : {}),
+      ...(this.#erased > 0 ? { erased: this.#erased } : {}),
+      examples: {
+        ...this.#examples,
+        ...(isTold ? { kept: kept.slice(0, MAX_COMPARE_EXAMPLES) } : {}),
+      },
     };
   }
 

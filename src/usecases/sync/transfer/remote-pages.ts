@@ -59,7 +59,7 @@ async function readPage(
 }
 
 /** A page, and the records of it that had not come before. */
-interface PulledRecords extends PulledPage {
+export interface PulledRecords extends PulledPage {
   readonly records: readonly JsonObject[];
 }
 

@@ -1,10 +1,10 @@
-// What a remote that guards nothing has of the rows that a push will send: it is read first. D-7.2.
+// The rows of a remote that tells no digests and guards nothing, as they were when they were read. D-4.10, D-7.2.
 import type { JsonObject } from "../../../domain/shared/json.ts";
 import { compareDateTimes, dateTimeMs } from "../../../domain/shared/time.ts";
 import { PullCursor } from "../../../domain/sync/pull/pull-cursor.ts";
 import { convertPulled } from "../../../domain/sync/rows/convert.ts";
 import { rowKey } from "../../../domain/sync/rows/row-key.ts";
-import { hashRow } from "../../../domain/sync/rows/row-memory.ts";
+import { hashRow, type RowMemory } from "../../../domain/sync/rows/row-memory.ts";
 import { rowText } from "../../../domain/sync/rows/row-text.ts";
 import { rowTime, rowTimeText, timeMicros } from "../../../domain/sync/rows/row-time.ts";
 import {
@@ -17,17 +17,20 @@ import { aheadLimit } from "../../../domain/sync/rows/time-rank.ts";
 import { markerName, timeLike } from "../../../domain/sync/run/marker.ts";
 import { BatchSize } from "../../../domain/sync/run/pacing.ts";
 import { isVersioned, type Row, type Table } from "../../../domain/sync/table/table.ts";
+import type { RemoteTable } from "../shared/run-context.ts";
 import type { TableTransfer } from "./begin-transfer.ts";
 import { PushReader } from "./own-rows.ts";
-import { pullRecords } from "./remote-pages.ts";
+import { type PulledRecords, pullRecords } from "./remote-pages.ts";
 
-/** How the remote has a row: a version that is newer, the same one, or another one or none. */
-type RemoteVersion = "newer" | "same" | "other";
+/** How the remote has a row: a version that is newer, the same one, another one or none. */
+type RemoteVersion = "newer" | "same" | "other" | "absent";
 
 export class RemoteRows {
   readonly #table: Table;
   readonly #aheadMicros: number;
   readonly #versions = new RowVersions();
+  /** A timestamp in the notation of the remote; null until one has come. */
+  sampleTime: string | null = null;
 
   /** `remoteTime` is canonical. */
   constructor(table: Table, remoteTime: string) {
@@ -37,6 +40,7 @@ export class RemoteRows {
 
   note(record: JsonObject): void {
     const table = this.#table;
+    this.sampleTime ??= rowTimeText(table, record);
     const row = convertPulled(table, record).write?.row ?? null;
     const { text } = rowKey(table, record);
     // A record that can be no row here is another version of its key.
@@ -47,18 +51,31 @@ export class RemoteRows {
     );
   }
 
+  /** True when it had a row with this key, as `keyText` makes it. */
+  knows(key: string): boolean {
+    return this.#versions.find({ ...hashRow({ key }), micros: NO_TIME }) !== null;
+  }
+
   /** How it has the row that is like this here. */
   versionThere(row: Row): RemoteVersion {
     const own = versionOf(this.#table, row, rowText(this.#table, row));
     const there = this.#versions.find(own);
     if (there?.isSame) return "same";
-    if (there === null || !isVersioned(this.#table)) return "other";
+    if (there === null) return "absent";
+    if (!isVersioned(this.#table)) return "other";
     return this.#ranksAbove(there.micros, own.micros) ? "newer" : "other";
   }
 
   /** How many of these rows it had otherwise, or not at all. */
   countOthers(rows: readonly Row[]): number {
     return rows.filter((row) => this.versionThere(row) !== "same").length;
+  }
+
+  /** The times, as in `RowVersion`, of the rows whose keys are not among others. */
+  *timesBut(others: RowMemory): Generator<number, void, undefined> {
+    for (const [version] of this.#versions.all()) {
+      if (others.findHash(version).note === 0) yield version.micros;
+    }
   }
 
   /** True for a row whose time ranks below all others by the remote's clock of now. */
@@ -101,17 +118,34 @@ export async function readFirst(transfer: TableTransfer, push: PlannedPush): Pro
   const [earliest = null] = isAll
     ? []
     : times.filter((time) => time !== null).sort(compareDateTimes);
-  const since = earliest === null ? null : sinceLikeRemote(transfer, earliest);
-  const { maxPageRows } = run.deps;
-  const cursor =
-    since === null
-      ? PullCursor.begin(table, null, maxPageRows)
-      : PullCursor.beginSince(table, since, maxPageRows);
-  for await (const pulled of pullRecords(transfer, cursor)) {
+  const fromMicros = earliest === null ? NO_TIME : timeMicros(earliest);
+  for await (const pulled of recordsFrom(transfer, fromMicros, sampleTime(transfer))) {
     report.addBytes(pulled);
     for (const record of pulled.records) there.note(record);
   }
   return there;
+}
+
+/**
+ * The records of the remote from a time on, in microseconds, page by page: all of them where there is none, or it is not
+ * known how the remote writes times.
+ */
+export function recordsFrom(
+  source: RemoteTable,
+  fromMicros: number,
+  sampleTime: string | null,
+): AsyncGenerator<PulledRecords, void, undefined> {
+  const { run, table } = source;
+  const { maxPageRows } = run.deps;
+  const isAll = sampleTime === null || fromMicros === NO_TIME || table.timestampColumn === null;
+  const cursor = isAll
+    ? PullCursor.begin(table, null, maxPageRows)
+    : PullCursor.beginSince(
+        table,
+        timeLike(table, sampleTime, Math.floor(fromMicros / 1_000)),
+        maxPageRows,
+      );
+  return pullRecords(source, cursor);
 }
 
 /** The first row at or after a canonical time, or without a time, that is going to be sent. */
@@ -130,13 +164,9 @@ async function firstSent(
   }
 }
 
-/** The time in the notation of the remote's rows, which it can read; null when that is not known. */
-function sinceLikeRemote(
-  { table, handshake, lastMarkers }: TableTransfer,
-  time: string,
-): string | null {
+/** A time as the remote writes it, which it can read; null when none is known. */
+function sampleTime({ table, handshake, lastMarkers }: TableTransfer): string | null {
   const { firstRecord } = handshake;
   const sample = firstRecord === null ? null : rowTimeText(table, firstRecord);
-  const known = sample ?? lastMarkers.get(markerName("pull", table.name)) ?? null;
-  return known === null ? null : timeLike(table, known, dateTimeMs(time));
+  return sample ?? lastMarkers.get(markerName("pull", table.name)) ?? null;
 }
