@@ -244,6 +244,21 @@ describe("repsync compare", () => {
     expect(unrepaired.json).toMatchObject({ missing_here: 1, repaired: 0 });
   });
 
+  test("D-11.10.2 a repair keeps what the table keeps, exit code 3, and overwrites it with --force", async () => {
+    const kept: TableEntry = { ...NOTES, conflict: "newer" };
+    const { local, remote, cli } = await startPair({ local: kept, remote: kept });
+    await fill(local, ["a"]);
+    await remote.push("notes", {
+      records: [{ name: "a", body: "newer", at: "2024-01-02T00:00:00Z" }],
+    });
+    const repaired = await cli("compare notes --repair push");
+    expect(repaired.code).toBe(3);
+    expect(repaired.stdout).toContain('0 repaired\n1 kept as they were\n  {"name":"a"}: newer\n');
+    const forced = await cli("compare notes --repair push --force");
+    expect([forced.code, forced.stdout.split("\n").includes("1 repaired")]).toEqual([0, true]);
+    expect(await remote.records("notes")).toMatchObject([{ name: "a", body: "x" }]);
+  });
+
   test("D-4.10 a remote that cannot be compared with ends it with 1", async () => {
     const { cli } = await startPair();
     const { code, stdout, stderr } = await cli("compare notes", { SYNC_REMOTE_KEY: "another key" });

@@ -1,5 +1,6 @@
 // The headers that change what a push does. D-7.2, D-7.6.
 import { afterEach, describe, expect, setDefaultTimeout, test } from "bun:test";
+import type { TableEntry } from "../../src/domain/sync/table/registry-schema.ts";
 import { releaseResources } from "./support/resources.ts";
 import { startApp } from "./support/sync-app.ts";
 
@@ -27,6 +28,25 @@ describe("X-Sync-Conflict", () => {
     expect(json).toEqual({ table: "notes", upserted: 0, message: "No records to sync" });
   });
 
+  test("D-11.10.2 overwrite writes over a newer row, whatever the table says", async () => {
+    const newest: TableEntry = {
+      timestamp_column: "at",
+      upsert_key: ["k"],
+      conflict: "newer",
+      columns: { k: { type: "text" }, v: { type: "text" }, at: { type: "datetime" } },
+    };
+    const { push, records } = await startApp({ tables: { items: newest } });
+    const of = (v: string, day: number) => ({
+      records: [{ k: "a", v, at: `2026-01-0${day}T00:00:00Z` }],
+    });
+    await push("items", of("new", 2));
+    await push("items", of("old", 1));
+    expect(await records("items")).toMatchObject([{ v: "new" }]);
+    const { json } = await push("items", of("old", 1), { "X-Sync-Conflict": "Overwrite" });
+    expect(json).toEqual({ table: "items", received: 1, upserted: 1, integrity: "no_checksum" });
+    expect(await records("items")).toMatchObject([{ v: "old" }]);
+  });
+
   test("D-7.2.1 an empty value is none", async () => {
     const { push } = await startApp();
     expect((await push("notes", body, { "X-Sync-Conflict": "" })).json).not.toHaveProperty("kept");
@@ -39,7 +59,7 @@ describe("X-Sync-Conflict", () => {
       const { status, text } = await push("notes", body, { "X-Sync-Conflict": value });
       expect([status, text]).toEqual([
         400,
-        '{"error":"X-Sync-Conflict must be \\"newer\\" or absent"}',
+        '{"error":"X-Sync-Conflict must be \\"newer\\", \\"overwrite\\" or absent"}',
       ]);
       expect(await records("notes")).toEqual([]);
     },

@@ -37,6 +37,7 @@ export interface SimPush {
   /** Tombstones on the wire. */
   readonly deleted?: readonly JsonValue[];
   readonly isGuarded?: boolean;
+  readonly isForced?: boolean;
   readonly isDeletesDryRun?: boolean;
 }
 

@@ -1,7 +1,7 @@
 // Checks the reply of `/schema/{table}` as `read-reply.ts` does the others: a remote that is wrong about its own table is
 // found before a row is moved. D-7.3.
 import { MAX_LAG_SECONDS } from "../../domain/shared/limits.ts";
-import { COLUMN_TYPES, type ColumnType } from "../../domain/sync/table/table.ts";
+import { COLUMN_TYPES, type ColumnType, type ConflictRule } from "../../domain/sync/table/table.ts";
 import type { SchemaColumn, TableSchema } from "../../domain/sync/table/table-schema.ts";
 import type { Reply } from "./exchange.ts";
 import {
@@ -23,6 +23,10 @@ const COLUMN_TYPE: Shape<ColumnType> = {
 const DIRECTION: Shape<"push" | "pull"> = {
   wanted: "push or pull",
   fits: (value) => value === "push" || value === "pull",
+};
+const CONFLICT: Shape<ConflictRule> = {
+  wanted: "overwrite or newer",
+  fits: (value) => value === "overwrite" || value === "newer",
 };
 const TIME_OR_START: Shape<string> = {
   wanted: `${TIME.wanted} or an empty text`,
@@ -52,6 +56,7 @@ export async function readTableSchema(
     columns,
     deletes: fields.read("deletes", FLAG),
     lagSeconds: fields.read("lag_seconds", SECONDS),
+    conflict: fields.readOptional("conflict", CONFLICT).conflict ?? null,
     direction: fields.readOptional("direction", orNull(DIRECTION)).direction ?? null,
     remoteId: fields.readOptional("remoteId", orNull(SOME_TEXT)).remoteId ?? null,
     late: { mark: late.read("mark", SOME_TEXT), from: late.read("from", orNull(TIME_OR_START)) },

@@ -82,7 +82,7 @@ export class SyncClient implements RemotePeer {
   }
 
   async pushBatch(tableName: string, request: PushRequest): Promise<PushedBatch> {
-    const { isGuarded, isDeletesDryRun, signal } = request;
+    const { isGuarded, isForced, isDeletesDryRun, signal } = request;
     const path = `/push/${tablePath(tableName)}`;
     const { body, checksum, bytesUncompressed } = await this.#encoder.encode(request);
     const headers = {
@@ -91,6 +91,7 @@ export class SyncClient implements RemotePeer {
       "Content-Encoding": "gzip",
       "X-Content-SHA256": checksum,
       ...(isGuarded ? { "X-Sync-Conflict": "newer" } : {}),
+      ...(isForced ? { "X-Sync-Conflict": "overwrite" } : {}),
       ...(isDeletesDryRun ? { "X-Sync-Dry-Run": "deletes" } : {}),
     };
     const reply = await exchange(this.#settings, { method: "POST", path, headers, body, signal });

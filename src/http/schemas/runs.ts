@@ -84,6 +84,12 @@ export const CompareRequestSchema = Type.Object(
         description: "With push or pull: remove what only the end being repaired has",
       }),
     ),
+    force: Type.Optional(
+      Type.Boolean({
+        default: false,
+        description: 'With push or pull: overwrite newer rows of a table with conflict "newer"',
+      }),
+    ),
     max_deletes: MaxDeletes,
   },
   { $id: "CompareRequest", examples: [{ table: "profiles" }] },

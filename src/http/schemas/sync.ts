@@ -129,6 +129,9 @@ export const TableSchemaSchema = model(
     ),
     deletes: Type.Boolean({ description: "True when deletes travel" }),
     lag_seconds: Type.Number({ minimum: 0, description: "Late-commit allowance" }),
+    conflict: oneOf(["overwrite", "newer"], {
+      description: "Whether a push leaves a newer row as it is",
+    }),
     direction: nullable(oneOf(["push", "pull"]), {
       description: "The only way in which runs here move the rows; null for both",
     }),
@@ -159,6 +162,7 @@ export const TableSchemaSchema = model(
         },
         deletes: false,
         lag_seconds: 60,
+        conflict: "overwrite",
         direction: null,
         remote_id: null,
         late: { mark: "12", from: "2026-01-02T03:04:05Z" },

@@ -31,6 +31,8 @@ export interface PushRequest {
   readonly syncTimestamp?: string;
   /** Asks for a guarded push. Only of a remote with the extension `conflict-newer`. D-7.2. */
   readonly isGuarded?: boolean;
+  /** Newer rows are overwritten, whatever the remote's table says. Only of a remote that tells its `conflict`. D-11.10. */
+  readonly isForced?: boolean;
   /** Tombstones, in the same commit. Only of a remote with the extension `deletes`. D-7.6. */
   readonly deleted?: readonly SentTombstone[];
   /** Only asks how many rows `deleted` would remove; records are ignored. D-7.6. */

@@ -39,6 +39,12 @@ test("D-7.2.1 pushBatch() asks for a guarded push by a header and reads what was
   expect(peer.seen[0]?.headers.get("X-Sync-Dry-Run")).toBeNull();
 });
 
+test("D-11.10.2 pushBatch() asks for an overwriting push by a header", async () => {
+  const { peer, pushed } = await push(DONE, { records, isForced: true });
+  expect((await pushed).result).not.toHaveProperty("kept");
+  expect(peer.seen[0]?.headers.get("X-Sync-Conflict")).toBe("overwrite");
+});
+
 test("D-7.2.1, D-7.6.1 pushBatch() without guard and deletes sends no header and reads no field of them", async () => {
   const reply = { ...DONE, kept: "many", changed: -1, deleted: "all" };
   const { peer, pushed } = await push(reply, { records, isGuarded: false, deleted: [] });

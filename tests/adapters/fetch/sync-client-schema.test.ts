@@ -18,6 +18,7 @@ const SCHEMA = {
   },
   deletes: true,
   lag_seconds: 1.5,
+  conflict: "newer",
   direction: "pull",
   remote_id: "d-1",
   late: { mark: "m 1+", from: "2026-01-02T03:04:05.123456Z" },
@@ -56,6 +57,7 @@ test("D-7.3.1 readSchema() asks with the key and leaves the names of columns as 
     },
     deletes: true,
     lagSeconds: 1.5,
+    conflict: "newer",
     direction: "pull",
     remoteId: "d-1",
     late: { mark: "m 1+", from: "2026-01-02T03:04:05.123456Z" },
@@ -108,6 +110,7 @@ test.each([
   [{ deletes: null }, `"deletes" is not true or false: null`],
   [{ lag_seconds: -1 }, `"lag_seconds" is not a number from 0 to 3153600000: -1`],
   [{ lag_seconds: 1e300 }, `"lag_seconds" is not a number from 0 to 3153600000: 1e+300`],
+  [{ conflict: "older" }, `"conflict" is not overwrite or newer: another text`],
   [{ late: null }, `"late" is not an object: null`],
   [{ late: { mark: "", from: null } }, `"mark" is not a text that is not empty: another text`],
   [{ late: { mark: "1" } }, `"from" is not an ISO 8601 time or an empty text or null: missing`],
@@ -122,6 +125,13 @@ test.each([
   expect(error.message).toBe(
     `GET ${peer.baseUrl}/api/v1/sync/schema/t got an unusable reply: ${problem}`,
   );
+});
+
+test("D-11.10.2 readSchema() takes a reply without conflict from an earlier version", async () => {
+  const { conflict: _, ...earlier } = SCHEMA;
+  const peer = startPeer(() => plainReply(JSON.stringify(earlier)));
+  const schema = await clientOf(peer).readSchema("t", { lateAfter: "1" });
+  expect(schema.conflict).toBeNull();
 });
 
 test("D-7.3.1 readSchema() refuses a reply that does not match its checksum", async () => {

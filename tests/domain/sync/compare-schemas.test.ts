@@ -37,7 +37,13 @@ function there(
   return {
     ...{ table: "items", timestampColumn: "at", upsertKey: ["k", "n"], updateColumns: "__all__" },
     ...{ columns: Object.fromEntries(entries), deletes: false, lagSeconds: 60 },
-    ...{ direction: null, remoteId: null, late: { mark: "0", from: null }, ...changes },
+    ...{
+      conflict: null,
+      direction: null,
+      remoteId: null,
+      late: { mark: "0", from: null },
+      ...changes,
+    },
   };
 }
 

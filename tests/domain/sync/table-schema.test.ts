@@ -21,6 +21,7 @@ test("D-7.3.1 describeTable() tells the registry's entry without what is not ser
     },
     deletes: false,
     lagSeconds: 60,
+    conflict: "overwrite",
     direction: null,
   });
 });

@@ -1,9 +1,10 @@
 // Comparing and repairing between two real deployments.
 import { afterEach, expect, setDefaultTimeout, test } from "bun:test";
+import type { TableEntry } from "../../../src/domain/sync/table/registry-schema.ts";
 import { jsonBody } from "../reputation/people.ts";
 import { onEveryBackend } from "../support/backends.ts";
 import { releaseResources } from "../support/resources.ts";
-import { startPair } from "./support/run-apps.ts";
+import { type RunApp, startPair } from "./support/run-apps.ts";
 
 afterEach(releaseResources);
 setDefaultTimeout(60_000);
@@ -17,7 +18,44 @@ function listing(n: number, price = "1.50") {
   };
 }
 
+const KEPT = {
+  items: {
+    timestamp_column: "at",
+    upsert_key: ["k"],
+    conflict: "newer",
+    columns: { k: { type: "text" }, v: { type: "text" }, at: { type: "datetime" } },
+  },
+} as const satisfies Record<string, TableEntry>;
+
 onEveryBackend("compare()", (backend) => {
+  test("D-11.10.2 repairs keep what their table keeps, at either end, unless they are forced", async () => {
+    const { local, remote } = await startPair({ backend, tables: KEPT });
+    const row = (k: string, v: string, day: number) => ({ k, v, at: `2026-01-0${day}T00:00:00Z` });
+    await local.push("items", { records: [row("k", "old", 1), row("m", "new", 2)] });
+    await remote.push("items", { records: [row("k", "new", 2), row("m", "old", 1)] });
+    const compare = async (body: object) =>
+      (await local.ask("/compare", jsonBody({ table: "items", ...body }))).json;
+    const values = async (app: RunApp) => (await app.rows("items")).map(({ v }) => v);
+    for (const repaired of [1, 0]) {
+      expect(await compare({ repair: "push" })).toMatchObject({
+        ...{ repaired, kept: 1, examples: { kept: [{ key: { k: "k" }, reason: "newer" }] } },
+      });
+    }
+    await remote.push("items", { records: [row("n", "old", 1)] });
+    await local.push("items", { records: [row("n", "new", 2)] });
+    expect(await compare({ repair: "pull" })).toMatchObject({
+      ...{ repaired: 1, kept: 1, examples: { kept: [{ key: { k: "n" }, reason: "newer" }] } },
+    });
+    expect(await values(local)).toEqual(["new", "new", "new"]);
+    expect(await compare({ repair: "pull", force: true })).toMatchObject({ repaired: 1, kept: 0 });
+    expect(await values(local)).toEqual(["new", "new", "old"]);
+    await remote.push("items", { records: [row("m", "newest", 3)] });
+    expect(await compare({ repair: "push", force: true })).toMatchObject({ repaired: 1, kept: 0 });
+    expect(await values(remote)).toEqual(["new", "new", "old"]);
+    const refused = await local.ask("/compare", jsonBody({ table: "items", force: true }));
+    expect(refused.status).toBe(400);
+  });
+
   test("D-4.10 compare() counts what differs, shows keys, and repairs exactly that", async () => {
     const { local, remote } = await startPair({ backend });
     const records = Array.from({ length: 300 }, (_, n) => listing(n));

@@ -28,11 +28,13 @@ const PATHS: readonly [string, TwoEndsOptions][] = [
 ];
 
 const [EARLY, LATE] = ["2026-03-01T10:00:00Z", "2026-03-01T11:00:00Z"];
+const NOW = "2026-03-01T12:00:00Z";
 /** More than 5 minutes ahead of 12:00. */
 const AHEAD = "2026-03-01T12:06:00Z";
 
-function repair(ends: TwoEnds, way: CompareRepair | null, deletes = false) {
-  return ends.time.run(compareTables(ends.deps, { tableName: "items", repair: way, deletes }));
+function repair(ends: TwoEnds, way: CompareRepair | null, deletes = false, isForced = false) {
+  const request = { tableName: "items", repair: way, deletes, isForced };
+  return ends.time.run(compareTables(ends.deps, request));
 }
 
 describe.each(PATHS)("with %s", (_, options) => {
@@ -110,6 +112,98 @@ describe.each(PATHS)("with %s", (_, options) => {
     expect(rowsOf(ends.here, ends.table)).toEqual([["a", "v", EARLY]]);
   });
 });
+
+const NEWER = { ...BY_TIME, conflict: "newer" } as const;
+
+/** A row that is older here, one that is newer here, and one that only this end has. */
+async function guardedEnds(options: TwoEndsOptions): Promise<TwoEnds> {
+  const ends = await makeTwoEnds({ ...options, entry: NEWER });
+  put(ends.here, ends.table, [
+    ["k", "old", EARLY],
+    ["m", "new", LATE],
+    ["only-here", "v", EARLY],
+  ]);
+  put(ends.there, ends.table, [
+    ["k", "new", LATE],
+    ["m", "old", EARLY],
+  ]);
+  return ends;
+}
+
+/** A repsync of before, which does not tell the rule of its table. */
+const untold: TwoEndsOptions = {
+  server: (parts) => {
+    const server = repsyncServer(parts);
+    return {
+      ...server,
+      schema: async (...asked) => ({ ...(await server.schema(...asked)), conflict: null }),
+    };
+  },
+};
+
+describe.each([...PATHS, ["a repsync remote of before", untold] as const])(
+  'tables with conflict "newer" at %s',
+  (_, options) => {
+    test("D-11.10.2 push keeps the row that is newer there, and says so each time", async () => {
+      const ends = await guardedEnds(options);
+      expect(await repair(ends, "push")).toMatchObject({
+        ...{ different: 2, missingThere: 1, repaired: 2, kept: 1 },
+        examples: { kept: [{ key: { k: "k" }, reason: "newer" }] },
+      });
+      expect(rowsOf(ends.there, ends.table)).toEqual([
+        ["k", "new", LATE],
+        ["m", "new", LATE],
+        ["only-here", "v", EARLY],
+      ]);
+      expect(await repair(ends, "push")).toMatchObject({ different: 1, repaired: 0, kept: 1 });
+    });
+
+    test("D-11.10.2 pull keeps the row that is newer here", async () => {
+      const ends = await guardedEnds(options);
+      expect(await repair(ends, "pull")).toMatchObject({
+        ...{ different: 2, repaired: 1, kept: 1 },
+        examples: { kept: [{ key: { k: "m" }, reason: "newer" }] },
+      });
+      expect(rowsOf(ends.here, ends.table)).toEqual([
+        ["k", "new", LATE],
+        ["m", "new", LATE],
+        ["only-here", "v", EARLY],
+      ]);
+    });
+
+    test("D-11.10.2 force overwrites the row here", async () => {
+      const ends = await guardedEnds(options);
+      expect(await repair(ends, "pull", false, true)).toMatchObject({ repaired: 2, kept: 0 });
+      expect(rowsOf(ends.here, ends.table)).toContainEqual(["m", "old", EARLY]);
+    });
+  },
+);
+
+test("D-11.10.2 force overwrites the row at a remote that tells its rule", async () => {
+  const ends = await guardedEnds({});
+  expect(await repair(ends, "push", false, true)).toMatchObject({ repaired: 3, kept: 0 });
+  expect(rowsOf(ends.there, ends.table)).toEqual(rowsOf(ends.here, ends.table));
+});
+
+test("D-11.10.2 a row that became newer at the remote after it was looked at is kept and counted", async () => {
+  const ends = await guardedEnds({});
+  ends.intercept = ({ kind, records = [] }, send) => {
+    if (kind === "push" && records.length > 0) put(ends.there, ends.table, [["m", "newest", NOW]]);
+    return send();
+  };
+  expect(await repair(ends, "push")).toMatchObject({ repaired: 1, kept: 2 });
+  expect(rowsOf(ends.there, ends.table)).toContainEqual(["m", "newest", NOW]);
+});
+
+test.each([["newest"], [null]] as const)(
+  "D-11.10.2 force with %p is refused: nothing says which end is to lose rows",
+  async (way) => {
+    const ends = await makeTwoEnds();
+    await expect(repair(ends, way, false, true)).rejects.toMatchObject({
+      kind: "invalid_request",
+    });
+  },
+);
 
 test.each([["newest"], [null]] as const)(
   "D-7.6.9 delete with %p is refused: nothing says which end is to lose rows",

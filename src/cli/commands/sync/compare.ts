@@ -21,6 +21,7 @@ interface CompareOptions extends CommonOptions {
   readonly repair?: CompareRepair;
   readonly delete?: true;
   readonly maxDeletes?: number;
+  readonly force?: true;
 }
 
 const KINDS = {
@@ -45,6 +46,7 @@ export const addCompareCommand: AddCommand = (parent, run) => {
       ).choices(["push", "pull", "newest"]),
     )
     .option("--delete", "with push or pull, also remove what only the end being repaired has")
+    .option("--force", 'with push or pull, overwrite newer rows of tables with "conflict": "newer"')
     .option("--max-deletes <n>", "rows that --delete may remove of a table", readWhole)
     .action((tableName: string | undefined, options: CompareOptions) =>
       run(options, (tools) => compare(tools, tableName ?? null, options)),
@@ -99,6 +101,7 @@ async function compareOne(
     repair: options.repair ?? null,
     deletes: options.delete === true,
     maxDeletes: options.maxDeletes ?? null,
+    isForced: options.force === true,
     onExample: (_, pair, key) => values.set(key, differingValues(pair)),
   });
   interruption.onStop(() => started.stop(`Cancelled by ${interruption.received()}`));

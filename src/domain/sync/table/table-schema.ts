@@ -1,5 +1,5 @@
 // How one deployment has a table registered, as it tells its peers. D-7.3.
-import type { ColumnType, Table } from "./table.ts";
+import type { ColumnType, ConflictRule, Table } from "./table.ts";
 
 /** Names of what this service adds to the document, as `X-Sync-Extensions` lists them. D-7.2. */
 export const SYNC_EXTENSIONS = ["conflict-newer", "schema", "digest", "deletes"] as const;
@@ -25,6 +25,8 @@ export interface TableSchema {
   readonly columns: Readonly<Record<string, SchemaColumn>>;
   readonly deletes: boolean;
   readonly lagSeconds: number;
+  /** Null of a deployment that does not tell. D-11.10. */
+  readonly conflict: ConflictRule | null;
   readonly direction: Table["direction"];
   /** Id of the remote that the deployment has, where it has met one; null where not. D-11.9. */
   readonly remoteId: string | null;
@@ -49,6 +51,7 @@ export function describeTable(table: Table): Omit<TableSchema, "late" | "remoteI
     ),
     deletes: table.deletes,
     lagSeconds: table.lagSeconds,
+    conflict: table.conflict,
     direction: table.direction,
   };
 }

@@ -58,7 +58,8 @@ function compareRequest(
   trigger: CompareRequest["trigger"],
 ): CompareRequest {
   const { table, repair = null, delete: deletes = false, maxDeletes = null } = wanted;
-  return { tableName: table, repair, deletes, maxDeletes, trigger };
+  const { force: isForced = false } = wanted;
+  return { tableName: table, repair, deletes, maxDeletes, isForced, trigger };
 }
 
 const COMPARE_DETAIL = administratorDetail("compareTable", "Compare a table with the remote's", {

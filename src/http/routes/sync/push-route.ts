@@ -47,8 +47,8 @@ export function pushRoute(deps: PushRouteDeps) {
     async ({ request, params }) => {
       requireSyncKey(deps, request.headers);
       const table = findTable(deps.registry, params.table_name);
-      const isGuarded = isSwitchedOn(request.headers, "X-Sync-Conflict", "newer");
-      const isDryRun = isSwitchedOn(request.headers, "X-Sync-Dry-Run", "deletes");
+      const conflict = readSwitch(request.headers, "X-Sync-Conflict", ["newer", "overwrite"]);
+      const isDryRun = readSwitch(request.headers, "X-Sync-Dry-Run", ["deletes"]) !== null;
       const bytes = await readRequestBody(request, deps.maxBodyBytes, TOO_MANY_RECORDS);
       exchangeOf(request).connection.keepOpen();
       const isGzip = /gzip/i.test(request.headers.get("content-encoding") ?? "");
@@ -58,7 +58,8 @@ export function pushRoute(deps: PushRouteDeps) {
         return jsonResponse(await traced(request, countDeletes)(deps, { table, ...body }));
       const { isCommitted, result } = await traced(request, pushRecords)(deps, {
         table,
-        isGuarded,
+        isGuarded: conflict === "newer",
+        isForced: conflict === "overwrite",
         ...body,
       });
       return jsonResponse(result, { status: isCommitted ? 200 : 500 });
@@ -68,13 +69,14 @@ export function pushRoute(deps: PushRouteDeps) {
 }
 
 /**
- * True when a header has its only value, in any case; an empty one counts as absent. Any other is refused: who sends it
- * wants something that would not be done. Throws `invalid_request`.
+ * One of the values of a header, in any case; null for an absent or empty one. Any other is refused: who sends it wants
+ * something that would not be done. Throws `invalid_request`.
  */
-function isSwitchedOn(headers: Headers, name: string, on: string): boolean {
-  const value = headers.get(name) ?? "";
-  if (value === "" || value.toLowerCase() === on) return value !== "";
-  throw new AppError("invalid_request", `${name} must be "${on}" or absent`);
+function readSwitch(headers: Headers, name: string, values: readonly string[]): string | null {
+  const value = (headers.get(name) ?? "").toLowerCase();
+  if (value === "" || values.includes(value)) return value || null;
+  const texts = values.map((text) => `"${text}"`);
+  throw new AppError("invalid_request", `${name} must be ${texts.join(", ")} or absent`);
 }
 
 function pushDetail(deps: PushRouteDeps) {
@@ -98,8 +100,8 @@ function pushDetail(deps: PushRouteDeps) {
       }),
       parameterDoc("header", "X-Sync-Conflict", {
         description:
-          "`newer`: rows that are newer here stay as they are; the result adds `kept` and `changed`.",
-        schema: { type: "string", enum: ["newer"] },
+          "`newer`: rows that are newer here stay as they are; the result adds `kept` and `changed`. `overwrite`: they are overwritten, also where the table keeps them.",
+        schema: { type: "string", enum: ["newer", "overwrite"] },
       }),
       parameterDoc("header", "X-Sync-Dry-Run", {
         description:

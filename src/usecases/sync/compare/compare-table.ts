@@ -42,6 +42,8 @@ export interface ComparePlan {
   readonly deletes: boolean;
   /** Instead of the table's own limit; null for that. */
   readonly maxDeletes: number | null;
+  /** Overwrites rows that their table would keep. Only with `push` or `pull`. */
+  readonly isForced: boolean;
   readonly onExample: OnExample;
   readonly onProgress: OnProgress;
 }
@@ -112,13 +114,13 @@ async function compareAndRepair(
       },
       memory,
       lastMarkers: memory.markers,
-      conflict: conflictOf(repair),
     };
     const openEnd = async (direction: SyncDirection): Promise<RepairTransfer | null> => {
       const lease = leases.get(direction);
       if (lease === undefined) return null;
       const report = new TransferReport(run, table.name, direction);
-      const transfer = { ...source, ...rule, direction, lease, report };
+      const conflict = conflictOf(repair, plan.isForced, direction, handshake);
+      const transfer = { ...source, ...rule, conflict, direction, lease, report };
       return { transfer, writer: await RecordWriter.open(transfer) };
     };
     if (plan.deletes) requireDeletes(table, handshake);
@@ -146,9 +148,17 @@ async function compareAndRepair(
   }
 }
 
-/** A repair in one direction makes the other end like this one, whatever is newer. */
-function conflictOf(repair: CompareRepair): ConflictRule {
-  return repair === "newest" ? "newer" : "overwrite";
+/** A repair in one direction overwrites what the table at the end that is written to does not keep. D-11.10. */
+function conflictOf(
+  repair: CompareRepair,
+  isForced: boolean,
+  direction: SyncDirection,
+  { schema }: Handshake,
+): ConflictRule | null {
+  if (repair === "newest") return "newer";
+  if (isForced) return "overwrite";
+  if (direction === "pull") return null;
+  return schema?.conflict ?? "overwrite";
 }
 
 async function compare(

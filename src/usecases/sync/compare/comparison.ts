@@ -12,8 +12,8 @@ import type { Row, Table } from "../../../domain/sync/table/table.ts";
 import type { KnownNames } from "../../../ports/tables/known-names.ts";
 import type { RemoteTable } from "../shared/run-context.ts";
 import type { Clocks } from "../transfer/handshake.ts";
+import type { KeptRow } from "./kept-rows.ts";
 import type { Repair } from "./repair.ts";
-import type { KeptRow } from "./repair-ends.ts";
 import type { Difference, RowPair } from "./row-pair.ts";
 
 /** Time between the two looks at a row. */

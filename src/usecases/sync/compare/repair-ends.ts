@@ -1,40 +1,29 @@
 // The two ends that a repair writes to: rows in batches, and at last the rows that it removes. D-7.5, D-7.6.
 import { AppError } from "../../../domain/shared/errors.ts";
 import type { JsonObject } from "../../../domain/shared/json.ts";
+import { dateTimeMs } from "../../../domain/shared/time.ts";
 import { rowText } from "../../../domain/sync/rows/row-text.ts";
 import { rowTime } from "../../../domain/sync/rows/row-time.ts";
+import { aheadLimit, rankTimes } from "../../../domain/sync/rows/time-rank.ts";
 import { deletionTime, type Tombstone } from "../../../domain/sync/rows/tombstone.ts";
 import { deleteLimit } from "../../../domain/sync/run/delete-limit.ts";
 import { BatchSize } from "../../../domain/sync/run/pacing.ts";
-import type { Row, Table } from "../../../domain/sync/table/table.ts";
+import { isVersioned, type Row, type Table } from "../../../domain/sync/table/table.ts";
 import type { RecordWriter } from "../transfer/apply-records.ts";
 import type { TableTransfer } from "../transfer/begin-transfer.ts";
 import { commitExtras, commitRows } from "../transfer/commit.ts";
 import { DeleteBudget } from "../transfer/delete-budget.ts";
 import { type Handshake, hasExtension } from "../transfer/handshake.ts";
-import { sendRows } from "../transfer/send-rows.ts";
-
-/**
- * Why a row stayed: the end does not update the columns that differ, refused it, or has it newer or deleted by now; the
- * two versions differ in what is the owner's only (D-8.1); or nobody knows which one is newer (D-11.9).
- */
-export type KeptReason =
-  | "update_columns"
-  | "refused"
-  | "newer"
-  | "deletes_unknown"
-  | "owner"
-  | "no_owner";
-
-export interface KeptRow {
-  readonly key: JsonObject;
-  readonly reason: KeptReason;
-}
+import { isGuarded, sendRows } from "../transfer/send-rows.ts";
+import { type KeptRows, NONE_KEPT } from "./kept-rows.ts";
+import { SentRowsCheck } from "./sent-rows-check.ts";
 
 interface QueuedRow {
   /** As the other end has it. */
   readonly row: JsonObject;
   readonly key: JsonObject;
+  /** What it is to replace; null for nothing. */
+  readonly present: JsonObject | null;
 }
 
 /** Tombstones of one request or commit. */
@@ -81,8 +70,11 @@ export abstract class RepairEnd {
     );
   }
 
-  queueWrite(row: JsonObject, key: JsonObject): void {
-    this.#rows.push({ row, key });
+  /** True where the end keeps the row that it has, being newer. */
+  abstract keeps(present: JsonObject, wanted: JsonObject): boolean;
+
+  queueWrite(row: QueuedRow): void {
+    this.#rows.push(row);
   }
 
   queueRemoval(key: JsonObject, present: Row): void {
@@ -92,10 +84,15 @@ export abstract class RepairEnd {
   }
 
   /** Writes the rows that wait, and resolves to those that stayed as they were. */
-  async writeQueued(): Promise<readonly KeptRow[]> {
+  async writeQueued(): Promise<KeptRows> {
     const rows = this.#rows;
     this.#rows = [];
-    return rows.length === 0 ? [] : await this.write(rows);
+    return rows.length === 0 ? NONE_KEPT : await this.write(rows);
+  }
+
+  /** Finds out what became of rows of which that was not told. Resolves to those that stayed as they were. */
+  async settle(): Promise<KeptRows> {
+    return NONE_KEPT;
   }
 
   /** Throws `sync_failed`, before the first one, when there are more than may be removed. */
@@ -112,7 +109,7 @@ export abstract class RepairEnd {
   }
 
   protected abstract readonly where: "here" | "there";
-  protected abstract write(rows: readonly QueuedRow[]): Promise<readonly KeptRow[]>;
+  protected abstract write(rows: readonly QueuedRow[]): Promise<KeptRows>;
   protected abstract remove(removed: readonly Tombstone[]): Promise<number>;
   protected abstract countRows(): Promise<number>;
 }
@@ -125,15 +122,21 @@ export class RepairHere extends RepairEnd {
     super(to, columnNames(to.transfer.table), maxDeletes);
   }
 
-  protected async write(rows: readonly QueuedRow[]): Promise<readonly KeptRow[]> {
+  /** The commit decides. */
+  keeps(): boolean {
+    return false;
+  }
+
+  protected async write(rows: readonly QueuedRow[]): Promise<KeptRows> {
     const applied = await this.writer.write(rows.map(({ row }) => row));
     this.changed += applied.changed;
     const keys = new Map(rows.map(({ row, key }) => [row, key]));
     const keyOf = (row: JsonObject) => keys.get(row) ?? {};
-    return [
+    const examples = [
       ...applied.rejected.map(({ record }) => ({ key: keyOf(record), reason: "refused" as const })),
       ...applied.kept.map((record) => ({ key: keyOf(record), reason: "newer" as const })),
     ];
+    return { count: examples.length, examples };
   }
 
   protected async remove(removed: readonly Tombstone[]): Promise<number> {
@@ -151,22 +154,64 @@ export class RepairHere extends RepairEnd {
 export class RepairThere extends RepairEnd {
   protected readonly where = "there";
   readonly #size = new BatchSize(REPAIR_ROWS, REPAIR_ROWS);
+  /** Null where the remote tells what becomes of rows, by its answers or by how it has the table registered. */
+  readonly #check: SentRowsCheck | null;
 
   constructor(to: RepairTransfer, maxDeletes: number | null) {
     const { handshake, table } = to.transfer;
     const updated = handshake.schema?.updateColumns ?? "__all__";
     super(to, updated === "__all__" ? columnNames(table) : updated, maxDeletes);
+    const isTold = isGuarded(to.transfer) || (handshake.schema?.conflict ?? null) !== null;
+    this.#check = isTold ? null : new SentRowsCheck(to.transfer);
   }
 
-  protected async write(rows: readonly QueuedRow[]): Promise<readonly KeptRow[]> {
-    const keys = new Map(rows.map(({ row, key }) => [row, key]));
+  keeps(present: JsonObject, wanted: JsonObject): boolean {
+    return isGuarded(this.transfer) && this.#isOlder(wanted, present);
+  }
+
+  #isOlder(row: JsonObject, present: JsonObject): boolean {
+    const { table, handshake } = this.transfer;
+    const limit = aheadLimit(dateTimeMs(handshake.clocks.remoteTime));
+    return isVersioned(table) && rankTimes(rowTime(table, row), rowTime(table, present), limit) < 0;
+  }
+
+  protected async write(rows: readonly QueuedRow[]): Promise<KeptRows> {
+    const queued = new Map(rows.map((one) => [one.row, one]));
     const wanted = rows.map(({ row }) => row);
-    const { accepted, rejected, changed } = await sendRows(this.transfer, this.#size, wanted);
+    const sent = await sendRows(this.transfer, this.#size, wanted);
     const { rejections } = this.writer;
-    await commitExtras(this.transfer, rejections.extras(rejected, accepted));
-    rejections.settle(rejected, accepted);
-    this.changed += changed;
-    return rejected.map(({ record }) => ({ key: keys.get(record) ?? {}, reason: "refused" }));
+    await commitExtras(this.transfer, rejections.extras(sent.rejected, sent.accepted));
+    rejections.settle(sent.rejected, sent.accepted);
+    this.changed += sent.changed - this.#doubt(sent.accepted, queued);
+    const keyOf = (row: JsonObject) => queued.get(row)?.key ?? {};
+    // Which ones it kept is not told.
+    const kept = sent.kept === sent.accepted.length ? sent.accepted : [];
+    const examples = [
+      ...sent.rejected.map(({ record }) => ({ key: keyOf(record), reason: "refused" as const })),
+      ...kept.map((row) => ({ key: keyOf(row), reason: "newer" as const })),
+    ];
+    return { count: sent.rejected.length + sent.kept, examples };
+  }
+
+  /** Takes up the rows that the remote may not have written, and returns their number. */
+  #doubt(accepted: readonly Row[], queued: ReadonlyMap<JsonObject, QueuedRow>): number {
+    let count = 0;
+    for (const row of accepted) {
+      const present = queued.get(row)?.present ?? null;
+      if (this.#check === null || present === null) continue;
+      // Of a remote that tells its columns only its rule is not known.
+      if (this.transfer.handshake.schema !== null && !this.#isOlder(row, present)) continue;
+      this.#check.add(row, present);
+      count++;
+    }
+    return count;
+  }
+
+  override async settle(): Promise<KeptRows> {
+    if (this.#check === null) return NONE_KEPT;
+    const { written, kept } = await this.#check.read();
+    this.changed += written;
+    return kept;
   }
 
   protected async remove(removed: readonly Tombstone[]): Promise<number> {

@@ -7,7 +7,8 @@ import { rowTime } from "../../../domain/sync/rows/row-time.ts";
 import { aheadLimit, rankTimes } from "../../../domain/sync/rows/time-rank.ts";
 import type { CompareRepair } from "../../../domain/sync/run/run.ts";
 import type { Row, Table } from "../../../domain/sync/table/table.ts";
-import type { KeptReason, KeptRow, RepairEnd } from "./repair-ends.ts";
+import type { KeptReason, KeptRow, KeptRows } from "./kept-rows.ts";
+import type { RepairEnd } from "./repair-ends.ts";
 import type { RowPair } from "./row-pair.ts";
 
 /** Rows that wait to be written together. */
@@ -71,6 +72,7 @@ export class Repair {
     const ends = [this.#ends.here, this.#ends.there].filter((end) => end !== null);
     let repaired = 0;
     for (const end of ends) {
+      this.#keepAll(await end.settle());
       await end.removeQueued();
       repaired += end.changed;
     }
@@ -106,8 +108,10 @@ export class Repair {
     if (wanted === null) end.queueRemoval(key, present as Row);
     else if (present !== null && !end.wouldChange(present, wanted)) {
       this.#keep({ key, reason: "update_columns" });
+    } else if (present !== null && end.keeps(present, wanted)) {
+      this.#keep({ key, reason: "newer" });
     } else {
-      end.queueWrite(wanted, key);
+      end.queueWrite({ row: wanted, key, present });
       this.#waiting++;
     }
   }
@@ -115,12 +119,17 @@ export class Repair {
   async #flush(): Promise<void> {
     this.#waiting = 0;
     for (const end of [this.#ends.here, this.#ends.there]) {
-      for (const kept of (await end?.writeQueued()) ?? []) this.#keep(kept);
+      if (end !== null) this.#keepAll(await end.writeQueued());
     }
   }
 
   #keep(example: KeptRow): void {
-    this.#kept++;
-    if (this.#keptExamples.length < MAX_COMPARE_EXAMPLES) this.#keptExamples.push(example);
+    this.#keepAll({ count: 1, examples: [example] });
+  }
+
+  #keepAll({ count, examples }: KeptRows): void {
+    this.#kept += count;
+    const room = MAX_COMPARE_EXAMPLES - this.#keptExamples.length;
+    this.#keptExamples.push(...examples.slice(0, room));
   }
 }

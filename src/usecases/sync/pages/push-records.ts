@@ -38,6 +38,8 @@ export interface PushInput {
   readonly deleted?: readonly JsonValue[];
   /** True: rows that are newer here stay as they are. D-7.2. */
   readonly isGuarded?: boolean;
+  /** True: they are overwritten, whatever the table says. D-11.10. */
+  readonly isForced?: boolean;
   readonly integrity: Integrity;
   /** `sync_timestamp` as received; kept with the log line, no effect on rows. D-3.7. */
   readonly syncTimestamp: string | null;
@@ -75,11 +77,12 @@ export async function pushRecords(deps: PushRecordsDeps, input: PushInput): Prom
 }
 
 async function writeRecords(deps: PushRecordsDeps, input: PushInput): Promise<PushResult> {
-  const { table, records, deleted = [], isGuarded = false, integrity } = input;
+  const { table, records, deleted = [], isGuarded = false, isForced, integrity } = input;
   const { writes, failures } = await planWrites(deps, table, records);
   const deletes = planDeletes(table, deleted, deps.clock.nowMs());
   const options: WriteOptions = {
     ...(isGuarded ? { conflict: "newer" } : {}),
+    ...(isForced ? { conflict: "overwrite" } : {}),
     ...(deletes.tombstones.length === 0 ? {} : { deleted: deletes.tombstones }),
   };
   const isNothing = writes.length === 0 && deletes.tombstones.length === 0;

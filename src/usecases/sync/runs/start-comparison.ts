@@ -36,6 +36,8 @@ export interface CompareRequest {
   readonly deletes?: boolean;
   /** Rows that it may remove; null or absent for the limit of the registry. */
   readonly maxDeletes?: number | null;
+  /** Overwrites rows that their table would keep; only with `push` or `pull`. D-11.10. */
+  readonly isForced?: boolean;
   readonly trigger: RunTrigger;
   /** Called with each row that becomes an example. */
   readonly onExample?: OnExample;
@@ -56,7 +58,7 @@ export class StartedComparison {
 
   /** Starts it. Throws `unknown_table` and `invalid_request`; every other failure is its outcome. */
   constructor(deps: SyncDeps, request: CompareRequest) {
-    refuseDeletes(request);
+    refuseWithoutDirection(request);
     const table = findTable(deps.registry, request.tableName);
     this.runId = deps.ids.next();
     const ended = new AbortController();
@@ -89,10 +91,12 @@ export class StartedComparison {
 }
 
 /** Throws `invalid_request` where nothing says which end is to lose rows. */
-function refuseDeletes({ repair, deletes = false }: CompareRequest): void {
-  if (!deletes || repair === "push" || repair === "pull") return;
-  const detail = 'Needs `repair` to be "push" or "pull": it removes what only that end has';
-  refuse([{ pointer: "/delete", detail }]);
+function refuseWithoutDirection({ repair, deletes, isForced }: CompareRequest): void {
+  if (repair === "push" || repair === "pull") return;
+  const needs = 'Needs `repair` to be "push" or "pull"';
+  if (deletes)
+    refuse([{ pointer: "/delete", detail: `${needs}: it removes what only that end has` }]);
+  if (isForced) refuse([{ pointer: "/force", detail: `${needs}: it overwrites rows of that end` }]);
 }
 
 const NOTHING_FOUND = { matched: 0, different: 0, missingHere: 0, missingThere: 0 };
@@ -138,11 +142,11 @@ class KeptComparison {
       await endAbandonedRuns(deps);
       const describe = () => this.#describe("running", this.#found);
       keeper = await NewsKeeper.begin(deps, { feed, describe });
-      const { repair, deletes = false, maxDeletes = null } = this.#request;
+      const { repair, deletes = false, maxDeletes = null, isForced = false } = this.#request;
       const totalRecords = await countRows(run, table);
       feed.publish({ type: "start", table: table.name, repair, totalRecords });
       const result = await compareTable(run, table, {
-        ...{ repair, deletes, maxDeletes },
+        ...{ repair, deletes, maxDeletes, isForced },
         onExample: (difference, pair, key) => this.#tellDifference(difference, pair, key),
         onProgress: (found) => this.#tellProgress(found),
       });

@@ -104,7 +104,9 @@ async function sendBatch(
 /** The request that sends rows, as the peer is to prepare it. */
 export function requestOf(transfer: TableTransfer, rows: readonly Row[]): PushRequest {
   const request = { records: rows, syncTimestamp: transfer.run.startedAt };
-  return isGuarded(transfer) ? { ...request, isGuarded: true } : request;
+  if (isGuarded(transfer)) return { ...request, isGuarded: true };
+  const isKept = transfer.handshake.schema?.conflict === "newer";
+  return isKept && transfer.conflict === "overwrite" ? { ...request, isForced: true } : request;
 }
 
 /** True when the remote leaves newer rows as they are, and tells so. D-7.2. */

@@ -1,0 +1,67 @@
+// Rows that a repair sent to a remote that does not tell which of them it wrote: they are looked at once more. D-11.10.
+import type { JsonObject } from "../../../domain/shared/json.ts";
+import { MAX_COMPARE_EXAMPLES } from "../../../domain/shared/limits.ts";
+import { convertPulled } from "../../../domain/sync/rows/convert.ts";
+import { recordKey } from "../../../domain/sync/rows/row-key.ts";
+import { RowMemory } from "../../../domain/sync/rows/row-memory.ts";
+import { keyText, rowText } from "../../../domain/sync/rows/row-text.ts";
+import { rowTimeText } from "../../../domain/sync/rows/row-time.ts";
+import { RowVersions, versionOf } from "../../../domain/sync/rows/row-versions.ts";
+import type { Row } from "../../../domain/sync/table/table.ts";
+import type { TableTransfer } from "../transfer/begin-transfer.ts";
+import { recordsFrom } from "../transfer/remote-rows.ts";
+import type { KeptRow, KeptRows } from "./kept-rows.ts";
+
+export class SentRowsCheck {
+  readonly #transfer: TableTransfer;
+  readonly #sent = new RowVersions();
+  /** Of the rows sent, in microseconds. */
+  #earliest = Number.POSITIVE_INFINITY;
+  #sampleTime: string | null = null;
+
+  constructor(transfer: TableTransfer) {
+    this.#transfer = transfer;
+  }
+
+  /** Adds a row that was sent in place of another. Columns that the remote does not show are not looked at. */
+  add(row: Row, present: JsonObject): void {
+    const { table } = this.#transfer;
+    const shown = convertPulled(table, present).write?.row ?? row;
+    const same = Object.keys(shown).map((name) => [name, row[name] ?? null]);
+    const version = versionOf(table, row, rowText(table, Object.fromEntries(same)));
+    this.#sent.note(version);
+    this.#earliest = Math.min(this.#earliest, version.micros);
+    this.#sampleTime ??= rowTimeText(table, present);
+  }
+
+  /** Resolves to the number of those that are there now, and to the others. */
+  async read(): Promise<{ readonly written: number; readonly kept: KeptRows }> {
+    const written = new RowMemory();
+    const others = new Map<string, KeptRow>();
+    if (this.#sent.size > 0) {
+      const pages = recordsFrom(this.#transfer, this.#earliest, this.#sampleTime);
+      for await (const { records } of pages) {
+        for (const record of records) this.#look(record, written, others);
+      }
+    }
+    const examples = [...others.values()].slice(0, MAX_COMPARE_EXAMPLES);
+    return { written: written.size, kept: { count: this.#sent.size - written.size, examples } };
+  }
+
+  #look(record: JsonObject, written: RowMemory, others: Map<string, KeptRow>): void {
+    const { table } = this.#transfer;
+    const row = convertPulled(table, record).write?.row;
+    if (row === undefined) return;
+    const version = versionOf(table, row, rowText(table, row));
+    const sent = this.#sent.find(version);
+    if (sent === null) return;
+    const key = keyText(table, row);
+    if (sent.isSame) {
+      written.noteHash(version, 1);
+      others.delete(key);
+    } else if (written.findHash(version).note === 0 && others.size < MAX_COMPARE_EXAMPLES) {
+      const reason = sent.micros < version.micros ? "newer" : "update_columns";
+      others.set(key, { key: recordKey(table, record), reason });
+    }
+  }
+}
