@@ -1,6 +1,7 @@
 import { AppError } from "../../domain/shared/errors.ts";
 import { readFormat, type StoreIdentity } from "../../domain/shared/store-format.ts";
 import { erasedNameText } from "../../domain/sync/people/erasure.ts";
+import type { Table } from "../../domain/sync/table/table.ts";
 import type { BackUpJob, CopyCounts } from "../../ports/copies/store-copies.ts";
 import type { ReputationOptions, ReputationStores } from "../../ports/reputation-stores.ts";
 import type { Logger } from "../../ports/runtime/logger.ts";
@@ -32,6 +33,7 @@ import { MongoAuditSearch } from "./audit/audit-search.ts";
 import { INDEX_SEGMENTS, SegmentWriter } from "./audit/index-segments.ts";
 import { backUp } from "./copies/back-up.ts";
 import { DELETE_COLLECTIONS, DeleteRecorder } from "./deletes/delete-recorder.ts";
+import { checkVersion } from "./deletes/pre-images.ts";
 import { MongoTombstones } from "./deletes/tombstones.ts";
 import { makeCollections } from "./driver/collections.ts";
 import { connect } from "./driver/connection.ts";
@@ -68,7 +70,7 @@ import { DRY_RUNS, MongoRunStore, RUNS } from "./runs/run-store.ts";
 import { MongoTrafficStore, TRAFFIC } from "./runs/traffic-store.ts";
 import { LATE_COMMITS, LATE_ROWS, MongoLateRows } from "./tables/late-rows.ts";
 import { MongoRowSource } from "./tables/row-source.ts";
-import { TABLE_DEFINITIONS } from "./tables/table-inspection.ts";
+import { inspectTables, TABLE_DEFINITIONS } from "./tables/table-inspection.ts";
 import { type DeleteRecord, MongoTableStore } from "./tables/table-store.ts";
 
 interface MongoStorageOptions {
@@ -86,6 +88,8 @@ interface MongoStorageOptions {
   readonly isFilling?: boolean;
   /** True for a start of the service, which alone may change the format of a store. D-11.4. */
   readonly changesFormat?: boolean;
+  /** The tables that `tables.prepare()` will be called with, which are looked at before anything is written. D-11.4. */
+  readonly tables?: readonly Table[];
 }
 
 const SILENT: Logger = { debug() {}, info() {}, warn() {}, error() {} };
@@ -119,13 +123,21 @@ const INTERNAL_COLLECTIONS = [
 
 /**
  * Opens a MongoDB database as a store. Throws `invalid_request` for a URL that cannot be used and for a store that this
- * program must not use, and `store_unavailable`. No message holds the URL.
+ * program must not use, `schema_conflict`, before anything is written, when it cannot have `tables`, and
+ * `store_unavailable`. No message holds the URL.
  */
 export async function openMongoStorage(options: MongoStorageOptions): Promise<FullStorage> {
-  const { url, clock, storeClock = null, logger = SILENT } = options;
+  const { url, clock, storeClock = null, logger = SILENT, tables = [] } = options;
   let identity: StoreIdentity = { deploymentId: "", formerFormat: null, isNew: false };
   const { client, db, primaryWatch } = await connect(url, { clock, logger }, async (database) => {
-    const found = await prepareFacts(database, options);
+    const examine = async () => {
+      await checkVersion(
+        database,
+        tables.filter(({ deletes }) => deletes),
+      );
+      await inspectTables(database, tables);
+    };
+    const found = await prepareFacts(database, { ...options, examine });
     // A try before this one may have made the store, or changed its format.
     identity = {
       deploymentId: found.deploymentId,

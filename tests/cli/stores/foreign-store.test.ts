@@ -3,6 +3,7 @@ import { Database } from "bun:sqlite";
 import { afterEach, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
+import { MongoClient } from "mongodb";
 import {
   BUN,
   MAIN,
@@ -10,6 +11,7 @@ import {
   serviceEnv,
   startService,
 } from "../../e2e/support/service-process.ts";
+import { MONGODB } from "../../http/support/backends.ts";
 import { makeTempFolder } from "../../http/support/make-temp-folder.ts";
 import { releaseResources } from "../../http/support/resources.ts";
 import { runCli } from "../support/run-cli.ts";
@@ -180,5 +182,58 @@ describe("the SQLite file of an application", () => {
       0,
       { PlaylistTrack: 2, Log: 2, order: 1 },
     ]);
+  });
+});
+
+describe.skipIf(!MONGODB.isAvailable)("the MongoDB database of an application", () => {
+  const LISTED = {
+    orders: {
+      upsert_key: ["code"],
+      timestamp_column: "at",
+      columns: { code: { type: "text" }, at: { type: "datetime" } },
+    },
+    guests: {
+      upsert_key: ["name"],
+      columns: { name: { type: "text" }, note: { type: "text", nullable: false } },
+    },
+    recent: { upsert_key: ["code"], columns: { code: { type: "text" } } },
+  };
+  const REFUSALS =
+    `Table "guests", which another program made, cannot be used: several rows have the same upsert key (name): remove all but one; its column "note" may not be null but is in some rows: fill it in${ADVICE}` +
+    'Table "recent", which another program made, cannot be used: its name belongs to a view, time series or capped collection: rename that, or the table' +
+    ADVICE;
+
+  test("D-11.4.2 all collections that do not fit are named, nothing is made, and those that fit are used as they are", async () => {
+    const folder = makeTempFolder();
+    const url = await MONGODB.makeUrl();
+    const env = { ...serviceEnv(folder, LISTED), STORAGE_URL: url, LOG_LEVEL: "" };
+    const client = new MongoClient(url);
+    const db = client.db();
+    await db.collection("orders").insertMany([{ code: "a", at: new Date(0), other: [1] }]);
+    await db.collection("guests").insertMany([{ name: "a" }, { name: "a" }]);
+    await db.createCollection("recent", { viewOn: "orders", pipeline: [] });
+    const look = async () =>
+      (await db.listCollections().toArray()).map(({ name }) => name).toSorted();
+    const before = await look();
+    for (const args of [["status"], ["keys", "list", "mallory"], ["runs"]]) {
+      const { code, stderr } = await runCli(args, { folder, env });
+      expect([args, code, stderr]).toEqual([args, 2, REFUSALS]);
+    }
+    const start = await runProcess([...BUN, MAIN], { folder, env });
+    expect([start.code, start.stderr]).toEqual([2, `repsync cannot start: ${REFUSALS}`]);
+    expect(await look()).toEqual(before);
+    expect(await db.collection("orders").indexes()).toHaveLength(1);
+    const { orders } = LISTED;
+    const service = await startService({ folder, env, tables: { orders } });
+    const records = [{ code: "b", at: "2024-01-01T00:00:00Z" }];
+    expect((await service.push("orders", { records })).json).toMatchObject({ upserted: 1 });
+    expect((await service.pull("orders")).json.records).toEqual([
+      { code: "a", at: "1970-01-01T00:00:00Z" },
+      ...records,
+    ]);
+    expect((await service.stop()).code).toBe(0);
+    const kept = await db.collection("orders").findOne({ code: "a" });
+    expect(kept).toMatchObject({ code: "a", at: new Date(0), other: [1] });
+    await client.close();
   });
 });

@@ -21,6 +21,8 @@ interface FactsOptions {
   readonly isFilling?: boolean;
   /** True for a start of the service. */
   readonly changesFormat?: boolean;
+  /** Looks at what else has to fit before anything is written. */
+  readonly examine?: () => Promise<void>;
 }
 
 interface FactDocument {
@@ -40,7 +42,7 @@ export async function readFacts(db: Db): Promise<StoreFacts> {
  */
 export async function prepareFacts(
   db: Db,
-  { isFilling = false, changesFormat = false }: FactsOptions = {},
+  { isFilling = false, changesFormat = false, examine }: FactsOptions = {},
 ): Promise<StoreIdentity> {
   // Another instance that has just begun, or a restore that was refused, has made no more than these.
   const own = { name: /^repsync_(?!(?:store|holders)$)/ };
@@ -48,7 +50,9 @@ export async function prepareFacts(
   const facts = new Map(await readFacts(db));
   if (isFilling) facts.delete("filled_by");
   const former = readFormat(facts, isNew);
-  if (!isFilling && mayChangeFormat(former, changesFormat) && (await isServed(db))) {
+  const isChange = !isFilling && mayChangeFormat(former, changesFormat);
+  await examine?.();
+  if (isChange && (await isServed(db))) {
     throw new AppError("store_unavailable", HELD_STORE);
   }
   await createCollection(db, STORE_FACTS);

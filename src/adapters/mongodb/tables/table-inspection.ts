@@ -1,8 +1,9 @@
 // Looks at a collection before its table is prepared: what is there, and what a changed registry would break.
 import { BSON, type Collection, type Db, type Document, type IndexDescriptionInfo } from "mongodb";
 import type { ColumnType, Table } from "../../../domain/sync/table/table.ts";
+import { refuseTables } from "../../../domain/sync/table/table-refusals.ts";
 import { DURABLE, type InternalCollection } from "../driver/collections.ts";
-import { hasNumbers, type IndexKeys, layoutOf } from "./table-layout.ts";
+import { hasNumbers, type IndexKeys, KEY_TIME_FIELD, layoutOf } from "./table-layout.ts";
 
 /** What the registry said of each table when it was last prepared. */
 export const TABLE_DEFINITIONS: InternalCollection = { name: "repsync_tables" };
@@ -16,6 +17,8 @@ interface TableDefinition {
   readonly timestamp_column: string | null;
   /** As `hasNumbers()`; absent in older definitions. */
   readonly has_numbers?: boolean;
+  /** True for a collection that another program had filled; absent in older definitions, of collections of repsync's own. */
+  readonly is_foreign?: boolean;
 }
 
 export class TableDefinitions {
@@ -33,17 +36,19 @@ export class TableDefinitions {
     );
   }
 
-  /** Keeps a table's definition, durably. `earlier` is the one its rows were written by; null without rows. */
-  async save(table: Table, earlier: TableDefinition | null): Promise<void> {
+  /** Keeps a table's definition, durably. Without rows nothing stays of an earlier one. */
+  async save({ table, definition, hasRows, isForeign }: Inspection): Promise<void> {
+    const earlier = hasRows ? definition : null;
     const columns = table.columns.map(({ name, type }) => [name, type] as const);
-    const definition = {
+    const kept = {
       columns: { ...earlier?.columns, ...Object.fromEntries(columns) },
       upsert_key: table.keyColumns.map(({ name }) => name),
       timestamp_column: table.timestampColumn,
       has_numbers: hasNumbers(table),
+      is_foreign: isForeign,
     };
     const options = { upsert: true, writeConcern: DURABLE } as const;
-    await this.#collection.updateOne({ _id: table.name }, { $set: definition }, options);
+    await this.#collection.updateOne({ _id: table.name }, { $set: kept }, options);
   }
 }
 
@@ -53,6 +58,8 @@ export interface Inspection {
   /** As it was last prepared; null for the first time. */
   readonly definition: TableDefinition | null;
   readonly exists: boolean;
+  /** True where documents of another program were there first: they and their fields stay as they are. */
+  readonly isForeign: boolean;
   readonly hasRows: boolean;
   /** The indexes that stay. */
   readonly indexes: readonly IndexDescriptionInfo[];
@@ -69,7 +76,7 @@ const MAX_INDEX_FIELDS = 32;
 const MAX_INDEX_KEYS_BYTES = 2048;
 
 /** Looks at a table's collection without changing anything. */
-export async function inspectTable(
+async function inspectTable(
   table: Table,
   db: Db,
   definitions: TableDefinitions,
@@ -77,19 +84,38 @@ export async function inspectTable(
   const collection = db.collection(table.name);
   const [info] = await db.listCollections({ name: table.name }).toArray();
   const exists = info !== undefined;
-  const definition = await definitions.find(table.name);
+  // Rows first: another instance that begins now keeps the definition before it writes one.
   const hasRows = exists && (await collection.findOne({}, { projection: { _id: 1 } })) !== null;
+  const definition = await definitions.find(table.name);
+  const isForeign = exists && (definition?.is_foreign ?? (definition === null && hasRows));
   const all = exists && info.type === "collection" ? await collection.indexes() : [];
   const former = hasRows ? [] : all.filter((index) => isOfFormerKey(index, table));
   const indexes = all.filter((index) => !former.includes(index));
   const formerIndexes = former.flatMap(({ name }) => name ?? []);
-  const found = { table, definition, exists, hasRows, indexes, formerIndexes };
-  const problems = [...widthProblems(table), ...collectionProblems(info), ...indexProblems(found)];
-  if (hasRows) {
+  const found = { table, definition, exists, isForeign, hasRows, indexes, formerIndexes };
+  const kindProblems = collectionProblems(info);
+  const problems = [...widthProblems(table), ...kindProblems, ...indexProblems(found)];
+  if (hasRows && kindProblems.length === 0) {
     problems.push(...definitionProblems(table, definition));
-    if (problems.length === 0) problems.push(...(await rowProblems(collection, found)));
+    problems.push(...(await rowProblems(collection, found)));
+    if (isForeign) problems.push(...(await foreignProblems(collection, found)));
   }
   return { ...found, problems };
+}
+
+/**
+ * Looks at all tables without changing one. Throws `schema_conflict` that names each refused one, and MongoDB's own errors.
+ */
+export async function inspectTables(db: Db, tables: readonly Table[]): Promise<Inspection[]> {
+  const definitions = new TableDefinitions(db);
+  const inspections: Inspection[] = [];
+  for (const table of tables) inspections.push(await inspectTable(table, db, definitions));
+  refuseTables(
+    inspections.map(({ table: { name: tableName }, isForeign, problems }) => {
+      return { tableName, isForeign, problems };
+    }),
+  );
+  return inspections;
 }
 
 /** The index with exactly these keys. */
@@ -211,6 +237,24 @@ async function rowProblems(
       const text = type === "date" ? "2024-05-01" : "2024-05-01T10:00:00.123 (UTC, no zone)";
       problems.push(`its key column "${name}" holds BSON dates: store texts like ${text}`);
     }
+  }
+  return problems;
+}
+
+/** What repsync would have to write into the documents of another program. D-11.4. */
+async function foreignProblems(
+  collection: Collection,
+  { table, definition }: Pick<Inspection, "table" | "definition">,
+): Promise<string[]> {
+  const problems: string[] = [];
+  if (layoutOf(table).timeField === KEY_TIME_FIELD) {
+    problems.push(
+      `its timestamp column "${table.timestampColumn}" is part of its upsert key, which takes a field more in every document`,
+    );
+  }
+  const isNew = hasNumbers(table) && definition?.has_numbers !== true;
+  if (isNew && (await collection.findOne({ id: null })) !== null) {
+    problems.push('its column "id" is missing in some rows, and nothing is numbered there');
   }
   return problems;
 }

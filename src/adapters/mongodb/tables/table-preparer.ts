@@ -9,7 +9,7 @@ import { IdCounters } from "../driver/id-counters.ts";
 import {
   findIndex,
   type Inspection,
-  inspectTable,
+  inspectTables,
   OWN_INDEX,
   TableDefinitions,
 } from "./table-inspection.ts";
@@ -54,14 +54,7 @@ export class TablePreparer {
   }
 
   async #prepareAll(tables: readonly Table[]): Promise<string[]> {
-    const inspections: Inspection[] = [];
-    for (const table of tables) {
-      inspections.push(await inspectTable(table, this.#db, this.#definitions));
-    }
-    const problems = inspections.flatMap((inspection) =>
-      inspection.problems.map((text) => `Table "${inspection.table.name}": ${text}`),
-    );
-    if (problems.length > 0) throw new AppError("schema_conflict", problems.join("; "));
+    const inspections = await inspectTables(this.#db, tables);
     for (const inspection of inspections) await this.#prepareOne(inspection);
     return inspections.filter(({ hasRows }) => !hasRows).map(({ table }) => table.name);
   }
@@ -79,7 +72,7 @@ export class TablePreparer {
       await this.#reserveIds(collection, table.name);
       await this.#numberRows(collection, table.name);
     }
-    await this.#definitions.save(table, inspection.hasRows ? definition : null);
+    await this.#definitions.save(inspection);
   }
 
   /** Rows that came while the registry numbered nothing, or from other tools, may have numbers already. */

@@ -1,5 +1,8 @@
 // Records and tables that MongoDB itself refuses.
 import { describe, expect } from "bun:test";
+import type { Db } from "mongodb";
+import { openMongoStorage } from "../../../../src/adapters/mongodb/storage.ts";
+import { SystemClock } from "../../../../src/adapters/system/system.ts";
 import { isAppError } from "../../../../src/domain/shared/errors.ts";
 import { asWrites, TableUnderTest } from "../../../contract/tables/table-under-test.ts";
 import { makeTable } from "../../../support/make-table.ts";
@@ -24,6 +27,9 @@ const DUPLICATE = "Another row has the same value in a unique index of the Mongo
 const INVALID = "The row does not pass the validator of the MongoDB collection";
 const TOO_LARGE = "The row is larger than the 16 MiB that MongoDB can store";
 const MIB = 1024 * 1024;
+const FOREIGN = ", which another program made, cannot be used";
+const ADVICE =
+  ". Leave it out of the registry, name a type or key there that it has, or give the table of the registry another name and import the rows into that";
 
 const person = (name: string, email: string | null) => ({ name, email, at: AT });
 
@@ -180,7 +186,7 @@ describe.skipIf(!mongoAvailable)("MongoDB refusals", () => {
     const storage = await database.open();
     await expect(storage.tables.prepare([days])).rejects.toMatchObject({
       kind: "schema_conflict",
-      message: 'Table "days": its key column "day" holds BSON dates: store texts like 2024-05-01',
+      message: `Table "days"${FOREIGN}: its key column "day" holds BSON dates: store texts like 2024-05-01${ADVICE}`,
     });
     await database.db.collection("days").updateOne({}, { $set: { day: "2024-05-01" } });
     await storage.tables.prepare([days]);
@@ -194,19 +200,22 @@ describe.skipIf(!mongoAvailable)("MongoDB refusals", () => {
     await people.insertMany([person("a", null), person("a", null)]);
     await expectRefusal(
       database,
-      "several rows have the same upsert key (name): remove all but one",
+      'several rows have the same upsert key (name): remove all but one; its column "id" is missing in some rows, and nothing is numbered there',
+      true,
     );
     await people.deleteMany({});
     await people.insertMany([{ email: "1@x" }]);
     await expectRefusal(
       database,
-      'its column "name" may not be null but is in some rows: fill it in',
+      'its column "name" may not be null but is in some rows: fill it in; its column "id" is missing in some rows, and nothing is numbered there',
+      true,
     );
     await people.deleteMany({});
     await people.insertMany([{ name: new Date(0) }]);
     await expectRefusal(
       database,
-      'its key column "name" holds BSON dates: store texts like 2024-05-01T10:00:00.123 (UTC, no zone)',
+      'its key column "name" holds BSON dates: store texts like 2024-05-01T10:00:00.123 (UTC, no zone); its column "id" is missing in some rows, and nothing is numbered there',
+      true,
     );
     await people.deleteMany({});
     await people.createIndex({ name: 1 });
@@ -261,14 +270,68 @@ describe.skipIf(!mongoAvailable)("MongoDB refusals", () => {
     expect(await items.count()).toBe(1);
   });
 
-  it("D-2.4 prepare() numbers the rows of other programs behind the numbers that are there", async (database) => {
-    const documents = Array.from({ length: 2_500 }, (_, n) => ({ name: `p${n}`, at: null }));
-    await database.db.collection("people").insertMany([{ name: "a", id: 7 }, ...documents]);
-    const people = await TableUnderTest.prepare(await database.open(), PEOPLE);
-    const ids = (await people.column("id")).map(Number).toSorted((a, b) => a - b);
-    expect(ids).toEqual(Array.from({ length: 2_501 }, (_, n) => n + 7));
-    await people.write(person("z", null));
-    expect(await people.column("id", { sinceTime: AT })).toEqual([2_508]);
+  it("D-11.4.2 documents of another program are never written to: all that would need it is refused at once", async (database) => {
+    const { db } = database;
+    await db.collection("people").insertMany([
+      { name: "a", id: 7 },
+      { name: "b", at: null },
+      { name: "b", email: "1@x" },
+    ]);
+    await db.collection("events").insertOne({ device: "a", at: "2024-01-01T00:00:00" });
+    await db.createCollection("capped", { capped: true, size: 4096 });
+    const events = makeTable(
+      {
+        timestamp_column: "at",
+        upsert_key: ["device", "at"],
+        columns: { device: { type: "text" }, at: { type: "datetime" } },
+      },
+      "events",
+    );
+    const capped = makeTable({ upsert_key: ["k"], columns: { k: { type: "text" } } }, "capped");
+    const fresh = makeTable({ upsert_key: ["k"], columns: { k: { type: "text" } } }, "fresh");
+    const before = await namesOf(db);
+    const opening = openMongoStorage({
+      url: database.url,
+      clock: new SystemClock(),
+      tables: [fresh, PEOPLE, events, capped],
+    });
+    await expect(opening).rejects.toMatchObject({
+      kind: "schema_conflict",
+      message:
+        `Table "people"${FOREIGN}: several rows have the same upsert key (name): remove all but one; its column "id" is missing in some rows, and nothing is numbered there${ADVICE}\n` +
+        `Table "events"${FOREIGN}: its timestamp column "at" is part of its upsert key, which takes a field more in every document${ADVICE}\n` +
+        'Table "capped": its name belongs to a view, time series or capped collection: rename that, or the table',
+    });
+    expect(await namesOf(db)).toEqual(before);
+    expect(await db.collection("people").indexes()).toHaveLength(1);
+  });
+
+  it("D-11.4.2 which collections another program had filled stands in the store", async (database) => {
+    const { db } = database;
+    await db.collection("people").insertOne({ name: "a", id: 7 });
+    await db.createCollection("items");
+    const items = makeTable({ upsert_key: ["k"], columns: { k: { type: "text" } } });
+    const storage = await database.open();
+    await storage.tables.prepare([PEOPLE, items]);
+    const definitions = db.collection<{ _id: string; is_foreign: boolean }>("repsync_tables");
+    const kept = await definitions.find().sort({ _id: 1 }).toArray();
+    expect(kept.map(({ _id, is_foreign }) => [_id, is_foreign])).toEqual([
+      ["items", false],
+      ["people", true],
+    ]);
+    const byTime = makeTable(
+      {
+        timestamp_column: "at",
+        upsert_key: ["name", "at"],
+        columns: { name: { type: "text" }, at: { type: "datetime" } },
+      },
+      "people",
+    );
+    const failure = await storage.tables.prepare([byTime]).catch((error: Error) => error.message);
+    expect(failure).toStartWith(`Table "people"${FOREIGN}: its rows have the upsert key (name)`);
+    expect(failure).toContain("is part of its upsert key, which takes a field more");
+    const rows = await db.collection("people").find().project({ _id: 0 }).toArray();
+    expect(rows).toEqual([{ name: "a", id: 7 }]);
   });
 
   it("D-2.4 a column that stops being the timestamp shows its unparsed texts, and takes part again", async (database) => {
@@ -299,14 +362,24 @@ describe.skipIf(!mongoAvailable)("MongoDB refusals", () => {
   });
 });
 
+async function namesOf(db: Db): Promise<string[]> {
+  const collections = await db.listCollections({}, { nameOnly: true }).toArray();
+  return collections.map(({ name }) => name).toSorted();
+}
+
 /** Expects `prepare()` to refuse the table of people for one reason, and to change nothing. */
-async function expectRefusal({ open }: TestDatabase, reason: string): Promise<void> {
+async function expectRefusal(
+  { open }: TestDatabase,
+  reason: string,
+  isForeign = false,
+): Promise<void> {
   const storage = await open();
   try {
     await storage.tables.prepare([PEOPLE]);
   } catch (error) {
     if (!isAppError(error, "schema_conflict")) throw error;
-    expect(error.message).toBe(`Table "people": ${reason}`);
+    const [whose, advice] = isForeign ? [FOREIGN, ADVICE] : ["", ""];
+    expect(error.message).toBe(`Table "people"${whose}: ${reason}${advice}`);
     return;
   }
   throw new Error("prepare() did not refuse the table");
