@@ -73,6 +73,17 @@ export function compareUtf8(a: string, b: string): number {
   return a.length - b.length;
 }
 
+/** Bytes of a text in UTF-8. */
+export function utf8Bytes(text: string): number {
+  let bytes = text.length;
+  for (let i = 0; i < text.length; i++) {
+    const unit = text.charCodeAt(i);
+    // Half a pair counts two of the four bytes.
+    if (unit >= 0x80) bytes += unit < 0x800 || (unit >= 0xd800 && unit < 0xe000) ? 1 : 2;
+  }
+  return bytes;
+}
+
 /** UTF-16 puts surrogates (code points from U+10000) before U+E000..U+FFFF; UTF-8 puts them after. */
 function utf8Rank(codeUnit: number): number {
   if (codeUnit < 0xd800) return codeUnit;

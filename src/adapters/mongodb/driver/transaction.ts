@@ -51,7 +51,8 @@ export function tryTransaction<T>(scope: TransactionScope, body: TransactionBody
   return runTransaction(scope, body, finish);
 }
 
-async function runTransaction<T>(
+/** Runs `body` in a transaction that `finish` ends, again from the start while it fails for a passing reason. */
+export async function runTransaction<T>(
   { client, clock, deadline }: TransactionScope,
   body: TransactionBody<T>,
   finish: (tx: ClientSession) => Promise<void>,

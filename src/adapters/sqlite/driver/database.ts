@@ -16,6 +16,7 @@ import type {
 import { OpenConnection } from "./open-connection.ts";
 import { LOOKING_PRAGMAS, PRAGMAS, READER_PRAGMAS } from "./pragmas.ts";
 import { type FailureKind, isBusy, isDamage, recordReason, storeError } from "./result-codes.ts";
+import { runBody, type SqliteBody } from "./run-body.ts";
 import { type ChangedTables, TableChanges } from "./table-changes.ts";
 import { TimeLimit } from "./time-limit.ts";
 import { WriteQueue } from "./write-queue.ts";
@@ -67,6 +68,9 @@ export class SqliteDatabase {
   readonly #writer: OpenConnection;
   /** Null for `:memory:`, which has one connection: there reads wait as well. */
   #reader: OpenConnection | null = null;
+  /** Reads of several calls have one of their own, one at a time. Null for `:memory:`. */
+  #bodyReader: OpenConnection | null = null;
+  readonly #readQueue = new WriteQueue();
   /** The one that the present work goes by. */
   #current: OpenConnection;
   readonly #queue = new WriteQueue();
@@ -167,7 +171,7 @@ export class SqliteDatabase {
   async read<T>(work: () => T, deadlineMs = this.#busyDeadlineMs): Promise<T> {
     const limit = new TimeLimit(deadlineMs);
     const read = () => this.#retried("store_unavailable", limit, () => this.#readOnce(work));
-    return this.#reader === null ? this.#inTurn(limit, read) : read();
+    return this.#reader === null ? this.#inTurn(this.#queue, limit, read) : read();
   }
 
   /**
@@ -182,7 +186,7 @@ export class SqliteDatabase {
   async writeInSteps<T>(work: () => Steps<T>, changedTables: ChangedTables = "all"): Promise<T> {
     const noted = () => this.#changes.noting(work, changedTables);
     const limit = new TimeLimit(this.#busyDeadlineMs);
-    return this.#inTurn(null, () =>
+    return this.#inTurn(this.#queue, null, () =>
       this.#committed("commit_failed", limit, noted, { checkpointPages: PUSH_CHECKPOINT_PAGES }),
     );
   }
@@ -191,8 +195,37 @@ export class SqliteDatabase {
   async keep<T>(work: () => T, options: KeepOptions<T> = {}): Promise<T> {
     const { deadlineMs = this.#busyDeadlineMs, committed } = options;
     const limit = new TimeLimit(Math.min(Math.max(deadlineMs, 0), this.#busyDeadlineMs));
-    return this.#inTurn(limit, () =>
+    return this.#inTurn(this.#queue, limit, () =>
       this.#committed("store_unavailable", limit, () => oneStep(work), { committed }),
+    );
+  }
+
+  /** Runs work of several calls as one durable commit, or none of it. Throws as `keep`, and what the work throws. */
+  async writeBody<T>(
+    work: (body: SqliteBody) => Promise<T>,
+    triesMs = this.#busyDeadlineMs,
+  ): Promise<T> {
+    const limit = new TimeLimit(triesMs);
+    const body = { nowMs: () => this.nowMs(), work };
+    return this.#inTurn(this.#queue, limit, () =>
+      this.#retried("store_unavailable", limit, async () => {
+        this.#file?.check();
+        return await runBody(this.#writer, "BEGIN IMMEDIATE", body);
+      }),
+    );
+  }
+
+  /** Runs work of several calls on one snapshot of everything committed so far. Throws as `read`, and what the work throws. */
+  async readBody<T>(
+    work: (body: SqliteBody) => Promise<T>,
+    triesMs = this.#busyDeadlineMs,
+  ): Promise<T> {
+    const limit = new TimeLimit(triesMs);
+    const body = { nowMs: () => this.nowMs(), work };
+    const [queue, connection] =
+      this.#bodyReader === null ? [this.#queue, this.#writer] : [this.#readQueue, this.#bodyReader];
+    return this.#inTurn(queue, limit, () =>
+      this.#retried("store_unavailable", limit, () => runBody(connection, "BEGIN", body)),
     );
   }
 
@@ -255,6 +288,7 @@ export class SqliteDatabase {
       // Another process is using the file; the last one to close it does this.
     }
     this.#reader?.close();
+    this.#bodyReader?.close();
     this.#writer.close();
   }
 
@@ -264,9 +298,11 @@ export class SqliteDatabase {
         for (const [name, value] of Object.entries(PRAGMAS)) this.#writer.set(name, value);
       });
       if (openReader === null) return;
-      const reader = new OpenConnection(await openReader());
-      this.#reader = reader;
-      for (const [name, value] of Object.entries(READER_PRAGMAS)) reader.set(name, value);
+      this.#reader = new OpenConnection(await openReader());
+      this.#bodyReader = new OpenConnection(await openReader());
+      for (const reader of [this.#reader, this.#bodyReader]) {
+        for (const [name, value] of Object.entries(READER_PRAGMAS)) reader.set(name, value);
+      }
     } catch (error) {
       await this.close();
       throw error;
@@ -274,8 +310,8 @@ export class SqliteDatabase {
   }
 
   /** Runs work when no other write of this process is under way. Throws `store_unavailable` when that takes too long. */
-  async #inTurn<T>(limit: TimeLimit | null, work: () => Promise<T>): Promise<T> {
-    if (!this.#queue.take() && !(await this.#queue.wait(limit?.signal ?? null))) {
+  async #inTurn<T>(queue: WriteQueue, limit: TimeLimit | null, work: () => Promise<T>): Promise<T> {
+    if (!queue.take() && !(await queue.wait(limit?.signal ?? null))) {
       throw new AppError(
         "store_unavailable",
         "The database is unavailable: it is being written to",
@@ -284,7 +320,7 @@ export class SqliteDatabase {
     try {
       return await work();
     } finally {
-      this.#queue.release();
+      queue.release();
     }
   }
 

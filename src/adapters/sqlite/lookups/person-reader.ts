@@ -11,7 +11,7 @@ import { readOpenConsents } from "../accounts/consent-store.ts";
 import type { PersonRows } from "../accounts/person-rows.ts";
 import type { Subjects } from "../accounts/subjects.ts";
 import type { SqliteDatabase } from "../driver/database.ts";
-import { readVersions, type SlotVersions, slotOf } from "./person-versions.ts";
+import { readVersions, type SlotVersions, slotOf } from "../driver/person-versions.ts";
 
 interface PersonReaderDeps extends Pick<ReputationOptions, "makeCache"> {
   readonly profiles: PersonRows;

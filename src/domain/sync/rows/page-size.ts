@@ -1,5 +1,5 @@
 // How many bytes of JSON and values rows take, so that a page can end before it is too large. D-7.9, D-11.2.
-import { isJsonObject, isRawNumber, type JsonValue } from "../../shared/json.ts";
+import { isJsonObject, isRawNumber, type JsonValue, utf8Bytes } from "../../shared/json.ts";
 import { MAX_JSON_VALUES } from "../../shared/limits.ts";
 import type { ColumnValue, Row } from "../table/table.ts";
 
@@ -85,14 +85,4 @@ function estimatedValueBytes(value: ColumnValue): number {
   if (typeof value !== "object" || value === null) return MAX_WORD_BYTES;
   if (isRawNumber(value)) return value.rawJSON.length;
   return JSON.stringify(value).length * MAX_BYTES_PER_UNIT;
-}
-
-function utf8Bytes(text: string): number {
-  let bytes = text.length;
-  for (let i = 0; i < text.length; i++) {
-    const unit = text.charCodeAt(i);
-    // Half a pair counts two of the four bytes.
-    if (unit >= 0x80) bytes += unit < 0x800 || (unit >= 0xd800 && unit < 0xe000) ? 1 : 2;
-  }
-  return bytes;
 }

@@ -1,7 +1,7 @@
 // D-6.3, D-8.5: what is remembered of people, and the versions that it goes by.
 import type { Database } from "bun:sqlite";
 import { describe, expect, test } from "bun:test";
-import { slotOf } from "../../../../src/adapters/sqlite/lookups/person-versions.ts";
+import { slotOf } from "../../../../src/adapters/sqlite/driver/person-versions.ts";
 import type { CacheCounts } from "../../../../src/ports/runtime/metrics.ts";
 import {
   openParts,

@@ -1,8 +1,9 @@
 // Counts the changes of what lookups are answered from, by person: triggers do it in the commit of the change, whichever
 // program makes it. A person's changes count in one of 4,096 version slots, found by a hash of the username, so that the
 // numbers outlive an erasure without the name.
-import type { SqliteDatabase } from "../driver/database.ts";
-import { quotedName, uniqueKeys } from "../driver/unique-keys.ts";
+import type { SqliteDatabase } from "./database.ts";
+import type { SqliteBody } from "./run-body.ts";
+import { quotedName, uniqueKeys } from "./unique-keys.ts";
 
 const SLOTS = 4_096;
 /** Characters of a username that its hash takes from the beginning. */
@@ -22,6 +23,7 @@ const FILL = `INSERT INTO repsync_versions (slot, version)
   WITH RECURSIVE slots (slot) AS (SELECT 0 UNION ALL SELECT slot + 1 FROM slots WHERE slot + 1 < ${SLOTS})
   SELECT slot, 0 FROM slots WHERE true ON CONFLICT DO NOTHING`;
 const RAISE_ALL = "UPDATE repsync_versions SET version = version + 1";
+const RAISE = `${RAISE_ALL} WHERE slot IN (SELECT value FROM json_each(?))`;
 const READ = `SELECT slot, version FROM repsync_versions
   WHERE slot IN (SELECT value FROM json_each(?))`;
 const TRIGGERS = `SELECT name, sql FROM sqlite_schema
@@ -36,8 +38,7 @@ export type SlotVersions = ReadonlyMap<number, number>;
  * may have gone uncounted, so all versions are raised.
  */
 export function prepareVersions(database: SqliteDatabase, tables: readonly string[]): void {
-  database.run(CREATE);
-  database.run(FILL);
+  makeVersions(database);
   const wanted = new Map(tables.flatMap((table) => [...triggersOf(database, table)]));
   const found = new Map(
     database.all(TRIGGERS).map(({ name, sql }) => [String(name), String(sql)] as const),
@@ -50,8 +51,26 @@ export function prepareVersions(database: SqliteDatabase, tables: readonly strin
   if (missing.length > 0) database.run(RAISE_ALL);
 }
 
+/** Makes the slots, within a write. */
+export function makeVersions(database: SqliteDatabase): void {
+  database.run(CREATE);
+  database.run(FILL);
+}
+
+/** Raises the versions of names, or of everybody, within a write. */
+export function raiseVersions(
+  database: Pick<SqliteBody, "run">,
+  names: readonly string[] | "everybody",
+): void {
+  if (names === "everybody") database.run(RAISE_ALL);
+  else database.run(RAISE, [JSON.stringify(names.map(slotOf))]);
+}
+
 /** The present versions of slots, within a read or a write. */
-export function readVersions(database: SqliteDatabase, slots: Iterable<number>): SlotVersions {
+export function readVersions(
+  database: Pick<SqliteBody, "all">,
+  slots: Iterable<number>,
+): SlotVersions {
   const rows = database.all(READ, [JSON.stringify([...slots])]);
   return new Map(rows.map(({ slot, version }) => [Number(slot), Number(version)]));
 }

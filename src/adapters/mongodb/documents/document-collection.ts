@@ -1,0 +1,81 @@
+// The collection of MongoDB that a collection of the port is kept in: its plain fields, `_id`, and its places in indexes.
+import { Binary, type Document } from "mongodb";
+import { compareKeys, type Key } from "../../../domain/shared/document-key.ts";
+import { AppError } from "../../../domain/shared/errors.ts";
+import type { AnyCollection } from "../../../ports/documents.ts";
+import type { InternalCollection } from "../driver/collections.ts";
+import { keyDocument, keyOfDocument } from "./key-document.ts";
+
+const PLACES = "_at";
+/** Counts locks: a write that conflicts with every other write of the document. */
+export const LOCKS = "_locks";
+
+export class DocumentCollection {
+  readonly collection: AnyCollection;
+  readonly name: string;
+  readonly #indexes: readonly (readonly [name: string, placeOf: (doc: object) => Key | null])[];
+
+  constructor(collection: AnyCollection) {
+    this.collection = collection;
+    this.name = `repsync_${collection.name}`;
+    this.#indexes = Object.entries(collection.indexes ?? {});
+  }
+
+  get declaration(): Required<InternalCollection> {
+    const indexes = this.#indexes.map(([name]) => ({
+      name,
+      key: { [`${PLACES}.${name}`]: 1 },
+      sparse: true,
+    }));
+    return { name: this.name, indexes };
+  }
+
+  /** The field of an order; that of the keys without an index. Throws for an index that was not declared. */
+  orderField(index: string | undefined): string {
+    if (index === undefined) return "_id";
+    if (this.#indexes.some(([name]) => name === index)) return `${PLACES}.${index}`;
+    throw new Error(`Collection "${this.collection.name}" has no index "${index}"`);
+  }
+
+  /** What is stored of a document. */
+  storedOf(key: Key, doc: object): Document {
+    return { _id: keyDocument(key), ...doc, ...this.placesOf(key, doc) };
+  }
+
+  /** The field with a document's places, where it has any. */
+  placesOf(key: Key, doc: object): Document {
+    const places: Document = {};
+    for (const [name, placeOf] of this.#indexes) {
+      const place = placeOf(doc);
+      if (place !== null) places[name] = keyDocument([...place, ...key]);
+    }
+    return Object.keys(places).length === 0 ? {} : { [PLACES]: places };
+  }
+
+  /** Throws `store_unavailable` for what another program has put there. */
+  documentOf({ _id: id, [PLACES]: _places, [LOCKS]: _locks, ...doc }: Document): object {
+    try {
+      for (const name of this.collection.bytes ?? []) {
+        const field = doc[name];
+        if (field instanceof Binary) doc[name] = field.value();
+      }
+      if (compareKeys(this.collection.keyOf(doc), keyOfDocument(id)) === 0) return doc;
+    } catch (cause) {
+      throw this.#damaged(cause);
+    }
+    throw this.#damaged(undefined);
+  }
+
+  keyOf(stored: Document): Key {
+    try {
+      return keyOfDocument(stored["_id"]);
+    } catch (cause) {
+      throw this.#damaged(cause);
+    }
+  }
+
+  #damaged(cause: unknown): AppError {
+    const message = `A document of "${this.collection.name}" is damaged: another program has changed it`;
+    return new AppError("store_unavailable", message, { cause });
+  }
+}

@@ -1,0 +1,123 @@
+import { type ClientSession, type Db, MongoError } from "mongodb";
+import type {
+  AnyCollection,
+  CallOptions,
+  DocumentStore,
+  Reader,
+  Transaction,
+} from "../../../ports/documents.ts";
+import { createCollection, DURABLE, makeCollections } from "../driver/collections.ts";
+import { Deadline } from "../driver/deadline.ts";
+import { toAppError } from "../driver/errors.ts";
+import { readSnapshot, type StoreDeps } from "../driver/operations.ts";
+import { PERSON_VERSIONS } from "../driver/person-versions.ts";
+import { commit, runTransaction } from "../driver/transaction.ts";
+import { DocumentCollection } from "./document-collection.ts";
+import { MongoTransaction } from "./mongo-transaction.ts";
+
+/** Documents in MongoDB: a collection each, snapshots for reading, and writes that meet others wherever a body read. */
+export class MongoDocuments implements DocumentStore {
+  readonly #deps: StoreDeps;
+  readonly #collections = new Map<string, DocumentCollection>();
+  #lastLane = 0;
+
+  constructor(deps: StoreDeps) {
+    this.#deps = deps;
+  }
+
+  async prepare(collections: readonly AnyCollection[]): Promise<void> {
+    try {
+      await createCollection(this.#deps.db, PERSON_VERSIONS.name);
+      await Promise.all(
+        collections.map((collection) => this.#prepare(new DocumentCollection(collection))),
+      );
+    } catch (error) {
+      throw toAppError(error);
+    }
+  }
+
+  async #prepare(collection: DocumentCollection): Promise<void> {
+    const { db } = this.#deps;
+    const { declaration } = collection;
+    await createCollection(db, collection.name);
+    const present = await db.collection(collection.name).listIndexes().toArray();
+    const isPresent = (name: string) => present.some((index) => index["name"] === name);
+    if (!declaration.indexes.every(({ name }) => isPresent(name))) {
+      await addPlaces(db, collection);
+      await makeCollections(db, [declaration]);
+    }
+    this.#collections.set(collection.collection.name, collection);
+  }
+
+  async read<T>(options: CallOptions, body: (at: Reader) => Promise<T>): Promise<T> {
+    if (options.isProven) return await this.transact(options, body);
+    const deadline = this.#deadlineOf(options);
+    let thrown: unknown = null;
+    const read = async (session: ClientSession) => {
+      try {
+        return await body(this.#begin(session, { isSnapshot: true }));
+      } catch (error) {
+        if (!(error instanceof MongoError)) thrown = error;
+        throw error;
+      }
+    };
+    try {
+      return await readSnapshot(this.#deps, read, deadline);
+    } catch (error) {
+      // What the body throws is not ours.
+      throw thrown ?? error;
+    }
+  }
+
+  async transact<T>(options: CallOptions, body: (tx: Transaction) => Promise<T>): Promise<T> {
+    const { client, clock } = this.#deps;
+    const scope = { client, clock, deadline: this.#deadlineOf(options) };
+    let hasWritten = false;
+    const write = async (session: ClientSession) => {
+      const tx = this.#begin(session);
+      const result = await body(tx);
+      hasWritten = await tx.finish();
+      return result;
+    };
+    // Where nothing was written, nothing has to wait for a majority but the proof of who answered.
+    const finish = (session: ClientSession) =>
+      hasWritten || options.isProven
+        ? commit(session, scope.deadline.forCommit())
+        : session.abortTransaction();
+    try {
+      return await runTransaction(scope, write, finish);
+    } catch (error) {
+      // What the body throws is not ours.
+      throw error instanceof MongoError ? toAppError(error) : error;
+    }
+  }
+
+  #begin(session: ClientSession, { isSnapshot = false } = {}): MongoTransaction {
+    const collectionOf = ({ name }: AnyCollection) => {
+      const collection = this.#collections.get(name);
+      if (collection === undefined) throw new Error(`Collection "${name}" was not prepared`);
+      return collection;
+    };
+    const lane = this.#lastLane++;
+    return new MongoTransaction(this.#deps, { session, isSnapshot, lane, collectionOf });
+  }
+
+  #deadlineOf({ limit }: CallOptions): Deadline {
+    const { clock, callLimit } = this.#deps;
+    if (limit === undefined) return Deadline.start(clock, callLimit);
+    return Deadline.start(clock, { durationMs: limit.triesMs, giveUpMs: limit.endMs });
+  }
+}
+
+/** Gives an index that is new the places of the documents that are there. */
+async function addPlaces(db: Db, collection: DocumentCollection): Promise<void> {
+  const stored = db.collection(collection.name);
+  for await (const found of stored.find({}, { readConcern: { level: "majority" } })) {
+    const key = collection.keyOf(found);
+    const places = collection.placesOf(key, collection.documentOf({ ...found }));
+    const update = { $set: places };
+    if (Object.keys(places).length > 0) {
+      await stored.updateOne({ _id: found._id }, update, { writeConcern: DURABLE });
+    }
+  }
+}

@@ -1,0 +1,270 @@
+// One body of documents in a transaction or snapshot of MongoDB.
+import {
+  type AnyBulkWriteOperation,
+  type ClientSession,
+  type Document,
+  MongoServerError,
+} from "mongodb";
+import { checkKey, type Key } from "../../../domain/shared/document-key.ts";
+import type {
+  Answers,
+  AnyCollection,
+  Collection,
+  Query,
+  Stretch,
+  Transaction,
+} from "../../../ports/documents.ts";
+import { hasCode } from "../driver/errors.ts";
+import { SNAPSHOT, type StoreDeps } from "../driver/operations.ts";
+import {
+  type ChangedNames,
+  type JoinedVersions,
+  joinPersonVersions,
+  PersonVersions,
+  raisePersonVersions,
+} from "../driver/person-versions.ts";
+import { readTimed } from "../driver/server-clock.ts";
+import { WRITE_CONFLICT } from "../driver/transaction.ts";
+import { type DocumentCollection, LOCKS } from "./document-collection.ts";
+import { conditionOf, keyDocument } from "./key-document.ts";
+
+/** Server code of an insert whose key another transaction has inserted. */
+const DUPLICATE_KEY = 11000;
+/** Documents of a query that may come in one message with others. */
+const MOST_JOINED = 1_000;
+
+export interface TransactionPlace {
+  readonly session: ClientSession;
+  readonly isSnapshot: boolean;
+  /** A number that no other body of this instance has at the same time. */
+  readonly lane: number;
+  readonly collectionOf: (collection: AnyCollection) => DocumentCollection;
+}
+
+export class MongoTransaction implements Transaction {
+  readonly #deps: StoreDeps;
+  readonly #place: TransactionPlace;
+  /** Writes that were not sent, by collection. */
+  readonly #pending = new Map<DocumentCollection, AnyBulkWriteOperation<Document>[]>();
+  /** Keys that were locked, and whether they had a document, by collection and key. */
+  readonly #locked = new Map<string, Lock>();
+  /** Keys that were written, by collection and key. */
+  readonly #written = new Set<string>();
+  #raised: ChangedNames = [];
+  #nowMs: number | null = null;
+
+  constructor(deps: StoreDeps, place: TransactionPlace) {
+    this.#deps = deps;
+    this.#place = place;
+  }
+
+  get nowMs(): number {
+    if (this.#nowMs === null) throw new Error("A body knows the time after its first read");
+    return this.#nowMs;
+  }
+
+  async read<const Queries extends readonly Query[]>(
+    ...queries: Queries
+  ): Promise<Answers<Queries>> {
+    const isFirst = this.#nowMs === null;
+    for (const query of queries) {
+      if ("versionsOf" in query) continue;
+      const collection = this.#place.collectionOf(query.from);
+      await this.#send(collection);
+      if (!("keys" in query)) continue;
+      for (const key of query.keys) checkKey(key);
+      if (query.lock && !isFirst) throw new Error("Locks stand in a body's first read");
+    }
+    const named = queries.flatMap((query) => ("versionsOf" in query ? query.versionsOf : []));
+    const { found, versions } = await this.#find(
+      queries.map((query) => ("versionsOf" in query ? null : this.#planned(query))),
+      named,
+    );
+    return queries.map((query, i) =>
+      "versionsOf" in query
+        ? query.versionsOf.map((name) => versions?.of(name))
+        : this.#answer(query, found[i] ?? []),
+    ) as unknown as Answers<Queries>;
+  }
+
+  put<Doc extends object>(to: Collection<Doc>, doc: Doc): void {
+    const key = to.keyOf(doc);
+    const collection = this.#place.collectionOf(to);
+    const { _id, ...replacement } = collection.storedOf(key, structuredClone(doc));
+    this.#write(collection, key, { replaceOne: { filter: { _id }, replacement, upsert: true } });
+  }
+
+  remove(from: AnyCollection, key: Key): void {
+    const collection = this.#place.collectionOf(from);
+    this.#write(collection, key, { deleteOne: { filter: { _id: keyDocument(key) } } });
+  }
+
+  raise(names: ChangedNames): void {
+    if (names === "everybody") this.#raised = names;
+    else if (this.#raised !== "everybody") this.#raised = [...this.#raised, ...names];
+  }
+
+  async turn(): Promise<void> {
+    await new Promise((resolve) => setImmediate(resolve));
+  }
+
+  /** Sends what is pending, and writes what is locked and not written; false when there was nothing. */
+  async finish(): Promise<boolean> {
+    for (const [name, { collection, key, isPresent }] of this.#locked) {
+      if (this.#written.has(name)) continue;
+      const filter = { _id: keyDocument(key) };
+      if (isPresent) {
+        this.#write(collection, key, { updateOne: { filter, update: { $inc: { [LOCKS]: 1 } } } });
+      } else {
+        this.#write(collection, key, { replaceOne: { filter, replacement: {}, upsert: true } });
+        this.#write(collection, key, { deleteOne: { filter } });
+      }
+    }
+    const names = ({ name }: DocumentCollection) => name;
+    const inOrder = [...this.#pending.keys()].sort((a, b) => (names(a) < names(b) ? -1 : 1));
+    for (const collection of inOrder) await this.#send(collection);
+    const { session, lane } = this.#place;
+    await raisePersonVersions(this.#deps.db, this.#raised, { tx: session, lane });
+    return this.#written.size > 0 || this.#raised.length > 0;
+  }
+
+  #write(
+    collection: DocumentCollection,
+    key: Key,
+    operation: AnyBulkWriteOperation<Document>,
+  ): void {
+    checkKey(key);
+    this.#written.add(nameOf(collection, key));
+    const operations = this.#pending.get(collection) ?? [];
+    operations.push(operation);
+    this.#pending.set(collection, operations);
+  }
+
+  async #send(collection: DocumentCollection): Promise<void> {
+    const operations = this.#pending.get(collection);
+    if (operations === undefined) return;
+    this.#pending.delete(collection);
+    const { session } = this.#place;
+    const options = { session, ordered: true, ignoreUndefined: true };
+    try {
+      await this.#deps.db.collection(collection.name).bulkWrite(operations, options);
+    } catch (error) {
+      if (!hasCode(error, DUPLICATE_KEY)) throw error;
+      // Another transaction has put the same key since this one began.
+      throw new MongoServerError({ message: "A key was put by another", code: WRITE_CONFLICT });
+    }
+  }
+
+  #planned(query: DocumentQuery): PlannedQuery {
+    const collection = this.#place.collectionOf(query.from);
+    return { name: collection.name, stages: stagesOf(collection, query), isSmall: isSmall(query) };
+  }
+
+  /**
+   * The time, the versions of names and all small queries in one message; the others after it, of the same moment. Null
+   * stands for a query of versions.
+   */
+  async #find(planned: readonly (PlannedQuery | null)[], names: readonly string[]): Promise<Found> {
+    const { session, isSnapshot } = this.#place;
+    const options = isSnapshot ? { session, ...SNAPSHOT } : { session };
+    const joins = names.length === 0 ? [] : joinPersonVersions(names);
+    for (const [i, query] of planned.entries()) {
+      if (query === null || query.stages === null || !query.isSmall) continue;
+      joins.push({ $lookup: { from: query.name, pipeline: query.stages, as: fieldOf(i) } });
+    }
+    type Joined = JoinedVersions & Readonly<Record<string, Document[]>>;
+    const joined = await readTimed<Joined>(this.#deps, joins, options);
+    this.#nowMs ??= joined.nowMs;
+    const found: (readonly Document[])[] = [];
+    for (const [i, query] of planned.entries()) {
+      if (query === null || query.stages === null) found.push([]);
+      else if (query.isSmall) found.push(joined[fieldOf(i)] ?? []);
+      else {
+        const stored = this.#deps.db.collection(query.name);
+        found.push(await stored.aggregate(query.stages, options).toArray());
+      }
+    }
+    return { found, versions: names.length === 0 ? null : new PersonVersions(joined) };
+  }
+
+  #answer(query: DocumentQuery, found: readonly Document[]): unknown {
+    const collection = this.#place.collectionOf(query.from);
+    if ("count" in query) return Number(found[0]?.["count"] ?? 0);
+    if ("keysOf" in query) return found.map((one) => collection.keyOf(one));
+    const documents = found.map((one) => collection.documentOf(one));
+    if ("keys" in query && query.lock) {
+      const present = new Set(documents.map((doc) => nameOf(collection, query.from.keyOf(doc))));
+      for (const key of query.keys) {
+        const name = nameOf(collection, key);
+        this.#locked.set(name, { collection, key, isPresent: present.has(name) });
+      }
+    }
+    return documents;
+  }
+}
+
+interface Lock {
+  readonly collection: DocumentCollection;
+  readonly key: Key;
+  readonly isPresent: boolean;
+}
+
+function nameOf({ name }: DocumentCollection, key: Key): string {
+  return JSON.stringify([name, key]);
+}
+
+type DocumentQuery = Exclude<Query, { readonly versionsOf: readonly string[] }>;
+
+interface Found {
+  readonly found: readonly (readonly Document[])[];
+  /** Null where none were asked for. */
+  readonly versions: PersonVersions | null;
+}
+
+interface PlannedQuery {
+  readonly name: string;
+  /** Null when the query asks for nothing. */
+  readonly stages: Document[] | null;
+  /** True when its answer may be part of one document, which ends at 16 MB. */
+  readonly isSmall: boolean;
+}
+
+function fieldOf(query: number): string {
+  return `of${query}`;
+}
+
+function isSmall(query: DocumentQuery): boolean {
+  if ("count" in query) return true;
+  if ("keysOf" in query) return (query.keysOf.limit ?? Number.POSITIVE_INFINITY) <= MOST_JOINED;
+  const { isLarge = false, bytes = [] } = query.from;
+  if (isLarge || bytes.length > 0) return false;
+  const most = "keys" in query ? query.keys.length : query.stretch.limit;
+  return (most ?? Number.POSITIVE_INFINITY) <= MOST_JOINED;
+}
+
+/** Null when the query asks for nothing. */
+function stagesOf(collection: DocumentCollection, query: DocumentQuery): Document[] | null {
+  if ("keys" in query) {
+    if (query.keys.length === 0) return null;
+    return [{ $match: { _id: { $in: query.keys.map(keyDocument) } } }, { $sort: { _id: 1 } }];
+  }
+  const stretch = stretchOf(query);
+  const field = collection.orderField(stretch.index);
+  const condition = conditionOf(field, stretch);
+  if (condition === null) return null;
+  const stages: Document[] = [{ $match: condition }];
+  const { limit, isReverse = false } = stretch;
+  if ("count" in query) {
+    if (limit !== undefined) stages.push({ $limit: limit });
+    return [...stages, { $count: "count" }];
+  }
+  stages.push({ $sort: { [field]: isReverse ? -1 : 1 } });
+  if (limit !== undefined) stages.push({ $limit: limit });
+  if ("keysOf" in query) stages.push({ $project: { _id: 1 } });
+  return stages;
+}
+
+function stretchOf(query: Exclude<DocumentQuery, { readonly keys: readonly Key[] }>): Stretch {
+  if ("stretch" in query) return query.stretch;
+  return "count" in query ? query.count : query.keysOf;
+}

@@ -1,0 +1,119 @@
+// The table that a collection is kept in: a row a document, its JSON, and a column for each index and each field of bytes.
+import { compareKeys, type Key } from "../../../domain/shared/document-key.ts";
+import { AppError } from "../../../domain/shared/errors.ts";
+import type { AnyCollection } from "../../../ports/documents.ts";
+import type { SqliteRow, SqliteValue } from "../driver/driver.ts";
+import { keyBytes, keyOfBytes } from "./key-bytes.ts";
+
+const PREFIX = "repsync_";
+
+type IndexOf = readonly [name: string, placeOf: (doc: object) => Key | null];
+
+export class CollectionTable {
+  readonly collection: AnyCollection;
+  readonly name: string;
+  /** Columns that documents are read from. */
+  readonly columns: string;
+  readonly put: string;
+  readonly remove: string;
+  readonly #bytes: readonly string[];
+  readonly #indexes: readonly IndexOf[];
+
+  constructor(collection: AnyCollection) {
+    this.collection = collection;
+    this.name = `${PREFIX}${collection.name}`;
+    this.#bytes = collection.bytes ?? [];
+    this.#indexes = Object.entries(collection.indexes ?? {});
+    this.columns = ["key", "doc", ...this.#bytes.map(bytesColumn)].join(", ");
+    const others = this.#columns();
+    const marks = ["?", ...others.map(() => "?")].join(", ");
+    const changes = others.map((column) => `${column} = excluded.${column}`).join(", ");
+    this.put = `INSERT INTO ${this.name} (key, ${others.join(", ")}) VALUES (${marks})
+      ON CONFLICT (key) DO UPDATE SET ${changes}`;
+    this.remove = `DELETE FROM ${this.name} WHERE key = ?`;
+  }
+
+  create(): string {
+    return `CREATE TABLE IF NOT EXISTS ${this.name} (
+      key BLOB PRIMARY KEY, doc TEXT NOT NULL
+    ) WITHOUT ROWID`;
+  }
+
+  /** Columns that a table with these columns lacks. */
+  missingFrom(present: ReadonlySet<string>): readonly string[] {
+    return this.#columns().filter((column) => !present.has(column));
+  }
+
+  createIndexes(): readonly string[] {
+    return this.#indexes.map(
+      ([name]) =>
+        `CREATE UNIQUE INDEX IF NOT EXISTS ${this.name}_${name} ON ${this.name} (${indexColumn(name)})`,
+    );
+  }
+
+  /** The column of an index; that of the keys without one. Throws for an index that was not declared. */
+  orderColumn(index: string | undefined): string {
+    if (index === undefined) return "key";
+    if (this.#indexes.some(([name]) => name === index)) return indexColumn(index);
+    throw new Error(`Collection "${this.collection.name}" has no index "${index}"`);
+  }
+
+  /** The values of `put`. */
+  valuesOf(key: Key, doc: object): SqliteValue[] {
+    const fields = doc as Readonly<Record<string, Uint8Array | undefined>>;
+    const plain =
+      this.#bytes.length === 0
+        ? doc
+        : Object.fromEntries(Object.entries(doc).filter(([name]) => !this.#bytes.includes(name)));
+    return [
+      keyBytes(key),
+      JSON.stringify(plain),
+      ...this.#bytes.map((name) => fields[name] ?? null),
+      ...this.#indexes.map(([, placeOf]) => {
+        const place = placeOf(doc);
+        return place === null ? null : keyBytes([...place, ...key]);
+      }),
+    ];
+  }
+
+  /** Throws `store_unavailable` for what another program has put there. */
+  documentOf(row: SqliteRow): object {
+    try {
+      const doc = JSON.parse(row["doc"] as string);
+      for (const name of this.#bytes) {
+        const bytes = row[bytesColumn(name)];
+        if (bytes !== null) doc[name] = bytes;
+      }
+      if (compareKeys(this.collection.keyOf(doc), this.keyOf(row)) === 0) return doc;
+    } catch (cause) {
+      throw this.#damaged(cause);
+    }
+    throw this.#damaged(undefined);
+  }
+
+  keyOf(row: SqliteRow): Key {
+    try {
+      return keyOfBytes(row["key"] as Uint8Array);
+    } catch (cause) {
+      throw this.#damaged(cause);
+    }
+  }
+
+  #columns(): readonly string[] {
+    const indexes = this.#indexes.map(([name]) => indexColumn(name));
+    return ["doc", ...this.#bytes.map(bytesColumn), ...indexes];
+  }
+
+  #damaged(cause: unknown): AppError {
+    const message = `A document of "${this.collection.name}" is damaged: another program has changed it`;
+    return new AppError("store_unavailable", message, { cause });
+  }
+}
+
+function bytesColumn(field: string): string {
+  return `bytes_${field}`;
+}
+
+function indexColumn(index: string): string {
+  return `at_${index}`;
+}

@@ -1,0 +1,194 @@
+import { checkKey, compareKeys, type Key } from "../../../domain/shared/document-key.ts";
+import type {
+  Answers,
+  AnyCollection,
+  CallOptions,
+  Collection,
+  DocumentStore,
+  Query,
+  Reader,
+  Stretch,
+  Transaction,
+} from "../../../ports/documents.ts";
+import type { SqliteDatabase } from "../driver/database.ts";
+import type { SqliteRow, SqliteValue } from "../driver/driver.ts";
+import { makeVersions, raiseVersions, readVersions, slotOf } from "../driver/person-versions.ts";
+import type { SqliteBody } from "../driver/run-body.ts";
+import { CollectionTable } from "./collection-table.ts";
+import { keyBytes } from "./key-bytes.ts";
+import { rangesOf } from "./stretch-sql.ts";
+
+const COLUMNS = "SELECT name FROM pragma_table_info(?)";
+
+/** Documents in one SQLite file. Only one body writes at a time, so that no lock is needed. */
+export class SqliteDocuments implements DocumentStore {
+  readonly #database: SqliteDatabase;
+  readonly #tables = new Map<string, CollectionTable>();
+
+  constructor(database: SqliteDatabase) {
+    this.#database = database;
+  }
+
+  async prepare(collections: readonly AnyCollection[]): Promise<void> {
+    const tables = collections.map((collection) => new CollectionTable(collection));
+    await this.#database.keep(() => {
+      makeVersions(this.#database);
+      for (const table of tables) this.#prepare(table);
+    });
+    for (const table of tables) this.#tables.set(table.collection.name, table);
+  }
+
+  async read<T>({ limit }: CallOptions, body: (at: Reader) => Promise<T>): Promise<T> {
+    return await this.#database.readBody((database) => body(this.#begin(database)), limit?.triesMs);
+  }
+
+  async transact<T>({ limit }: CallOptions, body: (tx: Transaction) => Promise<T>): Promise<T> {
+    const write = async (database: SqliteBody) => {
+      const tx = this.#begin(database);
+      const result = await body(tx);
+      tx.finish();
+      return result;
+    };
+    return await this.#database.writeBody(write, limit?.triesMs);
+  }
+
+  #begin(database: SqliteBody): SqliteTransaction {
+    return new SqliteTransaction(database, (collection) => {
+      const table = this.#tables.get(collection.name);
+      if (table === undefined) throw new Error(`Collection "${collection.name}" was not prepared`);
+      return table;
+    });
+  }
+
+  /** A column that is new is filled from the documents that are there. */
+  #prepare(table: CollectionTable): void {
+    const database = this.#database;
+    database.run(table.create());
+    const present = new Set(database.all(COLUMNS, [table.name]).map(({ name }) => String(name)));
+    const missing = table.missingFrom(present);
+    for (const column of missing)
+      database.run(`ALTER TABLE ${table.name} ADD COLUMN ${column} BLOB`);
+    if (missing.length > 0) {
+      for (const row of database.all(`SELECT ${table.columns} FROM ${table.name}`)) {
+        database.run(table.put, table.valuesOf(table.keyOf(row), table.documentOf(row)));
+      }
+    }
+    for (const sql of table.createIndexes()) database.run(sql);
+  }
+}
+
+class SqliteTransaction implements Transaction {
+  readonly #database: SqliteBody;
+  readonly #tableOf: (collection: AnyCollection) => CollectionTable;
+  /** Writes that were not sent. */
+  #pending: (readonly [sql: string, values: readonly SqliteValue[]])[] = [];
+  readonly #raised: (readonly string[] | "everybody")[] = [];
+  #nowMs: number | null = null;
+
+  constructor(database: SqliteBody, tableOf: (collection: AnyCollection) => CollectionTable) {
+    this.#database = database;
+    this.#tableOf = tableOf;
+  }
+
+  get nowMs(): number {
+    if (this.#nowMs === null) throw new Error("A body knows the time after its first read");
+    return this.#nowMs;
+  }
+
+  async read<const Queries extends readonly Query[]>(
+    ...queries: Queries
+  ): Promise<Answers<Queries>> {
+    const isFirst = this.#nowMs === null;
+    this.#nowMs ??= this.#database.nowMs();
+    this.#send();
+    return queries.map((query) => this.#answer(query, isFirst)) as unknown as Answers<Queries>;
+  }
+
+  put<Doc extends object>(to: Collection<Doc>, doc: Doc): void {
+    const key = to.keyOf(doc);
+    checkKey(key);
+    const table = this.#tableOf(to);
+    this.#pending.push([table.put, table.valuesOf(key, doc)]);
+  }
+
+  remove(from: AnyCollection, key: Key): void {
+    checkKey(key);
+    this.#pending.push([this.#tableOf(from).remove, [keyBytes(key)]]);
+  }
+
+  raise(names: readonly string[] | "everybody"): void {
+    this.#raised.push(names);
+  }
+
+  async turn(): Promise<void> {
+    await this.#database.turn();
+  }
+
+  /** Writes what is pending, and raises versions. */
+  finish(): void {
+    this.#send();
+    for (const names of this.#raised) raiseVersions(this.#database, names);
+  }
+
+  #send(): void {
+    for (const [sql, values] of this.#pending) this.#database.run(sql, values);
+    this.#pending = [];
+  }
+
+  #answer(query: Query, isFirst: boolean): unknown {
+    if ("versionsOf" in query) {
+      const versions = readVersions(this.#database, new Set(query.versionsOf.map(slotOf)));
+      return query.versionsOf.map((name) => versions.get(slotOf(name)) ?? Number.NaN);
+    }
+    const table = this.#tableOf(query.from);
+    if ("keys" in query) {
+      if (query.lock && !isFirst) throw new Error("Locks stand in a body's first read");
+      return this.#byKeys(table, query.keys);
+    }
+    if ("stretch" in query) {
+      const rows = this.#stretch(table, table.columns, query.stretch);
+      return rows.map((row) => table.documentOf(row));
+    }
+    if ("count" in query) return this.#count(table, query.count);
+    return this.#stretch(table, "key", query.keysOf).map((row) => table.keyOf(row));
+  }
+
+  #byKeys(table: CollectionTable, keys: readonly Key[]): object[] {
+    for (const key of keys) checkKey(key);
+    const wanted = keys.length < 2 ? keys : keys.toSorted(compareKeys);
+    const sql = `SELECT ${table.columns} FROM ${table.name} WHERE key = ?`;
+    const found: object[] = [];
+    for (const [i, key] of wanted.entries()) {
+      const before = wanted[i - 1];
+      if (before !== undefined && compareKeys(before, key) === 0) continue;
+      const [row] = this.#database.all(sql, [keyBytes(key)]);
+      if (row !== undefined) found.push(table.documentOf(row));
+    }
+    return found;
+  }
+
+  #stretch(table: CollectionTable, columns: string, stretch: Stretch) {
+    const column = table.orderColumn(stretch.index);
+    const direction = stretch.isReverse ? "DESC" : "ASC";
+    const { limit = -1 } = stretch;
+    const rows: SqliteRow[] = [];
+    for (const { condition, values } of rangesOf(column, stretch)) {
+      const left = limit < 0 ? limit : limit - rows.length;
+      if (left === 0) break;
+      const sql = `SELECT ${columns} FROM ${table.name} WHERE ${condition}
+        ORDER BY ${column} ${direction} LIMIT ?`;
+      rows.push(...this.#database.all(sql, [...values, left]));
+    }
+    return rows;
+  }
+
+  #count(table: CollectionTable, stretch: Stretch): number {
+    const column = table.orderColumn(stretch.index);
+    let count = 0;
+    for (const { condition, values } of rangesOf(column, stretch)) {
+      const sql = `SELECT count(*) AS n FROM ${table.name} WHERE ${condition}`;
+      count += Number(this.#database.all(sql, values as SqliteValue[])[0]?.["n"]);
+    }
+    return Math.min(count, stretch.limit ?? count);
+  }
+}

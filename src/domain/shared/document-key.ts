@@ -1,0 +1,58 @@
+// Keys of documents: how they are ordered, and what may be one.
+import { compareUtf8, utf8Bytes } from "./json.ts";
+
+/**
+ * The key of a document, or where it stands in an index: texts and whole numbers from 0. Keys are ordered part by part,
+ * numbers before texts, texts by their UTF-8 bytes; a key comes right before those that begin with it.
+ */
+export type Key = readonly (string | number)[];
+
+/** Of the parts together, in UTF-8, with 9 bytes for a number. PostgreSQL's indexes end at 2.7 KB. */
+export const MAX_KEY_BYTES = 1_024;
+const NUMBER_BYTES = 9;
+
+/** Less than 0 when `a` comes before `b`, 0 when they are equal. */
+export function compareKeys(a: Key, b: Key): number {
+  for (let i = 0; i < a.length && i < b.length; i++) {
+    const order = comparePartsOf(a[i], b[i]);
+    if (order !== 0) return order;
+  }
+  return a.length - b.length;
+}
+
+/** Whether the key begins with these parts; a key begins with itself. */
+export function beginsWith(key: Key, parts: Key): boolean {
+  return parts.length <= key.length && parts.every((part, i) => part === key[i]);
+}
+
+/** Throws for what is no key: a bug of the caller. */
+export function checkKey(key: Key): void {
+  let bytes = 0;
+  for (const part of key) {
+    if (typeof part === "number") {
+      if (!Number.isSafeInteger(part) || part < 0) throw new Error(`No part of a key: ${part}`);
+      bytes += NUMBER_BYTES;
+    } else {
+      if (!part.isWellFormed()) throw new Error("A text in a key has a lone surrogate");
+      bytes += utf8Bytes(part);
+    }
+  }
+  if (key.length === 0) throw new Error("A key has no parts");
+  if (bytes > MAX_KEY_BYTES) throw new Error(`A key has ${bytes} bytes, ${MAX_KEY_BYTES} at most`);
+}
+
+/** Beginnings of keys in order, without those that begin with another one: no key begins with two of them. */
+export function distinctBeginnings(beginnings: readonly Key[]): readonly Key[] {
+  const kept: Key[] = [];
+  for (const parts of beginnings.toSorted(compareKeys)) {
+    const last = kept.at(-1);
+    if (last === undefined || !beginsWith(parts, last)) kept.push(parts);
+  }
+  return kept;
+}
+
+function comparePartsOf(a: string | number | undefined, b: string | number | undefined): number {
+  if (typeof a === "number") return typeof b === "number" ? a - b : -1;
+  if (typeof b === "number") return 1;
+  return compareUtf8(a ?? "", b ?? "");
+}

@@ -1,0 +1,157 @@
+// What the service itself keeps: accounts, keys, runs, leases … each a collection of documents in one transactional store.
+import type { Key } from "../domain/shared/document-key.ts";
+import { AppError } from "../domain/shared/errors.ts";
+
+/**
+ * Documents of one sort, declared once. A document holds its own key, so that it can be read and copied as it is.
+ *
+ * Documents are JSON with field names of ours; what strangers wrote is one text in a field. A document has at most 1 MiB
+ * beside its texts and bytes, each of which has at most 4 MiB. Fields that are undefined are left out.
+ */
+export interface Collection<Doc extends object> {
+  /** `^[a-z][a-z_]*$`. */
+  readonly name: string;
+  /** The key of a document, at most 1 KiB. */
+  readonly keyOf: (doc: Doc) => Key;
+  /**
+   * Other orders, by name: the place of a document, null for one that is not in it. There a document stands at
+   * `[...place, ...key]`, so that several may have one place.
+   */
+  readonly indexes?: Readonly<Record<string, (doc: Doc) => Key | null>>;
+  /** Fields that are `Uint8Array` where they are there. */
+  readonly bytes?: readonly (keyof Doc & string)[];
+  /** True where documents may have more than some KiB, beside fields of bytes: a store then reads them apart from others. */
+  readonly isLarge?: true;
+  /** False for what means something in this store only, such as leases: copies leave it out. */
+  readonly isCopied?: false;
+}
+
+// biome-ignore lint/suspicious/noExplicitAny: a collection of whatever documents
+export type AnyCollection = Collection<any>;
+
+/** Consecutive documents in the order of the keys, or of an index. */
+export interface Stretch {
+  /** The index whose order it is; absent: that of the keys. Keys below are then places, with the document's key behind. */
+  readonly index?: string;
+  /** Only keys that begin with one of these. */
+  readonly within?: readonly Key[];
+  /** Only what comes after this key in the direction of reading. */
+  readonly after?: Key;
+  /** Only what does not come after this key in the direction of reading. */
+  readonly upTo?: Key;
+  /** True reads from the end. */
+  readonly isReverse?: boolean;
+  /** At most so many, 1 or more; absent: all of them. */
+  readonly limit?: number;
+}
+
+/** One question of a read. */
+export type Query =
+  /**
+   * Documents by key, in the order of the keys, each once; a key that has none gives none. `lock`: of two bodies that lock a key, or
+   * one of which locks and the other puts or removes it, one runs again; present or absent. Only in a body's first read.
+   */
+  | { readonly from: AnyCollection; readonly keys: readonly Key[]; readonly lock?: true }
+  | { readonly from: AnyCollection; readonly stretch: Stretch }
+  /** How many a stretch has. */
+  | { readonly from: AnyCollection; readonly count: Stretch }
+  /** The keys of the documents of a stretch, whichever index it goes by. */
+  | { readonly from: AnyCollection; readonly keysOf: Stretch }
+  /**
+   * A number for each name, in their order, that grows in the commit of every change that raises it: `raise`, and every
+   * write of a row of people, whichever program makes it where the store can tell. Other names may share it.
+   */
+  | { readonly versionsOf: readonly string[] };
+
+export type Answer<Q> = Q extends { readonly count: Stretch }
+  ? number
+  : Q extends { readonly keysOf: Stretch }
+    ? readonly Key[]
+    : Q extends { readonly versionsOf: readonly string[] }
+      ? readonly number[]
+      : Q extends { readonly from: Collection<infer Doc> }
+        ? readonly Doc[]
+        : never;
+
+export type Answers<Queries extends readonly Query[]> = {
+  readonly [I in keyof Queries]: Answer<Queries[I]>;
+};
+
+export interface CallOptions {
+  /** For spans and the log: `consents.grant`. */
+  readonly name: string;
+  /**
+   * True when what is read decides what somebody may: no server that was replaced can have answered, even where nothing
+   * is written.
+   */
+  readonly isProven?: true;
+  /** Absent: the store's own limits, within the deadline of a request. */
+  readonly limit?: CallLimit;
+}
+
+/** How long a call may take. */
+export interface CallLimit {
+  /** Milliseconds in which the body is run again when it meets others or the store is busy. */
+  readonly triesMs: number;
+  /** Milliseconds after which the call fails, commit included. */
+  readonly endMs: number;
+}
+
+/** One moment of the store. */
+export interface Reader {
+  /** The store's clock, which all instances share, in milliseconds since 1970, of this moment. Only after the first read. */
+  readonly nowMs: number;
+
+  /**
+   * Answers all queries in one message, as of the moment of the body's first read, with the body's own writes. A stored
+   * document that is none of ours, changed by another program, fails the call with `store_unavailable` that names its
+   * collection; it is never passed over. Throws `store_unavailable`.
+   */
+  read<const Queries extends readonly Query[]>(...queries: Queries): Promise<Answers<Queries>>;
+}
+
+/** A body's changes: all of them are committed, or none. */
+export interface Transaction extends Reader {
+  /** Keeps a whole document in place of what has its key. Sent with the commit, or before the next read of its collection. */
+  put<Doc extends object>(to: Collection<Doc>, doc: Doc): void;
+
+  /** Removes a document; nothing happens where there is none. */
+  remove(from: AnyCollection, key: Key): void;
+
+  /** Raises the versions of names in this commit, or of every name. D-6.3. */
+  raise(names: readonly string[] | "everybody"): void;
+
+  /** Lets other work of this process have its turn, in a long body. D-7.9. */
+  turn(): Promise<void>;
+}
+
+/** A commit whose outcome did not become known in time: it may have happened, or still happen. */
+export class CommitInDoubt extends AppError {
+  constructor(cause?: unknown) {
+    const message = "The connection to the store broke during a commit: its outcome is unknown";
+    super("store_unavailable", message, { cause });
+  }
+}
+
+/**
+ * The documents of a store. Every method throws `store_unavailable` when the store cannot be reached in time.
+ *
+ * A body waits for nothing but its reader or transaction, one call after the other; another wait throws. It may run again
+ * from its start, and then makes the same calls in the same order with what it reads now. Of two bodies that read a key,
+ * present or absent, and put or remove it, one runs again, as if they had run one after the other; what is only read may
+ * have changed at the commit unless it was locked. Who decides over a set locks its owner's document: the account for its
+ * keys and consents.
+ */
+export interface DocumentStore {
+  /** Makes what is missing for these collections. Idempotent, and safe when several instances do it at once. */
+  prepare(collections: readonly AnyCollection[]): Promise<void>;
+
+  /** Runs a body that reads one moment, and gives what it resolves to. What the body throws comes out. */
+  read<T>(options: CallOptions, body: (at: Reader) => Promise<T>): Promise<T>;
+
+  /**
+   * Runs a body and commits what it wrote; resolved is durable. What the body throws rolls everything back and comes out.
+   * Throws `CommitInDoubt`, after which the body is not run again, and `store_unavailable` of what was not committed.
+   */
+  transact<T>(options: CallOptions, body: (tx: Transaction) => Promise<T>): Promise<T>;
+}

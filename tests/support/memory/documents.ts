@@ -1,0 +1,231 @@
+// Documents in memory, as little as the port allows: bodies run side by side on snapshots, and who comes second runs again.
+import {
+  beginsWith,
+  checkKey,
+  compareKeys,
+  type Key,
+} from "../../../src/domain/shared/document-key.ts";
+import type {
+  Answers,
+  AnyCollection,
+  CallOptions,
+  Collection,
+  DocumentStore,
+  Query,
+  Reader,
+  Stretch,
+  Transaction,
+} from "../../../src/ports/documents.ts";
+import type { Clock } from "../../../src/ports/runtime/runtime.ts";
+
+/** The documents of a collection in the order of their keys. Never changed in place: a snapshot is the list itself. */
+type Documents = readonly object[];
+type State = ReadonlyMap<string, Documents>;
+
+/** The name of a key, for maps. */
+const nameOf = (from: AnyCollection, key: Key) => JSON.stringify([from.name, key]);
+
+/** Thrown when a commit meets another one: the body runs again. */
+class Met extends Error {}
+
+export class MemoryDocuments implements DocumentStore {
+  readonly #clock: Clock;
+  readonly #prepared = new Set<string>();
+  #state: State = new Map();
+  #commits = 0;
+  readonly #versions = new Map<string, number>();
+  #everybody = 0;
+  /** The commit that changed or locked a key last, by `nameOf`. */
+  readonly #changedBy = new Map<string, number>();
+
+  constructor(clock: Clock) {
+    this.#clock = clock;
+  }
+
+  async prepare(collections: readonly AnyCollection[]): Promise<void> {
+    for (const { name } of collections) this.#prepared.add(name);
+  }
+
+  async read<T>(_: CallOptions, body: (at: Reader) => Promise<T>): Promise<T> {
+    return await body(this.#begin());
+  }
+
+  async transact<T>(_: CallOptions, body: (tx: Transaction) => Promise<T>): Promise<T> {
+    for (;;) {
+      const tx = this.#begin();
+      const result = await body(tx);
+      try {
+        this.#commit(tx);
+        return result;
+      } catch (error) {
+        if (!(error instanceof Met)) throw error;
+      }
+    }
+  }
+
+  #begin(): MemoryTransaction {
+    const take = () => {
+      const versions = new Map(this.#versions);
+      const everybody = this.#everybody;
+      return {
+        state: this.#state,
+        commits: this.#commits,
+        nowMs: this.#clock.nowMs(),
+        versionOf: (name: string) => (versions.get(name) ?? 0) + everybody,
+      };
+    };
+    return new MemoryTransaction(take, this.#prepared);
+  }
+
+  #commit({ began, writes, locks, raised }: MemoryTransaction): void {
+    const met = [...writes.keys(), ...locks];
+    if (began !== null) {
+      const { commits } = began;
+      if (met.some((name) => (this.#changedBy.get(name) ?? 0) > commits)) throw new Met();
+    }
+    this.#commits++;
+    for (const name of met) this.#changedBy.set(name, this.#commits);
+    this.#state = withWrites(this.#state, writes.values());
+    for (const name of raised) {
+      if (name === null) this.#everybody++;
+      else this.#versions.set(name, (this.#versions.get(name) ?? 0) + 1);
+    }
+  }
+}
+
+interface Moment {
+  readonly state: State;
+  readonly commits: number;
+  readonly nowMs: number;
+  readonly versionOf: (name: string) => number;
+}
+
+interface Write {
+  readonly to: AnyCollection;
+  readonly key: Key;
+  /** Null for a removal. */
+  readonly doc: object | null;
+}
+
+class MemoryTransaction implements Transaction {
+  readonly #take: () => Moment;
+  readonly #prepared: ReadonlySet<string>;
+  began: Moment | null = null;
+  /** By `nameOf`. */
+  readonly writes = new Map<string, Write>();
+  readonly locks = new Set<string>();
+  /** Null stands for everybody. */
+  readonly raised: (string | null)[] = [];
+
+  constructor(take: () => Moment, prepared: ReadonlySet<string>) {
+    this.#take = take;
+    this.#prepared = prepared;
+  }
+
+  get nowMs(): number {
+    if (this.began === null) throw new Error("A body knows the time after its first read");
+    return this.began.nowMs;
+  }
+
+  async read<const Queries extends readonly Query[]>(
+    ...queries: Queries
+  ): Promise<Answers<Queries>> {
+    const isFirst = this.began === null;
+    this.began ??= this.#take();
+    const { versionOf } = this.began;
+    const state = withWrites(this.began.state, this.writes.values());
+    const answers = queries.map((query) => {
+      if ("versionsOf" in query) return query.versionsOf.map(versionOf);
+      this.#check(query.from);
+      if (!("keys" in query)) return answer(state, query);
+      for (const key of query.keys) checkKey(key);
+      if (query.lock && !isFirst) throw new Error("Locks stand in a body's first read");
+      if (query.lock) for (const key of query.keys) this.locks.add(nameOf(query.from, key));
+      return answer(state, query);
+    });
+    return copied(answers) as unknown as Answers<Queries>;
+  }
+
+  put<Doc extends object>(to: Collection<Doc>, doc: Doc): void {
+    this.#write({ to, key: to.keyOf(doc), doc: copied(doc) as object });
+  }
+
+  remove(from: AnyCollection, key: Key): void {
+    this.#write({ to: from, key, doc: null });
+  }
+
+  raise(names: readonly string[] | "everybody"): void {
+    this.raised.push(...(names === "everybody" ? [null] : names));
+  }
+
+  async turn(): Promise<void> {
+    await new Promise((resolve) => setImmediate(resolve));
+  }
+
+  #write(write: Write): void {
+    this.#check(write.to);
+    checkKey(write.key);
+    this.began ??= this.#take();
+    this.writes.set(nameOf(write.to, write.key), write);
+  }
+
+  #check({ name }: AnyCollection): void {
+    if (!this.#prepared.has(name)) throw new Error(`Collection "${name}" was not prepared`);
+  }
+}
+
+/** A copy, without the fields that are undefined. */
+function copied(value: unknown): unknown {
+  if (value instanceof Uint8Array) return value.slice();
+  if (Array.isArray(value)) return value.map(copied);
+  if (typeof value !== "object" || value === null) return value;
+  const fields = Object.entries(value).filter(([, field]) => field !== undefined);
+  return Object.fromEntries(fields.map(([name, field]) => [name, copied(field)]));
+}
+
+function withWrites(state: State, writes: Iterable<Write>): State {
+  const changed = new Map(state);
+  for (const { to, key, doc } of writes) {
+    const others = (changed.get(to.name) ?? []).filter(
+      (other) => compareKeys(to.keyOf(other), key) !== 0,
+    );
+    const documents = doc === null ? others : [...others, doc];
+    changed.set(
+      to.name,
+      documents.sort((a, b) => compareKeys(to.keyOf(a), to.keyOf(b))),
+    );
+  }
+  return changed;
+}
+
+function answer(state: State, query: Exclude<Query, { versionsOf: unknown }>): unknown {
+  const { from } = query;
+  const documents = state.get(from.name) ?? [];
+  if ("keys" in query) {
+    const keys = query.keys;
+    return documents.filter((doc) => keys.some((key) => compareKeys(key, from.keyOf(doc)) === 0));
+  }
+  if ("stretch" in query) return stretchOf(from, documents, query.stretch);
+  if ("count" in query) return stretchOf(from, documents, query.count).length;
+  return stretchOf(from, documents, query.keysOf).map((doc) => from.keyOf(doc));
+}
+
+function stretchOf(from: AnyCollection, documents: Documents, stretch: Stretch): Documents {
+  const { index, within, after, upTo, isReverse = false, limit } = stretch;
+  const placed = documents.flatMap((doc) => {
+    const key = from.keyOf(doc);
+    if (index === undefined) return [{ doc, place: key }];
+    const place = from.indexes?.[index]?.(doc) ?? null;
+    return place === null ? [] : [{ doc, place: [...place, ...key] }];
+  });
+  const order = isReverse ? -1 : 1;
+  const isWanted = (place: Key) =>
+    (within === undefined || within.some((parts) => beginsWith(place, parts))) &&
+    (after === undefined || compareKeys(place, after) * order > 0) &&
+    (upTo === undefined || compareKeys(place, upTo) * order <= 0);
+  return placed
+    .filter(({ place }) => isWanted(place))
+    .sort((a, b) => compareKeys(a.place, b.place) * order)
+    .slice(0, limit)
+    .map(({ doc }) => doc);
+}
