@@ -32,4 +32,4 @@ EXPOSE 3000
 STOPSIGNAL SIGTERM
 HEALTHCHECK --interval=10s --timeout=3s --start-period=10s \
   CMD ["bun", "-e", "const { TLS_CERT_FILE, PORT } = process.env; const tls = { rejectUnauthorized: false }; const reply = await fetch(`http${TLS_CERT_FILE ? 's' : ''}://127.0.0.1:${PORT}/v1/health`, { tls }); process.exit(reply.ok ? 0 : 1);"]
-CMD ["bun", "src/main.ts"]
+CMD ["bun", "src/app/main.ts"]

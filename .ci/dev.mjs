@@ -9,7 +9,7 @@ const LOOK_MS = 500;
 
 await setUp();
 void keepConsoleBuilt();
-const { code } = await runChild(BUN, ["--no-orphans", "--watch", "src/main.ts"]);
+const { code } = await runChild(BUN, ["--no-orphans", "--watch", "src/app/main.ts"]);
 process.exit(code);
 
 /** The service notices a new build by itself. What cannot be built is said once. */

@@ -1,8 +1,8 @@
 // What all commands share: how they are declared, given a deployment, interrupted and ended.
 import { type Command, InvalidArgumentError } from "commander";
-import type { Config } from "../config.ts";
+import type { Config } from "../app/config.ts";
+import type { Services } from "../app/services.ts";
 import { isAppError } from "../domain/shared/errors.ts";
-import type { Services } from "../services.ts";
 import { describeFailure, EXIT, type ExitCode } from "./failure.ts";
 import { Interruption } from "./interruption.ts";
 import { flushOutput, Output } from "./output.ts";
@@ -76,7 +76,7 @@ export const runCommand: RunCommand = async (options, work) => {
 
 /** Reads the environment as the service does. Throws `invalid_request`. */
 export async function readDeploymentConfig(): Promise<Config> {
-  const { readEnvironment } = await import("../environment.ts");
+  const { readEnvironment } = await import("../app/environment.ts");
   const config = readEnvironment();
   // Commands report failures themselves, and log lines would break progress bars. "info" is also what a copy of
   // .env.example says, so only another level counts as a wish for a log.
@@ -86,7 +86,7 @@ export async function readDeploymentConfig(): Promise<Config> {
 /** Opens the deployment that the environment describes. Throws `AppError`. */
 async function openDeployment(): Promise<OpenedDeployment> {
   const config = await readDeploymentConfig();
-  const { openServices } = await import("../services.ts");
+  const { openServices } = await import("../app/services.ts");
   return { config, services: await openServices(config) };
 }
 

@@ -22,7 +22,7 @@ const WITHOUT_SETTINGS: readonly string[] = ["init", "infer", "help"];
 const program = await buildProgramFor(process.argv.slice(2), runCommand);
 program.hook("preAction", async (_program, command) => {
   if (WITHOUT_SETTINGS.includes(command.name())) return;
-  const { loadEnvFile } = await import("../environment.ts");
+  const { loadEnvFile } = await import("../app/environment.ts");
   loadEnvFile();
 });
 try {

@@ -2,15 +2,15 @@
 
 import { afterEach, expect, setDefaultTimeout, test } from "bun:test";
 import fc from "fast-check";
+import { readConfig } from "../../src/app/config.ts";
+import { openServices } from "../../src/app/services.ts";
 import { FILE_FORMATS } from "../../src/cli/files/file-arguments.ts";
-import { readConfig } from "../../src/config.ts";
 import { type JsonValue, parseJson, rawNumber } from "../../src/domain/shared/json.ts";
 import { convertRecord } from "../../src/domain/sync/rows/convert.ts";
 import { comparedColumns } from "../../src/domain/sync/rows/row-text.ts";
 import type { TableEntry } from "../../src/domain/sync/table/registry-schema.ts";
 import type { ColumnType, Row, Table } from "../../src/domain/sync/table/table.ts";
 import type { FullStorage } from "../../src/ports/storage.ts";
-import { openServices } from "../../src/services.ts";
 import { exportRows } from "../../src/usecases/sync/files/export-rows.ts";
 import { importRows } from "../../src/usecases/sync/files/import-rows.ts";
 import { RecordReader } from "../../src/usecases/sync/files/record-reader.ts";

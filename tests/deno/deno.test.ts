@@ -1,4 +1,4 @@
-// The same service on Deno: `deno run -A src/main.ts`, with `node:sqlite`.
+// The same service on Deno: `deno run -A src/app/main.ts`, with `node:sqlite`.
 import { afterEach, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { existsSync, writeFileSync } from "node:fs";
 import { join } from "node:path";

@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import { readFileSync } from "node:fs";
-import { readConfig } from "../../src/config.ts";
-import { mistypedSettings } from "../../src/environment-reader.ts";
+import { readConfig } from "../../src/app/config.ts";
+import { mistypedSettings } from "../../src/app/environment-reader.ts";
 
 const TEXT = readFileSync(new URL("../../.env.example", import.meta.url), "utf8");
 

@@ -1,7 +1,7 @@
 // The service as a process on a database of MongoDB.
 import { join } from "node:path";
 
-const MAIN = join(import.meta.dir, "../../../src/main.ts");
+const MAIN = join(import.meta.dir, "../../../src/app/main.ts");
 const ADMIN = { username: "root", password: "correct horse" };
 const CALLERS = 16;
 

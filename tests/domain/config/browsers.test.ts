@@ -1,6 +1,6 @@
 // Settings about browsers and proxies. D-1.3.18, D-8.6.
 import { expect, test } from "bun:test";
-import { readConfig } from "../../../src/config.ts";
+import { readConfig } from "../../../src/app/config.ts";
 import { refused } from "../../support/refused.ts";
 
 const noFile = () => "";

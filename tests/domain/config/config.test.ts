@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
-import { type Config, readConfig } from "../../../src/config.ts";
-import type { Environment } from "../../../src/environment-reader.ts";
+import { type Config, readConfig } from "../../../src/app/config.ts";
+import type { Environment } from "../../../src/app/environment-reader.ts";
 import { refused } from "../../support/refused.ts";
 
 const NO_FILE = (path: string): string => {

@@ -1,13 +1,13 @@
 // The text of a registry file: comments, places of problems, and tables that are added. D-10.2.
 import { describe, expect, test } from "bun:test";
-import { readConfig } from "../../../src/config.ts";
-import type { TableEntry } from "../../../src/domain/sync/table/registry-schema.ts";
+import { readConfig } from "../../../src/app/config.ts";
 import {
   problemText,
   readRegistryFile,
   registryText,
   withTables,
-} from "../../../src/registry-file.ts";
+} from "../../../src/app/registry-file.ts";
+import type { TableEntry } from "../../../src/domain/sync/table/registry-schema.ts";
 import { refused } from "../../support/refused.ts";
 
 const ITEMS: TableEntry = { upsert_key: ["k"], columns: { k: { type: "text" } } };

@@ -1,8 +1,8 @@
 // Which traces are kept. D-10.9.
 import { describe, expect, test } from "bun:test";
-import { readConfig } from "../../../src/config.ts";
+import { readConfig } from "../../../src/app/config.ts";
+import type { Environment } from "../../../src/app/environment-reader.ts";
 import type { Sampling } from "../../../src/domain/shared/sampling.ts";
-import type { Environment } from "../../../src/environment-reader.ts";
 import { refused } from "../../support/refused.ts";
 
 const ON = { OTEL_EXPORTER_OTLP_ENDPOINT: "http://127.0.0.1:4318" };

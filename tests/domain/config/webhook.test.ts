@@ -1,6 +1,6 @@
 // Where alerts go. D-10.12.
 import { expect, test } from "bun:test";
-import { readConfig } from "../../../src/config.ts";
+import { readConfig } from "../../../src/app/config.ts";
 import { refused } from "../../support/refused.ts";
 
 const noFile = () => {

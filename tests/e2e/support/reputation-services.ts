@@ -1,8 +1,8 @@
 // Several real services on one store, and the quickest ways to people in it.
 import { existsSync, mkdtempSync, rmSync } from "node:fs";
 import { join } from "node:path";
-import { readConfig } from "../../../src/config.ts";
-import { openServices } from "../../../src/services.ts";
+import { readConfig } from "../../../src/app/config.ts";
+import { openServices } from "../../../src/app/services.ts";
 import {
   type AuditVerdict,
   verifyAudit,

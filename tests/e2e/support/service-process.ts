@@ -8,8 +8,8 @@ import { keepResource } from "../../http/support/resources.ts";
 import { makeClient, SYNC_KEY, type SyncClient } from "../../http/support/sync-app.ts";
 import { TABLES } from "../../http/support/tables.ts";
 
-/** `src/main.ts`. */
-export const MAIN = fileURLToPath(new URL("../../../src/main.ts", import.meta.url));
+/** `src/app/main.ts`. */
+export const MAIN = fileURLToPath(new URL("../../../src/app/main.ts", import.meta.url));
 /** The command line. */
 export const CLI = fileURLToPath(new URL("../../../src/cli/main.ts", import.meta.url));
 

@@ -1,6 +1,7 @@
 // Time that passes faster, for what takes seconds by its nature: waits between attempts, leases, comments in streams.
+
+import type { TimeDeps } from "../../../src/app/services.ts";
 import { REPLY_DEADLINE_MS } from "../../../src/domain/shared/limits.ts";
-import type { TimeDeps } from "../../../src/services.ts";
 
 const startedAtMs = Date.now();
 const startedMonotonicMs = performance.now();

@@ -1,6 +1,6 @@
 // Time in which work that lets others have their turn stops there, until the test lets it go on.
 import { SystemClock, SystemTimer } from "../../../src/adapters/system/system.ts";
-import type { TimeDeps } from "../../../src/services.ts";
+import type { TimeDeps } from "../../../src/app/services.ts";
 
 /** Real time but for that. */
 export function holdTurns(): { readonly time: TimeDeps; release(): void } {

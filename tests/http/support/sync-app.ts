@@ -1,9 +1,9 @@
 // The real service for a test: composed as `main.ts` composes it, behind a real server on a free port.
-import { compose, serverOfRuntime } from "../../../src/compose.ts";
-import { readConfig } from "../../../src/config.ts";
+import { compose, serverOfRuntime } from "../../../src/app/compose.ts";
+import { readConfig } from "../../../src/app/config.ts";
+import type { Environment } from "../../../src/app/environment-reader.ts";
+import type { TimeDeps } from "../../../src/app/services.ts";
 import type { TableEntry } from "../../../src/domain/sync/table/registry-schema.ts";
-import type { Environment } from "../../../src/environment-reader.ts";
-import type { TimeDeps } from "../../../src/services.ts";
 import type { Backend } from "./backends.ts";
 import { gunzip, gzip, sha256, textOf } from "./bytes.ts";
 import { checkReply } from "./check-reply.ts";

@@ -34,7 +34,7 @@ async function writeBackup(
   path: string,
   isForced: boolean,
 ): Promise<ExitCode> {
-  const { backUpDeps, requireStore } = await import("../../../backups.ts");
+  const { backUpDeps, requireStore } = await import("../../../app/backups.ts");
   await requireStore(await readDeploymentConfig());
   const { config, services } = await open();
   const deps = backUpDeps(config, services);

@@ -1,6 +1,6 @@
 import manifest from "../../../../package.json" with { type: "json" };
+import { mistypedSettings } from "../../../app/environment-reader.ts";
 import { isAppError } from "../../../domain/shared/errors.ts";
-import { mistypedSettings } from "../../../environment-reader.ts";
 import {
   examineDeployment,
   type Finding,

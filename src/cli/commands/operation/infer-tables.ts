@@ -1,9 +1,14 @@
 import { readFile } from "node:fs/promises";
 import type { Command } from "commander";
+import {
+  problemText,
+  readRegistryFile,
+  registryText,
+  withTables,
+} from "../../../app/registry-file.ts";
 import { AppError, isAppError } from "../../../domain/shared/errors.ts";
 import { BUILT_IN_TABLES } from "../../../domain/sync/table/built-in-tables.ts";
 import type { TableEntry } from "../../../domain/sync/table/registry-schema.ts";
-import { problemText, readRegistryFile, registryText, withTables } from "../../../registry-file.ts";
 import { type FileGuess, guessTable } from "../../../usecases/sync/files/guess-table.ts";
 import { type CommandTools, declareCommand, type RunCommand } from "../../command-runner.ts";
 import { EXIT, type ExitCode } from "../../failure.ts";

@@ -1,7 +1,7 @@
 import { mkdir, readFile } from "node:fs/promises";
 import { join, resolve } from "node:path";
+import { readEnvFile } from "../../../app/env-file.ts";
 import { AppError } from "../../../domain/shared/errors.ts";
-import { readEnvFile } from "../../../env-file.ts";
 import {
   type AddCommand,
   type CommandTools,

@@ -22,7 +22,7 @@ export const addMoveCommand: AddCommand = (parent, run) => {
 
 async function move({ output, interruption }: CommandTools, toUrl: string): Promise<ExitCode> {
   const config = await readDeploymentConfig();
-  const { moveTo } = await import("../../../move.ts");
+  const { moveTo } = await import("../../../app/move.ts");
   const stop = interruption.stopSignal();
   const board = openProgress(output);
   const progress = board.start("move");

@@ -28,7 +28,7 @@ export const addRestoreCommand: AddCommand = (parent, run) => {
 
 async function restore({ output, interruption }: CommandTools, path: string): Promise<ExitCode> {
   const config = await readDeploymentConfig();
-  const { restoreBackup } = await import("../../../backups.ts");
+  const { restoreBackup } = await import("../../../app/backups.ts");
   const stop = interruption.stopSignal();
   const board = openProgress(output);
   const progress = board.start("restore");

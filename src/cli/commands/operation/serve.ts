@@ -9,6 +9,6 @@ export const addServeCommand: AddCommand = (parent) => {
     .action(async () => {
       // The command line ends with its standard output; the service goes on.
       process.stdout.removeAllListeners("error").on("error", () => {});
-      await import("../../../main.ts");
+      await import("../../../app/main.ts");
     });
 };

@@ -1,7 +1,7 @@
 import { readFile } from "node:fs/promises";
+import { problemText, readRegistryFile } from "../../../app/registry-file.ts";
 import { AppError } from "../../../domain/shared/errors.ts";
 import { lacksOwner } from "../../../domain/sync/run/table-owner.ts";
-import { problemText, readRegistryFile } from "../../../registry-file.ts";
 import {
   type AddCommand,
   type CommandTools,

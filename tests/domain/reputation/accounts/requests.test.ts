@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { readConfig } from "../../../../src/config.ts";
+import { readConfig } from "../../../../src/app/config.ts";
 import { usageBody } from "../../../../src/domain/reputation/accounts/usage.ts";
 import type { InputProblem } from "../../../../src/domain/shared/errors.ts";
 import {

@@ -1,8 +1,8 @@
 // Deployments that run syncs, and their administrator.
 
+import type { Environment } from "../../../../src/app/environment-reader.ts";
+import type { TimeDeps } from "../../../../src/app/services.ts";
 import type { TableEntry } from "../../../../src/domain/sync/table/registry-schema.ts";
-import type { Environment } from "../../../../src/environment-reader.ts";
-import type { TimeDeps } from "../../../../src/services.ts";
 import { ADMIN_ENV, jsonBody, Person } from "../../reputation/people.ts";
 import type { Backend } from "../../support/backends.ts";
 import {

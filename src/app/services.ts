@@ -1,59 +1,59 @@
 // Opens the store and makes what the use cases work with, for the service and for the command line alike. Beside
 // compose.ts the only file that sees adapters.
-import { JoseTokenIssuer } from "./adapters/jose/jose-token-issuer.ts";
-import { JwksIdentityProvider } from "./adapters/jose/jwks-identity-provider.ts";
-import { LruVersionedCache } from "./adapters/lru-cache/lru-versioned-cache.ts";
-import { NodeMac } from "./adapters/node-crypto/node-crypto.ts";
-import { tracedFetch } from "./adapters/opentelemetry/traced-fetch.ts";
-import { tracedStorage } from "./adapters/opentelemetry/traced-storage.ts";
-import { PinoLogger } from "./adapters/pino/pino-logger.ts";
+import { JoseTokenIssuer } from "../adapters/jose/jose-token-issuer.ts";
+import { JwksIdentityProvider } from "../adapters/jose/jwks-identity-provider.ts";
+import { LruVersionedCache } from "../adapters/lru-cache/lru-versioned-cache.ts";
+import { NodeMac } from "../adapters/node-crypto/node-crypto.ts";
+import { tracedFetch } from "../adapters/opentelemetry/traced-fetch.ts";
+import { tracedStorage } from "../adapters/opentelemetry/traced-storage.ts";
+import { PinoLogger } from "../adapters/pino/pino-logger.ts";
 import {
   SystemClock,
   SystemIds,
   SystemRandom,
   SystemTimer,
   systemDefer,
-} from "./adapters/system/system.ts";
-import { createSyncClient, type SyncClientOptions } from "./client.ts";
-import type { Config } from "./config.ts";
-import { AppError } from "./domain/shared/errors.ts";
+} from "../adapters/system/system.ts";
+import { createSyncClient, type SyncClientOptions } from "../client.ts";
+import { AppError } from "../domain/shared/errors.ts";
 import {
   MAX_WAITING_PASSWORDS,
   PASSWORD_DEADLINE_MS,
   REMEMBERED_LOOKUP_MS,
-} from "./domain/shared/limits.ts";
-import { formatChangeText } from "./domain/shared/store-format.ts";
-import { LearnedSizes } from "./domain/sync/run/pacing.ts";
-import type { Table } from "./domain/sync/table/table.ts";
-import type { MakeAlert } from "./ports/alerts/alert-outbox.ts";
-import type { PasswordHasher } from "./ports/crypto/crypto.ts";
-import type { VersionedCache } from "./ports/lookups/versioned-cache.ts";
-import type { ReputationStores } from "./ports/reputation-stores.ts";
-import type { Logger } from "./ports/runtime/logger.ts";
-import type { Clock, Timer } from "./ports/runtime/runtime.ts";
-import { NO_TRACING, type Tracing } from "./ports/runtime/tracing.ts";
-import type { FullStorage } from "./ports/storage.ts";
-import type { ForeignDatabase } from "./ports/tables/foreign-database.ts";
-import { Alerts } from "./usecases/alerts/alerts.ts";
-import { StoreDamage } from "./usecases/operations/store-damage.ts";
-import { TrafficMeter } from "./usecases/operations/traffic-meter.ts";
-import type { AccountDeps } from "./usecases/reputation/accounts/deps.ts";
+} from "../domain/shared/limits.ts";
+import { formatChangeText } from "../domain/shared/store-format.ts";
+import { LearnedSizes } from "../domain/sync/run/pacing.ts";
+import type { Table } from "../domain/sync/table/table.ts";
+import type { MakeAlert } from "../ports/alerts/alert-outbox.ts";
+import type { PasswordHasher } from "../ports/crypto/crypto.ts";
+import type { VersionedCache } from "../ports/lookups/versioned-cache.ts";
+import type { ReputationStores } from "../ports/reputation-stores.ts";
+import type { Logger } from "../ports/runtime/logger.ts";
+import type { Clock, Timer } from "../ports/runtime/runtime.ts";
+import { NO_TRACING, type Tracing } from "../ports/runtime/tracing.ts";
+import type { FullStorage } from "../ports/storage.ts";
+import type { ForeignDatabase } from "../ports/tables/foreign-database.ts";
+import { Alerts } from "../usecases/alerts/alerts.ts";
+import { StoreDamage } from "../usecases/operations/store-damage.ts";
+import { TrafficMeter } from "../usecases/operations/traffic-meter.ts";
+import type { AccountDeps } from "../usecases/reputation/accounts/deps.ts";
 import {
   makePasswordRest,
   type PasswordRest,
-} from "./usecases/reputation/accounts/password-rest.ts";
+} from "../usecases/reputation/accounts/password-rest.ts";
 import {
   keptSecret,
   OTHER_PEPPER,
   type ReputationSecrets,
   readReputationSecrets,
-} from "./usecases/reputation/accounts/secrets.ts";
-import { Semaphore } from "./usecases/reputation/accounts/semaphore.ts";
-import { createAdministrator } from "./usecases/reputation/accounts/sign-up.ts";
-import type { PruneAuditDeps } from "./usecases/reputation/audit/prune-audit.ts";
-import { CountedLookups } from "./usecases/reputation/lookups/counted-lookups.ts";
-import type { LookupDeps } from "./usecases/reputation/lookups/look-up.ts";
-import type { SyncDeps } from "./usecases/sync/shared/sync-deps.ts";
+} from "../usecases/reputation/accounts/secrets.ts";
+import { Semaphore } from "../usecases/reputation/accounts/semaphore.ts";
+import { createAdministrator } from "../usecases/reputation/accounts/sign-up.ts";
+import type { PruneAuditDeps } from "../usecases/reputation/audit/prune-audit.ts";
+import { CountedLookups } from "../usecases/reputation/lookups/counted-lookups.ts";
+import type { LookupDeps } from "../usecases/reputation/lookups/look-up.ts";
+import type { SyncDeps } from "../usecases/sync/shared/sync-deps.ts";
+import type { Config } from "./config.ts";
 
 /** Passwords hashed at once: more would leave no core to anything else. */
 const MAX_PASSWORD_TASKS = 2;
@@ -129,7 +129,7 @@ async function openTraced(
   logger: Logger,
 ): Promise<Pick<OpenedStore, "storage" | "tracing" | "fetch">> {
   if (settings === null) return { storage, tracing: NO_TRACING };
-  const { startTracing } = await import("./adapters/opentelemetry/start-tracing.ts");
+  const { startTracing } = await import("../adapters/opentelemetry/start-tracing.ts");
   for (const warning of settings.warnings) logger.warn(warning);
   const tracing = startTracing(settings, { logger, random: new SystemRandom() });
   const system = storageUrl.startsWith("sqlite:") ? "sqlite" : "mongodb";
@@ -241,7 +241,7 @@ async function accountDeps(
   { storage, clock, passwords }: OpenedStore,
   { stores, mac, pepperMac, tokens, passwordRest }: OpenedReputation,
 ): Promise<AccountDeps> {
-  const { BunPasswordHasher } = await import("./adapters/bun/bun-password-hasher.ts");
+  const { BunPasswordHasher } = await import("../adapters/bun/bun-password-hasher.ts");
   return {
     accounts: storage.accounts,
     sessions: storage.sessions,
@@ -295,7 +295,7 @@ function identityProviderOf(config: Config, clock: Clock): JwksIdentityProvider 
 
 /** Opens somebody's SQLite file, to read it. Throws `file_failed`. */
 export async function openForeignDatabase(path: string): Promise<ForeignDatabase> {
-  const { openForeignFile } = await import("./adapters/sqlite/driver/bun-foreign-file.ts");
+  const { openForeignFile } = await import("../adapters/sqlite/driver/bun-foreign-file.ts");
   return openForeignFile(path);
 }
 
@@ -314,15 +314,15 @@ export interface OpenStorageOptions {
 /** Opens the store that `STORAGE_URL` names, loading only its adapter. */
 export async function openStorage(url: string, options: OpenStorageOptions): Promise<FullStorage> {
   if (!url.startsWith("sqlite:")) {
-    const { openMongoStorage } = await import("./adapters/mongodb/storage.ts");
+    const { openMongoStorage } = await import("../adapters/mongodb/storage.ts");
     return await openMongoStorage({ url, ...options });
   }
   const { clock, tables = [], changesFormat = false } = options;
-  const { SqliteStorage } = await import("./adapters/sqlite/storage.ts");
+  const { SqliteStorage } = await import("../adapters/sqlite/storage.ts");
   const openSqlite =
     typeof Bun === "undefined"
-      ? (await import("./adapters/sqlite/driver/node-driver.ts")).openNodeSqlite
-      : (await import("./adapters/sqlite/driver/bun-driver.ts")).openBunSqlite;
+      ? (await import("../adapters/sqlite/driver/node-driver.ts")).openNodeSqlite
+      : (await import("../adapters/sqlite/driver/bun-driver.ts")).openBunSqlite;
   const path = url.slice("sqlite:".length);
   return await SqliteStorage.open(openSqlite, path, { clock, tables, changesFormat });
 }

@@ -8,10 +8,10 @@ import {
   printParseErrorCode,
   stripComments,
 } from "jsonc-parser";
-import { isAppError } from "./domain/shared/errors.ts";
-import { readRegistry } from "./domain/sync/table/registry.ts";
-import type { TableEntry } from "./domain/sync/table/registry-schema.ts";
-import type { Registry } from "./domain/sync/table/table.ts";
+import { isAppError } from "../domain/shared/errors.ts";
+import { readRegistry } from "../domain/sync/table/registry.ts";
+import type { TableEntry } from "../domain/sync/table/registry-schema.ts";
+import type { Registry } from "../domain/sync/table/table.ts";
 
 /** What is wrong at a place of the file. */
 export interface FileProblem {

@@ -1,16 +1,16 @@
 // Moves a stopped deployment into another store. Beside services.ts and compose.ts it sees adapters.
 import { stat } from "node:fs/promises";
-import { NodeMac } from "./adapters/node-crypto/node-crypto.ts";
-import { PinoLogger } from "./adapters/pino/pino-logger.ts";
-import { SystemClock } from "./adapters/system/system.ts";
+import { NodeMac } from "../adapters/node-crypto/node-crypto.ts";
+import { PinoLogger } from "../adapters/pino/pino-logger.ts";
+import { SystemClock } from "../adapters/system/system.ts";
+import { AppError } from "../domain/shared/errors.ts";
+import type { Table } from "../domain/sync/table/table.ts";
+import type { PortableStore, PortableTarget } from "../ports/copies/portable-store.ts";
+import type { CopyCounts, CopyJob } from "../ports/copies/store-copies.ts";
+import type { FullStorage } from "../ports/storage.ts";
+import { moveStore } from "../usecases/operations/move-store.ts";
 import { type Config, isStorageUrl } from "./config.ts";
-import { AppError } from "./domain/shared/errors.ts";
-import type { Table } from "./domain/sync/table/table.ts";
-import type { PortableStore, PortableTarget } from "./ports/copies/portable-store.ts";
-import type { CopyCounts, CopyJob } from "./ports/copies/store-copies.ts";
-import type { FullStorage } from "./ports/storage.ts";
 import { openStorage } from "./services.ts";
-import { moveStore } from "./usecases/operations/move-store.ts";
 
 interface Source extends PortableStore {
   unknownTables(names: readonly string[]): Promise<readonly string[]> | readonly string[];
@@ -80,11 +80,11 @@ async function openSource({ storageUrl, logLevel }: Config, tables: readonly Tab
 async function sourceOf(url: string, deps: ReturnType<typeof depsOf>): Promise<Source> {
   const path = sqlitePath(url);
   if (path === null) {
-    const { openDatabaseSource } = await import("./adapters/mongodb/copies/move-database.ts");
+    const { openDatabaseSource } = await import("../adapters/mongodb/copies/move-database.ts");
     return await openDatabaseSource({ url, ...deps });
   }
-  const { openFileSource } = await import("./adapters/sqlite/copies/move-file.ts");
-  const { openBunSqlite } = await import("./adapters/sqlite/driver/bun-driver.ts");
+  const { openFileSource } = await import("../adapters/sqlite/copies/move-file.ts");
+  const { openBunSqlite } = await import("../adapters/sqlite/driver/bun-driver.ts");
   return await openFileSource(openBunSqlite, path);
 }
 
@@ -100,12 +100,12 @@ async function openTarget(
     await makeTables(storage, tables).finally(() => storage.close());
   };
   if (path === null) {
-    const { openDatabaseTarget } = await import("./adapters/mongodb/copies/move-database.ts");
+    const { openDatabaseTarget } = await import("../adapters/mongodb/copies/move-database.ts");
     const prepare = () => prepareAt(url);
     return await openDatabaseTarget({ url, ...deps }, { adminUsername, tables, prepare });
   }
-  const { openFileTarget } = await import("./adapters/sqlite/copies/move-file.ts");
-  const { openBunSqlite } = await import("./adapters/sqlite/driver/bun-driver.ts");
+  const { openFileTarget } = await import("../adapters/sqlite/copies/move-file.ts");
+  const { openBunSqlite } = await import("../adapters/sqlite/driver/bun-driver.ts");
   const prepare = (temp: string) => prepareAt(`sqlite:${temp}`);
   return await openFileTarget(openBunSqlite, path, { adminUsername, prepare });
 }

@@ -1,42 +1,42 @@
 // Puts one deployment together: the opened services, the routes over them, scheduled runs and a server.
-import { BuiltConsoleFiles } from "./adapters/console-build/built-console-files.ts";
-import { CronerScheduler } from "./adapters/croner/croner-scheduler.ts";
-import { NodeMac, NodeSecretComparison } from "./adapters/node-crypto/node-crypto.ts";
-import { WebhookSender } from "./adapters/node-http/webhook-sender.ts";
-import { PrometheusMetrics } from "./adapters/prometheus/prometheus-metrics.ts";
-import { InstalledAssets } from "./adapters/swagger-ui/installed-assets.ts";
-import { SystemClock, SystemIds, SystemRandom } from "./adapters/system/system.ts";
-import { WebCryptoDigest } from "./adapters/webcrypto/web-crypto-digest.ts";
-import { ZlibGzip } from "./adapters/zlib/zlib-gzip.ts";
-import { backUpDeps } from "./backups.ts";
-import type { Config } from "./config.ts";
-import { createRequestHandler } from "./http/app.ts";
-import type { BrowserSettings } from "./http/exchange.ts";
-import { DOCUMENTATION } from "./http/openapi.ts";
-import type { PageRoutesDeps } from "./http/routes/sync-routes.ts";
-import { createStartingHandler } from "./http/starting.ts";
-import type { RequestHandler, StartHttpServer } from "./ports/http/http-server.ts";
-import type { VersionedCache } from "./ports/lookups/versioned-cache.ts";
-import type { Logger } from "./ports/runtime/logger.ts";
-import type { CacheCounts, Metrics } from "./ports/runtime/metrics.ts";
-import type { Clock, Scheduler } from "./ports/runtime/runtime.ts";
-import { openServices, type Services, type TimeDeps } from "./services.ts";
-import { AlertDelivery } from "./usecases/alerts/alert-delivery.ts";
-import type { HealthDeps } from "./usecases/operations/check-health.ts";
-import { Lifecycle } from "./usecases/operations/lifecycle.ts";
-import type { OverviewDeps } from "./usecases/operations/read-overview.ts";
-import { RememberedRemote } from "./usecases/operations/remembered-remote.ts";
-import { type BackupSchedule, startBackups } from "./usecases/operations/scheduled-backups.ts";
-import { AuditVerifications } from "./usecases/reputation/audit/audit-verifications.ts";
-import { type LookupCounts, Lookups } from "./usecases/reputation/lookups/look-up.ts";
-import { startPruning } from "./usecases/sync/deletes/prune-tombstones.ts";
-import { watchAbandonedRuns } from "./usecases/sync/runs/abandoned-runs.ts";
-import { ActiveRuns } from "./usecases/sync/runs/active-runs.ts";
+import { BuiltConsoleFiles } from "../adapters/console-build/built-console-files.ts";
+import { CronerScheduler } from "../adapters/croner/croner-scheduler.ts";
+import { NodeMac, NodeSecretComparison } from "../adapters/node-crypto/node-crypto.ts";
+import { WebhookSender } from "../adapters/node-http/webhook-sender.ts";
+import { PrometheusMetrics } from "../adapters/prometheus/prometheus-metrics.ts";
+import { InstalledAssets } from "../adapters/swagger-ui/installed-assets.ts";
+import { SystemClock, SystemIds, SystemRandom } from "../adapters/system/system.ts";
+import { WebCryptoDigest } from "../adapters/webcrypto/web-crypto-digest.ts";
+import { ZlibGzip } from "../adapters/zlib/zlib-gzip.ts";
+import { createRequestHandler } from "../http/app.ts";
+import type { BrowserSettings } from "../http/exchange.ts";
+import { DOCUMENTATION } from "../http/openapi.ts";
+import type { PageRoutesDeps } from "../http/routes/sync-routes.ts";
+import { createStartingHandler } from "../http/starting.ts";
+import type { RequestHandler, StartHttpServer } from "../ports/http/http-server.ts";
+import type { VersionedCache } from "../ports/lookups/versioned-cache.ts";
+import type { Logger } from "../ports/runtime/logger.ts";
+import type { CacheCounts, Metrics } from "../ports/runtime/metrics.ts";
+import type { Clock, Scheduler } from "../ports/runtime/runtime.ts";
+import { AlertDelivery } from "../usecases/alerts/alert-delivery.ts";
+import type { HealthDeps } from "../usecases/operations/check-health.ts";
+import { Lifecycle } from "../usecases/operations/lifecycle.ts";
+import type { OverviewDeps } from "../usecases/operations/read-overview.ts";
+import { RememberedRemote } from "../usecases/operations/remembered-remote.ts";
+import { type BackupSchedule, startBackups } from "../usecases/operations/scheduled-backups.ts";
+import { AuditVerifications } from "../usecases/reputation/audit/audit-verifications.ts";
+import { type LookupCounts, Lookups } from "../usecases/reputation/lookups/look-up.ts";
+import { startPruning } from "../usecases/sync/deletes/prune-tombstones.ts";
+import { watchAbandonedRuns } from "../usecases/sync/runs/abandoned-runs.ts";
+import { ActiveRuns } from "../usecases/sync/runs/active-runs.ts";
 import {
   type Schedule,
   startCompareSchedule,
   startSchedule,
-} from "./usecases/sync/runs/scheduled-runs.ts";
+} from "../usecases/sync/runs/scheduled-runs.ts";
+import { backUpDeps } from "./backups.ts";
+import type { Config } from "./config.ts";
+import { openServices, type Services, type TimeDeps } from "./services.ts";
 
 /** Time that runs under way have to end when a deployment closes. */
 const CLOSE_GRACE_MS = 5_000;
@@ -334,8 +334,8 @@ export function startingHandler(): RequestHandler {
 /** How this runtime listens. */
 export async function serverOfRuntime(): Promise<StartHttpServer> {
   return typeof Bun === "undefined"
-    ? (await import("./adapters/deno/http-server.ts")).startDenoServer
-    : (await import("./adapters/bun/http-server.ts")).startBunServer;
+    ? (await import("../adapters/deno/http-server.ts")).startDenoServer
+    : (await import("../adapters/bun/http-server.ts")).startBunServer;
 }
 
 function runtimeName(): string {

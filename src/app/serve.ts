@@ -2,14 +2,14 @@
 // D-1.2, D-10.5, D-10.6, D-11.4.
 import process from "node:process";
 import { setTimeout as delay } from "node:timers/promises";
-import { compose, type Deployment, serverOfRuntime, startingHandler } from "../compose.ts";
-import type { Config } from "../config.ts";
 import { isAppError } from "../domain/shared/errors.ts";
-import { readTlsAnew } from "../environment.ts";
 import type { HttpServer, RequestHandler, StartHttpServer } from "../ports/http/http-server.ts";
-import { startReport } from "../start-report.ts";
+import { compose, type Deployment, serverOfRuntime, startingHandler } from "./compose.ts";
+import type { Config } from "./config.ts";
+import { readTlsAnew } from "./environment.ts";
 import { onHangUp } from "./hang-up.ts";
 import { errorText, listen } from "./listen.ts";
+import { startReport } from "./start-report.ts";
 
 /** Time that requests in hand get to finish at a stop; Docker kills after 10 s. */
 const GRACE_MS = 8_000;

@@ -1,5 +1,5 @@
 // What is traced, by the standard variables of OpenTelemetry; the others of them are read by its SDK. D-10.9.
-import { readSampling, type Sampling } from "./domain/shared/sampling.ts";
+import { readSampling, type Sampling } from "../domain/shared/sampling.ts";
 import type { EnvironmentReader } from "./environment-reader.ts";
 
 const ENDPOINT = "OTEL_EXPORTER_OTLP_ENDPOINT";

@@ -1,16 +1,16 @@
 // Puts together what copies whole stores: backups, and the way back. Beside services.ts and compose.ts it sees adapters.
 import { stat } from "node:fs/promises";
-import manifest from "../package.json" with { type: "json" };
-import { NodeBackupFiles } from "./adapters/backup-files/node-backup-files.ts";
-import { NodeMac } from "./adapters/node-crypto/node-crypto.ts";
-import { PinoLogger } from "./adapters/pino/pino-logger.ts";
-import { SystemClock } from "./adapters/system/system.ts";
+import manifest from "../../package.json" with { type: "json" };
+import { NodeBackupFiles } from "../adapters/backup-files/node-backup-files.ts";
+import { NodeMac } from "../adapters/node-crypto/node-crypto.ts";
+import { PinoLogger } from "../adapters/pino/pino-logger.ts";
+import { SystemClock } from "../adapters/system/system.ts";
+import { AppError } from "../domain/shared/errors.ts";
+import type { CopyJob, Restored, RestoreStore } from "../ports/copies/store-copies.ts";
+import type { BackUpDeps } from "../usecases/operations/back-up.ts";
+import { checkPepper } from "../usecases/operations/check-backup.ts";
 import type { Config } from "./config.ts";
-import { AppError } from "./domain/shared/errors.ts";
-import type { CopyJob, Restored, RestoreStore } from "./ports/copies/store-copies.ts";
 import type { Services } from "./services.ts";
-import type { BackUpDeps } from "./usecases/operations/back-up.ts";
-import { checkPepper } from "./usecases/operations/check-backup.ts";
 
 const KIND_NAMES = { sqlite: "SQLite", mongodb: "MongoDB" } as const;
 
@@ -57,13 +57,13 @@ export async function restoreBackup(
 async function restoreOf(config: Config): Promise<RestoreStore> {
   const path = sqlitePath(config);
   if (path === null) {
-    const { restoreDatabase } = await import("./adapters/mongodb/copies/restore.ts");
+    const { restoreDatabase } = await import("../adapters/mongodb/copies/restore.ts");
     const logger = new PinoLogger(config.logLevel);
     return (job) =>
       restoreDatabase({ url: config.storageUrl, clock: new SystemClock(), logger }, job);
   }
-  const { restoreFile } = await import("./adapters/sqlite/copies/restore.ts");
-  const { openBunSqlite } = await import("./adapters/sqlite/driver/bun-driver.ts");
+  const { restoreFile } = await import("../adapters/sqlite/copies/restore.ts");
+  const { openBunSqlite } = await import("../adapters/sqlite/driver/bun-driver.ts");
   return (job) => restoreFile(openBunSqlite, path, job);
 }
 

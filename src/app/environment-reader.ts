@@ -1,5 +1,5 @@
 // Reads single settings from the environment.
-import { nearestWord } from "./domain/shared/nearest-word.ts";
+import { nearestWord } from "../domain/shared/nearest-word.ts";
 
 /** Environment variables by name. */
 export type Environment = Readonly<Record<string, string | undefined>>;

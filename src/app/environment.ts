@@ -2,9 +2,9 @@
 import { readFileSync, statSync } from "node:fs";
 import { networkInterfaces } from "node:os";
 import process from "node:process";
+import { refuse } from "../domain/shared/errors.ts";
+import { showHidden } from "../domain/shared/hidden-characters.ts";
 import { type Config, readConfig } from "./config.ts";
-import { refuse } from "./domain/shared/errors.ts";
-import { showHidden } from "./domain/shared/hidden-characters.ts";
 import { readEnvFile } from "./env-file.ts";
 import { EnvironmentReader } from "./environment-reader.ts";
 import { readTlsFiles, type TlsFiles } from "./tls-files.ts";

@@ -1,8 +1,7 @@
 // Reads the environment once, reports every problem at once, and prints no secret. D-1.3.
 import { Cron } from "croner";
-import { findProblems } from "./config-problems.ts";
-import { cronProblem } from "./domain/shared/cron-text.ts";
-import { refuse } from "./domain/shared/errors.ts";
+import { cronProblem } from "../domain/shared/cron-text.ts";
+import { refuse } from "../domain/shared/errors.ts";
 import {
   DEFAULT_ACCOUNT_WRITES_PER_MINUTE,
   DEFAULT_AUDIT_RETENTION_DAYS,
@@ -18,10 +17,11 @@ import {
   MAX_PUSH_RECORDS,
   MAX_RETENTION_DAYS,
   MAX_WRITES_PER_MINUTE,
-} from "./domain/shared/limits.ts";
-import type { CompareRepair } from "./domain/sync/run/run.ts";
-import { readRegistry } from "./domain/sync/table/registry.ts";
-import type { Registry } from "./domain/sync/table/table.ts";
+} from "../domain/shared/limits.ts";
+import type { CompareRepair } from "../domain/sync/run/run.ts";
+import { readRegistry } from "../domain/sync/table/registry.ts";
+import type { Registry } from "../domain/sync/table/table.ts";
+import { findProblems } from "./config-problems.ts";
 import { type Environment, EnvironmentReader } from "./environment-reader.ts";
 import { problemText, readRegistryFile } from "./registry-file.ts";
 import { readTlsFiles, type TlsFiles } from "./tls-files.ts";

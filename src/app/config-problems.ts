@@ -1,11 +1,15 @@
 // What is wrong with settings that are each good by themselves.
 
-import { isForeignUsername, isPassword, OWN_ISSUER } from "./domain/reputation/accounts/account.ts";
+import {
+  isForeignUsername,
+  isPassword,
+  OWN_ISSUER,
+} from "../domain/reputation/accounts/account.ts";
 import {
   MAX_FOREIGN_USERNAME_CHARS,
   MAX_PASSWORD_CHARS,
   MIN_PASSWORD_CHARS,
-} from "./domain/shared/limits.ts";
+} from "../domain/shared/limits.ts";
 
 /** Of keys for HMAC-SHA-256. D-1.3, D-8.7. */
 const MIN_SECRET_BYTES = 32;

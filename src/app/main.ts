@@ -1,10 +1,10 @@
 // Serves one deployment.
 import process from "node:process";
+import { isAppError } from "../domain/shared/errors.ts";
+import { showHidden } from "../domain/shared/hidden-characters.ts";
 import type { Config } from "./config.ts";
-import { isAppError } from "./domain/shared/errors.ts";
-import { showHidden } from "./domain/shared/hidden-characters.ts";
 import { EXIT_FAILED, EXIT_USAGE, loadEnvFile, readEnvironment } from "./environment.ts";
-import { errorText } from "./serving/listen.ts";
+import { errorText } from "./listen.ts";
 
 loadEnvFile();
 const config = readConfigOrExit();
@@ -13,7 +13,7 @@ const config = readConfigOrExit();
 for (const signal of ["SIGTERM", "SIGINT"] as const) process.on(signal, () => process.exit(0));
 
 try {
-  await (await import("./serving/serve.ts")).serve(config);
+  await (await import("./serve.ts")).serve(config);
 } catch (error) {
   console.error(`repsync cannot start: ${errorText(error)}`);
   const isSetting = isAppError(error, "schema_conflict", "invalid_request");
