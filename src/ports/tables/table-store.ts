@@ -71,6 +71,11 @@ export interface WriteOptions {
   readonly isOwnRun?: boolean;
   /** Applied before the rows; only for a table with `deletes`. D-7.6. */
   readonly deleted?: readonly TombstoneWrite[];
+  /**
+   * True when the caller goes on with parts: where other writers keep getting in the way of the commit, it is given up soon,
+   * with `batch_too_large`. D-11.10.
+   */
+  readonly isDivisible?: boolean;
   /** Lease under which the commit is made: it is written in the transaction, so that a lost one commits nothing. D-7.8. */
   readonly lease?: LeaseClaim;
   /**

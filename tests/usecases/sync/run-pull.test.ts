@@ -1,8 +1,10 @@
 // Pulls, request by request: what is asked, what is committed with it, and what a remote may not send.
 import { expect, test } from "bun:test";
+import { AppError } from "../../../src/domain/shared/errors.ts";
 import type { JsonObject } from "../../../src/domain/shared/json.ts";
 import type { TableEntry } from "../../../src/domain/sync/table/registry-schema.ts";
 import { RemotePeerError } from "../../../src/ports/tables/remote-peer.ts";
+import type { TableStore } from "../../../src/ports/tables/table-store.ts";
 import { foreignServer } from "../../simulation/sim-servers.ts";
 import { SeededRandom } from "../../support/seeded-random.ts";
 import {
@@ -120,6 +122,45 @@ test("D-4.5 a page and the marker behind it are one commit", async () => {
     "k-0002 2026-03-01T10:00:02Z",
     "k-0003 2026-03-01T10:00:03Z",
   ]);
+});
+
+test("D-11.10.6 a page that its store commits in parts only moves the marker with the last one", async () => {
+  const ends = await makeTwoEnds({ maxPageRows: 5 });
+  put(ends.there, ends.table, manyRows(5));
+  ends.here.refuse = (_, { k }) => (k === "k-0001" ? "Not this" : null);
+  const commits: string[] = [];
+  ends.here.onCommit = (rows) => {
+    if (rows.length === 0) return;
+    const refused = ends.rejected.all().map(({ key }) => key["k"]);
+    commits.push(`${rows.map(({ k }) => k)} ${refused} ${ends.here.marker(PULL_MARKER)}`);
+  };
+  const tables: TableStore = Object.create(ends.here, {
+    write: {
+      value: (...[table, writes, options]: Parameters<TableStore["write"]>) => {
+        if (writes.length < 3) return ends.here.write(table, writes, options);
+        throw new AppError("batch_too_large", "Fewer at a time may go");
+      },
+    },
+  });
+  const { run } = await runOf({ ...ends, deps: { ...ends.deps, tables } });
+  expect(run).toMatchObject({ status: "partial", totalPulled: 4, changed: 4, errorCount: 1 });
+  expect(commits).toEqual([
+    "k-0000 k-0001 ",
+    "k-0002 k-0001 ",
+    "k-0003,k-0004 k-0001 2026-03-01T10:00:04Z",
+  ]);
+});
+
+test("D-11.10.6 a row that its store cannot commit alone ends the run", async () => {
+  const ends = await makeTwoEnds();
+  put(ends.there, ends.table, manyRows(3));
+  const tables: TableStore = Object.create(ends.here, {
+    write: {
+      value: () => Promise.reject(new AppError("batch_too_large", "Fewer at a time may go")),
+    },
+  });
+  const { error } = await runOf({ ...ends, deps: { ...ends.deps, tables } });
+  expect(error?.message).toBe("Fewer at a time may go");
 });
 
 test("D-4.7 rows that arrive unchanged are not written", async () => {

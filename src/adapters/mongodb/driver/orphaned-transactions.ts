@@ -12,16 +12,30 @@ const ORPHANED_AFTER_MICROS = 2_000_000;
 export class ConflictPatience {
   readonly #client: MongoClient;
   readonly #clock: Stopwatch;
+  readonly #maxConflictsMs: number;
   #endsMs: number | null = null;
+  #firstMs: number | null = null;
 
-  constructor(client: MongoClient, clock: Stopwatch) {
+  constructor(
+    client: MongoClient,
+    clock: Stopwatch,
+    maxConflictsMs: number = Number.POSITIVE_INFINITY,
+  ) {
     this.#client = client;
     this.#clock = clock;
+    this.#maxConflictsMs = maxConflictsMs;
+  }
+
+  /** True once conflicts have lasted as long as they may. */
+  isOver(): boolean {
+    if (this.#firstMs === null) return false;
+    return this.#clock.monotonicMs() - this.#firstMs >= this.#maxConflictsMs;
   }
 
   /** Notes a conflict; when they have lasted long, ends orphaned transactions. Never fails. */
   async noteConflict(): Promise<void> {
     const nowMs = this.#clock.monotonicMs();
+    this.#firstMs ??= nowMs;
     this.#endsMs ??= nowMs + PATIENCE_MS;
     if (nowMs < this.#endsMs) return;
     this.#endsMs = nowMs + LOOK_AGAIN_MS;

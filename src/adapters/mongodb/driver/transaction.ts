@@ -27,6 +27,8 @@ export interface TransactionScope {
   readonly client: MongoClient;
   readonly clock: Stopwatch;
   readonly deadline: Deadline;
+  /** Tries end once conflicts with other writers have lasted so long; absent: with the deadline. */
+  readonly maxConflictsMs?: number;
 }
 
 export type TransactionBody<T> = (tx: ClientSession) => Promise<T>;
@@ -53,13 +55,13 @@ export function tryTransaction<T>(scope: TransactionScope, body: TransactionBody
 
 /** Runs `body` in a transaction that `finish` ends, again from the start while it fails for a passing reason. */
 export async function runTransaction<T>(
-  { client, clock, deadline }: TransactionScope,
+  { client, clock, deadline, maxConflictsMs }: TransactionScope,
   body: TransactionBody<T>,
   finish: (tx: ClientSession) => Promise<void>,
 ): Promise<T> {
   // One session for all tries: the server then ends what a broken connection left behind of an earlier one.
   const tx = client.startSession({ causalConsistency: false });
-  const patience = new ConflictPatience(client, clock);
+  const patience = new ConflictPatience(client, clock, maxConflictsMs);
   let isHanging = false;
   try {
     for (let tries = 0; ; tries++) {
@@ -74,7 +76,7 @@ export async function runTransaction<T>(
         if (error instanceof TimeUp || error instanceof CommitInDoubt) throw error;
         if (tx.inTransaction()) await deadline.race(tx.abortTransaction());
         isHanging = false;
-        if (!isPassing(error) || deadline.isOver()) throw error;
+        if (!isPassing(error) || deadline.isOver() || patience.isOver()) throw error;
         if (hasCode(error, WRITE_CONFLICT)) await deadline.race(patience.noteConflict());
         await deadline.pause(tries);
       }

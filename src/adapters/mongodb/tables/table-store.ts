@@ -1,3 +1,4 @@
+import { AppError } from "../../../domain/shared/errors.ts";
 import type { Row, Table } from "../../../domain/sync/table/table.ts";
 import {
   PreparedTables,
@@ -11,9 +12,10 @@ import {
   type WriteOutcome,
 } from "../../../ports/tables/table-store.ts";
 import { Deadline, REQUEST_CALLS } from "../driver/deadline.ts";
-import { toCommitError } from "../driver/errors.ts";
+import { hasCode, innerError, toCommitError } from "../driver/errors.ts";
 import { IdCounters } from "../driver/id-counters.ts";
 import { namesChangedBy } from "../driver/person-versions.ts";
+import { WRITE_CONFLICT } from "../driver/transaction.ts";
 import { beginTurns } from "../driver/turns.ts";
 import { addLateCommits } from "./late-rows.ts";
 import { PageReader } from "./page-reader.ts";
@@ -37,6 +39,10 @@ export interface DeleteRecord {
   /** Waits until all deletes that were committed before the call are recorded. Throws `store_unavailable` after 10 s. */
   caughtUp(table: Table): Promise<void>;
 }
+
+/** How long the tries of a commit that can be divided meet conflicts: longer than orphaned transactions live. */
+const MAX_CONFLICTS_MS = 4_000;
+const BUSY_ROWS = "Others keep writing to rows of the batch; fewer at a time may go";
 
 const NOTHING_WRITTEN: WriteOutcome = { failures: [], kept: [], changed: 0, deleted: 0 };
 
@@ -93,6 +99,9 @@ export class MongoTableStore implements TableStore {
     try {
       return await this.#deps.versions.withLane((lane) => this.#push(table, writes, options, lane));
     } catch (error) {
+      if (isDivisible(writes, options) && hasCode(innerError(error), WRITE_CONFLICT)) {
+        throw new AppError("batch_too_large", BUSY_ROWS, { cause: error });
+      }
       throw toCommitError(error);
     }
   }
@@ -104,7 +113,8 @@ export class MongoTableStore implements TableStore {
     lane: number,
   ): Promise<WriteOutcome> {
     const { client, clock } = this.#deps;
-    const scope = { client, clock, deadline: Deadline.start(clock) };
+    const limit = isDivisible(writes, options) ? { maxConflictsMs: MAX_CONFLICTS_MS } : {};
+    const scope = { client, clock, deadline: Deadline.start(clock), ...limit };
     const tableName = table.name;
     const count = writes.length;
     const takesIds = hasNumbers(table) && count > 0;
@@ -140,6 +150,10 @@ export class MongoTableStore implements TableStore {
     // The push is committed; another one or a run adds them.
     await addLateCommits(this.#deps, tableName).catch(() => {});
   }
+}
+
+function isDivisible(writes: readonly RowWrite[], { isDivisible = false }: WriteOptions): boolean {
+  return isDivisible && writes.length > 1;
 }
 
 function looksAtDeletes(table: Table, { conflict = table.conflict, deleted = [] }: WriteOptions) {

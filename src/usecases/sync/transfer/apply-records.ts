@@ -1,5 +1,6 @@
 // Where pulled records are written here: each page, the marker behind it and what was refused of it in one commit. D-4.5,
 // D-7.1, D-7.7.
+import { isAppError } from "../../../domain/shared/errors.ts";
 import type { JsonObject } from "../../../domain/shared/json.ts";
 import { isLeftOut } from "../../../domain/sync/people/erasure.ts";
 import { isOfPeople, personOf } from "../../../domain/sync/people/owned-row.ts";
@@ -8,6 +9,7 @@ import { rowKey } from "../../../domain/sync/rows/row-key.ts";
 import { keyText } from "../../../domain/sync/rows/row-text.ts";
 import { rowTime } from "../../../domain/sync/rows/row-time.ts";
 import { aheadLimit, rankTimes } from "../../../domain/sync/rows/time-rank.ts";
+import { halves } from "../../../domain/sync/run/pacing.ts";
 import { isVersioned, type Row } from "../../../domain/sync/table/table.ts";
 import type { RejectedRecord } from "../../../ports/runs/rejected-records.ts";
 import { Turns } from "../../../ports/runtime/turns.ts";
@@ -46,7 +48,10 @@ interface WritePlan {
   readonly refused: ReadonlyMap<number, string>;
 }
 
-const NO_EXTRAS: ExtrasOfRows = () => ({});
+/** Made anew for each part of the records; what stands for all of them belongs to the last. */
+type MakeExtras = (isLast: boolean) => ExtrasOfRows;
+
+const NO_EXTRAS: MakeExtras = () => () => ({});
 
 export class RecordWriter {
   readonly #transfer: OwnTransfer;
@@ -66,16 +71,17 @@ export class RecordWriter {
   }
 
   /**
-   * Writes records, and what goes with them, in one commit. Throws the lease's reason when that is lost, `sync_failed` when
-   * too many were rejected.
+   * Writes records, and what goes with them, in one commit, or by halves where that cannot be. Throws the lease's reason when
+   * that is lost, `sync_failed` when too many were rejected.
    */
   async write(
     records: readonly JsonObject[],
-    extrasOf: ExtrasOfRows = NO_EXTRAS,
+    makeExtras: MakeExtras = NO_EXTRAS,
   ): Promise<AppliedRecords> {
     const { conflict, run } = this.#transfer;
     const fields = { "repsync.rows": records.length };
-    const commit = () => this.#commit(records, conflict === null ? {} : { conflict }, extrasOf);
+    const options = conflict === null ? {} : { conflict };
+    const commit = () => this.#commitParts(records, options, makeExtras, true);
     return await run.deps.tracing.inSpan("writePage", commit, { fields });
   }
 
@@ -84,12 +90,35 @@ export class RecordWriter {
    * come from another remote, so they are sent to the one of now too. D-7.7, D-11.10.
    */
   async retry(records: readonly JsonObject[]): Promise<AppliedRecords> {
-    return await this.#commit(records, { conflict: "newer", isOwnRun: false }, NO_EXTRAS);
+    const options = { conflict: "newer", isOwnRun: false } as const;
+    return await this.#commitParts(records, options, NO_EXTRAS, true);
+  }
+
+  async #commitParts(
+    records: readonly JsonObject[],
+    options: Pick<WriteOptions, "conflict" | "isOwnRun">,
+    makeExtras: MakeExtras,
+    isLast: boolean,
+  ): Promise<AppliedRecords> {
+    try {
+      return await this.#commit(records, { ...options, isDivisible: true }, makeExtras(isLast));
+    } catch (error) {
+      if (records.length < 2 || !isAppError(error, "batch_too_large")) throw error;
+    }
+    const [first, second] = halves(records);
+    const before = await this.#commitParts(first, options, makeExtras, false);
+    const after = await this.#commitParts(second, options, makeExtras, isLast);
+    return {
+      rejected: [...before.rejected, ...after.rejected],
+      kept: [...before.kept, ...after.kept],
+      erased: before.erased + after.erased,
+      changed: before.changed + after.changed,
+    };
   }
 
   async #commit(
     records: readonly JsonObject[],
-    options: Pick<WriteOptions, "conflict" | "isOwnRun">,
+    options: Pick<WriteOptions, "conflict" | "isOwnRun" | "isDivisible">,
     extrasOf: ExtrasOfRows,
   ): Promise<AppliedRecords> {
     const { rejections } = this;

@@ -21,7 +21,7 @@ export async function commitRows(
   { run, table, direction, lease, memory }: OwnTransfer,
   writes: readonly RowWrite[],
   extrasOf: ExtrasOf,
-  options: Pick<WriteOptions, "conflict" | "isOwnRun" | "deleted"> = {},
+  options: Pick<WriteOptions, "conflict" | "isOwnRun" | "isDivisible" | "deleted"> = {},
 ): Promise<WriteOutcome> {
   if (run.isDryRun) return NOTHING;
   lease.assertHeld();

@@ -40,11 +40,13 @@ export async function pullTable(transfer: TableTransfer): Promise<void> {
     const records = accepted.records.filter((record) => !writer.rejections.isSettled(record));
     const passed = markers.advance(accepted.seenUpTo);
     if (records.length === 0 && passed.size === 0) continue;
-    const agreed = agreement.page();
     const beganMs = run.deps.clock.monotonicMs();
-    const applied = await writer.write(records, (rows, changed) => {
-      const { markers: others = [], ...rest } = agreed(rows, changed);
-      return { ...rest, markers: new Map([...passed, ...others]) };
+    const applied = await writer.write(records, (isLast) => {
+      const agreed = agreement.page();
+      return (rows, changed) => {
+        const { markers: others = [], ...rest } = agreed(rows, changed);
+        return { ...rest, markers: new Map([...(isLast ? passed : []), ...others]) };
+      };
     });
     calls.progressed();
     const tookMs = run.deps.clock.monotonicMs() - beganMs + (pulled.readMs ?? 0);
