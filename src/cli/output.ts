@@ -119,6 +119,18 @@ export function countOf(value: number, noun: string, plural = `${noun}s`): strin
   return `${formatCount(value)} ${value === 1 ? noun : plural}`;
 }
 
+const MINUTE_SECONDS = 60;
+const HOUR_SECONDS = 3_600;
+const DAY_SECONDS = 86_400;
+
+/** A time in its greatest unit, such as `3 days`. */
+export function ageText(seconds: number): string {
+  if (seconds >= DAY_SECONDS) return countOf(Math.floor(seconds / DAY_SECONDS), "day");
+  if (seconds >= HOUR_SECONDS) return countOf(Math.floor(seconds / HOUR_SECONDS), "hour");
+  if (seconds >= MINUTE_SECONDS) return countOf(Math.floor(seconds / MINUTE_SECONDS), "minute");
+  return countOf(Math.floor(seconds), "second");
+}
+
 export interface Throughput {
   readonly rows: number;
   readonly elapsedMs: number;

@@ -28,6 +28,7 @@ describe.skipIf(!chromiumAvailable)("the page Overview", () => {
       const { page, expectGood } = await openConsole(local, { as: local.admin, address: ADDRESS });
       const row = page.getByRole("row", { name: /^notes/ });
       await row.getByRole("link", { name: "-2, compare notes" }).waitFor();
+      await row.getByRole("cell", { name: /^\d[\d.]* (?:ms|s|min)/ }).waitFor();
       await page.getByText("reachable", { exact: true }).waitFor();
       await page.getByText(/Next run at/).waitFor();
       await page.getByText(/^Rows moved: [\d,]+ in all$/).waitFor();
@@ -42,6 +43,18 @@ describe.skipIf(!chromiumAvailable)("the page Overview", () => {
       await row.getByRole("link").last().click();
       await page.waitForURL(/\/console\/runs\/[^/?]+$/);
     });
+  });
+
+  test("D-14.9.3 a table with equal ends is up to date, however old its rows are, and others are not", async () => {
+    const { local } = await startPair();
+    const records = [{ name: "v", at: "2020-01-01T00:00:00Z" }];
+    await local.push("versions", { records });
+    await local.trigger({ table: "versions", direction: "push" });
+    const { page } = await openConsole(local, { as: local.admin, address: ADDRESS });
+    const cell = (table: RegExp, text: string) =>
+      page.getByRole("row", { name: table }).getByRole("cell", { name: text, exact: true });
+    await cell(/^versions/, "up to date").waitFor();
+    expect(await cell(/^days/, "up to date").count()).toBe(0);
   });
 
   test("D-9.4.5 without a remote and a schedule, and with sync disabled, it says what to set", async () => {

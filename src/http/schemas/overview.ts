@@ -32,6 +32,10 @@ const OverviewTable = model("OverviewTable", {
   drift: nullable(Type.Integer(), {
     description: "Rows here more than there; as the last run left it where one is not known",
   }),
+  behind_seconds: nullable(Type.Integer({ minimum: 0 }), {
+    description:
+      "Seconds since both ends were equal for the last time, by what runs and comparisons found; 0 while they are, as far as can be told here; null for a table that was never run or compared",
+  }),
   marker_lag_seconds: Type.Object({ push: Seconds, pull: Seconds }, exact),
   last_run: nullable(LastRun, { description: "The last run over the table; null without one" }),
 });

@@ -4,11 +4,11 @@ import type { SyncRun } from "../../domain/sync/run/run.ts";
 import type { TrafficCounts, TrafficStore } from "../../ports/runs/traffic-store.ts";
 import type { CronTimes } from "../../ports/runtime/runtime.ts";
 import { readSyncStatus } from "../sync/pages/read-sync-status.ts";
-import { endAbandonedRuns } from "../sync/runs/sync-lists.ts";
 import type { SyncDeps } from "../sync/shared/sync-deps.ts";
 import { checkHealth, type HealthDeps } from "./check-health.ts";
 import type { RemoteStatus } from "./read-remote-status.ts";
 import type { RememberedRemote } from "./remembered-remote.ts";
+import { behindSeconds, countedAt, readTableHistories } from "./table-histories.ts";
 import { keptDrift, markerLagSeconds } from "./table-states.ts";
 
 export interface OverviewDeps {
@@ -20,9 +20,6 @@ export interface OverviewDeps {
   /** `SYNC_SCHEDULE`; null when it is not set. */
   readonly schedule: string | null;
 }
-
-/** Runs that are looked through at once for the last one of each table. */
-const PART_RUNS = 50;
 
 type LastRun = Pick<
   SyncRun,
@@ -76,53 +73,37 @@ function readSchedule({ sync, cron, schedule }: OverviewDeps, nowMs: number) {
 
 /** Every table of the registry, with sync disabled too. */
 async function readTables({ sync, remote }: OverviewDeps, nowMs: number) {
-  const [here, there, markers, runs] = await Promise.all([
+  const [here, there, markers, histories] = await Promise.all([
     readSyncStatus({ ...sync, isSyncEnabled: true }),
     remote.status(),
     sync.markers.readAll(),
-    readLastRuns(sync),
+    readTableHistories(sync),
   ]);
-  return [...sync.registry.keys()].map((table) => {
-    const rowsHere = countOf(here.tableCounts, table);
-    const rowsThere = countOf(there?.status?.tableCounts ?? {}, table);
-    const isKnown = rowsHere !== null && rowsThere !== null;
-    return {
-      table,
-      rowsHere,
-      rowsThere,
-      drift: isKnown ? rowsHere - rowsThere : keptDrift(markers, table),
-      markerLagSeconds: {
-        push: markerLagSeconds(markers, "push", table, nowMs),
-        pull: markerLagSeconds(markers, "pull", table, nowMs),
-      },
-      lastRun: runs.get(table) ?? null,
-    };
-  });
+  return await Promise.all(
+    [...histories].map(async ([table, history]) => {
+      const rowsHere = countOf(here.tableCounts, table);
+      const rowsThere = countOf(there?.status?.tableCounts ?? {}, table);
+      const isKnown = rowsHere !== null && rowsThere !== null;
+      const drift = isKnown ? rowsHere - rowsThere : keptDrift(markers, table);
+      return {
+        table,
+        rowsHere,
+        rowsThere,
+        drift,
+        behindSeconds: await behindSeconds(sync, table, history, countedAt(there, drift)),
+        markerLagSeconds: {
+          push: markerLagSeconds(markers, "push", table, nowMs),
+          pull: markerLagSeconds(markers, "pull", table, nowMs),
+        },
+        lastRun: history.lastRun === null ? null : shownRun(history.lastRun),
+      };
+    }),
+  );
 }
 
 function countOf(counts: Readonly<Record<string, number>>, table: string): number | null {
   const rows = Object.hasOwn(counts, table) ? (counts[table] ?? -1) : -1;
   return rows < 0 ? null : rows;
-}
-
-/** The last run over each table; comparisons are none. */
-async function readLastRuns(sync: SyncDeps): Promise<ReadonlyMap<string, LastRun>> {
-  await endAbandonedRuns(sync);
-  const last = new Map<string, LastRun>();
-  for (let beforeId: string | null = null; last.size < sync.registry.size; ) {
-    const runs: Awaited<ReturnType<SyncDeps["runs"]["list"]>> = await sync.runs.list({
-      ...{ limit: PART_RUNS, beforeId },
-    });
-    for (const run of runs) {
-      if (run.kind !== "sync") continue;
-      for (const table of Object.keys(run.tables)) {
-        if (sync.registry.has(table) && !last.has(table)) last.set(table, shownRun(run));
-      }
-    }
-    if (runs.length < PART_RUNS) break;
-    beforeId = runs.at(-1)?.runId ?? null;
-  }
-  return last;
 }
 
 function shownRun(run: SyncRun): LastRun {

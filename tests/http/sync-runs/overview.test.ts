@@ -48,6 +48,7 @@ onEveryBackend("overview()", (backend) => {
     });
     expect(await tableOf(local, "notes")).toEqual({
       ...{ table: "notes", rows_here: 5, rows_there: 3, drift: 2 },
+      behind_seconds: expect.any(Number),
       marker_lag_seconds: { push: null, pull: null },
       last_run: {
         ...{ run_id: run["run_id"], status: "success", direction: "pull", trigger: "api" },
@@ -55,10 +56,43 @@ onEveryBackend("overview()", (backend) => {
       },
     });
     const versions = await tableOf(local, "versions");
-    expect(versions).toMatchObject({ rows_here: 1, marker_lag_seconds: { pull: null } });
+    // The age of its newest row is no lag: both ends are equal.
+    expect(versions).toMatchObject({
+      rows_here: 1,
+      behind_seconds: 0,
+      marker_lag_seconds: { pull: null },
+    });
     const { push } = Object(versions?.["marker_lag_seconds"]) as { push: number };
     expect(push).toBeGreaterThan(86_400);
-    expect(await tableOf(local, "days")).toMatchObject({ rows_here: 0, last_run: null });
+    expect(await tableOf(local, "days")).toMatchObject({
+      ...{ rows_here: 0, behind_seconds: null, last_run: null },
+    });
+  });
+
+  test("D-14.9.3 a table is up to date that was equal when it was last run or compared, and unchanged since", async () => {
+    const remote = await startRunApp();
+    const local = await startRunApp({ backend, env: { SYNC_REMOTE_URL: remote.url } });
+    const behind = async () => (await tableOf(local, "versions"))?.["behind_seconds"];
+    const versions = (name: string, atMs: number) => ({
+      records: [{ name, at: new Date(atMs).toISOString() }],
+    });
+    const compare = () => local.ask("/compare", { method: "POST", body: '{"table":"versions"}' });
+    await local.push("versions", versions("old", Date.parse("2020-01-01T00:00:00Z")));
+    expect(await behind()).toBeNull();
+    await local.trigger({ table: "versions", direction: "push" });
+    expect(await behind()).toBe(0);
+
+    // A change here, which no number of rows shows.
+    await local.push("versions", versions("old", Date.now()));
+    expect(await behind()).toBeGreaterThan(0);
+    await local.trigger({ table: "versions", direction: "both" });
+
+    await remote.push("versions", versions("there", Date.parse("2021-01-01T00:00:00Z")));
+    await compare();
+    expect(await behind()).toBeGreaterThan(0);
+    await local.trigger({ table: "versions", direction: "both" });
+    await compare();
+    expect(await behind()).toBe(0);
   });
 
   test("D-9.5.5 overview() sums what instances moved and looked up", async () => {

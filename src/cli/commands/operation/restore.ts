@@ -7,12 +7,8 @@ import {
   readDeploymentConfig,
 } from "../../command-runner.ts";
 import { EXIT, type ExitCode } from "../../failure.ts";
-import { countOf } from "../../output.ts";
+import { ageText, countOf } from "../../output.ts";
 import { openProgress } from "../../progress.ts";
-
-const DAY_MS = 86_400_000;
-const HOUR_MS = 3_600_000;
-const MINUTE_MS = 60_000;
 
 export const addRestoreCommand: AddCommand = (parent, run) => {
   declareJob(parent, "restore")
@@ -44,7 +40,7 @@ async function restore({ output, interruption }: CommandTools, path: string): Pr
   output.printJson({ path, madeAt, ageSeconds, version, ...counts, outsideSecrets });
   output.print(
     `Restored ${countOf(rows, "row")} in ${countOf(tables, "table")} and ${countOf(accounts, "account")}, each compared with the backup`,
-    `The backup was made at ${madeAt}, ${ageText(ageMs)} ago, by repsync ${version}`,
+    `The backup was made at ${madeAt}, ${ageText(ageSeconds)} ago, by repsync ${version}`,
     `All sessions have ended (${sessions}); everybody has to sign in again`,
   );
   if (outsideSecrets.length > 0) {
@@ -52,10 +48,4 @@ async function restore({ output, interruption }: CommandTools, path: string): Pr
     output.print(`The environment of the deployment had set, and this one has to: ${names}`);
   }
   return EXIT.success;
-}
-
-function ageText(ageMs: number): string {
-  if (ageMs >= DAY_MS) return countOf(Math.floor(ageMs / DAY_MS), "day");
-  if (ageMs >= HOUR_MS) return countOf(Math.floor(ageMs / HOUR_MS), "hour");
-  return countOf(Math.floor(ageMs / MINUTE_MS), "minute");
 }

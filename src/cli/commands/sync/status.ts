@@ -1,7 +1,16 @@
 import { markerName } from "../../../domain/sync/run/marker.ts";
 import type { SyncStatus } from "../../../domain/sync/run/run.ts";
-import { readRemoteStatus } from "../../../usecases/operations/read-remote-status.ts";
+import {
+  type RemoteStatus,
+  readRemoteStatus,
+} from "../../../usecases/operations/read-remote-status.ts";
+import {
+  behindSeconds,
+  countedAt,
+  readTableHistories,
+} from "../../../usecases/operations/table-histories.ts";
 import { readSyncStatus } from "../../../usecases/sync/pages/read-sync-status.ts";
+import type { SyncDeps } from "../../../usecases/sync/shared/sync-deps.ts";
 import {
   type AddCommand,
   type CommandTools,
@@ -9,7 +18,7 @@ import {
   declareCommand,
 } from "../../command-runner.ts";
 import { EXIT, type ExitCode } from "../../failure.ts";
-import { formatCount, tableLines } from "../../output.ts";
+import { ageText, formatCount, tableLines } from "../../output.ts";
 
 export const addStatusCommand: AddCommand = (parent, run) => {
   declareCommand(parent, "status")
@@ -24,15 +33,43 @@ async function showStatus({ output, open }: CommandTools): Promise<ExitCode> {
   const { sync } = (await open()).services;
   const local = await readSyncStatus(sync);
   const remote = await readRemoteStatus(sync);
-  output.printJson({ local, remote });
-  output.print("This deployment", ...statusLines(local));
+  const behind = await readBehind(sync, local, remote);
+  const tables = Object.fromEntries(
+    [...behind].map(([table, behindSeconds]) => [table, { behindSeconds }]),
+  );
+  output.printJson({ local, remote, tables });
+  output.print("This deployment", ...statusLines(local, behind));
   if (remote === null) output.print("", "Remote: none is configured (SYNC_REMOTE_URL)");
   else if (remote.status === null) output.print("", `Remote ${remote.url}: ${remote.error}`);
   else output.print("", `Remote ${remote.url}`, ...statusLines(remote.status));
   return EXIT.success;
 }
 
-function statusLines(status: SyncStatus): string[] {
+/** Seconds that an end may be behind, by table; null for one that was never run or compared. */
+async function readBehind(
+  sync: SyncDeps,
+  { tableCounts: here }: SyncStatus,
+  remote: RemoteStatus | null,
+): Promise<ReadonlyMap<string, number | null>> {
+  const there = remote?.status?.tableCounts ?? {};
+  const behind = new Map<string, number | null>();
+  for (const [table, history] of await readTableHistories(sync)) {
+    const isCounted = (here[table] ?? -1) >= 0 && (there[table] ?? -1) >= 0;
+    const drift = isCounted ? (here[table] ?? 0) - (there[table] ?? 0) : null;
+    behind.set(table, await behindSeconds(sync, table, history, countedAt(remote, drift)));
+  }
+  return behind;
+}
+
+function behindText(seconds: number | null): string {
+  if (seconds === null) return "never run";
+  return seconds === 0 ? "up to date" : `behind ${ageText(seconds)}`;
+}
+
+function statusLines(
+  status: SyncStatus,
+  behind: ReadonlyMap<string, number | null> | null = null,
+): string[] {
   if (!status.syncEnabled) return [`  sync is disabled; server time ${status.serverTime}`];
   const marker = (direction: "push" | "pull", table: string) =>
     status.lastSync[markerName(direction, table)] ?? "never";
@@ -41,8 +78,10 @@ function statusLines(status: SyncStatus): string[] {
     countText(status.tableCounts[name] ?? -1),
     marker("push", name),
     marker("pull", name),
+    ...(behind === null ? [] : [behindText(behind.get(name) ?? null)]),
   ]);
-  const lines = tableLines([["table", "rows", "pushed up to", "pulled up to"], ...rows], ["rows"]);
+  const titles = ["table", "rows", "pushed up to", "pulled up to"];
+  const lines = tableLines([behind === null ? titles : [...titles, "state"], ...rows], ["rows"]);
   return [
     `  sync is enabled; server time ${status.serverTime}`,
     ...lines.map((line) => `  ${line}`),

@@ -41,16 +41,7 @@ const COLUMNS: readonly Column<TableState>[] = [
   { title: "Rows here", isNumber: true, cell: ({ rows_here: rows }) => countText(rows) },
   { title: "Rows there", isNumber: true, cell: ({ rows_there: rows }) => countText(rows) },
   { title: "Drift", isNumber: true, cell: (state) => <Drift state={state} /> },
-  {
-    title: "Behind, push",
-    isNumber: true,
-    cell: ({ marker_lag_seconds: { push } }) => lagText(push),
-  },
-  {
-    title: "Behind, pull",
-    isNumber: true,
-    cell: ({ marker_lag_seconds: { pull } }) => lagText(pull),
-  },
+  { title: "Behind", isNumber: true, cell: ({ behind_seconds: seconds }) => behindText(seconds) },
   { title: "Last run", cell: ({ last_run: run }) => <LastRun run={run} /> },
 ];
 
@@ -58,8 +49,9 @@ function countText(count: number | null): string {
   return count === null || count < 0 ? "–" : count.toLocaleString();
 }
 
-function lagText(seconds: number | null): string {
-  return seconds === null ? "–" : durationText(Math.max(0, seconds) * 1_000);
+function behindText(seconds: number | null): string {
+  if (seconds === null) return "–";
+  return seconds === 0 ? "up to date" : durationText(seconds * 1_000);
 }
 
 function Drift({ state: { table, drift } }: { readonly state: TableState }) {

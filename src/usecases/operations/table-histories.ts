@@ -1,0 +1,121 @@
+// What the kept runs and comparisons tell of each table: its last run, and since when an end may be behind. D-9.5, D-14.9.
+import { dateTimeMs, formatMs, parseDateTime } from "../../domain/shared/time.ts";
+import type { CompareRun, KeptRun, SyncRun, TableResult } from "../../domain/sync/run/run.ts";
+import { endAbandonedRuns } from "../sync/runs/sync-lists.ts";
+import type { SyncDeps } from "../sync/shared/sync-deps.ts";
+import type { RemoteStatus } from "./read-remote-status.ts";
+
+/** Of one table. */
+export interface TableHistory {
+  /** Comparisons are none. */
+  readonly lastRun: SyncRun | null;
+  /** The last run or comparison that came to its end, and whether both ends were equal then. */
+  readonly last: {
+    readonly atMs: number;
+    readonly endMs: number;
+    readonly isEqual: boolean;
+  } | null;
+  /** When the last of those began that left the ends equal. */
+  readonly equalAtMs: number | null;
+  /** When the oldest of those that are kept began. */
+  readonly oldestAtMs: number | null;
+}
+
+const NOTHING: TableHistory = { lastRun: null, last: null, equalAtMs: null, oldestAtMs: null };
+/** Runs that are read at once. */
+const PART_RUNS = 50;
+
+/** By table of the registry; one of which nothing is kept has an empty history. Throws `store_unavailable`. */
+export async function readTableHistories(
+  sync: SyncDeps,
+): Promise<ReadonlyMap<string, TableHistory>> {
+  await endAbandonedRuns(sync);
+  const histories = new Map([...sync.registry.keys()].map((table) => [table, NOTHING]));
+  const open = new Set(histories.keys());
+  for (let beforeId: string | null = null; open.size > 0; ) {
+    const runs: readonly KeptRun[] = await sync.runs.list({ limit: PART_RUNS, beforeId });
+    for (const run of runs) {
+      for (const table of run.kind === "sync" ? Object.keys(run.tables) : [run.table]) {
+        const history = histories.get(table);
+        if (history === undefined || !open.has(table)) continue;
+        const longer = withOlder(history, run, leftEqual(run, table));
+        histories.set(table, longer);
+        if (longer.lastRun !== null && longer.equalAtMs !== null) open.delete(table);
+      }
+    }
+    if (runs.length < PART_RUNS) break;
+    beforeId = runs.at(-1)?.runId ?? null;
+  }
+  return histories;
+}
+
+function withOlder(history: TableHistory, run: KeptRun, isEqual: boolean | null): TableHistory {
+  const lastRun = history.lastRun ?? (run.kind === "sync" ? run : null);
+  if (isEqual === null) return { ...history, lastRun };
+  const atMs = dateTimeMs(run.startedAt);
+  return {
+    lastRun,
+    last: history.last ?? { atMs, endMs: dateTimeMs(run.finishedAt ?? run.startedAt), isEqual },
+    equalAtMs: history.equalAtMs ?? (isEqual ? atMs : null),
+    oldestAtMs: atMs,
+  };
+}
+
+/** Whether both ends had the same rows of a table afterwards; null for what has not come to its end. */
+function leftEqual(run: KeptRun, table: string): boolean | null {
+  if (run.status === "running" || run.status === "failed") return null;
+  if (run.kind === "compare") return isComparedEqual(run);
+  const result = run.tables[table];
+  return result === undefined ? null : isRunEqual(run, result);
+}
+
+function isComparedEqual({ different, missingHere, missingThere, repaired }: CompareRun): boolean {
+  return different + missingHere + missingThere <= (repaired ?? 0);
+}
+
+/** A run in one direction leaves rows as they are that are newer where they would go. */
+function isRunEqual({ direction }: SyncRun, result: TableResult): boolean {
+  const { countHere, countThere, errorCount, kept } = result;
+  if (countHere === null || countHere !== countThere || errorCount > 0) return false;
+  return direction === "both" || kept === 0;
+}
+
+/** Rows that this end had more than the remote, at a time of this end's clock. */
+interface Counted {
+  readonly drift: number;
+  readonly atMs: number;
+}
+
+/** Null without both numbers of rows. */
+export function countedAt(remote: RemoteStatus | null, drift: number | null): Counted | null {
+  if (remote === null || remote.status === null || remote.clockAheadMs === null) return null;
+  const time = parseDateTime(remote.status.serverTime);
+  return time === null || drift === null
+    ? null
+    : { drift, atMs: dateTimeMs(time) - remote.clockAheadMs };
+}
+
+/**
+ * Seconds that an end of a table may be behind: since both were equal for the last time, else since the first kept run. 0 for a table that was equal when it
+ * was last run or compared, and unchanged since: as many rows at both ends, and none here with a later time. Null for one
+ * that was never run or compared. D-14.9.
+ */
+export async function behindSeconds(
+  { registry, tables, clock }: SyncDeps,
+  tableName: string,
+  { last, equalAtMs, oldestAtMs }: TableHistory,
+  counted: Counted | null,
+): Promise<number | null> {
+  const table = registry.get(tableName);
+  if (table === undefined || last === null) return null;
+  // What was counted before the run ended is older than what the run found.
+  const hasDrift = counted !== null && counted.drift !== 0 && counted.atMs > last.endMs;
+  if (last.isEqual && !hasDrift) {
+    const sinceTime = table.timestampColumn === null ? null : parseDateTime(formatMs(last.atMs));
+    if (sinceTime === null) return 0;
+    const page = await tables.readPage(table, { sinceTime, offsetRows: 0, limitRows: 1 });
+    if (page.rows.length === 0) return 0;
+  }
+  const sinceMs = equalAtMs ?? oldestAtMs ?? last.atMs;
+  return Math.max(1, Math.round((clock.nowMs() - sinceMs) / 1000));
+}
