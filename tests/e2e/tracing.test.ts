@@ -96,10 +96,10 @@ onEveryBackend("traces", (backend) => {
       SYNC_REMOTE_URL: there.url,
       SYNC_REMOTE_KEY: SYNC_KEY,
     });
-    await here.push("notes", { records: [{ name: "a" }] });
-    await there.push("notes", { records: [{ name: "b" }] });
+    await here.push("versions", { records: [{ name: "a", at: "2026-01-01" }] });
+    await there.push("versions", { records: [{ name: "b", at: "2026-01-02" }] });
     const root = await Person.signIn(here, "root");
-    const body = jsonBody({ direction: "both", table: "notes" });
+    const body = jsonBody({ direction: "both", table: "versions" });
     const reply = await root.send("/api/v1/sync/trigger", {
       ...body,
       headers: { ...body.headers, ...SAMPLED },
@@ -131,12 +131,12 @@ onEveryBackend("traces", (backend) => {
       "internal here pullTable",
     ]);
     const table = spans.find(({ name }) => name === "pullTable");
-    expect(table?.fields).toEqual({ "repsync.table": "notes" });
+    expect(table?.fields).toEqual({ "repsync.table": "versions" });
     const sent = spans.find(({ name }) => name === "POST /api/v1/sync/push");
     expect(sent?.fields).toMatchObject({
       "http.request.method": "POST",
       "http.response.status_code": 200,
-      "url.full": `${there.url}/api/v1/sync/push/notes`,
+      "url.full": `${there.url}/api/v1/sync/push/versions`,
       "server.address": "127.0.0.1",
     });
     // What goes on in the background is in no trace.
