@@ -71,6 +71,9 @@ const FILE_NAMES: readonly string[] = [
 /** Settings, and what names their files. */
 const KNOWN = [...NAMES, ...FILE_NAMES.map((name) => `${name}_FILE`)];
 
+/** Names of other programs that resemble a setting. */
+const OF_OTHERS: readonly string[] = ["SSL_CERT_FILE"];
+
 const CONTROL_CHARACTER = /[^\P{Cc}\t]/u;
 
 /** Reads single variables and collects their problems; an empty variable counts as not set. */
@@ -181,7 +184,7 @@ export class EnvironmentReader {
 /** Names that are set and are no settings, though they resemble one, each with that one; `SYNC_` names are problems. D-14.9. */
 export function mistypedSettings(env: Environment): (readonly [name: string, meant: string])[] {
   const unknown = Object.keys(env).filter(
-    (name) => !name.startsWith("SYNC_") && !KNOWN.includes(name),
+    (name) => !name.startsWith("SYNC_") && !KNOWN.includes(name) && !OF_OTHERS.includes(name),
   );
   return unknown.flatMap((name) => {
     const near = nearestWord(name, KNOWN);

@@ -119,7 +119,7 @@ describe("repsync doctor", () => {
       { STORAGE_URL: "sqlite:/proc/none/x.db" },
       "Check that the store of STORAGE_URL",
     ],
-    ["configuration: fail", 2, { PORT: "x" }, "docs/operating.md"],
+    ["configuration: fail", 2, { PORT: "x" }, ".env.example"],
   ])("D-4.12 doctor finds %s, exit code %i", async (...[expected, code, more, advice]) => {
     const folder = makeTempFolder();
     const env = { ...serviceEnv(folder), LOG_LEVEL: "", ...more };

@@ -77,7 +77,15 @@ test("D-14.9.2 every setting of .env.example is known, and so is no mistype of i
 
 test("D-14.9.2 what machines set resembles no setting", () => {
   const machine = ["PATH", "HOME", "HOSTNAME", "USER", "PWD", "LANG", "TERM", "SHELL", "LOGNAME"];
-  const others = ["SHLVL", "TMPDIR", "EDITOR", "NODE_ENV", "OTEL_EXPORTER_OTLP_PROTOCOL", "TZ"];
+  const others = [
+    "SHLVL",
+    "TMPDIR",
+    "EDITOR",
+    "NODE_ENV",
+    "OTEL_EXPORTER_OTLP_PROTOCOL",
+    "TZ",
+    "SSL_CERT_FILE",
+  ];
   const env = Object.fromEntries([...machine, ...others].map((name) => [name, "x"]));
   expect(mistypedSettings(env)).toEqual([]);
 });

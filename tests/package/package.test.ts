@@ -1,4 +1,4 @@
-// The package as strangers use it. It needs the package registry, so only CI and `npm run test:package` run this folder.
+// The package as strangers use it. It needs the package registry, so only CI and `npm run test:slow` run this folder.
 import {
   afterAll,
   afterEach,

@@ -9,7 +9,7 @@ function freshSecret(bytes: number): string {
 /** Settings with fresh secrets, different at each call. */
 export function starterSettings(): string {
   return `# Settings of this deployment. It holds secrets: keep it to yourself, and out of version control.
-# Every setting is described in .env.example of the package and in docs/operating.md.
+# Every setting is described in .env.example of the package.
 
 # Address and port to listen on.
 # HOST=127.0.0.1

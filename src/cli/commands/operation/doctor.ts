@@ -75,7 +75,7 @@ async function checkConfig(tell: (finding: Finding) => void): Promise<boolean> {
     return true;
   } catch (error) {
     if (!isAppError(error, "invalid_request")) throw error;
-    const advice = "docs/operating.md and .env.example describe the settings";
+    const advice = ".env.example describes the settings";
     for (const { detail } of error.problems) {
       tell({ check, status: "fail", message: detail, advice });
     }
