@@ -15,11 +15,11 @@ import {
 } from "../../../domain/sync/table/table.ts";
 import { RemotePeerError } from "../../../ports/tables/remote-peer.ts";
 import { RemoteCalls } from "../shared/call-remote.ts";
+import { type Clocks, type Handshake, shakeHands } from "../shared/handshake.ts";
 import { holdLease, type RunLease, transferLeaseName } from "../shared/hold-lease.ts";
 import type { RemoteTable, RunContext } from "../shared/run-context.ts";
 import { RecordWriter } from "../transfer/apply-records.ts";
 import { areDeletesKnown, DeletePlacesNow } from "../transfer/delete-places.ts";
-import { type Clocks, type Handshake, shakeHands } from "../transfer/handshake.ts";
 import { DeletesReadAhead, requireComparable } from "../transfer/meeting.ts";
 import { otherRemoteText, RemoteMemory } from "../transfer/remote-memory.ts";
 import { TransferReport } from "../transfer/transfer-report.ts";

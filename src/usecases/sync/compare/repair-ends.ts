@@ -9,11 +9,11 @@ import { deletionTime, type Tombstone } from "../../../domain/sync/rows/tombston
 import { deleteLimit } from "../../../domain/sync/run/delete-limit.ts";
 import { BatchSize } from "../../../domain/sync/run/pacing.ts";
 import { isVersioned, type Row, type Table } from "../../../domain/sync/table/table.ts";
+import { DeleteBudget } from "../shared/delete-budget.ts";
+import { type Handshake, hasExtension } from "../shared/handshake.ts";
 import type { RecordWriter } from "../transfer/apply-records.ts";
 import type { TableTransfer } from "../transfer/begin-transfer.ts";
 import { commitExtras, commitRows } from "../transfer/commit.ts";
-import { DeleteBudget } from "../transfer/delete-budget.ts";
-import { type Handshake, hasExtension } from "../transfer/handshake.ts";
 import { isGuarded, sendRows } from "../transfer/send-rows.ts";
 import { type KeptRows, NONE_KEPT } from "./kept-rows.ts";
 import { SentRowsCheck } from "./sent-rows-check.ts";

@@ -22,9 +22,9 @@ import {
 } from "../../../domain/sync/run/marker.ts";
 import type { ConflictRule, Row, Table } from "../../../domain/sync/table/table.ts";
 import type { LateRowsReply } from "../../../ports/tables/late-rows.ts";
+import type { Clocks, Handshake } from "../shared/handshake.ts";
 import type { RunLease } from "../shared/hold-lease.ts";
 import type { RemoteTable, RunContext } from "../shared/run-context.ts";
-import type { Clocks, Handshake } from "./handshake.ts";
 import type { DeletesReadAhead } from "./meeting.ts";
 import type { RemoteMemory } from "./remote-memory.ts";
 import type { TransferReport } from "./transfer-report.ts";

@@ -13,9 +13,9 @@ import { deletePlaceName, type SyncDirection } from "../../../domain/sync/run/ma
 import type { Table } from "../../../domain/sync/table/table.ts";
 import { type DeletedReply, RemotePeerError } from "../../../ports/tables/remote-peer.ts";
 import type { TombstonePage } from "../../../ports/tables/tombstones.ts";
+import { type Handshake, hasExtension } from "../shared/handshake.ts";
 import type { TableTransfer } from "./begin-transfer.ts";
 import { commitExtras } from "./commit.ts";
-import { type Handshake, hasExtension } from "./handshake.ts";
 
 /** Tombstones of one request or commit. */
 export const TOMBSTONES_AT_ONCE = 1_000;

@@ -6,9 +6,9 @@ import { aheadLimit } from "../../../domain/sync/rows/time-rank.ts";
 import { deleteLimit } from "../../../domain/sync/run/delete-limit.ts";
 import type { DeletedReply, SentTombstone } from "../../../ports/tables/remote-peer.ts";
 import type { TombstoneWrite, WriteOutcome } from "../../../ports/tables/table-store.ts";
+import { DeleteBudget } from "../shared/delete-budget.ts";
 import type { TableTransfer } from "./begin-transfer.ts";
 import { commitRows } from "./commit.ts";
-import { DeleteBudget } from "./delete-budget.ts";
 import { placeMarker, placeOf, readDeletedPage } from "./delete-places.ts";
 
 const NO_MARKERS: ReadonlyMap<string, string> = new Map();

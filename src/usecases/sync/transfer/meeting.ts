@@ -22,8 +22,8 @@ import type { Table } from "../../../domain/sync/table/table.ts";
 import type { SyncExtension } from "../../../domain/sync/table/table-schema.ts";
 import type { DeletedReply } from "../../../ports/tables/remote-peer.ts";
 import { RemoteCalls } from "../shared/call-remote.ts";
+import { type Handshake, hasExtension, readFirstRecord, shakeHands } from "../shared/handshake.ts";
 import type { RemoteTable, RunContext } from "../shared/run-context.ts";
-import { type Handshake, hasExtension, readFirstRecord, shakeHands } from "./handshake.ts";
 import { otherRemoteText, RemoteMemory } from "./remote-memory.ts";
 
 export interface Meeting {

@@ -8,8 +8,8 @@ import {
 } from "../../../domain/sync/run/remote-memory.ts";
 import type { Table } from "../../../domain/sync/table/table.ts";
 import type { CommitExtras } from "../../../ports/tables/table-store.ts";
+import type { Handshake } from "../shared/handshake.ts";
 import type { RunContext } from "../shared/run-context.ts";
-import type { Handshake } from "./handshake.ts";
 
 export class RemoteMemory {
   /** True when what was kept is another remote's. */

@@ -7,9 +7,9 @@ import { deleteLimit } from "../../../domain/sync/run/delete-limit.ts";
 import { halves, isTooLarge, isTooMuchAtOnce } from "../../../domain/sync/run/pacing.ts";
 import { RemotePeerError } from "../../../ports/tables/remote-peer.ts";
 import type { TombstonePage } from "../../../ports/tables/tombstones.ts";
+import { DeleteBudget } from "../shared/delete-budget.ts";
 import type { TableTransfer } from "./begin-transfer.ts";
 import { commitExtras } from "./commit.ts";
-import { DeleteBudget } from "./delete-budget.ts";
 import { listOwn, placeMarker, placeOf, TOMBSTONES_AT_ONCE } from "./delete-places.ts";
 
 /**

@@ -8,8 +8,8 @@ import {
 } from "../../../domain/sync/run/pacing.ts";
 import type { Row, Table } from "../../../domain/sync/table/table.ts";
 import { type PushRequest, RemotePeerError } from "../../../ports/tables/remote-peer.ts";
+import { hasExtension } from "../shared/handshake.ts";
 import type { TableTransfer } from "./begin-transfer.ts";
-import { hasExtension } from "./handshake.ts";
 import type { Rejection } from "./table-rejections.ts";
 
 export interface SentRows {

@@ -1,12 +1,12 @@
 import { AppError } from "../../../domain/shared/errors.ts";
 import { markerName, markName, type SyncDirection } from "../../../domain/sync/run/marker.ts";
 import { RemoteCalls } from "../shared/call-remote.ts";
+import { shakeHands } from "../shared/handshake.ts";
 import { holdLease, RunLease, transferLeaseName } from "../shared/hold-lease.ts";
 import type { RemoteTable, RunContext } from "../shared/run-context.ts";
 import { openMarkers, type TableTransfer } from "./begin-transfer.ts";
 import { doDeletesTravel, requireKnownHere, requireKnownThere } from "./delete-places.ts";
 import { fetchDeletes } from "./fetch-deletes.ts";
-import { shakeHands } from "./handshake.ts";
 import { columnHistory, type Meeting } from "./meeting.ts";
 import { pullTable } from "./pull-table.ts";
 import { pushTable } from "./push-table.ts";

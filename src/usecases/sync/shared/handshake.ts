@@ -3,8 +3,8 @@ import { AppError } from "../../../domain/shared/errors.ts";
 import type { JsonObject } from "../../../domain/shared/json.ts";
 import { formatMs, parseDateTime } from "../../../domain/shared/time.ts";
 import type { SyncExtension, TableSchema } from "../../../domain/sync/table/table-schema.ts";
-import type { RemoteTable } from "../shared/run-context.ts";
-import { requireOther } from "../shared/sync-deps.ts";
+import type { RemoteTable } from "./run-context.ts";
+import { requireOther } from "./sync-deps.ts";
 
 export interface Clocks {
   /** The remote's `server_time` as received. */
