@@ -15,7 +15,8 @@ for (const signal of ["SIGTERM", "SIGINT"] as const) process.on(signal, () => pr
 try {
   await (await import("./serve.ts")).serve(config);
 } catch (error) {
-  console.error(`repsync cannot start: ${errorText(error)}`);
+  const lines = errorText(error).split("\n").map(showHidden);
+  console.error(`repsync cannot start: ${lines.join("\n")}`);
   const isSetting = isAppError(error, "schema_conflict", "invalid_request");
   process.exit(isSetting ? EXIT_USAGE : EXIT_FAILED);
 }
