@@ -46,7 +46,10 @@ describe("repsync demo", () => {
   test("D-1.2 demo shows where to look and who may, and serves on until Ctrl-C", async () => {
     const { folder, temporary, env } = makeFolders();
     const demo = startProcess(DEMO, { folder, env });
-    await demo.waitFor("its end", ({ stdout }) => stdout().includes("press Ctrl-C") || null);
+    // Each has the time of a whole wait.
+    for (const step of ["Cities of", "Pulled back", "Lookup without", "press Ctrl-C"]) {
+      await demo.waitFor(step, ({ stdout }) => stdout().includes(step) || null);
+    }
     for (const name of ["local", "production", "copy"]) {
       const address = new RegExp(`^  ${name} +(http://127\\.0\\.0\\.1:\\d+/console)$`, "m");
       const [, url = ""] = address.exec(demo.stdout()) ?? [];
