@@ -195,6 +195,6 @@ export const COMMAND_NOTES: Readonly<Record<string, CommandNotes>> = {
       ["demo", "shows both interfaces, and serves on until Ctrl-C"],
       ["demo --once", "ends by itself"],
     ],
-    exits: { 1: "something was not as expected", 130: "ended by Ctrl-C" },
+    exits: { 1: "something was not as expected", 130: "ended by Ctrl-C before it had shown all" },
   },
 };
