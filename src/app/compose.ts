@@ -5,7 +5,12 @@ import { NodeMac, NodeSecretComparison } from "../adapters/node-crypto/node-cryp
 import { WebhookSender } from "../adapters/node-http/webhook-sender.ts";
 import { PrometheusMetrics } from "../adapters/prometheus/prometheus-metrics.ts";
 import { InstalledAssets } from "../adapters/swagger-ui/installed-assets.ts";
-import { SystemClock, SystemIds, SystemRandom } from "../adapters/system/system.ts";
+import {
+  SystemClock,
+  SystemIds,
+  SystemRandom,
+  systemCollectGarbage,
+} from "../adapters/system/system.ts";
 import { WebCryptoDigest } from "../adapters/webcrypto/web-crypto-digest.ts";
 import { ZlibGzip } from "../adapters/zlib/zlib-gzip.ts";
 import { createRequestHandler } from "../http/app.ts";
@@ -232,6 +237,7 @@ function pageRoutesDeps(
     deploymentId: storage.identity.deploymentId,
     maxPageRows: config.maxPageRows,
     maxBodyBytes: config.maxBodyBytes,
+    collectGarbage: systemCollectGarbage,
     maxDecompressedBytes: config.maxDecompressedBytes,
     maxPushRecords: config.maxPushRecords,
     tables: storage.tables,

@@ -1,7 +1,11 @@
 import { describe, expect, test } from "bun:test";
 import { gzipSync } from "node:zlib";
 import { NodeSecretComparison } from "../../src/adapters/node-crypto/node-crypto.ts";
-import { SystemClock, SystemTimer } from "../../src/adapters/system/system.ts";
+import {
+  SystemClock,
+  SystemTimer,
+  systemCollectGarbage,
+} from "../../src/adapters/system/system.ts";
 import { WebCryptoDigest } from "../../src/adapters/webcrypto/web-crypto-digest.ts";
 import { ZlibGzip } from "../../src/adapters/zlib/zlib-gzip.ts";
 import { readPushBody } from "../../src/usecases/sync/pages/read-push-body.ts";
@@ -13,6 +17,7 @@ const DEPS = {
   comparison: new NodeSecretComparison(),
   clock: new SystemClock(),
   timer: new SystemTimer(),
+  collectGarbage: systemCollectGarbage,
   maxDecompressedBytes: 64 * MIB,
   maxPushRecords: 100_000,
 };

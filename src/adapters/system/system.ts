@@ -1,4 +1,11 @@
-import type { Clock, Defer, Ids, Random, Timer } from "../../ports/runtime/runtime.ts";
+import type {
+  Clock,
+  CollectGarbage,
+  Defer,
+  Ids,
+  Random,
+  Timer,
+} from "../../ports/runtime/runtime.ts";
 
 export class SystemClock implements Clock {
   nowMs(): number {
@@ -39,3 +46,8 @@ export class SystemRandom implements Random {
 
 /** The next turn of the runtime's event loop. */
 export const systemDefer: Defer = (work) => void setImmediate(work);
+
+/** Bun can be told; Deno collects when it wants. */
+export const systemCollectGarbage: CollectGarbage = () => {
+  (globalThis as { Bun?: { gc(isForced: boolean): void } }).Bun?.gc(true);
+};

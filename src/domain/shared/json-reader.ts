@@ -80,8 +80,8 @@ export class JsonReader {
   /** What was not read yet: from `#at` on. */
   #text = "";
   #at = 0;
-  /** The begin of a text whose end has not come; null outside of one. */
-  #begun: string | null = null;
+  /** The pieces of a text whose end has not come; null outside of one. */
+  #begun: string[] | null = null;
   /** The outermost value does not count. */
   #values = -1;
   #records = 0;
@@ -231,12 +231,14 @@ export class JsonReader {
     const endAt = this.#textEnd(from);
     if (endAt >= 0) {
       const rest = this.#unescaped(from, endAt);
-      const value = this.#begun === null ? rest : this.#begun + rest;
+      // Joined at once: a sum would keep the pieces beside the text.
+      const value = this.#begun === null ? rest : [...this.#begun, rest].join("");
       this.#begun = null;
       return this.#addScalar(value, endAt + 1);
     }
     const pieceEnd = this.#pieceEnd(from);
-    this.#begun = (this.#begun ?? "") + this.#unescaped(from, pieceEnd);
+    this.#begun ??= [];
+    this.#begun.push(this.#unescaped(from, pieceEnd));
     this.#at = pieceEnd;
     return false;
   }

@@ -28,6 +28,9 @@ export interface Random {
 /** Calls `work` once, after the events that have arrived by now, so that they can be handled together. */
 export type Defer = (work: () => void) => void;
 
+/** Frees the memory that nobody uses any more, where the runtime lets itself be told; it stands still meanwhile. */
+export type CollectGarbage = () => void;
+
 /** The times of a cron expression, in the time zone of the process. */
 export interface CronTimes {
   /** The first time after another one, in milliseconds since 1970; null when none comes. Throws when the text is no cron expression. */

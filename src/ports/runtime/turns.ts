@@ -20,9 +20,14 @@ export class Turns {
     this.#beganMs = clock.monotonicMs();
   }
 
+  /** Since the turn began. */
+  get elapsedMs(): number {
+    return this.#clock.monotonicMs() - this.#beganMs;
+  }
+
   /** True when the turn has taken its time. */
   get isOver(): boolean {
-    return this.#clock.monotonicMs() - this.#beganMs >= TURN_MS;
+    return this.elapsedMs >= TURN_MS;
   }
 
   /** Lets others have their turn, and begins the next one. */

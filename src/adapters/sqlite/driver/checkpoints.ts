@@ -1,11 +1,13 @@
 import type { OpenConnection } from "./open-connection.ts";
+import { CHECKPOINT_PAGES, PRAGMAS } from "./pragmas.ts";
 
-/** In pages. The commit that finds this many in the log copies them to the file, which takes some milliseconds. */
-export const CHECKPOINT_PAGES = 1_000;
+/** For long writes, in KiB as SQLite takes it. */
+const LONG_WRITE_CACHE = -16_384;
 
 /** Decides when the log is copied to the file: by a commit, or by another thread where that would take long. */
 export class Checkpoints {
   readonly #connection: OpenConnection;
+  #isLong = false;
   #isAside = false;
   #isClosed = false;
   /** Ends when the other thread does. */
@@ -20,15 +22,24 @@ export class Checkpoints {
     if (!this.#isAside && !this.#isClosed) this.#connection.set("wal_autocheckpoint", pages);
   }
 
-  /** Leaves the log of the write that is under way to another thread, where there is one. */
-  leaveAside(): void {
+  /**
+   * Most pages of the write that is under way go into the log before the commit, which has less to do then. The log is left
+   * to another thread, where there is one.
+   */
+  beginLongWrite(): void {
+    if (this.#isLong) return;
+    this.#isLong = true;
+    this.#connection.set("cache_size", LONG_WRITE_CACHE);
     if (this.#connection.driver.checkpointAside === undefined) return;
     this.copyAt(0);
     this.#isAside = true;
   }
 
-  /** Begins to copy, once that write has ended, what was left to another thread. */
-  copyAside(): void {
+  /** Begins to copy, once a write has ended, what was left to another thread. */
+  endWrite(): void {
+    if (!this.#isLong || this.#isClosed) return;
+    this.#isLong = false;
+    this.#connection.set("cache_size", PRAGMAS.cache_size);
     if (!this.#isAside) return;
     const copied = this.#connection.driver.checkpointAside?.() ?? Promise.resolve();
     this.#copying = copied.then(() => {

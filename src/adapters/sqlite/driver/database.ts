@@ -4,7 +4,7 @@ import { AppError, isAppError } from "../../../domain/shared/errors.ts";
 import { REQUEST_DEADLINE_MS } from "../../../domain/shared/limits.ts";
 import type { Clock } from "../../../ports/runtime/runtime.ts";
 import { type Steps, Turns } from "../../../ports/runtime/turns.ts";
-import { CHECKPOINT_PAGES, Checkpoints } from "./checkpoints.ts";
+import { Checkpoints } from "./checkpoints.ts";
 import { DatabaseFile, makeDatabaseFile } from "./database-file.ts";
 import type {
   OpenSqlite,
@@ -14,7 +14,7 @@ import type {
   SqliteValue,
 } from "./driver.ts";
 import { OpenConnection } from "./open-connection.ts";
-import { LOOKING_PRAGMAS, PRAGMAS, READER_PRAGMAS } from "./pragmas.ts";
+import { CHECKPOINT_PAGES, LOOKING_PRAGMAS, PRAGMAS, READER_PRAGMAS } from "./pragmas.ts";
 import { type FailureKind, isBusy, isDamage, recordReason, storeError } from "./result-codes.ts";
 import { runBody, type SqliteBody } from "./run-body.ts";
 import { type ChangedTables, TableChanges } from "./table-changes.ts";
@@ -27,10 +27,9 @@ const BUSY_WAIT_MAX_MS = 10;
 /** The machine's time in milliseconds since 1970. */
 const NOW_MS = "SELECT CAST(round((julianday('now') - 2440587.5) * 86400000) AS INTEGER) AS nowMs";
 
-/** Steps after which a write is a long one. */
+/** Steps after which a write is a long one, and the time of one step that makes it so: that of a row of tens of megabytes. */
 const LONG_WRITE_STEPS = 20_000;
-/** For long writes: most of their pages are in the log before the commit, which has less to do then. */
-const LONG_WRITE_CACHE = -16_384;
+const LONG_STEP_MS = 100;
 
 /** For pushes, which change the same pages again and again: copied back less often, they are a quarter faster. */
 const PUSH_CHECKPOINT_PAGES = 4_000;
@@ -366,10 +365,13 @@ export class SqliteDatabase {
     try {
       let step = steps.next();
       for (; !step.done; step = steps.next()) {
-        if (++count === LONG_WRITE_STEPS) this.#beginLongWrite();
-        if (count % LONG_WRITE_STEPS === 0) await this.#file?.syncLog();
-        else if (!turns.isOver) continue;
-        else await turns.next();
+        const isMuch = ++count % LONG_WRITE_STEPS === 0 || turns.elapsedMs >= LONG_STEP_MS;
+        if (!isMuch && !turns.isOver) continue;
+        if (isMuch) {
+          this.#checkpoints.beginLongWrite();
+          await this.#file?.syncLog();
+        }
+        await turns.next();
         this.#assertOpen();
       }
       // Nobody has a turn between the last step and the commit: what the step says of the state after it is true at once.
@@ -380,16 +382,8 @@ export class SqliteDatabase {
       if (!this.#isClosed && this.#writer.driver.isInTransaction) this.run("ROLLBACK");
       throw error;
     } finally {
-      if (count >= LONG_WRITE_STEPS && !this.#isClosed) {
-        this.#writer.set("cache_size", PRAGMAS.cache_size);
-        this.#checkpoints.copyAside();
-      }
+      this.#checkpoints.endWrite();
     }
-  }
-
-  #beginLongWrite(): void {
-    this.#writer.set("cache_size", LONG_WRITE_CACHE);
-    this.#checkpoints.leaveAside();
   }
 
   async #retried<T>(kind: FailureKind, limit: TimeLimit, work: () => T | Promise<T>): Promise<T> {

@@ -1,5 +1,6 @@
 // How connections to a file are set.
-import { CHECKPOINT_PAGES } from "./checkpoints.ts";
+/** In pages. The commit that finds this many in the log copies them to the file, which takes some milliseconds. */
+export const CHECKPOINT_PAGES = 1_000;
 
 /** Of the connection that writes. */
 export const PRAGMAS = {

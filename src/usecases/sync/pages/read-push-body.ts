@@ -5,8 +5,11 @@ import { CHECKSUM_PREFIX_CHARS, MAX_JSON_VALUES } from "../../../domain/shared/l
 import type { Integrity } from "../../../domain/sync/rows/push-result.ts";
 import type { Digest, Gzip, SecretComparison } from "../../../ports/crypto/crypto.ts";
 import { readJson } from "../../../ports/runtime/read-json.ts";
-import type { Clock, Timer } from "../../../ports/runtime/runtime.ts";
+import type { Clock, CollectGarbage, Timer } from "../../../ports/runtime/runtime.ts";
 import { Turns } from "../../../ports/runtime/turns.ts";
+
+/** What parsing a larger body leaves is collected before it is copied to be hashed, and that before its rows are written. D-11.2.2. */
+const LARGE_BYTES = 32 * 1024 * 1024;
 
 export interface ReadPushBodyDeps {
   readonly gzip: Gzip;
@@ -14,6 +17,7 @@ export interface ReadPushBodyDeps {
   readonly comparison: SecretComparison;
   readonly clock: Clock;
   readonly timer: Timer;
+  readonly collectGarbage: CollectGarbage;
   /** `SYNC_MAX_DECOMPRESSED_BYTES`. */
   readonly maxDecompressedBytes: number;
   /** `SYNC_MAX_PUSH_RECORDS`. */
@@ -47,9 +51,10 @@ export async function readPushBody(
   deps: ReadPushBodyDeps,
   received: ReceivedPushBody,
 ): Promise<PushBody> {
-  const body = await (received.isGzip
+  const { body, lengthBytes } = await (received.isGzip
     ? readGzipBody(deps, received)
     : readPlainBody(deps, received.bytes));
+  await freeMemory(deps, lengthBytes);
   return {
     records: readList(body["records"], "records must be an array of objects"),
     deleted: readList(body["deleted"], "deleted must be an array of {key, deleted_at}"),
@@ -58,29 +63,43 @@ export async function readPushBody(
   };
 }
 
+async function freeMemory({ timer, collectGarbage }: ReadPushBodyDeps, lengthBytes: number) {
+  if (lengthBytes <= LARGE_BYTES) return;
+  // What is still on the stack of a turn stays.
+  await timer.sleep(0);
+  collectGarbage();
+}
+
 function readList(value: JsonValue | undefined, problem: string): readonly JsonValue[] {
   const list = value ?? [];
   if (!Array.isArray(list)) throw new AppError("invalid_request", problem);
   return list;
 }
 
+interface ReadBody {
+  readonly body: JsonObject;
+  /** After decompression. */
+  readonly lengthBytes: number;
+}
+
 async function readGzipBody(
   deps: ReadPushBodyDeps,
   { bytes, checksum }: ReceivedPushBody,
-): Promise<JsonObject> {
+): Promise<ReadBody> {
   const inflated = await deps.gzip.decompress(bytes, deps.maxDecompressedBytes);
   const parsed = await tryParse(deps, inflated);
+  await freeMemory(deps, inflated.length);
   if (checksum !== null) await verifyChecksum(deps, inflated, checksum);
   if (parsed === undefined) {
     throw new AppError("integrity", "Decompressed body is not valid JSON in UTF-8");
   }
-  return asBody(parsed);
+  return { body: asBody(parsed), lengthBytes: inflated.length };
 }
 
 /** A plain body that is not JSON counts as an empty object; its checksum is not verified. S-4.2.5. */
-async function readPlainBody(deps: ReadPushBodyDeps, bytes: Uint8Array): Promise<JsonObject> {
+async function readPlainBody(deps: ReadPushBodyDeps, bytes: Uint8Array): Promise<ReadBody> {
   const parsed = await tryParse(deps, bytes);
-  return parsed === undefined ? {} : asBody(parsed);
+  return { body: parsed === undefined ? {} : asBody(parsed), lengthBytes: bytes.length };
 }
 
 function asBody(parsed: JsonValue): JsonObject {

@@ -182,6 +182,20 @@ test("D-7.9.2 the log of a long write is copied into the file by another thread,
     expect([rows.map(({ batch }) => batch), totalRows]).toEqual([[3, 2], LONG_ROWS]);
   }));
 
+test("D-7.9.2 the log of a write that takes long for one row is left to another thread, too", () =>
+  SqliteFile.use(async (file) => {
+    const texts = makeTable({
+      upsert_key: ["n"],
+      columns: { n: { type: "integer" }, text: { type: "text" } },
+    });
+    const storage = await file.open({ clock: new HurriedClock(100) });
+    await storage.tables.prepare([texts]);
+    const { size } = statSync(file.path);
+    await storage.tables.write(texts, asWrites([{ n: 1, text: "x".repeat(20_000_000) }]));
+    expect(statSync(file.path).size).toBe(size);
+    while (statSync(file.path).size < 20_000_000) await nextTurn();
+  }));
+
 test("D-7.9.2 in memory readers wait for a push that is being written", async () => {
   const storage = await SqliteStorage.open(openBunSqlite, ":memory:", {
     clock: new HurriedClock(),
