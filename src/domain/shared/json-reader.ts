@@ -3,7 +3,7 @@
 import type { JsonValue, RawNumber } from "./json-value.ts";
 
 /** Lists and objects inside one another; more would overflow those who read the value. */
-const MAX_DEPTH = 10_000;
+export const MAX_DEPTH = 10_000;
 /** Names and numbers have to be in one piece. */
 const MAX_TOKEN_CHARS = 1024 * 1024;
 const KNOWN_NAMES = 256;

@@ -1,5 +1,5 @@
 // JSON that keeps every digit: numbers a JS number cannot hold exactly stay as their source text.
-import { type JsonLimits, JsonReader } from "./json-reader.ts";
+import { type JsonLimits, JsonReader, MAX_DEPTH } from "./json-reader.ts";
 import type { JsonObject, JsonValue, RawNumber } from "./json-value.ts";
 
 export type { JsonObject, JsonValue, RawNumber } from "./json-value.ts";
@@ -27,7 +27,7 @@ const UNFAITHFUL_NUMBER =
  * than it may.
  */
 export function parseJson(text: string, limits: JsonLimits = {}): JsonValue {
-  if (isWithin(limits, text.length) && !UNFAITHFUL_NUMBER.test(text)) {
+  if (isWithin(limits, text.length) && !mayBeDeep(text) && !UNFAITHFUL_NUMBER.test(text)) {
     return JSON.parse(text) as JsonValue;
   }
   const reader = new JsonReader(limits);
@@ -38,6 +38,18 @@ export function parseJson(text: string, limits: JsonLimits = {}): JsonValue {
 /** True where a text of this length cannot hold too much: a value takes two characters, with its comma. */
 function isWithin({ maxValues = Infinity, maxRecords = Infinity }: JsonLimits, chars: number) {
   return chars <= 2 * Math.min(maxValues, maxRecords);
+}
+
+/** False where a text has too few lists and objects to nest too deeply; the runtime's parser takes more than others can read. */
+function mayBeDeep(text: string): boolean {
+  if (text.length <= 2 * MAX_DEPTH) return false;
+  let opened = 0;
+  for (const sign of ["[", "{"]) {
+    for (let at = text.indexOf(sign); at !== -1; at = text.indexOf(sign, at + 1)) {
+      if (++opened > MAX_DEPTH) return true;
+    }
+  }
+  return false;
 }
 
 /** Makes a number from its JSON source text. Throws `SyntaxError` when the text is not a JSON primitive. */

@@ -29,3 +29,21 @@ test("D-11.1 readStatus() looks at no more fields than a deployment has", async 
   const problem = `"table_counts" is not an object of at most 10000 fields, each a whole number from -1: an object`;
   expect((await failure).message).toEndWith(problem);
 });
+
+test.each([
+  ["small", ""],
+  ["large", "x".repeat(1_000_000)],
+])(
+  "D-11.1 pullPage() takes a %s reply that nests as deep as a push may, and refuses a deeper one",
+  async (_, filler) => {
+    const nested = (levels: number) =>
+      `{"table":"t","since":null,"count":1,"total":1,"offset":0,"limit":1000,"has_more":false,"next_offset":null,"records":[{"b":"${filler}","a":${"[".repeat(levels)}${"]".repeat(levels)}}]}`;
+    const pull = (levels: number) => {
+      const { baseUrl } = startPeer(() => plainReply(nested(levels)));
+      return createSyncClient({ baseUrl, key: KEY }).pullPage("t");
+    };
+    // The reply, its records and the record are three levels more.
+    expect((await pull(9_997)).page.count).toBe(1);
+    expect((await failureOf(pull(9_998))).message).toEndWith("it is nested too deeply");
+  },
+);
