@@ -1,5 +1,6 @@
 // How many rows a pull asks for at once. D-4.6.
 import { expect, test } from "bun:test";
+import { createSyncClient } from "../../../src/client.ts";
 import { PullCursor } from "../../../src/domain/sync/pull/pull-cursor.ts";
 import { BatchSize } from "../../../src/domain/sync/run/pacing.ts";
 import type { PulledPage, RemotePeer } from "../../../src/ports/tables/remote-peer.ts";
@@ -7,7 +8,10 @@ import { RemoteCalls } from "../../../src/usecases/sync/shared/call-remote.ts";
 import type { RunContext } from "../../../src/usecases/sync/shared/run-context.ts";
 import { openRemote } from "../../../src/usecases/sync/shared/sync-deps.ts";
 import { askPage } from "../../../src/usecases/sync/transfer/remote-pages.ts";
-import { makeTwoEnds } from "./two-ends.ts";
+import { plainReply, startPeer } from "../../adapters/fetch/sync-client-support.ts";
+import { makeTwoEnds, type TwoEnds } from "./two-ends.ts";
+
+const SINCE = "2026-03-01T10:00:00Z";
 
 interface Asking {
   readonly size?: BatchSize;
@@ -20,23 +24,32 @@ async function askedFor(
   lengths: readonly number[],
   { size = new BatchSize(1000, 1000), replyMs = [] }: Asking = {},
 ): Promise<number[]> {
-  const { deps, table, time } = await makeTwoEnds();
-  const remote = openRemote(deps);
-  const { peer } = remote;
+  const ends = await makeTwoEnds();
+  const { peer } = openRemote(ends.deps);
   const asked: number[] = [];
   const measured: RemotePeer = {
     ...peer,
     async pullPage(tableName, request): Promise<PulledPage> {
       const bytesUncompressed = lengths[asked.length] ?? 0;
-      time.advance(replyMs[asked.length] ?? 0);
+      ends.time.advance(replyMs[asked.length] ?? 0);
       asked.push(request?.limit ?? 0);
       return { ...(await peer.pullPage(tableName, request)), bytesUncompressed };
     },
   };
+  await askPages(ends, measured, { size, count: lengths.length });
+  return asked;
+}
+
+/** Asks a peer for the first page as often as `count` says. */
+async function askPages(
+  { deps, table }: TwoEnds,
+  peer: RemotePeer,
+  { size, count }: { readonly size: BatchSize; readonly count: number },
+): Promise<void> {
   const run: RunContext = {
     runId: "run",
     deps,
-    remote: { ...remote, peer: measured },
+    remote: { ...openRemote(deps), peer },
     directions: [],
     isForced: false,
     maxDeletes: null,
@@ -47,9 +60,8 @@ async function askedFor(
     publish: () => {},
   };
   const calls = new RemoteCalls(deps, run.stop);
-  const cursor = PullCursor.beginSince(table, "2026-03-01T10:00:00Z", 5000);
-  for (const _ of lengths) await askPage({ run, table, calls }, cursor, size);
-  return asked;
+  const cursor = PullCursor.beginSince(table, SINCE, 5000);
+  for (let i = 0; i < count; i++) await askPage({ run, table, calls }, cursor, size);
 }
 
 const MIB = 1024 * 1024;
@@ -75,3 +87,25 @@ test("D-7.9.3 a page of more than 2 MiB does not let the next one have more rows
   const lengths = [2 * MIB, 2 * MIB + 1, 4 * MIB, 0, 0];
   expect(await askedFor(lengths, { size })).toEqual([500, 1000, 1000, 1000, 2000]);
 });
+
+test.each([
+  ["of more than 2,000,000 values", `[${"1,".repeat(2_000_000)}1]`],
+  ["that is longer than a reply may be", `["${"x".repeat(5_000_000)}"]`],
+])(
+  "D-11.2.1 a page %s is asked for again with half its limit, and once each",
+  async (_what, records) => {
+    const ends = await makeTwoEnds();
+    const head = { table: ends.table.name, since: SINCE, count: 0, total: 0, offset: 0 };
+    const asked: number[] = [];
+    const { baseUrl } = startPeer(({ target }) => {
+      const limit = Number(/[?&]limit=(\d+)/.exec(target)?.[1]);
+      asked.push(limit);
+      const page = { ...head, limit, has_more: false, next_offset: null, records: [] };
+      const reply = JSON.stringify(page);
+      return plainReply(limit > 200 ? reply.replace("[]", records) : reply);
+    });
+    const peer = createSyncClient({ baseUrl, key: "k-1-secret", maxReplyBytes: 4_500_000 });
+    await askPages(ends, peer, { size: new BatchSize(1000, 1000), count: 2 });
+    expect(asked).toEqual([1000, 500, 250, 125, 141]);
+  },
+);
