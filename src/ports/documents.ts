@@ -29,6 +29,11 @@ export interface Collection<Doc extends object> {
 // biome-ignore lint/suspicious/noExplicitAny: a collection of whatever documents
 export type AnyCollection = Collection<any>;
 
+/** Those whose documents copies take along. */
+export function copiedOf(collections: readonly AnyCollection[]): readonly AnyCollection[] {
+  return collections.filter(({ isCopied = true }) => isCopied);
+}
+
 /** Consecutive documents in the order of the keys, or of an index. */
 export interface Stretch {
   /** The index whose order it is; absent: that of the keys. Keys below are then places, with the document's key behind. */

@@ -1,8 +1,9 @@
 import { AppError } from "../../domain/shared/errors.ts";
-import { readFormat, type StoreIdentity } from "../../domain/shared/store-format.ts";
+import { checkFormat, type StoreIdentity } from "../../domain/shared/store-format.ts";
 import { erasedNameText } from "../../domain/sync/people/erasure.ts";
 import type { Table } from "../../domain/sync/table/table.ts";
 import type { BackUpJob, CopyCounts } from "../../ports/copies/store-copies.ts";
+import type { AnyCollection } from "../../ports/documents.ts";
 import type { ReputationOptions, ReputationStores } from "../../ports/reputation-stores.ts";
 import type { Logger } from "../../ports/runtime/logger.ts";
 import type { FullStorage } from "../../ports/storage.ts";
@@ -35,6 +36,7 @@ import { backUp } from "./copies/back-up.ts";
 import { DELETE_COLLECTIONS, DeleteRecorder } from "./deletes/delete-recorder.ts";
 import { checkVersion } from "./deletes/pre-images.ts";
 import { MongoTombstones } from "./deletes/tombstones.ts";
+import { MongoDocuments } from "./documents/mongo-documents.ts";
 import { makeCollections } from "./driver/collections.ts";
 import { connect } from "./driver/connection.ts";
 import {
@@ -67,7 +69,6 @@ import { REJECTED_DETAILS } from "./runs/rejected-details.ts";
 import { REJECTED, REJECTED_DROPPED } from "./runs/rejected-entries.ts";
 import { MongoRejectedRecords } from "./runs/rejected-records.ts";
 import { DRY_RUNS, MongoRunStore, RUNS } from "./runs/run-store.ts";
-import { MongoTrafficStore, TRAFFIC } from "./runs/traffic-store.ts";
 import { LATE_COMMITS, LATE_ROWS, MongoLateRows } from "./tables/late-rows.ts";
 import { MongoRowSource } from "./tables/row-source.ts";
 import { inspectTables, TABLE_DEFINITIONS } from "./tables/table-inspection.ts";
@@ -86,10 +87,10 @@ interface MongoStorageOptions {
   readonly logger?: Logger;
   /** True for the program that fills the store. */
   readonly isFilling?: boolean;
-  /** True for a start of the service, which alone may change the format of a store. D-11.4. */
-  readonly changesFormat?: boolean;
   /** The tables that `tables.prepare()` will be called with, which are looked at before anything is written. D-11.4. */
   readonly tables?: readonly Table[];
+  /** The collections of `documents`. */
+  readonly collections?: readonly AnyCollection[];
 }
 
 const SILENT: Logger = { debug() {}, info() {}, warn() {}, error() {} };
@@ -109,7 +110,6 @@ const INTERNAL_COLLECTIONS = [
   REJECTED,
   REJECTED_DETAILS,
   REJECTED_DROPPED,
-  TRAFFIC,
   ALERTS,
   AGREED,
   LATE_ROWS,
@@ -127,8 +127,8 @@ const INTERNAL_COLLECTIONS = [
  * `store_unavailable`. No message holds the URL.
  */
 export async function openMongoStorage(options: MongoStorageOptions): Promise<FullStorage> {
-  const { url, clock, storeClock = null, logger = SILENT, tables = [] } = options;
-  let identity: StoreIdentity = { deploymentId: "", formerFormat: null, isNew: false };
+  const { url, clock, storeClock = null, logger = SILENT, tables = [], collections = [] } = options;
+  let identity: StoreIdentity = { deploymentId: "", isNew: false };
   const { client, db, primaryWatch } = await connect(url, { clock, logger }, async (database) => {
     const examine = async () => {
       await checkVersion(
@@ -138,20 +138,27 @@ export async function openMongoStorage(options: MongoStorageOptions): Promise<Fu
       await inspectTables(database, tables);
     };
     const found = await prepareFacts(database, { ...options, examine });
-    // A try before this one may have made the store, or changed its format.
+    // A try before this one may have made the store.
     identity = {
       deploymentId: found.deploymentId,
-      formerFormat: identity.formerFormat ?? found.formerFormat,
       isNew: identity.isNew || found.isNew,
     };
     await makeCollections(database, INTERNAL_COLLECTIONS);
   });
   const deps = { client, db, clock, primaryWatch, storeClock, callLimit: SYNC_CALLS };
-  return new MongoStorage({ ...deps, logger }, identity);
+  const storage = new MongoStorage({ ...deps, logger }, identity);
+  try {
+    await storage.documents.prepare(collections);
+    return storage;
+  } catch (error) {
+    await storage.close();
+    throw error;
+  }
 }
 
 class MongoStorage implements FullStorage {
   readonly identity: StoreIdentity;
+  readonly documents: MongoDocuments;
   readonly tables: MongoTableStore;
   readonly markers: MongoMarkerStore;
   readonly rows: MongoRowSource;
@@ -161,7 +168,6 @@ class MongoStorage implements FullStorage {
   readonly leases: MongoLeaseStore;
   readonly runs: MongoRunStore;
   readonly rejected: MongoRejectedRecords;
-  readonly traffic: MongoTrafficStore;
   readonly alerts: MongoAlertOutbox;
   readonly accounts: MongoAccountStore;
   readonly sessions: MongoSessionStore;
@@ -179,6 +185,7 @@ class MongoStorage implements FullStorage {
     identity: StoreIdentity,
   ) {
     this.identity = identity;
+    this.documents = new MongoDocuments({ ...deps, callLimit: REQUEST_CALLS });
     const versions = new TableVersions(deps.db);
     const erasedNames = new ErasedNames(deps.db, deps.clock);
     this.#accountDeps = { ...deps, versions, erasedNames, callLimit: REQUEST_CALLS };
@@ -193,7 +200,6 @@ class MongoStorage implements FullStorage {
     this.leases = new MongoLeaseStore(deps);
     this.runs = new MongoRunStore(deps);
     this.rejected = new MongoRejectedRecords(deps);
-    this.traffic = new MongoTrafficStore(deps);
     this.alerts = new MongoAlertOutbox(deps);
     this.accounts = new MongoAccountStore(this.#accountDeps);
     this.sessions = new MongoSessionStore(this.#accountDeps);
@@ -211,7 +217,7 @@ class MongoStorage implements FullStorage {
     const { db } = this.#accountDeps;
     try {
       await this.#holder.begin();
-      readFormat(await readFacts(db), false);
+      checkFormat(await readFacts(db), false);
     } catch (error) {
       throw toAppError(error);
     }

@@ -25,12 +25,12 @@ export const PORTABLE_PARTS = [
   "dry_runs",
   "rejected",
   "dropped",
-  "traffic",
   "agreed",
   "late_rows",
   "delete_records",
   "tombstones",
   "counters",
+  "documents",
 ] as const;
 
 export type PortablePart = (typeof PORTABLE_PARTS)[number];

@@ -22,7 +22,6 @@ import { ACCOUNTS } from "../people/name-facts.ts";
 import { MARKERS } from "../runs/marker-store.ts";
 import { entryName, keyOf, REJECTED_DROPPED } from "../runs/rejected-entries.ts";
 import { DRY_RUNS, RUNS } from "../runs/run-store.ts";
-import { TRAFFIC } from "../runs/traffic-store.ts";
 import { LATE_ROWS } from "../tables/late-rows.ts";
 
 /** A collection whose documents are the entries of a part. */
@@ -147,13 +146,6 @@ export const PLAIN_DOCUMENTS: Partial<Record<PortablePart, PlainDocuments>> = {
     write: ({ table, direction, key, fingerprint }) => ({
       _id: nameOf({ table, direction, key, fingerprint }),
       ...{ table, direction, fingerprint },
-    }),
-  },
-  traffic: {
-    collection: TRAFFIC.name,
-    read: ({ unit, atMs, rows, lookups }) => ({ unit, atMs, rows, lookups }),
-    write: ({ unit, atMs, rows, lookups }) => ({
-      ...{ _id: `${unit}/${atMs}`, unit, atMs, rows, lookups },
     }),
   },
   late_rows: {

@@ -7,7 +7,7 @@ import type {
   Transaction,
 } from "../../../ports/documents.ts";
 import { createCollection, DURABLE, makeCollections } from "../driver/collections.ts";
-import { Deadline } from "../driver/deadline.ts";
+import { Deadline, retry, START_CALLS } from "../driver/deadline.ts";
 import { toAppError } from "../driver/errors.ts";
 import { readSnapshot, type StoreDeps } from "../driver/operations.ts";
 import { PERSON_VERSIONS } from "../driver/person-versions.ts";
@@ -27,10 +27,13 @@ export class MongoDocuments implements DocumentStore {
 
   async prepare(collections: readonly AnyCollection[]): Promise<void> {
     try {
-      await createCollection(this.#deps.db, PERSON_VERSIONS.name);
-      await Promise.all(
-        collections.map((collection) => this.#prepare(new DocumentCollection(collection))),
-      );
+      // After an election it starts again, so every step may be done twice.
+      await retry(Deadline.start(this.#deps.clock, START_CALLS), async () => {
+        await createCollection(this.#deps.db, PERSON_VERSIONS.name);
+        await Promise.all(
+          collections.map((collection) => this.#prepare(new DocumentCollection(collection))),
+        );
+      });
     } catch (error) {
       throw toAppError(error);
     }

@@ -7,7 +7,9 @@ import type {
   PortablePart,
   PortableStore,
 } from "../../../ports/copies/portable-store.ts";
+import { type AnyCollection, copiedOf } from "../../../ports/documents.ts";
 import { AUDIT_COLUMNS } from "../audit/audit-tables.ts";
+import { CollectionTable } from "../documents/collection-table.ts";
 import type { SqliteConnection, SqliteRow, SqliteValue } from "../driver/driver.ts";
 import { quotedName } from "../driver/unique-keys.ts";
 import { entryId } from "../runs/rejected-records.ts";
@@ -48,9 +50,11 @@ const COUNTERS = `SELECT 'consents' AS name, max(coalesce((SELECT seq FROM sqlit
 
 export class PortableFile implements PortableStore {
   readonly #connection: SqliteConnection;
+  readonly #collections: readonly CollectionTable[];
 
-  constructor(connection: SqliteConnection) {
+  constructor(connection: SqliteConnection, collections: readonly AnyCollection[]) {
     this.#connection = connection;
+    this.#collections = copiedOf(collections).map((one) => new CollectionTable(one));
   }
 
   async *read(part: PortablePart, tables: readonly Table[]) {
@@ -83,12 +87,14 @@ export class PortableFile implements PortableStore {
   write(part: PortablePart, entries: readonly PortableEntry[], tables: readonly Table[]): void {
     const plain = part === "audit" ? AUDIT : PLAIN_PARTS[part];
     if (plain !== undefined) this.#writePlain(plain, entries);
+    else if (part === "documents") this.#commitAll(entries.map((entry) => this.#put(entry)));
     else this.#commitAll(entries.flatMap((entry) => statementsOf(part, entry, tables)));
   }
 
   *#entries(part: PortablePart, tables: readonly Table[]): Iterable<PortableEntry> {
     const plain = part === "audit" ? AUDIT : PLAIN_PARTS[part];
     if (plain !== undefined) yield* this.#plain(plain);
+    else if (part === "documents") yield* this.#documents();
     else if (part === "usage") yield* mapped(this.#iterate(USAGE), usageEntry);
     else if (part === "runs") yield* this.#iterate(RUNS("repsync_runs"));
     else if (part === "dry_runs") yield* this.#iterate(RUNS("repsync_dry_runs"));
@@ -109,6 +115,21 @@ export class PortableFile implements PortableStore {
       for (const flag of flags) (row as Record<string, unknown>)[flag] = row[flag] === 1;
       return row;
     });
+  }
+
+  *#documents(): Iterable<PortableEntry> {
+    for (const table of this.#collections) {
+      const rows = this.#iterate(`SELECT ${table.columns} FROM ${table.name}`);
+      for (const row of rows) {
+        yield { collection: table.collection.name, doc: table.documentOf(row) };
+      }
+    }
+  }
+
+  #put({ collection, doc }: PortableEntry): Statement {
+    const table = this.#collections.find((one) => one.collection.name === collection);
+    if (table === undefined) throw new Error("A document of a collection that is not there");
+    return [table.put, table.valuesOf(table.collection.keyOf(doc), doc as object)];
   }
 
   *#deleteRecords(tables: readonly Table[]): Iterable<PortableEntry> {

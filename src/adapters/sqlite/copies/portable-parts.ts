@@ -90,10 +90,6 @@ export const PLAIN_PARTS: Partial<Record<PortablePart, PlainPart>> = {
     columns: { name: "name", value: "value" },
     where: "value <> ''",
   },
-  traffic: {
-    table: "repsync_traffic",
-    columns: { unit: "unit", at_ms: "atMs", rows: "rows", lookups: "lookups" },
-  },
   late_rows: { table: "repsync_late_rows", columns: { table_name: "table", notes: "notes" } },
 };
 
