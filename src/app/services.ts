@@ -33,6 +33,7 @@ import { NO_TRACING, type Tracing } from "../ports/runtime/tracing.ts";
 import type { FullStorage } from "../ports/storage.ts";
 import type { ForeignDatabase } from "../ports/tables/foreign-database.ts";
 import { COLLECTIONS } from "../repositories/collections.ts";
+import { Runs } from "../repositories/runs.ts";
 import { Traffic } from "../repositories/traffic.ts";
 import { Alerts } from "../usecases/alerts/alerts.ts";
 import { StoreDamage } from "../usecases/operations/store-damage.ts";
@@ -212,7 +213,7 @@ function syncDeps(config: Config, opened: OpenedStore): SyncDeps {
     agreed: storage.agreed,
     markers: storage.markers,
     leases: storage.leases,
-    runs: storage.runs,
+    runs: new Runs(storage.documents),
     rejected: storage.rejected,
     learned: new LearnedSizes(),
     connectPeer: ({ baseUrl, key }) =>

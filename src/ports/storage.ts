@@ -12,7 +12,6 @@ import type { AgreedBlocks } from "./runs/agreed-rows.ts";
 import type { LeaseStore } from "./runs/lease-store.ts";
 import type { MarkerStore } from "./runs/marker-store.ts";
 import type { RejectedRecords } from "./runs/rejected-records.ts";
-import type { RunStore } from "./runs/run-store.ts";
 import type { KnownNames } from "./tables/known-names.ts";
 import type { LateRows } from "./tables/late-rows.ts";
 import type { RowSource } from "./tables/row-source.ts";
@@ -41,7 +40,6 @@ export interface FullStorage extends Storage, StoreCopies {
   readonly tombstones: Tombstones;
   readonly agreed: AgreedBlocks;
   readonly leases: LeaseStore;
-  readonly runs: RunStore;
   readonly rejected: RejectedRecords;
   readonly alerts: AlertOutbox;
   readonly accounts: AccountStore;

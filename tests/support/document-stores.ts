@@ -6,7 +6,6 @@ import { MongoClient } from "mongodb";
 import { MongoDocuments } from "../../src/adapters/mongodb/documents/mongo-documents.ts";
 import { REQUEST_CALLS } from "../../src/adapters/mongodb/driver/deadline.ts";
 import { PrimaryWatch } from "../../src/adapters/mongodb/driver/primary-watch.ts";
-import { prepareTime } from "../../src/adapters/mongodb/driver/server-clock.ts";
 import { SqliteDocuments } from "../../src/adapters/sqlite/documents/sqlite-documents.ts";
 import { openBunSqlite } from "../../src/adapters/sqlite/driver/bun-driver.ts";
 import { SqliteDatabase } from "../../src/adapters/sqlite/driver/database.ts";
@@ -53,7 +52,6 @@ export async function openSqliteMemory(): Promise<OpenedDocuments> {
 
 export async function openMongo(): Promise<OpenedDocuments> {
   const { db, url, dispose } = await makeDatabase();
-  await prepareTime(db);
   const clients: MongoClient[] = [];
   const openInstance = async () => {
     const client = new MongoClient(url, { writeConcern: { w: "majority" } });

@@ -53,7 +53,7 @@ import { COUNTERS } from "./driver/id-counters.ts";
 import { LOOKUP_LOG } from "./driver/lookup-log.ts";
 import type { StoreDeps } from "./driver/operations.ts";
 import { PERSON_VERSIONS } from "./driver/person-versions.ts";
-import { prepareTime, type StoreClock, TIME } from "./driver/server-clock.ts";
+import type { StoreClock } from "./driver/server-clock.ts";
 import { prepareFacts, readFacts } from "./driver/store-facts.ts";
 import { TABLE_VERSIONS, TableVersions } from "./driver/table-versions.ts";
 import { LookupCache } from "./lookups/lookup-cache.ts";
@@ -68,7 +68,6 @@ import { MARKERS, MongoMarkerStore } from "./runs/marker-store.ts";
 import { REJECTED_DETAILS } from "./runs/rejected-details.ts";
 import { REJECTED, REJECTED_DROPPED } from "./runs/rejected-entries.ts";
 import { MongoRejectedRecords } from "./runs/rejected-records.ts";
-import { DRY_RUNS, MongoRunStore, RUNS } from "./runs/run-store.ts";
 import { LATE_COMMITS, LATE_ROWS, MongoLateRows } from "./tables/late-rows.ts";
 import { MongoRowSource } from "./tables/row-source.ts";
 import { inspectTables, TABLE_DEFINITIONS } from "./tables/table-inspection.ts";
@@ -105,8 +104,6 @@ const INTERNAL_COLLECTIONS = [
   COUNTERS,
   LEASES,
   LEASE_TURNS,
-  RUNS,
-  DRY_RUNS,
   REJECTED,
   REJECTED_DETAILS,
   REJECTED_DROPPED,
@@ -166,7 +163,6 @@ class MongoStorage implements FullStorage {
   readonly tombstones: MongoTombstones;
   readonly agreed: MongoAgreedBlocks;
   readonly leases: MongoLeaseStore;
-  readonly runs: MongoRunStore;
   readonly rejected: MongoRejectedRecords;
   readonly alerts: MongoAlertOutbox;
   readonly accounts: MongoAccountStore;
@@ -198,7 +194,6 @@ class MongoStorage implements FullStorage {
     this.tombstones = new MongoTombstones(deps, this.#recorder);
     this.agreed = new MongoAgreedBlocks(deps);
     this.leases = new MongoLeaseStore(deps);
-    this.runs = new MongoRunStore(deps);
     this.rejected = new MongoRejectedRecords(deps);
     this.alerts = new MongoAlertOutbox(deps);
     this.accounts = new MongoAccountStore(this.#accountDeps);
@@ -260,7 +255,6 @@ class MongoStorage implements FullStorage {
 }
 
 const REPUTATION_COLLECTIONS = [
-  TIME,
   SUBJECTS,
   API_KEYS,
   CONSENTS,
@@ -318,10 +312,9 @@ async function prepare({ db, clock }: StoreDeps, rows: readonly PersonRows[]): P
   const indexes = rows.map(({ index }) => index).filter((index) => index !== null);
   try {
     // After an election it starts again, so every step may be done twice.
-    await retry(Deadline.start(clock, START_CALLS), async () => {
-      await makeCollections(db, [...REPUTATION_COLLECTIONS, ...indexes]);
-      await prepareTime(db);
-    });
+    await retry(Deadline.start(clock, START_CALLS), () =>
+      makeCollections(db, [...REPUTATION_COLLECTIONS, ...indexes]),
+    );
   } catch (error) {
     throw toAppError(error);
   }

@@ -46,7 +46,6 @@ import { AGREED_TABLES, SqliteAgreedBlocks } from "./runs/agreed-rows.ts";
 import { LEASE_TABLES, SqliteLeaseStore } from "./runs/lease-store.ts";
 import { MARKER_TABLES, SqliteMarkerStore } from "./runs/marker-store.ts";
 import { REJECTED_TABLES, SqliteRejectedRecords } from "./runs/rejected-records.ts";
-import { RUN_TABLES, SqliteRunStore } from "./runs/run-store.ts";
 import { LATE_TABLES, SqliteLateRows } from "./tables/late-rows.ts";
 import { SqliteRowSource } from "./tables/row-source.ts";
 import { DEFINITION_TABLES, examineTables, readForeignTables } from "./tables/schema.ts";
@@ -59,7 +58,6 @@ const INTERNAL_TABLES = [
   ...DEFINITION_TABLES,
   ...MARKER_TABLES,
   ...LEASE_TABLES,
-  ...RUN_TABLES,
   ...REJECTED_TABLES,
   ...ALERT_TABLES,
   ...AGREED_TABLES,
@@ -91,7 +89,6 @@ export class SqliteStorage implements FullStorage {
   readonly tombstones: SqliteTombstones;
   readonly agreed: SqliteAgreedBlocks;
   readonly leases: SqliteLeaseStore;
-  readonly runs: SqliteRunStore;
   readonly rejected: SqliteRejectedRecords;
   readonly alerts: SqliteAlertOutbox;
   readonly accounts: SqliteAccountStore;
@@ -117,7 +114,6 @@ export class SqliteStorage implements FullStorage {
     this.tombstones = new SqliteTombstones(database);
     this.agreed = new SqliteAgreedBlocks(database);
     this.leases = new SqliteLeaseStore(database);
-    this.runs = new SqliteRunStore(database);
     this.rejected = new SqliteRejectedRecords(database);
     this.alerts = new SqliteAlertOutbox(database);
     this.accounts = new SqliteAccountStore(database, erasedNames);

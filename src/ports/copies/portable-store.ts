@@ -21,8 +21,6 @@ export const PORTABLE_PARTS = [
   "audit_chain_count",
   "alerts",
   "markers",
-  "runs",
-  "dry_runs",
   "rejected",
   "dropped",
   "agreed",

@@ -7,7 +7,6 @@ import type { Clock } from "../../../src/ports/runtime/runtime.ts";
 import type { FullStorage } from "../../../src/ports/storage.ts";
 import type { KnownNames } from "../../../src/ports/tables/known-names.ts";
 import type { PreparedTables } from "../../../src/ports/tables/table-store.ts";
-import { COLLECTIONS } from "../../../src/repositories/collections.ts";
 import {
   MemoryAccountStore,
   MemoryApiKeyStore,
@@ -20,9 +19,10 @@ import type { MemoryAgreedBlocks } from "./agreed-rows.ts";
 import { MemoryAlertOutbox } from "./alerts.ts";
 import { MemoryAuditLog, MemoryChainWriter } from "./audit.ts";
 import { MemoryAuditSearch } from "./audit-search.ts";
-import { MemoryDocuments } from "./documents.ts";
+import { type MemoryDocuments, ownDocuments } from "./documents.ts";
 import { MemoryErasedNames } from "./erased-names.ts";
 import type { MemoryLateRows } from "./late-rows.ts";
+import type { MemoryLeaseStore } from "./leases.ts";
 import { MemoryLookupProcessor } from "./lookups.ts";
 import {
   MemoryAdministration,
@@ -33,7 +33,6 @@ import {
 } from "./people.ts";
 import type { MemoryRejectedRecords } from "./rejected-records.ts";
 import type { MemoryRowSource } from "./row-source.ts";
-import { type MemoryLeaseStore, MemoryRunStore } from "./runs.ts";
 import { MemoryTables } from "./tables.ts";
 import type { MemoryTombstones } from "./tombstones.ts";
 import { MemoryUsageStore } from "./usage.ts";
@@ -45,7 +44,6 @@ export class MemoryDatabase {
   readonly rows: MemoryRowSource;
   readonly documents: MemoryDocuments;
   readonly alerts = new MemoryAlertOutbox();
-  readonly runs = new MemoryRunStore(this.alerts);
   readonly sessions: MemorySessionStore;
   readonly accounts: MemoryAccountStore;
   readonly signIns = new MemorySignInGuard();
@@ -59,8 +57,7 @@ export class MemoryDatabase {
   /** `clock` is the store's own: leases, times of rows, sessions and lookups go by it in all instances. */
   constructor(clock: Clock) {
     this.clock = clock;
-    this.documents = new MemoryDocuments(clock);
-    void this.documents.prepare(COLLECTIONS);
+    this.documents = ownDocuments(clock, this.alerts);
     this.tables = new MemoryTables(clock);
     this.rows = this.tables.rows;
     this.sessions = new MemorySessionStore(clock);
@@ -105,7 +102,6 @@ export class MemoryStorage implements FullStorage {
   readonly tombstones: MemoryTombstones;
   readonly agreed: MemoryAgreedBlocks;
   readonly leases: MemoryLeaseStore;
-  readonly runs: MemoryRunStore;
   readonly alerts: MemoryAlertOutbox;
   readonly rejected: MemoryRejectedRecords;
   readonly sessions: MemorySessionStore;
@@ -125,7 +121,6 @@ export class MemoryStorage implements FullStorage {
     this.tombstones = database.tables.tombstones;
     this.agreed = database.tables.agreed;
     this.rejected = database.tables.rejected;
-    this.runs = database.runs;
     this.alerts = database.alerts;
     this.sessions = database.sessions;
     this.accounts = database.accounts;

@@ -33,7 +33,6 @@ import { ACCOUNTS } from "../people/name-facts.ts";
 import { AGREED, partsOfBlock } from "../runs/agreed-rows.ts";
 import { REJECTED_DETAILS, splitText } from "../runs/rejected-details.ts";
 import { REJECTED } from "../runs/rejected-entries.ts";
-import { DRY_RUNS, RUNS } from "../runs/run-store.ts";
 import { RowReader } from "../tables/row-reader.ts";
 import { layoutOf } from "../tables/table-layout.ts";
 import { storedFields } from "../tables/upserts.ts";
@@ -46,8 +45,6 @@ const FIRST_SECOND = 1;
 const MOVED_COUNTERS: Readonly<Record<string, string>> = {
   consents: CONSENTS.name,
   api_keys: API_KEYS.name,
-  runs: RUNS.name,
-  dry_runs: DRY_RUNS.name,
   rejected: REJECTED.name,
 };
 

@@ -11,6 +11,7 @@ import { Deadline, retry, START_CALLS } from "../driver/deadline.ts";
 import { toAppError } from "../driver/errors.ts";
 import { readSnapshot, type StoreDeps } from "../driver/operations.ts";
 import { PERSON_VERSIONS } from "../driver/person-versions.ts";
+import { prepareTime, TIME } from "../driver/server-clock.ts";
 import { commit, runTransaction } from "../driver/transaction.ts";
 import { DocumentCollection } from "./document-collection.ts";
 import { MongoTransaction } from "./mongo-transaction.ts";
@@ -29,7 +30,8 @@ export class MongoDocuments implements DocumentStore {
     try {
       // After an election it starts again, so every step may be done twice.
       await retry(Deadline.start(this.#deps.clock, START_CALLS), async () => {
-        await createCollection(this.#deps.db, PERSON_VERSIONS.name);
+        await makeCollections(this.#deps.db, [PERSON_VERSIONS, TIME]);
+        await prepareTime(this.#deps.db);
         await Promise.all(
           collections.map((collection) => this.#prepare(new DocumentCollection(collection))),
         );

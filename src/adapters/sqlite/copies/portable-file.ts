@@ -28,9 +28,6 @@ const USAGE = `SELECT account_id AS accountId, month, month_calls AS monthCalls,
   (SELECT json_group_array(json_array(at_ms, calls) ORDER BY at_ms) FROM repsync_calls c
    WHERE c.account_id = u.account_id) AS calls
   FROM repsync_usage u LEFT JOIN repsync_call_history h USING (account_id)`;
-const RUNS = (table: string) => `SELECT r.number, r.id, r.run, n.news, c.reason AS cancelled
-  FROM ${table} r LEFT JOIN repsync_run_news n USING (id)
-  LEFT JOIN repsync_run_cancellations c USING (id)`;
 const REJECTED = `SELECT number, table_name AS "table", direction, details, attempts,
   first_at_ms AS firstAtMs, last_at_ms AS lastAtMs FROM repsync_rejected`;
 const DROPPED = `SELECT table_name AS "table", direction, key, fingerprint FROM repsync_dropped`;
@@ -42,8 +39,6 @@ const DELETES = `SELECT table_name AS "table", earliest_available AS completeSin
 const COUNTERS = `SELECT 'consents' AS name, max(coalesce((SELECT seq FROM sqlite_sequence
     WHERE name = 'repsync_consents'), 0), coalesce(max(id), 0)) AS last FROM repsync_consents
   UNION ALL SELECT 'api_keys', coalesce(max(n), 0) FROM repsync_api_keys
-  UNION ALL SELECT 'runs', coalesce(max(number), 0) FROM repsync_runs
-  UNION ALL SELECT 'dry_runs', coalesce(max(number), 0) FROM repsync_dry_runs
   UNION ALL SELECT name, last FROM repsync_counters
   UNION ALL SELECT 'tombstones/' || substr(name, length('repsync_deleted_') + 1), seq
     FROM sqlite_sequence WHERE name GLOB 'repsync_deleted_*'`;
@@ -96,8 +91,6 @@ export class PortableFile implements PortableStore {
     if (plain !== undefined) yield* this.#plain(plain);
     else if (part === "documents") yield* this.#documents();
     else if (part === "usage") yield* mapped(this.#iterate(USAGE), usageEntry);
-    else if (part === "runs") yield* this.#iterate(RUNS("repsync_runs"));
-    else if (part === "dry_runs") yield* this.#iterate(RUNS("repsync_dry_runs"));
     else if (part === "rejected") yield* mapped(this.#iterate(REJECTED), rejectedEntry);
     else if (part === "dropped") yield* mapped(this.#iterate(DROPPED), droppedEntry);
     else if (part === "agreed") yield* this.#iterate(AGREED);
@@ -236,20 +229,6 @@ function statementsOf(
   switch (part) {
     case "usage":
       return usageStatements(entry, insert);
-    case "runs":
-    case "dry_runs": {
-      const id = value("id");
-      const kept = { number: value("number"), id, run: value("run") };
-      return [
-        insert(part === "runs" ? "repsync_runs" : "repsync_dry_runs", kept),
-        ...(value("news") === null
-          ? []
-          : [insert("repsync_run_news", { id, news: value("news") })]),
-        ...(value("cancelled") === null
-          ? []
-          : [insert("repsync_run_cancellations", { id, reason: value("cancelled") })]),
-      ];
-    }
     case "rejected":
     case "dropped":
       return [insert(`repsync_${part}`, rejectedFields(part, entry))];

@@ -96,7 +96,6 @@ export const PLAIN_PARTS: Partial<Record<PortablePart, PlainPart>> = {
 /** Tables of the other parts. */
 export const OTHER_TABLES: readonly string[] = [
   ...["repsync_usage", "repsync_calls", "repsync_call_history", "repsync_audit"],
-  ...["repsync_runs", "repsync_dry_runs", "repsync_run_news", "repsync_run_cancellations"],
   ...["repsync_rejected", "repsync_dropped", "repsync_agreed", "repsync_deletes"],
   "repsync_counters",
 ];
