@@ -1,16 +1,10 @@
 import type { Tracing } from "../../ports/runtime/tracing.ts";
 
-interface TracedOptions {
-  readonly name: string;
-  readonly system: string;
-  readonly spanOf?: (args: readonly unknown[]) => string | undefined;
-}
-
-/** The same store, whose calls below a recorded span have one of their own, named `<name>.<method>`; `spanOf` names others. */
+/** The same store, whose calls below a recorded span have one of their own, named `<name>.<method>`. */
 export function tracedCalls<Store extends object>(
   tracing: Tracing,
   store: Store,
-  { name, system, spanOf }: TracedOptions,
+  { name, system }: { readonly name: string; readonly system: string },
 ): Store {
   const methods = new Map<PropertyKey, unknown>();
   return new Proxy(store, {
@@ -24,8 +18,7 @@ export function tracedCalls<Store extends object>(
         const options = { kind: "client", fields } as const;
         method = (...args: unknown[]) => {
           const call = () => Reflect.apply(value, target, args) as unknown;
-          if (!tracing.isRecorded()) return call();
-          return tracing.inSpan(spanOf?.(args) ?? `${name}.${key}`, call, options);
+          return tracing.isRecorded() ? tracing.inSpan(`${name}.${key}`, call, options) : call();
         };
         methods.set(key, method);
       }

@@ -45,7 +45,10 @@ export class SqliteFile {
     options?: SqliteStoreOptions,
     openSqlite: OpenSqlite = openBunSqlite,
   ): Promise<SqliteStorage> {
-    const storage = await SqliteStorage.open(openSqlite, this.path, options);
+    const storage = await SqliteStorage.open(openSqlite, this.path, {
+      ...options,
+      changesFormat: true,
+    });
     this.#opened.push(storage);
     return storage;
   }

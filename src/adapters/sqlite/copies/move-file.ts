@@ -9,7 +9,6 @@ import type {
   PortableStore,
   PortableTarget,
 } from "../../../ports/copies/portable-store.ts";
-import type { AnyCollection } from "../../../ports/documents.ts";
 import { makeDatabaseFile } from "../driver/database-file.ts";
 import type { OpenSqlite, SqliteConnection } from "../driver/driver.ts";
 import { storeError } from "../driver/result-codes.ts";
@@ -29,11 +28,7 @@ export interface FileSource extends PortableStore {
 }
 
 /** Takes a prepared file for this process alone. Throws `invalid_request` when another one has it open. */
-export async function openFileSource(
-  openSqlite: OpenSqlite,
-  path: string,
-  collections: readonly AnyCollection[],
-): Promise<FileSource> {
+export async function openFileSource(openSqlite: OpenSqlite, path: string): Promise<FileSource> {
   const connection = await openSqlite(resolve(path));
   try {
     holdAlone(connection);
@@ -41,7 +36,7 @@ export async function openFileSource(
     connection.close();
     throw error;
   }
-  const file = new PortableFile(connection, collections);
+  const file = new PortableFile(connection);
   return {
     read: (part, tables) => file.read(part, tables),
     readRows: (table) => file.readRows(table),
@@ -59,15 +54,7 @@ export async function openFileSource(
 export async function openFileTarget(
   openSqlite: OpenSqlite,
   path: string,
-  {
-    adminUsername,
-    collections,
-    prepare,
-  }: {
-    readonly adminUsername: string | null;
-    readonly collections: readonly AnyCollection[];
-    prepare: PrepareFile;
-  },
+  { adminUsername, prepare }: { readonly adminUsername: string | null; prepare: PrepareFile },
 ): Promise<PortableTarget> {
   if (path === ":memory:") {
     throw new AppError("invalid_request", "A store in memory ends with its process: name a file");
@@ -97,7 +84,7 @@ export async function openFileTarget(
     await remove(isNew ? [...temps, target] : temps);
     throw error;
   }
-  return new FileTarget(connection, new PortableFile(connection, collections), {
+  return new FileTarget(connection, {
     async finish() {
       connection.close();
       const file = await open(temp, "r+");
@@ -123,11 +110,10 @@ class FileTarget implements PortableTarget {
 
   constructor(
     connection: SqliteConnection,
-    file: PortableFile,
     { finish, giveUp }: Pick<PortableTarget, "finish" | "giveUp">,
   ) {
     this.#connection = connection;
-    this.#file = file;
+    this.#file = new PortableFile(connection);
     this.finish = finish;
     this.giveUp = giveUp;
   }
