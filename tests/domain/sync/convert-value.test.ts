@@ -315,9 +315,7 @@ describe("convertValue()", () => {
     const nested = (levels: number) => "[".repeat(levels) + "]".repeat(levels);
     expect(convert(column, nested(500))).toBe(nested(500));
     expect(convert(column, nested(501))).toBe("fails: must not be nested deeper than 500 levels");
-    expect(convert(column, nested(100_000))).toBe(
-      "fails: must not be nested deeper than 500 levels",
-    );
+    expect(convert(column, nested(9_999))).toBe("fails: must not be nested deeper than 500 levels");
     const objects = `${'{"a":'.repeat(501)}1${"}".repeat(501)}`;
     expect(convert(column, objects)).toBe("fails: must not be nested deeper than 500 levels");
   });

@@ -11,6 +11,7 @@ import { Deadline } from "../driver/deadline.ts";
 import { toAppError } from "../driver/errors.ts";
 import { readSnapshot, type StoreDeps } from "../driver/operations.ts";
 import { PERSON_VERSIONS } from "../driver/person-versions.ts";
+import { prepareTime } from "../driver/server-clock.ts";
 import { commit, runTransaction } from "../driver/transaction.ts";
 import { DocumentCollection } from "./document-collection.ts";
 import { MongoTransaction } from "./mongo-transaction.ts";
@@ -27,7 +28,9 @@ export class MongoDocuments implements DocumentStore {
 
   async prepare(collections: readonly AnyCollection[]): Promise<void> {
     try {
-      await createCollection(this.#deps.db, PERSON_VERSIONS.name);
+      const { db } = this.#deps;
+      await prepareTime(db);
+      await createCollection(db, PERSON_VERSIONS.name);
       await Promise.all(
         collections.map((collection) => this.#prepare(new DocumentCollection(collection))),
       );

@@ -3,7 +3,6 @@ import { MongoClient } from "mongodb";
 import { MongoDocuments } from "../../../../src/adapters/mongodb/documents/mongo-documents.ts";
 import { REQUEST_CALLS } from "../../../../src/adapters/mongodb/driver/deadline.ts";
 import { PrimaryWatch } from "../../../../src/adapters/mongodb/driver/primary-watch.ts";
-import { prepareTime } from "../../../../src/adapters/mongodb/driver/server-clock.ts";
 import { SystemClock } from "../../../../src/adapters/system/system.ts";
 import { documentsContract } from "../../../contract/documents/documents-contract.ts";
 import type { OpenedDocuments } from "../../../contract/documents/documents-harness.ts";
@@ -16,7 +15,6 @@ describe.skipIf(!mongoAvailable)("MongoDB", () => {
 
 async function open(): Promise<OpenedDocuments> {
   const { db, url, dispose } = await makeDatabase();
-  await prepareTime(db);
   const clients: MongoClient[] = [];
   const openInstance = async () => {
     const client = new MongoClient(url, { writeConcern: { w: "majority" } });
