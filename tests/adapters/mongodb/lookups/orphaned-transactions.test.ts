@@ -8,8 +8,11 @@ import { loadUntilKilled } from "../service.ts";
 import { databaseTest, type TestDatabase } from "../support.ts";
 
 const NO_SUCH_TRANSACTION = 251;
-/** In which an account answers again after the instance that held it was killed. */
-const MAX_HELD_MS = 3_000;
+/**
+ * In which an account answers again after the instance that held it was killed: half of what a request may take. Two seconds
+ * are the least; a quiet machine needs 2.3, a busy one more.
+ */
+const MAX_HELD_MS = 5_000;
 const LIMITS = { callsPerMinute: 1_000_000_000, callsPerMonth: null };
 
 /** An account that an instance has counted calls of. */
