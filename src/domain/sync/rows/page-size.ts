@@ -36,9 +36,14 @@ export class PageSize {
   takes(row: Row): boolean {
     const isFirst = this.#isEmpty;
     this.#isEmpty = false;
-    this.#values += valuesOf(row as JsonValue);
+    let estimate = 3;
+    this.#values++;
+    for (const name in row) {
+      const value = row[name] ?? null;
+      estimate += name.length + 4 + estimatedValueBytes(value);
+      this.#values += typeof value === "object" && value !== null ? valuesOf(value) : 1;
+    }
     if (!isFirst && this.#values > MAX_JSON_VALUES) return false;
-    const estimate = estimatedBytes(row);
     if (this.#bytes + estimate <= this.#maxBytes) {
       this.#bytes += estimate;
       this.#estimated.push(row);
@@ -73,13 +78,7 @@ function rowBytes(row: Row): number {
   return utf8Bytes(JSON.stringify(row)) + 1;
 }
 
-/** Not less than `rowBytes`. */
-function estimatedBytes(row: Row): number {
-  let bytes = 3;
-  for (const name in row) bytes += name.length + 4 + estimatedValueBytes(row[name] ?? null);
-  return bytes;
-}
-
+/** Not less than what the value takes. */
 function estimatedValueBytes(value: ColumnValue): number {
   if (typeof value === "string") return value.length * MAX_BYTES_PER_UNIT + 2;
   if (typeof value !== "object" || value === null) return MAX_WORD_BYTES;
