@@ -1,8 +1,7 @@
 // Checks the reply of `/deleted/{table}`. D-7.6.
-import type { JsonObject } from "../../domain/shared/json.ts";
 import type { DeletedReply, SentTombstone } from "../../ports/tables/remote-peer.ts";
 import type { Reply } from "./exchange.ts";
-import { arrayOf, OBJECT, orNull, ReplyFields, SOME_TEXT, TEXT, TIME } from "./reply-fields.ts";
+import { OBJECT, orNull, ReplyFields, SOME_TEXT, TEXT, TIME } from "./reply-fields.ts";
 
 /** `askedCursor` is null when the request had none. */
 export async function readDeletedReply(
@@ -11,7 +10,7 @@ export async function readDeletedReply(
   askedCursor: string | null,
 ): Promise<Omit<DeletedReply, "bytesCompressed" | "bytesUncompressed">> {
   const fields = await ReplyFields.of(reply);
-  const items = fields.read("items", arrayOf(OBJECT)).map((item) => readItem(reply, item));
+  const items = await fields.readEach("items", reply.turns, readItem);
   const page = {
     items,
     nextCursor: fields.read("next_cursor", orNull(SOME_TEXT)),
@@ -26,7 +25,6 @@ export async function readDeletedReply(
   return page;
 }
 
-function readItem(reply: Reply, item: JsonObject): SentTombstone {
-  const fields = new ReplyFields(reply.label, item);
+function readItem(fields: ReplyFields): SentTombstone {
   return { key: fields.read("key", OBJECT), deletedAt: fields.read("deleted_at", TIME) };
 }

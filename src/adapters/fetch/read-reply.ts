@@ -1,6 +1,5 @@
 // Checks that a reply has the fields that the document says and answers the request. Other fields are dropped.
 
-import type { JsonObject } from "../../domain/shared/json.ts";
 import type {
   DigestPage,
   DigestQuery,
@@ -149,9 +148,7 @@ export async function readDigestPage(
     table: fields.read("table", TEXT),
     format: fields.read("format", TEXT),
     columns: fields.read("columns", arrayOf(TEXT)),
-    segments: fields
-      .read("segments", arrayOf(OBJECT))
-      .map((segment) => readSegment(reply, segment)),
+    segments: await fields.readEach("segments", reply.turns, readSegment),
     hasMore: fields.read("has_more", FLAG),
     ...fields.readOptional("records", arrayOf(OBJECT)),
   };
@@ -163,8 +160,7 @@ export async function readDigestPage(
   return page;
 }
 
-function readSegment(reply: Reply, segment: JsonObject): DigestSegment {
-  const fields = new ReplyFields(reply.label, segment);
+function readSegment(fields: ReplyFields): DigestSegment {
   return {
     through: fields.read("through", orNull(KEY)),
     count: fields.read("count", COUNT),

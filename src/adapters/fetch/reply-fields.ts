@@ -10,6 +10,7 @@ import { MAX_JSON_VALUES } from "../../domain/shared/limits.ts";
 import { parseDateTime } from "../../domain/shared/time.ts";
 import { wireName } from "../../domain/shared/wire-names.ts";
 import { readJson } from "../../ports/runtime/read-json.ts";
+import type { Turns } from "../../ports/runtime/turns.ts";
 import { invalidReply } from "./errors.ts";
 import type { Reply } from "./exchange.ts";
 
@@ -116,6 +117,20 @@ export class ReplyFields {
     const value = this.#values[name];
     if (value !== undefined && shape.fits(value)) return value;
     throw this.#wrong(name, shape.wanted);
+  }
+
+  /** Reads each object of a list, with turns for others: a list may have as many as a reply has values. D-11.1. */
+  async readEach<T>(
+    name: string,
+    turns: Turns,
+    readItem: (item: ReplyFields) => T,
+  ): Promise<readonly T[]> {
+    const items: T[] = [];
+    for (const item of this.read(name, arrayOf(OBJECT))) {
+      items.push(readItem(new ReplyFields(this.#label, item)));
+      if (turns.isOver) await turns.next();
+    }
+    return items;
   }
 
   /** An object with this one field, named as in this code, to be spread; empty when the field is missing. */
