@@ -322,7 +322,7 @@ function addMember(object: Record<string, JsonValue>, name: string, value: JsonV
   }
 }
 
-/** True for what a number may have beside digits. */
+/** True for a sign, a point, or the letter of an exponent: the characters of a number that are no digits. */
 function isNumberSign(code: number): boolean {
   return code === POINT || (code | 0x20) === LETTER_E || code === MINUS || code === PLUS;
 }

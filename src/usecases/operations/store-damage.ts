@@ -20,7 +20,7 @@ export class StoreDamage {
     return this.#isMet;
   }
 
-  /** Resolves with the first failure; never without one. */
+  /** Resolves with the first failure; stays pending while there is none. */
   get first(): Promise<AppError> {
     return this.#first.promise;
   }

@@ -43,7 +43,7 @@ export function compareDirections(
   return { problem: null, warnings: [text] };
 }
 
-/** A problem of some tables and what to do, in what an error of a run may hold. */
+/** The problem, the names of its tables, and what to do, within the length of a run's error. */
 export function ownerText(problem: OwnerProblem, tables: readonly string[]): string {
   const [text, advice] = TEXTS[problem];
   const names = tables.map((name) => `"${name}"`).join(", ");

@@ -72,7 +72,7 @@ export class Findings {
     missingHere: [],
     missingThere: [],
   };
-  /** Rows that are no difference, as the owner's version stays, and the first of them. D-8.1. */
+  /** Rows whose owner's version stays: they count as no difference. Examples are the first of them. D-8.1. */
   #owned = 0;
   readonly #ownedExamples: KeptRow[] = [];
   /** Rows that are left out, as the people whom they name were erased here. D-8.2. */

@@ -70,7 +70,7 @@ function leaveOut(progress: RunProgress, table: Table, direction: SyncDirection)
   } else progress.endUnowned(table, problem, direction);
 }
 
-/** Both directions may not write rows over one another of which nobody knows the newer ones. D-11.9. */
+/** Refuses both directions where a table has no times, no owner, and rows at both ends: nobody knows the newer ones. D-11.9. */
 async function ownerlessProblem(
   { directions, deps }: RunContext,
   { table, handshake }: Meeting,
