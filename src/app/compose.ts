@@ -23,6 +23,7 @@ import type { VersionedCache } from "../ports/lookups/versioned-cache.ts";
 import type { Logger } from "../ports/runtime/logger.ts";
 import type { CacheCounts, Metrics } from "../ports/runtime/metrics.ts";
 import type { Clock, Scheduler } from "../ports/runtime/runtime.ts";
+import { Traffic } from "../repositories/traffic.ts";
 import { AlertDelivery } from "../usecases/alerts/alert-delivery.ts";
 import type { HealthDeps } from "../usecases/operations/check-health.ts";
 import { Lifecycle } from "../usecases/operations/lifecycle.ts";
@@ -67,7 +68,7 @@ export interface Deployment {
 
 /** Opens the store, makes its tables and puts one deployment together. Throws `AppError`. */
 export async function compose(config: Config, time?: TimeDeps): Promise<Deployment> {
-  const services = await openServices(config, time, true);
+  const services = await openServices(config, time);
   await holdStore(services);
   const { clock, timer, logger, storage, sync, accounts } = services;
   const runtimeVersion = runtimeName();
@@ -218,7 +219,7 @@ function overviewDeps(
   return {
     sync,
     health,
-    traffic: storage.traffic,
+    traffic: new Traffic(storage.documents),
     cron: new CronerScheduler(),
     schedule,
   };

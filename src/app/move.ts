@@ -8,6 +8,7 @@ import type { Table } from "../domain/sync/table/table.ts";
 import type { PortableStore, PortableTarget } from "../ports/copies/portable-store.ts";
 import type { CopyCounts, CopyJob } from "../ports/copies/store-copies.ts";
 import type { FullStorage } from "../ports/storage.ts";
+import { COLLECTIONS } from "../repositories/collections.ts";
 import { moveStore } from "../usecases/operations/move-store.ts";
 import { type Config, isStorageUrl } from "./config.ts";
 import { openStorage } from "./services.ts";
@@ -81,11 +82,11 @@ async function sourceOf(url: string, deps: ReturnType<typeof depsOf>): Promise<S
   const path = sqlitePath(url);
   if (path === null) {
     const { openDatabaseSource } = await import("../adapters/mongodb/copies/move-database.ts");
-    return await openDatabaseSource({ url, ...deps });
+    return await openDatabaseSource({ url, collections: COLLECTIONS, ...deps });
   }
   const { openFileSource } = await import("../adapters/sqlite/copies/move-file.ts");
   const { openBunSqlite } = await import("../adapters/sqlite/driver/bun-driver.ts");
-  return await openFileSource(openBunSqlite, path);
+  return await openFileSource(openBunSqlite, path, COLLECTIONS);
 }
 
 async function openTarget(
@@ -102,12 +103,14 @@ async function openTarget(
   if (path === null) {
     const { openDatabaseTarget } = await import("../adapters/mongodb/copies/move-database.ts");
     const prepare = () => prepareAt(url);
-    return await openDatabaseTarget({ url, ...deps }, { adminUsername, tables, prepare });
+    const address = { url, collections: COLLECTIONS, ...deps };
+    return await openDatabaseTarget(address, { adminUsername, tables, prepare });
   }
   const { openFileTarget } = await import("../adapters/sqlite/copies/move-file.ts");
   const { openBunSqlite } = await import("../adapters/sqlite/driver/bun-driver.ts");
   const prepare = (temp: string) => prepareAt(`sqlite:${temp}`);
-  return await openFileTarget(openBunSqlite, path, { adminUsername, prepare });
+  const options = { adminUsername, collections: COLLECTIONS, prepare };
+  return await openFileTarget(openBunSqlite, path, options);
 }
 
 /** Makes every table of a store, as a start does, and no secret. */

@@ -21,7 +21,6 @@ import {
   PASSWORD_DEADLINE_MS,
   REMEMBERED_LOOKUP_MS,
 } from "../domain/shared/limits.ts";
-import { formatChangeText } from "../domain/shared/store-format.ts";
 import { LearnedSizes } from "../domain/sync/run/pacing.ts";
 import type { Table } from "../domain/sync/table/table.ts";
 import type { MakeAlert } from "../ports/alerts/alert-outbox.ts";
@@ -33,6 +32,9 @@ import type { Clock, Timer } from "../ports/runtime/runtime.ts";
 import { NO_TRACING, type Tracing } from "../ports/runtime/tracing.ts";
 import type { FullStorage } from "../ports/storage.ts";
 import type { ForeignDatabase } from "../ports/tables/foreign-database.ts";
+import { COLLECTIONS } from "../repositories/collections.ts";
+import { Runs } from "../repositories/runs.ts";
+import { Traffic } from "../repositories/traffic.ts";
 import { Alerts } from "../usecases/alerts/alerts.ts";
 import { StoreDamage } from "../usecases/operations/store-damage.ts";
 import { TrafficMeter } from "../usecases/operations/traffic-meter.ts";
@@ -99,18 +101,16 @@ interface OpenedStore extends TimeDeps {
 }
 
 /**
- * Opens the store and makes its tables, and the administrator that the configuration names. `changesFormat` is true for a start of
- * the service, which alone may change the format of a store (D-11.4). Throws `AppError`.
+ * Opens the store and makes its tables, and the administrator that the configuration names. Throws `AppError`.
  */
 export async function openServices(
   config: Config,
   time: TimeDeps = { clock: new SystemClock(), timer: new SystemTimer() },
-  changesFormat = false,
 ): Promise<Services> {
   const logger = new PinoLogger(config.logLevel);
   const { clock } = time;
   const tables = [...config.registry.values()];
-  const storage = await openStorage(config.storageUrl, { clock, logger, tables, changesFormat });
+  const storage = await openStorage(config.storageUrl, { clock, logger, tables });
   const damage = new StoreDamage(logger);
   storage.watchDamage((failure) => damage.note(failure));
   try {
@@ -138,8 +138,6 @@ async function openTraced(
 
 async function makeServices(config: Config, opened: OpenedStore): Promise<Services> {
   const { storage, clock, timer, logger, tracing, damage } = opened;
-  const { formerFormat } = storage.identity;
-  if (formerFormat !== null) logger.warn(formatChangeText(formerFormat));
   const mac = new NodeMac();
   const tables = await storage.tables.prepare([...config.registry.values()]);
   const kept = { secrets: storage.secrets, mac };
@@ -168,7 +166,12 @@ async function makeServices(config: Config, opened: OpenedStore): Promise<Servic
   const reputation = { stores, mac, pepperMac, tokens, passwordRest };
   const accounts = await accountDeps(config, opened, reputation);
   await makeConfiguredAdministrator(config, accounts);
-  const traffic = new TrafficMeter({ traffic: storage.traffic, clock, timer, logger });
+  const traffic = new TrafficMeter({
+    traffic: new Traffic(storage.documents),
+    clock,
+    timer,
+    logger,
+  });
   return {
     clock,
     timer,
@@ -210,7 +213,7 @@ function syncDeps(config: Config, opened: OpenedStore): SyncDeps {
     agreed: storage.agreed,
     markers: storage.markers,
     leases: storage.leases,
-    runs: storage.runs,
+    runs: new Runs(storage.documents),
     rejected: storage.rejected,
     learned: new LearnedSizes(),
     connectPeer: ({ baseUrl, key }) =>
@@ -305,8 +308,6 @@ export interface OpenStorageOptions {
   readonly logger: Logger;
   /** True for the program that fills the store. */
   readonly isFilling?: boolean;
-  /** True for a start of the service, which alone may change the format of a store. D-11.4. */
-  readonly changesFormat?: boolean;
   /** Tables that the store has to have: where it cannot, nothing is written to it. D-11.4. */
   readonly tables?: readonly Table[];
 }
@@ -315,14 +316,14 @@ export interface OpenStorageOptions {
 export async function openStorage(url: string, options: OpenStorageOptions): Promise<FullStorage> {
   if (!url.startsWith("sqlite:")) {
     const { openMongoStorage } = await import("../adapters/mongodb/storage.ts");
-    return await openMongoStorage({ url, ...options });
+    return await openMongoStorage({ url, collections: COLLECTIONS, ...options });
   }
-  const { clock, tables = [], changesFormat = false } = options;
+  const { clock, tables = [] } = options;
   const { SqliteStorage } = await import("../adapters/sqlite/storage.ts");
   const openSqlite =
     typeof Bun === "undefined"
       ? (await import("../adapters/sqlite/driver/node-driver.ts")).openNodeSqlite
       : (await import("../adapters/sqlite/driver/bun-driver.ts")).openBunSqlite;
   const path = url.slice("sqlite:".length);
-  return await SqliteStorage.open(openSqlite, path, { clock, tables, changesFormat });
+  return await SqliteStorage.open(openSqlite, path, { clock, tables, collections: COLLECTIONS });
 }

@@ -1,4 +1,5 @@
 // What the service itself keeps: accounts, keys, runs, leases … each a collection of documents in one transactional store.
+import type { QueuedAlert } from "../domain/alerts/alert.ts";
 import type { Key } from "../domain/shared/document-key.ts";
 import { AppError } from "../domain/shared/errors.ts";
 
@@ -28,6 +29,11 @@ export interface Collection<Doc extends object> {
 
 // biome-ignore lint/suspicious/noExplicitAny: a collection of whatever documents
 export type AnyCollection = Collection<any>;
+
+/** Those whose documents copies take along. */
+export function copiedOf(collections: readonly AnyCollection[]): readonly AnyCollection[] {
+  return collections.filter(({ isCopied = true }) => isCopied);
+}
 
 /** Consecutive documents in the order of the keys, or of an index. */
 export interface Stretch {
@@ -120,6 +126,9 @@ export interface Transaction extends Reader {
 
   /** Raises the versions of names in this commit, or of every name. D-6.3. */
   raise(names: readonly string[] | "everybody"): void;
+
+  /** Adds to the alerts that wait for their delivery, in this commit. D-10.12. */
+  queueAlerts(alerts: readonly QueuedAlert[]): void;
 
   /** Lets other work of this process have its turn, in a long body. D-7.9. */
   turn(): Promise<void>;

@@ -6,13 +6,12 @@ import type { SessionStore } from "./accounts/session-store.ts";
 import type { SignInGuard } from "./accounts/sign-in-guard.ts";
 import type { AlertOutbox } from "./alerts/alert-outbox.ts";
 import type { StoreCopies } from "./copies/store-copies.ts";
+import type { DocumentStore } from "./documents.ts";
 import type { ReputationOptions, ReputationStores } from "./reputation-stores.ts";
 import type { AgreedBlocks } from "./runs/agreed-rows.ts";
 import type { LeaseStore } from "./runs/lease-store.ts";
 import type { MarkerStore } from "./runs/marker-store.ts";
 import type { RejectedRecords } from "./runs/rejected-records.ts";
-import type { RunStore } from "./runs/run-store.ts";
-import type { TrafficStore } from "./runs/traffic-store.ts";
 import type { KnownNames } from "./tables/known-names.ts";
 import type { LateRows } from "./tables/late-rows.ts";
 import type { RowSource } from "./tables/row-source.ts";
@@ -34,14 +33,14 @@ export interface Storage {
 /** A store with everything that repsync keeps. */
 export interface FullStorage extends Storage, StoreCopies {
   readonly identity: StoreIdentity;
+  /** Of the collections that the store was opened with. */
+  readonly documents: DocumentStore;
   readonly rows: RowSource;
   readonly lateRows: LateRows;
   readonly tombstones: Tombstones;
   readonly agreed: AgreedBlocks;
   readonly leases: LeaseStore;
-  readonly runs: RunStore;
   readonly rejected: RejectedRecords;
-  readonly traffic: TrafficStore;
   readonly alerts: AlertOutbox;
   readonly accounts: AccountStore;
   readonly sessions: SessionStore;

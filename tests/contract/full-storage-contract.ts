@@ -8,9 +8,6 @@ import type { StoreHarness } from "./harness.ts";
 import { liveEndsContract } from "./live-ends-contract.ts";
 import { leaseStoreContract } from "./runs/lease-store-contract.ts";
 import { rejectedRecordsContract } from "./runs/rejected-records-contract.ts";
-import { runNewsContract } from "./runs/run-news-contract.ts";
-import { runStoreContract } from "./runs/run-store-contract.ts";
-import { trafficStoreContract } from "./runs/traffic-store-contract.ts";
 import { rowSourceContract } from "./tables/row-source-contract.ts";
 import { tableMarkerTests } from "./tables/table-store-markers.ts";
 
@@ -23,9 +20,6 @@ export function fullStorageContract(harness: StoreHarness<RunAndSignInParts>): v
   liveEndsContract(harness);
   rowSourceContract(harness);
   leaseStoreContract(harness);
-  runStoreContract(harness);
-  runNewsContract(harness);
-  trafficStoreContract(harness);
   alertOutboxContract(harness);
   rejectedRecordsContract(harness);
   accountStoreContract(harness);

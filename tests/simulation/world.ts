@@ -4,11 +4,13 @@ import type { RunDirection, RunRequest } from "../../src/domain/sync/run/run.ts"
 import type { Row, Table } from "../../src/domain/sync/table/table.ts";
 import type { Clock } from "../../src/ports/runtime/runtime.ts";
 import { NO_TRACING } from "../../src/ports/runtime/tracing.ts";
+import { Runs } from "../../src/repositories/runs.ts";
 import { type RunOutcome, StartedRun } from "../../src/usecases/sync/runs/start-run.ts";
 import type { SyncDeps } from "../../src/usecases/sync/shared/sync-deps.ts";
 import { makeRegistry } from "../support/make-table.ts";
+import { ownDocuments } from "../support/memory/documents.ts";
+import type { MemoryLeaseStore } from "../support/memory/leases.ts";
 import type { MemoryRejectedRecords } from "../support/memory/rejected-records.ts";
-import { type MemoryLeaseStore, MemoryRunStore } from "../support/memory/runs.ts";
 import { MemoryTables } from "../support/memory/tables.ts";
 import { MemoryLogger } from "../support/memory-logger.ts";
 import { SeededRandom } from "../support/seeded-random.ts";
@@ -33,7 +35,7 @@ export interface World {
   readonly there: MemoryTables;
   readonly rejected: MemoryRejectedRecords;
   readonly leases: MemoryLeaseStore;
-  readonly runs: MemoryRunStore;
+  readonly runs: Runs;
   readonly weather: Weather;
   readonly server: SimServer;
   readonly writers: { readonly here: SimWriters; readonly there: SimWriters };
@@ -49,12 +51,12 @@ export async function makeWorld(seed: number, changes: Partial<Scenario> = {}): 
   const time = new SimTime();
   const registry = makeRegistry({ items: { ...scenario.entry, lag_seconds: scenario.lagSeconds } });
   const table = registry.get("items")!;
-  const runs = new MemoryRunStore();
   const { faults, lateMs, maxPageRows } = scenario;
   const clocks = {
     here: time.clock(scenario.skewMs.here),
     there: time.clock(scenario.skewMs.there),
   };
+  const runs = new Runs(ownDocuments(clocks.here));
   const here = await openStorage(table, clocks.here);
   const there = await openStorage(table, clocks.there);
   const { rejected, leases } = here;

@@ -3,7 +3,7 @@ import type { RunRequest } from "../../src/domain/sync/run/run.ts";
 import type { Scheduler } from "../../src/ports/runtime/runtime.ts";
 import { startSchedule } from "../../src/usecases/sync/runs/scheduled-runs.ts";
 import { FakeClock } from "../support/fake-clock.ts";
-import { MemoryLeaseStore } from "../support/memory/runs.ts";
+import { MemoryLeaseStore } from "../support/memory/leases.ts";
 
 /** A schedule whose times come when a test says so, over leases that instances share. */
 function startInstance(leases: MemoryLeaseStore, holder: string) {

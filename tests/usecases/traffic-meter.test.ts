@@ -1,14 +1,15 @@
 // What a process moves and looks up, added to the history.
 import { expect, test } from "bun:test";
 import { AppError } from "../../src/domain/shared/errors.ts";
+import { Traffic } from "../../src/repositories/traffic.ts";
 import { TrafficMeter } from "../../src/usecases/operations/traffic-meter.ts";
-import { MemoryTrafficStore } from "../support/memory/traffic.ts";
+import { ownDocuments } from "../support/memory/documents.ts";
 import { MemoryLogger } from "../support/memory-logger.ts";
 import { SimTime } from "../support/sim-time.ts";
 
 function startMeter() {
   const time = new SimTime();
-  const traffic = new MemoryTrafficStore();
+  const traffic = new Traffic(ownDocuments(time.clock()));
   const deps = { traffic, clock: time.clock(), timer: time, logger: new MemoryLogger() };
   return { time, traffic, meter: new TrafficMeter(deps) };
 }

@@ -1,8 +1,9 @@
 import { AppError } from "../../domain/shared/errors.ts";
-import { readFormat, type StoreIdentity } from "../../domain/shared/store-format.ts";
+import { checkFormat, type StoreIdentity } from "../../domain/shared/store-format.ts";
 import { erasedNameText } from "../../domain/sync/people/erasure.ts";
 import type { Table } from "../../domain/sync/table/table.ts";
 import type { BackUpJob, CopyCounts } from "../../ports/copies/store-copies.ts";
+import type { AnyCollection } from "../../ports/documents.ts";
 import type { ReputationOptions, ReputationStores } from "../../ports/reputation-stores.ts";
 import type { Logger } from "../../ports/runtime/logger.ts";
 import type { FullStorage } from "../../ports/storage.ts";
@@ -35,6 +36,7 @@ import { backUp } from "./copies/back-up.ts";
 import { DELETE_COLLECTIONS, DeleteRecorder } from "./deletes/delete-recorder.ts";
 import { checkVersion } from "./deletes/pre-images.ts";
 import { MongoTombstones } from "./deletes/tombstones.ts";
+import { MongoDocuments } from "./documents/mongo-documents.ts";
 import { makeCollections } from "./driver/collections.ts";
 import { connect } from "./driver/connection.ts";
 import {
@@ -51,7 +53,7 @@ import { COUNTERS } from "./driver/id-counters.ts";
 import { LOOKUP_LOG } from "./driver/lookup-log.ts";
 import type { StoreDeps } from "./driver/operations.ts";
 import { PERSON_VERSIONS } from "./driver/person-versions.ts";
-import { prepareTime, type StoreClock, TIME } from "./driver/server-clock.ts";
+import type { StoreClock } from "./driver/server-clock.ts";
 import { prepareFacts, readFacts } from "./driver/store-facts.ts";
 import { TABLE_VERSIONS, TableVersions } from "./driver/table-versions.ts";
 import { LookupCache } from "./lookups/lookup-cache.ts";
@@ -66,8 +68,6 @@ import { MARKERS, MongoMarkerStore } from "./runs/marker-store.ts";
 import { REJECTED_DETAILS } from "./runs/rejected-details.ts";
 import { REJECTED, REJECTED_DROPPED } from "./runs/rejected-entries.ts";
 import { MongoRejectedRecords } from "./runs/rejected-records.ts";
-import { DRY_RUNS, MongoRunStore, RUNS } from "./runs/run-store.ts";
-import { MongoTrafficStore, TRAFFIC } from "./runs/traffic-store.ts";
 import { LATE_COMMITS, LATE_ROWS, MongoLateRows } from "./tables/late-rows.ts";
 import { MongoRowSource } from "./tables/row-source.ts";
 import { inspectTables, TABLE_DEFINITIONS } from "./tables/table-inspection.ts";
@@ -86,10 +86,10 @@ interface MongoStorageOptions {
   readonly logger?: Logger;
   /** True for the program that fills the store. */
   readonly isFilling?: boolean;
-  /** True for a start of the service, which alone may change the format of a store. D-11.4. */
-  readonly changesFormat?: boolean;
   /** The tables that `tables.prepare()` will be called with, which are looked at before anything is written. D-11.4. */
   readonly tables?: readonly Table[];
+  /** The collections of `documents`. */
+  readonly collections?: readonly AnyCollection[];
 }
 
 const SILENT: Logger = { debug() {}, info() {}, warn() {}, error() {} };
@@ -104,12 +104,9 @@ const INTERNAL_COLLECTIONS = [
   COUNTERS,
   LEASES,
   LEASE_TURNS,
-  RUNS,
-  DRY_RUNS,
   REJECTED,
   REJECTED_DETAILS,
   REJECTED_DROPPED,
-  TRAFFIC,
   ALERTS,
   AGREED,
   LATE_ROWS,
@@ -127,8 +124,8 @@ const INTERNAL_COLLECTIONS = [
  * `store_unavailable`. No message holds the URL.
  */
 export async function openMongoStorage(options: MongoStorageOptions): Promise<FullStorage> {
-  const { url, clock, storeClock = null, logger = SILENT, tables = [] } = options;
-  let identity: StoreIdentity = { deploymentId: "", formerFormat: null, isNew: false };
+  const { url, clock, storeClock = null, logger = SILENT, tables = [], collections = [] } = options;
+  let identity: StoreIdentity = { deploymentId: "", isNew: false };
   const { client, db, primaryWatch } = await connect(url, { clock, logger }, async (database) => {
     const examine = async () => {
       await checkVersion(
@@ -138,20 +135,27 @@ export async function openMongoStorage(options: MongoStorageOptions): Promise<Fu
       await inspectTables(database, tables);
     };
     const found = await prepareFacts(database, { ...options, examine });
-    // A try before this one may have made the store, or changed its format.
+    // A try before this one may have made the store.
     identity = {
       deploymentId: found.deploymentId,
-      formerFormat: identity.formerFormat ?? found.formerFormat,
       isNew: identity.isNew || found.isNew,
     };
     await makeCollections(database, INTERNAL_COLLECTIONS);
   });
   const deps = { client, db, clock, primaryWatch, storeClock, callLimit: SYNC_CALLS };
-  return new MongoStorage({ ...deps, logger }, identity);
+  const storage = new MongoStorage({ ...deps, logger }, identity);
+  try {
+    await storage.documents.prepare(collections);
+    return storage;
+  } catch (error) {
+    await storage.close();
+    throw error;
+  }
 }
 
 class MongoStorage implements FullStorage {
   readonly identity: StoreIdentity;
+  readonly documents: MongoDocuments;
   readonly tables: MongoTableStore;
   readonly markers: MongoMarkerStore;
   readonly rows: MongoRowSource;
@@ -159,9 +163,7 @@ class MongoStorage implements FullStorage {
   readonly tombstones: MongoTombstones;
   readonly agreed: MongoAgreedBlocks;
   readonly leases: MongoLeaseStore;
-  readonly runs: MongoRunStore;
   readonly rejected: MongoRejectedRecords;
-  readonly traffic: MongoTrafficStore;
   readonly alerts: MongoAlertOutbox;
   readonly accounts: MongoAccountStore;
   readonly sessions: MongoSessionStore;
@@ -179,6 +181,7 @@ class MongoStorage implements FullStorage {
     identity: StoreIdentity,
   ) {
     this.identity = identity;
+    this.documents = new MongoDocuments({ ...deps, callLimit: REQUEST_CALLS });
     const versions = new TableVersions(deps.db);
     const erasedNames = new ErasedNames(deps.db, deps.clock);
     this.#accountDeps = { ...deps, versions, erasedNames, callLimit: REQUEST_CALLS };
@@ -191,9 +194,7 @@ class MongoStorage implements FullStorage {
     this.tombstones = new MongoTombstones(deps, this.#recorder);
     this.agreed = new MongoAgreedBlocks(deps);
     this.leases = new MongoLeaseStore(deps);
-    this.runs = new MongoRunStore(deps);
     this.rejected = new MongoRejectedRecords(deps);
-    this.traffic = new MongoTrafficStore(deps);
     this.alerts = new MongoAlertOutbox(deps);
     this.accounts = new MongoAccountStore(this.#accountDeps);
     this.sessions = new MongoSessionStore(this.#accountDeps);
@@ -211,7 +212,7 @@ class MongoStorage implements FullStorage {
     const { db } = this.#accountDeps;
     try {
       await this.#holder.begin();
-      readFormat(await readFacts(db), false);
+      checkFormat(await readFacts(db), false);
     } catch (error) {
       throw toAppError(error);
     }
@@ -254,7 +255,6 @@ class MongoStorage implements FullStorage {
 }
 
 const REPUTATION_COLLECTIONS = [
-  TIME,
   SUBJECTS,
   API_KEYS,
   CONSENTS,
@@ -312,10 +312,9 @@ async function prepare({ db, clock }: StoreDeps, rows: readonly PersonRows[]): P
   const indexes = rows.map(({ index }) => index).filter((index) => index !== null);
   try {
     // After an election it starts again, so every step may be done twice.
-    await retry(Deadline.start(clock, START_CALLS), async () => {
-      await makeCollections(db, [...REPUTATION_COLLECTIONS, ...indexes]);
-      await prepareTime(db);
-    });
+    await retry(Deadline.start(clock, START_CALLS), () =>
+      makeCollections(db, [...REPUTATION_COLLECTIONS, ...indexes]),
+    );
   } catch (error) {
     throw toAppError(error);
   }

@@ -1,10 +1,16 @@
 import type { Tracing } from "../../ports/runtime/tracing.ts";
 
-/** The same store, whose calls below a recorded span have one of their own, named `<name>.<method>`. */
+interface TracedOptions {
+  readonly name: string;
+  readonly system: string;
+  readonly spanOf?: (args: readonly unknown[]) => string | undefined;
+}
+
+/** The same store, whose calls below a recorded span have one of their own, named `<name>.<method>`; `spanOf` names others. */
 export function tracedCalls<Store extends object>(
   tracing: Tracing,
   store: Store,
-  { name, system }: { readonly name: string; readonly system: string },
+  { name, system, spanOf }: TracedOptions,
 ): Store {
   const methods = new Map<PropertyKey, unknown>();
   return new Proxy(store, {
@@ -18,7 +24,8 @@ export function tracedCalls<Store extends object>(
         const options = { kind: "client", fields } as const;
         method = (...args: unknown[]) => {
           const call = () => Reflect.apply(value, target, args) as unknown;
-          return tracing.isRecorded() ? tracing.inSpan(`${name}.${key}`, call, options) : call();
+          if (!tracing.isRecorded()) return call();
+          return tracing.inSpan(spanOf?.(args) ?? `${name}.${key}`, call, options);
         };
         methods.set(key, method);
       }

@@ -1,3 +1,4 @@
+import type { CallOptions } from "../../ports/documents.ts";
 import type { ReputationStores } from "../../ports/reputation-stores.ts";
 import type { Tracing } from "../../ports/runtime/tracing.ts";
 import type { FullStorage } from "../../ports/storage.ts";
@@ -15,6 +16,11 @@ export function tracedStorage(tracing: Tracing, storage: FullStorage, system: st
   });
 }
 
+/** Calls of documents say their own name. */
+function spanOf([options]: readonly unknown[]): string | undefined {
+  return (options as Partial<CallOptions> | undefined)?.name;
+}
+
 /** An object whose properties are stores. */
 function tracedParts<Parts extends object>(tracing: Tracing, parts: Parts, system: string): Parts {
   const known = new Map<PropertyKey, object>();
@@ -22,7 +28,10 @@ function tracedParts<Parts extends object>(tracing: Tracing, parts: Parts, syste
     get(target, key) {
       const value: unknown = Reflect.get(target, key, target);
       if (typeof value !== "object" || value === null || typeof key !== "string") return value;
-      const part = known.get(key) ?? tracedCalls(tracing, value, { name: key, system });
+      const options = { name: key, system };
+      const part =
+        known.get(key) ??
+        tracedCalls(tracing, value, key === "documents" ? { ...options, spanOf } : options);
       known.set(key, part);
       return part;
     },

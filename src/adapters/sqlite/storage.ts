@@ -5,10 +5,11 @@ import type { StoreIdentity } from "../../domain/shared/store-format.ts";
 import { erasedNameText } from "../../domain/sync/people/erasure.ts";
 import type { Table } from "../../domain/sync/table/table.ts";
 import type { BackUpJob, CopyCounts } from "../../ports/copies/store-copies.ts";
+import type { AnyCollection } from "../../ports/documents.ts";
 import type { ReputationOptions, ReputationStores } from "../../ports/reputation-stores.ts";
 import type { FullStorage } from "../../ports/storage.ts";
 import type { PreparedTables } from "../../ports/tables/table-store.ts";
-import { ACCOUNT_TABLES, addNewerColumns, SqliteAccountStore } from "./accounts/account-store.ts";
+import { ACCOUNT_TABLES, SqliteAccountStore } from "./accounts/account-store.ts";
 import { SqliteAdministration } from "./accounts/administration.ts";
 import { API_KEY_TABLES, SqliteApiKeyStore } from "./accounts/api-key-store.ts";
 import { CALL_TABLES, keepMonth } from "./accounts/call-counter.ts";
@@ -30,6 +31,7 @@ import { SqliteAuditSearch } from "./audit/audit-search.ts";
 import { AUDIT_TABLES } from "./audit/audit-tables.ts";
 import { INDEX_SEGMENT_TABLES } from "./audit/index-segments.ts";
 import { backUp, type StoreFile } from "./copies/back-up.ts";
+import { SqliteDocuments } from "./documents/sqlite-documents.ts";
 import { SqliteDatabase, type SqliteOptions } from "./driver/database.ts";
 import type { OpenSqlite } from "./driver/driver.ts";
 import { examineFile } from "./driver/format-check.ts";
@@ -44,8 +46,6 @@ import { AGREED_TABLES, SqliteAgreedBlocks } from "./runs/agreed-rows.ts";
 import { LEASE_TABLES, SqliteLeaseStore } from "./runs/lease-store.ts";
 import { MARKER_TABLES, SqliteMarkerStore } from "./runs/marker-store.ts";
 import { REJECTED_TABLES, SqliteRejectedRecords } from "./runs/rejected-records.ts";
-import { RUN_TABLES, SqliteRunStore } from "./runs/run-store.ts";
-import { SqliteTrafficStore, TRAFFIC_TABLES } from "./runs/traffic-store.ts";
 import { LATE_TABLES, SqliteLateRows } from "./tables/late-rows.ts";
 import { SqliteRowSource } from "./tables/row-source.ts";
 import { DEFINITION_TABLES, examineTables, readForeignTables } from "./tables/schema.ts";
@@ -58,9 +58,7 @@ const INTERNAL_TABLES = [
   ...DEFINITION_TABLES,
   ...MARKER_TABLES,
   ...LEASE_TABLES,
-  ...RUN_TABLES,
   ...REJECTED_TABLES,
-  ...TRAFFIC_TABLES,
   ...ALERT_TABLES,
   ...AGREED_TABLES,
   ...LATE_TABLES,
@@ -74,15 +72,16 @@ const INTERNAL_TABLES = [
 ];
 
 export interface SqliteStoreOptions extends SqliteOptions {
-  /** True for a start of the service, which alone may change the format of a store. D-11.4. */
-  readonly changesFormat?: boolean;
   /** The tables that `tables.prepare()` will be called with, which are looked at before anything is written. D-11.4. */
   readonly tables?: readonly Table[];
+  /** The collections of `documents`. */
+  readonly collections?: readonly AnyCollection[];
 }
 
 /** Everything repsync keeps, in one SQLite file that several processes may share. */
 export class SqliteStorage implements FullStorage {
   readonly identity: StoreIdentity;
+  readonly documents: SqliteDocuments;
   readonly tables: SqliteTableStore;
   readonly markers: SqliteMarkerStore;
   readonly rows: SqliteRowSource;
@@ -90,9 +89,7 @@ export class SqliteStorage implements FullStorage {
   readonly tombstones: SqliteTombstones;
   readonly agreed: SqliteAgreedBlocks;
   readonly leases: SqliteLeaseStore;
-  readonly runs: SqliteRunStore;
   readonly rejected: SqliteRejectedRecords;
-  readonly traffic: SqliteTrafficStore;
   readonly alerts: SqliteAlertOutbox;
   readonly accounts: SqliteAccountStore;
   readonly sessions: SqliteSessionStore;
@@ -105,6 +102,7 @@ export class SqliteStorage implements FullStorage {
 
   private constructor(database: SqliteDatabase, identity: StoreIdentity, file: StoreFile) {
     this.identity = identity;
+    this.documents = new SqliteDocuments(database);
     const erasedNames = new ErasedNames(database);
     this.#database = database;
     this.#file = file;
@@ -116,9 +114,7 @@ export class SqliteStorage implements FullStorage {
     this.tombstones = new SqliteTombstones(database);
     this.agreed = new SqliteAgreedBlocks(database);
     this.leases = new SqliteLeaseStore(database);
-    this.runs = new SqliteRunStore(database);
     this.rejected = new SqliteRejectedRecords(database);
-    this.traffic = new SqliteTrafficStore(database);
     this.alerts = new SqliteAlertOutbox(database);
     this.accounts = new SqliteAccountStore(database, erasedNames);
     this.sessions = new SqliteSessionStore(database);
@@ -129,19 +125,18 @@ export class SqliteStorage implements FullStorage {
 
   /**
    * Opens a file, made with its folder when missing, or `:memory:`, with the driver of the runtime.
-   * Throws `store_unavailable` when it cannot be opened, is no database or has a format that cannot be changed now,
+   * Throws `store_unavailable` when it cannot be opened, or is no database,
    * `invalid_request` when this program must not use it, and `schema_conflict` when it cannot have `tables`: nothing was
    * written then, its journal mode included.
    */
   static async open(
     openSqlite: OpenSqlite,
     path: string,
-    { changesFormat = false, tables = [], ...options }: SqliteStoreOptions = {},
+    { tables = [], collections = [], ...options }: SqliteStoreOptions = {},
   ): Promise<SqliteStorage> {
     if (path !== ":memory:") {
       await examineFile(openSqlite, resolve(path), {
         ...options,
-        changesFormat,
         examine: (database) => examineTables(database, tables),
       });
     }
@@ -150,12 +145,13 @@ export class SqliteStorage implements FullStorage {
       const identity = await database.write(() => {
         const found = prepareFacts(database);
         for (const sql of INTERNAL_TABLES) database.run(sql);
-        addNewerColumns(database);
         readForeignTables(database);
         return found;
       });
       const file = { openSqlite, path: path === ":memory:" ? null : resolve(path) };
-      return new SqliteStorage(database, identity, file);
+      const storage = new SqliteStorage(database, identity, file);
+      await storage.documents.prepare(collections);
+      return storage;
     } catch (error) {
       await database.close();
       throw error;

@@ -27,18 +27,28 @@ export function beginsWith(key: Key, parts: Key): boolean {
 
 /** Throws for what is no key: a bug of the caller. */
 export function checkKey(key: Key): void {
+  const problem = problemOf(key);
+  if (problem !== null) throw new Error(problem);
+}
+
+/** Whether a key may be what somebody asks for. */
+export function isKey(key: Key): boolean {
+  return problemOf(key) === null;
+}
+
+function problemOf(key: Key): string | null {
   let bytes = 0;
   for (const part of key) {
     if (typeof part === "number") {
-      if (!Number.isSafeInteger(part) || part < 0) throw new Error(`No part of a key: ${part}`);
+      if (!Number.isSafeInteger(part) || part < 0) return `No part of a key: ${part}`;
       bytes += NUMBER_BYTES;
     } else {
-      if (!part.isWellFormed()) throw new Error("A text in a key has a lone surrogate");
+      if (!part.isWellFormed()) return "A text in a key has a lone surrogate";
       bytes += utf8Bytes(part);
     }
   }
-  if (key.length === 0) throw new Error("A key has no parts");
-  if (bytes > MAX_KEY_BYTES) throw new Error(`A key has ${bytes} bytes, ${MAX_KEY_BYTES} at most`);
+  if (key.length === 0) return "A key has no parts";
+  return bytes > MAX_KEY_BYTES ? `A key has ${bytes} bytes, ${MAX_KEY_BYTES} at most` : null;
 }
 
 /** Beginnings of keys in order, without those that begin with another one: no key begins with two of them. */

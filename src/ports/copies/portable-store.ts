@@ -21,16 +21,14 @@ export const PORTABLE_PARTS = [
   "audit_chain_count",
   "alerts",
   "markers",
-  "runs",
-  "dry_runs",
   "rejected",
   "dropped",
-  "traffic",
   "agreed",
   "late_rows",
   "delete_records",
   "tombstones",
   "counters",
+  "documents",
 ] as const;
 
 export type PortablePart = (typeof PORTABLE_PARTS)[number];

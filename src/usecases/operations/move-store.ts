@@ -137,8 +137,9 @@ function tableLabel({ name }: Table): string {
 }
 
 function entryText(entry: object): string {
-  const fields = Object.entries(entry).sort(([a], [b]) => (a < b ? -1 : 1));
-  return JSON.stringify(fields, (_, value: unknown) =>
-    value instanceof Uint8Array ? value.toHex() : value,
-  );
+  return JSON.stringify(entry, (_, value: unknown) => {
+    if (value instanceof Uint8Array) return value.toHex();
+    if (typeof value !== "object" || value === null || Array.isArray(value)) return value;
+    return Object.entries(value).sort(([a], [b]) => (a < b ? -1 : 1));
+  });
 }

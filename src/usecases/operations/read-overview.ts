@@ -1,8 +1,9 @@
 // What an administrator sees first: health, the remote, the schedule, the tables and what was moved. D-9.5.
 import { formatMs } from "../../domain/shared/time.ts";
 import type { SyncRun } from "../../domain/sync/run/run.ts";
-import type { TrafficCounts, TrafficStore } from "../../ports/runs/traffic-store.ts";
+import type { TrafficCounts } from "../../domain/sync/run/traffic.ts";
 import type { CronTimes } from "../../ports/runtime/runtime.ts";
+import type { Traffic } from "../../repositories/traffic.ts";
 import { readSyncStatus } from "../sync/pages/read-sync-status.ts";
 import type { SyncDeps } from "../sync/shared/sync-deps.ts";
 import { checkHealth, type HealthDeps } from "./check-health.ts";
@@ -15,7 +16,7 @@ export interface OverviewDeps {
   readonly sync: SyncDeps;
   readonly health: HealthDeps;
   readonly remote: RememberedRemote;
-  readonly traffic: TrafficStore;
+  readonly traffic: Traffic;
   readonly cron: CronTimes;
   /** `SYNC_SCHEDULE`; null when it is not set. */
   readonly schedule: string | null;

@@ -1,14 +1,15 @@
 // Counts what this process moves and looks up, and adds it to the history every few seconds. D-9.5.
 import { startOf } from "../../domain/sync/run/traffic.ts";
-import type { RowCounter, TrafficStore } from "../../ports/runs/traffic-store.ts";
+import type { RowCounter } from "../../ports/runs/row-counter.ts";
 import type { Logger } from "../../ports/runtime/logger.ts";
 import type { Clock, Timer } from "../../ports/runtime/runtime.ts";
+import type { Traffic } from "../../repositories/traffic.ts";
 
 /** How often the store is written to, while there is anything to add. */
 const ADD_EVERY_MS = 5_000;
 
 interface TrafficMeterDeps {
-  readonly traffic: TrafficStore;
+  readonly traffic: Pick<Traffic, "add">;
   readonly clock: Clock;
   readonly timer: Timer;
   readonly logger: Logger;

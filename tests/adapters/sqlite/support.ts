@@ -45,10 +45,7 @@ export class SqliteFile {
     options?: SqliteStoreOptions,
     openSqlite: OpenSqlite = openBunSqlite,
   ): Promise<SqliteStorage> {
-    const storage = await SqliteStorage.open(openSqlite, this.path, {
-      ...options,
-      changesFormat: true,
-    });
+    const storage = await SqliteStorage.open(openSqlite, this.path, options);
     this.#opened.push(storage);
     return storage;
   }

@@ -3,6 +3,7 @@ import { afterEach, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { readFacts, writeFact } from "../../http/stores/support/raw-store.ts";
 import { type Backend, MONGODB, SQLITE_FILE } from "../../http/support/backends.ts";
 import { releaseResources } from "../../http/support/resources.ts";
+import { ownedDocuments } from "./support/owned-documents.ts";
 import { lookUp, shownBy, useDeployment } from "./support/used-deployment.ts";
 
 afterEach(releaseResources);
@@ -17,6 +18,8 @@ async function moveAround(backends: readonly Backend[]): Promise<void> {
   const { token } = app.admin;
   const { deployment_id } = await readFacts(url);
   await app.stop();
+  const owned = await ownedDocuments(url);
+  for (const documents of Object.values(owned)) expect(documents).not.toEqual([]);
   let from = url;
   for (const to of others) {
     const moved = await cli(from, ["move", to, "--json"]);
@@ -24,6 +27,7 @@ async function moveAround(backends: readonly Backend[]): Promise<void> {
     expect(moved.json).toMatchObject({ table_count: 5, accounts: 4 });
     const verified = await cli(to, ["audit", "verify", "--json"]);
     expect(verified.json).toMatchObject({ status: "whole", problem: null });
+    expect(await ownedDocuments(to)).toEqual(owned);
     from = to;
   }
   // The old store is as it was.

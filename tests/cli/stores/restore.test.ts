@@ -6,10 +6,25 @@ import { readFacts } from "../../http/stores/support/raw-store.ts";
 import { onEveryBackend } from "../../http/support/backends.ts";
 import { makeTempFolder } from "../../http/support/make-temp-folder.ts";
 import { releaseResources } from "../../http/support/resources.ts";
-import { lookUp, shownBy, useDeployment } from "./support/used-deployment.ts";
+import { ownedDocuments } from "./support/owned-documents.ts";
+import { lookUp, shownBy, type UsedDeployment, useDeployment } from "./support/used-deployment.ts";
 
 afterEach(releaseResources);
 setDefaultTimeout(180_000);
+
+/** A backup of a stopped deployment has every document that the service owns. */
+async function comesBackAsOwned(url: string, to: string, cli: UsedDeployment["cli"]) {
+  const owned = await ownedDocuments(url);
+  for (const documents of Object.values(owned)) expect(documents).not.toEqual([]);
+  const file = join(makeTempFolder(), "stopped.backup");
+  for (const [store, command] of [
+    [url, "backup"],
+    [to, "restore"],
+  ] as const) {
+    expect(await cli(store, [command, file])).toMatchObject({ code: 0, stderr: "" });
+  }
+  expect(await ownedDocuments(to)).toEqual(owned);
+}
 
 onEveryBackend("backup and restore", (backend) => {
   test("D-10.7 a store comes back with all that it held, in a deployment of its own, without sessions", async () => {
@@ -27,6 +42,7 @@ onEveryBackend("backup and restore", (backend) => {
     const { deployment_id } = await readFacts(url);
     const { token } = app.admin;
     await app.stop();
+    await comesBackAsOwned(url, await backend.makeUrl(), cli);
 
     const other = await backend.makeUrl();
     // A start has made its tables and the administrator.

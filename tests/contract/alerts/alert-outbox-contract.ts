@@ -3,7 +3,7 @@ import type { QueuedAlert } from "../../../src/domain/alerts/alert.ts";
 import type { FullStorage } from "../../../src/ports/storage.ts";
 import { openSecond, type StoreHarness, storeTests } from "../harness.ts";
 
-type Parts = Pick<FullStorage, "alerts" | "close">;
+type Parts = Pick<FullStorage, "alerts" | "documents" | "close">;
 
 const NOON = Date.UTC(2026, 2, 1, 12);
 const QUARTER_HOUR = 900_000;
@@ -24,6 +24,21 @@ export function alertOutboxContract(harness: StoreHarness<Parts>): void {
       expect(await alerts.due(NOON - 1, 10)).toEqual([]);
       expect(await alerts.due(NOON + 1, 10)).toEqual([waiting(first), waiting(second)]);
       expect(await alerts.due(NOON + 9, 2)).toEqual([waiting(first), waiting(second)]);
+    });
+
+    it("D-10.12 alerts of a commit of documents wait with it, and not without it", async ({
+      alerts,
+      documents,
+    }) => {
+      const queue = (fails: boolean) =>
+        documents.transact({ name: "test.alerts" }, async (tx) => {
+          tx.queueAlerts([alert(fails ? "a" : "b", NOON)]);
+          if (fails) throw new Error("on purpose");
+        });
+      expect(await queue(true).catch(({ message }) => message)).toBe("on purpose");
+      expect(await alerts.count()).toBe(0);
+      await queue(false);
+      expect(await alerts.due(NOON, 10)).toEqual([waiting(alert("b", NOON))]);
     });
 
     it("D-11.7 those about no account are due first", async ({ alerts }) => {

@@ -5,6 +5,7 @@ import { SqliteStorage } from "../../../src/adapters/sqlite/storage.ts";
 import type { Row, Table } from "../../../src/domain/sync/table/table.ts";
 import type { Clock } from "../../../src/ports/runtime/runtime.ts";
 import type { FullStorage } from "../../../src/ports/storage.ts";
+import { COLLECTIONS } from "../../../src/repositories/collections.ts";
 import { MemoryDatabase, MemoryStorage } from "../../support/memory/storage.ts";
 
 /** What a history needs of a store. */
@@ -17,7 +18,7 @@ export type LiveStorage = Pick<
   | "tombstones"
   | "agreed"
   | "leases"
-  | "runs"
+  | "documents"
   | "rejected"
   | "names"
   | "close"
@@ -42,7 +43,7 @@ export async function openSqlite(clock: Clock, isDiskFull: () => boolean): Promi
     connection = withFullDisk(await openBunSqlite(path), isDiskFull);
     return connection;
   };
-  const storage = await SqliteStorage.open(open, ":memory:", { clock });
+  const storage = await SqliteStorage.open(open, ":memory:", { clock, collections: COLLECTIONS });
   const run = (sql: string, values: readonly string[] = []) => {
     const statement = connection?.prepare(sql);
     statement?.run(values);

@@ -4,6 +4,7 @@ import { isAppError } from "../../../src/domain/shared/errors.ts";
 import type { RunRequest } from "../../../src/domain/sync/run/run.ts";
 import { NO_TRACING } from "../../../src/ports/runtime/tracing.ts";
 import { RemotePeerError } from "../../../src/ports/tables/remote-peer.ts";
+import { Runs } from "../../../src/repositories/runs.ts";
 import { type RunOutcome, StartedRun } from "../../../src/usecases/sync/runs/start-run.ts";
 import type { SyncDeps } from "../../../src/usecases/sync/shared/sync-deps.ts";
 import { MemoryLogger } from "../../support/memory-logger.ts";
@@ -202,7 +203,10 @@ export class LiveWorld {
       ...{ tables: process.reach(storage.tables), markers: process.reach(storage.markers) },
       ...{ rows: process.reach(storage.rows), lateRows: process.reach(storage.lateRows) },
       ...{ tombstones: process.reach(storage.tombstones), agreed: process.reach(storage.agreed) },
-      ...{ leases: process.reach(storage.leases), runs: process.reach(storage.runs) },
+      ...{
+        leases: process.reach(storage.leases),
+        runs: process.reach(new Runs(storage.documents)),
+      },
       ...{ rejected: process.reach(storage.rejected), names: process.reach(storage.names) },
     };
     return {

@@ -1,10 +1,12 @@
 // Documents in memory, as little as the port allows: bodies run side by side on snapshots, and who comes second runs again.
+import type { QueuedAlert } from "../../../src/domain/alerts/alert.ts";
 import {
   beginsWith,
   checkKey,
   compareKeys,
   type Key,
 } from "../../../src/domain/shared/document-key.ts";
+import type { AlertOutbox } from "../../../src/ports/alerts/alert-outbox.ts";
 import type {
   Answers,
   AnyCollection,
@@ -18,6 +20,16 @@ import type {
 } from "../../../src/ports/documents.ts";
 import type { Clock } from "../../../src/ports/runtime/runtime.ts";
 
+import { COLLECTIONS } from "../../../src/repositories/collections.ts";
+import { MemoryAlertOutbox } from "./alerts.ts";
+
+/** A new store with the collections of the service. */
+export function ownDocuments(clock: Clock, outbox?: AlertOutbox): MemoryDocuments {
+  const documents = new MemoryDocuments(clock, outbox);
+  void documents.prepare(COLLECTIONS);
+  return documents;
+}
+
 /** The documents of a collection in the order of their keys. Never changed in place: a snapshot is the list itself. */
 type Documents = readonly object[];
 type State = ReadonlyMap<string, Documents>;
@@ -30,6 +42,7 @@ class Met extends Error {}
 
 export class MemoryDocuments implements DocumentStore {
   readonly #clock: Clock;
+  readonly #outbox: AlertOutbox;
   readonly #prepared = new Set<string>();
   #state: State = new Map();
   #commits = 0;
@@ -38,8 +51,9 @@ export class MemoryDocuments implements DocumentStore {
   /** The commit that changed or locked a key last, by `nameOf`. */
   readonly #changedBy = new Map<string, number>();
 
-  constructor(clock: Clock) {
+  constructor(clock: Clock, outbox: AlertOutbox = new MemoryAlertOutbox()) {
     this.#clock = clock;
+    this.#outbox = outbox;
   }
 
   async prepare(collections: readonly AnyCollection[]): Promise<void> {
@@ -77,7 +91,7 @@ export class MemoryDocuments implements DocumentStore {
     return new MemoryTransaction(take, this.#prepared);
   }
 
-  #commit({ began, writes, locks, raised }: MemoryTransaction): void {
+  #commit({ began, writes, locks, raised, alerts }: MemoryTransaction): void {
     const met = [...writes.keys(), ...locks];
     if (began !== null) {
       const { commits } = began;
@@ -86,6 +100,7 @@ export class MemoryDocuments implements DocumentStore {
     this.#commits++;
     for (const name of met) this.#changedBy.set(name, this.#commits);
     this.#state = withWrites(this.#state, writes.values());
+    void this.#outbox.add(alerts);
     for (const name of raised) {
       if (name === null) this.#everybody++;
       else this.#versions.set(name, (this.#versions.get(name) ?? 0) + 1);
@@ -116,6 +131,7 @@ class MemoryTransaction implements Transaction {
   readonly locks = new Set<string>();
   /** Null stands for everybody. */
   readonly raised: (string | null)[] = [];
+  readonly alerts: QueuedAlert[] = [];
 
   constructor(take: () => Moment, prepared: ReadonlySet<string>) {
     this.#take = take;
@@ -156,6 +172,10 @@ class MemoryTransaction implements Transaction {
 
   raise(names: readonly string[] | "everybody"): void {
     this.raised.push(...(names === "everybody" ? [null] : names));
+  }
+
+  queueAlerts(alerts: readonly QueuedAlert[]): void {
+    this.alerts.push(...alerts);
   }
 
   async turn(): Promise<void> {

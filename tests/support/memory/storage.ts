@@ -19,8 +19,10 @@ import type { MemoryAgreedBlocks } from "./agreed-rows.ts";
 import { MemoryAlertOutbox } from "./alerts.ts";
 import { MemoryAuditLog, MemoryChainWriter } from "./audit.ts";
 import { MemoryAuditSearch } from "./audit-search.ts";
+import { type MemoryDocuments, ownDocuments } from "./documents.ts";
 import { MemoryErasedNames } from "./erased-names.ts";
 import type { MemoryLateRows } from "./late-rows.ts";
+import type { MemoryLeaseStore } from "./leases.ts";
 import { MemoryLookupProcessor } from "./lookups.ts";
 import {
   MemoryAdministration,
@@ -31,10 +33,8 @@ import {
 } from "./people.ts";
 import type { MemoryRejectedRecords } from "./rejected-records.ts";
 import type { MemoryRowSource } from "./row-source.ts";
-import { type MemoryLeaseStore, MemoryRunStore } from "./runs.ts";
 import { MemoryTables } from "./tables.ts";
 import type { MemoryTombstones } from "./tombstones.ts";
-import { MemoryTrafficStore } from "./traffic.ts";
 import { MemoryUsageStore } from "./usage.ts";
 
 /** What instances share, as the processes of a service share a database. */
@@ -42,9 +42,8 @@ export class MemoryDatabase {
   readonly clock: Clock;
   readonly tables: MemoryTables;
   readonly rows: MemoryRowSource;
+  readonly documents: MemoryDocuments;
   readonly alerts = new MemoryAlertOutbox();
-  readonly runs = new MemoryRunStore(this.alerts);
-  readonly traffic = new MemoryTrafficStore();
   readonly sessions: MemorySessionStore;
   readonly accounts: MemoryAccountStore;
   readonly signIns = new MemorySignInGuard();
@@ -58,6 +57,7 @@ export class MemoryDatabase {
   /** `clock` is the store's own: leases, times of rows, sessions and lookups go by it in all instances. */
   constructor(clock: Clock) {
     this.clock = clock;
+    this.documents = ownDocuments(clock, this.alerts);
     this.tables = new MemoryTables(clock);
     this.rows = this.tables.rows;
     this.sessions = new MemorySessionStore(clock);
@@ -80,7 +80,7 @@ export class MemoryDatabase {
 
 /** One instance on a database in memory. */
 export class MemoryStorage implements FullStorage {
-  readonly identity = { deploymentId: "memory", formerFormat: null, isNew: true };
+  readonly identity = { deploymentId: "memory", isNew: true };
   async hold(): Promise<void> {}
 
   watchDamage(): void {}
@@ -94,6 +94,7 @@ export class MemoryStorage implements FullStorage {
   }
 
   readonly #database: MemoryDatabase;
+  readonly documents: MemoryDocuments;
   readonly tables: MemoryTables;
   readonly markers: MemoryTables;
   readonly rows: MemoryRowSource;
@@ -101,8 +102,6 @@ export class MemoryStorage implements FullStorage {
   readonly tombstones: MemoryTombstones;
   readonly agreed: MemoryAgreedBlocks;
   readonly leases: MemoryLeaseStore;
-  readonly runs: MemoryRunStore;
-  readonly traffic: MemoryTrafficStore;
   readonly alerts: MemoryAlertOutbox;
   readonly rejected: MemoryRejectedRecords;
   readonly sessions: MemorySessionStore;
@@ -113,6 +112,7 @@ export class MemoryStorage implements FullStorage {
 
   constructor(database: MemoryDatabase) {
     this.#database = database;
+    this.documents = database.documents;
     this.tables = database.tables;
     this.markers = database.tables;
     this.rows = database.rows;
@@ -121,8 +121,6 @@ export class MemoryStorage implements FullStorage {
     this.tombstones = database.tables.tombstones;
     this.agreed = database.tables.agreed;
     this.rejected = database.tables.rejected;
-    this.runs = database.runs;
-    this.traffic = database.traffic;
     this.alerts = database.alerts;
     this.sessions = database.sessions;
     this.accounts = database.accounts;

@@ -24,10 +24,10 @@ import {
 import { FakeClock } from "../fake-clock.ts";
 import { MemoryAgreedBlocks } from "./agreed-rows.ts";
 import { MemoryLateRows } from "./late-rows.ts";
+import { MemoryLeaseStore } from "./leases.ts";
 import { MemoryRejectedRecords } from "./rejected-records.ts";
 import { compareRows, keyText, sinceIndex, timestampOf } from "./row-order.ts";
 import { MemoryRowSource } from "./row-source.ts";
-import { MemoryLeaseStore } from "./runs.ts";
 import { insertedRow, preparedTable, type StoredTable, takeRow } from "./stored-table.ts";
 import { TableWrite } from "./table-write.ts";
 import { MemoryTombstones } from "./tombstones.ts";

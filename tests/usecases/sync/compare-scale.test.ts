@@ -10,6 +10,8 @@ import { digestParameters } from "../../../src/domain/sync/digest/digest-page.ts
 import type { Row } from "../../../src/domain/sync/table/table.ts";
 import { NO_TRACING } from "../../../src/ports/runtime/tracing.ts";
 import type { RemotePeer } from "../../../src/ports/tables/remote-peer.ts";
+import { COLLECTIONS } from "../../../src/repositories/collections.ts";
+import { Runs } from "../../../src/repositories/runs.ts";
 import { digestTable } from "../../../src/usecases/sync/pages/digest-table.ts";
 import { pullPage } from "../../../src/usecases/sync/pages/pull-page.ts";
 import { readSyncStatus } from "../../../src/usecases/sync/pages/read-sync-status.ts";
@@ -40,7 +42,7 @@ test("D-4.10 equal tables cost less than 1% of a pull, and one changed row is fo
         ...{ tables: here.tables, rows: here.rows, markers: here.markers, leases: here.leases },
         ...{ lateRows: here.lateRows, tombstones: here.tombstones, agreed: here.agreed },
         names: here.names,
-        ...{ runs: here.runs, rejected: here.rejected, connectPeer: () => peer },
+        ...{ runs: new Runs(here.documents), rejected: here.rejected, connectPeer: () => peer },
         ...{ clock: new FakeClock(), timer: new SystemTimer(), logger: new MemoryLogger() },
         ...{ random: { next: () => 0.5 }, ids: { next: () => "compare" }, tracing: NO_TRACING },
       },
@@ -74,7 +76,9 @@ test("D-4.10 equal tables cost less than 1% of a pull, and one changed row is fo
 }, 60_000);
 
 async function openFilled(): Promise<SqliteStorage> {
-  const storage = await SqliteStorage.open(openBunSqlite, ":memory:");
+  const storage = await SqliteStorage.open(openBunSqlite, ":memory:", {
+    collections: COLLECTIONS,
+  });
   await storage.tables.prepare([TABLE]);
   for (let from = 0; from < ROWS; from += 5000) {
     const writes = Array.from({ length: 5000 }, (_, index) => ({

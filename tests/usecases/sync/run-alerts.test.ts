@@ -1,19 +1,20 @@
 // What operators are told of runs and comparisons.
 import { expect, test } from "bun:test";
 import { toWire } from "../../../src/domain/shared/wire-names.ts";
+import { Runs } from "../../../src/repositories/runs.ts";
 import { Alerts } from "../../../src/usecases/alerts/alerts.ts";
 import { watchAbandonedRuns } from "../../../src/usecases/sync/runs/abandoned-runs.ts";
 import { StartedComparison } from "../../../src/usecases/sync/runs/start-comparison.ts";
 import { findRun, listRuns } from "../../../src/usecases/sync/runs/sync-lists.ts";
 import { MemoryAlertOutbox } from "../../support/memory/alerts.ts";
-import { MemoryRunStore } from "../../support/memory/runs.ts";
+import { ownDocuments } from "../../support/memory/documents.ts";
 import { makeTwoEnds, manyRows, put, runOf, start, type TwoEnds } from "./two-ends.ts";
 
 /** Both ends, and what is told at the one here since it was last asked. */
 async function makeTellingEnds() {
   const ends = await makeTwoEnds();
   const outbox = new MemoryAlertOutbox();
-  const runs = new MemoryRunStore(outbox);
+  const runs = new Runs(ownDocuments(ends.time.clock(), outbox));
   let ids = 0;
   const alerts = new Alerts({
     outbox,

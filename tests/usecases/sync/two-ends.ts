@@ -12,12 +12,14 @@ import {
   type RemotePeer,
   RemotePeerError,
 } from "../../../src/ports/tables/remote-peer.ts";
+import { Runs } from "../../../src/repositories/runs.ts";
 import { type RunOutcome, StartedRun } from "../../../src/usecases/sync/runs/start-run.ts";
 import type { SyncDeps } from "../../../src/usecases/sync/shared/sync-deps.ts";
 import { repsyncServer, type ServerParts, type SimServer } from "../../simulation/sim-servers.ts";
 import { makeRegistry } from "../../support/make-table.ts";
+import { ownDocuments } from "../../support/memory/documents.ts";
+import type { MemoryLeaseStore } from "../../support/memory/leases.ts";
 import type { MemoryRejectedRecords } from "../../support/memory/rejected-records.ts";
-import { type MemoryLeaseStore, MemoryRunStore } from "../../support/memory/runs.ts";
 import { MemoryTables } from "../../support/memory/tables.ts";
 import { MemoryLogger } from "../../support/memory-logger.ts";
 import { SimTime } from "../../support/sim-time.ts";
@@ -46,7 +48,7 @@ export interface TwoEnds {
   readonly here: MemoryTables;
   readonly there: MemoryTables;
   readonly rejected: MemoryRejectedRecords;
-  readonly runs: MemoryRunStore;
+  readonly runs: Runs;
   readonly leases: MemoryLeaseStore;
   readonly logger: MemoryLogger;
   /** What each end has registered; `register` changes it. */
@@ -92,7 +94,8 @@ export async function makeTwoEnds(options: TwoEndsOptions = {}): Promise<TwoEnds
   });
   const logger = new MemoryLogger();
   const requests: SeenRequest[] = [];
-  const stores = { rejected: here.rejected, runs: new MemoryRunStore(), leases: here.leases };
+  const runs = new Runs(ownDocuments(clock));
+  const stores = { rejected: here.rejected, runs, leases: here.leases };
   let ids = 0;
   const ends: TwoEnds = {
     ...{ table, time, here, there, logger, requests, ...stores },

@@ -6,7 +6,7 @@ import { pipeline } from "node:stream/promises";
 import { createGunzip, createGzip } from "node:zlib";
 import { BSON, type Document } from "mongodb";
 import { AppError, isAppError } from "../../../domain/shared/errors.ts";
-import { BACKUP_MAGIC, STORE_FORMAT } from "../../../domain/shared/store-format.ts";
+import { BACKUP_MAGIC, checkBackupFormat } from "../../../domain/shared/store-format.ts";
 import type { BackupFacts, CopyCounts } from "../../../ports/copies/store-copies.ts";
 import { DocumentDigest } from "./document-digest.ts";
 
@@ -153,10 +153,8 @@ export interface ArchiveReader {
 
 function factsOf(said: Document): BackupFacts {
   const { version, facts } = said as { version: unknown; facts: BackupFacts };
-  if (version === VERSION && facts.format <= STORE_FORMAT) return facts;
-  const text =
-    "A later version of repsync made the backup: restore it with that version or a later one";
-  throw new AppError("invalid_request", text);
+  checkBackupFormat(version === VERSION, facts.format);
+  return facts;
 }
 
 async function* framesIn(path: string) {

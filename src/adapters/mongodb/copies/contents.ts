@@ -27,15 +27,13 @@ import { LEASE_TURNS, LEASES } from "../runs/lease-store.ts";
 import { MARKERS } from "../runs/marker-store.ts";
 import { REJECTED_DETAILS } from "../runs/rejected-details.ts";
 import { REJECTED, REJECTED_DROPPED } from "../runs/rejected-entries.ts";
-import { DRY_RUNS, RUNS } from "../runs/run-store.ts";
-import { TRAFFIC } from "../runs/traffic-store.ts";
 import { LATE_COMMITS, LATE_ROWS } from "../tables/late-rows.ts";
 import { TABLE_DEFINITIONS } from "../tables/table-inspection.ts";
 
-/** Copied as they are. */
+/** Copied as they are, beside the collections of documents. */
 export const KEPT: readonly string[] = [
   STORE_FACTS,
-  ...[TABLE_DEFINITIONS, PERSON_VERSIONS, COUNTERS, MARKERS, RUNS, DRY_RUNS, TRAFFIC, AGREED],
+  ...[TABLE_DEFINITIONS, PERSON_VERSIONS, COUNTERS, MARKERS, AGREED],
   ...[REJECTED, REJECTED_DETAILS, REJECTED_DROPPED, LATE_ROWS, LATE_COMMITS],
   ...[TOMBSTONES, DELETE_RECORDER, ACCOUNTS, SESSIONS, ATTEMPTS, SECRETS, ERASED_NAMES],
   ...[ALERTS, QUOTA_MARKS, SUBJECTS, API_KEYS, CONSENTS, LOOKUP_LOG, INDEX_SEGMENTS],

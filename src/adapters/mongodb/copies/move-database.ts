@@ -4,6 +4,7 @@ import { AppError } from "../../../domain/shared/errors.ts";
 import { STORE_FORMAT } from "../../../domain/shared/store-format.ts";
 import type { Table } from "../../../domain/sync/table/table.ts";
 import type { PortableStore, PortableTarget } from "../../../ports/copies/portable-store.ts";
+import type { AnyCollection } from "../../../ports/documents.ts";
 import type { Logger } from "../../../ports/runtime/logger.ts";
 import { connect } from "../driver/connection.ts";
 import type { Stopwatch } from "../driver/deadline.ts";
@@ -15,6 +16,7 @@ import { PortableDatabase } from "./portable-database.ts";
 import { claimEmptyDatabase } from "./restore.ts";
 
 interface Address {
+  readonly collections: readonly AnyCollection[];
   readonly url: string;
   readonly clock: Stopwatch;
   readonly logger: Logger;
@@ -29,9 +31,13 @@ export interface DatabaseSource extends PortableStore {
 }
 
 /** Opens a prepared database. */
-export async function openDatabaseSource({ url, ...deps }: Address): Promise<DatabaseSource> {
+export async function openDatabaseSource({
+  url,
+  collections,
+  ...deps
+}: Address): Promise<DatabaseSource> {
   const { client, db } = await connect(url, deps, async () => {});
-  const source = new PortableDatabase(db);
+  const source = new PortableDatabase(db, collections);
   return {
     read: (part, tables) => source.read(part, tables),
     readRows: (table) => source.readRows(table),
@@ -47,7 +53,7 @@ export async function openDatabaseSource({ url, ...deps }: Address): Promise<Dat
 
 /** Throws `invalid_request` for a database that is not empty or that a service uses. */
 export async function openDatabaseTarget(
-  { url, ...deps }: Address,
+  { url, collections, ...deps }: Address,
   {
     adminUsername,
     tables,
@@ -58,7 +64,7 @@ export async function openDatabaseTarget(
   try {
     const names = tables.map(({ name }) => name);
     const claim = await claimEmptyDatabase(db, adminUsername, names, "move");
-    const target = new PortableDatabase(db);
+    const target = new PortableDatabase(db, collections);
     const giveUp = async () => {
       await claim.giveUp();
       await client.close();

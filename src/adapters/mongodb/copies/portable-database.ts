@@ -17,11 +17,13 @@ import type {
   PortablePart,
   PortableStore,
 } from "../../../ports/copies/portable-store.ts";
+import { type AnyCollection, copiedOf } from "../../../ports/documents.ts";
 import { API_KEYS } from "../accounts/api-key-store.ts";
 import { CONSENTS } from "../accounts/consent-store.ts";
 import { ATTEMPTS } from "../accounts/sign-in-guard.ts";
 import { auditBlocks, makeBlock, recordsOf } from "../audit/audit-blocks.ts";
 import { DELETE_RECORDER } from "../deletes/recorder-state.ts";
+import { DocumentCollection } from "../documents/document-collection.ts";
 import { DURABLE } from "../driver/collections.ts";
 import { COUNTERS } from "../driver/id-counters.ts";
 import { LOOKUP_LOG } from "../driver/lookup-log.ts";
@@ -31,7 +33,6 @@ import { ACCOUNTS } from "../people/name-facts.ts";
 import { AGREED, partsOfBlock } from "../runs/agreed-rows.ts";
 import { REJECTED_DETAILS, splitText } from "../runs/rejected-details.ts";
 import { REJECTED } from "../runs/rejected-entries.ts";
-import { DRY_RUNS, RUNS } from "../runs/run-store.ts";
 import { RowReader } from "../tables/row-reader.ts";
 import { layoutOf } from "../tables/table-layout.ts";
 import { storedFields } from "../tables/upserts.ts";
@@ -44,8 +45,6 @@ const FIRST_SECOND = 1;
 const MOVED_COUNTERS: Readonly<Record<string, string>> = {
   consents: CONSENTS.name,
   api_keys: API_KEYS.name,
-  runs: RUNS.name,
-  dry_runs: DRY_RUNS.name,
   rejected: REJECTED.name,
 };
 
@@ -55,9 +54,11 @@ interface Named extends Document {
 
 export class PortableDatabase implements PortableStore {
   readonly #db: Db;
+  readonly #collections: readonly DocumentCollection[];
 
-  constructor(db: Db) {
+  constructor(db: Db, collections: readonly AnyCollection[]) {
     this.#db = db;
+    this.#collections = copiedOf(collections).map((one) => new DocumentCollection(one));
   }
 
   async *read(part: PortablePart, tables: readonly Table[]) {
@@ -98,6 +99,7 @@ export class PortableDatabase implements PortableStore {
     else if (part === "agreed") await this.#writeAgreed(entries);
     else if (part === "delete_records") await this.#writeDeleteRecords(entries);
     else if (part === "counters") await this.#writeCounters(entries);
+    else if (part === "documents") await this.#writeDocuments(entries);
     else throw new Error(`No way to write ${part}`);
   }
 
@@ -118,6 +120,7 @@ export class PortableDatabase implements PortableStore {
     else if (part === "agreed") yield* this.#agreed();
     else if (part === "delete_records") yield* this.#deleteRecords(tables);
     else if (part === "counters") yield* this.#counters();
+    else if (part === "documents") yield* this.#documents();
     else throw new Error(`No way to read ${part}`);
   }
 
@@ -169,6 +172,23 @@ export class PortableDatabase implements PortableStore {
       if (!deletes || recorded === undefined) continue;
       const completeSince = formatMs((recorded["completeSince"] as Date).getTime());
       yield { table: name, completeSince, listId: recorded["formerList"] ?? "" };
+    }
+  }
+
+  async *#documents(): AsyncGenerator<PortableEntry> {
+    for (const own of this.#collections) {
+      for await (const stored of this.#db.collection(own.name).find({}, READ)) {
+        yield { collection: own.collection.name, doc: own.documentOf(stored) };
+      }
+    }
+  }
+
+  async #writeDocuments(entries: readonly PortableEntry[]): Promise<void> {
+    for (const own of this.#collections) {
+      const documents = entries
+        .filter(({ collection }) => collection === own.collection.name)
+        .map(({ doc }) => own.storedOf(own.collection.keyOf(doc), doc as object));
+      await this.#replace(own.name, documents as Named[]);
     }
   }
 

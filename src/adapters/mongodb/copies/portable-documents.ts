@@ -21,8 +21,6 @@ import { ERASED_NAMES } from "../people/erased-names.ts";
 import { ACCOUNTS } from "../people/name-facts.ts";
 import { MARKERS } from "../runs/marker-store.ts";
 import { entryName, keyOf, REJECTED_DROPPED } from "../runs/rejected-entries.ts";
-import { DRY_RUNS, RUNS } from "../runs/run-store.ts";
-import { TRAFFIC } from "../runs/traffic-store.ts";
 import { LATE_ROWS } from "../tables/late-rows.ts";
 
 /** A collection whose documents are the entries of a part. */
@@ -42,18 +40,6 @@ function named(collection: { readonly name: string }, idField: string): PlainDoc
     write: ({ [idField]: _id, ...fields }) => ({ _id, ...fields }),
   };
 }
-
-const RUN_PART = (collection: { readonly name: string }): PlainDocuments => ({
-  collection: collection.name,
-  read: ({ _id, number, run, news, cancelled }) => ({
-    ...{ number, id: _id, run, news: news ?? null, cancelled: cancelled ?? null },
-  }),
-  write: ({ id: _id, number, run, news, cancelled }) => ({
-    ...{ _id, number, run },
-    ...(news === null ? {} : { news }),
-    ...(cancelled === null ? {} : { cancelled }),
-  }),
-});
 
 const ACCOUNT_FIELDS = [
   ...["email", "emailKey", "passwordHash", "role", "issuer", "plan", "callsPerMonth"],
@@ -137,8 +123,6 @@ export const PLAIN_DOCUMENTS: Partial<Record<PortablePart, PlainDocuments>> = {
   },
   alerts: named(ALERTS, "id"),
   markers: { ...named(MARKERS, "name"), filter: { value: { $ne: "" } } },
-  runs: RUN_PART(RUNS),
-  dry_runs: RUN_PART(DRY_RUNS),
   dropped: {
     collection: REJECTED_DROPPED.name,
     read: ({ _id, table, direction, fingerprint }) => ({
@@ -147,13 +131,6 @@ export const PLAIN_DOCUMENTS: Partial<Record<PortablePart, PlainDocuments>> = {
     write: ({ table, direction, key, fingerprint }) => ({
       _id: nameOf({ table, direction, key, fingerprint }),
       ...{ table, direction, fingerprint },
-    }),
-  },
-  traffic: {
-    collection: TRAFFIC.name,
-    read: ({ unit, atMs, rows, lookups }) => ({ unit, atMs, rows, lookups }),
-    write: ({ unit, atMs, rows, lookups }) => ({
-      ...{ _id: `${unit}/${atMs}`, unit, atMs, rows, lookups },
     }),
   },
   late_rows: {

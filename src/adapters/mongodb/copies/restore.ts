@@ -1,7 +1,7 @@
 // Fills an empty database from an archive. Until it is done a mark keeps every instance from using it. D-10.7.
 import { BSON, type Db, type Document, type Timestamp } from "mongodb";
 import { AppError } from "../../../domain/shared/errors.ts";
-import { readFormat } from "../../../domain/shared/store-format.ts";
+import { checkFormat, STORE_FORMAT } from "../../../domain/shared/store-format.ts";
 import type {
   BackupFacts,
   KeptPepper,
@@ -100,7 +100,7 @@ export async function claimEmptyDatabase(
   try {
     const facts = new Map(await readFacts(db));
     const isUnfinished = facts.delete("filled_by");
-    readFormat(facts, false);
+    checkFormat(facts, true);
     if (!isUnfinished) await refuseFull(db, adminUsername, tables);
     await createCollection(db, STORE_FACTS);
     // A service that starts now either finds this, or is found below.
@@ -169,7 +169,6 @@ async function fill(
   let sessions = 0;
   let rows = 0;
   const now = await clusterTime(db);
-  const formats: string[] = [];
   await readArchive(job.path, {
     async begin(_, collection) {
       await writer?.end();
@@ -185,10 +184,7 @@ async function fill(
         job.onProgress?.({ rows, part: rows / (2 * total) });
       }
       const document = DocumentWriter.read(bson);
-      if (collection === STORE_FACTS) {
-        if (document["_id"] === "format") formats.push(String(document["value"]));
-        return;
-      }
+      if (collection === STORE_FACTS) return;
       if (collection === SESSIONS.name && document["username"] !== "") {
         sessions++;
         return;
@@ -199,7 +195,7 @@ async function fill(
   });
   await (writer as DocumentWriter | null)?.end();
   await compare(db, written, job, total);
-  await setFact(db, "format", formats[0] ?? "0");
+  await setFact(db, "format", String(STORE_FORMAT));
   return sessions;
 }
 

@@ -7,11 +7,11 @@ import type {
   Transaction,
 } from "../../../ports/documents.ts";
 import { createCollection, DURABLE, makeCollections } from "../driver/collections.ts";
-import { Deadline } from "../driver/deadline.ts";
+import { Deadline, retry, START_CALLS } from "../driver/deadline.ts";
 import { toAppError } from "../driver/errors.ts";
 import { readSnapshot, type StoreDeps } from "../driver/operations.ts";
 import { PERSON_VERSIONS } from "../driver/person-versions.ts";
-import { prepareTime } from "../driver/server-clock.ts";
+import { prepareTime, TIME } from "../driver/server-clock.ts";
 import { commit, runTransaction } from "../driver/transaction.ts";
 import { DocumentCollection } from "./document-collection.ts";
 import { MongoTransaction } from "./mongo-transaction.ts";
@@ -28,12 +28,14 @@ export class MongoDocuments implements DocumentStore {
 
   async prepare(collections: readonly AnyCollection[]): Promise<void> {
     try {
-      const { db } = this.#deps;
-      await prepareTime(db);
-      await createCollection(db, PERSON_VERSIONS.name);
-      await Promise.all(
-        collections.map((collection) => this.#prepare(new DocumentCollection(collection))),
-      );
+      // After an election it starts again, so every step may be done twice.
+      await retry(Deadline.start(this.#deps.clock, START_CALLS), async () => {
+        await makeCollections(this.#deps.db, [PERSON_VERSIONS, TIME]);
+        await prepareTime(this.#deps.db);
+        await Promise.all(
+          collections.map((collection) => this.#prepare(new DocumentCollection(collection))),
+        );
+      });
     } catch (error) {
       throw toAppError(error);
     }

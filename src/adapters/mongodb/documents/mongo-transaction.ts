@@ -5,6 +5,7 @@ import {
   type Document,
   MongoServerError,
 } from "mongodb";
+import type { QueuedAlert } from "../../../domain/alerts/alert.ts";
 import { checkKey, type Key } from "../../../domain/shared/document-key.ts";
 import type {
   Answers,
@@ -14,6 +15,7 @@ import type {
   Stretch,
   Transaction,
 } from "../../../ports/documents.ts";
+import { addAlerts } from "../alerts/alert-outbox.ts";
 import { hasCode } from "../driver/errors.ts";
 import { SNAPSHOT, type StoreDeps } from "../driver/operations.ts";
 import {
@@ -51,6 +53,7 @@ export class MongoTransaction implements Transaction {
   /** Keys that were written, by collection and key. */
   readonly #written = new Set<string>();
   #raised: ChangedNames = [];
+  readonly #alerts: QueuedAlert[] = [];
   #nowMs: number | null = null;
 
   constructor(deps: StoreDeps, place: TransactionPlace) {
@@ -104,6 +107,10 @@ export class MongoTransaction implements Transaction {
     else if (this.#raised !== "everybody") this.#raised = [...this.#raised, ...names];
   }
 
+  queueAlerts(alerts: readonly QueuedAlert[]): void {
+    this.#alerts.push(...alerts);
+  }
+
   async turn(): Promise<void> {
     await new Promise((resolve) => setImmediate(resolve));
   }
@@ -124,8 +131,9 @@ export class MongoTransaction implements Transaction {
     const inOrder = [...this.#pending.keys()].sort((a, b) => (names(a) < names(b) ? -1 : 1));
     for (const collection of inOrder) await this.#send(collection);
     const { session, lane } = this.#place;
+    await addAlerts(this.#deps.db, this.#alerts, session);
     await raisePersonVersions(this.#deps.db, this.#raised, { tx: session, lane });
-    return this.#written.size > 0 || this.#raised.length > 0;
+    return this.#written.size + this.#raised.length + this.#alerts.length > 0;
   }
 
   #write(

@@ -1,17 +1,13 @@
 // What the database tells of itself. D-10.4, D-10.7.
 import { type Collection, type Db, ObjectId } from "mongodb";
-import { AppError } from "../../../domain/shared/errors.ts";
 import {
-  HELD_STORE,
-  mayChangeFormat,
-  readFormat,
+  checkFormat,
   STORE_FORMAT,
   type StoreFactName,
   type StoreFacts,
   type StoreIdentity,
 } from "../../../domain/shared/store-format.ts";
 import { createCollection, DURABLE } from "./collections.ts";
-import { isServed } from "./holders.ts";
 import { COMMITTED } from "./operations.ts";
 
 export const STORE_FACTS = "repsync_store";
@@ -19,8 +15,6 @@ export const STORE_FACTS = "repsync_store";
 interface FactsOptions {
   /** True for the program that fills the store. */
   readonly isFilling?: boolean;
-  /** True for a start of the service. */
-  readonly changesFormat?: boolean;
   /** Looks at what else has to fit before anything is written. */
   readonly examine?: () => Promise<void>;
 }
@@ -37,30 +31,25 @@ export async function readFacts(db: Db): Promise<StoreFacts> {
 
 /**
  * Reads them before anything is changed, and keeps those that are missing; of two instances at once both get the id of one.
- * Throws `invalid_request` when this program must not use the store, unless it is the one that fills it, and `store_unavailable`
- * for a format that cannot be changed now.
+ * Throws `invalid_request` when this program must not use the store, unless it is the one that fills it.
  */
 export async function prepareFacts(
   db: Db,
-  { isFilling = false, changesFormat = false, examine }: FactsOptions = {},
+  { isFilling = false, examine }: FactsOptions = {},
 ): Promise<StoreIdentity> {
   // Another instance that has just begun, or a restore that was refused, has made no more than these.
   const own = { name: /^repsync_(?!(?:store|holders)$)/ };
   const isNew = !(await db.listCollections(own, { nameOnly: true }).hasNext());
   const facts = new Map(await readFacts(db));
   if (isFilling) facts.delete("filled_by");
-  const former = readFormat(facts, isNew);
-  const isChange = !isFilling && mayChangeFormat(former, changesFormat);
+  checkFormat(facts, isNew);
   await examine?.();
-  if (isChange && (await isServed(db))) {
-    throw new AppError("store_unavailable", HELD_STORE);
-  }
   await createCollection(db, STORE_FACTS);
   // The id first: with it a store is known to be one that this program has begun.
   const deploymentId = await keepFact(db, "deployment_id", new ObjectId().toHexString());
-  if (former === STORE_FORMAT) return { deploymentId, formerFormat: null, isNew: false };
-  await setFact(db, "format", String(STORE_FORMAT));
-  return { deploymentId, formerFormat: former, isNew: former === null };
+  const isMade = !facts.has("format");
+  if (isMade) await setFact(db, "format", String(STORE_FORMAT));
+  return { deploymentId, isNew: isMade };
 }
 
 async function keepFact(db: Db, _id: StoreFactName, value: string): Promise<string> {

@@ -29,10 +29,6 @@ export const ACCOUNT_TABLES = [
     WHERE role = 'administrator'`,
 ];
 
-/** Those that a file from an earlier version lacks. */
-const NEWER_COLUMNS = ["suspended_at_ms", "last_sign_in_at_ms"];
-const COLUMNS = "SELECT name FROM pragma_table_info('repsync_accounts')";
-
 const FIND = "SELECT * FROM repsync_accounts WHERE username = ?";
 
 const FIND_ADMINISTRATOR = "SELECT 1 FROM repsync_accounts WHERE role = 'administrator' LIMIT 1";
@@ -127,15 +123,6 @@ export class SqliteAccountStore implements AccountStore {
 
   async remove(username: string): Promise<boolean> {
     return this.#database.keep(() => removeAccount(this.#database, username));
-  }
-}
-
-/** Adds the columns that an earlier version did not have, within a write. */
-export function addNewerColumns(database: SqliteDatabase): void {
-  const known = database.all(COLUMNS).map(({ name }) => name);
-  for (const name of NEWER_COLUMNS) {
-    if (!known.includes(name))
-      database.run(`ALTER TABLE repsync_accounts ADD COLUMN ${name} INTEGER`);
   }
 }
 

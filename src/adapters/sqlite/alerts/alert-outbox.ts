@@ -82,7 +82,10 @@ export class SqliteAlertOutbox implements AlertOutbox {
 }
 
 /** Keeps alerts, within a write. */
-export function addAlerts(database: SqliteDatabase, alerts: readonly QueuedAlert[]): void {
+export function addAlerts(
+  database: Pick<SqliteDatabase, "run">,
+  alerts: readonly QueuedAlert[],
+): void {
   for (const { id, type, account, atMs, body } of alerts) {
     database.run(ADD, [id, type, account, atMs, body]);
   }

@@ -1,7 +1,7 @@
 // A backup is a SQLite file with all tables of the store, and one that says what it is. D-10.7.
 import { createHash } from "node:crypto";
 import { AppError } from "../../../domain/shared/errors.ts";
-import { STORE_FORMAT } from "../../../domain/shared/store-format.ts";
+import { checkBackupFormat, STORE_FORMAT } from "../../../domain/shared/store-format.ts";
 import type { BackupFacts, CopyCounts, CopyProgress } from "../../../ports/copies/store-copies.ts";
 import type { OpenSqlite, SqliteConnection } from "../driver/driver.ts";
 import { storeError } from "../driver/result-codes.ts";
@@ -76,11 +76,7 @@ export function readContent(connection: SqliteConnection): BackupContent {
   const values = new Map(rows.map((row) => [String(row["name"]), String(row["value"])]));
   const { version, ...stated } = Object.fromEntries(values);
   const facts = parse(values.get("facts")) as BackupFacts | null;
-  if (version !== BACKUP_VERSION || (facts?.format ?? 0) > STORE_FORMAT) {
-    const text =
-      "A later version of repsync made the backup: restore it with that version or a later one";
-    throw new AppError("invalid_request", text);
-  }
+  checkBackupFormat(version === BACKUP_VERSION, facts?.format ?? STORE_FORMAT);
   const digests = parse(values.get("digests")) as TableDigests | null;
   const { check: sum, ...others } = stated;
   const isWhole = sum === checkSum({ version, ...others });

@@ -2,7 +2,7 @@
 import { readdir, rm } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
 import { AppError } from "../../../domain/shared/errors.ts";
-import { readFormat, type StoreFactName } from "../../../domain/shared/store-format.ts";
+import { checkFormat, type StoreFactName } from "../../../domain/shared/store-format.ts";
 import type { OpenSqlite, SqliteConnection } from "../driver/driver.ts";
 import { isBusy, storeError } from "../driver/result-codes.ts";
 import { quotedName } from "../driver/unique-keys.ts";
@@ -68,7 +68,7 @@ function refuseFull(connection: SqliteConnection, adminUsername: string | null):
   if (names.includes("repsync_store")) {
     const rows = allRows(connection, "SELECT name, value FROM repsync_store");
     const facts = rows.map((row) => [row["name"] as StoreFactName, String(row["value"])] as const);
-    readFormat(new Map(facts.filter(([name]) => name !== "filled_by")), false);
+    checkFormat(new Map(facts.filter(([name]) => name !== "filled_by")), true);
   }
   for (const name of names.filter(isRowTable)) {
     if (allRows(connection, `SELECT 1 FROM ${quotedName(name)} LIMIT 1`).length === 0) continue;

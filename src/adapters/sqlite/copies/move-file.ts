@@ -9,6 +9,7 @@ import type {
   PortableStore,
   PortableTarget,
 } from "../../../ports/copies/portable-store.ts";
+import type { AnyCollection } from "../../../ports/documents.ts";
 import { makeDatabaseFile } from "../driver/database-file.ts";
 import type { OpenSqlite, SqliteConnection } from "../driver/driver.ts";
 import { storeError } from "../driver/result-codes.ts";
@@ -28,7 +29,11 @@ export interface FileSource extends PortableStore {
 }
 
 /** Takes a prepared file for this process alone. Throws `invalid_request` when another one has it open. */
-export async function openFileSource(openSqlite: OpenSqlite, path: string): Promise<FileSource> {
+export async function openFileSource(
+  openSqlite: OpenSqlite,
+  path: string,
+  collections: readonly AnyCollection[],
+): Promise<FileSource> {
   const connection = await openSqlite(resolve(path));
   try {
     holdAlone(connection);
@@ -36,7 +41,7 @@ export async function openFileSource(openSqlite: OpenSqlite, path: string): Prom
     connection.close();
     throw error;
   }
-  const file = new PortableFile(connection);
+  const file = new PortableFile(connection, collections);
   return {
     read: (part, tables) => file.read(part, tables),
     readRows: (table) => file.readRows(table),
@@ -54,7 +59,15 @@ export async function openFileSource(openSqlite: OpenSqlite, path: string): Prom
 export async function openFileTarget(
   openSqlite: OpenSqlite,
   path: string,
-  { adminUsername, prepare }: { readonly adminUsername: string | null; prepare: PrepareFile },
+  {
+    adminUsername,
+    collections,
+    prepare,
+  }: {
+    readonly adminUsername: string | null;
+    readonly collections: readonly AnyCollection[];
+    prepare: PrepareFile;
+  },
 ): Promise<PortableTarget> {
   if (path === ":memory:") {
     throw new AppError("invalid_request", "A store in memory ends with its process: name a file");
@@ -84,7 +97,7 @@ export async function openFileTarget(
     await remove(isNew ? [...temps, target] : temps);
     throw error;
   }
-  return new FileTarget(connection, {
+  return new FileTarget(connection, new PortableFile(connection, collections), {
     async finish() {
       connection.close();
       const file = await open(temp, "r+");
@@ -110,10 +123,11 @@ class FileTarget implements PortableTarget {
 
   constructor(
     connection: SqliteConnection,
+    file: PortableFile,
     { finish, giveUp }: Pick<PortableTarget, "finish" | "giveUp">,
   ) {
     this.#connection = connection;
-    this.#file = new PortableFile(connection);
+    this.#file = file;
     this.finish = finish;
     this.giveUp = giveUp;
   }

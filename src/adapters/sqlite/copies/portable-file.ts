@@ -7,7 +7,9 @@ import type {
   PortablePart,
   PortableStore,
 } from "../../../ports/copies/portable-store.ts";
+import { type AnyCollection, copiedOf } from "../../../ports/documents.ts";
 import { AUDIT_COLUMNS } from "../audit/audit-tables.ts";
+import { CollectionTable } from "../documents/collection-table.ts";
 import type { SqliteConnection, SqliteRow, SqliteValue } from "../driver/driver.ts";
 import { quotedName } from "../driver/unique-keys.ts";
 import { entryId } from "../runs/rejected-records.ts";
@@ -26,9 +28,6 @@ const USAGE = `SELECT account_id AS accountId, month, month_calls AS monthCalls,
   (SELECT json_group_array(json_array(at_ms, calls) ORDER BY at_ms) FROM repsync_calls c
    WHERE c.account_id = u.account_id) AS calls
   FROM repsync_usage u LEFT JOIN repsync_call_history h USING (account_id)`;
-const RUNS = (table: string) => `SELECT r.number, r.id, r.run, n.news, c.reason AS cancelled
-  FROM ${table} r LEFT JOIN repsync_run_news n USING (id)
-  LEFT JOIN repsync_run_cancellations c USING (id)`;
 const REJECTED = `SELECT number, table_name AS "table", direction, details, attempts,
   first_at_ms AS firstAtMs, last_at_ms AS lastAtMs FROM repsync_rejected`;
 const DROPPED = `SELECT table_name AS "table", direction, key, fingerprint FROM repsync_dropped`;
@@ -40,17 +39,17 @@ const DELETES = `SELECT table_name AS "table", earliest_available AS completeSin
 const COUNTERS = `SELECT 'consents' AS name, max(coalesce((SELECT seq FROM sqlite_sequence
     WHERE name = 'repsync_consents'), 0), coalesce(max(id), 0)) AS last FROM repsync_consents
   UNION ALL SELECT 'api_keys', coalesce(max(n), 0) FROM repsync_api_keys
-  UNION ALL SELECT 'runs', coalesce(max(number), 0) FROM repsync_runs
-  UNION ALL SELECT 'dry_runs', coalesce(max(number), 0) FROM repsync_dry_runs
   UNION ALL SELECT name, last FROM repsync_counters
   UNION ALL SELECT 'tombstones/' || substr(name, length('repsync_deleted_') + 1), seq
     FROM sqlite_sequence WHERE name GLOB 'repsync_deleted_*'`;
 
 export class PortableFile implements PortableStore {
   readonly #connection: SqliteConnection;
+  readonly #collections: readonly CollectionTable[];
 
-  constructor(connection: SqliteConnection) {
+  constructor(connection: SqliteConnection, collections: readonly AnyCollection[]) {
     this.#connection = connection;
+    this.#collections = copiedOf(collections).map((one) => new CollectionTable(one));
   }
 
   async *read(part: PortablePart, tables: readonly Table[]) {
@@ -83,15 +82,15 @@ export class PortableFile implements PortableStore {
   write(part: PortablePart, entries: readonly PortableEntry[], tables: readonly Table[]): void {
     const plain = part === "audit" ? AUDIT : PLAIN_PARTS[part];
     if (plain !== undefined) this.#writePlain(plain, entries);
+    else if (part === "documents") this.#commitAll(entries.map((entry) => this.#put(entry)));
     else this.#commitAll(entries.flatMap((entry) => statementsOf(part, entry, tables)));
   }
 
   *#entries(part: PortablePart, tables: readonly Table[]): Iterable<PortableEntry> {
     const plain = part === "audit" ? AUDIT : PLAIN_PARTS[part];
     if (plain !== undefined) yield* this.#plain(plain);
+    else if (part === "documents") yield* this.#documents();
     else if (part === "usage") yield* mapped(this.#iterate(USAGE), usageEntry);
-    else if (part === "runs") yield* this.#iterate(RUNS("repsync_runs"));
-    else if (part === "dry_runs") yield* this.#iterate(RUNS("repsync_dry_runs"));
     else if (part === "rejected") yield* mapped(this.#iterate(REJECTED), rejectedEntry);
     else if (part === "dropped") yield* mapped(this.#iterate(DROPPED), droppedEntry);
     else if (part === "agreed") yield* this.#iterate(AGREED);
@@ -109,6 +108,21 @@ export class PortableFile implements PortableStore {
       for (const flag of flags) (row as Record<string, unknown>)[flag] = row[flag] === 1;
       return row;
     });
+  }
+
+  *#documents(): Iterable<PortableEntry> {
+    for (const table of this.#collections) {
+      const rows = this.#iterate(`SELECT ${table.columns} FROM ${table.name}`);
+      for (const row of rows) {
+        yield { collection: table.collection.name, doc: table.documentOf(row) };
+      }
+    }
+  }
+
+  #put({ collection, doc }: PortableEntry): Statement {
+    const table = this.#collections.find((one) => one.collection.name === collection);
+    if (table === undefined) throw new Error("A document of a collection that is not there");
+    return [table.put, table.valuesOf(table.collection.keyOf(doc), doc as object)];
   }
 
   *#deleteRecords(tables: readonly Table[]): Iterable<PortableEntry> {
@@ -215,20 +229,6 @@ function statementsOf(
   switch (part) {
     case "usage":
       return usageStatements(entry, insert);
-    case "runs":
-    case "dry_runs": {
-      const id = value("id");
-      const kept = { number: value("number"), id, run: value("run") };
-      return [
-        insert(part === "runs" ? "repsync_runs" : "repsync_dry_runs", kept),
-        ...(value("news") === null
-          ? []
-          : [insert("repsync_run_news", { id, news: value("news") })]),
-        ...(value("cancelled") === null
-          ? []
-          : [insert("repsync_run_cancellations", { id, reason: value("cancelled") })]),
-      ];
-    }
     case "rejected":
     case "dropped":
       return [insert(`repsync_${part}`, rejectedFields(part, entry))];

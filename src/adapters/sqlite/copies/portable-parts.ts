@@ -90,17 +90,12 @@ export const PLAIN_PARTS: Partial<Record<PortablePart, PlainPart>> = {
     columns: { name: "name", value: "value" },
     where: "value <> ''",
   },
-  traffic: {
-    table: "repsync_traffic",
-    columns: { unit: "unit", at_ms: "atMs", rows: "rows", lookups: "lookups" },
-  },
   late_rows: { table: "repsync_late_rows", columns: { table_name: "table", notes: "notes" } },
 };
 
 /** Tables of the other parts. */
 export const OTHER_TABLES: readonly string[] = [
   ...["repsync_usage", "repsync_calls", "repsync_call_history", "repsync_audit"],
-  ...["repsync_runs", "repsync_dry_runs", "repsync_run_news", "repsync_run_cancellations"],
   ...["repsync_rejected", "repsync_dropped", "repsync_agreed", "repsync_deletes"],
   "repsync_counters",
 ];

@@ -1,6 +1,6 @@
 // What the file tells of itself. D-10.4, D-10.7.
 import {
-  readFormat,
+  checkFormat,
   STORE_FORMAT,
   type StoreFactName,
   type StoreFacts,
@@ -29,12 +29,9 @@ export function readFacts(database: SqliteDatabase): StoreFacts {
   return new Map(rows.map((row) => [row["name"] as StoreFactName, String(row["value"])]));
 }
 
-/**
- * As the format's `readFormat`, of a file before it is changed; within a read or a write. Throws `invalid_request` when this program
- * must not use the store.
- */
-export function readFileFormat(database: SqliteDatabase): number | null {
-  return readFormat(readFacts(database), database.all(HAS_OWN_TABLES).length === 0);
+/** As `checkFormat`, of a file before it is changed; within a read or a write. */
+export function checkFileFormat(database: SqliteDatabase): void {
+  checkFormat(readFacts(database), database.all(HAS_OWN_TABLES).length === 0);
 }
 
 /**
@@ -42,13 +39,13 @@ export function readFileFormat(database: SqliteDatabase): number | null {
  * `invalid_request` when this program must not use the store.
  */
 export function prepareFacts(database: SqliteDatabase): StoreIdentity {
-  const former = readFileFormat(database);
+  checkFileFormat(database);
+  const isNew = !readFacts(database).has("format");
   database.run(STORE_FACTS_TABLE);
   database.run(KEEP_ID);
-  const isChange = former !== null && former !== STORE_FORMAT;
-  if (former !== STORE_FORMAT) setFact(database, "format", String(STORE_FORMAT));
+  if (isNew) setFact(database, "format", String(STORE_FORMAT));
   const deploymentId = readFacts(database).get("deployment_id") ?? "";
-  return { deploymentId, formerFormat: isChange ? former : null, isNew: former === null };
+  return { deploymentId, isNew };
 }
 
 /** Within a write. */

@@ -3,6 +3,23 @@
 export const TRAFFIC_UNITS = ["minute", "hour"] as const;
 export type TrafficUnit = (typeof TRAFFIC_UNITS)[number];
 
+/** What happened within a minute, or an hour. */
+export interface TrafficCounts {
+  /** Start of the minute or hour, in milliseconds since 1970. */
+  readonly atMs: number;
+  /** Rows moved: written or removed by synchronization. */
+  readonly rows: number;
+  /** Lookups that were decided. */
+  readonly lookups: number;
+}
+
+export interface TrafficHistory {
+  /** Of the last day, the oldest first; a minute without any is left out. */
+  readonly minutes: readonly TrafficCounts[];
+  /** Of the last 31 days, in the same way. */
+  readonly hours: readonly TrafficCounts[];
+}
+
 const UNIT_MS: Readonly<Record<TrafficUnit, number>> = { minute: 60_000, hour: 3_600_000 };
 const KEPT_MS: Readonly<Record<TrafficUnit, number>> = {
   minute: 86_400_000,

@@ -12,7 +12,7 @@ import {
   type RecordFailure,
 } from "../../../domain/sync/rows/push-result.ts";
 import type { Table } from "../../../domain/sync/table/table.ts";
-import type { RowCounter } from "../../../ports/runs/traffic-store.ts";
+import type { RowCounter } from "../../../ports/runs/row-counter.ts";
 import type { Logger } from "../../../ports/runtime/logger.ts";
 import type { Clock, Timer } from "../../../ports/runtime/runtime.ts";
 import { Turns } from "../../../ports/runtime/turns.ts";

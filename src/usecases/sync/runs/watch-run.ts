@@ -3,7 +3,7 @@ import { AppError, isAppError } from "../../../domain/shared/errors.ts";
 import { WATCH_MS } from "../../../domain/shared/limits.ts";
 import { isWhole, type News, newsSince } from "../../../domain/sync/run/news.ts";
 import type { KeptRun } from "../../../domain/sync/run/run.ts";
-import type { ToldRun } from "../../../ports/runs/run-store.ts";
+import type { ToldRun } from "../../../repositories/runs.ts";
 import type { SyncDeps } from "../shared/sync-deps.ts";
 import type { ActiveRuns } from "./active-runs.ts";
 import { endIfAbandoned } from "./sync-lists.ts";

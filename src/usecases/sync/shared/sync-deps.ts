@@ -7,8 +7,7 @@ import type { AgreedBlocks } from "../../../ports/runs/agreed-rows.ts";
 import type { LeaseStore } from "../../../ports/runs/lease-store.ts";
 import type { MarkerStore } from "../../../ports/runs/marker-store.ts";
 import type { RejectedRecords } from "../../../ports/runs/rejected-records.ts";
-import type { RunStore } from "../../../ports/runs/run-store.ts";
-import type { RowCounter } from "../../../ports/runs/traffic-store.ts";
+import type { RowCounter } from "../../../ports/runs/row-counter.ts";
 import type { Logger } from "../../../ports/runtime/logger.ts";
 import type { Clock, Ids, Random, Timer } from "../../../ports/runtime/runtime.ts";
 import type { Tracing } from "../../../ports/runtime/tracing.ts";
@@ -18,6 +17,7 @@ import type { ConnectPeer, RemotePeer, StatusReply } from "../../../ports/tables
 import type { RowSource } from "../../../ports/tables/row-source.ts";
 import type { TableStore } from "../../../ports/tables/table-store.ts";
 import type { Tombstones } from "../../../ports/tables/tombstones.ts";
+import type { Runs } from "../../../repositories/runs.ts";
 import type { Alerts } from "../../alerts/alerts.ts";
 
 export interface SyncDeps {
@@ -41,7 +41,7 @@ export interface SyncDeps {
   readonly agreed: AgreedBlocks;
   readonly markers: MarkerStore;
   readonly leases: LeaseStore;
-  readonly runs: RunStore;
+  readonly runs: Runs;
   readonly rejected: RejectedRecords;
   /** Counts the rows that runs really write or remove, here and there; absent: nobody does. D-9.5. */
   readonly traffic?: RowCounter;

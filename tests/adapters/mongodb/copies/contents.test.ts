@@ -3,6 +3,7 @@ import { afterEach, expect, setDefaultTimeout, test } from "bun:test";
 import { MongoClient } from "mongodb";
 import { KEPT, LEFT_OUT } from "../../../../src/adapters/mongodb/copies/contents.ts";
 import { PLAIN_DOCUMENTS } from "../../../../src/adapters/mongodb/copies/portable-documents.ts";
+import { COLLECTIONS } from "../../../../src/repositories/collections.ts";
 import { MONGODB } from "../../../http/support/backends.ts";
 import { releaseResources } from "../../../http/support/resources.ts";
 import { startRunApp } from "../../../http/sync-runs/support/run-apps.ts";
@@ -29,9 +30,12 @@ test.skipIf(!MONGODB.isAvailable)(
     try {
       const collections = await client.db().listCollections({}, { nameOnly: true }).toArray();
       const own = collections.map(({ name }) => name).filter((name) => name.startsWith("repsync_"));
-      expect([...KEPT, ...LEFT_OUT].sort()).toEqual(own.sort());
+      const owned = COLLECTIONS.map(({ name }) => `repsync_${name}`);
+      expect([...KEPT, ...owned, ...LEFT_OUT].sort()).toEqual(own.sort());
       const moved = Object.values(PLAIN_DOCUMENTS).map(({ collection }) => collection);
-      const known = [...new Set([...moved, ...OTHER_COLLECTIONS, ...NOT_MOVED, ...LEFT_OUT])];
+      const known = [
+        ...new Set([...moved, ...OTHER_COLLECTIONS, ...NOT_MOVED, ...owned, ...LEFT_OUT]),
+      ];
       expect(known.sort()).toEqual(own.sort());
     } finally {
       await client.close();

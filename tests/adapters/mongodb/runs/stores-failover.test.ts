@@ -4,6 +4,8 @@ import { openMongoStorage } from "../../../../src/adapters/mongodb/storage.ts";
 import { SystemClock } from "../../../../src/adapters/system/system.ts";
 import type { Account } from "../../../../src/domain/reputation/accounts/account.ts";
 import type { FullStorage } from "../../../../src/ports/storage.ts";
+import { COLLECTIONS } from "../../../../src/repositories/collections.ts";
+import { Runs } from "../../../../src/repositories/runs.ts";
 import { commitAlone } from "../../../contract/runs/rejected-under-test.ts";
 import { makeTable } from "../../../support/make-table.ts";
 import { type ReplicaSet, startReplicaSet } from "../../../support/mongo-replica-set.ts";
@@ -30,7 +32,12 @@ describe.skipIf(!mongoAvailable)("MongoDB failover of stores", () => {
     await set?.stop();
   }, TEST_TIMEOUT_MS);
 
-  const open = () => openMongoStorage({ url: set.uri("stores"), clock: new SystemClock() });
+  const open = () =>
+    openMongoStorage({
+      url: set.uri("stores"),
+      clock: new SystemClock(),
+      collections: COLLECTIONS,
+    });
 
   test(
     "D-6.3 a killed primary breaks no promise of a store, and fails no call",
@@ -173,10 +180,11 @@ async function holdsAlone(n: number, here: FullStorage, there: FullStorage): Pro
 }
 
 async function savesInOrder(n: number, here: FullStorage, there: FullStorage): Promise<void> {
-  await here.runs.save(makeRun(`${n}a`));
-  await there.runs.save(makeRun(`${n}b`));
-  await there.runs.save({ ...makeRun(`${n}a`), status: "success" });
-  const runs = await here.runs.list({ limit: 2, beforeId: null });
+  const [runsHere, runsThere] = [new Runs(here.documents), new Runs(there.documents)];
+  await runsHere.save(makeRun(`${n}a`));
+  await runsThere.save(makeRun(`${n}b`));
+  await runsThere.save({ ...makeRun(`${n}a`), status: "success" });
+  const runs = await runsHere.list({ limit: 2, beforeId: null });
   expect(runs.map(({ runId, status }) => [runId, status])).toEqual([
     [`${n}b`, "running"],
     [`${n}a`, "success"],

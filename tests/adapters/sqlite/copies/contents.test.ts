@@ -6,6 +6,7 @@ import {
   OTHER_TABLES,
   PLAIN_PARTS,
 } from "../../../../src/adapters/sqlite/copies/portable-parts.ts";
+import { COLLECTIONS } from "../../../../src/repositories/collections.ts";
 import { SQLITE_FILE } from "../../../http/support/backends.ts";
 import { releaseResources } from "../../../http/support/resources.ts";
 import { startRunApp } from "../../../http/sync-runs/support/run-apps.ts";
@@ -26,7 +27,8 @@ test("D-10.7 a move takes every table and column along, or is told to leave it",
     "SELECT name FROM sqlite_schema WHERE type = 'table' AND name GLOB 'repsync_*'",
   );
   const plain = Object.values(PLAIN_PARTS);
-  const known = [...plain.map(({ table }) => table), ...OTHER_TABLES, ...NOT_MOVED];
+  const collections = COLLECTIONS.map(({ name }) => `repsync_${name}`);
+  const known = [...plain.map(({ table }) => table), ...OTHER_TABLES, ...NOT_MOVED, ...collections];
   expect(known.sort()).toEqual(own.sort());
   for (const { table, columns } of plain) {
     const real = names("SELECT name FROM pragma_table_info(?)", table);

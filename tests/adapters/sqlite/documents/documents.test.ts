@@ -1,22 +1,13 @@
 import { expect, test } from "bun:test";
-import { mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
-import { SqliteDocuments } from "../../../../src/adapters/sqlite/documents/sqlite-documents.ts";
-import { openBunSqlite } from "../../../../src/adapters/sqlite/driver/bun-driver.ts";
-import { SqliteDatabase } from "../../../../src/adapters/sqlite/driver/database.ts";
 import { documentsContract } from "../../../contract/documents/documents-contract.ts";
-import {
-  itemsCollection,
-  type OpenedDocuments,
-} from "../../../contract/documents/documents-harness.ts";
-import { FakeClock } from "../../../support/fake-clock.ts";
+import { itemsCollection } from "../../../contract/documents/documents-harness.ts";
+import { openSqliteFile, openSqliteMemory } from "../../../support/document-stores.ts";
 
-documentsContract({ name: "SQLite", open: openFile });
-documentsContract({ name: "SQLite in memory", open: openMemory });
+documentsContract({ name: "SQLite", open: openSqliteFile });
+documentsContract({ name: "SQLite in memory", open: openSqliteMemory });
 
 test("a body that waits for something else fails, and the next one works", async () => {
-  for (const open of [openFile, openMemory]) {
+  for (const open of [openSqliteFile, openSqliteMemory]) {
     const { documents, dispose } = await open();
     try {
       const from = itemsCollection();
@@ -41,38 +32,3 @@ test("a body that waits for something else fails, and the next one works", async
     }
   }
 });
-
-async function openFile(): Promise<OpenedDocuments> {
-  const folder = mkdtempSync(join(tmpdir(), "repsync-documents-"));
-  const clock = new FakeClock();
-  const databases: SqliteDatabase[] = [];
-  const open = async () => {
-    const database = await SqliteDatabase.open(openBunSqlite, join(folder, "a.db"), { clock });
-    databases.push(database);
-    return database;
-  };
-  const first = await open();
-  return {
-    documents: new SqliteDocuments(first),
-    nowMs: () => clock.nowMs(),
-    openSecond: async () => new SqliteDocuments(await open()),
-    damage: async ({ name }, key) => {
-      const sql = `UPDATE repsync_${name} SET doc = '{"key": ["another"]}' WHERE doc LIKE ?`;
-      await first.keep(() => first.run(sql, [`%${JSON.stringify(key)}%`]));
-    },
-    dispose: async () => {
-      for (const database of databases) await database.close();
-      rmSync(folder, { recursive: true });
-    },
-  };
-}
-
-async function openMemory(): Promise<OpenedDocuments> {
-  const clock = new FakeClock();
-  const database = await SqliteDatabase.open(openBunSqlite, ":memory:", { clock });
-  return {
-    documents: new SqliteDocuments(database),
-    nowMs: () => clock.nowMs(),
-    dispose: () => database.close(),
-  };
-}

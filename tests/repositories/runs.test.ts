@@ -1,16 +1,14 @@
-import { describe, expect } from "bun:test";
-import type { CompareRun, SyncRun } from "../../../src/domain/sync/run/run.ts";
-import type { FullStorage } from "../../../src/ports/storage.ts";
-import { openSecond, type StoreHarness, storeTests } from "../harness.ts";
+import { expect } from "bun:test";
+import type { CompareRun } from "../../src/domain/sync/run/run.ts";
+import { Runs } from "../../src/repositories/runs.ts";
+import { repositoryTests } from "./support/repository-tests.ts";
+import { listedRuns, makeRun } from "./support/runs.ts";
 
-type Parts = Pick<FullStorage, "runs" | "close">;
-
-/** What every `RunStore` does. */
-export function runStoreContract(harness: StoreHarness<Parts>): void {
-  const it = storeTests(harness);
-
-  describe(`${harness.name}: runs`, () => {
-    it("D-4.9 find() gives a run as it was saved, and null for an unknown id", async ({ runs }) => {
+repositoryTests(
+  "runs",
+  (documents) => new Runs(documents),
+  (it) => {
+    it("D-4.9 find() gives a run as it was saved, and null for an unknown id", async (runs) => {
       const running = makeRun("a", { status: "running", finishedAt: null, tables: {} });
       const failed = makeRun("b", { status: "failed", error: 'Refused: "é😀" $a.b \'\0' });
       await runs.save(running);
@@ -21,16 +19,14 @@ export function runStoreContract(harness: StoreHarness<Parts>): void {
       expect(await runs.find("")).toBeNull();
     });
 
-    it("D-4.9 save() replaces a run, which keeps its place", async ({ runs }) => {
+    it("D-4.9 save() replaces a run, which keeps its place", async (runs) => {
       for (const id of ["a", "b", "c"]) await runs.save(makeRun(id, { status: "running" }));
       await runs.save(makeRun("a", { status: "success", totalPushed: 7 }));
       expect(await runs.find("a")).toEqual(makeRun("a", { status: "success", totalPushed: 7 }));
       expect(await listedRuns(runs, 10)).toEqual(["c", "b", "a"]);
     });
 
-    it("D-4.9 list() is newest first by the order of saving, whatever the clock said", async ({
-      runs,
-    }) => {
+    it("D-4.9 list() is newest first by the order of saving, whatever the clock said", async (runs) => {
       expect(await runs.list({ limit: 10, beforeId: null })).toEqual([]);
       const ids = ["m", "z", "a", "k"];
       for (const [n, id] of ids.entries()) {
@@ -44,7 +40,7 @@ export function runStoreContract(harness: StoreHarness<Parts>): void {
       expect(await listedRuns(runs, 10, "unknown")).toEqual([]);
     });
 
-    it("D-4.9 the last 1,000 runs are kept", async ({ runs }) => {
+    it("D-4.9 the last 1,000 runs are kept", async (runs) => {
       for (let n = 0; n < 1_003; n++) await runs.save(makeRun(`run-${n}`));
       await runs.save(makeRun("run-500", { status: "partial" }));
       const ids = await listedRuns(runs, 2_000);
@@ -56,9 +52,7 @@ export function runStoreContract(harness: StoreHarness<Parts>): void {
       expect((await runs.find("run-500"))?.status).toBe("partial");
     });
 
-    it("D-7.8 cancel() of a kept run is seen, the first reason stays, and the run is as it was", async ({
-      runs,
-    }) => {
+    it("D-7.8 cancel() of a kept run is seen, the first reason stays, and the run is as it was", async (runs) => {
       const running = makeRun("a", { status: "running" });
       await runs.save(running);
       await runs.save(makeRun("b"));
@@ -74,7 +68,7 @@ export function runStoreContract(harness: StoreHarness<Parts>): void {
       expect(await listedRuns(runs, 10)).toEqual(["b", "a"]);
     });
 
-    it("D-7.8 a comparison is kept among the runs", async ({ runs }) => {
+    it("D-7.8 a comparison is kept among the runs", async (runs) => {
       const compared: CompareRun = {
         ...{ runId: "c", kind: "compare", trigger: "api", status: "success" },
         ...{ table: "items", repair: "newest", startedAt: "2024-01-01T00:00:00Z" },
@@ -87,68 +81,22 @@ export function runStoreContract(harness: StoreHarness<Parts>): void {
       expect(await listedRuns(runs, 10)).toEqual(["c", "a"]);
     });
 
-    if (!harness.options.isShared) return;
-
-    it("D-4.9 another instance sees a run at once, and after the first one closed", async (storage, store) => {
-      const other = await openSecond(store);
-      await storage.runs.save(makeRun("a", { status: "running" }));
-      expect((await other.runs.find("a"))?.status).toBe("running");
-      await other.runs.save(makeRun("b"));
-      await other.runs.cancel("a", "Cancelled by b");
-      expect(await storage.runs.cancellation("a")).toBe("Cancelled by b");
-      await storage.runs.save(makeRun("a", { status: "success" }));
-      await storage.close();
-      expect(await listedRuns(other.runs, 10)).toEqual(["b", "a"]);
-      expect((await other.runs.find("a"))?.status).toBe("success");
+    it("D-4.9 another instance sees a run at once", async (runs, other) => {
+      await runs.save(makeRun("a", { status: "running" }));
+      expect((await other.find("a"))?.status).toBe("running");
+      await other.save(makeRun("b"));
+      await other.cancel("a", "Cancelled by b");
+      expect(await runs.cancellation("a")).toBe("Cancelled by b");
+      await runs.save(makeRun("a", { status: "success" }));
+      expect(await listedRuns(other, 10)).toEqual(["b", "a"]);
+      expect((await other.find("a"))?.status).toBe("success");
     });
 
-    it("D-4.9 runs that two instances save at once are all kept", async ({ runs }, store) => {
-      const other = await openSecond(store);
+    it("D-4.9 runs that two instances save at once are all kept", async (runs, other) => {
       const ids = Array.from({ length: 30 }, (_, n) => `run-${n}`);
-      await Promise.all(ids.map((id, n) => (n % 2 ? runs : other.runs).save(makeRun(id))));
+      await Promise.all(ids.map((id, n) => (n % 2 ? runs : other).save(makeRun(id))));
       expect((await listedRuns(runs, 100)).toSorted()).toEqual(ids.toSorted());
-      expect(await listedRuns(other.runs, 100)).toEqual(await listedRuns(runs, 100));
+      expect(await listedRuns(other, 100)).toEqual(await listedRuns(runs, 100));
     });
-  });
-}
-
-/** The ids of a part of the list. */
-export async function listedRuns(
-  runs: Parts["runs"],
-  limit: number,
-  beforeId: string | null = null,
-): Promise<string[]> {
-  return (await runs.list({ limit, beforeId })).map((run) => run.runId);
-}
-
-/** A run with other values in every field. */
-export function makeRun(id: string, changes: Partial<SyncRun> = {}): SyncRun {
-  const items = {
-    pushed: 1,
-    pulled: 2,
-    errorCount: 3,
-    bytesCompressed: 4,
-    bytesUncompressed: 9_007_199_254_740_991,
-    durationMs: 0.5,
-    ...{ kept: 6, erased: 0, changed: 7, deletedHere: 8, deletedThere: 9 },
-    ...{ countHere: 10, countThere: null, warnings: ["a"] },
-  };
-  return {
-    runId: id,
-    kind: "sync",
-    trigger: "api",
-    status: "success",
-    direction: "both",
-    tables: { items, constructor: items },
-    totalPushed: 1,
-    totalPulled: 2,
-    errorCount: 3,
-    ...{ kept: 6, erased: 0, changed: 7, deletedHere: 8, deletedThere: 9 },
-    startedAt: "2024-01-01T00:00:00Z",
-    finishedAt: "2024-01-01T00:00:01.500Z",
-    durationMs: 1500,
-    fullSync: false,
-    dryRun: false,
-    ...changes,
-  };
-}
+  },
+);

@@ -1,8 +1,6 @@
-import { describe, expect } from "bun:test";
-import type { FullStorage } from "../../../src/ports/storage.ts";
-import { openSecond, type StoreHarness, storeTests } from "../harness.ts";
-
-type Parts = Pick<FullStorage, "traffic" | "close">;
+import { expect } from "bun:test";
+import { Traffic } from "../../src/repositories/traffic.ts";
+import { repositoryTests } from "./support/repository-tests.ts";
 
 const MINUTE = 60_000;
 const HOUR = 3_600_000;
@@ -10,12 +8,11 @@ const DAY = 86_400_000;
 /** 2026-03-01T12:00:00Z. */
 const NOON = Date.UTC(2026, 2, 1, 12);
 
-/** What every `TrafficStore` does. */
-export function trafficStoreContract(harness: StoreHarness<Parts>): void {
-  const it = storeTests(harness);
-
-  describe(`${harness.name}: traffic`, () => {
-    it("D-9.5.5 add() sums minutes, and their hours", async ({ traffic }) => {
+repositoryTests(
+  "traffic",
+  (documents) => new Traffic(documents),
+  (it) => {
+    it("D-9.5.5 add() sums minutes, and their hours", async (traffic) => {
       expect(await traffic.read(NOON)).toEqual({ minutes: [], hours: [] });
       await traffic.add([{ atMs: NOON, rows: 5, lookups: 0 }], NOON);
       const more = { atMs: NOON + MINUTE, rows: 1, lookups: 2 };
@@ -34,7 +31,7 @@ export function trafficStoreContract(harness: StoreHarness<Parts>): void {
       });
     });
 
-    it("D-9.5.5 minutes are kept for a day, hours for 31 days", async ({ traffic }) => {
+    it("D-9.5.5 minutes are kept for a day, hours for 31 days", async (traffic) => {
       const one = (atMs: number) => [{ atMs, rows: 1, lookups: 1 }];
       await traffic.add(one(NOON), NOON);
       expect((await traffic.read(NOON + DAY)).minutes).toHaveLength(1);
@@ -48,17 +45,12 @@ export function trafficStoreContract(harness: StoreHarness<Parts>): void {
       expect((await traffic.read(NOON)).hours.map(({ atMs }) => atMs)).toEqual([late]);
     });
 
-    if (!harness.options.isShared) return;
-
-    it("D-9.5.5 what instances add at once is summed", async ({ traffic }, store) => {
-      const other = await openSecond(store);
+    it("D-9.5.5 what instances add at once is summed", async (traffic, other) => {
       const adding = Array.from({ length: 20 }, (_, i) =>
-        (i % 2 ? traffic : other.traffic).add([{ atMs: NOON, rows: 3, lookups: 1 }], NOON),
+        (i % 2 ? traffic : other).add([{ atMs: NOON, rows: 3, lookups: 1 }], NOON),
       );
       await Promise.all(adding);
-      expect((await other.traffic.read(NOON)).minutes).toEqual([
-        { atMs: NOON, rows: 60, lookups: 20 },
-      ]);
+      expect((await other.read(NOON)).minutes).toEqual([{ atMs: NOON, rows: 60, lookups: 20 }]);
     });
-  });
-}
+  },
+);

@@ -1,0 +1,62 @@
+// The data model: every collection of documents that the service owns.
+import type { TrafficCounts, TrafficUnit } from "../domain/sync/run/traffic.ts";
+import type { AnyCollection, Collection } from "../ports/documents.ts";
+
+/** The counts of a minute or an hour. */
+export interface TrafficDocument extends TrafficCounts {
+  readonly unit: TrafficUnit;
+}
+
+export const TRAFFIC: Collection<TrafficDocument> = {
+  name: "traffic",
+  keyOf: ({ unit, atMs }) => [unit, atMs],
+};
+
+/** Runs and comparisons, or dry runs: each kind has an order and a limit of its own. */
+export type RunKind = "run" | "dry_run";
+
+export interface RunDocument {
+  readonly id: string;
+  readonly kind: RunKind;
+  /** In the order in which those of its kind were first saved, without gaps. */
+  readonly number: number;
+  /** A `KeptRun` as JSON, which keeps names and their order as they are. */
+  readonly run: string;
+  /** Parts of its news. */
+  readonly newsParts: number;
+  /** Why it is to end; absent unless somebody asked for that. */
+  readonly cancelled?: string;
+}
+
+export const RUNS: Collection<RunDocument> = {
+  name: "runs",
+  keyOf: ({ id }) => [id],
+  indexes: { order: ({ kind, number }) => [kind, number] },
+};
+
+/** What a run has told, as JSON in parts, as it may be larger than a document. */
+export interface RunNewsDocument {
+  readonly id: string;
+  readonly part: number;
+  readonly text: string;
+}
+
+export const RUN_NEWS: Collection<RunNewsDocument> = {
+  name: "run_news",
+  keyOf: ({ id, part }) => [id, part],
+  isLarge: true,
+};
+
+/** The last number that was given out under a name. */
+export interface SequenceDocument {
+  readonly name: RunKind;
+  readonly last: number;
+}
+
+export const SEQUENCES: Collection<SequenceDocument> = {
+  name: "sequences",
+  keyOf: ({ name }) => [name],
+};
+
+/** A store makes them when it is opened. */
+export const COLLECTIONS: readonly AnyCollection[] = [TRAFFIC, RUNS, RUN_NEWS, SEQUENCES];

@@ -1,0 +1,174 @@
+import type { QueuedAlert } from "../domain/alerts/alert.ts";
+import { isKey, type Key } from "../domain/shared/document-key.ts";
+import { MAX_KEPT_DRY_RUNS, MAX_KEPT_RUNS } from "../domain/shared/limits.ts";
+import type { News } from "../domain/sync/run/news.ts";
+import { type KeptRun, readKeptRun } from "../domain/sync/run/run.ts";
+import type { CallLimit, DocumentStore, Reader, Transaction } from "../ports/documents.ts";
+import { RUN_NEWS, RUNS, type RunDocument, type RunKind, SEQUENCES } from "./collections.ts";
+
+/** A run, and what it has told so far. */
+export interface ToldRun {
+  readonly run: KeptRun;
+  /** Put together as `addNews` does. */
+  readonly news: readonly News[];
+}
+
+export interface RunQuery {
+  readonly limit: number;
+  /** Only runs that were first saved before the run with this id; null: from the newest on. */
+  readonly beforeId: string | null;
+}
+
+const KEPT: Readonly<Record<RunKind, number>> = { run: MAX_KEPT_RUNS, dry_run: MAX_KEPT_DRY_RUNS };
+
+/** Longer than an election of the store, which a run survives. */
+const CALL_LIMIT: CallLimit = { triesMs: 20_000, endMs: 120_000 };
+
+/** UTF-16 units of a part of news, each of which may be three bytes. */
+const PART_LENGTH = 1_000_000;
+
+/**
+ * Runs and comparisons with their results and news, the last `MAX_KEPT_RUNS` of them. Beside these, in no list, the last
+ * `MAX_KEPT_DRY_RUNS` dry runs. Every method throws `store_unavailable`. D-4.9, D-7.8, D-9.5.
+ */
+export class Runs {
+  readonly #documents: DocumentStore;
+
+  constructor(documents: DocumentStore) {
+    this.#documents = documents;
+  }
+
+  /**
+   * Keeps a run under its id with what it has told, in one commit, durably, and drops the oldest beyond the limit of its
+   * kind. What was kept under the id is replaced and keeps its place in the order; without `news` those stay. `alerts` are
+   * added to those that wait, in the same commit.
+   */
+  async save(
+    run: KeptRun,
+    news?: readonly News[],
+    alerts: readonly QueuedAlert[] = [],
+  ): Promise<void> {
+    const kind = run.kind === "sync" && run.dryRun ? "dry_run" : "run";
+    const text = JSON.stringify(run);
+    const parts = news === undefined ? null : inParts(JSON.stringify(news));
+    await this.#transact("runs.save", async (tx) => {
+      tx.queueAlerts(alerts);
+      const [[known], [sequence]] = await tx.read(
+        { from: RUNS, keys: [[run.runId]] },
+        { from: SEQUENCES, keys: [[kind]] },
+      );
+      const former = known?.newsParts ?? 0;
+      const newsParts = parts?.length ?? former;
+      if (known !== undefined) tx.put(RUNS, { ...known, run: text, newsParts });
+      else
+        await this.#add(tx, {
+          id: run.runId,
+          kind,
+          number: (sequence?.last ?? 0) + 1,
+          run: text,
+          newsParts,
+        });
+      for (const [part, one] of (parts ?? []).entries()) {
+        tx.put(RUN_NEWS, { id: run.runId, part, text: one });
+      }
+      for (let part = newsParts; part < former; part++) tx.remove(RUN_NEWS, [run.runId, part]);
+    });
+  }
+
+  /** Asks for the end of a run or dry run that is kept, whichever instance it is on; `reason` is for its `error`. D-7.8. */
+  async cancel(runId: string, reason: string): Promise<void> {
+    await this.#transact("runs.cancel", async (tx) => {
+      const [[known]] = await tx.read({ from: RUNS, keys: keysOf(runId) });
+      if (known === undefined || known.cancelled !== undefined) return;
+      tx.put(RUNS, { ...known, cancelled: reason });
+    });
+  }
+
+  /** The reason of the first `cancel` of a run; null when nobody asked for its end. */
+  async cancellation(runId: string): Promise<string | null> {
+    return (await this.#find("runs.cancellation", runId))?.cancelled ?? null;
+  }
+
+  /** A run or dry run; null when it is unknown or was dropped. */
+  async find(runId: string): Promise<KeptRun | null> {
+    const found = await this.#find("runs.find", runId);
+    return found === undefined ? null : readKeptRun(found.run);
+  }
+
+  /** The same with its news, both of one moment. */
+  async findTold(runId: string): Promise<ToldRun | null> {
+    const within = keysOf(runId);
+    const [[found], parts] = await this.#read("runs.find_told", (at) =>
+      at.read({ from: RUNS, keys: within }, { from: RUN_NEWS, stretch: { within } }),
+    );
+    if (found === undefined) return null;
+    const news = parts.length === 0 ? [] : JSON.parse(parts.map(({ text }) => text).join(""));
+    return { run: readKeptRun(found.run), news };
+  }
+
+  /**
+   * Newest first: in the order in which they were first saved, by any instance and whatever their times. Resolves to
+   * none when `beforeId` is unknown, was dropped or is a dry run's.
+   */
+  async list({ beforeId, limit }: RunQuery): Promise<readonly KeptRun[]> {
+    const newest = { index: "order", within: [["run"]], isReverse: true, limit };
+    return await this.#read("runs.list", async (at) => {
+      let stretch: typeof newest & { after?: Key } = newest;
+      if (beforeId !== null) {
+        const [[before]] = await at.read({ from: RUNS, keys: keysOf(beforeId) });
+        if (before?.kind !== "run") return [];
+        stretch = { ...newest, after: [before.kind, before.number] };
+      }
+      const [found] = await at.read({ from: RUNS, stretch });
+      return found.map(({ run }) => readKeptRun(run));
+    });
+  }
+
+  async #add(tx: Transaction, run: RunDocument): Promise<void> {
+    const { kind, number } = run;
+    tx.put(RUNS, run);
+    tx.put(SEQUENCES, { name: kind, last: number });
+    if (number <= KEPT[kind]) return;
+    // A number is taken in the commit that uses it, so the kept ones have no gaps.
+    const after = [kind, number - KEPT[kind] + 1];
+    const [dropped] = await tx.read({
+      ...{ from: RUNS },
+      stretch: { index: "order", within: [[kind]], after, isReverse: true },
+    });
+    for (const { id, newsParts } of dropped) {
+      tx.remove(RUNS, [id]);
+      for (let part = 0; part < newsParts; part++) tx.remove(RUN_NEWS, [id, part]);
+    }
+  }
+
+  async #find(name: string, runId: string): Promise<RunDocument | undefined> {
+    const [[found]] = await this.#read(name, (at) => at.read({ from: RUNS, keys: keysOf(runId) }));
+    return found;
+  }
+
+  #read<T>(name: string, body: (at: Reader) => Promise<T>): Promise<T> {
+    return this.#documents.read({ name, limit: CALL_LIMIT }, body);
+  }
+
+  #transact<T>(name: string, body: (tx: Transaction) => Promise<T>): Promise<T> {
+    return this.#documents.transact({ name, limit: CALL_LIMIT }, body);
+  }
+}
+
+/** None for what no run is named, as somebody may ask for anything. */
+function keysOf(runId: string): readonly Key[] {
+  return isKey([runId]) ? [[runId]] : [];
+}
+
+/** Parts that are texts of their own: none ends within a character. */
+function inParts(text: string): readonly string[] {
+  const parts: string[] = [];
+  for (let at = 0; at < text.length; ) {
+    const last = text.charCodeAt(at + PART_LENGTH - 1);
+    const isWithin = last >= 0xd800 && last < 0xdc00;
+    const end = at + PART_LENGTH - (isWithin ? 1 : 0);
+    parts.push(text.slice(at, end));
+    at = end;
+  }
+  return parts;
+}

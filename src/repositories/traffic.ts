@@ -1,0 +1,72 @@
+import {
+  keptFrom,
+  startOf,
+  TRAFFIC_UNITS,
+  type TrafficCounts,
+  type TrafficHistory,
+  type TrafficUnit,
+} from "../domain/sync/run/traffic.ts";
+import type { DocumentStore } from "../ports/documents.ts";
+import { TRAFFIC, type TrafficDocument } from "./collections.ts";
+
+/** Minutes or hours that one `add` forgets at most. */
+const MAX_FORGOTTEN = 1_000;
+
+/**
+ * How many rows were moved and lookups decided per minute and hour, summed over all instances. Each process adds what it has
+ * counted every few seconds, so a crash loses the last of them. Every method throws `store_unavailable`. D-9.5.
+ */
+export class Traffic {
+  readonly #documents: DocumentStore;
+
+  constructor(documents: DocumentStore) {
+    this.#documents = documents;
+  }
+
+  /**
+   * Adds the counts of minutes to these and to their hours, all in one commit, and forgets minutes from more than a day
+   * before `nowMs` and hours from more than 31.
+   */
+  async add(minutes: readonly TrafficCounts[], nowMs: number): Promise<void> {
+    const added = TRAFFIC_UNITS.flatMap((unit) =>
+      minutes.map((counts) => ({ ...counts, unit, atMs: startOf(unit, counts.atMs) })),
+    );
+    const [oldMinutes, oldHours] = [before("minute", nowMs), before("hour", nowMs)];
+    await this.#documents.transact({ name: "traffic.add" }, async (tx) => {
+      const [present, ...old] = await tx.read(
+        { from: TRAFFIC, keys: added.map(TRAFFIC.keyOf) },
+        { from: TRAFFIC, keysOf: oldMinutes },
+        { from: TRAFFIC, keysOf: oldHours },
+      );
+      for (const counts of summed([...present, ...added])) tx.put(TRAFFIC, counts);
+      for (const key of old.flat()) tx.remove(TRAFFIC, key);
+    });
+  }
+
+  async read(nowMs: number): Promise<TrafficHistory> {
+    const [all] = await this.#documents.read({ name: "traffic.read" }, (at) =>
+      at.read({ from: TRAFFIC, stretch: {} }),
+    );
+    const kept = (unit: TrafficUnit) =>
+      all
+        .filter((counts) => counts.unit === unit && counts.atMs >= keptFrom(unit, nowMs))
+        .map(({ atMs, rows, lookups }) => ({ atMs, rows, lookups }));
+    return { minutes: kept("minute"), hours: kept("hour") };
+  }
+}
+
+/** What is to be forgotten, the latest first. */
+function before(unit: TrafficUnit, nowMs: number) {
+  const after = [unit, Math.max(0, keptFrom(unit, nowMs))];
+  return { within: [[unit]], after, isReverse: true, limit: MAX_FORGOTTEN };
+}
+
+function summed(all: readonly TrafficDocument[]): readonly TrafficDocument[] {
+  const sums = new Map<string, TrafficDocument>();
+  for (const { unit, atMs, rows, lookups } of all) {
+    const name = `${unit}/${atMs}`;
+    const sum = sums.get(name) ?? { unit, atMs, rows: 0, lookups: 0 };
+    sums.set(name, { ...sum, rows: sum.rows + rows, lookups: sum.lookups + lookups });
+  }
+  return [...sums.values()];
+}

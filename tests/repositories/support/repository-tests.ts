@@ -1,0 +1,45 @@
+// What repositories decide, in memory, in a SQLite file and on MongoDB.
+import { describe, test } from "bun:test";
+import type { DocumentStore } from "../../../src/ports/documents.ts";
+import { COLLECTIONS } from "../../../src/repositories/collections.ts";
+import { openMemory, openMongo, openSqliteFile } from "../../support/document-stores.ts";
+import { mongoAvailable } from "../../support/shared-mongo.ts";
+
+const STORES = [
+  { name: "memory", isAvailable: true, open: openMemory },
+  { name: "SQLite", isAvailable: true, open: openSqliteFile },
+  { name: "MongoDB", isAvailable: mongoAvailable, open: openMongo },
+];
+
+/** Far above what any case needs, so that only a hanging one meets it. */
+const TEST_TIMEOUT_MS = 120_000;
+
+/** `first` and `second` are the repository in two instances on a new, empty store. */
+type RepositoryTest<Repository> = (first: Repository, second: Repository) => Promise<void>;
+
+/** Defines tests on every store. */
+export function repositoryTests<Repository>(
+  subject: string,
+  make: (documents: DocumentStore) => Repository,
+  define: (it: (name: string, body: RepositoryTest<Repository>) => void) => void,
+): void {
+  for (const { name, isAvailable, open } of STORES) {
+    describe.skipIf(!isAvailable)(`${name}: ${subject}`, () => {
+      define((title, body) =>
+        test(
+          title,
+          async () => {
+            const { documents, openSecond, dispose } = await open();
+            try {
+              const second = openSecond === undefined ? documents : await openSecond();
+              for (const store of new Set([documents, second])) await store.prepare(COLLECTIONS);
+              await body(make(documents), make(second));
+            } finally {
+              await dispose();
+            }
+          },
+          TEST_TIMEOUT_MS,
+        ));
+    });
+  }
+}

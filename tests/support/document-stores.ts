@@ -1,0 +1,95 @@
+// Every kind of store of documents, for the port's suite and for the repositories'.
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { MongoClient } from "mongodb";
+import { MongoDocuments } from "../../src/adapters/mongodb/documents/mongo-documents.ts";
+import { REQUEST_CALLS } from "../../src/adapters/mongodb/driver/deadline.ts";
+import { PrimaryWatch } from "../../src/adapters/mongodb/driver/primary-watch.ts";
+import { SqliteDocuments } from "../../src/adapters/sqlite/documents/sqlite-documents.ts";
+import { openBunSqlite } from "../../src/adapters/sqlite/driver/bun-driver.ts";
+import { SqliteDatabase } from "../../src/adapters/sqlite/driver/database.ts";
+import { SystemClock } from "../../src/adapters/system/system.ts";
+import { makeDatabase } from "../adapters/mongodb/support.ts";
+import type { OpenedDocuments } from "../contract/documents/documents-harness.ts";
+import { FakeClock } from "./fake-clock.ts";
+import { MemoryDocuments } from "./memory/documents.ts";
+
+export async function openSqliteFile(): Promise<OpenedDocuments> {
+  const folder = mkdtempSync(join(tmpdir(), "repsync-documents-"));
+  const clock = new FakeClock();
+  const databases: SqliteDatabase[] = [];
+  const open = async () => {
+    const database = await SqliteDatabase.open(openBunSqlite, join(folder, "a.db"), { clock });
+    databases.push(database);
+    return database;
+  };
+  const first = await open();
+  return {
+    documents: new SqliteDocuments(first),
+    nowMs: () => clock.nowMs(),
+    openSecond: async () => new SqliteDocuments(await open()),
+    damage: async ({ name }, key) => {
+      const sql = `UPDATE repsync_${name} SET doc = '{"key": ["another"]}' WHERE doc LIKE ?`;
+      await first.keep(() => first.run(sql, [`%${JSON.stringify(key)}%`]));
+    },
+    dispose: async () => {
+      for (const database of databases) await database.close();
+      rmSync(folder, { recursive: true });
+    },
+  };
+}
+
+export async function openSqliteMemory(): Promise<OpenedDocuments> {
+  const clock = new FakeClock();
+  const database = await SqliteDatabase.open(openBunSqlite, ":memory:", { clock });
+  return {
+    documents: new SqliteDocuments(database),
+    nowMs: () => clock.nowMs(),
+    dispose: () => database.close(),
+  };
+}
+
+export async function openMongo(): Promise<OpenedDocuments> {
+  const { db, url, dispose } = await makeDatabase();
+  const clients: MongoClient[] = [];
+  const openInstance = async () => {
+    const client = new MongoClient(url, { writeConcern: { w: "majority" } });
+    clients.push(client);
+    const own = client.db();
+    const clock = new SystemClock();
+    return new MongoDocuments({
+      client,
+      db: own,
+      clock,
+      primaryWatch: new PrimaryWatch(client, own),
+      storeClock: null,
+      callLimit: REQUEST_CALLS,
+    });
+  };
+  return {
+    documents: await openInstance(),
+    nowMs: () => Date.now(),
+    openSecond: openInstance,
+    damage: async ({ name }, key) => {
+      const _id = Object.fromEntries(key.entries());
+      const stored = db.collection<{ _id: object }>(`repsync_${name}`);
+      await stored.updateOne({ _id }, { $set: { key: ["another"] } });
+    },
+    dispose: async () => {
+      for (const client of clients) await client.close();
+      await dispose();
+    },
+  };
+}
+
+/** Instances share it, as processes share a database. */
+export async function openMemory(): Promise<OpenedDocuments> {
+  const clock = new FakeClock();
+  const documents = new MemoryDocuments(clock);
+  return {
+    documents,
+    nowMs: () => clock.nowMs(),
+    dispose: async () => {},
+  };
+}
