@@ -1,6 +1,7 @@
 // What repositories decide, in memory, in a SQLite file and on MongoDB.
 import { describe, test } from "bun:test";
 import type { DocumentStore } from "../../../src/ports/documents.ts";
+import { ACCOUNT_COLLECTIONS } from "../../../src/repositories/accounts/account-collections.ts";
 import { COLLECTIONS } from "../../../src/repositories/collections.ts";
 import { openMemory, openMongo, openSqliteFile } from "../../support/document-stores.ts";
 import { mongoAvailable } from "../../support/shared-mongo.ts";
@@ -32,7 +33,9 @@ export function repositoryTests<Repository>(
             const { documents, openSecond, dispose } = await open();
             try {
               const second = openSecond === undefined ? documents : await openSecond();
-              for (const store of new Set([documents, second])) await store.prepare(COLLECTIONS);
+              for (const store of new Set([documents, second])) {
+                await store.prepare([...COLLECTIONS, ...ACCOUNT_COLLECTIONS]);
+              }
               await body(make(documents), make(second));
             } finally {
               await dispose();

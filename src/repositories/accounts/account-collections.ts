@@ -1,0 +1,153 @@
+// The data model of accounts and people: the documents that repositories keep of them.
+import type { Account } from "../../domain/reputation/accounts/account.ts";
+import type { StoredApiKey } from "../../domain/reputation/accounts/api-key.ts";
+import type { Consent } from "../../domain/reputation/accounts/consent.ts";
+import type { ErasedName } from "../../domain/reputation/accounts/membership.ts";
+import type { Key } from "../../domain/shared/document-key.ts";
+import type { AnyCollection, Collection } from "../../ports/documents.ts";
+
+export interface AccountDocument extends Account {
+  /** True when the owner has set the profile's `public` to false; absent otherwise. */
+  readonly hidesProfile?: true;
+}
+
+/** Who changes keys, consents or sessions of an account locks its document, or puts it. */
+export const ACCOUNTS: Collection<AccountDocument> = {
+  name: "accounts",
+  keyOf: ({ username }) => [username],
+  indexes: {
+    /** Administrators only: at `ACTIVE`, or at `SUSPENDED`. */
+    administrators: ({ role, suspendedAtMs }) =>
+      role === "administrator" ? [suspendedAtMs === null ? ACTIVE : SUSPENDED] : null,
+  },
+};
+
+export const ACTIVE = "active";
+export const SUSPENDED = "suspended";
+
+/** What no two may have, where a key tells it and nobody's name is the key. */
+export interface ClaimDocument {
+  readonly kind: "email";
+  /** The `emailKey`. */
+  readonly text: string;
+  /** Whose it is. */
+  readonly username: string;
+}
+
+export const CLAIMS: Collection<ClaimDocument> = {
+  name: "claims",
+  keyOf: ({ kind, text }) => [kind, text],
+};
+
+/** Keys that are only locked: a document is never put. */
+export interface LockDocument {
+  readonly name: "administrators";
+}
+
+/** Who takes away an administrator locks "administrators". */
+export const LOCKS: Collection<LockDocument> = {
+  name: "locks",
+  keyOf: ({ name }) => [name],
+};
+
+export interface SessionDocument {
+  /** Empty for the kept end of a session that began elsewhere. */
+  readonly username: string;
+  readonly id: string;
+  readonly expiresAtMs: number;
+}
+
+export const SESSIONS: Collection<SessionDocument> = {
+  name: "sessions",
+  keyOf: ({ username, id }) => [username, id],
+  indexes: { end: ({ expiresAtMs }) => [expiresAtMs] },
+};
+
+export interface AttemptsDocument {
+  /** The counter's. */
+  readonly key: Key;
+  /** When its events were, in the order of counting. */
+  readonly atMs: readonly number[];
+  /** When the last of them has left the window. */
+  readonly endsAtMs: number;
+}
+
+export const SIGN_INS: Collection<AttemptsDocument> = {
+  name: "sign_ins",
+  keyOf: ({ key }) => key,
+  indexes: { end: ({ endsAtMs }) => [endsAtMs] },
+};
+
+export interface SecretDocument {
+  readonly name: string;
+  readonly secret: string;
+}
+
+export const SECRETS: Collection<SecretDocument> = {
+  name: "secrets",
+  keyOf: ({ name }) => [name],
+};
+
+export interface KeyDocument extends StoredApiKey {
+  /** In the order in which the account's keys were made. */
+  readonly number: number;
+}
+
+export const KEYS: Collection<KeyDocument> = {
+  name: "keys",
+  keyOf: ({ username, id }) => [username, id],
+  indexes: {
+    hash: ({ hash }) => [hash],
+    order: ({ username, number }) => [username, number],
+  },
+};
+
+export const CONSENTS: Collection<Consent> = {
+  name: "consents",
+  keyOf: ({ username, id }) => [username, id],
+  indexes: {
+    /** Those that have not ended, also such as have expired: by owner and expiry, `WITHOUT_EXPIRY` comes after every time. */
+    open: ({ username, expiresAt, ended }) =>
+      ended === null ? [username, expiresAt ?? WITHOUT_EXPIRY] : null,
+  },
+};
+
+export const WITHOUT_EXPIRY = "~";
+
+/** What connects a person, and their account, with their records in the audit; erased with the person. */
+export interface SubjectDocument {
+  readonly username: string;
+  /** Stands for the account in the audit. */
+  readonly id: string;
+  /** Of the HMAC that stands for the person: 64 hexadecimal digits. */
+  readonly key: string;
+}
+
+export const SUBJECTS: Collection<SubjectDocument> = {
+  name: "subjects",
+  keyOf: ({ username }) => [username],
+  indexes: { id: ({ id }) => [id] },
+};
+
+export interface ErasedNameDocument extends ErasedName {
+  /** The HMAC of the name. */
+  readonly hmac: string;
+}
+
+export const ERASED_NAMES: Collection<ErasedNameDocument> = {
+  name: "erased_names",
+  keyOf: ({ hmac }) => [hmac],
+};
+
+export const ACCOUNT_COLLECTIONS: readonly AnyCollection[] = [
+  ACCOUNTS,
+  CLAIMS,
+  LOCKS,
+  SESSIONS,
+  SIGN_INS,
+  SECRETS,
+  KEYS,
+  CONSENTS,
+  SUBJECTS,
+  ERASED_NAMES,
+];
