@@ -9,7 +9,6 @@ import { fileURLToPath } from "node:url";
 import { buildAssets } from "./build-assets.mjs";
 import { buildClient } from "./build-client.mjs";
 import { buildConsole } from "./build-console.mjs";
-import { buildInterfaceTypes } from "./build-interface-types.mjs";
 import { lockFolder } from "./folder-lock.mjs";
 import { runChild } from "./run-child.mjs";
 
@@ -55,7 +54,6 @@ export async function setUp({ production = false, forceBuild = false } = {}) {
     buildAssets(build);
     await buildClient(build);
     await buildConsole(build);
-    await buildInterfaceTypes(build);
     return isInstallNeeded;
   } catch (error) {
     // A code marks an error of the system, such as a folder that may not be written.

@@ -1,31 +1,29 @@
-import { addressOf, type Method, send } from "./request.ts";
+import type { EventOf, RequestOptions, Told } from "./interface.ts";
+import { type AnyOptions, send } from "./request.ts";
 import { unreachable } from "./request-error.ts";
 
-interface StreamOptions {
-  readonly path?: Readonly<Record<string, string | number>>;
-  readonly query?: Readonly<Record<string, string | number | boolean | undefined>>;
-  readonly body?: unknown;
+type StreamOptions<O extends Told> = RequestOptions<O> & {
   /** Ends the stream when it is aborted. */
   readonly signal: AbortSignal;
   /** Called with each comment but those that only keep the connection open, such as `retry 3 of 8 in 4 s: <reason>`. */
   readonly onComment?: (text: string) => void;
   /** Called with the headers of the reply, before the first event. */
   readonly onHeaders?: (headers: Headers) => void;
-}
+};
 
 /**
  * Reads a stream of events, each a JSON value in a `data:` line, until the service ends it. Throws `RequestError`, also when
  * the stream breaks off, and the signal's reason once `signal` is aborted.
  */
-export async function* readEventStream<Event>(
-  method: Method,
-  path: string,
-  { signal, onComment, onHeaders, ...options }: StreamOptions,
-): AsyncGenerator<Event, void, undefined> {
-  const response = await send(method, addressOf(path, options), { body: options.body, signal });
+export async function* readEventStream<O extends Told>(
+  operation: O,
+  options: StreamOptions<O>,
+): AsyncGenerator<EventOf<O>, void, undefined> {
+  const { signal, onComment, onHeaders } = options;
+  const response = await send(operation, options as AnyOptions);
   onHeaders?.(response.headers);
   for await (const line of linesOf(response, signal)) {
-    if (line.startsWith("data:")) yield JSON.parse(line.slice("data:".length)) as Event;
+    if (line.startsWith("data:")) yield JSON.parse(line.slice("data:".length)) as EventOf<O>;
     else if (line.startsWith(": ") && line !== ": keep-alive") onComment?.(line.slice(2));
   }
 }

@@ -1,4 +1,5 @@
-import { request, type Schema } from "../api/request.ts";
+import type { Access } from "../api/interface.ts";
+import { request } from "../api/request.ts";
 import { useResource } from "../api/use-resource.ts";
 import type { Column } from "../components/data-table.tsx";
 import { EmptyState } from "../components/empty-state.tsx";
@@ -10,8 +11,6 @@ import { TimeText } from "../components/time-text.tsx";
 import { queryValue, setQuery } from "../state/router.ts";
 import { AccessDays } from "./own/access-days.tsx";
 import { LOOKUPS } from "./own/purposes.ts";
-
-type Access = Schema<"Access">;
 
 const PAGE_SIZE = 50;
 const REASONS: Readonly<Record<string, string>> = {
@@ -48,7 +47,7 @@ function AccessList() {
   const cursor = queryValue("cursor");
   const list = useResource(
     (signal) =>
-      request("get", "/v1/me/accesses", {
+      request("get /v1/me/accesses", {
         query: { limit: PAGE_SIZE, ...(cursor === "" ? {} : { cursor }) },
         signal,
       }),

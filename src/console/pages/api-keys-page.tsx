@@ -1,5 +1,6 @@
 import { useState } from "preact/hooks";
-import { request, type Schema } from "../api/request.ts";
+import type { ApiKey, IssuedApiKey } from "../api/interface.ts";
+import { request } from "../api/request.ts";
 import { useResource } from "../api/use-resource.ts";
 import { ActionForm } from "../components/action-form.tsx";
 import { ConfirmButton } from "../components/confirm-dialog.tsx";
@@ -16,7 +17,7 @@ import { queryValue } from "../state/router.ts";
 import { NewKey } from "./own/new-key.tsx";
 
 const PAGE_SIZE = 25;
-const TONES: Readonly<Record<Schema<"ApiKey">["status"], Tone>> = {
+const TONES: Readonly<Record<ApiKey["status"], Tone>> = {
   active: "good",
   expired: "warning",
   revoked: "idle",
@@ -31,29 +32,29 @@ const OVERLAPS = [
 /** The page `API keys`: make, rotate, revoke, last used. D-9.4.10. */
 export function ApiKeysPage() {
   const cursor = queryValue("cursor");
-  const [issued, setIssued] = useState<Schema<"IssuedApiKey"> | null>(null);
+  const [issued, setIssued] = useState<IssuedApiKey | null>(null);
   const list = useResource(
     (signal) =>
-      request("get", "/v1/me/api-keys", {
+      request("get /v1/me/api-keys", {
         query: { limit: PAGE_SIZE, ...(cursor === "" ? {} : { cursor }) },
         signal,
       }),
     { key: cursor },
   );
 
-  async function show(key: Schema<"IssuedApiKey">) {
+  async function show(key: IssuedApiKey) {
     setIssued(key);
     await list.reload();
   }
 
-  async function revoke({ id, name }: Schema<"ApiKey">) {
-    await request("delete", "/v1/me/api-keys/{id}", { path: { id } });
+  async function revoke({ id, name }: ApiKey) {
+    await request("delete /v1/me/api-keys/{id}", { path: { id } });
     if (issued?.id === id) setIssued(null);
     say(`Revoked the key “${name}”`);
     await list.reload();
   }
 
-  const actions: Column<Schema<"ApiKey">> = {
+  const actions: Column<ApiKey> = {
     title: "Actions",
     cell: (key) =>
       key.status === "active" && (
@@ -96,7 +97,7 @@ export function ApiKeysPage() {
   );
 }
 
-const COLUMNS: readonly Column<Schema<"ApiKey">>[] = [
+const COLUMNS: readonly Column<ApiKey>[] = [
   { title: "Name", cell: ({ name }) => <LongText text={name} />, isHeader: true },
   {
     title: "Key",
@@ -112,13 +113,13 @@ const COLUMNS: readonly Column<Schema<"ApiKey">>[] = [
   { title: "Made", cell: (key) => <TimeText at={key.created_at} /> },
 ];
 
-function MakeKey({ onMade }: { readonly onMade: (key: Schema<"IssuedApiKey">) => Promise<void> }) {
+function MakeKey({ onMade }: { readonly onMade: (key: IssuedApiKey) => Promise<void> }) {
   const [name, setName] = useState("");
   const [expiry, setExpiry] = useState("");
 
   async function make() {
     const body = { name, expires_at: expiryOf(expiry) };
-    const key = await request("post", "/v1/me/api-keys", { body });
+    const key = await request("post /v1/me/api-keys", { body });
     setName("");
     setExpiry("");
     await onMade(key);
@@ -155,15 +156,15 @@ function RotateButton({
   apiKey: { id, name },
   onRotated,
 }: {
-  readonly apiKey: Schema<"ApiKey">;
-  readonly onRotated: (key: Schema<"IssuedApiKey">) => Promise<void>;
+  readonly apiKey: ApiKey;
+  readonly onRotated: (key: IssuedApiKey) => Promise<void>;
 }) {
   const [overlap, setOverlap] = useState("3600");
 
   async function rotate() {
     const body = { overlap_seconds: Number(overlap) };
     const path = { id };
-    await onRotated(await request("post", "/v1/me/api-keys/{id}/rotate", { path, body }));
+    await onRotated(await request("post /v1/me/api-keys/{id}/rotate", { path, body }));
   }
 
   return (

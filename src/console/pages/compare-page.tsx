@@ -1,5 +1,6 @@
 import { useEffect } from "preact/hooks";
-import { request, type Schema } from "../api/request.ts";
+import type { CompareRun } from "../api/interface.ts";
+import { request } from "../api/request.ts";
 import { useResource } from "../api/use-resource.ts";
 import { EmptyState } from "../components/empty-state.tsx";
 import { ResourceView } from "../components/resource-view.tsx";
@@ -35,7 +36,7 @@ export function ComparePage() {
 
 function Comparison({ runId }: { readonly runId: string }) {
   const run = useResource((signal) =>
-    request("get", "/api/v1/sync/runs/{run_id}", { path: { run_id: runId }, signal }),
+    request("get /api/v1/sync/runs/{run_id}", { path: { run_id: runId }, signal }),
   );
   const { progress } = useRunProgress(runId);
   const { reload } = run;
@@ -75,7 +76,7 @@ function Comparison({ runId }: { readonly runId: string }) {
 }
 
 /** Whether it found something, and has not repaired it. */
-function isRepairable(run: Schema<"CompareRun">): boolean {
+function isRepairable(run: CompareRun): boolean {
   if (run.status !== "success" && run.status !== "partial") return false;
   return run.repair === null && run.different + run.missing_here + run.missing_there > 0;
 }

@@ -1,5 +1,6 @@
 import { useState } from "preact/hooks";
-import { request, type Schema } from "../api/request.ts";
+import type { Consent } from "../api/interface.ts";
+import { request } from "../api/request.ts";
 import { useResource } from "../api/use-resource.ts";
 import { ActionForm } from "../components/action-form.tsx";
 import { ConfirmButton } from "../components/confirm-dialog.tsx";
@@ -13,8 +14,6 @@ import { TimeText } from "../components/time-text.tsx";
 import { say } from "../state/messages.ts";
 import { queryValue, setQuery } from "../state/router.ts";
 import { PURPOSES, purposeText } from "./own/purposes.ts";
-
-type Consent = Schema<"Consent">;
 
 const PAGE_SIZE = 20;
 const TONES: Readonly<Record<Consent["status"], Tone>> = {
@@ -37,13 +36,13 @@ export function ConsentsPage() {
     ...(status === undefined ? {} : { status }),
     ...(purpose === undefined ? {} : { purpose }),
   };
-  const list = useResource((signal) => request("get", "/v1/me/consents", { query, signal }), {
+  const list = useResource((signal) => request("get /v1/me/consents", { query, signal }), {
     key: JSON.stringify(query),
   });
   const isFiltered = status !== undefined || purpose !== undefined;
 
   async function revoke({ id, purpose: revoked }: Consent) {
-    await request("delete", "/v1/me/consents/{id}", { path: { id: String(id) } });
+    await request("delete /v1/me/consents/{id}", { path: { id: String(id) } });
     say(`Revoked: ${purposeText(revoked)}. The next lookup is refused`);
     await list.reload();
   }
@@ -121,7 +120,7 @@ function Give({ onGiven }: { readonly onGiven: () => Promise<void> }) {
   const [expiry, setExpiry] = useState("");
 
   async function give() {
-    await request("post", "/v1/me/consents", { body: { purpose, expires_at: expiryOf(expiry) } });
+    await request("post /v1/me/consents", { body: { purpose, expires_at: expiryOf(expiry) } });
     setExpiry("");
     say(`Given: ${purposeText(purpose)}`);
     await onGiven();

@@ -1,5 +1,6 @@
 import { useState } from "preact/hooks";
-import { request, type Schema } from "../api/request.ts";
+import type { Explanation, OwnProfile } from "../api/interface.ts";
+import { request } from "../api/request.ts";
 import { useAction } from "../api/use-action.ts";
 import { useResource } from "../api/use-resource.ts";
 import { Bars } from "../charts/bars.tsx";
@@ -17,8 +18,8 @@ const MAX_SCORE = 100;
 const MAX_STARS = 5;
 
 interface OwnReputation {
-  readonly explanation: Schema<"Explanation">;
-  readonly profile: Schema<"OwnProfile">;
+  readonly explanation: Explanation;
+  readonly profile: OwnProfile;
 }
 
 /** The page `My reputation`: the score, how it came about, and whether it is public. D-9.4.10. */
@@ -49,13 +50,13 @@ export function MyReputationPage() {
 
 async function loadOwn(signal: AbortSignal): Promise<OwnReputation> {
   const [explanation, profile] = await Promise.all([
-    request("get", "/v1/me/reputation", { signal }),
-    request("get", "/v1/me/profile", { signal }),
+    request("get /v1/me/reputation", { signal }),
+    request("get /v1/me/profile", { signal }),
   ]);
   return { explanation, profile };
 }
 
-function Score({ explanation }: { readonly explanation: Schema<"Explanation"> }) {
+function Score({ explanation }: { readonly explanation: Explanation }) {
   const { score, star_level: stars, points, updated_at: updatedAt } = explanation;
   return (
     <section class="card" aria-labelledby="score">
@@ -82,13 +83,13 @@ function Visibility({
   profile,
   onChanged,
 }: {
-  readonly profile: Schema<"OwnProfile">;
+  readonly profile: OwnProfile;
   readonly onChanged: () => Promise<void>;
 }) {
   const isPublic = profile.public;
   const [wanted, setWanted] = useState<boolean | null>(null);
   const change = useAction(async () => {
-    await request("patch", "/v1/me/profile", { body: { public: !isPublic } });
+    await request("patch /v1/me/profile", { body: { public: !isPublic } });
     say(isPublic ? "Your profile is hidden now" : "Your profile is public now");
     await onChanged();
   });
@@ -122,7 +123,7 @@ function Visibility({
   );
 }
 
-function HowItCame({ explanation }: { readonly explanation: Schema<"Explanation"> }) {
+function HowItCame({ explanation }: { readonly explanation: Explanation }) {
   const { score, points, score_version: version } = explanation;
   const sorted = points.toSorted((a, b) => b.points - a.points);
   const [most] = sorted;

@@ -9,7 +9,7 @@ const POLL_MS = 15_000;
 
 /** How this deployment is: health, remote, schedule, tables at both ends, and what went on. D-9.4. */
 export function OverviewPage() {
-  const overview = useResource((signal) => request("get", "/api/v1/sync/overview", { signal }), {
+  const overview = useResource((signal) => request("get /api/v1/sync/overview", { signal }), {
     pollMs: POLL_MS,
   });
   return (

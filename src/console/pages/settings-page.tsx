@@ -11,7 +11,7 @@ import { ProfileForm } from "./own/profile-form.tsx";
 
 /** The page `Settings`: profile, password, sessions, erasure. D-9.4.10. */
 export function SettingsPage() {
-  const profile = useResource((signal) => ofProfile(request("get", "/v1/me/profile", { signal })));
+  const profile = useResource((signal) => ofProfile(request("get /v1/me/profile", { signal })));
   return (
     <div class="sections">
       <Account />
@@ -57,7 +57,7 @@ function Account() {
 
 function Sessions() {
   async function end() {
-    await request("delete", "/v1/sessions");
+    await request("delete /v1/sessions");
     sayOnNextPage("All your sessions have ended, this one too");
     leave();
   }
@@ -84,7 +84,7 @@ function Erasure() {
   const username = session.value.kind === "signed_in" ? session.value.account.username : "";
 
   async function erase() {
-    await request("delete", "/v1/me");
+    await request("delete /v1/me");
     sayOnNextPage("Your account has been erased");
     leave();
   }

@@ -1,5 +1,6 @@
 import { useEffect, useState } from "preact/hooks";
-import { request, type Schema } from "../api/request.ts";
+import type { SignUpState } from "../api/interface.ts";
+import { request } from "../api/request.ts";
 import { asRequestError, type RequestError } from "../api/request-error.ts";
 import { useResource } from "../api/use-resource.ts";
 import { ActionButton } from "../components/action-button.tsx";
@@ -14,7 +15,7 @@ export function SignInPage() {
   const [password, setPassword] = useState("");
   const [error, setError] = useState<RequestError | null>(null);
   const [isBusy, setBusy] = useState(false);
-  const { data: state } = useResource((signal) => request("get", "/v1/signup", { signal }));
+  const { data: state } = useResource((signal) => request("get /v1/signup", { signal }));
   useOpenWhenSignedIn();
 
   async function submit(event: Event) {
@@ -65,7 +66,7 @@ export function useOpenWhenSignedIn(): void {
   }, [kind]);
 }
 
-function OtherWays({ state }: { readonly state: Schema<"SignUpState"> }) {
+function OtherWays({ state }: { readonly state: SignUpState }) {
   return (
     <div class="other-ways">
       {state.enabled && (

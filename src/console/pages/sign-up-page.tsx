@@ -11,7 +11,7 @@ import { useOpenWhenSignedIn } from "./sign-in-page.tsx";
 
 /** Where people make an account. D-9.3. */
 export function SignUpPage() {
-  const { data: state } = useResource((signal) => request("get", "/v1/signup", { signal }));
+  const { data: state } = useResource((signal) => request("get /v1/signup", { signal }));
   useOpenWhenSignedIn();
   return (
     <>
@@ -31,7 +31,7 @@ function SignUpForm() {
   const [isBusy, setBusy] = useState(false);
 
   async function signUp() {
-    await request("post", "/v1/signup", { body: { username, email, password } });
+    await request("post /v1/signup", { body: { username, email, password } });
     await signIn({ username, password });
   }
 

@@ -1,5 +1,6 @@
 import { useState } from "preact/hooks";
-import { request, type Schema } from "../api/request.ts";
+import type { Usage } from "../api/interface.ts";
+import { request } from "../api/request.ts";
 import { useResource } from "../api/use-resource.ts";
 import { DayBars } from "../charts/day-bars.tsx";
 import { CopyButton } from "../components/copy-button.tsx";
@@ -12,15 +13,13 @@ import { TimeText } from "../components/time-text.tsx";
 import { queryValue, setQuery } from "../state/router.ts";
 import { session } from "../state/session.ts";
 
-type Usage = Schema<"Usage">;
-
 const POLL_MS = 15_000;
 /** Share of a limit from which it is worth a word. */
 const NEARLY = 0.8;
 
 /** The page `Usage`: the limits of the plan, the calls of each day, and how to call. D-9.4.10. */
 export function UsagePage() {
-  const usage = useResource((signal) => request("get", "/v1/me/usage", { signal }), {
+  const usage = useResource((signal) => request("get /v1/me/usage", { signal }), {
     pollMs: POLL_MS,
   });
   return (

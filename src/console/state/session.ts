@@ -1,6 +1,7 @@
 // Who is signed in, as far as this tab knows.
 import { signal } from "@preact/signals";
-import { listenForSignOut, noteSignIn, request, type Schema } from "../api/request.ts";
+import type { Account, SignIn } from "../api/interface.ts";
+import { listenForSignOut, noteSignIn, request } from "../api/request.ts";
 import { RequestError } from "../api/request-error.ts";
 import { navigate, place, safeAddress } from "./router.ts";
 
@@ -8,7 +9,7 @@ type Session =
   | { readonly kind: "unknown"; readonly error: RequestError | null }
   /** `hasEnded`: somebody was signed in before, in this tab. */
   | { readonly kind: "signed_out"; readonly hasEnded: boolean }
-  | { readonly kind: "signed_in"; readonly account: Schema<"Account"> };
+  | { readonly kind: "signed_in"; readonly account: Account };
 
 export const session = signal<Session>({ kind: "unknown", error: null });
 
@@ -21,7 +22,7 @@ export async function findSession(): Promise<void> {
     session.value = { kind: "signed_out", hasEnded: session.value.kind === "signed_in" };
   });
   try {
-    session.value = { kind: "signed_in", account: await request("get", "/v1/me") };
+    session.value = { kind: "signed_in", account: await request("get /v1/me") };
   } catch (error) {
     if (session.value.kind !== "unknown") return;
     session.value = { kind: "unknown", error: error instanceof RequestError ? error : null };
@@ -29,17 +30,17 @@ export async function findSession(): Promise<void> {
 }
 
 /** Begins a session and opens the page that was asked for. Throws `RequestError`. */
-export async function signIn(credentials: Schema<"SignIn">): Promise<void> {
-  await request("post", "/v1/sessions", { body: credentials });
+export async function signIn(credentials: SignIn): Promise<void> {
+  await request("post /v1/sessions", { body: credentials });
   noteSignIn();
-  const account = await request("get", "/v1/me");
+  const account = await request("get /v1/me");
   session.value = { kind: "signed_in", account };
 }
 
 /** Ends the session. Throws `RequestError` while the service cannot be reached. */
 export async function signOut(): Promise<void> {
   try {
-    await request("delete", "/v1/sessions/current");
+    await request("delete /v1/sessions/current");
   } catch (error) {
     if (!(error instanceof RequestError) || error.status !== 401) throw error;
   }

@@ -160,25 +160,28 @@ export const SyncRunSchema = model("SyncRun", {
   dry_run: Type.Optional(Type.Literal(true, { description: "Only of a dry run" })),
 });
 
-export const RunSchema = Type.Union([
-  SyncRunSchema,
-  model("CompareRun", {
-    run_id: Text,
-    kind: Type.Literal("compare"),
-    table: Text,
-    repair: nullable(oneOf(["push", "pull", "newest"])),
-    matched: Count,
-    different: Count,
-    missing_here: Count,
-    missing_there: Count,
-    repaired: Type.Optional(counted("Rows that the repair changed")),
-    kept: Type.Optional(StayedCount),
-    erased: Type.Optional(ErasedCount),
-    started_at: Time,
-    duration_ms: Count,
-    ...KEPT,
-  }),
-]);
+export const RunSchema = Type.Union(
+  [
+    SyncRunSchema,
+    model("CompareRun", {
+      run_id: Text,
+      kind: Type.Literal("compare"),
+      table: Text,
+      repair: nullable(oneOf(["push", "pull", "newest"])),
+      matched: Count,
+      different: Count,
+      missing_here: Count,
+      missing_there: Count,
+      repaired: Type.Optional(counted("Rows that the repair changed")),
+      kept: Type.Optional(StayedCount),
+      erased: Type.Optional(ErasedCount),
+      started_at: Time,
+      duration_ms: Count,
+      ...KEPT,
+    }),
+  ],
+  { $id: "Run" },
+);
 
 export const RunListSchema = listOf(RunSchema);
 

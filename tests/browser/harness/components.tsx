@@ -121,7 +121,11 @@ async function readAll(path: string): Promise<{ events: unknown[]; comments: str
   const comments: string[] = [];
   const { signal } = new AbortController();
   const onComment = (text: string) => comments.push(text);
-  for await (const event of readEventStream("get", path, { signal, onComment })) events.push(event);
+  for await (const event of readEventStream(`get ${path}` as "post /v1/admin/audit/verify", {
+    signal,
+    onComment,
+  }))
+    events.push(event);
   return { events, comments };
 }
 

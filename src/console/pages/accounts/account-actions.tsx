@@ -1,5 +1,6 @@
 import { useState } from "preact/hooks";
-import { request, type Schema } from "../../api/request.ts";
+import type { AccountItem } from "../../api/interface.ts";
+import { request } from "../../api/request.ts";
 import { ActionButton } from "../../components/action-button.tsx";
 import { ConfirmButton, ConfirmDialog } from "../../components/confirm-dialog.tsx";
 import { Field, SelectField } from "../../components/field.tsx";
@@ -7,7 +8,7 @@ import { StatusBadge } from "../../components/status-badge.tsx";
 import { say } from "../../state/messages.ts";
 import { session } from "../../state/session.ts";
 
-type Item = Schema<"AccountItem">;
+type Item = AccountItem;
 
 const PLANS = [
   "free",
@@ -35,7 +36,7 @@ export function AccountActions({ account, onChange, onErase = onChange }: Action
   const path = { username };
 
   async function restore() {
-    await request("post", "/v1/admin/accounts/{username}/restore", { path });
+    await request("post /v1/admin/accounts/{username}/restore", { path });
     say(`${username} is active again`);
     await onChange();
   }
@@ -57,7 +58,7 @@ export function AccountActions({ account, onChange, onErase = onChange }: Action
           of={username}
           question={`Suspend ${username}?`}
           onConfirm={async () => {
-            await request("post", "/v1/admin/accounts/{username}/suspend", { path });
+            await request("post /v1/admin/accounts/{username}/suspend", { path });
             say(`${username} is suspended`);
             await onChange();
           }}
@@ -75,7 +76,7 @@ export function AccountActions({ account, onChange, onErase = onChange }: Action
           look="danger"
           question={`Erase ${username}?`}
           onConfirm={async () => {
-            await request("delete", "/v1/admin/accounts/{username}", { path });
+            await request("delete /v1/admin/accounts/{username}", { path });
             say(`${username} is erased; the name stays taken until it is released`);
             await onErase();
           }}
@@ -119,7 +120,7 @@ function PlanDialog({
       ...(minute === "" ? {} : { rate_limit_per_minute: Number(minute) }),
     };
     const body = { plan, ...(plan === "enterprise" ? numbers : {}) };
-    await request("put", "/v1/admin/accounts/{username}/plan", { path: { username }, body });
+    await request("put /v1/admin/accounts/{username}/plan", { path: { username }, body });
     say(`${username} is on the plan ${plan}`);
     await onChange();
   }

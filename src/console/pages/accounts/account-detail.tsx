@@ -1,5 +1,6 @@
 import { useState } from "preact/hooks";
-import { request, type Schema } from "../../api/request.ts";
+import type { AccountUsage, Usage } from "../../api/interface.ts";
+import { request } from "../../api/request.ts";
 import { type Resource, useResource } from "../../api/use-resource.ts";
 import { DayBars } from "../../charts/day-bars.tsx";
 import { ActionForm } from "../../components/action-form.tsx";
@@ -14,7 +15,7 @@ import { AccountActions, AccountStatus } from "./account-actions.tsx";
 /** One account with its usage. */
 export function AccountDetail({ username }: { readonly username: string }) {
   const account = useResource(
-    (signal) => request("get", "/v1/admin/accounts/{username}", { path: { username }, signal }),
+    (signal) => request("get /v1/admin/accounts/{username}", { path: { username }, signal }),
     { key: username },
   );
   return (
@@ -33,7 +34,7 @@ function Known({
   account,
   reload,
 }: {
-  readonly account: Schema<"AccountUsage">;
+  readonly account: AccountUsage;
   readonly reload: Resource<unknown>["reload"];
 }) {
   const { username, usage } = account;
@@ -78,7 +79,7 @@ function Known({
   );
 }
 
-function ofLimit({ used, limit }: Schema<"Limit">): string {
+function ofLimit({ used, limit }: Usage["minute"]): string {
   const most = limit === null ? "unlimited" : limit.toLocaleString();
   return `${used.toLocaleString()} of ${most} calls`;
 }
@@ -88,7 +89,7 @@ function SetPassword({ username }: { readonly username: string }) {
 
   async function set() {
     const body = { new_password: password };
-    await request("put", "/v1/admin/accounts/{username}/password", { path: { username }, body });
+    await request("put /v1/admin/accounts/{username}/password", { path: { username }, body });
     setPassword("");
     say(`${username} has the new password, and is signed out everywhere`);
   }

@@ -1,5 +1,6 @@
 import { useState } from "preact/hooks";
-import { request, type Schema } from "../../api/request.ts";
+import type { AccountItem } from "../../api/interface.ts";
+import { request } from "../../api/request.ts";
 import { useResource } from "../../api/use-resource.ts";
 import { ActionForm } from "../../components/action-form.tsx";
 import { EmptyState } from "../../components/empty-state.tsx";
@@ -18,7 +19,7 @@ export function AccountList() {
   const cursor = queryValue("cursor");
   const accounts = useResource(
     (signal) =>
-      request("get", "/v1/admin/accounts", {
+      request("get /v1/admin/accounts", {
         query: {
           limit: PAGE_SIZE,
           ...(query === "" ? {} : { query }),
@@ -39,7 +40,7 @@ export function AccountList() {
           {
             title: "Username",
             isHeader: true,
-            cell: ({ username, role }: Schema<"AccountItem">) => (
+            cell: ({ username, role }: AccountItem) => (
               <>
                 <a href={accountAddress(username)}>
                   <bdi class="value">{username}</bdi>

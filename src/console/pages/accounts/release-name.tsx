@@ -9,7 +9,7 @@ export function ReleaseName() {
   const [username, setUsername] = useState("");
 
   async function release() {
-    await request("post", "/v1/admin/accounts/{username}/release", { path: { username } });
+    await request("post /v1/admin/accounts/{username}/release", { path: { username } });
     say(`${username} is free: who signs up next has it`);
     setUsername("");
   }

@@ -1,5 +1,6 @@
 import { useState } from "preact/hooks";
-import { request, type Schema } from "../../api/request.ts";
+import type { AuditItem } from "../../api/interface.ts";
+import { request } from "../../api/request.ts";
 import { useResource } from "../../api/use-resource.ts";
 import { ActionForm } from "../../components/action-form.tsx";
 import type { Column } from "../../components/data-table.tsx";
@@ -21,8 +22,7 @@ export function AuditRecords() {
       .filter(([, value]) => value !== ""),
   );
   const records = useResource(
-    (signal) =>
-      request("get", "/v1/admin/audit", { query: { ...wanted, limit: PAGE_SIZE }, signal }),
+    (signal) => request("get /v1/admin/audit", { query: { ...wanted, limit: PAGE_SIZE }, signal }),
     { key: JSON.stringify(wanted) },
   );
   return (
@@ -45,7 +45,7 @@ export function AuditRecords() {
   );
 }
 
-const COLUMNS: readonly Column<Schema<"AuditItem">>[] = [
+const COLUMNS: readonly Column<AuditItem>[] = [
   {
     title: "At",
     isHeader: true,

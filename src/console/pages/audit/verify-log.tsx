@@ -1,6 +1,7 @@
 import { useEffect, useRef, useState } from "preact/hooks";
 import { readEventStream } from "../../api/event-stream.ts";
-import { request, type Schema } from "../../api/request.ts";
+import type { AuditVerificationEvent } from "../../api/interface.ts";
+import { request } from "../../api/request.ts";
 import { asRequestError, RequestError } from "../../api/request-error.ts";
 import { useResource } from "../../api/use-resource.ts";
 import { ActionButton } from "../../components/action-button.tsx";
@@ -15,7 +16,7 @@ import { StatusBadge } from "../../components/status-badge.tsx";
 import { TimeText } from "../../components/time-text.tsx";
 import { say } from "../../state/messages.ts";
 
-type Done = Schema<"AuditDoneEvent">;
+type Done = Extract<AuditVerificationEvent, { readonly type: "done" }>;
 
 type State =
   | { readonly kind: "idle" }
@@ -76,9 +77,8 @@ export function VerifyLog() {
 
 /** Resolves to what was found. Throws `RequestError`. */
 async function verified(signal: AbortSignal, tell: (state: State) => void): Promise<Done> {
-  type Event = Schema<"AuditVerificationEvent">;
   let result: Done | null = null;
-  for await (const event of readEventStream<Event>("post", "/v1/admin/audit/verify", { signal })) {
+  for await (const event of readEventStream("post /v1/admin/audit/verify", { signal })) {
     if (event.type === "progress") tell({ kind: "running", records: event.records });
     if (event.type === "error") throw new RequestError(0, { detail: event.error });
     if (event.type === "done") result = event;
@@ -111,7 +111,7 @@ function Verdict({ result: { problem, records, chains } }: { readonly result: Do
 }
 
 function Heads() {
-  const heads = useResource((signal) => request("get", "/v1/admin/audit/heads", { signal }));
+  const heads = useResource((signal) => request("get /v1/admin/audit/heads", { signal }));
 
   function download(text: string) {
     const url = URL.createObjectURL(new Blob([text], { type: "application/json" }));

@@ -1,9 +1,9 @@
-import type { Schema } from "../../api/request.ts";
+import type { CompareRun } from "../../api/interface.ts";
 import { type Column, DataTable } from "../../components/data-table.tsx";
 import type { Difference } from "../runs/run-progress.ts";
-import { FieldsText, keyText, ValueText, valueText } from "../tables/value-text.tsx";
+import { type Fields, FieldsText, keyText, ValueText, valueText } from "../tables/value-text.tsx";
 
-type Counts = Pick<Schema<"CompareRun">, "different" | "missing_here" | "missing_there">;
+type Counts = Pick<CompareRun, "different" | "missing_here" | "missing_there">;
 
 /** The rows that differ: side by side, with the cells that differ marked, and those that one end does not have. */
 export function Differences({
@@ -48,8 +48,8 @@ interface CellPair {
 }
 
 function SideBySide({ found }: { readonly found: Difference }) {
-  const here = found.here ?? {};
-  const there = found.there ?? {};
+  const here: Fields = found.here ?? {};
+  const there: Fields = found.there ?? {};
   const columns = [...new Set([...Object.keys(here), ...Object.keys(there)])];
   const pairs = columns.map((column): CellPair => {
     const [left, right] = [here[column], there[column]];

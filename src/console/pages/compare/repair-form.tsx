@@ -1,11 +1,10 @@
 import { useState } from "preact/hooks";
-import type { Schema } from "../../api/request.ts";
+import type { CompareRun } from "../../api/interface.ts";
 import { ChoiceField } from "../../components/choice-field.tsx";
 import { ConfirmButton } from "../../components/confirm-dialog.tsx";
 import { counted } from "../../components/numbers.ts";
 import { startComparison } from "./start-comparison.ts";
 
-type CompareRun = Schema<"CompareRun">;
 type Repair = NonNullable<CompareRun["repair"]>;
 
 const WAYS = [

@@ -1,13 +1,13 @@
 import { readEventStream } from "../../api/event-stream.ts";
-import type { Schema } from "../../api/request.ts";
+import type { CompareRequest } from "../../api/interface.ts";
 import { RequestError } from "../../api/request-error.ts";
 import { setQuery } from "../../state/router.ts";
 
 /** Starts a comparison, and lets the address name it. It goes on by itself. Throws `RequestError`. */
-export async function startComparison(body: Schema<"CompareRequest">): Promise<void> {
+export async function startComparison(body: CompareRequest): Promise<void> {
   const controller = new AbortController();
   let runId = "";
-  const events = readEventStream<Schema<"CompareEvent">>("post", "/api/v1/sync/compare-sse", {
+  const events = readEventStream("post /api/v1/sync/compare-sse", {
     body,
     signal: controller.signal,
     onHeaders: (headers) => {

@@ -1,9 +1,7 @@
-import type { Schema } from "../../api/request.ts";
+import type { Overview } from "../../api/interface.ts";
 import { durationText } from "../../components/numbers.ts";
 import { StatusBadge } from "../../components/status-badge.tsx";
 import { TimeText } from "../../components/time-text.tsx";
-
-type Overview = Schema<"Overview">;
 
 /** Health, synchronization, remote and schedule, each with what to do where something is missing. */
 export function DeploymentCards({ overview }: { readonly overview: Overview }) {

@@ -1,10 +1,10 @@
 import { useState } from "preact/hooks";
-import type { Schema } from "../../api/request.ts";
+import type { Overview } from "../../api/interface.ts";
 import { LineChart } from "../../charts/line-chart.tsx";
 import { SelectField } from "../../components/field.tsx";
 import { queryValue, setQuery } from "../../state/router.ts";
 
-type History = Schema<"Overview">["history"];
+type History = Overview["history"];
 
 const MINUTE_MS = 60_000;
 const HOUR_MS = 3_600_000;

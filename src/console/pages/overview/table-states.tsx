@@ -1,4 +1,4 @@
-import type { Schema } from "../../api/request.ts";
+import type { Overview } from "../../api/interface.ts";
 import { type Column, DataTable } from "../../components/data-table.tsx";
 import { EmptyState } from "../../components/empty-state.tsx";
 import { durationText } from "../../components/numbers.ts";
@@ -6,7 +6,6 @@ import { StatusBadge } from "../../components/status-badge.tsx";
 import { TimeText } from "../../components/time-text.tsx";
 import { runAddress, toneOf } from "../runs/run-text.ts";
 
-type Overview = Schema<"Overview">;
 type TableState = Overview["tables"][number];
 
 /** Each table at both ends. */

@@ -1,5 +1,6 @@
 import { useState } from "preact/hooks";
-import { request, type Schema } from "../../api/request.ts";
+import type { Access, List } from "../../api/interface.ts";
+import { request } from "../../api/request.ts";
 import { useResource } from "../../api/use-resource.ts";
 import { DayBars } from "../../charts/day-bars.tsx";
 import { EmptyState } from "../../components/empty-state.tsx";
@@ -56,7 +57,7 @@ async function countByDay(
   const [earliest] = days.keys();
   let cursor: string | undefined;
   for (let part = 1; part <= MAX_PARTS; part++) {
-    const { items, next_cursor }: Schema<"AccessList"> = await request("get", "/v1/me/accesses", {
+    const { items, next_cursor }: List<Access> = await request("get /v1/me/accesses", {
       query: { limit: PART_ITEMS, ...(cursor === undefined ? {} : { cursor }) },
       signal,
     });

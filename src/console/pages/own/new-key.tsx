@@ -1,5 +1,5 @@
 import { useEffect, useRef } from "preact/hooks";
-import type { Schema } from "../../api/request.ts";
+import type { IssuedApiKey } from "../../api/interface.ts";
 import { ActionButton } from "../../components/action-button.tsx";
 import { CopyButton } from "../../components/copy-button.tsx";
 
@@ -8,7 +8,7 @@ export function NewKey({
   issued: { key, name },
   onClose,
 }: {
-  readonly issued: Schema<"IssuedApiKey">;
+  readonly issued: IssuedApiKey;
   readonly onClose: () => void;
 }) {
   const panel = useRef<HTMLElement>(null);

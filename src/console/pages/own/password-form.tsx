@@ -13,7 +13,7 @@ export function PasswordForm() {
 
   async function change() {
     const body = { current_password: current, new_password: next };
-    await request("put", "/v1/me/password", { body });
+    await request("put /v1/me/password", { body });
     setCurrent("");
     setNext("");
     say("Your password is changed; your other sessions have ended");

@@ -1,10 +1,11 @@
 import { useState } from "preact/hooks";
-import { request, type Schema } from "../../api/request.ts";
+import type { OwnProfile } from "../../api/interface.ts";
+import { request } from "../../api/request.ts";
 import { ActionForm } from "../../components/action-form.tsx";
 import { CheckField, Field, TextAreaField } from "../../components/field.tsx";
 import { say } from "../../state/messages.ts";
 
-type Profile = Schema<"OwnProfile">;
+type Profile = OwnProfile;
 type Draft = Pick<Profile, "display_name" | "profession" | "location" | "bio" | "public">;
 
 /** The fields of one's own profile. Only what was changed is sent. */
@@ -21,7 +22,7 @@ export function ProfileForm({
   const losesVerification = saved.verified && draft.display_name !== saved.display_name;
 
   async function save() {
-    await request("patch", "/v1/me/profile", { body: changes });
+    await request("patch /v1/me/profile", { body: changes });
     say("Your profile is saved");
     await onSaved();
     setChanges({});

@@ -1,7 +1,7 @@
 // What lookups are for, in words. D-6.1.
-import type { Schema } from "../../api/request.ts";
+import type { Consent } from "../../api/interface.ts";
 
-type Purpose = Schema<"Consent">["purpose"];
+type Purpose = Consent["purpose"];
 
 /** What a consent to a purpose allows. */
 export const PURPOSES: readonly (readonly [Purpose, string])[] = [

@@ -1,4 +1,5 @@
-import { request, type Schema } from "../../api/request.ts";
+import type { RejectedRecord } from "../../api/interface.ts";
+import { request } from "../../api/request.ts";
 import { useAction } from "../../api/use-action.ts";
 import { ActionButton } from "../../components/action-button.tsx";
 import { ConfirmButton } from "../../components/confirm-dialog.tsx";
@@ -19,7 +20,7 @@ export function RejectedActions({
   record,
   onDone,
 }: {
-  readonly record: Schema<"RejectedRecord">;
+  readonly record: RejectedRecord;
   /** Called after something was done. */
   readonly onDone: () => unknown;
 }) {
@@ -27,13 +28,13 @@ export function RejectedActions({
   const whole = keyText(key);
   const text = whole.length > SHOWN_CHARS ? `${whole.slice(0, SHOWN_CHARS)}…` : whole;
   const retry = useAction(async () => {
-    const { status } = await request("post", "/api/v1/sync/rejected/{id}/retry", { path: { id } });
+    const { status } = await request("post /api/v1/sync/rejected/{id}/retry", { path: { id } });
     say(OUTCOMES[status]);
     await onDone();
   });
 
   async function drop() {
-    await request("delete", "/api/v1/sync/rejected/{id}", { path: { id } });
+    await request("delete /api/v1/sync/rejected/{id}", { path: { id } });
     say("It was dropped");
     await onDone();
   }

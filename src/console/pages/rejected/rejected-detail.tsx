@@ -14,7 +14,7 @@ import { RejectedActions } from "./rejected-actions.tsx";
 /** One rejected record: the reason, and all of its fields. */
 export function RejectedDetail({ id }: { readonly id: string }) {
   const rejected = useResource((signal) =>
-    request("get", "/api/v1/sync/rejected/{id}", { path: { id }, signal }),
+    request("get /api/v1/sync/rejected/{id}", { path: { id }, signal }),
   );
   const [isOver, setOver] = useState(false);
   useEffect(() => setTitle("Rejected", id), [id]);

@@ -1,4 +1,5 @@
-import { request, type Schema } from "../../api/request.ts";
+import type { RejectedRecord } from "../../api/interface.ts";
+import { request } from "../../api/request.ts";
 import { useResource } from "../../api/use-resource.ts";
 import type { Column } from "../../components/data-table.tsx";
 import { EmptyState } from "../../components/empty-state.tsx";
@@ -12,8 +13,6 @@ import { useTableNames } from "../tables/use-sync-status.ts";
 import { FieldsText } from "../tables/value-text.tsx";
 import { RejectedActions } from "./rejected-actions.tsx";
 
-type RejectedRecord = Schema<"RejectedRecord">;
-
 const PAGE_SIZE = 20;
 const POLL_MS = 10_000;
 
@@ -23,7 +22,7 @@ export function RejectedList() {
   const names = useTableNames();
   const rejected = useResource(
     (signal) =>
-      request("get", "/api/v1/sync/rejected", {
+      request("get /api/v1/sync/rejected", {
         query: {
           limit: PAGE_SIZE,
           ...(table === "" ? {} : { table }),

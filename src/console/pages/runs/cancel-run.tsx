@@ -18,7 +18,7 @@ export function CancelRun({
   async function cancel() {
     setError(null);
     try {
-      await request("post", "/api/v1/sync/runs/{run_id}/cancel", { path: { run_id: runId } });
+      await request("post /api/v1/sync/runs/{run_id}/cancel", { path: { run_id: runId } });
       say("It was cancelled");
     } catch (failure) {
       const problem = asRequestError(failure);

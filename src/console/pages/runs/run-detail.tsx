@@ -21,7 +21,7 @@ import { useRunProgress } from "./use-run-progress.ts";
 /** One run or comparison at its own address, while it is under way and after. */
 export function RunDetail({ runId }: { readonly runId: string }) {
   const { data, error, reload } = useResource((signal) =>
-    request("get", "/api/v1/sync/runs/{run_id}", { path: { run_id: runId }, signal }),
+    request("get /api/v1/sync/runs/{run_id}", { path: { run_id: runId }, signal }),
   );
   const { progress, error: streamError } = useRunProgress(runId);
   useEffect(() => setTitle("Runs", runId), [runId]);

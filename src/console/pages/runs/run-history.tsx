@@ -27,7 +27,7 @@ export function RunHistory() {
   const cursor = queryValue("cursor");
   const runs = useResource(
     (signal) =>
-      request("get", "/api/v1/sync/runs", {
+      request("get /api/v1/sync/runs", {
         query: { limit: PAGE_SIZE, ...(cursor === "" ? {} : { cursor }) },
         signal,
       }),

@@ -1,9 +1,9 @@
 // What a stream of events has told of a run or a comparison so far. S-6, D-4.4, D-9.5.
-import type { Schema } from "../../api/request.ts";
+import type { CompareEvent, RunEvent } from "../../api/interface.ts";
 
-export type RunEvent = Schema<"RunEvent"> | Schema<"CompareEvent">;
-export type Difference = Schema<"CompareDifferenceEvent">;
-type Batch = Schema<"RunBatchEvent">;
+type WatchedEvent = RunEvent | CompareEvent;
+export type Difference = Extract<CompareEvent, { readonly type: "difference" }>;
+type Batch = Extract<RunEvent, { readonly type: "batch" }>;
 
 /** One table in one direction. */
 export interface TransferProgress {
@@ -22,7 +22,7 @@ export interface CompareProgress {
   readonly rows: number;
   readonly differences: readonly Difference[];
   /** Null until it has ended well. */
-  readonly result: Schema<"CompareDoneEvent"> | null;
+  readonly result: Extract<CompareEvent, { readonly type: "done" }> | null;
 }
 
 export interface RunProgress {
@@ -47,7 +47,7 @@ export const NOTHING_TOLD: RunProgress = {
 const MAX_LINES = 200;
 
 /** The progress after an event. */
-export function afterEvent(progress: RunProgress, event: RunEvent): RunProgress {
+export function afterEvent(progress: RunProgress, event: WatchedEvent): RunProgress {
   const next = { ...advanced(progress, event), retry: null };
   const line = lineOf(event);
   return line === null ? next : withLine(next, line);
@@ -62,7 +62,7 @@ function withLine(progress: RunProgress, line: string): RunProgress {
   return { ...progress, lines: [...progress.lines, line].slice(-MAX_LINES) };
 }
 
-function advanced(progress: RunProgress, event: RunEvent): RunProgress {
+function advanced(progress: RunProgress, event: WatchedEvent): RunProgress {
   const { comparison } = progress;
   switch (event.type) {
     case "start":
@@ -92,7 +92,10 @@ function advanced(progress: RunProgress, event: RunEvent): RunProgress {
   }
 }
 
-function withTransfer(progress: RunProgress, event: Schema<"RunStartEvent">): RunProgress {
+function withTransfer(
+  progress: RunProgress,
+  event: Extract<RunEvent, { readonly type: "start" }>,
+): RunProgress {
   const { table, direction, total_records: total } = event;
   const transfer: TransferProgress = {
     table,
@@ -105,7 +108,10 @@ function withTransfer(progress: RunProgress, event: Schema<"RunStartEvent">): Ru
   return { ...progress, transfers: [...progress.transfers, transfer] };
 }
 
-function withComparison(progress: RunProgress, event: Schema<"CompareStartEvent">): RunProgress {
+function withComparison(
+  progress: RunProgress,
+  event: Extract<CompareEvent, { readonly type: "start" }>,
+): RunProgress {
   const { total_records: total } = event;
   return { ...progress, comparison: { total, rows: 0, differences: [], result: null } };
 }
@@ -123,7 +129,7 @@ function withChange(
   return { ...progress, transfers };
 }
 
-function lineOf(event: RunEvent): string | null {
+function lineOf(event: WatchedEvent): string | null {
   switch (event.type) {
     case "start": {
       const count = event.total_records?.toLocaleString() ?? "an unknown number of";

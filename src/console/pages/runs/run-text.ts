@@ -1,9 +1,9 @@
 // Runs in words.
-import type { Schema } from "../../api/request.ts";
+import type { CompareRun, SyncRun } from "../../api/interface.ts";
 import type { Tone } from "../../components/status-badge.tsx";
 
 /** A run or a comparison, as the list has it. */
-export type Run = Schema<"SyncRun"> | Schema<"CompareRun">;
+export type Run = SyncRun | CompareRun;
 
 /** The page of one run. */
 export function runAddress(runId: string): string {

@@ -1,5 +1,6 @@
 import { useState } from "preact/hooks";
-import { request, type Schema } from "../../api/request.ts";
+import type { TriggerRequest } from "../../api/interface.ts";
+import { request } from "../../api/request.ts";
 import { useAction } from "../../api/use-action.ts";
 import { ActionButton } from "../../components/action-button.tsx";
 import { ConfirmDialog } from "../../components/confirm-dialog.tsx";
@@ -27,11 +28,11 @@ export function StartRun() {
   const [force, setForce] = useState(false);
   const [isAsking, setAsking] = useState(false);
   async function start() {
-    const body: Schema<"TriggerRequest"> = {
+    const body: TriggerRequest = {
       ...{ direction, full, dry_run: dryRun, force, wait: false },
       ...(table === "" ? {} : { table }),
     };
-    const run = await request("post", "/api/v1/sync/trigger", { body });
+    const run = await request("post /api/v1/sync/trigger", { body });
     navigate(runAddress(run.run_id));
   }
 

@@ -1,8 +1,8 @@
-import type { Schema } from "../../api/request.ts";
+import type { SyncRun } from "../../api/interface.ts";
 import { type Column, DataTable } from "../../components/data-table.tsx";
 import { bytesText, durationText } from "../../components/numbers.ts";
 
-type TableResult = Schema<"TableResult">;
+type TableResult = SyncRun["tables"][string];
 
 interface ResultRow extends TableResult {
   readonly table: string;

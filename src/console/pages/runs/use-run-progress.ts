@@ -1,13 +1,7 @@
 import { useEffect, useState } from "preact/hooks";
 import { readEventStream } from "../../api/event-stream.ts";
 import { asRequestError, type RequestError } from "../../api/request-error.ts";
-import {
-  afterComment,
-  afterEvent,
-  NOTHING_TOLD,
-  type RunEvent,
-  type RunProgress,
-} from "./run-progress.ts";
+import { afterComment, afterEvent, NOTHING_TOLD, type RunProgress } from "./run-progress.ts";
 
 /** How often what came is shown. */
 const SHOW_MS = 100;
@@ -72,7 +66,7 @@ async function readWhole(
     timer ??= window.setTimeout(showNow, SHOW_MS);
   };
   try {
-    const events = readEventStream<RunEvent>("get", "/api/v1/sync/runs/{run_id}/events", {
+    const events = readEventStream("get /api/v1/sync/runs/{run_id}/events", {
       path: { run_id: runId },
       signal,
       onComment: (text) => take(afterComment(progress, text)),

@@ -1,4 +1,5 @@
-import { request, type Schema } from "../../api/request.ts";
+import type { TableList as Tables } from "../../api/interface.ts";
+import { request } from "../../api/request.ts";
 import { useResource } from "../../api/use-resource.ts";
 import { type Column, DataTable } from "../../components/data-table.tsx";
 import { ResourceView } from "../../components/resource-view.tsx";
@@ -6,11 +7,11 @@ import { StatusBadge } from "../../components/status-badge.tsx";
 
 const POLL_MS = 15_000;
 
-type ListedTable = Schema<"ListedTable">;
+type ListedTable = Tables["tables"][number];
 
 /** Every table of the registry with its columns and rows, with sync disabled too. */
 export function TableList() {
-  const tables = useResource((signal) => request("get", "/api/v1/sync/tables", { signal }), {
+  const tables = useResource((signal) => request("get /api/v1/sync/tables", { signal }), {
     pollMs: POLL_MS,
   });
   return (

@@ -20,7 +20,7 @@ export function TableRows({ table }: { readonly table: string }) {
   const query = { ...filter, cursor: queryValue("cursor") };
   const rows = useResource(
     (signal) =>
-      request("get", "/api/v1/sync/rows/{table_name}", {
+      request("get /api/v1/sync/rows/{table_name}", {
         path: { table_name: table },
         query: { limit: PAGE_SIZE, ...given(query) },
         signal,

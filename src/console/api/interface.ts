@@ -1,0 +1,143 @@
+// What the console asks the service for. Types of bodies are those of the routes' own schemas, so that a changed one breaks tsc;
+// tests/docs/openapi.test.ts compares paths and names of replies with docs/openapi.json.
+import type { Static } from "@sinclair/typebox";
+import type * as account from "../../http/schemas/account.ts";
+import type * as audit from "../../http/schemas/audit.ts";
+import type * as overview from "../../http/schemas/overview.ts";
+import type * as reputation from "../../http/schemas/reputation.ts";
+import type * as events from "../../http/schemas/run-events.ts";
+import type * as runs from "../../http/schemas/runs.ts";
+import type * as sync from "../../http/schemas/sync.ts";
+
+export type Access = Static<typeof account.AccessSchema>;
+export type Account = Static<typeof account.AccountSchema>;
+export type AccountItem = Static<typeof account.AccountItemSchema>;
+export type AccountUsage = Static<typeof account.AccountUsageSchema>;
+export type ApiKey = Static<typeof account.ApiKeySchema>;
+export type AuditHeads = Static<typeof audit.AuditHeadsSchema>;
+export type AuditItem = Static<typeof audit.AuditItemSchema>;
+export type AuditVerificationEvent = Static<typeof audit.AuditVerificationEventSchema>;
+export type CompareEvent = Static<typeof events.CompareEventSchema>;
+export type CompareRequest = Static<typeof runs.CompareRequestSchema>;
+export type CompareRun = Extract<Run, { readonly kind: "compare" }>;
+export type Consent = Static<typeof account.ConsentSchema>;
+export type Explanation = Static<typeof reputation.ExplanationSchema>;
+export type IssuedApiKey = Static<typeof account.IssuedApiKeySchema>;
+export type OwnProfile = Static<typeof reputation.OwnProfileSchema>;
+export type Overview = Static<typeof overview.OverviewSchema>;
+export type ProfileChange = Static<typeof account.ProfileChangeSchema>;
+export type RejectedRecord = RetryResult["item"];
+export type RejectedRecordDetail = Static<typeof runs.RejectedDetailSchema>;
+export type RetryResult = Static<typeof runs.RetryResultSchema>;
+export type RowList = Static<typeof sync.RowListSchema>;
+export type Run = Static<typeof runs.RunSchema>;
+export type RunEvent = Static<typeof events.RunEventSchema>;
+export type SignIn = Static<typeof account.SignInSchema>;
+export type SignUpState = Static<typeof account.SignUpStateSchema>;
+export type SyncRun = Static<typeof runs.SyncRunSchema>;
+export type SyncStatus = Static<typeof sync.SyncStatusSchema>;
+export type TableList = Static<typeof overview.TableListSchema>;
+export type TriggerRequest = Static<typeof runs.TriggerRequestSchema>;
+export type Usage = Static<typeof account.UsageSchema>;
+
+/** A part of a list. D-5.5. */
+export interface List<Item> {
+  readonly items: readonly Item[];
+  readonly next_cursor: string | null;
+}
+
+/** Which part of a list. */
+interface Part {
+  readonly limit?: number;
+  readonly cursor?: string;
+}
+
+/** By method and path. What is empty in a query is left out; of a reply under `/v1`, `reply` is its `data`. */
+export interface Operations {
+  "get /v1/signup": { reply: SignUpState };
+  "post /v1/signup": { body: Static<typeof account.SignUpSchema>; reply: Account };
+  "post /v1/sessions": { body: SignIn; reply: Static<typeof account.SessionSchema> };
+  "delete /v1/sessions": { reply: unknown };
+  "delete /v1/sessions/current": { reply: unknown };
+  "get /v1/me": { reply: Account };
+  "delete /v1/me": { reply: unknown };
+  "put /v1/me/password": { body: Static<typeof account.PasswordChangeSchema>; reply: unknown };
+  "get /v1/me/profile": { reply: OwnProfile };
+  "patch /v1/me/profile": { body: ProfileChange; reply: OwnProfile };
+  "get /v1/me/reputation": { reply: Explanation };
+  "get /v1/me/usage": { reply: Usage };
+  "get /v1/me/accesses": { query: Part; reply: List<Access> };
+  "get /v1/me/api-keys": { query: Part; reply: List<ApiKey> };
+  "post /v1/me/api-keys": { body: Static<typeof account.ApiKeyRequestSchema>; reply: IssuedApiKey };
+  "delete /v1/me/api-keys/{id}": { reply: ApiKey };
+  "post /v1/me/api-keys/{id}/rotate": {
+    body: Static<typeof account.RotationSchema>;
+    reply: IssuedApiKey;
+  };
+  "get /v1/me/consents": {
+    query: Part & { status?: Consent["status"] | ""; purpose?: Consent["purpose"] | "" };
+    reply: List<Consent>;
+  };
+  "post /v1/me/consents": { body: Static<typeof account.ConsentGrantSchema>; reply: Consent };
+  "delete /v1/me/consents/{id}": { reply: Consent };
+  "get /v1/admin/accounts": { query: Part & { query?: string }; reply: List<AccountItem> };
+  "get /v1/admin/accounts/{username}": { reply: AccountUsage };
+  "delete /v1/admin/accounts/{username}": { reply: unknown };
+  "post /v1/admin/accounts/{username}/suspend": { reply: AccountItem };
+  "post /v1/admin/accounts/{username}/restore": { reply: AccountItem };
+  "post /v1/admin/accounts/{username}/release": { reply: unknown };
+  "put /v1/admin/accounts/{username}/plan": {
+    body: Static<typeof account.PlanChangeSchema>;
+    reply: Static<typeof account.PlanSchema>;
+  };
+  "put /v1/admin/accounts/{username}/password": {
+    body: Static<typeof account.PasswordResetSchema>;
+    reply: unknown;
+  };
+  "get /v1/admin/audit": {
+    query: Part & { account?: string; from?: string; until?: string };
+    reply: List<AuditItem>;
+  };
+  "get /v1/admin/audit/heads": { reply: AuditHeads };
+  "post /v1/admin/audit/verify": { event: AuditVerificationEvent };
+  "get /api/v1/sync/overview": { reply: Overview };
+  "get /api/v1/sync/status": { reply: SyncStatus };
+  "get /api/v1/sync/tables": { reply: TableList };
+  "get /api/v1/sync/rows/{table_name}": {
+    query: Part & { since?: string; key?: string };
+    reply: RowList;
+  };
+  /** With `wait: false`. */
+  "post /api/v1/sync/trigger": { body: TriggerRequest; reply: SyncRun };
+  "get /api/v1/sync/runs": { query: Part; reply: List<Run> };
+  "get /api/v1/sync/runs/{run_id}": { reply: Run };
+  "post /api/v1/sync/runs/{run_id}/cancel": { reply: Run };
+  "get /api/v1/sync/runs/{run_id}/events": { event: RunEvent | CompareEvent };
+  "post /api/v1/sync/compare-sse": { body: CompareRequest; event: CompareEvent };
+  "get /api/v1/sync/rejected": { query: Part & { table?: string }; reply: List<RejectedRecord> };
+  "get /api/v1/sync/rejected/{id}": { reply: RejectedRecordDetail };
+  "delete /api/v1/sync/rejected/{id}": { reply: unknown };
+  "post /api/v1/sync/rejected/{id}/retry": { reply: RetryResult };
+}
+
+type Names<Path> = Path extends `${string}{${infer Name}}${infer Rest}`
+  ? Name | Names<Rest>
+  : never;
+
+/** What a request needs beside its operation. */
+export type RequestOptions<O extends keyof Operations> = Omit<Operations[O], "reply" | "event"> &
+  ([Names<O>] extends [never] ? unknown : { readonly path: Record<Names<O>, string | number> }) & {
+    readonly signal?: AbortSignal;
+  };
+
+/** Operations whose reply is one value. */
+export type Asked = {
+  [O in keyof Operations]: Operations[O] extends { reply: unknown } ? O : never;
+}[keyof Operations];
+
+/** Operations whose reply is a stream of events. */
+export type Told = Exclude<keyof Operations, Asked>;
+
+export type Reply<O extends Asked> = Operations[O]["reply"];
+
+export type EventOf<O extends Told> = Operations[O]["event"];
