@@ -99,6 +99,7 @@ export async function compose(config: Config, time?: TimeDeps): Promise<Deployme
       metrics,
       activeRuns,
       storage,
+      outbox: services.outbox,
       damage: services.damage,
       registry: config.registry,
       lookupMetrics: { outcomes: () => lookups.counts(), cache: () => sumCounts(services.caches) },
@@ -175,10 +176,10 @@ function startAlertDelivery(
   metrics: Metrics,
 ): AlertDelivery | null {
   if (webhook === null) return null;
-  const { storage, clock, timer, logger } = services;
+  const { storage, outbox, clock, timer, logger } = services;
   const { url, secret, allowsPrivate } = webhook;
   const delivery = new AlertDelivery({
-    outbox: storage.alerts,
+    outbox,
     leases: storage.leases,
     sender: new WebhookSender({ url: new URL(url), allowsPrivate }),
     secret,

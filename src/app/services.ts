@@ -15,6 +15,7 @@ import {
   systemDefer,
 } from "../adapters/system/system.ts";
 import { createSyncClient, type SyncClientOptions } from "../client.ts";
+import type { MakeAlert } from "../domain/alerts/alert.ts";
 import { AppError } from "../domain/shared/errors.ts";
 import {
   MAX_WAITING_PASSWORDS,
@@ -23,7 +24,6 @@ import {
 } from "../domain/shared/limits.ts";
 import { LearnedSizes } from "../domain/sync/run/pacing.ts";
 import type { Table } from "../domain/sync/table/table.ts";
-import type { MakeAlert } from "../ports/alerts/alert-outbox.ts";
 import type { PasswordHasher } from "../ports/crypto/crypto.ts";
 import type { VersionedCache } from "../ports/lookups/versioned-cache.ts";
 import type { ReputationStores } from "../ports/reputation-stores.ts";
@@ -32,6 +32,7 @@ import type { Clock, Timer } from "../ports/runtime/runtime.ts";
 import { NO_TRACING, type Tracing } from "../ports/runtime/tracing.ts";
 import type { FullStorage } from "../ports/storage.ts";
 import type { ForeignDatabase } from "../ports/tables/foreign-database.ts";
+import { AlertOutbox } from "../repositories/alert-outbox.ts";
 import { COLLECTIONS } from "../repositories/collections.ts";
 import { Runs } from "../repositories/runs.ts";
 import { Traffic } from "../repositories/traffic.ts";
@@ -75,6 +76,7 @@ export interface Services {
   /** False when the store began with another `API_KEY_PEPPER`. */
   readonly isFirstPepper: boolean;
   readonly caches: readonly VersionedCache<unknown>[];
+  readonly outbox: AlertOutbox;
   /** Raises alerts; null where `WEBHOOK_URL` is not set. */
   readonly alerts: Alerts | null;
   /** What this process moves and looks up. */
@@ -152,10 +154,9 @@ async function makeServices(config: Config, opened: OpenedStore): Promise<Servic
     return cache;
   };
   const nameKey = Uint8Array.fromHex(await keptSecret(kept, "erased_names_key"));
+  const outbox = new AlertOutbox(storage.documents);
   const alerts =
-    config.webhook === null
-      ? null
-      : new Alerts({ outbox: storage.alerts, clock, ids: new SystemIds() });
+    config.webhook === null ? null : new Alerts({ outbox, clock, ids: new SystemIds() });
   const makeAlert: MakeAlert | null = alerts === null ? null : (alert) => alerts.make(alert);
   const options = { mac, auditKey, nameKey, makeAlert, makeCache };
   const stores = await storage.openReputation(tables, options);
@@ -185,6 +186,7 @@ async function makeServices(config: Config, opened: OpenedStore): Promise<Servic
     audit: { audit, mac, auditKey, clock },
     isFirstPepper,
     caches,
+    outbox,
     alerts,
     traffic,
     async close() {

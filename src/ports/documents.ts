@@ -1,5 +1,4 @@
 // What the service itself keeps: accounts, keys, runs, leases … each a collection of documents in one transactional store.
-import type { QueuedAlert } from "../domain/alerts/alert.ts";
 import type { Key } from "../domain/shared/document-key.ts";
 import { AppError } from "../domain/shared/errors.ts";
 
@@ -126,9 +125,6 @@ export interface Transaction extends Reader {
 
   /** Raises the versions of names in this commit, or of every name. D-6.3. */
   raise(names: readonly string[] | "everybody"): void;
-
-  /** Adds to the alerts that wait for their delivery, in this commit. D-10.12. */
-  queueAlerts(alerts: readonly QueuedAlert[]): void;
 
   /** Lets other work of this process have its turn, in a long body. D-7.9. */
   turn(): Promise<void>;

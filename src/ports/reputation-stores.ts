@@ -1,10 +1,10 @@
+import type { MakeAlert } from "../domain/alerts/alert.ts";
 import type { UsageStore } from "./accounts/account-store.ts";
 import type { Administration } from "./accounts/administration.ts";
 import type { ApiKeyStore } from "./accounts/api-key-store.ts";
 import type { ConsentStore } from "./accounts/consent-store.ts";
 import type { Membership } from "./accounts/membership.ts";
 import type { ProfileStore } from "./accounts/profile-store.ts";
-import type { MakeAlert } from "./alerts/alert-outbox.ts";
 import type { Mac } from "./crypto/crypto.ts";
 import type { AuditLog } from "./lookups/audit-log.ts";
 import type { AuditSearch } from "./lookups/audit-search.ts";

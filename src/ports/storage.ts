@@ -4,7 +4,6 @@ import type { AccountStore } from "./accounts/account-store.ts";
 import type { SecretStore } from "./accounts/api-key-store.ts";
 import type { SessionStore } from "./accounts/session-store.ts";
 import type { SignInGuard } from "./accounts/sign-in-guard.ts";
-import type { AlertOutbox } from "./alerts/alert-outbox.ts";
 import type { StoreCopies } from "./copies/store-copies.ts";
 import type { DocumentStore } from "./documents.ts";
 import type { ReputationOptions, ReputationStores } from "./reputation-stores.ts";
@@ -41,7 +40,6 @@ export interface FullStorage extends Storage, StoreCopies {
   readonly agreed: AgreedBlocks;
   readonly leases: LeaseStore;
   readonly rejected: RejectedRecords;
-  readonly alerts: AlertOutbox;
   readonly accounts: AccountStore;
   readonly sessions: SessionStore;
   readonly signIns: SignInGuard;

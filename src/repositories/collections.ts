@@ -1,6 +1,7 @@
 // The data model: every collection of documents that the service owns.
 import type { TrafficCounts, TrafficUnit } from "../domain/sync/run/traffic.ts";
 import type { AnyCollection, Collection } from "../ports/documents.ts";
+import { RUN_COLLECTIONS } from "./run-collections.ts";
 
 /** The counts of a minute or an hour. */
 export interface TrafficDocument extends TrafficCounts {
@@ -59,4 +60,10 @@ export const SEQUENCES: Collection<SequenceDocument> = {
 };
 
 /** A store makes them when it is opened. */
-export const COLLECTIONS: readonly AnyCollection[] = [TRAFFIC, RUNS, RUN_NEWS, SEQUENCES];
+export const COLLECTIONS: readonly AnyCollection[] = [
+  TRAFFIC,
+  RUNS,
+  RUN_NEWS,
+  SEQUENCES,
+  ...RUN_COLLECTIONS,
+];

@@ -4,6 +4,7 @@ import { MAX_KEPT_DRY_RUNS, MAX_KEPT_RUNS } from "../domain/shared/limits.ts";
 import type { News } from "../domain/sync/run/news.ts";
 import { type KeptRun, readKeptRun } from "../domain/sync/run/run.ts";
 import type { CallLimit, DocumentStore, Reader, Transaction } from "../ports/documents.ts";
+import { queueAlerts } from "./alert-outbox.ts";
 import { RUN_NEWS, RUNS, type RunDocument, type RunKind, SEQUENCES } from "./collections.ts";
 
 /** A run, and what it has told so far. */
@@ -52,7 +53,7 @@ export class Runs {
     const text = JSON.stringify(run);
     const parts = news === undefined ? null : inParts(JSON.stringify(news));
     await this.#transact("runs.save", async (tx) => {
-      tx.queueAlerts(alerts);
+      queueAlerts(tx, alerts);
       const [[known], [sequence]] = await tx.read(
         { from: RUNS, keys: [[run.runId]] },
         { from: SEQUENCES, keys: [[kind]] },

@@ -1,4 +1,5 @@
 // Accounts, keys, plans and the audit log by the command line, beside a service that runs on the same store.
+
 import { Database } from "bun:sqlite";
 import { afterEach, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { join } from "node:path";
@@ -7,6 +8,7 @@ import { BunPasswordHasher } from "../../src/adapters/bun/bun-password-hasher.ts
 import { NodeMac } from "../../src/adapters/node-crypto/node-crypto.ts";
 import { openBunSqlite } from "../../src/adapters/sqlite/driver/bun-driver.ts";
 import { SqliteStorage } from "../../src/adapters/sqlite/storage.ts";
+import { COLLECTIONS } from "../../src/repositories/collections.ts";
 import { readReputationSecrets } from "../../src/usecases/reputation/accounts/secrets.ts";
 import { createAdministrator } from "../../src/usecases/reputation/accounts/sign-up.ts";
 import { forgetful } from "../adapters/sqlite/reputation-support.ts";
@@ -319,7 +321,10 @@ async function writeLookups(
   let nowMs = 0;
   const clock = { nowMs: () => nowMs, monotonicMs: () => nowMs };
   const path = storageUrl.slice("sqlite:".length);
-  const storage = await SqliteStorage.open(openBunSqlite, path, { clock });
+  const storage = await SqliteStorage.open(openBunSqlite, path, {
+    clock,
+    collections: COLLECTIONS,
+  });
   const { auditKey } = await readReputationSecrets(
     { secrets: storage.secrets, mac: new NodeMac() },
     pepper,

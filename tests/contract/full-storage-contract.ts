@@ -3,7 +3,6 @@ import { accountStoreContract } from "./accounts/account-store-contract.ts";
 import { secretStoreContract } from "./accounts/secret-store-contract.ts";
 import { sessionStoreContract } from "./accounts/session-store-contract.ts";
 import { signInGuardContract } from "./accounts/sign-in-guard-contract.ts";
-import { alertOutboxContract } from "./alerts/alert-outbox-contract.ts";
 import type { StoreHarness } from "./harness.ts";
 import { liveEndsContract } from "./live-ends-contract.ts";
 import { leaseStoreContract } from "./runs/lease-store-contract.ts";
@@ -20,7 +19,6 @@ export function fullStorageContract(harness: StoreHarness<RunAndSignInParts>): v
   liveEndsContract(harness);
   rowSourceContract(harness);
   leaseStoreContract(harness);
-  alertOutboxContract(harness);
   rejectedRecordsContract(harness);
   accountStoreContract(harness);
   sessionStoreContract(harness);

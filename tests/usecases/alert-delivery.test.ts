@@ -4,6 +4,7 @@ import { NodeMac } from "../../src/adapters/node-crypto/node-crypto.ts";
 import { type Alert, alertWaitMs } from "../../src/domain/alerts/alert.ts";
 import { AppError } from "../../src/domain/shared/errors.ts";
 import type { AlertMessage } from "../../src/ports/alerts/alert-sender.ts";
+import { AlertOutbox } from "../../src/repositories/alert-outbox.ts";
 import { AlertDelivery } from "../../src/usecases/alerts/alert-delivery.ts";
 import { Alerts } from "../../src/usecases/alerts/alerts.ts";
 import { MemoryDatabase, MemoryStorage } from "../support/memory/storage.ts";
@@ -16,14 +17,15 @@ const REVOKED: Alert = { type: "key.revoked", account: "ana", keyId: "key-1", na
 /** Instances on one store, and a receiver that answers what `answer` says: null is 2xx. */
 function startInstances(count: number) {
   const time = new SimTime();
-  const storage = new MemoryStorage(new MemoryDatabase(time.clock()));
+  const database = new MemoryDatabase(time.clock());
+  const storage = new MemoryStorage(database);
   const logger = new MemoryLogger();
   const received: AlertMessage[] = [];
   const counted: string[] = [];
   let nextId = 0;
   const ids = { next: () => `id-${nextId++}` };
   const world = { answer: async (): Promise<string | null> => null };
-  const outbox = storage.alerts;
+  const outbox = new AlertOutbox(storage.documents);
   const start = () =>
     new AlertDelivery({
       outbox,
@@ -45,7 +47,19 @@ function startInstances(count: number) {
     });
   const deliveries = Array.from({ length: count }, start);
   const alerts = new Alerts({ outbox, clock: time.clock(), ids });
-  return { time, outbox, storage, logger, received, counted, world, start, deliveries, alerts };
+  return {
+    time,
+    outbox,
+    database,
+    storage,
+    logger,
+    received,
+    counted,
+    world,
+    start,
+    deliveries,
+    alerts,
+  };
 }
 
 test("D-10.12 an alert is sent once by all instances, with its id, type, time and fields, and signed", async () => {
@@ -159,12 +173,12 @@ test("D-10.12 a store that does not answer does not hold up the stop", async () 
 });
 
 test("D-10.12 alerts of a person who was erased are not sent again", async () => {
-  const { time, alerts, received, outbox, world } = startInstances(1);
+  const { time, alerts, received, database, world } = startInstances(1);
   world.answer = async () => "it answered 500";
   await alerts.raise(REVOKED);
   time.advance(5_000);
   const before = received.length;
-  outbox.dropOf("ana");
+  database.alerts.dropOf("ana");
   time.advance(120_000);
   expect(received).toHaveLength(before);
 });

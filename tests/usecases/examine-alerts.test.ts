@@ -1,18 +1,20 @@
 // What `doctor` says of alerts.
 import { expect, test } from "bun:test";
+import { AlertOutbox } from "../../src/repositories/alert-outbox.ts";
 import { Alerts } from "../../src/usecases/alerts/alerts.ts";
 import { examineDeployment } from "../../src/usecases/operations/examine-deployment.ts";
-import { MemoryAlertOutbox } from "../support/memory/alerts.ts";
+import { ownDocuments } from "../support/memory/documents.ts";
 import { makeTwoEnds } from "./sync/two-ends.ts";
 
 test("D-10.12 doctor tells of alerts that could not be delivered, where any are sent", async () => {
   const ends = await makeTwoEnds();
-  const outbox = new MemoryAlertOutbox();
+  const outbox = new AlertOutbox(ownDocuments(ends.time.clock()));
   const alerts = new Alerts({ outbox, clock: ends.time.clock(), ids: { next: () => "alert-1" } });
   const examine = async (told: Alerts | null) => {
     const deps = {
       sync: { ...ends.deps, alerts: told },
-      storage: { ping: async () => {}, isDamaged: async () => false, alerts: outbox },
+      storage: { ping: async () => {}, isDamaged: async () => false },
+      outbox,
       syncApiKey: "key",
       isFirstPepper: true,
     };

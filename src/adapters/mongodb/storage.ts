@@ -22,7 +22,6 @@ import { MongoSessionStore, SESSIONS } from "./accounts/session-store.ts";
 import { ATTEMPTS, MongoSignInGuard } from "./accounts/sign-in-guard.ts";
 import { SUBJECTS, Subjects } from "./accounts/subjects.ts";
 import { MongoUsageStore } from "./accounts/usage-store.ts";
-import { ALERTS, MongoAlertOutbox } from "./alerts/alert-outbox.ts";
 import { noteAdminAct } from "./audit/admin-records.ts";
 import {
   AUDIT_CHAIN_COUNT,
@@ -107,7 +106,6 @@ const INTERNAL_COLLECTIONS = [
   REJECTED,
   REJECTED_DETAILS,
   REJECTED_DROPPED,
-  ALERTS,
   AGREED,
   LATE_ROWS,
   LATE_COMMITS,
@@ -164,7 +162,6 @@ class MongoStorage implements FullStorage {
   readonly agreed: MongoAgreedBlocks;
   readonly leases: MongoLeaseStore;
   readonly rejected: MongoRejectedRecords;
-  readonly alerts: MongoAlertOutbox;
   readonly accounts: MongoAccountStore;
   readonly sessions: MongoSessionStore;
   readonly signIns: MongoSignInGuard;
@@ -195,7 +192,6 @@ class MongoStorage implements FullStorage {
     this.agreed = new MongoAgreedBlocks(deps);
     this.leases = new MongoLeaseStore(deps);
     this.rejected = new MongoRejectedRecords(deps);
-    this.alerts = new MongoAlertOutbox(deps);
     this.accounts = new MongoAccountStore(this.#accountDeps);
     this.sessions = new MongoSessionStore(this.#accountDeps);
     this.signIns = new MongoSignInGuard(this.#accountDeps);

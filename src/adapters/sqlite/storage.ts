@@ -23,7 +23,6 @@ import { SESSION_TABLES, SqliteSessionStore } from "./accounts/session-store.ts"
 import { ATTEMPT_TABLES, SqliteSignInGuard } from "./accounts/sign-in-guard.ts";
 import { SUBJECT_TABLES, Subjects } from "./accounts/subjects.ts";
 import { SqliteUsageStore } from "./accounts/usage-store.ts";
-import { ALERT_TABLES, SqliteAlertOutbox } from "./alerts/alert-outbox.ts";
 import { noteAdminAct } from "./audit/admin-records.ts";
 import { AuditChainWriter } from "./audit/audit-chain-writer.ts";
 import { SqliteAuditLog } from "./audit/audit-log.ts";
@@ -59,7 +58,6 @@ const INTERNAL_TABLES = [
   ...MARKER_TABLES,
   ...LEASE_TABLES,
   ...REJECTED_TABLES,
-  ...ALERT_TABLES,
   ...AGREED_TABLES,
   ...LATE_TABLES,
   ...TOMBSTONE_TABLES,
@@ -90,7 +88,6 @@ export class SqliteStorage implements FullStorage {
   readonly agreed: SqliteAgreedBlocks;
   readonly leases: SqliteLeaseStore;
   readonly rejected: SqliteRejectedRecords;
-  readonly alerts: SqliteAlertOutbox;
   readonly accounts: SqliteAccountStore;
   readonly sessions: SqliteSessionStore;
   readonly signIns: SqliteSignInGuard;
@@ -115,7 +112,6 @@ export class SqliteStorage implements FullStorage {
     this.agreed = new SqliteAgreedBlocks(database);
     this.leases = new SqliteLeaseStore(database);
     this.rejected = new SqliteRejectedRecords(database);
-    this.alerts = new SqliteAlertOutbox(database);
     this.accounts = new SqliteAccountStore(database, erasedNames);
     this.sessions = new SqliteSessionStore(database);
     this.signIns = new SqliteSignInGuard(database);

@@ -80,6 +80,9 @@ export interface QueuedAlert {
   readonly body: string;
 }
 
+/** Makes an alert of something that happens now, to be kept in the commit of what happened. */
+export type MakeAlert = (alert: Alert) => QueuedAlert;
+
 /** Time between two messages about one account and of one type; what happens in it is told together at its end. D-11.7. */
 export const ALERT_WINDOW_MS = 60_000;
 /** Time for which the delivery of an alert is tried again. */

@@ -19,7 +19,6 @@ export const PORTABLE_PARTS = [
   "audit_heads",
   "audit_checkpoints",
   "audit_chain_count",
-  "alerts",
   "markers",
   "rejected",
   "dropped",

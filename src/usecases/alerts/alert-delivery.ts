@@ -6,11 +6,12 @@ import {
   alertWaitMs,
   type QueuedAlert,
 } from "../../domain/alerts/alert.ts";
-import type { AlertOutbox, WaitingAlert } from "../../ports/alerts/alert-outbox.ts";
 import type { AlertSender } from "../../ports/alerts/alert-sender.ts";
 import type { Mac } from "../../ports/crypto/crypto.ts";
 import type { AlertOutcome } from "../../ports/runtime/metrics.ts";
 import type { Clock, Ids, Random } from "../../ports/runtime/runtime.ts";
+import type { AlertOutbox } from "../../repositories/alert-outbox.ts";
+import type { WaitingAlert } from "../../repositories/run-collections.ts";
 import { type LeaseDeps, type RunLease, tryLease } from "../sync/shared/hold-lease.ts";
 import { AlertWindows } from "./alert-windows.ts";
 

@@ -1,5 +1,5 @@
 import { ALERT_WINDOW_MS } from "../../domain/alerts/alert.ts";
-import type { WaitingAlert } from "../../ports/alerts/alert-outbox.ts";
+import type { WaitingAlert } from "../../repositories/run-collections.ts";
 
 interface AlertWindow {
   /** Of the alert that is sent at its beginning. */

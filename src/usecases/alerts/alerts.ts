@@ -1,8 +1,8 @@
 // Raises alerts: makes them and keeps them for delivery. D-10.12.
 import { type Alert, type QueuedAlert, queuedAlert } from "../../domain/alerts/alert.ts";
 import { formatMs } from "../../domain/shared/time.ts";
-import type { AlertOutbox } from "../../ports/alerts/alert-outbox.ts";
 import type { Clock, Ids } from "../../ports/runtime/runtime.ts";
+import type { AlertOutbox } from "../../repositories/alert-outbox.ts";
 
 interface AlertsDeps {
   readonly outbox: AlertOutbox;

@@ -6,6 +6,7 @@ import { compareDirections, lacksOwner, ownerText } from "../../domain/sync/run/
 import type { Table } from "../../domain/sync/table/table.ts";
 import type { FullStorage } from "../../ports/storage.ts";
 import { type RemotePeer, RemotePeerError } from "../../ports/tables/remote-peer.ts";
+import type { AlertOutbox } from "../../repositories/alert-outbox.ts";
 import { OTHER_PEPPER } from "../reputation/accounts/secrets.ts";
 import { openRemote, type SyncDeps } from "../sync/shared/sync-deps.ts";
 import { type RemoteStatus, readRemoteStatus } from "./read-remote-status.ts";
@@ -21,7 +22,8 @@ export interface Finding {
 
 interface ExamineDeps {
   readonly sync: SyncDeps;
-  readonly storage: Pick<FullStorage, "ping" | "isDamaged" | "alerts">;
+  readonly storage: Pick<FullStorage, "ping" | "isDamaged">;
+  readonly outbox: AlertOutbox;
   /** Empty when not configured. */
   readonly syncApiKey: string;
   /** False when the store began with another `API_KEY_PEPPER`. */
@@ -110,10 +112,10 @@ function checkOwners({ registry }: SyncDeps): Verdict {
 }
 
 /** The receiver itself is not asked: it may act on whatever it gets. */
-async function checkAlerts({ storage, sync }: ExamineDeps): Promise<Verdict> {
-  const waiting = await storage.alerts.count();
+async function checkAlerts({ outbox, sync }: ExamineDeps): Promise<Verdict> {
+  const waiting = await outbox.count();
   if (waiting === 0) return ok("none waits for its delivery");
-  const due = await storage.alerts.due(sync.clock.nowMs() + MAX_ALERT_WAIT_MS, waiting);
+  const due = await outbox.due(sync.clock.nowMs() + MAX_ALERT_WAIT_MS, waiting);
   const failed = due.filter(({ attempts }) => attempts > 0).length;
   if (failed === 0) return ok(`${waiting} on the way`);
   const advice = "The log of the service says why; check WEBHOOK_URL and its receiver";

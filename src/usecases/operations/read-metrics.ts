@@ -12,6 +12,7 @@ import type {
 } from "../../ports/runtime/metrics.ts";
 import type { Clock, Timer } from "../../ports/runtime/runtime.ts";
 import type { FullStorage } from "../../ports/storage.ts";
+import type { AlertOutbox } from "../../repositories/alert-outbox.ts";
 import type { LookupCounts } from "../reputation/lookups/look-up.ts";
 import type { ActiveRuns } from "../sync/runs/active-runs.ts";
 import { backupAgeSeconds } from "./scheduled-backups.ts";
@@ -28,7 +29,8 @@ interface LookupMetrics {
 export interface ReadMetricsDeps {
   readonly metrics: Metrics;
   readonly activeRuns: Pick<ActiveRuns, "count">;
-  readonly storage: Pick<FullStorage, "ping" | "markers" | "rejected" | "alerts">;
+  readonly storage: Pick<FullStorage, "ping" | "markers" | "rejected">;
+  readonly outbox: AlertOutbox;
   readonly damage: Pick<StoreDamage, "isMet" | "isKnown">;
   readonly registry: Registry;
   readonly lookupMetrics: LookupMetrics;
@@ -67,7 +69,12 @@ async function tryReadStore(deps: ReadMetricsDeps): Promise<StoreState> {
   }
 }
 
-async function readStore({ storage, registry, clock }: ReadMetricsDeps): Promise<StoreState> {
+async function readStore({
+  storage,
+  outbox,
+  registry,
+  clock,
+}: ReadMetricsDeps): Promise<StoreState> {
   const markers = await storage.markers.readAll();
   const nowMs = clock.nowMs();
   const tables = [...registry.keys()];
@@ -89,7 +96,7 @@ async function readStore({ storage, registry, clock }: ReadMetricsDeps): Promise
     return rows === null ? [] : [[table, Math.abs(rows)] as const];
   });
   const driftRows = new Map(drifts);
-  const pendingAlerts = await storage.alerts.count();
+  const pendingAlerts = await outbox.count();
   const backupAge = backupAgeSeconds(markers, nowMs);
   return {
     markerLags,

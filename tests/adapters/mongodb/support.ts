@@ -1,10 +1,12 @@
 // Stores on the shared replica set, each in a database of its own, with a bare client beside them.
+
 import { test } from "bun:test";
 import { type Db, MongoClient } from "mongodb";
 import { openMongoStorage } from "../../../src/adapters/mongodb/storage.ts";
 import { SystemClock } from "../../../src/adapters/system/system.ts";
 import type { Clock } from "../../../src/ports/runtime/runtime.ts";
 import type { FullStorage } from "../../../src/ports/storage.ts";
+import { COLLECTIONS } from "../../../src/repositories/collections.ts";
 import { takeShardProblems, watchShardKeys } from "../../support/shard-keys.ts";
 import { sharedMongo } from "../../support/shared-mongo.ts";
 
@@ -41,7 +43,12 @@ export async function makeDatabase(): Promise<TestDatabase> {
     async open(options = "", clock = new SystemClock(), storeClock) {
       const time = storeClock === undefined ? {} : { storeClock };
       const watched = `${url + options}&monitorCommands=true`;
-      const storage = await openMongoStorage({ url: watched, clock, ...time });
+      const storage = await openMongoStorage({
+        url: watched,
+        clock,
+        collections: COLLECTIONS,
+        ...time,
+      });
       opened.push(storage);
       return storage;
     },

@@ -1,17 +1,22 @@
 // Stores of SQLite whose time the tests decide.
+
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { openBunSqlite } from "../../../src/adapters/sqlite/driver/bun-driver.ts";
 import { SqliteStorage } from "../../../src/adapters/sqlite/storage.ts";
 import type { Table } from "../../../src/domain/sync/table/table.ts";
+import { COLLECTIONS } from "../../../src/repositories/collections.ts";
 import type { OpenedStore } from "../../contract/harness.ts";
 import { FakeClock } from "../../support/fake-clock.ts";
 
 /** A store in memory. */
 export async function openMemoryStore(): Promise<OpenedStore<SqliteStorage>> {
   const clock = new FakeClock();
-  const storage = await SqliteStorage.open(openBunSqlite, ":memory:", { clock });
+  const storage = await SqliteStorage.open(openBunSqlite, ":memory:", {
+    clock,
+    collections: COLLECTIONS,
+  });
   return { storage, ...timeOf(clock), dispose: () => storage.close() };
 }
 
@@ -32,7 +37,10 @@ export async function openFileStore({
   const clock = new FakeClock();
   const opened: SqliteStorage[] = [];
   const openInstance = async () => {
-    const storage = await SqliteStorage.open(openBunSqlite, path, { clock });
+    const storage = await SqliteStorage.open(openBunSqlite, path, {
+      clock,
+      collections: COLLECTIONS,
+    });
     const prepare = storage.tables.prepare.bind(storage.tables);
     storage.tables.prepare = async (tables) => {
       prepared?.(path, tables);

@@ -1,12 +1,13 @@
 // Files for the tests of SQLite, and other tools' hands on them.
+
 import { Database } from "bun:sqlite";
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { openBunSqlite } from "../../../src/adapters/sqlite/driver/bun-driver.ts";
-
 import type { OpenSqlite } from "../../../src/adapters/sqlite/driver/driver.ts";
 import { SqliteStorage, type SqliteStoreOptions } from "../../../src/adapters/sqlite/storage.ts";
+import { COLLECTIONS } from "../../../src/repositories/collections.ts";
 
 /** A database file in a folder of its own. */
 export class SqliteFile {
@@ -45,7 +46,10 @@ export class SqliteFile {
     options?: SqliteStoreOptions,
     openSqlite: OpenSqlite = openBunSqlite,
   ): Promise<SqliteStorage> {
-    const storage = await SqliteStorage.open(openSqlite, this.path, options);
+    const storage = await SqliteStorage.open(openSqlite, this.path, {
+      collections: COLLECTIONS,
+      ...options,
+    });
     this.#opened.push(storage);
     return storage;
   }

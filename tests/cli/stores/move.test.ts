@@ -3,7 +3,7 @@ import { afterEach, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { readFacts, writeFact } from "../../http/stores/support/raw-store.ts";
 import { type Backend, MONGODB, SQLITE_FILE } from "../../http/support/backends.ts";
 import { releaseResources } from "../../http/support/resources.ts";
-import { ownedDocuments } from "./support/owned-documents.ts";
+import { keepAlert, ownedDocuments } from "./support/owned-documents.ts";
 import { lookUp, shownBy, useDeployment } from "./support/used-deployment.ts";
 
 afterEach(releaseResources);
@@ -18,6 +18,7 @@ async function moveAround(backends: readonly Backend[]): Promise<void> {
   const { token } = app.admin;
   const { deployment_id } = await readFacts(url);
   await app.stop();
+  await keepAlert(url);
   const owned = await ownedDocuments(url);
   for (const documents of Object.values(owned)) expect(documents).not.toEqual([]);
   let from = url;

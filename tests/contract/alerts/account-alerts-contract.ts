@@ -1,4 +1,5 @@
 import { describe, expect } from "bun:test";
+import { AlertOutbox } from "../../../src/repositories/alert-outbox.ts";
 import { type OpenedStore, openSecond, storeTests, timedTests } from "../harness.ts";
 import {
   type ReputationHarness,
@@ -147,7 +148,7 @@ async function sceneOfSecond(store: OpenedStore<ReputationParts>): Promise<Scene
 
 /** What the alerts that wait tell, without ids and times. */
 async function alerts({ storage }: ReputationParts) {
-  const found = await storage.alerts.due(0, 100);
+  const found = await new AlertOutbox(storage.documents).due(0, 100);
   // As they were made; a store may give those of one time in any order.
   const made = [...found].sort((a, b) => numberOf(a.id) - numberOf(b.id));
   return made.map(({ body }) => {

@@ -46,7 +46,6 @@ function yieldingTransaction(tx: Transaction, random: SeededRandom): Transaction
     put: (to, doc) => tx.put(to, doc),
     remove: (from, key) => tx.remove(from, key),
     raise: (names) => tx.raise(names),
-    queueAlerts: (alerts) => tx.queueAlerts(alerts),
     turn: () => tx.turn(),
   };
 }

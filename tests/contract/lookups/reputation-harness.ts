@@ -1,6 +1,7 @@
 // What the suites of the reputation half work on, and the shortest ways to set a scene.
 
 import { NodeMac } from "../../../src/adapters/node-crypto/node-crypto.ts";
+import type { MakeAlert } from "../../../src/domain/alerts/alert.ts";
 import { queuedAlert } from "../../../src/domain/alerts/alert.ts";
 import { type Account, NEW_ACCOUNT } from "../../../src/domain/reputation/accounts/account.ts";
 import type { StoredApiKey } from "../../../src/domain/reputation/accounts/api-key.ts";
@@ -15,7 +16,6 @@ import type { LookupOutcome } from "../../../src/domain/reputation/lookups/looku
 import { formatMs } from "../../../src/domain/shared/time.ts";
 import { readRegistry } from "../../../src/domain/sync/table/registry.ts";
 import type { Row, Table } from "../../../src/domain/sync/table/table.ts";
-import type { MakeAlert } from "../../../src/ports/alerts/alert-outbox.ts";
 import type { ReputationOptions, ReputationStores } from "../../../src/ports/reputation-stores.ts";
 import type { FullStorage } from "../../../src/ports/storage.ts";
 import type { OpenedStore, StoreHarness } from "../harness.ts";

@@ -15,8 +15,12 @@ const STORES = [
 /** Far above what any case needs, so that only a hanging one meets it. */
 const TEST_TIMEOUT_MS = 120_000;
 
-/** `first` and `second` are the repository in two instances on a new, empty store. */
-type RepositoryTest<Repository> = (first: Repository, second: Repository) => Promise<void>;
+/** `first` and `second` are the repository in two instances on a new, empty store, `documents` those of the first. */
+type RepositoryTest<Repository> = (
+  first: Repository,
+  second: Repository,
+  documents: DocumentStore,
+) => Promise<void>;
 
 /** Defines tests on every store. */
 export function repositoryTests<Repository>(
@@ -36,7 +40,7 @@ export function repositoryTests<Repository>(
               for (const store of new Set([documents, second])) {
                 await store.prepare([...COLLECTIONS, ...ACCOUNT_COLLECTIONS]);
               }
-              await body(make(documents), make(second));
+              await body(make(documents), make(second), documents);
             } finally {
               await dispose();
             }

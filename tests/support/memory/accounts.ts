@@ -45,7 +45,7 @@ import type { ConsentQuery, ConsentStore } from "../../../src/ports/accounts/con
 import type { Session, SessionStore } from "../../../src/ports/accounts/session-store.ts";
 import type { AttemptCounter, SignInGuard } from "../../../src/ports/accounts/sign-in-guard.ts";
 import type { Clock } from "../../../src/ports/runtime/runtime.ts";
-import type { MemoryAlertOutbox } from "./alerts.ts";
+import type { MemoryAlerts } from "./alerts.ts";
 import type { MemoryErasedNames } from "./erased-names.ts";
 
 /** Sessions by id. */
@@ -270,10 +270,10 @@ export class MemorySecretStore implements SecretStore {
 /** API keys in the order in which they were made. */
 export class MemoryApiKeyStore implements ApiKeyStore {
   readonly #accounts: MemoryAccountStore;
-  readonly #alerts: MemoryAlertOutbox;
+  readonly #alerts: MemoryAlerts;
   readonly #keys = new Map<string, StoredApiKey>();
 
-  constructor(accounts: MemoryAccountStore, alerts: MemoryAlertOutbox) {
+  constructor(accounts: MemoryAccountStore, alerts: MemoryAlerts) {
     this.#accounts = accounts;
     this.#alerts = alerts;
   }

@@ -1,12 +1,10 @@
 // Documents in memory, as little as the port allows: bodies run side by side on snapshots, and who comes second runs again.
-import type { QueuedAlert } from "../../../src/domain/alerts/alert.ts";
 import {
   beginsWith,
   checkKey,
   compareKeys,
   type Key,
 } from "../../../src/domain/shared/document-key.ts";
-import type { AlertOutbox } from "../../../src/ports/alerts/alert-outbox.ts";
 import type {
   Answers,
   AnyCollection,
@@ -21,11 +19,10 @@ import type {
 import type { Clock } from "../../../src/ports/runtime/runtime.ts";
 
 import { COLLECTIONS } from "../../../src/repositories/collections.ts";
-import { MemoryAlertOutbox } from "./alerts.ts";
 
 /** A new store with the collections of the service. */
-export function ownDocuments(clock: Clock, outbox?: AlertOutbox): MemoryDocuments {
-  const documents = new MemoryDocuments(clock, outbox);
+export function ownDocuments(clock: Clock): MemoryDocuments {
+  const documents = new MemoryDocuments(clock);
   void documents.prepare(COLLECTIONS);
   return documents;
 }
@@ -42,7 +39,6 @@ class Met extends Error {}
 
 export class MemoryDocuments implements DocumentStore {
   readonly #clock: Clock;
-  readonly #outbox: AlertOutbox;
   readonly #prepared = new Set<string>();
   #state: State = new Map();
   #commits = 0;
@@ -51,9 +47,8 @@ export class MemoryDocuments implements DocumentStore {
   /** The commit that changed or locked a key last, by `nameOf`. */
   readonly #changedBy = new Map<string, number>();
 
-  constructor(clock: Clock, outbox: AlertOutbox = new MemoryAlertOutbox()) {
+  constructor(clock: Clock) {
     this.#clock = clock;
-    this.#outbox = outbox;
   }
 
   async prepare(collections: readonly AnyCollection[]): Promise<void> {
@@ -77,6 +72,18 @@ export class MemoryDocuments implements DocumentStore {
     }
   }
 
+  /** The documents of a collection. */
+  readNow<Doc extends object>(from: Collection<Doc>): readonly Doc[] {
+    return (this.#state.get(from.name) ?? []) as readonly Doc[];
+  }
+
+  /** Commits at once what `write` puts and removes. */
+  writeNow(write: (tx: Transaction) => void): void {
+    const tx = this.#begin();
+    write(tx);
+    this.#commit(tx);
+  }
+
   #begin(): MemoryTransaction {
     const take = () => {
       const versions = new Map(this.#versions);
@@ -91,7 +98,7 @@ export class MemoryDocuments implements DocumentStore {
     return new MemoryTransaction(take, this.#prepared);
   }
 
-  #commit({ began, writes, locks, raised, alerts }: MemoryTransaction): void {
+  #commit({ began, writes, locks, raised }: MemoryTransaction): void {
     const met = [...writes.keys(), ...locks];
     if (began !== null) {
       const { commits } = began;
@@ -100,7 +107,6 @@ export class MemoryDocuments implements DocumentStore {
     this.#commits++;
     for (const name of met) this.#changedBy.set(name, this.#commits);
     this.#state = withWrites(this.#state, writes.values());
-    void this.#outbox.add(alerts);
     for (const name of raised) {
       if (name === null) this.#everybody++;
       else this.#versions.set(name, (this.#versions.get(name) ?? 0) + 1);
@@ -131,7 +137,6 @@ class MemoryTransaction implements Transaction {
   readonly locks = new Set<string>();
   /** Null stands for everybody. */
   readonly raised: (string | null)[] = [];
-  readonly alerts: QueuedAlert[] = [];
 
   constructor(take: () => Moment, prepared: ReadonlySet<string>) {
     this.#take = take;
@@ -172,10 +177,6 @@ class MemoryTransaction implements Transaction {
 
   raise(names: readonly string[] | "everybody"): void {
     this.raised.push(...(names === "everybody" ? [null] : names));
-  }
-
-  queueAlerts(alerts: readonly QueuedAlert[]): void {
-    this.alerts.push(...alerts);
   }
 
   async turn(): Promise<void> {

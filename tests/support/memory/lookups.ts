@@ -17,7 +17,7 @@ import {
 import type { LookupProcessor } from "../../../src/ports/lookups/lookup-processor.ts";
 import type { Clock } from "../../../src/ports/runtime/runtime.ts";
 import type { MemoryAccountStore, MemoryApiKeyStore, MemoryConsentStore } from "./accounts.ts";
-import type { MemoryAlertOutbox } from "./alerts.ts";
+import type { MemoryAlerts } from "./alerts.ts";
 import type { MemoryChainWriter } from "./audit.ts";
 import type { PeopleTables, Subjects } from "./people.ts";
 import type { MemoryUsageStore } from "./usage.ts";
@@ -31,7 +31,7 @@ export interface LookupDeps extends PeopleTables {
   readonly usage: MemoryUsageStore;
   readonly subjects: Subjects;
   readonly chain: MemoryChainWriter;
-  readonly alerts: MemoryAlertOutbox;
+  readonly alerts: MemoryAlerts;
 }
 
 /** Decides a batch without waiting for anything, so all of it is one commit. It needs no cache, and no deadline. */

@@ -29,7 +29,7 @@ import type {
   MemorySessionStore,
   MemorySignInGuard,
 } from "./accounts.ts";
-import type { MemoryAlertOutbox } from "./alerts.ts";
+import type { MemoryAlerts } from "./alerts.ts";
 import type { MemoryErasedNames } from "./erased-names.ts";
 import type { MemoryRejectedRecords } from "./rejected-records.ts";
 import type { MemoryTables } from "./tables.ts";
@@ -192,7 +192,7 @@ export interface MembershipDeps extends PeopleTables {
   readonly subjects: Subjects;
   readonly erasedNames: MemoryErasedNames;
   readonly rejected: MemoryRejectedRecords;
-  readonly alerts: MemoryAlertOutbox;
+  readonly alerts: MemoryAlerts;
   readonly clock: Clock;
   /** For a record of what an administrator did. */
   readonly beginChain: () => { append(entries: readonly AuditEntry[]): void };

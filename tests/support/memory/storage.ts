@@ -16,7 +16,7 @@ import {
   MemorySignInGuard,
 } from "./accounts.ts";
 import type { MemoryAgreedBlocks } from "./agreed-rows.ts";
-import { MemoryAlertOutbox } from "./alerts.ts";
+import { MemoryAlerts } from "./alerts.ts";
 import { MemoryAuditLog, MemoryChainWriter } from "./audit.ts";
 import { MemoryAuditSearch } from "./audit-search.ts";
 import { type MemoryDocuments, ownDocuments } from "./documents.ts";
@@ -43,7 +43,7 @@ export class MemoryDatabase {
   readonly tables: MemoryTables;
   readonly rows: MemoryRowSource;
   readonly documents: MemoryDocuments;
-  readonly alerts = new MemoryAlertOutbox();
+  readonly alerts: MemoryAlerts;
   readonly sessions: MemorySessionStore;
   readonly accounts: MemoryAccountStore;
   readonly signIns = new MemorySignInGuard();
@@ -57,7 +57,8 @@ export class MemoryDatabase {
   /** `clock` is the store's own: leases, times of rows, sessions and lookups go by it in all instances. */
   constructor(clock: Clock) {
     this.clock = clock;
-    this.documents = ownDocuments(clock, this.alerts);
+    this.documents = ownDocuments(clock);
+    this.alerts = new MemoryAlerts(this.documents);
     this.tables = new MemoryTables(clock);
     this.rows = this.tables.rows;
     this.sessions = new MemorySessionStore(clock);
@@ -102,7 +103,6 @@ export class MemoryStorage implements FullStorage {
   readonly tombstones: MemoryTombstones;
   readonly agreed: MemoryAgreedBlocks;
   readonly leases: MemoryLeaseStore;
-  readonly alerts: MemoryAlertOutbox;
   readonly rejected: MemoryRejectedRecords;
   readonly sessions: MemorySessionStore;
   readonly accounts: MemoryAccountStore;
@@ -121,7 +121,6 @@ export class MemoryStorage implements FullStorage {
     this.tombstones = database.tables.tombstones;
     this.agreed = database.tables.agreed;
     this.rejected = database.tables.rejected;
-    this.alerts = database.alerts;
     this.sessions = database.sessions;
     this.accounts = database.accounts;
     this.signIns = database.signIns;
@@ -133,8 +132,8 @@ export class MemoryStorage implements FullStorage {
     prepared: PreparedTables,
     { mac, auditKey, nameKey, makeAlert = null }: ReputationOptions,
   ): Promise<ReputationStores> {
-    this.alerts.makeAlert = makeAlert;
-    const { tables, apiKeys, consents, usage, erasedNames } = this.#database;
+    const { tables, apiKeys, consents, usage, erasedNames, alerts } = this.#database;
+    alerts.makeAlert = makeAlert;
     erasedNames.open({
       hmacOf: (username) => mac.hmacHex(nameKey, erasedNameText(username)),
       keepCalls: (username, month) => usage.begin(username, month),
@@ -151,7 +150,7 @@ export class MemoryStorage implements FullStorage {
       sessions: this.sessions,
       erasedNames,
       rejected: this.rejected,
-      alerts: this.alerts,
+      alerts,
       apiKeys,
       consents,
       usage,

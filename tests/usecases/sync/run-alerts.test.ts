@@ -1,20 +1,21 @@
 // What operators are told of runs and comparisons.
 import { expect, test } from "bun:test";
 import { toWire } from "../../../src/domain/shared/wire-names.ts";
+import { AlertOutbox } from "../../../src/repositories/alert-outbox.ts";
 import { Runs } from "../../../src/repositories/runs.ts";
 import { Alerts } from "../../../src/usecases/alerts/alerts.ts";
 import { watchAbandonedRuns } from "../../../src/usecases/sync/runs/abandoned-runs.ts";
 import { StartedComparison } from "../../../src/usecases/sync/runs/start-comparison.ts";
 import { findRun, listRuns } from "../../../src/usecases/sync/runs/sync-lists.ts";
-import { MemoryAlertOutbox } from "../../support/memory/alerts.ts";
 import { ownDocuments } from "../../support/memory/documents.ts";
 import { makeTwoEnds, manyRows, put, runOf, start, type TwoEnds } from "./two-ends.ts";
 
 /** Both ends, and what is told at the one here since it was last asked. */
 async function makeTellingEnds() {
   const ends = await makeTwoEnds();
-  const outbox = new MemoryAlertOutbox();
-  const runs = new Runs(ownDocuments(ends.time.clock(), outbox));
+  const documents = ownDocuments(ends.time.clock());
+  const outbox = new AlertOutbox(documents);
+  const runs = new Runs(documents);
   let ids = 0;
   const alerts = new Alerts({
     outbox,

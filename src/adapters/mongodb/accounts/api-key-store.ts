@@ -1,5 +1,5 @@
 import type { ClientSession, Collection } from "mongodb";
-import type { Alert } from "../../../domain/alerts/alert.ts";
+import type { Alert, MakeAlert } from "../../../domain/alerts/alert.ts";
 import {
   revocationAlert,
   rotationAlert,
@@ -12,8 +12,7 @@ import {
   type StoredApiKey,
 } from "../../../domain/reputation/accounts/api-key.ts";
 import type { ApiKeyStore, KeyPage, Revocation } from "../../../ports/accounts/api-key-store.ts";
-import type { MakeAlert } from "../../../ports/alerts/alert-outbox.ts";
-import { addAlerts } from "../alerts/alert-outbox.ts";
+import { addAlerts } from "../documents/queued-alerts.ts";
 import type { InternalCollection } from "../driver/collections.ts";
 import { takeNumbers } from "../driver/id-counters.ts";
 import { readSnapshot, SNAPSHOT } from "../driver/operations.ts";

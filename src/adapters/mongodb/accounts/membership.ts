@@ -4,7 +4,7 @@ import type { AdminRequest } from "../../../domain/reputation/audit/admin-entry.
 import { formatMs } from "../../../domain/shared/time.ts";
 import type { AccountConflict } from "../../../ports/accounts/account-store.ts";
 import type { Enrolment, Membership } from "../../../ports/accounts/membership.ts";
-import { dropAlertsOf } from "../alerts/alert-outbox.ts";
+import { dropAlertsOf } from "../documents/queued-alerts.ts";
 import { takeNumbers } from "../driver/id-counters.ts";
 import { lookupLogOf } from "../driver/lookup-log.ts";
 import { changePerson } from "../driver/person-changes.ts";

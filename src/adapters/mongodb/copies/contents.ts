@@ -7,7 +7,6 @@ import { SECRETS } from "../accounts/secret-store.ts";
 import { SESSIONS } from "../accounts/session-store.ts";
 import { ATTEMPTS } from "../accounts/sign-in-guard.ts";
 import { SUBJECTS } from "../accounts/subjects.ts";
-import { ALERTS } from "../alerts/alert-outbox.ts";
 import { AUDIT_CHAIN_COUNT, AUDIT_CHECKPOINTS } from "../audit/audit-chain-writer.ts";
 import { INDEX_SEGMENTS } from "../audit/index-segments.ts";
 import { DELETE_BARRIERS, DELETE_RECORDER } from "../deletes/recorder-state.ts";
@@ -36,7 +35,7 @@ export const KEPT: readonly string[] = [
   ...[TABLE_DEFINITIONS, PERSON_VERSIONS, COUNTERS, MARKERS, AGREED],
   ...[REJECTED, REJECTED_DETAILS, REJECTED_DROPPED, LATE_ROWS, LATE_COMMITS],
   ...[TOMBSTONES, DELETE_RECORDER, ACCOUNTS, SESSIONS, ATTEMPTS, SECRETS, ERASED_NAMES],
-  ...[ALERTS, QUOTA_MARKS, SUBJECTS, API_KEYS, CONSENTS, LOOKUP_LOG, INDEX_SEGMENTS],
+  ...[QUOTA_MARKS, SUBJECTS, API_KEYS, CONSENTS, LOOKUP_LOG, INDEX_SEGMENTS],
   ...[AUDIT_CHECKPOINTS, AUDIT_CHAIN_COUNT],
 ].map((collection) => (typeof collection === "string" ? collection : collection.name));
 

@@ -9,7 +9,6 @@ import { QUOTA_MARKS } from "../accounts/quota-marks.ts";
 import { SECRETS } from "../accounts/secret-store.ts";
 import { SESSIONS } from "../accounts/session-store.ts";
 import { SUBJECTS } from "../accounts/subjects.ts";
-import { ALERTS } from "../alerts/alert-outbox.ts";
 import {
   AUDIT_CHAIN_COUNT,
   AUDIT_CHECKPOINTS,
@@ -121,7 +120,6 @@ export const PLAIN_DOCUMENTS: Partial<Record<PortablePart, PlainDocuments>> = {
     read: ({ chains, signature }) => ({ one: 1, chains, signature }),
     write: ({ chains, signature }) => ({ _id: CHAIN_COUNT_ID, chains, signature }),
   },
-  alerts: named(ALERTS, "id"),
   markers: { ...named(MARKERS, "name"), filter: { value: { $ne: "" } } },
   dropped: {
     collection: REJECTED_DROPPED.name,

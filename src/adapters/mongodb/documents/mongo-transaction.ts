@@ -5,7 +5,6 @@ import {
   type Document,
   MongoServerError,
 } from "mongodb";
-import type { QueuedAlert } from "../../../domain/alerts/alert.ts";
 import { checkKey, type Key } from "../../../domain/shared/document-key.ts";
 import type {
   Answers,
@@ -15,7 +14,6 @@ import type {
   Stretch,
   Transaction,
 } from "../../../ports/documents.ts";
-import { addAlerts } from "../alerts/alert-outbox.ts";
 import { hasCode } from "../driver/errors.ts";
 import { SNAPSHOT, type StoreDeps } from "../driver/operations.ts";
 import {
@@ -53,7 +51,6 @@ export class MongoTransaction implements Transaction {
   /** Keys that were written, by collection and key. */
   readonly #written = new Set<string>();
   #raised: ChangedNames = [];
-  readonly #alerts: QueuedAlert[] = [];
   #nowMs: number | null = null;
 
   constructor(deps: StoreDeps, place: TransactionPlace) {
@@ -107,10 +104,6 @@ export class MongoTransaction implements Transaction {
     else if (this.#raised !== "everybody") this.#raised = [...this.#raised, ...names];
   }
 
-  queueAlerts(alerts: readonly QueuedAlert[]): void {
-    this.#alerts.push(...alerts);
-  }
-
   async turn(): Promise<void> {
     await new Promise((resolve) => setImmediate(resolve));
   }
@@ -131,9 +124,8 @@ export class MongoTransaction implements Transaction {
     const inOrder = [...this.#pending.keys()].sort((a, b) => (names(a) < names(b) ? -1 : 1));
     for (const collection of inOrder) await this.#send(collection);
     const { session, lane } = this.#place;
-    await addAlerts(this.#deps.db, this.#alerts, session);
     await raisePersonVersions(this.#deps.db, this.#raised, { tx: session, lane });
-    return this.#written.size + this.#raised.length + this.#alerts.length > 0;
+    return this.#written.size + this.#raised.length > 0;
   }
 
   #write(

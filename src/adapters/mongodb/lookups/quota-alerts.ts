@@ -1,13 +1,13 @@
 import type { ClientSession, Collection, Db } from "mongodb";
+import type { MakeAlert } from "../../../domain/alerts/alert.ts";
 import {
   type QuotaStep,
   quotaSteps,
   ToldQuotaSteps,
 } from "../../../domain/reputation/accounts/account-alerts.ts";
 import type { MeterCharge } from "../../../domain/reputation/accounts/call-meter.ts";
-import type { MakeAlert } from "../../../ports/alerts/alert-outbox.ts";
 import { type QuotaMark, quotaMarksOf } from "../accounts/quota-marks.ts";
-import { addAlerts } from "../alerts/alert-outbox.ts";
+import { addAlerts } from "../documents/queued-alerts.ts";
 import type { OwnedCaller } from "./lookup-cache.ts";
 
 /** A step of a quota that is told by a batch. */

@@ -1,4 +1,4 @@
-import type { Alert } from "../../../domain/alerts/alert.ts";
+import type { Alert, MakeAlert } from "../../../domain/alerts/alert.ts";
 import {
   revocationAlert,
   rotationAlert,
@@ -11,8 +11,7 @@ import {
   type StoredApiKey,
 } from "../../../domain/reputation/accounts/api-key.ts";
 import type { ApiKeyStore, KeyPage, Revocation } from "../../../ports/accounts/api-key-store.ts";
-import type { MakeAlert } from "../../../ports/alerts/alert-outbox.ts";
-import { addAlerts } from "../alerts/alert-outbox.ts";
+import { addAlerts } from "../documents/queued-alerts.ts";
 import type { SqliteDatabase } from "../driver/database.ts";
 import type { SqliteRow } from "../driver/driver.ts";
 import { findAccount } from "./account-store.ts";

@@ -3,7 +3,7 @@ import type { AdminRequest } from "../../../domain/reputation/audit/admin-entry.
 import { formatMs } from "../../../domain/shared/time.ts";
 import type { AccountConflict } from "../../../ports/accounts/account-store.ts";
 import type { Enrolment, Membership } from "../../../ports/accounts/membership.ts";
-import { dropAlertsOf } from "../alerts/alert-outbox.ts";
+import { dropAlertsOf } from "../documents/queued-alerts.ts";
 import type { SqliteDatabase } from "../driver/database.ts";
 import type { ErasedNames } from "../people/erased-names.ts";
 import { forgetRejections } from "../runs/rejected-records.ts";

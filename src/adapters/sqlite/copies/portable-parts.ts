@@ -78,13 +78,6 @@ export const PLAIN_PARTS: Partial<Record<PortablePart, PlainPart>> = {
     table: "repsync_audit_chain_count",
     columns: { one: "one", chains: "chains", signature: "signature" },
   },
-  alerts: {
-    table: "repsync_alerts",
-    columns: {
-      ...{ id: "id", type: "type", account: "account", at_ms: "atMs", body: "body" },
-      ...{ attempts: "attempts", due_at_ms: "dueAtMs" },
-    },
-  },
   markers: {
     table: "repsync_markers",
     columns: { name: "name", value: "value" },

@@ -1,4 +1,3 @@
-import type { QueuedAlert } from "../../../domain/alerts/alert.ts";
 import { checkKey, compareKeys, type Key } from "../../../domain/shared/document-key.ts";
 import type {
   Answers,
@@ -11,7 +10,6 @@ import type {
   Stretch,
   Transaction,
 } from "../../../ports/documents.ts";
-import { addAlerts } from "../alerts/alert-outbox.ts";
 import type { SqliteDatabase } from "../driver/database.ts";
 import type { SqliteRow, SqliteValue } from "../driver/driver.ts";
 import { makeVersions, raiseVersions, readVersions, slotOf } from "../driver/person-versions.ts";
@@ -85,7 +83,6 @@ class SqliteTransaction implements Transaction {
   /** Writes that were not sent. */
   #pending: (readonly [sql: string, values: readonly SqliteValue[]])[] = [];
   readonly #raised: (readonly string[] | "everybody")[] = [];
-  readonly #alerts: QueuedAlert[] = [];
   #nowMs: number | null = null;
 
   constructor(database: SqliteBody, tableOf: (collection: AnyCollection) => CollectionTable) {
@@ -123,18 +120,13 @@ class SqliteTransaction implements Transaction {
     this.#raised.push(names);
   }
 
-  queueAlerts(alerts: readonly QueuedAlert[]): void {
-    this.#alerts.push(...alerts);
-  }
-
   async turn(): Promise<void> {
     await this.#database.turn();
   }
 
-  /** Writes what is pending, queues alerts and raises versions. */
+  /** Writes what is pending and raises versions. */
   finish(): void {
     this.#send();
-    addAlerts(this.#database, this.#alerts);
     for (const names of this.#raised) raiseVersions(this.#database, names);
   }
 

@@ -1,3 +1,4 @@
+import type { MakeAlert } from "../../../domain/alerts/alert.ts";
 import {
   type QuotaStep,
   quotaSteps,
@@ -5,8 +6,7 @@ import {
 } from "../../../domain/reputation/accounts/account-alerts.ts";
 import type { MeterCharge } from "../../../domain/reputation/accounts/call-meter.ts";
 import type { LimitedCaller } from "../../../domain/reputation/lookups/lookup-batch.ts";
-import type { MakeAlert } from "../../../ports/alerts/alert-outbox.ts";
-import { addAlerts } from "../alerts/alert-outbox.ts";
+import { addAlerts } from "../documents/queued-alerts.ts";
 import type { SqliteDatabase } from "../driver/database.ts";
 
 /** A step of a quota that is told by a batch. */

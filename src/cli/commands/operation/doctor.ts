@@ -57,8 +57,8 @@ async function examine(tools: CommandTools): Promise<ExitCode> {
   const deployment = await openTelling(tools, tell);
   if ("code" in deployment) return conclude(deployment.code);
   const { config, services } = deployment;
-  const { storage, sync, isFirstPepper } = services;
-  const deps = { storage, sync, syncApiKey: config.syncApiKey, isFirstPepper };
+  const { storage, outbox, sync, isFirstPepper } = services;
+  const deps = { storage, outbox, sync, syncApiKey: config.syncApiKey, isFirstPepper };
   for await (const finding of examineDeployment(deps)) tell(finding);
   return conclude(findings.some(({ status }) => status === "fail") ? EXIT.failed : EXIT.success);
 }

@@ -1,4 +1,5 @@
 // Rights, counts and records of lookups while the primary of a three-member set is replaced or killed.
+
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { MongoClient } from "mongodb";
 import { openMongoStorage } from "../../../../src/adapters/mongodb/storage.ts";
@@ -6,6 +7,7 @@ import { SystemClock } from "../../../../src/adapters/system/system.ts";
 import { CHANGED_DURING_LOOKUP } from "../../../../src/domain/reputation/lookups/lookup-batch.ts";
 import { isAppError } from "../../../../src/domain/shared/errors.ts";
 import { REQUEST_DEADLINE_MS } from "../../../../src/domain/shared/limits.ts";
+import { COLLECTIONS } from "../../../../src/repositories/collections.ts";
 import { openParts, type Scene, wordOf } from "../../../contract/lookups/reputation-harness.ts";
 import { type ReplicaSet, startReplicaSet } from "../../../support/mongo-replica-set.ts";
 import { mongoAvailable } from "../../../support/shared-mongo.ts";
@@ -74,7 +76,11 @@ describe.skipIf(!mongoAvailable)("MongoDB failover of lookups", () => {
   }, TEST_TIMEOUT_MS);
 
   const open = async (url: string): Promise<Scene> => {
-    const storage = await openMongoStorage({ url, clock: new SystemClock() });
+    const storage = await openMongoStorage({
+      url,
+      clock: new SystemClock(),
+      collections: COLLECTIONS,
+    });
     return realScene(await openParts(storage, remembering));
   };
   const close = async (...scenes: readonly Scene[]) => {

@@ -1,10 +1,12 @@
 // A process of its own that looks people up on a shared file.
 // Arguments: the file, the hash of the key, the looked-up name, the number of calls. Without a number it answers every
 // line of its input with the outcome of a lookup begun after it, while other lookups go on all the time.
+
 import { writeSync } from "node:fs";
 import { createInterface } from "node:readline";
 import { openBunSqlite } from "../../../../src/adapters/sqlite/driver/bun-driver.ts";
 import { SqliteStorage } from "../../../../src/adapters/sqlite/storage.ts";
+import { COLLECTIONS } from "../../../../src/repositories/collections.ts";
 import {
   NO_DEADLINE,
   openParts,
@@ -19,7 +21,7 @@ interface Child {
 }
 
 async function start(path: string, keyHash: string, username: string): Promise<Child> {
-  const storage = await SqliteStorage.open(openBunSqlite, path);
+  const storage = await SqliteStorage.open(openBunSqlite, path, { collections: COLLECTIONS });
   const parts = await openParts(storage, remembering);
   let count = 0;
   const call = async () => {

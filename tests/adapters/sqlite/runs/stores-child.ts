@@ -1,7 +1,9 @@
 // A process of its own on a shared file: competes with others for accounts, a lease and a sign-in limit, and prints what
 // it won as one JSON line. Arguments: the file, the number of the process, the number of rounds.
+
 import { setImmediate as nextTurn } from "node:timers/promises";
 import { SqliteStorage } from "../../../../src/adapters/sqlite/storage.ts";
+import { COLLECTIONS } from "../../../../src/repositories/collections.ts";
 import { driverOfRuntime } from "../driver/driver-of-runtime.ts";
 
 /** What one process won. */
@@ -20,7 +22,9 @@ export const SIGN_IN_LIMIT = 10;
 export const COUNT_MARKER = "sync_last_push_count";
 
 async function main(path: string, process_: number, rounds: number): Promise<void> {
-  const storage = await SqliteStorage.open(await driverOfRuntime(), path);
+  const storage = await SqliteStorage.open(await driverOfRuntime(), path, {
+    collections: COLLECTIONS,
+  });
   const secret = await storage.secrets.getOrCreate("jwt_secret", `secret ${process_}`);
   const accounts: string[] = [];
   let counted = 0;

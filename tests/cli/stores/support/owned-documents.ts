@@ -2,13 +2,13 @@ import { PinoLogger } from "../../../../src/adapters/pino/pino-logger.ts";
 import { SystemClock } from "../../../../src/adapters/system/system.ts";
 import { openStorage } from "../../../../src/app/services.ts";
 import { copiedOf } from "../../../../src/ports/documents.ts";
+import type { FullStorage } from "../../../../src/ports/storage.ts";
+import { AlertOutbox } from "../../../../src/repositories/alert-outbox.ts";
 import { COLLECTIONS } from "../../../../src/repositories/collections.ts";
 
 /** The documents of every collection that copies take along, by its name. The store is one that no service uses. */
 export async function ownedDocuments(url: string): Promise<Readonly<Record<string, unknown>>> {
-  const options = { clock: new SystemClock(), logger: new PinoLogger("error") };
-  const storage = await openStorage(url, options);
-  try {
+  return await withStore(url, async (storage) => {
     const owned = copiedOf(COLLECTIONS).map(async (from) => {
       const [documents] = await storage.documents.read({ name: "test.owned" }, (at) =>
         at.read({ from, stretch: {} }),
@@ -16,6 +16,22 @@ export async function ownedDocuments(url: string): Promise<Readonly<Record<strin
       return [from.name, documents] as const;
     });
     return Object.fromEntries(await Promise.all(owned));
+  });
+}
+
+/** Keeps an alert, which a service would try to deliver. */
+export async function keepAlert(url: string): Promise<void> {
+  const about = { type: "quota.80", account: "acme", atMs: 1_772_366_400_000 } as const;
+  await withStore(url, async ({ documents }) => {
+    await new AlertOutbox(documents).add([{ ...about, id: "alert-1", body: '{"used":8}' }]);
+  });
+}
+
+async function withStore<T>(url: string, work: (storage: FullStorage) => Promise<T>): Promise<T> {
+  const options = { clock: new SystemClock(), logger: new PinoLogger("error") };
+  const storage = await openStorage(url, options);
+  try {
+    return await work(storage);
   } finally {
     await storage.close();
   }

@@ -1,21 +1,16 @@
-import { describe, expect } from "bun:test";
-import type { QueuedAlert } from "../../../src/domain/alerts/alert.ts";
-import type { FullStorage } from "../../../src/ports/storage.ts";
-import { openSecond, type StoreHarness, storeTests } from "../harness.ts";
-
-type Parts = Pick<FullStorage, "alerts" | "documents" | "close">;
+import { expect } from "bun:test";
+import type { QueuedAlert } from "../../src/domain/alerts/alert.ts";
+import { AlertOutbox, queueAlerts } from "../../src/repositories/alert-outbox.ts";
+import { repositoryTests } from "./support/repository-tests.ts";
 
 const NOON = Date.UTC(2026, 2, 1, 12);
 const QUARTER_HOUR = 900_000;
 
-/** What every `AlertOutbox` does. */
-export function alertOutboxContract(harness: StoreHarness<Parts>): void {
-  const it = storeTests(harness);
-
-  describe(`${harness.name}: alerts`, () => {
-    it("D-10.12 alerts are due at once, those that have waited longest first", async ({
-      alerts,
-    }) => {
+repositoryTests(
+  "alerts",
+  (documents) => new AlertOutbox(documents),
+  (it) => {
+    it("D-10.12 alerts are due at once, those that have waited longest first", async (alerts) => {
       expect(await alerts.due(NOON, 10)).toEqual([]);
       const [first, second, third] = [alert("a", NOON), alert("b", NOON + 1), alert("c", NOON + 2)];
       await alerts.add([second, third]);
@@ -26,13 +21,10 @@ export function alertOutboxContract(harness: StoreHarness<Parts>): void {
       expect(await alerts.due(NOON + 9, 2)).toEqual([waiting(first), waiting(second)]);
     });
 
-    it("D-10.12 alerts of a commit of documents wait with it, and not without it", async ({
-      alerts,
-      documents,
-    }) => {
+    it("D-10.12 alerts of a commit of documents wait with it, and not without it", async (alerts, _, documents) => {
       const queue = (fails: boolean) =>
         documents.transact({ name: "test.alerts" }, async (tx) => {
-          tx.queueAlerts([alert(fails ? "a" : "b", NOON)]);
+          queueAlerts(tx, [alert(fails ? "a" : "b", NOON)]);
           if (fails) throw new Error("on purpose");
         });
       expect(await queue(true).catch(({ message }) => message)).toBe("on purpose");
@@ -41,7 +33,7 @@ export function alertOutboxContract(harness: StoreHarness<Parts>): void {
       expect(await alerts.due(NOON, 10)).toEqual([waiting(alert("b", NOON))]);
     });
 
-    it("D-11.7 those about no account are due first", async ({ alerts }) => {
+    it("D-11.7 those about no account are due first", async (alerts) => {
       const [a, b, c] = [alert("a", NOON), alert("b", NOON + 1), alert("c", NOON + 2)];
       const damage = { ...c, type: "backup.failed", account: null } as const;
       await alerts.add([a, b, damage]);
@@ -53,9 +45,7 @@ export function alertOutboxContract(harness: StoreHarness<Parts>): void {
       ]);
     });
 
-    it("D-11.7 gather() makes one of those about an account and of a type that were not tried", async ({
-      alerts,
-    }) => {
+    it("D-11.7 gather() makes one of those about an account and of a type that were not tried", async (alerts) => {
       const about = { account: "ana", type: "key.revoked" } as const;
       expect(await alerts.gather(about, NOON)).toBeNull();
       const others = [
@@ -78,7 +68,7 @@ export function alertOutboxContract(harness: StoreHarness<Parts>): void {
       });
     });
 
-    it("D-10.12 what is postponed comes later, and goes when it is removed", async ({ alerts }) => {
+    it("D-10.12 what is postponed comes later, and goes when it is removed", async (alerts) => {
       const [a, b] = [alert("a", NOON), alert("b", NOON + 1)];
       await alerts.add([a, b]);
       await alerts.postpone("a", { attempts: 3, atMs: NOON + 500 });
@@ -91,7 +81,7 @@ export function alertOutboxContract(harness: StoreHarness<Parts>): void {
       expect(await alerts.count()).toBe(1);
     });
 
-    it("D-10.12 an alert is kept once, as it was first added", async ({ alerts }) => {
+    it("D-10.12 an alert is kept once, as it was first added", async (alerts) => {
       const first = alert("a", NOON);
       await alerts.add([first]);
       await alerts.postpone("a", { attempts: 1, atMs: NOON + 10 });
@@ -100,26 +90,21 @@ export function alertOutboxContract(harness: StoreHarness<Parts>): void {
       expect(found).toEqual([waiting(alert("b", NOON)), { ...first, attempts: 1 }]);
     });
 
-    it("D-10.12 a clock that was set back delays no alert for longer than the greatest wait", async ({
-      alerts,
-    }) => {
+    it("D-10.12 a clock that was set back delays no alert for longer than the greatest wait", async (alerts) => {
       const far = alert("a", NOON + QUARTER_HOUR + 1);
       await alerts.add([far]);
       expect(await alerts.due(NOON + 1, 10)).toEqual([]);
       expect(await alerts.due(NOON, 10)).toEqual([waiting(far)]);
     });
 
-    if (!harness.options.isShared) return;
-
-    it("D-10.12 every instance sees the same alerts", async ({ alerts }, store) => {
-      const other = await openSecond(store);
+    it("D-10.12 every instance sees the same alerts", async (alerts, other) => {
       await alerts.add([alert("a", NOON)]);
-      expect(await other.alerts.due(NOON, 10)).toEqual([waiting(alert("a", NOON))]);
-      await other.alerts.remove("a");
+      expect(await other.due(NOON, 10)).toEqual([waiting(alert("a", NOON))]);
+      await other.remove("a");
       expect(await alerts.count()).toBe(0);
     });
-  });
-}
+  },
+);
 
 function alert(id: string, atMs: number): QueuedAlert {
   const body = JSON.stringify({ id, type: "key.revoked", name: "Straße \u0000 'x'" });

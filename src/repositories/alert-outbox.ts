@@ -1,0 +1,124 @@
+import {
+  type AlertType,
+  gatheredBody,
+  MAX_ALERT_WAIT_MS,
+  type QueuedAlert,
+} from "../domain/alerts/alert.ts";
+import type { DocumentStore, Stretch, Transaction } from "../ports/documents.ts";
+import { ALERTS, type WaitingAlert } from "./run-collections.ts";
+
+/** What alerts that are told together have in common. */
+export interface AlertSubject {
+  readonly account: string;
+  readonly type: AlertType;
+}
+
+/** When to try an alert again. */
+export interface AlertRetry {
+  /** Attempts that have failed. */
+  readonly attempts: number;
+  /** In milliseconds since 1970. */
+  readonly atMs: number;
+}
+
+/**
+ * Alerts that wait for their delivery, alike for all instances; other repositories queue theirs in their own commits, and the
+ * erasure of a person removes those about them. Every method throws `store_unavailable`. D-10.12.
+ */
+export class AlertOutbox {
+  readonly #documents: DocumentStore;
+
+  constructor(documents: DocumentStore) {
+    this.#documents = documents;
+  }
+
+  /** Keeps alerts, all in one commit, durably. They are due at once. Those whose id is kept already stay as they are. */
+  async add(alerts: readonly QueuedAlert[]): Promise<void> {
+    await this.#documents.transact({ name: "alerts.add" }, async (tx) => {
+      const [known] = await tx.read({ from: ALERTS, keys: alerts.map(({ id }) => [id]) });
+      const ids = new Set(known.map(({ id }) => id));
+      queueAlerts(
+        tx,
+        alerts.filter(({ id }) => !ids.has(id)),
+      );
+    });
+  }
+
+  /**
+   * Up to `limit` alerts whose time has come: those about no account first, and of each kind those that have waited longest.
+   * A time that is later than `MAX_ALERT_WAIT_MS` from now has come too: the clock was set back since.
+   */
+  async due(nowMs: number, limit: number): Promise<readonly WaitingAlert[]> {
+    if (limit === 0) return [];
+    const read = await this.#documents.read({ name: "alerts.due" }, (at) =>
+      at.read(
+        { from: ALERTS, stretch: dueBy(0, nowMs, limit) },
+        { from: ALERTS, stretch: dueAfter(0, nowMs + MAX_ALERT_WAIT_MS, limit) },
+        { from: ALERTS, stretch: dueBy(1, nowMs, limit) },
+        { from: ALERTS, stretch: dueAfter(1, nowMs + MAX_ALERT_WAIT_MS, limit) },
+      ),
+    );
+    return read
+      .flat()
+      .slice(0, limit)
+      .map(({ dueAtMs: _, ...alert }) => alert);
+  }
+
+  /**
+   * Makes one of all alerts about an account and of a type that were not tried yet (`gatheredBody`): the last one, to be due
+   * at a time in milliseconds since 1970. One commit. Resolves to its id, null when there is none.
+   */
+  async gather({ account, type }: AlertSubject, dueAtMs: number): Promise<string | null> {
+    return await this.#documents.transact({ name: "alerts.gather" }, async (tx) => {
+      const [all] = await tx.read({ from: ALERTS, stretch: alertsAbout(account) });
+      const untried = all.filter((alert) => alert.type === type && alert.attempts === 0);
+      const last = untried.at(-1);
+      if (last === undefined) return null;
+      for (const { id } of untried.slice(0, -1)) tx.remove(ALERTS, [id]);
+      tx.put(ALERTS, { ...last, body: gatheredBody(untried.map(({ body }) => body)), dueAtMs });
+      return last.id;
+    });
+  }
+
+  /** Keeps an alert for a later attempt; nothing happens when it is gone. */
+  async postpone(id: string, { attempts, atMs }: AlertRetry): Promise<void> {
+    await this.#documents.transact({ name: "alerts.postpone" }, async (tx) => {
+      const [[alert]] = await tx.read({ from: ALERTS, keys: [[id]] });
+      if (alert !== undefined) tx.put(ALERTS, { ...alert, attempts, dueAtMs: atMs });
+    });
+  }
+
+  /** Forgets an alert. Idempotent. */
+  async remove(id: string): Promise<void> {
+    await this.#documents.transact({ name: "alerts.remove" }, async (tx) => {
+      tx.remove(ALERTS, [id]);
+    });
+  }
+
+  /** How many wait. */
+  async count(): Promise<number> {
+    const [count] = await this.#documents.read({ name: "alerts.count" }, (at) =>
+      at.read({ from: ALERTS, count: {} }),
+    );
+    return count;
+  }
+}
+
+/** Adds new alerts to those that wait, in the commit of what they tell. */
+export function queueAlerts(tx: Transaction, alerts: readonly QueuedAlert[]): void {
+  for (const alert of alerts) tx.put(ALERTS, { ...alert, attempts: 0, dueAtMs: alert.atMs });
+}
+
+/** Where the alerts about an account are, the oldest first: its erasure removes them. */
+export function alertsAbout(account: string): Stretch {
+  return { index: "account", within: [[account]] };
+}
+
+/** `kind` as in the index. */
+function dueBy(kind: number, nowMs: number, limit: number): Stretch {
+  return { index: "due", within: [[kind]], upTo: [kind, nowMs + 1], limit };
+}
+
+function dueAfter(kind: number, atMs: number, limit: number): Stretch {
+  return { index: "due", within: [[kind]], after: [kind, atMs + 1], limit };
+}
