@@ -12,12 +12,15 @@ import type { Logger } from "../ports/runtime/logger.ts";
 import type { AnsweredRequest, Metrics } from "../ports/runtime/metrics.ts";
 import type { Clock, Ids, Timer } from "../ports/runtime/runtime.ts";
 import type { Tracing } from "../ports/runtime/tracing.ts";
-import { renewCookie } from "./cookie-renewal.ts";
+import { renewCookie, renewCookie2 } from "./cookie-renewal.ts";
 import { addCorsHeaders, preflightReply } from "./cors.ts";
-import { failureReply, isReputationPath } from "./errors.ts";
+import { failureReply } from "./errors.ts";
 import { type BrowserSettings, beginExchange, type Exchange, exchangeOf } from "./exchange.ts";
 import { documentOf } from "./openapi.ts";
+import type { Operation } from "./operation.ts";
 import { addConsoleHeaders, isForBrowsers, secured } from "./page-security.ts";
+import { isHealthPath, isReputationPath } from "./paths.ts";
+import type { ReplyTools } from "./replies.ts";
 import { consoleRoutes, isConsolePath } from "./routes/console/console-routes.ts";
 import {
   docsAssetsRoute,
@@ -116,11 +119,15 @@ export function createRequestHandler(deps: AppDeps): RequestHandler {
     const route = findRoute(target.path);
     const requestId = chooseRequestId(request, deps.ids);
     const { browsers } = deps;
-    const exchange = beginExchange(request, { requestId, connection, browsers, tracing });
+    const exchange = beginExchange(request, {
+      path: target.path,
+      ...{ requestId, connection, browsers, tracing },
+    });
     const logged = { request_id: requestId, method, route: route?.pattern ?? null };
     const isTaken = lifecycle.begin();
     // Health is told to the end.
-    const answering = isTaken || isHealth(target.path) ? answer(request, target, route) : refused();
+    const answering =
+      isTaken || isHealthPath(target.path) ? answer(request, target, route) : refused();
     const reply = await answering.catch((error: unknown) => {
       const context = { path: target.path, requestId, nowMs: deps.clock.nowMs() };
       const failure = failureReply(error, context);
@@ -153,11 +160,6 @@ export function createRequestHandler(deps: AppDeps): RequestHandler {
 /** What a service that is stopping says. D-10.5. */
 async function refused(): Promise<Response> {
   throw new AppError("stopping", "The service is stopping; ask again in a moment");
-}
-
-/** Of the service, or of the process: these have shapes of their own. */
-function isHealth(path: string): boolean {
-  return path === "/v1/health" || path === "/v1/health/live" || path === "/v1/health/ready";
 }
 
 /** True when the deadline of D-8.3 is kept here; for lookups their queue keeps it. */
@@ -193,14 +195,33 @@ export function chooseRequestId(request: Request, ids: Ids): string {
 /** What every reply has. D-5.3. */
 export function addCommonHeaders(reply: Response, path: string, requestId: string): void {
   reply.headers.set("X-Request-Id", requestId);
-  if (isReputationPath(path) && !isHealth(path)) {
+  if (isReputationPath(path) && !isHealthPath(path)) {
     reply.headers.set("Cache-Control", "private, no-store");
   }
 }
 
+/** Routes of operations. */
+function served(operations: readonly Operation[], tools: ReplyTools) {
+  const app = new Elysia();
+  for (const { method, path, document, answer } of operations) {
+    app.route(method, path, ({ request, params }) => answer(exchangeOf(request), params, tools), {
+      parse: "none",
+      detail: document,
+    });
+  }
+  return app;
+}
+
 function createElysia(deps: AppDeps) {
+  const { clock, timer, digest } = deps;
+  const { gzip } = deps.pages;
+  const renewal = { ...deps.reputation.accounts, logger: deps.logger };
+  const tools: ReplyTools = {
+    ...{ clock, timer, digest, gzip },
+    renewCookie: (exchange, identity, reply) => renewCookie2(renewal, exchange, identity, reply),
+  };
   const routes = new Elysia()
-    .use(pageRoutes(deps.pages))
+    .use(served(pageRoutes(deps.pages), tools))
     .use(syncRunRoutes(deps.runs))
     .use(rootRoute({ isConsoleEnabled: deps.consoleFiles !== null }))
     .use(healthRoute(deps.health))

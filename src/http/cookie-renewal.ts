@@ -1,11 +1,12 @@
 // The session cookie goes on while it is used. D-9.3.
 import { SESSION_TTL_SECONDS } from "../domain/shared/limits.ts";
 import type { Logger } from "../ports/runtime/logger.ts";
+import type { Identity } from "../usecases/reputation/accounts/identity.ts";
 import {
   type RenewSessionDeps,
   renewSession,
 } from "../usecases/reputation/accounts/renew-session.ts";
-import { exchangeOf } from "./exchange.ts";
+import { type Exchange, exchangeOf } from "./exchange.ts";
 import { sessionCookie } from "./guards/browser.ts";
 
 /** Gives a good reply to a request with the cookie a fresh one, when it is time. Never rejects. */
@@ -19,6 +20,25 @@ export async function renewCookie(
   if (cookieIdentity === null || !reply.ok || reply.headers.has("set-cookie")) return;
   try {
     const token = await renewSession(deps, cookieIdentity);
+    if (token === null) return;
+    reply.headers.set("Set-Cookie", sessionCookie(request, token, SESSION_TTL_SECONDS));
+  } catch {
+    // The old one is good for a while, and the next request tries again.
+    deps.logger.warn("A session cookie was not renewed", { request_id: requestId });
+  }
+}
+
+/** Gives a good reply to a request with the cookie a fresh one, when it is time. Never rejects. */
+export async function renewCookie2(
+  deps: RenewSessionDeps & { readonly logger: Logger },
+  { request, requestId }: Exchange,
+  identity: Identity,
+  reply: Response,
+): Promise<void> {
+  // A reply that sets or takes the cookie has the last word.
+  if (!reply.ok || reply.headers.has("set-cookie")) return;
+  try {
+    const token = await renewSession(deps, identity);
     if (token === null) return;
     reply.headers.set("Set-Cookie", sessionCookie(request, token, SESSION_TTL_SECONDS));
   } catch {

@@ -1,6 +1,7 @@
 // The one place that turns failures into replies. S-7, D-5.2.
 import { AppError, type AppErrorKind, type InputProblem } from "../domain/shared/errors.ts";
 import { formatMs } from "../domain/shared/time.ts";
+import { isReputationPath } from "./paths.ts";
 import { jsonResponse } from "./replies.ts";
 import { MethodNotAllowed } from "./routing.ts";
 import { PROBLEMS, type Problem, type ProblemCode } from "./schemas/problems.ts";
@@ -56,11 +57,6 @@ export function failureReply(error: unknown, context: FailureContext): Response 
     : syncErrorReply(error);
   if (error instanceof MethodNotAllowed) reply.headers.set("Allow", error.methods.join(", "));
   return reply;
-}
-
-/** True for paths that answer in the shapes of the reputation document. */
-export function isReputationPath(path: string): boolean {
-  return path === "/v1" || path.startsWith("/v1/");
 }
 
 /** `{error}`, with `type` where S-7 wants one. */

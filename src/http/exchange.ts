@@ -1,6 +1,7 @@
 import type { ConnectionInfo } from "../ports/http/http-server.ts";
 import { NO_TRACING, type Tracing } from "../ports/runtime/tracing.ts";
 import type { Identity } from "../usecases/reputation/accounts/identity.ts";
+import { isPrivatePath } from "./paths.ts";
 
 export interface BrowserSettings {
   /** Name of the session cookie; under TLS `__Host-` stands before it. D-8.6. */
@@ -12,6 +13,9 @@ export interface BrowserSettings {
 
 /** Facts of a request while it is answered. */
 export interface Exchange {
+  readonly request: Request;
+  /** Every segment can be percent-decoded. */
+  readonly path: string;
   readonly requestId: string;
   readonly connection: ConnectionInfo;
   readonly browsers: BrowserSettings;
@@ -29,6 +33,8 @@ export interface Exchange {
 }
 
 const NO_EXCHANGE: Exchange = {
+  request: new Request("http://localhost/"),
+  path: "/",
   requestId: "",
   connection: { remoteAddress: null, keepOpen: () => {} },
   browsers: { sessionCookie: "", corsOrigins: [], trustedProxyHops: 0 },
@@ -46,11 +52,12 @@ type RequestWithExchange = Request & { [EXCHANGE]?: Exchange };
 
 export function beginExchange(
   request: RequestWithExchange,
-  facts: Pick<Exchange, "requestId" | "connection" | "browsers" | "tracing">,
+  facts: Pick<Exchange, "path" | "requestId" | "connection" | "browsers" | "tracing">,
 ): Exchange {
   const isTls = request.url.startsWith("https:");
   const exchange: Exchange = {
     ...facts,
+    request,
     isTls,
     cookieIdentity: null,
     answered: null,
@@ -113,4 +120,11 @@ function plainAddress(entry: string): string {
   if (high === undefined || low === undefined) return canonical;
   const [a, b] = [Number.parseInt(high, 16), Number.parseInt(low, 16)];
   return [a >> 8, a & 255, b >> 8, b & 255].join(".");
+}
+
+/** Headers of every reply. D-5.3. */
+export function replyHeaders({ path, requestId }: Exchange): Record<string, string> {
+  const headers: Record<string, string> = { "X-Request-Id": requestId };
+  if (isPrivatePath(path)) headers["Cache-Control"] = "private, no-store";
+  return headers;
 }

@@ -51,7 +51,8 @@ export function fromWire(fields: object): Record<string, unknown> {
   return Object.fromEntries(named);
 }
 
-type FieldName<Wire extends string> = Wire extends `${infer Head}_${infer Tail}`
+/** The name in this code of a field that has another outside. */
+export type FieldName<Wire extends string> = Wire extends `${infer Head}_${infer Tail}`
   ? `${Head}${Capitalize<FieldName<Tail>>}`
   : Wire;
 

@@ -8,7 +8,9 @@ import {
   identifyAdministrator,
 } from "../../usecases/reputation/accounts/identity.ts";
 import { readBody } from "../bodies.ts";
-import { exchangeOf } from "../exchange.ts";
+import type { Admitted, Guard } from "../description.ts";
+import { type Exchange, exchangeOf } from "../exchange.ts";
+import type { Failures } from "../failures.ts";
 import { cookieToken, requireOwnPage } from "./browser.ts";
 
 /** What lets signed-in people change something. */
@@ -16,6 +18,69 @@ export type WriterDeps = IdentityDeps & ChangeLimitDeps;
 
 /** The scheme and the blanks after it, without backtracking, as a header can be long. */
 const BEARER = /^Bearer(?: +|$)/i;
+
+const SECURITY = [{ bearer: [] }, { session: [] }];
+const NO_TOKEN = "Token missing, invalid or expired";
+const USER: Failures = {
+  401: NO_TOKEN,
+  403: "The username belongs to an account of another issuer, or a page of another origin sent the cookie",
+};
+const WRITER: Failures = { ...USER, 429: "Too many changes of this account within a minute" };
+const ADMINISTRATOR: Failures = {
+  401: NO_TOKEN,
+  403: "Not an administrator, or another issuer's account",
+};
+/** D-4.1. */
+const SYNC_ADMINISTRATOR: Failures = {
+  401: NO_TOKEN,
+  403: "Signed in, but not as an administrator",
+};
+
+/** Whoever is signed in. D-5.5. */
+export function user(deps: IdentityDeps): Guard<Identity> {
+  const admit = (exchange: Exchange) => admitBy(exchange, (token) => identify(deps, token));
+  return { security: SECURITY, failures: USER, admit, admitAgain: admit };
+}
+
+/** Whoever is signed in and changes something, so many times a minute. D-8.5. */
+export function writer(deps: WriterDeps): Guard<Identity> {
+  const signedIn = user(deps);
+  return {
+    ...signedIn,
+    failures: WRITER,
+    async admit(exchange, path) {
+      const admitted = await signedIn.admit(exchange, path);
+      await countChange(deps, admitted.caller.account.username);
+      return admitted;
+    },
+  };
+}
+
+/** An administrator, as the audit record of what is asked tells. D-5.7, D-8.8. */
+export function administrator(deps: IdentityDeps): Guard<AdminRequest> {
+  const admit = async (exchange: Exchange): Promise<Admitted<AdminRequest>> => {
+    const admitted = await admitBy(exchange, (token) => identifyAdministrator(deps, token));
+    const { username } = admitted.caller.account;
+    return { ...admitted, caller: { by: username, requestId: exchange.requestId } };
+  };
+  return { security: SECURITY, failures: ADMINISTRATOR, admit, admitAgain: admit };
+}
+
+/** The same under `/api/v1/sync`. D-4.1. */
+export function syncAdministrator(deps: IdentityDeps): Guard<AdminRequest> {
+  return { ...administrator(deps), failures: SYNC_ADMINISTRATOR };
+}
+
+async function admitBy(
+  { request }: Exchange,
+  identifyBy: (token: string | null) => Promise<Identity>,
+): Promise<Admitted<Identity>> {
+  const { token, isInCookie } = tokenOf(request);
+  const caller = await identifyBy(token);
+  if (!isInCookie) return { caller };
+  requireOwnPage(request);
+  return { caller, cookieIdentity: caller };
+}
 
 /** The text after `Bearer` in an `Authorization` header, perhaps empty; null for another scheme. */
 export function bearerCredentials(authorization: string): string | null {

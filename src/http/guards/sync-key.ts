@@ -1,11 +1,28 @@
 import { AppError } from "../../domain/shared/errors.ts";
 import type { SecretComparison } from "../../ports/crypto/crypto.ts";
+import { ANYBODY, type Guard } from "../description.ts";
 
 export interface SyncKeyGuardDeps {
   readonly isSyncEnabled: boolean;
   /** `SYNC_API_KEY`; empty when not configured. */
   readonly syncApiKey: string;
   readonly comparison: SecretComparison;
+}
+
+/** Who has the deployment's key, where sync is enabled. S-5. */
+export function syncKey(deps: SyncKeyGuardDeps): Guard<null> {
+  return {
+    security: [{ syncKey: [] }],
+    failures: {
+      401: { text: "X-Sync-Key missing or wrong", headers: {} },
+      403: "Sync is disabled",
+      500: "No sync key is configured, or an internal error",
+    },
+    admit({ request }) {
+      requireSyncKey(deps, request.headers);
+      return ANYBODY;
+    },
+  };
 }
 
 /** Lets a pull or push pass, checked in the order of S-5. Throws `sync_disabled`, `sync_key_…`. */

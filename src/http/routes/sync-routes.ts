@@ -1,25 +1,17 @@
 import { Elysia } from "elysia";
+import type { Operation } from "../operation.ts";
 import { type CompareRouteDeps, compareRoutes } from "./sync/compare-routes.ts";
-import { type DeletedRouteDeps, deletedRoute } from "./sync/deleted-route.ts";
-import { type DigestRouteDeps, digestRoute } from "./sync/digest-route.ts";
 import { type OverviewRouteDeps, overviewRoute } from "./sync/overview-route.ts";
-import { type PullRouteDeps, pullRoute } from "./sync/pull-route.ts";
+import { type PageRouteDeps, pageRoutes as tableRoutes } from "./sync/page-routes.ts";
 import { type PushRouteDeps, pushRoute } from "./sync/push-route.ts";
 import { type RejectedRouteDeps, rejectedRoutes } from "./sync/rejected-routes.ts";
 import { type RowsRouteDeps, rowsRoute } from "./sync/rows-route.ts";
 import { type RunRouteDeps, runRoutes } from "./sync/run-routes.ts";
-import { type SchemaRouteDeps, schemaRoute } from "./sync/schema-route.ts";
 import { type StatusRouteDeps, statusRoute } from "./sync/status-route.ts";
 import { tablesRoute } from "./sync/tables-route.ts";
 import { type TriggerRouteDeps, triggerRoutes } from "./sync/trigger-routes.ts";
 
-export interface PageRoutesDeps
-  extends PullRouteDeps,
-    PushRouteDeps,
-    DigestRouteDeps,
-    SchemaRouteDeps,
-    DeletedRouteDeps,
-    StatusRouteDeps {}
+export interface PageRoutesDeps extends PageRouteDeps, PushRouteDeps, StatusRouteDeps {}
 
 export interface RunRoutesDeps
   extends TriggerRouteDeps,
@@ -30,14 +22,8 @@ export interface RunRoutesDeps
     OverviewRouteDeps {}
 
 /** Pull, push, status, digests, schemas and deletes. S-4.1 to S-4.3, D-4.10, D-7.3, D-7.6. */
-export function pageRoutes(deps: PageRoutesDeps) {
-  return new Elysia()
-    .use(pullRoute(deps))
-    .use(pushRoute(deps))
-    .use(statusRoute(deps))
-    .use(digestRoute(deps))
-    .use(schemaRoute(deps))
-    .use(deletedRoute(deps));
+export function pageRoutes(deps: PageRoutesDeps): Operation[] {
+  return [...tableRoutes(deps), pushRoute(deps), statusRoute(deps)];
 }
 
 /** Every route of sync runs. S-4.4, S-4.5, D-4. */

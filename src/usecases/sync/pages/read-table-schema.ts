@@ -1,4 +1,4 @@
-import { findTable, type Registry } from "../../../domain/sync/table/table.ts";
+import { type ConflictRule, findTable, type Registry } from "../../../domain/sync/table/table.ts";
 import { describeTable, type TableSchema } from "../../../domain/sync/table/table-schema.ts";
 import type { LateRows } from "../../../ports/tables/late-rows.ts";
 
@@ -9,6 +9,11 @@ export interface TableSchemaDeps {
   readonly readRemoteId: () => Promise<string | null>;
 }
 
+/** This deployment tells everything. */
+interface OwnTableSchema extends TableSchema {
+  readonly conflict: ConflictRule;
+}
+
 /**
  * Tells a peer how a table is registered here, and what came late after the mark it has; without a mark, null or empty,
  * only the mark of now. Throws `unknown_table`, `store_unavailable`. D-7.3, D-7.4.
@@ -17,9 +22,10 @@ export async function readTableSchema(
   { registry, lateRows, readRemoteId }: TableSchemaDeps,
   tableName: string,
   lateAfter: string | null,
-): Promise<TableSchema> {
+): Promise<OwnTableSchema> {
   const table = findTable(registry, tableName);
   const afterMark = lateAfter === "" ? null : lateAfter;
   const late = await lateRows.read(table, { afterMark, isForOwnPush: false });
-  return { ...describeTable(table), remoteId: await readRemoteId(), late };
+  const { conflict } = table;
+  return { ...describeTable(table), conflict, remoteId: await readRemoteId(), late };
 }

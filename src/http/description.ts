@@ -1,0 +1,119 @@
+// How an operation is described: the one place for who may call it, what it takes and what it answers.
+import type { Static, TObject, TSchema } from "@sinclair/typebox";
+import type { FieldName, FromWire } from "../domain/shared/wire-names.ts";
+import type { Identity } from "../usecases/reputation/accounts/identity.ts";
+import type { Exchange } from "./exchange.ts";
+import type { Failure, Failures } from "./failures.ts";
+import type { ReplyKind } from "./replies.ts";
+
+/** Whom a guard lets pass. */
+export interface Admitted<Caller> {
+  readonly caller: Caller;
+  /** Whose cookie the reply may renew; absent without one. D-9.3. */
+  readonly cookieIdentity?: Identity;
+}
+
+/** Who may call an operation. Asked before the body is read (D-3.11); throws `AppError` for everybody else. */
+export interface Guard<Caller> {
+  /** Credentials and failures as the document shows them. */
+  readonly security: readonly Readonly<Record<string, readonly string[]>>[];
+  readonly failures: Failures;
+  admit(exchange: Exchange, path: PathValues): Admitted<Caller> | Promise<Admitted<Caller>>;
+  /** Asked when a body has come: who may not call any more does nothing any more. Absent: nothing can have changed. */
+  admitAgain?(exchange: Exchange): Admitted<Caller> | Promise<Admitted<Caller>>;
+}
+
+/** One of many who may do the same. */
+export const ANYBODY: Admitted<null> = { caller: null };
+
+/** Needs no credential. */
+export const EVERYBODY: Guard<null> = { security: [], failures: {}, admit: () => ANYBODY };
+
+/** Parameters of the path by the names that it gives them. */
+export type PathValues = Readonly<Record<string, string>>;
+
+/** Parameters by their names outside; what is not in the path may be absent. */
+export type Parameters = Readonly<Record<string, TSchema>>;
+
+/** A body that an operation reads by itself, at most so many bytes; `advice` follows the message about a larger one. */
+export interface BytesBody {
+  readonly shown: TObject;
+  readonly maxBytes: number;
+  readonly advice: string;
+}
+
+export type Body = TObject | BytesBody;
+
+export type Nothing = Readonly<Record<never, TSchema>>;
+
+/** Status by status; a text says when the usual failure comes. */
+export type Replies = Readonly<Record<number, string | Failure | ReplyKind<never>>>;
+
+/** What an operation is asked. Names are those of this code; what is absent is null. */
+export interface Asked<Caller, Path, Query, Headers, Read> {
+  readonly exchange: Exchange;
+  readonly caller: Caller;
+  readonly params: { readonly [Name in keyof Path as FieldName<Name & string>]: string };
+  readonly query: Given<Query>;
+  readonly headers: Given<Headers>;
+  readonly body: BodyOf<Read>;
+  /** Aborted when nobody waits for the reply any more. D-11.8. */
+  gone(): AbortSignal;
+}
+
+type Given<Fields> = {
+  readonly [Name in keyof Fields as FieldName<Name & string>]: Fields[Name] extends TSchema
+    ? Static<Fields[Name]> | null
+    : null;
+};
+
+type BodyOf<Read> = Read extends BytesBody
+  ? Uint8Array
+  : Read extends TObject
+    ? FromWire<Static<Read>>
+    : null;
+
+/** A reply with another status than the first that is declared, or with headers of its own. */
+export class Answer<Status extends number, Value> {
+  readonly status: Status;
+  readonly value: Value;
+  readonly headers: Readonly<Record<string, string>>;
+
+  constructor(status: Status, value: Value, headers: Readonly<Record<string, string>> = {}) {
+    this.status = status;
+    this.value = value;
+    this.headers = headers;
+  }
+}
+
+type ValueOf<Kind> = Kind extends ReplyKind<infer Value> ? Value : never;
+
+type Outcome<Declared> =
+  | ValueOf<Declared[keyof Declared & (200 | 201)]>
+  | {
+      [Status in keyof Declared & number]: Answer<Status, ValueOf<Declared[Status]>>;
+    }[keyof Declared & number];
+
+/** Everything about an operation. */
+export interface Description<Caller, Path, Query, Headers, Read, Declared> {
+  readonly method: "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
+  /** With `:name` for each parameter. */
+  readonly path: string;
+  /** Name of the operation in clients that are made from the document, and of its span. */
+  readonly id: string;
+  readonly tag: "sync" | "reputation" | "account" | "administration" | "operations";
+  readonly summary: string;
+  readonly description?: string;
+  readonly guard: Guard<Caller>;
+  readonly params?: Path;
+  readonly query?: Query;
+  /** Those with an `enum` are checked, in any case of letters, before the body is read. */
+  readonly headers?: Headers;
+  readonly body?: Read;
+  readonly replies: Declared;
+  /** True where the connection may be silent for as long as the work takes. */
+  readonly isSlow?: boolean;
+  run(
+    asked: Asked<Caller, Path, Query, Headers, Read>,
+  ): Outcome<Declared> | Promise<Outcome<Declared>>;
+}

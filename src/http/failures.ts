@@ -1,0 +1,74 @@
+// Failures as the document shows them. Each interface has a shape of its own, and some that every operation has. S-7, D-5.2.
+import type { TSchema } from "@sinclair/typebox";
+import { headerDoc, type ReplyDocument, replyDocument } from "./document-parts.ts";
+import { isHealthPath, isPrivatePath, isReputationPath } from "./paths.ts";
+import { ProblemSchema } from "./schemas/reputation.ts";
+import { SyncErrorSchema } from "./schemas/sync.ts";
+
+/** A failure whose body or headers are not the usual ones. */
+export interface Failure {
+  readonly text: string;
+  readonly schema?: TSchema;
+  /** Instead of the usual ones under `/api/v1/sync`, beside them under `/v1`. */
+  readonly headers?: Readonly<Record<string, object>>;
+}
+
+/** When each status comes. */
+export type Failures = Readonly<Record<number, string | Failure>>;
+
+/** Headers of a reply under `/v1`. D-5.3. */
+export const PRIVATE = { "Cache-Control": headerDoc("Always private, no-store") };
+
+const WRONG_METHOD = "Another method than this path takes";
+const UNAVAILABLE = "The store cannot be reached, or the service is stopping";
+
+const HEADERS: Readonly<Record<number, Record<string, object>>> = {
+  401: { "WWW-Authenticate": headerDoc("How to authenticate") },
+  405: { Allow: headerDoc("The methods of this path") },
+  429: { "Retry-After": headerDoc("Seconds to wait before trying again") },
+  503: { "Retry-After": headerDoc("Seconds to wait before trying again") },
+};
+
+/** Failures of every operation at a path, with a body or without. */
+export function usualFailures(path: string, hasBody: boolean): Failures {
+  if (isHealthPath(path)) return { 405: WRONG_METHOD };
+  if (!isReputationPath(path)) {
+    return { 405: WRONG_METHOD, 503: UNAVAILABLE, ...(hasBody ? SYNC_BODY : {}) };
+  }
+  const usual = { 405: WRONG_METHOD, 500: "Internal error", 503: UNAVAILABLE };
+  return { ...usual, ...(hasBody ? BODY : {}) };
+}
+
+/** D-4.2. */
+const SYNC_BODY: Failures = {
+  400: "The body is not what it should be, or an unknown table",
+  413: "Body too large",
+};
+
+/** D-5.2, D-5.5. */
+const BODY: Failures = {
+  400: "The body is invalid; `errors` lists the fields",
+  413: "Body too large",
+};
+
+/** The reply of a failure at a path. */
+export function failureDocument(
+  path: string,
+  status: number,
+  declared: string | Failure,
+): ReplyDocument {
+  const failure: Failure = typeof declared === "string" ? { text: declared } : declared;
+  const { text, schema, headers } = failure;
+  const usual = HEADERS[status] ?? {};
+  if (isReputationPath(path)) {
+    const shared = isPrivatePath(path) ? PRIVATE : {};
+    const all = { ...shared, ...usual, ...headers };
+    return replyDocument(
+      text,
+      { "application/problem+json": { schema: schema ?? ProblemSchema } },
+      all,
+    );
+  }
+  const content = { "application/json": { schema: schema ?? SyncErrorSchema } };
+  return replyDocument(text, content, headers ?? usual);
+}

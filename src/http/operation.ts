@@ -1,0 +1,138 @@
+// One description of each operation: it answers requests, checks bodies and makes the entry of the OpenAPI document.
+import { AppError } from "../domain/shared/errors.ts";
+import { fieldName } from "../domain/shared/wire-names.ts";
+import { readBody, readRequestBody } from "./bodies.ts";
+import {
+  Answer,
+  type Body,
+  type Description,
+  type Nothing,
+  type Parameters,
+  type PathValues,
+  type Replies,
+} from "./description.ts";
+import { describeOperation } from "./document.ts";
+import { callerGone, type Exchange } from "./exchange.ts";
+import type { ReplyKind, ReplyTools } from "./replies.ts";
+import { queryOf } from "./routing.ts";
+
+/** An operation as it is served. */
+export interface Operation {
+  readonly method: string;
+  readonly path: string;
+  /** Its entry in the OpenAPI document. */
+  readonly document: object;
+  /** Throws what is to be told as a failure. */
+  answer(exchange: Exchange, path: PathValues, tools: ReplyTools): Promise<Response>;
+}
+
+/** Makes an operation of its description. */
+export function operation<
+  Caller,
+  const Declared extends Replies,
+  const Path extends Parameters = Nothing,
+  const Query extends Parameters = Nothing,
+  const Headers extends Parameters = Nothing,
+  Read extends Body | undefined = undefined,
+>(described: Description<Caller, Path, Query, Headers, Read, Declared>): Operation {
+  const { method, path, guard, id } = described;
+  const readPath = readerOf(described.params);
+  const readQuery = readerOf(described.query);
+  const readHeaders = headerReaderOf(described.headers);
+  const kinds = described.replies as Readonly<Record<number, ReplyKind<unknown>>>;
+  const usual =
+    Object.keys(kinds)
+      .map(Number)
+      .find((status) => status < 300) ?? 200;
+
+  async function ask(exchange: Exchange, values: PathValues) {
+    const first = await guard.admit(exchange, values);
+    const headers = readHeaders((name) => exchange.request.headers.get(name));
+    const body = await readDeclared(exchange.request, described.body);
+    const { admitAgain } = guard;
+    const again = body === null || admitAgain === undefined ? first : await admitAgain(exchange);
+    if (described.isSlow) exchange.connection.keepOpen();
+    const asked = {
+      exchange,
+      caller: again.caller,
+      params: readPath((name) => values[name] ?? null),
+      query: readQuery(queryReader(exchange)),
+      headers,
+      body,
+      gone: () => callerGone(exchange.request),
+    };
+    return { asked, cookieIdentity: again.cookieIdentity };
+  }
+
+  return {
+    method,
+    path,
+    document: describeOperation(described as never),
+    async answer(exchange, values, tools) {
+      const { asked, cookieIdentity } = await ask(exchange, values);
+      const { tracing } = exchange;
+      const run = () => described.run(asked as never);
+      const outcome: unknown = await (tracing.isOn ? tracing.inSpan(id, run) : run());
+      const answer = outcome instanceof Answer ? outcome : new Answer(usual, outcome);
+      const { status, value, headers } = answer;
+      const reply = await kinds[status]?.send(value, { exchange, tools, status, headers });
+      if (reply === undefined) throw new Error(`${id} declares no reply with status ${status}`);
+      if (cookieIdentity !== undefined) await tools.renewCookie(exchange, cookieIdentity, reply);
+      return reply;
+    },
+  };
+}
+
+type Reader = (get: (name: string) => string | null) => object;
+const NOTHING = {};
+
+/** Reads parameters into an object with the names of this code. */
+function readerOf(parameters: Parameters | undefined): Reader {
+  const names = Object.keys(parameters ?? NOTHING).map((name) => [name, fieldName(name)] as const);
+  if (names.length === 0) return () => NOTHING;
+  return (get) => {
+    const values: Record<string, string | null> = {};
+    for (const [name, own] of names) values[own] = get(name);
+    return values;
+  };
+}
+
+function headerReaderOf(parameters: Parameters | undefined): Reader {
+  const read = readerOf(parameters);
+  const switches = Object.entries(parameters ?? NOTHING).flatMap(([name, schema]) => {
+    const { enum: words } = schema as { readonly enum?: readonly string[] };
+    return words === undefined ? [] : [{ name, words }];
+  });
+  if (switches.length === 0) return read;
+  return (get) => {
+    const values = read(get);
+    for (const { name, words } of switches) {
+      Object.assign(values, { [name]: readSwitch(name, get(name), words) });
+    }
+    return values;
+  };
+}
+
+/**
+ * One of the words of a header; null for an absent or empty one. Any other is refused: who sends it wants something that would not
+ * be done. Throws `invalid_request`.
+ */
+function readSwitch(name: string, value: string | null, words: readonly string[]): string | null {
+  const word = (value ?? "").toLowerCase();
+  if (word === "" || words.includes(word)) return word || null;
+  const texts = words.map((text) => `"${text}"`);
+  throw new AppError("invalid_request", `${name} must be ${texts.join(", ")} or absent`);
+}
+
+/** Most requests have no query, and need none read. */
+function queryReader({ request }: Exchange): (name: string) => string | null {
+  if (!request.url.includes("?")) return () => null;
+  const query = queryOf(request);
+  return (name) => query.get(name);
+}
+
+async function readDeclared(request: Request, body: Body | undefined) {
+  if (body === undefined) return null;
+  if ("maxBytes" in body) return await readRequestBody(request, body.maxBytes, body.advice);
+  return await readBody(request, body);
+}
