@@ -32,6 +32,9 @@ import type { Clock, Timer } from "../ports/runtime/runtime.ts";
 import { NO_TRACING, type Tracing } from "../ports/runtime/tracing.ts";
 import type { FullStorage } from "../ports/storage.ts";
 import type { ForeignDatabase } from "../ports/tables/foreign-database.ts";
+import { Secrets } from "../repositories/accounts/secrets.ts";
+import { Sessions } from "../repositories/accounts/sessions.ts";
+import { SignIns } from "../repositories/accounts/sign-ins.ts";
 import { AlertOutbox } from "../repositories/alert-outbox.ts";
 import { COLLECTIONS } from "../repositories/collections.ts";
 import { Runs } from "../repositories/runs.ts";
@@ -142,7 +145,7 @@ async function makeServices(config: Config, opened: OpenedStore): Promise<Servic
   const { storage, clock, timer, logger, tracing, damage } = opened;
   const mac = new NodeMac();
   const tables = await storage.tables.prepare([...config.registry.values()]);
-  const kept = { secrets: storage.secrets, mac };
+  const kept = { secrets: new Secrets(storage.documents), mac };
   const secrets = await readReputationSecrets(kept, config.apiKeyPepper);
   const { auditKey, pepperMac, isFirstPepper } = secrets;
   if (!isFirstPepper) logger.warn(OTHER_PEPPER);
@@ -249,8 +252,8 @@ async function accountDeps(
   const { BunPasswordHasher } = await import("../adapters/bun/bun-password-hasher.ts");
   return {
     accounts: storage.accounts,
-    sessions: storage.sessions,
-    signIns: storage.signIns,
+    sessions: new Sessions(storage.documents),
+    signIns: new SignIns(storage.documents),
     apiKeys: stores.apiKeys,
     consents: stores.consents,
     profiles: stores.profiles,

@@ -1,9 +1,6 @@
 import type { AppError } from "../domain/shared/errors.ts";
 import type { StoreIdentity } from "../domain/shared/store-format.ts";
 import type { AccountStore } from "./accounts/account-store.ts";
-import type { SecretStore } from "./accounts/api-key-store.ts";
-import type { SessionStore } from "./accounts/session-store.ts";
-import type { SignInGuard } from "./accounts/sign-in-guard.ts";
 import type { StoreCopies } from "./copies/store-copies.ts";
 import type { DocumentStore } from "./documents.ts";
 import type { ReputationOptions, ReputationStores } from "./reputation-stores.ts";
@@ -41,9 +38,6 @@ export interface FullStorage extends Storage, StoreCopies {
   readonly leases: LeaseStore;
   readonly rejected: RejectedRecords;
   readonly accounts: AccountStore;
-  readonly sessions: SessionStore;
-  readonly signIns: SignInGuard;
-  readonly secrets: SecretStore;
   readonly names: KnownNames;
 
   /**

@@ -1,6 +1,7 @@
 // The data model: every collection of documents that the service owns.
 import type { TrafficCounts, TrafficUnit } from "../domain/sync/run/traffic.ts";
 import type { AnyCollection, Collection } from "../ports/documents.ts";
+import { SECRETS, SESSIONS, SIGN_INS } from "./accounts/account-collections.ts";
 import { RUN_COLLECTIONS } from "./run-collections.ts";
 
 /** The counts of a minute or an hour. */
@@ -66,4 +67,7 @@ export const COLLECTIONS: readonly AnyCollection[] = [
   RUN_NEWS,
   SEQUENCES,
   ...RUN_COLLECTIONS,
+  SECRETS,
+  SESSIONS,
+  SIGN_INS,
 ];

@@ -8,6 +8,7 @@ import { BunPasswordHasher } from "../../src/adapters/bun/bun-password-hasher.ts
 import { NodeMac } from "../../src/adapters/node-crypto/node-crypto.ts";
 import { openBunSqlite } from "../../src/adapters/sqlite/driver/bun-driver.ts";
 import { SqliteStorage } from "../../src/adapters/sqlite/storage.ts";
+import { Secrets } from "../../src/repositories/accounts/secrets.ts";
 import { COLLECTIONS } from "../../src/repositories/collections.ts";
 import { readReputationSecrets } from "../../src/usecases/reputation/accounts/secrets.ts";
 import { createAdministrator } from "../../src/usecases/reputation/accounts/sign-up.ts";
@@ -196,7 +197,7 @@ async function removeLog(storageUrl: string): Promise<void> {
     const database = new Database(storageUrl.slice("sqlite:".length));
     const tables = ["repsync_audit", "repsync_audit_heads", "repsync_audit_chain_count"];
     for (const table of tables) database.run(`DELETE FROM ${table}`);
-    database.run("DELETE FROM repsync_secrets WHERE name = 'first_lookup'");
+    database.run("DELETE FROM repsync_secrets WHERE doc ->> 'name' = 'first_lookup'");
     database.close();
     return;
   }
@@ -205,7 +206,7 @@ async function removeLog(storageUrl: string): Promise<void> {
   for (const name of ["repsync_lookup_log", "repsync_audit_chain_count"]) {
     await client.db().collection(name).deleteMany({});
   }
-  const isMark = { _id: "first_lookup" as never };
+  const isMark = { name: "first_lookup" };
   await client.db().collection("repsync_secrets").deleteOne(isMark);
 }
 
@@ -326,7 +327,7 @@ async function writeLookups(
     collections: COLLECTIONS,
   });
   const { auditKey } = await readReputationSecrets(
-    { secrets: storage.secrets, mac: new NodeMac() },
+    { secrets: new Secrets(storage.documents), mac: new NodeMac() },
     pepper,
   );
   const tables = await storage.tables.prepare([...makeRegistry({}).values()]);

@@ -1,8 +1,5 @@
 import type { FullStorage } from "../../src/ports/storage.ts";
 import { accountStoreContract } from "./accounts/account-store-contract.ts";
-import { secretStoreContract } from "./accounts/secret-store-contract.ts";
-import { sessionStoreContract } from "./accounts/session-store-contract.ts";
-import { signInGuardContract } from "./accounts/sign-in-guard-contract.ts";
 import type { StoreHarness } from "./harness.ts";
 import { liveEndsContract } from "./live-ends-contract.ts";
 import { leaseStoreContract } from "./runs/lease-store-contract.ts";
@@ -21,7 +18,4 @@ export function fullStorageContract(harness: StoreHarness<RunAndSignInParts>): v
   leaseStoreContract(harness);
   rejectedRecordsContract(harness);
   accountStoreContract(harness);
-  sessionStoreContract(harness);
-  signInGuardContract(harness);
-  secretStoreContract(harness);
 }

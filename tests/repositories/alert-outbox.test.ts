@@ -21,7 +21,9 @@ repositoryTests(
       expect(await alerts.due(NOON + 9, 2)).toEqual([waiting(first), waiting(second)]);
     });
 
-    it("D-10.12 alerts of a commit of documents wait with it, and not without it", async (alerts, _, documents) => {
+    it("D-10.12 alerts of a commit of documents wait with it, and not without it", async (alerts, _, {
+      documents,
+    }) => {
       const queue = (fails: boolean) =>
         documents.transact({ name: "test.alerts" }, async (tx) => {
           queueAlerts(tx, [alert(fails ? "a" : "b", NOON)]);

@@ -15,9 +15,8 @@ import type { OpenedDocuments } from "../contract/documents/documents-harness.ts
 import { FakeClock } from "./fake-clock.ts";
 import { MemoryDocuments } from "./memory/documents.ts";
 
-export async function openSqliteFile(): Promise<OpenedDocuments> {
+export async function openSqliteFile(clock = new FakeClock()): Promise<OpenedDocuments> {
   const folder = mkdtempSync(join(tmpdir(), "repsync-documents-"));
-  const clock = new FakeClock();
   const databases: SqliteDatabase[] = [];
   const open = async () => {
     const database = await SqliteDatabase.open(openBunSqlite, join(folder, "a.db"), { clock });
@@ -50,7 +49,8 @@ export async function openSqliteMemory(): Promise<OpenedDocuments> {
   };
 }
 
-export async function openMongo(): Promise<OpenedDocuments> {
+/** Without a clock the time is the server's. */
+export async function openMongo(storeClock: FakeClock | null = null): Promise<OpenedDocuments> {
   const { db, url, dispose } = await makeDatabase();
   const clients: MongoClient[] = [];
   const openInstance = async () => {
@@ -63,13 +63,13 @@ export async function openMongo(): Promise<OpenedDocuments> {
       db: own,
       clock,
       primaryWatch: new PrimaryWatch(client, own),
-      storeClock: null,
+      storeClock,
       callLimit: REQUEST_CALLS,
     });
   };
   return {
     documents: await openInstance(),
-    nowMs: () => Date.now(),
+    nowMs: () => storeClock?.nowMs() ?? Date.now(),
     openSecond: openInstance,
     damage: async ({ name }, key) => {
       const _id = Object.fromEntries(key.entries());
@@ -84,8 +84,7 @@ export async function openMongo(): Promise<OpenedDocuments> {
 }
 
 /** Instances share it, as processes share a database. */
-export async function openMemory(): Promise<OpenedDocuments> {
-  const clock = new FakeClock();
+export async function openMemory(clock = new FakeClock()): Promise<OpenedDocuments> {
   const documents = new MemoryDocuments(clock);
   return {
     documents,

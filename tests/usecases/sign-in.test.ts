@@ -1,6 +1,8 @@
 // Signing in while the account changes hands.
 import { expect, test } from "bun:test";
 import type { PasswordHasher } from "../../src/ports/crypto/crypto.ts";
+import { Sessions } from "../../src/repositories/accounts/sessions.ts";
+import { SignIns } from "../../src/repositories/accounts/sign-ins.ts";
 import { storedSessionId } from "../../src/usecases/reputation/accounts/identity.ts";
 import { KeyedMac } from "../../src/usecases/reputation/accounts/secrets.ts";
 import { Semaphore } from "../../src/usecases/reputation/accounts/semaphore.ts";
@@ -12,6 +14,8 @@ import { FakeClock } from "../support/fake-clock.ts";
 
 const PEPPER_MAC = new KeyedMac(MAC, new Uint8Array(32));
 const STORED_ID = storedSessionId({ pepperMac: PEPPER_MAC }, "session-1");
+
+const ANAS = { username: "ana", id: STORED_ID };
 
 const CALLER = { address: "203.0.113.7", gone: new AbortController().signal };
 
@@ -36,7 +40,9 @@ test("D-5.4, D-6.3, D-5.4.4 a password that was right gives no session on an acc
     },
   };
   const issued: string[] = [];
-  const { accounts, sessions, signIns } = store.storage;
+  const { accounts, documents } = store.storage;
+  const sessions = new Sessions(documents);
+  const signIns = new SignIns(documents);
   const deps = {
     ...{
       accounts,
@@ -56,7 +62,7 @@ test("D-5.4, D-6.3, D-5.4.4 a password that was right gives no session on an acc
   const signingIn = signIn(deps, { username: "ana", password: "x" }, CALLER);
   await expect(signingIn).rejects.toThrow("Username or password is wrong");
   expect(issued).toEqual(["session-1"]);
-  expect(await sessions.isKnown(STORED_ID, "ana")).toBe(false);
+  expect(await sessions.isKnown(ANAS)).toBe(false);
   await dispose();
 });
 
@@ -114,7 +120,7 @@ test("D-5.4, D-5.4.3 a password that is right gives no session when others faile
   others = Promise.all(Array.from({ length: 10 }, () => problemOf("wrong")));
   expect(await right).toBe("rate_limited");
   expect(await others).toEqual(Array(10).fill("credentials_invalid"));
-  expect(await store.storage.sessions.isKnown(STORED_ID, "ana")).toBe(false);
+  expect(await new Sessions(store.storage.documents).isKnown(ANAS)).toBe(false);
   await dispose();
 });
 
@@ -127,7 +133,9 @@ function signInDeps(
   { storage, nowMs }: Awaited<ReturnType<typeof openScene>>["store"],
   passwords: PasswordHasher,
 ) {
-  const { accounts, sessions, signIns } = storage;
+  const { accounts, documents } = storage;
+  const sessions = new Sessions(documents);
+  const signIns = new SignIns(documents);
   return {
     ...{
       accounts,

@@ -17,9 +17,6 @@ import { MongoMembership } from "./accounts/membership.ts";
 import { PersonRows } from "./accounts/person-rows.ts";
 import { MongoProfileStore } from "./accounts/profile-store.ts";
 import { QUOTA_MARKS } from "./accounts/quota-marks.ts";
-import { MongoSecretStore, SECRETS } from "./accounts/secret-store.ts";
-import { MongoSessionStore, SESSIONS } from "./accounts/session-store.ts";
-import { ATTEMPTS, MongoSignInGuard } from "./accounts/sign-in-guard.ts";
 import { SUBJECTS, Subjects } from "./accounts/subjects.ts";
 import { MongoUsageStore } from "./accounts/usage-store.ts";
 import { noteAdminAct } from "./audit/admin-records.ts";
@@ -110,9 +107,6 @@ const INTERNAL_COLLECTIONS = [
   LATE_ROWS,
   LATE_COMMITS,
   ACCOUNTS,
-  SESSIONS,
-  ATTEMPTS,
-  SECRETS,
   ERASED_NAMES,
 ];
 
@@ -163,9 +157,6 @@ class MongoStorage implements FullStorage {
   readonly leases: MongoLeaseStore;
   readonly rejected: MongoRejectedRecords;
   readonly accounts: MongoAccountStore;
-  readonly sessions: MongoSessionStore;
-  readonly signIns: MongoSignInGuard;
-  readonly secrets: MongoSecretStore;
   readonly names: MongoKnownNames;
   /** Of the accounts half: requests under `/v1` wait for its calls. */
   readonly #accountDeps: AccountStoreDeps;
@@ -193,9 +184,6 @@ class MongoStorage implements FullStorage {
     this.leases = new MongoLeaseStore(deps);
     this.rejected = new MongoRejectedRecords(deps);
     this.accounts = new MongoAccountStore(this.#accountDeps);
-    this.sessions = new MongoSessionStore(this.#accountDeps);
-    this.signIns = new MongoSignInGuard(this.#accountDeps);
-    this.secrets = new MongoSecretStore(this.#accountDeps);
     this.names = new MongoKnownNames(deps, erasedNames);
   }
 

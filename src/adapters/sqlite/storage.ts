@@ -18,9 +18,6 @@ import { CONSENT_TABLES, SqliteConsentStore } from "./accounts/consent-store.ts"
 import { SqliteMembership } from "./accounts/membership.ts";
 import { PersonRows } from "./accounts/person-rows.ts";
 import { SqliteProfileStore } from "./accounts/profile-store.ts";
-import { SECRET_TABLES, SqliteSecretStore } from "./accounts/secret-store.ts";
-import { SESSION_TABLES, SqliteSessionStore } from "./accounts/session-store.ts";
-import { ATTEMPT_TABLES, SqliteSignInGuard } from "./accounts/sign-in-guard.ts";
 import { SUBJECT_TABLES, Subjects } from "./accounts/subjects.ts";
 import { SqliteUsageStore } from "./accounts/usage-store.ts";
 import { noteAdminAct } from "./audit/admin-records.ts";
@@ -62,9 +59,6 @@ const INTERNAL_TABLES = [
   ...LATE_TABLES,
   ...TOMBSTONE_TABLES,
   ...ACCOUNT_TABLES,
-  ...SESSION_TABLES,
-  ...ATTEMPT_TABLES,
-  ...SECRET_TABLES,
   ...NAME_TABLES,
   ...ERASED_TABLES,
 ];
@@ -89,9 +83,6 @@ export class SqliteStorage implements FullStorage {
   readonly leases: SqliteLeaseStore;
   readonly rejected: SqliteRejectedRecords;
   readonly accounts: SqliteAccountStore;
-  readonly sessions: SqliteSessionStore;
-  readonly signIns: SqliteSignInGuard;
-  readonly secrets: SqliteSecretStore;
   readonly names: SqliteKnownNames;
   readonly #database: SqliteDatabase;
   readonly #file: StoreFile;
@@ -113,9 +104,6 @@ export class SqliteStorage implements FullStorage {
     this.leases = new SqliteLeaseStore(database);
     this.rejected = new SqliteRejectedRecords(database);
     this.accounts = new SqliteAccountStore(database, erasedNames);
-    this.sessions = new SqliteSessionStore(database);
-    this.signIns = new SqliteSignInGuard(database);
-    this.secrets = new SqliteSecretStore(database);
     this.names = new SqliteKnownNames(database, erasedNames);
   }
 

@@ -41,21 +41,3 @@ export interface ApiKeyStore {
    */
   rotate(username: string, rotation: KeyRotation): Promise<StoredApiKey | "conflict" | null>;
 }
-
-/** Kept among the secrets, where what removes the audit log does not look for it: whether there ever was a record. D-8.9. */
-export const FIRST_LOOKUP = { name: "first_lookup", value: "answered" } as const;
-
-export type SecretName =
-  | "jwt_secret"
-  | "api_key_pepper"
-  | "api_key_pepper_mark"
-  | "erased_names_key";
-
-/** Secrets that the service makes for itself at first start. D-1.3. Throws `store_unavailable`. */
-export interface SecretStore {
-  /**
-   * The secret of that name. When there is none, `fresh` is kept, durably, and returned; of several instances that ask
-   * at once all get the same.
-   */
-  getOrCreate(name: SecretName, fresh: string): Promise<string>;
-}

@@ -4,11 +4,8 @@ import type { Row, Table } from "../../domain/sync/table/table.ts";
 /** What a store holds beside the rows of its tables, in the order of writing. */
 export const PORTABLE_PARTS = [
   "facts",
-  "secrets",
   "accounts",
   "hidden_profiles",
-  "sessions",
-  "attempts",
   "erased_names",
   "subjects",
   "api_keys",

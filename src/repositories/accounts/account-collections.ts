@@ -1,9 +1,9 @@
 // The data model of accounts and people: the documents that repositories keep of them.
 import type { Account } from "../../domain/reputation/accounts/account.ts";
 import type { StoredApiKey } from "../../domain/reputation/accounts/api-key.ts";
+import type { CountedEvents } from "../../domain/reputation/accounts/attempts.ts";
 import type { Consent } from "../../domain/reputation/accounts/consent.ts";
 import type { ErasedName } from "../../domain/reputation/accounts/membership.ts";
-import type { Key } from "../../domain/shared/document-key.ts";
 import type { AnyCollection, Collection } from "../../ports/documents.ts";
 
 export interface AccountDocument extends Account {
@@ -63,23 +63,22 @@ export const SESSIONS: Collection<SessionDocument> = {
   indexes: { end: ({ expiresAtMs }) => [expiresAtMs] },
 };
 
-export interface AttemptsDocument {
-  /** The counter's. */
-  readonly key: Key;
-  /** When its events were, in the order of counting. */
-  readonly atMs: readonly number[];
-  /** When the last of them has left the window. */
-  readonly endsAtMs: number;
-}
-
-export const SIGN_INS: Collection<AttemptsDocument> = {
+export const SIGN_INS: Collection<CountedEvents> = {
   name: "sign_ins",
   keyOf: ({ key }) => key,
   indexes: { end: ({ endsAtMs }) => [endsAtMs] },
 };
 
+export type SecretName =
+  | "jwt_secret"
+  | "api_key_pepper"
+  | "api_key_pepper_mark"
+  | "erased_names_key"
+  /** No secret, but where nobody looks who removes the audit log: whether there ever was a record. D-8.9. */
+  | "first_lookup";
+
 export interface SecretDocument {
-  readonly name: string;
+  readonly name: SecretName;
   readonly secret: string;
 }
 

@@ -1,9 +1,10 @@
 import { describe, expect } from "bun:test";
 import type { Account } from "../../../src/domain/reputation/accounts/account.ts";
 import type { FullStorage } from "../../../src/ports/storage.ts";
+import { Sessions } from "../../../src/repositories/accounts/sessions.ts";
 import { type OpenedStore, openSecond, type StoreHarness, storeTests } from "../harness.ts";
 
-type Parts = Pick<FullStorage, "accounts" | "sessions" | "close">;
+type Parts = Pick<FullStorage, "accounts" | "documents" | "close">;
 
 /** What every `AccountStore` does. */
 export function accountStoreContract(harness: StoreHarness<Parts>): void {
@@ -100,8 +101,12 @@ function createTests(harness: StoreHarness<Parts>): void {
     await beginSession(store, "left", "ana");
     await beginSession(store, "other", "bob");
     await storage.accounts.create(makeAccount("ana"));
-    expect(await storage.sessions.isKnown("left", "ana")).toBe(false);
-    expect(await storage.sessions.isKnown("other", "bob")).toBe(true);
+    expect(await new Sessions(storage.documents).isKnown({ username: "ana", id: "left" })).toBe(
+      false,
+    );
+    expect(await new Sessions(storage.documents).isKnown({ username: "bob", id: "other" })).toBe(
+      true,
+    );
   });
 }
 
@@ -125,7 +130,8 @@ function changeTests(harness: StoreHarness<Parts>): void {
   });
 
   it("D-8.7 changePassword() changes the password it knows, and ends all sessions but one", async (storage, store) => {
-    const { accounts, sessions } = storage;
+    const { accounts } = storage;
+    const sessions = new Sessions(storage.documents);
     const hash = "the hash of before";
     const ana = makeAccount("ana", { passwordHash: hash });
     await accounts.create(ana);
@@ -134,7 +140,9 @@ function changeTests(harness: StoreHarness<Parts>): void {
     await beginSession(store, "b1", "bob");
     const known = async () => {
       const ids = ["a1", "a2", "a3"];
-      const answers = await Promise.all(ids.map((id) => sessions.isKnown(id, "ana")));
+      const answers = await Promise.all(
+        ids.map((id) => sessions.isKnown({ username: "ana", id: id })),
+      );
       return ids.filter((_, n) => answers[n]);
     };
     const wrong = { from: "another hash", to: "new", keptSession: null };
@@ -150,7 +158,7 @@ function changeTests(harness: StoreHarness<Parts>): void {
     expect(await accounts.changePassword("ana", any)).toBe(true);
     expect(await known()).toEqual([]);
     expect(await accounts.changePassword("nobody", any)).toBe(false);
-    expect(await sessions.isKnown("b1", "bob")).toBe(true);
+    expect(await sessions.isKnown({ username: "bob", id: "b1" })).toBe(true);
   });
 }
 
@@ -200,17 +208,18 @@ function removeTests(harness: StoreHarness<Parts>): void {
   const it = storeTests(harness);
 
   it("D-5.5 remove() ends an account and its sessions, and nobody else's", async (storage, store) => {
-    const { accounts, sessions } = storage;
+    const { accounts } = storage;
+    const sessions = new Sessions(storage.documents);
     await accounts.create(makeAccount("ana"));
     await accounts.create(makeAccount("bob"));
     for (const id of ["a1", "a2"]) await beginSession(store, id, "ana");
     await beginSession(store, "b1", "bob");
     expect(await accounts.remove("ana")).toBe(true);
     expect(await accounts.find("ana")).toBeNull();
-    expect(await sessions.isKnown("a1", "ana")).toBe(false);
-    expect(await sessions.isKnown("a2", "ana")).toBe(false);
+    expect(await sessions.isKnown({ username: "ana", id: "a1" })).toBe(false);
+    expect(await sessions.isKnown({ username: "ana", id: "a2" })).toBe(false);
     expect(await accounts.find("bob")).not.toBeNull();
-    expect(await sessions.isKnown("b1", "bob")).toBe(true);
+    expect(await sessions.isKnown({ username: "bob", id: "b1" })).toBe(true);
     expect(await accounts.remove("ana")).toBe(false);
     expect(await accounts.remove("")).toBe(false);
   });
@@ -267,10 +276,10 @@ function sharingTests(harness: StoreHarness<Parts>): void {
       await storage.accounts.noteSignIn("ana", atMs);
       expect((await other.accounts.find("ana"))?.lastSignInAtMs).toBe(atMs);
     }
-    expect(await other.sessions.isKnown("s", "ana")).toBe(true);
+    expect(await new Sessions(other.documents).isKnown({ username: "ana", id: "s" })).toBe(true);
     await storage.accounts.remove("ana");
     expect(await other.accounts.find("ana")).toBeNull();
-    expect(await other.sessions.isKnown("s", "ana")).toBe(false);
+    expect(await new Sessions(other.documents).isKnown({ username: "ana", id: "s" })).toBe(false);
     await other.accounts.create(makeAccount("ana", { role: "administrator" }));
     await other.close();
     expect((await storage.accounts.find("ana"))?.role).toBe("administrator");
@@ -299,5 +308,9 @@ async function beginSession(
   id: string,
   username: string,
 ): Promise<void> {
-  await store.storage.sessions.begin({ id, username, expiresAtMs: store.nowMs() + 3_600_000 });
+  await new Sessions(store.storage.documents).begin({
+    id,
+    username,
+    expiresAtMs: store.nowMs() + 3_600_000,
+  });
 }

@@ -1,5 +1,6 @@
 import { describe, expect } from "bun:test";
 import type { AuditRecord } from "../../../src/domain/reputation/audit/audit-chain.ts";
+import { Sessions } from "../../../src/repositories/accounts/sessions.ts";
 import { verifyAudit } from "../../../src/usecases/reputation/audit/verify-audit.ts";
 import { openSecond, storeTests } from "../harness.ts";
 import {
@@ -80,12 +81,12 @@ function suspensionTests(harness: ReputationHarness): void {
   it("D-8.8 suspend() ends the account's sessions and keeps the time of the first", async (parts, store) => {
     const scene = new Scene(parts, store);
     await scene.enrol("ana");
-    const { sessions } = parts.storage;
+    const sessions = new Sessions(parts.storage.documents);
     await sessions.begin({ id: "of ana", username: "ana", expiresAtMs: FAR_MS });
     await sessions.begin({ id: "of bea", username: "bea", expiresAtMs: FAR_MS });
     await parts.administration.suspend("ana", BY_ROOT, NOW_MS);
-    expect(await sessions.isKnown("of ana", "ana")).toBe(false);
-    expect(await sessions.isKnown("of bea", "bea")).toBe(true);
+    expect(await sessions.isKnown({ username: "ana", id: "of ana" })).toBe(false);
+    expect(await sessions.isKnown({ username: "bea", id: "of bea" })).toBe(true);
     const again = await parts.administration.suspend("ana", BY_ROOT, NOW_MS + 1);
     expect(again).toMatchObject({ suspendedAtMs: NOW_MS });
   });
@@ -143,11 +144,12 @@ function changeTests(harness: ReputationHarness): void {
     const ana = await scene.enrol("ana");
     const foreign = { ...ana, username: "fay", email: null, passwordHash: null };
     await parts.storage.accounts.create(foreign);
-    const { sessions, accounts } = parts.storage;
+    const { accounts, documents } = parts.storage;
+    const sessions = new Sessions(documents);
     await sessions.begin({ id: "of ana", username: "ana", expiresAtMs: FAR_MS });
     expect(await parts.administration.setPassword("ana", "new", BY_ROOT)).toBe("changed");
     expect(await accounts.find("ana")).toEqual({ ...ana, passwordHash: "new" });
-    expect(await sessions.isKnown("of ana", "ana")).toBe(false);
+    expect(await sessions.isKnown({ username: "ana", id: "of ana" })).toBe(false);
     expect(await parts.administration.setPassword("fay", "new", BY_ROOT)).toBe("no_password");
     expect((await accounts.find("fay"))?.passwordHash).toBeNull();
     expect(await actions(parts)).toEqual(["password"]);

@@ -1,6 +1,8 @@
 // A whole life in one store, and its erasure: for tests that look for what is left of the name. D-8.2.
-import { attemptsOf } from "../../../src/domain/reputation/accounts/attempt-names.ts";
+import { attemptsOf } from "../../../src/domain/reputation/accounts/attempts.ts";
 import type { NewRejection } from "../../../src/ports/runs/rejected-records.ts";
+import { Sessions } from "../../../src/repositories/accounts/sessions.ts";
+import { SignIns } from "../../../src/repositories/accounts/sign-ins.ts";
 import {
   BY_ROOT,
   PLATFORM_ACCOUNTS,
@@ -28,11 +30,15 @@ export async function liveAndErase(scene: Scene, parts: ReputationParts): Promis
   await scene.enrol("bea");
   await scene.lookUp(key.hash, "bea");
   await scene.lookUp((await scene.giveKey("bea")).hash, NAME);
-  const { sessions, signIns, rejected } = parts.storage;
+  const { documents, rejected } = parts.storage;
+  const sessions = new Sessions(documents);
+  const signIns = new SignIns(documents);
   await sessions.begin({ id: "session", username: NAME, expiresAtMs: nowMs + 3_600_000 });
   const limits = { limit: 10, windowMs: 3_600_000, nowMs };
-  const { names, prefix } = attemptsOf(NAME);
-  for (const name of [...names, `${prefix}203.0.113.9`]) await signIns.count([{ name, ...limits }]);
+  const { keys, beginning } = attemptsOf(NAME);
+  for (const key of [...keys, [...beginning, "203.0.113.9"]]) {
+    await signIns.count([{ key, ...limits }]);
+  }
   const rejection: NewRejection = {
     ...{ table: "profiles", direction: "pull", key: { username: NAME }, fingerprint: "f" },
     ...{ message: `${NAME} is refused`, record: { username: NAME }, lastAtMs: nowMs },

@@ -1,4 +1,12 @@
 import { describe, expect } from "bun:test";
+import {
+  addressKey,
+  changesKey,
+  failuresKey,
+  knownAddressKey,
+} from "../../../src/domain/reputation/accounts/attempts.ts";
+import { Sessions } from "../../../src/repositories/accounts/sessions.ts";
+import { SignIns } from "../../../src/repositories/accounts/sign-ins.ts";
 import { openSecond, storeTests } from "../harness.ts";
 import {
   BY_ROOT,
@@ -112,7 +120,7 @@ export function membershipContract(harness: ReputationHarness): void {
         await scene.enrol(name);
         await scene.consent(name);
         await scene.push(PLATFORM_ACCOUNTS, { username: name, platform: "github", verified: true });
-        await parts.storage.sessions.begin({
+        await new Sessions(parts.storage.documents).begin({
           id: `session-${name}`,
           username: name,
           expiresAtMs: Date.UTC(2100, 0),
@@ -127,21 +135,26 @@ export function membershipContract(harness: ReputationHarness): void {
       expect(await parts.storage.accounts.find("ana")).toBeNull();
       expect(await parts.profiles.read("ana")).toEqual({ profile: null, accounts: [] });
       expect(await parts.apiKeys.list("ana", ALL_KEYS)).toEqual([]);
-      expect(await parts.storage.sessions.isKnown("session-ana", "ana")).toBe(false);
+      expect(
+        await new Sessions(parts.storage.documents).isKnown({ username: "ana", id: "session-ana" }),
+      ).toBe(false);
       expect(wordOf(await scene.lookUp(ana.hash, "bea"))).toBe("api_key_invalid");
       expect(wordOf(await scene.lookUp(bea.hash, "ana"))).toBe("profile_not_found");
       expect(wordOf(await scene.lookUp(bea.hash, "bea"))).toBe("allowed");
-      expect(await parts.storage.sessions.isKnown("session-bea", "bea")).toBe(true);
+      expect(
+        await new Sessions(parts.storage.documents).isKnown({ username: "bea", id: "session-bea" }),
+      ).toBe(true);
     });
 
     it("D-5.5, D-8.5 erase() removes what is counted of the person's sign-ins, and of nobody else", async (parts, store) => {
       const scene = new Scene(parts, store);
       const nowMs = store.nowMs();
-      const { signIns } = parts.storage;
-      const names = ['account:a"', 'changes:a"', String.raw`known:"a\"":203.0.113.9`];
-      const others = ["account:a", "changes:b", 'known:"a":203.0.113.9', "address:203.0.113.9"];
-      const counters = [...names, ...others].map((name) => ({
-        name,
+      const signIns = new SignIns(parts.storage.documents);
+      const address = "203.0.113.9";
+      const own = [failuresKey('a"'), changesKey('a"'), knownAddressKey('a"', address)];
+      const others = [failuresKey("a"), changesKey("b"), knownAddressKey("a", address)];
+      const counters = [...own, ...others, addressKey(address)].map((key) => ({
+        key,
         limit: 1,
         windowMs: 1_000,
         nowMs,

@@ -79,7 +79,7 @@ function compareMildestFirst(a: string, b: string): number {
 function harm(file: string): void {
   const database = new Database(file);
   database.run("DROP TABLE repsync_sessions");
-  database.run("DROP TABLE repsync_attempts");
+  database.run("DROP TABLE repsync_sign_ins");
   database.run("DROP TABLE repsync_accounts");
   database.close();
   rmSync(file);

@@ -89,7 +89,7 @@ test("D-8.7 nothing that is stored of a session makes a token", async () => {
   const { token } = await Person.signUp(app, "ana");
   const claims = JSON.parse(Buffer.from(token.split(".")[1] ?? "", "base64url").toString());
   const database = new Database(file, { readonly: true });
-  const rows = database.query<{ id: string }, []>("SELECT id FROM repsync_sessions").all();
+  const rows = database.query<{ doc: string }, []>("SELECT doc FROM repsync_sessions").all();
   database.close();
   expect(rows.length).toBe(1);
   expect(String(claims.jti).length).toBeGreaterThan(20);

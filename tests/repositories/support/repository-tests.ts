@@ -4,6 +4,7 @@ import type { DocumentStore } from "../../../src/ports/documents.ts";
 import { ACCOUNT_COLLECTIONS } from "../../../src/repositories/accounts/account-collections.ts";
 import { COLLECTIONS } from "../../../src/repositories/collections.ts";
 import { openMemory, openMongo, openSqliteFile } from "../../support/document-stores.ts";
+import { FakeClock } from "../../support/fake-clock.ts";
 import { mongoAvailable } from "../../support/shared-mongo.ts";
 
 const STORES = [
@@ -15,11 +16,18 @@ const STORES = [
 /** Far above what any case needs, so that only a hanging one meets it. */
 const TEST_TIMEOUT_MS = 120_000;
 
-/** `first` and `second` are the repository in two instances on a new, empty store, `documents` those of the first. */
+interface StoreOfCase {
+  /** Those of the first instance. */
+  readonly documents: DocumentStore;
+  /** The time of all instances. */
+  readonly clock: FakeClock;
+}
+
+/** `first` and `second` are the repository in two instances on a new, empty store. */
 type RepositoryTest<Repository> = (
   first: Repository,
   second: Repository,
-  documents: DocumentStore,
+  store: StoreOfCase,
 ) => Promise<void>;
 
 /** Defines tests on every store. */
@@ -34,13 +42,14 @@ export function repositoryTests<Repository>(
         test(
           title,
           async () => {
-            const { documents, openSecond, dispose } = await open();
+            const clock = new FakeClock();
+            const { documents, openSecond, dispose } = await open(clock);
             try {
               const second = openSecond === undefined ? documents : await openSecond();
               for (const store of new Set([documents, second])) {
                 await store.prepare([...COLLECTIONS, ...ACCOUNT_COLLECTIONS]);
               }
-              await body(make(documents), make(second), documents);
+              await body(make(documents), make(second), { documents, clock });
             } finally {
               await dispose();
             }

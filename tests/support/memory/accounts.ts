@@ -1,4 +1,4 @@
-// Accounts, sessions, attempts, secrets, keys and consents in memory. JavaScript runs one method at a time, so whatever a
+// Accounts, keys and consents in memory. JavaScript runs one method at a time, so whatever a
 // method does without `await` is one commit.
 
 import {
@@ -17,7 +17,7 @@ import {
   revokedKey,
   type StoredApiKey,
 } from "../../../src/domain/reputation/accounts/api-key.ts";
-import { attemptsOf } from "../../../src/domain/reputation/accounts/attempt-names.ts";
+import { attemptsOf } from "../../../src/domain/reputation/accounts/attempts.ts";
 import {
   type Consent,
   type ConsentGrant,
@@ -26,6 +26,7 @@ import {
   planGrant,
   revokeConsent,
 } from "../../../src/domain/reputation/accounts/consent.ts";
+import { beginsWith } from "../../../src/domain/shared/document-key.ts";
 import { isIssuedSince } from "../../../src/domain/sync/people/erasure.ts";
 import type { NameFacts } from "../../../src/domain/sync/people/owned-row.ts";
 import type {
@@ -38,72 +39,46 @@ import type {
   ApiKeyStore,
   KeyPage,
   Revocation,
-  SecretName,
-  SecretStore,
 } from "../../../src/ports/accounts/api-key-store.ts";
 import type { ConsentQuery, ConsentStore } from "../../../src/ports/accounts/consent-store.ts";
-import type { Session, SessionStore } from "../../../src/ports/accounts/session-store.ts";
-import type { AttemptCounter, SignInGuard } from "../../../src/ports/accounts/sign-in-guard.ts";
-import type { Clock } from "../../../src/ports/runtime/runtime.ts";
+import { SESSIONS, SIGN_INS } from "../../../src/repositories/accounts/account-collections.ts";
 import type { MemoryAlerts } from "./alerts.ts";
+import type { MemoryDocuments } from "./documents.ts";
 import type { MemoryErasedNames } from "./erased-names.ts";
 
-/** Sessions by id. */
-export class MemorySessionStore implements SessionStore {
-  readonly #clock: Clock;
-  readonly #sessions = new Map<string, Session>();
+/** Ends the sessions of an account but one, or all of them, in the caller's commit. */
+export function endSessionsOf(
+  documents: MemoryDocuments,
+  username: string,
+  keptId: string | null = null,
+): void {
+  const sessions = documents.readNow(SESSIONS).filter((one) => one.username === username);
+  documents.writeNow((tx) => {
+    for (const { id } of sessions) if (id !== keptId) tx.remove(SESSIONS, [username, id]);
+  });
+}
 
-  constructor(clock: Clock) {
-    this.#clock = clock;
-  }
-
-  async begin(session: Session): Promise<void> {
-    for (const { id } of this.#sessions.values()) if (this.#isOver(id)) this.#sessions.delete(id);
-    this.#sessions.set(session.id, session);
-  }
-
-  async isKnown(id: string, username: string): Promise<boolean> {
-    return this.#sessions.get(id)?.username === username && !this.#isOver(id);
-  }
-
-  async extend(id: string, expiresAtMs: number): Promise<boolean> {
-    const session = this.#sessions.get(id);
-    if (session === undefined || this.#isOver(id)) return false;
-    const laterMs = Math.max(session.expiresAtMs, expiresAtMs);
-    this.#sessions.set(id, { ...session, expiresAtMs: laterMs });
-    return true;
-  }
-
-  async end(id: string): Promise<void> {
-    this.#sessions.delete(id);
-  }
-
-  async endAllOf(username: string): Promise<void> {
-    this.endAllNow(username);
-  }
-
-  /** Ends the sessions of an account but one, or all of them, in the caller's commit. */
-  endAllNow(username: string, keptId: string | null = null): void {
-    for (const { id, username: owner } of this.#sessions.values()) {
-      if (owner === username && id !== keptId) this.#sessions.delete(id);
-    }
-  }
-
-  #isOver(id: string): boolean {
-    return (this.#sessions.get(id)?.expiresAtMs ?? 0) <= this.#clock.nowMs();
-  }
+/** Forgets what is counted of an account, in the caller's commit. */
+export function forgetAttempts(documents: MemoryDocuments, username: string): void {
+  const { keys, beginning } = attemptsOf(username);
+  const counted = documents
+    .readNow(SIGN_INS)
+    .filter(({ key }) => [...keys, beginning].some((one) => beginsWith(key, one)));
+  documents.writeNow((tx) => {
+    for (const { key } of counted) tx.remove(SIGN_INS, key);
+  });
 }
 
 /** Accounts by username. */
 export class MemoryAccountStore implements AccountStore {
-  readonly #sessions: MemorySessionStore;
+  readonly #documents: MemoryDocuments;
   readonly #erasedNames: MemoryErasedNames;
   readonly #accounts = new Map<string, Account>();
   /** The names whose owner has set `public` to false. */
   readonly #hidden = new Set<string>();
 
-  constructor(sessions: MemorySessionStore, erasedNames: MemoryErasedNames) {
-    this.#sessions = sessions;
+  constructor(documents: MemoryDocuments, erasedNames: MemoryErasedNames) {
+    this.#documents = documents;
     this.#erasedNames = erasedNames;
   }
 
@@ -146,7 +121,7 @@ export class MemoryAccountStore implements AccountStore {
     const account = this.#accounts.get(username);
     if (account === undefined || account.passwordHash !== from) return false;
     this.#accounts.set(username, { ...account, passwordHash: to });
-    this.#sessions.endAllNow(username, keptSession);
+    endSessionsOf(this.#documents, username, keptSession);
     return true;
   }
 
@@ -159,7 +134,7 @@ export class MemoryAccountStore implements AccountStore {
     if (this.#accounts.has(account.username)) return "username_taken";
     if (this.#hasEmail(account.email)) return "email_taken";
     this.#accounts.set(account.username, account);
-    this.#sessions.endAllNow(account.username);
+    endSessionsOf(this.#documents, account.username);
     this.#erasedNames.begin(account.username);
     return "created";
   }
@@ -186,7 +161,7 @@ export class MemoryAccountStore implements AccountStore {
 
   /** As `remove`, in the caller's commit. */
   removeNow(username: string): boolean {
-    this.#sessions.endAllNow(username);
+    endSessionsOf(this.#documents, username);
     this.#hidden.delete(username);
     return this.#accounts.delete(username);
   }
@@ -210,60 +185,6 @@ export class MemoryAccountStore implements AccountStore {
     if (email === null) return false;
     const emails = [...this.#accounts.values()].map((account) => account.email);
     return emails.some((other) => other !== null && emailKey(other) === emailKey(email));
-  }
-}
-
-/** Times of events by counter. */
-export class MemorySignInGuard implements SignInGuard {
-  readonly #events = new Map<string, number[]>();
-
-  async retryAfterSeconds(counters: readonly AttemptCounter[]): Promise<number | null> {
-    return this.#longestWait(counters);
-  }
-
-  async count(counters: readonly AttemptCounter[]): Promise<number | null> {
-    const seconds = this.#longestWait(counters);
-    if (seconds !== null) return seconds;
-    for (const counter of counters) {
-      this.#events.set(counter.name, [...this.#counted(counter), counter.nowMs]);
-    }
-    return null;
-  }
-
-  /** Forgets what is counted of an account, in the caller's commit. */
-  forget(username: string): void {
-    const { names, prefix } = attemptsOf(username);
-    for (const name of this.#events.keys()) {
-      if (names.includes(name) || name.startsWith(prefix)) this.#events.delete(name);
-    }
-  }
-
-  #longestWait(counters: readonly AttemptCounter[]): number | null {
-    const waits = counters.map((counter) => this.#waitMs(counter)).filter((ms) => ms !== null);
-    return waits.length === 0 ? null : Math.ceil(Math.max(...waits) / 1000);
-  }
-
-  /** The event that has to leave the window before another may come is the newest but `limit` - 1. */
-  #waitMs(counter: AttemptCounter): number | null {
-    const newestFirst = this.#counted(counter).sort((a, b) => b - a);
-    const limiting = newestFirst[counter.limit - 1];
-    return limiting === undefined ? null : limiting + counter.windowMs - counter.nowMs;
-  }
-
-  #counted({ name, nowMs, windowMs }: AttemptCounter): number[] {
-    const events = this.#events.get(name) ?? [];
-    return events.filter((atMs) => Math.abs(atMs - nowMs) < windowMs);
-  }
-}
-
-/** Secrets by name. */
-export class MemorySecretStore implements SecretStore {
-  readonly #secrets = new Map<SecretName, string>();
-
-  async getOrCreate(name: SecretName, fresh: string): Promise<string> {
-    const secret = this.#secrets.get(name) ?? fresh;
-    this.#secrets.set(name, secret);
-    return secret;
   }
 }
 

@@ -22,14 +22,15 @@ import type { Enrolment, Membership } from "../../../src/ports/accounts/membersh
 import type { ProfileStore, StoredPerson } from "../../../src/ports/accounts/profile-store.ts";
 import type { Mac } from "../../../src/ports/crypto/crypto.ts";
 import type { Clock } from "../../../src/ports/runtime/runtime.ts";
-import type {
-  MemoryAccountStore,
-  MemoryApiKeyStore,
-  MemoryConsentStore,
-  MemorySessionStore,
-  MemorySignInGuard,
+import {
+  endSessionsOf,
+  forgetAttempts,
+  type MemoryAccountStore,
+  type MemoryApiKeyStore,
+  type MemoryConsentStore,
 } from "./accounts.ts";
 import type { MemoryAlerts } from "./alerts.ts";
+import type { MemoryDocuments } from "./documents.ts";
 import type { MemoryErasedNames } from "./erased-names.ts";
 import type { MemoryRejectedRecords } from "./rejected-records.ts";
 import type { MemoryTables } from "./tables.ts";
@@ -185,7 +186,7 @@ export class MemoryProfileStore implements ProfileStore {
 /** Everything that goes when a person goes. */
 export interface MembershipDeps extends PeopleTables {
   readonly accounts: MemoryAccountStore;
-  readonly sessions: MemorySessionStore;
+  readonly documents: MemoryDocuments;
   readonly apiKeys: MemoryApiKeyStore;
   readonly consents: MemoryConsentStore;
   readonly usage: MemoryUsageStore;
@@ -196,7 +197,6 @@ export interface MembershipDeps extends PeopleTables {
   readonly clock: Clock;
   /** For a record of what an administrator did. */
   readonly beginChain: () => { append(entries: readonly AuditEntry[]): void };
-  readonly signIns: MemorySignInGuard;
 }
 
 /** How people come and go. */
@@ -223,7 +223,7 @@ export class MemoryMembership implements Membership {
     username: string,
     request?: AdminRequest,
   ): Promise<"erased" | "last_administrator" | "absent"> {
-    const { accounts, apiKeys, consents, usage, subjects, signIns, erasedNames } = this.#deps;
+    const { accounts, apiKeys, consents, usage, subjects, documents, erasedNames } = this.#deps;
     const account = accounts.findNow(username);
     if (account === null) return "absent";
     if (accounts.isLastAdministrator(account)) return "last_administrator";
@@ -234,7 +234,7 @@ export class MemoryMembership implements Membership {
     apiKeys.removeAllOf(username);
     consents.removeAllOf(username);
     subjects.forget(username);
-    signIns.forget(username);
+    forgetAttempts(documents, username);
     this.#deps.platformAccounts.remove(username);
     this.#deps.profiles.remove(username);
     const { profiles, platformAccounts, rejected, alerts } = this.#deps;
@@ -257,11 +257,11 @@ export class MemoryAdministration implements Administration {
     request: AdminRequest,
     nowMs: number,
   ): Promise<Account | "last_administrator" | null> {
-    const { accounts, sessions } = this.#deps;
+    const { accounts, documents } = this.#deps;
     const account = accounts.findNow(username);
     if (account === null) return null;
     if (accounts.isLastAdministrator(account)) return "last_administrator";
-    sessions.endAllNow(username);
+    endSessionsOf(documents, username);
     noteAct(this.#deps, { action: "suspend", username, ...request });
     return accounts.changeNow(username, { suspendedAtMs: account.suspendedAtMs ?? nowMs });
   }
@@ -287,11 +287,11 @@ export class MemoryAdministration implements Administration {
     passwordHash: string,
     request: AdminRequest,
   ): Promise<"changed" | "no_password" | null> {
-    const { accounts, sessions } = this.#deps;
+    const { accounts, documents } = this.#deps;
     const account = accounts.findNow(username);
     if (account === null) return null;
     if (account.passwordHash === null) return "no_password";
-    sessions.endAllNow(username);
+    endSessionsOf(documents, username);
     accounts.changeNow(username, { passwordHash });
     noteAct(this.#deps, { action: "password", username, ...request });
     return "changed";

@@ -7,14 +7,7 @@ import type { Clock } from "../../../src/ports/runtime/runtime.ts";
 import type { FullStorage } from "../../../src/ports/storage.ts";
 import type { KnownNames } from "../../../src/ports/tables/known-names.ts";
 import type { PreparedTables } from "../../../src/ports/tables/table-store.ts";
-import {
-  MemoryAccountStore,
-  MemoryApiKeyStore,
-  MemoryConsentStore,
-  MemorySecretStore,
-  MemorySessionStore,
-  MemorySignInGuard,
-} from "./accounts.ts";
+import { MemoryAccountStore, MemoryApiKeyStore, MemoryConsentStore } from "./accounts.ts";
 import type { MemoryAgreedBlocks } from "./agreed-rows.ts";
 import { MemoryAlerts } from "./alerts.ts";
 import { MemoryAuditLog, MemoryChainWriter } from "./audit.ts";
@@ -44,10 +37,7 @@ export class MemoryDatabase {
   readonly rows: MemoryRowSource;
   readonly documents: MemoryDocuments;
   readonly alerts: MemoryAlerts;
-  readonly sessions: MemorySessionStore;
   readonly accounts: MemoryAccountStore;
-  readonly signIns = new MemorySignInGuard();
-  readonly secrets = new MemorySecretStore();
   readonly erasedNames = new MemoryErasedNames();
   readonly apiKeys: MemoryApiKeyStore;
   readonly consents: MemoryConsentStore;
@@ -61,8 +51,7 @@ export class MemoryDatabase {
     this.alerts = new MemoryAlerts(this.documents);
     this.tables = new MemoryTables(clock);
     this.rows = this.tables.rows;
-    this.sessions = new MemorySessionStore(clock);
-    this.accounts = new MemoryAccountStore(this.sessions, this.erasedNames);
+    this.accounts = new MemoryAccountStore(this.documents, this.erasedNames);
     this.tables.factsOf = (username) => this.accounts.factsOf(username);
     this.apiKeys = new MemoryApiKeyStore(this.accounts, this.alerts);
     this.consents = new MemoryConsentStore(this.accounts);
@@ -104,10 +93,7 @@ export class MemoryStorage implements FullStorage {
   readonly agreed: MemoryAgreedBlocks;
   readonly leases: MemoryLeaseStore;
   readonly rejected: MemoryRejectedRecords;
-  readonly sessions: MemorySessionStore;
   readonly accounts: MemoryAccountStore;
-  readonly signIns: MemorySignInGuard;
-  readonly secrets: MemorySecretStore;
   readonly names: KnownNames;
 
   constructor(database: MemoryDatabase) {
@@ -121,10 +107,7 @@ export class MemoryStorage implements FullStorage {
     this.tombstones = database.tables.tombstones;
     this.agreed = database.tables.agreed;
     this.rejected = database.tables.rejected;
-    this.sessions = database.sessions;
     this.accounts = database.accounts;
-    this.signIns = database.signIns;
-    this.secrets = database.secrets;
     this.names = database.tables.names;
   }
 
@@ -147,7 +130,7 @@ export class MemoryStorage implements FullStorage {
       profiles: people.profiles,
       platformAccounts: people.platformAccounts,
       accounts: this.accounts,
-      sessions: this.sessions,
+      documents: this.documents,
       erasedNames,
       rejected: this.rejected,
       alerts,
@@ -155,7 +138,6 @@ export class MemoryStorage implements FullStorage {
       consents,
       usage,
       subjects,
-      signIns: this.signIns,
       chain: new MemoryChainWriter(audit, mac, auditKey),
       beginChain: () => new MemoryChainWriter(audit, mac, auditKey),
       clock: this.#database.clock,

@@ -16,7 +16,7 @@ import { COMMITTED, readCommitted, writeOne, writeTogether } from "../driver/ope
 import { changePerson, type VersionedDeps } from "../driver/person-changes.ts";
 import type { ErasedNames } from "../people/erased-names.ts";
 import { type AccountDocument, accountsOf } from "../people/name-facts.ts";
-import { endSessionsOf } from "./session-store.ts";
+import { endSessionsOf } from "./own-documents.ts";
 
 export interface AccountStoreDeps extends VersionedDeps {
   readonly erasedNames: ErasedNames;

@@ -9,7 +9,7 @@ import { changePerson, type VersionedDeps } from "../driver/person-changes.ts";
 import type { ErasedNames } from "../people/erased-names.ts";
 import { type AccountDocument, accountsOf } from "../people/name-facts.ts";
 import { findAccount, isLastAdministrator } from "./account-store.ts";
-import { endSessionsOf } from "./session-store.ts";
+import { endSessionsOf } from "./own-documents.ts";
 
 /** Adds an audit record, within a transaction. */
 export type NoteAdminAct = (act: AdminAct, tx: ClientSession) => Promise<void>;

@@ -17,9 +17,9 @@ import { type UsageDocument, usageId, usageOf } from "./account-usage.ts";
 import type { NoteAdminAct } from "./administration.ts";
 import { API_KEYS } from "./api-key-store.ts";
 import { CONSENTS } from "./consent-store.ts";
+import { forgetAttempts } from "./own-documents.ts";
 import type { ProfileDeps } from "./profile-store.ts";
 import { dropQuotaMarks } from "./quota-marks.ts";
-import { forgetAttempts } from "./sign-in-guard.ts";
 import type { Subjects } from "./subjects.ts";
 
 interface MembershipDeps extends ProfileDeps {

@@ -12,7 +12,7 @@ import {
 } from "../../../domain/reputation/audit/audit-chain.ts";
 import { type ChainCount, chainCountInput } from "../../../domain/reputation/audit/chain-count.ts";
 import type { Mac } from "../../../ports/crypto/crypto.ts";
-import { noteFirstLookup } from "../accounts/secret-store.ts";
+import { noteFirstLookup } from "../accounts/own-documents.ts";
 import type { InternalCollection } from "../driver/collections.ts";
 import { HEADS, type LogWrite, logId, lookupLogOf } from "../driver/lookup-log.ts";
 import { makeBlock } from "./audit-blocks.ts";

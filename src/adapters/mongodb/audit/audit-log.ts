@@ -9,7 +9,7 @@ import type {
 import type { StoredRecord } from "../../../domain/reputation/audit/audit-check.ts";
 import type { ChainCount } from "../../../domain/reputation/audit/chain-count.ts";
 import type { AccessPage, AuditLog, RecordPage } from "../../../ports/lookups/audit-log.ts";
-import { hadFirstLookup } from "../accounts/secret-store.ts";
+import { hadFirstLookup } from "../accounts/own-documents.ts";
 import type { Subjects } from "../accounts/subjects.ts";
 import { HEADS, kindOfId, logId, nameInLog } from "../driver/lookup-log.ts";
 import {

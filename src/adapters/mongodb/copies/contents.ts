@@ -3,9 +3,6 @@
 import { API_KEYS } from "../accounts/api-key-store.ts";
 import { CONSENTS } from "../accounts/consent-store.ts";
 import { QUOTA_MARKS } from "../accounts/quota-marks.ts";
-import { SECRETS } from "../accounts/secret-store.ts";
-import { SESSIONS } from "../accounts/session-store.ts";
-import { ATTEMPTS } from "../accounts/sign-in-guard.ts";
 import { SUBJECTS } from "../accounts/subjects.ts";
 import { AUDIT_CHAIN_COUNT, AUDIT_CHECKPOINTS } from "../audit/audit-chain-writer.ts";
 import { INDEX_SEGMENTS } from "../audit/index-segments.ts";
@@ -34,7 +31,7 @@ export const KEPT: readonly string[] = [
   STORE_FACTS,
   ...[TABLE_DEFINITIONS, PERSON_VERSIONS, COUNTERS, MARKERS, AGREED],
   ...[REJECTED, REJECTED_DETAILS, REJECTED_DROPPED, LATE_ROWS, LATE_COMMITS],
-  ...[TOMBSTONES, DELETE_RECORDER, ACCOUNTS, SESSIONS, ATTEMPTS, SECRETS, ERASED_NAMES],
+  ...[TOMBSTONES, DELETE_RECORDER, ACCOUNTS, ERASED_NAMES],
   ...[QUOTA_MARKS, SUBJECTS, API_KEYS, CONSENTS, LOOKUP_LOG, INDEX_SEGMENTS],
   ...[AUDIT_CHECKPOINTS, AUDIT_CHAIN_COUNT],
 ].map((collection) => (typeof collection === "string" ? collection : collection.name));

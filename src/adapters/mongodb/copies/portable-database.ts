@@ -20,7 +20,6 @@ import type {
 import { type AnyCollection, copiedOf } from "../../../ports/documents.ts";
 import { API_KEYS } from "../accounts/api-key-store.ts";
 import { CONSENTS } from "../accounts/consent-store.ts";
-import { ATTEMPTS } from "../accounts/sign-in-guard.ts";
 import { auditBlocks, makeBlock, recordsOf } from "../audit/audit-blocks.ts";
 import { DELETE_RECORDER } from "../deletes/recorder-state.ts";
 import { DocumentCollection } from "../documents/document-collection.ts";
@@ -93,7 +92,6 @@ export class PortableDatabase implements PortableStore {
     } else if (part === "facts") {
       for (const { value } of entries) await setFact(this.#db, "deployment_id", String(value));
     } else if (part === "hidden_profiles") await this.#hide(entries);
-    else if (part === "attempts") await this.#countAttempts(entries);
     else if (part === "audit") await this.#writeAudit(entries as unknown as AuditRecord[]);
     else if (part === "rejected") await this.#writeRejected(entries);
     else if (part === "agreed") await this.#writeAgreed(entries);
@@ -114,22 +112,13 @@ export class PortableDatabase implements PortableStore {
     } else if (part === "hidden_profiles") {
       const hidden = this.#named(ACCOUNTS.name).find({ hidesProfile: true }, READ);
       yield* mapped(hidden, ({ _id }) => ({ username: _id }));
-    } else if (part === "attempts") yield* this.#attempts();
-    else if (part === "audit") yield* this.#audit();
+    } else if (part === "audit") yield* this.#audit();
     else if (part === "rejected") yield* this.#rejected();
     else if (part === "agreed") yield* this.#agreed();
     else if (part === "delete_records") yield* this.#deleteRecords(tables);
     else if (part === "counters") yield* this.#counters();
     else if (part === "documents") yield* this.#documents();
     else throw new Error(`No way to read ${part}`);
-  }
-
-  async *#attempts(): AsyncGenerator<PortableEntry> {
-    for await (const { _id, atMs, endsAtMs } of this.#named(ATTEMPTS.name).find({}, READ)) {
-      const times = atMs as readonly number[];
-      const windowMs = Number(endsAtMs) - Math.max(...times);
-      for (const time of times) yield { name: _id, atMs: time, endsAtMs: time + windowMs };
-    }
   }
 
   async *#audit(): AsyncGenerator<PortableEntry> {
@@ -209,20 +198,6 @@ export class PortableDatabase implements PortableStore {
     const change = { $set: { hidesProfile: true } };
     const isOne = { _id: { $in: names } };
     await this.#named(ACCOUNTS.name).updateMany(isOne, change, { writeConcern: DURABLE });
-  }
-
-  async #countAttempts(entries: readonly PortableEntry[]): Promise<void> {
-    const operations = entries.map(({ name, atMs, endsAtMs }) => ({
-      updateOne: {
-        filter: { _id: String(name) },
-        update: {
-          $push: { atMs: { $each: [Number(atMs)], $sort: 1 as const } },
-          $max: { endsAtMs: Number(endsAtMs) },
-        },
-        upsert: true,
-      },
-    }));
-    await this.#bulk(ATTEMPTS.name, operations as unknown as AnyBulkWriteOperation<Named>[]);
   }
 
   /** As blocks of what was made at the same moment. */

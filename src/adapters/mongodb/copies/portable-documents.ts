@@ -6,8 +6,6 @@ import { API_KEYS } from "../accounts/api-key-store.ts";
 import { addCalls, type CallBuckets, eachBucket, NO_CALLS } from "../accounts/call-buckets.ts";
 import { CONSENTS } from "../accounts/consent-store.ts";
 import { QUOTA_MARKS } from "../accounts/quota-marks.ts";
-import { SECRETS } from "../accounts/secret-store.ts";
-import { SESSIONS } from "../accounts/session-store.ts";
 import { SUBJECTS } from "../accounts/subjects.ts";
 import {
   AUDIT_CHAIN_COUNT,
@@ -47,7 +45,6 @@ const ACCOUNT_FIELDS = [
 
 /** Those of which each entry is one document. */
 export const PLAIN_DOCUMENTS: Partial<Record<PortablePart, PlainDocuments>> = {
-  secrets: named(SECRETS, "name"),
   accounts: {
     collection: ACCOUNTS.name,
     read: (account) => {
@@ -57,16 +54,6 @@ export const PLAIN_DOCUMENTS: Partial<Record<PortablePart, PlainDocuments>> = {
     write: ({ username: _id, emailKey, ...fields }) => ({
       ...{ _id, ...fields },
       ...(emailKey === null ? {} : { emailKey }),
-    }),
-  },
-  sessions: {
-    collection: SESSIONS.name,
-    filter: { username: { $type: "string" } },
-    read: ({ _id, username, expiresAt }) => ({
-      ...{ id: _id, username, expiresAtMs: (expiresAt as Date).getTime() },
-    }),
-    write: ({ id: _id, username, expiresAtMs }) => ({
-      ...{ _id, username, expiresAt: new Date(Number(expiresAtMs)), uses: 0 },
     }),
   },
   erased_names: {

@@ -9,8 +9,7 @@ import type {
   RestoreJob,
 } from "../../../ports/copies/store-copies.ts";
 import type { Logger } from "../../../ports/runtime/logger.ts";
-import { SECRETS } from "../accounts/secret-store.ts";
-import { SESSIONS } from "../accounts/session-store.ts";
+import { SECRETS, SESSIONS } from "../accounts/own-documents.ts";
 import { DELETE_RECORDER } from "../deletes/recorder-state.ts";
 import { createCollection, DURABLE } from "../driver/collections.ts";
 import { connect } from "../driver/connection.ts";
@@ -70,9 +69,9 @@ async function examine(job: RestoreJob) {
     take: ({ collection, bson }) => {
       if (++rows % 1_000 === 0) job.stop?.throwIfAborted();
       if (collection !== SECRETS.name) return;
-      const { _id, secret } = BSON.deserialize(bson);
-      if (_id === "api_key_pepper") kept.pepper = String(secret);
-      if (_id === "api_key_pepper_mark") kept.mark = String(secret);
+      const { name, secret } = BSON.deserialize(bson);
+      if (name === "api_key_pepper") kept.pepper = String(secret);
+      if (name === "api_key_pepper_mark") kept.mark = String(secret);
     },
   });
   job.check(archive.facts, kept);

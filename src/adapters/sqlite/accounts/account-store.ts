@@ -14,7 +14,7 @@ import type { SqliteDatabase } from "../driver/database.ts";
 import type { SqliteRow } from "../driver/driver.ts";
 import type { ErasedNames } from "../people/erased-names.ts";
 import { noteHidden } from "../people/name-facts.ts";
-import { endSessionsOf } from "./session-store.ts";
+import { endSessionsOf } from "./own-documents.ts";
 
 /** The accounts. `email_key` is what makes addresses unique; NULL for those without one, however many. */
 export const ACCOUNT_TABLES = [

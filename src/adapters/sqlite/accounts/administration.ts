@@ -7,7 +7,7 @@ import type { SqliteDatabase } from "../driver/database.ts";
 import type { SqliteValue } from "../driver/driver.ts";
 import type { ErasedNames } from "../people/erased-names.ts";
 import { findAccount, isLastAdministrator } from "./account-store.ts";
-import { endSessionsOf } from "./session-store.ts";
+import { endSessionsOf } from "./own-documents.ts";
 
 /** Adds an audit record, within a write. */
 export type NoteAdminAct = (act: AdminAct) => void;

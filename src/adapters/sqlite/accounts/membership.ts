@@ -10,8 +10,8 @@ import { forgetRejections } from "../runs/rejected-records.ts";
 import { createAccount, findAccount, isLastAdministrator, removeAccount } from "./account-store.ts";
 import type { NoteAdminAct } from "./administration.ts";
 import { USAGE_COLUMNS, usageOf } from "./call-counter.ts";
+import { forgetAttempts } from "./own-documents.ts";
 import type { PersonRows } from "./person-rows.ts";
-import { forgetAttempts } from "./sign-in-guard.ts";
 
 const ACCOUNT_ID = "(SELECT id FROM repsync_subjects WHERE username = ?)";
 const USAGE = `SELECT ${USAGE_COLUMNS} FROM repsync_usage u WHERE u.account_id = ${ACCOUNT_ID}`;

@@ -13,7 +13,7 @@ import {
 import { chainCountInput } from "../../../domain/reputation/audit/chain-count.ts";
 import { AppError } from "../../../domain/shared/errors.ts";
 import type { Mac } from "../../../ports/crypto/crypto.ts";
-import { noteFirstLookup } from "../accounts/secret-store.ts";
+import { noteFirstLookup } from "../accounts/own-documents.ts";
 import type { SqliteDatabase } from "../driver/database.ts";
 import type { SqliteValue } from "../driver/driver.ts";
 import { AUDIT_COLUMNS } from "./audit-tables.ts";

@@ -8,7 +8,7 @@ import type { StoredRecord } from "../../../domain/reputation/audit/audit-check.
 import { newestFirst } from "../../../domain/reputation/audit/audit-place.ts";
 import type { ChainCount } from "../../../domain/reputation/audit/chain-count.ts";
 import type { AccessPage, AuditLog, RecordPage } from "../../../ports/lookups/audit-log.ts";
-import { hadFirstLookup } from "../accounts/secret-store.ts";
+import { hadFirstLookup } from "../accounts/own-documents.ts";
 import type { Subjects } from "../accounts/subjects.ts";
 import type { SqliteDatabase } from "../driver/database.ts";
 import type { SqliteRow } from "../driver/driver.ts";

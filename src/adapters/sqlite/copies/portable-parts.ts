@@ -20,7 +20,6 @@ export const PLAIN_PARTS: Partial<Record<PortablePart, PlainPart>> = {
     columns: { name: "name", value: "value" },
     where: "name = 'deployment_id'",
   },
-  secrets: { table: "repsync_secrets", columns: { name: "name", secret: "secret" } },
   accounts: {
     table: "repsync_accounts",
     columns: {
@@ -32,14 +31,6 @@ export const PLAIN_PARTS: Partial<Record<PortablePart, PlainPart>> = {
     },
   },
   hidden_profiles: { table: "repsync_hidden_profiles", columns: { username: "username" } },
-  sessions: {
-    table: "repsync_sessions",
-    columns: { id: "id", username: "username", expires_at_ms: "expiresAtMs" },
-  },
-  attempts: {
-    table: "repsync_attempts",
-    columns: { name: "name", at_ms: "atMs", ends_at_ms: "endsAtMs" },
-  },
   erased_names: {
     table: "repsync_erased_names",
     columns: {

@@ -19,8 +19,9 @@ const LEFT_OUT = [
   "DELETE FROM repsync_store WHERE name = 'filled_by'",
   `DROP TABLE ${BACKUP_TABLE}`,
 ];
+const IS_OF_ACCOUNT = "doc ->> 'username' <> ''";
 /** All but the sign-outs of tokens of an identity provider, which are of no account. */
-const END_SESSIONS = "DELETE FROM repsync_sessions WHERE username <> ''";
+const END_SESSIONS = `DELETE FROM repsync_sessions WHERE ${IS_OF_ACCOUNT}`;
 
 /** As `RestoreStore`. */
 export async function restoreFile(
@@ -62,13 +63,19 @@ function prepare(copy: SqliteConnection, job: RestoreJob): Restored {
   job.check(content.facts, keptPepper(copy));
   const counts = checkContent(copy, content, job.onProgress ?? (() => {}));
   run(copy, "PRAGMA synchronous = FULL");
-  const [found] = allRows(copy, "SELECT count(*) AS n FROM repsync_sessions WHERE username <> ''");
+  const [found] = allRows(
+    copy,
+    `SELECT count(*) AS n FROM repsync_sessions WHERE ${IS_OF_ACCOUNT}`,
+  );
   for (const sql of ["BEGIN IMMEDIATE", END_SESSIONS, ...LEFT_OUT, "COMMIT"]) run(copy, sql);
   return { ...counts, facts: content.facts, sessions: Number(found?.["n"]) };
 }
 
 function keptPepper(copy: SqliteConnection): KeptPepper {
-  const secrets = allRows(copy, "SELECT name, secret FROM repsync_secrets");
+  const secrets = allRows(
+    copy,
+    "SELECT doc ->> 'name' AS name, doc ->> 'secret' AS secret FROM repsync_secrets",
+  );
   const values = new Map(secrets.map((row) => [row["name"], String(row["secret"])]));
   return {
     pepper: values.get("api_key_pepper") ?? null,

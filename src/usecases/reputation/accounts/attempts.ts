@@ -3,10 +3,12 @@
 import { isForeignUsername } from "../../../domain/reputation/accounts/account.ts";
 import { addressGroup } from "../../../domain/reputation/accounts/address-group.ts";
 import {
-  changesName,
-  failuresName,
-  knownAddressName,
-} from "../../../domain/reputation/accounts/attempt-names.ts";
+  type AttemptCounter,
+  addressKey,
+  changesKey,
+  failuresKey,
+  knownAddressKey,
+} from "../../../domain/reputation/accounts/attempts.ts";
 import { AppError } from "../../../domain/shared/errors.ts";
 import {
   KNOWN_ADDRESS_MS,
@@ -15,7 +17,6 @@ import {
   MINUTE_WINDOW_MS,
   SIGN_IN_WINDOW_MS,
 } from "../../../domain/shared/limits.ts";
-import type { AttemptCounter } from "../../../ports/accounts/sign-in-guard.ts";
 import type { AccountDeps } from "./deps.ts";
 
 /** Who sends a password. */
@@ -62,7 +63,7 @@ export async function rememberAddress(
 
 function accountCounter({ username, nowMs }: SignInAttempt): AttemptCounter {
   return {
-    name: failuresName(username),
+    key: failuresKey(username),
     limit: MAX_ACCOUNT_SIGN_IN_FAILURES,
     windowMs: SIGN_IN_WINDOW_MS,
     nowMs,
@@ -72,7 +73,7 @@ function accountCounter({ username, nowMs }: SignInAttempt): AttemptCounter {
 /** Full once somebody has signed in to the account from the address. */
 function knownAddress({ username, address, nowMs }: SignInAttempt): AttemptCounter {
   return {
-    name: knownAddressName(username, addressGroup(address)),
+    key: knownAddressKey(username, addressGroup(address)),
     limit: 1,
     windowMs: KNOWN_ADDRESS_MS,
     nowMs,
@@ -82,7 +83,7 @@ function knownAddress({ username, address, nowMs }: SignInAttempt): AttemptCount
 /** The counter of an address's failed sign-ins and of its signups. */
 export function addressCounter(address: string, nowMs: number): AttemptCounter {
   return {
-    name: `address:${addressGroup(address)}`,
+    key: addressKey(addressGroup(address)),
     limit: MAX_ADDRESS_SIGN_IN_FAILURES,
     windowMs: SIGN_IN_WINDOW_MS,
     nowMs,
@@ -97,7 +98,7 @@ export async function countChange(
   username: string,
 ): Promise<void> {
   const counter = {
-    name: changesName(username),
+    key: changesKey(username),
     limit,
     windowMs: MINUTE_WINDOW_MS,
     nowMs: clock.nowMs(),

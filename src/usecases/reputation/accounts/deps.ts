@@ -4,22 +4,22 @@ import type { ApiKeyStore } from "../../../ports/accounts/api-key-store.ts";
 import type { ConsentStore } from "../../../ports/accounts/consent-store.ts";
 import type { Membership } from "../../../ports/accounts/membership.ts";
 import type { ProfileStore } from "../../../ports/accounts/profile-store.ts";
-import type { SessionStore } from "../../../ports/accounts/session-store.ts";
-import type { SignInGuard } from "../../../ports/accounts/sign-in-guard.ts";
 import type { Mac, PasswordHasher } from "../../../ports/crypto/crypto.ts";
 import type { IdentityProvider, TokenIssuer } from "../../../ports/crypto/tokens.ts";
 import type { AuditLog } from "../../../ports/lookups/audit-log.ts";
 import type { AuditSearch } from "../../../ports/lookups/audit-search.ts";
 import type { Clock, Ids } from "../../../ports/runtime/runtime.ts";
 import type { KnownNames } from "../../../ports/tables/known-names.ts";
+import type { Sessions } from "../../../repositories/accounts/sessions.ts";
+import type { SignIns } from "../../../repositories/accounts/sign-ins.ts";
 import type { KeyedMac } from "./secrets.ts";
 import type { Semaphore } from "./semaphore.ts";
 
 /** Dependencies of the use cases of accounts; each picks its own. Holds no readable secret. */
 export interface AccountDeps {
   readonly accounts: AccountStore;
-  readonly sessions: SessionStore;
-  readonly signIns: SignInGuard;
+  readonly sessions: Sessions;
+  readonly signIns: SignIns;
   readonly apiKeys: ApiKeyStore;
   readonly consents: ConsentStore;
   readonly profiles: ProfileStore;

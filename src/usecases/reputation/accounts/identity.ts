@@ -67,7 +67,7 @@ async function ownIdentity(deps: IdentityDeps, claims: TokenClaims): Promise<Ide
   const id = storedSessionId(deps, sessionId);
   const [account, isKnown] = await Promise.all([
     deps.accounts.find(subject),
-    deps.sessions.isKnown(id, subject),
+    deps.sessions.isKnown({ username: subject, id }),
   ]);
   if (!isKnown || account?.issuer !== OWN_ISSUER) throw tokenError("token_invalid");
   requireNotSuspended(account);
@@ -83,7 +83,7 @@ async function foreignIdentity(
   if (!isForeignUsername(subject)) throw tokenError("token_invalid");
   const [found, hasEnded, facts] = await Promise.all([
     deps.accounts.find(subject),
-    deps.sessions.isKnown(endId, NO_ACCOUNT),
+    deps.sessions.isKnown({ username: NO_ACCOUNT, id: endId }),
     deps.names.readFacts([subject]),
   ]);
   const erased = facts.get(subject)?.erased ?? null;

@@ -23,6 +23,7 @@ export async function renewSession(
   const isDue = nowMs - issuedAtMs > TOKEN_RENEWAL_AGE_MS;
   if (!isDue || nowMs - signedInAtMs >= SESSION_RENEWAL_MS) return null;
   const expiresAtMs = nowMs + SESSION_TTL_SECONDS * 1000;
-  if (!(await sessions.extend(session.id, expiresAtMs))) return null;
+  const name = { username: session.claims.subject, id: session.id };
+  if (!(await sessions.extend(name, expiresAtMs))) return null;
   return await tokens.issue({ ...session.claims, role, issuedAtMs: nowMs, expiresAtMs });
 }

@@ -1,5 +1,5 @@
-import type { SecretName, SecretStore } from "../../../ports/accounts/api-key-store.ts";
 import type { Mac } from "../../../ports/crypto/crypto.ts";
+import type { Secrets } from "../../../repositories/accounts/secrets.ts";
 
 const SECRET_BYTES = 32;
 const AUDIT_KEY_CONTEXT = "repsync.audit.key.v1";
@@ -26,7 +26,7 @@ export class KeyedMac {
 }
 
 interface SecretDeps {
-  readonly secrets: SecretStore;
+  readonly secrets: Pick<Secrets, "getOrCreate">;
   readonly mac: Mac;
 }
 
@@ -64,7 +64,7 @@ export function pepperMark(mac: Mac, pepper: string): string {
 /** The secret of that name; made when the store has none. */
 export async function keptSecret(
   { secrets, mac }: SecretDeps,
-  name: Exclude<SecretName, "api_key_pepper_mark">,
+  name: "jwt_secret" | "api_key_pepper" | "erased_names_key",
 ): Promise<string> {
   const fresh = mac.randomBytes(SECRET_BYTES).toHex();
   return await secrets.getOrCreate(name, fresh);

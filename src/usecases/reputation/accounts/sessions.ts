@@ -105,7 +105,7 @@ async function beginSession(deps: SignInDeps, account: Account): Promise<Session
     if (accountNow?.passwordHash !== account.passwordHash) throw wrongCredentials();
     requireNotSuspended(accountNow);
   } catch (error) {
-    await deps.sessions.end(id);
+    await deps.sessions.end({ username, id });
     throw error;
   }
   await deps.accounts.noteSignIn(username, issuedAtMs);
@@ -130,8 +130,10 @@ export async function signOut(
   { sessions }: Pick<IdentityDeps, "sessions">,
   session: TokenSession,
 ): Promise<void> {
-  if (session.kind === "own") return await sessions.end(session.id);
+  if (session.kind === "own") {
+    return await sessions.end({ username: session.claims.subject, id: session.id });
+  }
   const { endId: id, expiresAtMs } = session;
-  const keptUntilMs = Math.min(expiresAtMs + CLOCK_MARGIN_MS, LAST_MS);
+  const keptUntilMs = Math.min(Math.ceil(expiresAtMs) + CLOCK_MARGIN_MS, LAST_MS);
   await sessions.begin({ id, username: NO_ACCOUNT, expiresAtMs: keptUntilMs });
 }

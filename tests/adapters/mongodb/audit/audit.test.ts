@@ -334,7 +334,7 @@ describe.skipIf(!mongoAvailable)("MongoDB: the audit log verifies", () => {
         expect(received.length).toBeGreaterThan(0);
         const pepper = await database.db
           .collection("repsync_secrets")
-          .findOne({ _id: "api_key_pepper" as never });
+          .findOne({ name: "api_key_pepper" });
         const encoder = new TextEncoder();
         const pepperKey = encoder.encode(String(pepper?.["secret"]));
         const auditKey = encoder.encode(MAC.hmacHex(pepperKey, "repsync.audit.key.v1"));

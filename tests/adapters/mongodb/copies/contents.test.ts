@@ -10,7 +10,7 @@ import { startRunApp } from "../../../http/sync-runs/support/run-apps.ts";
 
 /** Those of which an entry is more or less than a document. */
 const OTHER_COLLECTIONS = [
-  ...["repsync_store", "repsync_attempts", "repsync_rejected", "repsync_rejected_details"],
+  ...["repsync_store", "repsync_rejected", "repsync_rejected_details"],
   ...["repsync_agreed", "repsync_delete_recorder", "repsync_counters"],
 ];
 /** Made anew by a start, or put together before a move. */

@@ -4,6 +4,8 @@ import { openMongoStorage } from "../../../../src/adapters/mongodb/storage.ts";
 import { SystemClock } from "../../../../src/adapters/system/system.ts";
 import type { Account } from "../../../../src/domain/reputation/accounts/account.ts";
 import type { FullStorage } from "../../../../src/ports/storage.ts";
+import { Sessions } from "../../../../src/repositories/accounts/sessions.ts";
+import { SignIns } from "../../../../src/repositories/accounts/sign-ins.ts";
 import { COLLECTIONS } from "../../../../src/repositories/collections.ts";
 import { Runs } from "../../../../src/repositories/runs.ts";
 import { commitAlone } from "../../../contract/runs/rejected-under-test.ts";
@@ -64,13 +66,14 @@ describe.skipIf(!mongoAvailable)("MongoDB failover of stores", () => {
     async () => {
       const storage = await open();
       const session = { id: "lonely", username: "ana", expiresAtMs: Date.now() + WINDOW_MS };
-      await storage.sessions.begin(session);
+      const sessions = new Sessions(storage.documents);
+      await sessions.begin(session);
       expect(await storage.accounts.find("nobody")).toBeNull();
       const primary = await set.primary();
       const others = set.members.filter((member) => member !== primary);
       await Promise.all(others.map((member) => member.freeze()));
       let isAnswered = false;
-      const asked = storage.sessions.isKnown("lonely", "ana").then((isKnown) => {
+      const asked = sessions.isKnown(session).then((isKnown) => {
         isAnswered = true;
         return isKnown;
       });
@@ -128,10 +131,14 @@ class Worker {
 
 async function sessionEnds(n: number, here: FullStorage, there: FullStorage): Promise<void> {
   const id = `s${n}`;
-  await here.sessions.begin({ id, username: "bob", expiresAtMs: Date.now() + WINDOW_MS });
-  expect(await there.sessions.isKnown(id, "bob")).toBe(true);
-  await there.sessions.end(id);
-  expect(await here.sessions.isKnown(id, "bob")).toBe(false);
+  const session = { id, username: "bob", expiresAtMs: Date.now() + WINDOW_MS };
+  const [sessionsHere, sessionsThere] = [here, there].map(
+    ({ documents }) => new Sessions(documents),
+  ) as [Sessions, Sessions];
+  await sessionsHere.begin(session);
+  expect(await sessionsThere.isKnown(session)).toBe(true);
+  await sessionsThere.end(session);
+  expect(await sessionsHere.isKnown(session)).toBe(false);
 }
 
 async function oneWins(n: number, here: FullStorage, there: FullStorage): Promise<void> {
@@ -149,12 +156,14 @@ async function oneWins(n: number, here: FullStorage, there: FullStorage): Promis
 }
 
 async function countsOnce(n: number, here: FullStorage, there: FullStorage): Promise<void> {
-  const counter = { name: `account:${n}`, limit: 3, windowMs: WINDOW_MS, nowMs: Date.now() };
-  const counts = [here, there, here, there, here].map(({ signIns }) => signIns.count([counter]));
+  const counter = { key: ["account", n], limit: 3, windowMs: WINDOW_MS, nowMs: Date.now() };
+  const counts = [here, there, here, there, here].map(({ documents }) =>
+    new SignIns(documents).count([counter]),
+  );
   const outcomes = await Promise.all(counts);
   expect(outcomes.filter((seconds) => seconds === null).length).toBe(3);
   const more = { ...counter, limit: 4 };
-  expect(await here.signIns.retryAfterSeconds([more])).toBeNull();
+  expect(await new SignIns(here.documents).retryAfterSeconds([more])).toBeNull();
 }
 
 async function notesOnce(n: number, here: FullStorage, there: FullStorage): Promise<void> {

@@ -1,9 +1,6 @@
 // The contract while one command in ten loses its connection.
 import { describe, expect } from "bun:test";
 import { accountStoreContract } from "../../../contract/accounts/account-store-contract.ts";
-import { secretStoreContract } from "../../../contract/accounts/secret-store-contract.ts";
-import { sessionStoreContract } from "../../../contract/accounts/session-store-contract.ts";
-import { signInGuardContract } from "../../../contract/accounts/sign-in-guard-contract.ts";
 import { leaseStoreContract } from "../../../contract/runs/lease-store-contract.ts";
 import { rejectedRecordsContract } from "../../../contract/runs/rejected-records-contract.ts";
 import { rowHistoryTests } from "../../../contract/tables/row-source-histories.ts";
@@ -85,7 +82,4 @@ describe.skipIf(!mongoAvailable)("MongoDB faults", () => {
   leaseStoreContract(HARNESS);
   rejectedRecordsContract(HARNESS);
   accountStoreContract(HARNESS);
-  sessionStoreContract(HARNESS);
-  signInGuardContract(HARNESS);
-  secretStoreContract(HARNESS);
 });

@@ -3,6 +3,8 @@
 
 import { setImmediate as nextTurn } from "node:timers/promises";
 import { SqliteStorage } from "../../../../src/adapters/sqlite/storage.ts";
+import { Secrets } from "../../../../src/repositories/accounts/secrets.ts";
+import { SignIns } from "../../../../src/repositories/accounts/sign-ins.ts";
 import { COLLECTIONS } from "../../../../src/repositories/collections.ts";
 import { driverOfRuntime } from "../driver/driver-of-runtime.ts";
 
@@ -25,7 +27,10 @@ async function main(path: string, process_: number, rounds: number): Promise<voi
   const storage = await SqliteStorage.open(await driverOfRuntime(), path, {
     collections: COLLECTIONS,
   });
-  const secret = await storage.secrets.getOrCreate("jwt_secret", `secret ${process_}`);
+  const secret = await new Secrets(storage.documents).getOrCreate(
+    "jwt_secret",
+    `secret ${process_}`,
+  );
   const accounts: string[] = [];
   let counted = 0;
   for (let round = 0; round < rounds; round++) {
@@ -44,8 +49,8 @@ async function main(path: string, process_: number, rounds: number): Promise<voi
       lastSignInAtMs: null,
     });
     if (outcome === "created") accounts.push(username);
-    const counter = { name: "a", limit: SIGN_IN_LIMIT, windowMs: 1000, nowMs: 0 };
-    if ((await storage.signIns.count([counter])) === null) counted++;
+    const counter = { key: ["a"], limit: SIGN_IN_LIMIT, windowMs: 1000, nowMs: 0 };
+    if ((await new SignIns(storage.documents).count([counter])) === null) counted++;
     await raiseCount(storage, `process ${process_}`);
   }
   await storage.close();

@@ -5,6 +5,7 @@ import type { SqliteRowSource } from "../../../../src/adapters/sqlite/tables/row
 import { rowSql } from "../../../../src/adapters/sqlite/tables/statements.ts";
 import type { TableEntry } from "../../../../src/domain/sync/table/registry-schema.ts";
 import type { Row, Table } from "../../../../src/domain/sync/table/table.ts";
+import { Secrets } from "../../../../src/repositories/accounts/secrets.ts";
 import { commitAlone } from "../../../contract/runs/rejected-under-test.ts";
 import { asWrites } from "../../../contract/tables/table-under-test.ts";
 import { FakeClock } from "../../../support/fake-clock.ts";
@@ -165,7 +166,7 @@ describe("SQLite: rows of other tools, read for runs", () => {
     }));
 });
 
-describe("SQLite: time of leases and sessions", () => {
+describe("SQLite: time of leases", () => {
   const wanted = { name: "sync push items", holder: "run-1", ttlMs: 10_000 };
 
   test("D-4.8 a lease of a crashed run does not hold for ever when the clock is set back", () =>
@@ -203,22 +204,6 @@ describe("SQLite: time of leases and sessions", () => {
       expect(expiresAtMs).toBeGreaterThanOrEqual(beganMs + 10_000 - 1);
       expect(expiresAtMs).toBeLessThanOrEqual(endedMs + 10_000 + 1);
     }));
-
-  test("D-5.4 sessions and counted events that have ended are dropped in passing", () =>
-    SqliteFile.use(async (file) => {
-      const clock = new FakeClock();
-      const storage = await file.open({ clock });
-      const begin = (id: string) =>
-        storage.sessions.begin({ id, username: "ana", expiresAtMs: clock.nowMs() + 1000 });
-      const count = (name: string) =>
-        storage.signIns.count([{ name, limit: 9, windowMs: 1000, nowMs: clock.nowMs() }]);
-      await Promise.all([begin("s1"), begin("s2"), count("a"), count("b")]);
-      clock.advance(1000);
-      await Promise.all([begin("s3"), count("c")]);
-      const elsewhere = file.openElsewhere();
-      expect(elsewhere.query("SELECT id FROM repsync_sessions").values()).toEqual([["s3"]]);
-      expect(elsewhere.query("SELECT name FROM repsync_attempts").values()).toEqual([["c"]]);
-    }));
 });
 
 describe("SQLite: stores of sync runs and sign-in when nothing can be written", () => {
@@ -235,25 +220,21 @@ describe("SQLite: stores of sync runs and sign-in when nothing can be written", 
         kind: "store_unavailable",
         message: "The database is unavailable: the disk is full",
       };
-      const session = { id: "s", username: large, expiresAtMs: Number.MAX_SAFE_INTEGER };
       const refusal = {
         table: "a",
         direction: "push",
         key: { k: 1 },
         ...{ record: null, fingerprint: "f" },
       } as const;
-      const failures = [
-        await failureOf(storage.sessions.begin(session)),
-        await failureOf(storage.secrets.getOrCreate("jwt_secret", large)),
-      ];
-      expect(failures).toEqual([full, full]);
+      const secrets = new Secrets(storage.documents);
+      expect(await failureOf(secrets.getOrCreate("jwt_secret", large))).toEqual(full);
       const small = { ...refusal, message: "small", lastAtMs: 1 };
       const rejected = [small, { ...refusal, message: large, lastAtMs: 1 }];
       expect(await failureOf(commitAlone(storage, PLAIN, { rejected }))).toMatchObject({
         kind: "commit_failed",
       });
       expect(await storage.rejected.countByTable()).toEqual(new Map());
-      expect(await storage.secrets.getOrCreate("jwt_secret", "small")).toBe("small");
+      expect(await secrets.getOrCreate("jwt_secret", "small")).toBe("small");
       await commitAlone(storage, PLAIN, { rejected: [small] });
     }));
 

@@ -1,6 +1,7 @@
 import { expect, test } from "bun:test";
 import { existsSync } from "node:fs";
 import { join } from "node:path";
+import { Secrets } from "../../../../src/repositories/accounts/secrets.ts";
 import { SqliteFile } from "../support.ts";
 import { COUNT_MARKER, SIGN_IN_LIMIT, type Winnings } from "./stores-child.ts";
 
@@ -35,7 +36,9 @@ test(
       const storage = await file.open();
       const markers = await storage.markers.readAll();
       expect(markers.get(COUNT_MARKER)).toBe(String(children.length * ROUNDS));
-      expect(await storage.secrets.getOrCreate("jwt_secret", "late")).toBe([...secrets][0]!);
+      expect(await new Secrets(storage.documents).getOrCreate("jwt_secret", "late")).toBe(
+        [...secrets][0]!,
+      );
       for (const [n, { accounts }] of winnings.entries()) {
         for (const username of accounts) {
           const email = `${n}.${username.slice(4)}@example.org`;

@@ -1,0 +1,112 @@
+// Events that are counted to slow down guessing and changes, and how long a caller has to wait. D-5.4, D-8.5.
+import type { Key } from "../../shared/document-key.ts";
+
+/** One sliding count: the events of its key whose `nowMs` was less than `windowMs` away from this `nowMs`. */
+export interface AttemptCounter {
+  readonly key: Key;
+  /** Events that are too many, 1 or more. */
+  readonly limit: number;
+  /** The same for every use of a key. */
+  readonly windowMs: number;
+  readonly nowMs: number;
+}
+
+/** The events of a counter. */
+export interface CountedEvents {
+  readonly key: Key;
+  /** When they were, in the order of counting. */
+  readonly atMs: readonly number[];
+  /** When the last of them has left the window. */
+  readonly endsAtMs: number;
+}
+
+/** Of failed sign-ins to an account. */
+export function failuresKey(username: string): Key {
+  return ["account", username];
+}
+
+/** Of changes that an account asked for. */
+export function changesKey(username: string): Key {
+  return ["changes", username];
+}
+
+/** Of sign-ins to an account from an address, or from a network of them. */
+export function knownAddressKey(username: string, addressGroup: string): Key {
+  return [...knownAddresses(username), addressGroup];
+}
+
+/** Of an address: its failed sign-ins and signups. */
+export function addressKey(addressGroup: string): Key {
+  return ["address", addressGroup];
+}
+
+/** What is counted of an account: the counters of `keys`, and those whose key begins with `beginning`. D-8.2. */
+export function attemptsOf(username: string): {
+  readonly keys: readonly Key[];
+  readonly beginning: Key;
+} {
+  return {
+    keys: [failuresKey(username), changesKey(username)],
+    beginning: knownAddresses(username),
+  };
+}
+
+/**
+ * Seconds from 1 until each counter is below its limit, when one has reached it; null when none has. `known` are the events
+ * of these counters, as far as there are any.
+ */
+export function longestWait(
+  counters: readonly AttemptCounter[],
+  known: readonly CountedEvents[],
+): number | null {
+  const events = byKey(known);
+  const waits = counters
+    .map((counter) => waitMs(counter, events.get(nameOf(counter.key))?.atMs ?? []))
+    .filter((ms) => ms !== null);
+  return waits.length === 0 ? null : Math.ceil(Math.max(...waits) / 1000);
+}
+
+/** The events of each counter with one more, without those that count for nobody. */
+export function withEvents(
+  counters: readonly AttemptCounter[],
+  known: readonly CountedEvents[],
+): readonly CountedEvents[] {
+  const events = byKey(known);
+  for (const { key, nowMs, windowMs } of counters) {
+    const before = events.get(nameOf(key))?.atMs ?? [];
+    const atMs = [...before.filter((ms) => ms > nowMs - keptMs(windowMs)), nowMs];
+    events.set(nameOf(key), { key, atMs, endsAtMs: Math.max(...atMs) + windowMs });
+  }
+  return [...events.values()];
+}
+
+/** Events that ended until then count for no caller of these counters, whose clocks may be behind one another. */
+export function forgottenUntil(counters: readonly AttemptCounter[]): number {
+  const times = counters.map(({ nowMs, windowMs }) => nowMs + windowMs - keptMs(windowMs));
+  return Math.max(0, Math.min(...times));
+}
+
+function knownAddresses(username: string): Key {
+  return ["known", username];
+}
+
+/** How long an event is kept: longer than it counts, for callers whose clock is behind. */
+function keptMs(windowMs: number): number {
+  return 2 * windowMs;
+}
+
+function byKey(known: readonly CountedEvents[]): Map<string, CountedEvents> {
+  return new Map(known.map((events) => [nameOf(events.key), events]));
+}
+
+function nameOf(key: Key): string {
+  return JSON.stringify(key);
+}
+
+function waitMs(counter: AttemptCounter, events: readonly number[]): number | null {
+  const { limit, windowMs, nowMs } = counter;
+  const counted = events.filter((atMs) => Math.abs(atMs - nowMs) < windowMs).sort((a, b) => b - a);
+  // It has to leave the window before another may come.
+  const limiting = counted[limit - 1];
+  return limiting === undefined ? null : limiting + windowMs - nowMs;
+}
