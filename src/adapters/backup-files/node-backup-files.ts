@@ -8,6 +8,8 @@ import type {
   NewBackupOptions,
 } from "../../ports/copies/backup-files.ts";
 
+import { readCompressed, writeCompressed } from "./compressed-lines.ts";
+
 const SQLITE_MAGIC = "SQLite format 3\0";
 /** For the owner alone: a backup holds everything that the store does. */
 const FILE_MODE = 0o600;
@@ -56,6 +58,14 @@ export class NodeBackupFiles implements BackupFiles {
     if (start.startsWith(SQLITE_MAGIC)) return "sqlite";
     if (start.startsWith(BACKUP_MAGIC)) return "mongodb";
     throw new AppError("invalid_request", `"${path}" is no backup of repsync`);
+  }
+
+  async writeLines(path: string, lines: AsyncIterable<string>): Promise<void> {
+    await writeCompressed(path, lines);
+  }
+
+  readLines(path: string): AsyncIterable<string> {
+    return readCompressed(path);
   }
 
   async list(folder: string): Promise<readonly string[]> {

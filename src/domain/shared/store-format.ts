@@ -60,5 +60,8 @@ function unfinishedText(filledBy: string): string {
   return `The store was not filled to its end by repsync ${filledBy}, and nothing of it may be used: run that again, or set STORAGE_URL to an empty store`;
 }
 
+/** How an archive begins; a backup of SQLite is a SQLite file. */
+export const ARCHIVE_MAGIC = "repsync backup 2\n";
+
 /** How a backup of a MongoDB store begins; one of SQLite is a SQLite file. */
 export const BACKUP_MAGIC = "repsync backup 1\n";

@@ -22,6 +22,12 @@ export interface BackupFiles {
   /** Throws `invalid_request` when there is a file of that name, or a folder, or one of the store; `file_failed`. */
   begin(path: string, options: NewBackupOptions): Promise<NewBackupFile>;
 
+  /** Writes lines, compressed, into an empty file. Throws `file_failed`, and what the lines throw. */
+  writeLines(path: string, lines: AsyncIterable<string>): Promise<void>;
+
+  /** The lines of such a file. Throws `file_failed` for one that is damaged. */
+  readLines(path: string): AsyncIterable<string>;
+
   /** The kind of store that a backup is of. Throws `invalid_request` for a file that is not there or is no backup. */
   kindOf(path: string): Promise<"sqlite" | "mongodb">;
 

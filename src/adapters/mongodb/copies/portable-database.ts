@@ -160,7 +160,7 @@ export class PortableDatabase implements PortableStore {
       const recorded = state?.["tables"]?.[name];
       if (!deletes || recorded === undefined) continue;
       const completeSince = formatMs((recorded["completeSince"] as Date).getTime());
-      yield { table: name, completeSince, listId: recorded["formerList"] ?? "" };
+      yield { table: name, completeSince, listId: recorded["list"] };
     }
   }
 
@@ -239,9 +239,11 @@ export class PortableDatabase implements PortableStore {
   async #writeDeleteRecords(entries: readonly PortableEntry[]): Promise<void> {
     for (const { table, completeSince, listId } of entries) {
       const place = `tables.${String(table)}`;
-      const since = { [`${place}.completeSince`]: new Date(String(completeSince)) };
-      const former = listId === "" ? {} : { [`${place}.formerList`]: listId };
-      await this.#named(DELETE_RECORDER.name).updateOne({}, { $set: { ...since, ...former } });
+      const $set = {
+        [`${place}.completeSince`]: new Date(String(completeSince)),
+        [`${place}.list`]: String(listId),
+      };
+      await this.#named(DELETE_RECORDER.name).updateOne({}, { $set });
     }
   }
 

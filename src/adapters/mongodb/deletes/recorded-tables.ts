@@ -1,9 +1,9 @@
 // Of which tables deletes are recorded, since when.
-import type { Timestamp } from "mongodb";
+import { ObjectId, type Timestamp } from "mongodb";
 import type { Table } from "../../../domain/sync/table/table.ts";
 
 /** A table of which deletes are recorded, or were. */
-interface RecordedTable {
+export interface RecordedTable {
   /** Names of the key columns, as one text. */
   readonly key: string;
   /** Name of the timestamp column. */
@@ -13,8 +13,8 @@ interface RecordedTable {
   readonly from: Timestamp;
   /** Since when the record is complete. */
   readonly completeSince: Date;
-  /** The id that its list of tombstones had in the file from which it was moved; absent where it was not. */
-  readonly formerList?: string;
+  /** The id of its list of tombstones, which tells the places of the list from all others. */
+  readonly list: string;
 }
 
 /** By name. */
@@ -55,7 +55,10 @@ export function planTables(
     if (before?.isOn && !hasOtherKey) {
       goesOn = true;
       planned[table.name] = { ...before, ...changed };
-    } else planned[table.name] = { ...changed, ...begun(beginning) };
+    } else {
+      const list = before === undefined || hasOtherKey ? new ObjectId().toHexString() : before.list;
+      planned[table.name] = { ...changed, list, ...begun(beginning) };
+    }
   }
   return { tables: planned, otherKeys, goesOn };
 }

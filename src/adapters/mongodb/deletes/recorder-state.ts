@@ -17,6 +17,7 @@ import {
   type Beginning,
   beginAll,
   planTables,
+  type RecordedTable,
   type RecordedTables,
 } from "./recorded-tables.ts";
 
@@ -165,19 +166,13 @@ export class RecorderStates {
     );
   }
 
-  /** Since when the record of a table is complete, read in the snapshot of `tx`. */
-  async completeSince(table: Table, options: object): Promise<Date> {
+  /** What is known of a table, read in the snapshot of `tx`. */
+  async find(table: Table, options: object): Promise<RecordedTable> {
     const state = await this.#states.findOne({ _id: STATE_ID }, options);
     const recorded = state?.tables[table.name];
     if (recorded === undefined)
       throw new Error(`Table "${table.name}" was not prepared with deletes`);
-    return recorded.completeSince;
-  }
-
-  /** The id that a table's list of tombstones had in the file from which it was moved; null where it was not. */
-  async formerList(table: Table, options: object): Promise<string | null> {
-    const state = await this.#states.findOne({ _id: STATE_ID }, options);
-    return state?.tables[table.name]?.formerList ?? null;
+    return recorded;
   }
 
   /** Moves the time since when a table's record is complete forward. */

@@ -38,8 +38,8 @@ export class MongoTombstones implements Tombstones {
     await this.#recorder.caughtUp(table);
     const { after, limitRows } = query;
     return await readSnapshot(this.#deps, async (tx) => {
-      let place = await this.#placeOf(table, after, tx);
-      const completeSince = await this.#states.completeSince(table, inSnapshot(tx));
+      const { completeSince, list } = await this.#states.find(table, inSnapshot(tx));
+      let place = await this.#placeIn(table, { list, cursor: after }, tx);
       const found: TombstoneDocument[] = [];
       for (let isLast = false; !isLast && found.length <= limitRows; ) {
         const wanted = limitRows + 1 - found.length;
@@ -51,7 +51,8 @@ export class MongoTombstones implements Tombstones {
       const page = found.slice(0, limitRows);
       return {
         items: page.map(({ key, deletedAt }) => ({ key: parseJson(key) as Row, deletedAt })),
-        cursor: String(page.at(-1)?.place ?? after ?? 0),
+        cursor:
+          page.length === 0 && after !== null ? after : cursorOf(list, page.at(-1)?.place ?? 0),
         hasMore: found.length > page.length,
         earliestAvailable: formatMs(completeSince.getTime()),
       };
@@ -60,7 +61,10 @@ export class MongoTombstones implements Tombstones {
 
   async end(table: Table): Promise<string> {
     await this.#recorder.caughtUp(table);
-    return String(await readSnapshot(this.#deps, (tx) => this.#lastPlace(table, tx)));
+    return await readSnapshot(this.#deps, async (tx) => {
+      const { list } = await this.#states.find(table, inSnapshot(tx));
+      return cursorOf(list, await this.#lastPlace(table, tx));
+    });
   }
 
   /** Counts those too whose row another program wrote anew meanwhile, which `list` leaves out. */
@@ -148,18 +152,29 @@ export class MongoTombstones implements Tombstones {
 
   async #placeOf(table: Table, cursor: string | null, tx: ClientSession): Promise<number> {
     if (cursor === null) return 0;
-    const formerList = await this.#states.formerList(table, inSnapshot(tx));
-    // A cursor that the list had given before it was moved here from a file.
-    const isFormer = formerList !== null && cursor.startsWith(`${formerList}-`);
-    const number = isFormer ? cursor.slice(formerList.length + 1) : cursor;
-    const place = /^(?:0|[1-9]\d*)$/.test(number) ? Number(number) : Number.POSITIVE_INFINITY;
-    if (place <= (await this.#lastPlace(table, tx))) return place;
+    const { list } = await this.#states.find(table, inSnapshot(tx));
+    return await this.#placeIn(table, { list, cursor }, tx);
+  }
+
+  async #placeIn(
+    table: Table,
+    { list, cursor }: { readonly list: string; readonly cursor: string | null },
+    tx: ClientSession,
+  ): Promise<number> {
+    if (cursor === null) return 0;
+    const place = Number(cursor.slice(list.length + 1));
+    const isGiven = Number.isInteger(place) && place >= 0 && cursor === cursorOf(list, place);
+    if (isGiven && place <= (await this.#lastPlace(table, tx))) return place;
     throw new AppError("invalid_request", "The cursor is none that this store gave");
   }
 
   async #lastPlace(table: Table, tx: ClientSession): Promise<number> {
     return await lastNumber(this.#deps.db, counterOf(table), inSnapshot(tx));
   }
+}
+
+function cursorOf(list: string, place: number): string {
+  return `${list}-${place}`;
 }
 
 function inSnapshot(tx: ClientSession) {

@@ -9,7 +9,7 @@ import { hasNumbers, type IndexKeys, KEY_TIME_FIELD, layoutOf } from "./table-la
 export const TABLE_DEFINITIONS: InternalCollection = { name: "repsync_tables" };
 
 /** A table as the registry had it when it was last prepared. Dropped columns stay: documents keep their values. */
-interface TableDefinition {
+export interface TableDefinition {
   /** Table name. */
   readonly _id: string;
   readonly columns: Readonly<Record<string, ColumnType>>;

@@ -49,7 +49,7 @@ export function holdAlone(connection: SqliteConnection): void {
 }
 
 /** Removes what killed processes have left beside a file that this one holds. Never rejects. */
-export async function removeRemains(path: string, of: "restore" | "move"): Promise<void> {
+export async function removeRemains(path: string, of: "restore" | "move" | "fill"): Promise<void> {
   const folder = dirname(path);
   const start = `.${basename(path)}.${of}-`;
   const names = await readdir(folder).catch(() => []);

@@ -14,7 +14,7 @@ import type { SqliteConnection, SqliteRow, SqliteValue } from "../driver/driver.
 import { quotedName } from "../driver/unique-keys.ts";
 import { entryId } from "../runs/rejected-records.ts";
 import { decodeRows, readExpression, textWithNul, valueEncoder } from "../tables/column-values.ts";
-import { canonicalTime, keptTime, MOVED_LIST, TombstoneNames } from "../tables/tombstone-sql.ts";
+import { canonicalTime, keptTime, TombstoneNames } from "../tables/tombstone-sql.ts";
 import { run } from "./backup-file.ts";
 import { PLAIN_PARTS, type PlainPart } from "./portable-parts.ts";
 import { allRows } from "./row-digests.ts";
@@ -129,8 +129,7 @@ export class PortableFile implements PortableStore {
     const names = tables.filter(({ deletes }) => deletes).map(({ name }) => name);
     for (const row of this.#iterate(DELETES)) {
       if (!names.includes(String(row["table"]))) continue;
-      const id = String(row["listId"]);
-      yield { ...row, listId: id.startsWith(MOVED_LIST) ? "" : id };
+      yield row;
     }
   }
 
@@ -237,10 +236,9 @@ function statementsOf(
       return [insert("repsync_agreed", { table_name, place, block })];
     }
     case "delete_records": {
-      const listId = value("listId");
-      const set = `UPDATE repsync_deletes SET earliest_available = ?,
-        list_id = CASE ? WHEN '' THEN '${MOVED_LIST}' || list_id ELSE ? END WHERE table_name = ?`;
-      return [[set, [value("completeSince"), listId, listId, value("table")]]];
+      const set =
+        "UPDATE repsync_deletes SET earliest_available = ?, list_id = ? WHERE table_name = ?";
+      return [[set, [value("completeSince"), value("listId"), value("table")]]];
     }
     case "tombstones":
       return [tombstoneStatement(entry, tables)];

@@ -8,6 +8,8 @@ export interface Definition {
   readonly key: readonly string[];
   /** Type by column name, columns that the registry has dropped since included. */
   readonly columns: Readonly<Record<string, string>>;
+  /** The name of the timestamp column; null without one. */
+  readonly time: string | null;
   /** The expression that the order column is generated from; null without one. */
   readonly order: string | null;
   /** There, and true, for a table that another program made. */

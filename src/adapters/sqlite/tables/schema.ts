@@ -144,6 +144,7 @@ function definitionOf(table: Table, found: FoundTable | null): Definition {
   return {
     key: table.keyColumns.map(({ name }) => name),
     columns: { ...found?.definition?.columns, ...Object.fromEntries(types) },
+    time: table.timestampColumn,
     order: orderExpression(table),
     ...(found?.isForeign ? { isForeign: true } : {}),
   };

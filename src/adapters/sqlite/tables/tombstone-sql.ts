@@ -14,9 +14,6 @@ export const TOMBSTONE_TABLES = [
   "CREATE TABLE IF NOT EXISTS repsync_moment (now TEXT NOT NULL)",
 ];
 
-/** How the id of a list begins that was moved here from MongoDB. */
-export const MOVED_LIST = "moved";
-
 const FORM = "%Y-%m-%dT%H:%M:%f";
 const MACHINE_NOW = `strftime('${FORM}', 'now') || '000'`;
 

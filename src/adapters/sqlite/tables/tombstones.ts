@@ -11,7 +11,7 @@ import type { SqliteDatabase } from "../driver/database.ts";
 import type { SqliteValue } from "../driver/driver.ts";
 import { decodeRows, readExpression } from "./column-values.ts";
 import { deleteTriggerName } from "./delete-triggers.ts";
-import { canonicalTime, keptTime, MOVED_LIST, TombstoneNames } from "./tombstone-sql.ts";
+import { canonicalTime, keptTime, TombstoneNames } from "./tombstone-sql.ts";
 import { forgetReplaced, keyText, TombstoneWrites } from "./tombstone-writes.ts";
 
 const FIND = `SELECT list_id, earliest_available,
@@ -143,10 +143,8 @@ function cursorOf({ id }: List, place: number): string {
 /** Throws `invalid_request` for a cursor that was never given; null is the place before all. */
 function placeOf(list: List, cursor: string | null): number {
   if (cursor === null) return 0;
-  // Cursors that a list had given before it was moved here from MongoDB are numbers alone.
-  const isFormer = list.id.startsWith(MOVED_LIST) && /^\d+$/.test(cursor);
-  const place = Number(isFormer ? cursor : cursor.slice(list.id.length + 1));
+  const place = Number(cursor.slice(list.id.length + 1));
   const isGiven = Number.isInteger(place) && place >= 0 && place <= list.lastPlace;
-  if (isGiven && (isFormer || cursor === cursorOf(list, place))) return place;
+  if (isGiven && cursor === cursorOf(list, place)) return place;
   throw new AppError("invalid_request", "The cursor is none that this store gave");
 }

@@ -214,7 +214,12 @@ function updatesAll(entry: TableEntry): boolean {
   return listed === "__all__" || (listed.length === 1 && listed[0] === "__all__");
 }
 
-function buildTable(name: string, entry: TableEntry, lagSeconds: number): Table {
+/** The table of a sound entry. */
+export function buildTable(
+  name: string,
+  entry: TableEntry,
+  lagSeconds: number = DEFAULT_LAG_SECONDS,
+): Table {
   const columns = Object.entries(entry.columns).map(
     ([columnName, column]): Column => ({
       name: columnName,

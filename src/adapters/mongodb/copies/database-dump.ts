@@ -1,0 +1,229 @@
+// Reads everything of a database, as it is at one moment. D-10.7.
+import { Buffer } from "node:buffer";
+import type { ClientSession, Collection, Document } from "mongodb";
+import { AppError } from "../../../domain/shared/errors.ts";
+import { parseJson, rawNumber } from "../../../domain/shared/json.ts";
+import { STORE_FORMAT } from "../../../domain/shared/store-format.ts";
+import { formatMs } from "../../../domain/shared/time.ts";
+import type { TableEntry } from "../../../domain/sync/table/registry-schema.ts";
+import type { Row, Table } from "../../../domain/sync/table/table.ts";
+import {
+  type Dump,
+  type DumpedDeletes,
+  type DumpedPart,
+  type DumpedRow,
+  type DumpedSource,
+  type DumpedTable,
+  type DumpedTombstone,
+  type DumpOptions,
+  inParts,
+  tableOf,
+} from "../../../ports/copies/store-dump.ts";
+import { type AnyCollection, copiedOf } from "../../../ports/documents.ts";
+import { DELETE_RECORDER, type RecorderState } from "../deletes/recorder-state.ts";
+import { DocumentCollection } from "../documents/document-collection.ts";
+import { hasCode, toAppError } from "../driver/errors.ts";
+import { COUNTERS } from "../driver/id-counters.ts";
+import type { StoreDeps } from "../driver/operations.ts";
+import { COMMITTED, SNAPSHOT } from "../driver/operations.ts";
+import { STORE_FACTS } from "../driver/store-facts.ts";
+import { counterOf, TOMBSTONES, type TombstoneDocument } from "../driver/tombstone-documents.ts";
+import { RowReader } from "../tables/row-reader.ts";
+import { TABLE_DEFINITIONS, type TableDefinition } from "../tables/table-inspection.ts";
+import { layoutOf } from "../tables/table-layout.ts";
+import { restOf } from "./whole-documents.ts";
+
+/** Server codes: of a snapshot that the server no longer has, and of one that it does not have yet. */
+const SNAPSHOT_TOO_OLD = 239;
+const SNAPSHOT_UNAVAILABLE = 246;
+const SNAPSHOT_TRIES = 5;
+const BATCH = 1_000;
+
+/** Options of every read. */
+type ReadOptions = typeof COMMITTED | (typeof SNAPSHOT & { readonly session: ClientSession });
+
+export class DatabaseDump implements DumpedSource {
+  readonly #deps: Pick<StoreDeps, "client" | "db">;
+  readonly #collections: readonly DocumentCollection[];
+
+  constructor(deps: Pick<StoreDeps, "client" | "db">, collections: readonly AnyCollection[]) {
+    this.#deps = deps;
+    this.#collections = copiedOf(collections).map((one) => new DocumentCollection(one));
+  }
+
+  async dump({ stop, isStill = false }: DumpOptions = {}): Promise<Dump> {
+    for (let tries = 1; ; tries++) {
+      const session = isStill ? null : this.#deps.client.startSession({ snapshot: true });
+      const reading = new Reading(
+        this.#deps,
+        session === null ? COMMITTED : { ...SNAPSHOT, session },
+      );
+      const end = () => session?.endSession();
+      try {
+        const about = await reading.about(this.#collections);
+        return { about, parts: told(reading.parts(this.#collections, about.tables, stop), end) };
+      } catch (error) {
+        await end();
+        // A collection that was made a moment ago.
+        if (hasCode(error, SNAPSHOT_UNAVAILABLE) && tries < SNAPSHOT_TRIES) continue;
+        throw readFailure(error);
+      }
+    }
+  }
+}
+
+class Reading {
+  readonly #deps: Pick<StoreDeps, "client" | "db">;
+  readonly #read: ReadOptions;
+
+  constructor(deps: Pick<StoreDeps, "client" | "db">, read: ReadOptions) {
+    this.#deps = deps;
+    this.#read = read;
+  }
+
+  /** Looks into every collection, so that those that the snapshot does not have yet are found before the first part. */
+  async about(collections: readonly DocumentCollection[]) {
+    const [id] = await this.#all(STORE_FACTS, { _id: "deployment_id" });
+    const [state] = await this.#all(DELETE_RECORDER.name);
+    const definitions = await this.#all(TABLE_DEFINITIONS.name);
+    const counters = new Map(
+      (await this.#all(COUNTERS.name)).map(({ _id, last }) => [String(_id), Number(last)]),
+    );
+    const tables = (definitions as unknown as TableDefinition[])
+      .toSorted((a, b) => (a._id < b._id ? -1 : 1))
+      .map((definition) => described(definition, state as RecorderState | undefined, counters));
+    const names = [...collections, ...tables].map(({ name }) => name);
+    let items = 0;
+    for (const name of [...names, TOMBSTONES.name]) {
+      await this.#collection(name).findOne({}, { ...this.#read, projection: { _id: 1 } });
+      items += await this.#collection(name).estimatedDocumentCount();
+    }
+    const deploymentId = String(id?.["value"]);
+    return { store: "mongodb" as const, format: STORE_FORMAT, deploymentId, tables, items };
+  }
+
+  async *parts(
+    collections: readonly DocumentCollection[],
+    tables: readonly DumpedTable[],
+    stop?: AbortSignal,
+  ): AsyncGenerator<DumpedPart> {
+    for (const own of collections) {
+      for await (const items of inParts(this.#documents(own), stop)) {
+        yield { of: "documents", name: own.collection.name, items };
+      }
+    }
+    for (const table of tables.map(tableOf)) {
+      for await (const items of inParts(this.#rows(table), stop)) {
+        yield { of: "rows", name: table.name, items };
+      }
+    }
+    for (const { name, deletes } of tables) {
+      if (deletes === null) continue;
+      for await (const items of inParts(this.#tombstones(name), stop)) {
+        yield { of: "tombstones", name, items };
+      }
+    }
+  }
+
+  async *#documents(own: DocumentCollection): AsyncGenerator<object> {
+    const sorted = { ...this.#read, batchSize: BATCH, sort: { _id: 1 } as const };
+    for await (const stored of this.#collection(own.name).find({}, sorted)) {
+      yield own.documentOf(stored);
+    }
+  }
+
+  async *#rows(table: Table): AsyncGenerator<DumpedRow> {
+    const reader = new RowReader(layoutOf(table), table.columns);
+    const raw = { ...this.#read, batchSize: BATCH, raw: true };
+    for await (const document of this.#collection(table.name).find({}, raw)) {
+      const bson = document as unknown as Uint8Array;
+      const row = faithful(reader.read(bson));
+      yield { row, rest: Buffer.from(restOf(table, row, bson)).toString("base64") };
+    }
+  }
+
+  async *#tombstones(table: string): AsyncGenerator<DumpedTombstone> {
+    const sorted = { ...this.#read, batchSize: BATCH, sort: { place: 1 } as const };
+    const found = this.#collection(TOMBSTONES.name).find({ table }, sorted);
+    for await (const tombstone of found) {
+      const { place, key, deletedAt, takenAt } = tombstone as unknown as TombstoneDocument;
+      yield { place, key: parseJson(key) as Row, deletedAt, takenAtMs: takenAt.getTime() };
+    }
+  }
+
+  async #all(name: string, filter: Document = {}): Promise<readonly Document[]> {
+    return await this.#collection(name).find(filter, this.#read).toArray();
+  }
+
+  #collection(name: string): Collection {
+    return this.#deps.db.collection(name);
+  }
+}
+
+function described(
+  { _id: name, columns, upsert_key, timestamp_column, has_numbers, is_foreign }: TableDefinition,
+  state: RecorderState | undefined,
+  counters: ReadonlyMap<string, number>,
+): DumpedTable {
+  const isNumbered = (column: string) =>
+    has_numbers === true && column === "id" && !upsert_key.includes(column);
+  const entries = Object.entries(columns).map(([column, type]) => [
+    column,
+    isNumbered(column) ? { type, auto_increment: true } : { type },
+  ]);
+  const entry: DumpedTable["entry"] = {
+    upsert_key: [...upsert_key],
+    timestamp_column,
+    columns: Object.fromEntries(entries) as TableEntry["columns"],
+  };
+  const isForeign = is_foreign === true;
+  const lastNumber = counters.get(name) ?? 0;
+  const deletes = timestamp_column === null ? null : deletesOf(name, state, counters);
+  return { name, entry, isForeign, lastNumber, deletes };
+}
+
+function deletesOf(
+  name: string,
+  state: RecorderState | undefined,
+  counters: ReadonlyMap<string, number>,
+): DumpedDeletes | null {
+  const recorded = state?.tables[name];
+  if (recorded === undefined) return null;
+  return {
+    list: recorded.list,
+    lastPlace: counters.get(counterOf({ name })) ?? 0,
+    completeSince: formatMs(recorded.completeSince.getTime()),
+  };
+}
+
+/** Numbers as every store reads them. */
+function faithful(row: Row): Row {
+  for (const name in row) {
+    if (Object.is(row[name], -0)) (row as Record<string, unknown>)[name] = rawNumber("-0");
+  }
+  return row;
+}
+
+async function* told(
+  parts: AsyncGenerator<DumpedPart>,
+  end: () => Promise<void> | undefined,
+): AsyncGenerator<DumpedPart> {
+  try {
+    yield* parts;
+  } catch (error) {
+    throw readFailure(error);
+  } finally {
+    await end();
+  }
+}
+
+function readFailure(error: unknown): unknown {
+  if (hasCode(error, SNAPSHOT_TOO_OLD)) {
+    const text =
+      "MongoDB keeps too little of its history for a backup of one moment: raise minSnapshotHistoryWindowInSeconds (300 by default) to more seconds than the backup takes";
+    return new AppError("store_unavailable", text, { cause: error });
+  }
+  return error instanceof Error && !(error instanceof AppError) && "code" in error
+    ? toAppError(error)
+    : error;
+}

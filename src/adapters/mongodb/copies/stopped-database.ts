@@ -1,0 +1,37 @@
+import { AppError } from "../../../domain/shared/errors.ts";
+import type { DumpedSource } from "../../../ports/copies/store-dump.ts";
+import type { AnyCollection } from "../../../ports/documents.ts";
+import type { Logger } from "../../../ports/runtime/logger.ts";
+import { connect } from "../driver/connection.ts";
+import type { Stopwatch } from "../driver/deadline.ts";
+import { HOLD_SECONDS, isHeld } from "../driver/holders.ts";
+import { DatabaseDump } from "./database-dump.ts";
+
+interface Address {
+  readonly url: string;
+  readonly clock: Stopwatch;
+  readonly logger: Logger;
+  readonly collections: readonly AnyCollection[];
+}
+
+export interface StoppedDatabase extends DumpedSource {
+  /** Throws `invalid_request` when a service uses the database. */
+  requireStopped(): Promise<void>;
+  close(): Promise<void>;
+}
+
+/** Opens a prepared database, to read all of it. */
+export async function openStoppedDatabase(address: Address): Promise<StoppedDatabase> {
+  const { url, collections, ...deps } = address;
+  const { client, db } = await connect(url, deps, async () => {});
+  const source = new DatabaseDump({ client, db }, collections);
+  return {
+    dump: (options) => source.dump({ ...options, isStill: true }),
+    async requireStopped() {
+      if (!(await isHeld(db))) return;
+      const text = `A running service holds the store, or did within the last ${HOLD_SECONDS} s: stop it first`;
+      throw new AppError("invalid_request", text);
+    },
+    close: () => client.close(),
+  };
+}

@@ -1,0 +1,60 @@
+// What a document of a table holds beyond its row: its id, and fields and types that only other programs write. D-10.7.
+import { Buffer } from "node:buffer";
+import { BSON, type Document, Long } from "mongodb";
+import { isRawNumber } from "../../../domain/shared/json.ts";
+import type { Row, Table } from "../../../domain/sync/table/table.ts";
+import { hasNumbers } from "../tables/table-layout.ts";
+import { storedFields } from "../tables/upserts.ts";
+
+/** Keeps the type of each value. */
+const FAITHFUL = {
+  promoteValues: false,
+  promoteLongs: false,
+  promoteBuffers: false,
+  bsonRegExp: true,
+} as const;
+
+/** As BSON: the id alone where the row tells everything else, or the whole document. */
+export function restOf(table: Table, row: Row, document: Uint8Array): Uint8Array {
+  const found = elementsOf(document);
+  const own = elementsOf(BSON.serialize(fieldsOf(table, row)));
+  const id = found.get("_id");
+  const isSame =
+    id !== undefined &&
+    found.size === own.size + 1 &&
+    [...own].every(([name, element]) => found.get(name)?.equals(element));
+  if (!isSame) return document;
+  const length = id.length + 5;
+  const bson = Buffer.alloc(length);
+  bson.writeInt32LE(length, 0);
+  id.copy(bson, 4);
+  return bson;
+}
+
+/** The document of a row with its rest. */
+export function wholeDocument(table: Table, row: Row, rest: Uint8Array | null): Document {
+  const fields = fieldsOf(table, row);
+  if (rest === null) return fields;
+  const found = BSON.deserialize(rest, FAITHFUL);
+  return Object.keys(found).length === 1 ? { ...found, ...fields } : found;
+}
+
+/** What repsync itself stores of a row. */
+function fieldsOf(table: Table, row: Row): Document {
+  const fields: Document = storedFields(table, row);
+  const { id } = row;
+  const isNumber = typeof id === "number" || isRawNumber(id);
+  if (!hasNumbers(table) || !isNumber) return fields;
+  return { ...fields, id: Long.fromString(typeof id === "number" ? String(id) : id.rawJSON) };
+}
+
+/** The bytes of each element, with its type and name. */
+function elementsOf(bson: Uint8Array): ReadonlyMap<string, Buffer> {
+  const bytes = Buffer.from(bson.buffer, bson.byteOffset, bson.byteLength);
+  const elements = new Map<string, Buffer>();
+  for (const [, nameAt, nameLength, at, length] of BSON.onDemand.parseToElements(bytes)) {
+    const name = bytes.toString("utf8", nameAt, nameAt + nameLength);
+    elements.set(name, bytes.subarray(nameAt - 1, at + length));
+  }
+  return elements;
+}

@@ -1,0 +1,246 @@
+// An empty store in a file, that is filled beside it and then takes its place: a store is never half of one. D-10.7.
+import { createReadStream, createWriteStream } from "node:fs";
+import { open, rename, rm, stat, truncate } from "node:fs/promises";
+import { basename, dirname, join, resolve } from "node:path";
+import { pipeline } from "node:stream/promises";
+import { AppError } from "../../../domain/shared/errors.ts";
+import { formatMs } from "../../../domain/shared/time.ts";
+import type { Table } from "../../../domain/sync/table/table.ts";
+import {
+  type Dump,
+  type DumpedPart,
+  type DumpedStore,
+  type DumpedTable,
+  type DumpedTombstone,
+  type DumpOptions,
+  type EmptyStore,
+  type IsKept,
+  tableOf,
+} from "../../../ports/copies/store-dump.ts";
+import { type AnyCollection, copiedOf } from "../../../ports/documents.ts";
+import { CollectionTable } from "../documents/collection-table.ts";
+import { makeDatabaseFile } from "../driver/database-file.ts";
+import type { OpenSqlite, SqliteConnection, SqliteValue } from "../driver/driver.ts";
+import { storeError } from "../driver/result-codes.ts";
+import { quotedName } from "../driver/unique-keys.ts";
+import { valueEncoder } from "../tables/column-values.ts";
+import { keptTime, TombstoneNames } from "../tables/tombstone-sql.ts";
+import { type ClaimedFile, claimEmptyFile, removeRemains } from "./claim-empty-file.ts";
+import { FileDump } from "./file-dump.ts";
+import { fileFailure, run } from "./raw-connection.ts";
+import { BACKUP_TABLE, SEAL_BYTES } from "./sealed-file.ts";
+
+export interface EmptyFileOptions {
+  readonly openSqlite: OpenSqlite;
+  readonly path: string;
+  /** The one account that it may have. */
+  readonly adminUsername: string | null;
+  readonly collections: readonly AnyCollection[];
+  /** Makes these tables in the file of a path, as a start does. */
+  readonly prepare: (path: string, tables: readonly Table[]) => Promise<void>;
+}
+
+export class EmptyFile implements EmptyStore {
+  readonly kind = "sqlite";
+  readonly #options: EmptyFileOptions;
+  readonly #target: string;
+  readonly #temp: string;
+  readonly #claim: ClaimedFile;
+  /** True where there was no file before. */
+  readonly #isNew: boolean;
+  #connection: SqliteConnection | null = null;
+  #tables: ReadonlyMap<string, Table> = new Map();
+
+  private constructor(options: EmptyFileOptions, claim: ClaimedFile, isNew: boolean) {
+    this.#options = options;
+    this.#target = resolve(options.path);
+    this.#temp = join(dirname(this.#target), `.${basename(this.#target)}.fill-${process.pid}`);
+    this.#claim = claim;
+    this.#isNew = isNew;
+  }
+
+  /** Throws `invalid_request` for a file that is not empty or that another process has open. */
+  static async claim(options: EmptyFileOptions): Promise<EmptyFile> {
+    const { openSqlite, path, adminUsername } = options;
+    if (path === ":memory:") {
+      const text = "A store in memory ends with its process: name a file";
+      throw new AppError("invalid_request", text);
+    }
+    const target = resolve(path);
+    const isNew = (await stat(target).catch(() => null)) === null;
+    await makeDatabaseFile(target).catch((cause: unknown) => {
+      const text = "The file of the new store cannot be made: check its folder";
+      throw new AppError("store_unavailable", text, { cause });
+    });
+    // Who is refused here removes nothing: the file may be what another process has filled by now.
+    const claim = await claimEmptyFile(openSqlite, target, adminUsername);
+    await removeRemains(target, "fill");
+    return new EmptyFile(options, claim, isNew);
+  }
+
+  async begin({ tables }: DumpedStore): Promise<void> {
+    const made = tables.map(tableOf);
+    await this.#options.prepare(this.#temp, made);
+    this.#tables = new Map(made.map((table) => [table.name, table]));
+    const connection = await this.#open();
+    for (const table of tables) this.#told(() => setDeletes(connection, table));
+  }
+
+  /** Takes the whole file of a backup in place of `begin` and `write`, without the documents that are not kept. */
+  async takeBackup(path: string, isKept: IsKept, stop?: AbortSignal): Promise<void> {
+    try {
+      const target = createWriteStream(this.#temp, { flags: "w", mode: 0o600 });
+      await pipeline(createReadStream(path), target, stop === undefined ? {} : { signal: stop });
+      await truncate(this.#temp, (await stat(this.#temp)).size - SEAL_BYTES);
+    } catch (error) {
+      throw stop?.aborted ? stop.reason : fileFailure("The store", error);
+    }
+    const connection = await this.#open();
+    const { collections } = this.#options;
+    for (const { name } of collections.filter(({ isCopied = true }) => !isCopied)) {
+      run(connection, `DELETE FROM repsync_${name}`);
+    }
+    for (const sql of [`DROP TABLE ${BACKUP_TABLE}`, "DELETE FROM repsync_moment"]) {
+      run(connection, sql);
+    }
+    const { parts } = await this.dump();
+    for await (const part of parts) {
+      if (part.of !== "documents") break;
+      const collection = this.#collection(part.name);
+      for (const doc of part.items.filter((item) => !isKept(part.name, item))) {
+        const [key] = collection.valuesOf(collection.collection.keyOf(doc), doc);
+        run(connection, collection.remove, [key ?? null]);
+      }
+    }
+  }
+
+  async write(part: DumpedPart): Promise<void> {
+    this.#told(() => {
+      if (part.of === "documents") this.#writeDocuments(part.name, part.items);
+      else {
+        const table = this.#tables.get(part.name);
+        if (table === undefined) throw new Error(`No table "${part.name}" was dumped`);
+        if (part.of === "rows") this.#writeRows(table, part.items);
+        else this.#writeTombstones(table, part.items);
+      }
+    });
+  }
+
+  dump(options?: DumpOptions): Promise<Dump> {
+    return new FileDump(this.#opened, this.#options.collections).dump(options);
+  }
+
+  async finish(deploymentId: string): Promise<void> {
+    try {
+      const set = "UPDATE repsync_store SET value = ? WHERE name = 'deployment_id'";
+      this.#told(() => run(this.#opened, set, [deploymentId]));
+      this.#close();
+      await sync(this.#temp, "r+");
+      await rename(this.#temp, this.#target);
+      await sync(dirname(this.#target), "r");
+    } catch (error) {
+      throw fileFailure("The store", error);
+    }
+    this.#claim.release();
+  }
+
+  async giveUp(): Promise<void> {
+    this.#close();
+    const temps = ["", "-wal", "-shm", "-journal"].map((suffix) => `${this.#temp}${suffix}`);
+    // Before anybody else can claim it.
+    for (const path of this.#isNew ? [...temps, this.#target] : temps) {
+      await rm(path, { force: true }).catch(() => {});
+    }
+    this.#claim.release();
+  }
+
+  get #opened(): SqliteConnection {
+    if (this.#connection === null) throw new Error("The file is not begun");
+    return this.#connection;
+  }
+
+  async #open(): Promise<SqliteConnection> {
+    this.#connection = await this.#options.openSqlite(this.#temp);
+    run(this.#connection, "PRAGMA journal_mode = DELETE");
+    // It counts only once it is complete and on the disk.
+    run(this.#connection, "PRAGMA synchronous = OFF");
+    return this.#connection;
+  }
+
+  #close(): void {
+    this.#connection?.close();
+    this.#connection = null;
+  }
+
+  #collection(name: string): CollectionTable {
+    const found = copiedOf(this.#options.collections).find((one) => one.name === name);
+    if (found === undefined) throw new Error(`No collection "${name}" is copied`);
+    return new CollectionTable(found);
+  }
+
+  #writeDocuments(name: string, items: readonly object[]): void {
+    const collection = this.#collection(name);
+    const values = items.map((doc) => collection.valuesOf(collection.collection.keyOf(doc), doc));
+    this.#commit(collection.put, values);
+  }
+
+  #writeRows(table: Table, items: DumpedRows): void {
+    const names = table.columns.map((column) => quotedName(column.name));
+    const encoders = table.columns.map((column) => [column.name, valueEncoder(column)] as const);
+    const sql = insertSql(quotedName(table.name), names);
+    this.#commit(
+      sql,
+      items.map(({ row }) => encoders.map(([name, encode]) => encode(row[name] ?? null))),
+    );
+  }
+
+  #writeTombstones(table: Table, items: readonly DumpedTombstone[]): void {
+    const { list, keyColumns } = new TombstoneNames(table);
+    const others = ["repsync_place", "repsync_deleted_at", "repsync_taken_at", "repsync_is_own"];
+    const values = items.map(({ place, key, deletedAt, takenAtMs }) => [
+      ...table.keyColumns.map((column) => valueEncoder(column)(key[column.name] ?? null)),
+      ...[place, keptTime(deletedAt), keptTime(formatMs(takenAtMs)), 0],
+    ]);
+    this.#commit(insertSql(list, [...keyColumns, ...others]), values);
+  }
+
+  #commit(sql: string, all: readonly (readonly SqliteValue[])[]): void {
+    const statement = this.#opened.prepare(sql);
+    try {
+      run(this.#opened, "BEGIN IMMEDIATE");
+      for (const values of all) statement.run(values);
+      run(this.#opened, "COMMIT");
+    } finally {
+      statement.finalize();
+    }
+  }
+
+  #told(work: () => void): void {
+    try {
+      work();
+    } catch (error) {
+      throw storeError("store_unavailable", this.#opened.resultCode(error), error);
+    }
+  }
+}
+
+type DumpedRows = (DumpedPart & { readonly of: "rows" })["items"];
+
+function insertSql(into: string, columns: readonly string[]): string {
+  return `INSERT INTO ${into} (${columns.join(", ")}) VALUES (${columns.map(() => "?").join(", ")})`;
+}
+
+function setDeletes(connection: SqliteConnection, { name, deletes }: DumpedTable): void {
+  if (deletes === null) return;
+  const set = "UPDATE repsync_deletes SET earliest_available = ?, list_id = ? WHERE table_name = ?";
+  run(connection, set, [deletes.completeSince, deletes.list, name]);
+  const list = `repsync_deleted_${name}`;
+  run(connection, "DELETE FROM sqlite_sequence WHERE name = ?", [list]);
+  const add = "INSERT INTO sqlite_sequence (name, seq) VALUES (?, ?)";
+  run(connection, add, [list, deletes.lastPlace]);
+}
+
+async function sync(path: string, flags: string): Promise<void> {
+  const file = await open(path, flags);
+  await file.sync().finally(() => file.close());
+}

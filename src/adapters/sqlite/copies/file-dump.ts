@@ -1,0 +1,222 @@
+// Reads everything of a file, as it is at one moment. D-10.7.
+import { STORE_FORMAT } from "../../../domain/shared/store-format.ts";
+import { parseDateTime } from "../../../domain/shared/time.ts";
+import type { ColumnEntry } from "../../../domain/sync/table/registry-schema.ts";
+import type { Column, Row, Table } from "../../../domain/sync/table/table.ts";
+import {
+  type Dump,
+  type DumpedDeletes,
+  type DumpedPart,
+  type DumpedRow,
+  type DumpedSource,
+  type DumpedTable,
+  type DumpedTombstone,
+  type DumpOptions,
+  inParts,
+  tableOf,
+} from "../../../ports/copies/store-dump.ts";
+import { type AnyCollection, copiedOf } from "../../../ports/documents.ts";
+import { CollectionTable } from "../documents/collection-table.ts";
+import type { OpenSqlite, SqliteConnection, SqliteRow, SqliteValue } from "../driver/driver.ts";
+import { storeError } from "../driver/result-codes.ts";
+import { quotedName } from "../driver/unique-keys.ts";
+import { decodeRows, readExpression, textWithNul } from "../tables/column-values.ts";
+import { deleteTriggerName } from "../tables/delete-triggers.ts";
+import type { Definition } from "../tables/found-table.ts";
+import { canonicalTime, TombstoneNames } from "../tables/tombstone-sql.ts";
+import { allRows, run } from "./raw-connection.ts";
+
+const FACTS = "SELECT value FROM repsync_store WHERE name = 'deployment_id'";
+const TABLES = `SELECT name, definition FROM repsync_tables
+  WHERE name IN (SELECT name FROM sqlite_schema WHERE type = 'table') ORDER BY name`;
+/** Without the trigger nothing is known of the time before this moment. */
+const DELETES = `SELECT list_id, coalesce((SELECT seq FROM sqlite_sequence WHERE name = ?2), 0) AS last,
+  CASE WHEN EXISTS (SELECT 1 FROM sqlite_schema WHERE type = 'trigger' AND name = ?3)
+  THEN earliest_available ELSE strftime('%Y-%m-%dT%H:%M:%fZ', 'now') END AS complete_since
+  FROM repsync_deletes WHERE table_name = ?1`;
+/** Behind the type of a column by which rows are numbered. */
+const NUMBERED = " auto_increment";
+
+/** Reads a file by a connection of its own, which is closed behind the last part. */
+export async function dumpFile(
+  openSqlite: OpenSqlite,
+  path: string,
+  { collections, ...options }: DumpOptions & { readonly collections: readonly AnyCollection[] },
+): Promise<Dump> {
+  const connection = await openSqlite(path, true);
+  try {
+    const { about, parts } = await new FileDump(connection, collections).dump(options);
+    return { about, parts: closing(parts, connection) };
+  } catch (error) {
+    connection.close();
+    throw error;
+  }
+}
+
+async function* closing(
+  parts: AsyncIterable<DumpedPart>,
+  connection: SqliteConnection,
+): AsyncGenerator<DumpedPart> {
+  try {
+    yield* parts;
+  } finally {
+    connection.close();
+  }
+}
+
+/** A connection to a file, on which nothing else is done meanwhile. */
+export class FileDump implements DumpedSource {
+  readonly #connection: SqliteConnection;
+  readonly #collections: readonly CollectionTable[];
+
+  constructor(connection: SqliteConnection, collections: readonly AnyCollection[]) {
+    this.#connection = connection;
+    this.#collections = copiedOf(collections).map((one) => new CollectionTable(one));
+  }
+
+  async dump({ stop }: DumpOptions = {}): Promise<Dump> {
+    const { isInTransaction } = this.#connection;
+    try {
+      if (!isInTransaction) run(this.#connection, "BEGIN");
+      const tables = this.#all(TABLES).map((row) => this.#described(row));
+      const about = {
+        store: "sqlite" as const,
+        format: STORE_FORMAT,
+        deploymentId: String(this.#all(FACTS)[0]?.["value"]),
+        tables,
+        items: this.#countItems(tables),
+      };
+      const end = () => {
+        if (!isInTransaction) run(this.#connection, "ROLLBACK");
+      };
+      return { about, parts: this.#told(this.#parts(tables, stop), end) };
+    } catch (error) {
+      throw this.#failure(error);
+    }
+  }
+
+  async *#parts(tables: readonly DumpedTable[], stop?: AbortSignal): AsyncGenerator<DumpedPart> {
+    for (const table of this.#collections) {
+      const { name } = table.collection;
+      for await (const items of inParts(this.#documents(table), stop)) {
+        yield { of: "documents", name, items };
+      }
+    }
+    const withRows = tables.map((dumped) => [dumped, tableOf(dumped)] as const);
+    for (const [{ name }, table] of withRows) {
+      for await (const items of inParts(this.#rows(table), stop)) yield { of: "rows", name, items };
+    }
+    for (const [{ name, deletes }, table] of withRows) {
+      if (deletes === null) continue;
+      for await (const items of inParts(this.#tombstones(table), stop)) {
+        yield { of: "tombstones", name, items };
+      }
+    }
+  }
+
+  *#documents(table: CollectionTable): Iterable<object> {
+    const sql = `SELECT ${table.columns} FROM ${table.name} ORDER BY key`;
+    for (const row of this.#iterate(sql)) yield table.documentOf(row);
+  }
+
+  *#rows(table: Table): Iterable<DumpedRow> {
+    const columns = table.columns.map((column) => this.#read(column));
+    const rows = this.#iterate(`SELECT ${columns.join(", ")} FROM ${quotedName(table.name)}`);
+    for (const row of rows) yield { row: decoded(row, table.columns) };
+  }
+
+  *#tombstones(table: Table): Iterable<DumpedTombstone> {
+    const { list } = new TombstoneNames(table);
+    const keys = table.keyColumns.map((column) => this.#read(column));
+    const times = "repsync_place, repsync_deleted_at, repsync_taken_at";
+    const sql = `SELECT ${keys.join(", ")}, ${times} FROM ${list} ORDER BY repsync_place`;
+    for (const row of this.#iterate(sql)) {
+      const { repsync_place, repsync_deleted_at, repsync_taken_at, ...key } = row;
+      yield {
+        place: Number(repsync_place),
+        key: decoded(key, table.keyColumns),
+        deletedAt: canonicalTime(String(repsync_deleted_at)),
+        takenAtMs: Date.parse(`${String(repsync_taken_at).slice(0, 23)}Z`),
+      };
+    }
+  }
+
+  #described({ name: found, definition: text }: SqliteRow): DumpedTable {
+    const name = String(found);
+    const { key, columns, time, isForeign = false } = JSON.parse(String(text)) as Definition;
+    const entries = Object.entries(columns).map(([column, type]) => [column, entryOf(type)]);
+    const entry = {
+      upsert_key: [...key],
+      timestamp_column: time,
+      columns: Object.fromEntries(entries),
+    };
+    const hasNumbers = Object.values(columns).some((type) => type.endsWith(NUMBERED));
+    const last = `SELECT coalesce(max(id), 0) AS last FROM ${quotedName(name)}`;
+    const lastNumber = hasNumbers ? Number(this.#all(last)[0]?.["last"]) : 0;
+    const described = { name, entry, isForeign, lastNumber, deletes: null };
+    return { ...described, deletes: this.#deletes(tableOf(described)) };
+  }
+
+  #deletes(table: Table): DumpedDeletes | null {
+    const list = new TombstoneNames(table).list.slice(1, -1);
+    const [row] = this.#all(DELETES, [table.name, list, deleteTriggerName(table)]);
+    if (row === undefined || table.timestampColumn === null) return null;
+    return {
+      list: String(row["list_id"]),
+      lastPlace: Number(row["last"]),
+      completeSince: parseDateTime(String(row["complete_since"])) ?? "",
+    };
+  }
+
+  #countItems(tables: readonly DumpedTable[]): number {
+    const names = [...this.#collections.map((one) => one.name), ...tables.map(({ name }) => name)];
+    return names.reduce((sum, name) => {
+      return sum + Number(this.#all(`SELECT count(*) AS n FROM ${quotedName(name)}`)[0]?.["n"]);
+    }, 0);
+  }
+
+  #read(column: Column): string {
+    const { cutsTextAtNul } = this.#connection;
+    return `${readExpression(column, cutsTextAtNul)} AS ${quotedName(column.name)}`;
+  }
+
+  #all(sql: string, values: readonly SqliteValue[] = []): SqliteRow[] {
+    return allRows(this.#connection, sql, values);
+  }
+
+  *#iterate(sql: string): Generator<SqliteRow> {
+    const statement = this.#connection.prepare(sql);
+    try {
+      yield* statement.iterate([]);
+    } finally {
+      statement.finalize();
+    }
+  }
+
+  async *#told(parts: AsyncGenerator<DumpedPart>, end: () => void): AsyncGenerator<DumpedPart> {
+    try {
+      yield* parts;
+    } catch (error) {
+      throw this.#failure(error);
+    } finally {
+      end();
+    }
+  }
+
+  #failure(error: unknown): unknown {
+    return storeError("store_unavailable", this.#connection.resultCode(error), error);
+  }
+}
+
+/** The registry's entry of a column of this type. */
+function entryOf(type: string): ColumnEntry {
+  const isNumbered = type.endsWith(NUMBERED);
+  const name = isNumbered ? type.slice(0, -NUMBERED.length) : type;
+  const entry = { type: name as ColumnEntry["type"] };
+  return isNumbered ? { ...entry, auto_increment: true } : entry;
+}
+
+function decoded(row: SqliteRow, columns: readonly Column[]): Row {
+  for (const name in row) row[name] = textWithNul(row[name] ?? null);
+  return decodeRows([row], columns)[0] as Row;
+}

@@ -1,0 +1,143 @@
+// A backup is a SQLite file with all tables of the store, one that says what it is, and a digest behind its last page. D-10.7.
+import { createHash } from "node:crypto";
+import { createReadStream } from "node:fs";
+import { appendFile, open, stat } from "node:fs/promises";
+import { AppError } from "../../../domain/shared/errors.ts";
+import { checkBackupFormat, STORE_FORMAT } from "../../../domain/shared/store-format.ts";
+import type { BackupFacts, CopyCounts, CopyJob } from "../../../ports/copies/store-copies.ts";
+import type { Backup, CheckedBackup, Dump, DumpOptions } from "../../../ports/copies/store-dump.ts";
+import type { AnyCollection } from "../../../ports/documents.ts";
+import type { OpenSqlite, SqliteConnection } from "../driver/driver.ts";
+import { quotedName } from "../driver/unique-keys.ts";
+import { dumpFile } from "./file-dump.ts";
+import { allRows, fileFailure, isRowTable, run, tableNames, withBackup } from "./raw-connection.ts";
+
+/** The table of a backup that says what it is and holds. */
+export const BACKUP_TABLE = "repsync_backup";
+/** How a backup says what it is; a later program may have others. */
+const BACKUP_VERSION = "2";
+const BUSY_MS = 10_000;
+const CHUNK_BYTES = 1024 * 1024;
+/** Of the digest with the line feed before it. SQLite looks at no byte behind the last page. */
+export const SEAL_BYTES = 65;
+
+export interface CopyOrder {
+  readonly source: string;
+  /** An empty file. */
+  readonly target: string;
+  readonly facts: Omit<BackupFacts, "store" | "format">;
+}
+
+/** Copies a file, as it is at one moment, and checks the copy. Blocks for long. Throws `store_unavailable`, `file_failed`. */
+export async function copyFile(
+  openSqlite: OpenSqlite,
+  { source, target, facts }: CopyOrder,
+): Promise<CopyCounts> {
+  await withBackup(openSqlite, source, (connection) => {
+    run(connection, `PRAGMA busy_timeout = ${BUSY_MS}`);
+    // Without the free pages, where erased rows may be.
+    run(connection, "VACUUM INTO ?", [target]);
+  });
+  const counts = await withBackup(openSqlite, target, (connection) => {
+    run(connection, "PRAGMA journal_mode = DELETE");
+    const [verdict] = allRows(connection, "PRAGMA integrity_check(1)");
+    if (Object.values(verdict ?? {})[0] !== "ok") throw damaged();
+    const counted = countsOf(connection);
+    const own: BackupFacts = { store: "sqlite", format: STORE_FORMAT, ...facts };
+    const content: CheckedBackup = { counts: counted, facts: own };
+    run(connection, `CREATE TABLE ${BACKUP_TABLE} (version TEXT NOT NULL, content TEXT NOT NULL)`);
+    const insert = `INSERT INTO ${BACKUP_TABLE} VALUES (?, ?)`;
+    run(connection, insert, [BACKUP_VERSION, JSON.stringify(content)]);
+    return counted;
+  });
+  try {
+    await appendFile(target, await sealOf(target, (await stat(target)).size));
+  } catch (error) {
+    throw fileFailure("The backup", error);
+  }
+  return counts;
+}
+
+/** Such a file as a backup. */
+export class SealedFile implements Backup {
+  readonly ownFileOf = "sqlite";
+  readonly #openSqlite: OpenSqlite;
+  readonly #path: string;
+  readonly #collections: readonly AnyCollection[];
+
+  constructor(openSqlite: OpenSqlite, path: string, collections: readonly AnyCollection[]) {
+    this.#openSqlite = openSqlite;
+    this.#path = path;
+    this.#collections = collections;
+  }
+
+  async check(job: CopyJob): Promise<CheckedBackup> {
+    const content = await withBackup(this.#openSqlite, this.#path, readContent);
+    const bytes = (await stat(this.#path)).size - SEAL_BYTES;
+    const seal = await sealOf(this.#path, bytes, job);
+    const file = await open(this.#path, "r");
+    const { buffer } = await file
+      .read(Buffer.alloc(SEAL_BYTES), 0, SEAL_BYTES, bytes)
+      .finally(() => file.close());
+    if (buffer.toString("latin1") !== seal) throw damaged();
+    return content;
+  }
+
+  dump(options: DumpOptions = {}): Promise<Dump> {
+    const collections = this.#collections;
+    return dumpFile(this.#openSqlite, this.#path, { ...options, collections });
+  }
+}
+
+function readContent(connection: SqliteConnection): CheckedBackup {
+  const isThere = `SELECT 1 FROM sqlite_schema WHERE name = '${BACKUP_TABLE}'`;
+  if (allRows(connection, isThere).length === 0) {
+    const text =
+      "The file is a SQLite database and no backup of repsync: to take over a store, use repsync move";
+    throw new AppError("invalid_request", text);
+  }
+  const columns = "SELECT name FROM pragma_table_info(?)";
+  const names = allRows(connection, columns, [BACKUP_TABLE]).map(({ name }) => name);
+  // Those of earlier programs name each fact.
+  if (!names.includes("version")) checkBackupFormat(true, 1);
+  const [row] = allRows(connection, `SELECT version, content FROM ${BACKUP_TABLE}`);
+  if (row === undefined) throw damaged();
+  const content = parse(String(row["content"])) as CheckedBackup | null;
+  checkBackupFormat(row["version"] === BACKUP_VERSION, content?.facts?.format ?? STORE_FORMAT);
+  if (content === null) throw damaged();
+  return content;
+}
+
+function countsOf(connection: SqliteConnection): CopyCounts {
+  const count = (name: string) =>
+    Number(allRows(connection, `SELECT count(*) AS n FROM ${quotedName(name)}`)[0]?.["n"]);
+  const tables = tableNames(connection).filter(isRowTable);
+  const rows = tables.reduce((sum, name) => sum + count(name), 0);
+  return { tables: tables.length, rows, accounts: count("repsync_accounts") };
+}
+
+async function sealOf(path: string, bytes: number, job: CopyJob = {}): Promise<string> {
+  const hash = createHash("sha256");
+  let read = 0;
+  const options = { end: Math.max(0, bytes - 1), highWaterMark: CHUNK_BYTES };
+  for await (const chunk of createReadStream(path, options)) {
+    job.stop?.throwIfAborted();
+    hash.update(chunk);
+    read += chunk.length;
+    job.onProgress?.({ rows: 0, part: Math.min(1, read / bytes) });
+  }
+  return `\n${hash.digest("hex")}`;
+}
+
+function damaged(): AppError {
+  const text = "The backup is damaged: it does not hold what it held at first";
+  return new AppError("file_failed", text);
+}
+
+function parse(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return null;
+  }
+}

@@ -1,0 +1,167 @@
+// Everything of a store in one form that every kind reads and writes: backups, restores and moves are made of it. D-10.7.
+import { buildTable } from "../../domain/sync/table/registry.ts";
+import type { TableEntry } from "../../domain/sync/table/registry-schema.ts";
+import type { Row, Table } from "../../domain/sync/table/table.ts";
+import type { BackupFacts, CopyCounts, CopyJob } from "./store-copies.ts";
+
+/** What a dump is of. */
+export interface DumpedStore {
+  readonly store: StoreKind;
+  readonly format: number;
+  readonly deploymentId: string;
+  /** Every table that was ever prepared, in the order of their names. */
+  readonly tables: readonly DumpedTable[];
+  /** About how many items come. */
+  readonly items: number;
+}
+
+export type StoreKind = "sqlite" | "mongodb" | "memory";
+
+export interface DumpedTable {
+  readonly name: string;
+  /** Columns that the registry has dropped since are among them, as rows may have values there. */
+  readonly entry: Pick<TableEntry, "upsert_key" | "timestamp_column" | "columns">;
+  /** True for one that another program had made there. */
+  readonly isForeign: boolean;
+  /** The last number that a row got, 0 before the first or where rows get none. */
+  readonly lastNumber: number;
+  /** Null where deletes were never recorded. */
+  readonly deletes: DumpedDeletes | null;
+}
+
+/** What is known of the deletes of a table. D-7.6. */
+export interface DumpedDeletes {
+  /** The id of its list of tombstones, with which their cursors begin. */
+  readonly list: string;
+  /** The last place that a tombstone got. */
+  readonly lastPlace: number;
+  /** Since when the record is complete; canonical. */
+  readonly completeSince: string;
+}
+
+export interface DumpedRow {
+  /** Every column of the table, in the order of its entry. */
+  readonly row: Row;
+  /** What the store keeps of the row beyond that; it means something to its own kind only. */
+  readonly rest?: string;
+}
+
+export interface DumpedTombstone {
+  readonly place: number;
+  readonly key: Row;
+  readonly deletedAt: string;
+  readonly takenAtMs: number;
+}
+
+/** Some of the items of one sort and name, 8 MiB about at most, that come one after the other. */
+export type DumpedPart =
+  | { readonly of: "documents"; readonly name: string; readonly items: readonly object[] }
+  | { readonly of: "rows"; readonly name: string; readonly items: readonly DumpedRow[] }
+  | {
+      readonly of: "tombstones";
+      readonly name: string;
+      readonly items: readonly DumpedTombstone[];
+    };
+
+export interface Dump {
+  readonly about: DumpedStore;
+  /**
+   * The documents of all collections that copies take along, each collection in the order of its keys; rows; tombstones.
+   * Ends early, with the reason of the signal, when that stops.
+   */
+  readonly parts: AsyncIterable<DumpedPart>;
+}
+
+export interface DumpOptions {
+  readonly stop?: AbortSignal;
+  /** True where nobody else writes: the store need not keep its past for as long as it takes. */
+  readonly isStill?: boolean;
+}
+
+/** A store that can be read whole. */
+export interface DumpedSource {
+  /** All of it, as it is at one moment; others go on using it. Throws `store_unavailable`. */
+  dump(options?: DumpOptions): Promise<Dump>;
+}
+
+/** What a backup says of itself. */
+export interface CheckedBackup {
+  readonly facts: BackupFacts;
+  readonly counts: CopyCounts;
+}
+
+/** The file of a backup, of whatever kind of store. */
+export interface Backup extends DumpedSource {
+  /** The kind of store that takes the file as it is; null for an archive. */
+  readonly ownFileOf: StoreKind | null;
+
+  /**
+   * Reads all of it. Throws `invalid_request` for what is no backup or one of another version, `file_failed` for one that
+   * does not hold what it held at first, and the reason to stop.
+   */
+  check(job: CopyJob): Promise<CheckedBackup>;
+}
+
+/** Whether a document of a collection is one of the deployment that begins. */
+export type IsKept = (collection: string, doc: object) => boolean;
+
+/** An empty store that this process alone has taken, to fill it. Nothing may use it until `finish`. */
+export interface EmptyStore extends DumpedSource {
+  readonly kind: StoreKind;
+
+  /** Makes the tables, with what is known of their deletes and numbers; to be called first. */
+  begin(about: DumpedStore): Promise<void>;
+
+  /** Keeps items durably by the time of `finish`. Throws `store_unavailable`. */
+  write(part: DumpedPart): Promise<void>;
+
+  /**
+   * Takes the whole file of a backup in place of `begin` and `write`, without the documents that are not kept; absent where
+   * a backup of this kind of store is no file of the store's own.
+   */
+  takeBackup?(path: string, isKept: IsKept, stop?: AbortSignal): Promise<void>;
+
+  /** Gives the store an id, by which services know a deployment, and lets them use it. */
+  finish(deploymentId: string): Promise<void>;
+
+  /** Leaves it empty. Never rejects. */
+  giveUp(): Promise<void>;
+}
+
+/** The table that a store reads and writes the rows by. */
+export function tableOf({ name, entry, deletes }: DumpedTable): Table {
+  return buildTable(name, { ...entry, deletes: deletes !== null });
+}
+
+/** Items of a part. */
+const MOST_ITEMS = 1_000;
+/** Of a part, about. */
+const MOST_BYTES = 4 * 1024 * 1024;
+
+/** Cuts items into parts. Throws the reason of the signal when that stops. */
+export async function* inParts<Item>(
+  items: Iterable<Item> | AsyncIterable<Item>,
+  stop?: AbortSignal,
+): AsyncGenerator<readonly Item[]> {
+  let part: Item[] = [];
+  let bytes = 0;
+  for await (const item of items) {
+    part.push(item);
+    bytes += estimatedBytes(item);
+    if (part.length < MOST_ITEMS && bytes < MOST_BYTES) continue;
+    yield part;
+    stop?.throwIfAborted();
+    part = [];
+    bytes = 0;
+  }
+  if (part.length > 0) yield part;
+}
+
+/** Of texts and bytes, however deep; other values are small. */
+function estimatedBytes(value: unknown): number {
+  if (typeof value === "string" || value instanceof Uint8Array) return value.length;
+  if (typeof value !== "object" || value === null) return 8;
+  let bytes = 8;
+  for (const name in value) bytes += estimatedBytes(value[name as keyof typeof value]);
+  return bytes;
+}

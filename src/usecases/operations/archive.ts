@@ -1,0 +1,198 @@
+// A dump as a compressed file of lines: what it is, each part with an item a line, and digests at its end. D-10.7.
+import { AppError } from "../../domain/shared/errors.ts";
+import { parseJson } from "../../domain/shared/json.ts";
+import type { BackupFiles } from "../../ports/copies/backup-files.ts";
+import type { BackupFacts, CopyCounts, CopyJob } from "../../ports/copies/store-copies.ts";
+import type {
+  Backup,
+  CheckedBackup,
+  Dump,
+  DumpedPart,
+  DumpedStore,
+  DumpOptions,
+} from "../../ports/copies/store-dump.ts";
+import type { Mac } from "../../ports/crypto/crypto.ts";
+import { ItemProgress } from "./copy-progress.ts";
+import { DumpDigests } from "./dump-digests.ts";
+
+/** The first line. */
+interface Beginning {
+  readonly facts: BackupFacts;
+  readonly about: DumpedStore;
+}
+
+/** Items follow, a line each. */
+interface PartLine {
+  readonly of: DumpedPart["of"];
+  readonly name: string;
+  readonly count: number;
+}
+
+/** The last line. */
+interface Ending {
+  readonly digests: Readonly<Record<string, string>>;
+  readonly counts: CopyCounts;
+}
+
+type Lines = AsyncIterator<string, unknown>;
+
+export interface ArchiveFile {
+  readonly files: Pick<BackupFiles, "writeLines" | "readLines">;
+  readonly path: string;
+  readonly mac: Mac;
+}
+
+/** Writes an archive into an empty file, and reads it again. Throws what the dump does, `file_failed`, the reason to stop. */
+export async function writeArchive(
+  file: ArchiveFile,
+  { about, parts }: Dump,
+  { facts, ...job }: CopyJob & { readonly facts: BackupFacts },
+): Promise<CopyCounts> {
+  const progress = new ItemProgress(job, about.items, 2);
+  await file.files.writeLines(file.path, linesOf(file.mac, { facts, about, parts }, progress));
+  const reading = await ArchiveReading.open(file);
+  return await reading.check(progress);
+}
+
+async function* linesOf(
+  mac: Mac,
+  { facts, about, parts }: Beginning & Dump,
+  progress: ItemProgress,
+): AsyncGenerator<string> {
+  const beginning: Beginning = { facts, about };
+  yield JSON.stringify(beginning);
+  const digests = new DumpDigests(mac, { withRest: true });
+  for await (const part of parts) {
+    digests.add(part);
+    const { of, name, items } = part;
+    const line: PartLine = { of, name, count: items.length };
+    yield JSON.stringify(line);
+    for (const item of items) yield of === "documents" ? documentLine(item) : JSON.stringify(item);
+    progress.add(items.length);
+  }
+  const end: Ending = { digests: digests.texts, counts: digests.counts(about) };
+  yield JSON.stringify(end);
+}
+
+/** An archive as a backup. */
+export class Archive implements Backup {
+  readonly ownFileOf = null;
+  readonly #file: ArchiveFile;
+
+  constructor(file: ArchiveFile) {
+    this.#file = file;
+  }
+
+  async check(job: CopyJob): Promise<CheckedBackup> {
+    const reading = await ArchiveReading.open(this.#file);
+    const counts = await reading.check(new ItemProgress(job, reading.about.items, 1));
+    return { facts: reading.facts, counts };
+  }
+
+  async dump({ stop }: DumpOptions = {}): Promise<Dump> {
+    const reading = await ArchiveReading.open(this.#file);
+    return { about: reading.about, parts: reading.parts(stop) };
+  }
+}
+
+/** One reading from the first line to the last. */
+class ArchiveReading {
+  readonly facts: BackupFacts;
+  readonly about: DumpedStore;
+  readonly #lines: Lines;
+  readonly #digests: DumpDigests;
+
+  private constructor({ facts, about }: Beginning, lines: Lines, mac: Mac) {
+    this.facts = facts;
+    this.about = about;
+    this.#lines = lines;
+    this.#digests = new DumpDigests(mac, { withRest: true });
+  }
+
+  static async open({ files, path, mac }: ArchiveFile): Promise<ArchiveReading> {
+    const lines = files.readLines(path)[Symbol.asyncIterator]();
+    const beginning = parsed(await nextOf(lines), JSON.parse) as Beginning;
+    return new ArchiveReading(beginning, lines, mac);
+  }
+
+  /** Reads all of it. Throws `file_failed` when it is damaged. */
+  async check(progress: ItemProgress): Promise<CopyCounts> {
+    let end: Ending | null = null;
+    for await (const part of this.#read()) {
+      if ("digests" in part) end = part;
+      else progress.add(part.items.length);
+    }
+    if (end === null) throw damaged();
+    return end.counts;
+  }
+
+  async *parts(stop: AbortSignal | undefined): AsyncGenerator<DumpedPart> {
+    for await (const part of this.#read()) {
+      stop?.throwIfAborted();
+      if (!("digests" in part)) yield part;
+    }
+  }
+
+  async *#read(): AsyncGenerator<DumpedPart | Ending> {
+    try {
+      for (;;) {
+        const line = parsed(await nextOf(this.#lines), JSON.parse) as PartLine | Ending;
+        if ("digests" in line) {
+          const isSame = JSON.stringify(line.digests) === JSON.stringify(this.#digests.texts);
+          if (!isSame || !(await this.#lines.next()).done) throw damaged();
+          yield line;
+          return;
+        }
+        const part = await this.#part(line);
+        this.#digests.add(part);
+        yield part;
+      }
+    } finally {
+      await this.#lines.return?.();
+    }
+  }
+
+  async #part({ of, name, count }: PartLine): Promise<DumpedPart> {
+    const items: unknown[] = [];
+    const read = of === "documents" ? readDocument : parseJson;
+    for (let n = 0; n < count; n++) items.push(parsed(await nextOf(this.#lines), read));
+    return { of, name, items } as DumpedPart;
+  }
+}
+
+async function nextOf(lines: Lines): Promise<string> {
+  const { done, value } = await lines.next();
+  if (done) throw damaged();
+  return value;
+}
+
+function parsed(line: string, parse: (text: string) => unknown): unknown {
+  try {
+    return parse(line);
+  } catch (error) {
+    throw damaged(error);
+  }
+}
+
+/** A document with fields of bytes is a list of what it has beside them and the bytes in base64. */
+function documentLine(doc: object): string {
+  const fields = Object.entries(doc);
+  const bytes = fields.filter(([, value]) => value instanceof Uint8Array);
+  if (bytes.length === 0) return JSON.stringify(doc);
+  const plain = fields.filter(([, value]) => !(value instanceof Uint8Array));
+  const texts = bytes.map(([name, value]) => [name, (value as Uint8Array).toBase64()]);
+  return JSON.stringify([Object.fromEntries(plain), Object.fromEntries(texts)]);
+}
+
+function readDocument(line: string): object {
+  const found: unknown = JSON.parse(line);
+  if (!Array.isArray(found)) return found as object;
+  const [plain, texts] = found as [object, Readonly<Record<string, string>>];
+  const bytes = Object.entries(texts).map(([name, text]) => [name, Uint8Array.fromBase64(text)]);
+  return { ...plain, ...Object.fromEntries(bytes) };
+}
+
+function damaged(cause?: unknown): AppError {
+  const text = "The backup is damaged: it does not hold what it held at first";
+  return new AppError("file_failed", text, { cause });
+}

@@ -1,0 +1,81 @@
+// Fills an empty store from a backup of any kind of store. D-10.7.
+import type { CopyCounts, CopyJob, KeptPepper } from "../../ports/copies/store-copies.ts";
+import type { Backup, Dump, EmptyStore, IsKept } from "../../ports/copies/store-dump.ts";
+import type { Mac } from "../../ports/crypto/crypto.ts";
+import {
+  SECRETS,
+  SESSIONS,
+  type SecretDocument,
+  type SessionDocument,
+} from "../../repositories/accounts/account-collections.ts";
+import { checkPepper } from "./check-backup.ts";
+import { partOf } from "./copy-progress.ts";
+import { copyStore } from "./copy-store.ts";
+
+export interface RestoreDeps {
+  readonly backup: Backup;
+  readonly path: string;
+  readonly mac: Mac;
+  /** `API_KEY_PEPPER`; null where it is not set. */
+  readonly pepper: string | null;
+  /** Takes the empty store, into which these tables come. Throws `invalid_request`, with the store as it was. */
+  readonly claim: (tables: readonly string[]) => Promise<EmptyStore>;
+}
+
+export interface Restored extends CopyCounts {
+  readonly facts: Awaited<ReturnType<Backup["check"]>>["facts"];
+  /** Sessions that were ended. */
+  readonly sessions: number;
+}
+
+const ID_BYTES = 16;
+
+/**
+ * Reads all of the backup before anything is written; all of it is in the store then, or nothing. The store gets an id of
+ * its own, and no session. Throws `invalid_request`, with the store as it was, for a store that is not empty or that a
+ * service holds, and for a file that is no backup or that the pepper does not fit; `file_failed` for one that is damaged;
+ * `store_unavailable`, and the reason to stop.
+ */
+export async function restoreArchive(deps: RestoreDeps, job: CopyJob): Promise<Restored> {
+  const { backup, path, mac, pepper, claim } = deps;
+  const { facts, counts } = await backup.check(partOf(job, 0, 1 / 3));
+  const first = await backup.dump({ isStill: true });
+  checkPepper(mac, pepper, await keptPepper(first));
+  const target = await claim(first.about.tables.map(({ name }) => name));
+  let sessions = 0;
+  const isKept: IsKept = (collection, doc) => {
+    // Those of no account are sign-outs of an identity provider's tokens.
+    const isSession = collection === SESSIONS.name && (doc as SessionDocument).username !== "";
+    if (isSession) sessions++;
+    return !isSession;
+  };
+  try {
+    const filled =
+      backup.ownFileOf === target.kind && target.takeBackup !== undefined
+        ? await target.takeBackup(path, isKept, job.stop).then(() => counts)
+        : await copyStore(
+            await backup.dump({ isStill: true }),
+            { target, mac, isKept },
+            partOf(job, 1 / 3, 1),
+          );
+    job.stop?.throwIfAborted();
+    await target.finish(mac.randomBytes(ID_BYTES).toHex());
+    return { ...filled, facts, sessions };
+  } catch (error) {
+    await target.giveUp();
+    throw error;
+  }
+}
+
+async function keptPepper({ parts }: Dump): Promise<KeptPepper> {
+  const secrets = new Map<string, string>();
+  for await (const part of parts) {
+    if (part.of !== "documents") break;
+    if (part.name !== SECRETS.name) continue;
+    for (const doc of part.items as readonly SecretDocument[]) secrets.set(doc.name, doc.secret);
+  }
+  return {
+    pepper: secrets.get("api_key_pepper") ?? null,
+    mark: secrets.get("api_key_pepper_mark") ?? null,
+  };
+}

@@ -1,0 +1,164 @@
+// What every store does that is read whole, and filled.
+import { afterEach, describe, expect, setDefaultTimeout, test } from "bun:test";
+import { NodeMac } from "../../../src/adapters/node-crypto/node-crypto.ts";
+import { SystemClock } from "../../../src/adapters/system/system.ts";
+import { claimStore, openStopped } from "../../../src/app/copied-stores.ts";
+import { openStorage } from "../../../src/app/services.ts";
+import { isAppError } from "../../../src/domain/shared/errors.ts";
+import type { EmptyStore } from "../../../src/ports/copies/store-dump.ts";
+import { tableOf } from "../../../src/ports/copies/store-dump.ts";
+import { copyStore } from "../../../src/usecases/operations/copy-store.ts";
+import type { Backend } from "../../http/support/backends.ts";
+import { keepResource, releaseResources } from "../../http/support/resources.ts";
+import { MemoryLogger } from "../../support/memory-logger.ts";
+import { ABOUT, contentOf, dumpedDeployment, PARTS } from "./dumped-deployment.ts";
+
+const mac = new NodeMac();
+const NAMES = ABOUT.tables.map(({ name }) => name);
+
+export function copiesContract(backend: Backend): void {
+  const claim = (url: string) =>
+    claimStore(url, { adminUsername: null, logLevel: "silent", tables: NAMES, by: "move" });
+
+  const open = async (url: string) => {
+    const options = { clock: new SystemClock(), logger: new MemoryLogger() };
+    const storage = await openStorage(url, options);
+    keepResource(() => storage.close());
+    await storage.tables.prepare(ABOUT.tables.map(tableOf));
+    return storage;
+  };
+
+  const dumpOf = async (url: string) => {
+    const source = await openStopped(url, "silent");
+    try {
+      return await contentOf(await source.dump());
+    } finally {
+      await source.close();
+    }
+  };
+
+  const filled = async () => {
+    const url = await backend.makeUrl();
+    const target = await claim(url);
+    await copyStore(dumpedDeployment(), { target, mac }, {});
+    await target.finish(ABOUT.deploymentId);
+    return url;
+  };
+
+  describe.skipIf(!backend.isAvailable)(`copies on ${backend.name}`, () => {
+    setDefaultTimeout(120_000);
+    afterEach(releaseResources);
+
+    test("D-10.7 a store that was filled tells what it was filled with", async () => {
+      const url = await filled();
+      expect(await dumpOf(url)).toEqual(await contentOf(dumpedDeployment()));
+    });
+
+    test("D-10.7 what was filled in is served: rows, documents, places of tombstones and numbers go on", async () => {
+      const url = await filled();
+      const storage = await open(url);
+      expect(storage.identity).toEqual({ deploymentId: "5f1e", isNew: false });
+      const [listings, , versions] = ABOUT.tables.map(tableOf);
+      if (listings === undefined || versions === undefined) throw new Error("No table");
+      await storage.tables.write(listings, [{ index: 0, row: { sku: "new" } }]);
+      expect(await storage.tables.readRow(listings, { sku: "new" })).toEqual({ id: 8, sku: "new" });
+      const query = { after: null, sinceTime: null, limitRows: 1 };
+      const page = await storage.tombstones.list(versions, query);
+      expect(page).toEqual({
+        items: [{ key: { n: "3", name: "gone" }, deletedAt: "2024-01-03T00:00:00.123456Z" }],
+        cursor: "5ca1ab1e-4",
+        hasMore: true,
+        earliestAvailable: "2024-01-01T00:00:00.500Z",
+      });
+      expect(await storage.tombstones.end(versions)).toBe("5ca1ab1e-9");
+      const deleted = [{ index: 0, key: { n: "1", name: "a" }, deletedAt: "2024-02-01T00:00:00Z" }];
+      expect(await storage.tables.write(versions, [], { deleted })).toMatchObject({ deleted: 1 });
+      const next = await storage.tombstones.list(versions, { ...query, after: "5ca1ab1e-9" });
+      expect(next.items).toEqual([
+        { key: { n: "1", name: "a" }, deletedAt: "2024-02-01T00:00:00Z" },
+      ]);
+    });
+
+    test("D-10.7 of two that would fill a store at once one does, and the other harms nothing", async () => {
+      const url = await backend.makeUrl();
+      const claims = await Promise.allSettled([claim(url), claim(url)]);
+      const winners = claims.flatMap((one) => (one.status === "fulfilled" ? [one.value] : []));
+      expect(winners).toHaveLength(1);
+      const [target] = winners as [EmptyStore];
+      await expect(claim(url)).rejects.toThrow("holds the store");
+      await copyStore(dumpedDeployment(), { target, mac }, {});
+      await expect(claim(url)).rejects.toThrow("holds the store");
+      await target.finish(ABOUT.deploymentId);
+      await expect(claim(url)).rejects.toThrow('is not empty: table "listings" has rows');
+      expect(await dumpOf(url)).toEqual(await contentOf(dumpedDeployment()));
+    });
+
+    test("D-10.7 a store that was given up is empty, and can be filled", async () => {
+      const url = await backend.makeUrl();
+      const target = await claim(url);
+      await copyStore(dumpedDeployment(), { target, mac }, {});
+      await target.giveUp();
+      const storage = await open(url);
+      const tables = ABOUT.tables.map(tableOf);
+      expect(await Promise.all(tables.map((table) => storage.tables.countRows(table)))).toEqual([
+        0, 0, 0,
+      ]);
+      await storage.close();
+      const again = await claim(url);
+      await copyStore(dumpedDeployment(), { target: again, mac }, {});
+      await again.finish(ABOUT.deploymentId);
+      expect(await dumpOf(url)).toEqual(await contentOf(dumpedDeployment()));
+    });
+
+    test("D-10.7 a copy that is not equal is told, and so is the reason to stop", async () => {
+      const target = await claim(await backend.makeUrl());
+      const losing: EmptyStore = {
+        kind: target.kind,
+        begin: (about) => target.begin(about),
+        write: (part) =>
+          target.write({
+            ...part,
+            items: part.name === "samples" ? part.items.slice(1) : part.items,
+          } as typeof part),
+        dump: (options) => target.dump(options),
+        finish: (id) => target.finish(id),
+        giveUp: () => target.giveUp(),
+      };
+      const copying = copyStore(dumpedDeployment(), { target: losing, mac }, {});
+      const refused = await copying.catch((error: unknown) => error);
+      expect(isAppError(refused, "store_unavailable")).toBe(true);
+      expect(String(refused)).toContain('does not hold what was written to it: rows of "samples"');
+      await target.giveUp();
+
+      const other = await claim(await backend.makeUrl());
+      const stopping = new AbortController();
+      const stopped = copyStore(
+        dumpedDeployment(),
+        { target: other, mac },
+        { stop: stopping.signal, onProgress: () => stopping.abort(new Error("Stopped here")) },
+      );
+      await expect(stopped).rejects.toThrow("Stopped here");
+      await other.giveUp();
+    });
+
+    test("D-10.7 progress comes to its end, and documents that are not kept stay out", async () => {
+      const target = await claim(await backend.makeUrl());
+      const told: number[] = [];
+      const isKept = (name: string, doc: object) =>
+        name !== "traffic" || (doc as { unit: string }).unit === "hour";
+      const counts = await copyStore(
+        dumpedDeployment(),
+        { target, mac, isKept },
+        { onProgress: ({ part }) => told.push(part ?? -1) },
+      );
+      expect(counts).toEqual({ tables: 3, rows: 12, accounts: 0 });
+      expect(told).toEqual([...told].sort((a, b) => a - b));
+      expect(told.at(-1)).toBe(32 / 36);
+      const { parts } = await target.dump();
+      for await (const part of parts) {
+        if (part.name === "traffic") expect(part.items).toEqual([PARTS[0]?.items[0]] as object[]);
+      }
+      await target.giveUp();
+    });
+  });
+}

@@ -1,0 +1,121 @@
+// A dump as a compressed file.
+import { afterEach, expect, test } from "bun:test";
+import { readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { gunzipSync } from "node:zlib";
+import { NodeBackupFiles } from "../../src/adapters/backup-files/node-backup-files.ts";
+import { NodeMac } from "../../src/adapters/node-crypto/node-crypto.ts";
+import { isAppError } from "../../src/domain/shared/errors.ts";
+import type { BackupFacts } from "../../src/ports/copies/store-copies.ts";
+import type { DumpedPart } from "../../src/ports/copies/store-dump.ts";
+import { Archive, writeArchive } from "../../src/usecases/operations/archive.ts";
+import { ABOUT, contentOf, dumpedDeployment, PARTS } from "../contract/copies/dumped-deployment.ts";
+import { makeTempFolder } from "../http/support/make-temp-folder.ts";
+import { releaseResources } from "../http/support/resources.ts";
+
+afterEach(releaseResources);
+
+const FACTS: BackupFacts = {
+  store: "mongodb",
+  format: 2,
+  madeAt: "2026-01-01T00:00:00Z",
+  version: "0.0.0",
+  outsideSecrets: ["JWT_SECRET"],
+};
+const COUNTS = { tables: 3, rows: 12, accounts: 0 };
+const MAGIC_BYTES = "repsync backup 2\n".length;
+
+function newFile() {
+  const path = join(makeTempFolder(), "x.backup");
+  writeFileSync(path, "");
+  return { files: new NodeBackupFiles(), path, mac: new NodeMac() };
+}
+
+const WITH_REST: DumpedPart = {
+  of: "rows",
+  name: "notes",
+  items: [{ row: { name: "a" }, rest: "DAAAAA==" }],
+};
+const WITH_BYTES: DumpedPart = {
+  of: "documents",
+  name: "agreed",
+  items: [{ name: "b", n: 12345678901234.125, block: Uint8Array.of(0, 255) }],
+};
+
+test("D-10.7 an archive gives back what was put into it, digits, bytes and rests included", async () => {
+  const file = newFile();
+  const parts = [...PARTS, WITH_REST, WITH_BYTES];
+  const told: number[] = [];
+  const job = {
+    facts: FACTS,
+    onProgress: ({ part }: { part: number | null }) => told.push(part ?? -1),
+  };
+  expect(await writeArchive(file, dumpedDeployment(ABOUT, parts), job)).toEqual(COUNTS);
+  expect(told.at(-1)).toBe(1);
+  expect(told).toEqual(told.toSorted((a, b) => a - b));
+  const archive = new Archive(file);
+  expect(await archive.check({})).toEqual({ facts: FACTS, counts: COUNTS });
+  const read: DumpedPart[] = [];
+  for await (const part of (await archive.dump()).parts) read.push(part);
+  expect(JSON.stringify(read)).toBe(JSON.stringify(parts));
+  expect(read.at(-1)).toEqual(WITH_BYTES);
+  expect(await contentOf(await archive.dump())).toEqual(
+    await contentOf(dumpedDeployment(ABOUT, parts)),
+  );
+});
+
+test("D-10.7 an archive can be read by people: lines of JSON, compressed", async () => {
+  const file = newFile();
+  await writeArchive(file, dumpedDeployment(ABOUT, [WITH_REST]), { facts: FACTS });
+  const lines = gunzipSync(readFileSync(file.path).subarray(MAGIC_BYTES)).toString().split("\n");
+  expect(lines).toHaveLength(5);
+  expect(JSON.parse(lines[0] ?? "").facts).toEqual(FACTS);
+  expect(lines[1]).toBe('{"of":"rows","name":"notes","count":1}');
+  expect(lines[2]).toBe('{"row":{"name":"a"},"rest":"DAAAAA=="}');
+});
+
+test("D-10.7 an archive that was changed anywhere, or cut, is damaged", async () => {
+  const file = newFile();
+  await writeArchive(file, dumpedDeployment(), { facts: FACTS });
+  const whole = readFileSync(file.path);
+  const isDamaged = async (bytes: Uint8Array) => {
+    writeFileSync(file.path, bytes);
+    const refused = await new Archive(file).check({}).catch((error: unknown) => error);
+    return isAppError(refused, "file_failed");
+  };
+  for (let at = MAGIC_BYTES; at < whole.length; at += 7) {
+    // The time in a gzip header, its system and its flags of no meaning are no content.
+    if (at >= MAGIC_BYTES + 4 && at < MAGIC_BYTES + 10) continue;
+    const changed = Buffer.from(whole);
+    changed[at] = (changed[at] ?? 0) ^ 1;
+    expect([at, await isDamaged(changed)]).toEqual([at, true]);
+    expect([at, await isDamaged(whole.subarray(0, at))]).toEqual([at, true]);
+  }
+  expect(await isDamaged(whole)).toBe(false);
+});
+
+test("D-10.7 an archive whose lines were left out or put in is damaged", async () => {
+  const file = newFile();
+  await writeArchive(file, dumpedDeployment(), { facts: FACTS });
+  const lines: string[] = [];
+  for await (const line of file.files.readLines(file.path)) lines.push(line);
+  const at = lines.findIndex((line) => line.startsWith('{"row":{"id":2'));
+  const changes = [
+    lines.toSpliced(at, 1),
+    lines.toSpliced(at, 0, lines[at] ?? ""),
+    lines.with(at, (lines[at] ?? "").replace("two", "owt")),
+    lines.slice(0, -1),
+    [...lines, lines.at(-1) ?? ""],
+    [],
+  ];
+  for (const changed of changes) {
+    await file.files.writeLines(
+      file.path,
+      (async function* () {
+        yield* changed;
+      })(),
+    );
+    const refused = await new Archive(file).check({}).catch((error: unknown) => error);
+    expect(isAppError(refused, "file_failed")).toBe(true);
+  }
+});
