@@ -16,7 +16,7 @@ import { ZlibGzip } from "../adapters/zlib/zlib-gzip.ts";
 import { createRequestHandler } from "../http/app.ts";
 import type { BrowserSettings } from "../http/exchange.ts";
 import { DOCUMENTATION } from "../http/openapi.ts";
-import type { PageRoutesDeps } from "../http/routes/sync-routes.ts";
+import type { SyncKeyRoutesDeps } from "../http/routes/sync-routes.ts";
 import { createStartingHandler } from "../http/starting.ts";
 import type { RequestHandler, StartHttpServer } from "../ports/http/http-server.ts";
 import type { VersionedCache } from "../ports/lookups/versioned-cache.ts";
@@ -112,7 +112,6 @@ export async function compose(config: Config, time?: TimeDeps): Promise<Deployme
       identity: accounts,
       sync,
       activeRuns,
-      timer,
       overview: { ...overviewDeps(config, services, health), remote },
     },
     reputation: {
@@ -230,7 +229,7 @@ function pageRoutesDeps(
   config: Config,
   services: Services,
   remote: RememberedRemote,
-): PageRoutesDeps {
+): SyncKeyRoutesDeps {
   const { storage, clock, timer, logger } = services;
   return {
     isSyncEnabled: config.isSyncEnabled,

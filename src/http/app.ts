@@ -33,10 +33,9 @@ import {
 import { rootRoute } from "./routes/operations/root-route.ts";
 import { type ReputationRoutesDeps, reputationRoutes } from "./routes/reputation-routes.ts";
 import {
-  type PageRoutesDeps,
-  pageRoutes,
-  type RunRoutesDeps,
-  syncRunRoutes,
+  type SyncAdministratorRoutesDeps,
+  type SyncKeyRoutesDeps,
+  syncRoutes,
 } from "./routes/sync-routes.ts";
 import {
   asRouted,
@@ -63,8 +62,8 @@ interface AppDeps {
   readonly tracing: Tracing;
   readonly health: ProbeDeps;
   readonly metricsRoute: MetricsRouteDeps;
-  readonly pages: PageRoutesDeps;
-  readonly runs: RunRoutesDeps;
+  readonly pages: SyncKeyRoutesDeps;
+  readonly runs: SyncAdministratorRoutesDeps;
   readonly reputation: ReputationRoutesDeps;
 }
 
@@ -221,8 +220,7 @@ function createElysia(deps: AppDeps) {
     renewCookie: (exchange, identity, reply) => renewCookie2(renewal, exchange, identity, reply),
   };
   const routes = new Elysia()
-    .use(served(pageRoutes(deps.pages), tools))
-    .use(syncRunRoutes(deps.runs))
+    .use(served(syncRoutes(deps.pages, deps.runs), tools))
     .use(rootRoute({ isConsoleEnabled: deps.consoleFiles !== null }))
     .use(healthRoute(deps.health))
     .use(probeRoutes(deps.health))

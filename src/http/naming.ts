@@ -32,7 +32,7 @@ export function namingOf(schema: TSchema): (value: unknown) => unknown {
 
 /** Of a choice the fields of all its parts: a name means the same in each. */
 function combine(choice: readonly Shape[]): Naming {
-  const shapes = choice.flatMap((shape) => shape.anyOf ?? [shape]);
+  const shapes = choice.flatMap(partsOf);
   const properties = new Map<string, Shape[]>();
   for (const [name, shape] of shapes.flatMap((s) => Object.entries(s.properties ?? {}))) {
     properties.set(name, [...(properties.get(name) ?? []), shape]);
@@ -42,6 +42,10 @@ function combine(choice: readonly Shape[]): Naming {
   if (items.length > 0) return nameItems(combine(items));
   const entries = shapes.flatMap((shape) => Object.values(shape.patternProperties ?? {}));
   return entries.length > 0 ? nameEntries(combine(entries)) : null;
+}
+
+function partsOf(shape: Shape): readonly Shape[] {
+  return shape.anyOf?.flatMap(partsOf) ?? [shape];
 }
 
 function nameFields(properties: ReadonlyMap<string, readonly Shape[]>): Naming {

@@ -56,9 +56,14 @@ export function writer(deps: WriterDeps): Guard<Identity> {
   };
 }
 
+/** An administrator who asks for something. */
+export interface AskingAdministrator extends AdminRequest {
+  readonly by: string;
+}
+
 /** An administrator, as the audit record of what is asked tells. D-5.7, D-8.8. */
-export function administrator(deps: IdentityDeps): Guard<AdminRequest> {
-  const admit = async (exchange: Exchange): Promise<Admitted<AdminRequest>> => {
+export function administrator(deps: IdentityDeps): Guard<AskingAdministrator> {
+  const admit = async (exchange: Exchange): Promise<Admitted<AskingAdministrator>> => {
     const admitted = await admitBy(exchange, (token) => identifyAdministrator(deps, token));
     const { username } = admitted.caller.account;
     return { ...admitted, caller: { by: username, requestId: exchange.requestId } };
@@ -67,7 +72,7 @@ export function administrator(deps: IdentityDeps): Guard<AdminRequest> {
 }
 
 /** The same under `/api/v1/sync`. D-4.1. */
-export function syncAdministrator(deps: IdentityDeps): Guard<AdminRequest> {
+export function syncAdministrator(deps: IdentityDeps): Guard<AskingAdministrator> {
   return { ...administrator(deps), failures: SYNC_ADMINISTRATOR };
 }
 

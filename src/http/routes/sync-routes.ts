@@ -1,39 +1,34 @@
-import { Elysia } from "elysia";
 import type { Operation } from "../operation.ts";
-import { type CompareRouteDeps, compareRoutes } from "./sync/compare-routes.ts";
-import { type OverviewRouteDeps, overviewRoute } from "./sync/overview-route.ts";
-import { type PageRouteDeps, pageRoutes as tableRoutes } from "./sync/page-routes.ts";
+import { type PageRouteDeps, pageRoutes } from "./sync/page-routes.ts";
 import { type PushRouteDeps, pushRoute } from "./sync/push-route.ts";
 import { type RejectedRouteDeps, rejectedRoutes } from "./sync/rejected-routes.ts";
-import { type RowsRouteDeps, rowsRoute } from "./sync/rows-route.ts";
 import { type RunRouteDeps, runRoutes } from "./sync/run-routes.ts";
 import { type StatusRouteDeps, statusRoute } from "./sync/status-route.ts";
-import { tablesRoute } from "./sync/tables-route.ts";
+import { type TableRouteDeps, tableRoutes } from "./sync/table-routes.ts";
 import { type TriggerRouteDeps, triggerRoutes } from "./sync/trigger-routes.ts";
 
-export interface PageRoutesDeps extends PageRouteDeps, PushRouteDeps, StatusRouteDeps {}
+/** What needs the sync key, and the status. */
+export interface SyncKeyRoutesDeps extends PageRouteDeps, PushRouteDeps, StatusRouteDeps {}
 
-export interface RunRoutesDeps
+/** What is for administrators. */
+export interface SyncAdministratorRoutesDeps
   extends TriggerRouteDeps,
     RunRouteDeps,
-    CompareRouteDeps,
     RejectedRouteDeps,
-    RowsRouteDeps,
-    OverviewRouteDeps {}
+    TableRouteDeps {}
 
-/** Pull, push, status, digests, schemas and deletes. S-4.1 to S-4.3, D-4.10, D-7.3, D-7.6. */
-export function pageRoutes(deps: PageRoutesDeps): Operation[] {
-  return [...tableRoutes(deps), pushRoute(deps), statusRoute(deps)];
-}
-
-/** Every route of sync runs. S-4.4, S-4.5, D-4. */
-export function syncRunRoutes(deps: RunRoutesDeps) {
-  return new Elysia()
-    .use(triggerRoutes(deps))
-    .use(runRoutes(deps))
-    .use(compareRoutes(deps))
-    .use(rejectedRoutes(deps))
-    .use(tablesRoute(deps))
-    .use(rowsRoute(deps))
-    .use(overviewRoute(deps));
+/** Every operation under `/api/v1/sync`. S-4, D-4, D-7, D-9.5. */
+export function syncRoutes(
+  keyed: SyncKeyRoutesDeps,
+  administrators: SyncAdministratorRoutesDeps,
+): Operation[] {
+  return [
+    ...pageRoutes(keyed),
+    pushRoute(keyed),
+    statusRoute(keyed),
+    ...triggerRoutes(administrators),
+    ...runRoutes(administrators),
+    ...rejectedRoutes(administrators),
+    ...tableRoutes(administrators),
+  ];
 }

@@ -109,7 +109,7 @@ export function oneOf<const Value extends string>(
 }
 
 /** `{items, next_cursor}`. D-5.5. */
-export function listOf(item: TSchema): TSchema {
+export function listOf<Item extends TSchema>(item: Item) {
   const next_cursor = nullable(Text, { description: "Null after the last part" });
   return model(`${item.$id}List`, { items: Type.Array(item), next_cursor });
 }

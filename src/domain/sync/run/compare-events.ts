@@ -7,6 +7,32 @@ import type { CompareCounts, CompareRepair, FinishedEvent } from "./run.ts";
 /** How a row differs, as examples name it. D-4.10. */
 export type DifferenceKind = "different" | "missing_here" | "missing_there";
 
+/**
+ * Why a row stayed: the end does not update the columns that differ, refused it, or has it newer or deleted by now; the
+ * two versions differ in what is the owner's only (D-8.1); or nobody knows which one is newer (D-11.9).
+ */
+export type KeptReason =
+  | "update_columns"
+  | "refused"
+  | "newer"
+  | "deletes_unknown"
+  | "owner"
+  | "no_owner";
+
+export interface KeptRow {
+  readonly key: JsonObject;
+  readonly reason: KeptReason;
+}
+
+/** Keys of the first rows of each kind. D-4.10. */
+export interface CompareExamples {
+  readonly different: readonly JsonObject[];
+  readonly missingHere: readonly JsonObject[];
+  readonly missingThere: readonly JsonObject[];
+  /** Rows that stay as they are; only with a repair or where there are any. */
+  readonly kept?: readonly KeptRow[];
+}
+
 export type CompareEvent =
   | CompareStartEvent
   | CompareProgressEvent
@@ -43,7 +69,7 @@ interface DifferenceEvent {
 interface CompareDoneEvent extends CompareCounts {
   readonly type: "done";
   readonly table: string;
-  readonly examples: object;
+  readonly examples: CompareExamples;
 }
 
 export interface CompareErrorEvent {

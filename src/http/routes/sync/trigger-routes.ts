@@ -1,64 +1,84 @@
-import type { Static, TSchema } from "@sinclair/typebox";
-import { Elysia } from "elysia";
+// Runs and comparisons that are started here. S-4.4, S-4.5, D-4.1 to D-4.4, D-4.10, D-9.5.
+import { type Static, Type } from "@sinclair/typebox";
 import type { FromWire } from "../../../domain/shared/wire-names.ts";
-import type { RunRequest, SyncRun } from "../../../domain/sync/run/run.ts";
-import type { Timer } from "../../../ports/runtime/runtime.ts";
+import type { RunRequest } from "../../../domain/sync/run/run.ts";
 import type { IdentityDeps } from "../../../usecases/reputation/accounts/identity.ts";
 import type { ActiveRuns } from "../../../usecases/sync/runs/active-runs.ts";
-import { runItem } from "../../../usecases/sync/runs/run-item.ts";
-import { exchangeOf } from "../../exchange.ts";
-import { readAdministratorBody } from "../../guards/bearer.ts";
-import { jsonReply, jsonRequest } from "../../openapi.ts";
+import { runItem, type SyncRunItem } from "../../../usecases/sync/runs/run-item.ts";
+import type { CompareRequest } from "../../../usecases/sync/runs/start-comparison.ts";
+import { Answer } from "../../description.ts";
+import { syncAdministrator } from "../../guards/bearer.ts";
+import { type Operation, operation } from "../../operation.ts";
+import { json } from "../../replies.ts";
+import { CompareEventSchema, RunEventSchema } from "../../schemas/run-events.ts";
 import {
-  ADMINISTRATOR_FAILURES,
-  administratorDetail,
-  BODY_FAILURES,
-  bodyDoc,
-  REMOTE_FAILURES,
-} from "../../operation-docs.ts";
-import { jsonResponse } from "../../replies.ts";
-import { RunEventSchema } from "../../schemas/run-events.ts";
-import {
+  CompareRequestSchema,
+  CompareResultSchema,
   StreamRequestSchema,
   SyncRunSchema,
   TriggerRequestSchema,
   TriggerResultSchema,
 } from "../../schemas/runs.ts";
-import { newsStream, STREAM_FAILED, STREAM_TEXT, streamReplyDoc } from "./news-stream.ts";
+import { newsReply, REMOTE_FAILURES, STREAM_FAILURES, STREAM_TEXT, tell } from "./run-replies.ts";
 
 export interface TriggerRouteDeps {
   readonly identity: IdentityDeps;
   readonly activeRuns: ActiveRuns;
-  readonly timer: Timer;
 }
 
-/** `POST /api/v1/sync/trigger` and `/trigger-sse`. S-4.4, S-4.5, D-4.1 to D-4.4. */
-export function triggerRoutes(deps: TriggerRouteDeps) {
-  const { identity, activeRuns } = deps;
-  return new Elysia()
-    .post(
-      "/api/v1/sync/trigger",
-      async ({ request }) => {
-        const wanted = await readAdministratorBody(identity, request, TriggerRequestSchema);
-        const run = activeRuns.start(runRequest(wanted, "api"));
-        exchangeOf(request).connection.keepOpen();
-        if (wanted.wait === false) return jsonResponse(runItem(await run.begun()), { status: 202 });
-        const outcome = await run.outcome;
-        if (outcome.error !== null) throw outcome.error;
-        return jsonResponse(triggerResult(outcome.run));
-      },
-      { parse: "none", detail: TRIGGER_DETAIL },
-    )
-    .post(
-      "/api/v1/sync/trigger-sse",
-      async ({ request }) => {
-        const wanted = await readAdministratorBody(identity, request, StreamRequestSchema);
-        const run = activeRuns.start(runRequest({ direction: "push", ...wanted }, "stream"));
-        exchangeOf(request).connection.keepOpen();
-        return newsStream(run.news(), run.runId, deps.timer);
-      },
-      { parse: "none", detail: STREAM_DETAIL },
-    );
+export function triggerRoutes(deps: TriggerRouteDeps): Operation[] {
+  return [trigger(deps), triggerStream(deps), compare(deps), compareStream(deps)];
+}
+
+function trigger({ identity, activeRuns }: TriggerRouteDeps): Operation {
+  return operation({
+    method: "POST",
+    path: "/api/v1/sync/trigger",
+    id: "triggerSync",
+    tag: "sync",
+    summary: "Run a sync",
+    description:
+      "With `both` a table is pushed, then pulled. Answers when the run ends, or with `wait: false` once it has begun. " +
+      "A client that leaves does not end the run.",
+    guard: syncAdministrator(identity),
+    body: TriggerRequestSchema,
+    replies: {
+      ...REMOTE_FAILURES,
+      // A run that has not failed has ended.
+      200: json("The result of the run", Type.Unsafe<SyncRunItem>(TriggerResultSchema)),
+      202: json("With `wait: false`: the run, which goes on", SyncRunSchema),
+    },
+    isSlow: true,
+    run: async ({ body }) => {
+      const run = activeRuns.start(runRequest(body, "api"));
+      if (body.wait === false) return new Answer(202, runItem(await run.begun()));
+      const outcome = await run.outcome;
+      if (outcome.error !== null) throw outcome.error;
+      return runItem(outcome.run);
+    },
+  });
+}
+
+function triggerStream({ identity, activeRuns }: TriggerRouteDeps): Operation {
+  return operation({
+    method: "POST",
+    path: "/api/v1/sync/trigger-sse",
+    id: "triggerSyncStream",
+    tag: "sync",
+    summary: "Run a sync and watch it",
+    description: STREAM_TEXT,
+    guard: syncAdministrator(identity),
+    body: StreamRequestSchema,
+    replies: {
+      ...STREAM_FAILURES,
+      200: newsReply("The events; failures of the run are among them", RunEventSchema),
+    },
+    isSlow: true,
+    run: ({ body }) => {
+      const run = activeRuns.start(runRequest({ direction: "push", ...body }, "stream"));
+      return tell(run.news(), run.runId);
+    },
+  });
 }
 
 /** The run of a body, with the defaults of S-4.4. */
@@ -72,34 +92,53 @@ function runRequest(
   return { direction, tableName: table, ...flags, trigger };
 }
 
-function triggerResult({ kind: _kind, trigger: _, dryRun: isDryRun, ...result }: SyncRun) {
-  return isDryRun ? { ...result, dryRun: true } : result;
+function compare({ identity, activeRuns }: TriggerRouteDeps): Operation {
+  return operation({
+    method: "POST",
+    path: "/api/v1/sync/compare",
+    id: "compareTable",
+    tag: "sync",
+    summary: "Compare a table with the remote's",
+    description: "With `repair` the rows that differ are sent or fetched.",
+    guard: syncAdministrator(identity),
+    body: CompareRequestSchema,
+    replies: { ...REMOTE_FAILURES, 200: json("What was found", CompareResultSchema) },
+    isSlow: true,
+    run: async ({ body }) => {
+      const { result, error } = await activeRuns.compare(compareRequest(body, "api")).outcome;
+      if (error !== null) throw error;
+      return result;
+    },
+  });
 }
 
-const TRIGGER_DETAIL = administratorDetail("triggerSync", "Run a sync", {
-  description:
-    "With `both` a table is pushed, then pulled. Answers when the run ends, or with `wait: false` once it has begun. " +
-    "A client that leaves does not end the run.",
-  requestBody: optionalBody(TriggerRequestSchema),
-  responses: {
-    ...ADMINISTRATOR_FAILURES,
-    ...REMOTE_FAILURES,
-    200: jsonReply("The result of the run", TriggerResultSchema),
-    202: jsonReply("With `wait: false`: the run, which goes on", SyncRunSchema),
-  },
-});
+function compareStream({ identity, activeRuns }: TriggerRouteDeps): Operation {
+  return operation({
+    method: "POST",
+    path: "/api/v1/sync/compare-sse",
+    id: "compareTableStream",
+    tag: "sync",
+    summary: "Compare a table and watch it",
+    description: `As without a stream. ${STREAM_TEXT}`,
+    guard: syncAdministrator(identity),
+    body: CompareRequestSchema,
+    replies: {
+      ...STREAM_FAILURES,
+      200: newsReply("The events; a failure is among them", CompareEventSchema),
+    },
+    isSlow: true,
+    run: ({ body }) => {
+      const started = activeRuns.compare(compareRequest(body, "stream"));
+      return tell(started.news(), started.runId);
+    },
+  });
+}
 
-const STREAM_DETAIL = administratorDetail("triggerSyncStream", "Run a sync and watch it", {
-  description: STREAM_TEXT,
-  requestBody: bodyDoc(StreamRequestSchema),
-  responses: {
-    ...ADMINISTRATOR_FAILURES,
-    ...BODY_FAILURES,
-    500: STREAM_FAILED,
-    200: streamReplyDoc("The events; failures of the run are among them", RunEventSchema),
-  },
-});
-
-function optionalBody(schema: TSchema) {
-  return { ...jsonRequest(schema), required: false };
+function compareRequest(
+  wanted: FromWire<Static<typeof CompareRequestSchema>>,
+  trigger: CompareRequest["trigger"],
+): CompareRequest {
+  const { table, repair = null, delete: deletes = false, maxDeletes = null } = wanted;
+  const { force: isForced = false } = wanted;
+  return { tableName: table, repair, deletes, maxDeletes, isForced, trigger };
 }

@@ -7,12 +7,12 @@ import { differsForOwner, isOfPeople, personOf } from "../../../domain/sync/peop
 import { convertRecord } from "../../../domain/sync/rows/convert.ts";
 import { rowTime } from "../../../domain/sync/rows/row-time.ts";
 import { aheadLimit } from "../../../domain/sync/rows/time-rank.ts";
+import type { CompareExamples, KeptRow } from "../../../domain/sync/run/compare-events.ts";
 import type { CompareCounts } from "../../../domain/sync/run/run.ts";
 import type { Row, Table } from "../../../domain/sync/table/table.ts";
 import type { KnownNames } from "../../../ports/tables/known-names.ts";
 import type { Clocks } from "../shared/handshake.ts";
 import type { RemoteTable } from "../shared/run-context.ts";
-import type { KeptRow } from "./kept-rows.ts";
 import type { Repair } from "./repair.ts";
 import type { Difference, RowPair } from "./row-pair.ts";
 
@@ -31,12 +31,6 @@ export interface Comparison extends RemoteTable {
 
 export interface CompareResult extends CompareCounts {
   readonly examples: CompareExamples;
-}
-
-/** The first rows of each kind. */
-interface CompareExamples extends Readonly<Record<Difference, readonly JsonObject[]>> {
-  /** Rows that stay as they are, with the reason; only with a repair or where there are any. */
-  readonly kept?: readonly KeptRow[];
 }
 
 /** True for a row that may have been on its way when it was looked at; one without a timestamp is old. */

@@ -5,9 +5,10 @@ import { convertRecord } from "../../../domain/sync/rows/convert.ts";
 import { rowText } from "../../../domain/sync/rows/row-text.ts";
 import { rowTime } from "../../../domain/sync/rows/row-time.ts";
 import { aheadLimit, rankTimes } from "../../../domain/sync/rows/time-rank.ts";
+import type { KeptReason, KeptRow } from "../../../domain/sync/run/compare-events.ts";
 import type { CompareRepair } from "../../../domain/sync/run/run.ts";
 import type { Row, Table } from "../../../domain/sync/table/table.ts";
-import type { KeptReason, KeptRow, KeptRows } from "./kept-rows.ts";
+import type { KeptRows } from "./kept-rows.ts";
 import type { RepairEnd } from "./repair-ends.ts";
 import type { RowPair } from "./row-pair.ts";
 

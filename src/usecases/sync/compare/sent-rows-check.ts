@@ -7,10 +7,11 @@ import { RowMemory } from "../../../domain/sync/rows/row-memory.ts";
 import { keyText, rowText } from "../../../domain/sync/rows/row-text.ts";
 import { rowTimeText } from "../../../domain/sync/rows/row-time.ts";
 import { RowVersions, versionOf } from "../../../domain/sync/rows/row-versions.ts";
+import type { KeptRow } from "../../../domain/sync/run/compare-events.ts";
 import type { Row } from "../../../domain/sync/table/table.ts";
 import type { TableTransfer } from "../transfer/begin-transfer.ts";
 import { recordsFrom } from "../transfer/remote-rows.ts";
-import type { KeptRow, KeptRows } from "./kept-rows.ts";
+import type { KeptRows } from "./kept-rows.ts";
 
 export class SentRowsCheck {
   readonly #transfer: TableTransfer;

@@ -1,0 +1,55 @@
+// What operations of runs and comparisons answer in common: streams of news, and failures of the remote.
+import { type TSchema, Type } from "@sinclair/typebox";
+import type { News } from "../../../domain/sync/run/news.ts";
+import { retryText } from "../../../domain/sync/run/run.ts";
+import { Answer } from "../../description.ts";
+import { headerDoc } from "../../document-parts.ts";
+import type { Failure } from "../../failures.ts";
+import { events, StreamComment } from "../../replies.ts";
+import { ConfigErrorSchema, SyncRunErrorSchema } from "../../schemas/runs.ts";
+import { SyncErrorSchema } from "../../schemas/sync.ts";
+
+/** Failures of what talks to the remote. S-4.4.5, S-7. */
+export const REMOTE_FAILURES = {
+  400: {
+    text: "The body is not what it should be, an unknown table, or a configuration problem",
+    schema: Type.Union([SyncErrorSchema, ConfigErrorSchema]),
+  },
+  500: { text: "Any other failure", schema: Type.Union([SyncRunErrorSchema, SyncErrorSchema]) },
+} satisfies Record<number, Failure>;
+
+/** What keeps a run or comparison from beginning, beside what is wrong with the request. */
+export const STREAM_FAILURES = {
+  500: {
+    text: "The service is stopping, or an internal error",
+    schema: Type.Union([SyncRunErrorSchema, SyncErrorSchema]),
+  },
+} satisfies Record<number, Failure>;
+
+export const STREAM_TEXT =
+  "Server-sent events, each one `data:` line of JSON; `finished` is always the last. " +
+  "A comment comes when nothing else was sent for 5 seconds, and before a request to the remote is repeated, " +
+  "such as `: retry 3 of 8 in 4 s: <reason>`.";
+
+/** `event` is what each event looks like. S-4.5.3, S-6. */
+export function newsReply<Schema extends TSchema>(description: string, event: Schema) {
+  return events(description, event, { "X-Run-Id": headerDoc("Id of the run or comparison") });
+}
+
+/** Tells news as they come. */
+export function tell<Item extends News>(
+  news: AsyncGenerator<Item, void, undefined>,
+  runId: string,
+) {
+  return new Answer(200, withComments(news), { "X-Run-Id": runId });
+}
+
+/** Retries become comments: the events of S-6 stay as they are. D-7.11. */
+async function* withComments<Item extends News>(
+  news: AsyncGenerator<Item, void, undefined>,
+): AsyncGenerator<Exclude<Item, { type: "retry" }> | StreamComment, void, undefined> {
+  for await (const item of news) {
+    if (item.type === "retry") yield new StreamComment(retryText(item));
+    else yield item as Exclude<Item, { type: "retry" }>;
+  }
+}

@@ -1,0 +1,80 @@
+// Tables, their rows and how synchronization is doing, for administrators, with sync disabled too. D-9.5.
+import { type OverviewDeps, readOverview } from "../../../usecases/operations/read-overview.ts";
+import type { IdentityDeps } from "../../../usecases/reputation/accounts/identity.ts";
+import { listRows } from "../../../usecases/sync/pages/list-rows.ts";
+import { listTables } from "../../../usecases/sync/pages/list-tables.ts";
+import type { SyncDeps } from "../../../usecases/sync/shared/sync-deps.ts";
+import { syncAdministrator } from "../../guards/bearer.ts";
+import { type Operation, operation } from "../../operation.ts";
+import { json } from "../../replies.ts";
+import { OverviewSchema, TableListSchema } from "../../schemas/overview.ts";
+import { given, LIST_QUERY, tableName } from "../../schemas/parameters.ts";
+import { RowListSchema } from "../../schemas/sync.ts";
+
+export interface TableRouteDeps {
+  readonly identity: IdentityDeps;
+  readonly sync: SyncDeps;
+  readonly overview: OverviewDeps;
+}
+
+export function tableRoutes(deps: TableRouteDeps): Operation[] {
+  return [tables(deps), rows(deps), overview(deps)];
+}
+
+function tables({ identity, sync }: TableRouteDeps): Operation {
+  return operation({
+    method: "GET",
+    path: "/api/v1/sync/tables",
+    id: "listTables",
+    tag: "sync",
+    summary: "List the tables with their columns",
+    guard: syncAdministrator(identity),
+    replies: { 200: json("In the order of the registry", TableListSchema) },
+    run: () => listTables(sync),
+  });
+}
+
+function rows({ identity, sync }: TableRouteDeps): Operation {
+  return operation({
+    method: "GET",
+    path: "/api/v1/sync/rows/:table_name",
+    id: "listRows",
+    tag: "sync",
+    summary: "List the rows of a table",
+    description:
+      "In the order of the table. Integers beyond 2^53 are strings; columns that are not serialized are left out.",
+    guard: syncAdministrator(identity),
+    params: { table_name: tableName(sync) },
+    query: {
+      ...LIST_QUERY,
+      since: given("Only rows whose timestamp is at or after this time", {
+        type: "string",
+        format: "date-time",
+      }),
+      key: given(
+        "Only the row with this key: the text of a key of one column, or a JSON object with every part",
+      ),
+    },
+    replies: {
+      200: json("A part of the rows", RowListSchema),
+      400: "Unknown table, or a bad limit, cursor, since or key",
+    },
+    run: ({ params, query }) => listRows(sync, params.tableName, query),
+  });
+}
+
+function overview({ identity, overview: deps }: TableRouteDeps): Operation {
+  return operation({
+    method: "GET",
+    path: "/api/v1/sync/overview",
+    id: "readOverview",
+    tag: "sync",
+    summary: "Read how synchronization is doing",
+    description:
+      "The remote is asked for its status at most every 15 seconds; one that cannot be reached is told.",
+    guard: syncAdministrator(identity),
+    replies: { 200: json("The overview", OverviewSchema) },
+    isSlow: true,
+    run: () => readOverview(deps),
+  });
+}
