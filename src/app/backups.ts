@@ -6,10 +6,13 @@ import { NodeMac } from "../adapters/node-crypto/node-crypto.ts";
 import { PinoLogger } from "../adapters/pino/pino-logger.ts";
 import { SystemClock } from "../adapters/system/system.ts";
 import { AppError } from "../domain/shared/errors.ts";
-import type { CopyJob, Restored, RestoreStore } from "../ports/copies/store-copies.ts";
+import type { BackupFacts, CopyJob, KeptPepper, Restored } from "../ports/copies/store-copies.ts";
+import { COLLECTIONS } from "../repositories/collections.ts";
 import type { BackUpDeps } from "../usecases/operations/back-up.ts";
 import { checkPepper } from "../usecases/operations/check-backup.ts";
+import { restoreArchive } from "../usecases/operations/restore-archive.ts";
 import type { Config } from "./config.ts";
+import { claimStore } from "./copied-stores.ts";
 import type { Services } from "./services.ts";
 
 const KIND_NAMES = { sqlite: "SQLite", mongodb: "MongoDB" } as const;
@@ -45,26 +48,20 @@ export async function restoreBackup(
     const text = `The backup is of a store in ${KIND_NAMES[kind]}, and STORAGE_URL names one in ${KIND_NAMES[wanted]}: restore it into one of its kind, then repsync move`;
     throw new AppError("invalid_request", text);
   }
-  const restore = await restoreOf(config);
   const mac = new NodeMac();
-  return await restore({
-    ...job,
-    adminUsername: config.adminUsername,
-    check: (_, kept) => checkPepper(mac, config.apiKeyPepper, kept),
-  });
-}
-
-async function restoreOf(config: Config): Promise<RestoreStore> {
-  const path = sqlitePath(config);
-  if (path === null) {
+  const { adminUsername, apiKeyPepper: pepper, logLevel, storageUrl } = config;
+  if (wanted === "mongodb") {
     const { restoreDatabase } = await import("../adapters/mongodb/copies/restore.ts");
-    const logger = new PinoLogger(config.logLevel);
-    return (job) =>
-      restoreDatabase({ url: config.storageUrl, clock: new SystemClock(), logger }, job);
+    const target = { url: storageUrl, clock: new SystemClock(), logger: new PinoLogger(logLevel) };
+    const check = (_: BackupFacts, kept: KeptPepper) => checkPepper(mac, pepper, kept);
+    return await restoreDatabase(target, { ...job, adminUsername, check });
   }
-  const { restoreFile } = await import("../adapters/sqlite/copies/restore.ts");
+  const { SealedFile } = await import("../adapters/sqlite/copies/sealed-file.ts");
   const { openBunSqlite } = await import("../adapters/sqlite/driver/bun-driver.ts");
-  return (job) => restoreFile(openBunSqlite, path, job);
+  const backup = new SealedFile(openBunSqlite, job.path, COLLECTIONS);
+  const claim = (tables: readonly string[]) =>
+    claimStore(storageUrl, { adminUsername, logLevel, tables, by: "restore" });
+  return await restoreArchive({ backup, path: job.path, mac, pepper, claim }, job);
 }
 
 /** The file of a store in SQLite; null for MongoDB. */

@@ -48,7 +48,7 @@ async function makeStore(backend: Backend) {
 
 /** Files of the folder whose names tell that something was not completed. */
 function remains(folder: string): readonly string[] {
-  return readdirSync(folder).filter((name) => /\.(?:part|restore)-|\.backup$/.test(name));
+  return readdirSync(folder).filter((name) => /\.(?:part|restore|fill)-|\.backup$/.test(name));
 }
 
 /** Resolves when a command has begun to write, or has ended. */

@@ -1,11 +1,14 @@
+import { stat } from "node:fs/promises";
 import { AppError, type AppErrorKind } from "../../../domain/shared/errors.ts";
-import type { BackUpJob, CopyCounts, CopyProgress } from "../../../ports/copies/store-copies.ts";
-import type { OpenSqlite, SqliteConnection } from "../driver/driver.ts";
-import { copyFile } from "./backup-file.ts";
+import type { BackUpJob, CopyCounts } from "../../../ports/copies/store-copies.ts";
+import type { OpenSqlite } from "../driver/driver.ts";
+import { copyFile } from "./sealed-file.ts";
 
 const WORKER = new URL("./copy-worker.ts", import.meta.url);
+const LOOK_EVERY_MS = 200;
 
-type WorkerEnd =
+/** What the thread says at its end. */
+export type WorkerEnd =
   | { readonly counts: CopyCounts }
   | { readonly kind: AppErrorKind | null; readonly message: string };
 
@@ -22,40 +25,43 @@ export async function backUp({ openSqlite, path }: StoreFile, job: BackUpJob): P
     const text = "The store is kept in the memory of one process: no other one can read it";
     throw new AppError("invalid_request", text);
   }
-  const { facts, onProgress = () => {}, stop } = job;
+  const { facts, stop } = job;
   stop?.throwIfAborted();
   const order = { source: path, target: job.path, facts };
   const probe = await openSqlite(path);
   try {
-    if (probe.runAside === undefined) return await copyFile(openSqlite, order, onProgress);
-    return await copyAside(probe.runAside, order, { onProgress, stop });
+    if (probe.runAside === undefined) return await copyFile(openSqlite, order);
+    const work = probe.runAside(WORKER, order, () => {});
+    const { promise: stopped, reject } = Promise.withResolvers<never>();
+    const onStop = () => {
+      work.stop();
+      reject(stop?.reason);
+    };
+    stop?.addEventListener("abort", onStop, { once: true });
+    const looking = setInterval(() => void tellBytes(path, job), LOOK_EVERY_MS);
+    try {
+      return resultOf((await Promise.race([work.ended, stopped])) as WorkerEnd);
+    } finally {
+      clearInterval(looking);
+      work.ended.catch(() => {});
+      stop?.removeEventListener("abort", onStop);
+    }
   } finally {
     probe.close();
   }
 }
 
-async function copyAside(
-  runAside: NonNullable<SqliteConnection["runAside"]>,
-  order: object,
-  {
-    onProgress,
-    stop,
-  }: { onProgress: (progress: CopyProgress) => void; stop: AbortSignal | undefined },
-): Promise<CopyCounts> {
-  const work = runAside(WORKER, order, (news) => onProgress(news as CopyProgress));
-  const { promise: stopped, reject } = Promise.withResolvers<never>();
-  const onStop = () => {
-    work.stop();
-    reject(stop?.reason);
-  };
-  stop?.addEventListener("abort", onStop, { once: true });
-  try {
-    const end = (await Promise.race([work.ended, stopped])) as WorkerEnd;
-    if ("counts" in end) return end.counts;
-    if (end.kind === null) throw new Error(end.message);
-    throw new AppError(end.kind, end.message);
-  } finally {
-    work.ended.catch(() => {});
-    stop?.removeEventListener("abort", onStop);
-  }
+function resultOf(end: WorkerEnd): CopyCounts {
+  if ("counts" in end) return end.counts;
+  if (end.kind === null) throw new Error(end.message);
+  throw new AppError(end.kind, end.message);
+}
+
+/** How far the copy has come: one call of SQLite makes it, which says nothing meanwhile. */
+async function tellBytes(source: string, { path, onProgress }: BackUpJob): Promise<void> {
+  const [whole, copied] = await Promise.all(
+    [source, path].map((file) => stat(file).catch(() => null)),
+  );
+  if (!whole || !copied) return;
+  onProgress?.({ rows: 0, part: Math.min(1, copied.size / Math.max(1, whole.size)) });
 }

@@ -6,8 +6,7 @@ import { checkFormat, type StoreFactName } from "../../../domain/shared/store-fo
 import type { OpenSqlite, SqliteConnection } from "../driver/driver.ts";
 import { isBusy, storeError } from "../driver/result-codes.ts";
 import { quotedName } from "../driver/unique-keys.ts";
-import { run } from "./backup-file.ts";
-import { allRows, isRowTable, tableNames } from "./row-digests.ts";
+import { allRows, isRowTable, run, tableNames } from "./raw-connection.ts";
 
 export interface ClaimedFile {
   release(): void;
@@ -49,7 +48,7 @@ export function holdAlone(connection: SqliteConnection): void {
 }
 
 /** Removes what killed processes have left beside a file that this one holds. Never rejects. */
-export async function removeRemains(path: string, of: "restore" | "move" | "fill"): Promise<void> {
+export async function removeRemains(path: string, of: "move" | "fill"): Promise<void> {
   const folder = dirname(path);
   const start = `.${basename(path)}.${of}-`;
   const names = await readdir(folder).catch(() => []);

@@ -103,15 +103,16 @@ export class EmptyFile implements EmptyStore {
     for (const sql of [`DROP TABLE ${BACKUP_TABLE}`, "DELETE FROM repsync_moment"]) {
       run(connection, sql);
     }
-    const { parts } = await this.dump();
-    for await (const part of parts) {
+    const removals: (readonly [sql: string, key: SqliteValue])[] = [];
+    for await (const part of (await this.dump()).parts) {
       if (part.of !== "documents") break;
       const collection = this.#collection(part.name);
       for (const doc of part.items.filter((item) => !isKept(part.name, item))) {
-        const [key] = collection.valuesOf(collection.collection.keyOf(doc), doc);
-        run(connection, collection.remove, [key ?? null]);
+        const [key = null] = collection.valuesOf(collection.collection.keyOf(doc), doc);
+        removals.push([collection.remove, key]);
       }
     }
+    for (const [sql, key] of removals) run(connection, sql, [key]);
   }
 
   async write(part: DumpedPart): Promise<void> {

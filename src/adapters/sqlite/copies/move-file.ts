@@ -14,10 +14,9 @@ import { makeDatabaseFile } from "../driver/database-file.ts";
 import type { OpenSqlite, SqliteConnection } from "../driver/driver.ts";
 import { storeError } from "../driver/result-codes.ts";
 import { quotedName } from "../driver/unique-keys.ts";
-import { run } from "./backup-file.ts";
 import { claimEmptyFile, holdAlone, removeRemains } from "./claim-empty-file.ts";
 import { PortableFile } from "./portable-file.ts";
-import { allRows } from "./row-digests.ts";
+import { allRows, run } from "./raw-connection.ts";
 
 /** Makes all tables in the file of a path, as a start does. */
 export type PrepareFile = (path: string) => Promise<void>;

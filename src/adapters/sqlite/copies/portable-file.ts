@@ -15,9 +15,8 @@ import { quotedName } from "../driver/unique-keys.ts";
 import { entryId } from "../runs/rejected-records.ts";
 import { decodeRows, readExpression, textWithNul, valueEncoder } from "../tables/column-values.ts";
 import { canonicalTime, keptTime, TombstoneNames } from "../tables/tombstone-sql.ts";
-import { run } from "./backup-file.ts";
 import { PLAIN_PARTS, type PlainPart } from "./portable-parts.ts";
-import { allRows } from "./row-digests.ts";
+import { allRows, run } from "./raw-connection.ts";
 
 const BATCH_ROWS = 1_000;
 const AUDIT: PlainPart = {

@@ -72,7 +72,7 @@ export class SealedFile implements Backup {
   }
 
   async check(job: CopyJob): Promise<CheckedBackup> {
-    const content = await withBackup(this.#openSqlite, this.#path, readContent);
+    await withBackup(this.#openSqlite, this.#path, checkIsBackup);
     const bytes = (await stat(this.#path)).size - SEAL_BYTES;
     const seal = await sealOf(this.#path, bytes, job);
     const file = await open(this.#path, "r");
@@ -80,7 +80,7 @@ export class SealedFile implements Backup {
       .read(Buffer.alloc(SEAL_BYTES), 0, SEAL_BYTES, bytes)
       .finally(() => file.close());
     if (buffer.toString("latin1") !== seal) throw damaged();
-    return content;
+    return await withBackup(this.#openSqlite, this.#path, readContent);
   }
 
   dump(options: DumpOptions = {}): Promise<Dump> {
@@ -89,7 +89,7 @@ export class SealedFile implements Backup {
   }
 }
 
-function readContent(connection: SqliteConnection): CheckedBackup {
+function checkIsBackup(connection: SqliteConnection): void {
   const isThere = `SELECT 1 FROM sqlite_schema WHERE name = '${BACKUP_TABLE}'`;
   if (allRows(connection, isThere).length === 0) {
     const text =
@@ -100,11 +100,12 @@ function readContent(connection: SqliteConnection): CheckedBackup {
   const names = allRows(connection, columns, [BACKUP_TABLE]).map(({ name }) => name);
   // Those of earlier programs name each fact.
   if (!names.includes("version")) checkBackupFormat(true, 1);
+}
+
+function readContent(connection: SqliteConnection): CheckedBackup {
   const [row] = allRows(connection, `SELECT version, content FROM ${BACKUP_TABLE}`);
-  if (row === undefined) throw damaged();
-  const content = parse(String(row["content"])) as CheckedBackup | null;
-  checkBackupFormat(row["version"] === BACKUP_VERSION, content?.facts?.format ?? STORE_FORMAT);
-  if (content === null) throw damaged();
+  const content = JSON.parse(String(row?.["content"])) as CheckedBackup;
+  checkBackupFormat(row?.["version"] === BACKUP_VERSION, content.facts.format);
   return content;
 }
 
@@ -132,12 +133,4 @@ async function sealOf(path: string, bytes: number, job: CopyJob = {}): Promise<s
 function damaged(): AppError {
   const text = "The backup is damaged: it does not hold what it held at first";
   return new AppError("file_failed", text);
-}
-
-function parse(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return null;
-  }
 }

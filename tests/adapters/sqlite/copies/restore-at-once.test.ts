@@ -3,9 +3,13 @@ import { Database } from "bun:sqlite";
 import { afterEach, expect, setDefaultTimeout, test } from "bun:test";
 import { readdirSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
+import { NodeMac } from "../../../../src/adapters/node-crypto/node-crypto.ts";
 import { backUp } from "../../../../src/adapters/sqlite/copies/back-up.ts";
-import { restoreFile } from "../../../../src/adapters/sqlite/copies/restore.ts";
+import { EmptyFile } from "../../../../src/adapters/sqlite/copies/empty-file.ts";
+import { SealedFile } from "../../../../src/adapters/sqlite/copies/sealed-file.ts";
 import { openBunSqlite } from "../../../../src/adapters/sqlite/driver/bun-driver.ts";
+import { COLLECTIONS } from "../../../../src/repositories/collections.ts";
+import { restoreArchive } from "../../../../src/usecases/operations/restore-archive.ts";
 import { SQLITE_FILE } from "../../../http/support/backends.ts";
 import { makeTempFolder } from "../../../http/support/make-temp-folder.ts";
 import { releaseResources } from "../../../http/support/resources.ts";
@@ -22,17 +26,23 @@ test("D-10.7 a restore that is refused leaves alone what another one has filled 
   const facts = { madeAt: "2026-01-01T00:00:00Z", version: "0", outsideSecrets: [] };
   await backUp({ openSqlite: openBunSqlite, path: url.slice(7) }, { path, facts });
   const target = join(makeTempFolder(), "new.db");
-  const job = { path, adminUsername: null, check: () => {} };
+  const restore = (openSqlite: typeof openBunSqlite) => {
+    const prepare = async () => {};
+    const options = { path: target, adminUsername: null, collections: COLLECTIONS, prepare };
+    const backup = new SealedFile(openBunSqlite, path, COLLECTIONS);
+    const claim = () => EmptyFile.claim({ ...options, openSqlite });
+    return restoreArchive({ backup, path, mac: new NodeMac(), pepper: null, claim }, {});
+  };
   let isFirst = true;
   // Between its first look at the file and its claim the other one does all of its work.
   const openSqlite: typeof openBunSqlite = async (opened) => {
     if (opened === target && isFirst) {
       isFirst = false;
-      await restoreFile(openBunSqlite, target, job);
+      await restore(openBunSqlite);
     }
     return await openBunSqlite(opened);
   };
-  await expect(restoreFile(openSqlite, target, job)).rejects.toThrow("is not empty");
+  await expect(restore(openSqlite)).rejects.toThrow("is not empty");
   expect(readdirSync(dirname(target))).toEqual([basename(target)]);
   const file = new Database(target, { readonly: true });
   expect(file.query("SELECT username FROM repsync_accounts").all()).toEqual([{ username: "root" }]);
