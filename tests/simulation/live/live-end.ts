@@ -130,12 +130,12 @@ export class LiveEnd {
   }
 }
 
-/** What the work resolves to; false when its commit failed. */
+/** What the work resolves to; false when it did not happen, as the disk was full. */
 async function isCommitted(work: () => Promise<boolean>): Promise<boolean> {
   try {
     return await work();
   } catch (error) {
-    if (isAppError(error, "commit_failed")) return false;
+    if (isFailedStep(error)) return false;
     throw error;
   }
 }
@@ -162,7 +162,12 @@ async function untilCommitted(work: () => Promise<unknown>): Promise<void> {
       await work();
       return;
     } catch (error) {
-      if (!isAppError(error, "commit_failed", "store_unavailable")) throw error;
+      if (!isFailedStep(error)) throw error;
     }
   }
+}
+
+/** Which of the two it is depends on what the store was asked for. */
+function isFailedStep(error: unknown): boolean {
+  return isAppError(error, "commit_failed", "store_unavailable");
 }

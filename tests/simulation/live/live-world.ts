@@ -39,7 +39,7 @@ export class LiveWorld {
   readonly writers: LiveWriters;
   /** Processes whose runs have not ended, and whose they are. */
   readonly #underWay = new Map<SimProcess, string>();
-  /** What a writer or an upgrade met that it must not; null when nothing. */
+  /** What a writer, an upgrade or a run met that it must not; null when nothing. */
   failure: unknown = null;
   /** How runs ended. */
   readonly outcomes: string[] = [];
@@ -128,9 +128,7 @@ export class LiveWorld {
 
   /** Does something at once. */
   do(work: () => Promise<void>): void {
-    work().catch((error: unknown) => {
-      this.failure ??= error;
-    });
+    this.#watch(work());
     this.time.advance(0);
   }
 
@@ -140,10 +138,11 @@ export class LiveWorld {
     this.#underWay.set(process, name);
     const [only = "", ...others] = this.remotesOf(name);
     const remote = others.length === 0 ? only : this.random.pick([only, ...others]);
-    void this.#start(name, { ...request, remote }, process).then(({ run }) => {
+    const ended = this.#start(name, { ...request, remote }, process).then(({ run }) => {
       this.outcomes.push(`${name} ${request.direction} ${run.status}: ${run.error ?? ""}`);
       this.#underWay.delete(process);
     });
+    this.#watch(ended);
     return process;
   }
 
@@ -171,6 +170,12 @@ export class LiveWorld {
 
   async close(): Promise<void> {
     for (const { storage } of this.ends.values()) await storage.close();
+  }
+
+  #watch(work: Promise<void>): void {
+    work.catch((error: unknown) => {
+      this.failure ??= error;
+    });
   }
 
   async #start(

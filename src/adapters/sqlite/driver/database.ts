@@ -292,16 +292,19 @@ export class SqliteDatabase {
   }
 
   async #configure(openReader: (() => Promise<SqliteConnection>) | null): Promise<void> {
-    try {
-      await this.#retried("store_unavailable", new TimeLimit(this.#busyDeadlineMs), () => {
-        for (const [name, value] of Object.entries(PRAGMAS)) this.#writer.set(name, value);
+    const limit = new TimeLimit(this.#busyDeadlineMs);
+    const set = (connection: OpenConnection, pragmas: Readonly<Record<string, string | number>>) =>
+      this.#retried("store_unavailable", limit, () => {
+        for (const [name, value] of Object.entries(pragmas)) connection.set(name, value);
       });
+    try {
+      await set(this.#writer, PRAGMAS);
       if (openReader === null) return;
       this.#reader = new OpenConnection(await openReader());
       this.#bodyReader = new OpenConnection(await openReader());
-      for (const reader of [this.#reader, this.#bodyReader]) {
-        for (const [name, value] of Object.entries(READER_PRAGMAS)) reader.set(name, value);
-      }
+      // Some settings read the file, which another process may be the first to open.
+      await set(this.#reader, READER_PRAGMAS);
+      await set(this.#bodyReader, READER_PRAGMAS);
     } catch (error) {
       await this.close();
       throw error;

@@ -2,7 +2,10 @@ import { describe, expect, test } from "bun:test";
 import { rename, rm, stat, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { openBunSqlite } from "../../../../src/adapters/sqlite/driver/bun-driver.ts";
-import type { OpenSqlite } from "../../../../src/adapters/sqlite/driver/driver.ts";
+import type {
+  OpenSqlite,
+  SqliteConnection,
+} from "../../../../src/adapters/sqlite/driver/driver.ts";
 import { SqliteStorage } from "../../../../src/adapters/sqlite/storage.ts";
 import type { Storage } from "../../../../src/ports/storage.ts";
 import { asWrites, TableUnderTest } from "../../../contract/tables/table-under-test.ts";
@@ -14,6 +17,33 @@ const ITEMS = makeTable({
   columns: { k: { type: "text" }, v: { type: "integer" } },
 });
 const OTHERS = makeTable({ upsert_key: ["k"], columns: { k: { type: "text" } } }, "others");
+
+const SQLITE_BUSY = 5;
+
+/** The real driver. The file is held, as by a process that opens it first, until a connection that reads has met it. */
+function heldFromReader(met: unknown[]): OpenSqlite {
+  const opened: SqliteConnection[] = [];
+  const tell = (sql: string) => opened[0]?.prepare(sql).run([]);
+  return async (path) => {
+    const connection = await openBunSqlite(path);
+    if (opened.push(connection) !== 2) return connection;
+    tell("PRAGMA journal_mode = DELETE");
+    tell("BEGIN EXCLUSIVE");
+    const { prepare } = connection;
+    return Object.assign(connection, {
+      prepare(sql: string) {
+        try {
+          return prepare(sql);
+        } catch (error) {
+          met.push(connection.resultCode(error));
+          tell("ROLLBACK");
+          tell("PRAGMA journal_mode = WAL");
+          throw error;
+        }
+      },
+    });
+  };
+}
 
 /** The real driver, set up so that the database refuses something by itself. */
 function openWith(pragma: string): OpenSqlite {
@@ -288,6 +318,16 @@ describe("SQLite: when another process holds the file", () => {
       expect(await failureOf(file.open({ busyDeadlineMs: 30 }))).toEqual(busy);
       elsewhere.close();
       await (await file.open()).ping(800);
+    }));
+
+  test("D-2.4 open() waits for another process that opens the file for the first time", () =>
+    SqliteFile.use(async (file) => {
+      const met: unknown[] = [];
+      const storage = await file.open({}, heldFromReader(met));
+      expect(met).toEqual([SQLITE_BUSY]);
+      const table = await TableUnderTest.prepare(storage, ITEMS);
+      await table.write({ k: "a", v: 1 });
+      expect(await table.count()).toBe(1);
     }));
 
   test("D-1.2 close() ends a write that waits", () =>

@@ -9,7 +9,12 @@ const TIMEOUT_MS = 120_000;
 
 function startWriter(file: SqliteFile, writer: number, batches: number) {
   const args = [process.execPath, CHILD, file.path, String(writer), String(batches)];
-  return Bun.spawn(args, { stdout: "pipe", stderr: "inherit" });
+  return Bun.spawn(args, { stdout: "pipe", stderr: "pipe" });
+}
+
+/** How a process ended: its exit code, and what it told of it. */
+async function endOf(child: ReturnType<typeof startWriter>): Promise<string> {
+  return `${await child.exited} ${await child.stderr.text()}`.trim();
 }
 
 async function readAll(storage: SqliteStorage): Promise<Row[]> {
@@ -73,7 +78,7 @@ describe("SQLite: several processes on one file", () => {
         const writers = [0, 1, 2, 3];
         const children = writers.map((writer) => startWriter(file, writer, batches));
         let isRunning = true;
-        const exits = Promise.all(children.map((child) => child.exited)).finally(() => {
+        const exits = Promise.all(children.map(endOf)).finally(() => {
           isRunning = false;
         });
         do {
@@ -82,7 +87,7 @@ describe("SQLite: several processes on one file", () => {
           expect(batchesOf(rows, -1).length).toBe(rows.length === 0 ? 0 : 1);
           await new Promise((resolve) => setImmediate(resolve));
         } while (isRunning);
-        expect(await exits).toEqual([0, 0, 0, 0]);
+        expect(await exits).toEqual(["0", "0", "0", "0"]);
         const rows = await readAll(storage);
         expect(rows.length).toBe((writers.length * batches + 1) * ROWS_PER_BATCH);
         expect(new Set(rows.map((row) => row["id"])).size).toBe(rows.length);
@@ -99,7 +104,7 @@ describe("SQLite: several processes on one file", () => {
     () =>
       SqliteFile.use(async (file) => {
         const children = [0, 1, 2, 3].map((writer) => startWriter(file, writer, 1));
-        expect(await Promise.all(children.map((child) => child.exited))).toEqual([0, 0, 0, 0]);
+        expect(await Promise.all(children.map(endOf))).toEqual(["0", "0", "0", "0"]);
         expect(await (await file.open()).tables.countRows(SHARED)).toBe(5 * ROWS_PER_BATCH);
       }),
     TIMEOUT_MS,
