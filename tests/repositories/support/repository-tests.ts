@@ -3,6 +3,7 @@ import { describe, test } from "bun:test";
 import type { DocumentStore } from "../../../src/ports/documents.ts";
 import { ACCOUNT_COLLECTIONS } from "../../../src/repositories/accounts/account-collections.ts";
 import { COLLECTIONS } from "../../../src/repositories/collections.ts";
+import { LOOKUP_COLLECTIONS } from "../../../src/repositories/lookups/lookup-collections.ts";
 import { openMemory, openMongo, openSqliteFile } from "../../support/document-stores.ts";
 import { FakeClock } from "../../support/fake-clock.ts";
 import { mongoAvailable } from "../../support/shared-mongo.ts";
@@ -47,7 +48,11 @@ export function repositoryTests<Repository>(
             try {
               const second = openSecond === undefined ? documents : await openSecond();
               for (const store of new Set([documents, second])) {
-                await store.prepare([...COLLECTIONS, ...ACCOUNT_COLLECTIONS]);
+                await store.prepare([
+                  ...COLLECTIONS,
+                  ...ACCOUNT_COLLECTIONS,
+                  ...LOOKUP_COLLECTIONS,
+                ]);
               }
               await body(make(documents), make(second), { documents, clock });
             } finally {

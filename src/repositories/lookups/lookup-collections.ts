@@ -1,0 +1,163 @@
+// The data model of lookups: what each batch writes is in one collection, as a message writes to one only.
+import type { AuditHead, PruningCheckpoint } from "../../domain/reputation/audit/audit-chain.ts";
+import type { AnyCollection, Collection } from "../../ports/documents.ts";
+import type { SecretDocument } from "../accounts/account-collections.ts";
+
+/** What an account has used. */
+export interface UsageDocument {
+  readonly kind: "usage";
+  /** The `id` of a `SubjectDocument`. */
+  readonly accountId: string;
+  /** As in `CallSums`, with `packed`. */
+  readonly firstPage: number;
+  readonly pages: readonly (readonly [firstMs: number, calls: number])[];
+  readonly offset: number;
+  readonly lastMs: number;
+  /** `YYYY-MM`; empty before the first call. */
+  readonly month: string;
+  readonly monthCalls: number;
+  /** As in `CallHistory`. */
+  readonly days: string;
+  readonly keys: string;
+  /** Steps of quotas that were told, `<month> <type of the alert>`. D-10.12. */
+  readonly told: readonly string[];
+  readonly packed: Uint8Array;
+}
+
+/** A full page of an account's calls: a `FullPage`. */
+export interface CallsDocument {
+  readonly kind: "calls";
+  readonly accountId: string;
+  readonly page: number;
+  readonly packed: Uint8Array;
+}
+
+/** The signed end of a chain. */
+export interface HeadDocument extends AuditHead {
+  readonly kind: "head";
+  readonly signature: string;
+  readonly packed?: never;
+}
+
+/** Consecutive audit records of one chain, made at the same moment: those of one commit. */
+export interface BlockDocument {
+  readonly kind: "block";
+  readonly chainId: string;
+  /** Of the first record. */
+  readonly seq: number;
+  readonly at: string;
+  readonly version: number;
+  /** Of the first record. */
+  readonly previousHash: string;
+  /** The rest of each record: `BLOCK_FIELDS` in a JSON array of arrays. */
+  readonly packed: Uint8Array;
+}
+
+/** A chain that goes on, or has records in no segment: those behind a place. */
+export interface TailDocument {
+  readonly kind: "tail";
+  readonly chainId: string;
+  readonly indexedSeq: number;
+  readonly packed?: never;
+}
+
+export type LookupLogDocument =
+  | UsageDocument
+  | CallsDocument
+  | HeadDocument
+  | TailDocument
+  | BlockDocument;
+
+export const LOOKUP_LOG: Collection<LookupLogDocument> = {
+  name: "lookup_log",
+  keyOf: (doc) => {
+    switch (doc.kind) {
+      case "usage":
+        return [doc.kind, doc.accountId];
+      case "calls":
+        return [doc.kind, doc.accountId, doc.page];
+      case "head":
+      case "tail":
+        return [doc.kind, doc.chainId];
+      case "block":
+        return [doc.kind, doc.chainId, doc.seq];
+    }
+  },
+  bytes: ["packed"],
+};
+
+/** Kept where nobody looks who removes the log. D-8.9. */
+export const FIRST_LOOKUP: SecretDocument = { name: "first_lookup", secret: "answered" };
+
+/** How many chains were ever begun, signed. */
+export interface ChainCountDocument {
+  readonly kind: "chain_count";
+  readonly chains: number;
+  readonly signature: string;
+}
+
+/** Where pruning has cut a chain. */
+export interface CheckpointDocument extends PruningCheckpoint {
+  readonly kind: "checkpoint";
+  readonly signature: string;
+}
+
+/** How far the index of the log has come: numbers of segments and of groups, each from 0 on. */
+export interface IndexDocument {
+  readonly kind: "index";
+  /** Segments that there ever were. */
+  readonly segments: number;
+  /** Small groups whose slices are there, or have become those of large groups. */
+  readonly small: number;
+  /** Large groups whose slices are there. */
+  readonly large: number;
+  /** Large groups whose small groups' slices are gone. */
+  readonly cleared: number;
+}
+
+export type AuditDocument = ChainCountDocument | CheckpointDocument | IndexDocument;
+
+export const AUDIT: Collection<AuditDocument> = {
+  name: "audit",
+  keyOf: (doc) => ("chainId" in doc ? [doc.kind, doc.chainId] : [doc.kind]),
+};
+
+/** Consecutive blocks of a chain, some hundred records as a rule. */
+export interface SegmentDocument {
+  /** In the order in which segments were made. */
+  readonly number: number;
+  readonly chainId: string;
+  readonly firstSeq: number;
+  readonly lastSeq: number;
+  readonly firstAt: string;
+  readonly lastAt: string;
+  /** A Bloom filter of the names in it; absent once it is in the slices of a group. */
+  readonly filter?: Uint8Array;
+}
+
+export const SEGMENTS: Collection<SegmentDocument> = {
+  name: "audit_segments",
+  keyOf: ({ number }) => [number],
+  indexes: {
+    chain: ({ chainId, lastSeq }) => [chainId, lastSeq],
+    time: ({ lastAt }) => [lastAt],
+  },
+  bytes: ["filter"],
+};
+
+/** The same bits of all filters of a group of segments: a bit for each segment, the first is the lowest of the first byte. */
+export interface SliceDocument {
+  readonly size: "small" | "large";
+  readonly group: number;
+  /** Which bits of the filters: in a small group those of several stand one after the other. */
+  readonly part: number;
+  readonly bits: Uint8Array;
+}
+
+export const SLICES: Collection<SliceDocument> = {
+  name: "audit_slices",
+  keyOf: ({ size, group, part }) => [size, group, part],
+  bytes: ["bits"],
+};
+
+export const LOOKUP_COLLECTIONS: readonly AnyCollection[] = [LOOKUP_LOG, AUDIT, SEGMENTS, SLICES];

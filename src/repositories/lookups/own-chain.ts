@@ -1,0 +1,92 @@
+// Where the audit chain of this process stands. After a commit of unknown outcome that is in doubt, until a later batch has
+// read the chain's head in its own body.
+import type { WrittenChain } from "../../domain/reputation/audit/audit-chain.ts";
+import type { Key } from "../../domain/shared/document-key.ts";
+import { AppError } from "../../domain/shared/errors.ts";
+import { blockKey } from "./audit-blocks.ts";
+import type { LookupLogDocument } from "./lookup-collections.ts";
+
+/** Calls of an account that were counted at one moment. */
+export interface CountedCalls {
+  readonly accountId: string;
+  readonly atMs: number;
+  readonly calls: number;
+}
+
+/** A batch whose commit may have happened or not; its calls were answered 503. */
+interface Doubt {
+  /** The chain, if it happened. */
+  readonly written: WrittenChain;
+  readonly counted: readonly CountedCalls[];
+}
+
+interface ChainState {
+  /** Null where it has to begin a chain. */
+  readonly chain: WrittenChain | null;
+  /** Calls that are counted but were answered 503: they are given back. D-5.8. */
+  readonly unanswered: readonly CountedCalls[];
+}
+
+const OTHER_CHANGED = "Another process changed the audit chain of this one";
+
+export class OwnChain {
+  #chain: WrittenChain | null = null;
+  #doubts: Doubt[] = [];
+
+  /** Keys of its chain and of those in doubt: of head and tail, and of where the next block goes, which has to be empty. */
+  get keys(): readonly Key[] {
+    const chains = [this.#chain, ...this.#doubts.map(({ written }) => written)];
+    return chains
+      .filter((one) => one !== null)
+      .flatMap(({ tip: { chainId, seq } }) => [
+        ["head", chainId],
+        ["tail", chainId],
+        blockKey(chainId, seq + 1),
+      ]);
+  }
+
+  /** Accounts that calls in doubt were counted for. */
+  get accountsInDoubt(): readonly string[] {
+    return this.#doubts.flatMap(({ counted }) => counted.map(({ accountId }) => accountId));
+  }
+
+  /**
+   * What a body goes on from that found these documents by `keys`. A batch in doubt happened if its tip is a head; each batch
+   * gave back the ones before it, so only the last one of a chain is left to be given back. Throws `commit_failed` when
+   * another process has changed the chain, and begins another with the next batch.
+   */
+  stateAt(found: readonly LookupLogDocument[]): ChainState {
+    const heads = new Map(
+      found.flatMap((doc) => (doc.kind === "head" ? [[doc.chainId, doc]] : [])),
+    );
+    const isHead = ({ tip }: WrittenChain) => {
+      const head = heads.get(tip.chainId);
+      return head?.seq === tip.seq && head.hash === tip.hash;
+    };
+    const happened = this.#doubts.filter(({ written }) => isHead(written));
+    const chain = happened.at(-1)?.written ?? this.#chain;
+    if (chain === null) return { chain, unanswered: [] };
+    const isTaken = found.some(
+      (doc) => doc.kind === "block" && doc.chainId === chain.tip.chainId && doc.seq > chain.tip.seq,
+    );
+    if (!isHead(chain) || isTaken) {
+      this.#chain = null;
+      this.#doubts = [];
+      throw new AppError("commit_failed", OTHER_CHANGED);
+    }
+    const isOpen = found.some((doc) => doc.kind === "tail" && doc.chainId === chain.tip.chainId);
+    const state = { chain: isOpen ? chain : null };
+    return { ...state, unanswered: happened.flatMap(({ counted }) => counted) };
+  }
+
+  /** Goes on from a committed batch that had settled all doubts. */
+  goOnFrom(written: WrittenChain): void {
+    this.#chain = written;
+    this.#doubts = [];
+  }
+
+  /** Keeps a batch whose commit is of unknown outcome. */
+  doubt(written: WrittenChain, counted: readonly CountedCalls[]): void {
+    this.#doubts.push({ written, counted });
+  }
+}

@@ -1,0 +1,219 @@
+// Writes the segments by which the audit log is searched: whole blocks of one chain with a filter of the names in them. An index
+// over all records would be changed in another place by every lookup, at several times the price of the record itself.
+import type { AuditRecord, ChainTip } from "../../domain/reputation/audit/audit-chain.ts";
+import { type IndexShape, makeFilter } from "../../domain/reputation/audit/name-filter.ts";
+import type { DocumentStore, Reader, Transaction } from "../../ports/documents.ts";
+import { recordsOf } from "./audit-blocks.ts";
+import type { Appended } from "./audit-chains.ts";
+import {
+  AUDIT,
+  type HeadDocument,
+  LOOKUP_LOG,
+  SEGMENTS,
+  type SegmentDocument,
+  type TailDocument,
+} from "./lookup-collections.ts";
+import { readIndex, SegmentGroups } from "./segment-groups.ts";
+
+/** Between the first record and the last one of a segment: so that few are of one moment. */
+export const MAX_SEGMENT_SPAN_MS = 3_600_000;
+/** A chain whose last record is older does not go on: its process begins another. */
+const OPEN_MS = 86_400_000;
+/** Blocks that are read at once. */
+const BLOCKS_AT_ONCE = 16;
+
+/** A segment with the names in it. */
+interface Growing extends Omit<SegmentDocument, "number" | "filter"> {
+  readonly names: ReadonlySet<string>;
+}
+
+/** Indexes what one process appends, and what others have left. */
+export class SegmentWriter {
+  readonly #documents: DocumentStore;
+  readonly #shape: IndexShape;
+  readonly #groups: SegmentGroups;
+  /** Consecutive, of the own chain. */
+  #growing: Growing[] = [];
+  #tip: Pick<ChainTip, "chainId" | "seq"> = { chainId: "", seq: 0 };
+  /** Segments since others were looked at. */
+  #kept = 0;
+  #last: Promise<void> = Promise.resolve();
+
+  constructor(documents: DocumentStore, shape: IndexShape) {
+    this.#documents = documents;
+    this.#shape = shape;
+    this.#groups = new SegmentGroups(documents, shape);
+  }
+
+  /**
+   * Indexes what is due once records were appended, without keeping the caller waiting: whole segments of this chain, and all
+   * of the others when it has just begun, as most likely their processes have ended. What fails is due again later; until
+   * then it is only slower to find.
+   */
+  note({ written, records }: Appended): void {
+    const { chainId, seq } = written.tip;
+    const isNew = chainId !== this.#tip.chainId;
+    const isNext = seq === this.#tip.seq + records.length;
+    this.#tip = { chainId, seq };
+    if (isNew) this.#growing = [];
+    if (isNew) this.#later(() => this.#indexOthers(chainId));
+    if (isNew ? seq > records.length : !isNext) {
+      // A commit whose outcome was unknown has happened: its records are not known here.
+      this.#growing = [];
+      this.#later(() => this.#indexThrough(chainId, seq));
+      return;
+    }
+    const last = this.#growing.at(-1);
+    const more = withBlock(last, records, this.#shape);
+    const before = more.firstSeq === last?.firstSeq ? this.#growing.slice(0, -1) : this.#growing;
+    const all = [...before, more];
+    const due = isWhole(more, this.#shape) ? all : before;
+    const isDue = due.length >= this.#shape.segmentsAtOnce;
+    this.#growing = isDue ? all.slice(due.length) : all;
+    if (isDue) this.#later(() => this.#keep(chainId, due));
+  }
+
+  /** Resolves when everything that was due is done. */
+  async settled(): Promise<void> {
+    await this.#last;
+  }
+
+  #later(work: () => Promise<void>): void {
+    this.#last = this.#last.then(work).catch(() => {});
+  }
+
+  async #keep(chainId: string, due: readonly Growing[]): Promise<void> {
+    const first = due[0]?.firstSeq ?? 1;
+    const lastSeq = due.at(-1)?.lastSeq ?? 0;
+    const isKept = await this.#documents.transact({ name: "audit.segment" }, async (tx) => {
+      const tail = await readTail(tx, chainId);
+      if (tail?.indexedSeq !== first - 1) return false;
+      await this.#put(tx, tail, due);
+      return true;
+    });
+    // Another process, which took this one for ended, has indexed a part.
+    if (!isKept) await this.#indexThrough(chainId, lastSeq);
+    this.#kept += due.length;
+    if (this.#kept >= this.#shape.groupSize) await this.#indexOthers(chainId);
+    else await this.#groups.makeDue();
+  }
+
+  /** Indexes a chain up to a place, the last records too where they are few. */
+  async #indexThrough(chainId: string, throughSeq: number): Promise<void> {
+    for (;;) {
+      const goesOn = await this.#documents.transact({ name: "audit.segment" }, async (tx) => {
+        const tail = await readTail(tx, chainId);
+        if (tail === undefined || tail.indexedSeq >= throughSeq) return false;
+        const next = await this.#readNext(tx, tail, throughSeq);
+        if (next === undefined) return false;
+        await this.#put(tx, tail, [next]);
+        return true;
+      });
+      if (!goesOn) return;
+    }
+  }
+
+  /** The next segment of a chain, as its blocks tell. */
+  async #readNext(at: Reader, { chainId, indexedSeq }: TailDocument, throughSeq: number) {
+    let next: Growing | undefined;
+    for (let afterSeq = indexedSeq; ; ) {
+      const [blocks] = await at.read({
+        from: LOOKUP_LOG,
+        stretch: {
+          within: [["block", chainId]],
+          after: ["block", chainId, afterSeq],
+          upTo: ["block", chainId, throughSeq],
+          limit: BLOCKS_AT_ONCE,
+        },
+      });
+      for (const block of blocks) {
+        const records = recordsOf(block) as readonly AuditRecord[];
+        const grown: Growing = withBlock(next, records, this.#shape);
+        if (next !== undefined && grown.firstSeq !== next.firstSeq) return next;
+        next = grown;
+        afterSeq = next.lastSeq;
+      }
+      if (blocks.length < BLOCKS_AT_ONCE) return next;
+    }
+  }
+
+  async #put(tx: Transaction, tail: TailDocument, due: readonly Growing[]): Promise<void> {
+    const index = await readIndex(tx);
+    for (const [i, { names, ...segment }] of due.entries()) {
+      const filter = makeFilter(names, this.#shape);
+      tx.put(SEGMENTS, { number: index.segments + i, ...segment, filter });
+    }
+    tx.put(AUDIT, { ...index, segments: index.segments + due.length });
+    tx.put(LOOKUP_LOG, { ...tail, indexedSeq: due.at(-1)?.lastSeq ?? tail.indexedSeq });
+  }
+
+  /** Indexes all that other chains have left, and closes those that are old. */
+  async #indexOthers(own: string): Promise<void> {
+    this.#kept = 0;
+    const [tails] = await this.#documents.read({ name: "audit.tails" }, (at) =>
+      at.read({ from: LOOKUP_LOG, stretch: { within: [["tail"]] } }),
+    );
+    for (const tail of tails as readonly TailDocument[]) {
+      const { chainId } = tail;
+      if (chainId === own) continue;
+      await this.#indexThrough(chainId, Number.MAX_SAFE_INTEGER);
+      await this.#closeOld(chainId);
+    }
+    await this.#groups.makeDue();
+  }
+
+  /** The head is written as it is, so that a process that appends meanwhile meets this. */
+  async #closeOld(chainId: string): Promise<void> {
+    await this.#documents.transact({ name: "audit.close" }, async (tx) => {
+      const keys = [
+        ["head", chainId],
+        ["tail", chainId],
+      ];
+      const [found] = await tx.read({ from: LOOKUP_LOG, keys });
+      const head = found.find((doc): doc is HeadDocument => doc.kind === "head");
+      const tail = found.find((doc): doc is TailDocument => doc.kind === "tail");
+      if (head === undefined || tail === undefined || tail.indexedSeq < head.seq) return;
+      if (tx.nowMs - Date.parse(head.at) < OPEN_MS) return;
+      tx.put(LOOKUP_LOG, head);
+      tx.remove(LOOKUP_LOG, ["tail", chainId]);
+    });
+  }
+}
+
+async function readTail(at: Reader, chainId: string): Promise<TailDocument | undefined> {
+  const [[tail]] = await at.read({ from: LOOKUP_LOG, keys: [["tail", chainId]] });
+  return tail as TailDocument | undefined;
+}
+
+function isWhole(segment: Growing | undefined, { segmentRecords }: IndexShape): boolean {
+  return segment !== undefined && segment.lastSeq - segment.firstSeq + 1 >= segmentRecords;
+}
+
+/** A segment with the records of one more block; another one where it is whole or would be too long. */
+function withBlock(
+  segment: Growing | undefined,
+  records: readonly AuditRecord[],
+  shape: IndexShape,
+): Growing {
+  const [first] = records;
+  const at = String(first?.at);
+  const seq = Number(first?.seq);
+  const chainId = first?.chainId ?? "";
+  const fits = segment !== undefined && !isWhole(segment, shape) && isNear(segment, at);
+  const before = fits ? segment : { firstSeq: seq, firstAt: at, lastAt: at, names: [] };
+  const named = records.flatMap((one) => [String(one.subjectHmac), String(one.accountId)]);
+  const times = [before.firstAt, before.lastAt, at].sort();
+  return {
+    chainId,
+    firstSeq: before.firstSeq,
+    lastSeq: seq + records.length - 1,
+    firstAt: times.at(0) ?? at,
+    lastAt: times.at(-1) ?? at,
+    names: new Set([...before.names, ...named]),
+  };
+}
+
+function isNear({ firstAt, lastAt }: Growing, at: string): boolean {
+  const times = [firstAt, lastAt, at].map((one) => Date.parse(one));
+  return !(Math.max(...times) - Math.min(...times) > MAX_SEGMENT_SPAN_MS);
+}

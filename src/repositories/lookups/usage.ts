@@ -1,0 +1,207 @@
+// What accounts have used: counted by each batch of lookups in its own commit, so that the counts are exact over instances. D-6.4.
+import { type CallHistory, NO_HISTORY } from "../../domain/reputation/accounts/call-history.ts";
+import type { MeterReading } from "../../domain/reputation/accounts/call-meter.ts";
+import {
+  type CallBucket,
+  CallWindow,
+  fullPages,
+  NO_CALLS,
+  neededPages,
+} from "../../domain/reputation/accounts/call-window.ts";
+import type { EffectiveLimits } from "../../domain/reputation/accounts/plan.ts";
+import { type MonthUsage, monthOf, monthToKeep } from "../../domain/reputation/accounts/quota.ts";
+import { isKey, type Key } from "../../domain/shared/document-key.ts";
+import type { DocumentStore, Reader, Transaction } from "../../ports/documents.ts";
+import { SUBJECTS } from "../accounts/account-collections.ts";
+import { type CallsDocument, LOOKUP_LOG, type UsageDocument } from "./lookup-collections.ts";
+
+/** What an account has used by now. */
+export interface UsageReading {
+  readonly reading: MeterReading;
+  readonly nowMs: number;
+}
+
+/** A time that is later by no more than this is of a faster instance, not of a clock that was set back. */
+const MAX_LEAD_MS = 5_000;
+
+/** The calls of accounts. Every method throws `store_unavailable`. */
+export class Usage {
+  readonly #documents: DocumentStore;
+
+  constructor(documents: DocumentStore) {
+    this.#documents = documents;
+  }
+
+  /** The calls of an account by now, other instances' included. */
+  async read(username: string, { callsPerMinute }: EffectiveLimits): Promise<UsageReading> {
+    return await this.#documents.read({ name: "usage.read" }, async (at) => {
+      const usage = AccountUsage.of(await findUsage(at, username), at.nowMs);
+      const keys = usage.missing(callsPerMinute);
+      const [pages] = await at.read({ from: LOOKUP_LOG, keys });
+      usage.settle(pages);
+      return { reading: usage.reading(callsPerMinute), nowMs: usage.atMs };
+    });
+  }
+
+  /** What lookups kept of an account's calls in their own commits. D-8.11. */
+  async history(username: string): Promise<CallHistory> {
+    return await this.#documents.read({ name: "usage.history" }, async (at) => {
+      const { days, keys } = (await findUsage(at, username)) ?? NO_HISTORY;
+      return { days, keys };
+    });
+  }
+}
+
+/** The key of an account's usage. */
+export function usageKey(accountId: string): Key {
+  return ["usage", accountId];
+}
+
+export function callsKey(accountId: string, page: number): Key {
+  return ["calls", accountId, page];
+}
+
+/** An account without an id has made no call. */
+async function findUsage(at: Reader, username: string): Promise<UsageDocument | undefined> {
+  const names = isKey([username]) ? [[username]] : [];
+  const [[subject]] = await at.read({ from: SUBJECTS, keys: names });
+  if (subject === undefined) return undefined;
+  const [[found]] = await at.read({ from: LOOKUP_LOG, keys: [usageKey(subject.id)] });
+  return found as UsageDocument | undefined;
+}
+
+/** The calls of the last month with calls, within a body; null for an account that made none. */
+export async function monthOfAccount(at: Reader, accountId: string): Promise<MonthUsage | null> {
+  const [[found]] = await at.read({ from: LOOKUP_LOG, keys: [usageKey(accountId)] });
+  return found === undefined ? null : AccountUsage.of(found as UsageDocument, 0).month;
+}
+
+/** Begins the count of a new account with calls of the month, within a body. D-8.2. */
+export function keepMonth(tx: Transaction, accountId: string, month: MonthUsage): void {
+  const usage = AccountUsage.of(undefined, 0);
+  usage.month = month;
+  tx.put(LOOKUP_LOG, usage.document(accountId));
+}
+
+/** Removes all counts of an account, within a body. */
+export async function removeUsage(tx: Transaction, accountId: string): Promise<void> {
+  const pages = { from: LOOKUP_LOG, keysOf: { within: [["calls", accountId]] } };
+  const [full] = await tx.read(pages);
+  for (const key of [usageKey(accountId), ...full]) tx.remove(LOOKUP_LOG, key);
+}
+
+/** The usage of one account at one moment, as a body reads and changes it. */
+export class AccountUsage {
+  /** The moment; later than asked for when another instance has counted later already. */
+  readonly atMs: number;
+  month: MonthUsage | null;
+  history: CallHistory;
+  told: readonly string[];
+  readonly #stored: UsageDocument | undefined;
+  #window: CallWindow;
+
+  private constructor(stored: UsageDocument | undefined, atMs: number) {
+    this.#stored = stored;
+    this.atMs = atMs;
+    this.#window = new CallWindow(stored ?? NO_CALLS);
+    const isCounted = stored !== undefined && stored.month !== "";
+    this.month = isCounted ? { month: stored.month, used: stored.monthCalls } : null;
+    this.history = stored ?? NO_HISTORY;
+    this.told = stored?.told ?? [];
+  }
+
+  /** Of two instances the later to write counts not before the earlier. */
+  static of(stored: UsageDocument | undefined, nowMs: number): AccountUsage {
+    const lastMs = stored?.lastMs ?? 0;
+    const isLead = lastMs > nowMs && lastMs <= nowMs + MAX_LEAD_MS;
+    return new AccountUsage(stored, isLead ? lastMs : nowMs);
+  }
+
+  /** As it is stored, but for a month later than now, which counts as this one; null where it has none such. D-8.4. */
+  corrected(nowMs: number): UsageDocument | null {
+    const stored = this.#stored;
+    if (stored === undefined) return null;
+    const { month, monthCalls } = stored;
+    const kept = monthToKeep({ month, used: monthCalls }, nowMs);
+    if (kept === null || kept.month === month) return null;
+    return { ...stored, month: kept.month, monthCalls: kept.used };
+  }
+
+  /** Keys of the full pages that are needed before `settle`. */
+  missing(callsPerMinute: number): readonly Key[] {
+    const { sums } = this.#window;
+    const accountId = this.#stored?.accountId ?? "";
+    return neededPages(sums, this.atMs, callsPerMinute).map((page) => callsKey(accountId, page));
+  }
+
+  /** Keys of all full pages. */
+  everyPage(): readonly Key[] {
+    const accountId = this.#stored?.accountId ?? "";
+    return fullPages(this.#window.sums).map((page) => callsKey(accountId, page));
+  }
+
+  /** Leaves the calls that count now, with the full pages that were read. */
+  settle(pages: readonly object[]): void {
+    const own = (pages as readonly CallsDocument[]).filter(
+      ({ kind, accountId }) => kind === "calls" && accountId === this.#stored?.accountId,
+    );
+    const full = new Map(own.map(({ page, packed }) => [page, packed]));
+    this.#window = new CallWindow(this.#window.sums, full);
+    this.#window.settle(this.atMs);
+  }
+
+  reading(callsPerMinute: number): MeterReading {
+    const { calls } = this.#window;
+    return {
+      minuteCalls: calls,
+      blockingMs: this.#window.blockingMs(callsPerMinute),
+      month: this.month,
+    };
+  }
+
+  /** Counts calls at its moment. */
+  count(calls: number): void {
+    this.#window.add({ atMs: this.atMs, calls });
+  }
+
+  /** Takes calls back that were counted and then not answered, as far as it has them. */
+  giveBack(counted: CallBucket): void {
+    this.#window.take(counted);
+    const { month } = this;
+    if (month?.month !== monthOf(counted.atMs)) return;
+    this.month = { ...month, used: Math.max(0, month.used - counted.calls) };
+  }
+
+  document(accountId: string): UsageDocument {
+    const { firstPage, pages, offset, lastMs, packed } = this.#window.sums;
+    const { month = "", used = 0 } = this.month ?? {};
+    const { days, keys } = this.history;
+    return {
+      kind: "usage",
+      accountId,
+      firstPage,
+      pages,
+      offset,
+      lastMs,
+      month,
+      monthCalls: used,
+      days,
+      keys,
+      told: this.told,
+      packed,
+    };
+  }
+
+  /** Keeps it, within the body that read it. */
+  write(tx: Transaction, accountId: string): void {
+    for (const { page, packed } of this.#window.filled) {
+      tx.put(LOOKUP_LOG, { kind: "calls", accountId, page, packed });
+    }
+    const left = new Set(fullPages(this.#window.sums));
+    const before = this.#stored === undefined ? [] : fullPages(this.#stored);
+    for (const page of before) {
+      if (!left.has(page)) tx.remove(LOOKUP_LOG, callsKey(accountId, page));
+    }
+    tx.put(LOOKUP_LOG, this.document(accountId));
+  }
+}
