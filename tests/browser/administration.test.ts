@@ -72,13 +72,13 @@ describe.skipIf(!chromiumAvailable)("administration in the console", () => {
       await page.waitForURL(/\/console\/accounts$/);
       expect(await refusal()).toBe("api_key_invalid");
       await row("root").waitFor({ state: "detached" });
-      await page.getByLabel("Erased name").fill("shop");
+      await page.getByLabel("Erased name", { exact: true }).fill("shop");
       await page.getByRole("button", { name: "Release" }).click();
       await page.getByText("shop is free").waitFor();
-      await page.getByLabel("Erased name").fill("shop");
+      await page.getByLabel("Erased name", { exact: true }).fill("shop");
       await page.getByRole("button", { name: "Release" }).click();
       await page.getByText("No erased account holds this name").waitFor();
-      expect(await page.getByLabel("Erased name").inputValue()).toBe("shop");
+      expect(await page.getByLabel("Erased name", { exact: true }).inputValue()).toBe("shop");
     });
 
     test("D-9.4.7 nobody suspends or erases themselves among the accounts", async () => {

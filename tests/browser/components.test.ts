@@ -126,18 +126,34 @@ describe.skipIf(!chromiumAvailable)("components", () => {
   test("D-9.1 a chart has the colours of the scheme, also of one that changes", async () => {
     const { page } = await openHarness(await startApp());
     const colour = () =>
-      page.evaluate(
-        "getComputedStyle(document.querySelector('tr:nth-child(2) .u-marker')).borderTopColor",
-      );
+      page.evaluate("getComputedStyle(document.querySelector('.plot-line')).stroke");
     await page.emulateMedia({ colorScheme: "light" });
     expect(await colour()).toBe("rgb(31, 85, 181)");
     await page.emulateMedia({ colorScheme: "dark" });
-    await waitUntil(
-      page,
-      "getComputedStyle(document.querySelector('tr:nth-child(2) .u-marker')).borderTopColor === 'rgb(138, 180, 255)'",
-    );
+    expect(await colour()).toBe("rgb(138, 180, 255)");
     await page.setViewportSize({ width: 500, height: 800 });
-    await waitUntil(page, "document.querySelector('.uplot').clientWidth < 480");
+    expect(await page.evaluate("document.querySelector('.plot').clientWidth")).toBeLessThan(480);
+  });
+
+  test("D-9.4.5 a chart names round times and values, and tells those that are pointed at", async () => {
+    const { page } = await openHarness(await startApp());
+    const texts = (name: string) => page.locator(name).allTextContents();
+    expect(await texts(".plot-value")).toEqual(["0", "200", "400", "600"]);
+    expect(await texts(".plot-time")).toEqual([
+      "13:00",
+      "13:05",
+      "13:10",
+      "13:15",
+      "13:20",
+      "13:25",
+    ]);
+    await page.locator(".plot").hover({ position: { x: 0, y: 20 } });
+    expect(await texts("figure:has(.plot) .chart-legend > span")).toEqual([
+      "Rows at 1 Mar 2026, 13:00: 0",
+      "Lookups at 1 Mar 2026, 13:00: 0",
+    ]);
+    await page.locator("figcaption", { hasText: "Rows moved" }).hover();
+    expect(await texts("figure:has(.plot) .chart-legend > span")).toEqual(["Rows", "Lookups"]);
   });
 
   test("D-9.4 a stream of events is read as it comes, with its comments", async () => {

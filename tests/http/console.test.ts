@@ -77,7 +77,7 @@ describe("pages", () => {
 });
 
 describe("files", () => {
-  test("D-9.1 the page loads its script and style from this service, for ever and with gzip, in at most 100 KB", async () => {
+  test("D-9.1 the page loads its script and style from this service, for ever and with gzip, in at most 40 KB", async () => {
     const { url, send } = await startApp();
     const { text } = await send("/console");
     expect(text).not.toMatch(/<script(?![^>]*\bsrc=)|<style|\bstyle=|\bon\w+=|https?:/i);
@@ -101,7 +101,7 @@ describe("files", () => {
       }
     }
     expect(wireBytes).toBeGreaterThan(10_000);
-    expect(wireBytes).toBeLessThan(100_000);
+    expect(wireBytes).toBeLessThan(40_000);
   });
 
   test("D-9.1 script and style name no other host to load from", async () => {

@@ -43,6 +43,17 @@ export class RequestError extends Error {
     return new RequestError(response.status, body, response.headers);
   }
 
+  /** The members of the body that were refused. */
+  get names(): readonly string[] {
+    return this.fields.map(({ pointer }) => pointer.slice(1));
+  }
+
+  /** As what was wrong with a member of the body. */
+  at(name: string): RequestError {
+    const { status, code, detail } = this;
+    return new RequestError(status, { code, detail, errors: [{ pointer: `/${name}`, detail }] });
+  }
+
   /** What was wrong with a member of the body, such as `email`; null when nothing was. */
   problemOf(name: string): string | null {
     return this.fields.find(({ pointer }) => pointer === `/${name}`)?.detail ?? null;

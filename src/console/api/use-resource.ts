@@ -1,4 +1,6 @@
 import { useEffect, useRef, useState } from "preact/hooks";
+import type { Asked, Reply, RequestOptions } from "./interface.ts";
+import { request } from "./request.ts";
 import { asRequestError, type RequestError } from "./request-error.ts";
 
 /** Something that is loaded from the service, and kept while it is loaded again. */
@@ -88,6 +90,18 @@ export function useResource<T>(
   }, [key, pollMs]);
 
   return { ...state, reload: () => reloadRef.current() };
+}
+
+/** The reply to a request, loaded again when its options change. */
+export function useReply<O extends Asked>(
+  operation: O,
+  options: RequestOptions<O>,
+  pollMs: number | null = null,
+): Resource<Reply<O>> {
+  return useResource((signal) => request(operation, { ...options, signal }), {
+    key: JSON.stringify(options),
+    pollMs,
+  });
 }
 
 /** Whether the service only does not answer now. */

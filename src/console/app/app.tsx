@@ -1,6 +1,6 @@
 import { useEffect } from "preact/hooks";
-import { ActionButton } from "../components/action-button.tsx";
-import { ErrorNote } from "../components/error-note.tsx";
+import { ActionButton } from "../components/buttons.tsx";
+import { ErrorNote } from "../components/notes.tsx";
 import { PAGES, type PageEntry } from "../pages/pages.ts";
 import { BASE, matchAddress, navigate, place } from "../state/router.ts";
 import { findSession, isAdministrator, session, signInAddress } from "../state/session.ts";

@@ -1,5 +1,5 @@
 import type { ComponentChildren } from "preact";
-import { ActionButton } from "../components/action-button.tsx";
+import { ActionButton } from "../components/buttons.tsx";
 import { PAGES } from "../pages/pages.ts";
 import { message, say } from "../state/messages.ts";
 import { place } from "../state/router.ts";
@@ -22,9 +22,7 @@ export function Layout({ children }: { readonly children: ComponentChildren }) {
       <div class={isSignedIn ? "frame" : "frame frame-narrow"}>
         {isSignedIn && <Navigation />}
         <main id="content" tabIndex={-1}>
-          <div class="message" role="status">
-            {message.value && <p>{message.value}</p>}
-          </div>
+          <div role="status">{message.value && <p class="note message">{message.value}</p>}</div>
           {children}
         </main>
       </div>

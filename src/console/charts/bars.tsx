@@ -1,4 +1,4 @@
-import { LongText } from "../components/long-text.tsx";
+import { LongText } from "../components/text.tsx";
 
 interface Bar {
   readonly label: string;
@@ -28,7 +28,7 @@ export function Bars({ caption, bars, max = greatestOf(bars), sum }: BarsProps) 
     return { bar, from };
   });
   return (
-    <figure class="bars">
+    <figure class="card bars">
       <figcaption>{caption}</figcaption>
       <ul>
         {rows.map(({ bar, from }) => (

@@ -1,4 +1,4 @@
-import { DataTable } from "../components/data-table.tsx";
+import { Chart, colourOf } from "./chart.tsx";
 
 interface Day {
   /** `YYYY-MM-DD` */
@@ -23,91 +23,61 @@ const SHORT_DAY = new Intl.DateTimeFormat(undefined, {
   timeZone: "UTC",
 });
 
-/** Counts of days as columns, a part of each marked, and as a table for whoever wants to read them. */
-export function DayBars({ caption, days, names }: DayBarsProps) {
+/** Counts of days as columns, a part of each marked. */
+export function DayBars({ caption, days, names: [allName, markedName] }: DayBarsProps) {
   const greatest = Math.max(...days.map(({ all }) => all), 1);
-  const [allName, markedName] = names;
+  const all = (day: Day) => day.all.toLocaleString();
+  const marked = (day: Day) => day.marked.toLocaleString();
   return (
-    <figure class="chart">
-      <figcaption>{caption}</figcaption>
-      <p class="chart-legend">
-        <Total name={allName} total={sumOf(days.map(({ all }) => all))} look="all" />
-        <Total name={markedName} total={sumOf(days.map(({ marked }) => marked))} look="marked" />
-      </p>
-      <div class="day-bars" aria-hidden="true">
-        <span class="day-bars-greatest">{greatest.toLocaleString()}</span>
-        <div class="day-bars-columns">
-          {days.map((day) => (
-            <Column key={day.date} day={day} greatest={greatest} names={names} />
-          ))}
-        </div>
-        <div class="day-bars-ends">
-          <span>{dayText(days[0], SHORT_DAY)}</span>
-          <span>{dayText(days.at(-1), SHORT_DAY)}</span>
-        </div>
+    <Chart
+      caption={caption}
+      legend={[
+        `${allName}: ${sumText(days.map((day) => day.all))}`,
+        `${markedName}: ${sumText(days.map((day) => day.marked))}`,
+      ]}
+      rows={days.toReversed()}
+      keyOf={({ date }) => date}
+      columns={[
+        { title: "Day", cell: (day) => dayText(day, FULL_DAY), isHeader: true },
+        { title: allName, cell: all, isNumber: true },
+        { title: markedName, cell: marked, isNumber: true },
+      ]}
+    >
+      <div class="day-bars-greatest">{greatest.toLocaleString()}</div>
+      <div class="day-bars">
+        {days.map((day) => (
+          <span
+            key={day.date}
+            class="day-bars-day"
+            title={`${dayText(day, FULL_DAY)}: ${allName} ${all(day)}, ${markedName} ${marked(day)}`}
+          >
+            <Part count={day.all - day.marked} of={greatest} colour={colourOf(0)} />
+            <Part count={day.marked} of={greatest} colour={colourOf(1)} />
+          </span>
+        ))}
       </div>
-      <details>
-        <summary>Show as a table</summary>
-        <DataTable
-          caption={caption}
-          isCaptionHidden
-          rows={days.toReversed()}
-          keyOf={({ date }) => date}
-          columns={[
-            { title: "Day", cell: (day) => dayText(day, FULL_DAY), isHeader: true },
-            { title: allName, cell: ({ all }) => all.toLocaleString(), isNumber: true },
-            { title: markedName, cell: ({ marked }) => marked.toLocaleString(), isNumber: true },
-          ]}
-        />
-      </details>
-    </figure>
+      <div class="chart-ends">
+        <span>{dayText(days[0], SHORT_DAY)}</span>
+        <span>{dayText(days.at(-1), SHORT_DAY)}</span>
+      </div>
+    </Chart>
   );
 }
 
-function Total({
-  name,
-  total,
-  look,
-}: {
-  readonly name: string;
-  readonly total: number;
-  readonly look: "all" | "marked";
-}) {
-  return (
-    <span>
-      <span class={`chart-swatch chart-swatch-${look}`} aria-hidden="true" />
-      {name}: {total.toLocaleString()}
-    </span>
-  );
+interface PartProps {
+  readonly count: number;
+  readonly of: number;
+  readonly colour: string;
 }
 
-function Column({
-  day,
-  greatest,
-  names: [allName, markedName],
-}: {
-  readonly day: Day;
-  readonly greatest: number;
-  readonly names: DayBarsProps["names"];
-}) {
-  const { all, marked } = day;
-  const counts = `${allName} ${all.toLocaleString()}, ${markedName} ${marked.toLocaleString()}`;
-  return (
-    <span class="day-bars-day" title={`${dayText(day, FULL_DAY)}: ${counts}`}>
-      <span class="day-bars-all" style={{ height: `${(all / greatest) * 100}%` }}>
-        <span
-          class="day-bars-marked"
-          style={{ height: `${all > 0 ? (marked / all) * 100 : 0}%` }}
-        />
-      </span>
-    </span>
-  );
+function Part({ count, of, colour }: PartProps) {
+  return <span style={{ background: colour, height: `${(count / of) * 100}%` }} />;
 }
 
 function dayText(day: Day | undefined, format: Intl.DateTimeFormat): string {
   return day === undefined ? "" : format.format(new Date(`${day.date}T00:00:00Z`));
 }
 
-function sumOf(values: readonly number[]): number {
-  return values.reduce((sum, value) => sum + value, 0);
+function sumText(values: readonly number[]): string {
+  return values.reduce((sum, value) => sum + value, 0).toLocaleString();
 }

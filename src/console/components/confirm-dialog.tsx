@@ -1,8 +1,9 @@
 import type { ComponentChildren } from "preact";
 import { useEffect, useId, useRef, useState } from "preact/hooks";
-import { asRequestError, type RequestError } from "../api/request-error.ts";
-import { ActionButton } from "./action-button.tsx";
-import { ErrorNote } from "./error-note.tsx";
+import { useAction } from "../api/use-action.ts";
+import { ActionButton } from "./buttons.tsx";
+import { Refusal, type Typed, typedIn } from "./form.tsx";
+import { ErrorNote } from "./notes.tsx";
 
 interface ConfirmDialogProps {
   /** The name of the control that asks, such as `Revoke`. */
@@ -12,7 +13,7 @@ interface ConfirmDialogProps {
   /** What else to know, or to type. */
   readonly children?: ComponentChildren;
   /** Does it. The dialog stays open and shows the failure when the promise rejects. */
-  readonly onConfirm: () => unknown;
+  readonly onConfirm: (typed: Typed) => unknown;
   /** Closes the dialog, whether it was done or not. */
   readonly onClose: () => void;
 }
@@ -21,23 +22,18 @@ interface ConfirmDialogProps {
 export function ConfirmDialog(props: ConfirmDialogProps) {
   const { name, question, children, onConfirm, onClose } = props;
   const dialog = useRef<HTMLDialogElement>(null);
+  const form = useRef<HTMLFormElement>(null);
   const titleId = useId();
-  const [error, setError] = useState<RequestError | null>(null);
+  const { run, isBusy, error } = useAction(async () => {
+    if (form.current === null) return;
+    await onConfirm(typedIn(form.current));
+    close();
+  });
   useEffect(() => dialog.current?.showModal(), []);
 
   /** By the dialog itself, which gives the focus back to where it was. */
   function close() {
     dialog.current?.close();
-  }
-
-  async function confirm() {
-    setError(null);
-    try {
-      await onConfirm();
-      close();
-    } catch (failure) {
-      setError(asRequestError(failure));
-    }
   }
 
   function closed() {
@@ -50,18 +46,26 @@ export function ConfirmDialog(props: ConfirmDialogProps) {
   }
 
   return (
-    <dialog ref={dialog} class="dialog" aria-labelledby={titleId} onClose={closed}>
-      <h2 id={titleId}>
-        <bdi class="value">{question}</bdi>
-      </h2>
-      {children}
-      <ErrorNote error={error} />
-      <div class="actions">
-        <ActionButton onPress={close}>Back</ActionButton>
-        <ActionButton look="danger" onPress={confirm}>
-          {name}
-        </ActionButton>
-      </div>
+    <dialog ref={dialog} aria-labelledby={titleId} onClose={closed}>
+      <form
+        ref={form}
+        onSubmit={(event) => {
+          event.preventDefault();
+          void run();
+        }}
+      >
+        <h2 id={titleId}>
+          <bdi>{question}</bdi>
+        </h2>
+        <Refusal.Provider value={error}>{children}</Refusal.Provider>
+        <ErrorNote error={error} />
+        <div class="actions">
+          <ActionButton onPress={close}>Back</ActionButton>
+          <ActionButton type="submit" look="danger" isBusy={isBusy}>
+            {name}
+          </ActionButton>
+        </div>
+      </form>
     </dialog>
   );
 }
@@ -77,7 +81,7 @@ export function ConfirmButton({ of, look = "plain", ...dialog }: ConfirmButtonPr
   const [isOpen, setOpen] = useState(false);
   return (
     <>
-      <ActionButton look={look} {...(of === undefined ? {} : { of })} onPress={() => setOpen(true)}>
+      <ActionButton look={look} of={of} onPress={() => setOpen(true)}>
         {dialog.name}
       </ActionButton>
       {isOpen && <ConfirmDialog {...dialog} onClose={() => setOpen(false)} />}

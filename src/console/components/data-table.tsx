@@ -19,7 +19,7 @@ export interface DataTableProps<Row> {
   readonly columns: readonly Column<Row>[];
   readonly rows: readonly Row[];
   /** Tells rows apart, so that each keeps its place when they are loaded again. */
-  readonly keyOf: (row: Row) => string | number;
+  readonly keyOf: (row: Row, position: number) => string | number;
   /** Rows stand closer to each other. */
   readonly isDense?: boolean;
   /** The rows are being loaded again. */
@@ -38,7 +38,7 @@ export function DataTable<Row>(props: DataTableProps<Row>) {
     <section class="table-frame" aria-labelledby={captionId} tabIndex={0}>
       <table class={props.isDense ? "dense" : undefined} aria-busy={isLoading ? "true" : undefined}>
         <caption id={captionId} class={props.isCaptionHidden ? "for-readers" : undefined}>
-          <bdi class="value">{caption}</bdi>
+          <bdi>{caption}</bdi>
         </caption>
         <thead>
           <tr>
@@ -50,8 +50,8 @@ export function DataTable<Row>(props: DataTableProps<Row>) {
           </tr>
         </thead>
         <tbody>
-          {rows.map((row) => (
-            <tr key={keyOf(row)}>
+          {rows.map((row, position) => (
+            <tr key={keyOf(row, position)}>
               {columns.map((column) => (
                 <Cell key={column.title} column={column} row={row} />
               ))}

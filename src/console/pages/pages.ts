@@ -1,20 +1,19 @@
 // Every page of the console. The service answers these addresses with the console, all others below /console with 404.
 import type { FunctionComponent } from "preact";
-import { AccessesPage } from "./accesses-page.tsx";
-import { AccountsPage } from "./accounts-page.tsx";
-import { ApiKeysPage } from "./api-keys-page.tsx";
-import { AuditPage } from "./audit-page.tsx";
-import { ComparePage } from "./compare-page.tsx";
-import { ConsentsPage } from "./consents-page.tsx";
-import { MyReputationPage } from "./my-reputation-page.tsx";
-import { OverviewPage } from "./overview-page.tsx";
-import { RejectedPage } from "./rejected-page.tsx";
-import { RunsPage } from "./runs-page.tsx";
-import { SettingsPage } from "./settings-page.tsx";
-import { SignInPage } from "./sign-in-page.tsx";
-import { SignUpPage } from "./sign-up-page.tsx";
-import { TablesPage } from "./tables-page.tsx";
-import { UsagePage } from "./usage-page.tsx";
+import { AccountsPage } from "./accounts/accounts-page.tsx";
+import { AuditPage } from "./audit/audit-page.tsx";
+import { ComparePage } from "./compare/compare-page.tsx";
+import { OverviewPage } from "./overview/overview-page.tsx";
+import { AccessesPage } from "./own/accesses-page.tsx";
+import { ApiKeysPage } from "./own/api-keys-page.tsx";
+import { ConsentsPage } from "./own/consents-page.tsx";
+import { MyReputationPage } from "./own/my-reputation-page.tsx";
+import { SettingsPage } from "./own/settings-page.tsx";
+import { UsagePage } from "./own/usage-page.tsx";
+import { RejectedPage } from "./rejected/rejected-page.tsx";
+import { RunsPage } from "./runs/runs-page.tsx";
+import { SignInPage, SignUpPage } from "./sign-in-pages.tsx";
+import { TablesPage } from "./tables/tables-page.tsx";
 
 type Audience = "administrators" | "everybody";
 
@@ -22,7 +21,7 @@ export interface PageEntry {
   /** Its heading, and its name in the navigation. */
   readonly name: string;
   readonly address: string;
-  /** Patterns of what it shows one of, such as `/console/runs/:run`; the component gets the values by their names. */
+  /** Sub-routes, such as `/console/runs/:run`; the component gets their parameters. */
   readonly below: readonly string[];
   /** `anybody`: no one needs to be signed in. */
   readonly audience: Audience | "anybody";

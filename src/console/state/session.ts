@@ -65,6 +65,11 @@ export function nextAddress(): string {
   return next.startsWith(SIGN_IN) || next.startsWith(SIGN_UP) ? "/console" : next;
 }
 
+/** Who is signed in; empty for nobody. */
+export function ownName(): string {
+  return session.value.kind === "signed_in" ? session.value.account.username : "";
+}
+
 export function isAdministrator(): boolean {
   return session.value.kind === "signed_in" && session.value.account.role === "administrator";
 }

@@ -4,17 +4,18 @@ import { readEventStream } from "../../../src/console/api/event-stream.ts";
 import { RequestError } from "../../../src/console/api/request-error.ts";
 import { Bars } from "../../../src/console/charts/bars.tsx";
 import { LineChart } from "../../../src/console/charts/line-chart.tsx";
-import { ActionButton } from "../../../src/console/components/action-button.tsx";
+import { ActionButton, CopyButton } from "../../../src/console/components/buttons.tsx";
 import { ConfirmButton } from "../../../src/console/components/confirm-dialog.tsx";
-import { CopyButton } from "../../../src/console/components/copy-button.tsx";
 import { DataTable } from "../../../src/console/components/data-table.tsx";
-import { EmptyState } from "../../../src/console/components/empty-state.tsx";
-import { ErrorNote } from "../../../src/console/components/error-note.tsx";
-import { CheckField, Field, SelectField } from "../../../src/console/components/field.tsx";
-import { LongText } from "../../../src/console/components/long-text.tsx";
-import { ProgressBar } from "../../../src/console/components/progress-bar.tsx";
-import { StatusBadge, type Tone } from "../../../src/console/components/status-badge.tsx";
-import { TimeText } from "../../../src/console/components/time-text.tsx";
+import { CheckField, Field, Refusal, SelectField } from "../../../src/console/components/form.tsx";
+import {
+  EmptyState,
+  ErrorNote,
+  ProgressBar,
+  StatusBadge,
+  type Tone,
+} from "../../../src/console/components/notes.tsx";
+import { LongText, TimeText } from "../../../src/console/components/text.tsx";
 
 const HOSTILE = "<script>alert(1)</script>";
 const TURNED = "\u202Egnp.exe";
@@ -26,6 +27,10 @@ const ROWS = [
   { id: 1, name: HOSTILE, note: LONG, rows: 12_345 },
   { id: 2, name: TURNED, note: "short", rows: 0 },
 ];
+
+const REFUSAL = new RequestError(400, {
+  errors: [{ pointer: "/name", detail: "Must be a name" }],
+});
 
 const tried: string[] = [];
 
@@ -65,17 +70,18 @@ function Everything() {
         ))}
       </p>
       <form class="form">
-        <Field label="Name" hint="Any" error="Must be a name" value={HOSTILE} onValue={() => {}} />
+        <Refusal.Provider value={REFUSAL}>
+          <Field label="Name" name="name" hint="Any" value={HOSTILE} />
+        </Refusal.Provider>
         <SelectField
           label="Direction"
           value="pull"
-          onValue={() => {}}
           options={[
             ["pull", "Pull"],
             ["push", "Push"],
           ]}
         />
-        <CheckField label="Full" hint="From the start" isChecked onChecked={() => {}} />
+        <CheckField label="Full" hint="From the start" isChecked />
       </form>
       <div class="actions">
         <ActionButton>Plain</ActionButton>

@@ -1,46 +1,33 @@
 import { useState } from "preact/hooks";
 import type { AccountItem } from "../../api/interface.ts";
 import { request } from "../../api/request.ts";
-import { ActionButton } from "../../components/action-button.tsx";
-import { ConfirmButton, ConfirmDialog } from "../../components/confirm-dialog.tsx";
-import { Field, SelectField } from "../../components/field.tsx";
-import { StatusBadge } from "../../components/status-badge.tsx";
+import { ConfirmButton } from "../../components/confirm-dialog.tsx";
+import { Field, SelectField } from "../../components/form.tsx";
+import { StatusBadge } from "../../components/notes.tsx";
 import { say } from "../../state/messages.ts";
-import { session } from "../../state/session.ts";
+import { ownName } from "../../state/session.ts";
 
-type Item = AccountItem;
+type Plan = AccountItem["plan"];
 
-const PLANS = [
-  "free",
-  "developer",
-  "business",
-  "enterprise",
-] as const satisfies readonly Item["plan"][];
+const PLANS: readonly Plan[] = ["free", "developer", "business", "enterprise"];
 
 interface ActionsProps {
-  readonly account: Item;
+  readonly account: AccountItem;
   /** Called after each change. */
   readonly onChange: () => unknown;
   /** Called after an erasure; `onChange` when absent. */
   readonly onErase?: () => unknown;
 }
 
-export function AccountStatus({ account: { status } }: { readonly account: Item }) {
+export function AccountStatus({ account: { status } }: { readonly account: AccountItem }) {
   return <StatusBadge tone={status === "active" ? "good" : "warning"} text={status} />;
 }
 
 /** What an administrator can do to one account; nobody suspends or erases their own here. */
 export function AccountActions({ account, onChange, onErase = onChange }: ActionsProps) {
   const { username, status } = account;
-  const isOwn = session.value.kind === "signed_in" && session.value.account.username === username;
+  const isOwn = ownName() === username;
   const path = { username };
-
-  async function restore() {
-    await request("post /v1/admin/accounts/{username}/restore", { path });
-    say(`${username} is active again`);
-    await onChange();
-  }
-
   return (
     <div class="row-actions">
       <PlanButton account={account} onChange={onChange} />
@@ -49,7 +36,11 @@ export function AccountActions({ account, onChange, onErase = onChange }: Action
           name="Restore"
           of={username}
           question={`Let ${username} go on?`}
-          onConfirm={restore}
+          onConfirm={async () => {
+            await request("post /v1/admin/accounts/{username}/restore", { path });
+            say(`${username} is active again`);
+            await onChange();
+          }}
         />
       )}
       {!isOwn && status === "active" && (
@@ -91,73 +82,60 @@ export function AccountActions({ account, onChange, onErase = onChange }: Action
   );
 }
 
-function PlanButton({ account, onChange }: Pick<ActionsProps, "account" | "onChange">) {
-  const [isOpen, setOpen] = useState(false);
+function PlanButton({ account: { username, plan }, onChange }: ActionsProps) {
   return (
-    <>
-      <ActionButton of={account.username} onPress={() => setOpen(true)}>
-        Change plan
-      </ActionButton>
-      {isOpen && (
-        <PlanDialog account={account} onChange={onChange} onClose={() => setOpen(false)} />
-      )}
-    </>
+    <ConfirmButton
+      name="Change plan"
+      of={username}
+      question={`Change the plan of ${username}`}
+      onConfirm={async (typed) => {
+        const next = typed("plan") as Plan;
+        const [month, minute] = [typed("calls_per_month"), typed("rate_limit_per_minute")];
+        const body = {
+          plan: next,
+          ...(month !== "" && { calls_per_month: Number(month) }),
+          ...(minute !== "" && { rate_limit_per_minute: Number(minute) }),
+        };
+        await request("put /v1/admin/accounts/{username}/plan", { path: { username }, body });
+        say(`${username} is on the plan ${next}`);
+        await onChange();
+      }}
+    >
+      <PlanFields before={plan} />
+    </ConfirmButton>
   );
 }
 
-function PlanDialog({
-  account: { username, plan: before },
-  onChange,
-  onClose,
-}: Pick<ActionsProps, "account" | "onChange"> & { readonly onClose: () => void }) {
-  const [plan, setPlan] = useState<Item["plan"]>(before);
-  const [month, setMonth] = useState("");
-  const [minute, setMinute] = useState("");
-
-  async function change() {
-    const numbers = {
-      ...(month === "" ? {} : { calls_per_month: Number(month) }),
-      ...(minute === "" ? {} : { rate_limit_per_minute: Number(minute) }),
-    };
-    const body = { plan, ...(plan === "enterprise" ? numbers : {}) };
-    await request("put /v1/admin/accounts/{username}/plan", { path: { username }, body });
-    say(`${username} is on the plan ${plan}`);
-    await onChange();
-  }
-
+function PlanFields({ before }: { readonly before: Plan }) {
+  const [plan, setPlan] = useState<string>(before);
+  const hints = { min: "1" };
   return (
-    <ConfirmDialog
-      name="Change plan"
-      question={`Change the plan of ${username}`}
-      onConfirm={change}
-      onClose={onClose}
-    >
+    <>
       <SelectField
         label="Plan"
+        name="plan"
         value={plan}
-        onValue={(value) => setPlan(value as Item["plan"])}
+        onValue={setPlan}
         options={PLANS.map((name) => [name, name])}
       />
       {plan === "enterprise" && (
         <>
           <Field
             label="Calls per month"
+            name="calls_per_month"
             hint="Empty: unlimited"
             type="number"
-            value={month}
-            onValue={setMonth}
-            hints={{ min: "1", step: "1" }}
+            hints={hints}
           />
           <Field
             label="Calls per minute"
+            name="rate_limit_per_minute"
             hint="Empty: 6,000"
             type="number"
-            value={minute}
-            onValue={setMinute}
-            hints={{ min: "1", step: "1" }}
+            hints={hints}
           />
         </>
       )}
-    </ConfirmDialog>
+    </>
   );
 }

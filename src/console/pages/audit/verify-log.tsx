@@ -4,16 +4,17 @@ import type { AuditVerificationEvent } from "../../api/interface.ts";
 import { request } from "../../api/request.ts";
 import { asRequestError, RequestError } from "../../api/request-error.ts";
 import { useResource } from "../../api/use-resource.ts";
-import { ActionButton } from "../../components/action-button.tsx";
-import { CopyButton } from "../../components/copy-button.tsx";
+import { ActionButton, CopyButton } from "../../components/buttons.tsx";
 import { DataTable } from "../../components/data-table.tsx";
-import { EmptyState } from "../../components/empty-state.tsx";
-import { ErrorNote } from "../../components/error-note.tsx";
+import {
+  EmptyState,
+  ErrorNote,
+  ProgressBar,
+  ResourceView,
+  StatusBadge,
+} from "../../components/notes.tsx";
 import { counted } from "../../components/numbers.ts";
-import { ProgressBar } from "../../components/progress-bar.tsx";
-import { ResourceView } from "../../components/resource-view.tsx";
-import { StatusBadge } from "../../components/status-badge.tsx";
-import { TimeText } from "../../components/time-text.tsx";
+import { TimeText } from "../../components/text.tsx";
 import { say } from "../../state/messages.ts";
 
 type Done = Extract<AuditVerificationEvent, { readonly type: "done" }>;
@@ -97,9 +98,9 @@ function Verdict({ result: { problem, records, chains } }: { readonly result: Do
     );
   }
   return (
-    <div role="alert" class="note note-error">
+    <div role="alert" class="note bad">
       <p>
-        <StatusBadge tone="bad" text="broken" /> <bdi class="value">{problem.message}</bdi>
+        <StatusBadge tone="bad" text="broken" /> <bdi>{problem.message}</bdi>
       </p>
       <p>
         Somebody or something changed the log. Keep a copy of the store, compare the heads that you

@@ -1,7 +1,7 @@
 import { useState } from "preact/hooks";
 import type { Overview } from "../../api/interface.ts";
 import { LineChart } from "../../charts/line-chart.tsx";
-import { SelectField } from "../../components/field.tsx";
+import { SelectField } from "../../components/form.tsx";
 import { queryValue, setQuery } from "../../state/router.ts";
 
 type History = Overview["history"];

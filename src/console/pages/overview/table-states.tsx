@@ -1,9 +1,8 @@
 import type { Overview } from "../../api/interface.ts";
 import { type Column, DataTable } from "../../components/data-table.tsx";
-import { EmptyState } from "../../components/empty-state.tsx";
+import { EmptyState, StatusBadge } from "../../components/notes.tsx";
 import { durationText } from "../../components/numbers.ts";
-import { StatusBadge } from "../../components/status-badge.tsx";
-import { TimeText } from "../../components/time-text.tsx";
+import { TimeText } from "../../components/text.tsx";
 import { runAddress, toneOf } from "../runs/run-text.ts";
 
 type TableState = Overview["tables"][number];
@@ -33,7 +32,7 @@ const COLUMNS: readonly Column<TableState>[] = [
     isHeader: true,
     cell: ({ table }) => (
       <a href={`/console/tables/${encodeURIComponent(table)}`}>
-        <bdi class="value">{table}</bdi>
+        <bdi>{table}</bdi>
       </a>
     ),
   },

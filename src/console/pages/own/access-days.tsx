@@ -3,8 +3,7 @@ import type { Access, List } from "../../api/interface.ts";
 import { request } from "../../api/request.ts";
 import { useResource } from "../../api/use-resource.ts";
 import { DayBars } from "../../charts/day-bars.tsx";
-import { EmptyState } from "../../components/empty-state.tsx";
-import { ResourceView } from "../../components/resource-view.tsx";
+import { EmptyState, ResourceView } from "../../components/notes.tsx";
 
 const DAYS = 31;
 /** Items of one request, the most that a list gives. */
@@ -55,10 +54,10 @@ async function countByDay(
 ): Promise<DayCounts> {
   const days = lastDays();
   const [earliest] = days.keys();
-  let cursor: string | undefined;
+  let cursor = "";
   for (let part = 1; part <= MAX_PARTS; part++) {
     const { items, next_cursor }: List<Access> = await request("get /v1/me/accesses", {
-      query: { limit: PART_ITEMS, ...(cursor === undefined ? {} : { cursor }) },
+      query: { limit: PART_ITEMS, cursor },
       signal,
     });
     for (const { at, decision } of items) {

@@ -1,21 +1,32 @@
 import { useEffect, useState } from "preact/hooks";
+import type { RejectedRecord } from "../../api/interface.ts";
 import { request } from "../../api/request.ts";
-import { useResource } from "../../api/use-resource.ts";
+import { useAction } from "../../api/use-action.ts";
+import { useReply } from "../../api/use-resource.ts";
+import { ActionButton } from "../../components/buttons.tsx";
+import { ConfirmButton } from "../../components/confirm-dialog.tsx";
 import { type Column, DataTable } from "../../components/data-table.tsx";
-import { EmptyState } from "../../components/empty-state.tsx";
-import { Facts } from "../../components/facts.tsx";
-import { LongText } from "../../components/long-text.tsx";
-import { ResourceView } from "../../components/resource-view.tsx";
-import { TimeText } from "../../components/time-text.tsx";
+import { EmptyState, ErrorNote, Facts, ResourceView } from "../../components/notes.tsx";
+import {
+  FieldsText,
+  keyText,
+  LongText,
+  shortened,
+  TimeText,
+  ValueText,
+} from "../../components/text.tsx";
+import { say } from "../../state/messages.ts";
 import { setTitle } from "../../state/use-page-visit.ts";
-import { FieldsText, ValueText } from "../tables/value-text.tsx";
-import { RejectedActions } from "./rejected-actions.tsx";
+
+const OUTCOMES = {
+  written: "It was written",
+  rejected: "It was rejected again",
+  dropped: "It was dropped: the row here stays",
+} as const;
 
 /** One rejected record: the reason, and all of its fields. */
 export function RejectedDetail({ id }: { readonly id: string }) {
-  const rejected = useResource((signal) =>
-    request("get /api/v1/sync/rejected/{id}", { path: { id }, signal }),
-  );
+  const rejected = useReply("get /api/v1/sync/rejected/{id}", { path: { id } });
   const [isOver, setOver] = useState(false);
   useEffect(() => setTitle("Rejected", id), [id]);
 
@@ -39,22 +50,19 @@ export function RejectedDetail({ id }: { readonly id: string }) {
           {(data) => (
             <>
               <div class="card">
-                <p class="reason">
-                  <LongText text={data.message} />
+                <p>
+                  <strong>
+                    <LongText text={data.message} />
+                  </strong>
                 </p>
                 <Facts
                   facts={[
-                    [
-                      "Table",
-                      <bdi key="t" class="value">
-                        {data.table}
-                      </bdi>,
-                    ],
-                    ["Key", <FieldsText key="k" fields={data.key} />],
+                    ["Table", <bdi>{data.table}</bdi>],
+                    ["Key", <FieldsText fields={data.key} />],
                     ["Rejected", data.direction === "push" ? "there" : "here"],
                     ["Tries", data.attempts.toLocaleString()],
-                    ["First tried", <TimeText key="f" at={data.first_at} />],
-                    ["Last tried", <TimeText key="l" at={data.last_at} />],
+                    ["First tried", <TimeText at={data.first_at} />],
+                    ["Last tried", <TimeText at={data.last_at} />],
                   ]}
                 />
                 <RejectedActions record={data} onDone={afterAction} />
@@ -81,6 +89,49 @@ export function RejectedDetail({ id }: { readonly id: string }) {
 }
 
 const COLUMNS: readonly Column<[string, unknown]>[] = [
-  { title: "Column", isHeader: true, cell: ([name]) => <bdi class="value">{name}</bdi> },
+  { title: "Column", isHeader: true, cell: ([name]) => <bdi>{name}</bdi> },
   { title: "Value", cell: ([, value]) => <ValueText value={value} /> },
 ];
+
+interface ActionsProps {
+  readonly record: RejectedRecord;
+  /** Called after something was done. */
+  readonly onDone: () => unknown;
+}
+
+/** What can be done about a rejected record. */
+export function RejectedActions({ record, onDone }: ActionsProps) {
+  const { id, table, key } = record;
+  const text = shortened(keyText(key), 80);
+  const of = `${table} ${text}`;
+  const retry = useAction(async () => {
+    const { status } = await request("post /api/v1/sync/rejected/{id}/retry", { path: { id } });
+    say(OUTCOMES[status]);
+    await onDone();
+  });
+
+  async function drop() {
+    await request("delete /api/v1/sync/rejected/{id}", { path: { id } });
+    say("It was dropped");
+    await onDone();
+  }
+
+  return (
+    <>
+      <ErrorNote error={retry.error} />
+      <div class="row-actions">
+        <ActionButton of={of} isBusy={retry.isBusy} onPress={retry.run}>
+          Try again
+        </ActionButton>
+        <ConfirmButton
+          name="Drop"
+          of={of}
+          question={`Drop the rejected record ${text} of “${table}”?`}
+          onConfirm={drop}
+        >
+          <p>No run tries it again until it changes where it comes from.</p>
+        </ConfirmButton>
+      </div>
+    </>
+  );
+}

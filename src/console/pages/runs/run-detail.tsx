@@ -1,38 +1,32 @@
 import { useEffect } from "preact/hooks";
-import { request } from "../../api/request.ts";
-import { useResource } from "../../api/use-resource.ts";
-import { ErrorNote } from "../../components/error-note.tsx";
-import { Facts } from "../../components/facts.tsx";
+import type { Run, SyncRun } from "../../api/interface.ts";
+import { useReply } from "../../api/use-resource.ts";
+import { type Column, DataTable } from "../../components/data-table.tsx";
+import { Card, ErrorNote, Facts, StatusBadge } from "../../components/notes.tsx";
 import { counted, durationText } from "../../components/numbers.ts";
-import { StatusBadge } from "../../components/status-badge.tsx";
-import { TimeText } from "../../components/time-text.tsx";
+import { TimeText } from "../../components/text.tsx";
 import { setTitle } from "../../state/use-page-visit.ts";
 import { CompareOutcome } from "../compare/compare-outcome.tsx";
-import { CancelRun } from "./cancel-run.tsx";
-import { DryRunOutcome } from "./dry-run-outcome.tsx";
-import { LiveProgress } from "./live-progress.tsx";
-import { RunFailure } from "./run-failure.tsx";
-import { RunLines } from "./run-lines.tsx";
-import type { RunProgress } from "./run-progress.ts";
-import { type Run, toneOf, triggerText, workText } from "./run-text.ts";
+import { CancelRun, LiveProgress, RunFailure } from "./run-state.tsx";
+import { toneOf, triggerText, workText } from "./run-text.ts";
 import { TableResults } from "./table-results.tsx";
-import { useRunProgress } from "./use-run-progress.ts";
+import { useWatchedRun } from "./use-watched-run.ts";
+import type { Transfer, WatchedRun } from "./watched-run.ts";
 
 /** One run or comparison at its own address, while it is under way and after. */
 export function RunDetail({ runId }: { readonly runId: string }) {
-  const { data, error, reload } = useResource((signal) =>
-    request("get /api/v1/sync/runs/{run_id}", { path: { run_id: runId }, signal }),
-  );
-  const { progress, error: streamError } = useRunProgress(runId);
+  const path = { run_id: runId };
+  const { data, error, reload } = useReply("get /api/v1/sync/runs/{run_id}", { path });
+  const { watched, error: streamError } = useWatchedRun(runId);
   useEffect(() => setTitle("Runs", runId), [runId]);
   // Told the end, and told again after the service was away.
   useEffect(() => {
-    if (progress.isFinished || (error !== null && progress.lines.length > 0)) void reload();
-  }, [progress.isFinished, progress.lines.length > 0]);
+    if (watched.isFinished || (error !== null && watched.lines.length > 0)) void reload();
+  }, [watched.isFinished, watched.lines.length > 0]);
 
   // A dry run is in no list once it has ended; what it told is.
   const isGone = error?.status === 404;
-  const isDryRunGone = isGone && progress.lines.length > 0;
+  const isDryRunGone = isGone && watched.lines.length > 0;
   return (
     <>
       <p>
@@ -40,10 +34,10 @@ export function RunDetail({ runId }: { readonly runId: string }) {
       </p>
       {!isDryRunGone && <ErrorNote error={error ?? streamError} {...(isGone ? GONE : {})} />}
       {data !== null && !isGone && (
-        <ShownRun run={data} progress={progress} onEnd={() => void reload()} />
+        <ShownRun run={data} watched={watched} onEnd={() => void reload()} />
       )}
-      {isDryRunGone && <DryRunOutcome progress={progress} />}
-      <RunLines lines={progress.lines} />
+      {isDryRunGone && <DryRunOutcome watched={watched} />}
+      <RunLines lines={watched.lines} />
     </>
   );
 }
@@ -52,37 +46,34 @@ const GONE = { advice: "The last 1,000 runs are kept." };
 
 interface ShownRunProps {
   readonly run: Run;
-  readonly progress: RunProgress;
+  readonly watched: WatchedRun;
   readonly onEnd: () => void;
 }
 
-function ShownRun({ run, progress, onEnd }: ShownRunProps) {
+function ShownRun({ run, watched, onEnd }: ShownRunProps) {
   const isRunning = run.status === "running";
   return (
     <>
-      <div class="card">
-        <div class="card-head">
-          <h2>{workText(run)}</h2>
-          {isRunning && <CancelRun runId={run.run_id} onEnd={onEnd} />}
-        </div>
-        {isRunning && <LiveProgress progress={progress} />}
+      <Card
+        title={workText(run)}
+        beside={isRunning && <CancelRun runId={run.run_id} onEnd={onEnd} />}
+      >
+        {isRunning && <LiveProgress watched={watched} />}
         <Facts
           facts={[
-            ["Status", <StatusBadge key="s" tone={toneOf(run.status)} text={run.status} />],
-            ["Started", <TimeText key="t" at={run.started_at} />],
-            run.finished_at === null
-              ? null
-              : ["Finished", <TimeText key="f" at={run.finished_at} />],
+            ["Status", <StatusBadge tone={toneOf(run.status)} text={run.status} />],
+            ["Started", <TimeText at={run.started_at} />],
+            run.finished_at === null ? null : ["Finished", <TimeText at={run.finished_at} />],
             isRunning ? null : ["Took", durationText(run.duration_ms)],
             ["Started by", triggerText(run)],
             ...(run.kind === "compare" || isRunning ? [] : totals(run)),
-            ["Id", <code key="id">{run.run_id}</code>],
+            ["Id", <code>{run.run_id}</code>],
           ]}
         />
-      </div>
+      </Card>
       <RunFailure run={run} />
       {run.kind === "compare" ? (
-        <CompareOutcome run={run} progress={progress} />
+        <CompareOutcome run={run} watched={watched} />
       ) : (
         <TableResults tables={run.tables} />
       )}
@@ -90,10 +81,50 @@ function ShownRun({ run, progress, onEnd }: ShownRunProps) {
   );
 }
 
-function totals(run: Extract<Run, { readonly kind: "sync" }>): [string, string][] {
+function totals(run: SyncRun): [string, string][] {
   return [
     ["Pushed", counted(run.total_pushed, "row")],
     ["Pulled", counted(run.total_pulled, "row")],
     ["Changed", counted(run.changed, "row")],
   ];
+}
+
+/** What a dry run that has ended told: it is in no list. D-4.11. */
+function DryRunOutcome({ watched }: { readonly watched: WatchedRun }) {
+  return (
+    <DataTable
+      caption="Dry run: what would move"
+      columns={DRY_RUN_COLUMNS}
+      rows={watched.transfers}
+      keyOf={({ table, direction }) => `${direction} ${table}`}
+    />
+  );
+}
+
+const DRY_RUN_COLUMNS: readonly Column<Transfer>[] = [
+  { title: "Table", isHeader: true, cell: ({ table }) => <bdi>{table}</bdi> },
+  { title: "Direction", cell: ({ direction }) => direction },
+  {
+    title: "Rows",
+    isNumber: true,
+    cell: ({ total, moved }) => Math.max(total, moved).toLocaleString(),
+  },
+  { title: "Status", cell: ({ status }) => <StatusBadge tone={toneOf(status)} text={status} /> },
+];
+
+/** The events of a run in words. */
+function RunLines({ lines }: { readonly lines: readonly string[] }) {
+  if (lines.length === 0) return null;
+  return (
+    <details class="lines">
+      <summary>Events</summary>
+      <ol>
+        {lines.map((line, i) => (
+          <li key={i}>
+            <bdi>{line}</bdi>
+          </li>
+        ))}
+      </ol>
+    </details>
+  );
 }

@@ -1,9 +1,6 @@
 // Runs in words.
-import type { CompareRun, SyncRun } from "../../api/interface.ts";
-import type { Tone } from "../../components/status-badge.tsx";
-
-/** A run or a comparison, as the list has it. */
-export type Run = SyncRun | CompareRun;
+import type { Run } from "../../api/interface.ts";
+import type { Tone } from "../../components/notes.tsx";
 
 /** The page of one run. */
 export function runAddress(runId: string): string {

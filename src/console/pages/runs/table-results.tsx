@@ -29,11 +29,11 @@ export function TableResults({
         keyOf={({ table }) => table}
       />
       {warnings.length > 0 && (
-        <div class="note note-warning">
+        <div class="note warning">
           <ul class="plain-list">
             {warnings.map(({ table, text }) => (
               <li key={`${table} ${text}`}>
-                <bdi class="value">{table}</bdi>: <bdi class="value">{text}</bdi>
+                <bdi>{table}</bdi>: <bdi>{text}</bdi>
               </li>
             ))}
           </ul>
@@ -44,7 +44,7 @@ export function TableResults({
 }
 
 const COLUMNS: readonly Column<ResultRow>[] = [
-  { title: "Table", isHeader: true, cell: ({ table }) => <bdi class="value">{table}</bdi> },
+  { title: "Table", isHeader: true, cell: ({ table }) => <bdi>{table}</bdi> },
   number("Pushed", ({ pushed }) => pushed),
   number("Pulled", ({ pulled }) => pulled),
   number("Changed", ({ changed }) => changed),

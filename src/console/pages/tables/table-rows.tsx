@@ -1,138 +1,113 @@
 import { useEffect, useState } from "preact/hooks";
-import { request } from "../../api/request.ts";
-import { type Resource, useResource } from "../../api/use-resource.ts";
-import { ActionForm } from "../../components/action-form.tsx";
-import type { Column } from "../../components/data-table.tsx";
-import { EmptyState } from "../../components/empty-state.tsx";
-import { Field } from "../../components/field.tsx";
-import { ListView } from "../../components/list-view.tsx";
+import { spreadsheetField } from "../../../domain/shared/spreadsheet-field.ts";
+import { CopyButton } from "../../components/buttons.tsx";
+import { NAME_HINTS, SelectField } from "../../components/form.tsx";
+import { type ListDescription, ListPage } from "../../components/list-page.tsx";
 import { counted } from "../../components/numbers.ts";
-import { queryValue, setQuery } from "../../state/router.ts";
+import { type Fields, ValueText, valueText } from "../../components/text.tsx";
 import { setTitle } from "../../state/use-page-visit.ts";
-import { CopyRows } from "./copy-rows.tsx";
-import { type Fields, ValueText } from "./value-text.tsx";
 
-const PAGE_SIZE = 50;
+const FORMATS = [
+  ["json", "JSON"],
+  ["csv", "CSV"],
+] as const;
+
+const ROWS: Omit<ListDescription<"get /api/v1/sync/rows/{table_name}">, "caption" | "unmatched"> = {
+  from: "get /api/v1/sync/rows/{table_name}",
+  isCaptionHidden: true,
+  isDense: true,
+  limit: 50,
+  filters: [
+    {
+      name: "key",
+      label: "Key",
+      hint: 'Exact; a key of several columns as {"shop": "a", "sku": "b"}',
+      hints: NAME_HINTS,
+    },
+    {
+      name: "since",
+      label: "Since",
+      hint: "Changed at or after, such as 2026-01-31T12:00:00Z",
+      hints: { spellcheck: false },
+      toAddress: (typed) => typed.trim(),
+    },
+  ],
+  // What their key is only the registry knows.
+  keyOf: (_, position) => position,
+  columns: (rows) =>
+    namesIn(rows).map((title) => ({
+      title,
+      cell: (row: Fields) => <ValueText value={row[title]} />,
+    })),
+  empty: [
+    "This table has no rows",
+    <>
+      <a href="/console/runs">Start a pull</a>, or import a file with <code>repsync import</code>.
+    </>,
+  ],
+};
 
 /** The rows of a table in pages, with what the address says as filter. */
 export function TableRows({ table }: { readonly table: string }) {
-  const filter = { key: queryValue("key"), since: queryValue("since") };
-  const query = { ...filter, cursor: queryValue("cursor") };
-  const rows = useResource(
-    (signal) =>
-      request("get /api/v1/sync/rows/{table_name}", {
-        path: { table_name: table },
-        query: { limit: PAGE_SIZE, ...given(query) },
-        signal,
-      }),
-    { key: JSON.stringify(query) },
-  );
   useEffect(() => setTitle("Tables", table), [table]);
-  const items = rows.data?.items ?? [];
+  const all = <a href={`/console/tables/${encodeURIComponent(table)}`}>Show all rows</a>;
   return (
     <>
       <p>
         <a href="/console/tables">All tables</a>
       </p>
       <h2>
-        <bdi class="value">{table}</bdi>
+        <bdi>{table}</bdi>
       </h2>
-      <RowFilter key={JSON.stringify(filter)} filter={filter} />
-      <div class="toolbar">
-        <p class="quiet" role="status">
-          {rows.data !== null && counted(rows.data.total, "row")}
-        </p>
-        {items.length > 0 && <CopyRows rows={items} />}
-      </div>
-      <ListView
-        resource={numbered(rows)}
-        caption={`Rows of ${table}`}
-        isCaptionHidden
-        isDense
-        columns={columnsOf(items)}
-        keyOf={({ number }) => number}
-        empty={<NoRows isFiltered={filter.key + filter.since !== ""} table={table} />}
+      <ListPage
+        list={{ ...ROWS, caption: `Rows of ${table}`, unmatched: ["No row fits", all] }}
+        path={{ table_name: table }}
+        tools={({ data }) => (
+          <div class="toolbar">
+            <p class="quiet" role="status">
+              {data !== null && counted(data.total, "row")}
+            </p>
+            {data !== null && data.items.length > 0 && <CopyRows rows={data.items} />}
+          </div>
+        )}
       />
     </>
   );
 }
 
-interface NumberedRow {
-  readonly number: number;
-  readonly row: Fields;
-}
-
-/** Rows by their place on the page: what their key is only the registry knows. */
-function numbered<Page extends { readonly items: readonly Fields[] }>(rows: Resource<Page>) {
-  const { data } = rows;
-  if (data === null) return { ...rows, data };
-  return { ...rows, data: { ...data, items: data.items.map((row, number) => ({ number, row })) } };
-}
-
-function columnsOf(rows: readonly Fields[]): readonly Column<NumberedRow>[] {
-  const names = [...new Set(rows.flatMap((row) => Object.keys(row)))];
-  return names.map((name) => ({
-    title: name,
-    cell: ({ row }) => <ValueText value={row[name]} />,
-  }));
-}
-
-/** What is not empty. */
-function given(values: Readonly<Record<string, string>>): Readonly<Record<string, string>> {
-  return Object.fromEntries(Object.entries(values).filter(([, value]) => value !== ""));
-}
-
-/** Shows what the address says, and changes it. */
-function RowFilter({
-  filter,
-}: {
-  readonly filter: { readonly key: string; readonly since: string };
-}) {
-  const [key, setKey] = useState(filter.key);
-  const [since, setSince] = useState(filter.since);
+/** Copies the rows that are shown. */
+function CopyRows({ rows }: { readonly rows: readonly Fields[] }) {
+  const [format, setFormat] = useState("json");
+  const text = () => (format === "csv" ? csvOf(rows) : JSON.stringify(rows, null, 2));
   return (
-    <ActionForm
-      name="Search"
-      isRow
-      onSubmit={async () => setQuery({ key, since: since.trim(), cursor: "" })}
-    >
-      {() => (
-        <>
-          <Field
-            label="Key"
-            hint='Exact; a key of several columns as {"shop": "a", "sku": "b"}'
-            value={key}
-            onValue={setKey}
-            hints={{ spellcheck: false, autocapitalize: "none" }}
-          />
-          <Field
-            label="Since"
-            hint="Changed at or after, such as 2026-01-31T12:00:00Z"
-            value={since}
-            onValue={setSince}
-            hints={{ spellcheck: false }}
-          />
-        </>
-      )}
-    </ActionForm>
+    <div class="form-row copy-rows">
+      <SelectField label="As" value={format} onValue={setFormat} options={FORMATS} />
+      <CopyButton
+        key={format}
+        text={text}
+        of={`the rows of this page as ${format.toUpperCase()}`}
+      />
+    </div>
   );
 }
 
-function NoRows({ isFiltered, table }: { readonly isFiltered: boolean; readonly table: string }) {
-  if (isFiltered) {
-    return (
-      <EmptyState title="No row fits">
-        <p>
-          <a href={`/console/tables/${encodeURIComponent(table)}`}>Show all rows</a>
-        </p>
-      </EmptyState>
-    );
-  }
-  return (
-    <EmptyState title="This table has no rows">
-      <p>
-        <a href="/console/runs">Start a pull</a>, or import a file with <code>repsync import</code>.
-      </p>
-    </EmptyState>
-  );
+function namesIn(rows: readonly Fields[]): readonly string[] {
+  return [...new Set(rows.flatMap((row) => Object.keys(row)))];
+}
+
+/** Rows as CSV (RFC 4180) for spreadsheets, with a line of names; null is an empty cell. */
+function csvOf(rows: readonly Fields[]): string {
+  const names = namesIn(rows);
+  const lines = rows.map((row) => names.map((name) => cellOf(row[name])));
+  return [names.map(quoted), ...lines].map((cells) => `${cells.join(",")}\r\n`).join("");
+}
+
+function cellOf(value: unknown): string {
+  if (value === null) return "";
+  // An empty text is quoted, so that it can be told from null.
+  return value === "" ? '""' : quoted(spreadsheetField(valueText(value)));
+}
+
+function quoted(text: string): string {
+  return /[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
 }

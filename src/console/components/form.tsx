@@ -1,0 +1,245 @@
+// Forms and their fields. A form hands over what was typed by the names of its fields; a field outside of one has `onValue`.
+import { type ComponentChildren, createContext } from "preact";
+import { useContext, useEffect, useId, useRef } from "preact/hooks";
+import type { RequestError } from "../api/request-error.ts";
+import { useAction } from "../api/use-action.ts";
+import { ActionButton } from "./buttons.tsx";
+import { ErrorNote } from "./notes.tsx";
+
+/** What was typed into the field of a name; empty where nothing was. */
+export type Typed = (name: string) => string;
+
+export function typedIn(form: HTMLFormElement): Typed {
+  const data = new FormData(form);
+  return (name) => String(data.get(name) ?? "");
+}
+
+/** Why the form around a field was refused. */
+export const Refusal = createContext<RequestError | null>(null);
+
+interface ActionFormProps {
+  /** The name of its button. */
+  readonly name: string;
+  /** Sends what was typed. When the promise rejects, the form shows why and keeps everything. */
+  readonly onSubmit: (typed: Typed) => Promise<unknown>;
+  /** Fields stand beside each other where there is room. */
+  readonly isRow?: boolean;
+  /** What was typed goes once it was sent. */
+  readonly isEmptied?: boolean;
+  /** The service alone says what is wrong with a field. */
+  readonly isUnchecked?: boolean;
+  readonly children: ComponentChildren;
+}
+
+/** Fields and the button that sends them. A refusal leads to the first field that was refused. */
+export function ActionForm(props: ActionFormProps) {
+  const { name, onSubmit, isRow = false, isEmptied = false, isUnchecked = false } = props;
+  const form = useRef<HTMLFormElement>(null);
+  const { run, isBusy, error } = useAction(async () => {
+    if (form.current === null) return;
+    await onSubmit(typedIn(form.current));
+    if (isEmptied) form.current?.reset();
+  });
+  useEffect(() => {
+    if (error !== null) form.current?.querySelector<HTMLElement>("[aria-invalid]")?.focus();
+  }, [error]);
+  // Said by the field itself, once it has the focus.
+  const isBeside = error?.names.some((refused) => form.current?.elements.namedItem(refused));
+
+  return (
+    <form
+      ref={form}
+      class={isRow ? undefined : "form"}
+      noValidate={isUnchecked}
+      onSubmit={(event) => {
+        event.preventDefault();
+        void run();
+      }}
+    >
+      {!isBeside && <ErrorNote error={error} />}
+      <div class={isRow ? "form-row" : undefined}>
+        <Refusal.Provider value={error}>{props.children}</Refusal.Provider>
+        <ActionButton type="submit" look="main" isBusy={isBusy}>
+          {name}
+        </ActionButton>
+      </div>
+    </form>
+  );
+}
+
+/** What the browser may know of an input. */
+export interface InputHints {
+  readonly autocomplete?: string;
+  readonly autocapitalize?: "none";
+  readonly spellcheck?: boolean;
+  readonly maxLength?: number;
+  readonly min?: string;
+}
+
+/** Of a field for a name of this service. */
+export const NAME_HINTS: InputHints = { autocapitalize: "none", spellcheck: false };
+
+interface FieldFrame {
+  readonly label: string;
+  /** In the form, and in the body that is sent. */
+  readonly name?: string;
+  /** What is expected. */
+  readonly hint?: ComponentChildren;
+}
+
+interface FieldProps extends FieldFrame {
+  /** What it holds at first, or with `onValue` always. */
+  readonly value?: string;
+  readonly onValue?: (value: string) => void;
+  readonly type?: "text" | "password" | "email" | "search" | "number" | "datetime-local";
+  /** Takes several lines. */
+  readonly isLong?: boolean;
+  readonly isRequired?: boolean;
+  readonly hints?: InputHints;
+}
+
+/** A line to type in, with its label; what is wrong stands beside what was typed. */
+export function Field(props: FieldProps) {
+  const { name, value = "", onValue, type = "text", isRequired = false, hints = {} } = props;
+  const Input = props.isLong ? "textarea" : "input";
+  return (
+    <Frame {...props}>
+      {(described) => (
+        <Input
+          {...described}
+          {...(hints as object)}
+          {...(onValue === undefined ? { defaultValue: value } : { value })}
+          {...(props.isLong ? { rows: 4 } : { type: type as "text" })}
+          name={name}
+          required={isRequired}
+          onInput={(event: Event) => onValue?.((event.currentTarget as HTMLInputElement).value)}
+        />
+      )}
+    </Frame>
+  );
+}
+
+/** Values and what they are called. */
+export type Options = readonly (readonly [value: string, text: string])[];
+
+interface SelectFieldProps extends FieldFrame {
+  readonly value?: string;
+  readonly onValue?: (value: string) => void;
+  readonly options: Options;
+}
+
+/** A choice of one. */
+export function SelectField(props: SelectFieldProps) {
+  const { name, value, onValue, options } = props;
+  return (
+    <Frame {...props}>
+      {(described) => (
+        <select
+          {...described}
+          {...(onValue === undefined ? {} : { value })}
+          name={name}
+          onChange={(event) => onValue?.(event.currentTarget.value)}
+        >
+          {options.map(([option, text]) => (
+            <option key={option} value={option} selected={option === value}>
+              {text}
+            </option>
+          ))}
+        </select>
+      )}
+    </Frame>
+  );
+}
+
+interface CheckFieldProps {
+  readonly label: string;
+  readonly name?: string;
+  readonly hint?: ComponentChildren;
+  /** A choice of one, of those with the same name. */
+  readonly isRadio?: boolean;
+  readonly value?: string;
+  /** At first, or with `onChecked` always. */
+  readonly isChecked?: boolean;
+  readonly onChecked?: (isChecked: boolean) => void;
+}
+
+/** Yes or no: `typed` has `on` or nothing. */
+export function CheckField(props: CheckFieldProps) {
+  const { label, name, hint, value = "on", isChecked = false, onChecked } = props;
+  const id = useId();
+  return (
+    <div class="field field-check">
+      <input
+        id={id}
+        type={props.isRadio ? "radio" : "checkbox"}
+        name={name}
+        value={value}
+        {...(onChecked === undefined ? { defaultChecked: isChecked } : { checked: isChecked })}
+        aria-describedby={hint === undefined ? undefined : `${id}-hint`}
+        onChange={(event) => onChecked?.(event.currentTarget.checked)}
+      />
+      <label for={id}>{label}</label>
+      {hint !== undefined && (
+        <p class="field-hint" id={`${id}-hint`}>
+          {hint}
+        </p>
+      )}
+    </div>
+  );
+}
+
+/** When a right is to end, in local time; `utcText` reads it. */
+export function ExpiryField() {
+  const hint = "Optional; empty is never";
+  return <Field label="Expires" name="expires_at" hint={hint} type="datetime-local" />;
+}
+
+/** ISO 8601 of a local time as fields hold it; empty for none. */
+export function utcText(local: string): string {
+  return local === "" ? "" : new Date(local).toISOString();
+}
+
+/** A local time as fields hold it; empty for none. */
+export function localText(utc: string): string {
+  const time = new Date(utc);
+  if (utc === "" || Number.isNaN(time.getTime())) return "";
+  const shifted = new Date(time.getTime() - time.getTimezoneOffset() * 60_000);
+  return shifted.toISOString().slice(0, 16);
+}
+
+interface Described {
+  readonly id: string;
+  readonly "aria-describedby": string | undefined;
+  readonly "aria-invalid": "true" | undefined;
+}
+
+function Frame({
+  label,
+  name = "",
+  hint,
+  children,
+}: FieldFrame & { readonly children: (described: Described) => ComponentChildren }) {
+  const id = useId();
+  const problem = useContext(Refusal)?.problemOf(name) ?? null;
+  const notes = [hint !== undefined && `${id}-hint`, problem !== null && `${id}-error`];
+  return (
+    <div class="field">
+      <label for={id}>{label}</label>
+      {hint !== undefined && (
+        <p class="field-hint" id={`${id}-hint`}>
+          {hint}
+        </p>
+      )}
+      {children({
+        id,
+        "aria-describedby": notes.filter(Boolean).join(" ") || undefined,
+        "aria-invalid": problem === null ? undefined : "true",
+      })}
+      {problem !== null && (
+        <p class="field-error" id={`${id}-error`}>
+          {problem}
+        </p>
+      )}
+    </div>
+  );
+}

@@ -1,0 +1,211 @@
+// A list of the service as a page shows it: filters, a table, and its parts one after another. Each page describes its own.
+import type { ComponentChildren } from "preact";
+import { useRef } from "preact/hooks";
+import type { Asked, List, Reply, RequestOptions } from "../api/interface.ts";
+import { type Resource, useReply } from "../api/use-resource.ts";
+import { queryValue, setQuery } from "../state/router.ts";
+import { ActionButton } from "./buttons.tsx";
+import { type Column, DataTable } from "./data-table.tsx";
+import { ActionForm, Field, type InputHints, type Options, SelectField } from "./form.tsx";
+import { EmptyState, ResourceView } from "./notes.tsx";
+
+/** Operations that give a part of a list. */
+type Lists = { [O in Asked]: Reply<O> extends List<infer _> ? O : never }[Asked];
+type ItemOf<O extends Lists> = Reply<O>["items"][number];
+
+/** What narrows a list. It stands in the address under its name, so that it survives a reload, and Back. */
+export interface Filter {
+  /** In the address, and in the query. */
+  readonly name: string;
+  readonly label: string;
+  readonly hint?: string;
+  /** A choice that holds at once; texts without one are sent by `Search`. */
+  readonly options?: Options;
+  readonly type?: "search" | "datetime-local";
+  readonly hints?: InputHints;
+  /** What was typed as the address has it, and back. */
+  readonly toAddress?: (typed: string) => string;
+  readonly fromAddress?: (value: string) => string;
+}
+
+/** What a list page shows of one list. */
+export interface ListDescription<O extends Lists> {
+  readonly from: O;
+  readonly caption: string;
+  readonly isCaptionHidden?: boolean;
+  readonly isDense?: boolean;
+  /** Items of a part. */
+  readonly limit: number;
+  readonly pollMs?: number;
+  readonly filters?: readonly Filter[];
+  readonly columns: Columns<O>;
+  readonly keyOf: (item: ItemOf<O>, position: number) => string | number;
+  readonly empty: Nothing;
+  /** In place of `empty` while a filter is set. */
+  readonly unmatched?: Nothing;
+}
+
+type Columns<O extends Lists> =
+  | readonly Column<ItemOf<O>>[]
+  | ((items: readonly ItemOf<O>[]) => readonly Column<ItemOf<O>>[]);
+/** That there is nothing, and what to do next. */
+type Nothing = readonly [title: string, text: ComponentChildren];
+
+interface ListPageProps<O extends Lists> {
+  readonly list: ListDescription<O>;
+  readonly path?: Readonly<Record<string, string>>;
+  /** The last cell of a row. */
+  readonly actions?: (item: ItemOf<O>, reload: () => Promise<void>) => ComponentChildren;
+  /** Stands over the filters. */
+  readonly above?: (list: Resource<Reply<O>>) => ComponentChildren;
+  /** Stands between the filters and the table. */
+  readonly tools?: (list: Resource<Reply<O>>) => ComponentChildren;
+}
+
+/** A list in parts, with its filters. The part that is shown stands in the address as `cursor`. */
+export function ListPage<O extends Lists>(props: ListPageProps<O>) {
+  const { list, path, actions, above, tools } = props;
+  const filters = list.filters ?? [];
+  const wanted = Object.fromEntries(filters.map((filter) => [filter.name, filterValue(filter)]));
+  const query = { ...wanted, cursor: queryValue("cursor"), limit: list.limit };
+  // Which parameters and filters there are the description knows.
+  const options = { path, query } as unknown as RequestOptions<O>;
+  const resource = useReply(list.from, options, list.pollMs) as Resource<Reply<O>>;
+  const isFiltered = Object.values(wanted).some((value) => value !== "");
+  const nothing = (isFiltered ? list.unmatched : undefined) ?? list.empty;
+
+  return (
+    <>
+      {above?.(resource)}
+      <Choices filters={filters.filter(({ options }) => options !== undefined)} />
+      <Search filters={filters.filter(({ options }) => options === undefined)} />
+      {tools?.(resource)}
+      <Parts resource={resource} caption={list.caption}>
+        {(items, isFirst) => (
+          <DataTable
+            {...list}
+            columns={columnsOf(list, items, actions && { actions, reload: resource.reload })}
+            rows={items}
+            isLoading={resource.isLoading}
+            empty={
+              isFirst ? (
+                <EmptyState title={nothing[0]}>
+                  <p>{nothing[1]}</p>
+                </EmptyState>
+              ) : (
+                <EmptyState title="There is nothing on this page" />
+              )
+            }
+          />
+        )}
+      </Parts>
+    </>
+  );
+}
+
+interface Actions<O extends Lists> {
+  readonly actions: NonNullable<ListPageProps<O>["actions"]>;
+  readonly reload: () => Promise<void>;
+}
+
+function columnsOf<O extends Lists>(
+  { columns }: ListDescription<O>,
+  items: readonly ItemOf<O>[],
+  last: Actions<O> | undefined,
+): readonly Column<ItemOf<O>>[] {
+  const known = typeof columns === "function" ? columns(items) : columns;
+  if (last === undefined) return known;
+  return [...known, { title: "Actions", cell: (item) => last.actions(item, last.reload) }];
+}
+
+interface PartsProps<Item> {
+  readonly resource: Resource<List<Item>>;
+  readonly caption: string;
+  readonly children: (items: readonly Item[], isFirst: boolean) => ComponentChildren;
+}
+
+/** One part of a list, and the way to the others. */
+function Parts<Item>({ resource, caption, children }: PartsProps<Item>) {
+  const frame = useRef<HTMLDivElement>(null);
+  const next = resource.data?.next_cursor ?? "";
+  const isFirst = queryValue("cursor") === "";
+
+  function show(cursor: string) {
+    setQuery({ cursor });
+    const rows = frame.current?.querySelector<HTMLElement>(".table-frame");
+    rows?.focus({ preventScroll: true });
+    rows?.scrollIntoView({ block: "start" });
+  }
+
+  return (
+    <div ref={frame}>
+      <ResourceView resource={resource} name={caption.toLowerCase()}>
+        {({ items }) => children(items, isFirst)}
+      </ResourceView>
+      {(!isFirst || next !== "") && (
+        <div class="actions">
+          <ActionButton isDisabled={isFirst} onPress={() => show("")}>
+            First
+          </ActionButton>
+          <ActionButton isDisabled={next === ""} onPress={() => show(next)}>
+            Next
+          </ActionButton>
+        </div>
+      )}
+    </div>
+  );
+}
+
+/** Empty for all that a choice does not have, such as what somebody wrote into the address. */
+function filterValue({ name, options }: Filter): string {
+  const value = queryValue(name);
+  return options === undefined || options.some(([option]) => option === value) ? value : "";
+}
+
+function Choices({ filters }: { readonly filters: readonly Filter[] }) {
+  if (filters.length === 0) return null;
+  return (
+    <div class="form-row">
+      {filters.map((filter) => (
+        <SelectField
+          key={filter.name}
+          label={filter.label}
+          options={filter.options ?? []}
+          value={filterValue(filter)}
+          onValue={(value) => setQuery({ [filter.name]: value, cursor: "" })}
+        />
+      ))}
+    </div>
+  );
+}
+
+/** Shows what the address says, and changes it. */
+function Search({ filters }: { readonly filters: readonly Filter[] }) {
+  if (filters.length === 0) return null;
+  return (
+    <search>
+      <ActionForm
+        key={filters.map(filterValue).join("\n")}
+        name="Search"
+        isRow
+        onSubmit={async (typed) => {
+          const values = filters.map(({ name, toAddress }) => {
+            const text = typed(name);
+            return [name, toAddress?.(text) ?? text];
+          });
+          setQuery({ ...Object.fromEntries(values), cursor: "" });
+        }}
+      >
+        {filters.map(({ name, label, fromAddress, toAddress, options, ...rest }) => (
+          <Field
+            key={name}
+            {...rest}
+            label={label}
+            name={name}
+            value={fromAddress?.(queryValue(name)) ?? queryValue(name)}
+          />
+        ))}
+      </ActionForm>
+    </search>
+  );
+}

@@ -1,0 +1,155 @@
+// What pages say around their data: that it is loaded, why it does not come, that there is none, what it is.
+import type { ComponentChildren } from "preact";
+import { useId } from "preact/hooks";
+import type { RequestError } from "../api/request-error.ts";
+import type { Resource } from "../api/use-resource.ts";
+import { ActionButton } from "./buttons.tsx";
+
+interface CardProps {
+  readonly title: ComponentChildren;
+  /** Stands beside the title. */
+  readonly beside?: ComponentChildren;
+  readonly children: ComponentChildren;
+}
+
+/** A part of a page with a frame and a title. */
+export function Card({ title, beside, children }: CardProps) {
+  const id = useId();
+  return (
+    <section class="card" aria-labelledby={id}>
+      <div class="card-head">
+        <h2 id={id}>{title}</h2>
+        {beside}
+      </div>
+      {children}
+    </section>
+  );
+}
+
+/** Says that there is nothing, and what to do next. */
+export function EmptyState({
+  title,
+  children,
+}: {
+  readonly title: string;
+  readonly children?: ComponentChildren;
+}) {
+  return (
+    <div class="empty">
+      <p>
+        <strong>{title}</strong>
+      </p>
+      {children}
+    </div>
+  );
+}
+
+/** `idle`: nothing to say of it. */
+export type Tone = "good" | "bad" | "warning" | "busy" | "idle";
+
+/** A word for a state; the colour only repeats it. */
+export function StatusBadge({ tone, text }: { readonly tone: Tone; readonly text: string }) {
+  return <span class={`badge ${tone}`}>{text}</span>;
+}
+
+/** What is known of one thing: names and values. A null entry is left out. */
+export function Facts({
+  facts,
+}: {
+  readonly facts: readonly (readonly [name: string, value: ComponentChildren] | null)[];
+}) {
+  const known = facts.filter((fact) => fact !== null);
+  return (
+    <dl>
+      {known.map(([name, value]) => (
+        <div key={name}>
+          <dt>{name}</dt>
+          <dd>{value}</dd>
+        </div>
+      ))}
+    </dl>
+  );
+}
+
+interface ErrorNoteProps {
+  readonly error: RequestError | null;
+  /** What to do; what usually helps when absent. */
+  readonly advice?: string;
+  /** Tries again what failed. */
+  readonly onRetry?: () => unknown;
+}
+
+/** What was wrong, and what to do. Says itself to screen readers. */
+export function ErrorNote({ error, advice, onRetry }: ErrorNoteProps) {
+  if (error === null) return null;
+  const whatToDo = advice ?? adviceOn(error);
+  return (
+    <div class="note bad" role="alert">
+      <p>
+        <bdi>{error.detail}</bdi>
+      </p>
+      {whatToDo !== "" && <p>{whatToDo}</p>}
+      {error.status >= 500 && error.requestId !== "" && (
+        <p>
+          The log has the details under <code>{error.requestId}</code>
+        </p>
+      )}
+      {onRetry !== undefined && <ActionButton onPress={onRetry}>Try again</ActionButton>}
+    </div>
+  );
+}
+
+function adviceOn({ status, code, retryAfterSeconds }: RequestError): string {
+  if (code === "unreachable") return "Check that the service runs, and try again.";
+  if (status === 429 || status === 503) {
+    return retryAfterSeconds === null
+      ? "Try again in a moment."
+      : `Try again in ${retryAfterSeconds} s.`;
+  }
+  return status === 401 ? "Sign in again." : "";
+}
+
+interface ProgressBarProps {
+  readonly label: string;
+  readonly done: number;
+  /** Null when nobody knows how much there is. */
+  readonly total: number | null;
+  /** Beside the bar, such as `1,200 of 5,000 rows, 300 rows/s`. */
+  readonly text?: string;
+}
+
+/** How far long work has come. */
+export function ProgressBar({ label, done, total, text }: ProgressBarProps) {
+  const id = useId();
+  const known = total === null ? {} : { max: Math.max(total, done, 1), value: done };
+  return (
+    <div class="progress">
+      <label for={id}>{label}</label>
+      <progress id={id} {...known} />
+      {text !== undefined && <span class="quiet">{text}</span>}
+    </div>
+  );
+}
+
+interface ResourceViewProps<T> {
+  readonly resource: Resource<T>;
+  /** What is loaded, such as `the API keys`. */
+  readonly name: string;
+  readonly children: (data: T) => ComponentChildren;
+}
+
+/** Something that is loaded: that it is on its way, why it does not come, or what `children` make of it. */
+export function ResourceView<T>({ resource, name, children }: ResourceViewProps<T>) {
+  const { data, error, reload } = resource;
+  return (
+    <>
+      <ErrorNote error={error} onRetry={reload} />
+      {data === null && error === null && (
+        <div class="loading">
+          <ProgressBar label={`Loading ${name}`} done={0} total={null} />
+        </div>
+      )}
+      {data !== null && children(data)}
+    </>
+  );
+}

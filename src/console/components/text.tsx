@@ -1,0 +1,102 @@
+// Values as text: what others wrote, times, rows and keys. None can turn what stands beside it around.
+import { useState } from "preact/hooks";
+
+/** Characters that are shown of a long text. */
+const SHOWN_CHARS = 200;
+/** Times, numbers and codes stay in one line. */
+const UNBROKEN_CHARS = 32;
+
+const LOCAL = new Intl.DateTimeFormat(undefined, { dateStyle: "medium", timeStyle: "medium" });
+
+/** A value that others wrote, cut when it is long. */
+export function LongText({
+  text,
+  maxChars = SHOWN_CHARS,
+}: {
+  readonly text: string;
+  readonly maxChars?: number | undefined;
+}) {
+  const [isWhole, setWhole] = useState(false);
+  if (text.length <= maxChars) return <bdi>{text}</bdi>;
+  return (
+    <>
+      <bdi>{isWhole ? text : shortened(text, maxChars)}</bdi>{" "}
+      <button
+        type="button"
+        class="link-button"
+        aria-expanded={isWhole}
+        onClick={() => setWhole(!isWhole)}
+      >
+        {isWhole ? "Show less" : `Show all ${text.length} characters`}
+      </button>
+    </>
+  );
+}
+
+export function shortened(text: string, maxChars = SHOWN_CHARS): string {
+  return text.length > maxChars ? `${text.slice(0, maxChars)}…` : text;
+}
+
+/** A time of the service (ISO 8601), local, with UTC when pointed at. */
+export function TimeText({ at }: { readonly at: string | null }) {
+  if (at === null) return <>never</>;
+  const time = new Date(at);
+  if (Number.isNaN(time.getTime())) return <bdi>{at}</bdi>;
+  const utc = time.toISOString();
+  return (
+    <time dateTime={utc} title={`${utc.replace("T", " ").slice(0, 19)} UTC`}>
+      {LOCAL.format(time)}
+    </time>
+  );
+}
+
+/** Any row, or key of a row. */
+export type Fields = Readonly<Record<string, unknown>>;
+
+/** A value of a row as text: texts as they are, all else as JSON; empty for a value that is not there. */
+export function valueText(value: unknown): string {
+  if (value === undefined) return "";
+  return typeof value === "string" ? value : JSON.stringify(value);
+}
+
+/** A key of a row as text: `shop=a, sku=b`. */
+export function keyText(key: Fields): string {
+  return Object.entries(key)
+    .map(([name, value]) => `${name}=${valueText(value)}`)
+    .join(", ");
+}
+
+/** A value of a row: null and the empty text can be told from each other and from texts. */
+export function ValueText({
+  value,
+  maxChars,
+}: {
+  readonly value: unknown;
+  readonly maxChars?: number;
+}) {
+  if (value === undefined) return <span class="quiet">–</span>;
+  if (value === null) return <span class="quiet">null</span>;
+  if (value === "") return <span class="quiet">empty text</span>;
+  const text = valueText(value);
+  if (text.length <= UNBROKEN_CHARS) return <bdi class="unbroken">{text}</bdi>;
+  return <LongText text={text} maxChars={maxChars} />;
+}
+
+/** Fields of a row or a key in a line, each value on its own. */
+export function FieldsText({
+  fields,
+  maxChars = 80,
+}: {
+  readonly fields: Fields;
+  readonly maxChars?: number;
+}) {
+  return (
+    <span class="fields">
+      {Object.entries(fields).map(([name, value]) => (
+        <span key={name}>
+          <span class="quiet">{name}</span> <ValueText value={value} maxChars={maxChars} />
+        </span>
+      ))}
+    </span>
+  );
+}

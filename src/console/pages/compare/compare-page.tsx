@@ -1,0 +1,189 @@
+import { useEffect, useState } from "preact/hooks";
+import { readEventStream } from "../../api/event-stream.ts";
+import type { CompareRequest, CompareRun } from "../../api/interface.ts";
+import { RequestError } from "../../api/request-error.ts";
+import { useReply } from "../../api/use-resource.ts";
+import { ConfirmButton } from "../../components/confirm-dialog.tsx";
+import { ActionForm, CheckField, SelectField } from "../../components/form.tsx";
+import { Card, EmptyState, ResourceView } from "../../components/notes.tsx";
+import { counted } from "../../components/numbers.ts";
+import { queryValue, setQuery } from "../../state/router.ts";
+import { setTitle } from "../../state/use-page-visit.ts";
+import { CancelRun, LiveProgress, RunFailure } from "../runs/run-state.tsx";
+import { useWatchedRun } from "../runs/use-watched-run.ts";
+import { SyncDisabled, useSyncStatus } from "../tables/sync-status.tsx";
+import { CompareOutcome } from "./compare-outcome.tsx";
+
+type Repair = NonNullable<CompareRun["repair"]>;
+
+/** What each repair does. */
+const REPAIRS = [
+  ["push", "The rows here are sent there"],
+  ["pull", "The rows there are fetched"],
+  [
+    "newest",
+    "Missing rows are copied both ways, and of two different rows the newer is kept at both ends",
+  ],
+] as const satisfies readonly (readonly [Repair, string])[];
+
+/** Compares a table here with the remote's, and repairs it. The address names the comparison that is shown. D-9.4. */
+export function ComparePage() {
+  const runId = queryValue("run");
+  return (
+    <>
+      <CompareForm />
+      {runId === "" ? (
+        <EmptyState title="No comparison is shown">
+          <p>
+            Choose a table and start. Earlier comparisons are among the{" "}
+            <a href="/console/runs">runs</a>.
+          </p>
+        </EmptyState>
+      ) : (
+        <Comparison key={runId} runId={runId} />
+      )}
+    </>
+  );
+}
+
+/** Chooses a table and compares it. */
+function CompareForm() {
+  const status = useSyncStatus();
+  return (
+    <ResourceView resource={status} name="the tables">
+      {({ tables }) =>
+        tables.length === 0 ? (
+          <SyncDisabled />
+        ) : (
+          <Card title="Compare a table with the remote's">
+            <ActionForm
+              name="Start"
+              isRow
+              onSubmit={(typed) => startComparison({ table: typed("table") })}
+            >
+              <SelectField
+                label="Table"
+                name="table"
+                value={queryValue("table")}
+                options={tables.map((name) => [name, name])}
+              />
+            </ActionForm>
+          </Card>
+        )
+      }
+    </ResourceView>
+  );
+}
+
+function Comparison({ runId }: { readonly runId: string }) {
+  const run = useReply("get /api/v1/sync/runs/{run_id}", { path: { run_id: runId } });
+  const { watched } = useWatchedRun(runId);
+  const { reload } = run;
+  useEffect(() => {
+    if (watched.isFinished) void reload();
+  }, [watched.isFinished]);
+  const table = run.data?.kind === "compare" ? run.data.table : "";
+  useEffect(() => setTitle("Compare", table), [table]);
+  return (
+    <ResourceView resource={run} name="the comparison">
+      {(data) =>
+        data.kind === "compare" ? (
+          <>
+            {data.status === "running" && (
+              <Card
+                title={
+                  <>
+                    {data.repair === null ? "Comparing " : "Repairing "}
+                    <bdi>{data.table}</bdi>
+                  </>
+                }
+                beside={<CancelRun runId={runId} onEnd={reload} />}
+              >
+                <LiveProgress watched={watched} />
+              </Card>
+            )}
+            <RunFailure run={data} />
+            <CompareOutcome run={data} watched={watched}>
+              {isRepairable(data) && <RepairForm run={data} />}
+            </CompareOutcome>
+          </>
+        ) : (
+          <p>This run is no comparison.</p>
+        )
+      }
+    </ResourceView>
+  );
+}
+
+/** Whether it found something, and has not repaired it. */
+function isRepairable(run: CompareRun): boolean {
+  if (run.status !== "success" && run.status !== "partial") return false;
+  return run.repair === null && run.different + run.missing_here + run.missing_there > 0;
+}
+
+/** Makes both ends equal in the rows that a comparison found. D-7.5. */
+function RepairForm({ run }: { readonly run: CompareRun }) {
+  const [by, setBy] = useState<Repair>("newest");
+  return (
+    <Card title={`Repair ${run.table}`}>
+      <fieldset>
+        <legend>Repair by</legend>
+        {REPAIRS.map(([repair, meaning]) => (
+          <CheckField
+            key={repair}
+            label={repair}
+            name="repair"
+            hint={meaning}
+            isRadio
+            isChecked={repair === by}
+            onChecked={() => setBy(repair)}
+          />
+        ))}
+      </fieldset>
+      <ConfirmButton
+        name="Repair"
+        look="danger"
+        question={questionOf(run, by)}
+        onConfirm={() => startComparison({ table: run.table, repair: by })}
+      >
+        <p>
+          The table is compared again first, and what differs then is repaired. Rows that are
+          overwritten cannot be brought back.
+        </p>
+      </ConfirmButton>
+    </Card>
+  );
+}
+
+/** Names what will be overwritten, and what will be added. */
+function questionOf(run: CompareRun, by: Repair): string {
+  const { table, different, missing_here: here, missing_there: there } = run;
+  const rows = counted(different, "row");
+  switch (by) {
+    case "push":
+      return `Overwrite ${rows} of “${table}” at the remote with those from here, and add ${there.toLocaleString()} there?`;
+    case "pull":
+      return `Overwrite ${rows} of “${table}” here with those of the remote, and add ${here.toLocaleString()} here?`;
+    case "newest":
+      return `Overwrite the older of ${counted(different, "different row")} of “${table}” at either end, and add ${here.toLocaleString()} here and ${there.toLocaleString()} there?`;
+  }
+}
+
+/** Starts a comparison, and lets the address name it. It goes on by itself. Throws `RequestError`. */
+async function startComparison(body: CompareRequest): Promise<void> {
+  const controller = new AbortController();
+  let runId = "";
+  const events = readEventStream("post /api/v1/sync/compare-sse", {
+    body,
+    signal: controller.signal,
+    onHeaders: (headers) => {
+      runId = headers.get("x-run-id") ?? "";
+    },
+  });
+  // It can be read by its id from its first event on; from there it is watched as any other.
+  const { value: first } = await events.next();
+  controller.abort();
+  // What keeps it from beginning, such as a setting that is missing, is kept nowhere.
+  if (first?.type === "error") throw new RequestError(400, first);
+  setQuery({ run: runId });
+}

@@ -1,0 +1,107 @@
+import type { Overview } from "../../api/interface.ts";
+import { useReply } from "../../api/use-resource.ts";
+import { Card, ResourceView, StatusBadge } from "../../components/notes.tsx";
+import { durationText } from "../../components/numbers.ts";
+import { TimeText } from "../../components/text.tsx";
+import { HistoryCharts } from "./history-charts.tsx";
+import { TableStates } from "./table-states.tsx";
+
+const POLL_MS = 15_000;
+
+/** How this deployment is: health, remote, schedule, tables at both ends, and what went on. D-9.4. */
+export function OverviewPage() {
+  const overview = useReply("get /api/v1/sync/overview", {}, POLL_MS);
+  return (
+    <ResourceView resource={overview} name="the overview">
+      {(data) => (
+        <>
+          <DeploymentCards overview={data} />
+          <TableStates overview={data} />
+          <HistoryCharts history={data.history} />
+        </>
+      )}
+    </ResourceView>
+  );
+}
+
+/** Health, synchronization, remote and schedule, each with what to do where something is missing. */
+function DeploymentCards({ overview }: { readonly overview: Overview }) {
+  const { health, remote, schedule } = overview;
+  return (
+    <div class="cards">
+      <Card title="Service">
+        <p>
+          <StatusBadge tone={health.status === "ok" ? "good" : "bad"} text={health.status} />
+        </p>
+        {health.db !== "ok" && <p>The store does not answer. Check the database.</p>}
+        {overview.sync_enabled ? (
+          <p>Synchronization is enabled</p>
+        ) : (
+          <p>
+            Synchronization is disabled. Set <code>SYNC_ENABLED=true</code> and{" "}
+            <code>SYNC_API_KEY</code>, and start the service again.
+          </p>
+        )}
+      </Card>
+      <Card title="Remote">
+        <Remote remote={remote} />
+      </Card>
+      <Card title="Schedule">
+        <Schedule schedule={schedule} />
+      </Card>
+    </div>
+  );
+}
+
+function Remote({ remote: { url, reachable, error } }: Pick<Overview, "remote">) {
+  if (url === null) {
+    return (
+      <p>
+        There is none. Set <code>SYNC_REMOTE_URL</code> to the address of the other deployment, and{" "}
+        <code>SYNC_REMOTE_KEY</code> to its key.
+      </p>
+    );
+  }
+  return (
+    <>
+      <p>
+        <StatusBadge
+          tone={reachable ? "good" : "bad"}
+          text={reachable ? "reachable" : "out of reach"}
+        />
+      </p>
+      <p>
+        <bdi>{url}</bdi>
+      </p>
+      {error !== null && (
+        <p>
+          <bdi>{error}</bdi>. Check the remote and <code>SYNC_REMOTE_URL</code>.
+        </p>
+      )}
+    </>
+  );
+}
+
+function Schedule({ schedule: { cron, next_at: nextAt } }: Pick<Overview, "schedule">) {
+  if (cron === null) {
+    return (
+      <p>
+        There is none. Set <code>SYNC_SCHEDULE</code>, such as <code>*/5 * * * *</code>, or{" "}
+        <a href="/console/runs">start a run</a> by hand.
+      </p>
+    );
+  }
+  return (
+    <>
+      <p>
+        <code>{cron}</code>
+      </p>
+      {nextAt !== null && (
+        <p>
+          Next run at <TimeText at={nextAt} />, in{" "}
+          {durationText(Math.max(0, Date.parse(nextAt) - Date.now()))}
+        </p>
+      )}
+    </>
+  );
+}

@@ -1,0 +1,123 @@
+import type { Consent } from "../../api/interface.ts";
+import { request } from "../../api/request.ts";
+import { ConfirmButton } from "../../components/confirm-dialog.tsx";
+import { ActionForm, ExpiryField, SelectField, utcText } from "../../components/form.tsx";
+import { type ListDescription, ListPage } from "../../components/list-page.tsx";
+import { Card, StatusBadge, type Tone } from "../../components/notes.tsx";
+import { TimeText } from "../../components/text.tsx";
+import { say } from "../../state/messages.ts";
+
+type Purpose = Consent["purpose"];
+
+/** What a consent to a purpose allows. D-6.1. */
+const PURPOSES = [
+  ["reputation_lookup", "Score, profile and platforms"],
+  ["profile_lookup", "Profile only"],
+  ["platforms_lookup", "Platforms only"],
+] as const satisfies readonly (readonly [Purpose, string])[];
+
+const TONES: Readonly<Record<Consent["status"], Tone>> = {
+  active: "good",
+  revoked: "bad",
+  expired: "warning",
+  superseded: "idle",
+};
+
+const CONSENTS: ListDescription<"get /v1/me/consents"> = {
+  from: "get /v1/me/consents",
+  caption: "Your consents",
+  limit: 20,
+  filters: [
+    {
+      name: "status",
+      label: "Status",
+      options: [["", "All"], ...Object.keys(TONES).map((status) => [status, status] as const)],
+    },
+    { name: "purpose", label: "For", options: [["", "All"], ...PURPOSES] },
+  ],
+  keyOf: ({ id }) => id,
+  columns: [
+    { title: "For", cell: ({ purpose }) => purposeText(purpose), isHeader: true },
+    { title: "Status", cell: ({ status }) => <StatusBadge tone={TONES[status]} text={status} /> },
+    { title: "Given", cell: (consent) => <TimeText at={consent.granted_at} /> },
+    { title: "Expires", cell: (consent) => <TimeText at={consent.expires_at} /> },
+  ],
+  empty: [
+    "You have given no consent",
+    "Every lookup of you is refused. To allow some, choose what for and press “Give”.",
+  ],
+  unmatched: ["No consent is like this", "Choose another status or purpose."],
+};
+
+/** The page `Consents`: give, revoke, history. D-9.4.10. */
+export function ConsentsPage() {
+  return (
+    <>
+      <p class="prose">
+        Without your consent nobody with an API key learns anything of you here.{" "}
+        <a href="/console/accesses">Accesses</a> shows who looked.
+      </p>
+      <ListPage
+        list={CONSENTS}
+        above={({ reload }) => <Give onGiven={reload} />}
+        actions={(consent, reload) =>
+          consent.status === "active" && <RevokeButton consent={consent} onRevoked={reload} />
+        }
+      />
+    </>
+  );
+}
+
+function Give({ onGiven }: { readonly onGiven: () => Promise<void> }) {
+  return (
+    <Card title="New consent">
+      <ActionForm
+        name="Give"
+        isRow
+        isEmptied
+        onSubmit={async (typed) => {
+          const purpose = typed("purpose") as Purpose;
+          const body = { purpose, expires_at: utcText(typed("expires_at")) || null };
+          await request("post /v1/me/consents", { body });
+          say(`Given: ${purposeText(purpose)}`);
+          await onGiven();
+        }}
+      >
+        <SelectField
+          label="Purpose"
+          name="purpose"
+          hint="It replaces an active one of the same purpose"
+          options={PURPOSES}
+        />
+        <ExpiryField />
+      </ActionForm>
+    </Card>
+  );
+}
+
+interface RevokeProps {
+  readonly consent: Consent;
+  readonly onRevoked: () => Promise<void>;
+}
+
+function RevokeButton({ consent: { id, purpose }, onRevoked }: RevokeProps) {
+  const allowed = purposeText(purpose);
+  return (
+    <ConfirmButton
+      name="Revoke"
+      of={allowed}
+      question={`Revoke the consent “${allowed}”?`}
+      onConfirm={async () => {
+        await request("delete /v1/me/consents/{id}", { path: { id } });
+        say(`Revoked: ${allowed}. The next lookup is refused`);
+        await onRevoked();
+      }}
+    >
+      <p>From now on every lookup that needs it is refused. You can give it again.</p>
+    </ConfirmButton>
+  );
+}
+
+function purposeText(purpose: Purpose): string {
+  return PURPOSES.find(([name]) => name === purpose)?.[1] ?? purpose;
+}

@@ -1,0 +1,170 @@
+import { useState } from "preact/hooks";
+import type { Explanation, OwnProfile } from "../../api/interface.ts";
+import { request } from "../../api/request.ts";
+import { useAction } from "../../api/use-action.ts";
+import { useReply } from "../../api/use-resource.ts";
+import { Bars } from "../../charts/bars.tsx";
+import { CheckField } from "../../components/form.tsx";
+import { Card, EmptyState, ErrorNote, ResourceView } from "../../components/notes.tsx";
+import { counted } from "../../components/numbers.ts";
+import { LongText, TimeText } from "../../components/text.tsx";
+import { say } from "../../state/messages.ts";
+
+const MAX_SCORE = 100;
+const MAX_STARS = 5;
+
+/** The page `My reputation`: the score, how it came about, and whether it is public. D-9.4.10. */
+export function MyReputationPage() {
+  const reputation = useReply("get /v1/me/reputation", {});
+  const profile = useReply("get /v1/me/profile", {});
+  if (reputation.error?.code === "profile_not_found") return <NoProfile />;
+  return (
+    <ResourceView resource={reputation} name="your reputation">
+      {(explanation) => (
+        <>
+          <div class="cards">
+            <Score explanation={explanation} />
+            <ResourceView resource={profile} name="your profile">
+              {(own) => <Visibility profile={own} onChanged={profile.reload} />}
+            </ResourceView>
+          </div>
+          {explanation.points.length === 0 ? (
+            <NoPlatforms />
+          ) : (
+            <HowItCame explanation={explanation} />
+          )}
+        </>
+      )}
+    </ResourceView>
+  );
+}
+
+function Score({ explanation }: { readonly explanation: Explanation }) {
+  const { score, star_level: stars, points, updated_at: updatedAt } = explanation;
+  return (
+    <Card title="Score">
+      <p class="figure">
+        <strong>{score}</strong> of {MAX_SCORE}
+      </p>
+      <p>
+        <span class="stars" aria-hidden="true">
+          {"★".repeat(stars)}
+          {"☆".repeat(MAX_STARS - stars)}
+        </span>{" "}
+        {stars} of {MAX_STARS} stars
+      </p>
+      <p class="quiet">
+        From {counted(points.length, "verified platform")}. What it is computed from changed last on{" "}
+        <TimeText at={updatedAt} />
+      </p>
+    </Card>
+  );
+}
+
+function Visibility({
+  profile,
+  onChanged,
+}: {
+  readonly profile: OwnProfile;
+  readonly onChanged: () => Promise<void>;
+}) {
+  const isPublic = profile.public;
+  const [wanted, setWanted] = useState<boolean | null>(null);
+  const change = useAction(async () => {
+    await request("patch /v1/me/profile", { body: { public: !isPublic } });
+    say(isPublic ? "Your profile is hidden now" : "Your profile is public now");
+    await onChanged();
+  });
+
+  async function toggle() {
+    setWanted(!isPublic);
+    await change.run();
+    setWanted(null);
+  }
+
+  return (
+    <Card title="Visibility">
+      <ErrorNote error={change.error} />
+      <CheckField
+        label="Public"
+        isChecked={wanted ?? isPublic}
+        onChecked={() => void toggle()}
+        hint={
+          isPublic
+            ? "Whom you gave consent can look you up."
+            : "Nobody can look you up: your profile is not found, whatever you consented to."
+        }
+      />
+      <p>
+        <a href="/console/consents">Decide who may look</a> ·{" "}
+        <a href="/console/accesses">See who looked</a> ·{" "}
+        <a href="/console/settings">Change your profile</a>
+      </p>
+    </Card>
+  );
+}
+
+function HowItCame({ explanation }: { readonly explanation: Explanation }) {
+  const { score, points, score_version: version } = explanation;
+  const sorted = points.toSorted((a, b) => b.points - a.points);
+  const [most] = sorted;
+  return (
+    <>
+      <Bars
+        caption="Points by platform"
+        max={MAX_SCORE}
+        bars={sorted.map(({ platform, points: value }) => ({
+          label: platform,
+          value,
+          text: value.toFixed(2),
+        }))}
+        sum={{ label: "Score", value: score }}
+      />
+      <section class="prose">
+        <h2>How it came about</h2>
+        {most !== undefined && most.points > 0 && (
+          <p>
+            Of your {score} points, {most.points.toFixed(2)} come from{" "}
+            <LongText text={most.platform} maxChars={40} />
+            {sorted.length > 1 && `, and the rest from ${counted(sorted.length - 1, "other")}`}. The
+            points of a platform are its share of the score, so all of them sum to it.
+          </p>
+        )}
+        <p>
+          An account elsewhere counts once it is verified as yours: more the older it is, the more
+          you did there, and the better others rated it. Several of one kind add less and less, and
+          one made just now counts little. Proven disputes take away, for a year.
+        </p>
+        <p>
+          The score looks at nothing else: no name, no place, no followers. It is computed by the
+          formula <code>{version}</code>, the same for everybody.
+        </p>
+      </section>
+    </>
+  );
+}
+
+function NoPlatforms() {
+  return (
+    <EmptyState title="No verified platform yet">
+      <p>
+        The score comes from your accounts on other platforms, once they are verified as yours. They
+        arrive here from the service where you linked them.
+      </p>
+      <p>
+        To look up others, you need no score: <a href="/console/api-keys">make an API key</a>.
+      </p>
+    </EmptyState>
+  );
+}
+
+function NoProfile() {
+  return (
+    <EmptyState title="This account has no profile">
+      <p>So there is no score, and nobody can look it up.</p>
+      <p>
+        To look up others, you need none: <a href="/console/api-keys">make an API key</a>.
+      </p>
+    </EmptyState>
+  );
+}

@@ -1,0 +1,140 @@
+import { request } from "../../api/request.ts";
+import type { RequestError } from "../../api/request-error.ts";
+import { useReply } from "../../api/use-resource.ts";
+import { ConfirmButton } from "../../components/confirm-dialog.tsx";
+import { ActionForm, Field } from "../../components/form.tsx";
+import { Card, Facts, ResourceView } from "../../components/notes.tsx";
+import { say, sayOnNextPage } from "../../state/messages.ts";
+import { leave, ownName, session } from "../../state/session.ts";
+import { ProfileForm } from "./profile-form.tsx";
+
+/** The page `Settings`: profile, password, sessions, erasure. D-9.4.10. */
+export function SettingsPage() {
+  const profile = useReply("get /v1/me/profile", {});
+  return (
+    <div class="prose">
+      <Account />
+      <Card title="Profile">
+        {profile.error?.code === "profile_not_found" ? (
+          <p>This account has no profile: nobody can look it up.</p>
+        ) : (
+          <ResourceView resource={profile} name="your profile">
+            {(saved) => <ProfileForm saved={saved} onSaved={profile.reload} />}
+          </ResourceView>
+        )}
+      </Card>
+      <Card title="Password">
+        <PasswordForm />
+      </Card>
+      <Sessions />
+      <Erasure />
+    </div>
+  );
+}
+
+function Account() {
+  if (session.value.kind !== "signed_in") return null;
+  const { username, email, plan, role } = session.value.account;
+  return (
+    <Card title="Account">
+      <Facts
+        facts={[
+          ["Username", <bdi>{username}</bdi>],
+          ["E-mail", <bdi>{email || "none"}</bdi>],
+          ["Plan", plan],
+          ["Role", role],
+        ]}
+      />
+    </Card>
+  );
+}
+
+/** D-8.7. */
+function PasswordForm() {
+  return (
+    <ActionForm
+      name="Change password"
+      isEmptied
+      onSubmit={async (typed) => {
+        const body = {
+          current_password: typed("current_password"),
+          new_password: typed("new_password"),
+        };
+        await request("put /v1/me/password", { body }).catch((failure: RequestError) => {
+          throw failure.code === "credentials_invalid" ? failure.at("current_password") : failure;
+        });
+        say("Your password is changed; your other sessions have ended");
+      }}
+    >
+      {/* So that password managers know whose it is. */}
+      <input type="text" autocomplete="username" value={ownName()} readOnly hidden />
+      <Field
+        label="Current password"
+        name="current_password"
+        type="password"
+        hints={{ autocomplete: "current-password" }}
+        isRequired
+      />
+      <Field
+        label="New password"
+        name="new_password"
+        hint="10 to 200 characters. Your other sessions end with the change"
+        type="password"
+        hints={{ autocomplete: "new-password" }}
+        isRequired
+      />
+    </ActionForm>
+  );
+}
+
+function Sessions() {
+  async function end() {
+    await request("delete /v1/sessions");
+    sayOnNextPage("All your sessions have ended, this one too");
+    leave();
+  }
+
+  return (
+    <Card title="Sessions">
+      <p>
+        Signs you out everywhere, here too: for a device that you lost, or that was not yours. Your
+        API keys go on.
+      </p>
+      <ConfirmButton
+        name="End all sessions"
+        question="End all your sessions, this one too?"
+        onConfirm={end}
+      >
+        <p>You will have to sign in again.</p>
+      </ConfirmButton>
+    </Card>
+  );
+}
+
+function Erasure() {
+  async function erase() {
+    await request("delete /v1/me");
+    sayOnNextPage("Your account has been erased");
+    leave();
+  }
+
+  return (
+    <Card title="Erasure">
+      <p>
+        Removes the account and everything about you from this service, at once and for good. Other
+        services that have your data have to be asked as well.
+      </p>
+      <ConfirmButton
+        name="Erase account"
+        look="danger"
+        question={`Erase the account “${ownName()}” for good?`}
+        onConfirm={erase}
+      >
+        <p>
+          Your profile, platform accounts, consents, API keys and sessions are gone at once. Records
+          of lookups stay, without your name. The username stays taken.
+        </p>
+      </ConfirmButton>
+    </Card>
+  );
+}

@@ -1,0 +1,139 @@
+import { useState } from "preact/hooks";
+import type { Usage } from "../../api/interface.ts";
+import { useReply } from "../../api/use-resource.ts";
+import { DayBars } from "../../charts/day-bars.tsx";
+import { CopyButton } from "../../components/buttons.tsx";
+import { Field, NAME_HINTS } from "../../components/form.tsx";
+import {
+  Card,
+  EmptyState,
+  ProgressBar,
+  ResourceView,
+  StatusBadge,
+} from "../../components/notes.tsx";
+import { TimeText } from "../../components/text.tsx";
+import { queryValue, setQuery } from "../../state/router.ts";
+import { ownName } from "../../state/session.ts";
+
+const POLL_MS = 15_000;
+/** Share of a limit from which it is worth a word. */
+const NEARLY = 0.8;
+
+/** The page `Usage`: the limits of the plan, the calls of each day, and how to call. D-9.4.10. */
+export function UsagePage() {
+  const usage = useReply("get /v1/me/usage", {}, POLL_MS);
+  return (
+    <>
+      <ResourceView resource={usage} name="your usage">
+        {(data) => (
+          <>
+            <p>
+              Your plan is <strong>{data.plan}</strong>. The calls of all your keys count together.
+            </p>
+            <div class="cards">
+              <Limit name="Minute" of="this minute" limit={data.minute} />
+              <Limit name="Month" of="this month" limit={data.month} />
+            </div>
+            <Days days={data.days} />
+          </>
+        )}
+      </ResourceView>
+      <CurlLine />
+    </>
+  );
+}
+
+function Limit({
+  name,
+  of,
+  limit: { limit, used, remaining, reset_at: resetAt },
+}: {
+  readonly name: string;
+  readonly of: string;
+  readonly limit: Usage["minute"];
+}) {
+  const isSpent = remaining === 0;
+  const isNear = limit !== null && used >= limit * NEARLY;
+  return (
+    <Card title={name}>
+      {limit === null ? (
+        <p>{used.toLocaleString()} calls, unlimited</p>
+      ) : (
+        <ProgressBar
+          label={`Calls ${of}`}
+          done={used}
+          total={limit}
+          text={`${used.toLocaleString()} of ${limit.toLocaleString()} calls`}
+        />
+      )}
+      <p class="quiet">
+        {isSpent && <StatusBadge tone="bad" text="used up" />}
+        {!isSpent && isNear && <StatusBadge tone="warning" text="nearly used up" />}{" "}
+        {limit !== null && used > 0 && (
+          <>
+            Resets at <TimeText at={resetAt} />
+          </>
+        )}
+      </p>
+    </Card>
+  );
+}
+
+function Days({ days }: { readonly days: Usage["days"] }) {
+  if (days.every(({ calls }) => calls === 0)) {
+    return (
+      <EmptyState title="No calls in the last 31 days">
+        <p>
+          <a href="/console/api-keys">Make an API key</a>, and try the line below.
+        </p>
+      </EmptyState>
+    );
+  }
+  return (
+    <DayBars
+      caption="Calls of the last 31 days, in UTC"
+      names={["Calls", "Denied"]}
+      days={days.map(({ date, calls, denied }) => ({ date, all: calls, marked: denied }))}
+    />
+  );
+}
+
+/** A line for a shell that looks somebody up, as the address of this page says. */
+function CurlLine() {
+  const own = ownName();
+  const [username, setUsername] = useState(queryValue("username") || own);
+  const line = curlLine(username || own);
+
+  function change(value: string) {
+    setUsername(value);
+    setQuery({ username: value === own ? "" : value }, { isReplaced: true });
+  }
+
+  return (
+    <Card title="A lookup">
+      <p class="prose">
+        With an <a href="/console/api-keys">API key</a> in <code>$REPSYNC_API_KEY</code> this line
+        works as it stands. The answer is <code>consent_required</code> as long as that person has
+        given no consent.
+      </p>
+      <Field
+        label="Username"
+        hint="Whom to look up"
+        value={username}
+        onValue={change}
+        hints={{ autocomplete: "off", ...NAME_HINTS }}
+      />
+      <pre class="code-line">
+        <code>{line}</code>
+      </pre>
+      <CopyButton text={line} of="the line" />
+    </Card>
+  );
+}
+
+/** Whatever the name is: nothing of it means anything to a shell. */
+function curlLine(username: string): string {
+  const name = encodeURIComponent(username.toWellFormed()).replaceAll("'", "%27");
+  const url = `${location.origin}/v1/public/profiles/${name}/reputation`;
+  return `curl -sS -H "X-API-Key: $REPSYNC_API_KEY" '${url}'`;
+}

@@ -1,0 +1,98 @@
+import type { Run } from "../../api/interface.ts";
+import { type ListDescription, ListPage } from "../../components/list-page.tsx";
+import { Card, ErrorNote, StatusBadge } from "../../components/notes.tsx";
+import { durationText } from "../../components/numbers.ts";
+import { LongText, TimeText } from "../../components/text.tsx";
+import { RunDetail } from "./run-detail.tsx";
+import { CancelRun, LiveProgress } from "./run-state.tsx";
+import { outcomeText, runAddress, tablesOf, toneOf, triggerText, workText } from "./run-text.ts";
+import { StartRun } from "./start-run.tsx";
+import { useWatchedRun } from "./use-watched-run.ts";
+
+/** A browser opens few connections to one service, and each run that is watched takes one. */
+const MAX_WATCHED = 2;
+
+const RUNS: ListDescription<"get /api/v1/sync/runs"> = {
+  from: "get /api/v1/sync/runs",
+  caption: "Runs and comparisons",
+  limit: 20,
+  pollMs: 3_000,
+  keyOf: ({ run_id: id }) => id,
+  columns: [
+    {
+      title: "Started",
+      isHeader: true,
+      cell: (run) => (
+        <a class="no-wrap" href={runAddress(run.run_id)}>
+          <TimeText at={run.started_at} />
+        </a>
+      ),
+    },
+    {
+      title: "Status",
+      cell: ({ status }) => <StatusBadge tone={toneOf(status)} text={status} />,
+    },
+    { title: "What", cell: workText },
+    { title: "Tables", cell: (run) => <TableNames names={tablesOf(run)} /> },
+    { title: "Outcome", cell: (run) => <Outcome run={run} /> },
+    { title: "Took", isNumber: true, cell: ({ duration_ms }) => durationText(duration_ms) },
+    { title: "Started by", cell: triggerText },
+  ],
+  empty: [
+    "Nothing has run yet",
+    <>
+      Start a run above, or set <code>SYNC_SCHEDULE</code> for runs by the clock.
+    </>,
+  ],
+};
+
+/** Runs of synchronization: start one, watch those under way, see what they did. `run`: the id of one. D-9.4. */
+export function RunsPage({ run: runId }: Readonly<Record<string, string>>) {
+  if (runId !== undefined) return <RunDetail runId={runId} />;
+  return (
+    <>
+      <StartRun />
+      <ListPage
+        list={RUNS}
+        above={({ data }) =>
+          data?.items
+            .filter(({ status }) => status === "running")
+            .slice(0, MAX_WATCHED)
+            .map((run) => <RunningRun key={run.run_id} run={run} />)
+        }
+      />
+    </>
+  );
+}
+
+/** A run under way, wherever it was started. */
+function RunningRun({ run }: { readonly run: Run }) {
+  const { watched, error } = useWatchedRun(run.run_id);
+  const tables = tablesOf(run);
+  const title = (
+    <>
+      <a href={runAddress(run.run_id)}>{workText(run)}</a>
+      {tables.length === 1 && (
+        <>
+          {" of "}
+          <bdi>{tables[0]}</bdi>
+        </>
+      )}
+    </>
+  );
+  return (
+    <Card title={title} beside={<CancelRun runId={run.run_id} />}>
+      <ErrorNote error={error} />
+      <LiveProgress watched={watched} />
+    </Card>
+  );
+}
+
+function TableNames({ names }: { readonly names: readonly string[] }) {
+  return names.length > 3 ? <>{names.length} tables</> : <bdi>{names.join(", ")}</bdi>;
+}
+
+function Outcome({ run }: { readonly run: Run }) {
+  if (run.error !== undefined) return <LongText text={run.error} maxChars={120} />;
+  return <>{run.status === "running" ? "–" : outcomeText(run)}</>;
+}

@@ -1,0 +1,118 @@
+import { useEffect } from "preact/hooks";
+import type { SignUpState } from "../api/interface.ts";
+import { request } from "../api/request.ts";
+import { useReply } from "../api/use-resource.ts";
+import { ActionForm, Field, NAME_HINTS } from "../components/form.tsx";
+import { navigate, place } from "../state/router.ts";
+import { nextAddress, SIGN_IN, SIGN_UP, session, signIn } from "../state/session.ts";
+
+/** Where anybody signs in. D-9.3. */
+export function SignInPage() {
+  const { data: state } = useReply("get /v1/signup", {});
+  useOpenWhenSignedIn();
+  return (
+    <>
+      {session.value.kind === "signed_out" && session.value.hasEnded && (
+        <p class="note">Your session has ended. Sign in again.</p>
+      )}
+      <ActionForm
+        name="Sign in"
+        onSubmit={(typed) => signIn({ username: typed("username"), password: typed("password") })}
+      >
+        <Username />
+        <Field
+          label="Password"
+          name="password"
+          type="password"
+          isRequired
+          hints={{ autocomplete: "current-password" }}
+        />
+      </ActionForm>
+      {state !== null && <OtherWays state={state} />}
+    </>
+  );
+}
+
+/** Where people make an account. D-9.3. */
+export function SignUpPage() {
+  const { data: state } = useReply("get /v1/signup", {});
+  useOpenWhenSignedIn();
+  return (
+    <>
+      {state?.enabled === false ? <p class="note">Signing up is disabled here.</p> : <SignUpForm />}
+      <p>
+        Have an account? <a href={SIGN_IN + place.value.search}>Sign in</a>
+      </p>
+    </>
+  );
+}
+
+function SignUpForm() {
+  return (
+    <ActionForm
+      name="Sign up"
+      isUnchecked
+      onSubmit={async (typed) => {
+        const credentials = { username: typed("username"), password: typed("password") };
+        const body = { ...credentials, email: typed("email") };
+        await request("post /v1/signup", { body });
+        await signIn(credentials);
+      }}
+    >
+      <Username hint="1 to 40 of a-z, 0-9, _ and -. Others look you up by it; it cannot be changed." />
+      <Field label="Email" name="email" type="email" isRequired hints={{ autocomplete: "email" }} />
+      <Field
+        label="Password"
+        name="password"
+        type="password"
+        hint="At least 10 characters"
+        isRequired
+        hints={{ autocomplete: "new-password" }}
+      />
+    </ActionForm>
+  );
+}
+
+function Username({ hint }: { readonly hint?: string }) {
+  return (
+    <Field
+      label="Username"
+      name="username"
+      hint={hint}
+      isRequired
+      hints={{ autocomplete: "username", ...NAME_HINTS }}
+    />
+  );
+}
+
+/** Leaves a page for those who are not signed in, as soon as somebody is. */
+function useOpenWhenSignedIn(): void {
+  const { kind } = session.value;
+  useEffect(() => {
+    if (kind === "signed_in") navigate(nextAddress(), { isReplaced: true });
+  }, [kind]);
+}
+
+function OtherWays({ state }: { readonly state: SignUpState }) {
+  return (
+    <div class="other-ways">
+      {state.enabled && (
+        <p>
+          No account yet? <a href={SIGN_UP + place.value.search}>Sign up</a>
+        </p>
+      )}
+      {state.identity_provider !== null && (
+        <p>
+          People of <bdi>{state.identity_provider}</bdi> use the pages of their identity provider;
+          this console is for accounts that were made here.
+        </p>
+      )}
+      {!state.administrator_exists && (
+        <p class="note">
+          Nobody administers this service yet. On its machine run{" "}
+          <code>repsync admin create NAME</code>
+        </p>
+      )}
+    </div>
+  );
+}
