@@ -7,9 +7,10 @@ const FORWARDED = ["SIGINT", "SIGTERM", "SIGHUP"];
 
 /**
  * Resolves to the exit code (128 + n after signal n, 127 when the program cannot be started), the
- * signal that asked us to end meanwhile, and standard output where `stdio` keeps it.
+ * signal that asked us to end meanwhile, and standard output where `stdio` keeps it. `onErrorText` is given standard error, where
+ * `stdio` pipes it.
  */
-export function runChild(command, args, { onSpawn, ...options } = {}) {
+export function runChild(command, args, { onSpawn, onErrorText, ...options } = {}) {
   return new Promise((resolve) => {
     const child = spawn(command, args, { stdio: "inherit", ...options });
     let output = "";
@@ -28,6 +29,7 @@ export function runChild(command, args, { onSpawn, ...options } = {}) {
     child.stdout?.setEncoding("utf8").on("data", (text) => {
       output += text;
     });
+    child.stderr?.setEncoding("utf8").on("data", (text) => onErrorText?.(text));
     child.once("spawn", () => onSpawn?.(child.pid));
     child.once("error", (error) => finish(127, error));
     child.once("close", (code, signal) => finish(code ?? 128 + constants.signals[signal]));

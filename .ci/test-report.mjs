@@ -4,14 +4,29 @@ import { readFileSync } from "node:fs";
 const STORES = ["MongoDB", "SQLite"];
 const ENTITIES = { lt: "<", gt: ">", quot: '"', apos: "'", amp: "&" };
 
-/** The tests of a JUnit report; none when the runner wrote no report, as when it crashed or found nothing. */
+/** The tests of a JUnit report, and the times of its files; none when the runner wrote no report, as when it crashed or found nothing. */
 export function readReport(file) {
   let xml = "";
   try {
     xml = readFileSync(file, "utf8");
   } catch {
-    return [];
+    return { tests: [], files: [] };
   }
+  return { tests: readTests(xml), files: readFiles(xml) };
+}
+
+/** A suite without a line is a file. */
+function readFiles(xml) {
+  const suites = Array.from(xml.matchAll(/<testsuite ([^>]*)>/g), ([, attributes]) => attributes);
+  return suites
+    .filter((attributes) => !/ line="/.test(attributes))
+    .map((attributes) => ({
+      file: attributeOf("file", attributes),
+      seconds: Number(attributeOf("time", attributes)),
+    }));
+}
+
+function readTests(xml) {
   const cases = xml.matchAll(/<testcase ([^>]*?)(?:\/>|>([\s\S]*?)<\/testcase>)/g);
   return Array.from(cases, ([, attributes, content = ""]) => {
     const [, head, failure] = /<failure ([^>]*?)(?:\/>|>([\s\S]*?)<\/failure>)/.exec(content) ?? [];
@@ -22,6 +37,7 @@ export function readReport(file) {
       name: [attributeOf("classname", attributes), attributeOf("name", attributes)]
         .filter(Boolean)
         .join(" > "),
+      seconds: Number(attributeOf("time", attributes)),
       failure: failureText,
       isSkipped: content.includes("<skipped"),
     };
@@ -35,11 +51,11 @@ export function countTests(tests) {
   return { passed: tests.length - failed - skipped, failed, skipped };
 }
 
-/** Every test that failed, and why. */
-export function describeFailures(tests) {
+/** Every test that failed, and why, behind a word that says what it is. */
+export function describeFailures(tests, word = "FAILED") {
   const failed = tests.filter(({ failure }) => failure !== null);
   return failed
-    .map(({ file, line, name, failure }) => `FAILED ${file}:${line} ${name}\n${failure}`)
+    .map(({ file, line, name, failure }) => `${word} ${file}:${line} ${name}\n${failure}`)
     .join("\n");
 }
 

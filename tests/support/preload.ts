@@ -1,8 +1,9 @@
 // Runs before the first test file of every `bun test`, whoever started it.
-import { afterAll, setDefaultTimeout } from "bun:test";
+import { afterAll, beforeAll, setDefaultTimeout } from "bun:test";
 import { spawnSync } from "node:child_process";
-import { existsSync, readFileSync } from "node:fs";
-import { BUN, setUp } from "../../.ci/setup.mjs";
+import { existsSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { join, relative } from "node:path";
+import { BUN, ROOT, setUp } from "../../.ci/setup.mjs";
 import { takeLastSteps } from "./after-all-tests.ts";
 
 const wasInstalled = await setUp();
@@ -12,6 +13,14 @@ if (wasInstalled) process.exit(spawnSync(BUN, ownArguments(), { stdio: "inherit"
 // A test may be the first to need MongoDB, and the machine may be busy.
 setDefaultTimeout(30_000);
 afterAll(takeLastSteps);
+
+// Tells .ci/run-tests.mjs which file this process is at; in a worker both run for each file.
+const filesUnderWay = process.env["TEST_FILES_UNDER_WAY"];
+if (filesUnderWay !== undefined && process.env["BUN_TEST_WORKER_ID"] !== undefined) {
+  const own = join(filesUnderWay, String(process.pid));
+  beforeAll(() => writeFileSync(own, relative(ROOT, Bun.main)));
+  afterAll(() => rmSync(own, { force: true }));
+}
 
 /** `process.argv` lacks the flags of `bun test`. */
 function ownArguments(): string[] {
