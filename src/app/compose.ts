@@ -14,8 +14,8 @@ import {
 import { WebCryptoDigest } from "../adapters/webcrypto/web-crypto-digest.ts";
 import { ZlibGzip } from "../adapters/zlib/zlib-gzip.ts";
 import { createRequestHandler } from "../http/app.ts";
+import { DOCUMENTATION } from "../http/document.ts";
 import type { BrowserSettings } from "../http/exchange.ts";
-import { DOCUMENTATION } from "../http/openapi.ts";
 import type { SyncKeyRoutesDeps } from "../http/routes/sync-routes.ts";
 import { createStartingHandler } from "../http/starting.ts";
 import type { RequestHandler, StartHttpServer } from "../ports/http/http-server.ts";
@@ -90,6 +90,7 @@ export async function compose(config: Config, time?: TimeDeps): Promise<Deployme
     docsAssets: new InstalledAssets(),
     consoleFiles: config.isConsoleEnabled ? new BuiltConsoleFiles() : null,
     digest: new WebCryptoDigest(),
+    gzip: new ZlibGzip(),
     browsers: browserSettings(config),
     tracing: services.tracing,
     health,
@@ -119,7 +120,6 @@ export async function compose(config: Config, time?: TimeDeps): Promise<Deployme
       lookups,
       verifications,
       timer,
-      trustedProxyHops: config.trustedProxyHops,
     },
   });
   const schedules = startSchedules(config, services, activeRuns);

@@ -6,32 +6,13 @@ import {
   type RenewSessionDeps,
   renewSession,
 } from "../usecases/reputation/accounts/renew-session.ts";
-import { type Exchange, exchangeOf } from "./exchange.ts";
+import type { Exchange } from "./exchange.ts";
 import { sessionCookie } from "./guards/browser.ts";
 
-/** Gives a good reply to a request with the cookie a fresh one, when it is time. Never rejects. */
+/** Gives a good reply to somebody with the cookie a fresh one, when it is time. Never rejects. */
 export async function renewCookie(
   deps: RenewSessionDeps & { readonly logger: Logger },
-  request: Request,
-  reply: Response,
-): Promise<void> {
-  const { cookieIdentity, requestId } = exchangeOf(request);
-  // A reply that sets or takes the cookie has the last word.
-  if (cookieIdentity === null || !reply.ok || reply.headers.has("set-cookie")) return;
-  try {
-    const token = await renewSession(deps, cookieIdentity);
-    if (token === null) return;
-    reply.headers.set("Set-Cookie", sessionCookie(request, token, SESSION_TTL_SECONDS));
-  } catch {
-    // The old one is good for a while, and the next request tries again.
-    deps.logger.warn("A session cookie was not renewed", { request_id: requestId });
-  }
-}
-
-/** Gives a good reply to a request with the cookie a fresh one, when it is time. Never rejects. */
-export async function renewCookie2(
-  deps: RenewSessionDeps & { readonly logger: Logger },
-  { request, requestId }: Exchange,
+  exchange: Exchange,
   identity: Identity,
   reply: Response,
 ): Promise<void> {
@@ -40,9 +21,9 @@ export async function renewCookie2(
   try {
     const token = await renewSession(deps, identity);
     if (token === null) return;
-    reply.headers.set("Set-Cookie", sessionCookie(request, token, SESSION_TTL_SECONDS));
+    reply.headers.set("Set-Cookie", sessionCookie(exchange, token, SESSION_TTL_SECONDS));
   } catch {
     // The old one is good for a while, and the next request tries again.
-    deps.logger.warn("A session cookie was not renewed", { request_id: requestId });
+    deps.logger.warn("A session cookie was not renewed", { request_id: exchange.requestId });
   }
 }

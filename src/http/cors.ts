@@ -1,8 +1,7 @@
 // Replies that pages of CORS_ORIGINS may read. Never with credentials: they send a token or key of their own. D-8.6.
 
-import { exchangeOf } from "./exchange.ts";
+import type { Exchange } from "./exchange.ts";
 import { corsOrigin } from "./guards/browser.ts";
-import type { Route } from "./routing.ts";
 
 /** Paths of the two interfaces. */
 const INTERFACES = /^\/(?:v1|api\/v1\/sync)\//;
@@ -20,15 +19,12 @@ const REPLY_HEADERS = [
 ].join(", ");
 
 /** The answer to a browser's question whether a page may send a request; null for any other request. */
-export function preflightReply(
-  request: Request,
-  path: string,
-  { methods }: Route,
-): Response | null {
-  const isQuestion =
-    request.method === "OPTIONS" && request.headers.has("access-control-request-method");
-  if (!isQuestion || !INTERFACES.test(path) || corsOrigin(request) === null) return null;
+export function preflightReply(exchange: Exchange, methods: readonly string[]): Response | null {
+  const { request, headers: asked, path } = exchange;
+  const isQuestion = request.method === "OPTIONS" && asked.has("access-control-request-method");
+  if (!isQuestion || !INTERFACES.test(path) || corsOrigin(exchange) === null) return null;
   const headers = {
+    ...exchange.replyHeaders(),
     "Access-Control-Allow-Methods": methods.join(", "),
     "Access-Control-Allow-Headers": REQUEST_HEADERS,
     "Access-Control-Max-Age": String(MAX_AGE_SECONDS),
@@ -37,10 +33,10 @@ export function preflightReply(
 }
 
 /** Lets the page that asked read a reply. */
-export function addCorsHeaders(reply: Response, request: Request, path: string): void {
-  if (exchangeOf(request).browsers.corsOrigins.length === 0 || !INTERFACES.test(path)) return;
+export function addCorsHeaders(reply: Response, exchange: Exchange): void {
+  if (exchange.browsers.corsOrigins.length === 0 || !INTERFACES.test(exchange.path)) return;
   reply.headers.append("Vary", "Origin");
-  const origin = corsOrigin(request);
+  const origin = corsOrigin(exchange);
   if (origin === null) return;
   reply.headers.set("Access-Control-Allow-Origin", origin);
   reply.headers.set("Access-Control-Expose-Headers", REPLY_HEADERS);

@@ -57,8 +57,6 @@ export interface Asked<Caller, Path, Query, Headers, Read> {
   readonly query: Given<Query>;
   readonly headers: Given<Headers>;
   readonly body: BodyOf<Read>;
-  /** Aborted when nobody waits for the reply any more. D-11.8. */
-  gone(): AbortSignal;
 }
 
 type Given<Fields> = {

@@ -4,6 +4,13 @@ import type { BytesBody, Description, Parameters, Replies } from "./description.
 import type { ReplyDocument } from "./document-parts.ts";
 import { failureDocument, usualFailures } from "./failures.ts";
 
+/** An operation with its entry. */
+interface Entry {
+  readonly method: string;
+  readonly path: string;
+  readonly document: object | null;
+}
+
 type Described = Description<
   unknown,
   Parameters,
@@ -12,6 +19,51 @@ type Described = Description<
   TObject | BytesBody,
   Replies
 >;
+
+/**
+ * The document of operations. A schema with an `$id` stands once among the components, under that name, and is referred to
+ * wherever it is used. Made on the first request, because it would take a third of the time of a start.
+ */
+export function documentOf(operations: readonly Entry[]) {
+  let made: ReturnType<typeof describeAll> | undefined;
+  const parts = () => {
+    made ??= describeAll(operations);
+    return made;
+  };
+  return {
+    ...DOCUMENTATION,
+    get paths() {
+      return parts().paths;
+    },
+    get components() {
+      return { ...DOCUMENTATION.components, schemas: parts().schemas };
+    },
+  };
+}
+
+function describeAll(operations: readonly Entry[]) {
+  const schemas: Record<string, object> = {};
+  const paths: Record<string, Record<string, object>> = {};
+  for (const { method, path, document } of operations) {
+    const name = path.replace(/:(\w+)/g, "{$1}");
+    const entry = withReferences(document, schemas) as object;
+    paths[name] = { ...paths[name], [method.toLowerCase()]: entry };
+  }
+  return { paths, schemas };
+}
+
+/** A part of a document with references in place of named schemas, which are put into `schemas`. */
+function withReferences(part: unknown, schemas: Record<string, object>): unknown {
+  if (Array.isArray(part)) return part.map((each) => withReferences(each, schemas));
+  if (typeof part !== "object" || part === null) return part;
+  const { $id: name, ...fields } = part as { readonly $id?: string };
+  const copy = Object.fromEntries(
+    Object.entries(fields).map(([field, value]) => [field, withReferences(value, schemas)]),
+  );
+  if (name === undefined) return copy;
+  schemas[name] = copy;
+  return { $ref: `#/components/schemas/${name}` };
+}
 
 /** The entry of an operation. */
 export function describeOperation(described: Described): object {
@@ -61,3 +113,54 @@ function responsesOf({ path, guard, body, replies }: Described) {
   });
   return Object.fromEntries(documents) as Record<string, ReplyDocument>;
 }
+
+/** The document without its operations. */
+export const DOCUMENTATION = {
+  info: {
+    title: "repsync",
+    version: "0.1.0",
+    description:
+      "Table synchronization between deployments, and reputation lookups with the owner's consent.",
+  },
+  servers: [{ url: "/" }],
+  tags: [
+    { name: "sync", description: "Table synchronization" },
+    { name: "reputation", description: "Lookups, and the consents that allow them" },
+    { name: "account", description: "Signing up and in, API keys, your profile" },
+    { name: "administration", description: "What administrators do" },
+    { name: "operations", description: "Health and metrics" },
+  ],
+  components: {
+    securitySchemes: {
+      syncKey: {
+        type: "apiKey" as const,
+        in: "header" as const,
+        name: "X-Sync-Key",
+        description: "The deployment's SYNC_API_KEY",
+      },
+      apiKey: {
+        type: "apiKey" as const,
+        in: "header" as const,
+        name: "X-API-Key",
+        description: "A key of /v1/me/api-keys",
+      },
+      bearer: {
+        type: "http" as const,
+        scheme: "bearer",
+        bearerFormat: "JWT",
+        description: "A token of /v1/sessions, or of the identity provider",
+      },
+      session: {
+        type: "apiKey" as const,
+        in: "cookie" as const,
+        name: "repsync_session",
+        description: "The cookie that /v1/sessions sets, and that replies renew while it is used",
+      },
+      metricsToken: {
+        type: "http" as const,
+        scheme: "bearer",
+        description: "The deployment's METRICS_TOKEN",
+      },
+    },
+  },
+};

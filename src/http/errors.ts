@@ -1,9 +1,8 @@
 // The one place that turns failures into replies. S-7, D-5.2.
 import { AppError, type AppErrorKind, type InputProblem } from "../domain/shared/errors.ts";
 import { formatMs } from "../domain/shared/time.ts";
+import type { Exchange } from "./exchange.ts";
 import { isReputationPath } from "./paths.ts";
-import { jsonResponse } from "./replies.ts";
-import { MethodNotAllowed } from "./routing.ts";
 import { PROBLEMS, type Problem, type ProblemCode } from "./schemas/problems.ts";
 
 interface SyncFailure {
@@ -44,32 +43,39 @@ const RETRY_AFTER_SECONDS = 1;
 /** A body may have thousands of problems. D-5.2.2. */
 const MAX_LISTED_PROBLEMS = 100;
 
-interface FailureContext {
-  readonly path: string;
-  readonly requestId: string;
-  readonly nowMs: number;
+/** A known path with a method it does not take. D-3.11. */
+export class MethodNotAllowed extends AppError {
+  readonly methods: readonly string[];
+
+  constructor(method: string, methods: readonly string[]) {
+    super("method_not_allowed", `Method ${method} is not allowed here; use ${methods.join(", ")}`);
+    this.methods = methods;
+  }
 }
 
 /** Makes the reply to anything a handler throws. */
-export function failureReply(error: unknown, context: FailureContext): Response {
-  const reply = isReputationPath(context.path)
-    ? problemReply({ ...readProblem(error), ...context })
-    : syncErrorReply(error);
-  if (error instanceof MethodNotAllowed) reply.headers.set("Allow", error.methods.join(", "));
-  return reply;
+export function failureReply(error: unknown, exchange: Exchange, nowMs: number): Response {
+  const { path, requestId } = exchange;
+  const headers = exchange.replyHeaders();
+  if (error instanceof MethodNotAllowed) headers["Allow"] = error.methods.join(", ");
+  return isReputationPath(path)
+    ? problemReply({ ...readProblem(error), requestId, nowMs }, headers)
+    : syncErrorReply(error, headers);
 }
 
 /** `{error}`, with `type` where S-7 wants one. */
-function syncErrorReply(error: unknown): Response {
+function syncErrorReply(error: unknown, others: Readonly<Record<string, string>>): Response {
   if (!(error instanceof AppError)) {
-    return jsonResponse({ error: INTERNAL_MESSAGE }, { status: 500 });
+    const headers = { "Content-Type": "application/json", ...others };
+    return new Response(JSON.stringify({ error: INTERNAL_MESSAGE }), { status: 500, headers });
   }
   const { kind } = error;
   const failure = isProblemCode(kind) ? PROBLEMS[kind] : SYNC_FAILURES[kind];
   const { status, type, challenge }: SyncFailure = failure ?? { status: 500 };
   const body = { error: syncMessage(error), ...(type === undefined ? {} : { type }) };
-  const headers = failureHeaders(status, challenge, error.retryAfterSeconds);
-  return jsonResponse(body, { status, headers });
+  const own = failureHeaders(status, challenge, error.retryAfterSeconds);
+  const headers = { "Content-Type": "application/json", ...own, ...others };
+  return new Response(JSON.stringify(body), { status, headers });
 }
 
 /** Names the first problem, such as `table must be a string`. */

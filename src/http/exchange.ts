@@ -1,6 +1,6 @@
+// One request, from its arrival to its reply.
 import type { ConnectionInfo } from "../ports/http/http-server.ts";
-import { NO_TRACING, type Tracing } from "../ports/runtime/tracing.ts";
-import type { Identity } from "../usecases/reputation/accounts/identity.ts";
+import type { Ids } from "../ports/runtime/runtime.ts";
 import { isPrivatePath } from "./paths.ts";
 
 export interface BrowserSettings {
@@ -11,83 +11,96 @@ export interface BrowserSettings {
   readonly trustedProxyHops: number;
 }
 
-/** Facts of a request while it is answered. */
-export interface Exchange {
-  readonly request: Request;
-  /** Every segment can be percent-decoded. */
-  readonly path: string;
-  readonly requestId: string;
+export interface ExchangeFacts {
   readonly connection: ConnectionInfo;
   readonly browsers: BrowserSettings;
-  readonly tracing: Tracing;
+  readonly ids: Ids;
+}
+
+const REQUEST_ID = /^[\w-]{8,64}$/;
+
+/**
+ * A request and its connection. Elysia routes it by `url` and `method`, and hands it on as it is: Bun sends no reply to the
+ * copy of a request whose body was not read to its end.
+ */
+export class Exchange {
+  readonly request: Request;
+  readonly connection: ConnectionInfo;
+  readonly browsers: BrowserSettings;
+  /** The caller's own where it fits, else a new one. D-5.3. */
+  readonly requestId: string;
+  /** Every segment can be percent-decoded. */
+  readonly path: string;
+  /** With its question mark; empty when there is none. */
+  readonly search: string;
+  /** With a plain host: Elysia looks for the path from the twelfth character on (elysiajs/elysia#748), and a Host may hold anything. */
+  readonly url: string;
+  /**
+   * HEAD is routed as GET, and the server leaves the body out (D-3.11): Elysia's own HEAD reads the whole body for its length,
+   * which a stream of events does not have (elysiajs/elysia#1985 tells how it is made).
+   */
+  readonly method: string;
+  #answered: AbortController | null = null;
+
+  constructor(request: Request, { connection, browsers, ids }: ExchangeFacts) {
+    this.request = request;
+    this.connection = connection;
+    this.browsers = browsers;
+    const given = request.headers.get("x-request-id") ?? "";
+    this.requestId = REQUEST_ID.test(given) ? given : ids.next();
+    // `new URL()` would throw where the Host makes no valid one.
+    const match = /^(?:[a-z]+:\/\/[^/?#]*)?([^?#]*)(\?[^#]*)?/i.exec(request.url);
+    this.path = decodablePath(match?.[1] || "/");
+    this.search = match?.[2] ?? "";
+    this.url = `http://localhost${this.path}${this.search}`;
+    this.method = request.method === "HEAD" ? "GET" : request.method;
+  }
+
+  get headers(): Headers {
+    return this.request.headers;
+  }
+
   /** Whether the request itself came over TLS. */
-  readonly isTls: boolean;
-  /** Whom the session cookie let pass; null without, and for a token in a header. */
-  cookieIdentity: Identity | null;
-  /** Aborted when the request has been answered, in time or not; null where no deadline is kept. D-8.3. */
-  answered: AbortSignal | null;
-  /** Set by a route whose reply already has the headers of every reply. */
-  hasCommonHeaders: boolean;
-  /** The error of a handler, before the framework makes a reply of it; null without one. */
-  failure: { readonly error: unknown } | null;
+  get isTls(): boolean {
+    return this.request.url.startsWith("https:");
+  }
+
+  /** Aborted when nobody waits for the reply any more. D-11.8. */
+  gone(): AbortSignal {
+    this.#answered ??= new AbortController();
+    return AbortSignal.any([this.request.signal, this.#answered.signal]);
+  }
+
+  /** Says that the request has been answered, in time or not. */
+  end(): void {
+    this.#answered?.abort();
+  }
+
+  /** Headers of every reply. D-5.3. */
+  replyHeaders(): Record<string, string> {
+    const headers: Record<string, string> = { "X-Request-Id": this.requestId };
+    if (isPrivatePath(this.path)) headers["Cache-Control"] = "private, no-store";
+    return headers;
+  }
+
+  /** The client's address, as far as proxies are believed. D-1.3. */
+  clientAddress(): string {
+    return clientAddress(this.headers, this.connection, this.browsers.trustedProxyHops);
+  }
 }
 
-const NO_EXCHANGE: Exchange = {
-  request: new Request("http://localhost/"),
-  path: "/",
-  requestId: "",
-  connection: { remoteAddress: null, keepOpen: () => {} },
-  browsers: { sessionCookie: "", corsOrigins: [], trustedProxyHops: 0 },
-  tracing: NO_TRACING,
-  isTls: false,
-  cookieIdentity: null,
-  answered: null,
-  hasCommonHeaders: false,
-  failure: null,
-};
-
-/** Kept on the request itself: a map of all open requests would cost each of them more. */
-const EXCHANGE = Symbol("exchange");
-type RequestWithExchange = Request & { [EXCHANGE]?: Exchange };
-
-export function beginExchange(
-  request: RequestWithExchange,
-  facts: Pick<Exchange, "path" | "requestId" | "connection" | "browsers" | "tracing">,
-): Exchange {
-  const isTls = request.url.startsWith("https:");
-  const exchange: Exchange = {
-    ...facts,
-    request,
-    isTls,
-    cookieIdentity: null,
-    answered: null,
-    hasCommonHeaders: false,
-    failure: null,
-  };
-  request[EXCHANGE] = exchange;
-  return exchange;
+/** Encodes damaged percent-encoding again, so that it names nothing and causes no failure. */
+function decodablePath(path: string): string {
+  return !path.includes("%") || isDecodable(path) ? path : path.replaceAll("%", "%25");
 }
 
-export function exchangeOf(request: RequestWithExchange): Exchange {
-  return request[EXCHANGE] ?? NO_EXCHANGE;
-}
-
-/** Aborted when nobody waits for the reply any more. D-11.8. */
-export function callerGone(request: Request): AbortSignal {
-  const { answered } = exchangeOf(request);
-  return answered === null ? request.signal : AbortSignal.any([request.signal, answered]);
-}
-
-/** The use case, in a span of its name. D-10.9. */
-export function traced<UseCase extends (...args: never[]) => unknown>(
-  request: Request,
-  useCase: UseCase,
-  name: string = useCase.name,
-): UseCase {
-  const { tracing } = exchangeOf(request);
-  if (!tracing.isOn) return useCase;
-  const run = (...args: never[]) => tracing.inSpan(name, () => useCase(...args));
-  return run as UseCase;
+function isDecodable(text: string): boolean {
+  try {
+    decodeURIComponent(text);
+    return true;
+  } catch {
+    return false;
+  }
 }
 
 /**
@@ -120,11 +133,4 @@ function plainAddress(entry: string): string {
   if (high === undefined || low === undefined) return canonical;
   const [a, b] = [Number.parseInt(high, 16), Number.parseInt(low, 16)];
   return [a >> 8, a & 255, b >> 8, b & 255].join(".");
-}
-
-/** Headers of every reply. D-5.3. */
-export function replyHeaders({ path, requestId }: Exchange): Record<string, string> {
-  const headers: Record<string, string> = { "X-Request-Id": requestId };
-  if (isPrivatePath(path)) headers["Cache-Control"] = "private, no-store";
-  return headers;
 }

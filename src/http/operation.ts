@@ -12,16 +12,15 @@ import {
   type Replies,
 } from "./description.ts";
 import { describeOperation } from "./document.ts";
-import { callerGone, type Exchange } from "./exchange.ts";
+import type { Exchange } from "./exchange.ts";
 import type { ReplyKind, ReplyTools } from "./replies.ts";
-import { queryOf } from "./routing.ts";
 
 /** An operation as it is served. */
 export interface Operation {
   readonly method: string;
   readonly path: string;
-  /** Its entry in the OpenAPI document. */
-  readonly document: object;
+  /** Its entry in the OpenAPI document; null for what is no part of the interface. */
+  readonly document: object | null;
   /** Throws what is to be told as a failure. */
   answer(exchange: Exchange, path: PathValues, tools: ReplyTools): Promise<Response>;
 }
@@ -47,7 +46,7 @@ export function operation<
 
   async function ask(exchange: Exchange, values: PathValues) {
     const first = await guard.admit(exchange, values);
-    const headers = readHeaders((name) => exchange.request.headers.get(name));
+    const headers = readHeaders((name) => exchange.headers.get(name));
     const body = await readDeclared(exchange.request, described.body);
     const { admitAgain } = guard;
     const again = body === null || admitAgain === undefined ? first : await admitAgain(exchange);
@@ -59,7 +58,6 @@ export function operation<
       query: readQuery(queryReader(exchange)),
       headers,
       body,
-      gone: () => callerGone(exchange.request),
     };
     return { asked, cookieIdentity: again.cookieIdentity };
   }
@@ -70,7 +68,7 @@ export function operation<
     document: describeOperation(described as never),
     async answer(exchange, values, tools) {
       const { asked, cookieIdentity } = await ask(exchange, values);
-      const { tracing } = exchange;
+      const { tracing } = tools;
       const run = () => described.run(asked as never);
       const outcome: unknown = await (tracing.isOn ? tracing.inSpan(id, run) : run());
       const answer = outcome instanceof Answer ? outcome : new Answer(usual, outcome);
@@ -81,6 +79,14 @@ export function operation<
       return reply;
     },
   };
+}
+
+/** A page or file for browsers. */
+export function page(
+  path: string,
+  answer: (exchange: Exchange) => Response | Promise<Response>,
+): Operation {
+  return { method: "GET", path, document: null, answer: async (exchange) => answer(exchange) };
 }
 
 type Reader = (get: (name: string) => string | null) => object;
@@ -125,9 +131,9 @@ function readSwitch(name: string, value: string | null, words: readonly string[]
 }
 
 /** Most requests have no query, and need none read. */
-function queryReader({ request }: Exchange): (name: string) => string | null {
-  if (!request.url.includes("?")) return () => null;
-  const query = queryOf(request);
+function queryReader({ search }: Exchange): (name: string) => string | null {
+  if (search === "") return () => null;
+  const query = new URLSearchParams(search);
   return (name) => query.get(name);
 }
 

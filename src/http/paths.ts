@@ -14,3 +14,8 @@ export function isHealthPath(path: string): boolean {
 export function isPrivatePath(path: string): boolean {
   return isReputationPath(path) && !isHealthPath(path);
 }
+
+/** True for what is answered with the headers of D-9.2. */
+export function isConsolePath(path: string): boolean {
+  return path === "/console" || path.startsWith("/console/");
+}

@@ -3,10 +3,8 @@ import { AppError } from "../domain/shared/errors.ts";
 import { formatMs } from "../domain/shared/time.ts";
 import type { RequestHandler } from "../ports/http/http-server.ts";
 import type { Clock, Ids } from "../ports/runtime/runtime.ts";
-import { addCommonHeaders, chooseRequestId } from "./app.ts";
 import { failureReply } from "./errors.ts";
-import { jsonResponse } from "./replies.ts";
-import { readTarget } from "./routing.ts";
+import { type BrowserSettings, Exchange } from "./exchange.ts";
 
 interface StartingDeps {
   readonly clock: Clock;
@@ -15,32 +13,25 @@ interface StartingDeps {
   readonly runtimeVersion: string;
 }
 
+const NO_BROWSERS: BrowserSettings = { sessionCookie: "", corsOrigins: [], trustedProxyHops: 0 };
+
 /** The process lives, and nothing may be sent there yet. Never rejects. */
-export function createStartingHandler({
-  clock,
-  ids,
-  runtimeVersion,
-}: StartingDeps): RequestHandler {
-  const replyTo = (path: string, requestId: string) => {
+export function createStartingHandler(deps: StartingDeps): RequestHandler {
+  const { clock, ids, runtimeVersion } = deps;
+  return async (request, connection) => {
+    const exchange = new Exchange(request, { connection, ids, browsers: NO_BROWSERS });
     const nowMs = clock.nowMs();
-    if (path === "/v1/health/live") return jsonResponse({ status: "ok" });
-    if (path === "/v1/health/ready") return jsonResponse({ status: "starting" }, { status: 503 });
-    if (path === "/v1/health") {
+    const tell = (body: object, status: number) => {
+      const headers = { "Content-Type": "application/json", ...exchange.replyHeaders() };
+      return new Response(JSON.stringify(body), { status, headers });
+    };
+    if (exchange.path === "/v1/health/live") return tell({ status: "ok" }, 200);
+    if (exchange.path === "/v1/health/ready") return tell({ status: "starting" }, 503);
+    if (exchange.path === "/v1/health") {
       const state = { success: false, status: "degraded", db: "unavailable" };
-      const body = { ...state, php: runtimeVersion, timestamp: formatMs(nowMs) };
-      return jsonResponse(body, { status: 503 });
+      return tell({ ...state, php: runtimeVersion, timestamp: formatMs(nowMs) }, 503);
     }
-    const error = new AppError(
-      "store_unavailable",
-      "The service is starting; ask again in a moment",
-    );
-    return failureReply(error, { path, requestId, nowMs });
-  };
-  return async (request) => {
-    const { path } = readTarget(request.url);
-    const requestId = chooseRequestId(request, ids);
-    const reply = replyTo(path, requestId);
-    addCommonHeaders(reply, path, requestId);
-    return reply;
+    const text = "The service is starting; ask again in a moment";
+    return failureReply(new AppError("store_unavailable", text), exchange, nowMs);
   };
 }

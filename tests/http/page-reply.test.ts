@@ -2,7 +2,7 @@
 import { expect, test } from "bun:test";
 import { WebCryptoDigest } from "../../src/adapters/webcrypto/web-crypto-digest.ts";
 import { ZlibGzip } from "../../src/adapters/zlib/zlib-gzip.ts";
-import { pageReply } from "../../src/http/replies.ts";
+import { pageBody } from "../../src/http/page-body.ts";
 import { gunzip, sha256, textOf } from "./support/bytes.ts";
 
 /** Writes a reply by a clock on which every slice takes a second; counts the turns that others have. */
@@ -16,10 +16,8 @@ async function reply(page: object) {
     },
   };
   const deps = { clock, timer, gzip: new ZlibGzip(), digest: new WebCryptoDigest() };
-  const { headers, ...response } = await pageReply(deps, page).then(async (made) => ({
-    headers: made.headers,
-    bytes: await made.bytes(),
-  }));
+  const response = await pageBody(deps, page);
+  const headers = new Headers(response.headers);
   const isGzip = headers.get("content-encoding") === "gzip";
   const bytes = isGzip ? gunzip(response.bytes) : response.bytes;
   expect(headers.get("x-content-sha256")).toBe(sha256(bytes));
@@ -30,14 +28,14 @@ test.each([0, 1, 16, 17, 3000])(
   "S-4.1.3, D-7.9 a page of %d records is one JSON text",
   async (count) => {
     const records = Array.from({ length: count }, (_, n) => ({ n, an_object: { key_of: [n] } }));
-    const { text } = await reply({ table: "t", hasMore: false, nextOffset: null, records });
+    const { text } = await reply({ table: "t", has_more: false, next_offset: null, records });
     expect(text).toBe(JSON.stringify({ table: "t", has_more: false, next_offset: null, records }));
   },
 );
 
 test("D-4.10 a page without records is written whole", async () => {
   const segments = [{ through: ["a_b", 1], count: 1, digest: "d" }];
-  const { text } = await reply({ table: "t", segments, hasMore: false });
+  const { text } = await reply({ table: "t", segments, has_more: false });
   expect(text).toBe(JSON.stringify({ table: "t", segments, has_more: false }));
 });
 

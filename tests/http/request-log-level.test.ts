@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { requestLogLevel } from "../../src/http/app.ts";
+import { requestLogLevel } from "../../src/http/answering.ts";
 
 test("D-5.3, D-5.3.1 requestLogLevel() keeps allowed lookups, and nothing else, out of the ordinary log", () => {
   const profile = "/v1/public/profiles/:username";

@@ -1,4 +1,3 @@
-import type { TObject } from "@sinclair/typebox";
 import type { AdminRequest } from "../../domain/reputation/audit/admin-entry.ts";
 import { type ChangeLimitDeps, countChange } from "../../usecases/reputation/accounts/attempts.ts";
 import {
@@ -7,9 +6,8 @@ import {
   identify,
   identifyAdministrator,
 } from "../../usecases/reputation/accounts/identity.ts";
-import { readBody } from "../bodies.ts";
 import type { Admitted, Guard } from "../description.ts";
-import { type Exchange, exchangeOf } from "../exchange.ts";
+import type { Exchange } from "../exchange.ts";
 import type { Failures } from "../failures.ts";
 import { cookieToken, requireOwnPage } from "./browser.ts";
 
@@ -76,14 +74,15 @@ export function syncAdministrator(deps: IdentityDeps): Guard<AskingAdministrator
   return { ...administrator(deps), failures: SYNC_ADMINISTRATOR };
 }
 
+/** Throws `token_missing`, `token_invalid`, `token_expired`, `forbidden`, and as `requireOwnPage`. */
 async function admitBy(
-  { request }: Exchange,
+  exchange: Exchange,
   identifyBy: (token: string | null) => Promise<Identity>,
 ): Promise<Admitted<Identity>> {
-  const { token, isInCookie } = tokenOf(request);
+  const { token, isInCookie } = tokenOf(exchange);
   const caller = await identifyBy(token);
   if (!isInCookie) return { caller };
-  requireOwnPage(request);
+  requireOwnPage(exchange);
   return { caller, cookieIdentity: caller };
 }
 
@@ -93,96 +92,17 @@ export function bearerCredentials(authorization: string): string | null {
   return scheme === null ? null : authorization.slice(scheme[0].length);
 }
 
-/** Lets a signed-in user pass. Throws `token_missing`, `token_invalid`, `token_expired`, `forbidden`, and as `requireOwnPage`. */
-export async function requireUser(deps: IdentityDeps, request: Request): Promise<Identity> {
-  const { token, isInCookie } = tokenOf(request);
-  const identity = await identify(deps, token);
-  if (isInCookie) admitByCookie(request, identity);
-  return identity;
-}
-
-/** Lets an administrator pass; other users are `forbidden`. D-4.1, D-5.7. */
-export async function requireAdministrator(
-  deps: IdentityDeps,
-  request: Request,
-): Promise<Identity> {
-  const { token, isInCookie } = tokenOf(request);
-  const identity = await identifyAdministrator(deps, token);
-  if (isInCookie) admitByCookie(request, identity);
-  return identity;
-}
-
-/** Throws as `requireUser`. */
-export async function requireUsername(deps: IdentityDeps, request: Request): Promise<string> {
-  return (await requireUser(deps, request)).account.username;
-}
-
-/** The username of somebody who asks for a change. Throws as `requireUser`, and `rate_limited`. D-8.5. */
-export async function requireWriter(deps: WriterDeps, request: Request): Promise<string> {
-  const username = await requireUsername(deps, request);
-  await countChange(deps, username);
-  return username;
-}
-
-/** The username of the sender, and the body. Throws as `requireWriter` and `readBody`. */
-export async function readUserBody<Schema extends TObject>(
-  deps: WriterDeps,
-  request: Request,
-  schema: Schema,
-) {
-  await requireWriter(deps, request);
-  const body = await readBody(request, schema);
-  // Again: a session that has ended while the body was on its way does nothing any more. D-3.11, D-6.3.
-  return { username: await requireUsername(deps, request), body };
-}
-
-/** Throws as `requireAdministrator` and `readBody`. */
-export async function readAdministratorBody<Schema extends TObject>(
-  deps: IdentityDeps,
-  request: Request,
-  schema: Schema,
-) {
-  await requireAdministrator(deps, request);
-  const body = await readBody(request, schema);
-  // Again, for the same reason.
-  await requireAdministrator(deps, request);
-  return body;
-}
-
-/** Who asks for an act of administration, as its audit record tells. Throws as `requireAdministrator`. D-8.8. */
-export async function adminRequestOf(deps: IdentityDeps, request: Request): Promise<AdminRequest> {
-  const { account } = await requireAdministrator(deps, request);
-  return { by: account.username, requestId: exchangeOf(request).requestId };
-}
-
-/** As `adminRequestOf`, with the body. Throws as `readAdministratorBody`. */
-export async function readAdminRequest<Schema extends TObject>(
-  deps: IdentityDeps,
-  request: Request,
-  schema: Schema,
-) {
-  await requireAdministrator(deps, request);
-  const body = await readBody(request, schema);
-  return { body, asked: await adminRequestOf(deps, request) };
-}
-
-/** Throws as `requireOwnPage`. The reply may renew the cookie. */
-function admitByCookie(request: Request, identity: Identity): void {
-  requireOwnPage(request);
-  exchangeOf(request).cookieIdentity = identity;
-}
-
 /** The token of a request, from `Authorization` or else the cookie; null when there is none. */
-function tokenOf(request: Request): {
+function tokenOf(exchange: Exchange): {
   readonly token: string | null;
   readonly isInCookie: boolean;
 } {
-  const authorization = request.headers.get("authorization");
+  const authorization = exchange.headers.get("authorization");
   if (authorization !== null) {
     // An empty header is no token; another scheme and what has blanks in it are a bad one.
     if (authorization === "") return { token: null, isInCookie: false };
     const token = bearerCredentials(authorization) ?? "";
     return { token: /\s/.test(token) ? "" : token, isInCookie: false };
   }
-  return { token: cookieToken(request), isInCookie: true };
+  return { token: cookieToken(exchange), isInCookie: true };
 }

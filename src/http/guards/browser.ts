@@ -1,6 +1,7 @@
 // What a browser says of a request, and what pages may do with a session cookie. D-8.6.
 import { AppError } from "../../domain/shared/errors.ts";
-import { exchangeOf } from "../exchange.ts";
+import type { Guard } from "../description.ts";
+import type { Exchange } from "../exchange.ts";
 import { hasBody } from "../unread-bodies.ts";
 
 /** Where a request comes from: `own` page or typed address, `allowed` page of `CORS_ORIGINS`, `other` page, `program`. */
@@ -11,26 +12,27 @@ const COOKIE_RULES = "Path=/; HttpOnly; SameSite=Strict";
 const JSON_TYPE = /^application\/json *(;|$)/i;
 
 /** The token in the session cookie; null when there is none, or two that differ: a neighbour may have set one of them. D-11.8. */
-export function cookieToken(request: Request): string | null {
-  const start = `${cookieName(request)}=`;
-  const cookies = (request.headers.get("cookie") ?? "").split(";").map((cookie) => cookie.trim());
+export function cookieToken(exchange: Exchange): string | null {
+  const start = `${cookieName(exchange)}=`;
+  const cookies = (exchange.headers.get("cookie") ?? "").split(";").map((cookie) => cookie.trim());
   const [cookie, ...others] = new Set(cookies.filter((cookie) => cookie.startsWith(start)));
   return cookie === undefined || others.length > 0 ? null : cookie.slice(start.length);
 }
 
 /** The value of `Set-Cookie` that keeps a token for so long; 0 seconds take the cookie away. */
-export function sessionCookie(request: Request, token: string, ttlSeconds: number): string {
-  const cookie = `${cookieName(request)}=${token}; Max-Age=${ttlSeconds}; ${COOKIE_RULES}`;
-  return isSecure(request) ? `${cookie}; Secure` : cookie;
+export function sessionCookie(exchange: Exchange, token: string, ttlSeconds: number): string {
+  const cookie = `${cookieName(exchange)}=${token}; Max-Age=${ttlSeconds}; ${COOKIE_RULES}`;
+  return isSecure(exchange) ? `${cookie}; Secure` : cookie;
 }
 
 /**
  * Lets a request with the session cookie pass when it changes nothing, or comes from a page of this service: browsers send the
  * cookie whoever asked them to. Throws `forbidden`, and `invalid_request` for a body that is not declared as JSON.
  */
-export function requireOwnPage(request: Request): void {
+export function requireOwnPage(exchange: Exchange): void {
+  const { request } = exchange;
   if (SAFE_METHODS.includes(request.method)) return;
-  if (sourceOf(request) !== "own") {
+  if (sourceOf(exchange) !== "own") {
     throw new AppError(
       "forbidden",
       "A change with the session cookie has to come from a page of this service; send the token as Authorization: Bearer",
@@ -39,12 +41,9 @@ export function requireOwnPage(request: Request): void {
   if (hasBody(request)) requireJson(request);
 }
 
-/**
- * Lets everybody sign in and up but pages of other origins. Resolves to whether the cookie may be set: pages of
- * `CORS_ORIGINS` get the token alone. Throws `forbidden`.
- */
-export function requireSignInPage(request: Request): { readonly isCookieSet: boolean } {
-  const source = sourceOf(request);
+/** Whether the cookie may be set: pages of `CORS_ORIGINS` get the token alone. Throws `forbidden` for pages of other origins. */
+function requireSignInPage(exchange: Exchange): { readonly isCookieSet: boolean } {
+  const source = sourceOf(exchange);
   if (source === "other") {
     throw new AppError(
       "forbidden",
@@ -54,48 +53,59 @@ export function requireSignInPage(request: Request): { readonly isCookieSet: boo
   return { isCookieSet: source !== "allowed" };
 }
 
+/** Everybody but pages of other origins. */
+export const signInPage: Guard<{ readonly isCookieSet: boolean }> = {
+  security: [],
+  failures: {},
+  admit: (exchange) => ({ caller: requireSignInPage(exchange) }),
+  admitAgain(exchange) {
+    requireJson(exchange.request);
+    return signInPage.admit(exchange, {});
+  },
+};
+
 /** The origin of a page of `CORS_ORIGINS` that sent the request; null for all others. */
-export function corsOrigin(request: Request): string | null {
-  const origin = request.headers.get("origin");
-  const { corsOrigins } = exchangeOf(request).browsers;
+export function corsOrigin({ headers, browsers }: Exchange): string | null {
+  const origin = headers.get("origin");
+  const { corsOrigins } = browsers;
   return origin !== null && corsOrigins.includes(origin) ? origin : null;
 }
 
-function sourceOf(request: Request): Source {
-  const { headers } = request;
+function sourceOf(exchange: Exchange): Source {
+  const { headers } = exchange;
   const site = headers.get("sec-fetch-site");
   const origin = headers.get("origin");
   if (site === "same-origin" || site === "none") return "own";
   if (site === null && origin === null) return "program";
-  if (site === null && origin !== null && isOwnOrigin(origin, request)) return "own";
-  return corsOrigin(request) === null ? "other" : "allowed";
+  if (site === null && origin !== null && isOwnOrigin(origin, exchange)) return "own";
+  return corsOrigin(exchange) === null ? "other" : "allowed";
 }
 
 /** Whether the host of an origin is the one that the request was sent to. */
-function isOwnOrigin(origin: string, request: Request): boolean {
-  const host = lastTrusted(request, "x-forwarded-host") ?? request.headers.get("host") ?? "";
+function isOwnOrigin(origin: string, exchange: Exchange): boolean {
+  const host = lastTrusted(exchange, "x-forwarded-host") ?? exchange.headers.get("host") ?? "";
   if (!URL.canParse(origin)) return false;
   const page = new URL(origin);
   const address = `${page.protocol}//${host}`;
   return page.host !== "" && URL.canParse(address) && new URL(address).host === page.host;
 }
 
-function cookieName(request: Request): string {
-  const { sessionCookie: name } = exchangeOf(request).browsers;
-  return isSecure(request) ? `__Host-${name}` : name;
+function cookieName(exchange: Exchange): string {
+  const { sessionCookie: name } = exchange.browsers;
+  return isSecure(exchange) ? `__Host-${name}` : name;
 }
 
 /** Whether the client speaks TLS: with this service, or, as a trusted proxy tells, with the proxy. */
-function isSecure(request: Request): boolean {
-  if (exchangeOf(request).isTls) return true;
-  return lastTrusted(request, "x-forwarded-proto")?.toLowerCase() === "https";
+function isSecure(exchange: Exchange): boolean {
+  if (exchange.isTls) return true;
+  return lastTrusted(exchange, "x-forwarded-proto")?.toLowerCase() === "https";
 }
 
 /** What the outermost trusted proxy says; proxies append their own value, or send one. */
-function lastTrusted(request: Request, name: string): string | null {
-  const { trustedProxyHops } = exchangeOf(request).browsers;
+function lastTrusted({ headers, browsers }: Exchange, name: string): string | null {
+  const { trustedProxyHops } = browsers;
   if (trustedProxyHops === 0) return null;
-  const values = (request.headers.get(name) ?? "")
+  const values = (headers.get(name) ?? "")
     .split(",")
     .map((value) => value.trim())
     .filter((value) => value !== "");

@@ -1,6 +1,7 @@
 import { AppError } from "../../domain/shared/errors.ts";
 import type { SecretComparison } from "../../ports/crypto/crypto.ts";
 import type { ConnectionInfo } from "../../ports/http/http-server.ts";
+import { ANYBODY, type Guard } from "../description.ts";
 import { bearerCredentials } from "./bearer.ts";
 import { headerBytes } from "./sync-key.ts";
 
@@ -8,6 +9,21 @@ export interface MetricsGuardDeps {
   /** `METRICS_TOKEN`; null when not set. */
   readonly metricsToken: string | null;
   readonly comparison: SecretComparison;
+}
+
+/** Who reads metrics. D-1.3. */
+export function metricsReader(deps: MetricsGuardDeps): Guard<null> {
+  return {
+    security: [{ metricsToken: [] }, {}],
+    failures: {
+      401: "Token missing or wrong",
+      403: "No token is configured, and the caller is on another machine or asks another Host",
+    },
+    admit({ headers, connection }) {
+      requireMetricsAccess(deps, headers, connection);
+      return ANYBODY;
+    },
+  };
 }
 
 /** The `Host` header of who asks this machine by its own name, perhaps with a port. */

@@ -18,15 +18,15 @@ export function syncKey(deps: SyncKeyGuardDeps): Guard<null> {
       403: "Sync is disabled",
       500: "No sync key is configured, or an internal error",
     },
-    admit({ request }) {
-      requireSyncKey(deps, request.headers);
+    admit({ headers }) {
+      requireSyncKey(deps, headers);
       return ANYBODY;
     },
   };
 }
 
 /** Lets a pull or push pass, checked in the order of S-5. Throws `sync_disabled`, `sync_key_…`. */
-export function requireSyncKey(deps: SyncKeyGuardDeps, headers: Headers): void {
+function requireSyncKey(deps: SyncKeyGuardDeps, headers: Headers): void {
   if (!deps.isSyncEnabled) {
     throw new AppError(
       "sync_disabled",

@@ -118,7 +118,7 @@ export const SessionSchema = model("Session", {
 const API_KEY = {
   id: Text,
   name: Text,
-  prefix: Type.Literal("rep_live_"),
+  prefix: Type.Unsafe<string>(Type.Literal("rep_live_")),
   last4: Text,
   status: oneOf(["active", "expired", "revoked"]),
   created_at: Time,

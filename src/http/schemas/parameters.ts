@@ -12,7 +12,7 @@ export function givenId(description: string): TUnsafe<string> {
   return given(description, { type: "string", minLength: 1 });
 }
 
-export const USERNAME = givenId("Slug of a profile");
+export const USERNAME = { username: givenId("Slug of a profile") };
 
 /** Parameters of every list. D-5.5. */
 export const LIST_QUERY = {

@@ -174,6 +174,11 @@ const EXAMPLES: Readonly<Record<string, Example>> = {
   "readMetrics 401": async () => (await startApp({ env: { METRICS_TOKEN: "t" } })).send("/metrics"),
   "readMetrics 403": async () =>
     (await startApp()).send("/metrics", { headers: { "X-Forwarded-For": "203.0.113.7" } }),
+  "readMetrics 503": async () => {
+    const app = await startApp();
+    await app.drain();
+    return await app.send("/metrics");
+  },
   "readMetrics 405": async () => (await startApp()).send("/metrics", { method: "POST" }),
 };
 

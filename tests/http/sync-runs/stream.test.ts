@@ -3,7 +3,9 @@
 import { afterEach, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { connect, createServer } from "node:net";
 import type { BatchEvent } from "../../../src/domain/sync/run/run.ts";
-import { eventStream } from "../../../src/http/replies.ts";
+import { streamOf } from "../../../src/http/event-stream.ts";
+import { namingOf } from "../../../src/http/naming.ts";
+import { RunEventSchema } from "../../../src/http/schemas/run-events.ts";
 import { RunFeed } from "../../../src/usecases/sync/runs/run-feed.ts";
 import { pollUntil } from "../../e2e/support/poll-until.ts";
 import { jsonBody } from "../reputation/people.ts";
@@ -231,7 +233,8 @@ describe("a run that takes long", () => {
   });
 });
 
-describe("eventStream()", () => {
+describe("streamOf()", () => {
+  const named = namingOf(RunEventSchema);
   const never = { sleep: () => new Promise<void>(() => {}) };
 
   test("D-4.4 an event is asked for only when the one before was taken, and the source is ended", async () => {
@@ -244,7 +247,7 @@ describe("eventStream()", () => {
         isEnded = true;
       }
     }
-    const reader = eventStream(events(), never).body?.getReader();
+    const reader = streamOf(events(), named, never).getReader();
     if (reader === undefined) throw new Error("No body");
     expect(asked).toBe(0);
     const first = await reader.read();
@@ -260,7 +263,7 @@ describe("eventStream()", () => {
     const feed = new RunFeed();
     const server = Bun.serve({
       ...{ port: 0, hostname: "127.0.0.1", idleTimeout: 0 },
-      fetch: () => eventStream(feed.read(), never),
+      fetch: () => new Response(streamOf(feed.read(), named, never)),
     });
     keepResource(() => server.stop(true));
     const socket = connect({ host: "127.0.0.1", port: server.port ?? 0 });
@@ -300,7 +303,7 @@ describe("eventStream()", () => {
         if (sleeps.length > 2) await never.sleep();
       },
     };
-    const reader = eventStream(events(), timer).body?.getReader();
+    const reader = streamOf(events(), named, timer).getReader();
     const read = async () => new TextDecoder().decode((await reader?.read())?.value);
     expect([await read(), await read()]).toEqual([": keep-alive\n\n", ": keep-alive\n\n"]);
     const last = read();

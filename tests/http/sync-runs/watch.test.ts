@@ -50,6 +50,16 @@ onEveryBackend("watching", (backend) => {
     expect((await second.ask(`/runs/${streamId}`)).json).toMatchObject({ trigger: "stream" });
   });
 
+  test("D-3.11 HEAD of the events of a run that goes on is answered at once, without a body", async () => {
+    const { held, first } = await startHeld(backend);
+    const started = await first.trigger({ table: "notes", direction: "pull", wait: false });
+    const id = String(started.json["run_id"]);
+    const head = await first.ask(`/runs/${id}/events`, { method: "HEAD" });
+    expect([head.status, head.headers.get("x-run-id"), head.text]).toEqual([200, id, ""]);
+    expect((await first.ask(`/runs/${id}`)).json["status"]).toBe("running");
+    held.release();
+  });
+
   test("D-9.5.2 a dry run can be read, watched and cancelled on every instance until it ends", async () => {
     const { held, first, second } = await startHeld(backend);
     const body = { table: "notes", direction: "pull", dry_run: true, wait: false };

@@ -1,4 +1,4 @@
-import { Elysia } from "elysia";
+// `/v1/me/api-keys`. D-5.5, D-5.6.
 import {
   type ApiKeyDeps,
   issueApiKey,
@@ -6,128 +6,90 @@ import {
   revokeApiKey,
   rotateApiKey,
 } from "../../../usecases/reputation/accounts/api-keys.ts";
-import { traced } from "../../exchange.ts";
-import {
-  readUserBody,
-  requireUsername,
-  requireWriter,
-  type WriterDeps,
-} from "../../guards/bearer.ts";
-import { jsonRequest } from "../../openapi.ts";
-import {
-  BODY_PROBLEMS,
-  bodyDoc,
-  dataDoc,
-  ID,
-  LIST_PARAMETERS,
-  problemDocs,
-  USER_PROBLEMS,
-  USER_SECURITY,
-  WRITER_PROBLEMS,
-} from "../../operation-docs.ts";
-import { dataReply } from "../../replies.ts";
+import { user, type WriterDeps, writer } from "../../guards/bearer.ts";
+import { type Operation, operation } from "../../operation.ts";
+import { data } from "../../replies.ts";
 import {
   ApiKeyRequestSchema,
   ApiKeySchema,
   IssuedApiKeySchema,
   RotationSchema,
 } from "../../schemas/account.ts";
+import { givenId, LIST_QUERY } from "../../schemas/parameters.ts";
 import { listOf } from "../../schemas/parts.ts";
 
 type ApiKeyRouteDeps = WriterDeps & ApiKeyDeps;
 
-/** `/v1/me/api-keys`. D-5.5, D-5.6. */
-export function apiKeyRoutes(deps: ApiKeyRouteDeps) {
-  const nameOf = (request: Request) => requireUsername(deps, request);
-  return new Elysia()
-    .get(
-      "/v1/me/api-keys",
-      async ({ request, query }) =>
-        dataReply(
-          deps.clock,
-          await traced(request, listApiKeys)(deps, await nameOf(request), query),
-        ),
-      { detail: API_KEY_DETAILS.list },
-    )
-    .post(
-      "/v1/me/api-keys",
-      async ({ request }) => {
-        const { username, body } = await readUserBody(deps, request, ApiKeyRequestSchema);
-        return dataReply(deps.clock, await traced(request, issueApiKey)(deps, username, body), {
-          status: 201,
-        });
-      },
-      { parse: "none", detail: API_KEY_DETAILS.issue },
-    )
-    .delete(
-      "/v1/me/api-keys/:id",
-      async ({ request, params }) =>
-        dataReply(
-          deps.clock,
-          await traced(request, revokeApiKey)(deps, await requireWriter(deps, request), params.id),
-        ),
-      { parse: "none", detail: API_KEY_DETAILS.revoke },
-    )
-    .post(
-      "/v1/me/api-keys/:id/rotate",
-      async ({ request, params: { id } }) => {
-        const { username, body } = await readUserBody(deps, request, RotationSchema);
-        const { overlapSeconds = 0 } = body;
-        const issued = await traced(request, rotateApiKey)(deps, { username, id, overlapSeconds });
-        return dataReply(deps.clock, issued, { status: 201 });
-      },
-      { parse: "none", detail: API_KEY_DETAILS.rotate },
-    );
-}
-
-const shared = { tags: ["account"], security: USER_SECURITY };
+const ID = { id: givenId("As the list shows it") };
 const UNKNOWN = { 404: "No such key of this account" };
 
-const API_KEY_DETAILS = {
-  list: {
-    ...shared,
-    operationId: "listApiKeys",
+export function apiKeyRoutes(deps: ApiKeyRouteDeps): Operation[] {
+  return [list(deps), issue(deps), revoke(deps), rotate(deps)];
+}
+
+function list(deps: ApiKeyRouteDeps): Operation {
+  return operation({
+    method: "GET",
+    path: "/v1/me/api-keys",
+    id: "listApiKeys",
+    tag: "account",
     summary: "Your API keys",
-    parameters: LIST_PARAMETERS,
-    responses: {
-      200: dataDoc("Newest first", listOf(ApiKeySchema)),
-      ...problemDocs({ ...USER_PROBLEMS, 400: "A bad limit or cursor" }),
-    },
-  },
-  issue: {
-    ...shared,
-    operationId: "issueApiKey",
+    guard: user(deps),
+    query: LIST_QUERY,
+    replies: { 200: data("Newest first", listOf(ApiKeySchema)), 400: "A bad limit or cursor" },
+    run: ({ caller, query }) => listApiKeys(deps, caller.account.username, query),
+  });
+}
+
+function issue(deps: ApiKeyRouteDeps): Operation {
+  return operation({
+    method: "POST",
+    path: "/v1/me/api-keys",
+    id: "issueApiKey",
+    tag: "account",
     summary: "Make an API key",
-    requestBody: bodyDoc(ApiKeyRequestSchema),
-    responses: {
-      201: dataDoc("The key, shown this once", IssuedApiKeySchema),
-      ...problemDocs({ ...WRITER_PROBLEMS, ...BODY_PROBLEMS, 409: "100 keys are active" }),
+    guard: writer(deps),
+    body: ApiKeyRequestSchema,
+    replies: {
+      201: data("The key, shown this once", IssuedApiKeySchema),
+      409: "100 keys are active",
     },
-  },
-  revoke: {
-    ...shared,
-    operationId: "revokeApiKey",
+    run: ({ caller, body }) => issueApiKey(deps, caller.account.username, body),
+  });
+}
+
+function revoke(deps: ApiKeyRouteDeps): Operation {
+  return operation({
+    method: "DELETE",
+    path: "/v1/me/api-keys/:id",
+    id: "revokeApiKey",
+    tag: "account",
     summary: "Revoke an API key at once",
-    parameters: [ID],
-    responses: {
-      200: dataDoc("The key, revoked", ApiKeySchema),
-      ...problemDocs({ ...WRITER_PROBLEMS, ...UNKNOWN }),
-    },
-  },
-  rotate: {
-    ...shared,
-    operationId: "rotateApiKey",
+    guard: writer(deps),
+    params: ID,
+    replies: { 200: data("The key, revoked", ApiKeySchema), ...UNKNOWN },
+    run: ({ caller, params }) => revokeApiKey(deps, caller.account.username, params.id),
+  });
+}
+
+function rotate(deps: ApiKeyRouteDeps): Operation {
+  return operation({
+    method: "POST",
+    path: "/v1/me/api-keys/:id/rotate",
+    id: "rotateApiKey",
+    tag: "account",
     summary: "Put a new API key in place of another",
-    parameters: [ID],
-    requestBody: jsonRequest(RotationSchema),
-    responses: {
-      201: dataDoc("The new key, shown this once", IssuedApiKeySchema),
-      ...problemDocs({
-        ...WRITER_PROBLEMS,
-        ...BODY_PROBLEMS,
-        ...UNKNOWN,
-        409: "The key is not active",
-      }),
+    guard: writer(deps),
+    params: ID,
+    body: RotationSchema,
+    replies: {
+      201: data("The new key, shown this once", IssuedApiKeySchema),
+      ...UNKNOWN,
+      409: "The key is not active",
     },
-  },
-};
+    run: ({ caller, params, body: { overlapSeconds = 0 } }) => {
+      const { username } = caller.account;
+      return rotateApiKey(deps, { username, id: params.id, overlapSeconds });
+    },
+  });
+}

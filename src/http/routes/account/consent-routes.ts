@@ -1,4 +1,4 @@
-import { Elysia } from "elysia";
+// `/v1/me/consents`. R-4, D-6.1.
 import { CONSENT_PURPOSES, CONSENT_STATUSES } from "../../../domain/reputation/accounts/consent.ts";
 import {
   endConsent,
@@ -6,106 +6,73 @@ import {
   listConsents,
 } from "../../../usecases/reputation/accounts/consents.ts";
 import type { AccountDeps } from "../../../usecases/reputation/accounts/deps.ts";
-import { traced } from "../../exchange.ts";
-import {
-  readUserBody,
-  requireUsername,
-  requireWriter,
-  type WriterDeps,
-} from "../../guards/bearer.ts";
-import { parameterDoc } from "../../openapi.ts";
-import {
-  BODY_PROBLEMS,
-  bodyDoc,
-  dataDoc,
-  ID,
-  LIST_PARAMETERS,
-  problemDocs,
-  USER_PROBLEMS,
-  USER_SECURITY,
-  WRITER_PROBLEMS,
-} from "../../operation-docs.ts";
-import { dataReply } from "../../replies.ts";
+import { user, type WriterDeps, writer } from "../../guards/bearer.ts";
+import { type Operation, operation } from "../../operation.ts";
+import { data } from "../../replies.ts";
 import { ConsentGrantSchema, ConsentSchema } from "../../schemas/account.ts";
+import { given, givenId, LIST_QUERY } from "../../schemas/parameters.ts";
 import { listOf } from "../../schemas/parts.ts";
 
 type ConsentRouteDeps = WriterDeps & Pick<AccountDeps, "consents" | "clock">;
 
-/** `/v1/me/consents`. R-4, D-6.1. */
-export function consentRoutes(deps: ConsentRouteDeps) {
-  const nameOf = (request: Request) => requireUsername(deps, request);
-  return new Elysia()
-    .get(
-      "/v1/me/consents",
-      async ({ request, query }) =>
-        dataReply(
-          deps.clock,
-          await traced(request, listConsents)(deps, await nameOf(request), query),
-        ),
-      { detail: CONSENT_DETAILS.list },
-    )
-    .post(
-      "/v1/me/consents",
-      async ({ request }) => {
-        const { username, body } = await readUserBody(deps, request, ConsentGrantSchema);
-        return dataReply(deps.clock, await traced(request, grantConsent)(deps, username, body), {
-          status: 201,
-        });
-      },
-      { parse: "none", detail: CONSENT_DETAILS.grant },
-    )
-    .delete(
-      "/v1/me/consents/:id",
-      async ({ request, params }) =>
-        dataReply(
-          deps.clock,
-          await traced(request, endConsent)(deps, await requireWriter(deps, request), params.id),
-        ),
-      { parse: "none", detail: CONSENT_DETAILS.revoke },
-    );
+export function consentRoutes(deps: ConsentRouteDeps): Operation[] {
+  return [list(deps), grant(deps), revoke(deps)];
 }
 
-const shared = { tags: ["reputation"], security: USER_SECURITY };
-const FILTERS = [
-  parameterDoc("query", "status", {
-    description: "Only consents of this status",
-    schema: { type: "string", enum: [...CONSENT_STATUSES] },
-  }),
-  parameterDoc("query", "purpose", {
-    description: "Only consents of this purpose",
-    schema: { type: "string", enum: [...CONSENT_PURPOSES] },
-  }),
-];
-
-const CONSENT_DETAILS = {
-  list: {
-    ...shared,
-    operationId: "listConsents",
+function list(deps: ConsentRouteDeps): Operation {
+  return operation({
+    method: "GET",
+    path: "/v1/me/consents",
+    id: "listConsents",
+    tag: "reputation",
     summary: "Your consents",
-    parameters: [...FILTERS, ...LIST_PARAMETERS],
-    responses: {
-      200: dataDoc("Newest first", listOf(ConsentSchema)),
-      ...problemDocs({ ...USER_PROBLEMS, 400: "An unknown filter value, a bad limit or cursor" }),
+    guard: user(deps),
+    query: {
+      status: given("Only consents of this status", {
+        type: "string",
+        enum: [...CONSENT_STATUSES],
+      }),
+      purpose: given("Only consents of this purpose", {
+        type: "string",
+        enum: [...CONSENT_PURPOSES],
+      }),
+      ...LIST_QUERY,
     },
-  },
-  grant: {
-    ...shared,
-    operationId: "grantConsent",
+    replies: {
+      200: data("Newest first", listOf(ConsentSchema)),
+      400: "An unknown filter value, a bad limit or cursor",
+    },
+    run: ({ caller, query }) => listConsents(deps, caller.account.username, query),
+  });
+}
+
+function grant(deps: ConsentRouteDeps): Operation {
+  return operation({
+    method: "POST",
+    path: "/v1/me/consents",
+    id: "grantConsent",
+    tag: "reputation",
     summary: "Consent to a purpose",
-    requestBody: bodyDoc(ConsentGrantSchema),
-    responses: {
-      201: dataDoc("The consent", ConsentSchema),
-      ...problemDocs({ ...WRITER_PROBLEMS, ...BODY_PROBLEMS }),
-    },
-  },
-  revoke: {
-    ...shared,
-    operationId: "revokeConsent",
+    guard: writer(deps),
+    body: ConsentGrantSchema,
+    replies: { 201: data("The consent", ConsentSchema) },
+    run: ({ caller, body }) => grantConsent(deps, caller.account.username, body),
+  });
+}
+
+function revoke(deps: ConsentRouteDeps): Operation {
+  return operation({
+    method: "DELETE",
+    path: "/v1/me/consents/:id",
+    id: "revokeConsent",
+    tag: "reputation",
     summary: "Revoke a consent at once",
-    parameters: [ID],
-    responses: {
-      200: dataDoc("The consent as it is now", ConsentSchema),
-      ...problemDocs({ ...WRITER_PROBLEMS, 404: "No such consent of this person" }),
+    guard: writer(deps),
+    params: { id: givenId("As the list shows it") },
+    replies: {
+      200: data("The consent as it is now", ConsentSchema),
+      404: "No such consent of this person",
     },
-  },
-};
+    run: ({ caller, params }) => endConsent(deps, caller.account.username, params.id),
+  });
+}

@@ -1,4 +1,4 @@
-import { Elysia } from "elysia";
+// `/v1/me` without keys and consents. D-5.5, D-6.6.
 import { accountBody } from "../../../domain/reputation/accounts/account.ts";
 import { eraseOwnAccount } from "../../../usecases/reputation/accounts/administer.ts";
 import type { AccountDeps } from "../../../usecases/reputation/accounts/deps.ts";
@@ -9,25 +9,9 @@ import {
   readProfile,
   readUsage,
 } from "../../../usecases/reputation/accounts/me.ts";
-import { traced } from "../../exchange.ts";
-import {
-  readUserBody,
-  requireUser,
-  requireUsername,
-  requireWriter,
-  type WriterDeps,
-} from "../../guards/bearer.ts";
-import { jsonRequest } from "../../openapi.ts";
-import {
-  BODY_PROBLEMS,
-  dataDoc,
-  LIST_PARAMETERS,
-  problemDocs,
-  USER_PROBLEMS,
-  USER_SECURITY,
-  WRITER_PROBLEMS,
-} from "../../operation-docs.ts";
-import { dataReply } from "../../replies.ts";
+import { user, type WriterDeps, writer } from "../../guards/bearer.ts";
+import { type Operation, operation } from "../../operation.ts";
+import { data } from "../../replies.ts";
 import {
   AccessSchema,
   AccountSchema,
@@ -35,132 +19,120 @@ import {
   statusOf,
   UsageSchema,
 } from "../../schemas/account.ts";
+import { LIST_QUERY } from "../../schemas/parameters.ts";
 import { listOf } from "../../schemas/parts.ts";
 import { ExplanationSchema, OwnProfileSchema } from "../../schemas/reputation.ts";
 
 type MeRouteDeps = WriterDeps &
   Pick<AccountDeps, "usage" | "audit" | "profiles" | "membership" | "clock">;
 
-/** `/v1/me` without keys and consents. D-5.5, D-6.6. */
-export function meRoutes(deps: MeRouteDeps) {
-  const nameOf = (request: Request) => requireUsername(deps, request);
-  return new Elysia()
-    .get(
-      "/v1/me",
-      async ({ request }) => {
-        const { account, role } = await requireUser(deps, request);
-        return dataReply(deps.clock, accountBody({ ...account, role }));
-      },
-      { detail: ME_DETAILS.account },
-    )
-    .delete(
-      "/v1/me",
-      async ({ request }) => {
-        const username = await requireWriter(deps, request);
-        return dataReply(deps.clock, await traced(request, eraseOwnAccount)(deps, username));
-      },
-      { parse: "none", detail: ME_DETAILS.erase },
-    )
-    .get(
-      "/v1/me/profile",
-      async ({ request }) =>
-        dataReply(deps.clock, await traced(request, readProfile)(deps, await nameOf(request))),
-      { detail: ME_DETAILS.profile },
-    )
-    .patch(
-      "/v1/me/profile",
-      async ({ request }) => {
-        const { username, body } = await readUserBody(deps, request, ProfileChangeSchema);
-        return dataReply(deps.clock, await traced(request, changeProfile)(deps, username, body));
-      },
-      { parse: "none", detail: ME_DETAILS.profileChange },
-    )
-    .get(
-      "/v1/me/reputation",
-      async ({ request }) =>
-        dataReply(deps.clock, await traced(request, explainScore)(deps, await nameOf(request))),
-      { detail: ME_DETAILS.reputation },
-    )
-    .get(
-      "/v1/me/usage",
-      async ({ request }) => {
-        const { account } = await requireUser(deps, request);
-        return dataReply(deps.clock, await traced(request, readUsage)(deps, account));
-      },
-      { detail: ME_DETAILS.usage },
-    )
-    .get(
-      "/v1/me/accesses",
-      async ({ request, query }) =>
-        dataReply(
-          deps.clock,
-          await traced(request, listAccesses)(deps, await nameOf(request), query),
-        ),
-      { detail: ME_DETAILS.accesses },
-    );
+const NO_PROFILE = { 404: "The account has no profile" };
+
+export function meRoutes(deps: MeRouteDeps): Operation[] {
+  return [
+    account(deps),
+    erase(deps),
+    profile(deps),
+    profileChange(deps),
+    reputation(deps),
+    usage(deps),
+    accesses(deps),
+  ];
 }
 
-const shared = { tags: ["account"], security: USER_SECURITY };
-
-const ME_DETAILS = {
-  account: {
-    ...shared,
-    operationId: "readAccount",
+function account(deps: MeRouteDeps): Operation {
+  return operation({
+    method: "GET",
+    path: "/v1/me",
+    id: "readAccount",
+    tag: "account",
     summary: "The signed-in account",
-    responses: { 200: dataDoc("The account", AccountSchema), ...problemDocs(USER_PROBLEMS) },
-  },
-  erase: {
-    ...shared,
-    operationId: "eraseAccount",
+    guard: user(deps),
+    replies: { 200: data("The account", AccountSchema) },
+    run: ({ caller }) => accountBody({ ...caller.account, role: caller.role }),
+  });
+}
+
+function erase(deps: MeRouteDeps): Operation {
+  return operation({
+    method: "DELETE",
+    path: "/v1/me",
+    id: "eraseAccount",
+    tag: "account",
     summary: "Erase the account and everything about the person",
     description: "Audit records stay, nameless.",
-    responses: {
-      200: dataDoc("Erased", statusOf("Erasure", "erased")),
-      ...problemDocs({ ...WRITER_PROBLEMS, 409: "The last administrator that is not suspended" }),
+    guard: writer(deps),
+    replies: {
+      200: data("Erased", statusOf("Erasure", "erased")),
+      409: "The last administrator that is not suspended",
     },
-  },
-  profile: {
-    ...shared,
-    operationId: "readProfile",
+    run: ({ caller }) => eraseOwnAccount(deps, caller.account.username),
+  });
+}
+
+function profile(deps: MeRouteDeps): Operation {
+  return operation({
+    method: "GET",
+    path: "/v1/me/profile",
+    id: "readProfile",
+    tag: "account",
     summary: "Your profile",
-    responses: {
-      200: dataDoc("The profile, hidden or not", OwnProfileSchema),
-      ...problemDocs({ ...USER_PROBLEMS, 404: "The account has no profile" }),
-    },
-  },
-  profileChange: {
-    ...shared,
-    operationId: "changeProfile",
+    guard: user(deps),
+    replies: { 200: data("The profile, hidden or not", OwnProfileSchema), ...NO_PROFILE },
+    run: ({ caller }) => readProfile(deps, caller.account.username),
+  });
+}
+
+function profileChange(deps: MeRouteDeps): Operation {
+  return operation({
+    method: "PATCH",
+    path: "/v1/me/profile",
+    id: "changeProfile",
+    tag: "account",
     summary: "Change your profile",
-    requestBody: jsonRequest(ProfileChangeSchema),
-    responses: {
-      200: dataDoc("The profile", OwnProfileSchema),
-      ...problemDocs({ ...WRITER_PROBLEMS, ...BODY_PROBLEMS, 404: "The account has no profile" }),
-    },
-  },
-  reputation: {
-    ...shared,
-    operationId: "explainReputation",
+    guard: writer(deps),
+    body: ProfileChangeSchema,
+    replies: { 200: data("The profile", OwnProfileSchema), ...NO_PROFILE },
+    run: ({ caller, body }) => changeProfile(deps, caller.account.username, body),
+  });
+}
+
+function reputation(deps: MeRouteDeps): Operation {
+  return operation({
+    method: "GET",
+    path: "/v1/me/reputation",
+    id: "explainReputation",
+    tag: "account",
     summary: "How your score comes about",
-    responses: {
-      200: dataDoc("The score and its points", ExplanationSchema),
-      ...problemDocs({ ...USER_PROBLEMS, 404: "The account has no profile" }),
-    },
-  },
-  usage: {
-    ...shared,
-    operationId: "readUsage",
+    guard: user(deps),
+    replies: { 200: data("The score and its points", ExplanationSchema), ...NO_PROFILE },
+    run: ({ caller }) => explainScore(deps, caller.account.username),
+  });
+}
+
+function usage(deps: MeRouteDeps): Operation {
+  return operation({
+    method: "GET",
+    path: "/v1/me/usage",
+    id: "readUsage",
+    tag: "account",
     summary: "Usage and limits",
-    responses: { 200: dataDoc("Usage", UsageSchema), ...problemDocs(USER_PROBLEMS) },
-  },
-  accesses: {
-    ...shared,
-    operationId: "listAccesses",
+    guard: user(deps),
+    replies: { 200: data("Usage", UsageSchema) },
+    run: ({ caller }) => readUsage(deps, caller.account),
+  });
+}
+
+function accesses(deps: MeRouteDeps): Operation {
+  return operation({
+    method: "GET",
+    path: "/v1/me/accesses",
+    id: "listAccesses",
+    tag: "account",
     summary: "Who looked the person up",
-    parameters: LIST_PARAMETERS,
-    responses: {
-      200: dataDoc("Newest first", listOf(AccessSchema)),
-      ...problemDocs({ ...USER_PROBLEMS, 400: "A bad limit or cursor" }),
-    },
-  },
-};
+    guard: user(deps),
+    query: LIST_QUERY,
+    replies: { 200: data("Newest first", listOf(AccessSchema)), 400: "A bad limit or cursor" },
+    run: ({ caller, query }) => listAccesses(deps, caller.account.username, query),
+  });
+}

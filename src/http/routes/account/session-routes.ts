@@ -1,4 +1,4 @@
-import { Elysia } from "elysia";
+// Signing up, in and out, and one's own password. D-5.4, D-8.6, D-8.7.
 import { SESSION_TTL_SECONDS } from "../../../domain/shared/limits.ts";
 import type { Caller } from "../../../usecases/reputation/accounts/attempts.ts";
 import {
@@ -17,21 +17,13 @@ import {
   type SignUpDeps,
   signUp,
 } from "../../../usecases/reputation/accounts/sign-up.ts";
-import { readBody } from "../../bodies.ts";
-import { callerGone, clientAddress, exchangeOf, traced } from "../../exchange.ts";
-import { readUserBody, requireUser, type WriterDeps } from "../../guards/bearer.ts";
-import { requireJson, requireSignInPage, sessionCookie } from "../../guards/browser.ts";
-import { headerDoc } from "../../openapi.ts";
-import {
-  BODY_PROBLEMS,
-  bodyDoc,
-  dataDoc,
-  problemDocs,
-  USER_PROBLEMS,
-  USER_SECURITY,
-  WRITER_PROBLEMS,
-} from "../../operation-docs.ts";
-import { dataReply } from "../../replies.ts";
+import { Answer, EVERYBODY, type Guard } from "../../description.ts";
+import { headerDoc } from "../../document-parts.ts";
+import type { Exchange } from "../../exchange.ts";
+import { user, type WriterDeps, writer } from "../../guards/bearer.ts";
+import { sessionCookie, signInPage } from "../../guards/browser.ts";
+import { type Operation, operation } from "../../operation.ts";
+import { data } from "../../replies.ts";
 import {
   AccountSchema,
   PasswordChangeSchema,
@@ -44,163 +36,152 @@ import {
 
 type SessionRouteDeps = SignInDeps & SignUpDeps & WriterDeps & ChangePasswordDeps;
 
-/** Signup, sign-in and sign-out. D-5.4. */
-export function sessionRoutes(deps: SessionRouteDeps, trustedProxyHops: number) {
-  const callerOf = (request: Request): Caller => {
-    const { connection } = exchangeOf(request);
-    const address = clientAddress(request.headers, connection, trustedProxyHops);
-    return { address, gone: callerGone(request) };
-  };
-  return new Elysia()
-    .get(
-      "/v1/signup",
-      async ({ request }) => dataReply(deps.clock, await traced(request, readSignUpState)(deps)),
-      {
-        detail: SESSION_DETAILS.readSignUp,
-      },
-    )
-    .post(
-      "/v1/signup",
-      async ({ request }) => {
-        requireSignUpEnabled(deps);
-        requireSignInPage(request);
-        const body = await readBody(request, SignUpSchema);
-        requireJson(request);
-        return dataReply(deps.clock, await traced(request, signUp)(deps, body, callerOf(request)), {
-          status: 201,
-        });
-      },
-      { parse: "none", detail: SESSION_DETAILS.signUp },
-    )
-    .post(
-      "/v1/sessions",
-      async ({ request }) => {
-        const { isCookieSet } = requireSignInPage(request);
-        const body = await readBody(request, SignInSchema);
-        requireJson(request);
-        const session = await traced(request, signIn)(deps, body, callerOf(request));
-        const cookie = sessionCookie(request, session.token, SESSION_TTL_SECONDS);
-        const headers = isCookieSet ? { "Set-Cookie": cookie } : {};
-        return dataReply(deps.clock, session, { headers });
-      },
-      { parse: "none", detail: SESSION_DETAILS.signIn },
-    )
-    .put(
-      "/v1/me/password",
-      async ({ request }) => {
-        const { body } = await readUserBody(deps, request, PasswordChangeSchema);
-        const identity = await requireUser(deps, request);
-        const wanted = { ...body, caller: callerOf(request) };
-        return dataReply(deps.clock, await traced(request, changePassword)(deps, identity, wanted));
-      },
-      { parse: "none", detail: SESSION_DETAILS.changePassword },
-    )
-    .delete(
-      "/v1/sessions",
-      async ({ request }) => {
-        await traced(request, signOutEverywhere)(deps, await requireUser(deps, request));
-        const headers = { "Set-Cookie": sessionCookie(request, "", 0) };
-        return dataReply(deps.clock, { status: "ended" }, { headers });
-      },
-      { parse: "none", detail: SESSION_DETAILS.signOutEverywhere },
-    )
-    .delete(
-      "/v1/sessions/current",
-      async ({ request }) => {
-        const { session } = await requireUser(deps, request);
-        await traced(request, signOut)(deps, session);
-        const headers = { "Set-Cookie": sessionCookie(request, "", 0) };
-        return dataReply(deps.clock, { status: "ended" }, { headers });
-      },
-      { parse: "none", detail: SESSION_DETAILS.signOut },
-    );
-}
-
+const OVERLOADED = "Too many passwords wait, or the store cannot be reached";
 const COOKIE = {
   "Set-Cookie": headerDoc(
     "The session, HttpOnly and SameSite=Strict; not for pages of CORS_ORIGINS",
   ),
 };
 
-const SESSION_DETAILS = {
-  readSignUp: {
-    operationId: "readSignUp",
-    tags: ["account"],
+export function sessionRoutes(deps: SessionRouteDeps): Operation[] {
+  return [
+    signUpState(deps),
+    signingUp(deps),
+    signingIn(deps),
+    passwordChange(deps),
+    signingOut(deps),
+    signingOutEverywhere(deps),
+  ];
+}
+
+function signUpState(deps: SessionRouteDeps): Operation {
+  return operation({
+    method: "GET",
+    path: "/v1/signup",
+    id: "readSignUp",
+    tag: "account",
     summary: "Tell who may sign up and in",
-    security: [],
-    responses: { 200: dataDoc("As it is now", SignUpStateSchema), ...problemDocs({}) },
-  },
-  signUp: {
-    operationId: "signUp",
-    tags: ["account"],
+    guard: EVERYBODY,
+    replies: { 200: data("As it is now", SignUpStateSchema) },
+    run: () => readSignUpState(deps),
+  });
+}
+
+function signingUp(deps: SessionRouteDeps): Operation {
+  return operation({
+    method: "POST",
+    path: "/v1/signup",
+    id: "signUp",
+    tag: "account",
     summary: "Make an account and its profile",
-    security: [],
-    requestBody: bodyDoc(SignUpSchema),
-    responses: {
-      201: dataDoc("Made", AccountSchema),
-      ...problemDocs({
-        ...BODY_PROBLEMS,
-        403: "Signing up is disabled, or the request comes from a page of another origin",
-        409: "Username or e-mail address taken",
-        429: "Too many attempts from this address",
-        503: "Too many passwords wait, or the store cannot be reached",
-      }),
+    guard: signUpPage(deps),
+    body: SignUpSchema,
+    replies: {
+      201: data("Made", AccountSchema),
+      403: "Signing up is disabled, or the request comes from a page of another origin",
+      409: "Username or e-mail address taken",
+      429: "Too many attempts from this address",
+      503: OVERLOADED,
     },
-  },
-  signIn: {
-    operationId: "signIn",
-    tags: ["account"],
+    run: ({ body, exchange }) => signUp(deps, body, callerOf(exchange)),
+  });
+}
+
+/** Where signing up is disabled nobody passes. */
+function signUpPage(deps: SessionRouteDeps): Guard<{ readonly isCookieSet: boolean }> {
+  return {
+    ...signInPage,
+    admit(exchange, path) {
+      requireSignUpEnabled(deps);
+      return signInPage.admit(exchange, path);
+    },
+  };
+}
+
+function signingIn(deps: SessionRouteDeps): Operation {
+  return operation({
+    method: "POST",
+    path: "/v1/sessions",
+    id: "signIn",
+    tag: "account",
     summary: "Begin a session",
-    security: [],
-    requestBody: bodyDoc(SignInSchema),
-    responses: {
-      200: dataDoc("Begun", SessionSchema, COOKIE),
-      ...problemDocs({
-        ...BODY_PROBLEMS,
-        401: "Username or password wrong",
-        403: "The request comes from a page of another origin",
-        429: "Too many failures of this account or from this address",
-        503: "Too many passwords wait, or the store cannot be reached",
-      }),
+    guard: signInPage,
+    body: SignInSchema,
+    replies: {
+      200: data("Begun", SessionSchema, COOKIE),
+      401: "Username or password wrong",
+      403: "The request comes from a page of another origin",
+      429: "Too many failures of this account or from this address",
+      503: OVERLOADED,
     },
-  },
-  changePassword: {
-    operationId: "changePassword",
-    tags: ["account"],
+    run: async ({ caller, body, exchange }) => {
+      const session = await signIn(deps, body, callerOf(exchange));
+      const cookie = sessionCookie(exchange, session.token, SESSION_TTL_SECONDS);
+      return new Answer(200, session, caller.isCookieSet ? { "Set-Cookie": cookie } : {});
+    },
+  });
+}
+
+function passwordChange(deps: SessionRouteDeps): Operation {
+  return operation({
+    method: "PUT",
+    path: "/v1/me/password",
+    id: "changePassword",
+    tag: "account",
     summary: "Change your password",
     description: "The session of the token goes on; all others end, on every instance at once.",
-    security: USER_SECURITY,
-    requestBody: bodyDoc(PasswordChangeSchema),
-    responses: {
-      200: dataDoc("Changed", statusOf("PasswordChanged", "changed")),
-      ...problemDocs({
-        ...WRITER_PROBLEMS,
-        ...BODY_PROBLEMS,
-        401: "Token missing, invalid or expired, or the current password wrong",
-        409: "The account has no password here",
-        429: "Too many wrong passwords, or too many changes",
-        503: "Too many passwords wait, or the store cannot be reached",
-      }),
+    guard: writer(deps),
+    body: PasswordChangeSchema,
+    replies: {
+      200: data("Changed", statusOf("PasswordChanged", "changed")),
+      401: "Token missing, invalid or expired, or the current password wrong",
+      409: "The account has no password here",
+      429: "Too many wrong passwords, or too many changes",
+      503: OVERLOADED,
     },
-  },
-  signOutEverywhere: {
-    operationId: "signOutEverywhere",
-    tags: ["account"],
-    summary: "End all your sessions",
-    security: USER_SECURITY,
-    responses: {
-      200: dataDoc("Ended", statusOf("SignOutEverywhere", "ended"), COOKIE),
-      ...problemDocs(USER_PROBLEMS),
-    },
-  },
-  signOut: {
-    operationId: "signOut",
-    tags: ["account"],
+    run: ({ caller, body, exchange }) =>
+      changePassword(deps, caller, { ...body, caller: callerOf(exchange) }),
+  });
+}
+
+function callerOf(exchange: Exchange): Caller {
+  return { address: exchange.clientAddress(), gone: exchange.gone() };
+}
+
+function signingOut(deps: SessionRouteDeps): Operation {
+  return operation({
+    method: "DELETE",
+    path: "/v1/sessions/current",
+    id: "signOut",
+    tag: "account",
     summary: "End the session of the token",
-    security: USER_SECURITY,
-    responses: {
-      200: dataDoc("Ended", statusOf("SignOut", "ended"), COOKIE),
-      ...problemDocs(USER_PROBLEMS),
+    guard: user(deps),
+    replies: { 200: data("Ended", statusOf("SignOut", "ended"), COOKIE) },
+    run: async ({ caller, exchange }) => {
+      await signOut(deps, caller.session);
+      return ended(exchange);
     },
-  },
-};
+  });
+}
+
+function signingOutEverywhere(deps: SessionRouteDeps): Operation {
+  return operation({
+    method: "DELETE",
+    path: "/v1/sessions",
+    id: "signOutEverywhere",
+    tag: "account",
+    summary: "End all your sessions",
+    guard: user(deps),
+    replies: { 200: data("Ended", statusOf("SignOutEverywhere", "ended"), COOKIE) },
+    run: async ({ caller, exchange }) => {
+      await signOutEverywhere(deps, caller);
+      return ended(exchange);
+    },
+  });
+}
+
+/** Takes the cookie away. */
+function ended(exchange: Exchange) {
+  const headers = { "Set-Cookie": sessionCookie(exchange, "", 0) };
+  return new Answer(200, { status: "ended" } as const, headers);
+}

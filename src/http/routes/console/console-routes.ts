@@ -1,7 +1,7 @@
 // The web console: its page, for every address that it has, and its files. D-9.1, D-9.2.
-import { Elysia } from "elysia";
 import type { BuiltConsole, ConsoleFile, ConsoleFiles } from "../../../ports/http/console-files.ts";
-import { readTarget } from "../../routing.ts";
+import type { Exchange } from "../../exchange.ts";
+import { type Operation, page } from "../../operation.ts";
 
 const ASSETS = "/console/assets/";
 /** Tried once for each run of slashes: without what stands before it, the time would be quadratic. D-11.1. */
@@ -10,29 +10,24 @@ const LAST_SLASHES = /(?<!\/)\/+$/;
 const FOR_EVER = "public, max-age=31536000, immutable";
 
 /** `GET /console` and everything below it. The same for everybody: the page asks who is signed in. */
-export function consoleRoutes(files: ConsoleFiles) {
-  const hidden = { detail: { hide: true } };
-  const answer = async ({ request }: { readonly request: Request }) => {
-    const { path, search } = readTarget(request.url);
-    if (path.endsWith("/")) return movedTo(path.replace(LAST_SLASHES, "") + search);
+export function consoleRoutes(files: ConsoleFiles): Operation[] {
+  const answer = async (exchange: Exchange) => {
+    const { path, search } = exchange;
+    if (path.endsWith("/")) return movedTo(exchange, path.replace(LAST_SLASHES, "") + search);
     const built = await files.read();
-    if (built === null) return pageReply(NOT_BUILT, 503);
+    if (built === null) return pageReply(exchange, NOT_BUILT, 503);
     if (path.startsWith(ASSETS)) {
       const file = built.files.get(path.slice(ASSETS.length));
-      if (file !== undefined) return fileReply(file, request);
+      if (file !== undefined) return fileReply(exchange, file);
     }
-    return pageReply(pageOf(built), isPage(built, path) ? 200 : 404);
+    return pageReply(exchange, pageOf(built), isPage(built, path) ? 200 : 404);
   };
-  return new Elysia().get("/console", answer, hidden).get("/console/*", answer, hidden);
+  return [page("/console", answer), page("/console/*", answer)];
 }
 
-/** True for what is answered with the headers of D-9.2. */
-export function isConsolePath(path: string): boolean {
-  return path === "/console" || path.startsWith("/console/");
-}
-
-function movedTo(address: string): Response {
-  return new Response(null, { status: 308, headers: { Location: address } });
+function movedTo(exchange: Exchange, address: string): Response {
+  const headers = { ...exchange.replyHeaders(), Location: address };
+  return new Response(null, { status: 308, headers });
 }
 
 function isPage({ pages }: BuiltConsole, path: string): boolean {
@@ -46,16 +41,16 @@ function isPage({ pages }: BuiltConsole, path: string): boolean {
   });
 }
 
-function fileReply({ contentType, bytes, gzip }: ConsoleFile, { headers }: Request): Response {
-  const shared = {
+function fileReply(exchange: Exchange, { contentType, bytes, gzip }: ConsoleFile): Response {
+  const headers = {
+    ...exchange.replyHeaders(),
     "Content-Type": contentType,
     "Cache-Control": FOR_EVER,
     Vary: "Accept-Encoding",
   };
-  if (!takesGzip(headers.get("accept-encoding") ?? "")) {
-    return new Response(bytes, { headers: shared });
-  }
-  return new Response(gzip, { headers: { ...shared, "Content-Encoding": "gzip" } });
+  const isGzip = takesGzip(exchange.headers.get("accept-encoding") ?? "");
+  if (!isGzip) return new Response(bytes, { headers });
+  return new Response(gzip, { headers: { ...headers, "Content-Encoding": "gzip" } });
 }
 
 function takesGzip(accepted: string): boolean {
@@ -63,11 +58,9 @@ function takesGzip(accepted: string): boolean {
   return codings.some((coding) => /^ *(?:x-)?gzip *(?:; *q=(?!0(?:\.0*)? *$).*)?$/.test(coding));
 }
 
-function pageReply(html: string, status: number): Response {
-  return new Response(html, {
-    status,
-    headers: { "Content-Type": "text/html; charset=utf-8", "Cache-Control": "no-cache" },
-  });
+function pageReply(exchange: Exchange, html: string, status: number): Response {
+  const content = { "Content-Type": "text/html; charset=utf-8", "Cache-Control": "no-cache" };
+  return new Response(html, { status, headers: { ...exchange.replyHeaders(), ...content } });
 }
 
 function pageOf({ script, style }: BuiltConsole): string {

@@ -1,6 +1,5 @@
+// Where things are, whether they work, and metrics. R-2.5, D-6.8, D-9.1, D-10.5.
 import { Type } from "@sinclair/typebox";
-import { Elysia } from "elysia";
-import type { DocsAssets } from "../../../ports/http/http-server.ts";
 import {
   checkHealth,
   checkReady,
@@ -8,159 +7,140 @@ import {
 } from "../../../usecases/operations/check-health.ts";
 import type { Lifecycle } from "../../../usecases/operations/lifecycle.ts";
 import { type ReadMetricsDeps, readMetrics } from "../../../usecases/operations/read-metrics.ts";
-import { exchangeOf, traced } from "../../exchange.ts";
-import { type MetricsGuardDeps, requireMetricsAccess } from "../../guards/metrics-token.ts";
-import {
-  ALLOW,
-  CHALLENGE,
-  headerDoc,
-  jsonReply,
-  METRICS_SECURITY,
-  problemReplyDoc,
-  REQUEST_ID,
-} from "../../openapi.ts";
-import { jsonResponse } from "../../replies.ts";
-import { ProblemSchema } from "../../schemas/reputation.ts";
-import {
-  HealthSchema,
-  LivenessSchema,
-  ReadinessSchema,
-  SyncErrorSchema,
-} from "../../schemas/sync.ts";
-
-/** `GET /v1/health`. R-2.5, D-6.8. */
-export function healthRoute(deps: ProbeDeps) {
-  return new Elysia().get(
-    "/v1/health",
-    async ({ request }) => {
-      const health = await traced(request, checkHealth)(deps);
-      const isOk = health.status === "ok" && !deps.lifecycle.isDraining;
-      const status = isOk ? "ok" : "degraded";
-      return jsonResponse({ success: isOk, ...health, status }, { status: isOk ? 200 : 503 });
-    },
-    { detail: HEALTH_DETAIL },
-  );
-}
-
-const HEALTH_DETAIL = {
-  operationId: "checkHealth",
-  tags: ["operations"],
-  summary: "Tell whether the service and its store are alive",
-  security: [],
-  responses: {
-    200: jsonReply("Alive", HealthSchema),
-    405: problemReplyDoc("Another method than this path takes", ProblemSchema, ALLOW),
-    503: jsonReply(
-      "The store does not answer, or the service ends its last requests",
-      HealthSchema,
-    ),
-  },
-};
+import { Answer, EVERYBODY } from "../../description.ts";
+import { headerDoc } from "../../document-parts.ts";
+import { type MetricsGuardDeps, metricsReader } from "../../guards/metrics-token.ts";
+import { type Operation, operation } from "../../operation.ts";
+import { json, plain } from "../../replies.ts";
+import { model } from "../../schemas/parts.ts";
+import { HealthSchema, LivenessSchema, ReadinessSchema } from "../../schemas/sync.ts";
 
 export interface ProbeDeps extends HealthDeps {
   readonly lifecycle: Lifecycle;
 }
 
-/** `GET /v1/health/live` and `/v1/health/ready`, for what starts, restarts and balances processes. D-10.5. */
-export function probeRoutes(deps: ProbeDeps) {
-  return new Elysia()
-    .get("/v1/health/live", () => jsonResponse({ status: "ok" }), { detail: PROBE_DETAILS.live })
-    .get(
-      "/v1/health/ready",
-      async ({ request }) => {
-        const status = await traced(request, checkReady)(deps);
-        return jsonResponse({ status }, { status: status === "ok" ? 200 : 503 });
-      },
-      { detail: PROBE_DETAILS.ready },
-    );
-}
-
-const probe = { tags: ["operations"], security: [] };
-
-const PROBE_DETAILS = {
-  live: {
-    ...probe,
-    operationId: "checkLive",
-    summary: "Tell whether the process answers",
-    responses: {
-      200: jsonReply("It does", LivenessSchema),
-      405: problemReplyDoc("Another method than this path takes", ProblemSchema, ALLOW),
-    },
-  },
-  ready: {
-    ...probe,
-    operationId: "checkReady",
-    summary: "Tell whether requests may be sent here",
-    responses: {
-      200: jsonReply("The store answers", ReadinessSchema),
-      405: problemReplyDoc("Another method than this path takes", ProblemSchema, ALLOW),
-      503: jsonReply("The store does not answer, or the service starts or stops", ReadinessSchema),
-    },
-  },
-};
-
 export interface MetricsRouteDeps extends ReadMetricsDeps, MetricsGuardDeps {}
 
-/** `GET /metrics`. D-1.3, D-6.8. */
-export function metricsRoute(deps: MetricsRouteDeps) {
-  return new Elysia().get(
-    "/metrics",
-    async ({ request }) => {
-      requireMetricsAccess(deps, request.headers, exchangeOf(request).connection);
-      const { contentType, text } = await traced(request, readMetrics)(deps);
-      return new Response(text, {
-        headers: { "Content-Type": contentType, "Cache-Control": "no-store" },
-      });
-    },
-    { detail: METRICS_DETAIL },
-  );
+export interface OperationRoutesDeps {
+  readonly health: ProbeDeps;
+  readonly metrics: MetricsRouteDeps;
+  readonly isConsoleEnabled: boolean;
 }
 
-const METRICS_DETAIL = {
-  operationId: "readMetrics",
-  tags: ["operations"],
-  summary: "Read counters and gauges for Prometheus",
-  description:
-    "With METRICS_TOKEN its bearer is served, without it callers on this machine that ask a loopback Host.",
-  security: METRICS_SECURITY,
-  responses: {
-    200: {
-      description: "The metrics",
-      headers: { ...REQUEST_ID, "Cache-Control": headerDoc("Always no-store") },
-      content: { "text/plain; version=0.0.4; charset=utf-8": { schema: Type.String() } },
-    },
-    401: jsonReply("Token missing or wrong", SyncErrorSchema, CHALLENGE),
-    403: jsonReply(
-      "No token is configured, and the caller is on another machine or asks another Host",
-      SyncErrorSchema,
-    ),
-    405: jsonReply("Another method than this path takes", SyncErrorSchema, ALLOW),
-  },
-};
-
-/** Script and style of the page at `/swagger`. */
-export function docsAssetsRoute(assets: DocsAssets) {
-  const hidden = { detail: { hide: true } };
-  return (
-    new Elysia()
-      .get(
-        "/swagger/swagger-ui-bundle.js",
-        async () =>
-          asset(await assets.read("swagger-ui-bundle.js"), "text/javascript; charset=utf-8"),
-        hidden,
-      )
-      .get(
-        "/swagger/swagger-ui.css",
-        async () => asset(await assets.read("swagger-ui.css"), "text/css; charset=utf-8"),
-        hidden,
-      )
-      // Browsers ask for one on every page.
-      .get("/favicon.ico", () => new Response(null, { status: 204 }), hidden)
-  );
+export function operationRoutes(deps: OperationRoutesDeps): Operation[] {
+  const { health: probes } = deps;
+  return [places(deps), health(probes), live(), ready(probes), metrics(deps.metrics)];
 }
 
-function asset(bytes: Uint8Array<ArrayBuffer>, contentType: string): Response {
-  return new Response(bytes, {
-    headers: { "Content-Type": contentType, "Cache-Control": "public, max-age=3600" },
+/** Leads browsers to the console, and tells others where things are. */
+function places({ isConsoleEnabled }: OperationRoutesDeps): Operation {
+  const vary = { Vary: "Accept" };
+  const places = { ...(isConsoleEnabled ? { console: "/console" } : {}), ...PLACES };
+  return operation({
+    method: "GET",
+    path: "/",
+    id: "findPlaces",
+    tag: "operations",
+    summary: "Tell where things are",
+    guard: EVERYBODY,
+    replies: {
+      200: json("Where things are", PlacesSchema, VARY),
+      303: plain("Browsers are led to the console", null, {
+        ...VARY,
+        Location: headerDoc("The console"),
+      }),
+    },
+    run: ({ exchange: { headers } }) => {
+      const isBrowser = /\btext\/html\b/i.test(headers.get("accept") ?? "");
+      return isConsoleEnabled && isBrowser
+        ? new Answer(303, null, { ...vary, Location: "/console" })
+        : new Answer(200, places, vary);
+    },
+  });
+}
+
+const PLACES = { api: "/swagger/json", docs: "/swagger", health: "/v1/health" };
+const VARY = { Vary: headerDoc("Always Accept") };
+const Path = (description: string) => Type.String({ description });
+const PlacesSchema = model("Places", {
+  console: Type.Optional(Path("The web console; absent where it is disabled")),
+  api: Path("The description of both interfaces as OpenAPI"),
+  docs: Path("The same as a page"),
+  health: Path("Whether the service is alive"),
+});
+
+function health(deps: ProbeDeps): Operation {
+  return operation({
+    method: "GET",
+    path: "/v1/health",
+    id: "checkHealth",
+    tag: "operations",
+    summary: "Tell whether the service and its store are alive",
+    guard: EVERYBODY,
+    replies: {
+      200: json("Alive", HealthSchema),
+      503: json("The store does not answer, or the service ends its last requests", HealthSchema),
+    },
+    run: async () => {
+      const found = await checkHealth(deps);
+      const success = found.status === "ok" && !deps.lifecycle.isDraining;
+      const told = { ...found, success, status: success ? "ok" : "degraded" } as const;
+      return new Answer(success ? 200 : 503, told);
+    },
+  });
+}
+
+/** For what starts, restarts and balances processes, as the next one. */
+function live(): Operation {
+  return operation({
+    method: "GET",
+    path: "/v1/health/live",
+    id: "checkLive",
+    tag: "operations",
+    summary: "Tell whether the process answers",
+    guard: EVERYBODY,
+    replies: { 200: json("It does", LivenessSchema) },
+    run: () => ({ status: "ok" }),
+  });
+}
+
+function ready(deps: ProbeDeps): Operation {
+  return operation({
+    method: "GET",
+    path: "/v1/health/ready",
+    id: "checkReady",
+    tag: "operations",
+    summary: "Tell whether requests may be sent here",
+    guard: EVERYBODY,
+    replies: {
+      200: json("The store answers", ReadinessSchema),
+      503: json("The store does not answer, or the service starts or stops", ReadinessSchema),
+    },
+    run: async () => {
+      const status = await checkReady(deps);
+      return new Answer(status === "ok" ? 200 : 503, { status });
+    },
+  });
+}
+
+function metrics(deps: MetricsRouteDeps): Operation {
+  return operation({
+    method: "GET",
+    path: "/metrics",
+    id: "readMetrics",
+    tag: "operations",
+    summary: "Read counters and gauges for Prometheus",
+    description:
+      "With METRICS_TOKEN its bearer is served, without it callers on this machine that ask a loopback Host.",
+    guard: metricsReader(deps),
+    replies: {
+      200: plain("The metrics", "text/plain; version=0.0.4; charset=utf-8", {
+        "Cache-Control": headerDoc("Always no-store"),
+      }),
+    },
+    run: async () => {
+      const { contentType, text } = await readMetrics(deps);
+      return new Answer(200, text, { "Content-Type": contentType, "Cache-Control": "no-store" });
+    },
   });
 }

@@ -1,10 +1,12 @@
+import type { TSchema } from "@sinclair/typebox";
 import type { LookupRefusal } from "../../../domain/reputation/accounts/consent.ts";
 import type { CallOutcome, Quota } from "../../../domain/reputation/accounts/quota.ts";
 import { MINUTE_WINDOW_MS } from "../../../domain/shared/limits.ts";
-import { formatMs } from "../../../domain/shared/time.ts";
-import { toWire } from "../../../domain/shared/wire-names.ts";
 import type { LookupReply } from "../../../usecases/reputation/lookups/look-up.ts";
+import { headerDoc } from "../../document-parts.ts";
 import { problemReply } from "../../errors.ts";
+import { namingOf } from "../../naming.ts";
+import { data, envelope, type ReplyKind } from "../../replies.ts";
 
 // Replies of the three lookups. This is the path that has to be fast: texts that do not change are made once.
 
@@ -21,40 +23,55 @@ const DETAILS: Record<LookupRefusal, string> = {
   consent_required: "The profile's owner has given no active consent to this",
 };
 
-/** The JSON text of each `data` object. */
-const encoded = new WeakMap<object, string>();
+/** Headers of metered replies. D-5.3. */
+export const RATE_LIMIT_DOCS = {
+  "RateLimit-Policy": headerDoc("The limits, draft-ietf-httpapi-ratelimit-headers"),
+  RateLimit: headerDoc("Calls left in each limit, and seconds until there are more"),
+  "X-RateLimit-Limit": headerDoc("Calls per minute"),
+  "X-RateLimit-Remaining": headerDoc("Calls left now"),
+  "X-RateLimit-Reset": headerDoc("Seconds until more calls are possible"),
+};
 
-/** The reply to a lookup. D-5.1 to D-5.3. */
-export function lookupReply(reply: LookupReply, requestId: string): Response {
-  const { problem, data, quotas, nowMs } = reply;
-  const headers: Record<string, string> = {
-    "Cache-Control": "private, no-store",
-    "X-Request-Id": requestId,
+/** The reply to a lookup, allowed or not. D-5.1 to D-5.3. */
+export function lookup(description: string, schema: TSchema): ReplyKind<LookupReply> {
+  const encode = encoderOf(namingOf(schema));
+  return {
+    document: data(description, schema, RATE_LIMIT_DOCS).document,
+    send({ problem, data: found, quotas, nowMs }, { exchange }) {
+      const outcome = outcomeOf(problem);
+      const limits = quotas === null ? {} : rateLimitHeaders({ ...quotas, outcome });
+      const headers = { ...limits, ...exchange.replyHeaders() };
+      if (found === null) {
+        const { requestId } = exchange;
+        return problemReply({ ...refusalOf(problem), requestId, nowMs }, headers);
+      }
+      return new Response(envelope(encode(found), nowMs), {
+        headers: { ...headers, "Content-Type": "application/json" },
+      });
+    },
   };
-  if (quotas !== null)
-    Object.assign(headers, rateLimitHeaders({ ...quotas, outcome: outcomeOf(problem) }));
-  if (data === null) {
-    const refusal =
-      problem === null
-        ? ({ code: "internal_error", detail: "" } as const)
-        : { code: problem, detail: DETAILS[problem] };
-    return problemReply({ ...refusal, requestId, nowMs }, headers);
-  }
-  headers["Content-Type"] = "application/json";
-  const meta = `{"timestamp":"${formatMs(nowMs)}","version":"v1"}`;
-  return new Response(`{"success":true,"data":${encode(data)},"meta":${meta}}`, { headers });
+}
+
+/** The JSON text of each `data` object, made once. */
+function encoderOf(naming: (data: unknown) => unknown): (data: object) => string {
+  const encoded = new WeakMap<object, string>();
+  return (found) => {
+    const known = encoded.get(found);
+    if (known !== undefined) return known;
+    const text = JSON.stringify(naming(found));
+    encoded.set(found, text);
+    return text;
+  };
+}
+
+function refusalOf(problem: LookupRefusal | null) {
+  return problem === null
+    ? ({ code: "internal_error", detail: "" } as const)
+    : { code: problem, detail: DETAILS[problem] };
 }
 
 function outcomeOf(problem: LookupRefusal | null) {
   return problem === "rate_limited" || problem === "quota_exceeded" ? problem : "allowed";
-}
-
-function encode(data: object): string {
-  const known = encoded.get(data);
-  if (known !== undefined) return known;
-  const text = JSON.stringify(toWire(data));
-  encoded.set(data, text);
-  return text;
 }
 
 // Headers of metered replies: the IETF draft's two (draft-ietf-httpapi-ratelimit-headers-10) and

@@ -4,8 +4,9 @@ import type { News } from "../../../domain/sync/run/news.ts";
 import { retryText } from "../../../domain/sync/run/run.ts";
 import { Answer } from "../../description.ts";
 import { headerDoc } from "../../document-parts.ts";
+import { StreamComment } from "../../event-stream.ts";
 import type { Failure } from "../../failures.ts";
-import { events, StreamComment } from "../../replies.ts";
+import { events } from "../../replies.ts";
 import { ConfigErrorSchema, SyncRunErrorSchema } from "../../schemas/runs.ts";
 import { SyncErrorSchema } from "../../schemas/sync.ts";
 

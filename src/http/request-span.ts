@@ -1,37 +1,25 @@
 // A span for each request, from its first byte here to the end of its reply. D-10.9.
-import type { ConnectionInfo, RequestHandler } from "../ports/http/http-server.ts";
-import {
-  type NamedSpan,
-  NO_TRACING,
-  type Span,
-  type SpanFields,
-  type Tracing,
-} from "../ports/runtime/tracing.ts";
-import { type Route, readTarget } from "./routing.ts";
+import type { NamedSpan, Span, SpanFields, Tracing } from "../ports/runtime/tracing.ts";
+import type { Exchange } from "./exchange.ts";
 
 const METHODS: readonly string[] = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"];
 const MAX_HOST_CHARS = 255;
 
-/** Answers a request whose parts are traced by what it is given. */
-export type TracedHandler = (
-  request: Request,
-  connection: ConnectionInfo,
-  tracing: Tracing,
-) => Promise<Response>;
+interface Asked {
+  readonly exchange: Exchange;
+  readonly route: string | null;
+}
 
-/** The handler, traced. Addresses are told as the route has them: those of people have their names in them. */
-export function traceRequests(
-  handler: TracedHandler,
+/** Answers in a span. Addresses are told as the route has them: those of people have their names in them. */
+export async function answerInSpan(
   tracing: Tracing,
-  findRoute: (path: string) => Route | null,
-): RequestHandler {
-  return (request, connection) => {
-    const describe = () => describeRequest(request, findRoute(readTarget(request.url).path));
-    const span = tracing.beginRequest(request.headers, describe);
-    // Below it nothing asks for spans.
-    if (span === null) return handler(request, connection, NO_TRACING);
-    return answerIn(span, () => handler(request, connection, tracing));
-  };
+  asked: Asked,
+  answer: (isTraced: boolean) => Promise<Response>,
+): Promise<Response> {
+  const span = tracing.beginRequest(asked.exchange.headers, () => describeRequest(asked));
+  // Below it nothing asks for spans.
+  if (span === null) return await answer(false);
+  return await answerIn(span, () => answer(true));
 }
 
 async function answerIn(span: Span, answer: () => Promise<Response>): Promise<Response> {
@@ -47,18 +35,19 @@ async function answerIn(span: Span, answer: () => Promise<Response>): Promise<Re
   return reply;
 }
 
-function describeRequest({ url, method: given, headers }: Request, route: Route | null): NamedSpan {
+function describeRequest({ exchange, route }: Asked): NamedSpan {
+  const { method: given } = exchange.request;
   const method = METHODS.includes(given) ? given : "_OTHER";
-  const host = (headers.get("host") ?? "").slice(0, MAX_HOST_CHARS);
+  const host = (exchange.headers.get("host") ?? "").slice(0, MAX_HOST_CHARS);
   const port = /:(\d+)$/.exec(host)?.[1];
   const fields: SpanFields = {
     "http.request.method": method,
-    "url.scheme": url.startsWith("https:") ? "https" : "http",
-    ...(route === null ? {} : { "http.route": route.pattern, "url.path": route.pattern }),
+    "url.scheme": exchange.isTls ? "https" : "http",
+    ...(route === null ? {} : { "http.route": route, "url.path": route }),
     ...(host === "" ? {} : { "server.address": host.replace(/:\d+$/, "") }),
     ...(port === undefined ? {} : { "server.port": Number(port) }),
   };
-  return { name: route === null ? method : `${method} ${route.pattern}`, fields };
+  return { name: route === null ? method : `${method} ${route}`, fields };
 }
 
 function isStream({ headers, body }: Response): boolean {

@@ -1,0 +1,137 @@
+// What all replies share: identity, deadline, failures, the log, metrics and traces.
+import { AppError } from "../domain/shared/errors.ts";
+import { REPLY_DEADLINE_MS } from "../domain/shared/limits.ts";
+import type { ConnectionInfo } from "../ports/http/http-server.ts";
+import type { Logger } from "../ports/runtime/logger.ts";
+import type { AnsweredRequest, Metrics } from "../ports/runtime/metrics.ts";
+import type { Clock, Ids, Timer } from "../ports/runtime/runtime.ts";
+import { NO_TRACING, type Tracing } from "../ports/runtime/tracing.ts";
+import type { Lifecycle } from "../usecases/operations/lifecycle.ts";
+import { addCorsHeaders } from "./cors.ts";
+import { failureReply } from "./errors.ts";
+import { type BrowserSettings, Exchange } from "./exchange.ts";
+import { addConsoleHeaders } from "./page-security.ts";
+import { isConsolePath, isHealthPath, isReputationPath } from "./paths.ts";
+import type { ReplyTools } from "./replies.ts";
+import { answerInSpan } from "./request-span.ts";
+import { endIfUnread } from "./unread-bodies.ts";
+
+export interface AnsweringDeps {
+  readonly clock: Clock;
+  readonly timer: Timer;
+  readonly ids: Ids;
+  readonly logger: Logger;
+  readonly metrics: Metrics;
+  readonly tracing: Tracing;
+  readonly browsers: BrowserSettings;
+  readonly lifecycle: Lifecycle;
+  /** Failures that were told before, and need no second line in the log. */
+  readonly damage: { isKnown(error: unknown): boolean };
+}
+
+/** What a route does for a request. */
+type Work = (tools: ReplyTools) => Promise<Response>;
+
+const LOOKUPS = "/v1/public/";
+
+export class Answering {
+  readonly #deps: AnsweringDeps;
+  readonly #tools: ReplyTools;
+  readonly #untraced: ReplyTools;
+
+  constructor(deps: AnsweringDeps, tools: ReplyTools) {
+    this.#deps = deps;
+    this.#tools = tools;
+    this.#untraced = { ...tools, tracing: NO_TRACING };
+  }
+
+  receive(request: Request, connection: ConnectionInfo): Exchange {
+    const { browsers, ids } = this.#deps;
+    return new Exchange(request, { connection, browsers, ids });
+  }
+
+  /** Replies by what a route does; `route` is its path with the names of its parameters, null without one. Never rejects. */
+  async answer(exchange: Exchange, route: string | null, work: Work): Promise<Response> {
+    const { tracing } = this.#deps;
+    if (!tracing.isOn) return await this.#answer(exchange, route, () => work(this.#untraced));
+    return await answerInSpan(tracing, { exchange, route }, (isTraced) =>
+      this.#answer(exchange, route, () => work(isTraced ? this.#tools : this.#untraced)),
+    );
+  }
+
+  async #answer(
+    exchange: Exchange,
+    route: string | null,
+    work: () => Promise<Response>,
+  ): Promise<Response> {
+    const { clock, timer, lifecycle } = this.#deps;
+    const { path, request } = exchange;
+    const startedAtMs = clock.monotonicMs();
+    const isTaken = lifecycle.begin();
+    // Health is told to the end.
+    const isAnswered = isTaken || isHealthPath(path);
+    const working = isAnswered ? inTime(exchange, work, timer) : refused();
+    const reply = await working.catch((error: unknown) => {
+      const failure = failureReply(error, exchange, clock.nowMs());
+      if (failure.status >= 500 && isTaken) this.#logFailure(exchange, route, error);
+      return failure;
+    });
+    exchange.end();
+    if (isConsolePath(path)) addConsoleHeaders(reply);
+    addCorsHeaders(reply, exchange);
+    // Bun leaves it out of replies to HEAD only.
+    if (request.method === "HEAD") reply.headers.set("Date", new Date(clock.nowMs()).toUTCString());
+    const durationMs = clock.monotonicMs() - startedAtMs;
+    this.#count(exchange, { method: request.method, route, status: reply.status }, durationMs);
+    if (exchange.connection.endsUnread !== true) {
+      await endIfUnread(reply, request, { timer, elapsedMs: durationMs });
+    }
+    if (isTaken) lifecycle.end();
+    return reply;
+  }
+
+  #logFailure({ request, requestId }: Exchange, route: string | null, error: unknown): void {
+    const { logger, damage } = this.#deps;
+    if (damage.isKnown(error)) return;
+    logger.error("Request failed", error, { request_id: requestId, method: request.method, route });
+  }
+
+  #count({ requestId }: Exchange, answered: AnsweredRequest, durationMs: number): void {
+    const { logger, metrics } = this.#deps;
+    metrics.countRequest(answered, durationMs);
+    const line = { request_id: requestId, ...answered, duration_ms: Math.round(durationMs) };
+    logger[requestLogLevel(answered)]("Request answered", line);
+  }
+}
+
+/** What a service that is stopping says. D-10.5. */
+async function refused(): Promise<Response> {
+  throw new AppError("stopping", "The service is stopping; ask again in a moment");
+}
+
+/** The reply. Throws when it takes too long; the work may still be done. D-8.3. For lookups their queue keeps the deadline. */
+async function inTime(
+  { path }: Exchange,
+  work: () => Promise<Response>,
+  timer: Timer,
+): Promise<Response> {
+  if (!isReputationPath(path) || path.startsWith(LOOKUPS)) return await work();
+  const replied = new AbortController();
+  const deadline = timer.sleep(REPLY_DEADLINE_MS, replied.signal).then(() => {
+    throw new AppError("store_unavailable", "The store did not answer in time");
+  });
+  deadline.catch(() => {});
+  try {
+    return await Promise.race([work(), deadline]);
+  } finally {
+    replied.abort();
+  }
+}
+
+/**
+ * Level of the line that each answered request gets. Lookups that were allowed are the bulk of what a deployment answers,
+ * and each is in the audit log: their lines are for debugging. D-5.3.
+ */
+export function requestLogLevel({ route, status }: AnsweredRequest): "info" | "debug" {
+  return status === 200 && route?.startsWith(LOOKUPS) ? "debug" : "info";
+}

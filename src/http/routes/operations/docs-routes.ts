@@ -1,0 +1,62 @@
+// The OpenAPI document and its page, which loads everything from this service. D-6.8, D-8.6.
+import { openapi } from "@elysiajs/openapi";
+import { Elysia } from "elysia";
+import type { Digest } from "../../../ports/crypto/crypto.ts";
+import type { DocsAssets } from "../../../ports/http/http-server.ts";
+import { documentOf } from "../../document.ts";
+import type { Exchange } from "../../exchange.ts";
+import { type Operation, page } from "../../operation.ts";
+import { secured } from "../../page-security.ts";
+
+interface DocsRoutesDeps {
+  readonly assets: DocsAssets;
+  readonly digest: Digest;
+}
+
+const PAGE = "/swagger";
+const DOCUMENT = "/swagger/json";
+const SCRIPT = "/swagger/swagger-ui-bundle.js";
+const STYLE = "/swagger/swagger-ui.css";
+/** Addresses of this service, so that the page needs no internet. */
+const SWAGGER_UI = { url: DOCUMENT, cdn: SCRIPT, theme: STYLE };
+
+/** `operations` are those that the document shows. */
+export function docsRoutes(
+  operations: readonly Operation[],
+  { assets, digest }: DocsRoutesDeps,
+): Operation[] {
+  const plugin = new Elysia().use(
+    openapi({
+      path: PAGE,
+      specPath: DOCUMENT,
+      provider: "swagger-ui",
+      swagger: SWAGGER_UI,
+      documentation: documentOf(operations),
+    }),
+  );
+  const made = async (path: string, exchange: Exchange) => {
+    const reply = await plugin.handle(new Request(`http://localhost${path}`));
+    const headers = { ...Object.fromEntries(reply.headers), ...exchange.replyHeaders() };
+    return new Response(await reply.bytes(), { status: reply.status, headers });
+  };
+  return [
+    page(PAGE, async (exchange) => secured(await made(PAGE, exchange), digest)),
+    page(DOCUMENT, (exchange) => made(DOCUMENT, exchange)),
+    page(SCRIPT, async (exchange) => {
+      const script = await assets.read("swagger-ui-bundle.js");
+      return secured(assetReply(exchange, script, "text/javascript; charset=utf-8"), digest);
+    }),
+    page(STYLE, async (exchange) =>
+      assetReply(exchange, await assets.read("swagger-ui.css"), "text/css; charset=utf-8"),
+    ),
+    // Browsers ask for one on every page.
+    page("/favicon.ico", (exchange) => {
+      return new Response(null, { status: 204, headers: exchange.replyHeaders() });
+    }),
+  ];
+}
+
+function assetReply(exchange: Exchange, bytes: Uint8Array<ArrayBuffer>, contentType: string) {
+  const headers = { "Content-Type": contentType, "Cache-Control": "public, max-age=3600" };
+  return new Response(bytes, { headers: { ...headers, ...exchange.replyHeaders() } });
+}
