@@ -18,6 +18,8 @@ export interface Collection<Doc extends object> {
    * `[...place, ...key]`, so that several may have one place.
    */
   readonly indexes?: Readonly<Record<string, (doc: Doc) => Key | null>>;
+  /** All fields, for people who look into the store. */
+  readonly fields?: readonly FieldOf<Doc>[];
   /** Fields that are `Uint8Array` where they are there. */
   readonly bytes?: readonly (keyof Doc & string)[];
   /** True where documents may have more than some KiB, beside fields of bytes: a store then reads them apart from others. */
@@ -25,6 +27,9 @@ export interface Collection<Doc extends object> {
   /** False for what means something in this store only, such as leases: copies leave it out. */
   readonly isCopied?: false;
 }
+
+/** A field of a document, of whichever sort it is. */
+export type FieldOf<Doc> = Doc extends unknown ? keyof Doc & string : never;
 
 // biome-ignore lint/suspicious/noExplicitAny: a collection of whatever documents
 export type AnyCollection = Collection<any>;

@@ -2,7 +2,7 @@
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { MongoClient } from "mongodb";
+import { type Db, MongoClient } from "mongodb";
 import { MongoDocuments } from "../../src/adapters/mongodb/documents/mongo-documents.ts";
 import { REQUEST_CALLS } from "../../src/adapters/mongodb/driver/deadline.ts";
 import { PrimaryWatch } from "../../src/adapters/mongodb/driver/primary-watch.ts";
@@ -50,7 +50,9 @@ export async function openSqliteMemory(): Promise<OpenedDocuments> {
 }
 
 /** Without a clock the time is the server's. */
-export async function openMongo(storeClock: FakeClock | null = null): Promise<OpenedDocuments> {
+export async function openMongo(
+  storeClock: FakeClock | null = null,
+): Promise<OpenedDocuments & { readonly db: Db }> {
   const { db, url, dispose } = await makeDatabase();
   const clients: MongoClient[] = [];
   const openInstance = async () => {
@@ -68,6 +70,7 @@ export async function openMongo(storeClock: FakeClock | null = null): Promise<Op
     });
   };
   return {
+    db,
     documents: await openInstance(),
     nowMs: () => storeClock?.nowMs() ?? Date.now(),
     openSecond: openInstance,

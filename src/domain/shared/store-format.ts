@@ -15,6 +15,8 @@ export type StoreFactName =
   | "format"
   /** The id of the deployment, made once, and anew by a restore. D-10.4. */
   | "deployment_id"
+  /** A digest of the collections of documents that were made last: a start that finds its own makes none. */
+  | "collections"
   /** What is filling the store, `restore` or `move`: until it has ended nothing may use the store. */
   | "filled_by";
 

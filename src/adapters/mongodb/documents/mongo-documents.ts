@@ -1,3 +1,4 @@
+import { createHash } from "node:crypto";
 import { type ClientSession, type Db, MongoError } from "mongodb";
 import type {
   AnyCollection,
@@ -12,6 +13,7 @@ import { toAppError } from "../driver/errors.ts";
 import { readSnapshot, type StoreDeps } from "../driver/operations.ts";
 import { PERSON_VERSIONS } from "../driver/person-versions.ts";
 import { prepareTime, TIME } from "../driver/server-clock.ts";
+import { readFacts, setFact } from "../driver/store-facts.ts";
 import { commit, runTransaction } from "../driver/transaction.ts";
 import { DocumentCollection } from "./document-collection.ts";
 import { MongoTransaction } from "./mongo-transaction.ts";
@@ -30,11 +32,16 @@ export class MongoDocuments implements DocumentStore {
     try {
       // After an election it starts again, so every step may be done twice.
       await retry(Deadline.start(this.#deps.clock, START_CALLS), async () => {
-        await makeCollections(this.#deps.db, [PERSON_VERSIONS, TIME]);
-        await prepareTime(this.#deps.db);
-        await Promise.all(
-          collections.map((collection) => this.#prepare(new DocumentCollection(collection))),
-        );
+        const { db } = this.#deps;
+        const own = collections.map((collection) => new DocumentCollection(collection));
+        const digest = digestOf(own);
+        await prepareTime(db);
+        if (!(await isMade(db, digest, own))) {
+          await makeCollections(db, [PERSON_VERSIONS, TIME]);
+          await Promise.all(own.map((collection) => this.#prepare(collection)));
+          await setFact(db, "collections", digest);
+        }
+        for (const one of own) this.#collections.set(one.collection.name, one);
       });
     } catch (error) {
       throw toAppError(error);
@@ -51,7 +58,6 @@ export class MongoDocuments implements DocumentStore {
       await addPlaces(db, collection);
       await makeCollections(db, [declaration]);
     }
-    this.#collections.set(collection.collection.name, collection);
   }
 
   async read<T>(options: CallOptions, body: (at: Reader) => Promise<T>): Promise<T> {
@@ -112,6 +118,24 @@ export class MongoDocuments implements DocumentStore {
     if (limit === undefined) return Deadline.start(clock, callLimit);
     return Deadline.start(clock, { durationMs: limit.triesMs, giveUpMs: limit.endMs });
   }
+}
+
+/** Tells what these collections are made with. */
+function digestOf(collections: readonly DocumentCollection[]): string {
+  const made = collections.map(({ declaration }) => declaration);
+  return createHash("sha256").update(JSON.stringify(made)).digest("hex");
+}
+
+/** Somebody may have dropped one since. */
+async function isMade(
+  db: Db,
+  digest: string,
+  collections: readonly DocumentCollection[],
+): Promise<boolean> {
+  if ((await readFacts(db)).get("collections") !== digest) return false;
+  const found = await db.listCollections({}, { nameOnly: true }).toArray();
+  const names = new Set(found.map(({ name }) => name));
+  return [...collections, PERSON_VERSIONS, TIME].every(({ name }) => names.has(name));
 }
 
 /** Gives an index that is new the places of the documents that are there. */

@@ -1,3 +1,4 @@
+import { createHash } from "node:crypto";
 import { checkKey, compareKeys, type Key } from "../../../domain/shared/document-key.ts";
 import type {
   Answers,
@@ -14,10 +15,13 @@ import type { SqliteDatabase } from "../driver/database.ts";
 import type { SqliteRow, SqliteValue } from "../driver/driver.ts";
 import { makeVersions, raiseVersions, readVersions, slotOf } from "../driver/person-versions.ts";
 import type { SqliteBody } from "../driver/run-body.ts";
+import { readFacts, STORE_FACTS_TABLE, setFact } from "../driver/store-facts.ts";
 import { CollectionTable } from "./collection-table.ts";
+import { makeView, viewSql } from "./document-views.ts";
 import { keyBytes } from "./key-bytes.ts";
 import { rangesOf } from "./stretch-sql.ts";
 
+const TABLES = "SELECT name FROM sqlite_schema WHERE type = 'table'";
 const COLUMNS = "SELECT name FROM pragma_table_info(?)";
 
 /** Documents in one SQLite file. Only one body writes at a time, so that no lock is needed. */
@@ -31,10 +35,16 @@ export class SqliteDocuments implements DocumentStore {
 
   async prepare(collections: readonly AnyCollection[]): Promise<void> {
     const tables = collections.map((collection) => new CollectionTable(collection));
-    await this.#database.keep(() => {
-      makeVersions(this.#database);
-      for (const table of tables) this.#prepare(table);
-    });
+    const database = this.#database;
+    const digest = digestOf(tables);
+    if (!(await database.read(() => isMade(database, digest, tables)))) {
+      await database.keep(() => {
+        makeVersions(database);
+        for (const table of tables) this.#prepare(table);
+        database.run(STORE_FACTS_TABLE);
+        setFact(database, "collections", digest);
+      });
+    }
     for (const table of tables) this.#tables.set(table.collection.name, table);
   }
 
@@ -74,7 +84,29 @@ export class SqliteDocuments implements DocumentStore {
       }
     }
     for (const sql of table.createIndexes()) database.run(sql);
+    makeView(database, table.collection);
   }
+}
+
+/** Tells what these tables are made with. */
+function digestOf(tables: readonly CollectionTable[]): string {
+  const made = tables.map((table) => [
+    table.put,
+    ...table.createIndexes(),
+    viewSql(table.collection),
+  ]);
+  return createHash("sha256").update(JSON.stringify(made)).digest("hex");
+}
+
+/** Within a read. Somebody may have dropped one since. */
+function isMade(
+  database: SqliteDatabase,
+  digest: string,
+  tables: readonly CollectionTable[],
+): boolean {
+  if (readFacts(database).get("collections") !== digest) return false;
+  const names = new Set(database.all(TABLES).map(({ name }) => name));
+  return tables.every(({ name }) => names.has(name));
 }
 
 class SqliteTransaction implements Transaction {

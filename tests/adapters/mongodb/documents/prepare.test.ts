@@ -1,0 +1,38 @@
+// What a start does whose collections are there.
+import { afterEach, expect, setDefaultTimeout, test } from "bun:test";
+import type { Collection } from "../../../../src/ports/documents.ts";
+import { openMongo } from "../../../support/document-stores.ts";
+import { mongoAvailable } from "../../../support/shared-mongo.ts";
+
+setDefaultTimeout(60_000);
+let dispose = async () => {};
+afterEach(() => dispose());
+
+const ITEMS: Collection<{ readonly name: string; readonly n: number }> = {
+  name: "items",
+  keyOf: ({ name }) => [name],
+  indexes: { n: ({ n }) => [n] },
+};
+
+test.skipIf(!mongoAvailable)(
+  "a start makes a collection anew that was dropped, and an index that is declared now",
+  async () => {
+    const opened = await openMongo();
+    dispose = opened.dispose;
+    const { documents, db } = opened;
+    const indexes = async () =>
+      (await db.collection("repsync_items").indexes()).map(({ name }) => name).sort();
+    const { name, keyOf } = ITEMS;
+    await documents.prepare([{ name, keyOf }]);
+    expect(await indexes()).toEqual(["_id_"]);
+    await documents.transact({ name: "test" }, async (tx) => tx.put(ITEMS, { name: "a", n: 1 }));
+    await documents.prepare([ITEMS]);
+    expect(await indexes()).toEqual(["_id_", "n"]);
+    const stretch = { index: "n", within: [[1]] };
+    const read = () => documents.read({ name: "test" }, (at) => at.read({ from: ITEMS, stretch }));
+    expect(await read()).toEqual([[{ name: "a", n: 1 }]]);
+    await db.dropCollection("repsync_items");
+    await documents.prepare([ITEMS]);
+    expect([await indexes(), await read()]).toEqual([["_id_", "n"], [[]]]);
+  },
+);
