@@ -1,8 +1,8 @@
 // What the three formats are read as, whatever the pieces they arrive in.
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
-import type { CsvHeader } from "../../src/cli/files/csv-header.ts";
-import type { FileFormat } from "../../src/cli/files/file-arguments.ts";
+import type { FileFormat } from "../../src/ports/files.ts";
+import type { CsvHeader } from "../../src/usecases/sync/files/csv-columns.ts";
 import { LISTINGS, makeTable } from "../support/make-table.ts";
 import { checkAsyncProperty } from "../support/seed.ts";
 import { readAll, recordsOf } from "./support/read-file-text.ts";

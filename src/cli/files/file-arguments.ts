@@ -2,12 +2,8 @@
 import { resolve } from "node:path";
 import { Option } from "commander";
 import { AppError } from "../../domain/shared/errors.ts";
+import { FILE_FORMATS, type FileFormat } from "../../ports/files.ts";
 import type { CommonOptions } from "../command-runner.ts";
-
-/** Formats of imports and exports. D-4.12. */
-export const FILE_FORMATS = ["json", "ndjson", "csv"] as const;
-
-export type FileFormat = (typeof FILE_FORMATS)[number];
 
 const ENDINGS: ReadonlyMap<string, FileFormat> = new Map([
   ["json", "json"],

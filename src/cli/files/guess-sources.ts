@@ -1,16 +1,13 @@
 // Opens a file of records or a SQLite file for guessing its tables.
 import { stat } from "node:fs/promises";
 import { basename } from "node:path";
-import { CsvError } from "csv-parse";
+import { fileFormats } from "../../app/files.ts";
 import { AppError } from "../../domain/shared/errors.ts";
-import type { JsonValue } from "../../domain/shared/json.ts";
 import { isReservedTable, registryNameOf } from "../../domain/sync/table/names.ts";
+import type { FileFormat } from "../../ports/files.ts";
 import type { ForeignTable } from "../../ports/tables/foreign-database.ts";
 import type { GuessSource } from "../../usecases/sync/files/guess-table.ts";
-import { findDelimiter } from "./csv-delimiter.ts";
-import { type FileFormat, formatByName } from "./file-arguments.ts";
-import { csvProblem, parseCsv } from "./parse-csv.ts";
-import { readJsonArray, readNdjson } from "./read-json.ts";
+import { formatByName } from "./file-arguments.ts";
 import { systemReason, TextSource } from "./read-text.ts";
 import { findForeignTable, isSqliteFile, openSqliteFile, ownNameOf } from "./sqlite-file.ts";
 
@@ -23,11 +20,8 @@ export interface OpenedSources {
   close(): void;
 }
 
-type Found = GuessSource extends { read(): AsyncIterable<readonly (infer Record)[]> }
-  ? Record
-  : never;
-
-const PART_RECORDS = 1_000;
+/** Of a row of a database, for the estimate of memory. */
+const ROW_CHARS = 200;
 
 /** Opens the file. Throws `invalid_request` for a name that is no table's, a file of no known format and a missing one. */
 export async function openSources(
@@ -41,11 +35,8 @@ export async function openSources(
   const format = asked.format ?? formatByName(path);
   const name = asked.table ?? nameOfFile(path);
   requireTableName(name);
-  const delimiter = format === "csv" ? await findDelimiter(textOf(path)) : ",";
-  const read = () => {
-    if (format === "csv") return readCsvRecords(textOf(path), delimiter);
-    return format === "json" ? readJsonArray(textOf(path)) : readNdjson(textOf(path));
-  };
+  const delimiter = format === "csv" ? await fileFormats.findDelimiter(textOf(path)) : ",";
+  const read = () => fileFormats.read(format, textOf(path), { delimiter, header: null });
   const shown = delimiter === "\t" ? "tab" : `"${delimiter}"`;
   const isComma = delimiter === ",";
   return {
@@ -78,51 +69,10 @@ function sourceOf(table: ForeignTable): GuessSource {
     async *read() {
       let line = 0;
       for (const part of table.rows()) {
-        yield part.map((record) => ({ line: ++line, record, problem: null }));
+        yield part.map((record) => ({ line: ++line, chars: ROW_CHARS, record, problem: null }));
       }
     },
   };
-}
-
-/** The records of a CSV file by the names of its first line. */
-async function* readCsvRecords(
-  chunks: AsyncIterable<string>,
-  delimiter: string,
-): AsyncGenerator<readonly Found[]> {
-  let names: readonly string[] | null = null;
-  let part: Found[] = [];
-  try {
-    for await (const { texts, line } of parseCsv(chunks, delimiter)) {
-      if (names === null) {
-        names = texts.map((text) => text ?? "");
-        requireDifferent(names);
-        continue;
-      }
-      part.push(recordOf(names, texts, line));
-      if (part.length < PART_RECORDS) continue;
-      yield part;
-      part = [];
-    }
-  } catch (error) {
-    if (!(error instanceof CsvError)) throw error;
-    throw new AppError("file_failed", csvProblem(error), { cause: error });
-  }
-  if (part.length > 0) yield part;
-}
-
-function recordOf(names: readonly string[], texts: readonly JsonValue[], line: number): Found {
-  if (texts.length !== names.length) {
-    const problem = `has ${texts.length} fields where the header names ${names.length}`;
-    return { line, record: null, problem };
-  }
-  const record = Object.fromEntries(names.map((name, i) => [name, texts[i] ?? null]));
-  return { line, record, problem: null };
-}
-
-function requireDifferent(names: readonly string[]): void {
-  const twice = names.find((name, i) => name !== "" && names.indexOf(name) !== i);
-  if (twice === undefined) return;
-  throw new AppError("file_failed", `Line 1 names the column "${twice}" twice`);
 }
 
 /** Read anew each time; closed when the reader stops. */

@@ -1,11 +1,20 @@
 // What an import reads: a file of records, standard input, or a table of a SQLite file.
+
+import { fileFormats } from "../../app/files.ts";
 import type { JsonObject } from "../../domain/shared/json.ts";
-import type { FoundRecord } from "../../usecases/sync/files/record-reader.ts";
-import { type FileFormat, fromCallersFolder, readFileArguments } from "./file-arguments.ts";
-import { type CsvOptions, readCsv } from "./read-csv.ts";
-import { readJsonArray, readNdjson } from "./read-json.ts";
+import type { Table } from "../../domain/sync/table/table.ts";
+import type { FileFormat, FoundRecord } from "../../ports/files.ts";
+import { CsvColumns, type CsvHeader } from "../../usecases/sync/files/csv-columns.ts";
+import { fromCallersFolder, readFileArguments } from "./file-arguments.ts";
 import { TextSource } from "./read-text.ts";
 import { findForeignTable, isSqliteFile, openSqliteFile } from "./sqlite-file.ts";
+
+export interface CsvOptions {
+  readonly table: Table;
+  /** One character between two fields; a comma when it is absent. */
+  readonly delimiter?: string;
+  onHeader(header: CsvHeader): void;
+}
 
 export interface ImportSource {
   readonly format: FileFormat | "sqlite";
@@ -41,18 +50,15 @@ export async function openImportSource(
   };
 }
 
-function recordsOf(
+/** With the values that fields of CSV have in their columns. */
+async function* recordsOf(
   format: FileFormat,
-  source: TextSource,
-  csv: CsvOptions,
-): AsyncIterable<readonly FoundRecord[]> {
-  switch (format) {
-    case "json":
-      return readJsonArray(source.chunks);
-    case "ndjson":
-      return readNdjson(source.chunks);
-    case "csv":
-      return readCsv(source.chunks, csv);
+  { chunks }: TextSource,
+  { table, delimiter = ",", onHeader }: CsvOptions,
+): AsyncGenerator<readonly FoundRecord[], void, undefined> {
+  const header = new CsvColumns(table, onHeader);
+  for await (const part of fileFormats.read(format, chunks, { delimiter, header })) {
+    yield format === "csv" ? part.map((found) => header.read(found)) : part;
   }
 }
 

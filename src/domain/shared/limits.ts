@@ -31,6 +31,9 @@ export const DEFAULT_MAX_PUSH_RECORDS = 100_000;
 export const MAX_PUSH_RECORDS = 1_000_000;
 /** Values of a push, a reply, or a line of an import: 100 bytes of memory each. D-11.2. */
 export const MAX_JSON_VALUES = 2_000_000;
+
+/** Characters of a record of a file: without a limit a file of another format is read as one endless record. D-4.12 */
+export const MAX_RECORD_CHARS = 64 * 1024 * 1024;
 /** Late-commit allowance of incremental runs, when `SYNC_LAG_SECONDS` is not set. D-1.3. */
 export const DEFAULT_LAG_SECONDS = 60;
 /** Longest allowance: a hundred years, so that a marker is still a date. */

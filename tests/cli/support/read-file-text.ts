@@ -1,12 +1,10 @@
 // The readers and encoders of files, without files.
 
-import type { CsvHeader } from "../../../src/cli/files/csv-header.ts";
-import { startRowEncoder } from "../../../src/cli/files/encode-rows.ts";
-import type { FileFormat } from "../../../src/cli/files/file-arguments.ts";
-import { readCsv } from "../../../src/cli/files/read-csv.ts";
-import { readJsonArray, readNdjson } from "../../../src/cli/files/read-json.ts";
+import { fileFormats } from "../../../src/app/files.ts";
+import { comparedColumns } from "../../../src/domain/sync/rows/row-text.ts";
 import type { Row, Table } from "../../../src/domain/sync/table/table.ts";
-import type { FoundRecord } from "../../../src/usecases/sync/files/record-reader.ts";
+import type { FileFormat, FoundRecord } from "../../../src/ports/files.ts";
+import { CsvColumns, type CsvHeader } from "../../../src/usecases/sync/files/csv-columns.ts";
 
 /** A text in parts of a length in characters: as a decoder makes them, none is cut in two. */
 export async function* chunksOf(text: string, chars: number): AsyncGenerator<string> {
@@ -15,7 +13,7 @@ export async function* chunksOf(text: string, chars: number): AsyncGenerator<str
 }
 
 /** The records of a text as an import reads them. */
-export function recordsOf(
+export async function* recordsOf(
   format: FileFormat,
   options: {
     readonly table: Table;
@@ -25,11 +23,12 @@ export function recordsOf(
     readonly onHeader?: (header: CsvHeader) => void;
   },
 ): AsyncGenerator<readonly FoundRecord[]> {
-  const { table, text, chunkChars = 7, delimiter, onHeader = () => {} } = options;
+  const { table, text, chunkChars = 7, delimiter = ",", onHeader = () => {} } = options;
+  const header = new CsvColumns(table, onHeader);
   const chunks = chunksOf(text, chunkChars);
-  if (format === "csv")
-    return readCsv(chunks, { table, onHeader, ...(delimiter === undefined ? {} : { delimiter }) });
-  return format === "json" ? readJsonArray(chunks) : readNdjson(chunks);
+  for await (const part of fileFormats.read(format, chunks, { delimiter, header })) {
+    yield format === "csv" ? part.map((found) => header.read(found)) : part;
+  }
 }
 
 /** All of them; what throws after some of them is the last one's problem. */
@@ -47,7 +46,9 @@ export async function readAll(
 
 /** A whole file of rows. */
 export function fileText(format: FileFormat, table: Table, rows: readonly Row[]): string {
-  const encoder = startRowEncoder(format, table, false);
+  const compared = comparedColumns(table);
+  const columns = table.columns.filter((column) => compared.includes(column));
+  const encoder = fileFormats.encoder(format, columns, false);
   const parts = [encoder.begin()];
   for (const row of rows) parts.push(encoder.encode([row]));
   return [...parts, encoder.end()].join("");

@@ -9,16 +9,12 @@ import {
 import { AppError, isAppError } from "../../../domain/shared/errors.ts";
 import { BUILT_IN_TABLES } from "../../../domain/sync/table/built-in-tables.ts";
 import type { TableEntry } from "../../../domain/sync/table/registry-schema.ts";
+import type { FileFormat } from "../../../ports/files.ts";
 import { type FileGuess, guessTable } from "../../../usecases/sync/files/guess-table.ts";
 import { type CommandTools, declareCommand, type RunCommand } from "../../command-runner.ts";
 import { EXIT, type ExitCode } from "../../failure.ts";
 import { createFile } from "../../files/create-file.ts";
-import {
-  type FileFormat,
-  type FileOptions,
-  formatOption,
-  fromCallersFolder,
-} from "../../files/file-arguments.ts";
+import { type FileOptions, formatOption, fromCallersFolder } from "../../files/file-arguments.ts";
 import { withFileLock } from "../../files/file-lock.ts";
 import { type OpenedSources, openSources } from "../../files/guess-sources.ts";
 import { systemReason } from "../../files/read-text.ts";

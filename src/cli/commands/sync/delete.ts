@@ -1,4 +1,5 @@
 import { AppError } from "../../../domain/shared/errors.ts";
+import { readCsvField } from "../../../domain/sync/rows/csv-fields.ts";
 import { convertKey, keyRow } from "../../../domain/sync/rows/row-key.ts";
 import { findTable, type Row, type Table } from "../../../domain/sync/table/table.ts";
 import { deleteRow } from "../../../usecases/sync/deletes/delete-row.ts";
@@ -9,7 +10,6 @@ import {
   declareCommand,
 } from "../../command-runner.ts";
 import { EXIT, type ExitCode } from "../../failure.ts";
-import { readCsvField } from "../../files/csv-fields.ts";
 
 export const addDeleteCommand: AddCommand = (parent, run) => {
   declareCommand(parent, "delete")

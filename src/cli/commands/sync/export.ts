@@ -1,10 +1,12 @@
+import { fileFormats } from "../../../app/files.ts";
 import { AppError } from "../../../domain/shared/errors.ts";
+import { comparedColumns } from "../../../domain/sync/rows/row-text.ts";
 import { findTable, type Table } from "../../../domain/sync/table/table.ts";
+import type { RowEncoder } from "../../../ports/files.ts";
 import type { FullStorage } from "../../../ports/storage.ts";
 import { exportRows } from "../../../usecases/sync/files/export-rows.ts";
 import { type AddCommand, type CommandTools, declareJob } from "../../command-runner.ts";
 import { EXIT, type ExitCode } from "../../failure.ts";
-import { type RowEncoder, startRowEncoder } from "../../files/encode-rows.ts";
 import {
   type FileOptions,
   type FileRequest,
@@ -54,7 +56,9 @@ async function exportFile(
   const progress = board.start(`export ${table.name}`);
   const counts = { rows: 0, total: await storage.tables.countRows(table) };
   try {
-    const encoder = startRowEncoder(format, table, isForSpreadsheet);
+    const compared = comparedColumns(table);
+    const columns = table.columns.filter((column) => compared.includes(column));
+    const encoder = fileFormats.encoder(format, columns, isForSpreadsheet);
     await writeText(path, textOf(storage, { table, encoder, counts, progress, stop }));
   } finally {
     board.finish();

@@ -2,6 +2,7 @@ import { InvalidArgumentError } from "commander";
 import { AppError } from "../../../domain/shared/errors.ts";
 import { findTable, type Table } from "../../../domain/sync/table/table.ts";
 import type { TableStore } from "../../../ports/tables/table-store.ts";
+import type { CsvHeader } from "../../../usecases/sync/files/csv-columns.ts";
 import { importRows } from "../../../usecases/sync/files/import-rows.ts";
 import { RecordReader } from "../../../usecases/sync/files/record-reader.ts";
 import {
@@ -11,7 +12,6 @@ import {
   readDeploymentConfig,
 } from "../../command-runner.ts";
 import { EXIT, type ExitCode } from "../../failure.ts";
-import type { CsvHeader } from "../../files/csv-header.ts";
 import { type FileOptions, formatOption } from "../../files/file-arguments.ts";
 import { ImportReport } from "../../files/import-report.ts";
 import { type ImportSource, openImportSource } from "../../files/import-source.ts";

@@ -1,19 +1,13 @@
 // Guesses a table of the registry by reading its records, a second time where one column alone makes no key. D-10.2.
 import { AppError } from "../../../domain/shared/errors.ts";
-import { isJsonObject, type JsonObject, type JsonValue } from "../../../domain/shared/json.ts";
+import { isJsonObject, type JsonObject } from "../../../domain/shared/json.ts";
 import type { ValueForm } from "../../../domain/sync/guess/column-guess.ts";
 import {
   type Declaration,
   type GuessedTable,
   TableGuess,
 } from "../../../domain/sync/guess/table-guess.ts";
-
-/** A record of a file, or why a place of the file could not be read as one. */
-interface ReadRecord {
-  readonly line: number;
-  readonly record: JsonValue;
-  readonly problem: string | null;
-}
+import type { FoundRecord } from "../../../ports/files.ts";
 
 /** Records that are to become a table. */
 export interface GuessSource {
@@ -23,7 +17,7 @@ export interface GuessSource {
   /** What a database declares; null for a file of records. */
   readonly declaration: Declaration | null;
   /** Reads all records, each time from the first. */
-  read(): AsyncIterable<readonly ReadRecord[]>;
+  read(): AsyncIterable<readonly FoundRecord[]>;
 }
 
 /** A guess, with what was left out of it. */
@@ -71,6 +65,6 @@ async function readAgain(source: GuessSource, guess: TableGuess): Promise<void> 
   }
 }
 
-function recordOf({ record, problem }: ReadRecord): JsonObject | null {
+function recordOf({ record, problem }: FoundRecord): JsonObject | null {
   return problem === null && isJsonObject(record) ? record : null;
 }

@@ -3,8 +3,9 @@ import { isAppError } from "../../../domain/shared/errors.ts";
 import { ERASED_MESSAGE } from "../../../domain/sync/people/erasure.ts";
 import { keyLabel } from "../../../domain/sync/rows/push-result.ts";
 import type { Table } from "../../../domain/sync/table/table.ts";
+import type { FoundRecord } from "../../../ports/files.ts";
 import type { RowWrite, TableStore } from "../../../ports/tables/table-store.ts";
-import type { FoundRecord, RecordProblem, RecordReader } from "./record-reader.ts";
+import type { RecordProblem, RecordReader } from "./record-reader.ts";
 
 /** One thing that could not be read, of a record that is written all the same. */
 export interface ImportWarning extends RecordProblem {

@@ -1,24 +1,9 @@
 // Turns the records of a file into rows, and tells what of them could not be read. D-10.3.
 import { isJsonObject, type JsonObject, type JsonValue } from "../../../domain/shared/json.ts";
 import { importValue, NOT_JSON } from "../../../domain/sync/rows/import-value.ts";
+import { matchColumn } from "../../../domain/sync/table/match-column.ts";
 import type { Column, ColumnValue, Row, Table } from "../../../domain/sync/table/table.ts";
-import { matchColumn } from "./match-column.ts";
-
-/** A record of a file, or why a place of the file could not be read as one. */
-export type FoundRecord = {
-  /** Line on which it begins, from 1. */
-  readonly line: number;
-  /** Length of its text, for an estimate of the memory it takes. */
-  readonly chars: number;
-} & (
-  | {
-      readonly record: JsonValue;
-      readonly problem: null;
-      /** Fields that should hold JSON and hold another text, which is their value. */
-      readonly notJson?: readonly string[];
-    }
-  | { readonly record: null; readonly problem: string }
-);
+import type { FoundRecord } from "../../../ports/files.ts";
 
 /** What is told of one value, or of a whole record. */
 export interface RecordProblem {

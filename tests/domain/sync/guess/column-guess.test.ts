@@ -1,9 +1,9 @@
 // The types that columns of files are guessed to have.
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
-import { readCsvField } from "../../../../src/cli/files/csv-fields.ts";
 import { type JsonValue, parseJson } from "../../../../src/domain/shared/json.ts";
 import { ColumnGuess, type ValueForm } from "../../../../src/domain/sync/guess/column-guess.ts";
+import { readCsvField } from "../../../../src/domain/sync/rows/csv-fields.ts";
 import { importValue } from "../../../../src/domain/sync/rows/import-value.ts";
 import type { ColumnType } from "../../../../src/domain/sync/table/table.ts";
 import { makeTable } from "../../../support/make-table.ts";

@@ -1,11 +1,50 @@
-// Finds out what separates the fields of a file that is called CSV.
+// What separates the fields of files that are called CSV, told by their beginning.
+import type { HeaderReader } from "../../ports/files.ts";
 
 const DELIMITERS = [",", ";", "\t", "|"] as const;
 /** Of the beginning that is looked at. */
 const MAX_CHARS = 64 * 1024;
 const MAX_LINES = 20;
 
-/** The separator that takes every line apart into as many fields; a comma where none does. */
+/** Remembers the first line as it stands in the file, to tell another delimiter by. */
+export class HeaderLine {
+  readonly #delimiter: string;
+  readonly #header: HeaderReader | null;
+  #text = "";
+
+  constructor(delimiter: string, header: HeaderReader | null) {
+    this.#delimiter = delimiter;
+    this.#header = header;
+  }
+
+  /** The same chunks, looked at on their way. */
+  async *watch(chunks: AsyncIterable<string>): AsyncGenerator<string, void, undefined> {
+    for await (const chunk of chunks) {
+      if (this.#text.length < MAX_CHARS && !/[\r\n]/.test(this.#text)) {
+        this.#text += chunk.slice(0, MAX_CHARS);
+      }
+      yield chunk;
+    }
+  }
+
+  /** What to do when the line is a header once it is taken apart at another character; else an empty text. */
+  advice(): string {
+    const [line = ""] = this.#text.split(/[\r\n]/, 1);
+    const other = DELIMITERS.find((candidate) => {
+      const names = line.split(candidate).map(unquoted);
+      return candidate !== this.#delimiter && this.#header?.problemOf(names) === null;
+    });
+    if (other === undefined) return "";
+    const name = other === "\t" ? "tab" : `"${other}"`;
+    return `; its fields seem to be separated by ${name}: give --delimiter ${name}`;
+  }
+}
+
+function unquoted(name: string): string {
+  return /^"(.*)"$/.exec(name.trim())?.[1] ?? name;
+}
+
+/** The delimiter that takes every line apart into as many fields; a comma where none does. */
 export async function findDelimiter(chunks: AsyncIterable<string>): Promise<string> {
   let text = "";
   for await (const chunk of chunks) {

@@ -1,13 +1,13 @@
 // How a value is written as a field of a CSV file and read back without loss; docs/cli.md describes it for people.
-import { isWholeNumber, parseInt64 } from "../../domain/shared/decimal.ts";
+import { isWholeNumber, parseInt64 } from "../../shared/decimal.ts";
 import {
   isRawNumber,
   type JsonValue,
   numberText,
   parseJson,
   rawNumber,
-} from "../../domain/shared/json.ts";
-import type { Column, ColumnValue } from "../../domain/sync/table/table.ts";
+} from "../../shared/json.ts";
+import type { Column, ColumnValue } from "../table/table.ts";
 
 /** A field of a file; null is an empty field without quotes. */
 export type CsvField = string | null;

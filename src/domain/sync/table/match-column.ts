@@ -1,5 +1,5 @@
-import { columnNameOf } from "../../../domain/sync/table/names.ts";
-import type { Column, Table } from "../../../domain/sync/table/table.ts";
+import { columnNameOf } from "./names.ts";
+import type { Column, Table } from "./table.ts";
 
 /**
  * The column that a file means by a name: the one of exactly that name, or the only one with it in other letter case and

@@ -4,11 +4,8 @@
 import { AppError } from "../../domain/shared/errors.ts";
 import { parseJson } from "../../domain/shared/json.ts";
 import { JsonLimitError } from "../../domain/shared/json-reader.ts";
-import { MAX_JSON_VALUES } from "../../domain/shared/limits.ts";
-import type { FoundRecord } from "../../usecases/sync/files/record-reader.ts";
-
-/** Length of one record's text. Without a limit a file of another format would be read as one endless record. */
-export const MAX_RECORD_CHARS = 64 * 1024 * 1024;
+import { MAX_JSON_VALUES, MAX_RECORD_CHARS } from "../../domain/shared/limits.ts";
+import type { FoundRecord } from "../../ports/files.ts";
 
 /** One JSON value per line; blank lines are skipped. A line that is not JSON is a failed record. */
 export async function* readNdjson(

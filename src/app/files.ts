@@ -1,0 +1,31 @@
+// The formats of files, each by the adapter of its name.
+import { findDelimiter } from "../adapters/csv/delimiters.ts";
+import { readCsv } from "../adapters/csv/read-csv.ts";
+import { csvEncoder } from "../adapters/csv/write-csv.ts";
+import { readJsonArray, readNdjson } from "../adapters/json-files/read-json.ts";
+import { jsonEncoder, ndjsonEncoder } from "../adapters/json-files/write-json.ts";
+import type { FileFormats } from "../ports/files.ts";
+
+export const fileFormats: FileFormats = {
+  read(format, chunks, options) {
+    switch (format) {
+      case "csv":
+        return readCsv(chunks, options);
+      case "json":
+        return readJsonArray(chunks);
+      case "ndjson":
+        return readNdjson(chunks);
+    }
+  },
+  findDelimiter,
+  encoder(format, columns, isForSpreadsheet) {
+    switch (format) {
+      case "csv":
+        return csvEncoder(columns, isForSpreadsheet);
+      case "json":
+        return jsonEncoder(columns);
+      case "ndjson":
+        return ndjsonEncoder(columns);
+    }
+  },
+};

@@ -1,0 +1,67 @@
+import type { JsonValue } from "../../../domain/shared/json.ts";
+import { type CsvField, readCsvField } from "../../../domain/sync/rows/csv-fields.ts";
+import { matchColumn } from "../../../domain/sync/table/match-column.ts";
+import type { Column, Table } from "../../../domain/sync/table/table.ts";
+import type { FoundRecord, HeaderReader } from "../../../ports/files.ts";
+
+/** What of the header of a CSV file and of its table does not meet. */
+export interface CsvHeader {
+  /** Names that are not columns of the table. */
+  readonly unknown: readonly string[];
+  /** Names of columns that are not imported, because the store numbers rows itself. */
+  readonly numbered: readonly string[];
+  /** Columns that the file does not have: they become null, as in a push. */
+  readonly missing: readonly string[];
+}
+
+/** Reads the fields of a CSV file as values of the columns that its header names. D-4.12, D-10.3. */
+export class CsvColumns implements HeaderReader {
+  readonly #table: Table;
+  readonly #onHeader: (header: CsvHeader) => void;
+  #columns: ReadonlyMap<string, Column | null> = new Map();
+
+  constructor(table: Table, onHeader: (header: CsvHeader) => void) {
+    this.#table = table;
+    this.#onHeader = onHeader;
+  }
+
+  problemOf(names: readonly string[]): string | null {
+    const columns = names.flatMap((name) => matchColumn(this.#table, name) ?? []);
+    const twice = columns.find((column, i) => columns.indexOf(column) !== i);
+    if (twice !== undefined) return `Line 1 names the column "${twice.name}" twice`;
+    const lacking = this.#table.keyColumns.filter((key) => !columns.includes(key));
+    if (lacking.length === 0) return null;
+    const keys = lacking.map(({ name }) => `"${name}"`).join(", ");
+    return `Line 1 must name the columns of the file; it lacks the key of "${this.#table.name}": ${keys}`;
+  }
+
+  take(names: readonly string[]): void {
+    this.#columns = new Map(names.map((name) => [name, matchColumn(this.#table, name)]));
+    const { pushColumns } = this.#table;
+    const named = names.map((name) => this.#columns.get(name) ?? null);
+    this.#onHeader({
+      unknown: names.filter((_, i) => named[i] === null),
+      numbered: named
+        .filter((column) => column !== null && !pushColumns.includes(column))
+        .map((column) => column?.name ?? ""),
+      missing: pushColumns
+        .filter((column) => column.serialize && !named.includes(column))
+        .map(({ name }) => name),
+    });
+  }
+
+  /** A record by the names of its columns, with their values. */
+  read(found: FoundRecord): FoundRecord {
+    if (found.problem !== null) return found;
+    const record: Record<string, JsonValue> = {};
+    const notJson: string[] = [];
+    for (const [field, text] of Object.entries(found.record as Record<string, CsvField>)) {
+      const column = this.#columns.get(field) ?? null;
+      const name = column?.name ?? field;
+      const value = column === null ? text : readCsvField(column, text);
+      if (value === undefined) notJson.push(name);
+      record[name] = value === undefined ? text : value;
+    }
+    return { ...found, record, ...(notJson.length > 0 ? { notJson } : {}) };
+  }
+}
