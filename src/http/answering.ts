@@ -51,10 +51,10 @@ export class Answering {
   }
 
   /** Replies by what a route does; `route` is its path with the names of its parameters, null without one. Never rejects. */
-  async answer(exchange: Exchange, route: string | null, work: Work): Promise<Response> {
+  answer(exchange: Exchange, route: string | null, work: Work): Promise<Response> {
     const { tracing } = this.#deps;
-    if (!tracing.isOn) return await this.#answer(exchange, route, () => work(this.#untraced));
-    return await answerInSpan(tracing, { exchange, route }, (isTraced) =>
+    if (!tracing.isOn) return this.#answer(exchange, route, () => work(this.#untraced));
+    return answerInSpan(tracing, { exchange, route }, (isTraced) =>
       this.#answer(exchange, route, () => work(isTraced ? this.#tools : this.#untraced)),
     );
   }

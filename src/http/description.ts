@@ -92,14 +92,14 @@ type Outcome<Declared> =
       [Status in keyof Declared & number]: Answer<Status, ValueOf<Declared[Status]>>;
     }[keyof Declared & number];
 
+type Method = "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
+
 /** Everything about an operation. */
 export interface Description<Caller, Path, Query, Headers, Read, Declared> {
-  readonly method: "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
-  /** With `:name` for each parameter. */
-  readonly path: string;
+  /** Method and path, with `:name` for each parameter. */
+  readonly at: `${Method} /${string}`;
   /** Name of the operation in clients that are made from the document, and of its span. */
   readonly id: string;
-  readonly tag: "sync" | "reputation" | "account" | "administration" | "operations";
   readonly summary: string;
   readonly description?: string;
   readonly guard: Guard<Caller>;

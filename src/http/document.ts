@@ -4,6 +4,17 @@ import type { BytesBody, Description, Parameters, Replies } from "./description.
 import type { ReplyDocument } from "./document-parts.ts";
 import { failureDocument, usualFailures } from "./failures.ts";
 
+/** By how paths begin. */
+const TAGS = [
+  ["/api/v1/sync", "sync"],
+  ["/v1/public", "reputation"],
+  ["/v1/me/consents", "reputation"],
+  ["/v1/me", "account"],
+  ["/v1/signup", "account"],
+  ["/v1/sessions", "account"],
+  ["/v1/admin", "administration"],
+] as const;
+
 /** An operation with its entry. */
 interface Entry {
   readonly method: string;
@@ -66,8 +77,8 @@ function withReferences(part: unknown, schemas: Record<string, object>): unknown
 }
 
 /** The entry of an operation. */
-export function describeOperation(described: Described): object {
-  const { id, tag, summary, description, guard, body } = described;
+export function describeOperation(path: string, described: Described): object {
+  const { id, summary, description, guard, body } = described;
   const parameters = [
     ...parametersIn("path", described.params),
     ...parametersIn("query", described.query),
@@ -75,14 +86,18 @@ export function describeOperation(described: Described): object {
   ];
   return {
     operationId: id,
-    tags: [tag],
+    tags: [tagOf(path)],
     summary,
     ...(description === undefined ? {} : { description }),
     security: guard.security,
     ...(parameters.length === 0 ? {} : { parameters }),
     ...(body === undefined ? {} : { requestBody: requestBodyOf(body) }),
-    responses: responsesOf(described),
+    responses: responsesOf(path, described),
   };
+}
+
+function tagOf(path: string): string {
+  return TAGS.find(([start]) => path.startsWith(start))?.[1] ?? "operations";
 }
 
 function parametersIn(place: "path" | "query" | "header", parameters: Parameters = {}) {
@@ -101,7 +116,7 @@ function requestBodyOf(body: TObject | BytesBody): object {
   return { content: { "application/json": { schema } }, required: required.length > 0 };
 }
 
-function responsesOf({ path, guard, body, replies }: Described) {
+function responsesOf(path: string, { guard, body, replies }: Described) {
   const declared = {
     ...usualFailures(path, body !== undefined),
     ...guard.failures,

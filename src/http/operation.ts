@@ -34,7 +34,8 @@ export function operation<
   const Headers extends Parameters = Nothing,
   Read extends Body | undefined = undefined,
 >(described: Description<Caller, Path, Query, Headers, Read, Declared>): Operation {
-  const { method, path, guard, id } = described;
+  const { guard, id } = described;
+  const [method = "", path = ""] = described.at.split(" ");
   const readPath = readerOf(described.params);
   const readQuery = readerOf(described.query);
   const readHeaders = headerReaderOf(described.headers);
@@ -44,36 +45,31 @@ export function operation<
       .map(Number)
       .find((status) => status < 300) ?? 200;
 
-  async function ask(exchange: Exchange, values: PathValues) {
+  async function admit(exchange: Exchange, values: PathValues) {
     const first = await guard.admit(exchange, values);
     const headers = readHeaders((name) => exchange.headers.get(name));
+    if (described.body === undefined) return { ...first, headers, body: null };
     const body = await readDeclared(exchange.request, described.body);
-    const { admitAgain } = guard;
-    const again = body === null || admitAgain === undefined ? first : await admitAgain(exchange);
-    if (described.isSlow) exchange.connection.keepOpen();
-    const asked = {
-      exchange,
-      caller: again.caller,
-      params: readPath((name) => values[name] ?? null),
-      query: readQuery(queryReader(exchange)),
-      headers,
-      body,
-    };
-    return { asked, cookieIdentity: again.cookieIdentity };
+    const again = (await guard.admitAgain?.(exchange)) ?? first;
+    return { ...again, headers, body };
   }
 
   return {
     method,
     path,
-    document: describeOperation(described as never),
+    document: describeOperation(path, described as never),
     async answer(exchange, values, tools) {
-      const { asked, cookieIdentity } = await ask(exchange, values);
-      const { tracing } = tools;
+      const { caller, cookieIdentity, headers, body } = await admit(exchange, values);
+      if (described.isSlow) exchange.connection.keepOpen();
+      const params = readPath((name) => values[name] ?? null);
+      const query = readQuery(queryReader(exchange));
+      const asked = { exchange, caller, params, query, headers, body };
       const run = () => described.run(asked as never);
+      const { tracing } = tools;
       const outcome: unknown = await (tracing.isOn ? tracing.inSpan(id, run) : run());
       const answer = outcome instanceof Answer ? outcome : new Answer(usual, outcome);
-      const { status, value, headers } = answer;
-      const reply = await kinds[status]?.send(value, { exchange, tools, status, headers });
+      const { status, value, headers: own } = answer;
+      const reply = await kinds[status]?.send(value, { exchange, tools, status, headers: own });
       if (reply === undefined) throw new Error(`${id} declares no reply with status ${status}`);
       if (cookieIdentity !== undefined) await tools.renewCookie(exchange, cookieIdentity, reply);
       return reply;
@@ -82,7 +78,7 @@ export function operation<
 }
 
 /** A page or file for browsers. */
-export function page(
+export function pageAt(
   path: string,
   answer: (exchange: Exchange) => Response | Promise<Response>,
 ): Operation {

@@ -24,72 +24,53 @@ const ID = { id: givenId("As the list shows it") };
 const UNKNOWN = { 404: "No such key of this account" };
 
 export function apiKeyRoutes(deps: ApiKeyRouteDeps): Operation[] {
-  return [list(deps), issue(deps), revoke(deps), rotate(deps)];
-}
-
-function list(deps: ApiKeyRouteDeps): Operation {
-  return operation({
-    method: "GET",
-    path: "/v1/me/api-keys",
-    id: "listApiKeys",
-    tag: "account",
-    summary: "Your API keys",
-    guard: user(deps),
-    query: LIST_QUERY,
-    replies: { 200: data("Newest first", listOf(ApiKeySchema)), 400: "A bad limit or cursor" },
-    run: ({ caller, query }) => listApiKeys(deps, caller.account.username, query),
-  });
-}
-
-function issue(deps: ApiKeyRouteDeps): Operation {
-  return operation({
-    method: "POST",
-    path: "/v1/me/api-keys",
-    id: "issueApiKey",
-    tag: "account",
-    summary: "Make an API key",
-    guard: writer(deps),
-    body: ApiKeyRequestSchema,
-    replies: {
-      201: data("The key, shown this once", IssuedApiKeySchema),
-      409: "100 keys are active",
-    },
-    run: ({ caller, body }) => issueApiKey(deps, caller.account.username, body),
-  });
-}
-
-function revoke(deps: ApiKeyRouteDeps): Operation {
-  return operation({
-    method: "DELETE",
-    path: "/v1/me/api-keys/:id",
-    id: "revokeApiKey",
-    tag: "account",
-    summary: "Revoke an API key at once",
-    guard: writer(deps),
-    params: ID,
-    replies: { 200: data("The key, revoked", ApiKeySchema), ...UNKNOWN },
-    run: ({ caller, params }) => revokeApiKey(deps, caller.account.username, params.id),
-  });
-}
-
-function rotate(deps: ApiKeyRouteDeps): Operation {
-  return operation({
-    method: "POST",
-    path: "/v1/me/api-keys/:id/rotate",
-    id: "rotateApiKey",
-    tag: "account",
-    summary: "Put a new API key in place of another",
-    guard: writer(deps),
-    params: ID,
-    body: RotationSchema,
-    replies: {
-      201: data("The new key, shown this once", IssuedApiKeySchema),
-      ...UNKNOWN,
-      409: "The key is not active",
-    },
-    run: ({ caller, params, body: { overlapSeconds = 0 } }) => {
-      const { username } = caller.account;
-      return rotateApiKey(deps, { username, id: params.id, overlapSeconds });
-    },
-  });
+  return [
+    operation({
+      at: "GET /v1/me/api-keys",
+      id: "listApiKeys",
+      summary: "Your API keys",
+      guard: user(deps),
+      query: LIST_QUERY,
+      replies: { 200: data("Newest first", listOf(ApiKeySchema)), 400: "A bad limit or cursor" },
+      run: ({ caller, query }) => listApiKeys(deps, caller.account.username, query),
+    }),
+    operation({
+      at: "POST /v1/me/api-keys",
+      id: "issueApiKey",
+      summary: "Make an API key",
+      guard: writer(deps),
+      body: ApiKeyRequestSchema,
+      replies: {
+        201: data("The key, shown this once", IssuedApiKeySchema),
+        409: "100 keys are active",
+      },
+      run: ({ caller, body }) => issueApiKey(deps, caller.account.username, body),
+    }),
+    operation({
+      at: "DELETE /v1/me/api-keys/:id",
+      id: "revokeApiKey",
+      summary: "Revoke an API key at once",
+      guard: writer(deps),
+      params: ID,
+      replies: { 200: data("The key, revoked", ApiKeySchema), ...UNKNOWN },
+      run: ({ caller, params }) => revokeApiKey(deps, caller.account.username, params.id),
+    }),
+    operation({
+      at: "POST /v1/me/api-keys/:id/rotate",
+      id: "rotateApiKey",
+      summary: "Put a new API key in place of another",
+      guard: writer(deps),
+      params: ID,
+      body: RotationSchema,
+      replies: {
+        201: data("The new key, shown this once", IssuedApiKeySchema),
+        ...UNKNOWN,
+        409: "The key is not active",
+      },
+      run: ({ caller, params, body: { overlapSeconds = 0 } }) => {
+        const { username } = caller.account;
+        return rotateApiKey(deps, { username, id: params.id, overlapSeconds });
+      },
+    }),
+  ];
 }

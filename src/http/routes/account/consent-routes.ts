@@ -16,63 +16,49 @@ import { listOf } from "../../schemas/parts.ts";
 type ConsentRouteDeps = WriterDeps & Pick<AccountDeps, "consents" | "clock">;
 
 export function consentRoutes(deps: ConsentRouteDeps): Operation[] {
-  return [list(deps), grant(deps), revoke(deps)];
-}
-
-function list(deps: ConsentRouteDeps): Operation {
-  return operation({
-    method: "GET",
-    path: "/v1/me/consents",
-    id: "listConsents",
-    tag: "reputation",
-    summary: "Your consents",
-    guard: user(deps),
-    query: {
-      status: given("Only consents of this status", {
-        type: "string",
-        enum: [...CONSENT_STATUSES],
-      }),
-      purpose: given("Only consents of this purpose", {
-        type: "string",
-        enum: [...CONSENT_PURPOSES],
-      }),
-      ...LIST_QUERY,
-    },
-    replies: {
-      200: data("Newest first", listOf(ConsentSchema)),
-      400: "An unknown filter value, a bad limit or cursor",
-    },
-    run: ({ caller, query }) => listConsents(deps, caller.account.username, query),
-  });
-}
-
-function grant(deps: ConsentRouteDeps): Operation {
-  return operation({
-    method: "POST",
-    path: "/v1/me/consents",
-    id: "grantConsent",
-    tag: "reputation",
-    summary: "Consent to a purpose",
-    guard: writer(deps),
-    body: ConsentGrantSchema,
-    replies: { 201: data("The consent", ConsentSchema) },
-    run: ({ caller, body }) => grantConsent(deps, caller.account.username, body),
-  });
-}
-
-function revoke(deps: ConsentRouteDeps): Operation {
-  return operation({
-    method: "DELETE",
-    path: "/v1/me/consents/:id",
-    id: "revokeConsent",
-    tag: "reputation",
-    summary: "Revoke a consent at once",
-    guard: writer(deps),
-    params: { id: givenId("As the list shows it") },
-    replies: {
-      200: data("The consent as it is now", ConsentSchema),
-      404: "No such consent of this person",
-    },
-    run: ({ caller, params }) => endConsent(deps, caller.account.username, params.id),
-  });
+  return [
+    operation({
+      at: "GET /v1/me/consents",
+      id: "listConsents",
+      summary: "Your consents",
+      guard: user(deps),
+      query: {
+        status: given("Only consents of this status", {
+          type: "string",
+          enum: [...CONSENT_STATUSES],
+        }),
+        purpose: given("Only consents of this purpose", {
+          type: "string",
+          enum: [...CONSENT_PURPOSES],
+        }),
+        ...LIST_QUERY,
+      },
+      replies: {
+        200: data("Newest first", listOf(ConsentSchema)),
+        400: "An unknown filter value, a bad limit or cursor",
+      },
+      run: ({ caller, query }) => listConsents(deps, caller.account.username, query),
+    }),
+    operation({
+      at: "POST /v1/me/consents",
+      id: "grantConsent",
+      summary: "Consent to a purpose",
+      guard: writer(deps),
+      body: ConsentGrantSchema,
+      replies: { 201: data("The consent", ConsentSchema) },
+      run: ({ caller, body }) => grantConsent(deps, caller.account.username, body),
+    }),
+    operation({
+      at: "DELETE /v1/me/consents/:id",
+      id: "revokeConsent",
+      summary: "Revoke a consent at once",
+      guard: writer(deps),
+      params: { id: givenId("As the list shows it") },
+      replies: {
+        200: data("The consent as it is now", ConsentSchema),
+        404: "No such consent of this person",
+      },
+      run: ({ caller, params }) => endConsent(deps, caller.account.username, params.id),
+    }),
+  ];
 }

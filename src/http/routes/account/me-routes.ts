@@ -29,110 +29,77 @@ type MeRouteDeps = WriterDeps &
 const NO_PROFILE = { 404: "The account has no profile" };
 
 export function meRoutes(deps: MeRouteDeps): Operation[] {
+  return [...ownAccount(deps), ...ownProfile(deps)];
+}
+
+function ownAccount(deps: MeRouteDeps): Operation[] {
   return [
-    account(deps),
-    erase(deps),
-    profile(deps),
-    profileChange(deps),
-    reputation(deps),
-    usage(deps),
-    accesses(deps),
+    operation({
+      at: "GET /v1/me",
+      id: "readAccount",
+      summary: "The signed-in account",
+      guard: user(deps),
+      replies: { 200: data("The account", AccountSchema) },
+      run: ({ caller }) => accountBody({ ...caller.account, role: caller.role }),
+    }),
+    operation({
+      at: "DELETE /v1/me",
+      id: "eraseAccount",
+      summary: "Erase the account and everything about the person",
+      description: "Audit records stay, nameless.",
+      guard: writer(deps),
+      replies: {
+        200: data("Erased", statusOf("Erasure", "erased")),
+        409: "The last administrator that is not suspended",
+      },
+      run: ({ caller }) => eraseOwnAccount(deps, caller.account.username),
+    }),
+    operation({
+      at: "GET /v1/me/usage",
+      id: "readUsage",
+      summary: "Usage and limits",
+      guard: user(deps),
+      replies: { 200: data("Usage", UsageSchema) },
+      run: ({ caller }) => readUsage(deps, caller.account),
+    }),
+    operation({
+      at: "GET /v1/me/accesses",
+      id: "listAccesses",
+      summary: "Who looked the person up",
+      guard: user(deps),
+      query: LIST_QUERY,
+      replies: { 200: data("Newest first", listOf(AccessSchema)), 400: "A bad limit or cursor" },
+      run: ({ caller, query }) => listAccesses(deps, caller.account.username, query),
+    }),
   ];
 }
 
-function account(deps: MeRouteDeps): Operation {
-  return operation({
-    method: "GET",
-    path: "/v1/me",
-    id: "readAccount",
-    tag: "account",
-    summary: "The signed-in account",
-    guard: user(deps),
-    replies: { 200: data("The account", AccountSchema) },
-    run: ({ caller }) => accountBody({ ...caller.account, role: caller.role }),
-  });
-}
-
-function erase(deps: MeRouteDeps): Operation {
-  return operation({
-    method: "DELETE",
-    path: "/v1/me",
-    id: "eraseAccount",
-    tag: "account",
-    summary: "Erase the account and everything about the person",
-    description: "Audit records stay, nameless.",
-    guard: writer(deps),
-    replies: {
-      200: data("Erased", statusOf("Erasure", "erased")),
-      409: "The last administrator that is not suspended",
-    },
-    run: ({ caller }) => eraseOwnAccount(deps, caller.account.username),
-  });
-}
-
-function profile(deps: MeRouteDeps): Operation {
-  return operation({
-    method: "GET",
-    path: "/v1/me/profile",
-    id: "readProfile",
-    tag: "account",
-    summary: "Your profile",
-    guard: user(deps),
-    replies: { 200: data("The profile, hidden or not", OwnProfileSchema), ...NO_PROFILE },
-    run: ({ caller }) => readProfile(deps, caller.account.username),
-  });
-}
-
-function profileChange(deps: MeRouteDeps): Operation {
-  return operation({
-    method: "PATCH",
-    path: "/v1/me/profile",
-    id: "changeProfile",
-    tag: "account",
-    summary: "Change your profile",
-    guard: writer(deps),
-    body: ProfileChangeSchema,
-    replies: { 200: data("The profile", OwnProfileSchema), ...NO_PROFILE },
-    run: ({ caller, body }) => changeProfile(deps, caller.account.username, body),
-  });
-}
-
-function reputation(deps: MeRouteDeps): Operation {
-  return operation({
-    method: "GET",
-    path: "/v1/me/reputation",
-    id: "explainReputation",
-    tag: "account",
-    summary: "How your score comes about",
-    guard: user(deps),
-    replies: { 200: data("The score and its points", ExplanationSchema), ...NO_PROFILE },
-    run: ({ caller }) => explainScore(deps, caller.account.username),
-  });
-}
-
-function usage(deps: MeRouteDeps): Operation {
-  return operation({
-    method: "GET",
-    path: "/v1/me/usage",
-    id: "readUsage",
-    tag: "account",
-    summary: "Usage and limits",
-    guard: user(deps),
-    replies: { 200: data("Usage", UsageSchema) },
-    run: ({ caller }) => readUsage(deps, caller.account),
-  });
-}
-
-function accesses(deps: MeRouteDeps): Operation {
-  return operation({
-    method: "GET",
-    path: "/v1/me/accesses",
-    id: "listAccesses",
-    tag: "account",
-    summary: "Who looked the person up",
-    guard: user(deps),
-    query: LIST_QUERY,
-    replies: { 200: data("Newest first", listOf(AccessSchema)), 400: "A bad limit or cursor" },
-    run: ({ caller, query }) => listAccesses(deps, caller.account.username, query),
-  });
+function ownProfile(deps: MeRouteDeps): Operation[] {
+  return [
+    operation({
+      at: "GET /v1/me/profile",
+      id: "readProfile",
+      summary: "Your profile",
+      guard: user(deps),
+      replies: { 200: data("The profile, hidden or not", OwnProfileSchema), ...NO_PROFILE },
+      run: ({ caller }) => readProfile(deps, caller.account.username),
+    }),
+    operation({
+      at: "PATCH /v1/me/profile",
+      id: "changeProfile",
+      summary: "Change your profile",
+      guard: writer(deps),
+      body: ProfileChangeSchema,
+      replies: { 200: data("The profile", OwnProfileSchema), ...NO_PROFILE },
+      run: ({ caller, body }) => changeProfile(deps, caller.account.username, body),
+    }),
+    operation({
+      at: "GET /v1/me/reputation",
+      id: "explainReputation",
+      summary: "How your score comes about",
+      guard: user(deps),
+      replies: { 200: data("The score and its points", ExplanationSchema), ...NO_PROFILE },
+      run: ({ caller }) => explainScore(deps, caller.account.username),
+    }),
+  ];
 }

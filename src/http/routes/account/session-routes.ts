@@ -44,47 +44,7 @@ const COOKIE = {
 };
 
 export function sessionRoutes(deps: SessionRouteDeps): Operation[] {
-  return [
-    signUpState(deps),
-    signingUp(deps),
-    signingIn(deps),
-    passwordChange(deps),
-    signingOut(deps),
-    signingOutEverywhere(deps),
-  ];
-}
-
-function signUpState(deps: SessionRouteDeps): Operation {
-  return operation({
-    method: "GET",
-    path: "/v1/signup",
-    id: "readSignUp",
-    tag: "account",
-    summary: "Tell who may sign up and in",
-    guard: EVERYBODY,
-    replies: { 200: data("As it is now", SignUpStateSchema) },
-    run: () => readSignUpState(deps),
-  });
-}
-
-function signingUp(deps: SessionRouteDeps): Operation {
-  return operation({
-    method: "POST",
-    path: "/v1/signup",
-    id: "signUp",
-    tag: "account",
-    summary: "Make an account and its profile",
-    guard: signUpPage(deps),
-    body: SignUpSchema,
-    replies: {
-      201: data("Made", AccountSchema),
-      403: "Signing up is disabled, or the request comes from a page of another origin",
-      409: "Username or e-mail address taken",
-      429: "Too many attempts from this address",
-      503: OVERLOADED,
-    },
-    run: ({ body, exchange }) => signUp(deps, body, callerOf(exchange)),
-  });
+  return [...signingIn(deps), ...signedIn(deps)];
 }
 
 /** Where signing up is disabled nobody passes. */
@@ -98,90 +58,103 @@ function signUpPage(deps: SessionRouteDeps): Guard<{ readonly isCookieSet: boole
   };
 }
 
-function signingIn(deps: SessionRouteDeps): Operation {
-  return operation({
-    method: "POST",
-    path: "/v1/sessions",
-    id: "signIn",
-    tag: "account",
-    summary: "Begin a session",
-    guard: signInPage,
-    body: SignInSchema,
-    replies: {
-      200: data("Begun", SessionSchema, COOKIE),
-      401: "Username or password wrong",
-      403: "The request comes from a page of another origin",
-      429: "Too many failures of this account or from this address",
-      503: OVERLOADED,
-    },
-    run: async ({ caller, body, exchange }) => {
-      const session = await signIn(deps, body, callerOf(exchange));
-      const cookie = sessionCookie(exchange, session.token, SESSION_TTL_SECONDS);
-      return new Answer(200, session, caller.isCookieSet ? { "Set-Cookie": cookie } : {});
-    },
-  });
-}
-
-function passwordChange(deps: SessionRouteDeps): Operation {
-  return operation({
-    method: "PUT",
-    path: "/v1/me/password",
-    id: "changePassword",
-    tag: "account",
-    summary: "Change your password",
-    description: "The session of the token goes on; all others end, on every instance at once.",
-    guard: writer(deps),
-    body: PasswordChangeSchema,
-    replies: {
-      200: data("Changed", statusOf("PasswordChanged", "changed")),
-      401: "Token missing, invalid or expired, or the current password wrong",
-      409: "The account has no password here",
-      429: "Too many wrong passwords, or too many changes",
-      503: OVERLOADED,
-    },
-    run: ({ caller, body, exchange }) =>
-      changePassword(deps, caller, { ...body, caller: callerOf(exchange) }),
-  });
-}
-
 function callerOf(exchange: Exchange): Caller {
   return { address: exchange.clientAddress(), gone: exchange.gone() };
-}
-
-function signingOut(deps: SessionRouteDeps): Operation {
-  return operation({
-    method: "DELETE",
-    path: "/v1/sessions/current",
-    id: "signOut",
-    tag: "account",
-    summary: "End the session of the token",
-    guard: user(deps),
-    replies: { 200: data("Ended", statusOf("SignOut", "ended"), COOKIE) },
-    run: async ({ caller, exchange }) => {
-      await signOut(deps, caller.session);
-      return ended(exchange);
-    },
-  });
-}
-
-function signingOutEverywhere(deps: SessionRouteDeps): Operation {
-  return operation({
-    method: "DELETE",
-    path: "/v1/sessions",
-    id: "signOutEverywhere",
-    tag: "account",
-    summary: "End all your sessions",
-    guard: user(deps),
-    replies: { 200: data("Ended", statusOf("SignOutEverywhere", "ended"), COOKIE) },
-    run: async ({ caller, exchange }) => {
-      await signOutEverywhere(deps, caller);
-      return ended(exchange);
-    },
-  });
 }
 
 /** Takes the cookie away. */
 function ended(exchange: Exchange) {
   const headers = { "Set-Cookie": sessionCookie(exchange, "", 0) };
   return new Answer(200, { status: "ended" } as const, headers);
+}
+
+function signingIn(deps: SessionRouteDeps): Operation[] {
+  return [
+    operation({
+      at: "GET /v1/signup",
+      id: "readSignUp",
+      summary: "Tell who may sign up and in",
+      guard: EVERYBODY,
+      replies: { 200: data("As it is now", SignUpStateSchema) },
+      run: () => readSignUpState(deps),
+    }),
+    operation({
+      at: "POST /v1/signup",
+      id: "signUp",
+      summary: "Make an account and its profile",
+      guard: signUpPage(deps),
+      body: SignUpSchema,
+      replies: {
+        201: data("Made", AccountSchema),
+        403: "Signing up is disabled, or the request comes from a page of another origin",
+        409: "Username or e-mail address taken",
+        429: "Too many attempts from this address",
+        503: OVERLOADED,
+      },
+      run: ({ body, exchange }) => signUp(deps, body, callerOf(exchange)),
+    }),
+    operation({
+      at: "POST /v1/sessions",
+      id: "signIn",
+      summary: "Begin a session",
+      guard: signInPage,
+      body: SignInSchema,
+      replies: {
+        200: data("Begun", SessionSchema, COOKIE),
+        401: "Username or password wrong",
+        403: "The request comes from a page of another origin",
+        429: "Too many failures of this account or from this address",
+        503: OVERLOADED,
+      },
+      run: async ({ caller, body, exchange }) => {
+        const session = await signIn(deps, body, callerOf(exchange));
+        const cookie = sessionCookie(exchange, session.token, SESSION_TTL_SECONDS);
+        return new Answer(200, session, caller.isCookieSet ? { "Set-Cookie": cookie } : {});
+      },
+    }),
+  ];
+}
+
+function signedIn(deps: SessionRouteDeps): Operation[] {
+  return [
+    operation({
+      at: "PUT /v1/me/password",
+      id: "changePassword",
+      summary: "Change your password",
+      description: "The session of the token goes on; all others end, on every instance at once.",
+      guard: writer(deps),
+      body: PasswordChangeSchema,
+      replies: {
+        200: data("Changed", statusOf("PasswordChanged", "changed")),
+        401: "Token missing, invalid or expired, or the current password wrong",
+        409: "The account has no password here",
+        429: "Too many wrong passwords, or too many changes",
+        503: OVERLOADED,
+      },
+      run: ({ caller, body, exchange }) =>
+        changePassword(deps, caller, { ...body, caller: callerOf(exchange) }),
+    }),
+    operation({
+      at: "DELETE /v1/sessions/current",
+      id: "signOut",
+      summary: "End the session of the token",
+      guard: user(deps),
+      replies: { 200: data("Ended", statusOf("SignOut", "ended"), COOKIE) },
+      run: async ({ caller, exchange }) => {
+        await signOut(deps, caller.session);
+        return ended(exchange);
+      },
+    }),
+    operation({
+      at: "DELETE /v1/sessions",
+      id: "signOutEverywhere",
+      summary: "End all your sessions",
+      guard: user(deps),
+      replies: { 200: data("Ended", statusOf("SignOutEverywhere", "ended"), COOKIE) },
+      run: async ({ caller, exchange }) => {
+        await signOutEverywhere(deps, caller);
+        return ended(exchange);
+      },
+    }),
+  ];
 }

@@ -36,155 +36,121 @@ const OWN_OR_LAST = { 409: "Your own account, or the last administrator that is 
 const IN_THE_LOG = "The audit log keeps a record of it.";
 
 export function accountRoutes(deps: AccountRouteDeps): Operation[] {
+  return [...reading(deps), ...settings(deps), ...standing(deps)];
+}
+
+function reading(deps: AccountRouteDeps): Operation[] {
   return [
-    list(deps),
-    read(deps),
-    plan(deps),
-    password(deps),
-    suspend(deps),
-    restore(deps),
-    erase(deps),
-    release(deps),
+    operation({
+      at: "GET /v1/admin/accounts",
+      id: "listAccounts",
+      summary: "List accounts by name",
+      guard: administrator(deps),
+      query: {
+        query: given(
+          "Text that the name or the e-mail address contains, whatever the case of A to Z; never a pattern",
+          { type: "string", maxLength: 254 },
+        ),
+        ...LIST_QUERY,
+      },
+      replies: {
+        200: data("Accounts in the order of their names", listOf(AccountItemSchema)),
+        400: "A bad query, limit or cursor",
+      },
+      run: ({ query }) => listAccounts(deps, query),
+    }),
+    operation({
+      at: "GET /v1/admin/accounts/:username",
+      id: "readAccountUsage",
+      summary: "One account with its usage",
+      guard: administrator(deps),
+      params: USERNAME,
+      replies: { 200: data("The account", AccountUsageSchema), ...UNKNOWN },
+      run: ({ params }) => readAccount(deps, params.username),
+    }),
   ];
 }
 
-function list(deps: AccountRouteDeps): Operation {
-  return operation({
-    method: "GET",
-    path: "/v1/admin/accounts",
-    id: "listAccounts",
-    tag: "administration",
-    summary: "List accounts by name",
-    guard: administrator(deps),
-    query: {
-      query: given(
-        "Text that the name or the e-mail address contains, whatever the case of A to Z; never a pattern",
-        { type: "string", maxLength: 254 },
-      ),
-      ...LIST_QUERY,
-    },
-    replies: {
-      200: data("Accounts in the order of their names", listOf(AccountItemSchema)),
-      400: "A bad query, limit or cursor",
-    },
-    run: ({ query }) => listAccounts(deps, query),
-  });
+function settings(deps: AccountRouteDeps): Operation[] {
+  return [
+    operation({
+      at: "PUT /v1/admin/accounts/:username/plan",
+      id: "changePlan",
+      summary: "Change an account's plan",
+      guard: administrator(deps),
+      params: USERNAME,
+      body: PlanChangeSchema,
+      replies: { 200: data("The plan", PlanSchema), ...UNKNOWN },
+      run: ({ caller, params: { username }, body }) =>
+        changePlan(deps, { username, ...body }, caller),
+    }),
+    operation({
+      at: "PUT /v1/admin/accounts/:username/password",
+      id: "setPassword",
+      summary: "Give an account another password",
+      description: `All its sessions end. ${IN_THE_LOG}`,
+      guard: administrator(deps),
+      params: USERNAME,
+      body: PasswordResetSchema,
+      replies: {
+        200: data("Changed", doneSchema("PasswordResetDone", "changed")),
+        ...UNKNOWN,
+        409: "The account has no password here",
+      },
+      run: ({ caller, params: { username }, body, exchange }) =>
+        setPassword(deps, { username, ...body, gone: exchange.gone() }, caller),
+    }),
+  ];
 }
 
-function read(deps: AccountRouteDeps): Operation {
-  return operation({
-    method: "GET",
-    path: "/v1/admin/accounts/:username",
-    id: "readAccountUsage",
-    tag: "administration",
-    summary: "One account with its usage",
-    guard: administrator(deps),
-    params: USERNAME,
-    replies: { 200: data("The account", AccountUsageSchema), ...UNKNOWN },
-    run: ({ params }) => readAccount(deps, params.username),
-  });
-}
-
-function plan(deps: AccountRouteDeps): Operation {
-  return operation({
-    method: "PUT",
-    path: "/v1/admin/accounts/:username/plan",
-    id: "changePlan",
-    tag: "administration",
-    summary: "Change an account's plan",
-    guard: administrator(deps),
-    params: USERNAME,
-    body: PlanChangeSchema,
-    replies: { 200: data("The plan", PlanSchema), ...UNKNOWN },
-    run: ({ caller, params: { username }, body }) =>
-      changePlan(deps, { username, ...body }, caller),
-  });
-}
-
-function password(deps: AccountRouteDeps): Operation {
-  return operation({
-    method: "PUT",
-    path: "/v1/admin/accounts/:username/password",
-    id: "setPassword",
-    tag: "administration",
-    summary: "Give an account another password",
-    description: `All its sessions end. ${IN_THE_LOG}`,
-    guard: administrator(deps),
-    params: USERNAME,
-    body: PasswordResetSchema,
-    replies: {
-      200: data("Changed", doneSchema("PasswordResetDone", "changed")),
-      ...UNKNOWN,
-      409: "The account has no password here",
-    },
-    run: ({ caller, params: { username }, body, exchange }) =>
-      setPassword(deps, { username, ...body, gone: exchange.gone() }, caller),
-  });
-}
-
-function suspend(deps: AccountRouteDeps): Operation {
-  return operation({
-    method: "POST",
-    path: "/v1/admin/accounts/:username/suspend",
-    id: "suspendAccount",
-    tag: "administration",
-    summary: "Suspend an account",
-    description: `Its keys are refused from the next lookup on, on every instance, and its sessions end. Its profile is answered as before. ${IN_THE_LOG}`,
-    guard: administrator(deps),
-    params: USERNAME,
-    replies: { 200: data("The account", AccountItemSchema), ...UNKNOWN, ...OWN_OR_LAST },
-    run: ({ caller, params }) => suspendAccount(deps, params.username, caller),
-  });
-}
-
-function restore(deps: AccountRouteDeps): Operation {
-  return operation({
-    method: "POST",
-    path: "/v1/admin/accounts/:username/restore",
-    id: "restoreAccount",
-    tag: "administration",
-    summary: "End a suspension",
-    description: IN_THE_LOG,
-    guard: administrator(deps),
-    params: USERNAME,
-    replies: { 200: data("The account", AccountItemSchema), ...UNKNOWN },
-    run: ({ caller, params }) => restoreAccount(deps, params.username, caller),
-  });
-}
-
-function erase(deps: AccountRouteDeps): Operation {
-  return operation({
-    method: "DELETE",
-    path: "/v1/admin/accounts/:username",
-    id: "eraseSomebody",
-    tag: "administration",
-    summary: "Erase an account and everything about the person",
-    description: `The name stays taken until it is released. ${IN_THE_LOG}`,
-    guard: administrator(deps),
-    params: USERNAME,
-    replies: {
-      200: data("Erased", doneSchema("AccountErasure", "erased")),
-      ...UNKNOWN,
-      ...OWN_OR_LAST,
-    },
-    run: ({ caller, params }) => eraseAccount(deps, params.username, caller),
-  });
-}
-
-function release(deps: AccountRouteDeps): Operation {
-  return operation({
-    method: "POST",
-    path: "/v1/admin/accounts/:username/release",
-    id: "releaseName",
-    tag: "administration",
-    summary: "Make the name of an erased account free",
-    description: `A name stays taken after an erasure, because it decides whose accounts elsewhere count. Release it for a new person only. ${IN_THE_LOG}`,
-    guard: administrator(deps),
-    params: USERNAME,
-    replies: {
-      200: data("Released", doneSchema("Release", "released")),
-      404: "The name is not held by an erased account",
-    },
-    run: ({ caller, params }) => releaseName(deps, params.username, caller),
-  });
+function standing(deps: AccountRouteDeps): Operation[] {
+  return [
+    operation({
+      at: "POST /v1/admin/accounts/:username/suspend",
+      id: "suspendAccount",
+      summary: "Suspend an account",
+      description: `Its keys are refused from the next lookup on, on every instance, and its sessions end. Its profile is answered as before. ${IN_THE_LOG}`,
+      guard: administrator(deps),
+      params: USERNAME,
+      replies: { 200: data("The account", AccountItemSchema), ...UNKNOWN, ...OWN_OR_LAST },
+      run: ({ caller, params }) => suspendAccount(deps, params.username, caller),
+    }),
+    operation({
+      at: "POST /v1/admin/accounts/:username/restore",
+      id: "restoreAccount",
+      summary: "End a suspension",
+      description: IN_THE_LOG,
+      guard: administrator(deps),
+      params: USERNAME,
+      replies: { 200: data("The account", AccountItemSchema), ...UNKNOWN },
+      run: ({ caller, params }) => restoreAccount(deps, params.username, caller),
+    }),
+    operation({
+      at: "DELETE /v1/admin/accounts/:username",
+      id: "eraseSomebody",
+      summary: "Erase an account and everything about the person",
+      description: `The name stays taken until it is released. ${IN_THE_LOG}`,
+      guard: administrator(deps),
+      params: USERNAME,
+      replies: {
+        200: data("Erased", doneSchema("AccountErasure", "erased")),
+        ...UNKNOWN,
+        ...OWN_OR_LAST,
+      },
+      run: ({ caller, params }) => eraseAccount(deps, params.username, caller),
+    }),
+    operation({
+      at: "POST /v1/admin/accounts/:username/release",
+      id: "releaseName",
+      summary: "Make the name of an erased account free",
+      description: `A name stays taken after an erasure, because it decides whose accounts elsewhere count. Release it for a new person only. ${IN_THE_LOG}`,
+      guard: administrator(deps),
+      params: USERNAME,
+      replies: {
+        200: data("Released", doneSchema("Release", "released")),
+        404: "The name is not held by an erased account",
+      },
+      run: ({ caller, params }) => releaseName(deps, params.username, caller),
+    }),
+  ];
 }

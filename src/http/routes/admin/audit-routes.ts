@@ -30,10 +30,8 @@ export function auditRoutes(deps: AuditRouteDeps): Operation[] {
 function list({ accounts, timer }: AuditRouteDeps): Operation {
   const { auditSearch, clock } = accounts;
   return operation({
-    method: "GET",
-    path: "/v1/admin/audit",
+    at: "GET /v1/admin/audit",
     id: "listAudit",
-    tag: "administration",
     summary: "The audit log: lookups, and what administrators did",
     description:
       "Newest first, by time and then by chain and place. A request looks through a bounded part of the log, so `items` may " +
@@ -56,10 +54,8 @@ function list({ accounts, timer }: AuditRouteDeps): Operation {
 function heads({ accounts }: AuditRouteDeps): Operation {
   const { audit, clock } = accounts;
   return operation({
-    method: "GET",
-    path: "/v1/admin/audit/heads",
+    at: "GET /v1/admin/audit/heads",
     id: "readAuditHeads",
-    tag: "administration",
     summary: "The ends that the chains of the audit log have reached",
     description:
       "As `repsync audit heads` writes them. Kept on another machine, they show later whether the log was cut or removed: " +
@@ -72,10 +68,8 @@ function heads({ accounts }: AuditRouteDeps): Operation {
 
 function verify({ accounts, verifications }: AuditRouteDeps): Operation {
   return operation({
-    method: "POST",
-    path: "/v1/admin/audit/verify",
+    at: "POST /v1/admin/audit/verify",
     id: "verifyAuditLog",
-    tag: "administration",
     summary: "Verify every record of the audit log",
     description:
       "Server-sent events, each one `data:` line of JSON: `progress` as records are read, `done` with the first thing that " +

@@ -1,7 +1,7 @@
 // The web console: its page, for every address that it has, and its files. D-9.1, D-9.2.
 import type { BuiltConsole, ConsoleFile, ConsoleFiles } from "../../../ports/http/console-files.ts";
 import type { Exchange } from "../../exchange.ts";
-import { type Operation, page } from "../../operation.ts";
+import { type Operation, pageAt } from "../../operation.ts";
 
 const ASSETS = "/console/assets/";
 /** Tried once for each run of slashes: without what stands before it, the time would be quadratic. D-11.1. */
@@ -22,7 +22,7 @@ export function consoleRoutes(files: ConsoleFiles): Operation[] {
     }
     return pageReply(exchange, pageOf(built), isPage(built, path) ? 200 : 404);
   };
-  return [page("/console", answer), page("/console/*", answer)];
+  return [pageAt("/console", answer), pageAt("/console/*", answer)];
 }
 
 function movedTo(exchange: Exchange, address: string): Response {

@@ -5,7 +5,7 @@ import type { Digest } from "../../../ports/crypto/crypto.ts";
 import type { DocsAssets } from "../../../ports/http/http-server.ts";
 import { documentOf } from "../../document.ts";
 import type { Exchange } from "../../exchange.ts";
-import { type Operation, page } from "../../operation.ts";
+import { type Operation, pageAt } from "../../operation.ts";
 import { secured } from "../../page-security.ts";
 
 interface DocsRoutesDeps {
@@ -40,17 +40,17 @@ export function docsRoutes(
     return new Response(await reply.bytes(), { status: reply.status, headers });
   };
   return [
-    page(PAGE, async (exchange) => secured(await made(PAGE, exchange), digest)),
-    page(DOCUMENT, (exchange) => made(DOCUMENT, exchange)),
-    page(SCRIPT, async (exchange) => {
+    pageAt(PAGE, async (exchange) => secured(await made(PAGE, exchange), digest)),
+    pageAt(DOCUMENT, (exchange) => made(DOCUMENT, exchange)),
+    pageAt(SCRIPT, async (exchange) => {
       const script = await assets.read("swagger-ui-bundle.js");
       return secured(assetReply(exchange, script, "text/javascript; charset=utf-8"), digest);
     }),
-    page(STYLE, async (exchange) =>
+    pageAt(STYLE, async (exchange) =>
       assetReply(exchange, await assets.read("swagger-ui.css"), "text/css; charset=utf-8"),
     ),
     // Browsers ask for one on every page.
-    page("/favicon.ico", (exchange) => {
+    pageAt("/favicon.ico", (exchange) => {
       return new Response(null, { status: 204, headers: exchange.replyHeaders() });
     }),
   ];

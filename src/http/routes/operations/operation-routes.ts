@@ -37,10 +37,8 @@ function places({ isConsoleEnabled }: OperationRoutesDeps): Operation {
   const vary = { Vary: "Accept" };
   const places = { ...(isConsoleEnabled ? { console: "/console" } : {}), ...PLACES };
   return operation({
-    method: "GET",
-    path: "/",
+    at: "GET /",
     id: "findPlaces",
-    tag: "operations",
     summary: "Tell where things are",
     guard: EVERYBODY,
     replies: {
@@ -71,10 +69,8 @@ const PlacesSchema = model("Places", {
 
 function health(deps: ProbeDeps): Operation {
   return operation({
-    method: "GET",
-    path: "/v1/health",
+    at: "GET /v1/health",
     id: "checkHealth",
-    tag: "operations",
     summary: "Tell whether the service and its store are alive",
     guard: EVERYBODY,
     replies: {
@@ -93,10 +89,8 @@ function health(deps: ProbeDeps): Operation {
 /** For what starts, restarts and balances processes, as the next one. */
 function live(): Operation {
   return operation({
-    method: "GET",
-    path: "/v1/health/live",
+    at: "GET /v1/health/live",
     id: "checkLive",
-    tag: "operations",
     summary: "Tell whether the process answers",
     guard: EVERYBODY,
     replies: { 200: json("It does", LivenessSchema) },
@@ -106,10 +100,8 @@ function live(): Operation {
 
 function ready(deps: ProbeDeps): Operation {
   return operation({
-    method: "GET",
-    path: "/v1/health/ready",
+    at: "GET /v1/health/ready",
     id: "checkReady",
-    tag: "operations",
     summary: "Tell whether requests may be sent here",
     guard: EVERYBODY,
     replies: {
@@ -125,10 +117,8 @@ function ready(deps: ProbeDeps): Operation {
 
 function metrics(deps: MetricsRouteDeps): Operation {
   return operation({
-    method: "GET",
-    path: "/metrics",
+    at: "GET /metrics",
     id: "readMetrics",
-    tag: "operations",
     summary: "Read counters and gauges for Prometheus",
     description:
       "With METRICS_TOKEN its bearer is served, without it callers on this machine that ask a loopback Host.",

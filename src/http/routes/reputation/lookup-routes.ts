@@ -12,7 +12,7 @@ const PROFILE = "/v1/public/profiles/:username";
 
 interface Lookup {
   readonly endpoint: LookupEndpoint;
-  readonly path: string;
+  readonly path: `/${string}`;
   readonly id: string;
   readonly summary: string;
   /** Consents that allow it. */
@@ -62,10 +62,8 @@ const API_KEY: Guard<null> = {
 export function lookupRoutes(lookups: Lookups): Operation[] {
   return LOOKUPS.map(({ endpoint, path, id, summary, purpose, data }) =>
     operation({
-      method: "GET",
-      path,
+      at: `GET ${path}`,
       id,
-      tag: "reputation",
       summary,
       description: `Needs an active consent of the profile's owner: ${purpose}. Every call is audited.`,
       guard: API_KEY,

@@ -26,32 +26,7 @@ export interface PageRouteDeps
 }
 
 export function pageRoutes(deps: PageRouteDeps): Operation[] {
-  return [pull(deps), digest(deps), schema(deps), deleted(deps)];
-}
-
-function pull(deps: PageRouteDeps): Operation {
-  return operation({
-    method: "GET",
-    path: "/api/v1/sync/pull/:table_name",
-    id: "pullPage",
-    tag: "sync",
-    summary: "Read a page of a table's rows",
-    description:
-      "Rows in the order of the timestamp column, then the upsert key. A body of 1024 bytes or more is sent with gzip.",
-    guard: syncKey(deps),
-    params: { table_name: tableName(deps) },
-    query: {
-      since: given("ISO 8601; only rows at or after this time. Ignored when it cannot be parsed."),
-      offset: given("Rows skipped; anything but an integer is 0, a negative one too.", {
-        type: "integer",
-        default: 0,
-      }),
-      limit: PAGE_LIMIT,
-    },
-    replies: { 200: page("The page", PullPageSchema), 400: "Unknown table" },
-    isSlow: true,
-    run: ({ params, query }) => pullPage(deps, params.tableName, query),
-  });
+  return [...rows(deps), ...comparing(deps)];
 }
 
 const PAGE_LIMIT = given(
@@ -59,88 +34,105 @@ const PAGE_LIMIT = given(
   { type: "integer", default: DEFAULT_PAGE_ROWS },
 );
 
-function digest(deps: PageRouteDeps): Operation {
-  return operation({
-    method: "GET",
-    path: "/api/v1/sync/digest/:table_name",
-    id: "readDigest",
-    tag: "sync",
-    summary: "Read digests of a table by ranges of its key",
-    description:
-      "How two deployments of this service prove tables equal without moving their rows.",
-    guard: syncKey(deps),
-    params: { table_name: tableName(deps) },
-    query: {
-      after: keyParameter("Only rows behind this key"),
-      through: keyParameter("Only rows up to this key"),
-      segment_rows: given("Rows of one segment", {
-        type: "integer",
-        minimum: 1,
-        maximum: MAX_SEGMENT_ROWS,
-        default: 4096,
-      }),
-      records: given("`true` for the rows themselves, as many as one reply may bring"),
-    },
-    replies: {
-      200: page("The digests", DigestPageSchema),
-      400: "Unknown table, or a bad parameter",
-    },
-    isSlow: true,
-    run: ({ params, query }) => digestTable(deps, params.tableName, query),
-  });
-}
-
 function keyParameter(text: string) {
   const description = `${text}: a JSON array of the values of the key columns`;
   return given(description, { type: "string", pattern: "^\\s*\\[" });
 }
 
-function schema(deps: PageRouteDeps): Operation {
-  return operation({
-    method: "GET",
-    path: "/api/v1/sync/schema/:table_name",
-    id: "readTableSchema",
-    tag: "sync",
-    summary: "Read how a table is registered here, and since when rows came late",
-    description:
-      "What another deployment of this service compares with its own registry before it moves rows.",
-    guard: syncKey(deps),
-    params: { table_name: tableName(deps) },
-    query: {
-      late_after: given(
-        "`mark` of an earlier reply: `from` then tells the earliest time of what came late since.",
-      ),
-    },
-    replies: { 200: page("The table", TableSchemaSchema), 400: "Unknown table" },
-    isSlow: true,
-    run: ({ params, query }) => readTableSchema(deps, params.tableName, query.lateAfter),
-  });
+function rows(deps: PageRouteDeps): Operation[] {
+  return [
+    operation({
+      at: "GET /api/v1/sync/pull/:table_name",
+      id: "pullPage",
+      summary: "Read a page of a table's rows",
+      description:
+        "Rows in the order of the timestamp column, then the upsert key. A body of 1024 bytes or more is sent with gzip.",
+      guard: syncKey(deps),
+      params: { table_name: tableName(deps) },
+      query: {
+        since: given(
+          "ISO 8601; only rows at or after this time. Ignored when it cannot be parsed.",
+        ),
+        offset: given("Rows skipped; anything but an integer is 0, a negative one too.", {
+          type: "integer",
+          default: 0,
+        }),
+        limit: PAGE_LIMIT,
+      },
+      replies: { 200: page("The page", PullPageSchema), 400: "Unknown table" },
+      isSlow: true,
+      run: ({ params, query }) => pullPage(deps, params.tableName, query),
+    }),
+    operation({
+      at: "GET /api/v1/sync/deleted/:table_name",
+      id: "listDeleted",
+      summary: "List the rows of a table that were deleted",
+      description:
+        "In the order in which the deletes became visible here. Of a table without `deletes` the list is empty, and " +
+        "`earliest_available` is now.",
+      guard: syncKey(deps),
+      params: { table_name: tableName(deps) },
+      query: {
+        since: given(
+          "ISO 8601; only deletes that this deployment learned of at or after this time. Ignored when it cannot be parsed.",
+        ),
+        limit: PAGE_LIMIT,
+        cursor: given("`next_cursor` or `cursor` of an earlier reply"),
+      },
+      replies: {
+        200: page("The deletes", DeletedPageSchema),
+        400: "Unknown table, or a cursor that was never given",
+      },
+      isSlow: true,
+      run: ({ params, query }) => listDeleted(deps, params.tableName, query),
+    }),
+  ];
 }
 
-function deleted(deps: PageRouteDeps): Operation {
-  return operation({
-    method: "GET",
-    path: "/api/v1/sync/deleted/:table_name",
-    id: "listDeleted",
-    tag: "sync",
-    summary: "List the rows of a table that were deleted",
-    description:
-      "In the order in which the deletes became visible here. Of a table without `deletes` the list is empty, and " +
-      "`earliest_available` is now.",
-    guard: syncKey(deps),
-    params: { table_name: tableName(deps) },
-    query: {
-      since: given(
-        "ISO 8601; only deletes that this deployment learned of at or after this time. Ignored when it cannot be parsed.",
-      ),
-      limit: PAGE_LIMIT,
-      cursor: given("`next_cursor` or `cursor` of an earlier reply"),
-    },
-    replies: {
-      200: page("The deletes", DeletedPageSchema),
-      400: "Unknown table, or a cursor that was never given",
-    },
-    isSlow: true,
-    run: ({ params, query }) => listDeleted(deps, params.tableName, query),
-  });
+function comparing(deps: PageRouteDeps): Operation[] {
+  return [
+    operation({
+      at: "GET /api/v1/sync/digest/:table_name",
+      id: "readDigest",
+      summary: "Read digests of a table by ranges of its key",
+      description:
+        "How two deployments of this service prove tables equal without moving their rows.",
+      guard: syncKey(deps),
+      params: { table_name: tableName(deps) },
+      query: {
+        after: keyParameter("Only rows behind this key"),
+        through: keyParameter("Only rows up to this key"),
+        segment_rows: given("Rows of one segment", {
+          type: "integer",
+          minimum: 1,
+          maximum: MAX_SEGMENT_ROWS,
+          default: 4096,
+        }),
+        records: given("`true` for the rows themselves, as many as one reply may bring"),
+      },
+      replies: {
+        200: page("The digests", DigestPageSchema),
+        400: "Unknown table, or a bad parameter",
+      },
+      isSlow: true,
+      run: ({ params, query }) => digestTable(deps, params.tableName, query),
+    }),
+    operation({
+      at: "GET /api/v1/sync/schema/:table_name",
+      id: "readTableSchema",
+      summary: "Read how a table is registered here, and since when rows came late",
+      description:
+        "What another deployment of this service compares with its own registry before it moves rows.",
+      guard: syncKey(deps),
+      params: { table_name: tableName(deps) },
+      query: {
+        late_after: given(
+          "`mark` of an earlier reply: `from` then tells the earliest time of what came late since.",
+        ),
+      },
+      replies: { 200: page("The table", TableSchemaSchema), 400: "Unknown table" },
+      isSlow: true,
+      run: ({ params, query }) => readTableSchema(deps, params.tableName, query.lateAfter),
+    }),
+  ];
 }

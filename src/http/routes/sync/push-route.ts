@@ -34,10 +34,8 @@ export interface PushRouteDeps
 /** `POST /api/v1/sync/push/{table_name}`. S-4.2, D-7.2, D-7.6. */
 export function pushRoute(deps: PushRouteDeps): Operation {
   return operation({
-    method: "POST",
-    path: "/api/v1/sync/push/:table_name",
+    at: "POST /api/v1/sync/push/:table_name",
     id: "pushRecords",
-    tag: "sync",
     summary: "Insert or update rows of a table",
     description:
       "Upserts every record in one commit, after the deletes of a table with `deletes`. A record that fails is listed " +

@@ -28,77 +28,67 @@ const UNKNOWN = { 404: "No rejected record has this id" };
 const DroppedSchema = model("DroppedRecord", { status: Type.Literal("dropped") });
 
 export function rejectedRoutes(deps: RejectedRouteDeps): Operation[] {
-  return [list(deps), read(deps), retry(deps), drop(deps)];
+  return [...listing(deps), ...deciding(deps)];
 }
 
-function list({ identity, sync }: RejectedRouteDeps): Operation {
-  return operation({
-    method: "GET",
-    path: "/api/v1/sync/rejected",
-    id: "listRejectedRecords",
-    tag: "sync",
-    summary: "List records that one end rejected, newest first",
-    description: "The next run tries them again first.",
-    guard: syncAdministrator(identity),
-    query: { table: given("Only records of this table"), ...LIST_QUERY },
-    replies: {
-      200: json("A part of the list", RejectedListSchema),
-      400: "Unknown table, or a bad limit or cursor",
-    },
-    run: ({ query }) => listRejected(sync, query, query.table || null),
-  });
+function listing({ identity, sync }: RejectedRouteDeps): Operation[] {
+  return [
+    operation({
+      at: "GET /api/v1/sync/rejected",
+      id: "listRejectedRecords",
+      summary: "List records that one end rejected, newest first",
+      description: "The next run tries them again first.",
+      guard: syncAdministrator(identity),
+      query: { table: given("Only records of this table"), ...LIST_QUERY },
+      replies: {
+        200: json("A part of the list", RejectedListSchema),
+        400: "Unknown table, or a bad limit or cursor",
+      },
+      run: ({ query }) => listRejected(sync, query, query.table || null),
+    }),
+    operation({
+      at: "GET /api/v1/sync/rejected/:id",
+      id: "readRejectedRecord",
+      summary: "Read a rejected record",
+      description: "Integers beyond 2^53 in the record are strings.",
+      guard: syncAdministrator(identity),
+      params: ID,
+      replies: { 200: json("It, with the record", RejectedDetailSchema), ...UNKNOWN },
+      run: ({ params }) => readRejected(sync, params.id),
+    }),
+  ];
 }
 
-function read({ identity, sync }: RejectedRouteDeps): Operation {
-  return operation({
-    method: "GET",
-    path: "/api/v1/sync/rejected/:id",
-    id: "readRejectedRecord",
-    tag: "sync",
-    summary: "Read a rejected record",
-    description: "Integers beyond 2^53 in the record are strings.",
-    guard: syncAdministrator(identity),
-    params: ID,
-    replies: { 200: json("It, with the record", RejectedDetailSchema), ...UNKNOWN },
-    run: ({ params }) => readRejected(sync, params.id),
-  });
-}
-
-function retry({ identity, sync, activeRuns }: RejectedRouteDeps): Operation {
-  return operation({
-    method: "POST",
-    path: "/api/v1/sync/rejected/:id/retry",
-    id: "retryRejectedRecord",
-    tag: "sync",
-    summary: "Try a rejected record again",
-    description:
-      "One that was pulled is written here, one that was pushed is sent to the remote, as a run does it. One that was pulled and is older than the row here is dropped.",
-    guard: syncAdministrator(identity),
-    params: ID,
-    replies: {
-      ...REMOTE_FAILURES,
-      ...UNKNOWN,
-      200: json("What became of it", RetryResultSchema),
-      409: "A run moves the table in this direction",
-    },
-    isSlow: true,
-    run: ({ params }) => retryRejected(sync, params.id, activeRuns.stopping),
-  });
-}
-
-function drop({ identity, sync }: RejectedRouteDeps): Operation {
-  return operation({
-    method: "DELETE",
-    path: "/api/v1/sync/rejected/:id",
-    id: "dropRejectedRecord",
-    tag: "sync",
-    summary: "Drop a rejected record, so that no run tries it again",
-    guard: syncAdministrator(identity),
-    params: ID,
-    replies: { 200: json("It was dropped", DroppedSchema), ...UNKNOWN },
-    run: async ({ params }) => {
-      await dropRejected(sync, params.id);
-      return { status: "dropped" };
-    },
-  });
+function deciding({ identity, sync, activeRuns }: RejectedRouteDeps): Operation[] {
+  return [
+    operation({
+      at: "POST /api/v1/sync/rejected/:id/retry",
+      id: "retryRejectedRecord",
+      summary: "Try a rejected record again",
+      description:
+        "One that was pulled is written here, one that was pushed is sent to the remote, as a run does it. One that was pulled and is older than the row here is dropped.",
+      guard: syncAdministrator(identity),
+      params: ID,
+      replies: {
+        ...REMOTE_FAILURES,
+        ...UNKNOWN,
+        200: json("What became of it", RetryResultSchema),
+        409: "A run moves the table in this direction",
+      },
+      isSlow: true,
+      run: ({ params }) => retryRejected(sync, params.id, activeRuns.stopping),
+    }),
+    operation({
+      at: "DELETE /api/v1/sync/rejected/:id",
+      id: "dropRejectedRecord",
+      summary: "Drop a rejected record, so that no run tries it again",
+      guard: syncAdministrator(identity),
+      params: ID,
+      replies: { 200: json("It was dropped", DroppedSchema), ...UNKNOWN },
+      run: async ({ params }) => {
+        await dropRejected(sync, params.id);
+        return { status: "dropped" };
+      },
+    }),
+  ];
 }

@@ -23,74 +23,66 @@ export interface RunRouteDeps {
 const UNKNOWN = { 404: "No run has this id" };
 
 export function runRoutes(deps: RunRouteDeps): Operation[] {
-  return [list(deps), read(deps), watch(deps), cancel(deps)];
+  return [...listing(deps), ...following(deps)];
 }
 
-function list({ identity, sync }: RunRouteDeps): Operation {
-  return operation({
-    method: "GET",
-    path: "/api/v1/sync/runs",
-    id: "listSyncRuns",
-    tag: "sync",
-    summary: "List the last 1,000 runs, newest first",
-    guard: syncAdministrator(identity),
-    query: LIST_QUERY,
-    replies: { 200: json("A part of the list", RunListSchema), 400: "A bad limit or cursor" },
-    run: ({ query }) => listRuns(sync, query),
-  });
+function listing({ identity, sync }: RunRouteDeps): Operation[] {
+  return [
+    operation({
+      at: "GET /api/v1/sync/runs",
+      id: "listSyncRuns",
+      summary: "List the last 1,000 runs, newest first",
+      guard: syncAdministrator(identity),
+      query: LIST_QUERY,
+      replies: { 200: json("A part of the list", RunListSchema), 400: "A bad limit or cursor" },
+      run: ({ query }) => listRuns(sync, query),
+    }),
+    operation({
+      at: "GET /api/v1/sync/runs/:run_id",
+      id: "readSyncRun",
+      summary: "Read one run",
+      description: "A dry run can be read until it ends.",
+      guard: syncAdministrator(identity),
+      params: { run_id: givenId("Id of a run") },
+      replies: { 200: json("The run", RunSchema), ...UNKNOWN },
+      run: ({ params }) => findRun(sync, params.runId),
+    }),
+  ];
 }
 
-function read({ identity, sync }: RunRouteDeps): Operation {
-  return operation({
-    method: "GET",
-    path: "/api/v1/sync/runs/:run_id",
-    id: "readSyncRun",
-    tag: "sync",
-    summary: "Read one run",
-    description: "A dry run can be read until it ends.",
-    guard: syncAdministrator(identity),
-    params: { run_id: givenId("Id of a run") },
-    replies: { 200: json("The run", RunSchema), ...UNKNOWN },
-    run: ({ params }) => findRun(sync, params.runId),
-  });
-}
-
-function watch(deps: RunRouteDeps): Operation {
-  return operation({
-    method: "GET",
-    path: "/api/v1/sync/runs/:run_id/events",
-    id: "watchSyncRun",
-    tag: "sync",
-    summary: "Watch a run or a comparison",
-    description: `What it told so far, put together, then what it tells, whichever instance it is on, at most 1 s late. ${STREAM_TEXT}`,
-    guard: syncAdministrator(deps.identity),
-    params: { run_id: givenId("Id of a run, a dry run or a comparison") },
-    replies: {
-      200: newsReply("The events", Type.Union([RunEventSchema, CompareEventSchema])),
-      ...UNKNOWN,
-    },
-    isSlow: true,
-    run: async ({ params: { runId } }) => tell(await watchRun(deps, runId), runId),
-  });
-}
-
-function cancel({ identity, sync }: RunRouteDeps): Operation {
-  return operation({
-    method: "POST",
-    path: "/api/v1/sync/runs/:run_id/cancel",
-    id: "cancelSyncRun",
-    tag: "sync",
-    summary: "End a run or a comparison",
-    description: "It ends before its next write, on whichever instance it is; answers when it has.",
-    guard: syncAdministrator(identity),
-    params: { run_id: givenId("Id of a run") },
-    replies: {
-      200: json("The run, ended", RunSchema),
-      ...UNKNOWN,
-      409: "The run has ended before",
-      500: { text: "It has not ended within 20 s", schema: SyncRunErrorSchema },
-    },
-    isSlow: true,
-    run: ({ params, caller }) => cancelRun(sync, params.runId, caller.by),
-  });
+function following(deps: RunRouteDeps): Operation[] {
+  const { identity, sync } = deps;
+  return [
+    operation({
+      at: "GET /api/v1/sync/runs/:run_id/events",
+      id: "watchSyncRun",
+      summary: "Watch a run or a comparison",
+      description: `What it told so far, put together, then what it tells, whichever instance it is on, at most 1 s late. ${STREAM_TEXT}`,
+      guard: syncAdministrator(deps.identity),
+      params: { run_id: givenId("Id of a run, a dry run or a comparison") },
+      replies: {
+        200: newsReply("The events", Type.Union([RunEventSchema, CompareEventSchema])),
+        ...UNKNOWN,
+      },
+      isSlow: true,
+      run: async ({ params: { runId } }) => tell(await watchRun(deps, runId), runId),
+    }),
+    operation({
+      at: "POST /api/v1/sync/runs/:run_id/cancel",
+      id: "cancelSyncRun",
+      summary: "End a run or a comparison",
+      description:
+        "It ends before its next write, on whichever instance it is; answers when it has.",
+      guard: syncAdministrator(identity),
+      params: { run_id: givenId("Id of a run") },
+      replies: {
+        200: json("The run, ended", RunSchema),
+        ...UNKNOWN,
+        409: "The run has ended before",
+        500: { text: "It has not ended within 20 s", schema: SyncRunErrorSchema },
+      },
+      isSlow: true,
+      run: ({ params, caller }) => cancelRun(sync, params.runId, caller.by),
+    }),
+  ];
 }

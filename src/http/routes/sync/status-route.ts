@@ -20,10 +20,8 @@ const EXTENSIONS = SYNC_EXTENSIONS.join(", ");
 export function statusRoute(deps: StatusRouteDeps): Operation {
   const headers = { "X-Sync-Extensions": EXTENSIONS, [DEPLOYMENT_HEADER]: deps.deploymentId };
   return operation({
-    method: "GET",
-    path: "/api/v1/sync/status",
+    at: "GET /api/v1/sync/status",
     id: "readSyncStatus",
-    tag: "sync",
     summary: "Read what is synchronized, row counts and last-sync markers",
     description:
       "Needs no key. Works when sync is disabled; tables, counts and markers are then empty.",

@@ -17,64 +17,50 @@ export interface TableRouteDeps {
   readonly overview: OverviewDeps;
 }
 
-export function tableRoutes(deps: TableRouteDeps): Operation[] {
-  return [tables(deps), rows(deps), overview(deps)];
-}
-
-function tables({ identity, sync }: TableRouteDeps): Operation {
-  return operation({
-    method: "GET",
-    path: "/api/v1/sync/tables",
-    id: "listTables",
-    tag: "sync",
-    summary: "List the tables with their columns",
-    guard: syncAdministrator(identity),
-    replies: { 200: json("In the order of the registry", TableListSchema) },
-    run: () => listTables(sync),
-  });
-}
-
-function rows({ identity, sync }: TableRouteDeps): Operation {
-  return operation({
-    method: "GET",
-    path: "/api/v1/sync/rows/:table_name",
-    id: "listRows",
-    tag: "sync",
-    summary: "List the rows of a table",
-    description:
-      "In the order of the table. Integers beyond 2^53 are strings; columns that are not serialized are left out.",
-    guard: syncAdministrator(identity),
-    params: { table_name: tableName(sync) },
-    query: {
-      ...LIST_QUERY,
-      since: given("Only rows whose timestamp is at or after this time", {
-        type: "string",
-        format: "date-time",
-      }),
-      key: given(
-        "Only the row with this key: the text of a key of one column, or a JSON object with every part",
-      ),
-    },
-    replies: {
-      200: json("A part of the rows", RowListSchema),
-      400: "Unknown table, or a bad limit, cursor, since or key",
-    },
-    run: ({ params, query }) => listRows(sync, params.tableName, query),
-  });
-}
-
-function overview({ identity, overview: deps }: TableRouteDeps): Operation {
-  return operation({
-    method: "GET",
-    path: "/api/v1/sync/overview",
-    id: "readOverview",
-    tag: "sync",
-    summary: "Read how synchronization is doing",
-    description:
-      "The remote is asked for its status at most every 15 seconds; one that cannot be reached is told.",
-    guard: syncAdministrator(identity),
-    replies: { 200: json("The overview", OverviewSchema) },
-    isSlow: true,
-    run: () => readOverview(deps),
-  });
+export function tableRoutes({ identity, sync, overview: deps }: TableRouteDeps): Operation[] {
+  return [
+    operation({
+      at: "GET /api/v1/sync/tables",
+      id: "listTables",
+      summary: "List the tables with their columns",
+      guard: syncAdministrator(identity),
+      replies: { 200: json("In the order of the registry", TableListSchema) },
+      run: () => listTables(sync),
+    }),
+    operation({
+      at: "GET /api/v1/sync/rows/:table_name",
+      id: "listRows",
+      summary: "List the rows of a table",
+      description:
+        "In the order of the table. Integers beyond 2^53 are strings; columns that are not serialized are left out.",
+      guard: syncAdministrator(identity),
+      params: { table_name: tableName(sync) },
+      query: {
+        ...LIST_QUERY,
+        since: given("Only rows whose timestamp is at or after this time", {
+          type: "string",
+          format: "date-time",
+        }),
+        key: given(
+          "Only the row with this key: the text of a key of one column, or a JSON object with every part",
+        ),
+      },
+      replies: {
+        200: json("A part of the rows", RowListSchema),
+        400: "Unknown table, or a bad limit, cursor, since or key",
+      },
+      run: ({ params, query }) => listRows(sync, params.tableName, query),
+    }),
+    operation({
+      at: "GET /api/v1/sync/overview",
+      id: "readOverview",
+      summary: "Read how synchronization is doing",
+      description:
+        "The remote is asked for its status at most every 15 seconds; one that cannot be reached is told.",
+      guard: syncAdministrator(identity),
+      replies: { 200: json("The overview", OverviewSchema) },
+      isSlow: true,
+      run: () => readOverview(deps),
+    }),
+  ];
 }

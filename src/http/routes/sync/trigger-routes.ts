@@ -27,58 +27,7 @@ export interface TriggerRouteDeps {
 }
 
 export function triggerRoutes(deps: TriggerRouteDeps): Operation[] {
-  return [trigger(deps), triggerStream(deps), compare(deps), compareStream(deps)];
-}
-
-function trigger({ identity, activeRuns }: TriggerRouteDeps): Operation {
-  return operation({
-    method: "POST",
-    path: "/api/v1/sync/trigger",
-    id: "triggerSync",
-    tag: "sync",
-    summary: "Run a sync",
-    description:
-      "With `both` a table is pushed, then pulled. Answers when the run ends, or with `wait: false` once it has begun. " +
-      "A client that leaves does not end the run.",
-    guard: syncAdministrator(identity),
-    body: TriggerRequestSchema,
-    replies: {
-      ...REMOTE_FAILURES,
-      // A run that has not failed has ended.
-      200: json("The result of the run", Type.Unsafe<SyncRunItem>(TriggerResultSchema)),
-      202: json("With `wait: false`: the run, which goes on", SyncRunSchema),
-    },
-    isSlow: true,
-    run: async ({ body }) => {
-      const run = activeRuns.start(runRequest(body, "api"));
-      if (body.wait === false) return new Answer(202, runItem(await run.begun()));
-      const outcome = await run.outcome;
-      if (outcome.error !== null) throw outcome.error;
-      return runItem(outcome.run);
-    },
-  });
-}
-
-function triggerStream({ identity, activeRuns }: TriggerRouteDeps): Operation {
-  return operation({
-    method: "POST",
-    path: "/api/v1/sync/trigger-sse",
-    id: "triggerSyncStream",
-    tag: "sync",
-    summary: "Run a sync and watch it",
-    description: STREAM_TEXT,
-    guard: syncAdministrator(identity),
-    body: StreamRequestSchema,
-    replies: {
-      ...STREAM_FAILURES,
-      200: newsReply("The events; failures of the run are among them", RunEventSchema),
-    },
-    isSlow: true,
-    run: ({ body }) => {
-      const run = activeRuns.start(runRequest({ direction: "push", ...body }, "stream"));
-      return tell(run.news(), run.runId);
-    },
-  });
+  return [...runs(deps), ...comparisons(deps)];
 }
 
 /** The run of a body, with the defaults of S-4.4. */
@@ -92,48 +41,6 @@ function runRequest(
   return { direction, tableName: table, ...flags, trigger };
 }
 
-function compare({ identity, activeRuns }: TriggerRouteDeps): Operation {
-  return operation({
-    method: "POST",
-    path: "/api/v1/sync/compare",
-    id: "compareTable",
-    tag: "sync",
-    summary: "Compare a table with the remote's",
-    description: "With `repair` the rows that differ are sent or fetched.",
-    guard: syncAdministrator(identity),
-    body: CompareRequestSchema,
-    replies: { ...REMOTE_FAILURES, 200: json("What was found", CompareResultSchema) },
-    isSlow: true,
-    run: async ({ body }) => {
-      const { result, error } = await activeRuns.compare(compareRequest(body, "api")).outcome;
-      if (error !== null) throw error;
-      return result;
-    },
-  });
-}
-
-function compareStream({ identity, activeRuns }: TriggerRouteDeps): Operation {
-  return operation({
-    method: "POST",
-    path: "/api/v1/sync/compare-sse",
-    id: "compareTableStream",
-    tag: "sync",
-    summary: "Compare a table and watch it",
-    description: `As without a stream. ${STREAM_TEXT}`,
-    guard: syncAdministrator(identity),
-    body: CompareRequestSchema,
-    replies: {
-      ...STREAM_FAILURES,
-      200: newsReply("The events; a failure is among them", CompareEventSchema),
-    },
-    isSlow: true,
-    run: ({ body }) => {
-      const started = activeRuns.compare(compareRequest(body, "stream"));
-      return tell(started.news(), started.runId);
-    },
-  });
-}
-
 function compareRequest(
   wanted: FromWire<Static<typeof CompareRequestSchema>>,
   trigger: CompareRequest["trigger"],
@@ -141,4 +48,87 @@ function compareRequest(
   const { table, repair = null, delete: deletes = false, maxDeletes = null } = wanted;
   const { force: isForced = false } = wanted;
   return { tableName: table, repair, deletes, maxDeletes, isForced, trigger };
+}
+
+function runs({ identity, activeRuns }: TriggerRouteDeps): Operation[] {
+  return [
+    operation({
+      at: "POST /api/v1/sync/trigger",
+      id: "triggerSync",
+      summary: "Run a sync",
+      description:
+        "With `both` a table is pushed, then pulled. Answers when the run ends, or with `wait: false` once it has begun. " +
+        "A client that leaves does not end the run.",
+      guard: syncAdministrator(identity),
+      body: TriggerRequestSchema,
+      replies: {
+        ...REMOTE_FAILURES,
+        // A run that has not failed has ended.
+        200: json("The result of the run", Type.Unsafe<SyncRunItem>(TriggerResultSchema)),
+        202: json("With `wait: false`: the run, which goes on", SyncRunSchema),
+      },
+      isSlow: true,
+      run: async ({ body }) => {
+        const run = activeRuns.start(runRequest(body, "api"));
+        if (body.wait === false) return new Answer(202, runItem(await run.begun()));
+        const outcome = await run.outcome;
+        if (outcome.error !== null) throw outcome.error;
+        return runItem(outcome.run);
+      },
+    }),
+    operation({
+      at: "POST /api/v1/sync/trigger-sse",
+      id: "triggerSyncStream",
+      summary: "Run a sync and watch it",
+      description: STREAM_TEXT,
+      guard: syncAdministrator(identity),
+      body: StreamRequestSchema,
+      replies: {
+        ...STREAM_FAILURES,
+        200: newsReply("The events; failures of the run are among them", RunEventSchema),
+      },
+      isSlow: true,
+      run: ({ body }) => {
+        const run = activeRuns.start(runRequest({ direction: "push", ...body }, "stream"));
+        return tell(run.news(), run.runId);
+      },
+    }),
+  ];
+}
+
+function comparisons({ identity, activeRuns }: TriggerRouteDeps): Operation[] {
+  return [
+    operation({
+      at: "POST /api/v1/sync/compare",
+      id: "compareTable",
+      summary: "Compare a table with the remote's",
+      description: "With `repair` the rows that differ are sent or fetched.",
+      guard: syncAdministrator(identity),
+      body: CompareRequestSchema,
+      replies: { ...REMOTE_FAILURES, 200: json("What was found", CompareResultSchema) },
+      isSlow: true,
+      run: async ({ body }) => {
+        const { result, error } = await activeRuns.compare(compareRequest(body, "api")).outcome;
+        if (error !== null) throw error;
+        return result;
+      },
+    }),
+    operation({
+      at: "POST /api/v1/sync/compare-sse",
+      id: "compareTableStream",
+      summary: "Compare a table and watch it",
+      description: `As without a stream. ${STREAM_TEXT}`,
+      guard: syncAdministrator(identity),
+      body: CompareRequestSchema,
+      replies: {
+        ...STREAM_FAILURES,
+        200: newsReply("The events; a failure is among them", CompareEventSchema),
+      },
+      isSlow: true,
+      run: ({ body }) => {
+        const started = activeRuns.compare(compareRequest(body, "stream"));
+        return tell(started.news(), started.runId);
+      },
+    }),
+  ];
 }
