@@ -1,6 +1,8 @@
 // What the service itself keeps: accounts, keys, runs, leases … each a collection of documents in one transactional store.
 import type { Key } from "../domain/shared/document-key.ts";
 import { AppError } from "../domain/shared/errors.ts";
+import type { Row, Table } from "../domain/sync/table/table.ts";
+import type { TableWrites } from "./tables/table-writes.ts";
 
 /**
  * Documents of one sort, declared once. A document holds its own key, so that it can be read and copied as it is.
@@ -71,7 +73,15 @@ export type Query =
    * A number for each name, in their order, that grows in the commit of every change that raises it: `raise`, and every
    * write of a row of people, whichever program makes it where the store can tell. Other names may share it.
    */
-  | { readonly versionsOf: readonly string[] };
+  | { readonly versionsOf: readonly string[] }
+  /**
+   * The rows of a table with one of these values in a column, whole and in any order, values exactly as they were written;
+   * none in a table without the column.
+   */
+  | {
+      readonly rowsOf: Table;
+      readonly where: readonly [column: string, values: readonly string[]];
+    };
 
 export type Answer<Q> = Q extends { readonly count: Stretch }
   ? number
@@ -79,9 +89,11 @@ export type Answer<Q> = Q extends { readonly count: Stretch }
     ? readonly Key[]
     : Q extends { readonly versionsOf: readonly string[] }
       ? readonly number[]
-      : Q extends { readonly from: Collection<infer Doc> }
-        ? readonly Doc[]
-        : never;
+      : Q extends { readonly rowsOf: Table }
+        ? readonly Row[]
+        : Q extends { readonly from: Collection<infer Doc> }
+          ? readonly Doc[]
+          : never;
 
 export type Answers<Queries extends readonly Query[]> = {
   readonly [I in keyof Queries]: Answer<Queries[I]>;
@@ -97,6 +109,11 @@ export interface CallOptions {
   readonly isProven?: true;
   /** Absent: the store's own limits, within the deadline of a request. */
   readonly limit?: CallLimit;
+  /**
+   * True when the caller goes on with parts: where other writers keep getting in the way of rows, the commit is given up
+   * soon, with `batch_too_large`. D-11.10.
+   */
+  readonly isDivisible?: boolean;
 }
 
 /** How long a call may take. */
@@ -113,7 +130,7 @@ export interface Reader {
   readonly nowMs: number;
 
   /**
-   * Answers all queries in one message, as of the moment of the body's first read, with the body's own writes. A stored
+   * Answers all queries of documents in one message, as of the moment of the body's first read, with the body's own writes. A stored
    * document that is none of ours, changed by another program, fails the call with `store_unavailable` that names its
    * collection; it is never passed over. Throws `store_unavailable`.
    */
@@ -130,6 +147,9 @@ export interface Transaction extends Reader {
 
   /** Raises the versions of names in this commit, or of every name. D-6.3. */
   raise(names: readonly string[] | "everybody"): void;
+
+  /** The rows of the registry's tables. */
+  readonly tables: TableWrites;
 
   /** Lets other work of this process have its turn, in a long body. D-7.9. */
   turn(): Promise<void>;
@@ -161,7 +181,8 @@ export interface DocumentStore {
 
   /**
    * Runs a body and commits what it wrote; resolved is durable. What the body throws rolls everything back and comes out.
-   * Throws `CommitInDoubt`, after which the body is not run again, and `store_unavailable` of what was not committed.
+   * Throws `CommitInDoubt`, after which the body is not run again, and `store_unavailable` of what was not committed; of a
+   * body that wrote rows `commit_failed`.
    */
   transact<T>(options: CallOptions, body: (tx: Transaction) => Promise<T>): Promise<T>;
 }

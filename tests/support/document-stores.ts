@@ -6,6 +6,8 @@ import { type Db, MongoClient } from "mongodb";
 import { MongoDocuments } from "../../src/adapters/mongodb/documents/mongo-documents.ts";
 import { REQUEST_CALLS } from "../../src/adapters/mongodb/driver/deadline.ts";
 import { PrimaryWatch } from "../../src/adapters/mongodb/driver/primary-watch.ts";
+import { TableVersions } from "../../src/adapters/mongodb/driver/table-versions.ts";
+import { PushPlace } from "../../src/adapters/mongodb/tables/push-place.ts";
 import { SqliteDocuments } from "../../src/adapters/sqlite/documents/sqlite-documents.ts";
 import { openBunSqlite } from "../../src/adapters/sqlite/driver/bun-driver.ts";
 import { SqliteDatabase } from "../../src/adapters/sqlite/driver/database.ts";
@@ -60,14 +62,16 @@ export async function openMongo(
     clients.push(client);
     const own = client.db();
     const clock = new SystemClock();
-    return new MongoDocuments({
+    const deps = {
       client,
       db: own,
       clock,
       primaryWatch: new PrimaryWatch(client, own),
       storeClock,
       callLimit: REQUEST_CALLS,
-    });
+    };
+    const place = new PushPlace({ ...deps, versions: new TableVersions(own) });
+    return new MongoDocuments(deps, place);
   };
   return {
     db,

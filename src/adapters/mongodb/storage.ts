@@ -65,6 +65,7 @@ import { REJECTED_DETAILS } from "./runs/rejected-details.ts";
 import { REJECTED, REJECTED_DROPPED } from "./runs/rejected-entries.ts";
 import { MongoRejectedRecords } from "./runs/rejected-records.ts";
 import { LATE_COMMITS, LATE_ROWS, MongoLateRows } from "./tables/late-rows.ts";
+import { PushPlace } from "./tables/push-place.ts";
 import { MongoRowSource } from "./tables/row-source.ts";
 import { inspectTables, TABLE_DEFINITIONS } from "./tables/table-inspection.ts";
 import { type DeleteRecord, MongoTableStore } from "./tables/table-store.ts";
@@ -169,13 +170,14 @@ class MongoStorage implements FullStorage {
     identity: StoreIdentity,
   ) {
     this.identity = identity;
-    this.documents = new MongoDocuments({ ...deps, callLimit: REQUEST_CALLS });
     const versions = new TableVersions(deps.db);
+    const pushes = new PushPlace({ ...deps, versions });
+    this.documents = new MongoDocuments({ ...deps, callLimit: REQUEST_CALLS }, pushes);
     const erasedNames = new ErasedNames(deps.db, deps.clock);
     this.#accountDeps = { ...deps, versions, erasedNames, callLimit: REQUEST_CALLS };
     this.#holder = new Holder(deps.db);
     this.#recorder = new DeleteRecorder(deps, logger);
-    this.tables = new MongoTableStore({ ...deps, versions, erasedNames }, this.#recorder);
+    this.tables = new MongoTableStore(pushes, erasedNames, this.#recorder);
     this.markers = new MongoMarkerStore(deps);
     this.rows = new MongoRowSource(deps);
     this.lateRows = new MongoLateRows(deps);

@@ -195,12 +195,7 @@ async function openReputation(
   const platformAccounts = new PersonRows(database, tables.get("platform_accounts"));
   await database.write(() => {
     for (const sql of REPUTATION_TABLES) database.run(sql);
-    prepareVersions(database, [
-      profiles.tableName,
-      platformAccounts.tableName,
-      "repsync_consents",
-      "repsync_subjects",
-    ]);
+    prepareVersions(database, ["repsync_consents", "repsync_subjects"]);
   }, []);
   const { mac, auditKey, nameKey, makeAlert = null, makeCache } = options;
   const subjects = new Subjects(database, mac, auditKey);

@@ -201,6 +201,9 @@ export interface TableStore {
    */
   write(table: Table, writes: readonly RowWrite[], options?: WriteOptions): Promise<WriteOutcome>;
 
+  /** Waits until the tombstones of all rows deleted before the call are there, 10 s at most. Throws `store_unavailable`. D-7.6. */
+  settled(table: Table): Promise<void>;
+
   /** The number of rows, written ones included. Throws when this table cannot be counted. D-3.10. */
   countRows(table: Table): Promise<number>;
 }

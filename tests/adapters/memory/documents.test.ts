@@ -1,4 +1,9 @@
-import { documentsContract } from "../../contract/documents/documents-contract.ts";
+import {
+  documentsContract,
+  documentTablesContract,
+} from "../../contract/documents/documents-contract.ts";
 import { openMemory } from "../../support/document-stores.ts";
+import { openMemoryTables } from "../../support/document-table-stores.ts";
 
 documentsContract({ name: "memory", open: openMemory });
+documentTablesContract({ name: "memory", open: openMemoryTables });

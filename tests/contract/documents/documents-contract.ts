@@ -1,9 +1,12 @@
 import { documentCommits } from "./document-commits.ts";
 import { documentConflicts } from "./document-conflicts.ts";
 import { documentReads } from "./document-reads.ts";
+import { documentTableConflicts } from "./document-table-conflicts.ts";
+import { documentTables } from "./document-tables.ts";
 import { documentVersions } from "./document-versions.ts";
 import type { DocumentsHarness } from "./documents-harness.ts";
-import { yielding } from "./yielding.ts";
+import type { DocumentTablesHarness } from "./tables-harness.ts";
+import { yielding, yieldingTables } from "./yielding.ts";
 
 /** What every `DocumentStore` does, once as it is and once with bodies that yield at random. */
 export function documentsContract(harness: DocumentsHarness): void {
@@ -12,5 +15,13 @@ export function documentsContract(harness: DocumentsHarness): void {
     documentCommits(each);
     documentConflicts(each);
     documentVersions(each);
+  }
+}
+
+/** What a `DocumentStore` does to the rows of tables, likewise. */
+export function documentTablesContract(harness: DocumentTablesHarness): void {
+  for (const each of [harness, yieldingTables(harness)]) {
+    documentTables(each);
+    documentTableConflicts(each);
   }
 }

@@ -3,30 +3,49 @@ import type { Answers, DocumentStore, Transaction } from "../../../src/ports/doc
 import { SEED } from "../../support/seed.ts";
 import { SeededRandom } from "../../support/seeded-random.ts";
 import type { DocumentsHarness } from "./documents-harness.ts";
+import type { DocumentTables, DocumentTablesHarness } from "./tables-harness.ts";
 
-/** The same store, whose transactions have turns before and after their reads. */
+/** The same stores, whose transactions have turns before and after their calls. */
 export function yielding(harness: DocumentsHarness): DocumentsHarness {
-  const random = new SeededRandom(SEED);
-  const wrapped = (documents: DocumentStore): DocumentStore => ({
-    prepare: (collections) => documents.prepare(collections),
-    read: (options, body) => documents.read(options, body),
-    transact: (options, body) =>
-      documents.transact(options, (tx) => body(yieldingTransaction(tx, random))),
+  const wrapped = yieldingDocuments();
+  return {
+    name: `${harness.name}, yielding (SEED=${SEED})`,
+    open: async () => {
+      const opened = await harness.open();
+      const openSecond = opened.openSecond?.bind(opened);
+      const second = openSecond && { openSecond: async () => wrapped(await openSecond()) };
+      return { ...opened, documents: wrapped(opened.documents), ...second };
+    },
+  };
+}
+
+/** The same for stores that have tables. */
+export function yieldingTables(harness: DocumentTablesHarness): DocumentTablesHarness {
+  const wrapped = yieldingDocuments();
+  const wrappedStorage = ({ documents, tables, tombstones }: DocumentTables): DocumentTables => ({
+    documents: wrapped(documents),
+    tables,
+    tombstones,
   });
   return {
     name: `${harness.name}, yielding (SEED=${SEED})`,
     open: async () => {
       const opened = await harness.open();
-      const { openSecond } = opened;
-      return {
-        ...opened,
-        documents: wrapped(opened.documents),
-        ...(openSecond === undefined
-          ? {}
-          : { openSecond: async () => wrapped(await openSecond.call(opened)) }),
-      };
+      const openSecond = opened.openSecond?.bind(opened);
+      const second = openSecond && { openSecond: async () => wrappedStorage(await openSecond()) };
+      return { ...opened, storage: wrappedStorage(opened.storage), ...second };
     },
   };
+}
+
+function yieldingDocuments(): (documents: DocumentStore) => DocumentStore {
+  const random = new SeededRandom(SEED);
+  return (documents) => ({
+    prepare: (collections) => documents.prepare(collections),
+    read: (options, body) => documents.read(options, body),
+    transact: (options, body) =>
+      documents.transact(options, (tx) => body(yieldingTransaction(tx, random))),
+  });
 }
 
 function yieldingTransaction(tx: Transaction, random: SeededRandom): Transaction {
@@ -46,6 +65,19 @@ function yieldingTransaction(tx: Transaction, random: SeededRandom): Transaction
     put: (to, doc) => tx.put(to, doc),
     remove: (from, key) => tx.remove(from, key),
     raise: (names) => tx.raise(names),
+    tables: {
+      write: async (table, writes, rule) => {
+        await turns();
+        const written = await tx.tables.write(table, writes, rule);
+        await turns();
+        return written;
+      },
+      change: async (table, column, value, fields) => {
+        await turns();
+        return await tx.tables.change(table, column, value, fields);
+      },
+      excludePushes: () => tx.tables.excludePushes(),
+    },
     turn: () => tx.turn(),
   };
 }

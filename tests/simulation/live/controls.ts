@@ -163,6 +163,7 @@ function writing(deps: SyncDeps, change: (write: Write) => Write): SyncDeps {
       readPart: (table, query) => tables.readPart(table, query),
       readRow: (table, key) => tables.readRow(table, key),
       countRows: (table) => tables.countRows(table),
+      settled: (table) => tables.settled(table),
       write: change((table, writes, options) => tables.write(table, writes, options)),
     },
   };

@@ -19,10 +19,12 @@ import type {
 import type { Clock } from "../../../src/ports/runtime/runtime.ts";
 
 import { COLLECTIONS } from "../../../src/repositories/collections.ts";
+import { MemoryBodyTables } from "./body-tables.ts";
+import { MemoryTables, type TablesMoment } from "./tables.ts";
 
 /** A new store with the collections of the service. */
-export function ownDocuments(clock: Clock): MemoryDocuments {
-  const documents = new MemoryDocuments(clock);
+export function ownDocuments(clock: Clock, tables?: MemoryTables): MemoryDocuments {
+  const documents = new MemoryDocuments(clock, tables);
   void documents.prepare(COLLECTIONS);
   return documents;
 }
@@ -39,6 +41,7 @@ class Met extends Error {}
 
 export class MemoryDocuments implements DocumentStore {
   readonly #clock: Clock;
+  readonly #tables: MemoryTables;
   readonly #prepared = new Set<string>();
   #state: State = new Map();
   #commits = 0;
@@ -47,8 +50,10 @@ export class MemoryDocuments implements DocumentStore {
   /** The commit that changed or locked a key last, by `nameOf`. */
   readonly #changedBy = new Map<string, number>();
 
-  constructor(clock: Clock) {
+  constructor(clock: Clock, tables: MemoryTables = new MemoryTables(clock)) {
     this.#clock = clock;
+    this.#tables = tables;
+    tables.onPeople = (names) => this.#raise(names);
   }
 
   async prepare(collections: readonly AnyCollection[]): Promise<void> {
@@ -92,29 +97,47 @@ export class MemoryDocuments implements DocumentStore {
         state: this.#state,
         commits: this.#commits,
         nowMs: this.#clock.nowMs(),
+        tables: this.#tables.moment(),
         versionOf: (name: string) => (versions.get(name) ?? 0) + everybody,
       };
     };
-    return new MemoryTransaction(take, this.#prepared);
+    return new MemoryTransaction(take, this.#prepared, this.#tables);
   }
 
-  #commit({ began, writes, locks, raised }: MemoryTransaction): void {
-    const met = [...writes.keys(), ...locks];
+  #commit({ began, writes, locks, raised, tables }: MemoryTransaction): void {
+    const met = [...writes.keys(), ...locks, ...peopleMet(tables, raised)];
     if (began !== null) {
       const { commits } = began;
       if (met.some((name) => (this.#changedBy.get(name) ?? 0) > commits)) throw new Met();
+      if (!tables.isStillSo()) throw new Met();
     }
     this.#commits++;
     for (const name of met) this.#changedBy.set(name, this.#commits);
     this.#state = withWrites(this.#state, writes.values());
-    for (const name of raised) {
+    tables.apply();
+    this.#raise(raised);
+  }
+
+  /** Null stands for everybody. */
+  #raise(names: readonly (string | null)[]): void {
+    for (const name of names) {
       if (name === null) this.#everybody++;
       else this.#versions.set(name, (this.#versions.get(name) ?? 0) + 1);
     }
   }
 }
 
+/** The people of a body, where it may not meet another of the same people. */
+function peopleMet(
+  tables: MemoryBodyTables,
+  raised: readonly (string | null)[],
+): readonly string[] {
+  const names = [...tables.people, ...(tables.excludesPushes ? raised : [])];
+  return names.map((name) => `person ${name}`);
+}
+
 interface Moment {
+  readonly tables: TablesMoment;
   readonly state: State;
   readonly commits: number;
   readonly nowMs: number;
@@ -137,10 +160,12 @@ class MemoryTransaction implements Transaction {
   readonly locks = new Set<string>();
   /** Null stands for everybody. */
   readonly raised: (string | null)[] = [];
+  readonly tables: MemoryBodyTables;
 
-  constructor(take: () => Moment, prepared: ReadonlySet<string>) {
+  constructor(take: () => Moment, prepared: ReadonlySet<string>, tables: MemoryTables) {
     this.#take = take;
     this.#prepared = prepared;
+    this.tables = new MemoryBodyTables(tables, () => this.#begin().tables);
   }
 
   get nowMs(): number {
@@ -152,11 +177,11 @@ class MemoryTransaction implements Transaction {
     ...queries: Queries
   ): Promise<Answers<Queries>> {
     const isFirst = this.began === null;
-    this.began ??= this.#take();
-    const { versionOf } = this.began;
-    const state = withWrites(this.began.state, this.writes.values());
+    const { versionOf, state: before } = this.#begin();
+    const state = withWrites(before, this.writes.values());
     const answers = queries.map((query) => {
       if ("versionsOf" in query) return query.versionsOf.map(versionOf);
+      if ("rowsOf" in query) return this.tables.rowsOf(query);
       this.#check(query.from);
       if (!("keys" in query)) return answer(state, query);
       for (const key of query.keys) checkKey(key);
@@ -186,8 +211,13 @@ class MemoryTransaction implements Transaction {
   #write(write: Write): void {
     this.#check(write.to);
     checkKey(write.key);
-    this.began ??= this.#take();
+    this.#begin();
     this.writes.set(nameOf(write.to, write.key), write);
+  }
+
+  #begin(): Moment {
+    this.began ??= this.#take();
+    return this.began;
   }
 
   #check({ name }: AnyCollection): void {
@@ -219,7 +249,7 @@ function withWrites(state: State, writes: Iterable<Write>): State {
   return changed;
 }
 
-function answer(state: State, query: Exclude<Query, { versionsOf: unknown }>): unknown {
+function answer(state: State, query: Extract<Query, { readonly from: unknown }>): unknown {
   const { from } = query;
   const documents = state.get(from.name) ?? [];
   if ("keys" in query) {

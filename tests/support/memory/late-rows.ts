@@ -1,4 +1,5 @@
 import { compareDateTimes } from "../../../src/domain/shared/time.ts";
+import type { LateTimes } from "../../../src/domain/sync/run/late-rows.ts";
 import type { Table } from "../../../src/domain/sync/table/table.ts";
 import type {
   LateRows,
@@ -7,7 +8,7 @@ import type {
 } from "../../../src/ports/tables/late-rows.ts";
 
 /** A row that runs would pass over. */
-export interface LateNote {
+interface LateNote {
   /** Canonical. */
   readonly time: string;
   /** True when a run of this deployment brought it. */
@@ -21,8 +22,12 @@ export class MemoryLateRows implements LateRows {
   readonly #store = `memory ${++stores}`;
   readonly #notes = new Map<string, LateNote[]>();
 
-  /** Adds notes in one commit. */
-  note(tableName: string, notes: readonly LateNote[]): void {
+  /** Adds the notes of one commit. */
+  note(tableName: string, { byOwnRuns, byOthers }: LateTimes): void {
+    const notes = [
+      ...(byOwnRuns === null ? [] : [{ time: byOwnRuns, isOwnRun: true }]),
+      ...(byOthers === null ? [] : [{ time: byOthers, isOwnRun: false }]),
+    ];
     if (notes.length > 0) this.#notes.set(tableName, [...this.#all(tableName), ...notes]);
   }
 

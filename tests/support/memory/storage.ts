@@ -47,9 +47,9 @@ export class MemoryDatabase {
   /** `clock` is the store's own: leases, times of rows, sessions and lookups go by it in all instances. */
   constructor(clock: Clock) {
     this.clock = clock;
-    this.documents = ownDocuments(clock);
-    this.alerts = new MemoryAlerts(this.documents);
     this.tables = new MemoryTables(clock);
+    this.documents = ownDocuments(clock, this.tables);
+    this.alerts = new MemoryAlerts(this.documents);
     this.rows = this.tables.rows;
     this.accounts = new MemoryAccountStore(this.documents, this.erasedNames);
     this.tables.factsOf = (username) => this.accounts.factsOf(username);

@@ -1,4 +1,3 @@
-import { dateTimeMs } from "../../../src/domain/shared/time.ts";
 import { isLeftOut, isTombstoneLeftOut } from "../../../src/domain/sync/people/erasure.ts";
 import {
   isOfPeople,
@@ -9,25 +8,17 @@ import {
 } from "../../../src/domain/sync/people/owned-row.ts";
 import { aheadLimit, rankTimes } from "../../../src/domain/sync/rows/time-rank.ts";
 import { outlives } from "../../../src/domain/sync/rows/tombstone.ts";
-import {
-  isVersioned,
-  type Row,
-  type Table,
-  timestampColumnOf,
-} from "../../../src/domain/sync/table/table.ts";
+import { earliestTime } from "../../../src/domain/sync/run/late-rows.ts";
+import { isVersioned, type Row, type Table } from "../../../src/domain/sync/table/table.ts";
 import type {
   RowWrite,
   TombstoneWrite,
   WriteFailure,
-  WriteOptions,
-  WriteOutcome,
 } from "../../../src/ports/tables/table-store.ts";
-import type { LateNote } from "./late-rows.ts";
+import type { WriteRule, Written } from "../../../src/ports/tables/table-writes.ts";
 import { keyText, timestampOf } from "./row-order.ts";
 import { insertedRow, putRow, type StoredTable, takeRow, updatedRow } from "./stored-table.ts";
 import type { MemoryTombstones } from "./tombstones.ts";
-
-const DAY_MS = 86_400_000;
 
 interface WritePlace {
   readonly table: Table;
@@ -42,17 +33,20 @@ interface WritePlace {
 }
 
 interface WrittenRows {
-  readonly outcome: WriteOutcome;
+  readonly written: Written;
+  /** Positions of the records of people who were erased. */
+  readonly erased: readonly number[];
   /** The rows as they stand now, one for each record that changed something. */
   readonly put: readonly Row[];
-  readonly late: readonly LateNote[];
+  readonly removed: readonly Row[];
 }
 
 /** What one write does to the rows and tombstones of a table, one record after the other. D-7.1, D-7.4, D-7.6. */
 export class TableWrite {
   readonly #place: WritePlace;
   readonly #aheadLimit: string;
-  readonly #late: LateNote[] = [];
+  readonly #removed: Row[] = [];
+  readonly #keptTimes: (string | null)[] = [];
 
   constructor(place: WritePlace) {
     this.#place = place;
@@ -60,10 +54,11 @@ export class TableWrite {
   }
 
   /** Takes tombstones in, then writes records. */
-  all(writes: readonly RowWrite[], options: WriteOptions): WrittenRows {
-    const { table, stored, refuse } = this.#place;
-    const { conflict = table.conflict, isOwnRun = false } = options;
-    const deleted = this.#bury(options.deleted ?? []);
+  all(writes: readonly RowWrite[], rule: WriteRule): WrittenRows {
+    const { table, stored, refuse, nowMs } = this.#place;
+    const { conflict = table.conflict } = rule;
+    this.#bury(rule.deleted ?? []);
+    const deleted = this.#removed.length;
     const failures: WriteFailure[] = [];
     const kept: number[] = [];
     const erased: number[] = [];
@@ -88,12 +83,13 @@ export class TableWrite {
         existing === undefined ? insertedRow(table, row, stored) : updatedRow(table, existing, row);
       if (!this.put(written)) continue;
       put.push(written);
-      if (row !== arriving) this.#note(written, false);
-      if (this.#isLate(written)) this.#note(written, isOwnRun);
+      if (row !== arriving) this.#noteKept(written);
     }
-    const leftOut = erased.length === 0 ? {} : { erased };
-    const outcome = { failures, kept, changed: put.length, deleted, ...leftOut };
-    return { outcome, put, late: this.#late };
+    const earliestChanged = earliestTime(put.map((row) => timestampOf(table, row)));
+    const earliestKept = earliestTime(this.#keptTimes);
+    const times = { earliestChanged, earliestKept, visibleMs: nowMs };
+    const written = { failures, kept, changed: put.length, deleted, ...times };
+    return { written, erased, put, removed: this.#removed };
   }
 
   /** The row as it is to be written, or why there is none. D-8.1, D-8.2. */
@@ -127,26 +123,24 @@ export class TableWrite {
     return outlives(timestampOf(this.#place.table, row), deletedAt, this.#aheadLimit);
   }
 
-  /** Takes tombstones in; the number of rows that they remove. */
-  #bury(deleted: readonly TombstoneWrite[]): number {
+  /** Takes tombstones in. */
+  #bury(deleted: readonly TombstoneWrite[]): void {
     const { table, stored, tombstones } = this.#place;
-    let removed = 0;
     for (const tombstone of deleted) {
       const person = isOfPeople(table) ? personOf(tombstone.key) : null;
       const erased = person === null ? null : (this.#place.factsOf(person)?.erased ?? null);
       if (erased !== null && isTombstoneLeftOut(erased, tombstone)) continue;
       const row = stored.rows.get(keyText(table, tombstone.key));
       if (row !== undefined && this.outlives(row, tombstone.deletedAt)) {
-        this.#note(row, false);
+        this.#noteKept(row);
         continue;
       }
       if (row !== undefined) {
         takeRow(table, stored, row);
-        removed++;
+        this.#removed.push(row);
       }
       tombstones.keep(table, tombstone);
     }
-    return removed;
   }
 
   /** True for a row that a newer tombstone or row keeps out: that is told again. */
@@ -160,20 +154,11 @@ export class TableWrite {
     if (existing === undefined || !isVersioned(table)) return false;
     const [here, arriving] = [timestampOf(table, existing), timestampOf(table, row)];
     const isNewer = rankTimes(arriving, here, this.#aheadLimit) < 0;
-    if (isNewer) this.#note(existing, false);
+    if (isNewer) this.#noteKept(existing);
     return isNewer;
   }
 
-  #note(row: Row, isOwnRun: boolean): void {
-    const time = timestampOf(this.#place.table, row);
-    if (time !== null) this.#late.push({ time, isOwnRun });
-  }
-
-  /** A `date` counts as the end of its day. */
-  #isLate(row: Row): boolean {
-    const { table, nowMs } = this.#place;
-    const time = timestampOf(table, row);
-    const lengthMs = timestampColumnOf(table)?.type === "date" ? DAY_MS : 0;
-    return time !== null && dateTimeMs(time) + lengthMs < nowMs - table.lagSeconds * 1000;
+  #noteKept(row: Row): void {
+    this.#keptTimes.push(timestampOf(this.#place.table, row));
   }
 }

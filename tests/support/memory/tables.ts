@@ -1,9 +1,10 @@
 // A store in memory, as simple as the contract allows: the reference that real stores are compared with.
 import { AppError } from "../../../src/domain/shared/errors.ts";
 import { refuseCursor } from "../../../src/domain/shared/list-query.ts";
-import type { NameFacts } from "../../../src/domain/sync/people/owned-row.ts";
+import { isOfPeople, type NameFacts, personOf } from "../../../src/domain/sync/people/owned-row.ts";
 import { PageSize } from "../../../src/domain/sync/rows/page-size.ts";
 import { deletionTime } from "../../../src/domain/sync/rows/tombstone.ts";
+import { lateTimesOf } from "../../../src/domain/sync/run/late-rows.ts";
 import type { Row, Table } from "../../../src/domain/sync/table/table.ts";
 import type { MarkerStore } from "../../../src/ports/runs/marker-store.ts";
 import type { Clock } from "../../../src/ports/runtime/runtime.ts";
@@ -21,6 +22,7 @@ import {
   type WriteOptions,
   type WriteOutcome,
 } from "../../../src/ports/tables/table-store.ts";
+import { outcomeOf, type WriteRule } from "../../../src/ports/tables/table-writes.ts";
 import { FakeClock } from "../fake-clock.ts";
 import { MemoryAgreedBlocks } from "./agreed-rows.ts";
 import { MemoryLateRows } from "./late-rows.ts";
@@ -31,6 +33,18 @@ import { MemoryRowSource } from "./row-source.ts";
 import { insertedRow, preparedTable, type StoredTable, takeRow } from "./stored-table.ts";
 import { TableWrite } from "./table-write.ts";
 import { MemoryTombstones } from "./tombstones.ts";
+
+/** Tables as they stood at one moment, by name. */
+export type TablesMoment = ReadonlyMap<string, StoredTable>;
+
+/** A call of `TableWrites`. */
+export type TableCall =
+  | { readonly table: Table; readonly writes: readonly RowWrite[]; readonly rule: WriteRule }
+  | {
+      readonly table: Table;
+      readonly where: readonly [string, string];
+      readonly fields: Row | null;
+    };
 
 /**
  * Tables and markers in memory, with the stores of what is committed beside rows. `failure` makes every call fail, as a
@@ -59,10 +73,14 @@ export class MemoryTables implements Storage, TableStore, MarkerStore {
   };
   /** Called after every commit, with the rows that it put. */
   onCommit: (rows: readonly Row[]) => void = () => {};
+  /** Called in every commit with the people whose rows it changes. */
+  onPeople: (usernames: readonly string[]) => void = () => {};
   readonly #clock: Clock;
   /** By cursor, the last row of a part. */
   readonly #places = new Map<string, Row>();
   #tables = new Map<string, StoredTable>();
+  /** Names of those that a moment has, too. */
+  #shared = new Set<string>();
   readonly #markers = new Map<string, string>();
 
   /** `clock` is the store's own: leases, ranks of times, late rows and tombstones go by it. */
@@ -71,7 +89,8 @@ export class MemoryTables implements Storage, TableStore, MarkerStore {
     this.leases = new MemoryLeaseStore(clock);
     this.tombstones = new MemoryTombstones(clock, (table, { key, deletedAt }) => {
       const row = this.rowByKey(table, key);
-      return row !== undefined && !this.#write(table).outlives(row, deletedAt);
+      const write = this.#write(table, this.#stored(table));
+      return row !== undefined && !write.outlives(row, deletedAt);
     });
   }
 
@@ -149,15 +168,15 @@ export class MemoryTables implements Storage, TableStore, MarkerStore {
     writes: readonly RowWrite[],
     options: WriteOptions = {},
   ): Promise<WriteOutcome> {
-    const stored = this.#stored(table);
-    const { lease, beforeCommit } = options;
+    const { lease, beforeCommit, isOwnRun = false } = options;
     if (lease !== undefined && !this.leases.isHeld(lease)) {
       throw new AppError("lease_lost", `The lease "${lease.name}" is not held any more`);
     }
+    const stored = this.#own(table);
     const before = { rows: new Map(stored.rows), nextId: stored.nextId };
     const putTombstonesBack = this.tombstones.remember(table);
-    const write = this.#write(table);
-    const { outcome, put, late } = write.all(writes, options);
+    const { written, erased, put, removed } = this.#write(table, stored).all(writes, options);
+    const outcome = outcomeOf(written, erased);
     try {
       this.#keep(table, beforeCommit?.(outcome) ?? {});
     } catch (error) {
@@ -165,18 +184,47 @@ export class MemoryTables implements Storage, TableStore, MarkerStore {
       putTombstonesBack();
       throw error;
     }
-    this.lateRows.note(table.name, late);
-    this.onCommit(put);
+    this.lateRows.note(table.name, lateTimesOf(table, written, isOwnRun, written.visibleMs));
+    this.#tell(table, put, removed);
     return outcome;
+  }
+
+  async settled(): Promise<void> {}
+
+  /** The tables as they are now. */
+  moment(): TablesMoment {
+    this.#shared = new Set(this.#tables.keys());
+    return new Map(this.#tables);
+  }
+
+  /** What calls would give at a moment, and the tables after them. */
+  attempt(moment: TablesMoment, calls: readonly TableCall[]) {
+    this.#check();
+    const tables = new Map(moment);
+    const putBack = calls.map(({ table }) => {
+      tables.set(table.name, copyOf(this.#stored(table, moment)));
+      return this.tombstones.remember(table);
+    });
+    const outcomes = calls.map((call) => this.#do(call, this.#stored(call.table, tables)).outcome);
+    for (const put of putBack.toReversed()) put();
+    return { outcomes, tables };
+  }
+
+  /** Does calls as one commit. */
+  apply(calls: readonly TableCall[]): void {
+    for (const call of calls) {
+      const { put, removed } = this.#do(call, this.#own(call.table));
+      this.#tell(call.table, put, removed);
+    }
   }
 
   /** Puts a row, as another program would: whatever the table's rules say. */
   writeOwn(table: Table, row: Row): void {
-    const stored = this.#stored(table);
+    const stored = this.#own(table);
     const existing = stored.rows.get(keyText(table, row)) ?? insertedRow(table, row, stored);
     const written = { ...existing, ...row };
-    this.#write(table).put(written);
-    this.onCommit([written]);
+    this.#write(table, stored).put(written);
+    this.#tell(table, [written], [existing]);
   }
 
   /** Removes a row, as another program would. */
@@ -191,10 +239,10 @@ export class MemoryTables implements Storage, TableStore, MarkerStore {
 
   /** Removes a row without a tombstone, as what a person's erasure removes. D-8.2. */
   erase(table: Table, key: Row): void {
-    const stored = this.#stored(table);
+    const stored = this.#own(table);
     const row = stored.rows.get(keyText(table, key));
     if (row !== undefined) takeRow(table, stored, row);
-    this.onCommit([]);
+    this.#tell(table, [], row === undefined ? [] : [row]);
   }
 
   async countRows(table: Table): Promise<number> {
@@ -236,12 +284,41 @@ export class MemoryTables implements Storage, TableStore, MarkerStore {
     if (agreed !== undefined) this.agreed.add(table.name, agreed);
   }
 
-  #write(table: Table): TableWrite {
+  #write(table: Table, stored: StoredTable, factsOf = this.factsOf): TableWrite {
     const { tombstones } = this;
     const refuse = (row: Row) => this.refuse(table, row);
-    const factsOf = (username: string) => this.factsOf(username);
-    const place = { table, stored: this.#stored(table), tombstones, refuse, factsOf };
+    const place = { table, stored, tombstones, refuse, factsOf };
     return new TableWrite({ ...place, nowMs: this.#clock.nowMs() });
+  }
+
+  #do(call: TableCall, stored: StoredTable) {
+    const { table } = call;
+    // Who writes in a body has looked at the people.
+    const write = this.#write(table, stored, () => null);
+    if ("writes" in call) {
+      const { written, put, removed } = write.all(call.writes, call.rule);
+      return { outcome: written, put, removed };
+    }
+    const [column, value] = call.where;
+    const known = ({ name }: { readonly name: string }) => Object.hasOwn(call.fields ?? {}, name);
+    const given = table.columns
+      .filter(known)
+      .map(({ name }) => [name, call.fields?.[name] ?? null]);
+    const isColumn = table.columns.some(({ name }) => name === column);
+    const rows = [...stored.rows.values()].filter((row) => isColumn && row[column] === value);
+    if (call.fields === null) this.tombstones.forgetWith(table, column, value);
+    for (const row of rows) takeRow(table, stored, row);
+    const put =
+      call.fields === null ? [] : rows.map((row) => ({ ...row, ...Object.fromEntries(given) }));
+    for (const row of put) write.put(row);
+    return { outcome: rows.length, put, removed: rows };
+  }
+
+  #tell(table: Table, put: readonly Row[], removed: readonly Row[]): void {
+    if (isOfPeople(table)) {
+      this.onPeople([...put, ...removed].map(personOf).filter((name) => name !== null));
+    }
+    this.onCommit(put);
   }
 
   #setMarkers(markers: ReadonlyMap<string, string>): void {
@@ -252,12 +329,25 @@ export class MemoryTables implements Storage, TableStore, MarkerStore {
     if (this.failure !== null) throw this.failure;
   }
 
-  #stored(table: Table): StoredTable {
+  #stored(table: Table, tables: TablesMoment = this.#tables): StoredTable {
     this.#check();
-    const stored = this.#tables.get(table.name);
+    const stored = tables.get(table.name);
     if (stored === undefined) throw new Error(`Table "${table.name}" was not prepared`);
     return stored;
   }
+
+  /** A table that no moment has, to be changed. */
+  #own(table: Table): StoredTable {
+    const stored = this.#stored(table);
+    if (!this.#shared.delete(table.name)) return stored;
+    const own = copyOf(stored);
+    this.#tables.set(table.name, own);
+    return own;
+  }
+}
+
+function copyOf(stored: StoredTable): StoredTable {
+  return { ...stored, rows: new Map(stored.rows), sorted: null };
 }
 
 /** Opens a store in memory with its tables made. */

@@ -6,14 +6,13 @@ import type { InternalCollection } from "../driver/collections.ts";
 import { Deadline, REQUEST_CALLS, type Stopwatch } from "../driver/deadline.ts";
 import { IdCounters, type IdRange } from "../driver/id-counters.ts";
 import type { TxOptions } from "../driver/operations.ts";
-import { noteOwnDeletes } from "../driver/own-deletes.ts";
 import type { VersionedChange } from "../driver/person-versions.ts";
 import type { TableVersions } from "../driver/table-versions.ts";
-import { forgetTombstonesOf } from "../driver/tombstone-documents.ts";
 import { RowReader } from "../tables/row-reader.ts";
+import { changeRowsBy, removeRowsBy } from "../tables/rows-by-value.ts";
 import { hasNumbers, layoutOf, UNPARSED_FIELD } from "../tables/table-layout.ts";
 import type { DeleteRecord } from "../tables/table-store.ts";
-import { planUpserts, storedFields } from "../tables/upserts.ts";
+import { planUpserts } from "../tables/upserts.ts";
 
 /** Rows as bytes: equal bytes are equal rows. */
 type RowBytes = Uint8Array;
@@ -103,10 +102,10 @@ export class PersonRows {
 
   /** Changes the given fields of every row of the person, as far as the table has such columns. */
   async update(username: string, fields: Row, change: VersionedChange): Promise<void> {
-    const $set = storedFields(this.#table, fields);
-    if (!this.#hasName || Object.keys($set).length === 0) return;
-    await this.#collection.updateMany({ username }, { $set }, { session: change.tx });
-    await this.#raiseTable(change);
+    const { db } = this.#deps;
+    const options = { session: change.tx, fields };
+    const count = await changeRowsBy(db, this.#table, ["username", username], options);
+    if (count > 0) await this.#raiseTable(change);
   }
 
   /**
@@ -119,17 +118,9 @@ export class PersonRows {
 
   /** Removes every row of the person. No tombstone names the person afterwards. */
   async remove(username: string, change: VersionedChange): Promise<void> {
-    if (!this.#hasName) return;
-    if (this.#table.deletes) {
-      const { db } = this.#deps;
-      await noteOwnDeletes(db, change.tx);
-      await forgetTombstonesOf(db, this.#table, username, change.tx);
-    }
-    const { deletedCount } = await this.#collection.deleteMany(
-      { username },
-      { session: change.tx },
-    );
-    if (deletedCount > 0) await this.#raiseTable(change);
+    const options = { session: change.tx };
+    const count = await removeRowsBy(this.#deps.db, this.#table, ["username", username], options);
+    if (count > 0) await this.#raiseTable(change);
   }
 
   #deadline(): Deadline {

@@ -9,23 +9,27 @@ import type {
 } from "../../../ports/documents.ts";
 import { createCollection, DURABLE, makeCollections } from "../driver/collections.ts";
 import { Deadline, retry, START_CALLS } from "../driver/deadline.ts";
-import { toAppError } from "../driver/errors.ts";
+import { toAppError, toRowsError } from "../driver/errors.ts";
 import { readSnapshot, type StoreDeps } from "../driver/operations.ts";
 import { PERSON_VERSIONS } from "../driver/person-versions.ts";
 import { prepareTime, TIME } from "../driver/server-clock.ts";
 import { readFacts, setFact } from "../driver/store-facts.ts";
-import { commit, runTransaction } from "../driver/transaction.ts";
+import { commit, MAX_CONFLICTS_MS, runTransaction } from "../driver/transaction.ts";
+import { BodyPushes } from "../tables/body-tables.ts";
+import type { PushPlace } from "../tables/push-place.ts";
+import { withReruns } from "../tables/rerun.ts";
 import { DocumentCollection } from "./document-collection.ts";
-import { MongoTransaction } from "./mongo-transaction.ts";
+import { MongoTransaction, type TransactionPlace } from "./mongo-transaction.ts";
 
 /** Documents in MongoDB: a collection each, snapshots for reading, and writes that meet others wherever a body read. */
 export class MongoDocuments implements DocumentStore {
   readonly #deps: StoreDeps;
+  readonly #place: PushPlace;
   readonly #collections = new Map<string, DocumentCollection>();
-  #lastLane = 0;
 
-  constructor(deps: StoreDeps) {
+  constructor(deps: StoreDeps, place: PushPlace) {
     this.#deps = deps;
+    this.#place = place;
   }
 
   async prepare(collections: readonly AnyCollection[]): Promise<void> {
@@ -66,7 +70,8 @@ export class MongoDocuments implements DocumentStore {
     let thrown: unknown = null;
     const read = async (session: ClientSession) => {
       try {
-        return await body(this.#begin(session, { isSnapshot: true }));
+        const tables = new BodyPushes(this.#place).begin(session);
+        return await body(this.#begin({ session, tables, lane: 0 }, true));
       } catch (error) {
         if (!(error instanceof MongoError)) thrown = error;
         throw error;
@@ -82,35 +87,44 @@ export class MongoDocuments implements DocumentStore {
 
   async transact<T>(options: CallOptions, body: (tx: Transaction) => Promise<T>): Promise<T> {
     const { client, clock } = this.#deps;
-    const scope = { client, clock, deadline: this.#deadlineOf(options) };
+    const { isDivisible = false } = options;
+    const limit = isDivisible ? { maxConflictsMs: MAX_CONFLICTS_MS } : {};
+    const scope = { client, clock, deadline: this.#deadlineOf(options), ...limit };
+    const pushes = new BodyPushes(this.#place);
     let hasWritten = false;
-    const write = async (session: ClientSession) => {
-      const tx = this.#begin(session);
-      const result = await body(tx);
-      hasWritten = await tx.finish();
-      return result;
-    };
     // Where nothing was written, nothing has to wait for a majority but the proof of who answered.
     const finish = (session: ClientSession) =>
       hasWritten || options.isProven
         ? commit(session, scope.deadline.forCommit())
         : session.abortTransaction();
+    const attempt = (lane: number) => {
+      const write = async (session: ClientSession) => {
+        const tx = this.#begin({ session, tables: pushes.begin(session), lane });
+        const result = await body(tx);
+        hasWritten = await tx.finish();
+        return result;
+      };
+      return runTransaction(scope, write, finish);
+    };
     try {
-      return await runTransaction(scope, write, finish);
+      const { versions } = this.#place.deps;
+      const result = await versions.withLane((lane) => withReruns(scope, () => attempt(lane)));
+      await pushes.end();
+      return result;
     } catch (error) {
       // What the body throws is not ours.
-      throw error instanceof MongoError ? toAppError(error) : error;
+      if (!(error instanceof MongoError)) throw error;
+      throw pushes.hasRows ? toRowsError(error, isDivisible) : toAppError(error);
     }
   }
 
-  #begin(session: ClientSession, { isSnapshot = false } = {}): MongoTransaction {
+  #begin(place: Omit<TransactionPlace, "collectionOf" | "isSnapshot">, isSnapshot = false) {
     const collectionOf = ({ name }: AnyCollection) => {
       const collection = this.#collections.get(name);
       if (collection === undefined) throw new Error(`Collection "${name}" was not prepared`);
       return collection;
     };
-    const lane = this.#lastLane++;
-    return new MongoTransaction(this.#deps, { session, isSnapshot, lane, collectionOf });
+    return new MongoTransaction(this.#deps, { ...place, isSnapshot, collectionOf });
   }
 
   #deadlineOf({ limit }: CallOptions): Deadline {

@@ -6,6 +6,7 @@ import {
   MongoServerError,
 } from "mongodb";
 import { checkKey, type Key } from "../../../domain/shared/document-key.ts";
+import type { Row, Table } from "../../../domain/sync/table/table.ts";
 import type {
   Answers,
   AnyCollection,
@@ -14,7 +15,7 @@ import type {
   Stretch,
   Transaction,
 } from "../../../ports/documents.ts";
-import { hasCode } from "../driver/errors.ts";
+import { hasCode, WRITE_CONFLICT } from "../driver/errors.ts";
 import { SNAPSHOT, type StoreDeps } from "../driver/operations.ts";
 import {
   type ChangedNames,
@@ -24,7 +25,8 @@ import {
   raisePersonVersions,
 } from "../driver/person-versions.ts";
 import { readTimed } from "../driver/server-clock.ts";
-import { WRITE_CONFLICT } from "../driver/transaction.ts";
+import { type BodyTables, joinedNames } from "../tables/body-tables.ts";
+import { readRowsBy } from "../tables/rows-by-value.ts";
 import { type DocumentCollection, LOCKS } from "./document-collection.ts";
 import { conditionOf, keyDocument } from "./key-document.ts";
 
@@ -34,6 +36,7 @@ const DUPLICATE_KEY = 11000;
 const MOST_JOINED = 1_000;
 
 export interface TransactionPlace {
+  readonly tables: BodyTables;
   readonly session: ClientSession;
   readonly isSnapshot: boolean;
   /** A number that no other body of this instance has at the same time. */
@@ -42,6 +45,7 @@ export interface TransactionPlace {
 }
 
 export class MongoTransaction implements Transaction {
+  readonly tables: BodyTables;
   readonly #deps: StoreDeps;
   readonly #place: TransactionPlace;
   /** Writes that were not sent, by collection. */
@@ -56,6 +60,7 @@ export class MongoTransaction implements Transaction {
   constructor(deps: StoreDeps, place: TransactionPlace) {
     this.#deps = deps;
     this.#place = place;
+    this.tables = place.tables;
   }
 
   get nowMs(): number {
@@ -68,7 +73,7 @@ export class MongoTransaction implements Transaction {
   ): Promise<Answers<Queries>> {
     const isFirst = this.#nowMs === null;
     for (const query of queries) {
-      if ("versionsOf" in query) continue;
+      if (!("from" in query)) continue;
       const collection = this.#place.collectionOf(query.from);
       await this.#send(collection);
       if (!("keys" in query)) continue;
@@ -77,14 +82,16 @@ export class MongoTransaction implements Transaction {
     }
     const named = queries.flatMap((query) => ("versionsOf" in query ? query.versionsOf : []));
     const { found, versions } = await this.#find(
-      queries.map((query) => ("versionsOf" in query ? null : this.#planned(query))),
+      queries.map((query) => ("from" in query ? this.#planned(query) : null)),
       named,
     );
-    return queries.map((query, i) =>
-      "versionsOf" in query
-        ? query.versionsOf.map((name) => versions?.of(name))
-        : this.#answer(query, found[i] ?? []),
-    ) as unknown as Answers<Queries>;
+    const answers: unknown[] = [];
+    for (const [i, query] of queries.entries()) {
+      if ("from" in query) answers.push(this.#answer(query, found[i] ?? []));
+      else if ("rowsOf" in query) answers.push(await this.#rows(query));
+      else answers.push(query.versionsOf.map((name) => versions?.of(name)));
+    }
+    return answers as unknown as Answers<Queries>;
   }
 
   put<Doc extends object>(to: Collection<Doc>, doc: Doc): void {
@@ -100,8 +107,7 @@ export class MongoTransaction implements Transaction {
   }
 
   raise(names: ChangedNames): void {
-    if (names === "everybody") this.#raised = names;
-    else if (this.#raised !== "everybody") this.#raised = [...this.#raised, ...names];
+    this.#raised = joinedNames(this.#raised, names);
   }
 
   async turn(): Promise<void> {
@@ -124,8 +130,10 @@ export class MongoTransaction implements Transaction {
     const inOrder = [...this.#pending.keys()].sort((a, b) => (names(a) < names(b) ? -1 : 1));
     for (const collection of inOrder) await this.#send(collection);
     const { session, lane } = this.#place;
-    await raisePersonVersions(this.#deps.db, this.#raised, { tx: session, lane });
-    return this.#written.size + this.#raised.length > 0;
+    const hasRows = await this.tables.finish(lane);
+    const raised = joinedNames(this.#raised, this.tables.people);
+    await raisePersonVersions(this.#deps.db, raised, { tx: session, lane });
+    return hasRows || this.#written.size + this.#raised.length > 0;
   }
 
   #write(
@@ -187,6 +195,12 @@ export class MongoTransaction implements Transaction {
     return { found, versions: names.length === 0 ? null : new PersonVersions(joined) };
   }
 
+  async #rows({ rowsOf, where }: RowsQuery): Promise<readonly Row[]> {
+    const { session, isSnapshot } = this.#place;
+    const options = isSnapshot ? { session, ...SNAPSHOT } : { session };
+    return await readRowsBy(this.#deps.db, rowsOf, where, options);
+  }
+
   #answer(query: DocumentQuery, found: readonly Document[]): unknown {
     const collection = this.#place.collectionOf(query.from);
     if ("count" in query) return Number(found[0]?.["count"] ?? 0);
@@ -213,7 +227,8 @@ function nameOf({ name }: DocumentCollection, key: Key): string {
   return JSON.stringify([name, key]);
 }
 
-type DocumentQuery = Exclude<Query, { readonly versionsOf: readonly string[] }>;
+type RowsQuery = Extract<Query, { readonly rowsOf: Table }>;
+type DocumentQuery = Extract<Query, { readonly from: AnyCollection }>;
 
 interface Found {
   readonly found: readonly (readonly Document[])[];

@@ -14,6 +14,10 @@ import {
 } from "mongodb";
 import { AppError } from "../../../domain/shared/errors.ts";
 
+/** Server code of a write that meets one of another transaction. */
+export const WRITE_CONFLICT = 112;
+const BUSY_ROWS = "Others keep writing to rows of the batch; fewer at a time may go";
+
 /** Server codes of states that pass: elections, restarts, conflicts, snapshots that are too new or too old. */
 const PASSING_CODES: ReadonlySet<number> = new Set([
   6, // HostUnreachable
@@ -125,6 +129,12 @@ export function toCommitError(error: unknown): AppError {
     });
   }
   return new AppError("commit_failed", commitProblem(error), { cause: error });
+}
+
+/** As `toCommitError`, for rows whose writer may go on with parts of them. */
+export function toRowsError(error: unknown, isDivisible: boolean): AppError {
+  if (!isDivisible || !hasCode(innerError(error), WRITE_CONFLICT)) return toCommitError(error);
+  return new AppError("batch_too_large", BUSY_ROWS, { cause: error });
 }
 
 function commitProblem(error: unknown): string {

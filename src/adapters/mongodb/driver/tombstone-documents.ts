@@ -94,15 +94,15 @@ export class TombstoneDocuments {
   }
 }
 
-/** Forgets the tombstones of a table whose keys name a person. D-8.2. */
+/** Forgets the tombstones of a table whose keys have a value, `{column: value}`. D-8.2. */
 export async function forgetTombstonesOf(
   db: Db,
   table: Table,
-  username: string,
+  value: Readonly<Record<string, string>>,
   tx: ClientSession,
 ): Promise<void> {
   // Within a value the quotation marks would be escaped.
-  const text = JSON.stringify({ username }).slice(1, -1);
+  const text = JSON.stringify(value).slice(1, -1);
   const names = { $gte: [{ $indexOfBytes: ["$key", { $literal: text }] }, 0] };
   await tombstonesOf(db).deleteMany({ table: table.name, $expr: names }, { session: tx });
 }

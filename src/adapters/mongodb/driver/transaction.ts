@@ -1,9 +1,16 @@
 // Transactions that survive conflicts, elections and lost replies.
 import type { ClientSession, MongoClient, TransactionOptions } from "mongodb";
-import { AppError } from "../../../domain/shared/errors.ts";
+import { CommitInDoubt } from "../../../ports/documents.ts";
 import { DURABLE } from "./collections.ts";
 import { type Deadline, type Stopwatch, TimeUp } from "./deadline.ts";
-import { hasCode, innerError, isClosed, isOutcomeUnknown, isPassing } from "./errors.ts";
+import {
+  hasCode,
+  innerError,
+  isClosed,
+  isOutcomeUnknown,
+  isPassing,
+  WRITE_CONFLICT,
+} from "./errors.ts";
 import { ConflictPatience, giveUpSession } from "./orphaned-transactions.ts";
 
 export const TRANSACTION_OPTIONS = {
@@ -12,16 +19,8 @@ export const TRANSACTION_OPTIONS = {
   readPreference: "primary",
 } as const satisfies TransactionOptions;
 
-/** Server code of a write that meets one of another transaction. */
-export const WRITE_CONFLICT = 112;
-
-/** A commit whose outcome did not become known in time: it may have happened, or still happen. */
-export class CommitInDoubt extends AppError {
-  constructor(cause: unknown) {
-    const message = "The connection to MongoDB broke during a commit: its outcome is unknown";
-    super("store_unavailable", message, { cause });
-  }
-}
+/** How long the tries of a commit that can be divided meet conflicts: longer than orphaned transactions live. */
+export const MAX_CONFLICTS_MS = 4_000;
 
 export interface TransactionScope {
   readonly client: MongoClient;

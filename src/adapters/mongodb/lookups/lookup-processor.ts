@@ -17,6 +17,7 @@ import {
 import { AppError, isAppError } from "../../../domain/shared/errors.ts";
 import { MAX_UNCONFIRMED_LOOKUP_MS } from "../../../domain/shared/limits.ts";
 import type { Mac } from "../../../ports/crypto/crypto.ts";
+import { CommitInDoubt } from "../../../ports/documents.ts";
 import type { LookupProcessor } from "../../../ports/lookups/lookup-processor.ts";
 import {
   type CountedCalls,
@@ -31,16 +32,11 @@ import type { Subjects } from "../accounts/subjects.ts";
 import type { AuditChainWriter } from "../audit/audit-chain-writer.ts";
 import type { SegmentWriter } from "../audit/index-segments.ts";
 import { Deadline } from "../driver/deadline.ts";
-import { hasCode, innerError, isPassing, toAppError } from "../driver/errors.ts";
+import { hasCode, innerError, isPassing, toAppError, WRITE_CONFLICT } from "../driver/errors.ts";
 import { type LogWrite, writeLookupLog } from "../driver/lookup-log.ts";
 import type { StoreDeps } from "../driver/operations.ts";
 import { ConflictPatience, giveUpSession } from "../driver/orphaned-transactions.ts";
-import {
-  CommitInDoubt,
-  commit,
-  TRANSACTION_OPTIONS,
-  WRITE_CONFLICT,
-} from "../driver/transaction.ts";
+import { commit, TRANSACTION_OPTIONS } from "../driver/transaction.ts";
 import { BatchFacts } from "./batch-facts.ts";
 import type { LookupCache } from "./lookup-cache.ts";
 import type { BatchReading, LookupReader } from "./lookup-reader.ts";

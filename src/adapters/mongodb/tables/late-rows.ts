@@ -2,6 +2,7 @@ import { type ClientSession, type Collection, type Db, ObjectId } from "mongodb"
 import {
   addLateTimes,
   earliestAfter,
+  earliestTime,
   type LateNotes,
   type LateTimes,
   markOf,
@@ -11,7 +12,6 @@ import type { Table } from "../../../domain/sync/table/table.ts";
 import type { LateRows, LateRowsQuery, LateRowsReply } from "../../../ports/tables/late-rows.ts";
 import type { InternalCollection } from "../driver/collections.ts";
 import { readSnapshot, SNAPSHOT, type StoreDeps, writeTogether } from "../driver/operations.ts";
-import { earliest } from "./late-times.ts";
 
 /** The `LateNotes` of each table. */
 export const LATE_ROWS: InternalCollection = { name: "repsync_late_rows" };
@@ -84,8 +84,8 @@ export async function addLateCommits(
     const found = await notesOf(db).findOne({ _id: table }, { session: tx });
     const origin = new ObjectId().toHexString();
     const notes = addLateTimes(found?.notes ?? noLateNotes(origin), {
-      byOwnRuns: earliest(commits.map(({ byOwnRuns }) => byOwnRuns)),
-      byOthers: earliest(commits.map(({ byOthers }) => byOthers)),
+      byOwnRuns: earliestTime(commits.map(({ byOwnRuns }) => byOwnRuns)),
+      byOthers: earliestTime(commits.map(({ byOthers }) => byOthers)),
     });
     await notesOf(db).replaceOne({ _id: table }, { notes }, { session: tx, upsert: true });
     const added = { _id: { $in: commits.map(({ _id }) => _id) } };

@@ -2,12 +2,14 @@
 import type { ClientSession } from "mongodb";
 import { compareDateTimes } from "../../../domain/shared/time.ts";
 import { aheadLimit } from "../../../domain/sync/rows/time-rank.ts";
+import { earliestTime } from "../../../domain/sync/run/late-rows.ts";
 import { isVersioned, type Table } from "../../../domain/sync/table/table.ts";
-import type { WriteFailure, WriteOptions } from "../../../ports/tables/table-store.ts";
+import type { WriteFailure } from "../../../ports/tables/table-store.ts";
+import type { WriteRule } from "../../../ports/tables/table-writes.ts";
 import type { StoreDeps } from "../driver/operations.ts";
 import { readNowMs } from "../driver/server-clock.ts";
 import { beginTurns } from "../driver/turns.ts";
-import { earliest, mayBeLateBefore, type PushedTimes } from "./late-times.ts";
+import { mayBeLateBefore, type PushedTimes } from "./late-times.ts";
 import { decidePush, type PushDecision } from "./push-decision.ts";
 import { PushWriter, type PushWriterOptions } from "./push-writer.ts";
 import { StoredRows } from "./stored-rows.ts";
@@ -52,7 +54,7 @@ export class PushRows {
   constructor(
     deps: StoreDeps,
     table: Table,
-    { conflict = table.conflict, ordered, ids }: WriteOptions & PushWriterOptions,
+    { conflict = table.conflict, ordered, ids }: WriteRule & PushWriterOptions,
   ) {
     const collection = deps.db.collection(table.name);
     this.#deps = deps;
@@ -116,7 +118,7 @@ export class PushRows {
       // The others are late only where the push takes longer than was foreseen; noted in vain they do no harm.
       changedTimes: [
         ...timesOf(first.changedRows > 0 ? late : first.inserted),
-        earliest(timesOf(rest)),
+        earliestTime(timesOf(rest)),
       ],
     };
   }

@@ -4,7 +4,7 @@ import { compareDateTimes } from "../../../domain/shared/time.ts";
 import { aheadLimit } from "../../../domain/sync/rows/time-rank.ts";
 import { outlives, type Tombstone } from "../../../domain/sync/rows/tombstone.ts";
 import type { Table } from "../../../domain/sync/table/table.ts";
-import type { WriteOptions } from "../../../ports/tables/table-store.ts";
+import type { WriteRule } from "../../../ports/tables/table-writes.ts";
 import type { StoreDeps } from "../driver/operations.ts";
 import { noteOwnDeletes } from "../driver/own-deletes.ts";
 import { readNowMs } from "../driver/server-clock.ts";
@@ -30,10 +30,10 @@ export class PushTombstones {
   readonly #documents: TombstoneDocuments;
   readonly #stored: StoredRows;
 
-  constructor(deps: StoreDeps, table: Table, options: WriteOptions) {
+  constructor(deps: StoreDeps, table: Table, rule: WriteRule) {
     this.#deps = deps;
     this.#table = table;
-    this.#isGuarded = (options.conflict ?? table.conflict) === "newer";
+    this.#isGuarded = (rule.conflict ?? table.conflict) === "newer";
     this.#documents = new TombstoneDocuments(deps.db, deps.storeClock);
     this.#stored = new StoredRows(table, deps.db.collection(table.name), deps.clock);
   }

@@ -1,140 +1,147 @@
-// One push as one transaction. A record that the server refuses ends the whole transaction, so what may be refused is
-// checked before, and what is refused still is found by tries that are taken back.
+// One write of rows within a transaction. A record that the server refuses ends the whole transaction, so what may be refused
+// is checked before, and what is refused still is found by tries that are taken back.
 import type { ClientSession } from "mongodb";
 import { AppError } from "../../../domain/shared/errors.ts";
 import { aheadLimit } from "../../../domain/sync/rows/time-rank.ts";
-import { isVersioned, type Table } from "../../../domain/sync/table/table.ts";
-import type {
-  WriteFailure,
-  WriteOptions,
-  WriteOutcome,
-} from "../../../ports/tables/table-store.ts";
+import { earliestTime } from "../../../domain/sync/run/late-rows.ts";
+import { isVersioned, type Row, type Table } from "../../../domain/sync/table/table.ts";
+import type { RowWrite, WriteFailure } from "../../../ports/tables/table-store.ts";
+import type { WriteRule, Written } from "../../../ports/tables/table-writes.ts";
 import type { IdRange } from "../driver/id-counters.ts";
 import type { VersionedDeps } from "../driver/person-changes.ts";
-import type { ChangedNames } from "../driver/person-versions.ts";
+import { type ChangedNames, namesChangedBy } from "../driver/person-versions.ts";
 import { readNowMs } from "../driver/server-clock.ts";
-import { commitTransaction, type TransactionScope, tryTransaction } from "../driver/transaction.ts";
+import { type TransactionScope, tryTransaction } from "../driver/transaction.ts";
+import { beginTurns } from "../driver/turns.ts";
 import { ArrivingPeople } from "../people/arriving-people.ts";
 import type { ErasedNames } from "../people/erased-names.ts";
-import { setExtras } from "../runs/commit-extras.ts";
-import { commitUnder } from "../runs/lease-store.ts";
-import { noteLateTimes } from "./late-rows.ts";
-import { lateTimesOf } from "./late-times.ts";
+import type { PushPlace } from "./push-place.ts";
 import { PushRows, UnclearChange, type WriteWay, type WrittenRows } from "./push-rows.ts";
 import { PushTombstones } from "./push-tombstones.ts";
 import { RefusedUpsert } from "./push-writer.ts";
+import { Rerun } from "./rerun.ts";
 import { StoredRows } from "./stored-rows.ts";
-import { type Upsert, withRow } from "./upserts.ts";
+import { planInSteps, type Upsert, type UpsertPlan, withRow } from "./upserts.ts";
 
 /** Upserts sent first behind a refused one, then twice as many each time: the next refused one may be near. */
 const FIRST_TRIED = 8;
 
-export interface PushDeps extends VersionedDeps {
-  readonly erasedNames: ErasedNames;
-}
-
-interface TablePushRequest {
-  readonly table: Table;
-  readonly upserts: readonly Upsert[];
-  /** Records that are not sent. */
-  readonly failures: readonly WriteFailure[];
-  /** Whether the upserts take effect one after the other. */
-  readonly ordered: boolean;
-  /** Whether all keys are likely to be new. */
-  readonly expectsNewKeys: boolean;
-  /** Numbers for new rows, one per record; null for a table that is not numbered. */
-  readonly ids: IdRange | null;
-  readonly options: WriteOptions;
-  /** The people whose rows it changes. */
+/** What a write did. */
+interface Pushed extends Omit<Written, "visibleMs"> {
+  /** Positions of the records of people who were erased. */
+  readonly erased: readonly number[];
+  /** The people whose rows may have changed. */
   readonly people: ChangedNames;
-  /** Lane of the table's version that no other push of this instance uses. */
-  readonly lane: number;
-}
-
-interface TablePushResult {
-  readonly outcome: WriteOutcome;
-  readonly insertedRows: number;
-  /** Whether it has noted late rows. */
-  readonly hasLate: boolean;
 }
 
 /** What became of the records, and of rows that tombstones removed. */
-interface Written extends WrittenRows {
+interface PushedRows extends WrittenRows {
   readonly deleted: number;
-  /** Positions of the records of people who were erased. */
   readonly erased: readonly number[];
 }
 
-export class TablePush {
-  readonly #deps: PushDeps;
-  readonly #scope: TransactionScope;
-  readonly #push: TablePushRequest;
-  readonly #rows: PushRows;
+/** One attempt at a write. */
+interface Attempt {
+  readonly rule: WriteRule;
+  readonly upserts: readonly Upsert[];
+  readonly rows: PushRows;
   /** Null for a table without `deletes`. */
-  readonly #tombstones: PushTombstones | null;
-  /** Null for a table whose rows belong to nobody. */
-  readonly #people: ArrivingPeople<Upsert> | null;
+  readonly tombstones: PushTombstones | null;
+  /** Null where nobody has to be looked for. */
+  readonly people: ArrivingPeople<Upsert> | null;
+}
 
-  constructor(deps: PushDeps, scope: TransactionScope, push: TablePushRequest) {
-    this.#deps = deps;
-    this.#scope = scope;
-    this.#push = push;
-    this.#rows = new PushRows(deps, push.table, { ...push.options, ...push });
-    this.#tombstones = push.table.deletes
-      ? new PushTombstones(deps, push.table, push.options)
-      : null;
-    this.#people = arrivingPeople(deps, push);
+/** A write, which may be attempted several times and knows each time what the attempts before have met. */
+export class TablePush {
+  readonly table: Table;
+  readonly #place: PushPlace;
+  /** Null where the caller has looked at the people whom rows name. */
+  readonly #erasedNames: ErasedNames | null;
+  /** Null before the first attempt. */
+  #way: WriteWay | null = null;
+  /** The records that the server refused, by position. */
+  readonly #refused = new Map<number, { readonly row: Row; readonly failure: WriteFailure }>();
+  #ids: IdRange | null = null;
+  #planned: { readonly writes: readonly RowWrite[]; readonly plan: UpsertPlan } | null = null;
+  #insertedRows = 0;
+
+  constructor(place: PushPlace, table: Table, erasedNames: ErasedNames | null) {
+    this.#place = place;
+    this.table = table;
+    this.#erasedNames = erasedNames;
   }
 
-  /**
-   * Commits all upserts but the refused ones, with what belongs to them. Throws `AppError`, and driver errors after which
-   * nothing was written.
-   */
-  async commit(): Promise<TablePushResult> {
-    const failures: WriteFailure[] = [];
-    let { upserts } = this.#push;
-    let way: WriteWay = this.#push.expectsNewKeys ? "inserting" : this.#rows.wayFor(upserts);
-    for (;;) {
-      const result = await orProblem(this.#commitAll(way, upserts, failures));
-      if (result instanceof UnclearChange) {
-        way = "deciding";
-      } else if (!(result instanceof RefusedUpsert)) {
-        return result;
-      } else if (way === "inserting") {
-        way = this.#rows.wayFor(upserts);
-      } else {
-        const found = await this.#findRefused(way, upserts, result);
-        failures.push(...found.map(({ failure }) => failure));
-        const refused = new Set(found.map(({ upsert }) => upsert.index));
-        upserts = upserts.filter(({ index }) => !refused.has(index));
-      }
+  get #deps(): VersionedDeps {
+    return this.#place.deps;
+  }
+
+  /** Writes all records but the refused ones. Throws `Rerun` when the transaction is over, and driver errors. */
+  async write(writes: readonly RowWrite[], rule: WriteRule, tx: ClientSession): Promise<Pushed> {
+    const plan = await this.#plan(writes);
+    const { upserts, failures } = this.#withoutRefused(plan);
+    const attempt = this.#begin(upserts, rule, plan.ordered);
+    this.#way ??= this.#firstWay(plan, attempt);
+    try {
+      const written = await this.#write(attempt, this.#way, tx);
+      this.#insertedRows = written.inserted.length;
+      return this.#pushed(written, failures, changedPeople(this.table, writes, rule));
+    } catch (error) {
+      throw this.#rerunAfter(error, attempt, this.#way);
     }
   }
 
-  #commitAll(
-    way: WriteWay,
-    upserts: readonly Upsert[],
-    refused: readonly WriteFailure[],
-  ): Promise<TablePushResult> {
-    const { table, options, people, lane } = this.#push;
-    const { db, versions } = this.#deps;
-    return commitTransaction(this.#scope, async (tx) => {
-      const written = await this.#write(way, upserts, tx);
-      const outcome = this.#outcome(written, refused);
-      if (outcome.changed + outcome.deleted > 0) await versions.raise(table.name, people, lane, tx);
-      const hasLate = await this.#noteLate(written, tx);
-      const extras = options.beforeCommit?.(outcome);
-      if (extras !== undefined) await setExtras(db, table.name, extras, tx);
-      if (options.lease !== undefined) await commitUnder(db, options.lease, tx);
-      return { outcome, insertedRows: written.inserted.length, hasLate };
-    });
+  /** To be called once the last attempt is committed. */
+  async end(): Promise<void> {
+    const records = this.#planned?.plan.upserts.length ?? 0;
+    this.#place.noteInserted(this.table, this.#insertedRows, records);
+    await this.#place.giveBack(this.#ids, this.#insertedRows);
   }
 
-  async #write(way: WriteWay, upserts: readonly Upsert[], tx: ClientSession): Promise<Written> {
-    const arrived = await this.#people?.meet(upserts, tx);
+  async #plan(writes: readonly RowWrite[]): Promise<UpsertPlan> {
+    if (this.#planned?.writes === writes) return this.#planned.plan;
+    // Another attempt may have more records: the numbers of the one before are then left out.
+    if (this.#ids === null || this.#ids.count < writes.length) {
+      this.#ids = await this.#place.takeIds(this.table, writes.length);
+    }
+    const steps = planInSteps(this.table, writes, this.#ids?.first ?? null);
+    const plan = await beginTurns(this.#deps.clock).run(steps);
+    this.#planned = { writes, plan };
+    return plan;
+  }
+
+  #begin(upserts: readonly Upsert[], rule: WriteRule, ordered: boolean): Attempt {
+    const { table } = this;
+    const deps = this.#deps;
+    const tombstones = table.deletes ? new PushTombstones(deps, table, rule) : null;
+    const rows = new PushRows(deps, table, { ...rule, ordered, ids: this.#ids });
+    return { rule, upserts, rows, tombstones, people: this.#arrivingPeople(rule) };
+  }
+
+  #firstWay(plan: UpsertPlan, { rows, upserts }: Attempt): WriteWay {
+    const expectsNewKeys = isForInserts(plan) && this.#place.isFilling(this.table);
+    return expectsNewKeys ? "inserting" : rows.wayFor(upserts);
+  }
+
+  /** The upserts of a plan but those that were refused. A record that is another one now may be taken. */
+  #withoutRefused(plan: UpsertPlan): Pick<UpsertPlan, "upserts" | "failures"> {
+    if (this.#refused.size === 0) return plan;
+    const upserts: Upsert[] = [];
+    const failures = [...plan.failures];
+    for (const upsert of plan.upserts) {
+      const refused = this.#refused.get(upsert.index);
+      if (refused !== undefined && isSameRow(refused.row, upsert.row)) {
+        failures.push(refused.failure);
+      } else upserts.push(upsert);
+    }
+    return { upserts, failures };
+  }
+
+  async #write(attempt: Attempt, way: WriteWay, tx: ClientSession): Promise<PushedRows> {
+    const { people, upserts, rows } = attempt;
+    const arrived = await people?.meet(upserts, tx);
     const left = arrived?.records ?? upserts;
-    const buried = await this.#bury(left, tx);
-    const written = await this.#rows.write(way, buried?.upserts ?? left, tx);
+    const buried = await this.#bury(attempt, left, tx);
+    const written = await rows.write(way, buried?.upserts ?? left, tx);
     // What was merged with the owner's is told to where it came from, too.
     const merged = arrived?.merged.map(({ time }) => time) ?? [];
     const kept = [...written.kept, ...(arrived?.kept ?? []), ...(buried?.kept ?? [])];
@@ -143,89 +150,119 @@ export class TablePush {
     return { ...written, kept, keptTimes, deleted, erased: arrived?.erased ?? [] };
   }
 
-  async #bury(upserts: readonly Upsert[], tx: ClientSession) {
-    if (this.#tombstones === null) return undefined;
-    const { deleted = [] } = this.#push.options;
-    const arrived = (await this.#people?.withoutErased(deleted, tx)) ?? deleted;
-    return await this.#tombstones.apply(arrived, upserts, tx);
+  async #bury(
+    { rule, people, tombstones }: Attempt,
+    upserts: readonly Upsert[],
+    tx: ClientSession,
+  ) {
+    if (tombstones === null) return undefined;
+    const { deleted = [] } = rule;
+    const arrived = (await people?.withoutErased(deleted, tx)) ?? deleted;
+    return await tombstones.apply(arrived, upserts, tx);
   }
 
-  #outcome(written: Written, refused: readonly WriteFailure[]): WriteOutcome {
-    const failures = [...this.#push.failures, ...refused, ...written.failures];
+  #pushed(written: PushedRows, refused: readonly WriteFailure[], people: ChangedNames): Pushed {
+    const failures = [...refused, ...written.failures];
     return {
       failures: failures.toSorted((a, b) => a.index - b.index),
       kept: written.kept.toSorted((a, b) => a - b),
       changed: written.inserted.length + written.changedRows,
       deleted: written.deleted,
-      ...(written.erased.length === 0 ? {} : { erased: written.erased.toSorted((a, b) => a - b) }),
+      earliestChanged: earliestTime(written.changedTimes),
+      earliestKept: earliestTime(written.keptTimes),
+      erased: written.erased.toSorted((a, b) => a - b),
+      people,
     };
   }
 
-  async #noteLate(written: WrittenRows, tx: ClientSession): Promise<boolean> {
-    const { table, options } = this.#push;
-    const isTimed = [written.changedTimes, written.keptTimes].some((times) => times.length > 0);
-    if (!isTimed || table.timestampColumn === null) return false;
-    const nowMs = await readNowMs(this.#deps);
-    const times = lateTimesOf(table, written, options.isOwnRun ?? false, nowMs);
-    return await noteLateTimes(this.#deps.db, table.name, times, tx);
+  #rerunAfter(error: unknown, attempt: Attempt, way: WriteWay): unknown {
+    if (error instanceof UnclearChange) return this.#rerunBy("deciding");
+    if (!(error instanceof RefusedUpsert)) return error;
+    if (way === "inserting") return this.#rerunBy(attempt.rows.wayFor(attempt.upserts));
+    return new Rerun((scope) => this.#findRefused(attempt, way, error, scope));
+  }
+
+  #rerunBy(way: WriteWay): Rerun {
+    return new Rerun(async () => {
+      this.#way = way;
+    });
   }
 
   /**
-   * Every upsert from the first refused one on that the server refuses. A try ends at the first, the next one goes on
-   * behind it, so each upsert is sent about once. What is refused only together with others shows when the rest is
-   * committed.
+   * Finds every upsert from the first refused one on that the server refuses. A try ends at the first, the next one goes on
+   * behind it, so each upsert is sent about once. What is refused only together with others shows in the next attempt.
    */
   async #findRefused(
+    attempt: Attempt,
     way: WriteWay,
-    upserts: readonly Upsert[],
     first: RefusedUpsert,
-  ): Promise<RefusedUpsert[]> {
-    const found = [first];
-    let next = placeOf(upserts, first) + 1;
-    while (!this.#scope.deadline.isOver()) {
+    scope: TransactionScope,
+  ): Promise<void> {
+    const { upserts, people, rows } = attempt;
+    // It may have been sent with another row.
+    const note = (refused: RefusedUpsert, among: readonly Upsert[]) => {
+      const place = among.findIndex(({ index }) => index === refused.upsert.index);
+      const { index, row } = among[place] as Upsert;
+      this.#refused.set(index, { row, failure: refused.failure });
+      return place + 1;
+    };
+    let next = note(first, upserts);
+    while (!scope.deadline.isOver()) {
       const rest = upserts.slice(next);
-      const tried = tryTransaction(this.#scope, async (tx) => {
-        const left = (await this.#people?.meet(rest, tx))?.records ?? rest;
-        const buried = await this.#bury(left, tx);
-        await this.#rows.tryOut(way, buried?.upserts ?? left, FIRST_TRIED, tx);
+      const tried = tryTransaction(scope, async (tx) => {
+        const left = (await people?.meet(rest, tx))?.records ?? rest;
+        const buried = await this.#bury(attempt, left, tx);
+        await rows.tryOut(way, buried?.upserts ?? left, FIRST_TRIED, tx);
       });
-      const outcome = await orProblem(tried);
-      if (!(outcome instanceof RefusedUpsert)) return found;
-      found.push(outcome);
-      next += placeOf(rest, outcome) + 1;
+      const refused = await refusalOf(tried);
+      if (refused === null) return;
+      next += note(refused, rest);
     }
-    const message = `MongoDB refused more records than could be found in time: ${found.length} until then`;
+    const message = `MongoDB refused more records than could be found in time: ${this.#refused.size} until then`;
     throw new AppError("commit_failed", message, { cause: first });
+  }
+
+  #arrivingPeople({ conflict }: WriteRule): ArrivingPeople<Upsert> | null {
+    if (this.#erasedNames === null) return null;
+    const { table } = this;
+    const deps = this.#deps;
+    const stored = new StoredRows(table, deps.db.collection(table.name), deps.clock);
+    return ArrivingPeople.of<Upsert>(table, {
+      db: deps.db,
+      erasedNames: this.#erasedNames,
+      readHere: (upserts, tx) => stored.readRows(upserts, tx),
+      withRow: (upsert, row) => withRow(table, upsert, row),
+      aheadLimit: async () => aheadLimit(await readNowMs(deps)),
+      isGuarded: (conflict ?? table.conflict) === "newer" && isVersioned(table),
+    });
   }
 }
 
-function arrivingPeople(
-  deps: PushDeps,
-  { table, options }: TablePushRequest,
-): ArrivingPeople<Upsert> | null {
-  const stored = new StoredRows(table, deps.db.collection(table.name), deps.clock);
-  const isGuarded = (options.conflict ?? table.conflict) === "newer" && isVersioned(table);
-  return ArrivingPeople.of<Upsert>(table, {
-    db: deps.db,
-    erasedNames: deps.erasedNames,
-    readHere: (upserts, tx) => stored.readRows(upserts, tx),
-    withRow: (upsert, row) => withRow(table, upsert, row),
-    aheadLimit: async () => aheadLimit(await readNowMs(deps)),
-    isGuarded,
-  });
+/** True when the records of a plan can be inserted as they are, if all their keys are new. */
+function isForInserts({ upserts, ordered, failures }: UpsertPlan): boolean {
+  const isWhole = !ordered && failures.length === 0 && upserts.length > 0;
+  return isWhole && upserts.every(({ refusedIfNew }) => refusedIfNew === undefined);
 }
 
-/** Where the record of a refused upsert is, which may have been sent with another row. */
-function placeOf(upserts: readonly Upsert[], { upsert }: RefusedUpsert): number {
-  return upserts.findIndex(({ index }) => index === upsert.index);
+function isSameRow(a: Row, b: Row): boolean {
+  return a === b || JSON.stringify(a) === JSON.stringify(b);
 }
 
-/** The result of work, or what ended it that another try takes care of. */
-async function orProblem<T>(work: Promise<T>): Promise<T | RefusedUpsert | UnclearChange> {
+function changedPeople(
+  table: Table,
+  writes: readonly RowWrite[],
+  { deleted = [] }: WriteRule,
+): ChangedNames {
+  return namesChangedBy(table, [...writes.map(({ row }) => row), ...deleted.map(({ key }) => key)]);
+}
+
+/** The refusal that ended a try; null when all of it was taken. */
+async function refusalOf(tried: Promise<void>): Promise<RefusedUpsert | null> {
   try {
-    return await work;
+    await tried;
+    return null;
   } catch (error) {
-    if (error instanceof RefusedUpsert || error instanceof UnclearChange) return error;
+    if (error instanceof RefusedUpsert) return error;
     throw error;
   }
 }

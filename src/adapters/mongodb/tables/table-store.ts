@@ -1,4 +1,5 @@
-import { AppError } from "../../../domain/shared/errors.ts";
+import type { ClientSession } from "mongodb";
+import { lateTimesOf } from "../../../domain/sync/run/late-rows.ts";
 import type { Row, Table } from "../../../domain/sync/table/table.ts";
 import {
   PreparedTables,
@@ -11,21 +12,21 @@ import {
   type WriteOptions,
   type WriteOutcome,
 } from "../../../ports/tables/table-store.ts";
-import { Deadline, REQUEST_CALLS } from "../driver/deadline.ts";
-import { hasCode, innerError, toCommitError } from "../driver/errors.ts";
-import { IdCounters } from "../driver/id-counters.ts";
-import { namesChangedBy } from "../driver/person-versions.ts";
-import { WRITE_CONFLICT } from "../driver/transaction.ts";
-import { beginTurns } from "../driver/turns.ts";
-import { addLateCommits } from "./late-rows.ts";
+import { outcomeOf, type Written } from "../../../ports/tables/table-writes.ts";
+import { Deadline } from "../driver/deadline.ts";
+import { toRowsError } from "../driver/errors.ts";
+import type { StoreDeps } from "../driver/operations.ts";
+import { commitTransaction, MAX_CONFLICTS_MS } from "../driver/transaction.ts";
+import type { ErasedNames } from "../people/erased-names.ts";
+import { setExtras } from "../runs/commit-extras.ts";
+import { commitUnder } from "../runs/lease-store.ts";
+import { addLateCommits, noteLateTimes } from "./late-rows.ts";
+import { visibleMs } from "./late-times.ts";
 import { PageReader } from "./page-reader.ts";
-import { hasNumbers } from "./table-layout.ts";
+import type { PushPlace } from "./push-place.ts";
+import { withReruns } from "./rerun.ts";
 import { TablePreparer } from "./table-preparer.ts";
-import { type PushDeps, TablePush } from "./table-push.ts";
-import { planInSteps, type UpsertPlan } from "./upserts.ts";
-
-/** Fewest new rows after which the next push to the table is expected to bring only new ones, too. */
-const MIN_LOAD_ROWS = 100;
+import { TablePush } from "./table-push.ts";
 
 /** Commits with late rows that one instance makes before it adds them to the notes of their table. */
 const MAX_LATE_COMMITS = 100;
@@ -40,34 +41,31 @@ export interface DeleteRecord {
   caughtUp(table: Table): Promise<void>;
 }
 
-/** How long the tries of a commit that can be divided meet conflicts: longer than orphaned transactions live. */
-const MAX_CONFLICTS_MS = 4_000;
-const BUSY_ROWS = "Others keep writing to rows of the batch; fewer at a time may go";
-
 const NOTHING_WRITTEN: WriteOutcome = { failures: [], kept: [], changed: 0, deleted: 0 };
 
 export class MongoTableStore implements TableStore {
-  readonly #deps: PushDeps;
+  readonly #deps: StoreDeps;
+  readonly #place: PushPlace;
+  readonly #erasedNames: ErasedNames;
   readonly #deletes: DeleteRecord;
   readonly #preparer: TablePreparer;
   readonly #reader: PageReader;
-  readonly #counters: IdCounters;
-  /** Tables that are being filled: the next push is expected to bring new rows only. */
-  readonly #filling = new Set<string>();
   /** Commits with late rows since they were last added to the notes, by table. */
   readonly #lateCommits = new Map<string, number>();
 
-  constructor(deps: PushDeps, deletes: DeleteRecord) {
+  constructor(place: PushPlace, erasedNames: ErasedNames, deletes: DeleteRecord) {
+    const { deps } = place;
     this.#deps = deps;
+    this.#place = place;
+    this.#erasedNames = erasedNames;
     this.#deletes = deletes;
     this.#preparer = new TablePreparer(deps.db, deps.clock);
     this.#reader = new PageReader(deps);
-    this.#counters = new IdCounters(deps.db);
   }
 
   async prepare(tables: readonly Table[]): Promise<PreparedTables> {
     await this.#deletes.check(tables);
-    for (const name of await this.#preparer.prepare(tables)) this.#filling.add(name);
+    for (const name of await this.#preparer.prepare(tables)) this.#place.beginFilling(name);
     await this.#deletes.prepare(tables);
     return new PreparedTables(tables);
   }
@@ -84,6 +82,10 @@ export class MongoTableStore implements TableStore {
     return this.#reader.readRow(table, key);
   }
 
+  async settled(table: Table): Promise<void> {
+    if (table.deletes) await this.#deletes.caughtUp(table);
+  }
+
   countRows(table: Table): Promise<number> {
     return this.#reader.countRows(table);
   }
@@ -97,12 +99,11 @@ export class MongoTableStore implements TableStore {
     const isEmpty = writes.length === 0 && deleted.length === 0;
     if (isEmpty && beforeCommit === undefined && lease === undefined) return NOTHING_WRITTEN;
     try {
-      return await this.#deps.versions.withLane((lane) => this.#push(table, writes, options, lane));
+      return await this.#place.deps.versions.withLane((lane) =>
+        this.#push(table, writes, options, lane),
+      );
     } catch (error) {
-      if (isDivisible(writes, options) && hasCode(innerError(error), WRITE_CONFLICT)) {
-        throw new AppError("batch_too_large", BUSY_ROWS, { cause: error });
-      }
-      throw toCommitError(error);
+      throw toRowsError(error, isDivisible(writes, options));
     }
   }
 
@@ -112,34 +113,39 @@ export class MongoTableStore implements TableStore {
     options: WriteOptions,
     lane: number,
   ): Promise<WriteOutcome> {
-    const { client, clock } = this.#deps;
+    const { client, clock, db } = this.#deps;
     const limit = isDivisible(writes, options) ? { maxConflictsMs: MAX_CONFLICTS_MS } : {};
     const scope = { client, clock, deadline: Deadline.start(clock), ...limit };
-    const tableName = table.name;
-    const count = writes.length;
-    const takesIds = hasNumbers(table) && count > 0;
-    const [ids] = await Promise.all([
-      takesIds ? this.#counters.take(tableName, count, scope.deadline) : null,
-      looksAtDeletes(table, options) ? this.#deletes.caughtUp(table) : null,
-    ]);
-    const plan = await beginTurns(clock).run(planInSteps(table, writes, ids?.first ?? null));
-    const rows = [
-      ...writes.map(({ row }) => row),
-      ...(options.deleted ?? []).map(({ key }) => key),
-    ];
-    const people = namesChangedBy(table, rows);
-    const expectsNewKeys = isForInserts(plan) && this.#filling.has(tableName);
-    const request = { table, ...plan, people, expectsNewKeys, ids, options, lane };
-    const push = new TablePush(this.#deps, scope, request);
-    const { outcome, insertedRows, hasLate } = await push.commit();
-    const isFilling = insertedRows === plan.upserts.length && insertedRows >= MIN_LOAD_ROWS;
-    if (isFilling) this.#filling.add(tableName);
-    else if (plan.upserts.length > 0) this.#filling.delete(tableName);
-    if (ids !== null) {
-      await this.#counters.giveBack(ids, insertedRows, Deadline.start(clock, REQUEST_CALLS));
-    }
-    if (hasLate) await this.#addLateCommits(tableName);
+    if (looksAtDeletes(table, options)) await this.#deletes.caughtUp(table);
+    const push = new TablePush(this.#place, table, this.#erasedNames);
+    const work = async (tx: ClientSession) => {
+      const pushed = await push.write(writes, options, tx);
+      const outcome = outcomeOf(pushed, pushed.erased);
+      if (outcome.changed + outcome.deleted > 0) {
+        await this.#place.deps.versions.raise(table.name, pushed.people, lane, tx);
+      }
+      const hasLate = await this.#noteLate(table, pushed, options, tx);
+      const extras = options.beforeCommit?.(outcome);
+      if (extras !== undefined) await setExtras(db, table.name, extras, tx);
+      if (options.lease !== undefined) await commitUnder(db, options.lease, tx);
+      return { outcome, hasLate };
+    };
+    const commit = () => commitTransaction(scope, work);
+    const { outcome, hasLate } = await withReruns(scope, commit);
+    await push.end();
+    if (hasLate) await this.#addLateCommits(table.name);
     return outcome;
+  }
+
+  async #noteLate(
+    table: Table,
+    pushed: Pick<Written, "earliestChanged" | "earliestKept">,
+    { isOwnRun = false }: WriteOptions,
+    tx: ClientSession,
+  ): Promise<boolean> {
+    if (pushed.earliestChanged === null && pushed.earliestKept === null) return false;
+    const times = lateTimesOf(table, pushed, isOwnRun, await visibleMs(this.#deps));
+    return await noteLateTimes(this.#deps.db, table.name, times, tx);
   }
 
   /** Adds what commits have noted to the notes of their table, once in a while: it would pile up where no run reads it. */
@@ -158,10 +164,4 @@ function isDivisible(writes: readonly RowWrite[], { isDivisible = false }: Write
 
 function looksAtDeletes(table: Table, { conflict = table.conflict, deleted = [] }: WriteOptions) {
   return table.deletes && (conflict === "newer" || deleted.length > 0);
-}
-
-/** True when the records of a plan can be inserted as they are, if all their keys are new. */
-function isForInserts({ upserts, ordered, failures }: UpsertPlan): boolean {
-  const isWhole = !ordered && failures.length === 0 && upserts.length > 0;
-  return isWhole && upserts.every(({ refusedIfNew }) => refusedIfNew === undefined);
 }

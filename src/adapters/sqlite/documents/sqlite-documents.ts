@@ -16,6 +16,9 @@ import type { SqliteRow, SqliteValue } from "../driver/driver.ts";
 import { makeVersions, raiseVersions, readVersions, slotOf } from "../driver/person-versions.ts";
 import type { SqliteBody } from "../driver/run-body.ts";
 import { readFacts, STORE_FACTS_TABLE, setFact } from "../driver/store-facts.ts";
+import { BodyTables } from "../tables/body-tables.ts";
+import { RowBinders } from "../tables/row-binder.ts";
+import { readRowsBy } from "../tables/rows-by-value.ts";
 import { CollectionTable } from "./collection-table.ts";
 import { makeView, viewSql } from "./document-views.ts";
 import { keyBytes } from "./key-bytes.ts";
@@ -28,9 +31,11 @@ const COLUMNS = "SELECT name FROM pragma_table_info(?)";
 export class SqliteDocuments implements DocumentStore {
   readonly #database: SqliteDatabase;
   readonly #tables = new Map<string, CollectionTable>();
+  readonly #binders: RowBinders;
 
   constructor(database: SqliteDatabase) {
     this.#database = database;
+    this.#binders = new RowBinders(database.foreignTables);
   }
 
   async prepare(collections: readonly AnyCollection[]): Promise<void> {
@@ -59,15 +64,16 @@ export class SqliteDocuments implements DocumentStore {
       tx.finish();
       return result;
     };
-    return await this.#database.writeBody(write, limit?.triesMs);
+    return await this.#database.writeBody(write, limit);
   }
 
   #begin(database: SqliteBody): SqliteTransaction {
-    return new SqliteTransaction(database, (collection) => {
+    const tableOf = (collection: AnyCollection) => {
       const table = this.#tables.get(collection.name);
       if (table === undefined) throw new Error(`Collection "${collection.name}" was not prepared`);
       return table;
-    });
+    };
+    return new SqliteTransaction(database, new BodyTables(database, this.#binders), tableOf);
   }
 
   /** A column that is new is filled from the documents that are there. */
@@ -110,6 +116,7 @@ function isMade(
 }
 
 class SqliteTransaction implements Transaction {
+  readonly tables: BodyTables;
   readonly #database: SqliteBody;
   readonly #tableOf: (collection: AnyCollection) => CollectionTable;
   /** Writes that were not sent. */
@@ -117,8 +124,13 @@ class SqliteTransaction implements Transaction {
   readonly #raised: (readonly string[] | "everybody")[] = [];
   #nowMs: number | null = null;
 
-  constructor(database: SqliteBody, tableOf: (collection: AnyCollection) => CollectionTable) {
+  constructor(
+    database: SqliteBody,
+    tables: BodyTables,
+    tableOf: (collection: AnyCollection) => CollectionTable,
+  ) {
     this.#database = database;
+    this.tables = tables;
     this.#tableOf = tableOf;
   }
 
@@ -172,6 +184,7 @@ class SqliteTransaction implements Transaction {
       const versions = readVersions(this.#database, new Set(query.versionsOf.map(slotOf)));
       return query.versionsOf.map((name) => versions.get(slotOf(name)) ?? Number.NaN);
     }
+    if ("rowsOf" in query) return readRowsBy(this.#database, query.rowsOf, query.where);
     const table = this.#tableOf(query.from);
     if ("keys" in query) {
       if (query.lock && !isFirst) throw new Error("Locks stand in a body's first read");

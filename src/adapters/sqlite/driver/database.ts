@@ -2,8 +2,9 @@
 import { resolve } from "node:path";
 import { AppError, isAppError } from "../../../domain/shared/errors.ts";
 import { REQUEST_DEADLINE_MS } from "../../../domain/shared/limits.ts";
+import type { CallLimit } from "../../../ports/documents.ts";
 import type { Clock } from "../../../ports/runtime/runtime.ts";
-import { type Steps, Turns } from "../../../ports/runtime/turns.ts";
+import type { Steps } from "../../../ports/runtime/turns.ts";
 import { Checkpoints } from "./checkpoints.ts";
 import { DatabaseFile, makeDatabaseFile } from "./database-file.ts";
 import type {
@@ -15,21 +16,15 @@ import type {
 } from "./driver.ts";
 import { OpenConnection } from "./open-connection.ts";
 import { CHECKPOINT_PAGES, LOOKING_PRAGMAS, PRAGMAS, READER_PRAGMAS } from "./pragmas.ts";
-import { type FailureKind, isBusy, isDamage, recordReason, storeError } from "./result-codes.ts";
-import { runBody, type SqliteBody } from "./run-body.ts";
+import { type FailureKind, isDamage, recordReason, storeError } from "./result-codes.ts";
+import { type BodyTools, runBody, type SqliteBody, type SqliteWork } from "./run-body.ts";
 import { type ChangedTables, TableChanges } from "./table-changes.ts";
-import { TimeLimit } from "./time-limit.ts";
+import { TimeLimit, whileBusy } from "./time-limit.ts";
 import { WriteQueue } from "./write-queue.ts";
-
-/** Waits between tries grow to this; they are short, to catch the pauses of a busy writer. */
-const BUSY_WAIT_MAX_MS = 10;
+import { oneStep, WriteSteps } from "./write-steps.ts";
 
 /** The machine's time in milliseconds since 1970. */
 const NOW_MS = "SELECT CAST(round((julianday('now') - 2440587.5) * 86400000) AS INTEGER) AS nowMs";
-
-/** Steps after which a write is a long one, and the time of one step that makes it so: that of a row of tens of megabytes. */
-const LONG_WRITE_STEPS = 20_000;
-const LONG_STEP_MS = 100;
 
 /** For pushes, which change the same pages again and again: copied back less often, they are a quarter faster. */
 const PUSH_CHECKPOINT_PAGES = 4_000;
@@ -48,7 +43,7 @@ interface KeepOptions<T> {
   /** How long to wait for another process that holds the file, if less than other work does. */
   readonly deadlineMs?: number;
   /** Called with the result right after the commit, before any other work of this process. */
-  readonly committed?: (result: T) => void;
+  readonly committed?: ((result: T) => void) | undefined;
 }
 
 export const OPEN_PROBLEM =
@@ -59,7 +54,7 @@ export const OPEN_PROBLEM =
  * other work of this process; it may run again from its start when the file was busy. Only a write in steps lets others
  * have their turn: reads then go by another connection, which sees the file as it was before, and writes wait in a queue.
  */
-export class SqliteDatabase {
+export class SqliteDatabase implements SqliteWork {
   /** Names of the registry's tables that another program made, as they were last prepared. D-11.4. */
   readonly foreignTables = new Set<string>();
   /** Called with each failure that comes from a damaged file. */
@@ -80,6 +75,7 @@ export class SqliteDatabase {
   readonly #clock: Clock | null;
   readonly #isLooking: boolean;
   readonly #changes = new TableChanges(this);
+  readonly #steps: WriteSteps;
   #isClosed = false;
   #closing: Promise<void> | null = null;
 
@@ -93,6 +89,13 @@ export class SqliteDatabase {
     this.#current = this.#writer;
     this.#checkpoints = new Checkpoints(this.#writer);
     this.#file = file;
+    this.#steps = new WriteSteps(this, {
+      beginLongWrite: async () => {
+        this.#checkpoints.beginLongWrite();
+        await file?.syncLog();
+      },
+      assertOpen: () => this.#assertOpen(),
+    });
     this.#busyDeadlineMs = busyDeadlineMs;
     this.#clock = clock ?? null;
     this.#isLooking = isLooking;
@@ -169,8 +172,8 @@ export class SqliteDatabase {
    */
   async read<T>(work: () => T, deadlineMs = this.#busyDeadlineMs): Promise<T> {
     const limit = new TimeLimit(deadlineMs);
-    const read = () => this.#retried("store_unavailable", limit, () => this.#readOnce(work));
-    return this.#reader === null ? this.#inTurn(this.#queue, limit, read) : read();
+    const read = () => this.#retried(UNAVAILABLE, limit, () => this.#readOnce(work));
+    return this.#reader === null ? this.#queue.run(limit, read) : read();
   }
 
   /**
@@ -185,7 +188,7 @@ export class SqliteDatabase {
   async writeInSteps<T>(work: () => Steps<T>, changedTables: ChangedTables = "all"): Promise<T> {
     const noted = () => this.#changes.noting(work, changedTables);
     const limit = new TimeLimit(this.#busyDeadlineMs);
-    return this.#inTurn(this.#queue, null, () =>
+    return this.#queue.run(null, () =>
       this.#committed("commit_failed", limit, noted, { checkpointPages: PUSH_CHECKPOINT_PAGES }),
     );
   }
@@ -194,23 +197,39 @@ export class SqliteDatabase {
   async keep<T>(work: () => T, options: KeepOptions<T> = {}): Promise<T> {
     const { deadlineMs = this.#busyDeadlineMs, committed } = options;
     const limit = new TimeLimit(Math.min(Math.max(deadlineMs, 0), this.#busyDeadlineMs));
-    return this.#inTurn(this.#queue, limit, () =>
+    return this.#queue.run(limit, () =>
       this.#committed("store_unavailable", limit, () => oneStep(work), { committed }),
     );
   }
 
-  /** Runs work of several calls as one durable commit, or none of it. Throws as `keep`, and what the work throws. */
+  /**
+   * Runs work of several calls as one durable commit, or none of it. Throws as `keep`, as `write` once rows have changed, and
+   * what the work throws.
+   */
   async writeBody<T>(
     work: (body: SqliteBody) => Promise<T>,
-    triesMs = this.#busyDeadlineMs,
+    { triesMs, endMs }: CallLimit = { triesMs: this.#busyDeadlineMs, endMs: this.#busyDeadlineMs },
   ): Promise<T> {
-    const limit = new TimeLimit(triesMs);
-    const body = { nowMs: () => this.nowMs(), work };
-    return this.#inTurn(this.#queue, limit, () =>
-      this.#retried("store_unavailable", limit, async () => {
-        this.#file?.check();
-        return await runBody(this.#writer, "BEGIN IMMEDIATE", body);
-      }),
+    let kind: FailureKind = "store_unavailable";
+    const onRows = () => {
+      kind = "commit_failed";
+      this.#checkpoints.copyAt(PUSH_CHECKPOINT_PAGES);
+    };
+    const body = { work, tools: this.#bodyTools(onRows) };
+    return this.#queue.run(new TimeLimit(endMs), () =>
+      this.#retried(
+        () => kind,
+        new TimeLimit(triesMs),
+        async () => {
+          this.#file?.check();
+          try {
+            return await runBody(this.#writer, "BEGIN IMMEDIATE", body);
+          } finally {
+            this.#checkpoints.endWrite();
+            if (kind === "commit_failed") this.#checkpoints.copyAt(CHECKPOINT_PAGES);
+          }
+        },
+      ),
     );
   }
 
@@ -220,11 +239,11 @@ export class SqliteDatabase {
     triesMs = this.#busyDeadlineMs,
   ): Promise<T> {
     const limit = new TimeLimit(triesMs);
-    const body = { nowMs: () => this.nowMs(), work };
     const [queue, connection] =
       this.#bodyReader === null ? [this.#queue, this.#writer] : [this.#readQueue, this.#bodyReader];
-    return this.#inTurn(queue, limit, () =>
-      this.#retried("store_unavailable", limit, () => runBody(connection, "BEGIN", body)),
+    const body = { work, tools: this.#bodyTools(() => {}) };
+    return queue.run(limit, () =>
+      this.#retried(UNAVAILABLE, limit, () => runBody(connection, "BEGIN", body)),
     );
   }
 
@@ -294,7 +313,7 @@ export class SqliteDatabase {
   async #configure(openReader: (() => Promise<SqliteConnection>) | null): Promise<void> {
     const limit = new TimeLimit(this.#busyDeadlineMs);
     const set = (connection: OpenConnection, pragmas: Readonly<Record<string, string | number>>) =>
-      this.#retried("store_unavailable", limit, () => {
+      this.#retried(UNAVAILABLE, limit, () => {
         for (const [name, value] of Object.entries(pragmas)) connection.set(name, value);
       });
     try {
@@ -308,21 +327,6 @@ export class SqliteDatabase {
     } catch (error) {
       await this.close();
       throw error;
-    }
-  }
-
-  /** Runs work when no other write of this process is under way. Throws `store_unavailable` when that takes too long. */
-  async #inTurn<T>(queue: WriteQueue, limit: TimeLimit | null, work: () => Promise<T>): Promise<T> {
-    if (!queue.take() && !(await queue.wait(limit?.signal ?? null))) {
-      throw new AppError(
-        "store_unavailable",
-        "The database is unavailable: it is being written to",
-      );
-    }
-    try {
-      return await work();
-    } finally {
-      queue.release();
     }
   }
 
@@ -349,38 +353,31 @@ export class SqliteDatabase {
     work: () => Steps<T>,
     { checkpointPages, committed }: CommitOptions<T>,
   ): Promise<T> {
-    return this.#retried(kind, limit, async () => {
-      this.#file?.check();
-      if (checkpointPages !== undefined) this.#checkpoints.copyAt(checkpointPages);
-      try {
-        return await this.#transaction(work(), committed);
-      } finally {
-        if (checkpointPages !== undefined) this.#checkpoints.copyAt(CHECKPOINT_PAGES);
-      }
-    });
+    return this.#retried(
+      () => kind,
+      limit,
+      async () => {
+        this.#file?.check();
+        if (checkpointPages !== undefined) this.#checkpoints.copyAt(checkpointPages);
+        try {
+          return await this.#transaction(work(), committed);
+        } finally {
+          if (checkpointPages !== undefined) this.#checkpoints.copyAt(CHECKPOINT_PAGES);
+        }
+      },
+    );
   }
 
   /** Commits when the last step has returned, rolls back when one of them or the commit fails. */
   async #transaction<T>(steps: Steps<T>, committed: KeepOptions<T>["committed"]): Promise<T> {
-    const turns = new Turns(this, () => this.nextTurn());
-    let count = 0;
     this.run("BEGIN IMMEDIATE");
     try {
-      let step = steps.next();
-      for (; !step.done; step = steps.next()) {
-        const isMuch = ++count % LONG_WRITE_STEPS === 0 || turns.elapsedMs >= LONG_STEP_MS;
-        if (!isMuch && !turns.isOver) continue;
-        if (isMuch) {
-          this.#checkpoints.beginLongWrite();
-          await this.#file?.syncLog();
-        }
-        await turns.next();
-        this.#assertOpen();
-      }
-      // Nobody has a turn between the last step and the commit: what the step says of the state after it is true at once.
-      this.run("COMMIT");
-      committed?.(step.value);
-      return step.value;
+      return await this.#steps.run(steps, {
+        ended: (result) => {
+          this.run("COMMIT");
+          committed?.(result);
+        },
+      });
     } catch (error) {
       if (!this.#isClosed && this.#writer.driver.isInTransaction) this.run("ROLLBACK");
       throw error;
@@ -389,20 +386,33 @@ export class SqliteDatabase {
     }
   }
 
-  async #retried<T>(kind: FailureKind, limit: TimeLimit, work: () => T | Promise<T>): Promise<T> {
-    for (let waitMs = 1; ; waitMs = Math.min(waitMs + 1, BUSY_WAIT_MAX_MS)) {
-      this.#assertOpen();
-      try {
+  #bodyTools(onRows: () => void): BodyTools {
+    return {
+      nowMs: () => this.nowMs(),
+      recordReason: (error) => this.recordReason(error),
+      foreignTables: this.foreignTables,
+      cutsTextAtNul: this.cutsTextAtNul,
+      inSteps: (steps, pause) => this.#steps.run(steps, { pause }),
+      onRows,
+      onCommit: (tables) => this.#changes.note(tables),
+    };
+  }
+
+  async #retried<T>(
+    kind: () => FailureKind,
+    limit: TimeLimit,
+    work: () => T | Promise<T>,
+  ): Promise<T> {
+    try {
+      return await whileBusy(this.#writer.driver, limit, async () => {
+        this.#assertOpen();
         return await work();
-      } catch (error) {
-        const code = this.#writer.driver.resultCode(error);
-        if (!isBusy(code) || limit.signal.aborted) {
-          const failure = storeError(kind, code, error);
-          if (isDamage(code) && isAppError(failure)) this.onDamage(failure);
-          throw failure;
-        }
-      }
-      await new Promise((wake) => setTimeout(wake, waitMs));
+      });
+    } catch (error) {
+      const code = this.#writer.driver.resultCode(error);
+      const failure = storeError(kind(), code, error);
+      if (isDamage(code) && isAppError(failure)) this.onDamage(failure);
+      throw failure;
     }
   }
 
@@ -411,12 +421,8 @@ export class SqliteDatabase {
   }
 }
 
-interface CommitOptions<T> {
-  readonly committed?: KeepOptions<T>["committed"] | undefined;
-  readonly checkpointPages?: number;
-}
+const UNAVAILABLE = (): FailureKind => "store_unavailable";
 
-// biome-ignore lint/correctness/useYield: work of one step
-function* oneStep<T>(work: () => T): Steps<T> {
-  return work();
+interface CommitOptions<T> extends Pick<KeepOptions<T>, "committed"> {
+  readonly checkpointPages?: number;
 }

@@ -27,7 +27,7 @@ const RAISE = `${RAISE_ALL} WHERE slot IN (SELECT value FROM json_each(?))`;
 const READ = `SELECT slot, version FROM repsync_versions
   WHERE slot IN (SELECT value FROM json_each(?))`;
 const TRIGGERS = `SELECT name, sql FROM sqlite_schema
-  WHERE type = 'trigger' AND substr(name, 1, 15) = 'repsync_change_'`;
+  WHERE type = 'trigger' AND substr(name, 1, 15) = 'repsync_change_' AND tbl_name = ?`;
 const HAS_USERNAME = "SELECT 1 FROM pragma_table_info(?) WHERE name = 'username'";
 
 /** Versions by slot. They only grow. */
@@ -40,9 +40,8 @@ export type SlotVersions = ReadonlyMap<number, number>;
 export function prepareVersions(database: SqliteDatabase, tables: readonly string[]): void {
   makeVersions(database);
   const wanted = new Map(tables.flatMap((table) => [...triggersOf(database, table)]));
-  const found = new Map(
-    database.all(TRIGGERS).map(({ name, sql }) => [String(name), String(sql)] as const),
-  );
+  const present = tables.flatMap((table) => database.all(TRIGGERS, [table]));
+  const found = new Map(present.map(({ name, sql }) => [String(name), String(sql)] as const));
   const missing = [...wanted].filter(([name, sql]) => found.get(name) !== sql);
   for (const [name, sql] of found) {
     if (wanted.get(name) !== sql) database.run(`DROP TRIGGER ${quotedName(name)}`);

@@ -1,27 +1,59 @@
 // Runs work of several calls in one transaction of one connection.
-import type { SqliteRow, SqliteValue } from "./driver.ts";
+import type { Steps } from "../../../ports/runtime/turns.ts";
+import type { SqliteRow, SqliteStatement, SqliteValue } from "./driver.ts";
 import type { OpenConnection } from "./open-connection.ts";
 
-/** What such work has in hand. */
-export interface SqliteBody {
+/** What work within a transaction goes by. */
+export interface SqliteWork {
   all(sql: string, values?: readonly SqliteValue[]): SqliteRow[];
   run(sql: string, values?: readonly SqliteValue[]): number;
+  /** A prepared statement, valid until the work that asks for it ends or asks for two others. */
+  statement(sql: string): SqliteStatement;
   /** The time that all processes on the file share, in milliseconds since 1970. */
   nowMs(): number;
+  /** Why a statement refused a record, if the transaction goes on without it; null when the whole work has to fail. */
+  recordReason(error: unknown): string | null;
+  /** Names of the registry's tables that another program made. D-11.4. */
+  readonly foreignTables: ReadonlySet<string>;
+  /** True when text after a NUL is lost in reading, unless the statement casts it to BLOB. */
+  readonly cutsTextAtNul: boolean;
+}
+
+/** What work of several calls has in hand. */
+export interface SqliteBody extends SqliteWork {
   /** Lets other work of this process have its turn. */
   turn(): Promise<void>;
+  /** Does all steps, with turns for others in between. */
+  inSteps<T>(steps: Steps<T>): Promise<T>;
+  /** Notes that rows of the registry's tables are about to be written. */
+  beginRows(): void;
+  /** Notes that rows of a table of the registry have changed. */
+  noteChanged(tableName: string): void;
+}
+
+/** Lets a body wait for something: until it has ended nobody else uses the connection. */
+export type Pause = (wait: () => Promise<void>) => Promise<void>;
+
+/** What a body takes from its database. */
+export interface BodyTools
+  extends Pick<SqliteWork, "nowMs" | "recordReason" | "foreignTables" | "cutsTextAtNul"> {
+  inSteps<T>(steps: Steps<T>, pause: Pause): Promise<T>;
+  onRows(): void;
+  /** Called right before a commit with the tables that have changed. */
+  onCommit(tables: readonly string[]): void;
 }
 
 /**
  * Commits when the work has ended, rolls back when it or the commit fails. The work holds the connection, so it waits for
- * nothing but `turn`: that another turn of the event loop passes fails it.
+ * nothing but its calls: that another turn of the event loop passes fails it.
  */
 export async function runBody<T>(
   { driver, statements }: OpenConnection,
   begin: "BEGIN" | "BEGIN IMMEDIATE",
-  { nowMs, work }: { nowMs: () => number; work: (body: SqliteBody) => Promise<T> },
+  { work, tools }: { work: (body: SqliteBody) => Promise<T>; tools: BodyTools },
 ): Promise<T> {
   statements.get(begin).run([]);
+  const changed = new Set<string>();
   let state: "running" | "having a turn" | "over" = "running";
   const assertRunning = () => {
     if (state !== "running") throw new Error("A body goes on after its end, or within a turn");
@@ -32,27 +64,39 @@ export async function runBody<T>(
       waits.reject(new Error("A body waits for what is not its transaction"));
   };
   let watch = setImmediate(look);
+  const pause: Pause = async (wait) => {
+    assertRunning();
+    state = "having a turn";
+    clearImmediate(watch);
+    try {
+      await wait();
+    } finally {
+      if (state === "having a turn") {
+        state = "running";
+        watch = setImmediate(look);
+      }
+    }
+  };
+  const statement = (sql: string) => {
+    assertRunning();
+    return statements.get(sql);
+  };
   const body: SqliteBody = {
-    all: (sql, values = []) => {
-      assertRunning();
-      return statements.get(sql).all(values);
-    },
-    run: (sql, values = []) => {
-      assertRunning();
-      return statements.get(sql).run(values);
-    },
-    nowMs,
-    turn: async () => {
-      assertRunning();
-      state = "having a turn";
-      clearImmediate(watch);
-      await new Promise((resolve) => setImmediate(resolve));
-      state = "running";
-      watch = setImmediate(look);
-    },
+    nowMs: () => tools.nowMs(),
+    recordReason: (error) => tools.recordReason(error),
+    foreignTables: tools.foreignTables,
+    cutsTextAtNul: tools.cutsTextAtNul,
+    statement,
+    all: (sql, values = []) => statement(sql).all(values),
+    run: (sql, values = []) => statement(sql).run(values),
+    turn: () => pause(() => new Promise((resolve) => setImmediate(resolve))),
+    inSteps: (steps) => tools.inSteps(steps, pause),
+    beginRows: () => tools.onRows(),
+    noteChanged: (tableName) => changed.add(tableName),
   };
   try {
     const result = await Promise.race([work(body), waits.promise]);
+    if (changed.size > 0) tools.onCommit([...changed]);
     statements.get("COMMIT").run([]);
     return result;
   } catch (error) {

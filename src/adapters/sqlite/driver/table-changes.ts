@@ -26,17 +26,18 @@ export class TableChanges {
   *noting<T>(work: () => Steps<T>, tables: ChangedTables): Steps<T> {
     const changesBefore = this.#total();
     const result = yield* work();
-    if (this.#total() !== changesBefore) this.#note(tables);
+    if (this.#total() !== changesBefore) this.note(tables);
     return result;
+  }
+
+  /** Notes changes right before their commit. */
+  note(tables: ChangedTables): void {
+    // A trigger of another tool may have changed any table.
+    if (tables === "all" || this.#database.all(FOREIGN_TRIGGER).length > 0) this.#ofAll++;
+    else for (const name of tables) this.#ofTables.set(name, (this.#ofTables.get(name) ?? 0) + 1);
   }
 
   #total(): number {
     return Number(this.#database.all("SELECT total_changes() AS n")[0]?.["n"]);
-  }
-
-  #note(tables: ChangedTables): void {
-    // A trigger of another tool may have changed any table.
-    if (tables === "all" || this.#database.all(FOREIGN_TRIGGER).length > 0) this.#ofAll++;
-    else for (const name of tables) this.#ofTables.set(name, (this.#ofTables.get(name) ?? 0) + 1);
   }
 }

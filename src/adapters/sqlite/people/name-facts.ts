@@ -19,7 +19,7 @@ const SHOW = "DELETE FROM repsync_hidden_profiles WHERE username = ?";
 
 /** Within a read or a write; null when nothing is known of the name. */
 export function readNameFacts(
-  database: SqliteDatabase,
+  database: Pick<SqliteDatabase, "all">,
   erasedNames: ErasedNames,
   username: string,
 ): NameFacts | null {

@@ -9,7 +9,7 @@ import {
 } from "../../../domain/sync/people/owned-row.ts";
 import type { Tombstone } from "../../../domain/sync/rows/tombstone.ts";
 import type { Table } from "../../../domain/sync/table/table.ts";
-import type { SqliteDatabase } from "../driver/database.ts";
+import type { SqliteWork } from "../driver/run-body.ts";
 import type { ErasedNames } from "../people/erased-names.ts";
 import { readNameFacts } from "../people/name-facts.ts";
 import { decodeRows, readExpression } from "./column-values.ts";
@@ -33,12 +33,12 @@ export type Arrival =
 
 /** All methods are for use within a write. */
 export class ArrivingPeople {
-  readonly #database: SqliteDatabase;
+  readonly #database: SqliteWork;
   readonly #table: Table;
   readonly #rules: ArrivalRules;
   readonly #readHere: string;
 
-  constructor(database: SqliteDatabase, table: Table, rules: ArrivalRules) {
+  constructor(database: SqliteWork, table: Table, rules: ArrivalRules) {
     this.#database = database;
     this.#table = table;
     this.#rules = rules;
@@ -50,7 +50,7 @@ export class ArrivingPeople {
   }
 
   /** Null for a table whose rows belong to nobody. */
-  static of(database: SqliteDatabase, table: Table, rules: ArrivalRules): ArrivingPeople | null {
+  static of(database: SqliteWork, table: Table, rules: ArrivalRules): ArrivingPeople | null {
     return isOfPeople(table) ? new ArrivingPeople(database, table, rules) : null;
   }
 

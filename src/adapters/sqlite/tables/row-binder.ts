@@ -5,6 +5,7 @@ import {
   isVersioned,
   type Table,
 } from "../../../domain/sync/table/table.ts";
+import type { Steps } from "../../../ports/runtime/turns.ts";
 import type { RowWrite } from "../../../ports/tables/table-store.ts";
 import type { SqliteValue } from "../driver/driver.ts";
 import { valueEncoder } from "./column-values.ts";
@@ -71,6 +72,16 @@ export class RowBinder {
     return { write, shape: this.#whole, values };
   }
 
+  /** A step for each. */
+  *bindAll(writes: readonly RowWrite[]): Steps<readonly BoundWrite[]> {
+    const bound: BoundWrite[] = [];
+    for (const write of writes) {
+      bound.push(this.bind(write));
+      yield;
+    }
+    return bound;
+  }
+
   #bindPart(write: RowWrite): BoundWrite {
     const { row } = write;
     const present = this.#columns.filter(({ column }) => Object.hasOwn(row, column.name));
@@ -103,6 +114,22 @@ export class RowBinder {
       keyPlaces: table.keyColumns.map(({ name }) => placeOf(name)),
       timePlace: timePlace === -1 ? null : timePlace,
     };
+  }
+}
+
+/** The binders of the tables of a file. */
+export class RowBinders {
+  readonly #foreign: ForeignTables;
+  readonly #binders = new WeakMap<Table, RowBinder>();
+
+  constructor(foreign: ForeignTables) {
+    this.#foreign = foreign;
+  }
+
+  of(table: Table): RowBinder {
+    const binder = this.#binders.get(table) ?? new RowBinder(table, this.#foreign);
+    this.#binders.set(table, binder);
+    return binder;
   }
 }
 

@@ -1,7 +1,9 @@
 // Makes the registry's tables, and refuses changes that would lose data or break a promise. D-2.4.
+import { isOfPeople } from "../../../domain/sync/people/owned-row.ts";
 import type { Column, Table } from "../../../domain/sync/table/table.ts";
 import { refuseTables } from "../../../domain/sync/table/table-refusals.ts";
 import type { SqliteDatabase } from "../driver/database.ts";
+import { prepareVersions } from "../driver/person-versions.ts";
 import { declaredType } from "./column-values.ts";
 import { dropDeleteTriggers, prepareDeletes } from "./delete-triggers.ts";
 import { type Definition, type FoundTable, keyIndexName } from "./found-table.ts";
@@ -48,6 +50,10 @@ export function examineTables(
 /** Makes what is missing, within the caller's transaction. Throws `schema_conflict`; the caller then rolls back. */
 export function prepareTables(database: SqliteDatabase, tables: readonly Table[]): void {
   for (const examined of examineTables(database, tables)) prepareTable(database, examined);
+  prepareVersions(
+    database,
+    tables.filter(isOfPeople).map(({ name }) => name),
+  );
 }
 
 function prepareTable(database: SqliteDatabase, { table, found, isReplaced }: ExaminedTable): void {

@@ -1,3 +1,4 @@
+import { lateTimesOf } from "../../../domain/sync/run/late-rows.ts";
 import type { Row, Table } from "../../../domain/sync/table/table.ts";
 import { Turns } from "../../../ports/runtime/turns.ts";
 import {
@@ -11,6 +12,7 @@ import {
   type WriteOptions,
   type WriteOutcome,
 } from "../../../ports/tables/table-store.ts";
+import { outcomeOf } from "../../../ports/tables/table-writes.ts";
 import type { SqliteDatabase } from "../driver/database.ts";
 import type { ErasedNames } from "../people/erased-names.ts";
 import { commitExtras } from "../runs/commit-extras.ts";
@@ -18,7 +20,7 @@ import { assertLeaseHeld } from "../runs/lease-store.ts";
 import { decodeRows, valueEncoder } from "./column-values.ts";
 import { noteLateTimes } from "./late-rows.ts";
 import { PageReader } from "./page-reader.ts";
-import { type BoundWrite, RowBinder } from "./row-binder.ts";
+import { RowBinders } from "./row-binder.ts";
 import { prepareTables } from "./schema.ts";
 import { type TableSql, tableSql } from "./statements.ts";
 import { TableWrite } from "./table-write.ts";
@@ -31,11 +33,12 @@ export class SqliteTableStore implements TableStore {
   readonly #erasedNames: ErasedNames;
   readonly #pages: PageReader;
   readonly #sql = new WeakMap<Table, TableSql>();
-  readonly #binders = new WeakMap<Table, RowBinder>();
+  readonly #binders: RowBinders;
 
   constructor(database: SqliteDatabase, erasedNames: ErasedNames) {
     this.#database = database;
     this.#erasedNames = erasedNames;
+    this.#binders = new RowBinders(database.foreignTables);
     this.#pages = new PageReader(database, (table) => this.#sqlOf(table));
   }
 
@@ -69,45 +72,30 @@ export class SqliteTableStore implements TableStore {
     const isNothing = writes.length === 0 && deleted.length === 0;
     if (isNothing && beforeCommit === undefined) return NOTHING_WRITTEN;
     const database = this.#database;
-    const records = await this.#bind(table, writes);
-    const rules = {
-      conflict,
-      isOwnRun,
-      binder: this.#binderOf(table),
-      erasedNames: this.#erasedNames,
-    };
+    const binder = this.#binders.of(table);
+    // With turns for others in between, and before anything is locked. D-7.9.
+    const turns = new Turns(database, () => database.nextTurn());
+    const records = await turns.run(binder.bindAll(writes));
+    const rules = { conflict, binder, erasedNames: this.#erasedNames };
     const work = function* () {
       if (lease !== undefined) assertLeaseHeld(database, lease);
       const write = new TableWrite(database, table, rules);
       yield* write.all({ deleted, records });
-      noteLateTimes(database, table.name, write.lateTimes);
-      const outcome = write.outcome;
+      const { written, erased } = write;
+      const late = lateTimesOf(table, written, isOwnRun, written.visibleMs);
+      noteLateTimes(database, table.name, late);
+      const outcome = outcomeOf(written, erased);
       commitExtras(database, table.name, beforeCommit?.(outcome) ?? {});
       return outcome;
     };
     return database.writeInSteps(work, [table.name]);
   }
 
-  /** With turns for others in between, and before anything is locked. D-7.9. */
-  async #bind(table: Table, writes: readonly RowWrite[]): Promise<readonly BoundWrite[]> {
-    const turns = new Turns(this.#database, () => this.#database.nextTurn());
-    const binder = this.#binderOf(table);
-    const records: BoundWrite[] = [];
-    for (const write of writes) {
-      if (turns.isOver) await turns.next();
-      records.push(binder.bind(write));
-    }
-    return records;
-  }
+  /** Triggers make tombstones in the commit of the delete. */
+  async settled(): Promise<void> {}
 
   async countRows(table: Table): Promise<number> {
     return this.#pages.countRows(table);
-  }
-
-  #binderOf(table: Table): RowBinder {
-    const binder = this.#binders.get(table) ?? new RowBinder(table, this.#database.foreignTables);
-    this.#binders.set(table, binder);
-    return binder;
   }
 
   #sqlOf(table: Table): TableSql {

@@ -2,12 +2,12 @@
 import { parseDateTime } from "../../../domain/shared/time.ts";
 import { aheadLimit, rankTimes } from "../../../domain/sync/rows/time-rank.ts";
 import type { Tombstone } from "../../../domain/sync/rows/tombstone.ts";
-import { type LateTimes, lateBefore } from "../../../domain/sync/run/late-rows.ts";
 import { type ConflictRule, isVersioned, type Table } from "../../../domain/sync/table/table.ts";
 import type { Steps } from "../../../ports/runtime/turns.ts";
-import type { WriteFailure, WriteOutcome } from "../../../ports/tables/table-store.ts";
-import type { SqliteDatabase } from "../driver/database.ts";
+import type { WriteFailure } from "../../../ports/tables/table-store.ts";
+import type { Written } from "../../../ports/tables/table-writes.ts";
 import type { SqliteStatement, SqliteValue } from "../driver/driver.ts";
+import type { SqliteWork } from "../driver/run-body.ts";
 import type { ErasedNames } from "../people/erased-names.ts";
 import { ArrivingPeople } from "./arriving-people.ts";
 import { orderBound, rowOrder } from "./order-column.ts";
@@ -16,9 +16,9 @@ import { TombstoneWrites } from "./tombstone-writes.ts";
 
 export interface TableWriteRules {
   readonly conflict: ConflictRule;
-  readonly isOwnRun: boolean;
   readonly binder: RowBinder;
-  readonly erasedNames: ErasedNames;
+  /** Null where the caller has looked at the people whom rows name. */
+  readonly erasedNames: ErasedNames | null;
 }
 
 /** What there is to write: tombstones first. */
@@ -27,21 +27,18 @@ interface BoundWrites {
   readonly records: readonly BoundWrite[];
 }
 
-interface GrowingOutcome extends WriteOutcome {
-  readonly failures: WriteFailure[];
-  readonly kept: number[];
-  erased?: number[];
-  changed: number;
-  deleted: number;
-}
-
 /** What became of a record that did not fail. */
 type RecordFate = "changed" | "same" | "kept";
 
 /** Writes records one after the other, and gathers what became of them. */
 export class TableWrite {
-  readonly outcome: GrowingOutcome = { failures: [], kept: [], changed: 0, deleted: 0 };
-  readonly #database: SqliteDatabase;
+  /** Positions of the records of people who were erased. */
+  readonly erased: number[] = [];
+  readonly #failures: WriteFailure[] = [];
+  readonly #kept: number[] = [];
+  #changed = 0;
+  #deleted = 0;
+  readonly #database: SqliteWork;
   readonly #table: Table;
   readonly #rules: TableWriteRules;
   /** Null in a table without deletes. */
@@ -53,16 +50,15 @@ export class TableWrite {
   readonly #readStored: string;
   /** True when the time of a row that has changed is always that of its record. */
   readonly #writesTime: boolean;
-  /** `aheadLimit` and `lateBefore`, as values of `repsync_order` too. */
+  /** `aheadLimit`, as a value of `repsync_order` too. */
   readonly #aheadLimit: string;
   readonly #aheadOrder: string;
-  readonly #lateOrder: string;
-  /** The earliest values of `repsync_order` of changed rows that are late, and of kept ones. */
-  #earliestLate: string | null = null;
+  /** The earliest values of `repsync_order` of changed rows, and of kept ones. */
+  #earliestChanged: string | null = null;
   #earliestKept: string | null = null;
   #statement: { readonly sql: string; readonly prepared: SqliteStatement } | null = null;
 
-  constructor(database: SqliteDatabase, table: Table, rules: TableWriteRules) {
+  constructor(database: SqliteWork, table: Table, rules: TableWriteRules) {
     const nowMs = database.nowMs();
     this.#database = database;
     this.#table = table;
@@ -70,13 +66,11 @@ export class TableWrite {
     this.#tombstones = table.deletes ? new TombstoneWrites(database, table) : null;
     this.#isGuarded = rules.conflict === "newer" && isVersioned(table);
     this.#aheadLimit = aheadLimit(nowMs);
-    this.#people = ArrivingPeople.of(database, table, {
-      ...rules,
-      isGuarded: this.#isGuarded,
-      aheadLimit: this.#aheadLimit,
-    });
+    const { binder, erasedNames } = rules;
+    const arrival = { isGuarded: this.#isGuarded, aheadLimit: this.#aheadLimit, binder };
+    this.#people =
+      erasedNames === null ? null : ArrivingPeople.of(database, table, { ...arrival, erasedNames });
     this.#aheadOrder = orderBound(table, this.#aheadLimit);
-    this.#lateOrder = orderBound(table, lateBefore(table, nowMs));
     this.#writesTime = writesTime(table);
     const name = `"${table.name}"`;
     const order =
@@ -85,13 +79,17 @@ export class TableWrite {
     this.#readStored = `SELECT ${order} AS "order" FROM ${name} WHERE ${isKey.join(" AND ")}`;
   }
 
-  /** The earliest times that this write has to note. */
-  get lateTimes(): LateTimes {
-    const [late, kept] = [this.#earliestLate, this.#earliestKept];
-    const { isOwnRun } = this.#rules;
-    const byOthers = isOwnRun ? kept : earlier(late, kept);
+  get written(): Written {
     const timeOf = (order: string | null) => parseDateTime(order ?? "");
-    return { byOwnRuns: timeOf(isOwnRun ? late : null), byOthers: timeOf(byOthers) };
+    return {
+      failures: this.#failures,
+      kept: this.#kept,
+      changed: this.#changed,
+      deleted: this.#deleted,
+      earliestChanged: timeOf(this.#earliestChanged),
+      earliestKept: timeOf(this.#earliestKept),
+      visibleMs: this.#database.nowMs(),
+    };
   }
 
   /** A step for each. */
@@ -111,7 +109,7 @@ export class TableWrite {
   #bury(tombstone: Tombstone): void {
     if (this.#people?.isOfErased(tombstone)) return;
     const fate = this.#tombstones?.bury(tombstone);
-    if (fate?.isRemoved) this.outcome.deleted++;
+    if (fate?.isRemoved) this.#deleted++;
     this.#earliestKept = earlier(this.#earliestKept, fate?.outlivedBy ?? null);
   }
 
@@ -120,40 +118,35 @@ export class TableWrite {
     // Other statements were asked for.
     if (arrival !== undefined) this.#statement = null;
     if (arrival === undefined) this.#write(bound);
-    else if (arrival.kind === "owner") this.outcome.kept.push(bound.write.index);
-    else if (arrival.kind === "erased") this.#leaveOut(bound.write.index);
+    else if (arrival.kind === "owner") this.#kept.push(bound.write.index);
+    else if (arrival.kind === "erased") this.erased.push(bound.write.index);
     else {
-      const { changed } = this.outcome;
+      const changed = this.#changed;
       this.#write(arrival.bound);
-      const isChanged = this.outcome.changed > changed;
+      const isChanged = this.#changed > changed;
       // It is told to where it came from, too.
       if (arrival.isMerged && isChanged) this.#noteKept(orderOf(arrival.bound));
     }
   }
 
-  #leaveOut(index: number): void {
-    this.outcome.erased ??= [];
-    this.outcome.erased.push(index);
-  }
-
   #write(bound: BoundWrite): void {
     const { index, refusedIfNew } = bound.write;
     if (refusedIfNew !== undefined && this.#storedOrder(bound) === null) {
-      this.outcome.failures.push({ index, message: refusedIfNew });
+      this.#failures.push({ index, message: refusedIfNew });
       return;
     }
     if (this.#isKeptOut(bound)) {
-      this.outcome.kept.push(index);
+      this.#kept.push(index);
       return;
     }
     try {
       const fate = this.#isGuarded ? this.#writeGuarded(bound) : this.#writeAnyway(bound);
       if (fate === "changed") this.#noteChanged(bound);
-      else if (fate === "kept") this.outcome.kept.push(index);
+      else if (fate === "kept") this.#kept.push(index);
     } catch (error) {
       const message = this.#database.recordReason(error);
       if (message === null) throw error;
-      this.outcome.failures.push({ index, message });
+      this.#failures.push({ index, message });
     }
   }
 
@@ -188,13 +181,11 @@ export class TableWrite {
   }
 
   #noteChanged(bound: BoundWrite): void {
-    this.outcome.changed++;
+    this.#changed++;
     if (this.#table.timestampColumn === null) return;
     const hasTime = this.#writesTime && bound.shape.timePlace !== null;
     const order = hasTime ? orderOf(bound) : (this.#storedOrder(bound) ?? "");
-    if (order !== "" && order < this.#lateOrder) {
-      this.#earliestLate = earlier(this.#earliestLate, order);
-    }
+    if (order !== "") this.#earliestChanged = earlier(this.#earliestChanged, order);
   }
 
   /** True when the row was inserted or changed. */

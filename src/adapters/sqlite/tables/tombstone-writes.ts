@@ -4,8 +4,8 @@ import { aheadLimit } from "../../../domain/sync/rows/time-rank.ts";
 import { outlives, type Tombstone } from "../../../domain/sync/rows/tombstone.ts";
 import type { Row, Table } from "../../../domain/sync/table/table.ts";
 import type { Steps } from "../../../ports/runtime/turns.ts";
-import type { SqliteDatabase } from "../driver/database.ts";
 import type { SqliteValue } from "../driver/driver.ts";
+import type { SqliteWork } from "../driver/run-body.ts";
 import { valueEncoder } from "./column-values.ts";
 import { rowOrder } from "./order-column.ts";
 import { canonicalTime, keptTime, TombstoneNames } from "./tombstone-sql.ts";
@@ -22,7 +22,7 @@ const MAX_VALUES = 900;
 
 /** Buries rows, and finds the tombstones that keep rows out. */
 export class TombstoneWrites {
-  readonly #database: SqliteDatabase;
+  readonly #database: SqliteWork;
   readonly #names: TombstoneNames;
   readonly #encoders: readonly { readonly name: string; encode: ReturnType<typeof valueEncoder> }[];
   readonly #now: string;
@@ -30,7 +30,7 @@ export class TombstoneWrites {
   /** The tombstones of keys that the records of this write have: `deletedAt` by the text of the key. */
   readonly #met = new Map<string, string>();
 
-  constructor(database: SqliteDatabase, table: Table) {
+  constructor(database: SqliteWork, table: Table) {
     const nowMs = database.nowMs();
     this.#database = database;
     this.#names = new TombstoneNames(table);
@@ -160,27 +160,25 @@ export class TombstoneWrites {
   }
 }
 
-/** Deletes rows, within the caller's transaction, so that the triggers' tombstones do not stay. */
+/** Deletes rows, within the caller's transaction, so that the triggers' tombstones do not stay; their number. */
 export function leaveNoTombstones(
-  database: SqliteDatabase,
+  database: SqliteWork,
   table: Table,
-  remove: () => void,
-): void {
-  if (!table.deletes) {
-    remove();
-    return;
-  }
+  remove: () => number,
+): number {
+  if (!table.deletes) return remove();
   const { list } = forgetReplaced(database, table);
   const [end] = database.all(`SELECT coalesce(max(repsync_place), 0) AS place FROM ${list}`);
-  remove();
+  const removed = remove();
   database.run(`DELETE FROM ${list} WHERE repsync_place > ?`, [Number(end?.["place"])]);
+  return removed;
 }
 
 /**
  * Deletes the notes of rows that a statement passed over, within the caller's transaction, while their rows are there: later
  * they would be taken for replaced ones.
  */
-export function forgetReplaced(database: SqliteDatabase, table: Table): TombstoneNames {
+export function forgetReplaced(database: SqliteWork, table: Table): TombstoneNames {
   const names = new TombstoneNames(table);
   database.run(`DELETE FROM ${names.replaced}`);
   return names;
@@ -188,10 +186,10 @@ export function forgetReplaced(database: SqliteDatabase, table: Table): Tombston
 
 /** Forgets the tombstones of keys with this value, within the caller's transaction; none where it is not in the key. */
 export function forgetTombstones(
-  database: SqliteDatabase,
+  database: SqliteWork,
   table: Table,
   columnName: string,
-  value: string,
+  value: SqliteValue,
 ): void {
   if (!table.deletes || !table.keyColumns.some(({ name }) => name === columnName)) return;
   const { list } = new TombstoneNames(table);

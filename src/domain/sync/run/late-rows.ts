@@ -33,6 +33,35 @@ export function lateBefore(table: Table, nowMs: number): string {
   return isDate ? `${limit.slice(0, 10)}T00:00:00Z` : limit;
 }
 
+/** The earliest canonical times of the rows that a commit changed, and of those that it kept; null for none. */
+interface CommittedTimes {
+  readonly earliestChanged: string | null;
+  readonly earliestKept: string | null;
+}
+
+/** What a commit notes that becomes visible at a time of the store's clock. `isOwnRun`: a run here brought its rows. */
+export function lateTimesOf(
+  table: Table,
+  { earliestChanged, earliestKept }: CommittedTimes,
+  isOwnRun: boolean,
+  visibleMs: number,
+): LateTimes {
+  const limit = lateBefore(table, visibleMs);
+  const isLate = earliestChanged !== null && compareDateTimes(earliestChanged, limit) < 0;
+  const late = isLate ? earliestChanged : null;
+  if (isOwnRun) return { byOwnRuns: late, byOthers: earliestKept };
+  return { byOwnRuns: null, byOthers: earliestTime([late, earliestKept]) };
+}
+
+/** The earliest of canonical times; null for none. */
+export function earliestTime(times: Iterable<string | null>): string | null {
+  let first: string | null = null;
+  for (const time of times) {
+    if (time !== null && (first === null || compareDateTimes(time, first) < 0)) first = time;
+  }
+  return first;
+}
+
 /** The notes of a table that has none yet. */
 export function noLateNotes(origin: string): LateNotes {
   return { origin, last: 0, byOwnRuns: [], byOthers: [] };

@@ -1,8 +1,13 @@
 import { describe } from "bun:test";
-import { documentsContract } from "../../../contract/documents/documents-contract.ts";
+import {
+  documentsContract,
+  documentTablesContract,
+} from "../../../contract/documents/documents-contract.ts";
 import { openMongo } from "../../../support/document-stores.ts";
+import { openMongoTables } from "../../../support/document-table-stores.ts";
 import { mongoAvailable } from "../../../support/shared-mongo.ts";
 
 describe.skipIf(!mongoAvailable)("MongoDB", () => {
   documentsContract({ name: "MongoDB", open: openMongo });
+  documentTablesContract({ name: "MongoDB", open: openMongoTables });
 });

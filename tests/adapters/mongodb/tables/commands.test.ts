@@ -7,6 +7,7 @@ import { SYNC_CALLS } from "../../../../src/adapters/mongodb/driver/deadline.ts"
 import { PrimaryWatch } from "../../../../src/adapters/mongodb/driver/primary-watch.ts";
 import { TableVersions } from "../../../../src/adapters/mongodb/driver/table-versions.ts";
 import { ErasedNames } from "../../../../src/adapters/mongodb/people/erased-names.ts";
+import { PushPlace } from "../../../../src/adapters/mongodb/tables/push-place.ts";
 import { MongoTableStore } from "../../../../src/adapters/mongodb/tables/table-store.ts";
 import { SystemClock } from "../../../../src/adapters/system/system.ts";
 import type { Row } from "../../../../src/domain/sync/table/table.ts";
@@ -73,10 +74,9 @@ class Watched {
       storeClock: null,
       callLimit: SYNC_CALLS,
       versions,
-      erasedNames: new ErasedNames(db, clock),
     };
     const recorder = new DeleteRecorder(deps, new MemoryLogger());
-    this.store = new MongoTableStore(deps, recorder);
+    this.store = new MongoTableStore(new PushPlace(deps), new ErasedNames(db, clock), recorder);
     this.client.on("commandStarted", ({ commandName, command, requestId }) => {
       if (command[commandName] !== "items" || !["insert", "update"].includes(commandName)) return;
       const one = readCommand(commandName, command);

@@ -1,10 +1,19 @@
 import { expect, test } from "bun:test";
-import { documentsContract } from "../../../contract/documents/documents-contract.ts";
+import {
+  documentsContract,
+  documentTablesContract,
+} from "../../../contract/documents/documents-contract.ts";
 import { itemsCollection } from "../../../contract/documents/documents-harness.ts";
 import { openSqliteFile, openSqliteMemory } from "../../../support/document-stores.ts";
+import {
+  openSqliteFileTables,
+  openSqliteMemoryTables,
+} from "../../../support/document-table-stores.ts";
 
 documentsContract({ name: "SQLite", open: openSqliteFile });
 documentsContract({ name: "SQLite in memory", open: openSqliteMemory });
+documentTablesContract({ name: "SQLite", open: openSqliteFileTables });
+documentTablesContract({ name: "SQLite in memory", open: openSqliteMemoryTables });
 
 test("a body that waits for something else fails, and the next one works", async () => {
   for (const open of [openSqliteFile, openSqliteMemory]) {

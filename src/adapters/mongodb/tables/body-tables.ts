@@ -1,0 +1,115 @@
+import type { ClientSession } from "mongodb";
+import { isOfPeople } from "../../../domain/sync/people/owned-row.ts";
+import type { Row, Table } from "../../../domain/sync/table/table.ts";
+import type { RowWrite } from "../../../ports/tables/table-store.ts";
+import type { TableWrites, WriteRule, Written } from "../../../ports/tables/table-writes.ts";
+import { type ChangedNames, meetEveryPush } from "../driver/person-versions.ts";
+import { visibleMs } from "./late-times.ts";
+import type { PushPlace } from "./push-place.ts";
+import { changeRowsBy, removeRowsBy } from "./rows-by-value.ts";
+import { TablePush } from "./table-push.ts";
+
+/** The writes of a body in their order, over all its attempts. */
+export class BodyPushes {
+  readonly #place: PushPlace;
+  readonly #pushes: TablePush[] = [];
+  /** True once the body has changed rows. */
+  hasRows = false;
+
+  constructor(place: PushPlace) {
+    this.#place = place;
+  }
+
+  /** What earlier attempts know of the write with this number. */
+  at(number: number, table: Table): TablePush {
+    const known = this.#pushes[number];
+    if (known?.table === table) return known;
+    const push = new TablePush(this.#place, table, null);
+    this.#pushes[number] = push;
+    return push;
+  }
+
+  begin(tx: ClientSession): BodyTables {
+    return new BodyTables(this.#place, this, tx);
+  }
+
+  /** To be called once the last attempt is committed. */
+  async end(): Promise<void> {
+    for (const push of this.#pushes) await push.end();
+  }
+}
+
+/** The rows that one attempt writes. */
+export class BodyTables implements TableWrites {
+  readonly #place: PushPlace;
+  readonly #pushes: BodyPushes;
+  readonly #tx: ClientSession;
+  #writes = 0;
+  readonly #changedTables = new Set<string>();
+  #people: ChangedNames = [];
+  #excludesPushes = false;
+
+  constructor(place: PushPlace, pushes: BodyPushes, tx: ClientSession) {
+    this.#place = place;
+    this.#pushes = pushes;
+    this.#tx = tx;
+  }
+
+  /** The people whose rows may have changed. */
+  get people(): ChangedNames {
+    return this.#people;
+  }
+
+  async write(table: Table, writes: readonly RowWrite[], rule: WriteRule = {}): Promise<Written> {
+    const push = this.#pushes.at(this.#writes++, table);
+    const hasAny = writes.length + (rule.deleted?.length ?? 0) > 0;
+    this.#pushes.hasRows ||= hasAny;
+    const { erased: _erased, people, ...pushed } = await push.write(writes, rule, this.#tx);
+    if (pushed.changed + pushed.deleted > 0) this.#note(table, people);
+    return { ...pushed, visibleMs: await visibleMs(this.#place.deps) };
+  }
+
+  async change(table: Table, column: string, value: string, fields: Row | null): Promise<number> {
+    const { db } = this.#place.deps;
+    const options = { session: this.#tx };
+    this.#pushes.hasRows = true;
+    const count =
+      fields === null
+        ? await removeRowsBy(db, table, [column, value], options)
+        : await changeRowsBy(db, table, [column, value], { fields, ...options });
+    if (count > 0) this.#note(table, peopleOf(table, [column, value], fields));
+    return count;
+  }
+
+  excludePushes(): void {
+    this.#excludesPushes = true;
+  }
+
+  /** Raises the versions of tables, and meets pushes; false when there was nothing to do. */
+  async finish(lane: number): Promise<boolean> {
+    const { db, versions } = this.#place.deps;
+    for (const name of this.#changedTables) await versions.raise(name, [], lane, this.#tx);
+    if (this.#excludesPushes) await meetEveryPush(db, this.#tx);
+    return this.#pushes.hasRows || this.#excludesPushes;
+  }
+
+  #note({ name }: Table, people: ChangedNames): void {
+    this.#changedTables.add(name);
+    this.#people = joinedNames(this.#people, people);
+  }
+}
+
+export function joinedNames(some: ChangedNames, others: ChangedNames): ChangedNames {
+  return some === "everybody" || others === "everybody" ? "everybody" : [...some, ...others];
+}
+
+function peopleOf(
+  table: Table,
+  [column, value]: readonly [string, string],
+  fields: Row | null,
+): ChangedNames {
+  if (!isOfPeople(table)) return [];
+  if (column !== "username") return "everybody";
+  const { username } = fields ?? {};
+  return typeof username === "string" ? [value, username] : [value];
+}

@@ -1,0 +1,69 @@
+// Rows of a table by a value that they have in a column, within a transaction or a snapshot.
+import type { Db, Document } from "mongodb";
+import type { Column, Row, Table } from "../../../domain/sync/table/table.ts";
+import type { TxOptions } from "../driver/operations.ts";
+import { noteOwnDeletes } from "../driver/own-deletes.ts";
+import { forgetTombstonesOf } from "../driver/tombstone-documents.ts";
+import { storeValue } from "./column-values.ts";
+import { RowReader } from "./row-reader.ts";
+import { layoutOf, UNPARSED_FIELD } from "./table-layout.ts";
+import { storedFields } from "./upserts.ts";
+
+/** In one message as a rule. */
+const ROWS_AT_ONCE = 10_000;
+
+/** Every row with one of these values in a column, whole; none in a table without the column. */
+export async function readRowsBy(
+  db: Db,
+  table: Table,
+  [columnName, values]: readonly [string, readonly string[]],
+  options: TxOptions,
+): Promise<Row[]> {
+  const column = columnOf(table, columnName);
+  if (column === null || values.length === 0) return [];
+  const names = [...table.columns.map(({ name }) => name), UNPARSED_FIELD];
+  const projection: Document = { _id: 0, ...Object.fromEntries(names.map((name) => [name, 1])) };
+  const $in = values.map((value) => storeValue(column, value));
+  const found: unknown[] = await db
+    .collection(table.name)
+    .find({ [columnName]: { $in } }, { ...options, projection, raw: true, batchSize: ROWS_AT_ONCE })
+    .toArray();
+  const reader = new RowReader(layoutOf(table), table.columns);
+  return (found as Uint8Array[]).map((bytes) => reader.read(bytes));
+}
+
+/** Changes the given fields, as far as the table has such columns; the number of the rows. */
+export async function changeRowsBy(
+  db: Db,
+  table: Table,
+  [columnName, value]: readonly [string, string],
+  { fields, ...options }: TxOptions & { readonly fields: Row },
+): Promise<number> {
+  const column = columnOf(table, columnName);
+  const $set = storedFields(table, fields);
+  if (column === null || Object.keys($set).length === 0) return 0;
+  const filter = { [columnName]: storeValue(column, value) };
+  const { matchedCount } = await db.collection(table.name).updateMany(filter, { $set }, options);
+  return matchedCount;
+}
+
+/** Removes the rows, without tombstones; their number. D-7.6, D-8.2. */
+export async function removeRowsBy(
+  db: Db,
+  table: Table,
+  [columnName, value]: readonly [string, string],
+  options: TxOptions,
+): Promise<number> {
+  const column = columnOf(table, columnName);
+  if (column === null) return 0;
+  if (table.deletes) {
+    await noteOwnDeletes(db, options.session);
+    await forgetTombstonesOf(db, table, { [columnName]: value }, options.session);
+  }
+  const filter = { [columnName]: storeValue(column, value) };
+  return (await db.collection(table.name).deleteMany(filter, options)).deletedCount;
+}
+
+function columnOf(table: Table, columnName: string): Column | null {
+  return table.columns.find(({ name }) => name === columnName) ?? null;
+}

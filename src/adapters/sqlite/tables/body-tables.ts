@@ -1,0 +1,39 @@
+import type { Row, Table } from "../../../domain/sync/table/table.ts";
+import type { RowWrite } from "../../../ports/tables/table-store.ts";
+import type { TableWrites, WriteRule, Written } from "../../../ports/tables/table-writes.ts";
+import type { SqliteBody } from "../driver/run-body.ts";
+import type { RowBinders } from "./row-binder.ts";
+import { changeRowsBy, removeRowsBy } from "./rows-by-value.ts";
+import { TableWrite } from "./table-write.ts";
+
+/** The rows that one body writes. Triggers raise versions, and only one body writes at a time. */
+export class BodyTables implements TableWrites {
+  readonly #body: SqliteBody;
+  readonly #binders: RowBinders;
+
+  constructor(body: SqliteBody, binders: RowBinders) {
+    this.#body = body;
+    this.#binders = binders;
+  }
+
+  async write(table: Table, writes: readonly RowWrite[], rule: WriteRule = {}): Promise<Written> {
+    const { conflict = table.conflict, deleted = [] } = rule;
+    const binder = this.#binders.of(table);
+    this.#body.beginRows();
+    const write = new TableWrite(this.#body, table, { conflict, binder, erasedNames: null });
+    const records = await this.#body.inSteps(binder.bindAll(writes));
+    await this.#body.inSteps(write.all({ deleted, records }));
+    const { written } = write;
+    if (written.changed + written.deleted > 0) this.#body.noteChanged(table.name);
+    return written;
+  }
+
+  async change(table: Table, column: string, value: string, fields: Row | null): Promise<number> {
+    this.#body.beginRows();
+    this.#body.noteChanged(table.name);
+    if (fields === null) return removeRowsBy(this.#body, table, [column, value]);
+    return changeRowsBy(this.#body, table, [column, value], fields);
+  }
+
+  excludePushes(): void {}
+}

@@ -1,0 +1,64 @@
+// Rows of a table by a value that they have in a column, within a transaction.
+import type { Column, Row, Table } from "../../../domain/sync/table/table.ts";
+import type { SqliteValue } from "../driver/driver.ts";
+import type { SqliteWork } from "../driver/run-body.ts";
+import { decodeRows, readExpression, valueEncoder } from "./column-values.ts";
+import { forgetTombstones, leaveNoTombstones } from "./tombstone-writes.ts";
+
+/** Every row with one of these values in a column, whole; none in a table without the column. */
+export function readRowsBy(
+  work: SqliteWork,
+  table: Table,
+  [columnName, values]: readonly [string, readonly string[]],
+): Row[] {
+  const column = columnOf(table, columnName);
+  if (column === null) return [];
+  const columns = table.columns.map(
+    (each) => `${readExpression(each, work.cutsTextAtNul)} AS "${each.name}"`,
+  );
+  const sql = `SELECT ${columns.join(", ")} FROM "${table.name}" WHERE ${isValue(columnName)}`;
+  const encode = valueEncoder(column);
+  return [...new Set(values)].flatMap((value) =>
+    decodeRows(work.all(sql, [encode(value)]), table.columns),
+  );
+}
+
+/** Changes the given fields, as far as the table has such columns; the number of the rows. */
+export function changeRowsBy(
+  work: SqliteWork,
+  table: Table,
+  [columnName, value]: readonly [string, string],
+  fields: Row,
+): number {
+  const column = columnOf(table, columnName);
+  const given = table.columns.filter(({ name }) => Object.hasOwn(fields, name));
+  if (column === null || given.length === 0) return 0;
+  const set = given.map(({ name }, i) => `"${name}" = ?${i + 2}`).join(", ");
+  const values: SqliteValue[] = given.map((each) => valueEncoder(each)(fields[each.name] ?? null));
+  const sql = `UPDATE "${table.name}" SET ${set} WHERE ${isValue(columnName)}`;
+  return work.run(sql, [valueEncoder(column)(value), ...values]);
+}
+
+/** Removes the rows, without tombstones; their number. D-7.6, D-8.2. */
+export function removeRowsBy(
+  work: SqliteWork,
+  table: Table,
+  [columnName, value]: readonly [string, string],
+): number {
+  const column = columnOf(table, columnName);
+  if (column === null) return 0;
+  const encoded = valueEncoder(column)(value);
+  const sql = `DELETE FROM "${table.name}" WHERE ${isValue(columnName)}`;
+  const removed = leaveNoTombstones(work, table, () => work.run(sql, [encoded]));
+  forgetTombstones(work, table, columnName, encoded);
+  return removed;
+}
+
+function columnOf(table: Table, columnName: string): Column | null {
+  return table.columns.find(({ name }) => name === columnName) ?? null;
+}
+
+/** Bytes tell, whatever the collation that another tool gave the column; an index serves the first comparison. */
+function isValue(columnName: string): string {
+  return `"${columnName}" = ?1 AND "${columnName}" COLLATE BINARY = ?1`;
+}

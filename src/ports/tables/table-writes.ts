@@ -1,0 +1,72 @@
+import type { ConflictRule, Row, Table } from "../../domain/sync/table/table.ts";
+import type { RowWrite, TombstoneWrite, WriteFailure, WriteOutcome } from "./table-store.ts";
+
+/** What a write of rows goes by. */
+export interface WriteRule {
+  /** Instead of the table's own rule: `newer` is the guard of runs and guarded pushes. D-7.1, D-7.2. */
+  readonly conflict?: ConflictRule;
+  /** Applied before the rows; only for a table with `deletes`. D-7.6. */
+  readonly deleted?: readonly TombstoneWrite[];
+}
+
+/** What a write of rows did. Positions are those of the records. */
+export interface Written {
+  /** The records that the store refused or that may not be new; the others were written, kept or needed no change. */
+  readonly failures: readonly WriteFailure[];
+  /** The records that were not written because the row here, or a tombstone, is newer. Ascending. */
+  readonly kept: readonly number[];
+  /** Rows really inserted or changed. */
+  readonly changed: number;
+  /** Rows removed by `deleted`. */
+  readonly deleted: number;
+  /** The earliest canonical time of a row that was inserted or changed, as it stands now, or an earlier one; null for none. */
+  readonly earliestChanged: string | null;
+  /** That of a row that was kept, or that outlives a tombstone of `deleted`; null for none. */
+  readonly earliestKept: string | null;
+  /** The store's time, as `Reader.nowMs`, by which a commit that follows at once is visible. */
+  readonly visibleMs: number;
+}
+
+/**
+ * What a transaction does to the rows of the registry's tables, in the store's own ways. Versions of tables and people grow
+ * with what changes. It fails with `commit_failed` where nothing was written, and with `batch_too_large` where the rows can
+ * only be written in parts.
+ */
+export interface TableWrites {
+  /**
+   * Upserts records in their order, all but the failed ones. S-4.2.9 to S-4.2.11. A new key is inserted with all
+   * `pushColumns` (an absent one is null, an auto-incrementing `id` is the next number). An existing key gets the table's
+   * `updateColumns`; with none it stays as it is. The same key twice acts as if written one after the other. D-3.6, D-3.9.
+   * A row that would not change is not written. Others have turns in a long write. D-7.9.
+   *
+   * With the conflict rule `newer` a record whose time ranks below the stored row's (`rankTimes`, by the store's clock)
+   * leaves the row as it is. It has no effect on a table that is not versioned (`isVersioned`). D-7.1.
+   * In a table with `deletes`, a row whose time is later than its key's tombstone removes that; with the rule `newer` any
+   * other is kept out, and the tombstone is listed anew. Who goes by tombstones, with that rule or `deleted`, has awaited
+   * `TableStore.settled` before the body. D-7.6.
+   */
+  write(table: Table, writes: readonly RowWrite[], rule?: WriteRule): Promise<Written>;
+
+  /**
+   * Changes the given fields, as far as the table has such columns, of the rows with this value in a column, or removes
+   * those rows for null; resolves to their number. None in a table without the column. Removed rows leave no tombstone, and
+   * where the column is one of the key, tombstones of keys with the value are forgotten: await `TableStore.settled` before
+   * the body.
+   */
+  change(table: Table, column: string, value: string, fields: Row | null): Promise<number>;
+
+  /**
+   * Of this body and any that writes rows of people whose versions this one raises, one runs again, however many people
+   * those are: who read that they were not erased before this commit has not written after it. D-8.2.
+   */
+  excludePushes(): void;
+}
+
+/** What `TableStore.write` tells of a write that left records of erased people out. */
+export function outcomeOf(
+  { failures, kept, changed, deleted }: Omit<Written, "visibleMs">,
+  erased: readonly number[],
+): WriteOutcome {
+  const leftOut = erased.length === 0 ? {} : { erased };
+  return { failures, kept, changed, deleted, ...leftOut };
+}

@@ -1,0 +1,156 @@
+import { describe, expect, test } from "bun:test";
+import type { Table } from "../../../src/domain/sync/table/table.ts";
+import type { Collection, Transaction } from "../../../src/ports/documents.ts";
+import { makeTable } from "../../support/make-table.ts";
+import type { Item } from "./documents-harness.ts";
+import {
+  type DocumentTablesHarness,
+  itemsTable,
+  records,
+  TablesOfSuite,
+} from "./tables-harness.ts";
+
+const T1 = "2024-05-01T10:00:00.000001Z";
+const BODIES = 6;
+const ROUNDS = 4;
+
+/** The table whose rows belong to people. */
+const PROFILES = makeTable(
+  {
+    timestamp_column: "updated_at",
+    upsert_key: ["username"],
+    columns: {
+      username: { type: "text" },
+      updated_at: { type: "datetime" },
+      n: { type: "integer" },
+    },
+  },
+  "profiles",
+);
+
+/** What bodies that run at the same time do to rows, and to the versions of people. */
+export function documentTableConflicts(harness: DocumentTablesHarness): void {
+  describe(`${harness.name}: rows that several write`, () => {
+    const store = new TablesOfSuite(harness);
+    const atOnce = async (
+      [from, table]: readonly [Collection<Item>, Table],
+      body: (tx: Transaction, n: number) => Promise<unknown>,
+    ) => {
+      const stores = await store.instances(from, table);
+      const bodies = Array.from({ length: BODIES }, (_, n) =>
+        stores[n % stores.length]?.documents.transact({ name: "test.meet" }, (tx) => body(tx, n)),
+      );
+      return await Promise.all(bodies);
+    };
+    meeting(store, atOnce);
+    versions(store, atOnce);
+  });
+}
+
+type AtOnce = (
+  on: readonly [Collection<Item>, Table],
+  body: (tx: Transaction, n: number) => Promise<unknown>,
+) => Promise<readonly unknown[]>;
+
+function meeting(store: TablesOfSuite, atOnce: AtOnce): void {
+  test("no change of a row that was read and written is lost", async () => {
+    const table = await store.tableWith(itemsTable(), { k: "n", at: T1, v: 0 });
+    const from = await store.items();
+    for (let round = 0; round < ROUNDS; round++) {
+      await atOnce([from, table], async (tx) => {
+        const [[row]] = await tx.read({ rowsOf: table, where: ["k", ["n"]] });
+        await tx.tables.write(table, records([{ k: "n", at: T1, v: Number(row?.["v"]) + 1 }]));
+      });
+    }
+    expect((await store.rows(table)).map(({ v }) => v)).toEqual([BODIES * ROUNDS]);
+  });
+
+  test("of bodies that write rows and lock one document, each is committed whole", async () => {
+    const table = await store.tableWith(itemsTable());
+    const from = await store.items();
+    await atOnce([from, table], async (tx, n) => {
+      const [[item]] = await tx.read({ from, keys: [["last"]] });
+      const next = Number(item?.value ?? 0) + 1;
+      await tx.tables.write(table, records([{ k: `row ${next}`, at: T1, v: n }]));
+      tx.put(from, { key: ["last"], value: next });
+    });
+    const keys = (await store.rows(table)).map(({ k }) => k);
+    expect(keys).toEqual(["row 1", "row 2", "row 3", "row 4", "row 5", "row 6"]);
+  });
+
+  test("pushes of other rows of one table do not hold one another up", async () => {
+    const table = await store.tableWith(itemsTable());
+    const from = await store.items();
+    const runs: number[] = [];
+    await atOnce([from, table], async (tx, n) => {
+      runs.push(n);
+      await tx.tables.write(table, records([{ k: `row ${n}`, at: T1, v: n }]));
+    });
+    expect(await store.rows(table)).toHaveLength(BODIES);
+    expect(runs.length).toBeLessThan(3 * BODIES);
+  });
+}
+
+function versions(store: TablesOfSuite, atOnce: AtOnce): void {
+  const profile = (username: string, n: number) => ({ username, updated_at: T1, n });
+  const versionsOf = async (...names: readonly string[]) => {
+    const [found] = await store.documents.read({ name: "test.versions" }, (at) =>
+      at.read({ versionsOf: names }),
+    );
+    return found;
+  };
+
+  test("D-6.3 a change of a person's row raises the version, of that commit", async () => {
+    const table = await store.tableWith(PROFILES);
+    const steps = [
+      () => store.write(table, [profile("ana", 1)]),
+      () => store.write(table, [profile("ana", 2)]),
+      () => store.transact((tx) => tx.tables.change(table, "username", "ana", { n: 3 })),
+      () => store.transact((tx) => tx.tables.change(table, "username", "ana", null)),
+    ];
+    for (const step of steps) {
+      const [before = 0, other = 0] = await versionsOf("ana", "somebody else");
+      await step();
+      const [after = 0, same] = await versionsOf("ana", "somebody else");
+      expect([after > before, same]).toEqual([true, other]);
+    }
+  });
+
+  test("D-6.3 rows of many people raise all of them", async () => {
+    const table = await store.tableWith(PROFILES);
+    const names = Array.from({ length: 300 }, (_, n) => `many ${n}`);
+    const before = await versionsOf(...names);
+    await store.write(
+      table,
+      names.map((name) => profile(name, 1)),
+    );
+    const after = await versionsOf(...names);
+    expect(after.every((version, i) => version > (before[i] ?? 0))).toBe(true);
+  });
+
+  test("D-8.2 of an erasure and pushes of the person's row no row is left behind", async () => {
+    const table = await store.tableWith(PROFILES);
+    const from = await store.items();
+    for (let round = 0; round < ROUNDS; round++) {
+      const name = `erased ${round}`;
+      // One of the pushes is of so many people that it raises everybody.
+      const others = Array.from({ length: 100 }, (_, n) => profile(`other ${n}`, round));
+      await atOnce([from, table], async (tx, n) => {
+        const [[erased]] = await tx.read({ from, keys: [[name]] });
+        if (n === 3) {
+          tx.put(from, { key: [name], value: "erased" });
+          tx.raise([name]);
+          tx.tables.excludePushes();
+          await tx.tables.change(table, "username", name, null);
+        } else if (erased === undefined) {
+          const rows = n === 4 ? [profile(name, n), ...others] : [profile(name, n)];
+          await tx.tables.write(table, records(rows));
+        }
+      });
+      const [left] = await store.documents.read({ name: "test.left" }, (at) =>
+        at.read({ rowsOf: table, where: ["username", [name]] }),
+      );
+      expect(left).toEqual([]);
+    }
+  });
+}
