@@ -11,7 +11,7 @@ export interface BrowserSettings {
   readonly trustedProxyHops: number;
 }
 
-export interface ExchangeFacts {
+interface ExchangeFacts {
   readonly connection: ConnectionInfo;
   readonly browsers: BrowserSettings;
   readonly ids: Ids;

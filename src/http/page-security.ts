@@ -6,7 +6,6 @@ const HEADERS = {
   "Referrer-Policy": "no-referrer",
   "Cross-Origin-Opener-Policy": "same-origin",
 };
-const PAGE_OR_SCRIPT = /^text\/(?:html|javascript)\b/;
 const INLINE_SCRIPT = /<script(?![^>]*\bsrc=)[^>]*>([\s\S]*?)<\/script>/g;
 
 /** D-9.2, to the letter. */
@@ -28,11 +27,7 @@ export function addConsoleHeaders(reply: Response): void {
   reply.headers.set("Content-Security-Policy", CONSOLE_POLICY);
 }
 
-export function isForBrowsers(reply: Response): boolean {
-  return PAGE_OR_SCRIPT.test(reply.headers.get("content-type") ?? "");
-}
-
-/** The reply with its headers; a page runs files of this service and its own inline scripts, and stands in no frame. */
+/** A page or script with its headers; a page runs files of this service and its own inline scripts, and stands in no frame. */
 export async function secured(reply: Response, digest: Digest): Promise<Response> {
   for (const [name, value] of Object.entries(HEADERS)) reply.headers.set(name, value);
   if (!reply.headers.get("content-type")?.startsWith("text/html")) return reply;

@@ -55,7 +55,7 @@ export function writer(deps: WriterDeps): Guard<Identity> {
 }
 
 /** An administrator who asks for something. */
-export interface AskingAdministrator extends AdminRequest {
+interface AskingAdministrator extends AdminRequest {
   readonly by: string;
 }
 

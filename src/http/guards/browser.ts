@@ -113,7 +113,7 @@ function lastTrusted({ headers, browsers }: Exchange, name: string): string | nu
 }
 
 /** A form of another page cannot declare this type. Throws `invalid_request`. */
-export function requireJson({ headers }: Request): void {
+function requireJson({ headers }: Request): void {
   if (JSON_TYPE.test(headers.get("content-type") ?? "")) return;
   throw new AppError("invalid_request", "The body needs Content-Type: application/json");
 }
