@@ -57,6 +57,29 @@ export interface Stretch {
   readonly limit?: number;
 }
 
+/** A stored document that is none of ours: another program has put or changed it. */
+export class Damaged {
+  /** Its key as it is stored, for people. */
+  readonly key: string;
+  /** Where it stands; only a store knows what it is. */
+  readonly place: unknown;
+
+  constructor(key: string, place: unknown) {
+    this.key = key;
+    this.place = place;
+  }
+}
+
+/** Consecutive documents in the order of the keys, as they are stored. */
+export interface StoredStretch {
+  /** Only keys that begin with one of these; absent: everything that is stored, with whatever key. */
+  readonly within?: readonly Key[];
+  /** Only what comes after this key, or after this document. */
+  readonly after?: Key | Damaged;
+  /** At most so many, 1 or more; absent: all of them. */
+  readonly limit?: number;
+}
+
 /** One question of a read. */
 export type Query =
   /**
@@ -65,6 +88,11 @@ export type Query =
    */
   | { readonly from: AnyCollection; readonly keys: readonly Key[]; readonly lock?: true }
   | { readonly from: AnyCollection; readonly stretch: Stretch }
+  /**
+   * Documents of which none is passed over: one that is not stored as this collection keeps it, in its text, in its bytes, in
+   * its key or in its places, comes as `Damaged`.
+   */
+  | { readonly from: AnyCollection; readonly asStored: StoredStretch }
   /** How many a stretch has. */
   | { readonly from: AnyCollection; readonly count: Stretch }
   /** The keys of the documents of a stretch, whichever index it goes by. */
@@ -91,9 +119,11 @@ export type Answer<Q> = Q extends { readonly count: Stretch }
       ? readonly number[]
       : Q extends { readonly rowsOf: Table }
         ? readonly Row[]
-        : Q extends { readonly from: Collection<infer Doc> }
-          ? readonly Doc[]
-          : never;
+        : Q extends { readonly from: Collection<infer Doc>; readonly asStored: StoredStretch }
+          ? readonly (Doc | Damaged)[]
+          : Q extends { readonly from: Collection<infer Doc> }
+            ? readonly Doc[]
+            : never;
 
 export type Answers<Queries extends readonly Query[]> = {
   readonly [I in keyof Queries]: Answer<Queries[I]>;

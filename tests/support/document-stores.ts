@@ -2,7 +2,7 @@
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { type Db, MongoClient } from "mongodb";
+import { type Db, Long, MongoClient, ObjectId, type UpdateFilter } from "mongodb";
 import { MongoDocuments } from "../../src/adapters/mongodb/documents/mongo-documents.ts";
 import { REQUEST_CALLS } from "../../src/adapters/mongodb/driver/deadline.ts";
 import { PrimaryWatch } from "../../src/adapters/mongodb/driver/primary-watch.ts";
@@ -34,6 +34,25 @@ export async function openSqliteFile(clock = new FakeClock()): Promise<OpenedDoc
       const sql = `UPDATE repsync_${name} SET doc = '{"key": ["another"]}' WHERE doc LIKE ?`;
       await first.keep(() => first.run(sql, [`%${JSON.stringify(key)}%`]));
     },
+    damages: [
+      "doc = doc || ' '",
+      "doc = replace(doc, '{', '{\"value\":0,')",
+      "doc = CAST(doc AS BLOB)",
+      "doc = CAST(CAST(substr(doc, 1, 10) AS BLOB) || x'ff' || substr(doc, 11) AS TEXT)",
+      "doc = 'no JSON'",
+      "doc = 'null'",
+      "at_place = x'00'",
+    ].map((change) => async ({ name }, key) => {
+      const sql = `UPDATE repsync_${name} SET ${change} WHERE doc LIKE ?`;
+      await first.keep(() => first.run(sql, [`%${JSON.stringify(key)}%`]));
+    }),
+    addStrange: async ({ name }) => {
+      const keys = ["1", "'text'", "x'02'", "x'ff'"];
+      const values = keys.map((key) => `(${key}, '{}')`).join(", ");
+      const sql = `INSERT INTO repsync_${name} (key, doc) VALUES ${values}`;
+      await first.keep(() => first.run(sql));
+      return keys.length;
+    },
     dispose: async () => {
       for (const database of databases) await database.close();
       rmSync(folder, { recursive: true });
@@ -52,6 +71,15 @@ export async function openSqliteMemory(): Promise<OpenedDocuments> {
 }
 
 /** Without a clock the time is the server's. */
+/** What another program may do to a document. */
+const MONGO_CHANGES: readonly object[] = [
+  { $set: { value: Long.fromNumber(5) } },
+  { $set: { value: new Date(0) } },
+  { $set: { value: Buffer.from("5") } },
+  { $set: { "_at.place": { 0: "elsewhere" } } },
+  { $unset: { key: 1 } },
+];
+
 export async function openMongo(
   storeClock: FakeClock | null = null,
 ): Promise<OpenedDocuments & { readonly db: Db }> {
@@ -82,6 +110,17 @@ export async function openMongo(
       const _id = Object.fromEntries(key.entries());
       const stored = db.collection<{ _id: object }>(`repsync_${name}`);
       await stored.updateOne({ _id }, { $set: { key: ["another"] } });
+    },
+    damages: MONGO_CHANGES.map((change) => async ({ name }, key) => {
+      const _id = Object.fromEntries(key.entries());
+      const stored = db.collection<{ _id: object }>(`repsync_${name}`);
+      await stored.updateOne({ _id }, change as UpdateFilter<{ _id: object }>);
+    }),
+    addStrange: async ({ name }) => {
+      const keys = [1, "text", new ObjectId(), true, { a: 1 }, {}];
+      const stored = db.collection<{ _id: unknown }>(`repsync_${name}`);
+      await stored.insertMany(keys.map((_id) => ({ _id })));
+      return keys.length;
     },
     dispose: async () => {
       for (const client of clients) await client.close();

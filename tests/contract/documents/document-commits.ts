@@ -218,22 +218,5 @@ export function documentCommits(harness: DocumentsHarness): void {
         expect(item?.value).toBe(n);
       }
     });
-
-    test("a stored document that is none of ours fails the read that meets it, by the name of its collection", async () => {
-      const { damage } = store.opened;
-      if (damage === undefined) return;
-      const from = await store.itemsWith({ key: ["a"], value: 1 }, { key: ["b"], value: 2 });
-      await damage(from, ["a"]);
-      const read = (query: { keys: [["a"]] } | { stretch: object }) =>
-        store.documents
-          .read({ name: "test.damage" }, (at) => at.read({ from, ...query }))
-          .catch((error) => [error.kind, String(error.message).includes(from.name)]);
-      expect(await read({ keys: [["a"]] })).toEqual(["store_unavailable", true]);
-      expect(await read({ stretch: {} })).toEqual(["store_unavailable", true]);
-      const [[other]] = await store.documents.read({ name: "test.other" }, (at) =>
-        at.read({ from, keys: [["b"]] }),
-      );
-      expect(other?.value).toBe(2);
-    });
   });
 }

@@ -1,5 +1,6 @@
 import { documentCommits } from "./document-commits.ts";
 import { documentConflicts } from "./document-conflicts.ts";
+import { documentDamage } from "./document-damage.ts";
 import { documentReads } from "./document-reads.ts";
 import { documentTableConflicts } from "./document-table-conflicts.ts";
 import { documentTables } from "./document-tables.ts";
@@ -14,6 +15,7 @@ export function documentsContract(harness: DocumentsHarness): void {
     documentReads(each);
     documentCommits(each);
     documentConflicts(each);
+    documentDamage(each);
     documentVersions(each);
   }
 }

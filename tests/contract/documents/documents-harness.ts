@@ -17,6 +17,10 @@ export interface OpenedDocuments {
   openSecond?(): Promise<DocumentStore>;
   /** Spoils a stored document as another program would; absent where nobody else gets at the store. */
   damage?(from: AnyCollection, key: Key): Promise<void>;
+  /** Other ways to spoil one, each of which leaves its key as it is. */
+  readonly damages?: readonly ((from: AnyCollection, key: Key) => Promise<void>)[];
+  /** Adds documents at keys that are none of ours, before and after all others; resolves to their number. */
+  addStrange?(from: AnyCollection): Promise<number>;
   dispose(): Promise<void>;
 }
 

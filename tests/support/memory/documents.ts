@@ -256,6 +256,8 @@ function answer(state: State, query: Extract<Query, { readonly from: unknown }>)
     const keys = query.keys;
     return documents.filter((doc) => keys.some((key) => compareKeys(key, from.keyOf(doc)) === 0));
   }
+  // Nobody else gets at what is in memory.
+  if ("asStored" in query) return stretchOf(from, documents, query.asStored as Stretch);
   if ("stretch" in query) return stretchOf(from, documents, query.stretch);
   if ("count" in query) return stretchOf(from, documents, query.count).length;
   return stretchOf(from, documents, query.keysOf).map((doc) => from.keyOf(doc));

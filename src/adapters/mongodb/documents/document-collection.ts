@@ -1,8 +1,8 @@
 // The collection of MongoDB that a collection of the port is kept in: its plain fields, `_id`, and its places in indexes.
-import { Binary, type Document } from "mongodb";
+import { Binary, BSON, type Document } from "mongodb";
 import { compareKeys, type Key } from "../../../domain/shared/document-key.ts";
 import { AppError } from "../../../domain/shared/errors.ts";
-import type { AnyCollection } from "../../../ports/documents.ts";
+import { type AnyCollection, Damaged } from "../../../ports/documents.ts";
 import type { InternalCollection } from "../driver/collections.ts";
 import { keyDocument, keyOfDocument } from "./key-document.ts";
 
@@ -66,6 +66,29 @@ export class DocumentCollection {
     throw this.#damaged(undefined);
   }
 
+  /** A document that is stored byte by byte as `storedOf` has it, whatever the order of its fields, or what it is else. */
+  asStored(bytes: Uint8Array): object | Damaged {
+    try {
+      const doc = this.documentOf(BSON.deserialize(bytes));
+      const expected = this.storedOf(this.collection.keyOf(doc), this.#asPut(doc));
+      if (isSameDocument(bytes, expected)) return doc;
+    } catch {
+      // It is none of ours.
+    }
+    const { _id: id } = BSON.deserialize(bytes, { ...WITH_TYPES, validation: { utf8: false } });
+    return new Damaged(BSON.EJSON.stringify(id), id);
+  }
+
+  /** A document as it could have been put: JSON, and bytes where they may be. */
+  #asPut(doc: object): object {
+    const bytes = this.collection.bytes ?? [];
+    const isBytes = ([name, field]: [string, unknown]) =>
+      bytes.includes(name) && field instanceof Uint8Array;
+    const fields = Object.entries(doc);
+    const json = Object.fromEntries(fields.filter((field) => !isBytes(field)));
+    return { ...JSON.parse(JSON.stringify(json)), ...Object.fromEntries(fields.filter(isBytes)) };
+  }
+
   keyOf(stored: Document): Key {
     try {
       return keyOfDocument(stored["_id"]);
@@ -78,4 +101,19 @@ export class DocumentCollection {
     const message = `A document of "${this.collection.name}" is damaged: another program has changed it`;
     return new AppError("store_unavailable", message, { cause });
   }
+}
+
+/** Fields as the types that they are stored with. */
+const WITH_TYPES = { promoteValues: false } as const;
+
+/** Locks are not compared. */
+function isSameDocument(bytes: Uint8Array, expected: Document): boolean {
+  const found = BSON.deserialize(bytes, WITH_TYPES);
+  // Of a field that is there twice only one is found.
+  if (BSON.calculateObjectSize(found) !== bytes.length) return false;
+  const { [LOCKS]: _locks, ...fields } = found;
+  const names = Object.keys(expected);
+  if (names.length !== Object.keys(fields).length) return false;
+  const inOrder = Object.fromEntries(names.map((name) => [name, fields[name]]));
+  return Buffer.compare(BSON.serialize(inOrder), BSON.serialize(expected)) === 0;
 }

@@ -7,13 +7,15 @@ import {
 } from "mongodb";
 import { checkKey, type Key } from "../../../domain/shared/document-key.ts";
 import type { Row, Table } from "../../../domain/sync/table/table.ts";
-import type {
-  Answers,
-  AnyCollection,
-  Collection,
-  Query,
-  Stretch,
-  Transaction,
+import {
+  type Answers,
+  type AnyCollection,
+  type Collection,
+  Damaged,
+  type Query,
+  type StoredStretch,
+  type Stretch,
+  type Transaction,
 } from "../../../ports/documents.ts";
 import { hasCode, WRITE_CONFLICT } from "../driver/errors.ts";
 import { SNAPSHOT, type StoreDeps } from "../driver/operations.ts";
@@ -82,12 +84,13 @@ export class MongoTransaction implements Transaction {
     }
     const named = queries.flatMap((query) => ("versionsOf" in query ? query.versionsOf : []));
     const { found, versions } = await this.#find(
-      queries.map((query) => ("from" in query ? this.#planned(query) : null)),
+      queries.map((query) => (isPlain(query) ? this.#planned(query) : null)),
       named,
     );
     const answers: unknown[] = [];
     for (const [i, query] of queries.entries()) {
-      if ("from" in query) answers.push(this.#answer(query, found[i] ?? []));
+      if (isPlain(query)) answers.push(this.#answer(query, found[i] ?? []));
+      else if ("asStored" in query) answers.push(await this.#asStored(query));
       else if ("rowsOf" in query) answers.push(await this.#rows(query));
       else answers.push(query.versionsOf.map((name) => versions?.of(name)));
     }
@@ -195,6 +198,25 @@ export class MongoTransaction implements Transaction {
     return { found, versions: names.length === 0 ? null : new PersonVersions(joined) };
   }
 
+  async #asStored({ from, asStored }: StoredQuery): Promise<readonly (object | Damaged)[]> {
+    const collection = this.#place.collectionOf(from);
+    const { within, after, limit = 0 } = asStored;
+    const filter = within === undefined ? {} : conditionOf("_id", { within });
+    if (filter === null) return [];
+    const place = after instanceof Damaged ? after.place : after && keyDocument(after);
+    // Unlike other comparisons it has values of all types in one order.
+    const isAfter = place === undefined ? {} : { $expr: { $gt: ["$_id", { $literal: place }] } };
+    const { session, isSnapshot } = this.#place;
+    const options = isSnapshot ? { session, ...SNAPSHOT } : { session };
+    const found: unknown[] = await this.#deps.db
+      .collection(collection.name)
+      .find({ $and: [filter, isAfter] }, { ...options, raw: true })
+      .sort({ _id: 1 })
+      .limit(limit)
+      .toArray();
+    return (found as Uint8Array[]).map((bytes) => collection.asStored(bytes));
+  }
+
   async #rows({ rowsOf, where }: RowsQuery): Promise<readonly Row[]> {
     const { session, isSnapshot } = this.#place;
     const options = isSnapshot ? { session, ...SNAPSHOT } : { session };
@@ -228,7 +250,12 @@ function nameOf({ name }: DocumentCollection, key: Key): string {
 }
 
 type RowsQuery = Extract<Query, { readonly rowsOf: Table }>;
-type DocumentQuery = Extract<Query, { readonly from: AnyCollection }>;
+type StoredQuery = Extract<Query, { readonly asStored: StoredStretch }>;
+type DocumentQuery = Exclude<Extract<Query, { readonly from: AnyCollection }>, StoredQuery>;
+
+function isPlain(query: Query): query is DocumentQuery {
+  return "from" in query && !("asStored" in query);
+}
 
 interface Found {
   readonly found: readonly (readonly Document[])[];

@@ -1,10 +1,11 @@
 // The table that a collection is kept in: a row a document, its JSON, and a column for each index and each field of bytes.
 import { compareKeys, type Key } from "../../../domain/shared/document-key.ts";
 import { AppError } from "../../../domain/shared/errors.ts";
-import type { AnyCollection } from "../../../ports/documents.ts";
+import { type AnyCollection, Damaged } from "../../../ports/documents.ts";
 import type { SqliteRow, SqliteValue } from "../driver/driver.ts";
 import { keyBytes, keyOfBytes } from "./key-bytes.ts";
 
+const decoder = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
 const PREFIX = "repsync_";
 
 type IndexOf = readonly [name: string, placeOf: (doc: object) => Key | null];
@@ -91,6 +92,37 @@ export class CollectionTable {
     throw this.#damaged(undefined);
   }
 
+  /** Columns that documents are read from as they are stored. */
+  get storedColumns(): string {
+    const indexes = this.#indexes.map(([name]) => indexColumn(name));
+    const others = [...this.#bytes.map(bytesColumn), ...indexes];
+    return [
+      "key",
+      "quote(key) AS place",
+      "typeof(doc) AS kind",
+      "CAST(doc AS BLOB) AS doc",
+      ...others,
+    ].join(", ");
+  }
+
+  /** A document that is stored in every column as `put` stores it, or what it is else. */
+  asStored(row: SqliteRow): object | Damaged {
+    try {
+      if (row["kind"] !== "text") throw new Error("A document is no text");
+      const text = decoder.decode(row["doc"] as Uint8Array);
+      const doc = this.documentOf({ ...row, doc: text });
+      const stored: SqliteRow = { ...row, doc: text };
+      const values = this.valuesOf(this.collection.keyOf(doc), doc);
+      const isSame = ["key", ...this.#columns()].every((name, i) =>
+        isEqual(stored[name], values[i]),
+      );
+      if (isSame) return doc;
+    } catch {
+      // It is none of ours.
+    }
+    return new Damaged(String(row["place"]), row["key"]);
+  }
+
   keyOf(row: SqliteRow): Key {
     try {
       return keyOfBytes(row["key"] as Uint8Array);
@@ -108,6 +140,11 @@ export class CollectionTable {
     const message = `A document of "${this.collection.name}" is damaged: another program has changed it`;
     return new AppError("store_unavailable", message, { cause });
   }
+}
+
+function isEqual(a: SqliteValue | undefined, b: SqliteValue | undefined): boolean {
+  if (a instanceof Uint8Array && b instanceof Uint8Array) return Buffer.compare(a, b) === 0;
+  return a === b;
 }
 
 function bytesColumn(field: string): string {

@@ -1,15 +1,17 @@
 import { createHash } from "node:crypto";
 import { checkKey, compareKeys, type Key } from "../../../domain/shared/document-key.ts";
-import type {
-  Answers,
-  AnyCollection,
-  CallOptions,
-  Collection,
-  DocumentStore,
-  Query,
-  Reader,
-  Stretch,
-  Transaction,
+import {
+  type Answers,
+  type AnyCollection,
+  type CallOptions,
+  type Collection,
+  Damaged,
+  type DocumentStore,
+  type Query,
+  type Reader,
+  type StoredStretch,
+  type Stretch,
+  type Transaction,
 } from "../../../ports/documents.ts";
 import type { SqliteDatabase } from "../driver/database.ts";
 import type { SqliteRow, SqliteValue } from "../driver/driver.ts";
@@ -22,7 +24,7 @@ import { readRowsBy } from "../tables/rows-by-value.ts";
 import { CollectionTable } from "./collection-table.ts";
 import { makeView, viewSql } from "./document-views.ts";
 import { keyBytes } from "./key-bytes.ts";
-import { rangesOf } from "./stretch-sql.ts";
+import { type RangeSql, rangesOf } from "./stretch-sql.ts";
 
 const TABLES = "SELECT name FROM sqlite_schema WHERE type = 'table'";
 const COLUMNS = "SELECT name FROM pragma_table_info(?)";
@@ -194,6 +196,7 @@ class SqliteTransaction implements Transaction {
       const rows = this.#stretch(table, table.columns, query.stretch);
       return rows.map((row) => table.documentOf(row));
     }
+    if ("asStored" in query) return this.#asStored(table, query.asStored);
     if ("count" in query) return this.#count(table, query.count);
     return this.#stretch(table, "key", query.keysOf).map((row) => table.keyOf(row));
   }
@@ -225,6 +228,23 @@ class SqliteTransaction implements Transaction {
       rows.push(...this.#database.all(sql, [...values, left]));
     }
     return rows;
+  }
+
+  #asStored(table: CollectionTable, { within, after, limit = -1 }: StoredStretch) {
+    const everything: RangeSql = { condition: "true", values: [] };
+    const ranges = within === undefined ? [everything] : rangesOf("key", { within });
+    const place =
+      after instanceof Damaged ? (after.place as SqliteValue) : after && keyBytes(after);
+    const isAfter = place === undefined ? "" : "AND key > ?";
+    const found: (object | Damaged)[] = [];
+    for (const { condition, values } of ranges) {
+      const left = limit < 0 ? limit : limit - found.length;
+      const sql = `SELECT ${table.storedColumns} FROM ${table.name} WHERE ${condition} ${isAfter}
+        ORDER BY key LIMIT ?`;
+      const bound = [...values, ...(place === undefined ? [] : [place]), left];
+      for (const row of this.#database.all(sql, bound)) found.push(table.asStored(row));
+    }
+    return found;
   }
 
   #count(table: CollectionTable, stretch: Stretch): number {
