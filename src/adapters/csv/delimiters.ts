@@ -1,4 +1,5 @@
-// What separates the fields of files that are called CSV, told by their beginning.
+// What separates the fields of files that are called CSV, told by their beginning. csv-parse finds any character, letters too, and
+// fails at those beyond ASCII.
 import type { HeaderReader } from "../../ports/files.ts";
 
 const DELIMITERS = [",", ";", "\t", "|"] as const;

@@ -126,7 +126,7 @@ function RepairForm({ run }: { readonly run: CompareRun }) {
   const [by, setBy] = useState<Repair>("newest");
   return (
     <Card title={`Repair ${run.table}`}>
-      <fieldset>
+      <fieldset class="choices">
         <legend>Repair by</legend>
         {REPAIRS.map(([repair, meaning]) => (
           <CheckField

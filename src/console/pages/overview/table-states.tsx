@@ -66,7 +66,7 @@ function Drift({ state: { table, drift } }: { readonly state: TableState }) {
 function LastRun({ run }: { readonly run: TableState["last_run"] }) {
   if (run === null) return <span class="quiet">none yet</span>;
   return (
-    <span class="last-run">
+    <span class="no-wrap">
       <StatusBadge tone={toneOf(run.status)} text={run.status} />{" "}
       <a href={runAddress(run.run_id)}>
         <TimeText at={run.started_at} />
