@@ -13,16 +13,11 @@ import { Readable } from "node:stream";
 import { pipeline } from "node:stream/promises";
 import { gunzipSync, gzipSync } from "node:zlib";
 import { pollUntil } from "../e2e/support/poll-until.ts";
-import {
-  BUN,
-  CLI,
-  serviceEnv,
-  startProcess,
-  startService,
-} from "../e2e/support/service-process.ts";
+import { BUN, CLI, serviceEnv, startProcess } from "../e2e/support/service-process.ts";
 import { onEveryBackend } from "../http/support/backends.ts";
 import { makeTempFolder } from "../http/support/make-temp-folder.ts";
 import { keepResource, releaseResources } from "../http/support/resources.ts";
+import { startApp } from "../http/support/sync-app.ts";
 import { runCli, startInTerminal } from "./support/run-cli.ts";
 
 afterEach(releaseResources);
@@ -137,8 +132,8 @@ describe("repsync import and export", () => {
   });
 
   test("D-4.12 a running service shows what is imported, and what it is given is exported", async () => {
-    const { folder, env } = makeDeployment();
-    const service = await startService({ folder });
+    const { env } = makeDeployment();
+    const service = await startApp({ env: { STORAGE_URL: env["STORAGE_URL"] ?? "" } });
     await service.push("notes", { records: [{ name: "b", body: "two" }] });
     const input = "name,body\na,one\n";
     const imported = await runCli(["import", "notes", "-", "--format", "csv"], { env, input });

@@ -11,11 +11,11 @@ import {
   type StartedProcess,
   serviceEnv,
   startProcess,
-  startService,
 } from "../../e2e/support/service-process.ts";
 import { type Backend, onEveryBackend } from "../../http/support/backends.ts";
 import { makeTempFolder } from "../../http/support/make-temp-folder.ts";
 import { releaseResources } from "../../http/support/resources.ts";
+import { startApp } from "../../http/support/sync-app.ts";
 import { SEED } from "../../support/seed.ts";
 import { SeededRandom } from "../../support/seeded-random.ts";
 
@@ -35,7 +35,7 @@ async function makeStore(backend: Backend) {
   const random = new SeededRandom(SEED);
   const folder = makeTempFolder();
   const env = { ...serviceEnv(folder), STORAGE_URL: await backend.makeUrl(), LOG_LEVEL: "" };
-  const service = await startService({ folder, env });
+  const service = await startApp({ env: { ...env, LOG_LEVEL: "silent" } });
   const word = () => Math.floor(random.next() * 2 ** 50).toString(36);
   for (let n = 0; n < ROWS; n += 4_000) {
     const body = () => Array.from({ length: 16 }, word).join("");

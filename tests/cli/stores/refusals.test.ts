@@ -2,11 +2,12 @@
 import { afterEach, expect, setDefaultTimeout, test } from "bun:test";
 import { readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { serviceEnv, startService } from "../../e2e/support/service-process.ts";
+import { serviceEnv } from "../../e2e/support/service-process.ts";
 import { readFacts, writeFact } from "../../http/stores/support/raw-store.ts";
 import { type Backend, onEveryBackend } from "../../http/support/backends.ts";
 import { makeTempFolder } from "../../http/support/make-temp-folder.ts";
 import { releaseResources } from "../../http/support/resources.ts";
+import { startApp } from "../../http/support/sync-app.ts";
 import { runCli } from "../support/run-cli.ts";
 
 afterEach(releaseResources);
@@ -29,7 +30,7 @@ async function makeBackup(backend: Backend, env: Readonly<Record<string, string>
     more: Readonly<Record<string, string>> = {},
     input = "",
   ) => runCli(args, { folder, env: { ...settings, STORAGE_URL: store, ...more }, input });
-  const service = await startService({ folder, env: { ...settings, STORAGE_URL: url } });
+  const service = await startApp({ env: { ...settings, STORAGE_URL: url, LOG_LEVEL: "silent" } });
   expect((await service.push("notes", NOTE)).status).toBe(200);
   await service.stop();
   const file = join(folder, "store.backup");
@@ -76,14 +77,16 @@ onEveryBackend("what backup refuses", (backend) => {
 
 onEveryBackend("what restore refuses", (backend) => {
   test("D-10.7 a store that is not empty, or that a running service holds", async () => {
-    const { folder, url, file, cli, settings } = await makeBackup(backend);
+    const { url, file, cli, settings } = await makeBackup(backend);
     const full = await cli(url, ["restore", file]);
     expect([full.code, full.stderr]).toEqual([
       2,
       'The store of STORAGE_URL is not empty: table "notes" has rows\n',
     ]);
     const other = await backend.makeUrl();
-    const service = await startService({ folder, env: { ...settings, STORAGE_URL: other } });
+    const service = await startApp({
+      env: { ...settings, STORAGE_URL: other, LOG_LEVEL: "silent" },
+    });
     const held = await cli(other, ["restore", file]);
     expect([held.code, held.stderr]).toMatchObject([2, expect.stringContaining("holds the store")]);
     // It goes on as if nothing had been.

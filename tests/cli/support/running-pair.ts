@@ -1,12 +1,9 @@
 // Two running services, and the command line beside one of them.
 import { expect } from "bun:test";
 import type { TableEntry } from "../../../src/domain/sync/table/registry-schema.ts";
-import {
-  type ServiceProcess,
-  serviceEnv,
-  startService,
-} from "../../e2e/support/service-process.ts";
+import { serviceEnv } from "../../e2e/support/service-process.ts";
 import { makeTempFolder } from "../../http/support/make-temp-folder.ts";
+import { type SyncClient, startApp } from "../../http/support/sync-app.ts";
 import { runCli } from "./run-cli.ts";
 
 export const NOTES: TableEntry = {
@@ -25,18 +22,18 @@ export const AT = "2024-01-01T00:00:00Z";
 export async function startPair(
   tables: { readonly local?: TableEntry; readonly remote?: TableEntry } = {},
 ) {
-  const remote = await startService({ tables: { notes: tables.remote ?? NOTES } });
+  const remote = await startApp({ tables: { notes: tables.remote ?? NOTES } });
   const folder = makeTempFolder();
   const here = { notes: tables.local ?? NOTES };
   const env = { ...serviceEnv(folder, here), SYNC_REMOTE_URL: remote.url };
-  const local = await startService({ folder, env, tables: here });
+  const local = await startApp({ env: { ...env, LOG_LEVEL: "silent" }, tables: here });
   const cli = (args: string, more: Readonly<Record<string, string>> = {}) =>
     runCli(args.split(" "), { folder, env: { ...env, LOG_LEVEL: "", ...more } });
   return { local, remote, env, folder, cli };
 }
 
 export async function fill(
-  service: ServiceProcess,
+  service: SyncClient,
   names: readonly string[],
   body = "x",
 ): Promise<void> {
@@ -44,6 +41,6 @@ export async function fill(
   expect((await service.push("notes", { records })).status).toBe(200);
 }
 
-export async function namesOf(service: ServiceProcess): Promise<unknown[]> {
+export async function namesOf(service: SyncClient): Promise<unknown[]> {
   return (await service.records("notes")).map(({ name }) => name);
 }

@@ -1,8 +1,9 @@
 // A running service with two people, and the command line beside it on the same store.
 import { expect } from "bun:test";
-import { serviceEnv, startService } from "../../e2e/support/service-process.ts";
+import { serviceEnv } from "../../e2e/support/service-process.ts";
 import type { Backend } from "../../http/support/backends.ts";
 import { makeTempFolder } from "../../http/support/make-temp-folder.ts";
+import { startApp } from "../../http/support/sync-app.ts";
 import { runCli } from "./run-cli.ts";
 
 /** The password of everybody. */
@@ -19,7 +20,7 @@ export async function startBeside(backend: Backend) {
   const folder = makeTempFolder();
   const storageUrl = await backend.makeUrl();
   const env = { ...serviceEnv(folder), STORAGE_URL: storageUrl, LOG_LEVEL: "" };
-  const service = await startService({ folder, env });
+  const service = await startApp({ env: { ...env, LOG_LEVEL: "silent" } });
   const cli = (args: readonly string[], input = "", more: Readonly<Record<string, string>> = {}) =>
     runCli(args, { folder, env: { ...env, ...more }, input });
   const post = (path: string, body: object, headers: Readonly<Record<string, string>> = {}) =>
