@@ -30,10 +30,12 @@ const FACTS = "SELECT value FROM repsync_store WHERE name = 'deployment_id'";
 const TABLES = `SELECT name, definition FROM repsync_tables
   WHERE name IN (SELECT name FROM sqlite_schema WHERE type = 'table') ORDER BY name`;
 /** Without the trigger nothing is known of the time before this moment. */
-const DELETES = `SELECT list_id, coalesce((SELECT seq FROM sqlite_sequence WHERE name = ?2), 0) AS last,
-  CASE WHEN EXISTS (SELECT 1 FROM sqlite_schema WHERE type = 'trigger' AND name = ?3)
+const DELETES = `SELECT list_id,
+  CASE WHEN EXISTS (SELECT 1 FROM sqlite_schema WHERE type = 'trigger' AND name = ?2)
   THEN earliest_available ELSE strftime('%Y-%m-%dT%H:%M:%fZ', 'now') END AS complete_since
   FROM repsync_deletes WHERE table_name = ?1`;
+/** There is no such table before the first list. */
+const LAST_PLACE = "SELECT seq FROM sqlite_sequence WHERE name = ?";
 /** Behind the type of a column by which rows are numbered. */
 const NUMBERED = " auto_increment";
 
@@ -158,12 +160,12 @@ export class FileDump implements DumpedSource {
   }
 
   #deletes(table: Table): DumpedDeletes | null {
-    const list = new TombstoneNames(table).list.slice(1, -1);
-    const [row] = this.#all(DELETES, [table.name, list, deleteTriggerName(table)]);
+    const [row] = this.#all(DELETES, [table.name, deleteTriggerName(table)]);
     if (row === undefined || table.timestampColumn === null) return null;
+    const [last] = this.#all(LAST_PLACE, [new TombstoneNames(table).list.slice(1, -1)]);
     return {
       list: String(row["list_id"]),
-      lastPlace: Number(row["last"]),
+      lastPlace: Number(last?.["seq"] ?? 0),
       completeSince: parseDateTime(String(row["complete_since"])) ?? "",
     };
   }
