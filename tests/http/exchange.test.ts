@@ -40,7 +40,7 @@ test("D-5.3 a caller's request id is kept where it fits", () => {
   ]);
 });
 
-test("D-11.8 gone() is aborted once the request has been answered", () => {
+test("D-11.8.5 gone() is aborted once the request has been answered", () => {
   const seen = exchange("http://localhost/");
   const gone = seen.gone();
   expect(gone.aborted).toBe(false);
