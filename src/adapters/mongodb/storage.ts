@@ -2,7 +2,7 @@ import { AppError } from "../../domain/shared/errors.ts";
 import { checkFormat, type StoreIdentity } from "../../domain/shared/store-format.ts";
 import { erasedNameText } from "../../domain/sync/people/erasure.ts";
 import type { Table } from "../../domain/sync/table/table.ts";
-import type { BackUpJob, CopyCounts } from "../../ports/copies/store-copies.ts";
+import type { Dump, DumpOptions } from "../../ports/copies/store-dump.ts";
 import type { AnyCollection } from "../../ports/documents.ts";
 import type { ReputationOptions, ReputationStores } from "../../ports/reputation-stores.ts";
 import type { Logger } from "../../ports/runtime/logger.ts";
@@ -28,7 +28,7 @@ import {
 import { MongoAuditLog } from "./audit/audit-log.ts";
 import { MongoAuditSearch } from "./audit/audit-search.ts";
 import { INDEX_SEGMENTS, SegmentWriter } from "./audit/index-segments.ts";
-import { backUp } from "./copies/back-up.ts";
+import { DatabaseDump } from "./copies/database-dump.ts";
 import { DELETE_COLLECTIONS, DeleteRecorder } from "./deletes/delete-recorder.ts";
 import { checkVersion } from "./deletes/pre-images.ts";
 import { MongoTombstones } from "./deletes/tombstones.ts";
@@ -204,10 +204,10 @@ class MongoStorage implements FullStorage {
     }
   }
 
-  async backUp(job: BackUpJob): Promise<CopyCounts> {
+  async dump(options?: DumpOptions): Promise<Dump> {
     // A delete of the last moment before the snapshot would have no tombstone in it.
     await this.#recorder.settle();
-    return await backUp(this.#accountDeps, job);
+    return await new DatabaseDump(this.#accountDeps, this.documents.collections).dump(options);
   }
 
   /** The server checks its files, and ends where they are damaged. */

@@ -5,6 +5,7 @@ import type { StoreIdentity } from "../../domain/shared/store-format.ts";
 import { erasedNameText } from "../../domain/sync/people/erasure.ts";
 import type { Table } from "../../domain/sync/table/table.ts";
 import type { BackUpJob, CopyCounts } from "../../ports/copies/store-copies.ts";
+import type { Dump, DumpOptions } from "../../ports/copies/store-dump.ts";
 import type { AnyCollection } from "../../ports/documents.ts";
 import type { ReputationOptions, ReputationStores } from "../../ports/reputation-stores.ts";
 import type { FullStorage } from "../../ports/storage.ts";
@@ -26,7 +27,8 @@ import { SqliteAuditLog } from "./audit/audit-log.ts";
 import { SqliteAuditSearch } from "./audit/audit-search.ts";
 import { AUDIT_TABLES } from "./audit/audit-tables.ts";
 import { INDEX_SEGMENT_TABLES } from "./audit/index-segments.ts";
-import { backUp, type StoreFile } from "./copies/back-up.ts";
+import { backUp, pathOf, type StoreFile } from "./copies/back-up.ts";
+import { dumpFile } from "./copies/file-dump.ts";
 import { SqliteDocuments } from "./documents/sqlite-documents.ts";
 import { SqliteDatabase, type SqliteOptions } from "./driver/database.ts";
 import type { OpenSqlite } from "./driver/driver.ts";
@@ -154,6 +156,14 @@ export class SqliteStorage implements FullStorage {
 
   async backUp(job: BackUpJob): Promise<CopyCounts> {
     return await backUp(this.#file, job);
+  }
+
+  async dump(options: DumpOptions = {}): Promise<Dump> {
+    const { openSqlite } = this.#file;
+    return await dumpFile(openSqlite, pathOf(this.#file), {
+      ...options,
+      collections: this.documents.collections,
+    });
   }
 
   watchDamage(onDamage: (failure: AppError) => void): void {

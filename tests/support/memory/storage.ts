@@ -1,6 +1,7 @@
 // A whole store in memory: the example that docs/writing-an-adapter.md explains.
 
 import { erasedNameText } from "../../../src/domain/sync/people/erasure.ts";
+import type { Dump } from "../../../src/ports/copies/store-dump.ts";
 import type { Mac } from "../../../src/ports/crypto/crypto.ts";
 import type { ReputationOptions, ReputationStores } from "../../../src/ports/reputation-stores.ts";
 import type { Clock } from "../../../src/ports/runtime/runtime.ts";
@@ -12,6 +13,7 @@ import type { MemoryAgreedBlocks } from "./agreed-rows.ts";
 import { MemoryAlerts } from "./alerts.ts";
 import { MemoryAuditLog, MemoryChainWriter } from "./audit.ts";
 import { MemoryAuditSearch } from "./audit-search.ts";
+import { dumpMemory } from "./copies.ts";
 import { type MemoryDocuments, ownDocuments } from "./documents.ts";
 import { MemoryErasedNames } from "./erased-names.ts";
 import type { MemoryLateRows } from "./late-rows.ts";
@@ -32,6 +34,7 @@ import { MemoryUsageStore } from "./usage.ts";
 
 /** What instances share, as the processes of a service share a database. */
 export class MemoryDatabase {
+  deploymentId = "memory";
   readonly clock: Clock;
   readonly tables: MemoryTables;
   readonly rows: MemoryRowSource;
@@ -70,7 +73,13 @@ export class MemoryDatabase {
 
 /** One instance on a database in memory. */
 export class MemoryStorage implements FullStorage {
-  readonly identity = { deploymentId: "memory", isNew: true };
+  get identity() {
+    return {
+      deploymentId: this.#database.deploymentId,
+      isNew: this.#database.deploymentId === "memory",
+    };
+  }
+
   async hold(): Promise<void> {}
 
   watchDamage(): void {}
@@ -79,8 +88,8 @@ export class MemoryStorage implements FullStorage {
     return false;
   }
 
-  backUp(): Promise<never> {
-    throw new Error("A store in memory has no copies");
+  dump(): Promise<Dump> {
+    return dumpMemory(this.#database);
   }
 
   readonly #database: MemoryDatabase;
