@@ -48,7 +48,7 @@ describe.skipIf(!mongoAvailable)("MongoDB: deletes and failures of servers", () 
         const page = await untilDone(() => listItems(storage));
         expect(page.items.map(({ key }) => String(key["k"])).sort()).toEqual(keys);
         expect(page.earliestAvailable).toBe(earliestAvailable);
-        expect(await storage.tombstones.end(ITEMS)).toBe("1500");
+        expect(await storage.tombstones.end(ITEMS)).toMatch(/^[0-9a-f]{24}-1500$/);
         expect(logger.lines).toEqual([]);
       }
       const row = { k: "k00000", at: "2024-05-01T10:00:00Z", v: 1 };
