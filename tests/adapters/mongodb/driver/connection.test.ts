@@ -110,7 +110,7 @@ describe.skipIf(!mongoAvailable)("MongoDB connection", () => {
     };
     expect(await failing(["commitTransaction"], NETWORK_FAILURE)).toMatchObject({
       kind: "store_unavailable",
-      message: "The connection to MongoDB broke during a commit: its outcome is unknown",
+      message: "The connection to the store broke during a commit: its outcome is unknown",
     });
     // The transaction that was never committed holds its rows for a minute.
     await database.db.client.db("admin").command({ killAllSessions: [] });

@@ -40,7 +40,7 @@ const push = (storage: FullStorage) =>
 const page = { sinceTime: null, offsetRows: 0, limitRows: 10 };
 
 const SILENCE = "MongoDB did not answer in time";
-const IN_DOUBT = "The connection to MongoDB broke during a commit: its outcome is unknown";
+const IN_DOUBT = "The connection to the store broke during a commit: its outcome is unknown";
 
 /** Calls of pushes, pulls and runs: what the server does not answer, and what the caller reads. */
 const CALLS: readonly [
