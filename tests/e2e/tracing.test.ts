@@ -74,7 +74,7 @@ onEveryBackend("traces", (backend) => {
     if (decided === undefined) throw new Error("There is no store call");
     expect(pathOf(receiver, decided)).toEqual([
       "client repsync lookupProcessor.decide",
-      "internal repsync lookUp",
+      "internal repsync lookUpReputation",
       `server repsync GET ${route}`,
     ]);
     const made = receiver.spans.find(({ name }) => name === "issueApiKey");
@@ -108,7 +108,11 @@ onEveryBackend("traces", (backend) => {
     await Promise.all([here.stop(), there.stop()]);
 
     const spans = ofTrace(receiver, TRACE);
-    const run = ["internal here syncRun", "server here POST /api/v1/sync/trigger"];
+    const run = [
+      "internal here syncRun",
+      "internal here triggerSync",
+      "server here POST /api/v1/sync/trigger",
+    ];
     const pathTo = (name: string) => {
       const found = spans.find((span) => span.service === "there" && span.name === name);
       if (found === undefined) throw new Error(`There is no ${name}`);
